@@ -1,0 +1,51 @@
+import type { StandardSchema } from './standard-schema.ts';
+
+/** Options of one call; each falls back to the client's own option of the same name. */
+export interface CallOptions {
+  /** Ends the call at once, wherever it is: queue, wait, connection or body. */
+  readonly signal?: AbortSignal;
+  /** Milliseconds for one attempt, headers and body. Default: the client's, 10 000. */
+  readonly timeoutMs?: number;
+  /** Milliseconds for the whole call: queue, attempts and waits; `false` for none. Default: the client's, 90 000. */
+  readonly deadlineMs?: number | false;
+  /** Further attempts after a failed connection, a timed-out attempt, 408, 500, 502, 503 or 504. Default: the client's, 2. */
+  readonly maxRetries?: number;
+  /** What a rate limit does: wait for the next slot, or throw `RateLimitError`. Default: the client's, `'wait'`. */
+  readonly onLimit?: 'wait' | 'throw';
+  /** Takes an answer from the cache that is at most this old, in milliseconds; `0` asks the service. Default: the client's `cache`. */
+  readonly maxAgeMs?: number;
+}
+
+/** Call options with a Standard Schema (zod, valibot, arktype, …) that checks and types the payload. */
+export interface SchemaCallOptions<Schema extends StandardSchema> extends CallOptions {
+  readonly schema: Schema;
+}
+
+/** One attempt of a call, or one wait before it. */
+export interface Attempt {
+  /** HTTP status; `undefined` when no response arrived. */
+  readonly status: number | undefined;
+  /** `error.code` of the envelope, or the error kind when no response arrived; `undefined` after a success. */
+  readonly code: string | undefined;
+  /** Milliseconds waited before this attempt was sent: queue, backoff and Retry-After together. */
+  readonly waitedMs: number;
+  /** Why the wait, or why this attempt: `'first'`, `'retry'`, `'rate_limited'` or `'key_rotated'`. */
+  readonly reason: 'first' | 'retry' | 'rate_limited' | 'key_rotated';
+}
+
+/** What is known about an answer beside its data. */
+export interface ResponseMeta {
+  readonly status: number;
+  readonly headers: Headers;
+  /** The body exactly as it arrived, for whoever needs the digits unchanged. */
+  readonly rawBody: string;
+  readonly source: 'network' | 'cache' | 'coalesced';
+  readonly attempts: readonly Attempt[];
+  /** Milliseconds from the call to its answer. */
+  readonly durationMs: number;
+}
+
+/** The promise of a call's data; `withMeta()` gives the same answer with everything known about it. */
+export interface ApiCall<Data> extends Promise<Data> {
+  withMeta(): Promise<{ readonly data: Data; readonly meta: ResponseMeta }>;
+}
