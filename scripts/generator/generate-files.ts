@@ -1,0 +1,21 @@
+import { readContract } from './read-contract.ts';
+import { writeMethods } from './write-methods.ts';
+import { writeOperations } from './write-operations.ts';
+import { writeSchemas } from './write-schemas.ts';
+import { writeService } from './write-service.ts';
+import { writeTypes } from './write-types.ts';
+
+const BANNER = '// Generated from openapi.yaml by npm run generate. Do not edit.\n\n';
+
+/** The generated files by name, not formatted yet. */
+export function generateFiles(document: unknown): Map<string, string> {
+  const contract = readContract(document);
+  const files = {
+    'operation-methods.ts': writeMethods(contract),
+    'operations.ts': writeOperations(contract),
+    'schemas.ts': writeSchemas(contract),
+    'service.ts': writeService(contract),
+    'types.ts': writeTypes(contract),
+  };
+  return new Map(Object.entries(files).map(([name, text]) => [name, `${BANNER}${text.trim()}\n`]));
+}

@@ -1,0 +1,112 @@
+import type { ErrorResponse, Operation, Parameter, Query } from './contract.ts';
+import { readSchema } from './read-schema.ts';
+import type { SpecNode } from './spec-node.ts';
+
+const KEYS = ['operationId', 'tags', 'summary', 'description', 'x-consumes-quota', 'x-works-when-quota-exhausted'];
+
+export function readOperation(path: string, node: SpecNode): Operation {
+  node.only('key of an operation', ...KEYS, 'parameters', 'responses');
+  const id = node.get('operationId').string();
+  if (!/^[a-z][A-Za-z0-9]*$/.test(id)) node.get('operationId').fail(`'${id}' cannot be a method name`);
+  const consumesQuota = node.get('x-consumes-quota').boolean();
+  const responses = node.get('responses').entries();
+  return {
+    id,
+    path,
+    summary: node.get('summary').string(),
+    description: node.find('description')?.string().trim() ?? '',
+    query: readQuery(
+      id,
+      node
+        .find('parameters')
+        ?.items()
+        .map((parameter) => parameter.resolved()) ?? [],
+    ),
+    consumesQuota,
+    worksWhenQuotaExhausted: node.find('x-works-when-quota-exhausted')?.boolean() ?? !consumesQuota,
+    ...readSuccess(node.get('responses').get('200').resolved()),
+    errors: responses.filter(([status]) => status !== '200').map(readError),
+  };
+}
+
+function readQuery(id: string, parameters: readonly SpecNode[]): Query {
+  const [first, ...others] = parameters;
+  if (first === undefined) return { kind: 'none' };
+  const schema = first.get('schema');
+  if (!schema.has('$ref')) {
+    return { kind: 'named', schema: `${pascalCase(id)}Query`, parameters: parameters.map(readParameter) };
+  }
+  onlyQuery(first, 'style', 'explode');
+  if (others.length > 0) first.fail('a free-form parameter is the only parameter of its operation');
+  first.get('style').oneOf('style', ['form']);
+  if (!first.get('explode').boolean()) first.get('explode').fail('a free-form parameter is exploded');
+  return { kind: 'free-form', schema: componentName(schema) };
+}
+
+function readParameter(node: SpecNode): Parameter {
+  onlyQuery(node);
+  const schema = readSchema(node.get('schema'));
+  const type = node.get('schema').get('type').oneOf('type of a parameter', ['string', 'integer', 'number', 'boolean']);
+  return {
+    name: node.get('name').string(),
+    description: node.get('description').string().trim(),
+    isRequired: node.find('required')?.boolean() ?? false,
+    type: schema.kind === 'string' && schema.format !== undefined ? schema.format : type,
+    schema,
+  };
+}
+
+function onlyQuery(node: SpecNode, ...keys: string[]): void {
+  node.only('key of a parameter', 'name', 'in', 'description', 'required', 'schema', ...keys);
+  node.get('in').oneOf('place of a parameter', ['query']);
+}
+
+function readSuccess(node: SpecNode): Pick<Operation, 'response' | 'data' | 'example'> {
+  node.only('key of a response', 'description', 'content');
+  const media = readMedia(node);
+  const envelope = media.get('schema').resolved();
+  return {
+    response: componentName(media.get('schema')),
+    data: componentName(envelope.get('properties').get('data')),
+    example: readExample(media) ?? media.fail('an example is expected: the mock server answers with it'),
+  };
+}
+
+function readError([status, response]: [string, SpecNode]): ErrorResponse {
+  const node = response.resolved().only('key of a response', 'description', 'content', 'headers', 'x-error-code');
+  const media = readMedia(node);
+  if (componentName(media.get('schema')) !== 'ErrorResponse')
+    media.get('schema').fail('every error is an ErrorResponse');
+  if (!/^([345]\d\d|default)$/.test(status))
+    response.fail(`unknown status '${status}'; known: 200, 3xx to 5xx, default`);
+  return {
+    status: status === 'default' ? status : Number(status),
+    code: node.find('x-error-code')?.string(),
+    headers:
+      node
+        .find('headers')
+        ?.entries()
+        .map(([name]) => name) ?? [],
+    example: readExample(media),
+  };
+}
+
+function readMedia(response: SpecNode): SpecNode {
+  const media = response.get('content').only('media type', 'application/json').get('application/json');
+  return media.only('key of a media type', 'schema', 'examples');
+}
+
+/** The first of the named examples. */
+function readExample(media: SpecNode): unknown {
+  const [first] = media.find('examples')?.entries() ?? [];
+  return first?.[1].resolved().only('key of an example', 'summary', 'description', 'value').get('value').value;
+}
+
+function componentName(schema: SpecNode): string {
+  const read = readSchema(schema);
+  return read.kind === 'reference' ? read.name : schema.fail('a $ref to a component schema is expected');
+}
+
+function pascalCase(id: string): string {
+  return id.charAt(0).toUpperCase() + id.slice(1);
+}

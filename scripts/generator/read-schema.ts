@@ -1,0 +1,149 @@
+import { type Property, type Scalar, type Schema, STRING_FORMATS } from './schema.ts';
+import type { SpecNode } from './spec-node.ts';
+
+/** Reads a JSON Schema (2020-12); throws on every keyword or combination that would be read but not obeyed. */
+export function readSchema(node: SpecNode): Schema {
+  if (node.value === true) return { kind: 'unknown' };
+  const description = node.find('description')?.string();
+  return { ...readKeywords(node), ...(description === undefined ? {} : { description }) };
+}
+
+function readKeywords(node: SpecNode): Schema {
+  for (const [keyword, read] of Object.entries(WHOLE_KEYWORDS)) {
+    if (node.has(keyword)) return read(node);
+  }
+  if (!node.has('type')) {
+    only(node);
+    return { kind: 'unknown' };
+  }
+  return readTypes(node);
+}
+
+/** Keywords that say everything about a value; no other keyword may stand beside them. */
+const WHOLE_KEYWORDS: Record<string, (node: SpecNode) => Schema> = {
+  $ref: readReference,
+  const: (node) => readLiterals(node, 'const', [node.get('const')]),
+  enum: (node) => readLiterals(node, 'enum', node.get('enum').items()),
+  anyOf: (node) => ({ kind: 'any', members: readMembers(node, 'anyOf') }),
+  oneOf: (node) => ({ kind: 'one', members: readMembers(node, 'oneOf') }),
+  allOf: (node) => ({ kind: 'all', members: readMembers(node, 'allOf') }),
+};
+
+/** What each type reads, and the keywords it takes; a keyword no declared type takes is unknown. */
+const TYPES = {
+  string: { keywords: ['minLength', 'maxLength', 'pattern', 'format', 'x-extensible-enum'], read: readString },
+  integer: numberType(true),
+  number: numberType(false),
+  boolean: { keywords: [], read: (): Schema => ({ kind: 'boolean' }) },
+  null: { keywords: [], read: (): Schema => ({ kind: 'null' }) },
+  array: { keywords: ['items', 'prefixItems', 'minItems', 'maxItems'], read: readArray },
+  object: { keywords: ['properties', 'required', 'additionalProperties'], read: readObject },
+};
+const TYPE_NAMES = Object.keys(TYPES) as (keyof typeof TYPES)[];
+
+function readTypes(node: SpecNode): Schema {
+  const declared = node.get('type');
+  const types = (Array.isArray(declared.value) ? declared.items() : [declared]).map(
+    (type) => TYPES[type.oneOf('type', TYPE_NAMES)],
+  );
+  only(node, 'type', ...types.flatMap((type) => type.keywords));
+  const [first, ...others] = types.map((type) => type.read(node));
+  if (first === undefined) return declared.fail('at least one type is expected');
+  return others.length === 0 ? first : { kind: 'any', members: [first, ...others] };
+}
+
+function readReference(node: SpecNode): Schema {
+  only(node, '$ref');
+  const ref = node.get('$ref');
+  const name = /^#\/components\/schemas\/(\w+)$/.exec(ref.string())?.[1];
+  if (name === undefined) return ref.fail(`only '#/components/schemas/Name' is implemented, not '${ref.string()}'`);
+  node.resolved();
+  return { kind: 'reference', name };
+}
+
+function readLiterals(node: SpecNode, keyword: string, nodes: readonly SpecNode[]): Schema {
+  only(node, 'type', keyword);
+  return { kind: 'literals', values: nodes.map(readScalar) };
+}
+
+function readScalar(node: SpecNode): Scalar {
+  const { value } = node;
+  if (value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') {
+    return value;
+  }
+  return node.fail('only text, numbers, true, false and null are implemented here');
+}
+
+function readMembers(node: SpecNode, keyword: string): Schema[] {
+  only(node, keyword);
+  return node.get(keyword).items().map(readSchema);
+}
+
+function readString(node: SpecNode): Schema {
+  return {
+    kind: 'string',
+    ...numbers(node, 'minLength', 'maxLength'),
+    ...optional('pattern', node.find('pattern')?.string()),
+    ...optional('format', node.find('format')?.oneOf('format', STRING_FORMATS)),
+    ...optional(
+      'knownValues',
+      node
+        .find('x-extensible-enum')
+        ?.items()
+        .map((item) => item.string()),
+    ),
+  };
+}
+
+function numberType(isInteger: boolean) {
+  const keywords = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'];
+  return { keywords, read: (node: SpecNode): Schema => ({ kind: 'number', isInteger, ...numbers(node, ...keywords) }) };
+}
+
+function readArray(node: SpecNode): Schema {
+  const items = node.find('items');
+  const prefix = node.find('prefixItems')?.items();
+  if (prefix === undefined) {
+    return {
+      kind: 'array',
+      items: items ? readSchema(items) : { kind: 'unknown' },
+      ...numbers(node, 'minItems', 'maxItems'),
+    };
+  }
+  if (node.find('minItems')?.value !== prefix.length || node.has('maxItems')) {
+    node.fail(
+      `prefixItems is implemented with minItems: ${prefix.length} and no maxItems (items: false ends the list)`,
+    );
+  }
+  const rest: Schema | undefined = items?.value === false ? undefined : items ? readSchema(items) : { kind: 'unknown' };
+  return { kind: 'tuple', items: prefix.map(readSchema), ...optional('rest', rest) };
+}
+
+function readObject(node: SpecNode): Schema {
+  const required = node.find('required')?.items() ?? [];
+  const fields = node.find('properties')?.entries() ?? [];
+  const properties = fields.map(([name, field]): Property => {
+    if (name === '__proto__') field.fail('zod drops a field of this name');
+    return { name, isRequired: required.some((item) => item.value === name), schema: readSchema(field) };
+  });
+  for (const item of required) {
+    if (!properties.some(({ name }) => name === item.value))
+      item.fail(`'${item.value}' is required but not among properties`);
+  }
+  const rest = node.find('additionalProperties');
+  if (rest?.value === false) return { kind: 'object', properties };
+  return { kind: 'object', properties, rest: rest ? readSchema(rest) : { kind: 'unknown' } };
+}
+
+function only(node: SpecNode, ...keywords: string[]): void {
+  node.only('keyword', 'description', ...keywords);
+}
+
+function numbers<Key extends string>(node: SpecNode, ...keys: Key[]): { [key in Key]?: number } {
+  return Object.assign({}, ...keys.map((key) => optional(key, node.find(key)?.number())));
+}
+
+/** A field that is left out when there is no value for it. */
+function optional<Key extends string, Value>(key: Key, value: Value | undefined): { [key in Key]?: Value } {
+  return value === undefined ? {} : ({ [key]: value } as { [key in Key]: Value });
+}

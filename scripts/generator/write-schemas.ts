@@ -1,0 +1,116 @@
+import type { Contract, Operation, Query } from './contract.ts';
+import type { NumberSchema, ObjectSchema, Schema, StringSchema } from './schema.ts';
+import { literal, propertyKey } from './source.ts';
+
+/** `schemas.ts`: a zod schema for each component, and which of them an operation uses. */
+export function writeSchemas({ schemas, operations }: Contract): string {
+  const writer = new ZodWriter();
+  return [
+    "import * as z from 'zod';\nimport type * as types from './types.ts';\n",
+    ...[...schemas].map(([name, schema]) => writer.declaration(name, schema)),
+    ...operations.flatMap(({ query }) => querySchema(writer, query)),
+    `/** The whole answer of each operation. */\n${table('responseSchemas', operations, ({ response }) => response)}`,
+    `/** The query each operation takes. */\n${table('querySchemas', operations, querySchemaName)}`,
+  ].join('\n');
+}
+
+function table(name: string, operations: readonly Operation[], value: (operation: Operation) => string): string {
+  return `export const ${name} = {\n${operations.map((operation) => `${operation.id}: ${value(operation)},\n`).join('')}};\n`;
+}
+
+function querySchemaName({ query }: Operation): string {
+  return query.kind === 'none' ? 'z.strictObject({})' : query.schema;
+}
+
+/** Unlike the service's answers, a query is ours: a field it does not have is a mistake. */
+function querySchema(writer: ZodWriter, query: Query): string[] {
+  if (query.kind !== 'named') return [];
+  const fields = query.parameters.map(
+    ({ name, isRequired, schema }) => `${propertyKey(name)}: ${writer.zod(schema)}${isRequired ? '' : '.optional()'},`,
+  );
+  return [
+    `export const ${query.schema}: z.ZodType<types.${query.schema}> = z.strictObject({\n${fields.join('\n')}\n});\n`,
+  ];
+}
+
+class ZodWriter {
+  readonly #declared = new Set<string>();
+
+  /** The annotation makes the compiler prove that schema and type agree. */
+  declaration(name: string, schema: Schema): string {
+    const text = `export const ${name}: z.ZodType<types.${name}> = ${this.zod(schema)};\n`;
+    this.#declared.add(name);
+    return text;
+  }
+
+  zod(schema: Schema): string {
+    switch (schema.kind) {
+      case 'reference':
+        return this.#declared.has(schema.name) ? schema.name : `z.lazy(() => ${schema.name})`;
+      case 'literals':
+        return `z.literal(${literal(schema.values.length === 1 ? schema.values[0] : schema.values)})`;
+      case 'string':
+        return stringSchema(schema);
+      case 'number':
+        return numberSchema(schema);
+      case 'array':
+        return `z.array(${this.zod(schema.items)})${check('min', schema.minItems)}${check('max', schema.maxItems)}`;
+      case 'tuple':
+        return `z.tuple([${this.#list(schema.items)}]${schema.rest ? `, ${this.zod(schema.rest)}` : ''})`;
+      case 'object':
+        return this.#object(schema);
+      case 'any':
+        return `z.union([${this.#list(schema.members)}])`;
+      case 'one':
+        return `z.xor([${this.#list(schema.members)}])`;
+      case 'all':
+        return schema.members
+          .map((member) => this.zod(member))
+          .reduce((left, right) => `z.intersection(${left}, ${right})`);
+      default:
+        return `z.${schema.kind}()`;
+    }
+  }
+
+  #list(schemas: readonly Schema[]): string {
+    return schemas.map((schema) => this.zod(schema)).join(', ');
+  }
+
+  #object({ properties, rest }: ObjectSchema): string {
+    const fields = properties.map(
+      ({ name, isRequired, schema }) =>
+        `${propertyKey(name)}: ${isRequired ? this.zod(schema) : `${this.zod(schema)}.exactOptional()`},`,
+    );
+    const shape = fields.length === 0 ? '{}' : `{\n${fields.join('\n')}\n}`;
+    if (rest === undefined) return `z.strictObject(${shape})`;
+    return rest.kind === 'unknown' ? `z.looseObject(${shape})` : `z.object(${shape}).catchall(${this.zod(rest)})`;
+  }
+}
+
+const FORMATS = { date: 'z.iso.date()', 'date-time': 'z.iso.datetime({ offset: true })' };
+
+function stringSchema({ format, minLength, maxLength, pattern }: StringSchema): string {
+  const start = format === undefined ? 'z.string()' : FORMATS[format];
+  const regex = pattern === undefined ? '' : `.regex(${new RegExp(pattern, 'u')})`;
+  return `${start}${codePoints('>=', minLength)}${codePoints('<=', maxLength)}${regex}`;
+}
+
+/** JSON Schema counts characters, zod counts UTF-16 units; of a length of 0 or 1 both have the same idea. */
+function codePoints(comparison: '>=' | '<=', length: number | undefined): string {
+  if (length === undefined) return '';
+  return `.refine((text) => [...text].length ${comparison} ${length}, 'Expected length ${comparison} ${length}')`;
+}
+
+function numberSchema(schema: NumberSchema): string {
+  return [
+    schema.isInteger ? 'z.int()' : 'z.number()',
+    check('min', schema.minimum),
+    check('max', schema.maximum),
+    check('gt', schema.exclusiveMinimum),
+    check('lt', schema.exclusiveMaximum),
+  ].join('');
+}
+
+function check(method: string, limit: number | undefined): string {
+  return limit === undefined ? '' : `.${method}(${literal(limit)})`;
+}

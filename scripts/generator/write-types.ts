@@ -1,0 +1,80 @@
+import type { Contract, Parameter } from './contract.ts';
+import type { ObjectSchema, Schema } from './schema.ts';
+import { jsdoc, literal, propertyKey } from './source.ts';
+
+/** `types.ts`: an interface for each object schema, an alias for each other one. */
+export function writeTypes({ schemas, operations }: Contract): string {
+  const components = [...schemas].map(([name, schema]) => declaration(name, schema));
+  const queries = operations.flatMap(({ id, query }) =>
+    query.kind === 'named' ? [queryInterface(id, query.schema, query.parameters)] : [],
+  );
+  return [...components, ...queries].join('\n');
+}
+
+function declaration(name: string, schema: Schema): string {
+  const isInterface = schema.kind === 'object' && (schema.properties.length > 0 || schema.rest !== undefined);
+  const body = isInterface ? `interface ${name} ${objectType(schema)}` : `type ${name} = ${type(schema)};`;
+  return `${jsdoc(schema.description)}export ${body}\n`;
+}
+
+function queryInterface(id: string, name: string, parameters: readonly Parameter[]): string {
+  const fields = parameters.map(({ name, description, isRequired, schema }) =>
+    isRequired
+      ? `${jsdoc(description)}readonly ${propertyKey(name)}: ${type(schema)};`
+      : `${jsdoc(description)}readonly ${propertyKey(name)}?: ${type(schema)} | undefined;`,
+  );
+  return `${jsdoc(`Query of \`${id}\`.`)}export interface ${name} {\n${fields.join('\n')}\n}\n`;
+}
+
+function type(schema: Schema): string {
+  switch (schema.kind) {
+    case 'reference':
+      return schema.name;
+    case 'literals':
+      return unique(schema.values.map(literal)).join(' | ');
+    case 'string':
+      return [...(schema.knownValues ?? []).map(literal), schema.knownValues ? '(string & {})' : 'string'].join(' | ');
+    case 'array':
+      return `readonly ${grouped(schema.items)}[]`;
+    case 'tuple': {
+      const rest = schema.rest ? [`...${grouped(schema.rest)}[]`] : [];
+      return `readonly [${[...schema.items.map(type), ...rest].join(', ')}]`;
+    }
+    case 'object':
+      return objectType(schema);
+    case 'any':
+    case 'one':
+      return unique(schema.members.map(type)).join(' | ');
+    case 'all':
+      return schema.members.map(grouped).join(' & ');
+    default:
+      return schema.kind;
+  }
+}
+
+function objectType({ properties, rest }: ObjectSchema): string {
+  if (properties.length === 0 && rest === undefined) return 'Record<string, never>';
+  const fields = properties.map(
+    ({ name, isRequired, schema }) =>
+      `${jsdoc(schema.description)}readonly ${propertyKey(name)}${isRequired ? '' : '?'}: ${type(schema)};`,
+  );
+  return `{\n${[...fields, ...indexSignature(properties, rest)].join('\n')}\n}`;
+}
+
+/** TypeScript wants an index signature to hold for the named fields too. */
+function indexSignature(properties: ObjectSchema['properties'], rest: Schema | undefined): string[] {
+  if (rest === undefined) return [];
+  const named = properties.flatMap(({ isRequired, schema }) => [type(schema), ...(isRequired ? [] : ['undefined'])]);
+  const value = rest.kind === 'unknown' ? 'unknown' : unique([type(rest), ...named]).join(' | ');
+  return [`readonly [field: string]: ${value};`];
+}
+
+/** A type that can stand before `[]` or beside `&`. */
+function grouped(schema: Schema): string {
+  const text = type(schema);
+  return /^[\w]+$/.test(text) ? text : `(${text})`;
+}
+
+function unique(types: readonly string[]): string[] {
+  return [...new Set(types)];
+}

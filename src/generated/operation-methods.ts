@@ -1,0 +1,74 @@
+// Generated from openapi.yaml by npm run generate. Do not edit.
+
+import type { ApiCall, CallOptions, SchemaCallOptions } from '../client/api-call.ts';
+import type { SchemaOutput, StandardSchema } from '../client/standard-schema.ts';
+import type { OperationId } from './operations.ts';
+import type { LatestData, LatestQuery, QuotaData } from './types.ts';
+
+/** A method for each operation of the service; the client says how a request is sent. */
+export abstract class OperationMethods {
+  protected abstract request<Data>(
+    id: OperationId,
+    query: object | undefined,
+    options: CallOptions | undefined,
+  ): ApiCall<Data>;
+
+  /**
+   * Latest exchange rates.
+   *
+   * The service does not show the parameters or the fields of this endpoint, so nothing about them is checked or
+   * changed.
+   *
+   * Uses one request of the monthly quota.
+   *
+   * Rejects with an `FxRatesError`; its `kind` says what went wrong.
+   *
+   * The data is checked and typed by `options.schema`, a schema of your own.
+   */
+  latest<Schema extends StandardSchema>(
+    query: LatestQuery | undefined,
+    options: SchemaCallOptions<Schema>,
+  ): ApiCall<SchemaOutput<Schema>>;
+  /**
+   * Latest exchange rates.
+   *
+   * The service does not show the parameters or the fields of this endpoint, so nothing about them is checked or
+   * changed.
+   *
+   * Uses one request of the monthly quota.
+   *
+   * Rejects with an `FxRatesError`; its `kind` says what went wrong.
+   */
+  latest(query?: LatestQuery, options?: CallOptions): ApiCall<LatestData>;
+  latest(query?: LatestQuery, options?: CallOptions): ApiCall<unknown> {
+    return this.request('latest', query, options);
+  }
+
+  /**
+   * Plan, usage, limits and reset time of the key.
+   *
+   * Never consumes quota and keeps working when the monthly quota is exhausted. It can be rate-limited like any
+   * other request.
+   *
+   * Free: never consumes quota.
+   *
+   * Rejects with an `FxRatesError`; its `kind` says what went wrong.
+   *
+   * The data is checked and typed by `options.schema`, a schema of your own.
+   */
+  quota<Schema extends StandardSchema>(options: SchemaCallOptions<Schema>): ApiCall<SchemaOutput<Schema>>;
+  /**
+   * Plan, usage, limits and reset time of the key.
+   *
+   * Never consumes quota and keeps working when the monthly quota is exhausted. It can be rate-limited like any
+   * other request.
+   *
+   * Free: never consumes quota.
+   *
+   * Rejects with an `FxRatesError`; its `kind` says what went wrong.
+   */
+  quota(options?: CallOptions): ApiCall<QuotaData>;
+  quota(options?: CallOptions): ApiCall<unknown> {
+    return this.request('quota', undefined, options);
+  }
+}

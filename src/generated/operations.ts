@@ -1,0 +1,98 @@
+// Generated from openapi.yaml by npm run generate. Do not edit.
+
+export interface Operation {
+  readonly id: string;
+  readonly method: 'GET';
+  readonly path: string;
+  readonly summary: string;
+  readonly description: string;
+  /** 'free-form' sends any parameters as they are; 'named' takes those of `parameters` alone. */
+  readonly query: 'none' | 'free-form' | 'named';
+  readonly parameters: readonly Parameter[];
+  readonly consumesQuota: boolean;
+  readonly worksWhenQuotaExhausted: boolean;
+  /** A whole 200 answer, envelope and all. */
+  readonly example: unknown;
+  readonly errors: readonly ErrorResponseSpec[];
+}
+
+export interface Parameter {
+  readonly name: string;
+  readonly description: string;
+  readonly required: boolean;
+  /** For help: 'string', 'date', 'integer', … */
+  readonly type: string;
+}
+
+export interface ErrorResponseSpec {
+  readonly status: number | 'default';
+  /** `error.code`; undefined when the service does not show it. */
+  readonly code: string | undefined;
+  readonly headers: readonly string[];
+  /** A whole answer, envelope and all; undefined when there is none. */
+  readonly example: unknown;
+}
+
+/** The operations of the service, by name. */
+export const operations = {
+  latest: {
+    id: 'latest',
+    method: 'GET',
+    path: '/api/v1/latest',
+    summary: 'Latest exchange rates',
+    description:
+      'The service does not show the parameters or the fields of this endpoint, so nothing about them is checked or changed.',
+    query: 'free-form',
+    parameters: [],
+    consumesQuota: true,
+    worksWhenQuotaExhausted: false,
+    example: {
+      success: true,
+      data: { base: 'USD', timestamp: '2026-01-21T14:20:00.000Z', rates: { EUR: 0.9214, GBP: 0.789 } },
+    },
+    errors: [
+      {
+        status: 429,
+        code: 'rate_limited',
+        headers: ['Retry-After'],
+        example: { success: false, error: { code: 'rate_limited', message: 'Too many requests.', status: 429 } },
+      },
+      { status: 'default', code: undefined, headers: [], example: undefined },
+    ],
+  },
+  quota: {
+    id: 'quota',
+    method: 'GET',
+    path: '/api/v1/quota',
+    summary: 'Plan, usage, limits and reset time of the key',
+    description:
+      'Never consumes quota and keeps working when the monthly quota is exhausted.\nIt can be rate-limited like any other request.',
+    query: 'none',
+    parameters: [],
+    consumesQuota: false,
+    worksWhenQuotaExhausted: true,
+    example: {
+      success: true,
+      data: {
+        plan: 'free',
+        monthly_used: 742,
+        monthly_limit: 1000,
+        rate_limit_per_minute: 30,
+        snapshot_granularity: '5min',
+        historical_days: 90,
+        resets_at: '2026-02-01T00:00:00.000Z',
+      },
+    },
+    errors: [
+      {
+        status: 429,
+        code: 'rate_limited',
+        headers: ['Retry-After'],
+        example: { success: false, error: { code: 'rate_limited', message: 'Too many requests.', status: 429 } },
+      },
+      { status: 'default', code: undefined, headers: [], example: undefined },
+    ],
+  },
+} as const satisfies Record<string, Operation>;
+
+export type OperationId = keyof typeof operations;

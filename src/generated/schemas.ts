@@ -1,0 +1,55 @@
+// Generated from openapi.yaml by npm run generate. Do not edit.
+
+import * as z from 'zod';
+import type * as types from './types.ts';
+
+export const LatestQuery: z.ZodType<types.LatestQuery> = z
+  .object({})
+  .catchall(
+    z.union([z.union([z.string(), z.number(), z.boolean()]), z.array(z.union([z.string(), z.number(), z.boolean()]))]),
+  );
+
+export const LatestData: z.ZodType<types.LatestData> = z.looseObject({});
+
+export const LatestResponse: z.ZodType<types.LatestResponse> = z.looseObject({
+  success: z.literal(true),
+  data: LatestData,
+});
+
+export const QuotaData: z.ZodType<types.QuotaData> = z.looseObject({
+  plan: z.string(),
+  monthly_used: z.int(),
+  monthly_limit: z.union([z.int(), z.string(), z.null()]).exactOptional(),
+  rate_limit_per_minute: z.int(),
+  snapshot_granularity: z.string(),
+  historical_days: z.int(),
+  resets_at: z.iso.datetime({ offset: true }),
+});
+
+export const QuotaResponse: z.ZodType<types.QuotaResponse> = z.looseObject({
+  success: z.literal(true),
+  data: QuotaData,
+});
+
+export const ErrorDetail: z.ZodType<types.ErrorDetail> = z.looseObject({
+  code: z.string(),
+  message: z.string(),
+  status: z.int(),
+});
+
+export const ErrorResponse: z.ZodType<types.ErrorResponse> = z.looseObject({
+  success: z.literal(false),
+  error: ErrorDetail,
+});
+
+/** The whole answer of each operation. */
+export const responseSchemas = {
+  latest: LatestResponse,
+  quota: QuotaResponse,
+};
+
+/** The query each operation takes. */
+export const querySchemas = {
+  latest: LatestQuery,
+  quota: z.strictObject({}),
+};
