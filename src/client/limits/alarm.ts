@@ -1,0 +1,42 @@
+import type { Clock } from '../clock.ts';
+
+/** A sleep is cut into pieces so that a clock which jumped (a laptop that slept) is noticed this soon. */
+const LONGEST_SLEEP_MS = 5_000;
+
+/** One sleep at a time, however many calls wait for it. Rings early rather than late; whoever is rung looks again. */
+export class Alarm {
+  readonly #clock: Clock;
+  readonly #ring: () => void;
+  #sleeping: { readonly endsAt: number; readonly controller: AbortController } | undefined;
+
+  constructor(clock: Clock, ring: () => void) {
+    this.#clock = clock;
+    this.#ring = ring;
+  }
+
+  /** Rings after `ms`, or earlier if it was already set to an earlier time. */
+  set(now: number, ms: number): void {
+    const endsAt = now + Math.min(Math.max(ms, 0), LONGEST_SLEEP_MS);
+    if (this.#sleeping && this.#sleeping.endsAt > now && this.#sleeping.endsAt <= endsAt) return;
+    this.cancel();
+    const controller = new AbortController();
+    this.#sleeping = { endsAt, controller };
+    this.#clock.sleep(endsAt - now, controller.signal).then(
+      () => this.#wake(controller),
+      // The only failure of a sleep is its cancellation, and whoever cancelled it knows.
+      () => undefined,
+    );
+  }
+
+  /** Leaves no timer behind, so that a process with nothing else to do can exit. */
+  cancel(): void {
+    this.#sleeping?.controller.abort();
+    this.#sleeping = undefined;
+  }
+
+  #wake(controller: AbortController): void {
+    if (this.#sleeping?.controller !== controller) return;
+    this.#sleeping = undefined;
+    this.#ring();
+  }
+}

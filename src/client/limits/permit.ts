@@ -1,0 +1,62 @@
+import type { RetryAfterReading } from './retry-after-reader.ts';
+
+/** The headers of an answer that tell the limiter something; leave out what is absent. */
+export interface AnswerHeaders {
+  readonly date?: string | null | undefined;
+}
+
+export interface RefusalAnswerHeaders extends AnswerHeaders {
+  readonly retryAfter?: string | null | undefined;
+}
+
+/** Where a permit's report goes. */
+export interface Reports {
+  ok(permit: Permit, headers: AnswerHeaders): void;
+  limited(permit: Permit, headers: RefusalAnswerHeaders): RetryAfterReading;
+  lost(permit: Permit): void;
+  unused(permit: Permit): void;
+}
+
+/** The right to send one request now. Ends in exactly one report; whatever is reported after the first is ignored. */
+export class Permit {
+  /** The limiter's own time, not for display: compare it with nothing but the limiter's. */
+  readonly sentAt: number;
+  readonly probe: boolean;
+  /** The call's place in the line: a refused call comes back with it. */
+  readonly ticket: number;
+  readonly #reports: Reports;
+  #isOpen = true;
+
+  constructor(reports: Reports, { sentAt, probe, ticket }: Pick<Permit, 'sentAt' | 'probe' | 'ticket'>) {
+    this.#reports = reports;
+    this.sentAt = sentAt;
+    this.probe = probe;
+    this.ticket = ticket;
+  }
+
+  /** The server answered, with anything but a refusal for the rate. */
+  ok(headers: AnswerHeaders = {}): void {
+    if (this.#close()) this.#reports.ok(this, headers);
+  }
+
+  /** The server refused the request for the rate (429 `rate_limited`). */
+  limited(headers: RefusalAnswerHeaders = {}): RetryAfterReading | undefined {
+    return this.#close() ? this.#reports.limited(this, headers) : undefined;
+  }
+
+  /** No answer came: connection lost, timed out, aborted in flight. The server may have counted the request. */
+  lost(): void {
+    if (this.#close()) this.#reports.lost(this);
+  }
+
+  /** The request was never sent; its slot is given back. */
+  unused(): void {
+    if (this.#close()) this.#reports.unused(this);
+  }
+
+  #close(): boolean {
+    const wasOpen = this.#isOpen;
+    this.#isOpen = false;
+    return wasOpen;
+  }
+}
