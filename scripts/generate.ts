@@ -1,9 +1,10 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { parse } from 'yaml';
+import { parse, YAMLParseError } from 'yaml';
 import { format } from './generator/format.ts';
 import { generateFiles } from './generator/generate-files.ts';
+import { SpecError } from './generator/spec-node.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 
@@ -36,4 +37,8 @@ async function check(files: readonly (readonly [name: string, text: string])[], 
   }
 }
 
-await main();
+await main().catch((error: unknown) => {
+  if (!(error instanceof SpecError || error instanceof YAMLParseError)) throw error;
+  process.stderr.write(`${error.message}\n`);
+  process.exitCode = 1;
+});

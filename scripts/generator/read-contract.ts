@@ -1,7 +1,7 @@
-import type { Contract } from './contract.ts';
+import type { Contract, Operation } from './contract.ts';
 import { readOperation } from './read-operation.ts';
 import { readSchema } from './read-schema.ts';
-import { SpecNode } from './spec-node.ts';
+import { SpecError, SpecNode } from './spec-node.ts';
 
 /** Reads a parsed OpenAPI 3.1 document; throws, naming the place, on whatever it does not implement. */
 export function readContract(document: unknown): Contract {
@@ -12,19 +12,33 @@ export function readContract(document: unknown): Contract {
   const components = spec
     .get('components')
     .only('kind of component', 'securitySchemes', 'headers', 'parameters', 'responses', 'schemas');
-  const schemas = components.get('schemas').entries();
+  const schemas = components.get('schemas');
+  const operations = spec.get('paths').entries().flatMap(readPath);
+  refuseTakenNames(operations, schemas);
   return {
-    schemas: new Map(schemas.map(([name, node]) => [name, readSchema(node)])),
-    operations: spec.get('paths').entries().flatMap(readPath),
+    schemas: new Map(schemas.entries().map(([name, node]) => [componentName(name, node), readSchema(node)])),
+    operations,
     plans: spec.get('x-plans').value,
     apiKeyPattern: spec.get('x-api-key').only('key', 'pattern', 'description').get('pattern').string(),
     notShown: spec.get('x-not-shown').value,
   };
 }
 
-function readPath([path, node]: [string, SpecNode]) {
-  return node
-    .only('method or key of a path', 'get')
-    .entries()
-    .map(([, operation]) => readOperation(path, operation));
+function readPath([path, node]: [string, SpecNode]): Operation[] {
+  if (path.includes('{')) node.fail('parameters in a path are not implemented');
+  node.only('method or key of a path', 'get');
+  return [readOperation(path, node.get('get'))];
+}
+
+function componentName(name: string, node: SpecNode): string {
+  return /^[A-Z]\w*$/.test(name) ? name : node.fail(`'${name}' cannot be the name of a type`);
+}
+
+function refuseTakenNames(operations: readonly Operation[], schemas: SpecNode): void {
+  const ids = new Set(['request', 'constructor']);
+  for (const { id, path, query } of operations) {
+    if (ids.has(id)) throw new SpecError(`${path}: the operationId '${id}' is taken`);
+    ids.add(id);
+    if (query.kind === 'named') schemas.find(query.schema)?.fail(`the query of ${id} has this name`);
+  }
 }

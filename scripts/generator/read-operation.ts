@@ -13,8 +13,8 @@ export function readOperation(path: string, node: SpecNode): Operation {
   return {
     id,
     path,
-    summary: node.get('summary').string(),
-    description: node.find('description')?.string().trim() ?? '',
+    summary: node.get('summary').prose(),
+    description: node.find('description')?.prose() ?? '',
     query: readQuery(
       id,
       node
@@ -32,28 +32,40 @@ export function readOperation(path: string, node: SpecNode): Operation {
 function readQuery(id: string, parameters: readonly SpecNode[]): Query {
   const [first, ...others] = parameters;
   if (first === undefined) return { kind: 'none' };
-  const schema = first.get('schema');
-  if (!schema.has('$ref')) {
-    return { kind: 'named', schema: `${pascalCase(id)}Query`, parameters: parameters.map(readParameter) };
+  if (readSchema(first.get('schema').resolved()).kind === 'object') {
+    if (others.length > 0) first.fail('a free-form parameter is the only one of its operation');
+    return { kind: 'free-form', schema: readFreeForm(first) };
   }
-  onlyQuery(first, 'style', 'explode');
-  if (others.length > 0) first.fail('a free-form parameter is the only parameter of its operation');
-  first.get('style').oneOf('style', ['form']);
-  if (!first.get('explode').boolean()) first.get('explode').fail('a free-form parameter is exploded');
-  return { kind: 'free-form', schema: componentName(schema) };
+  const named = parameters.map(readParameter);
+  const repeated = named.find(({ name }, index) => named.findIndex((other) => other.name === name) !== index);
+  if (repeated) first.fail(`the parameter '${repeated.name}' stands twice`);
+  return { kind: 'named', schema: `${id.charAt(0).toUpperCase()}${id.slice(1)}Query`, parameters: named };
+}
+
+/** An exploded object: each of its fields is a parameter, and its own name is never sent. */
+function readFreeForm(node: SpecNode): string {
+  onlyQuery(node, 'style', 'explode');
+  node.get('style').oneOf('style of a free-form parameter', ['form']);
+  if (!node.get('explode').boolean()) node.get('explode').fail('a free-form parameter is exploded');
+  if (node.find('required')?.boolean()) node.get('required').fail('a free-form parameter is never required');
+  return componentName(node.get('schema'));
 }
 
 function readParameter(node: SpecNode): Parameter {
   onlyQuery(node);
   const schema = readSchema(node.get('schema'));
-  const type = node.get('schema').get('type').oneOf('type of a parameter', ['string', 'integer', 'number', 'boolean']);
   return {
     name: node.get('name').string(),
-    description: node.get('description').string().trim(),
+    description: node.get('description').prose(),
     isRequired: node.find('required')?.boolean() ?? false,
-    type: schema.kind === 'string' && schema.format !== undefined ? schema.format : type,
+    type: parameterType(node.get('schema').resolved()),
     schema,
   };
+}
+
+function parameterType(schema: SpecNode): string {
+  const type = schema.get('type').oneOf('type of a parameter', ['string', 'integer', 'number', 'boolean']);
+  return schema.find('format')?.string() ?? type;
 }
 
 function onlyQuery(node: SpecNode, ...keys: string[]): void {
@@ -82,13 +94,14 @@ function readError([status, response]: [string, SpecNode]): ErrorResponse {
   return {
     status: status === 'default' ? status : Number(status),
     code: node.find('x-error-code')?.string(),
-    headers:
-      node
-        .find('headers')
-        ?.entries()
-        .map(([name]) => name) ?? [],
+    headers: node.find('headers')?.entries().map(readHeader) ?? [],
     example: readExample(media),
   };
+}
+
+function readHeader([name, header]: [string, SpecNode]): string {
+  header.resolved().only('key of a header', 'description', 'required', 'schema');
+  return name;
 }
 
 function readMedia(response: SpecNode): SpecNode {
@@ -105,8 +118,4 @@ function readExample(media: SpecNode): unknown {
 function componentName(schema: SpecNode): string {
   const read = readSchema(schema);
   return read.kind === 'reference' ? read.name : schema.fail('a $ref to a component schema is expected');
-}
-
-function pascalCase(id: string): string {
-  return id.charAt(0).toUpperCase() + id.slice(1);
 }

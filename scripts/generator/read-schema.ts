@@ -4,7 +4,7 @@ import type { SpecNode } from './spec-node.ts';
 /** Reads a JSON Schema (2020-12); throws on every keyword or combination that would be read but not obeyed. */
 export function readSchema(node: SpecNode): Schema {
   if (node.value === true) return { kind: 'unknown' };
-  const description = node.find('description')?.string();
+  const description = node.find('description')?.prose();
   return { ...readKeywords(node), ...(description === undefined ? {} : { description }) };
 }
 
@@ -24,9 +24,9 @@ const WHOLE_KEYWORDS: Record<string, (node: SpecNode) => Schema> = {
   $ref: readReference,
   const: (node) => readLiterals(node, 'const', [node.get('const')]),
   enum: (node) => readLiterals(node, 'enum', node.get('enum').items()),
-  anyOf: (node) => ({ kind: 'any', members: readMembers(node, 'anyOf') }),
-  oneOf: (node) => ({ kind: 'one', members: readMembers(node, 'oneOf') }),
-  allOf: (node) => ({ kind: 'all', members: readMembers(node, 'allOf') }),
+  anyOf: (node) => any(readMembers(node, 'anyOf').map(readSchema)),
+  oneOf: (node) => ({ kind: 'one', members: readMembers(node, 'oneOf').map(readSchema) }),
+  allOf: (node) => ({ kind: 'all', members: readMembers(node, 'allOf').map(readOpenObject) }),
 };
 
 /** What each type reads, and the keywords it takes; a keyword no declared type takes is unknown. */
@@ -47,9 +47,14 @@ function readTypes(node: SpecNode): Schema {
     (type) => TYPES[type.oneOf('type', TYPE_NAMES)],
   );
   only(node, 'type', ...types.flatMap((type) => type.keywords));
-  const [first, ...others] = types.map((type) => type.read(node));
-  if (first === undefined) return declared.fail('at least one type is expected');
-  return others.length === 0 ? first : { kind: 'any', members: [first, ...others] };
+  return any(types.map((type) => type.read(node)));
+}
+
+/** One schema for several; a choice within the choice is the same choice. */
+function any(members: readonly Schema[]): Schema {
+  const flat = members.flatMap((member) => (member.kind === 'any' ? member.members : [member]));
+  const [first, ...others] = flat;
+  return first !== undefined && others.length === 0 ? first : { kind: 'any', members: flat };
 }
 
 function readReference(node: SpecNode): Schema {
@@ -63,7 +68,19 @@ function readReference(node: SpecNode): Schema {
 
 function readLiterals(node: SpecNode, keyword: string, nodes: readonly SpecNode[]): Schema {
   only(node, 'type', keyword);
+  const types = node.find('type')?.value;
+  for (const item of nodes) {
+    if (types !== undefined && ![types].flat().some((type) => hasType(item.value, type))) {
+      item.fail(`${JSON.stringify(item.value)} is not of the type ${JSON.stringify(types)}`);
+    }
+  }
   return { kind: 'literals', values: nodes.map(readScalar) };
+}
+
+function hasType(value: unknown, type: unknown): boolean {
+  if (value === null) return type === 'null';
+  if (type === 'integer') return Number.isInteger(value);
+  return type === typeof value;
 }
 
 function readScalar(node: SpecNode): Scalar {
@@ -74,16 +91,26 @@ function readScalar(node: SpecNode): Scalar {
   return node.fail('only text, numbers, true, false and null are implemented here');
 }
 
-function readMembers(node: SpecNode, keyword: string): Schema[] {
+function readMembers(node: SpecNode, keyword: string): SpecNode[] {
   only(node, keyword);
-  return node.get(keyword).items().map(readSchema);
+  const members = node.get(keyword).items();
+  return members.length > 0 ? members : node.get(keyword).fail('at least one schema is expected');
+}
+
+/** zod's intersection lets a closed object take the fields of its sibling, which JSON Schema does not. */
+function readOpenObject(node: SpecNode): Schema {
+  const target = node.resolved();
+  const isOpen =
+    target.has('allOf') ||
+    (target.find('type')?.value === 'object' && target.find('additionalProperties')?.value !== false);
+  return isOpen ? readSchema(node) : node.fail('allOf is implemented for objects that allow additional properties');
 }
 
 function readString(node: SpecNode): Schema {
   return {
     kind: 'string',
     ...numbers(node, 'minLength', 'maxLength'),
-    ...optional('pattern', node.find('pattern')?.string()),
+    ...optional('pattern', readPattern(node.find('pattern'))),
     ...optional('format', node.find('format')?.oneOf('format', STRING_FORMATS)),
     ...optional(
       'knownValues',
@@ -93,6 +120,16 @@ function readString(node: SpecNode): Schema {
         .map((item) => item.string()),
     ),
   };
+}
+
+function readPattern(node: SpecNode | undefined): string | undefined {
+  const pattern = node?.string();
+  try {
+    new RegExp(pattern ?? '', 'u');
+    return pattern;
+  } catch (error) {
+    return node?.fail(String(error));
+  }
 }
 
 function numberType(isInteger: boolean) {

@@ -1,3 +1,8 @@
+/** The spec asks for something the generator does not implement, or is wrong; the message names the place. */
+export class SpecError extends Error {
+  override readonly name = 'SpecError';
+}
+
 /** A value of the spec together with where it stands, so that every complaint names the place. */
 export class SpecNode {
   readonly value: unknown;
@@ -12,7 +17,7 @@ export class SpecNode {
   }
 
   fail(problem: string): never {
-    throw new Error(`${this.at}: ${problem}`);
+    throw new SpecError(`${this.at}: ${problem}`);
   }
 
   /** Throws for any key that the generator does not implement: a typo must not pass as a wish. */
@@ -50,6 +55,13 @@ export class SpecNode {
     return typeof this.value === 'string' ? this.value : this.fail('text is expected');
   }
 
+  /** Text for people, its paragraphs unwrapped. */
+  prose(): string {
+    return this.string()
+      .trim()
+      .replaceAll(/(?<=\S)\n(?=\S)/g, ' ');
+  }
+
   boolean(): boolean {
     return typeof this.value === 'boolean' ? this.value : this.fail('true or false is expected');
   }
@@ -72,7 +84,7 @@ export class SpecNode {
     if (start !== '#') ref.fail(`only references into this document are implemented, not '${ref.string()}'`);
     return path
       .map((token) => decodeURIComponent(token).replaceAll('~1', '/').replaceAll('~0', '~'))
-      .reduce<SpecNode>((node, key) => node.get(key), this.#root)
+      .reduce<SpecNode>((node, key) => node.find(key) ?? ref.fail(`'${ref.value}' does not exist`), this.#root)
       .resolved();
   }
 

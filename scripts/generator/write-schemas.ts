@@ -95,7 +95,7 @@ function stringSchema({ format, minLength, maxLength, pattern }: StringSchema): 
   return `${start}${codePoints('>=', minLength)}${codePoints('<=', maxLength)}${regex}`;
 }
 
-/** JSON Schema counts characters, zod counts UTF-16 units; of a length of 0 or 1 both have the same idea. */
+/** JSON Schema counts characters (code points); zod's own `min` and `max` count UTF-16 units. */
 function codePoints(comparison: '>=' | '<=', length: number | undefined): string {
   if (length === undefined) return '';
   return `.refine((text) => [...text].length ${comparison} ${length}, 'Expected length ${comparison} ${length}')`;

@@ -22,7 +22,7 @@ export type PlanName = keyof typeof plans;
 export const apiKeyPattern = ${literal(apiKeyPattern)};
 
 /** What the service's specification leaves open, by name. */
-export const notShown = ${literal(notShown)} as const;
+export const notShown = ${literal(notShown)} as const satisfies Record<string, string>;
 
 export type NotShown = keyof typeof notShown;
 `;

@@ -3,7 +3,7 @@
 import type { ApiCall, CallOptions, SchemaCallOptions } from '../client/api-call.ts';
 import type { SchemaOutput, StandardSchema } from '../client/standard-schema.ts';
 import type { OperationId } from './operations.ts';
-import type { LatestData, LatestQuery, QuotaData } from './types.ts';
+import type * as types from './types.ts';
 
 /** A method for each operation of the service; the client says how a request is sent. */
 export abstract class OperationMethods {
@@ -21,12 +21,12 @@ export abstract class OperationMethods {
    *
    * Uses one request of the monthly quota.
    *
-   * Rejects with an `FxRatesError`; its `kind` says what went wrong.
-   *
    * The data is checked and typed by `options.schema`, a schema of your own.
+   *
+   * Rejects with an `FxRatesError`; its `kind` says what went wrong.
    */
   latest<Schema extends StandardSchema>(
-    query: LatestQuery | undefined,
+    query: types.LatestQuery | undefined,
     options: SchemaCallOptions<Schema>,
   ): ApiCall<SchemaOutput<Schema>>;
   /**
@@ -39,8 +39,8 @@ export abstract class OperationMethods {
    *
    * Rejects with an `FxRatesError`; its `kind` says what went wrong.
    */
-  latest(query?: LatestQuery, options?: CallOptions): ApiCall<LatestData>;
-  latest(query?: LatestQuery, options?: CallOptions): ApiCall<unknown> {
+  latest(query?: types.LatestQuery, options?: CallOptions): ApiCall<types.LatestData>;
+  latest(query?: types.LatestQuery, options?: CallOptions): ApiCall<unknown> {
     return this.request('latest', query, options);
   }
 
@@ -52,9 +52,9 @@ export abstract class OperationMethods {
    *
    * Free: never consumes quota.
    *
-   * Rejects with an `FxRatesError`; its `kind` says what went wrong.
-   *
    * The data is checked and typed by `options.schema`, a schema of your own.
+   *
+   * Rejects with an `FxRatesError`; its `kind` says what went wrong.
    */
   quota<Schema extends StandardSchema>(options: SchemaCallOptions<Schema>): ApiCall<SchemaOutput<Schema>>;
   /**
@@ -67,7 +67,7 @@ export abstract class OperationMethods {
    *
    * Rejects with an `FxRatesError`; its `kind` says what went wrong.
    */
-  quota(options?: CallOptions): ApiCall<QuotaData>;
+  quota(options?: CallOptions): ApiCall<types.QuotaData>;
   quota(options?: CallOptions): ApiCall<unknown> {
     return this.request('quota', undefined, options);
   }

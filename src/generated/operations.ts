@@ -66,7 +66,7 @@ export const operations = {
     path: '/api/v1/quota',
     summary: 'Plan, usage, limits and reset time of the key',
     description:
-      'Never consumes quota and keeps working when the monthly quota is exhausted.\nIt can be rate-limited like any other request.',
+      'Never consumes quota and keeps working when the monthly quota is exhausted. It can be rate-limited like any other request.',
     query: 'none',
     parameters: [],
     consumesQuota: false,

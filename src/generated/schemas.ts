@@ -5,9 +5,7 @@ import type * as types from './types.ts';
 
 export const LatestQuery: z.ZodType<types.LatestQuery> = z
   .object({})
-  .catchall(
-    z.union([z.union([z.string(), z.number(), z.boolean()]), z.array(z.union([z.string(), z.number(), z.boolean()]))]),
-  );
+  .catchall(z.union([z.string(), z.number(), z.boolean(), z.array(z.union([z.string(), z.number(), z.boolean()]))]));
 
 export const LatestData: z.ZodType<types.LatestData> = z.looseObject({});
 

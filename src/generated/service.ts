@@ -50,6 +50,6 @@ export const notShown = {
   'plan-change': 'What a change of plan does to usage and to keys above the new cap.',
   events: 'Events, callbacks and webhooks.',
   deprecation: 'Deprecation policy and the lifecycle of versions.',
-} as const;
+} as const satisfies Record<string, string>;
 
 export type NotShown = keyof typeof notShown;
