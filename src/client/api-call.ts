@@ -12,8 +12,6 @@ export interface CallOptions {
   readonly maxRetries?: number;
   /** What a rate limit does: wait for the next slot, or throw `RateLimitError`. Default: the client's, `'wait'`. */
   readonly onLimit?: 'wait' | 'throw';
-  /** Takes an answer from the cache that is at most this old, in milliseconds; `0` asks the service. Default: the client's `cache`. */
-  readonly maxAgeMs?: number;
 }
 
 /** Call options with a Standard Schema (zod, valibot, arktype, …) that checks and types the payload. */

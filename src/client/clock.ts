@@ -1,7 +1,36 @@
-/** The only way the client reads or waits for time. Tests pass a fake; Default: the real one. */
+/** The only way the client reads or waits for time. Tests pass a fake. Default: `realClock`. */
 export interface Clock {
   /** Milliseconds since the Unix epoch. */
   now(): number;
   /** Resolves after `ms` milliseconds; rejects with the signal's reason as soon as `signal` aborts. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
+
+/** Node fires a longer timer after 1 ms, which would turn a long wait into a hot loop. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+/** The machine's own time. */
+export const realClock: Clock = {
+  // biome-ignore lint/plugin: this is the real clock
+  now: () => Date.now(),
+  sleep: (ms, signal) =>
+    new Promise((resolve, reject) => {
+      if (signal?.aborted) {
+        reject(signal.reason);
+        return;
+      }
+      const stop = () => {
+        clearTimeout(timer);
+        reject(signal?.reason);
+      };
+      // biome-ignore lint/plugin: this is the real clock
+      const timer = setTimeout(
+        () => {
+          signal?.removeEventListener('abort', stop);
+          resolve();
+        },
+        Math.min(Math.max(ms, 0), LONGEST_TIMER_MS),
+      );
+      signal?.addEventListener('abort', stop, { once: true });
+    }),
+};

@@ -1,0 +1,21 @@
+const FIRST_MS = 500;
+const LONGEST_MS = 8000;
+const FIRST_WITHOUT_HINT_MS = 5000;
+const LONGEST_WITHOUT_HINT_MS = 60_000;
+
+/**
+ * Milliseconds before retry number `retry` (0 for the first): 0.5 s · 2^n, at most 8 s, equal jitter. Full jitter can
+ * come near zero and burn every retry inside one outage.
+ */
+export function backoffMs(retry: number, random: () => number): number {
+  return equalJitter(Math.min(LONGEST_MS, FIRST_MS * 2 ** retry), random);
+}
+
+/** The same for a 429 that does not say when: 5 s · 2^n, at most 60 s, because a per-minute limit cannot clear in half a second. */
+export function unhintedLimitMs(refusals: number, random: () => number): number {
+  return equalJitter(Math.min(LONGEST_WITHOUT_HINT_MS, FIRST_WITHOUT_HINT_MS * 2 ** refusals), random);
+}
+
+function equalJitter(ms: number, random: () => number): number {
+  return ms / 2 + (random() * ms) / 2;
+}

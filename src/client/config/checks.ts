@@ -1,0 +1,43 @@
+import { ConfigError } from '../errors/config-error.ts';
+import { describeValue } from '../errors/describe-value.ts';
+
+/** @throws ConfigError that names the option, what it got and what was expected. */
+export function refuse(option: string, value: unknown, expected: string): never {
+  throw new ConfigError(`${option}: expected ${expected}, got ${describeValue(value)}`);
+}
+
+export function requirePositiveMs(option: string, value: unknown): number {
+  if (typeof value === 'number' && Number.isFinite(value) && value > 0) return value;
+  return refuse(option, value, 'a positive number of milliseconds');
+}
+
+export function requireDeadline(option: string, value: unknown): number {
+  if (value === false) return Number.POSITIVE_INFINITY;
+  if (typeof value === 'number' && Number.isFinite(value) && value > 0) return value;
+  return refuse(option, value, 'a positive number of milliseconds, or false for no deadline');
+}
+
+export function requireCount(option: string, value: unknown, { from }: { readonly from: number }): number {
+  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= from) return value;
+  return refuse(option, value, `a whole number from ${from}`);
+}
+
+export function requireOneOf<Value extends string>(option: string, value: unknown, allowed: readonly Value[]): Value {
+  const found = allowed.find((candidate) => candidate === value);
+  return found ?? refuse(option, value, allowed.map((candidate) => `'${candidate}'`).join(' or '));
+}
+
+export function requireBoolean(option: string, value: unknown): boolean {
+  return typeof value === 'boolean' ? value : refuse(option, value, 'true or false');
+}
+
+export function requireFunction<Fn>(option: string, value: Fn): Fn {
+  return typeof value === 'function' ? value : refuse(option, value, 'a function');
+}
+
+/** A misspelt option must not pass for a default. */
+export function requireKnownNames(options: unknown, known: readonly string[], where: string): void {
+  if (typeof options !== 'object' || options === null) refuse(where, options, 'an object of options');
+  const unknown = Object.keys(options).find((name) => !known.includes(name));
+  if (unknown !== undefined) throw new ConfigError(`${where}: no option '${unknown}'; there are ${known.join(', ')}`);
+}

@@ -1,0 +1,155 @@
+import type { CallOptions } from '../api-call.ts';
+import { type Clock, realClock } from '../clock.ts';
+import { ConfigError } from '../errors/config-error.ts';
+import type { AuthForm, FxRatesOptions, RateLimitOptions } from '../options.ts';
+import type { CallSettings } from '../request.ts';
+import { fetchTransport } from '../transport/fetch-transport.ts';
+import type { Transport } from '../transport/transport.ts';
+import { undiciTransport } from '../transport/undici-transport.ts';
+import { checkBaseUrl } from './base-url.ts';
+import {
+  refuse,
+  requireBoolean,
+  requireCount,
+  requireDeadline,
+  requireFunction,
+  requireKnownNames,
+  requireOneOf,
+  requirePositiveMs,
+} from './checks.ts';
+
+/** The options of a client, checked and complete. */
+export interface ClientSettings extends CallSettings {
+  readonly baseUrl: string;
+  readonly auth: AuthForm;
+  readonly deadlineMs: number;
+  readonly maxRetryAfterMs: number;
+  readonly retryAfterUnit: 'auto' | 'seconds' | 'milliseconds';
+  readonly rateLimit: Required<RateLimitOptions> | false;
+  readonly transport: Transport;
+  readonly maxResponseBytes: number;
+  readonly clock: Clock;
+  readonly random: () => number;
+}
+
+const OPTION_NAMES: readonly (keyof FxRatesOptions)[] = [
+  'baseUrl',
+  'apiKey',
+  'auth',
+  'timeoutMs',
+  'deadlineMs',
+  'maxRetries',
+  'onLimit',
+  'maxRetryAfterMs',
+  'retryAfterUnit',
+  'rateLimit',
+  'fetch',
+  'dispatcher',
+  'maxResponseBytes',
+  'allowInsecureHttp',
+  'dangerouslyAllowBrowser',
+  'clock',
+  'random',
+  'logger',
+  'onRequest',
+  'onRetry',
+  'onWait',
+  'onQuota',
+];
+
+const HOOK_NAMES = ['onRequest', 'onRetry', 'onWait', 'onQuota'] as const;
+const CALL_OPTION_NAMES = ['signal', 'timeoutMs', 'deadlineMs', 'maxRetries', 'onLimit', 'schema'];
+const RATE_LIMIT_NAMES = ['perMinute', 'maxConcurrent', 'probe'];
+
+const DEFAULTS = {
+  auth: 'bearer',
+  timeoutMs: 10_000,
+  deadlineMs: 90_000,
+  maxRetries: 2,
+  onLimit: 'wait',
+  // One window of the per-minute limit, and slack for rounding on both sides.
+  maxRetryAfterMs: 65_000,
+  retryAfterUnit: 'auto',
+  rateLimit: {},
+  maxResponseBytes: 10 * 2 ** 20,
+  allowInsecureHttp: false,
+  clock: realClock,
+  // biome-ignore lint/plugin: the default of the seam
+  random: Math.random,
+} as const satisfies FxRatesOptions;
+
+/** @throws ConfigError for the first option that is wrong. */
+export function resolveOptions(options: FxRatesOptions): ClientSettings {
+  requireKnownNames(options, OPTION_NAMES, 'FxRates options');
+  for (const name of HOOK_NAMES) if (options[name] !== undefined) requireFunction(name, options[name]);
+  const given = { baseUrl: process.env['FXRATES_BASE_URL'], ...DEFAULTS, ...definedOf(options) };
+  const allowInsecureHttp = requireBoolean('allowInsecureHttp', given.allowInsecureHttp);
+  return {
+    baseUrl: checkBaseUrl(given.baseUrl, { allowInsecureHttp }),
+    auth: requireOneOf('auth', given.auth, ['bearer', 'header', 'query']),
+    timeoutMs: requirePositiveMs('timeoutMs', given.timeoutMs),
+    deadlineMs: requireDeadline('deadlineMs', given.deadlineMs),
+    maxRetries: requireCount('maxRetries', given.maxRetries, { from: 0 }),
+    onLimit: requireOneOf('onLimit', given.onLimit, ['wait', 'throw']),
+    maxRetryAfterMs: requireCount('maxRetryAfterMs', given.maxRetryAfterMs, { from: 1 }),
+    retryAfterUnit: requireOneOf('retryAfterUnit', given.retryAfterUnit, ['auto', 'seconds', 'milliseconds']),
+    rateLimit: resolveRateLimit(given.rateLimit),
+    transport: resolveTransport(options),
+    maxResponseBytes: requireCount('maxResponseBytes', given.maxResponseBytes, { from: 1 }),
+    clock: requireClock(given.clock),
+    random: requireFunction('random', given.random),
+  };
+}
+
+/** What is given; `undefined` counts as left out. */
+function definedOf<Options extends object>(
+  options: Options,
+): { [Name in keyof Options]: Exclude<Options[Name], undefined> } {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as never;
+}
+
+/** The settings of one call: its own options over the client's. @throws ConfigError */
+export function resolveCall(
+  options: CallOptions,
+  client: ClientSettings,
+): CallSettings & { readonly deadlineMs: number; readonly signal: AbortSignal | undefined } {
+  requireKnownNames(options, CALL_OPTION_NAMES, 'call options');
+  const { signal, timeoutMs, deadlineMs, maxRetries, onLimit } = options;
+  if (signal !== undefined && !(signal instanceof AbortSignal)) refuse('signal', signal, 'an AbortSignal');
+  return {
+    signal,
+    timeoutMs: timeoutMs === undefined ? client.timeoutMs : requirePositiveMs('timeoutMs', timeoutMs),
+    deadlineMs: deadlineMs === undefined ? client.deadlineMs : requireDeadline('deadlineMs', deadlineMs),
+    maxRetries: maxRetries === undefined ? client.maxRetries : requireCount('maxRetries', maxRetries, { from: 0 }),
+    onLimit: onLimit === undefined ? client.onLimit : requireOneOf('onLimit', onLimit, ['wait', 'throw']),
+  };
+}
+
+function resolveRateLimit(value: RateLimitOptions | false): Required<RateLimitOptions> | false {
+  if (value === false) return false;
+  requireKnownNames(value, RATE_LIMIT_NAMES, 'rateLimit');
+  const { perMinute = 'learn', maxConcurrent = 16, probe = true } = value;
+  const isCount = typeof perMinute === 'number' && Number.isSafeInteger(perMinute) && perMinute >= 1;
+  if (perMinute !== 'learn' && !isCount) refuse('rateLimit.perMinute', perMinute, "a whole number from 1, or 'learn'");
+  return {
+    perMinute,
+    maxConcurrent: requireCount('rateLimit.maxConcurrent', maxConcurrent, { from: 1 }),
+    probe: requireBoolean('rateLimit.probe', probe),
+  };
+}
+
+function resolveTransport({ fetch, dispatcher }: FxRatesOptions): Transport {
+  if (fetch !== undefined && dispatcher !== undefined) {
+    throw new ConfigError('fetch and dispatcher: give one of them; a dispatcher belongs to undici, not to a fetch');
+  }
+  if (fetch !== undefined) return fetchTransport(requireFunction('fetch', fetch));
+  if (dispatcher !== undefined && typeof dispatcher?.dispatch !== 'function') {
+    refuse('dispatcher', dispatcher, 'an undici dispatcher (an object with a dispatch method)');
+  }
+  return undiciTransport(dispatcher);
+}
+
+function requireClock(clock: Clock): Clock {
+  if (typeof clock?.now === 'function' && typeof clock.sleep === 'function') return clock;
+  return refuse('clock', clock, 'an object with now() and sleep(ms, signal)');
+}

@@ -1,0 +1,47 @@
+import { ConfigError } from '../errors/config-error.ts';
+import { describeValue } from '../errors/describe-value.ts';
+
+/** One value of a query parameter; a list is sent as repeated names. */
+export type QueryValue = string | number | boolean | readonly (string | number | boolean)[] | undefined;
+
+/** Path and query as they are sent. The key has no place here (SERVICE.md, Authentication, rule 3). */
+export function buildTarget(path: string, query: Readonly<Record<string, unknown>> | undefined): string {
+  if (query === undefined) return path;
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    refuseKeyParameter(name);
+    for (const item of itemsOf(value)) search.append(name, textOf(name, item));
+  }
+  return search.size === 0 ? path : `${path}?${search}`;
+}
+
+/** A path for `get`. @throws ConfigError for what would leave the service or carry a query of its own. */
+export function checkPath(path: unknown): string {
+  const isPath =
+    typeof path === 'string' && /^\/(?!\/)[^?#\\\s]*$/.test(path) && !/(^|\/)(\.|%2e){1,2}(\/|$)/i.test(path);
+  if (isPath) return path;
+  throw new ConfigError(
+    `path: expected one such as '/api/v1/latest', without host, query or '..', got ${describeValue(path)}; parameters go into { query }`,
+  );
+}
+
+/** The values to send under one name; `undefined` is left out. */
+function itemsOf(value: unknown): readonly unknown[] {
+  const items: readonly unknown[] = Array.isArray(value) ? value : [value];
+  return items.filter((item) => item !== undefined);
+}
+
+function refuseKeyParameter(name: string): void {
+  if (name.toLowerCase() !== 'api_key') return;
+  throw new ConfigError("query: 'api_key' is not a parameter; the client sends the key itself (option auth: 'query')");
+}
+
+function textOf(name: string, value: unknown): string {
+  const isPlain = typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value);
+  if (!isPlain) {
+    throw new ConfigError(
+      `query: '${name}' must be text, a finite number, true, false or a list of those, got ${describeValue(value)}`,
+    );
+  }
+  return String(value);
+}

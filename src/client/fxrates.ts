@@ -1,0 +1,133 @@
+import { inspect } from 'node:util';
+import { OperationMethods } from '../generated/operation-methods.ts';
+import type { OperationId } from '../generated/operations.ts';
+import { VERSION } from '../version.ts';
+import type { ApiCall, CallOptions, ResponseMeta, SchemaCallOptions } from './api-call.ts';
+import { checkPayload } from './check-payload.ts';
+import { requireBrowserConsent } from './config/browser.ts';
+import { type ClientSettings, resolveCall, resolveOptions } from './config/settings.ts';
+import { checkPath, type QueryValue } from './config/target.ts';
+import { createApiCall } from './create-api-call.ts';
+import { operationEndpoint, pathEndpoint } from './endpoints.ts';
+import { ConfigError } from './errors/config-error.ts';
+import { ClientEvents } from './events.ts';
+import { createKeySource, type KeySource } from './keys/key-source.ts';
+import type { LimiterView } from './limits/rate-limiter.ts';
+import type { Answer, Caller } from './middleware/coalesce.ts';
+import type { FxRatesOptions } from './options.ts';
+import { createPipeline } from './pipeline.ts';
+import type { Endpoint } from './request.ts';
+import type { SchemaOutput, StandardSchema } from './standard-schema.ts';
+import { KeyStates } from './state/key-states.ts';
+
+/** Query of `get`, beside the options of any call. */
+export interface GetOptions extends CallOptions {
+  readonly query?: Readonly<Record<string, QueryValue>>;
+}
+
+/**
+ * Client of the exchange-rate service. It authenticates, waits for rate limits, retries what is safe to retry, and
+ * rejects with an `FxRatesError` whose `kind` says what went wrong.
+ *
+ * @throws ConfigError from the constructor when an option is wrong or missing.
+ */
+export class FxRates extends OperationMethods {
+  readonly #settings: ClientSettings;
+  readonly #keys: KeySource;
+  readonly #states: KeyStates;
+  readonly #send: (caller: Caller) => Promise<Answer>;
+
+  constructor(options: FxRatesOptions = {}) {
+    super();
+    const settings = resolveOptions(options);
+    requireBrowserConsent(options.dangerouslyAllowBrowser ?? false);
+    const events = new ClientEvents(options);
+    if (settings.auth === 'query') {
+      events.warnOnce("auth: 'query' puts the API key into URLs, which end up in logs; prefer 'bearer'");
+    }
+    const apiKey = options.apiKey ?? process.env['FXRATES_API_KEY'];
+    if (apiKey === undefined) throw new ConfigError('apiKey: none given; pass apiKey or set FXRATES_API_KEY');
+    this.#settings = settings;
+    this.#states = new KeyStates(settings);
+    this.#keys = createKeySource(apiKey, (key) => {
+      if (key.hasDocumentedForm) return;
+      events.warnOnce(
+        `apiKey: ${key.masked} does not look like a key of the service (…_live_ and 48 hexadecimal digits); sent all the same`,
+      );
+    });
+    this.#send = createPipeline({
+      settings,
+      events,
+      keys: this.#keys,
+      states: this.#states,
+      quota: operationEndpoint('quota', undefined),
+      userAgent: `fxrates/${VERSION} node/${process.versions.node}`,
+    });
+  }
+
+  /**
+   * Calls an endpoint that the contract does not have, with the same authentication, limits and errors.
+   *
+   * @param path such as `/api/v1/latest`, without host or query
+   * @throws ConfigError when the path or the query is wrong; nothing is sent then
+   */
+  get<Schema extends StandardSchema>(
+    path: string,
+    options: GetOptions & SchemaCallOptions<Schema>,
+  ): ApiCall<SchemaOutput<Schema>>;
+  get(path: string, options?: GetOptions): ApiCall<unknown>;
+  get(path: string, { query, ...options }: GetOptions = {}): ApiCall<unknown> {
+    return createApiCall(this.#call(() => pathEndpoint(checkPath(path), query), options));
+  }
+
+  /** What is known about the limit of the key in use: the gate, who waits, and the next slot; `undefined` before the first key. */
+  limits(): LimiterView | undefined {
+    const key = this.#keys.known();
+    return key && this.#states.of(key).limiter?.limits();
+  }
+
+  protected override request<Data>(
+    id: OperationId,
+    query: object | undefined,
+    options: CallOptions = {},
+  ): ApiCall<Data> {
+    return createApiCall(this.#call<Data>(() => operationEndpoint(id, query), options));
+  }
+
+  async #call<Data>(
+    endpointOf: () => Endpoint,
+    options: CallOptions & Partial<SchemaCallOptions<StandardSchema>>,
+  ): Promise<{ readonly data: Data; readonly meta: ResponseMeta }> {
+    const { clock } = this.#settings;
+    const startedAt = clock.now();
+    const { signal, deadlineMs, ...settings } = resolveCall(options, this.#settings);
+    const endpoint = endpointOf();
+    const { response, log, isShared } = await this.#send({ endpoint, settings, signal, deadlineMs });
+    const { status, rawBody } = response;
+    const { schema } = options;
+    const data =
+      schema === undefined
+        ? response.data
+        : await checkPayload(schema, response.data, { endpoint: endpoint.name, status });
+    const meta: ResponseMeta = {
+      status,
+      get headers() {
+        return response.headers.toHeaders();
+      },
+      rawBody,
+      source: isShared ? 'coalesced' : 'network',
+      attempts: log.attempts,
+      durationMs: clock.now() - startedAt,
+    };
+    return { data: data as Data, meta }; // the type that the operation's schema, or the caller's, proved
+  }
+
+  /** Without the key. */
+  toJSON(): Record<string, unknown> {
+    return { baseUrl: this.#settings.baseUrl, apiKey: this.#keys.known()?.masked ?? 'from a function' };
+  }
+
+  [inspect.custom](): string {
+    return `FxRates ${inspect(this.toJSON())}`;
+  }
+}

@@ -1,0 +1,74 @@
+import { createHash } from 'node:crypto';
+import { inspect } from 'node:util';
+import { apiKeyPattern } from '../../generated/service.ts';
+import { ConfigError } from '../errors/config-error.ts';
+
+const DOCUMENTED_FORM = new RegExp(apiKeyPattern);
+const HEADER_SAFE = /^[\x21-\x7e]+$/;
+/** A shorter text shows nothing of itself: four characters of it could be most of it. */
+const SHOWS_ITS_END_FROM = 16;
+
+/** An API key that cannot be printed by accident: `inspect`, JSON and templates give its mask. */
+export class ApiKey {
+  readonly #secret: string;
+  /** `fx_live_…9c2d`: enough to tell keys apart, useless to anyone else. */
+  readonly masked: string;
+  /** SHA-256 of the key, hex: names the state that calls with this key share. */
+  readonly hash: string;
+  /** Whether it has the documented form (SERVICE.md, API key). */
+  readonly hasDocumentedForm: boolean;
+
+  private constructor(secret: string) {
+    this.#secret = secret;
+    this.masked = mask(secret);
+    this.hash = createHash('sha256').update(secret).digest('hex');
+    this.hasDocumentedForm = DOCUMENTED_FORM.test(secret);
+  }
+
+  /** Takes a key as a user gives it. @throws ConfigError that never repeats the key. */
+  static from(value: unknown): ApiKey {
+    const problem = problemOf(value);
+    if (problem !== undefined) throw new ConfigError(`apiKey: ${problem}`);
+    return new ApiKey(String(value));
+  }
+
+  /** The key itself, for the one place that puts it into a request. */
+  reveal(): string {
+    return this.#secret;
+  }
+
+  /** `text` without the key, also where it is URL-encoded. */
+  redact(text: string): string {
+    return text.replaceAll(this.#secret, this.masked).replaceAll(encodeURIComponent(this.#secret), this.masked);
+  }
+
+  toString(): string {
+    return this.masked;
+  }
+
+  toJSON(): string {
+    return this.masked;
+  }
+
+  [inspect.custom](): string {
+    return this.masked;
+  }
+}
+
+function problemOf(value: unknown): string | undefined {
+  if (typeof value !== 'string') return `expected a string or a function that gives one, got ${typeof value}`;
+  if (value === '') return 'is empty; set FXRATES_API_KEY or pass apiKey';
+  if (/^bearer\s/i.test(value)) {
+    return "starts with 'Bearer '; give the key alone, the client adds the scheme";
+  }
+  if (/^\s|\s$/.test(value)) return 'has white space at its start or end (a line break of the file it came from?)';
+  if (!HEADER_SAFE.test(value))
+    return 'has characters that a key cannot have (white space, control or non-ASCII characters)';
+  return undefined;
+}
+
+function mask(secret: string): string {
+  const prefix = /^[A-Za-z0-9]+_live_/.exec(secret)?.[0] ?? '';
+  const rest = secret.slice(prefix.length);
+  return rest.length >= SHOWS_ITS_END_FROM ? `${prefix}…${rest.slice(-4)}` : '…';
+}

@@ -1,0 +1,81 @@
+import { ApiKey } from './api-key.ts';
+
+/** A key, or a function that gives the one to use now; the function is asked again when the service refuses a key. */
+export type ApiKeyOption = string | (() => string | Promise<string>);
+
+/** Where the key of the next request comes from. */
+export interface KeySource {
+  /** The key in use; asks the provider the first time. */
+  current(): ApiKey | Promise<ApiKey>;
+  /** The key to use instead of `refused`, or `undefined` when there is no other. */
+  replacementFor(refused: ApiKey): Promise<ApiKey | undefined>;
+  /** The key in use, as far as it is known without asking. */
+  known(): ApiKey | undefined;
+}
+
+/** A source that keeps the key until the service refuses it; `onKey` hears of each new key. */
+export function createKeySource(option: ApiKeyOption, onKey: (key: ApiKey) => void): KeySource {
+  return typeof option === 'function' ? new ProvidedKey(option, onKey) : new FixedKey(option, onKey);
+}
+
+class FixedKey implements KeySource {
+  readonly #key: ApiKey;
+
+  constructor(secret: string, onKey: (key: ApiKey) => void) {
+    this.#key = ApiKey.from(secret);
+    onKey(this.#key);
+  }
+
+  current(): ApiKey {
+    return this.#key;
+  }
+
+  known(): ApiKey {
+    return this.#key;
+  }
+
+  async replacementFor(): Promise<undefined> {
+    return undefined;
+  }
+}
+
+class ProvidedKey implements KeySource {
+  readonly #provide: () => string | Promise<string>;
+  readonly #onKey: (key: ApiKey) => void;
+  #key: ApiKey | undefined;
+  /** One question at a time: a hundred calls refused together ask once. */
+  #asking: Promise<ApiKey> | undefined;
+
+  constructor(provide: () => string | Promise<string>, onKey: (key: ApiKey) => void) {
+    this.#provide = provide;
+    this.#onKey = onKey;
+  }
+
+  current(): ApiKey | Promise<ApiKey> {
+    return this.#key ?? this.#ask();
+  }
+
+  known(): ApiKey | undefined {
+    return this.#key;
+  }
+
+  async replacementFor(refused: ApiKey): Promise<ApiKey | undefined> {
+    const already = this.#key;
+    const key = already !== undefined && already.hash !== refused.hash ? already : await this.#ask();
+    return key.hash === refused.hash ? undefined : key;
+  }
+
+  #ask(): Promise<ApiKey> {
+    this.#asking ??= this.#load().finally(() => {
+      this.#asking = undefined;
+    });
+    return this.#asking;
+  }
+
+  async #load(): Promise<ApiKey> {
+    const key = ApiKey.from(await this.#provide());
+    if (key.hash !== this.#key?.hash) this.#onKey(key);
+    this.#key = key;
+    return key;
+  }
+}

@@ -1,0 +1,69 @@
+import type { QuotaData } from '../../generated/types.ts';
+import { abortable } from '../abortable.ts';
+import { AuthenticationError } from '../errors/authentication-error.ts';
+import { QuotaExhaustedError } from '../errors/quota-exhausted-error.ts';
+import { RateLimitError } from '../errors/rate-limit-error.ts';
+import { RequestError } from '../errors/request-error.ts';
+import { isExhausted } from '../quota/quota-state.ts';
+import { quotaMessage } from '../quota/quota-stop.ts';
+import type { Endpoint, Handler, KeyedRequest } from '../request.ts';
+import { AttemptLog } from '../request.ts';
+import type { KeyStates } from '../state/key-states.ts';
+
+/** What an exhausted quota looks like is not shown (SERVICE.md, Errors); these statuses could mean it. */
+const COULD_BE_QUOTA: readonly (number | undefined)[] = [402, 403, 429];
+
+interface ExplainOptions {
+  readonly states: KeyStates;
+  readonly quota: Endpoint;
+}
+
+/**
+ * Asks for the quota, which is free and works when the month is used up, before a refusal without a known meaning is
+ * taken for a rate limit, a bad key or a bad request. One question serves all calls refused together. It goes past the
+ * queue: the queue cannot know yet whether to wait a minute or a month.
+ */
+export function explainRefusal({ states, quota }: ExplainOptions) {
+  return (next: Handler): Handler => {
+    const explain = async (error: Unexplained, request: KeyedRequest): Promise<Error> => {
+      const { quotaCheck, quotaStop } = states.of(request.key);
+      const ask = async () => (await next(asking(quota, request))).data as QuotaData; // parsed by the endpoint
+      const record = await abortable(quotaCheck.ask(ask), request.signal);
+      if (record === undefined || !isExhausted(record)) return error;
+      quotaStop.refused(record);
+      return exhaustedError(record, error);
+    };
+
+    return (request) =>
+      next(request).catch(async (error: unknown) => {
+        const isClear = !request.endpoint.consumesQuota || !isUnexplained(error);
+        throw isClear ? error : await explain(error, request);
+      });
+  };
+}
+
+type Unexplained = RateLimitError | AuthenticationError | RequestError;
+
+function exhaustedError(quota: QuotaData, refusal: Unexplained): QuotaExhaustedError {
+  const { code, status, headers, attempts } = refusal;
+  return new QuotaExhaustedError(quotaMessage(quota), { quota, code, status, headers, attempts, cause: refusal });
+}
+
+function isUnexplained(error: unknown): error is Unexplained {
+  if (error instanceof RateLimitError) return error.code !== 'rate_limited';
+  return (
+    (error instanceof AuthenticationError || error instanceof RequestError) && COULD_BE_QUOTA.includes(error.status)
+  );
+}
+
+/** The question outlives the call that asked first, since others may wait for it too; its own timeout ends it. */
+function asking(quota: Endpoint, { key, settings }: KeyedRequest): KeyedRequest {
+  return {
+    endpoint: quota,
+    settings,
+    key,
+    signal: new AbortController().signal,
+    deadlineAt: () => Number.POSITIVE_INFINITY,
+    log: new AttemptLog(),
+  };
+}

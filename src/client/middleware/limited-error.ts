@@ -1,0 +1,41 @@
+import type { RateLimitReason } from '../errors/rate-limit-error.ts';
+import { RateLimitError } from '../errors/rate-limit-error.ts';
+import type { KeyedRequest } from '../request.ts';
+
+interface LimitedCall {
+  readonly reason: RateLimitReason;
+  readonly request: KeyedRequest;
+  readonly nowMs: number;
+  /** Epoch milliseconds of the next slot; `undefined` when nothing tells. */
+  readonly retryAtMs: number | undefined;
+  /** The 429 that came before, if one did. */
+  readonly refused: RateLimitError | undefined;
+}
+
+const WHY: Record<RateLimitReason, string> = {
+  deadline: 'after the deadline of the call (deadlineMs)',
+  max_retry_after: 'longer than maxRetryAfterMs allows',
+  policy: "and onLimit is 'throw'",
+  budget: 'and the retry budget of the key is used up',
+};
+
+/** The error of a call that may not wait for the rate limit: when to come back, and why it did not wait. */
+export function limitedError({ reason, request, nowMs, retryAtMs, refused }: LimitedCall): RateLimitError {
+  const retryAfterMs = retryAtMs === undefined ? undefined : Math.max(0, retryAtMs - nowMs);
+  const wait = retryAfterMs === undefined ? 'the wait is unknown' : `the next slot is in ${seconds(retryAfterMs)} s`;
+  return new RateLimitError(`The per-minute limit of key ${request.key.masked} is reached; ${wait}, ${WHY[reason]}`, {
+    reason,
+    retryAfterMs,
+    retryAt: retryAtMs === undefined ? undefined : new Date(retryAtMs),
+    retryAfterRaw: refused?.retryAfterRaw,
+    code: refused?.code,
+    status: refused?.status,
+    headers: refused?.headers,
+    attempts: request.log.attempts,
+    cause: refused,
+  });
+}
+
+function seconds(ms: number): string {
+  return (Math.ceil(ms / 100) / 10).toString();
+}

@@ -1,0 +1,81 @@
+import { abortable } from '../abortable.ts';
+import { backoffMs } from '../backoff.ts';
+import type { Clock } from '../clock.ts';
+import { NetworkError } from '../errors/network-error.ts';
+import { RequestError } from '../errors/request-error.ts';
+import { ServerError } from '../errors/server-error.ts';
+import { TimeoutError } from '../errors/timeout-error.ts';
+import type { ClientEvents } from '../events.ts';
+import { parseRetryAfter, retryAfterMs } from '../limits/retry-after.ts';
+import type { ApiResponse, Handler, KeyedRequest } from '../request.ts';
+import type { KeyStates } from '../state/key-states.ts';
+import { settle } from './settle.ts';
+
+const RETRYABLE_STATUSES: readonly (number | undefined)[] = [408, 500, 502, 503, 504];
+
+interface RetryOptions {
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly states: KeyStates;
+  readonly events: ClientEvents;
+  readonly maxRetryAfterMs: number;
+}
+
+/**
+ * Sends a failed request again: every operation is a GET, so that is always safe. A 429 never comes here; `rateLimit`,
+ * which is inside, waits for those.
+ */
+export function retry(options: RetryOptions) {
+  return (next: Handler): Handler =>
+    (request) =>
+      sendPersistently(request, { next, ...options });
+}
+
+async function sendPersistently(
+  request: KeyedRequest,
+  { next, ...options }: RetryOptions & { readonly next: Handler },
+): Promise<ApiResponse> {
+  const { clock, states, events } = options;
+  const { retryBudget } = states.of(request.key);
+  for (let retries = 0; ; retries += 1) {
+    const outcome = await settle(next(request));
+    if ('rawBody' in outcome) {
+      retryBudget.succeeded();
+      return outcome;
+    }
+    const { error } = outcome;
+    const waitMs = waitBeforeRetry(error, request, { retries, ...options });
+    if (waitMs === undefined || !retryBudget.take()) throw error;
+    events.retry({ request, error: error as RetryableError, waitMs, retry: retries + 1 });
+    await abortable(clock.sleep(waitMs, request.signal), request.signal);
+    request.log.waited(waitMs);
+    request.log.again('retry');
+  }
+}
+
+/** Milliseconds to wait before the request is sent again; `undefined` when it is not. */
+function waitBeforeRetry(
+  error: unknown,
+  { settings, signal, deadlineAt }: KeyedRequest,
+  { retries, clock, random, maxRetryAfterMs }: RetryOptions & { readonly retries: number },
+): number | undefined {
+  if (!isRetryable(error) || retries >= settings.maxRetries || signal.aborted) return undefined;
+  const hintMs = hintOf(error);
+  const waitMs = Math.max(hintMs, backoffMs(retries, random));
+  const isTooLong = hintMs > maxRetryAfterMs || clock.now() + waitMs >= deadlineAt();
+  return isTooLong ? undefined : waitMs;
+}
+
+type RetryableError = NetworkError | ServerError | RequestError | TimeoutError;
+
+function isRetryable(error: unknown): error is RetryableError {
+  if (error instanceof NetworkError) return true;
+  if (error instanceof TimeoutError) return error.scope === 'attempt';
+  return (error instanceof ServerError || error instanceof RequestError) && RETRYABLE_STATUSES.includes(error.status);
+}
+
+/** Milliseconds that a 503 asks to wait (RFC 9110 §10.2.3: seconds or a date); 0 when it does not say. */
+function hintOf({ headers }: RetryableError): number {
+  const date = headers?.get('date') ?? undefined;
+  return retryAfterMs(parseRetryAfter(headers?.get('retry-after') ?? undefined), { unit: 'seconds', date }) ?? 0;
+}

@@ -1,0 +1,99 @@
+import type { QuotaData } from '../../generated/types.ts';
+import { abortable } from '../abortable.ts';
+import { authenticate } from '../authenticate.ts';
+import type { ClientSettings } from '../config/settings.ts';
+import { FxRatesError } from '../errors/fxrates-error.ts';
+import { NetworkError } from '../errors/network-error.ts';
+import { TimeoutError } from '../errors/timeout-error.ts';
+import type { ClientEvents } from '../events.ts';
+import { parseResponse } from '../parse-response.ts';
+import type { ApiResponse, Handler, KeyedRequest } from '../request.ts';
+import type { KeyStates } from '../state/key-states.ts';
+import type { Timers } from '../timers.ts';
+import type { TransportResponse } from '../transport/transport.ts';
+import { redactCause } from './redact-cause.ts';
+
+interface SendOptions {
+  readonly settings: ClientSettings;
+  readonly timers: Timers;
+  readonly events: ClientEvents;
+  readonly states: KeyStates;
+  readonly userAgent: string;
+}
+
+/** One attempt: authenticate, send, read, parse, within `timeoutMs`. Every failure leaves it as one of the client's errors. */
+export function send({ settings, timers, events, states, userAgent }: SendOptions): Handler {
+  const { clock } = settings;
+
+  const exchange = (request: KeyedRequest): Promise<TransportResponse> => {
+    const { key, endpoint, signal } = request;
+    const { url, headers } = authenticate(`${settings.baseUrl}${endpoint.target}`, { key, form: settings.auth });
+    headers['accept'] = 'application/json';
+    headers['user-agent'] = userAgent;
+    return withinTimeout(request, timers, (attemptSignal) =>
+      settings.transport({ url, headers, signal: attemptSignal, maxBytes: settings.maxResponseBytes }),
+    ).catch((error: unknown) => {
+      throw signal.aborted ? signal.reason : failureOf(error, request, settings.baseUrl);
+    });
+  };
+
+  return async (request) => {
+    const startedAt = clock.now();
+    const ended = (status: number | undefined, code: string | undefined) => {
+      request.log.ended(status, code);
+      events.request({ request, status, code, durationMs: clock.now() - startedAt });
+    };
+    let response: ApiResponse;
+    try {
+      response = parseResponse(await exchange(request), request);
+    } catch (error) {
+      if (error instanceof FxRatesError) ended(error.status, error.code ?? error.kind);
+      throw error;
+    }
+    ended(response.status, undefined);
+    if (request.endpoint.name === 'quota') sawQuota(response.data as QuotaData, request); // parsed by the endpoint
+    return response;
+  };
+
+  function sawQuota(quota: QuotaData, { key }: KeyedRequest): void {
+    states.of(key).sawQuota(quota);
+    events.quota(key, quota);
+  }
+}
+
+/** Runs `work` with a signal that aborts when the attempt takes too long or nobody waits for it any more. */
+async function withinTimeout<T>(
+  { signal, settings: { timeoutMs }, log }: KeyedRequest,
+  timers: Timers,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const controller = new AbortController();
+  const onAbort = () => controller.abort(signal.reason);
+  signal.addEventListener('abort', onAbort, { once: true });
+  const cancel = timers.after(timeoutMs, () => {
+    controller.abort(new TimeoutError({ scope: 'attempt', limitMs: timeoutMs, attempts: log.attempts }));
+  });
+  try {
+    return await abortable(work(controller.signal), controller.signal);
+  } finally {
+    cancel();
+    signal.removeEventListener('abort', onAbort);
+  }
+}
+
+/** What a transport threw, as one of the client's errors, without the key. */
+function failureOf(error: unknown, { key, log: { attempts } }: KeyedRequest, baseUrl: string): FxRatesError {
+  if (error instanceof FxRatesError) return error;
+  const cause = redactCause(error, key);
+  const code = codeOf(error);
+  const why = code ?? (cause instanceof Error ? cause.message : String(cause));
+  return new NetworkError(`No valid HTTP response from ${new URL(baseUrl).host}: ${why}`, { cause, code, attempts });
+}
+
+/** The system's or undici's code; `fetch` hides it one `cause` deeper. */
+function codeOf(error: unknown): string | undefined {
+  for (let current: unknown = error; current instanceof Error; current = current.cause) {
+    if ('code' in current && typeof current.code === 'string') return current.code;
+  }
+  return undefined;
+}

@@ -1,0 +1,29 @@
+import { abortable } from '../abortable.ts';
+import { AuthenticationError } from '../errors/authentication-error.ts';
+import { ApiKey } from '../keys/api-key.ts';
+import type { KeySource } from '../keys/key-source.ts';
+import type { ApiRequest, Handler } from '../request.ts';
+
+/**
+ * Gives each call its key, and once another one: when the service refuses a key, the source is asked again, and a
+ * call refused with the old key is sent with the new one (SERVICE.md, States: rotation).
+ */
+export function useKey(keys: KeySource) {
+  return (next: Handler): Handler<ApiRequest> => {
+    const sendAgain = async (request: ApiRequest, refused: ApiKey, error: AuthenticationError) => {
+      const key = await abortable(keys.replacementFor(refused), request.signal);
+      if (key === undefined) throw error;
+      request.log.again('key_rotated');
+      return next({ ...request, key });
+    };
+
+    return async (request) => {
+      const current = keys.current();
+      const key = current instanceof ApiKey ? current : await abortable(current, request.signal);
+      return next({ ...request, key }).catch((error: unknown) => {
+        if (error instanceof AuthenticationError) return sendAgain(request, key, error);
+        throw error;
+      });
+    };
+  };
+}

@@ -1,0 +1,55 @@
+import type { Dispatcher } from 'undici';
+import type { Clock } from './clock.ts';
+import type { EventHooks } from './events.ts';
+import type { ApiKeyOption } from './keys/key-source.ts';
+import type { FetchLike } from './transport/fetch-transport.ts';
+
+/** How the key is sent (SERVICE.md, Authentication). Exactly one form is ever used. */
+export type AuthForm = 'bearer' | 'header' | 'query';
+
+export interface RateLimitOptions {
+  /** Requests per minute the key may make. Default: `'learn'`, from `quota` and from the service's answers. */
+  readonly perMinute?: 'learn' | number;
+  /** Requests in flight at once. Default: 16. */
+  readonly maxConcurrent?: number;
+  /** Whether to spend one refused request to learn what kind of window the service uses, when calls are waiting. Default: true. */
+  readonly probe?: boolean;
+}
+
+/** Options of a client. Each is checked by the constructor; a wrong one is a `ConfigError` that names it. */
+export interface FxRatesOptions extends EventHooks {
+  /** Where the service is, without `/api/v1`; plain http is for loopback only. Default: `FXRATES_BASE_URL`. */
+  readonly baseUrl?: string | URL | undefined;
+  /** The key, or a function that gives it (asked again when the service refuses the key). Default: `FXRATES_API_KEY`. */
+  readonly apiKey?: ApiKeyOption | undefined;
+  /** Default: `'bearer'`. `'query'` puts the key into URLs, which end up in logs; it warns once. */
+  readonly auth?: AuthForm | undefined;
+  /** Milliseconds for one attempt, headers and body. Default: 10 000. */
+  readonly timeoutMs?: number | undefined;
+  /** Milliseconds for a whole call: queue, attempts and waits; `false` for none. Default: 90 000. */
+  readonly deadlineMs?: number | false | undefined;
+  /** Further attempts after a failed connection, a timed-out attempt, 408, 500, 502, 503 or 504. Default: 2. */
+  readonly maxRetries?: number | undefined;
+  /** What a rate limit does to a call: it waits for its slot, or fails with `RateLimitError`. Default: `'wait'`. */
+  readonly onLimit?: 'wait' | 'throw' | undefined;
+  /** A longer Retry-After, in milliseconds, fails at once with `RateLimitError`. Default: 65 000. */
+  readonly maxRetryAfterMs?: number | undefined;
+  /** Unit of a whole number in Retry-After. Default: `'auto'`: seconds (RFC 9110 §10.2.3), unless the answers say otherwise. */
+  readonly retryAfterUnit?: 'auto' | 'seconds' | 'milliseconds' | undefined;
+  /** How calls of one key share its per-minute limit; `false` sends without a queue. Default: learn the limit, 16 at once. */
+  readonly rateLimit?: RateLimitOptions | false | undefined;
+  /** Sends requests instead of undici: any WHATWG `fetch`. Not together with `dispatcher`. */
+  readonly fetch?: FetchLike | undefined;
+  /** An undici 7 dispatcher (proxy, mTLS, …). Default: undici's global one. */
+  readonly dispatcher?: Dispatcher | undefined;
+  /** Longest body in bytes; a longer one is a `ResponseError`. Default: 10 MiB. */
+  readonly maxResponseBytes?: number | undefined;
+  /** Allows plain http to other hosts than loopback; the key is then readable on the way. Default: false. */
+  readonly allowInsecureHttp?: boolean | undefined;
+  /** Allows use in a browser, where everybody can read the key. Default: false. */
+  readonly dangerouslyAllowBrowser?: boolean | undefined;
+  /** Time, for tests. Default: the machine's. */
+  readonly clock?: Clock | undefined;
+  /** Chance in [0, 1), for tests. Default: `Math.random`. */
+  readonly random?: (() => number) | undefined;
+}

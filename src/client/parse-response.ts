@@ -1,0 +1,109 @@
+import { AuthenticationError } from './errors/authentication-error.ts';
+import type { ErrorDetails, FxRatesError } from './errors/fxrates-error.ts';
+import { RateLimitError } from './errors/rate-limit-error.ts';
+import { RequestError } from './errors/request-error.ts';
+import { ResponseError } from './errors/response-error.ts';
+import { ServerError } from './errors/server-error.ts';
+import type { ApiResponse, KeyedRequest } from './request.ts';
+import type { TransportResponse } from './transport/transport.ts';
+
+const EXCERPT_LENGTH = 200;
+
+/** The data of a success. @throws the error that a failure means, by status and envelope (SERVICE.md, Errors). */
+export function parseResponse(response: TransportResponse, request: KeyedRequest): ApiResponse {
+  const { status, headers, text } = response;
+  const body = parseJson(text);
+  const failedStatus = status >= 400 ? status : statusOfFailure(body);
+  if (failedStatus !== undefined) throw failureOf(failedStatus, { response, request, body });
+  if (status < 200 || status >= 300) throw unexpectedStatus(response, request);
+  if (body === undefined) throw notJson(response, request);
+  const parsed = request.endpoint.parse(body);
+  if (parsed.issues !== undefined) {
+    const [first] = parsed.issues;
+    const where = first === undefined || first.path.length === 0 ? 'the body' : first.path.join('.');
+    throw new ResponseError(
+      `The answer of ${request.endpoint.name} is not what the contract says: ${where}: ${first?.message}`,
+      {
+        ...detailsOf(response, request),
+        issues: parsed.issues,
+        bodyExcerpt: excerpt(response, request),
+      },
+    );
+  }
+  return { status, headers, rawBody: text, data: parsed.data };
+}
+
+/** `undefined` for what is no JSON; a JSON text cannot mean that. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined; // told by notJson, with the status
+  }
+}
+
+/** The status that an error envelope claims when it came with a success status. */
+function statusOfFailure(body: unknown): number | undefined {
+  if (!isRecord(body) || body['success'] !== false) return undefined;
+  const status = isRecord(body['error']) ? body['error']['status'] : undefined;
+  return typeof status === 'number' && status >= 400 && status <= 599 ? status : 400;
+}
+
+interface Failure {
+  readonly response: TransportResponse;
+  readonly request: KeyedRequest;
+  readonly body: unknown;
+}
+
+function failureOf(status: number, { response, request, body }: Failure): FxRatesError {
+  const envelope = isRecord(body) && isRecord(body['error']) ? body['error'] : {};
+  const code = typeof envelope['code'] === 'string' ? envelope['code'] : undefined;
+  const said = typeof envelope['message'] === 'string' ? `: ${request.key.redact(envelope['message'])}` : '';
+  const details = { ...detailsOf(response, request), status, code };
+  const suffix = `${said} (HTTP ${status}${code === undefined ? '' : `, ${code}`})`;
+  if (status === 429 || code === 'rate_limited') {
+    const retryAfterRaw = response.headers.get('retry-after');
+    return new RateLimitError(`The per-minute limit of the key is reached${suffix}`, {
+      ...details,
+      reason: 'policy',
+      retryAfterRaw,
+    });
+  }
+  if (status === 401 || status === 403) {
+    return new AuthenticationError(`The service refused the key ${request.key.masked}${suffix}`, details);
+  }
+  if (status >= 500) return new ServerError(`The service failed${suffix}`, details);
+  return new RequestError(`The service refused ${request.endpoint.target}${suffix}`, details);
+}
+
+function unexpectedStatus(response: TransportResponse, request: KeyedRequest): ResponseError {
+  const { status, headers } = response;
+  const location = headers.get('location');
+  const message =
+    location === undefined
+      ? `Unexpected HTTP ${status}`
+      : `HTTP ${status} redirects to ${request.key.redact(location)}; not followed, because the key would go with it`;
+  return new ResponseError(message, detailsOf(response, request));
+}
+
+function notJson(response: TransportResponse, request: KeyedRequest): ResponseError {
+  const type = response.headers.get('content-type') ?? 'no content type';
+  return new ResponseError(`The body is not JSON (HTTP ${response.status}, ${type})`, {
+    ...detailsOf(response, request),
+    bodyExcerpt: excerpt(response, request),
+  });
+}
+
+function detailsOf({ status, headers }: TransportResponse, { key, log }: KeyedRequest): ErrorDetails {
+  const shown = new Headers();
+  for (const [name, value] of headers.toHeaders()) shown.append(name, key.redact(value));
+  return { status, headers: shown, attempts: log.attempts };
+}
+
+function excerpt({ text }: TransportResponse, { key }: KeyedRequest): string {
+  return key.redact(text).slice(0, EXCERPT_LENGTH);
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}

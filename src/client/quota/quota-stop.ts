@@ -1,0 +1,41 @@
+import type { QuotaData } from '../../generated/types.ts';
+import type { Clock } from '../clock.ts';
+import { QuotaExhaustedError } from '../errors/quota-exhausted-error.ts';
+import { isExhausted } from './quota-state.ts';
+
+/** Not until the reset: a change of plan can end the exhaustion at any time, and one refused call a minute finds out. */
+const HOLDS_FOR_MS = 60_000;
+
+/** Remembers for a short time that the month is used up, so that queued calls fail at once instead of one by one at the service. */
+export class QuotaStop {
+  readonly #clock: Clock;
+  #stop: { readonly until: number; readonly quota: QuotaData } | undefined;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** The service refused a call, and its quota says why. */
+  refused(quota: QuotaData): void {
+    const now = this.#clock.now();
+    this.#stop = { until: Math.min(now + HOLDS_FOR_MS, Date.parse(quota.resets_at)), quota };
+  }
+
+  sawQuota(quota: QuotaData): void {
+    if (!isExhausted(quota)) this.#stop = undefined;
+  }
+
+  /** @throws QuotaExhaustedError marked `local` while the stop holds. */
+  check(): void {
+    if (this.#stop === undefined || this.#clock.now() >= this.#stop.until) return;
+    const { quota } = this.#stop;
+    throw new QuotaExhaustedError(`${quotaMessage(quota)}; not sent, the service said so less than a minute ago`, {
+      quota,
+      local: true,
+    });
+  }
+}
+
+export function quotaMessage({ monthly_used: used, monthly_limit: limit, resets_at: resetsAt }: QuotaData): string {
+  return `The monthly quota is used up: ${used} of ${limit} requests, resets at ${resetsAt}`;
+}

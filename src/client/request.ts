@@ -1,0 +1,75 @@
+import type { Attempt } from './api-call.ts';
+import type { ApiKey } from './keys/api-key.ts';
+import type { ResponseHeaders } from './transport/transport.ts';
+
+/** The endpoint of a call: an operation of the contract, or a path given to `get`. */
+export interface Endpoint {
+  /** `latest`, `quota`, …; for `get` the path. */
+  readonly name: string;
+  /** Path with query, as it is sent, without the key. */
+  readonly target: string;
+  /** Whether an answered request counts toward the monthly quota, as far as the contract says. */
+  readonly consumesQuota: boolean;
+  /** Checks a success body; throws its list of issues. */
+  readonly parse: (body: unknown) => ParsedEnvelope;
+}
+
+/** A success body after its schema. */
+export type ParsedEnvelope =
+  | { readonly data: unknown; readonly issues?: undefined }
+  | { readonly issues: readonly { readonly message: string; readonly path: readonly PropertyKey[] }[] };
+
+/** What a call may take and how long it may last; every option decided. */
+export interface CallSettings {
+  readonly timeoutMs: number;
+  readonly maxRetries: number;
+  readonly onLimit: 'wait' | 'throw';
+}
+
+/** One call on its way through the middleware. Several callers can be behind it. */
+export interface ApiRequest {
+  readonly endpoint: Endpoint;
+  readonly settings: CallSettings;
+  /** Aborts when nobody waits for the answer any more. */
+  readonly signal: AbortSignal;
+  /** Epoch milliseconds after which no caller waits any more; Infinity for none. A later caller can move it. */
+  readonly deadlineAt: () => number;
+  readonly log: AttemptLog;
+}
+
+/** A call whose key is known. */
+export interface KeyedRequest extends ApiRequest {
+  readonly key: ApiKey;
+}
+
+/** A success. */
+export interface ApiResponse {
+  readonly status: number;
+  readonly headers: ResponseHeaders;
+  readonly rawBody: string;
+  readonly data: unknown;
+}
+
+export type Handler<Request = KeyedRequest> = (request: Request) => Promise<ApiResponse>;
+
+/** Collects the attempts of a call, and the waiting before each. */
+export class AttemptLog {
+  readonly attempts: Attempt[] = [];
+  #waitedMs = 0;
+  #reason: Attempt['reason'] = 'first';
+
+  /** Time spent waiting before the next attempt. */
+  waited(ms: number): void {
+    this.#waitedMs += ms;
+  }
+
+  /** Why there is a next attempt. */
+  again(reason: Attempt['reason']): void {
+    this.#reason = reason;
+  }
+
+  ended(status: number | undefined, code: string | undefined): void {
+    this.attempts.push({ status, code, waitedMs: this.#waitedMs, reason: this.#reason });
+    this.#waitedMs = 0;
+  }
+}

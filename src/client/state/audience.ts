@@ -1,0 +1,36 @@
+import type { Clock } from '../clock.ts';
+import type { ClientEvents } from '../events.ts';
+import type { LimiterWait } from '../limits/rate-limiter.ts';
+
+/** The clients whose calls wait for one limiter: each hears of a wait once, and none is kept alive by it. */
+export class Audience {
+  readonly #key: string;
+  readonly #clock: Clock;
+  readonly #waiting = new Map<ClientEvents, number>();
+
+  constructor(key: string, clock: Clock) {
+    this.#key = key;
+    this.#clock = clock;
+  }
+
+  join(events: ClientEvents): void {
+    this.#waiting.set(events, (this.#waiting.get(events) ?? 0) + 1);
+  }
+
+  leave(events: ClientEvents): void {
+    const others = (this.#waiting.get(events) ?? 0) - 1;
+    if (others > 0) this.#waiting.set(events, others);
+    else this.#waiting.delete(events);
+  }
+
+  readonly tell = ({ until, waiting, reason }: LimiterWait): void => {
+    const event = {
+      key: this.#key,
+      reason: reason === 'refused' ? ('retry_after' as const) : reason,
+      waitMs: Math.max(0, until - this.#clock.now()),
+      until: new Date(until),
+      waiting,
+    };
+    for (const events of this.#waiting.keys()) events.wait(event);
+  };
+}

@@ -1,0 +1,47 @@
+import type { QuotaData } from '../../generated/types.ts';
+import type { ClientSettings } from '../config/settings.ts';
+import { RateLimiter } from '../limits/rate-limiter.ts';
+import { QuotaCheck } from '../quota/quota-check.ts';
+import { QuotaStop } from '../quota/quota-stop.ts';
+import { RetryBudget } from '../retry-budget.ts';
+import { Audience } from './audience.ts';
+
+/** What all calls with one key share, whichever client they come from. */
+export class KeyState {
+  /** `undefined` with `rateLimit: false`. */
+  readonly limiter: RateLimiter | undefined;
+  readonly retryBudget = new RetryBudget();
+  readonly quotaCheck: QuotaCheck;
+  readonly quotaStop: QuotaStop;
+  /** The clients that want to hear of waits. */
+  readonly audience: Audience;
+  readonly #learnsLimit: boolean;
+
+  constructor(masked: string, { clock, rateLimit, maxRetryAfterMs, retryAfterUnit }: ClientSettings) {
+    this.audience = new Audience(masked, clock);
+    this.quotaCheck = new QuotaCheck(clock);
+    this.quotaStop = new QuotaStop(clock);
+    this.#learnsLimit = rateLimit !== false && rateLimit.perMinute === 'learn';
+    this.limiter =
+      rateLimit === false
+        ? undefined
+        : new RateLimiter({ ...rateLimit, maxRetryAfterMs, retryAfterUnit, clock, onWait: this.audience.tell });
+  }
+
+  /** The service told the quota: the plan's limit is known from now on, and whether the month is used up. */
+  sawQuota(quota: QuotaData): void {
+    this.quotaStop.sawQuota(quota);
+    const perMinute = quota.rate_limit_per_minute;
+    if (this.#learnsLimit && perMinute >= 1) this.limiter?.tellLimit(perMinute);
+  }
+
+  isIdle(): boolean {
+    const view = this.limiter?.limits();
+    return view === undefined || (view.waiting === 0 && view.inFlight === 0);
+  }
+}
+
+/** Names the state of a key; clients that queue and clients that do not cannot share one. */
+export function stateName(hash: string, { baseUrl, rateLimit }: ClientSettings): string {
+  return `${new URL(baseUrl).origin} ${hash}${rateLimit === false ? ' unqueued' : ''}`;
+}

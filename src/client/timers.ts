@@ -1,0 +1,70 @@
+import type { Clock } from './clock.ts';
+import { Heap } from './limits/heap.ts';
+
+interface Timer {
+  readonly at: number;
+  readonly fire: () => void;
+}
+
+/**
+ * Many timeouts on one sleep of the clock. A call has two (its attempt's and its deadline); a hundred thousand calls
+ * still hold one timer, and none when no call is under way, so that the process can end.
+ */
+export class Timers {
+  readonly #clock: Clock;
+  readonly #heap = new Heap<Timer>((a, b) => a.at < b.at);
+  #sleep: { readonly until: number; readonly controller: AbortController } | undefined;
+  #isArming = false;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Calls `fire` once, `ms` milliseconds from now. Returns what takes that back. */
+  after(ms: number, fire: () => void): () => void {
+    const timer: Timer = { at: this.#clock.now() + ms, fire };
+    this.#heap.push(timer);
+    this.#armSoon();
+    return () => {
+      if (this.#heap.remove(timer) && this.#heap.size === 0) this.#stop();
+    };
+  }
+
+  /** Later in this tick, so that timers set together cost one sleep, not one each. */
+  #armSoon(): void {
+    if (this.#isArming) return;
+    this.#isArming = true;
+    queueMicrotask(() => {
+      this.#isArming = false;
+      this.#arm();
+    });
+  }
+
+  #arm(): void {
+    const next = this.#heap.peek();
+    if (next === undefined || (this.#sleep !== undefined && this.#sleep.until <= next.at)) return;
+    this.#stop();
+    const sleep = { until: next.at, controller: new AbortController() };
+    this.#sleep = sleep;
+    this.#clock.sleep(Math.max(0, next.at - this.#clock.now()), sleep.controller.signal).then(
+      () => this.#wake(sleep),
+      () => undefined, // stopped: an earlier timer took over, or none is left
+    );
+  }
+
+  #wake(sleep: object): void {
+    if (this.#sleep !== sleep) return;
+    this.#sleep = undefined;
+    const now = this.#clock.now();
+    for (let next = this.#heap.peek(); next !== undefined && next.at <= now; next = this.#heap.peek()) {
+      this.#heap.pop();
+      next.fire();
+    }
+    this.#arm();
+  }
+
+  #stop(): void {
+    this.#sleep?.controller.abort();
+    this.#sleep = undefined;
+  }
+}

@@ -1,0 +1,24 @@
+/** What goes onto the wire. Only transports and `authenticate` see a URL or headers with the key in them. */
+export interface TransportRequest {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly signal: AbortSignal;
+  /** Longest body that is read, in bytes. */
+  readonly maxBytes: number;
+}
+
+/** A complete response. */
+export interface TransportResponse {
+  readonly status: number;
+  readonly headers: ResponseHeaders;
+  readonly text: string;
+}
+
+/** Response headers; a `Headers` object is built only for whoever wants one, because building it costs more than the call's own work. */
+export interface ResponseHeaders {
+  get(name: string): string | undefined;
+  toHeaders(): Headers;
+}
+
+/** Sends one request. Rejects with a ResponseError for a body that cannot be taken, with anything else when no response arrived. */
+export type Transport = (request: TransportRequest) => Promise<TransportResponse>;
