@@ -36,7 +36,7 @@ export interface Parameter {
   readonly name: string;
   readonly description: string;
   readonly isRequired: boolean;
-  /** For help: 'string', 'date', 'integer', … */
+  /** For help: 'string', 'date', 'integer', 'asc|desc', … */
   readonly type: string;
   readonly schema: Schema;
 }

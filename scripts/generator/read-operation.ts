@@ -64,6 +64,12 @@ function readParameter(node: SpecNode): Parameter {
 }
 
 function parameterType(schema: SpecNode): string {
+  if (schema.has('enum'))
+    return schema
+      .get('enum')
+      .items()
+      .map(({ value }) => String(value))
+      .join('|');
   const type = schema.get('type').oneOf('type of a parameter', ['string', 'integer', 'number', 'boolean']);
   return schema.find('format')?.string() ?? type;
 }

@@ -23,7 +23,7 @@ function readKeywords(node: SpecNode): Schema {
 const WHOLE_KEYWORDS: Record<string, (node: SpecNode) => Schema> = {
   $ref: readReference,
   const: (node) => readLiterals(node, 'const', [node.get('const')]),
-  enum: (node) => readLiterals(node, 'enum', node.get('enum').items()),
+  enum: (node) => readLiterals(node, 'enum', node.get('enum').someItems()),
   anyOf: (node) => any(readMembers(node, 'anyOf').map(readSchema)),
   oneOf: (node) => ({ kind: 'one', members: readMembers(node, 'oneOf').map(readSchema) }),
   allOf: (node) => ({ kind: 'all', members: readMembers(node, 'allOf').map(readOpenObject) }),
@@ -43,7 +43,7 @@ const TYPE_NAMES = Object.keys(TYPES) as (keyof typeof TYPES)[];
 
 function readTypes(node: SpecNode): Schema {
   const declared = node.get('type');
-  const types = (Array.isArray(declared.value) ? declared.items() : [declared]).map(
+  const types = (Array.isArray(declared.value) ? declared.someItems() : [declared]).map(
     (type) => TYPES[type.oneOf('type', TYPE_NAMES)],
   );
   only(node, 'type', ...types.flatMap((type) => type.keywords));
@@ -93,8 +93,7 @@ function readScalar(node: SpecNode): Scalar {
 
 function readMembers(node: SpecNode, keyword: string): SpecNode[] {
   only(node, keyword);
-  const members = node.get(keyword).items();
-  return members.length > 0 ? members : node.get(keyword).fail('at least one schema is expected');
+  return node.get(keyword).someItems();
 }
 
 /** zod's intersection lets a closed object take the fields of its sibling, which JSON Schema does not. */

@@ -51,6 +51,11 @@ export class SpecNode {
     return this.value.map((value, index) => this.#child(String(index), value));
   }
 
+  someItems(): SpecNode[] {
+    const items = this.items();
+    return items.length > 0 ? items : this.fail('at least one item is expected');
+  }
+
   string(): string {
     return typeof this.value === 'string' ? this.value : this.fail('text is expected');
   }

@@ -59,7 +59,7 @@ export interface Parameter {
   readonly name: string;
   readonly description: string;
   readonly required: boolean;
-  /** For help: 'string', 'date', 'integer', … */
+  /** For help: 'string', 'date', 'integer', 'asc|desc', … */
   readonly type: string;
 }
 

@@ -5,14 +5,22 @@ import { literal, propertyKey } from './source.ts';
 /** `schemas.ts`: a zod schema for each component, and which of them an operation uses. */
 export function writeSchemas({ schemas, operations }: Contract): string {
   const writer = new ZodWriter();
-  return [
-    "import * as z from 'zod';\nimport type * as types from './types.ts';\n",
+  const declarations = [
     ...[...schemas].map(([name, schema]) => writer.declaration(name, schema)),
     ...operations.flatMap(({ query }) => querySchema(writer, query)),
+  ];
+  return [
+    "import * as z from 'zod';\nimport type * as types from './types.ts';\n",
+    ...(declarations.some((text) => /\binteger\b/.test(text)) ? [INTEGER] : []),
+    ...declarations,
     `/** The whole answer of each operation. */\n${table('responseSchemas', operations, ({ response }) => response)}`,
     `/** The query each operation takes. */\n${table('querySchemas', operations, querySchemaName)}`,
   ].join('\n');
 }
+
+const INTEGER = `/** An integer of any size, as in JSON Schema; \`z.int()\` refuses those beyond ±2^53. */
+const integer = z.number().refine(Number.isInteger, 'Expected an integer');
+`;
 
 function table(name: string, operations: readonly Operation[], value: (operation: Operation) => string): string {
   return `export const ${name} = {\n${operations.map((operation) => `${operation.id}: ${value(operation)},\n`).join('')}};\n`;
@@ -103,7 +111,7 @@ function codePoints(comparison: '>=' | '<=', length: number | undefined): string
 
 function numberSchema(schema: NumberSchema): string {
   return [
-    schema.isInteger ? 'z.int()' : 'z.number()',
+    schema.isInteger ? 'integer' : 'z.number()',
     check('min', schema.minimum),
     check('max', schema.maximum),
     check('gt', schema.exclusiveMinimum),

@@ -3,6 +3,9 @@
 import * as z from 'zod';
 import type * as types from './types.ts';
 
+/** An integer of any size, as in JSON Schema; `z.int()` refuses those beyond ±2^53. */
+const integer = z.number().refine(Number.isInteger, 'Expected an integer');
+
 export const LatestQuery: z.ZodType<types.LatestQuery> = z
   .object({})
   .catchall(z.union([z.string(), z.number(), z.boolean(), z.array(z.union([z.string(), z.number(), z.boolean()]))]));
@@ -16,11 +19,11 @@ export const LatestResponse: z.ZodType<types.LatestResponse> = z.looseObject({
 
 export const QuotaData: z.ZodType<types.QuotaData> = z.looseObject({
   plan: z.string(),
-  monthly_used: z.int(),
-  monthly_limit: z.union([z.int(), z.string(), z.null()]).exactOptional(),
-  rate_limit_per_minute: z.int(),
+  monthly_used: integer,
+  monthly_limit: z.union([integer, z.string(), z.null()]).exactOptional(),
+  rate_limit_per_minute: integer,
   snapshot_granularity: z.string(),
-  historical_days: z.int(),
+  historical_days: integer,
   resets_at: z.iso.datetime({ offset: true }),
 });
 
@@ -32,7 +35,7 @@ export const QuotaResponse: z.ZodType<types.QuotaResponse> = z.looseObject({
 export const ErrorDetail: z.ZodType<types.ErrorDetail> = z.looseObject({
   code: z.string(),
   message: z.string(),
-  status: z.int(),
+  status: integer,
 });
 
 export const ErrorResponse: z.ZodType<types.ErrorResponse> = z.looseObject({

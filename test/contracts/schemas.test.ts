@@ -1,0 +1,133 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fullFormats } from 'ajv-formats/dist/formats.js';
+import { expect, test } from 'vitest';
+import { parse } from 'yaml';
+import type * as z from 'zod';
+import { operations } from '../../src/generated/operations.ts';
+import * as generated from '../../src/generated/schemas.ts';
+import { expectAgreement } from '../helpers/expect-agreement.ts';
+import { generatedProject } from '../helpers/generated-project.ts';
+import { jsonSchemaOracle } from '../helpers/json-schema-oracle.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+
+const { latest, quota } = operations;
+const rateLimited = latest.errors[0].example;
+
+/** Valid values of each component of openapi.yaml. */
+const CONTRACT = {
+  LatestQuery: [{}, { base: 'EUR' }, { base: 'EUR', symbols: ['USD', 'GBP'], places: 4, exact: true }],
+  LatestData: [latest.example.data, {}, { base: 'EUR', rates: { USD: 1.1 }, at: [1, 2] }],
+  LatestResponse: [latest.example, { success: true, data: {} }],
+  QuotaData: [quota.example.data, { ...quota.example.data, plan: 'unlimited', monthly_limit: null, extra: { a: [1] } }],
+  QuotaResponse: [quota.example, { ...quota.example, request_id: 'r-1' }],
+  ErrorDetail: [rateLimited.error, { code: 'other', message: '', status: 503, hint: 'later' }],
+  ErrorResponse: [rateLimited, { success: false, error: { code: 'x', message: 'y', status: 401 }, at: 1 }],
+};
+
+/** Valid values of each component of the stress spec, which uses every keyword that the generator implements. */
+const STRESS = {
+  Anything: [null, { a: [1, 'b'] }],
+  Code: ['EUR'],
+  Words: ['ab', '😀😀😀😀', '\ud800a'],
+  Moment: ['2026-02-01T00:00:00.000Z', '2026-02-01T00:00:00-05:30'],
+  Day: ['2026-01-02', '2024-02-29'],
+  Level: ['low', 3, true, null],
+  Answer: [42],
+  Open: ['free', 'other'],
+  Amount: [1, 1000.5, 5e-324],
+  Share: [-1, 0, 0.999],
+  Count: [0, 10],
+  Mixed: [null, 'text', 5, true, [1, 2.5]],
+  Closed: [{ kind: 'closed', count: 0, note: null, 'odd name': true, nested: { deep: 1 } }],
+  Empty: [{}],
+  Table: [{ base: 'EUR', scale: 4, USD: 1.1 }],
+  Pair: [['EUR', 1.1]],
+  Row: [['a'], ['a', 1, 2]],
+  Loose: [['a'], ['a', null, {}]],
+  List: [['a', [true, false], 'b']],
+  Base: [{ id: 'a', tags: ['b'] }],
+  Derived: [{ id: 'a', size: 1, tags: ['b'], inner: { kind: 'closed', count: 1 }, more: [{}] }],
+  Third: [{ id: 'ab', size: 1, tags: ['b'], inner: { kind: 'closed', count: 1 }, more: -0 }],
+  Either: [{ a: 1 }, { b: 2, c: 'c' }, { a: 'no', b: 2 }, 1.5],
+  Shape: [{ kind: 'closed', count: 1 }, ['EUR', 1], { later: true }],
+  Tree: [{ value: 1, children: [{ value: 2, children: [{ value: 3 }] }], more: {} }],
+  Later: [{ later: false }],
+  ClosedResponse: [{ success: true, data: { kind: 'closed', count: 1 }, more: null }],
+  ErrorResponse: [{ success: false, error: {} }],
+};
+
+const contract = await readFile(join(ROOT, 'openapi.yaml'), 'utf8');
+const stress = await readFile(join(ROOT, 'test/fixtures/stress.openapi.yaml'), 'utf8');
+const stressProject = await generatedProject(stress);
+const stressSchemas = await stressProject.load('src/generated/schemas.ts');
+
+const contractOracle = jsonSchemaOracle(contract);
+const stressOracle = jsonSchemaOracle(stress);
+
+test.each(Object.entries(CONTRACT))('%s takes what JSON Schema takes, unchanged', async (name, examples) => {
+  const valid = await expectAgreement({
+    schema: schemaNamed(generated, name),
+    oracle: contractOracle(name),
+    examples,
+    runs: 10_000,
+  });
+
+  expect(valid).toBeGreaterThan(1000);
+});
+
+test.each(Object.entries(STRESS))(
+  '%s of the stress spec takes what JSON Schema takes, unchanged',
+  async (name, examples) => {
+    const valid = await expectAgreement({
+      schema: schemaNamed(stressSchemas, name),
+      oracle: stressOracle(name),
+      examples,
+      runs: 4000,
+    });
+
+    expect(valid).toBeGreaterThan(400);
+  },
+);
+
+test('every component of both specs is compared', () => {
+  expect(Object.keys(CONTRACT)).toEqual(componentNames(contract));
+  expect(Object.keys(STRESS)).toEqual(componentNames(stress));
+});
+
+test.each([
+  ['a lower-case T or Z', '2026-02-01t00:00:00z'],
+  ['a leap second', '2026-12-31T23:59:60Z'],
+  ['a space for the T', '2026-02-01 00:00:00Z'],
+  ['an offset without minutes', '2026-02-01T00:00:00+01'],
+  ['an offset without a colon', '2026-02-01T00:00:00+0100'],
+])('a date-time with %s is refused, though ajv takes it', (_, text) => {
+  expect(schemaNamed(stressSchemas, 'Moment').safeParse(text).success).toBe(false);
+  expect(fullFormats['date-time']).toSatisfy(({ validate }) => validate(text));
+});
+
+test('a field called __proto__ is dropped from open objects and refused by closed ones', () => {
+  const parsed = schemaNamed(generated, 'LatestData').parse(JSON.parse('{"a":1,"__proto__":{"polluted":true}}'));
+  const closed = schemaNamed(stressSchemas, 'Empty').safeParse(JSON.parse('{"__proto__":1}'));
+
+  expect(parsed).toEqual({ a: 1 });
+  expect(Object.getPrototypeOf(parsed)).toBe(Object.prototype);
+  expect({}).not.toHaveProperty('polluted');
+  expect(closed.success).toBe(false);
+});
+
+test.each(Object.values(operations))('the examples of $id are answers the schemas take', ({ id, example, errors }) => {
+  expect(generated.responseSchemas[id].parse(example)).toEqual(example);
+  for (const error of errors) {
+    if (error.example !== undefined) expect(generated.ErrorResponse.parse(error.example)).toEqual(error.example);
+  }
+});
+
+function schemaNamed(module: Readonly<Record<string, unknown>>, name: string): z.ZodType {
+  return module[name] as z.ZodType;
+}
+
+function componentNames(spec: string): string[] {
+  return Object.keys(parse(spec).components.schemas);
+}

@@ -1,0 +1,78 @@
+import { execFile } from 'node:child_process';
+import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll } from 'vitest';
+
+const ROOT = join(import.meta.dirname, '../..');
+const PARTS = ['src', 'scripts', 'package.json', 'tsconfig.json', 'biome.json', '.biome', '.gitignore'];
+
+/** A copy of this project with another contract, generated from it by `npm run generate` and by no other edit. */
+export interface GeneratedProject {
+  readonly root: string;
+  read(path: string): Promise<string>;
+  /** Loads a module of the copy. */
+  load(path: string): Promise<Record<string, unknown>>;
+  /** Runs a script of the copy, such as `src/cli/bin.ts`. */
+  run(script: string, args?: readonly string[], env?: Readonly<Record<string, string>>): Promise<Finished>;
+  /** Adds files to the copy and gives what the compiler says about them: `name(line): TS1234`. */
+  typeErrors(files: Readonly<Record<string, string>>): Promise<string[]>;
+}
+
+export interface Finished {
+  readonly exitCode: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Made once for a test file, and removed after its last test. Throws what the generator says if it refuses the spec. */
+export async function generatedProject(spec: string): Promise<GeneratedProject> {
+  const root = await mkdtemp(join(tmpdir(), 'fxrates-generated-'));
+  afterAll(() => rm(root, { recursive: true, force: true }));
+  await Promise.all(PARTS.map((part) => cp(join(ROOT, part), join(root, part), { recursive: true })));
+  await symlink(join(ROOT, 'node_modules'), join(root, 'node_modules'), 'dir');
+  await writeFile(join(root, 'openapi.yaml'), spec);
+
+  const run: GeneratedProject['run'] = (script, args = [], env = {}) =>
+    nodeProcess(root, [bin('tsx', 'tsx'), join(root, script), ...args], env);
+  const generated = await run('scripts/generate.ts');
+  if (generated.exitCode !== 0) throw new Error(generated.stderr);
+
+  return {
+    root,
+    run,
+    read: (path) => readFile(join(root, path), 'utf8'),
+    load: (path) => import(/* @vite-ignore */ join(root, path)),
+    typeErrors: async (files) => {
+      const names = Object.keys(files);
+      await Promise.all(names.map((name) => writeFile(join(root, name), files[name]!)));
+      await writeFile(join(root, 'tsconfig.uses.json'), JSON.stringify({ extends: './tsconfig.json', include: names }));
+      const { stdout } = await nodeProcess(root, [
+        bin('typescript', 'tsc'),
+        '-p',
+        'tsconfig.uses.json',
+        '--pretty',
+        'false',
+      ]);
+      return [...stdout.matchAll(/^(\S+)\((\d+),\d+\): error (TS\d+)/gm)]
+        .filter(([, name]) => names.includes(name!))
+        .map(([, name, line, code]) => `${name}(${line}): ${code}`);
+    },
+  };
+}
+
+/** Path of a command that a package brings. */
+function bin(packageName: string, command: string): string {
+  const require = createRequire(import.meta.url);
+  const { bin } = require(`${packageName}/package.json`);
+  return join(ROOT, 'node_modules', packageName, typeof bin === 'string' ? bin : bin[command]);
+}
+
+function nodeProcess(cwd: string, args: string[], env: Readonly<Record<string, string>> = {}): Promise<Finished> {
+  return new Promise((resolve) => {
+    execFile(process.execPath, args, { cwd, env: { ...process.env, ...env } }, (error, stdout, stderr) => {
+      resolve({ exitCode: error === null ? 0 : Number(error.code ?? 1), stdout, stderr });
+    });
+  });
+}
