@@ -1,4 +1,5 @@
 import type { Attempt } from './api-call.ts';
+import type { Cancellation } from './cancellation.ts';
 import type { ApiKey } from './keys/api-key.ts';
 import type { ResponseHeaders } from './transport/transport.ts';
 
@@ -31,7 +32,7 @@ export interface ApiRequest {
   readonly endpoint: Endpoint;
   readonly settings: CallSettings;
   /** Aborts when nobody waits for the answer any more. */
-  readonly signal: AbortSignal;
+  readonly signal: Cancellation;
   /** Epoch milliseconds after which no caller waits any more; Infinity for none. A later caller can move it. */
   readonly deadlineAt: () => number;
   readonly log: AttemptLog;

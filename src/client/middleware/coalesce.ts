@@ -1,3 +1,4 @@
+import { Cancellation } from '../cancellation.ts';
 import { AbortError } from '../errors/abort-error.ts';
 import { TimeoutError } from '../errors/timeout-error.ts';
 import type { ApiRequest, ApiResponse, CallSettings, Endpoint, Handler } from '../request.ts';
@@ -21,7 +22,7 @@ export interface Answer {
 }
 
 interface Flight {
-  readonly controller: AbortController;
+  readonly cancellation: Cancellation;
   readonly log: AttemptLog;
   readonly response: Promise<ApiResponse>;
   callers: number;
@@ -54,7 +55,7 @@ export function coalesce({ timers, now }: { readonly timers: Timers; readonly no
         flight.callers -= 1;
         if (flight.callers > 0) return;
         land();
-        flight.controller.abort(new AbortError());
+        flight.cancellation.cancel(new AbortError());
       };
       const response = await board(flight, caller, { timers, leave });
       return { response, log: flight.log, isShared: existing !== undefined };
@@ -66,14 +67,12 @@ function flightKey({ endpoint, settings: { timeoutMs, maxRetries, onLimit } }: C
 }
 
 function takeOff({ endpoint, settings }: Caller, next: Handler<ApiRequest>): Flight {
-  const controller = new AbortController();
+  const cancellation = new Cancellation();
   const log = new AttemptLog();
   const deadlineAt = () => flight.deadlineAt;
   // The flight must exist before its request starts: the request reads the deadline that its callers set.
-  const response = Promise.resolve().then(() =>
-    next({ endpoint, settings, signal: controller.signal, deadlineAt, log }),
-  );
-  const flight: Flight = { controller, log, response, callers: 0, deadlineAt: 0 };
+  const response = Promise.resolve().then(() => next({ endpoint, settings, signal: cancellation, deadlineAt, log }));
+  const flight: Flight = { cancellation, log, response, callers: 0, deadlineAt: 0 };
   return flight;
 }
 

@@ -1,5 +1,6 @@
 import type { QuotaData } from '../../generated/types.ts';
 import { abortable } from '../abortable.ts';
+import { Cancellation } from '../cancellation.ts';
 import { AuthenticationError } from '../errors/authentication-error.ts';
 import { QuotaExhaustedError } from '../errors/quota-exhausted-error.ts';
 import { RateLimitError } from '../errors/rate-limit-error.ts';
@@ -62,7 +63,7 @@ function asking(quota: Endpoint, { key, settings }: KeyedRequest): KeyedRequest 
     endpoint: quota,
     settings,
     key,
-    signal: new AbortController().signal,
+    signal: new Cancellation(),
     deadlineAt: () => Number.POSITIVE_INFINITY,
     log: new AttemptLog(),
   };

@@ -47,7 +47,7 @@ async function sendPersistently(
     const waitMs = waitBeforeRetry(error, request, { retries, ...options });
     if (waitMs === undefined || !retryBudget.take()) throw error;
     events.retry({ request, error: error as RetryableError, waitMs, retry: retries + 1 });
-    await abortable(clock.sleep(waitMs, request.signal), request.signal);
+    await abortable(clock.sleep(waitMs, request.signal.toSignal()), request.signal);
     request.log.waited(waitMs);
     request.log.again('retry');
   }

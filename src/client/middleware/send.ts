@@ -1,6 +1,7 @@
 import type { QuotaData } from '../../generated/types.ts';
 import { abortable } from '../abortable.ts';
 import { authenticate } from '../authenticate.ts';
+import { Cancellation } from '../cancellation.ts';
 import type { ClientSettings } from '../config/settings.ts';
 import { FxRatesError } from '../errors/fxrates-error.ts';
 import { NetworkError } from '../errors/network-error.ts';
@@ -30,8 +31,8 @@ export function send({ settings, timers, events, states, userAgent }: SendOption
     const { url, headers } = authenticate(`${settings.baseUrl}${endpoint.target}`, { key, form: settings.auth });
     headers['accept'] = 'application/json';
     headers['user-agent'] = userAgent;
-    return withinTimeout(request, timers, (attemptSignal) =>
-      settings.transport({ url, headers, signal: attemptSignal, maxBytes: settings.maxResponseBytes }),
+    return withinTimeout(request, timers, (attempt) =>
+      settings.transport({ url, headers, cancellation: attempt, maxBytes: settings.maxResponseBytes }),
     ).catch((error: unknown) => {
       throw signal.aborted ? signal.reason : failureOf(error, request, settings.baseUrl);
     });
@@ -61,20 +62,20 @@ export function send({ settings, timers, events, states, userAgent }: SendOption
   }
 }
 
-/** Runs `work` with a signal that aborts when the attempt takes too long or nobody waits for it any more. */
+/** Runs `work` until the attempt takes too long or nobody waits for it any more. */
 async function withinTimeout<T>(
   { signal, settings: { timeoutMs }, log }: KeyedRequest,
   timers: Timers,
-  work: (signal: AbortSignal) => Promise<T>,
+  work: (attempt: Cancellation) => Promise<T>,
 ): Promise<T> {
-  const controller = new AbortController();
-  const onAbort = () => controller.abort(signal.reason);
-  signal.addEventListener('abort', onAbort, { once: true });
+  const attempt = new Cancellation();
+  const onAbort = () => attempt.cancel(signal.reason);
+  signal.addEventListener('abort', onAbort);
   const cancel = timers.after(timeoutMs, () => {
-    controller.abort(new TimeoutError({ scope: 'attempt', limitMs: timeoutMs, attempts: log.attempts }));
+    attempt.cancel(new TimeoutError({ scope: 'attempt', limitMs: timeoutMs, attempts: log.attempts }));
   });
   try {
-    return await abortable(work(controller.signal), controller.signal);
+    return await abortable(work(attempt), attempt);
   } finally {
     cancel();
     signal.removeEventListener('abort', onAbort);

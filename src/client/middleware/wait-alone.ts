@@ -29,7 +29,7 @@ export function waitAlone(options: WaitAloneOptions) {
         const outcome = await settle(next(request));
         if ('rawBody' in outcome) return outcome;
         const waitMs = waitAfter(outcome.error, request, { refusals, ...options });
-        await abortable(clock.sleep(waitMs, request.signal), request.signal);
+        await abortable(clock.sleep(waitMs, request.signal.toSignal()), request.signal);
         request.log.waited(waitMs);
         request.log.again('rate_limited');
       }

@@ -1,4 +1,4 @@
-import { readBody } from './read-body.ts';
+import { BodyReader } from './body-reader.ts';
 import type { ResponseHeaders, Transport } from './transport.ts';
 
 /** The part of WHATWG `fetch` that the client uses. */
@@ -14,10 +14,16 @@ export type FetchLike = (
 
 /** Sends through a `fetch` of the user's: the built-in one, a mock server's, an instrumented one. */
 export function fetchTransport(fetch: FetchLike): Transport {
-  return async ({ url, headers, signal, maxBytes }) => {
-    const response = await fetch(url, { method: 'GET', headers: { ...headers }, signal, redirect: 'manual' });
-    const text = response.body === null ? '' : await readBody(response.body, maxBytes);
-    return { status: response.status, headers: new FetchHeaders(response.headers), text };
+  return async ({ url, headers, cancellation, maxBytes }) => {
+    const response = await fetch(url, {
+      method: 'GET',
+      headers: { ...headers },
+      signal: cancellation.toSignal(),
+      redirect: 'manual',
+    });
+    const body = new BodyReader(maxBytes);
+    for await (const chunk of response.body ?? []) body.add(chunk);
+    return { status: response.status, headers: new FetchHeaders(response.headers), text: body.text() };
   };
 }
 

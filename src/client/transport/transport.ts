@@ -1,8 +1,10 @@
+import type { Cancellation } from '../cancellation.ts';
+
 /** What goes onto the wire. Only transports and `authenticate` see a URL or headers with the key in them. */
 export interface TransportRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly signal: AbortSignal;
+  readonly cancellation: Cancellation;
   /** Longest body that is read, in bytes. */
   readonly maxBytes: number;
 }

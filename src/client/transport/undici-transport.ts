@@ -1,42 +1,109 @@
 import type { Dispatcher } from 'undici';
-import { readBody } from './read-body.ts';
-import type { ResponseHeaders, Transport } from './transport.ts';
-
-type RawHeaders = Record<string, string | string[] | undefined>;
+import { BodyReader } from './body-reader.ts';
+import type { Transport, TransportRequest, TransportResponse } from './transport.ts';
+import { UndiciHeaders } from './undici-headers.ts';
 
 /**
- * Sends through undici's `request`, over `dispatcher` or else undici's global one. undici is loaded with the first call:
- * whoever passes a `fetch` never pays for it.
+ * Sends through undici, over `dispatcher` or else undici's global one. undici is loaded with the first call: whoever
+ * passes a `fetch` never pays for it.
  */
-export function undiciTransport(dispatcher: Dispatcher | undefined): Transport {
-  let undici: Promise<typeof import('undici')> | undefined;
-  const options = dispatcher === undefined ? {} : { dispatcher };
-  return async ({ url, headers, signal, maxBytes }) => {
-    undici ??= import('undici');
-    const { request } = await undici;
-    const response = await request(url, { method: 'GET', headers, signal, ...options });
-    const text = await readBody(response.body, maxBytes);
-    return { status: response.statusCode, headers: new UndiciHeaders(response.headers), text };
+export function undiciTransport(given: Dispatcher | undefined): Transport {
+  let undici: typeof import('undici') | undefined;
+  return async (request) => {
+    if (given !== undefined) return exchange(given, request);
+    undici ??= await import('undici');
+    return exchange(undici.getGlobalDispatcher(), request);
   };
 }
 
-class UndiciHeaders implements ResponseHeaders {
-  readonly #raw: RawHeaders;
+function exchange(dispatcher: Dispatcher, request: TransportRequest): Promise<TransportResponse> {
+  const { origin, path } = splitUrl(request.url);
+  return new Promise((resolve, reject) => {
+    const handler = new ExchangeHandler(request, { resolve, reject });
+    // The timeouts of an attempt are the client's own, on its clock.
+    const options = {
+      origin,
+      path,
+      method: 'GET',
+      headers: request.headers,
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    } as const;
+    dispatcher.dispatch(options, handler);
+  });
+}
 
-  constructor(raw: RawHeaders) {
-    this.#raw = raw;
+/** Scheme and host, and the rest; cheaper than a URL object, and the base URL has been checked. */
+function splitUrl(url: string): { readonly origin: string; readonly path: string } {
+  const pathStart = url.indexOf('/', url.indexOf('://') + 3);
+  return { origin: url.slice(0, pathStart), path: url.slice(pathStart) };
+}
+
+interface Settle {
+  readonly resolve: (response: TransportResponse) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/**
+ * Collects one response straight from the dispatcher; `undici.request` would put a stream and an AbortSignal in
+ * between. The methods are those that the dispatchers of undici 6 and 7 both call: after a use of the built-in `fetch`,
+ * the global dispatcher is the undici that Node 20 carries, a 6.
+ */
+class ExchangeHandler implements Dispatcher.DispatchHandler {
+  readonly #request: TransportRequest;
+  readonly #settle: Settle;
+  readonly #body: BodyReader;
+  #abort: ((error?: Error) => void) | undefined;
+  #status = 0;
+  #headers: readonly (Buffer | string)[] = [];
+
+  constructor(request: TransportRequest, settle: Settle) {
+    this.#request = request;
+    this.#settle = settle;
+    this.#body = new BodyReader(request.maxBytes);
+    request.cancellation.addEventListener('abort', this.#onCancel);
   }
 
-  get(name: string): string | undefined {
-    const value = this.#raw[name];
-    return Array.isArray(value) ? value.join(', ') : value;
+  /** Again for each try, when undici sends the request anew on another connection. */
+  onConnect(abort: (error?: Error) => void): void {
+    this.#abort = abort;
+    if (this.#request.cancellation.aborted) this.#onCancel();
   }
 
-  toHeaders(): Headers {
-    const headers = new Headers();
-    for (const [name, value] of Object.entries(this.#raw)) {
-      for (const line of Array.isArray(value) ? value : [value ?? '']) headers.append(name, line);
+  onHeaders(status: number, headers: Buffer[]): boolean {
+    if (status < 200) return true; // informational; the answer is still to come
+    this.#status = status;
+    this.#headers = headers;
+    return true;
+  }
+
+  onData(chunk: Buffer): boolean {
+    this.#body.add(chunk); // undici aborts the exchange with what this throws
+    return true;
+  }
+
+  onComplete(): void {
+    this.#stopListening();
+    try {
+      const text = this.#body.text();
+      this.#settle.resolve({ status: this.#status, headers: new UndiciHeaders(this.#headers), text });
+    } catch (error) {
+      this.#settle.reject(error);
     }
-    return headers;
+  }
+
+  onError(error: Error): void {
+    this.#stopListening();
+    this.#settle.reject(error);
+  }
+
+  readonly #onCancel = () => {
+    const { reason } = this.#request.cancellation;
+    this.#settle.reject(reason);
+    this.#abort?.(reason instanceof Error ? reason : new Error('cancelled', { cause: reason }));
+  };
+
+  #stopListening(): void {
+    this.#request.cancellation.removeEventListener('abort', this.#onCancel);
   }
 }

@@ -1,0 +1,55 @@
+/** The part of `AbortSignal` that the client listens to. */
+export interface CancelSignal {
+  readonly aborted: boolean;
+  readonly reason: unknown;
+  addEventListener(type: 'abort', listener: () => void, options?: { readonly once: boolean }): void;
+  removeEventListener(type: 'abort', listener: () => void): void;
+}
+
+/**
+ * Ends one call or one attempt. An `AbortController` per call and attempt, with its event listeners, was a quarter of
+ * the client's own time; this does the same for the listeners of the client, and makes a real signal for those of
+ * others.
+ */
+export class Cancellation implements CancelSignal {
+  #isCancelled = false;
+  #reason: unknown;
+  #listeners: Set<() => void> | undefined;
+  #controller: AbortController | undefined;
+
+  get aborted(): boolean {
+    return this.#isCancelled;
+  }
+
+  get reason(): unknown {
+    return this.#reason;
+  }
+
+  cancel(reason: unknown): void {
+    if (this.#isCancelled) return;
+    this.#isCancelled = true;
+    this.#reason = reason;
+    this.#controller?.abort(reason);
+    const listeners = this.#listeners ?? [];
+    this.#listeners = undefined;
+    for (const listener of listeners) listener();
+  }
+
+  addEventListener(_type: 'abort', listener: () => void): void {
+    this.#listeners ??= new Set();
+    this.#listeners.add(listener);
+  }
+
+  removeEventListener(_type: 'abort', listener: () => void): void {
+    this.#listeners?.delete(listener);
+  }
+
+  /** The same as a real signal, for code that is not the client's. */
+  toSignal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (this.#isCancelled) this.#controller.abort(this.#reason);
+    }
+    return this.#controller.signal;
+  }
+}
