@@ -1,0 +1,81 @@
+import type { Exchange } from '../exchange.ts';
+import type { MockRequest } from '../http/mock-message.ts';
+import { fromRequest, toResponse } from './web-messages.ts';
+
+export type Fetch = typeof globalThis.fetch;
+
+/** `fetch` for the mock alone, in process: no sockets, nothing patched. Other origins are refused like an unknown host. */
+export function createFetch(baseUrl: string, exchange: Exchange): Fetch {
+  return async (input, init) => {
+    const { url, signal, read } = isSimple(input, init) ? simpleCall(input, init) : anyCall(new Request(input, init));
+    signal?.throwIfAborted();
+    if (url.origin !== baseUrl) throw unknownHost(url, baseUrl);
+    const request = read();
+    const answering = request instanceof Promise ? request.then(exchange) : exchange(request);
+    const answer = await untilAborted(answering, signal);
+    if (answer === undefined) throw brokenConnection();
+    const response = toResponse(answer);
+    Object.defineProperty(response, 'url', { value: url.href });
+    return response;
+  };
+}
+
+type Input = Parameters<Fetch>[0];
+
+interface FetchCall {
+  readonly url: URL;
+  readonly signal: AbortSignal | undefined;
+  readonly read: () => MockRequest | Promise<MockRequest>;
+}
+
+function isSimple(input: Input, init: RequestInit = {}): input is string | URL {
+  const { method = 'GET', body } = init;
+  return !(input instanceof Request) && /^(?:GET|HEAD|OPTIONS)$/i.test(method) && (body === undefined || body === null);
+}
+
+/** The common call, without the cost of a Request. */
+function simpleCall(input: string | URL, { method = 'GET', headers, signal }: RequestInit = {}): FetchCall {
+  const url = new URL(input);
+  return {
+    url,
+    signal: signal ?? undefined,
+    read: () => ({
+      method: method.toUpperCase(),
+      target: url.pathname + url.search,
+      headers: Object.fromEntries(new Headers(headers)),
+    }),
+  };
+}
+
+function anyCall(request: Request): FetchCall {
+  return { url: new URL(request.url), signal: request.signal, read: () => fromRequest(request) };
+}
+
+async function untilAborted<Value>(answering: Value | Promise<Value>, signal: AbortSignal | undefined): Promise<Value> {
+  // Also a synchronous answer arrives later than the call returns, as from a network; until then it may be aborted.
+  if (!(answering instanceof Promise) || signal === undefined) {
+    const answer = await answering;
+    signal?.throwIfAborted();
+    return answer;
+  }
+  return await new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason);
+    signal.addEventListener('abort', abort, { once: true });
+    answering.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+  });
+}
+
+/** What fetch throws, and its cause as the system would give it. Says the origin alone: the rest may hold a key. */
+function unknownHost({ origin, hostname }: URL, baseUrl: string): TypeError {
+  const cause = Object.assign(new Error(`mock.fetch answers ${baseUrl} only, not ${origin}`), {
+    code: 'ENOTFOUND',
+    syscall: 'getaddrinfo',
+    hostname,
+  });
+  return new TypeError('fetch failed', { cause });
+}
+
+function brokenConnection(): TypeError {
+  const cause = Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET', syscall: 'read' });
+  return new TypeError('fetch failed', { cause });
+}

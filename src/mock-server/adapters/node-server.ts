@@ -1,0 +1,127 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { type Exchange, MAX_BODY_BYTES } from '../exchange.ts';
+import type { MockRequest, MockResponse } from '../http/mock-message.ts';
+import { brokenRequestAnswer } from './broken-request.ts';
+import { listen } from './listen-address.ts';
+
+/** A mock that listens on a port. */
+export interface RunningServer extends AsyncDisposable {
+  /** `http://127.0.0.1:41234` */
+  readonly url: string;
+  readonly port: number;
+  /** Finishes the answers in hand, then closes every connection. */
+  close(): Promise<void>;
+}
+
+export interface ServeOptions {
+  /** Default: 0, any free port. */
+  readonly port?: number | undefined;
+  /** Default: `'127.0.0.1'`. */
+  readonly host?: string | undefined;
+  /** Lets `host` be an address that other machines reach. Default: false. */
+  readonly allowRemote?: boolean | undefined;
+}
+
+export interface ServerContext {
+  readonly exchange: Exchange;
+  /** For the date of an answer to what is not even HTTP. */
+  readonly now: () => number;
+}
+
+/** Serves the mock over node:http. */
+export async function serve(options: ServeOptions, { exchange, now }: ServerContext): Promise<RunningServer> {
+  const inHand = new Set<ServerResponse>();
+  const server = createServer(LIMITS, (incoming, outgoing) => {
+    inHand.add(outgoing);
+    outgoing.once('close', () => inHand.delete(outgoing));
+    receive(incoming, outgoing, exchange);
+  });
+  server.on('clientError', (error, socket) => answerBroken(error, socket, now()));
+  await listen(server, options);
+  const close = () => closeServer(server, inHand);
+  const { address, family, port } = server.address() as AddressInfo;
+  const host = family === 'IPv6' ? `[${address}]` : address;
+  return { url: `http://${host}:${port}`, port, close, [Symbol.asyncDispose]: close };
+}
+
+/** In real time: they guard against a client that is stuck, not against the service's limits. */
+const LIMITS: ServerOptions = {
+  headersTimeout: 10_000,
+  requestTimeout: 30_000,
+  maxHeaderSize: 16 * 1024,
+  // Two `Authorization` headers are told apart from one, as in every other adapter.
+  joinDuplicateHeaders: true,
+};
+
+function receive(incoming: IncomingMessage, outgoing: ServerResponse, exchange: Exchange): void {
+  const { method = 'GET', url = '/', headers } = incoming;
+  // Joined already, all but the ones that HTTP lets repeat.
+  const head = { method, target: url, headers: headers as MockRequest['headers'] };
+  if (hasBody(headers)) {
+    readBody(incoming).then(
+      (body) => respond({ ...head, body }, outgoing, exchange),
+      () => outgoing.destroy(),
+    );
+  } else {
+    respond(head, outgoing, exchange);
+  }
+}
+
+function respond(request: MockRequest, outgoing: ServerResponse, exchange: Exchange): void {
+  const answer = exchange(request);
+  if (answer instanceof Promise) {
+    answer.then(
+      (response) => send(response, outgoing),
+      () => outgoing.destroy(),
+    );
+  } else {
+    send(answer, outgoing);
+  }
+}
+
+function send(response: MockResponse | undefined, outgoing: ServerResponse): void {
+  if (response === undefined) {
+    outgoing.destroy();
+    return;
+  }
+  outgoing.sendDate = false;
+  if (response.status === 413) outgoing.shouldKeepAlive = false;
+  outgoing.writeHead(response.status, response.headers).end(response.body);
+}
+
+function hasBody(headers: IncomingMessage['headers']): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+}
+
+/** The body, or one byte more than is allowed of it. */
+async function readBody(incoming: IncomingMessage): Promise<Uint8Array> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of incoming.iterator({ destroyOnReturn: false })) {
+    chunks.push(chunk);
+    length += chunk.length;
+    if (length > MAX_BODY_BYTES) break;
+  }
+  return Buffer.concat(chunks).subarray(0, MAX_BODY_BYTES + 1);
+}
+
+/** Answers what node:http cannot parse, or gave up waiting for, in the envelope too. */
+function answerBroken(error: NodeJS.ErrnoException, socket: Duplex, now: number): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  socket.end(brokenRequestAnswer(error.code, now));
+}
+
+async function closeServer(server: Server, inHand: ReadonlySet<ServerResponse>): Promise<void> {
+  if (!server.listening) return;
+  const closed = once(server, 'close');
+  server.close();
+  await Promise.all(Array.from(inHand, (outgoing) => once(outgoing, 'close')));
+  server.closeAllConnections();
+  await closed;
+}

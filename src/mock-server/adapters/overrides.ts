@@ -1,0 +1,47 @@
+import type { RequestHandler } from 'msw';
+import type { MockRequest, MockResponse } from '../http/mock-message.ts';
+import { loadMsw } from './load-msw.ts';
+import { toRequest } from './web-messages.ts';
+
+/** Handlers that `mock.use()` added: asked before the emulated service, the last added first. */
+export class Overrides {
+  readonly #baseUrl: string;
+  #handlers: RequestHandler[] = [];
+
+  constructor(baseUrl: string) {
+    this.#baseUrl = baseUrl;
+  }
+
+  get isEmpty(): boolean {
+    return this.#handlers.length === 0;
+  }
+
+  add(handlers: readonly RequestHandler[]): void {
+    this.#handlers = [...handlers, ...this.#handlers];
+  }
+
+  clear(): void {
+    this.#handlers = [];
+  }
+
+  /** The answer of the first handler that has one; `undefined` for `HttpResponse.error()`. */
+  async answer(request: MockRequest): Promise<MockResponse | undefined | 'not-handled'> {
+    const { getResponse } = loadMsw();
+    // Handlers name the mock's base URL or a path, whichever address the request came in at.
+    const response = await getResponse(this.#handlers, toRequest(request, this.#baseUrl), { baseUrl: this.#baseUrl });
+    if (response === undefined || isPassthrough(response)) return 'not-handled';
+    return response.type === 'error' ? undefined : fromResponse(response);
+  }
+}
+
+/** `passthrough()` of msw: there is no network behind the mock, so the emulated service answers. */
+function isPassthrough({ headers }: Response): boolean {
+  return headers.get('x-msw-intention') === 'passthrough';
+}
+
+async function fromResponse(response: Response): Promise<MockResponse> {
+  const body = new Uint8Array(await response.arrayBuffer());
+  const headers = Object.fromEntries(response.headers);
+  // Compressed bodies are not: the text is what the handler gave.
+  return { status: response.status, headers: { ...headers, 'content-length': String(body.byteLength) }, body };
+}

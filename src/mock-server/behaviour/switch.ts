@@ -1,0 +1,78 @@
+import type { NotShown } from '../../generated/service.ts';
+
+/** How we know the default: from the documentation, from a probe of the real service, or not at all. */
+export type Provenance = 'assumed' | 'documented' | 'observed';
+
+/** One behaviour the service does not document, with the value the mock takes for it. */
+export interface Switch<Value> {
+  readonly default: Value;
+  /** Other values; for a number, examples of others. */
+  readonly alternatives: readonly Value[];
+  readonly provenance: Provenance;
+  /** What openapi.yaml says is not shown; `undefined` when the behaviour is documented. */
+  readonly notShown: NotShown | undefined;
+  /** Why there is a switch, and why this default. */
+  readonly why: string;
+  /** What is accepted, in words. */
+  readonly expected: string;
+  readonly accepts: (value: unknown) => value is Value;
+}
+
+type About = Pick<Switch<unknown>, 'why'> & { readonly notShown: NotShown };
+
+/** A switch with a fixed list of values; the first is the default. */
+export function oneOf<const Value extends string | number | boolean | null>(
+  values: readonly [Value, ...Value[]],
+  about: About,
+): Switch<Value> {
+  const [first, ...alternatives] = values;
+  return {
+    ...about,
+    default: first,
+    alternatives,
+    provenance: 'assumed',
+    expected: `one of ${values.map((value) => JSON.stringify(value)).join(', ')}`,
+    accepts: (value): value is Value => values.some((known) => known === value),
+  };
+}
+
+/** A switch that takes a whole number, or `null` for none where `null` is the default or among the alternatives. */
+export function wholeNumber<Value extends number | null>(
+  values: readonly [Value, ...Value[]],
+  about: About & { readonly min: number },
+): Switch<Value> {
+  const { min, ...rest } = about;
+  const [first, ...alternatives] = values;
+  const nullable = values.some((value) => value === null);
+  return {
+    ...rest,
+    default: first,
+    alternatives,
+    provenance: 'assumed',
+    expected: `a whole number from ${min}${nullable ? ', or null for none' : ''}`,
+    accepts: (value): value is Value =>
+      (nullable && value === null) || (Number.isSafeInteger(value) && Number(value) >= min),
+  };
+}
+
+/** A switch that takes any text matching `pattern`. */
+export function text(
+  values: readonly [string, ...string[]],
+  about: About & { readonly pattern: RegExp },
+): Switch<string> {
+  const { pattern, ...rest } = about;
+  const [first, ...alternatives] = values;
+  return {
+    ...rest,
+    default: first,
+    alternatives,
+    provenance: 'assumed',
+    expected: `text matching ${pattern.source}`,
+    accepts: (value): value is string => typeof value === 'string' && pattern.test(value),
+  };
+}
+
+/** A behaviour the service documents: shown with the others, changed only with `unsafe: true`. */
+export function documented<Value>(known: Switch<Value>): Switch<Value> {
+  return { ...known, provenance: 'documented', notShown: undefined };
+}

@@ -1,0 +1,48 @@
+/** The only way the mock reads or waits for time; the client's `clock` option takes the same shape. */
+export interface Clock {
+  /** Milliseconds since the Unix epoch. */
+  now(): number;
+  /** Resolves after `ms` milliseconds of this clock; rejects with the signal's reason as soon as `signal` aborts. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+}
+
+/** A moment: a Date, ISO 8601 text, or milliseconds since the Unix epoch. */
+export type Instant = Date | string | number;
+
+/** The clock of one mock. It never goes back, except through `mock.restore()` and `mock.reset()`. */
+export interface MockClock extends Clock {
+  readonly mode: 'real' | 'virtual';
+  /** Moves the time on by `ms` milliseconds; whoever sleeps is woken in order on the way. Resolves to the new time. */
+  advance(ms: number): Promise<number>;
+  /**
+   * Moves the time on to a moment: `'quota-reset'` is the next end of a quota period, `'next-window'` the first
+   * moment at which every key has its whole per-minute limit again.
+   */
+  advanceTo(moment: 'quota-reset' | 'next-window' | Instant): Promise<number>;
+}
+
+export interface ClockOptions {
+  readonly mode: 'real' | 'virtual';
+  /** When the clock starts. Default: now for `'real'`, 2026-01-15T00:00:00.000Z for `'virtual'`. */
+  readonly now?: Instant | undefined;
+  /**
+   * Whether a virtual clock jumps to the earliest sleeper by itself as soon as nothing else is left to happen:
+   * then a wait costs no time and nothing needs `advance`. Default: true.
+   */
+  readonly autoAdvance?: boolean | undefined;
+}
+
+/** The clock as the mock itself drives it. */
+export interface DrivenClock extends Clock {
+  readonly mode: 'real' | 'virtual';
+  /** Moves on to `at`, waking sleepers on the way; `at` is not in the past. */
+  advanceToTime(at: number): Promise<number>;
+  /** Puts the clock to any time; sleepers keep the rest of their wait. */
+  set(at: number): void;
+  /** Puts the clock to where it started. */
+  reset(): void;
+  /** A request is being served: no automatic jump until the returned function is called. */
+  hold(): () => void;
+  /** Requests come through sockets, where they are on their way for a while unseen: jumps wait longer. */
+  expectSockets(): () => void;
+}

@@ -1,0 +1,31 @@
+import { invalidOption } from '../mock-server-error.ts';
+import type { ClockOptions, DrivenClock } from './clock.ts';
+import { parseInstant } from './instant.ts';
+import { RealClock } from './real-clock.ts';
+import { VirtualClock } from './virtual-clock.ts';
+
+/** Where a virtual clock starts unless told: fixed, so that every run gives the same answers. */
+export const VIRTUAL_START = '2026-01-15T00:00:00.000Z';
+
+/** Makes the clock that the option `clock` asks for. */
+export function createClock(option: 'real' | 'virtual' | ClockOptions): DrivenClock {
+  const options: ClockOptions = typeof option === 'string' ? { mode: option } : checked(option);
+  const { mode, now, autoAdvance = true } = options;
+  if (mode === 'real') return new RealClock(now === undefined ? undefined : parseInstant('clock.now', now));
+  if (mode === 'virtual') return new VirtualClock(parseInstant('clock.now', now ?? VIRTUAL_START), { autoAdvance });
+  throw invalidOption(typeof option === 'string' ? 'clock' : 'clock.mode', mode, EXPECTED);
+}
+
+const EXPECTED = "'real', 'virtual' or { mode, now, autoAdvance }";
+
+function checked(option: unknown): ClockOptions {
+  if (typeof option !== 'object' || option === null) throw invalidOption('clock', option, EXPECTED);
+  for (const [name, value] of Object.entries(option)) {
+    if (!['mode', 'now', 'autoAdvance'].includes(name)) throw invalidOption(`clock.${name}`, value, EXPECTED);
+  }
+  const { autoAdvance } = option as Partial<ClockOptions>;
+  if (autoAdvance !== undefined && typeof autoAdvance !== 'boolean') {
+    throw invalidOption('clock.autoAdvance', autoAdvance, 'true or false');
+  }
+  return option as ClockOptions;
+}

@@ -1,0 +1,29 @@
+import { invalidOption } from '../mock-server-error.ts';
+import { nextQuotaReset, nextWindow } from '../service/next-moment.ts';
+import type { ServiceContext } from '../service/service-state.ts';
+import type { DrivenClock, MockClock } from './clock.ts';
+import { parseInstant } from './instant.ts';
+
+/** The clock as users see it: it knows the moments of the service, and does not go back. */
+export function createMockClock(clock: DrivenClock, context: ServiceContext): MockClock {
+  return {
+    mode: clock.mode,
+    now: () => clock.now(),
+    sleep: (ms, signal) => clock.sleep(ms, signal),
+    async advance(ms) {
+      if (!(ms >= 0 && Number.isFinite(ms)))
+        throw invalidOption('advance', ms, 'milliseconds from 0; time goes forward');
+      return await clock.advanceToTime(clock.now() + ms);
+    },
+    async advanceTo(moment) {
+      if (moment === 'quota-reset') return await clock.advanceToTime(nextQuotaReset(context));
+      if (moment === 'next-window') return await clock.advanceToTime(nextWindow(context));
+      const at = parseInstant('advanceTo', moment);
+      if (at < clock.now()) {
+        const now = new Date(clock.now()).toISOString();
+        throw invalidOption('advanceTo', moment, `a moment from ${now} on; time goes forward`);
+      }
+      return await clock.advanceToTime(at);
+    },
+  };
+}

@@ -1,0 +1,90 @@
+import type { DrivenClock } from './clock.ts';
+import { nextTurn } from './event-loop.ts';
+import { Sleepers } from './sleepers.ts';
+
+/** Time that runs by itself at its real speed, from now or from any other moment. */
+export class RealClock implements DrivenClock {
+  readonly mode = 'real';
+  readonly #sleepers = new Sleepers();
+  readonly #startAt: number | undefined;
+  #aheadMs = 0;
+  #latest = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(startAt?: number) {
+    this.#startAt = startAt;
+    this.reset();
+  }
+
+  now(): number {
+    // The system's clock may be put back; this one never goes back.
+    this.#latest = Math.max(this.#latest, systemNow() + this.#aheadMs);
+    return this.#latest;
+  }
+
+  async sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    signal?.throwIfAborted();
+    if (!(ms > 0)) return;
+    const slept = this.#sleepers.add(this.now() + ms, signal);
+    this.#arm();
+    try {
+      await slept;
+    } finally {
+      this.#arm();
+    }
+  }
+
+  async advanceToTime(at: number): Promise<number> {
+    while (this.#sleepers.nextDueAt <= at) {
+      this.#aheadMs += Math.max(0, this.#sleepers.nextDueAt - this.now());
+      this.#sleepers.wakeDue(this.now());
+      for (let turn = 0; turn < TURNS_TO_GO_ON; turn += 1) await nextTurn();
+    }
+    this.#aheadMs += Math.max(0, at - this.now());
+    this.#arm();
+    return this.now();
+  }
+
+  set(at: number): void {
+    this.#sleepers.shift(at - this.now());
+    this.#latest = at;
+    this.#aheadMs = at - systemNow();
+    this.#arm();
+  }
+
+  reset(): void {
+    this.set(this.#startAt ?? systemNow());
+  }
+
+  hold(): () => void {
+    return () => undefined;
+  }
+
+  expectSockets(): () => void {
+    return () => undefined;
+  }
+
+  /** One timer for the earliest sleeper; none when nobody sleeps, so that the process can end. */
+  #arm(): void {
+    clearTimeout(this.#timer);
+    const waitMs = Math.min(this.#sleepers.nextDueAt - this.now(), LONGEST_TIMER_MS);
+    if (this.#sleepers.size === 0) return;
+    // biome-ignore lint/plugin: this is the real clock
+    this.#timer = setTimeout(() => this.#wake(), Math.max(1, Math.ceil(waitMs)));
+  }
+
+  #wake(): void {
+    this.#sleepers.wakeDue(this.now());
+    this.#arm();
+  }
+}
+
+function systemNow(): number {
+  // biome-ignore lint/plugin: this is the real clock
+  return Date.now();
+}
+
+/** Node's timers take 32 bits. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+/** What a woken sleeper does next takes a few turns of the event loop. */
+const TURNS_TO_GO_ON = 12;

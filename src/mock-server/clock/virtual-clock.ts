@@ -1,0 +1,107 @@
+import type { DrivenClock } from './clock.ts';
+import { LATEST_MS } from './instant.ts';
+import { Quiet } from './quiet.ts';
+import { Sleepers } from './sleepers.ts';
+
+/** Time that stands still until it is moved, or until nothing is left to do but wait for it. */
+export class VirtualClock implements DrivenClock {
+  readonly mode = 'virtual';
+  readonly #sleepers = new Sleepers();
+  readonly #quiet = new Quiet();
+  readonly #autoAdvance: boolean;
+  readonly #startAt: number;
+  #now: number;
+  #isWatching = false;
+  /** Moves are made one after the other; this is the end of the last one. */
+  #lastMove: Promise<unknown> = Promise.resolve();
+  #moves = 0;
+
+  constructor(startAt: number, { autoAdvance }: { readonly autoAdvance: boolean }) {
+    this.#now = startAt;
+    this.#startAt = startAt;
+    this.#autoAdvance = autoAdvance;
+  }
+
+  now(): number {
+    this.#quiet.noteActivity();
+    return this.#now;
+  }
+
+  async sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    signal?.throwIfAborted();
+    this.#quiet.noteActivity();
+    if (!(ms > 0)) return;
+    const slept = this.#sleepers.add(this.#now + ms, signal);
+    void this.#watch();
+    try {
+      await slept;
+    } finally {
+      this.#quiet.noteActivity();
+    }
+  }
+
+  advanceToTime(at: number): Promise<number> {
+    this.#moves += 1;
+    const move = this.#lastMove
+      .then(() => this.#move(at))
+      .finally(() => {
+        this.#moves -= 1;
+        void this.#watch();
+      });
+    this.#lastMove = move;
+    return move;
+  }
+
+  set(at: number): void {
+    this.#sleepers.shift(at - this.#now);
+    this.#now = at;
+    this.#quiet.noteActivity();
+  }
+
+  reset(): void {
+    this.set(this.#startAt);
+  }
+
+  hold(): () => void {
+    return this.#quiet.hold();
+  }
+
+  expectSockets(): () => void {
+    return this.#quiet.expectSockets();
+  }
+
+  async #move(at: number): Promise<number> {
+    // What was begun before the call happens before the time moves: a request on its way is decided at the old time.
+    await this.#quiet.settle(MOST_TURNS);
+    while (this.#sleepers.nextDueAt <= at) {
+      this.#wakeNext();
+      await this.#quiet.settle(MOST_TURNS);
+    }
+    this.#now = Math.max(this.#now, at);
+    return this.#now;
+  }
+
+  #wakeNext(): void {
+    this.#now = Math.max(this.#now, this.#sleepers.nextDueAt);
+    this.#sleepers.wakeDue(this.#now);
+  }
+
+  /** Waits for quiet and jumps, as long as somebody sleeps. */
+  async #watch(): Promise<void> {
+    if (!this.#autoAdvance || this.#isWatching) return;
+    this.#isWatching = true;
+    while (this.#hasNext() && this.#moves === 0) {
+      await this.#quiet.settle();
+      if (this.#hasNext() && this.#moves === 0) this.#wakeNext();
+    }
+    this.#isWatching = false;
+  }
+
+  /** Nobody lives to see a later time; whoever sleeps that long sleeps for good. */
+  #hasNext(): boolean {
+    return this.#sleepers.nextDueAt <= LATEST_MS;
+  }
+}
+
+/** A request may wait, inside the mock, for the very move that waits for it; then the move goes on. */
+const MOST_TURNS = 1000;

@@ -1,0 +1,37 @@
+import { operations } from '../generated/operations.ts';
+import { createFetch } from './adapters/fetch.ts';
+import { Overrides } from './adapters/overrides.ts';
+import { Behaviour } from './behaviour/behaviour.ts';
+import { createClock } from './clock/create-clock.ts';
+import { createExchange } from './exchange.ts';
+import { createHandler } from './http/handler.ts';
+import { latestResponder } from './http/latest-responder.ts';
+import { quotaResponder } from './http/quota-responder.ts';
+import { Journal } from './journal.ts';
+import { checkOptions, type MockServerOptions } from './mock-options.ts';
+import { MockServer } from './mock-server.ts';
+import { randomFromSeed } from './service/random.ts';
+import { emptyState } from './service/service-state.ts';
+
+/**
+ * An emulated exchange-rate service with its own accounts, limits and clock; it shares nothing with any other.
+ * Throws `MockServerError` for an option that cannot be.
+ */
+export function createMockServer(options: MockServerOptions = {}): MockServer {
+  const checked = checkOptions(options);
+  const { seed, baseUrl } = checked;
+  const clock = createClock(checked.clock);
+  const behaviour = new Behaviour(checked.behaviour, { unsafe: checked.unsafe });
+  const journal = new Journal(checked.journalSize);
+  const overrides = new Overrides(baseUrl);
+  const context = { state: emptyState(randomFromSeed(seed)), behaviour, now: () => clock.now(), seed };
+  const handler = createHandler({
+    context,
+    journal,
+    operations,
+    responders: { latest: latestResponder, quota: quotaResponder },
+  });
+  const exchange = createExchange({ handler, overrides, clock });
+  const fetch = createFetch(baseUrl, exchange);
+  return new MockServer({ baseUrl, clock, context, journal, overrides, exchange, fetch });
+}

@@ -1,0 +1,31 @@
+import { type PlanName, plans } from '../../generated/service.ts';
+import type { QuotaData } from '../../generated/types.ts';
+import type { Behaviour } from '../behaviour/behaviour.ts';
+import { currentPeriod, usedInPeriod } from '../service/key-usage.ts';
+import { success } from './answer.ts';
+import type { Responder } from './responder.ts';
+
+/** `GET /api/v1/quota`: the record of SERVICE.md, from what the key has really used. */
+export const quotaResponder: Responder = ({ key }, context) => {
+  const { plan } = key.account;
+  const record: QuotaData = {
+    plan,
+    monthly_used: usedInPeriod(context, key),
+    ...monthlyLimitField(plan, context.behaviour),
+    rate_limit_per_minute: plans[plan].rateLimitPerMinute,
+    snapshot_granularity: context.behaviour.use('snapshotGranularity'),
+    historical_days: INVENTED_HISTORICAL_DAYS[plan],
+    resets_at: new Date(currentPeriod(context, key).end).toISOString(),
+  };
+  return success(record);
+};
+
+/** The service shows the field, not its values. */
+const INVENTED_HISTORICAL_DAYS: Readonly<Record<PlanName, number>> = { free: 90, developer: 365, unlimited: 3650 };
+
+function monthlyLimitField(plan: PlanName, behaviour: Behaviour): Pick<QuotaData, 'monthly_limit'> {
+  const limit = plans[plan].monthlyLimit;
+  if (limit !== null) return { monthly_limit: limit };
+  const unlimited = behaviour.use('unlimitedAs');
+  return unlimited === 'omitted' ? {} : { monthly_limit: unlimited };
+}

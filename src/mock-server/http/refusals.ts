@@ -1,0 +1,91 @@
+import type { Behaviour } from '../behaviour/behaviour.ts';
+import type { Authentication } from '../service/authenticate.ts';
+import type { Decision, RateUse } from '../service/decide.ts';
+import { statusAndCode } from '../service/status-code.ts';
+import { type Answer, failure } from './answer.ts';
+import { retryAfter } from './retry-after.ts';
+
+type Refused<Kind extends Decision<unknown>['kind']> = Extract<Decision<unknown>, { readonly kind: Kind }>;
+
+/** A missing, malformed, unknown or revoked key. */
+export function authenticationRefusal(
+  { refusedBy, why }: Extract<Authentication, { readonly why: string }>,
+  behaviour: Behaviour,
+): Answer {
+  const { status, code } = statusAndCode(behaviour.use(refusedBy));
+  const challenges = status === 401 && behaviour.use('wwwAuthenticate') === 'bearer';
+  return failure({
+    status,
+    code,
+    message: 'A valid API key is required.',
+    headers: challenges ? { 'www-authenticate': 'Bearer realm="fxrates"' } : {},
+    why,
+  });
+}
+
+/** An answer, and the wait in milliseconds that its Retry-After asks for. */
+export interface TimedRefusal {
+  readonly answer: Answer;
+  readonly asksMs: number | undefined;
+}
+
+/** 429 `rate_limited` with Retry-After, as documented. */
+export function rateRefusal({ rate, waitMs }: Refused<'rate-limited'>, behaviour: Behaviour): TimedRefusal {
+  const { value, asksMs } = retryAfter(waitMs, behaviour);
+  const answer = failure({
+    status: 429,
+    code: 'rate_limited',
+    message: `Too many requests: the plan allows ${rate.limit} per minute.`,
+    headers: { 'retry-after': value },
+    why: `${shownUse(rate)} of ${rate.limit} requests of this minute are used; one fits again in ${waitMs} ms`,
+  });
+  return { answer, asksMs };
+}
+
+/** A used-up month. */
+export function quotaRefusal({ quota }: Refused<'quota-exhausted'>, behaviour: Behaviour, now: number): TimedRefusal {
+  const isTimed = behaviour.use('quotaRetryAfter') === 'until-reset';
+  const wait = isTimed ? retryAfter(quota.resetsAt - now, behaviour) : undefined;
+  const resetsAt = new Date(quota.resetsAt).toISOString();
+  const answer = failure({
+    ...statusAndCode(behaviour.use('quotaExhausted')),
+    message: `The monthly quota of ${quota.limit} requests is used up; it resets at ${resetsAt}.`,
+    headers: wait === undefined ? {} : { 'retry-after': wait.value },
+    why: `${quota.used} of ${quota.limit} requests of this quota period are used; it ends at ${resetsAt}`,
+  });
+  return { answer, asksMs: wait?.asksMs };
+}
+
+export function unknownRoute(): Answer {
+  return failure({ status: 404, code: 'not_found', message: 'There is no such endpoint.' });
+}
+
+/** A known path, but not with GET. */
+export function methodRefusal(behaviour: Behaviour): Answer {
+  const { status, code } = statusAndCode(behaviour.use('methodNotAllowed'));
+  if (status === 404) return unknownRoute();
+  return failure({ status, code, message: 'The endpoint answers GET only.', headers: allowed(behaviour) });
+}
+
+/** OPTIONS on a known path, where the switch allows it: never authenticated, never counted. */
+export function optionsAnswer(behaviour: Behaviour): Answer {
+  return { status: 204, headers: allowed(behaviour), envelope: undefined, code: undefined, why: 'OPTIONS' };
+}
+
+/** Says nothing of what went wrong: the error is in the journal. */
+export function internalError(error: unknown): Answer {
+  const why = error instanceof Error ? `${error.name}: ${error.message}` : 'something that is no Error was thrown';
+  return failure({ status: 500, code: 'internal_error', message: 'Something went wrong in the mock server.', why });
+}
+
+function allowed(behaviour: Behaviour): Readonly<Record<string, string>> {
+  const methods = ['GET'];
+  if (behaviour.use('headRequests') === 'like-get') methods.push('HEAD');
+  if (behaviour.use('optionsRequests') === 'allow-header') methods.push('OPTIONS');
+  return { allow: methods.join(', ') };
+}
+
+/** Refused requests may count, and a window may hold more than the limit: that is no more than all of it. */
+function shownUse({ used, limit }: RateUse): number {
+  return Math.min(used, limit);
+}

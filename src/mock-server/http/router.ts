@@ -1,0 +1,33 @@
+import type { Operation } from '../../generated/operations.ts';
+
+/** Where a request leads. */
+export type Route =
+  | { readonly kind: 'operation'; readonly operation: Operation }
+  | { readonly kind: 'wrong-method'; readonly operation: Operation }
+  | { readonly kind: 'unknown' };
+
+/** A target cut into path and query. */
+export interface Target {
+  readonly path: string;
+  /** Without the question mark. */
+  readonly query: string;
+}
+
+/** Splits a request target; the absolute form `http://host/path` (RFC 9112 §3.2.2) counts as its path. */
+export function parseTarget(target: string): Target {
+  const local = target.startsWith('/') ? target : target.replace(/^https?:\/\/[^/?#]*/i, '');
+  const [beforeFragment = ''] = local.split('#', 1);
+  const question = beforeFragment.indexOf('?');
+  if (question === -1) return { path: beforeFragment, query: '' };
+  return { path: beforeFragment.slice(0, question), query: beforeFragment.slice(question + 1) };
+}
+
+/** Finds the operation of a path. Exact: with a slash too many or too few it is another path. */
+export function createRouter(operations: Readonly<Record<string, Operation>>) {
+  const byPath = new Map(Object.values(operations).map((operation) => [operation.path, operation]));
+  return (method: string, path: string): Route => {
+    const operation = byPath.get(path);
+    if (operation === undefined) return { kind: 'unknown' };
+    return { kind: method === operation.method ? 'operation' : 'wrong-method', operation };
+  };
+}

@@ -1,0 +1,15 @@
+export type { Fetch } from './adapters/fetch.ts';
+export type { RunningServer, ServeOptions } from './adapters/node-server.ts';
+export type { BehaviourOptions, SwitchDescription } from './behaviour/behaviour.ts';
+export type { MockBehaviour } from './behaviour/mock-behaviour.ts';
+export type { Provenance } from './behaviour/switch.ts';
+export type { BehaviourValues, SwitchName } from './behaviour/switches.ts';
+export type { Clock, ClockOptions, Instant, MockClock } from './clock/clock.ts';
+export { createMockServer } from './create-mock-server.ts';
+export type { JournalEntry } from './journal.ts';
+export type { MockServerOptions } from './mock-options.ts';
+export type { ClientOptions, MockServer } from './mock-server.ts';
+export { MockServerError } from './mock-server-error.ts';
+export type { Account, Accounts, CreateAccountOptions } from './service/accounts.ts';
+export type { CreatedKey, KeySummary, Keys } from './service/keys.ts';
+export type { Snapshot } from './service/snapshot.ts';

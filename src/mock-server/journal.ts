@@ -1,0 +1,54 @@
+import type { SwitchName } from './behaviour/switches.ts';
+import type { QuotaUse, RateUse } from './service/decide.ts';
+
+/** One request as the mock saw it, and why it answered as it did. Never holds a key. */
+export interface JournalEntry {
+  /** Counts up from 1. */
+  readonly number: number;
+  /** Milliseconds since the Unix epoch, by the mock's clock. */
+  readonly at: number;
+  readonly method: string;
+  /** Without the query, which may hold a key. */
+  readonly path: string;
+  readonly keyId: string | undefined;
+  readonly keyTransport: 'bearer' | 'header' | 'query' | undefined;
+  readonly status: number;
+  /** `error.code` of the answer; `undefined` for a success. */
+  readonly code: string | undefined;
+  readonly why: string;
+  /** The limits the decision was made on; `undefined` when it did not come to them. */
+  readonly rate: RateUse | undefined;
+  readonly quota: QuotaUse | undefined;
+  /** How much of the last Retry-After was left when the request came: it did not obey. */
+  readonly earlyByMs: number | undefined;
+  /** The switches the answer depends on. */
+  readonly switches: readonly SwitchName[];
+}
+
+/** The newest requests; older ones are forgotten, so that a long run needs no more memory than a short one. */
+export class Journal {
+  readonly #size: number;
+  #entries: JournalEntry[] = [];
+  #last = 0;
+
+  constructor(size: number) {
+    this.#size = size;
+  }
+
+  /** Oldest first. */
+  get entries(): readonly JournalEntry[] {
+    return this.#entries.slice(-this.#size);
+  }
+
+  add(entry: Omit<JournalEntry, 'number'>): void {
+    this.#last += 1;
+    this.#entries.push({ ...entry, number: this.#last });
+    // Cut now and then, not each time: one copy per `size` requests.
+    if (this.#entries.length >= 2 * this.#size) this.#entries = this.entries.slice();
+  }
+
+  clear(): void {
+    this.#entries = [];
+    this.#last = 0;
+  }
+}

@@ -1,0 +1,59 @@
+import type { BehaviourOptions } from './behaviour/behaviour.ts';
+import type { ClockOptions } from './clock/clock.ts';
+import { invalidOption, MockServerError } from './mock-server-error.ts';
+
+/** Options of `createMockServer`; all may be left out. */
+export interface MockServerOptions {
+  /** Decides keys and invented rates: the same seed gives the same. A whole number. Default: 1. */
+  readonly seed?: number | undefined;
+  /** Real time, or time that the test moves. Default: `'real'`. */
+  readonly clock?: 'real' | 'virtual' | ClockOptions | undefined;
+  /** Values for behaviours the service does not show; see `mock.behaviour.describe()`. */
+  readonly behaviour?: BehaviourOptions | undefined;
+  /** Lets `behaviour` contradict what the service documents. Default: false. */
+  readonly unsafe?: boolean | undefined;
+  /** Where the mock answers in process; an origin. Default: `https://fxrates.test`. */
+  readonly baseUrl?: string | undefined;
+  /** How many requests the journal keeps. Default: 1000. */
+  readonly journalSize?: number | undefined;
+}
+
+/** The options with their defaults, checked. */
+export interface CheckedOptions {
+  readonly seed: number;
+  readonly clock: 'real' | 'virtual' | ClockOptions;
+  readonly behaviour: BehaviourOptions;
+  readonly unsafe: boolean;
+  readonly baseUrl: string;
+  readonly journalSize: number;
+}
+
+/** Refuses what cannot be, and names it. `clock` and `behaviour` are checked where they are used. */
+export function checkOptions(options: MockServerOptions): CheckedOptions {
+  const { seed = 1, clock = 'real', behaviour = {}, unsafe = false, journalSize = 1000, ...rest } = options;
+  const { baseUrl = 'https://fxrates.test', ...unknown } = rest;
+  for (const name of Object.keys(unknown)) throw unknownOption(name);
+  if (!Number.isSafeInteger(seed) || seed < 0) throw invalidOption('seed', seed, 'a whole number from 0');
+  if (!Number.isSafeInteger(journalSize) || journalSize < 0) {
+    throw invalidOption('journalSize', journalSize, 'a whole number from 0');
+  }
+  if (typeof unsafe !== 'boolean') throw invalidOption('unsafe', unsafe, 'true or false');
+  if (typeof behaviour !== 'object' || behaviour === null) {
+    throw invalidOption('behaviour', behaviour, 'an object of switches');
+  }
+  return { seed, clock, behaviour, unsafe, baseUrl: checkedOrigin(baseUrl), journalSize };
+}
+
+function checkedOrigin(baseUrl: unknown): string {
+  const url = typeof baseUrl === 'string' && URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
+  const isOrigin = url !== undefined && url.pathname === '/' && url.search === '' && url.username === '';
+  if (isOrigin && /^https?:$/.test(url.protocol)) return url.origin;
+  throw invalidOption('baseUrl', baseUrl, 'an http or https origin such as https://fxrates.test');
+}
+
+function unknownOption(name: string): MockServerError {
+  return new MockServerError(
+    `${name} is not an option of createMockServer; there are seed, clock, behaviour, unsafe, baseUrl and journalSize.`,
+    { code: 'invalid_option' },
+  );
+}

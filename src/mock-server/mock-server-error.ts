@@ -1,0 +1,41 @@
+/** What the mock server refuses: a wrong option, or what the emulated dashboard refuses (then with its `status`). */
+export class MockServerError extends Error {
+  override readonly name = 'MockServerError';
+  /** For programs: `invalid_option`, `not_found`, `key_limit_reached`, `email_not_confirmed`, … */
+  readonly code: string;
+  /** The HTTP status the dashboard answers with; `undefined` for a mistake in the test itself. */
+  readonly status: number | undefined;
+
+  constructor(message: string, { code, status, cause }: MockServerErrorDetail) {
+    super(message, cause === undefined ? {} : { cause });
+    this.code = code;
+    this.status = status;
+  }
+}
+
+interface MockServerErrorDetail {
+  readonly code: string;
+  readonly status?: number;
+  readonly cause?: unknown;
+}
+
+/** An option that cannot be: names it, shows what came and says what would do. */
+export function invalidOption(option: string, value: unknown, expected: string): MockServerError {
+  return new MockServerError(`${option} is ${show(value)}; expected ${expected}.`, { code: 'invalid_option' });
+}
+
+/** A value short enough for a message. */
+export function show(value: unknown): string {
+  if (typeof value === 'function') return 'a function';
+  const text = typeof value === 'string' ? JSON.stringify(value) : asJson(value);
+  return text.length > 80 ? `${text.slice(0, 77)}...` : text;
+}
+
+function asJson(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? String(value);
+  } catch {
+    // Cyclic or a bigint: its type says enough.
+    return `a value of type ${typeof value}`;
+  }
+}

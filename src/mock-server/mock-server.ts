@@ -1,0 +1,133 @@
+import type { RequestHandler } from 'msw';
+import type { PlanName } from '../generated/service.ts';
+import type { Fetch } from './adapters/fetch.ts';
+import { type RunningServer, type ServeOptions, serve } from './adapters/node-server.ts';
+import type { Overrides } from './adapters/overrides.ts';
+import { createMockBehaviour, type MockBehaviour } from './behaviour/mock-behaviour.ts';
+import type { BehaviourValues } from './behaviour/switches.ts';
+import type { Clock, DrivenClock, MockClock } from './clock/clock.ts';
+import { createMockClock } from './clock/mock-clock.ts';
+import type { Exchange } from './exchange.ts';
+import type { ResponderContext } from './http/responder.ts';
+import type { Journal, JournalEntry } from './journal.ts';
+import { type Accounts, createAccounts } from './service/accounts.ts';
+import { type CreatedKey, createKeys, type Keys } from './service/keys.ts';
+import { randomFromSeed } from './service/random.ts';
+import { emptyState } from './service/service-state.ts';
+import { type Snapshot, stateOf, takeSnapshot } from './service/snapshot.ts';
+
+/** The parts a mock is made of. */
+export interface MockServerParts {
+  readonly baseUrl: string;
+  readonly clock: DrivenClock;
+  readonly context: ResponderContext;
+  readonly journal: Journal;
+  readonly overrides: Overrides;
+  readonly exchange: Exchange;
+  readonly fetch: Fetch;
+}
+
+/** What the client takes to talk to a mock in process, in the mock's time. */
+export interface ClientOptions {
+  readonly baseUrl: string;
+  readonly fetch: Fetch;
+  readonly clock: Clock;
+}
+
+/** An emulated exchange-rate service; `createMockServer` makes one. */
+export class MockServer implements AsyncDisposable {
+  /** Where the mock answers in process. */
+  readonly baseUrl: string;
+  /** `fetch` for the mock alone: in process, nothing patched. Other origins are refused like an unknown host. */
+  readonly fetch: Fetch;
+  readonly accounts: Accounts;
+  readonly keys: Keys;
+  readonly clock: MockClock;
+  readonly behaviour: MockBehaviour;
+  readonly #parts: MockServerParts;
+  readonly #initialBehaviour: BehaviourValues;
+  readonly #servers = new Set<RunningServer>();
+
+  constructor(parts: MockServerParts) {
+    const { context } = parts;
+    this.baseUrl = parts.baseUrl;
+    this.fetch = parts.fetch;
+    this.accounts = createAccounts(context);
+    this.keys = createKeys(context);
+    this.clock = createMockClock(parts.clock, context);
+    this.behaviour = createMockBehaviour(context);
+    this.#parts = parts;
+    this.#initialBehaviour = context.behaviour.values;
+  }
+
+  /** The newest requests, oldest first, each with the reason for its answer. */
+  get journal(): readonly JournalEntry[] {
+    return this.#parts.journal.entries;
+  }
+
+  /** A confirmed account and its key in one line. Default plan: `'free'`. */
+  createKey({ plan = 'free' }: { readonly plan?: PlanName } = {}): CreatedKey {
+    const account = this.accounts.create({ plan });
+    this.accounts.confirm(account.id);
+    return this.keys.create({ accountId: account.id });
+  }
+
+  /** Options for `new FxRates({ apiKey, ...mock.clientOptions() })`. */
+  clientOptions(): ClientOptions {
+    return { baseUrl: this.baseUrl, fetch: this.fetch, clock: this.clock };
+  }
+
+  /** Adds or overrides routes, in every mode; the last added is asked first. Needs msw. */
+  use(...handlers: readonly RequestHandler[]): void {
+    this.#parts.overrides.add(handlers);
+  }
+
+  /** Serves the mock on a port. Default: any free port of 127.0.0.1. */
+  async serve(options: ServeOptions = {}): Promise<RunningServer> {
+    const { exchange, clock } = this.#parts;
+    const server = await serve(options, { exchange, now: () => clock.now() });
+    const socketsGone = clock.expectSockets();
+    const close = async () => {
+      await server.close();
+      socketsGone();
+      this.#servers.delete(running);
+    };
+    const running: RunningServer = { ...server, close, [Symbol.asyncDispose]: close };
+    this.#servers.add(running);
+    return running;
+  }
+
+  /** Everything the mock knows, as plain JSON without secrets. */
+  snapshot(): Snapshot {
+    return takeSnapshot(this.#parts.context);
+  }
+
+  /** Goes back to a snapshot, of this mock or another; the journal begins anew. */
+  restore(snapshot: Snapshot): void {
+    const { context, journal, clock } = this.#parts;
+    // A copy: what happens from now on must not change the snapshot.
+    Object.assign(context.state, stateOf(structuredClone(snapshot)));
+    context.behaviour.restore(snapshot.behaviour);
+    clock.set(snapshot.now);
+    journal.clear();
+  }
+
+  /** Goes back to the moment the mock was made: no account, no key, no handler of `use()`, switches and clock as then. */
+  reset(): void {
+    const { context, journal, clock, overrides } = this.#parts;
+    Object.assign(context.state, emptyState(randomFromSeed(context.seed)));
+    context.behaviour.restore(this.#initialBehaviour);
+    overrides.clear();
+    clock.reset();
+    journal.clear();
+  }
+
+  /** Ends everything the mock has opened: interception and servers. */
+  async close(): Promise<void> {
+    await Promise.all(Array.from(this.#servers, (server) => server.close()));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+}

@@ -1,0 +1,37 @@
+import { apiKeyPattern } from '../../generated/service.ts';
+import type { BehaviourValues } from '../behaviour/switches.ts';
+import { keysAboveCap } from './key-cap.ts';
+import { hashOf } from './keys.ts';
+import type { KeyRecord, ServiceContext } from './service-state.ts';
+
+/** A key that works, or the switch that says how its request is refused. */
+export type Authentication =
+  | { readonly key: KeyRecord; readonly refusedBy?: never }
+  | { readonly key?: KeyRecord; readonly refusedBy: AuthenticationSwitch; readonly why: string };
+
+type AuthenticationSwitch = Extract<keyof BehaviourValues, 'missingKey' | 'malformedKey' | 'unknownKey' | 'revokedKey'>;
+
+/** Looks a key up by its hash; `undefined` stands for a request without one. */
+export function authenticate(context: ServiceContext, presented: string | undefined): Authentication {
+  if (presented === undefined) return { refusedBy: 'missingKey', why: 'the request carries no API key' };
+  if (!API_KEY.test(presented))
+    return { refusedBy: 'malformedKey', why: 'the credential does not look like an API key' };
+  const key = context.state.keysByHash.get(hashOf(presented));
+  if (key === undefined) return { refusedBy: 'unknownKey', why: 'this mock never gave out such a key' };
+  if (isRevoked(context, key)) return { key, refusedBy: 'revokedKey', why: `${key.id} is revoked` };
+  if (isBlocked(context, key)) {
+    return { key, refusedBy: 'revokedKey', why: `${key.id} is above the cap of the ${key.account.plan} plan` };
+  }
+  return { key };
+}
+
+const API_KEY = new RegExp(apiKeyPattern);
+
+function isRevoked({ behaviour, now }: ServiceContext, { revokedAt }: KeyRecord): boolean {
+  return revokedAt !== undefined && now() >= revokedAt + behaviour.use('revocationDelayMs');
+}
+
+function isBlocked({ behaviour }: ServiceContext, key: KeyRecord): boolean {
+  const above = keysAboveCap(key.account, behaviour);
+  return above.includes(key) && behaviour.use('overCapKeys') === 'block';
+}

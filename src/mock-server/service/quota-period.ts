@@ -1,0 +1,58 @@
+import type { BehaviourValues } from '../behaviour/switches.ts';
+
+/** One period of the monthly quota, `[start, end)`, in milliseconds since the Unix epoch. */
+export interface QuotaPeriod {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** What the kinds of period depend on beside the time. */
+export interface PeriodAnchor {
+  /** When the account was made. */
+  readonly createdAt: number;
+  /** Start of the period of the last counted request; `undefined` before the first. */
+  readonly usedFrom: number | undefined;
+}
+
+/** The period that `now` lies in. */
+export function quotaPeriod(kind: BehaviourValues['quotaPeriod'], now: number, anchor: PeriodAnchor): QuotaPeriod {
+  switch (kind) {
+    case 'calendar-month-utc':
+      return calendarMonth(now);
+    case 'anniversary':
+      return monthFromAnniversary(now, anchor.createdAt);
+    case 'rolling-30d':
+      return thirtyDays(now, anchor.usedFrom);
+  }
+}
+
+function calendarMonth(now: number): QuotaPeriod {
+  const date = new Date(now);
+  const [year, month] = [date.getUTCFullYear(), date.getUTCMonth()];
+  return { start: Date.UTC(year, month), end: Date.UTC(year, month + 1) };
+}
+
+/** Months from the day and time the account was made; in a shorter month, from its last day. */
+function monthFromAnniversary(now: number, createdAt: number): QuotaPeriod {
+  const [date, anchor] = [new Date(now), new Date(createdAt)];
+  const months = (date.getUTCFullYear() - anchor.getUTCFullYear()) * 12 + date.getUTCMonth() - anchor.getUTCMonth();
+  const thisMonths = monthsLater(anchor, months);
+  return now < thisMonths
+    ? { start: monthsLater(anchor, months - 1), end: thisMonths }
+    : { start: thisMonths, end: monthsLater(anchor, months + 1) };
+}
+
+function monthsLater(anchor: Date, months: number): number {
+  const [year, month] = [anchor.getUTCFullYear(), anchor.getUTCMonth() + months];
+  const lastDay = new Date(Date.UTC(year, month + 1, 0)).getUTCDate();
+  const timeOfDay = anchor.getTime() % DAY_MS;
+  return Date.UTC(year, month, Math.min(anchor.getUTCDate(), lastDay)) + timeOfDay;
+}
+
+/** Thirty days from the first request counted in them. */
+function thirtyDays(now: number, usedFrom: number | undefined): QuotaPeriod {
+  const start = usedFrom !== undefined && now < usedFrom + 30 * DAY_MS ? usedFrom : now;
+  return { start, end: start + 30 * DAY_MS };
+}
+
+const DAY_MS = 86_400_000;

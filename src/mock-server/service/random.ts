@@ -1,0 +1,34 @@
+/** Random numbers that only the seed decides: the same seed gives the same keys and rates (sfc32). */
+export interface Random {
+  /** A whole number from 0 to 2^32 - 1. */
+  uint32(): number;
+  save(): readonly number[];
+}
+
+/** Starts from a seed, any whole number. */
+export function randomFromSeed(seed: number): Random {
+  const random = randomFrom([seed >>> 0, Math.floor(seed / 2 ** 32) >>> 0, 0x9e3779b9, 1]);
+  // The first numbers after seeding still resemble the seed.
+  for (let round = 0; round < 15; round += 1) random.uint32();
+  return random;
+}
+
+/** Goes on from what `save()` gave. */
+export function randomFrom([first = 0, second = 0, third = 0, counter = 1]: readonly number[]): Random {
+  let a = first;
+  let b = second;
+  let c = third;
+  let d = counter;
+  return {
+    uint32() {
+      const sum = (a + b + d) | 0;
+      d = (d + 1) | 0;
+      a = b ^ (b >>> 9);
+      b = (c + (c << 3)) | 0;
+      c = ((c << 21) | (c >>> 11)) + sum;
+      c |= 0;
+      return sum >>> 0;
+    },
+    save: () => [a, b, c, d],
+  };
+}

@@ -1,0 +1,64 @@
+import { type PlanName, plans } from '../../generated/service.ts';
+import type { Behaviour } from '../behaviour/behaviour.ts';
+import type { Random } from './random.ts';
+import type { RateWindow } from './windows/rate-window.ts';
+
+/** An account as the service keeps it. */
+export interface AccountRecord {
+  readonly id: string;
+  readonly email: string;
+  readonly createdAt: number;
+  plan: PlanName;
+  isConfirmed: boolean;
+  /** In the order they were made. */
+  readonly keys: KeyRecord[];
+  /** How many of them are not revoked. */
+  activeKeys: number;
+}
+
+/** A key as the service keeps it: never the key itself. Kept small, a mock may hold a million. */
+export interface KeyRecord {
+  readonly id: string;
+  readonly account: AccountRecord;
+  /** SHA-256 of the key, in hexadecimal. */
+  readonly hash: string;
+  readonly prefix: string;
+  readonly lastFour: string;
+  readonly createdAt: number;
+  revokedAt: number | undefined;
+  /** Start of the quota period that `used` counts in. */
+  usedFrom: number | undefined;
+  used: number;
+  /** Made with the first request. */
+  window: RateWindow | undefined;
+  /** A window of its own for the quota endpoint, if the switch says so. */
+  quotaEndpointWindow: RateWindow | undefined;
+  /** When the last Retry-After runs out; an earlier request did not obey it. */
+  retryAt: number;
+}
+
+/** Everything one emulated service knows. */
+export interface ServiceState {
+  readonly accounts: Map<string, AccountRecord>;
+  readonly keys: Map<string, KeyRecord>;
+  readonly keysByHash: Map<string, KeyRecord>;
+  random: Random;
+  lastAccount: number;
+  lastKey: number;
+}
+
+/** What the rules of the service need: its state, the switches and the time. */
+export interface ServiceContext {
+  readonly state: ServiceState;
+  readonly behaviour: Behaviour;
+  /** Milliseconds since the Unix epoch. */
+  readonly now: () => number;
+}
+
+export function emptyState(random: Random): ServiceState {
+  return { accounts: new Map(), keys: new Map(), keysByHash: new Map(), random, lastAccount: 0, lastKey: 0 };
+}
+
+export function limitPerMinute(account: AccountRecord): number {
+  return plans[account.plan].rateLimitPerMinute;
+}

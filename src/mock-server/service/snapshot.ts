@@ -1,0 +1,93 @@
+import type { BehaviourValues } from '../behaviour/switches.ts';
+import { MockServerError, show } from '../mock-server-error.ts';
+import { randomFrom } from './random.ts';
+import type { AccountRecord, KeyRecord, ServiceContext, ServiceState } from './service-state.ts';
+import { rateWindows } from './windows/rate-windows.ts';
+
+/** Everything a mock knows, as plain JSON: accounts, keys (their SHA-256 alone), windows, switches, chance and time. */
+export interface Snapshot {
+  readonly version: 1;
+  /** Milliseconds since the Unix epoch. */
+  readonly now: number;
+  readonly behaviour: BehaviourValues;
+  readonly random: readonly number[];
+  readonly lastAccount: number;
+  readonly lastKey: number;
+  readonly accounts: readonly SavedAccount[];
+  readonly keys: readonly SavedKey[];
+}
+
+type SavedAccount = Omit<AccountRecord, 'keys' | 'activeKeys'>;
+
+interface SavedKey extends Omit<KeyRecord, 'account' | 'revokedAt' | 'usedFrom' | 'window' | 'quotaEndpointWindow'> {
+  readonly accountId: string;
+  readonly revokedAt: number | null;
+  readonly usedFrom: number | null;
+  readonly window: readonly number[] | null;
+  readonly quotaEndpointWindow: readonly number[] | null;
+}
+
+export function takeSnapshot({ state, behaviour, now }: ServiceContext): Snapshot {
+  return {
+    version: 1,
+    now: now(),
+    behaviour: behaviour.values,
+    random: state.random.save(),
+    lastAccount: state.lastAccount,
+    lastKey: state.lastKey,
+    accounts: Array.from(state.accounts.values(), ({ keys: _, activeKeys: __, ...account }) => account),
+    keys: Array.from(state.keys.values(), saveKey),
+  };
+}
+
+/** A new state that equals the one the snapshot was taken of. */
+export function stateOf(snapshot: Snapshot): ServiceState {
+  if (snapshot?.version !== 1) {
+    throw new MockServerError(
+      `This is no snapshot of version 1 (its version is ${show(snapshot?.version)}); mock.snapshot() takes one.`,
+      { code: 'invalid_snapshot' },
+    );
+  }
+  const accounts = new Map(
+    snapshot.accounts.map((account) => [account.id, { ...account, keys: [], activeKeys: 0 } as AccountRecord]),
+  );
+  const { lastAccount, lastKey } = snapshot;
+  const random = randomFrom(snapshot.random);
+  const state: ServiceState = { accounts, keys: new Map(), keysByHash: new Map(), random, lastAccount, lastKey };
+  for (const saved of snapshot.keys) addKey(state, saved, snapshot.behaviour);
+  return state;
+}
+
+function saveKey({ account, window, quotaEndpointWindow, ...key }: KeyRecord): SavedKey {
+  return {
+    ...key,
+    accountId: account.id,
+    revokedAt: key.revokedAt ?? null,
+    usedFrom: key.usedFrom ?? null,
+    window: window?.save() ?? null,
+    quotaEndpointWindow: quotaEndpointWindow?.save() ?? null,
+  };
+}
+
+function addKey(state: ServiceState, { accountId, ...saved }: SavedKey, { rateWindow }: BehaviourValues): void {
+  const account = state.accounts.get(accountId);
+  if (account === undefined) {
+    throw new MockServerError(`The snapshot has no account ${show(accountId)} for ${saved.id}.`, {
+      code: 'invalid_snapshot',
+    });
+  }
+  const restored = (window: readonly number[] | null) =>
+    window === null ? undefined : rateWindows[rateWindow](window);
+  const key: KeyRecord = {
+    ...saved,
+    account,
+    revokedAt: saved.revokedAt ?? undefined,
+    usedFrom: saved.usedFrom ?? undefined,
+    window: restored(saved.window),
+    quotaEndpointWindow: restored(saved.quotaEndpointWindow),
+  };
+  account.keys.push(key);
+  if (key.revokedAt === undefined) account.activeKeys += 1;
+  state.keys.set(key.id, key);
+  state.keysByHash.set(key.hash, key);
+}
