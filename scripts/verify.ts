@@ -1,0 +1,77 @@
+/**
+ * `npm test`: everything that must hold before a change lands, cheapest first. Goes on after a failure, so that one run
+ * shows all of them; the last line counts each test, and each other step as one.
+ */
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { performance } from 'node:perf_hooks';
+
+interface Count {
+  readonly passed: number;
+  readonly failed: number;
+  readonly skipped: number;
+}
+
+const STEPS: readonly (readonly [name: string, command: readonly string[]])[] = [
+  ['generated code is up to date', ['tsx', 'scripts/generate.ts', '--check']],
+  ['contract is clean (redocly)', ['redocly', 'lint', 'openapi.yaml']],
+  ['format, lint and import rules (biome)', ['biome', 'check', '--error-on-warnings', '.']],
+  ['types (tsc)', ['tsc']],
+  ['build (tsup)', ['tsup', '--silent']],
+  ['package exports (publint)', ['publint', '--strict']],
+  ['package types (attw)', ['attw', '--pack', '.', '--profile', 'esm-only', '--no-emoji']],
+  ['no dead files, exports or dependencies (knip)', ['knip']],
+];
+
+const environment = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };
+
+const counts = [...STEPS.map(([name, command]) => runStep(name, command)), runTests()];
+const total = counts.reduce((sum, { passed, failed, skipped }) => ({
+  passed: sum.passed + passed,
+  failed: sum.failed + failed,
+  skipped: sum.skipped + skipped,
+}));
+process.exitCode = total.failed === 0 ? 0 : 1;
+print(`\n${total.passed} passed, ${total.failed} failed${total.skipped === 0 ? '' : `, ${total.skipped} skipped`}`);
+
+function runStep(name: string, [tool = '', ...rest]: readonly string[]): Count {
+  const startedAt = performance.now();
+  const { status, stdout, stderr, error } = spawnSync(binary(tool), rest, { encoding: 'utf8', env: environment });
+  const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
+  const isGood = status === 0;
+  print(`${isGood ? 'ok  ' : 'FAIL'} ${name} (${seconds} s)`);
+  if (!isGood) print([stdout, stderr, error?.message].filter(Boolean).join('\n'));
+  return { passed: isGood ? 1 : 0, failed: isGood ? 0 : 1, skipped: 0 };
+}
+
+/** The tests themselves, shown as they run and counted from vitest's own report. */
+function runTests(): Count {
+  const folder = mkdtempSync(join(tmpdir(), 'fxrates-verify-'));
+  const report = join(folder, 'report.json');
+  const { status } = spawnSync(
+    binary('vitest'),
+    ['run', '--coverage', '--reporter=default', '--reporter=json', `--outputFile.json=${report}`],
+    { stdio: ['ignore', 'inherit', 'inherit'], env: environment },
+  );
+  try {
+    const { numPassedTests, numFailedTests, numPendingTests, numTodoTests } = JSON.parse(readFileSync(report, 'utf8'));
+    // A failure that belongs to no test (coverage below its threshold, an unhandled rejection) counts as one.
+    const failed = numFailedTests === 0 && status !== 0 ? 1 : numFailedTests;
+    return { passed: numPassedTests, failed, skipped: numPendingTests + numTodoTests };
+  } catch (error) {
+    print(`FAIL tests: vitest left no report (${String(error)})`);
+    return { passed: 0, failed: 1, skipped: 0 };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function binary(name: string): string {
+  return join(import.meta.dirname, '..', 'node_modules', '.bin', name);
+}
+
+function print(text: string): void {
+  process.stdout.write(`${text}\n`);
+}
