@@ -1,0 +1,30 @@
+#!/usr/bin/env node
+import module from 'node:module';
+import { VERSION } from '../version.ts';
+
+const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+const argv = process.argv.slice(2);
+
+if (major < 20 || (major === 20 && minor < 19)) {
+  process.stderr.write(`fxrates needs Node.js 20.19 or later, this is ${process.versions.node}\n`);
+  process.exitCode = 1;
+} else if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
+  process.stdout.write(`${VERSION}\n`);
+} else {
+  start().catch(crash);
+}
+
+/** Everything else is imported here and not above, so that the compile cache, where Node.js has one, covers it. */
+async function start(): Promise<void> {
+  process.title = 'fxrates'; // hides the arguments from other users: a key may have been typed there by mistake
+  process.exitCode = 1; // stays when the event loop runs dry before the command ends
+  process.on('uncaughtException', crash);
+  (module as { readonly enableCompileCache?: () => void }).enableCompileCache?.();
+  const { createNodeIo, main } = await import('./start.ts');
+  process.exitCode = await main(argv, createNodeIo());
+}
+
+async function crash(error: unknown): Promise<void> {
+  const { crashReport } = await import('./errors/crash-report.ts');
+  process.stderr.write(crashReport(error, argv, process.env), () => process.exit(1));
+}

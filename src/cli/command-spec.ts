@@ -1,0 +1,26 @@
+import type { Option } from 'commander';
+import type { Invocation } from './invocation.ts';
+
+/** One command: what help says of it, what it takes and what it does. A command is one file in `commands/`. */
+export interface CommandSpec {
+  readonly name: string;
+  /** One line for the list of commands. */
+  readonly summary: string;
+  readonly description: string;
+  readonly argument?: { readonly syntax: string; readonly description: string };
+  /** Called once per program, because commander keeps state in options. */
+  readonly options?: () => readonly Option[];
+  readonly examples?: readonly Example[];
+  /** Paragraphs for the end of its help. */
+  readonly notes?: readonly string[];
+  /** Commands that ask the service take all global options; the others only those about output. */
+  readonly asksService: boolean;
+  readonly takesParameters?: boolean;
+  /** Gives the exit code. */
+  run(invocation: Invocation): Promise<number>;
+}
+
+export interface Example {
+  readonly command: string;
+  readonly comment: string;
+}

@@ -1,0 +1,86 @@
+import { Option } from 'commander';
+import type { CommandSpec } from '../command-spec.ts';
+import { usageError } from '../errors/cli-error.ts';
+import { exitCodes } from '../exit-codes.ts';
+import type { Invocation } from '../invocation.ts';
+import { printJson, printRaw } from '../output/print-json.ts';
+import { parameterOption, refuseKey, typedParameters } from '../parameters.ts';
+import type { Query, ServiceRequest } from '../service/ask-service.ts';
+import { askService } from '../service/ask-service.ts';
+import { rehearse } from '../service/rehearse.ts';
+import { Wire, type WireAnswer } from '../service/wire.ts';
+
+export const apiCommand: CommandSpec = {
+  name: 'api',
+  summary: 'raw GET of any path, body byte for byte',
+  description: 'Sends a GET to any path of the service, with your key, and prints the body as it came.',
+  argument: { syntax: '<path> [name=value...]', description: 'a path such as /api/v1/latest, and parameters' },
+  options: () => [parameterOption(), new Option('-i, --include', 'print the status line and the headers first')],
+  examples: [
+    { command: 'fxrates api /api/v1/quota', comment: 'the whole envelope' },
+    { command: 'fxrates api /api/v1/latest base=USD -i', comment: 'with status and headers' },
+  ],
+  notes: ['The body is printed whatever the status is; the exit code still tells a failure.'],
+  asksService: true,
+  takesParameters: true,
+  run: runApi,
+};
+
+async function runApi(invocation: Invocation): Promise<number> {
+  const request = requestOf(invocation);
+  if (invocation.settings.rehearsal !== undefined) return rehearse(request, invocation);
+  const wire = new Wire(invocation);
+  try {
+    await askService(request, invocation, wire);
+  } finally {
+    // Also after a failure: whoever asks for the raw answer wants to see what came.
+    const answer = wire.answerOf(request.path);
+    if (answer !== undefined) await printAnswer(answer, invocation);
+  }
+  return exitCodes.ok;
+}
+
+async function printAnswer(answer: WireAnswer, invocation: Invocation): Promise<void> {
+  const { settings, options } = invocation;
+  const body = Buffer.concat(answer.body);
+  if (options['include']) await printRaw(head(answer), invocation);
+  const isAsItCame = (settings.output === 'auto' || settings.output === 'raw') && settings.get.length === 0;
+  if (isAsItCame || !isJson(body)) await printRaw(body, invocation);
+  else await printJson(body.toString().trim(), invocation);
+}
+
+function head({ status, statusText, headers }: WireAnswer): string {
+  const lines = [...headers].map(([name, value]) => `${name}: ${value}`);
+  return `${[`HTTP ${status} ${statusText}`.trimEnd(), ...lines].join('\n')}\n\n`;
+}
+
+function requestOf({ args, options }: Invocation): ServiceRequest {
+  const [target = '', ...texts] = args;
+  const [path = '', search = ''] = target.split('?', 2);
+  if (/^[a-z]+:\/\//i.test(target)) {
+    throw usageError(`'${target}' is a whole URL`, 'api takes a path; the host is --base-url', [
+      `fxrates api ${new URL(target).pathname}`,
+    ]);
+  }
+  const typed = typedParameters({ args: texts, options });
+  return { path: path.startsWith('/') ? path : `/${path}`, query: { ...searchQuery(search), ...typed } };
+}
+
+/** Parameters that stand in the path. */
+function searchQuery(search: string): Query {
+  const query = new Map<string, string[]>();
+  for (const [name, value] of new URLSearchParams(search)) {
+    refuseKey(name, value);
+    query.set(name, [...(query.get(name) ?? []), value]);
+  }
+  return Object.fromEntries(query);
+}
+
+function isJson(body: Buffer): boolean {
+  try {
+    JSON.parse(body.toString());
+    return true;
+  } catch {
+    return false; // printed as it came
+  }
+}

@@ -1,0 +1,69 @@
+import { Option } from 'commander';
+import { plans } from '../../generated/service.ts';
+import type { CommandSpec } from '../command-spec.ts';
+import { usageError } from '../errors/cli-error.ts';
+import type { Invocation } from '../invocation.ts';
+import { runBesideMock } from '../mock/run-beside-mock.ts';
+import { serveMock } from '../mock/serve-mock.ts';
+import type { MockOptions } from '../mock/start-mock.ts';
+
+export const mockCommand: CommandSpec = {
+  name: 'mock',
+  summary: 'local mock server with invented rates, or a command beside it',
+  description:
+    'Starts a local server that behaves like the service, with invented rates, a key and real limits. With a command after --, it sets FXRATES_BASE_URL and FXRATES_API_KEY for that command, runs it, and stops with its exit code.',
+  argument: { syntax: '[-- command...]', description: 'a command to run beside the mock' },
+  options: () => [
+    new Option('--port <port>', 'port to listen on; 0 takes a free one (default: 4010; 0 with a command)').argParser(
+      parsePort,
+    ),
+    new Option('--host <address>', 'address to listen on').default('127.0.0.1'),
+    new Option('--plan <plan>', `plan of the key: ${PLAN_NAMES.join(', ')}`).default('free').argParser(parsePlan),
+    new Option('--seed <number>', 'other rates and another key').default(1).argParser(parseSeed),
+    new Option('--now <time>', 'start the clock there, e.g. 2026-01-31T23:59:00Z').argParser(parseTime),
+  ],
+  examples: [
+    { command: 'fxrates mock', comment: 'prints the URL on stdout, the rest on stderr' },
+    { command: 'fxrates mock -- npm test', comment: 'the exit code is that of npm test' },
+    { command: 'fxrates mock --port 0 --json', comment: 'one line with url, key, plan and pid' },
+  ],
+  notes: ['The key of a mock opens nothing else. Ctrl-C stops the server.'],
+  asksService: false,
+  run: runMock,
+};
+
+const PLAN_NAMES = Object.keys(plans);
+
+function runMock(invocation: Invocation): Promise<number> {
+  const { args, argv, options } = invocation;
+  const separator = argv.indexOf('--');
+  const command = separator === -1 ? [] : argv.slice(separator + 1);
+  if (args.length !== command.length) {
+    throw usageError(`'${args[0]}' is not an option of mock`, 'a command to run stands after --', [
+      `fxrates mock -- ${args.join(' ')}`,
+    ]);
+  }
+  const mock = options as unknown as MockOptions; // parsed by the options above
+  return command.length > 0 ? runBesideMock(command, mock, invocation) : serveMock(mock, invocation);
+}
+
+function parsePort(text: string): number {
+  const port = Number(text);
+  if (/^\d{1,5}$/.test(text) && port <= 65_535) return port;
+  throw usageError(`--port takes a number from 0 to 65535, got '${text}'`);
+}
+
+function parsePlan(text: string): string {
+  if (PLAN_NAMES.includes(text)) return text;
+  throw usageError(`--plan takes ${PLAN_NAMES.join(', ')}, got '${text}'`);
+}
+
+function parseSeed(text: string): number {
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  throw usageError(`--seed takes a whole number from 0 to 999999999, got '${text}'`);
+}
+
+function parseTime(text: string): string {
+  if (/^\d{4}-\d{2}-\d{2}(T[\d:.]+(Z|[+-]\d{2}:\d{2}))?$/.test(text) && !Number.isNaN(Date.parse(text))) return text;
+  throw usageError(`--now takes a time with its zone, got '${text}'`, 'e.g. 2026-01-31T23:59:00Z');
+}

@@ -1,0 +1,46 @@
+import { type ExitCode, exitCodes } from '../exit-codes.ts';
+
+interface CliErrorOptions {
+  /** Stable word for programs. */
+  readonly code: string;
+  readonly exitCode: ExitCode;
+  /** The cause, in the reader's words. */
+  readonly why?: string | undefined;
+  /** What to do next; the last line is the one to act on. */
+  readonly hints?: readonly string[] | undefined;
+  readonly status?: number | undefined;
+  /** `error.code` of the service, or the system's code. */
+  readonly causeCode?: string | undefined;
+  readonly retryAfterSeconds?: number | undefined;
+  readonly resetsAt?: string | undefined;
+  readonly cause?: unknown;
+}
+
+/** A failure as the user gets to see it: what, why, and what to do next. */
+export class CliError extends Error {
+  override readonly name = 'CliError';
+  readonly code: string;
+  readonly exitCode: ExitCode;
+  readonly hints: readonly string[];
+  readonly status: number | undefined;
+  readonly causeCode: string | undefined;
+  readonly retryAfterSeconds: number | undefined;
+  readonly resetsAt: string | undefined;
+
+  constructor(what: string, options: CliErrorOptions) {
+    const { code, exitCode, why, hints = [], status, causeCode, retryAfterSeconds, resetsAt, cause } = options;
+    super(why === undefined ? what : `${what} — ${why}`, cause === undefined ? undefined : { cause });
+    this.code = code;
+    this.exitCode = exitCode;
+    this.hints = hints;
+    this.status = status;
+    this.causeCode = causeCode;
+    this.retryAfterSeconds = retryAfterSeconds;
+    this.resetsAt = resetsAt;
+  }
+}
+
+/** A wrong command line; nothing was sent. */
+export function usageError(what: string, why?: string, hints: readonly string[] = []): CliError {
+  return new CliError(what, { code: 'usage', exitCode: exitCodes.usage, why, hints });
+}

@@ -1,0 +1,26 @@
+import { apiKeyPattern } from '../../generated/service.ts';
+import { readEarlyFlags } from '../settings/early-flags.ts';
+import { maskKey, Redactor } from '../terminal/redactor.ts';
+
+const KEY_LIKE = new RegExp(apiKeyPattern.replace(/^\^|\$$/g, ''), 'g');
+
+/** What is said of an error that nothing caught. Which keys are in use is not known here, so all that look like one go. */
+export function crashReport(
+  error: unknown,
+  argv: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+): string {
+  const { output, verbose } = readEarlyFlags(argv, env);
+  const secrets = new Redactor();
+  secrets.protect(env['FXRATES_API_KEY'] ?? '');
+  const message = `unexpected failure — ${error instanceof Error ? error.message : String(error)}`;
+  const stack = verbose > 1 && error instanceof Error ? `\n${error.stack}\n` : '';
+  const text =
+    output === 'json'
+      ? JSON.stringify({ error: { code: 'internal', message, exit_code: 1 } })
+      : `fxrates: ${message}\n\n  This is a bug of fxrates. Please report it with the output of the same command with -vv.`;
+  return `${secrets
+    .redact(text + stack)
+    .replace(KEY_LIKE, maskKey)
+    .replace(/Bearer \S+/g, 'Bearer …')}\n`;
+}

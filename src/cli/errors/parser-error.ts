@@ -1,0 +1,60 @@
+import type { CommanderError } from 'commander';
+import type { CliError } from './cli-error.ts';
+import { usageError } from './cli-error.ts';
+
+/** The command line as far as the parser understood it. */
+export interface CommandLine {
+  readonly argv: readonly string[];
+  /** Name of the command under way; `undefined` before one was found. */
+  readonly command: string | undefined;
+  /** Whether that command takes name=value parameters. */
+  readonly takesParameters: boolean;
+}
+
+/** Options that other tools have and this one must not: they would put the key on the command line. */
+const KEY_OPTION = /^--?(api[-_]?)?(key|token|secret)(=|$)/i;
+
+/** What commander found wrong, in our words and with the command to run next. */
+export function explainParserError(error: CommanderError, line: CommandLine): CliError {
+  const [what = '', suggestion] = error.message.replace(/^error: /, '').split('\n');
+  const meant = /Did you mean (?:one of )?(.+)\?/.exec(suggestion ?? '')?.[1];
+  if (error.code === 'commander.unknownOption') return unknownOption(what, meant, line);
+  const hints = meant === undefined ? [helpHint(line)] : [`Did you mean ${meant}?`];
+  return usageError(what, undefined, hints);
+}
+
+/** Before anything is parsed or printed: a key given as an option is not repeated. */
+export function refuseKeyOption(argv: readonly string[]): void {
+  const end = argv.indexOf('--');
+  const option = (end === -1 ? argv : argv.slice(0, end)).find((arg) => KEY_OPTION.test(arg));
+  if (option === undefined) return;
+  throw usageError(
+    `'${option.split('=')[0]}' does not exist`,
+    'a key on the command line is visible to other users and stays in the shell history',
+    [
+      'Use FXRATES_API_KEY, --key-file or --key-stdin:  fxrates quota --key-stdin < key.txt',
+      'Consider the key you just typed exposed: create a new one and revoke it.',
+    ],
+  );
+}
+
+function unknownOption(what: string, meant: string | undefined, line: CommandLine): CliError {
+  if (meant !== undefined) return usageError(what, undefined, [`Did you mean ${meant}?`]);
+  const parameter = line.takesParameters ? parameterMeant(what, line.argv) : undefined;
+  if (parameter === undefined) return usageError(what, undefined, [helpHint(line)]);
+  return usageError(what, 'parameters are written name=value', [`fxrates ${line.command} ${parameter}`]);
+}
+
+/** `base=USD` for `--base USD` and `--base=USD`. */
+function parameterMeant(what: string, argv: readonly string[]): string | undefined {
+  const flag = /'--([^']+)'/.exec(what)?.[1];
+  if (flag === undefined) return undefined;
+  const [name, inline] = flag.split('=', 2);
+  if (inline !== undefined) return `${name}=${inline}`;
+  const next = argv[argv.indexOf(`--${flag}`) + 1];
+  return `${name}=${next === undefined || next.startsWith('-') ? '…' : next}`;
+}
+
+function helpHint({ command }: CommandLine): string {
+  return `See: fxrates ${command === undefined ? '' : `${command} `}--help`;
+}

@@ -1,0 +1,72 @@
+import type { Command, Option } from 'commander';
+import type { CommandSpec, Example } from '../command-spec.ts';
+import type { Face } from '../terminal/screen.ts';
+import { wrap } from '../terminal/wrap.ts';
+import { twoColumns } from './two-columns.ts';
+
+/** What `fxrates <command> --help` prints: what it does, examples, then every option by its purpose. */
+export function commandHelp(spec: CommandSpec, command: Command, face: Face): string {
+  const { palette, columns } = face;
+  const own = command.options;
+  const global = (command.parent?.options ?? []).filter((option) => isOfUse(option, spec));
+  const argument = spec.argument === undefined ? '' : ` ${spec.argument.syntax}`;
+  return paragraphs([
+    wrap(spec.description, columns),
+    section('Examples', exampleLines(spec.examples ?? [], face), face),
+    [`${palette.heading('Usage:')} fxrates ${spec.name}${argument} [options]`],
+    ...(spec.notes ?? []).map((note) => wrap(note, columns)),
+    section('Options', optionLines(own, face), face),
+    ...globalSections(global, face),
+    section(
+      'More',
+      wrap('fxrates help exit-codes · fxrates help environment · fxrates help formatting', columns - 2).map(
+        (line) => `  ${line}`,
+      ),
+      face,
+    ),
+  ]);
+}
+
+/** The options in groups, in the order in which they were declared. */
+export function globalSections(options: readonly Option[], face: Face): string[][] {
+  const groups = new Map<string, Option[]>();
+  for (const option of options) {
+    const group = option.helpGroupHeading ?? 'General';
+    groups.set(group, [...(groups.get(group) ?? []), option]);
+  }
+  return [...groups].map(([group, members]) => section(group, optionLines(members, face), face));
+}
+
+export function section(title: string, lines: readonly string[], { palette }: Face): string[] {
+  return lines.length === 0 ? [] : [palette.heading(title), ...lines];
+}
+
+export function paragraphs(blocks: readonly (readonly string[])[]): string {
+  const filled = blocks.filter((block) => block.length > 0);
+  return `${filled.map((block) => block.join('\n')).join('\n\n')}\n`;
+}
+
+export function exampleLines(examples: readonly Example[], { columns, palette }: Face): string[] {
+  const widest = Math.max(0, ...examples.map(({ command }) => command.length));
+  return examples.flatMap(({ command, comment }) => {
+    const line = `  $ ${palette.command(command)}`;
+    if (comment === '') return [line];
+    const isBeside = widest + 4 + 3 + comment.length <= columns;
+    if (isBeside) return [`${line}${' '.repeat(widest - command.length + 3)}${palette.faint(comment)}`];
+    return [...wrap(comment, columns - 4).map((text) => `  ${palette.faint(`# ${text}`)}`), line];
+  });
+}
+
+function optionLines(options: readonly Option[], { columns, palette }: Face): string[] {
+  const entries = options.map(({ flags, short, description }) => ({
+    term: short === undefined ? `    ${flags}` : flags,
+    text: description,
+  }));
+  return twoColumns(entries, { columns, paintTerm: palette.command });
+}
+
+/** Only commands that ask the service have a use for connection, waiting and the choice of a value. */
+function isOfUse({ helpGroupHeading, long }: Option, { asksService }: CommandSpec): boolean {
+  if (asksService) return true;
+  return helpGroupHeading === 'General' || (helpGroupHeading === 'Output' && long !== '--get' && long !== '--output');
+}

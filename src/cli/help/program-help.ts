@@ -1,0 +1,38 @@
+import type { Command } from 'commander';
+import type { CommandSpec } from '../command-spec.ts';
+import type { Face } from '../terminal/screen.ts';
+import { exampleLines, globalSections, paragraphs, section } from './command-help.ts';
+import { topics } from './topics.ts';
+import { twoColumns } from './two-columns.ts';
+
+const FIRST_STEPS = [
+  { command: 'fxrates mock', comment: 'in one terminal: a local service, invented rates' },
+  { command: 'fxrates quota', comment: 'in another, after the two export lines it prints' },
+  { command: 'fxrates latest base=USD', comment: 'parameters are written name=value' },
+];
+
+/** What bare `fxrates` and `fxrates --help` print. */
+export function programHelp(specs: readonly CommandSpec[], program: Command, face: Face): string {
+  const { columns, palette } = face;
+  const commands = specs.map(({ name, summary }) => ({ term: name, text: summary }));
+  const paintTerm = palette.command;
+  const topicEntries = Object.entries(topics).map(([name, { title }]) => ({
+    term: `fxrates help ${name}`,
+    text: title,
+  }));
+  return paragraphs([
+    ['Exchange rates on the command line.'],
+    [`${palette.heading('Usage:')} fxrates <command> [options]`],
+    section('Commands', twoColumns(commands, { columns, paintTerm }), face),
+    section('First steps', exampleLines(FIRST_STEPS, face), face),
+    ...globalSections(program.options, face),
+    section(
+      'More',
+      twoColumns([{ term: 'fxrates help <command>', text: 'examples and options of one command' }, ...topicEntries], {
+        columns,
+        paintTerm,
+      }),
+      face,
+    ),
+  ]);
+}

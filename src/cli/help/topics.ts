@@ -1,0 +1,61 @@
+import { exitCodeMeanings } from '../exit-codes.ts';
+import type { Entry } from './two-columns.ts';
+
+/** A page of `fxrates help <topic>`. */
+export interface Topic {
+  readonly title: string;
+  readonly intro: string;
+  readonly entries: readonly Entry[];
+}
+
+export const topics: Readonly<Record<string, Topic>> = {
+  'exit-codes': {
+    title: 'what each exit code means',
+    intro: 'Scripts can rely on these numbers; a new cause gets a new number.',
+    entries: exitCodeMeanings.map(([code, name, meaning]) => ({ term: `${code.padStart(3)}  ${name}`, text: meaning })),
+  },
+  environment: {
+    title: 'the variables fxrates reads',
+    intro: 'An option beats its variable, a variable beats the default. An empty variable counts as not set.',
+    entries: [
+      { term: 'FXRATES_BASE_URL', text: 'where the service is (--base-url)' },
+      { term: 'FXRATES_API_KEY', text: 'the API key; --key-stdin and --key-file come first' },
+      { term: 'FXRATES_API_KEY_FILE', text: 'file with the API key, when FXRATES_API_KEY is not set' },
+      { term: 'FXRATES_OUTPUT', text: 'output format (--output)' },
+      { term: 'FXRATES_TIMEOUT', text: 'longest time for one attempt (--timeout)' },
+      { term: 'FXRATES_RETRIES', text: 'further attempts after a failure (--retries)' },
+      { term: 'FXRATES_MAX_WAIT', text: 'longest wait when rate limited (--max-wait)' },
+      { term: 'FXRATES_DEBUG', text: '1: same as -v' },
+      { term: 'HTTPS_PROXY, HTTP_PROXY', text: 'proxy to use, except for hosts in NO_PROXY and for this machine' },
+      { term: 'NODE_EXTRA_CA_CERTS', text: 'file with certificates to trust besides the usual ones' },
+      { term: 'NO_COLOR', text: 'not empty: no colour; beats FORCE_COLOR' },
+      {
+        term: 'FORCE_COLOR, CLICOLOR_FORCE',
+        text: 'colour also in a pipe, but never in data; --color always does that',
+      },
+      { term: 'TZ', text: 'time zone of times for people; data is in UTC' },
+    ],
+  },
+  formatting: {
+    title: 'output formats, --get, exact digits',
+    intro: 'Rates are money: in every format a number leaves with the digits the service sent. 1.10 stays 1.10.',
+    entries: [
+      {
+        term: '-o auto',
+        text: 'on a terminal for people; in a pipe the exact JSON of "data" (latest) or one line per field (quota)',
+      },
+      { term: '-o json, --json', text: 'the JSON of "data": as it came in a pipe, indented on a terminal' },
+      { term: '-o compact', text: 'the same without white space' },
+      {
+        term: '-o tsv',
+        text: 'one line per value: dotted path, tab, value; tab, line break and backslash as \\t, \\n, \\\\',
+      },
+      { term: '-o raw', text: 'the whole response body, byte for byte' },
+      {
+        term: '--get rates.EUR',
+        text: 'one value, text without quotes; repeated: one tab-separated row; with --json it stays JSON',
+      },
+      { term: '--get /rates/EUR', text: 'the same as a JSON pointer, for names with dots' },
+    ],
+  },
+};

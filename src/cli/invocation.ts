@@ -1,0 +1,15 @@
+import type { Io } from './io.ts';
+import type { Settings } from './settings/settings.ts';
+import type { Screen } from './terminal/screen.ts';
+
+/** One command as typed: what its `run` gets. */
+export interface Invocation {
+  readonly io: Io;
+  readonly screen: Screen;
+  readonly settings: Settings;
+  /** Everything typed after `fxrates`. */
+  readonly argv: readonly string[];
+  readonly args: readonly string[];
+  /** The command's own options, by commander's camelCase names. */
+  readonly options: Readonly<Record<string, unknown>>;
+}

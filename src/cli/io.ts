@@ -1,0 +1,80 @@
+import type { Clock } from '../client/index.ts';
+
+/** Everything a command may touch of the world. Only `bin.ts` builds it from `process`; tests build a fake. */
+export interface Io {
+  readonly stdin: Input;
+  readonly stdout: Output;
+  readonly stderr: Output;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly clock: Clock;
+  /** The built-in fetch: it starts faster than undici, which is loaded for a proxy only. */
+  readonly fetch: Fetch;
+  readonly interrupts: Interrupts;
+  /** IANA name of the zone for times that people read. Default: the system's. */
+  readonly timeZone?: string;
+  readonly pid: number;
+  spawn(command: readonly string[], env: Readonly<Record<string, string>>): ChildProcess;
+}
+
+export interface Input {
+  readonly isTTY: boolean;
+  /** The text up to the first line break or the end. Rejects beyond `maxLength` characters. */
+  firstLine(maxLength: number): Promise<string>;
+}
+
+export interface Output {
+  readonly isTTY: boolean;
+  readonly columns: number | undefined;
+  /** Resolves when the text is handed over. @throws WriteFailure */
+  write(chunk: string | Uint8Array): Promise<void>;
+}
+
+/** A stream that does not take what it is given: a closed pipe (EPIPE), a full disk (ENOSPC). */
+export class WriteFailure extends Error {
+  override readonly name = 'WriteFailure';
+  readonly code: string | undefined;
+
+  constructor(cause: Error & { readonly code?: string }) {
+    super(cause.message, { cause });
+    this.code = cause.code;
+  }
+}
+
+/** The part of WHATWG fetch that the client uses. */
+export type Fetch = (
+  url: string,
+  init: {
+    readonly method: 'GET';
+    readonly headers: Record<string, string>;
+    readonly signal: AbortSignal;
+    readonly redirect: 'manual';
+  },
+) => Promise<Response>;
+
+export type SignalName = 'SIGINT' | 'SIGTERM';
+
+/** Ctrl-C and `kill`. The first one aborts `signal`, the second one ends the process at once. */
+export interface Interrupts {
+  /** Aborts with an `Interrupted`. */
+  readonly signal: AbortSignal;
+  /** Hands every further signal to `listener` instead; returns what takes that back. */
+  takeOver(listener: (name: SignalName) => void): () => void;
+}
+
+/** The reason of `Interrupts.signal`. */
+export class Interrupted extends Error {
+  override readonly name = 'Interrupted';
+  readonly signalName: SignalName;
+
+  constructor(signalName: SignalName) {
+    super(`interrupted by ${signalName}`);
+    this.signalName = signalName;
+  }
+}
+
+/** A program that `fxrates mock -- <command>` runs; it shares stdin, stdout and stderr with us. */
+export interface ChildProcess {
+  /** Rejects when the program cannot be started (ENOENT, EACCES). */
+  readonly exited: Promise<{ readonly code: number | null; readonly signal: string | null }>;
+  kill(signal: SignalName): void;
+}

@@ -1,0 +1,64 @@
+import type { Token } from './tokens.ts';
+import { tokens } from './tokens.ts';
+
+/** How each kind of lexeme is shown; every function gets the source text of one token. */
+export interface JsonPaint {
+  readonly name: (lexeme: string) => string;
+  readonly string: (lexeme: string) => string;
+  readonly number: (lexeme: string) => string;
+  readonly literal: (lexeme: string) => string;
+}
+
+/** Deeper levels are not indented further, or 10 000 levels would be 200 MB of spaces. */
+const DEEPEST_INDENT = 32;
+
+/** `text` over several lines. Only white space between tokens changes: digits, escapes, order and duplicates stay. */
+export function prettyJson(text: string, paint: JsonPaint): string {
+  const lines: string[] = [];
+  let line = '';
+  let depth = 0;
+  let hasJustOpened = false;
+  const newLine = () => {
+    lines.push(line);
+    line = '  '.repeat(Math.min(depth, DEEPEST_INDENT));
+  };
+  for (const token of tokens(text)) {
+    if (isClosing(token)) depth -= 1;
+    // Brackets with something between them stand on lines of their own.
+    if (isClosing(token) !== hasJustOpened) newLine();
+    line += shown(text, token, paint);
+    hasJustOpened = isOpening(token);
+    if (hasJustOpened) depth += 1;
+    if (token.kind === ',') newLine();
+  }
+  return [...lines, line].join('\n');
+}
+
+/** `text` without the white space between its tokens. */
+export function compactJson(text: string): string {
+  const parts: string[] = [];
+  for (const { start, end } of tokens(text)) parts.push(text.slice(start, end));
+  return parts.join('');
+}
+
+function shown(text: string, { kind, start, end }: Token, paint: JsonPaint): string {
+  const lexeme = text.slice(start, end);
+  if (kind === 'string') return isName(text, end) ? paint.name(lexeme) : paint.string(lexeme);
+  if (kind === 'number') return paint.number(lexeme);
+  if (kind === 'literal') return paint.literal(lexeme);
+  return kind === ':' ? ': ' : lexeme;
+}
+
+function isName(text: string, end: number): boolean {
+  let at = end;
+  while (' \t\n\r'.includes(text.charAt(at)) && at < text.length) at += 1;
+  return text.charAt(at) === ':';
+}
+
+function isOpening({ kind }: Token): boolean {
+  return kind === '{' || kind === '[';
+}
+
+function isClosing({ kind }: Token): boolean {
+  return kind === '}' || kind === ']';
+}

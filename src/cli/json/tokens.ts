@@ -1,0 +1,59 @@
+export type TokenKind = '{' | '}' | '[' | ']' | ',' | ':' | 'string' | 'number' | 'literal';
+
+/** One token of a JSON text, as a range of it: the text itself is never decoded, so nothing of it can change. */
+export interface Token {
+  readonly kind: TokenKind;
+  readonly start: number;
+  readonly end: number;
+}
+
+const PUNCTUATION: ReadonlySet<string> = new Set(['{', '}', '[', ']', ',', ':']);
+const WHITESPACE = /[ \t\n\r]*/y;
+const BARE_WORD = /[^\s{}[\],:"]+/y;
+
+/**
+ * The tokens of `text` from `start` on. `text` is valid JSON: the client has parsed it before.
+ *
+ * Why not lossless-json: it keeps the digits of a number, but it refuses repeated names, puts names that look like
+ * integers first, decodes `\u00e9`, has no source ranges, and overflows the stack on deep nesting.
+ */
+export function* tokens(text: string, start = 0): Generator<Token> {
+  for (let at = skip(WHITESPACE, text, start); at < text.length; ) {
+    const token = tokenAt(text, at);
+    yield token;
+    at = skip(WHITESPACE, text, token.end);
+  }
+}
+
+/** What a string token says: quotes removed, escapes decoded. */
+export function stringValue(lexeme: string): string {
+  return String(JSON.parse(lexeme));
+}
+
+function tokenAt(text: string, start: number): Token {
+  const first = text.charAt(start);
+  if (PUNCTUATION.has(first)) return { kind: first as TokenKind, start, end: start + 1 };
+  if (first === '"') return { kind: 'string', start, end: stringEnd(text, start) };
+  const end = skip(BARE_WORD, text, start);
+  if (end === start) throw new SyntaxError(`unexpected character at position ${start} of the JSON text`);
+  return { kind: /[tfn]/.test(first) ? 'literal' : 'number', start, end };
+}
+
+/** By `indexOf`, not by a regular expression: a string of megabytes must not exhaust the matcher's stack. */
+function stringEnd(text: string, start: number): number {
+  for (let quote = text.indexOf('"', start + 1); quote !== -1; quote = text.indexOf('"', quote + 1)) {
+    if (!isEscaped(text, quote)) return quote + 1;
+  }
+  throw new SyntaxError(`the string at position ${start} of the JSON text has no end`);
+}
+
+function isEscaped(text: string, at: number): boolean {
+  let backslashCount = 0;
+  while (text.charAt(at - 1 - backslashCount) === '\\') backslashCount += 1;
+  return backslashCount % 2 === 1;
+}
+
+function skip(pattern: RegExp, text: string, start: number): number {
+  pattern.lastIndex = start;
+  return pattern.test(text) ? pattern.lastIndex : start;
+}

@@ -1,0 +1,56 @@
+import { type Command, CommanderError } from 'commander';
+import { type CommandLine, explainParserError, refuseKeyOption } from './errors/parser-error.ts';
+import { report } from './errors/report.ts';
+import { exitCodes } from './exit-codes.ts';
+import type { Io } from './io.ts';
+import { createProgram } from './program.ts';
+import { readEarlyFlags } from './settings/early-flags.ts';
+import type { GlobalOptions } from './settings/global-options.ts';
+import { resolveSettings } from './settings/settings.ts';
+import { Redactor } from './terminal/redactor.ts';
+import { Screen } from './terminal/screen.ts';
+
+/** Runs one command line, without `node` and the script, and gives its exit code. Never throws. */
+export async function main(argv: readonly string[], io: Io): Promise<number> {
+  const flags = readEarlyFlags(argv, io.env);
+  const secrets = new Redactor();
+  secrets.protect(io.env['FXRATES_API_KEY'] ?? '');
+  const screen = new Screen(io, flags, secrets);
+  try {
+    refuseKeyOption(argv);
+    return await run(argv, io, screen);
+  } catch (error) {
+    return await report(error, screen, flags.verbose);
+  }
+}
+
+async function run(argv: readonly string[], io: Io, screen: Screen): Promise<number> {
+  const pages: string[] = [];
+  let exitCode: number = exitCodes.ok;
+  const program = createProgram({
+    face: screen.help,
+    write: (text) => pages.push(text),
+    run: async (spec, command) => {
+      const settings = resolveSettings(command.optsWithGlobals<GlobalOptions & Record<string, never>>(), io.env);
+      const invocation = { io, settings, argv, args: command.args, options: command.opts() };
+      exitCode = await spec.run({ ...invocation, screen: new Screen(io, settings, screen.secrets) });
+    },
+  });
+  try {
+    await program.parseAsync([...argv], { from: 'user' });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.code === 'commander.help') pages.push(program.helpInformation());
+    else if (error.exitCode !== 0) throw explainParserError(error, commandLineOf(program, argv));
+  }
+  if (pages.length > 0) await screen.tell(pages.join(''));
+  return exitCode;
+}
+
+/** The command line as far as it makes sense. */
+function commandLineOf({ commands }: Command, argv: readonly string[]): CommandLine {
+  const name = argv.find((arg) => commands.some((command) => command.name() === arg));
+  const command = commands.find((candidate) => candidate.name() === name);
+  const takesParameters = command?.registeredArguments.some((argument) => argument.name() === 'name=value') ?? false;
+  return { argv, command: name, takesParameters };
+}

@@ -1,0 +1,42 @@
+import { exitCodes } from '../exit-codes.ts';
+import type { Invocation } from '../invocation.ts';
+import { type MockOptions, type RunningMock, startMock } from './start-mock.ts';
+
+const DEFAULT_PORT = 4010;
+
+/** Serves until Ctrl-C or SIGTERM. Stdout gets exactly one line, when the server is ready; the rest goes to stderr. */
+export async function serveMock(options: MockOptions, invocation: Invocation): Promise<number> {
+  const { io, screen } = invocation;
+  const mock = await startMock(options, options.port ?? DEFAULT_PORT);
+  try {
+    await tellHowToUse(mock, options, invocation);
+    const ready = { url: mock.url, key: mock.key, plan: options.plan, pid: io.pid };
+    await screen.reveal(`${screen.isJson ? JSON.stringify(ready) : mock.url}\n`);
+    await stopped(io.interrupts.signal);
+  } finally {
+    await mock.close();
+  }
+  return exitCodes.ok;
+}
+
+async function tellHowToUse({ url, key }: RunningMock, { plan }: MockOptions, { screen }: Invocation): Promise<void> {
+  if (screen.isJson) return;
+  const { faint, command } = screen.err.palette;
+  const lines = [
+    `Mock exchange-rate service (invented rates, plan ${plan}). Ctrl-C stops it. In another terminal:`,
+    '',
+    `  ${command(`export FXRATES_BASE_URL=${url}`)}`,
+    `  ${command(`export FXRATES_API_KEY=${key}`)}`,
+    `  ${command('fxrates quota')}`,
+    '',
+    faint('Requests:'),
+  ];
+  await screen.note(`${lines.join('\n')}\n`);
+}
+
+function stopped(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}

@@ -1,0 +1,50 @@
+import type { PlanName } from '../../generated/service.ts';
+import { CliError } from '../errors/cli-error.ts';
+import { exitCodes } from '../exit-codes.ts';
+
+/** Options of `fxrates mock`, as parsed. */
+export interface MockOptions {
+  readonly port?: number;
+  readonly host: string;
+  readonly plan: PlanName;
+  readonly seed: number;
+  readonly now?: string;
+}
+
+/** A mock server that listens, with a key to use it. */
+export interface RunningMock {
+  readonly url: string;
+  readonly key: string;
+  close(): Promise<void>;
+}
+
+/** Starts a mock server on `port`, loaded only now, because no other command needs it. */
+export async function startMock({ host, plan, seed, now }: MockOptions, port: number): Promise<RunningMock> {
+  const { createMockServer } = await import('../../mock-server/index.ts');
+  const mock = createMockServer({ seed, clock: { mode: 'real', ...(now === undefined ? {} : { now }) } });
+  const { key } = mock.createKey({ plan });
+  const server = await mock.serve({ port, host }).catch((cause: unknown) => {
+    throw cannotListen(cause, { host, port });
+  });
+  return { url: server.url, key, close: () => server.close() };
+}
+
+function cannotListen(cause: unknown, { host, port }: { readonly host: string; readonly port: number }): unknown {
+  const reasons: Readonly<Record<string, readonly [string, string]>> = {
+    EADDRINUSE: [`port ${port} is in use`, 'fxrates mock --port 0 picks a free one'],
+    EACCES: [`port ${port} is not allowed`, 'take one above 1023, or --port 0'],
+    EADDRNOTAVAIL: [`${host} is not an address of this machine`, 'the default is 127.0.0.1'],
+    ENOTFOUND: [`${host} is not an address of this machine`, 'the default is 127.0.0.1'],
+  };
+  const reason = reasons[systemCode(cause) ?? ''];
+  if (reason === undefined) return cause;
+  const [what, why] = reason;
+  return new CliError(what, { code: 'cannot_listen', exitCode: exitCodes.failure, why, cause });
+}
+
+function systemCode(error: unknown): string | undefined {
+  for (let current = error; current instanceof Error; current = current.cause) {
+    if ('syscall' in current && 'code' in current) return String(current.code);
+  }
+  return undefined;
+}

@@ -1,0 +1,107 @@
+import { spawn } from 'node:child_process';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isatty } from 'node:tty';
+import type { Clock } from '../client/index.ts';
+import {
+  type ChildProcess,
+  type Input,
+  Interrupted,
+  type Interrupts,
+  type Io,
+  type Output,
+  type SignalName,
+  WriteFailure,
+} from './io.ts';
+
+/** The real world, by way of `process`. */
+export function createNodeIo(): Io {
+  const interrupts = createInterrupts();
+  return {
+    stdin: createInput(interrupts.signal),
+    stdout: createOutput(process.stdout),
+    stderr: createOutput(process.stderr),
+    env: process.env,
+    clock: realClock,
+    fetch: (url, init) => fetch(url, init),
+    interrupts,
+    pid: process.pid,
+    spawn: spawnChild,
+  };
+}
+
+/** Node's timers take 32 bits. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+const realClock: Clock = {
+  // biome-ignore lint/plugin: this is the real clock
+  now: () => Date.now(),
+  async sleep(ms, signal) {
+    for (let leftMs = ms; leftMs > 0; leftMs -= LONGEST_TIMER_MS) {
+      await sleep(Math.min(leftMs, LONGEST_TIMER_MS), undefined, signal && { signal }).catch(() => {
+        throw signal?.reason;
+      });
+    }
+  },
+};
+
+function createOutput(stream: NodeJS.WriteStream): Output {
+  // Each write reports its own failure; without a listener the stream would end the process besides.
+  stream.on('error', () => undefined);
+  return {
+    isTTY: stream.isTTY === true,
+    get columns() {
+      return stream.columns;
+    },
+    write: (chunk) =>
+      new Promise((resolve, reject) => {
+        stream.write(chunk, (error) => (error ? reject(new WriteFailure(error)) : resolve()));
+      }),
+  };
+}
+
+function createInput(interrupted: AbortSignal): Input {
+  return {
+    isTTY: isatty(0),
+    async firstLine(maxLength) {
+      let text = '';
+      const stop = () => process.stdin.destroy(interrupted.reason);
+      interrupted.addEventListener('abort', stop, { once: true });
+      for await (const chunk of process.stdin.setEncoding('utf8')) {
+        text += chunk;
+        if (text.includes('\n') || text.length > maxLength) break; // leaving the loop closes stdin
+      }
+      interrupted.removeEventListener('abort', stop);
+      return (text.split('\n', 1)[0] ?? '').replace(/\r$/, '');
+    },
+  };
+}
+
+function createInterrupts(): Interrupts {
+  const controller = new AbortController();
+  let listener: ((name: SignalName) => void) | undefined;
+  const onSignal = (name: SignalName) => {
+    if (listener !== undefined) listener(name);
+    else if (controller.signal.aborted) process.exit(name === 'SIGINT' ? 130 : 143);
+    else controller.abort(new Interrupted(name));
+  };
+  process.on('SIGINT', onSignal);
+  process.on('SIGTERM', onSignal);
+  return {
+    signal: controller.signal,
+    takeOver(next) {
+      listener = next;
+      return () => {
+        listener = undefined;
+      };
+    },
+  };
+}
+
+function spawnChild([program = '', ...args]: readonly string[], env: Readonly<Record<string, string>>): ChildProcess {
+  const child = spawn(program, args, { stdio: 'inherit', env: { ...process.env, ...env } });
+  const exited: ChildProcess['exited'] = new Promise((resolve, reject) => {
+    child.on('error', reject);
+    child.on('exit', (code, signal) => resolve({ code, signal }));
+  });
+  return { exited, kill: (name) => void child.kill(name) };
+}

@@ -1,0 +1,87 @@
+import { CliError } from '../errors/cli-error.ts';
+import { exitCodes } from '../exit-codes.ts';
+import type { Invocation } from '../invocation.ts';
+import { leaves } from '../json/leaves.ts';
+import { compactJson, prettyJson } from '../json/pretty-json.ts';
+import { memberNames, selectValue } from '../json/select-value.ts';
+import type { GetPath, Settings } from '../settings/settings.ts';
+import type { Screen } from '../terminal/screen.ts';
+import { visible } from '../terminal/visible.ts';
+import { scalarText, tsvCell } from './scalar-text.ts';
+
+/**
+ * Prints a JSON text in the format that was asked for. In every format a number leaves as the digits that came:
+ * nothing is parsed and written again.
+ */
+export async function printJson(json: string, { settings, screen }: Invocation): Promise<void> {
+  const text =
+    settings.get.length > 0 ? selectedText(json, settings, screen) : documentText(json, settings.output, screen);
+  await screen.print(`${text}\n`);
+}
+
+/** Prints a whole body, byte for byte; only a terminal gets its control characters escaped and a line end. */
+export async function printRaw(body: string | Uint8Array, { screen }: Invocation): Promise<void> {
+  if (!screen.out.isTTY) return screen.print(body);
+  const text = visible(typeof body === 'string' ? body : Buffer.from(body).toString());
+  return screen.print(text.endsWith('\n') || text === '' ? text : `${text}\n`);
+}
+
+function documentText(json: string, format: Settings['output'], { out }: Screen): string {
+  if (format === 'tsv') return tsvText(json, out.isTTY);
+  if (format === 'compact') return out.isTTY ? visible(compactJson(json)) : compactJson(json);
+  return out.isTTY || out.hasColor ? colouredJson(json, out.palette) : json;
+}
+
+function colouredJson(json: string, palette: Screen['out']['palette']): string {
+  return prettyJson(json, {
+    name: (lexeme) => palette.name(visible(lexeme)),
+    string: (lexeme) => palette.string(visible(lexeme)),
+    number: (lexeme) => lexeme,
+    literal: palette.faint,
+  });
+}
+
+function tsvText(json: string, isTTY: boolean): string {
+  const rows: string[] = [];
+  for (const { path, lexeme } of leaves(json)) {
+    const row = `${path.map(tsvCell).join('.')}\t${tsvCell(scalarText(lexeme))}`;
+    rows.push(isTTY ? visible(row) : row);
+  }
+  return rows.join('\n');
+}
+
+/** One value as it is, several as one row. With `-o json` they stay JSON. */
+function selectedText(json: string, { get, output }: Settings, { out }: Screen): string {
+  const values = get.map((wanted) => requireValue(json, wanted));
+  const [only] = values;
+  if (values.length > 1 || only === undefined) {
+    if (output === 'json') return `[${values.join(',')}]`;
+    const row = values.map((value) => tsvCell(scalarText(isContainer(value) ? compactJson(value) : value))).join('\t');
+    return out.isTTY ? visible(row) : row;
+  }
+  if (output === 'json' || isContainer(only)) return documentText(only, output, { out } as Screen);
+  return out.isTTY ? visible(scalarText(only)) : scalarText(only);
+}
+
+function requireValue(json: string, { text, path }: GetPath): string {
+  const value = selectValue(json, path);
+  if (value !== undefined) return value;
+  throw new CliError(`the answer has no '${text}'`, {
+    code: 'missing_value',
+    exitCode: exitCodes.response,
+    hints: nearestNames(json, path),
+  });
+}
+
+/** What there is at the last level that exists. */
+function nearestNames(json: string, path: GetPath['path']): string[] {
+  const depth = path.findLastIndex((_, index) => selectValue(json, path.slice(0, index)) !== undefined);
+  const parent = path.slice(0, Math.max(depth, 0));
+  const names = memberNames(json, parent, 12);
+  if (names.length === 0) return [];
+  return [`${parent.length === 0 ? 'There are' : `${parent.join('.')} has`}: ${names.join(', ')}`];
+}
+
+function isContainer(json: string): boolean {
+  return json.startsWith('{') || json.startsWith('[');
+}

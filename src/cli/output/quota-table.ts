@@ -1,0 +1,103 @@
+import { stripVTControlCharacters } from 'node:util';
+import type { KeyInUse } from '../settings/api-key.ts';
+import { formatDuration } from '../settings/duration.ts';
+import { maskKey } from '../terminal/redactor.ts';
+import type { Face } from '../terminal/screen.ts';
+import { visible } from '../terminal/visible.ts';
+import { localTime } from './local-time.ts';
+import { type QuotaFields, readFields, remainingOf } from './quota-fields.ts';
+
+interface TableContext {
+  readonly face: Face;
+  /** Epoch milliseconds. */
+  readonly now: number;
+  readonly key: KeyInUse;
+  readonly timeZone: string | undefined;
+}
+
+interface Row {
+  readonly label: string;
+  readonly value: string;
+  readonly remark?: string | undefined;
+}
+
+const LABEL_WIDTH = 12;
+const BAR_CELLS = 20;
+/** Fields with a row of their own; any other one gets a row under its name. */
+const KNOWN: readonly string[] = [
+  'plan',
+  'monthly_used',
+  'monthly_limit',
+  'monthly_remaining',
+  'rate_limit_per_minute',
+  'snapshot_granularity',
+  'historical_days',
+  'resets_at',
+];
+
+/** The quota record for people. `json` is the record's own text, so the digits are the service's. */
+export function quotaTable(json: string, context: TableContext): string {
+  const fields = readFields(json);
+  const others = [...fields].filter(([name]) => !KNOWN.includes(name));
+  const rows: Row[] = [
+    { label: 'Plan', value: fields.get('plan') ?? '?' },
+    { label: 'Key', value: maskKey(context.key.secret), remark: `(${context.key.source})` },
+    usedRow(fields, context),
+    { label: 'Remaining', value: remainingText(fields) },
+    resetRow(fields, context),
+    { label: 'Rate limit', value: `${grouped(fields.get('rate_limit_per_minute') ?? '?')} requests/min` },
+    { label: 'Snapshots', value: snapshotText(fields) },
+    ...others.map(([label, value]) => ({ label, value })),
+  ];
+  return rows.map((row) => rowText(row, context.face)).join('');
+}
+
+function rowText({ label, value, remark }: Row, { columns, palette }: Face): string {
+  const head = `${palette.heading(visible(label).padEnd(LABEL_WIDTH))}${visible(value)}`;
+  if (remark === undefined) return `${head}\n`;
+  const fits = LABEL_WIDTH + value.length + 2 + stripVTControlCharacters(remark).length <= columns;
+  return fits ? `${head}  ${remark}\n` : `${head}\n${' '.repeat(LABEL_WIDTH)}${remark}\n`;
+}
+
+function usedRow(fields: QuotaFields, { face }: TableContext): Row {
+  const used = fields.get('monthly_used') ?? '?';
+  const limit = fields.get('monthly_limit');
+  const share = Number(used) / Number(limit);
+  if (limit === undefined || !/^\d+$/.test(limit) || !Number.isFinite(share)) {
+    return { label: 'Used', value: grouped(used), remark: '(no fixed limit)' };
+  }
+  return { label: 'Used', value: `${grouped(used)} of ${grouped(limit)}`, remark: bar(share, face) };
+}
+
+/** `[###############-----] 74.2 %`; the number carries the meaning, colour only repeats it. */
+function bar(share: number, { palette }: Face): string {
+  const cells = Math.min(BAR_CELLS, Math.round(share * BAR_CELLS));
+  const paint = share >= 1 ? palette.failure : share >= 0.8 ? palette.warning : palette.good;
+  return `[${paint('#'.repeat(cells))}${'-'.repeat(BAR_CELLS - cells)}] ${(share * 100).toFixed(1)} %`;
+}
+
+function remainingText(fields: QuotaFields): string {
+  const remaining = remainingOf(fields);
+  if (remaining === undefined) return 'no fixed limit';
+  return remaining === '0' ? '0, the monthly quota is used up' : grouped(remaining);
+}
+
+function resetRow(fields: QuotaFields, { now, timeZone }: TableContext): Row {
+  const text = fields.get('resets_at') ?? '?';
+  const at = Date.parse(text);
+  if (Number.isNaN(at)) return { label: 'Resets', value: text };
+  const remark = at > now ? `(in ${formatDuration(at - now)})` : '(in the past; is a clock wrong?)';
+  return { label: 'Resets', value: localTime(at, timeZone), remark };
+}
+
+function snapshotText(fields: QuotaFields): string {
+  const granularity = fields.get('snapshot_granularity') ?? '?';
+  const every = /^(\d+)min$/.exec(granularity)?.[1];
+  const rhythm = every === undefined ? granularity : `every ${every} min`;
+  return `${rhythm}, ${grouped(fields.get('historical_days') ?? '?')} days of history`;
+}
+
+/** `1000` as `1,000`; on the digits themselves, so that no number is too long. */
+function grouped(digits: string): string {
+  return /^\d+$/.test(digits) ? digits.replace(/\B(?=(\d{3})+$)/g, ',') : digits;
+}

@@ -1,0 +1,84 @@
+import type { ApiCall, CallOptions, FxRates, FxRatesOptions } from '../../client/index.ts';
+import type { Operation } from '../../generated/operations.ts';
+import type { Invocation } from '../invocation.ts';
+import { type KeyInUse, requireKey } from '../settings/api-key.ts';
+import { requireBaseUrl } from '../settings/base-url.ts';
+import type { Settings } from '../settings/settings.ts';
+import { explainClientError } from './explain-client-error.ts';
+import { proxiedFetch } from './proxied-fetch.ts';
+import { Waiting } from './waiting.ts';
+import { Wire } from './wire.ts';
+
+/** What a command asks for: an operation of the contract, or just a path. */
+export interface ServiceRequest {
+  readonly operation?: Operation;
+  readonly path: string;
+  readonly query: Query;
+}
+
+export type QueryValue = string | number | boolean;
+export type Query = Readonly<Record<string, QueryValue | readonly QueryValue[]>>;
+
+export interface Answer {
+  readonly data: unknown;
+  /** The body exactly as it came. */
+  readonly rawBody: string;
+  readonly status: number;
+  readonly durationMs: number;
+  /** Epoch milliseconds of the answer, by the service's clock where it tells. */
+  readonly at: number;
+  readonly key: KeyInUse;
+}
+
+type Method = (...parameters: unknown[]) => ApiCall<unknown>;
+
+/** Sends `request` with the client and gives the whole answer. @throws CliError in the user's words */
+export async function askService(request: ServiceRequest, invocation: Invocation, wire?: Wire): Promise<Answer> {
+  const { settings, screen, io } = invocation;
+  const baseUrl = requireBaseUrl(settings);
+  const key = await requireKey(settings, io);
+  screen.secrets.protect(key.secret);
+  const { FxRates, FxRatesError } = await import('../../client/index.ts');
+  const waiting = new Waiting(invocation);
+  const fetch = (wire ?? new Wire(invocation)).around(await proxiedFetch(io, baseUrl), () => waiting.end());
+  try {
+    const options = { ...limitsOf(settings), baseUrl, apiKey: key.secret, fetch, clock: io.clock, ...waiting.hooks };
+    const { data, meta } = await start(new FxRates(options), request, { signal: waiting.signal }).withMeta();
+    const at = Date.parse(meta.headers.get('date') ?? '');
+    const { rawBody, status, durationMs } = meta;
+    return { data, rawBody, status, durationMs, at: Number.isNaN(at) ? io.clock.now() : at, key };
+  } catch (error) {
+    if (waiting.signal.aborted) throw waiting.signal.reason;
+    throw FxRatesError.is(error) ? explainClientError(error, { invocation, key, baseUrl }) : error;
+  } finally {
+    waiting.end();
+  }
+}
+
+/** Calls the client's own method of the operation, which knows the schema of its answer. */
+export function start(
+  client: FxRates,
+  { operation, path, query }: ServiceRequest,
+  options: CallOptions,
+): ApiCall<unknown> {
+  if (operation === undefined) return client.get(path, { ...options, query });
+  const method = (client as unknown as Readonly<Record<string, Method>>)[operation.id]; // generated from the same table
+  if (method === undefined) throw new Error(`the client has no method ${operation.id}`);
+  return operation.query === 'none' ? method.call(client, options) : method.call(client, query, options);
+}
+
+/** The call may take its attempts and, besides, one `--max-wait` of waiting. */
+function limitsOf({ timeoutMs, retries, maxWaitMs, insecureHttp }: Settings): FxRatesOptions {
+  const deadlineMs = maxWaitMs + (retries + 1) * (timeoutMs + LONGEST_BACKOFF_MS);
+  return {
+    timeoutMs,
+    maxRetries: retries,
+    allowInsecureHttp: insecureHttp,
+    deadlineMs: Number.isFinite(deadlineMs) ? deadlineMs : false,
+    maxRetryAfterMs: Math.min(Math.max(maxWaitMs, 1), Number.MAX_SAFE_INTEGER),
+    onLimit: maxWaitMs === 0 ? 'throw' : 'wait',
+  };
+}
+
+/** The client's backoff is capped there. */
+const LONGEST_BACKOFF_MS = 8_000;

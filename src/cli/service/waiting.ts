@@ -1,0 +1,130 @@
+import type { FxRatesOptions } from '../../client/index.ts';
+import { commandLine } from '../command-line.ts';
+import { CliError } from '../errors/cli-error.ts';
+import { exitCodes } from '../exit-codes.ts';
+import type { Invocation } from '../invocation.ts';
+import { durationOption, formatDuration } from '../settings/duration.ts';
+
+/** A wait of the client, as people and programs get to know of it. */
+interface Wait {
+  /** For programs: `rate_limited`, or the kind of the error that is retried. */
+  readonly reason: string;
+  /** For people. */
+  readonly cause: string;
+  readonly waitMs: number;
+}
+
+const ERASE_LINE = '\r\u001b[2K';
+/** Each wait may come with that much jitter, which is not the service's wish. */
+const JITTER_MS = 1_100;
+
+/** Tells of the client's waits: a countdown on a terminal, one line in a log, one JSON line with `--json`. */
+export class Waiting {
+  readonly hooks: Pick<FxRatesOptions, 'onWait' | 'onRetry' | 'logger'>;
+  /** Ends the call on Ctrl-C, and when the waits add up to more than `--max-wait`. */
+  readonly signal: AbortSignal;
+  readonly #invocation: Invocation;
+  readonly #tooLong = new AbortController();
+  #limitWaitsMs = 0;
+  #waits = 0;
+  #countdown: AbortController | undefined;
+
+  constructor(invocation: Invocation) {
+    this.#invocation = invocation;
+    this.signal = AbortSignal.any([invocation.io.interrupts.signal, this.#tooLong.signal]);
+    this.hooks = {
+      onWait: ({ waitMs }) => this.#onLimit(waitMs),
+      onRetry: ({ kind, code, status, waitMs }) =>
+        this.#begin({ reason: kind, cause: `no success (${status ?? code ?? kind})`, waitMs }),
+      logger: { warn: (message) => void this.#warn(message) },
+    };
+  }
+
+  /** The next request goes out, or the call is over. */
+  end(): void {
+    if (this.#countdown === undefined) return;
+    this.#countdown.abort();
+    this.#countdown = undefined;
+    void this.#invocation.screen.note(ERASE_LINE);
+  }
+
+  #onLimit(waitMs: number): void {
+    this.#limitWaitsMs += waitMs;
+    const { maxWaitMs } = this.#invocation.settings;
+    if (this.#limitWaitsMs > maxWaitMs + (this.#waits + 1) * JITTER_MS) {
+      this.#tooLong.abort(waitTooLong(waitMs, this.#invocation, { isSum: true }));
+    } else {
+      this.#begin({ reason: 'rate_limited', cause: 'rate limited', waitMs });
+    }
+  }
+
+  #begin(wait: Wait): void {
+    this.end();
+    this.#waits += 1;
+    const { screen, settings } = this.#invocation;
+    if (screen.isJson) void screen.note(this.#event(wait));
+    else if (screen.err.isTTY && settings.quiet === 0 && settings.verbose === 0) void this.#countDown(wait);
+    else void screen.note(`fxrates: ${this.#sentence(wait)}\n`);
+  }
+
+  async #countDown({ cause, waitMs }: Wait): Promise<void> {
+    const { io, screen } = this.#invocation;
+    const countdown = new AbortController();
+    this.#countdown = countdown;
+    const until = io.clock.now() + waitMs;
+    for (let leftMs = waitMs; leftMs > 0 && !countdown.signal.aborted; leftMs = until - io.clock.now()) {
+      const sentence = `${capitalized(cause)}. Retrying in ${formatDuration(leftMs)}`;
+      const whole = `${sentence} — Ctrl-C to stop`;
+      const line = whole.length < screen.err.columns ? whole : sentence;
+      await screen.note(`${ERASE_LINE}${screen.err.palette.warning(line.slice(0, screen.err.columns - 1))}`);
+      // To the next whole second, so that the last frame says 1 s.
+      await io.clock.sleep(leftMs % 1000 || 1000, countdown.signal).catch(() => undefined);
+    }
+  }
+
+  #sentence({ cause, waitMs }: Wait): string {
+    return `${cause}, waiting ${formatDuration(waitMs)}, then attempt ${this.#waits + 1}`;
+  }
+
+  #event({ reason, waitMs }: Wait): string {
+    const at = new Date(this.#invocation.io.clock.now()).toISOString();
+    const event = { event: 'retry', reason, wait_seconds: waitMs / 1000, attempt: this.#waits + 1, at };
+    return `${JSON.stringify(event)}\n`;
+  }
+
+  #warn(message: string): Promise<void> {
+    const { screen } = this.#invocation;
+    return screen.note(screen.isJson ? `${JSON.stringify({ event: 'warning', message })}\n` : `fxrates: ${message}\n`);
+  }
+}
+
+/** The error of a wait that `--max-wait` does not allow. */
+export function waitTooLong(
+  waitMs: number | undefined,
+  { settings, argv }: Invocation,
+  { isSum = false, status }: { readonly isSum?: boolean; readonly status?: number | undefined } = {},
+): CliError {
+  const retryAfterSeconds = waitMs === undefined ? undefined : Math.ceil(waitMs / 1000);
+  const when = waitMs === undefined ? 'the service does not say when to retry' : `retry in ${formatDuration(waitMs)}`;
+  const again = {
+    without: ['--max-wait', '--no-wait'],
+    and: ['--max-wait', durationOption((waitMs ?? 60_000) + JITTER_MS)],
+  };
+  return new CliError('rate limited', {
+    code: 'rate_limited',
+    exitCode: exitCodes.rateLimited,
+    why: `${when}, ${limitText(settings.maxWaitMs, isSum)}`,
+    hints: [`Wait for it:  ${commandLine(argv, again)}`],
+    status,
+    retryAfterSeconds,
+  });
+}
+
+function limitText(maxWaitMs: number, isSum: boolean): string {
+  if (maxWaitMs === 0) return 'and --no-wait is set';
+  return `${isSum ? 'and with the waits before that is' : ''} longer than --max-wait ${durationOption(maxWaitMs)}`.trim();
+}
+
+function capitalized(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

@@ -1,0 +1,86 @@
+import type { Invocation } from '../invocation.ts';
+import type { Fetch } from '../io.ts';
+import { visible } from '../terminal/visible.ts';
+
+/** A longer body is cut in `-vv`. */
+const LONGEST_SHOWN_BODY = 2048;
+
+/** An answer as it came over the wire, whatever the client makes of it. */
+export interface WireAnswer {
+  readonly status: number;
+  readonly statusText: string;
+  readonly headers: Headers;
+  /** Filled while the client reads. */
+  readonly body: Uint8Array[];
+}
+
+/** What is sent and what comes back: shown with `-v` and `-vv`, kept for `fxrates api`. */
+export class Wire {
+  readonly #invocation: Invocation;
+  /** Last answer of each path, since the client may ask for the quota to explain a refusal. */
+  readonly #answers = new Map<string, WireAnswer>();
+
+  constructor(invocation: Invocation) {
+    this.#invocation = invocation;
+  }
+
+  /** The last answer to a request for `path`. */
+  answerOf(path: string): WireAnswer | undefined {
+    for (const [pathname, answer] of this.#answers) if (pathname.endsWith(path)) return answer;
+    return undefined;
+  }
+
+  /** `fetch`, watched. `onSend` runs before each request. */
+  around(fetch: Fetch, onSend: () => void): Fetch {
+    return async (url, init) => {
+      onSend();
+      const { clock } = this.#invocation.io;
+      await this.#showRequest(url, init.headers);
+      const sentAt = clock.now();
+      const response = await fetch(url, { ...init, redirect: 'manual' });
+      await this.#showResponse(response, clock.now() - sentAt);
+      return this.#kept(new URL(url).pathname, response);
+    };
+  }
+
+  async #showRequest(url: string, headers: Readonly<Record<string, string>>): Promise<void> {
+    await this.#show(1, `> GET ${url}`);
+    for (const [name, value] of Object.entries(headers)) await this.#show(2, `> ${name}: ${value}`);
+  }
+
+  async #showResponse({ status, statusText, headers }: Response, durationMs: number): Promise<void> {
+    await this.#show(1, `< ${status} ${statusText} in ${Math.round(durationMs)} ms`);
+    const retryAfter = headers.get('retry-after');
+    if (retryAfter !== null && this.#invocation.settings.verbose === 1)
+      await this.#show(1, `< retry-after: ${retryAfter}`);
+    for (const [name, value] of headers) await this.#show(2, `< ${name}: ${value}`);
+  }
+
+  #show(level: number, line: string): Promise<void> {
+    const { settings, screen } = this.#invocation;
+    return settings.verbose < level ? Promise.resolve() : screen.note(`${screen.err.palette.faint(visible(line))}\n`);
+  }
+
+  /** The same response; its bytes are noted as they are read, so that nothing is read that the client does not want. */
+  #kept(pathname: string, response: Response): Response {
+    const { status, statusText, headers, body } = response;
+    const answer: WireAnswer = { status, statusText, headers, body: [] };
+    this.#answers.set(pathname, answer);
+    if (body === null) return response;
+    const note = new TransformStream<Uint8Array, Uint8Array>({
+      transform(chunk, controller) {
+        answer.body.push(chunk);
+        controller.enqueue(chunk);
+      },
+      flush: () => this.#showBody(answer),
+    });
+    return new Response(body.pipeThrough(note), { status, statusText, headers });
+  }
+
+  #showBody({ body }: WireAnswer): Promise<void> {
+    if (this.#invocation.settings.verbose < 2) return Promise.resolve();
+    const text = Buffer.concat(body).toString();
+    const isLong = text.length > LONGEST_SHOWN_BODY;
+    return this.#show(2, isLong ? `${text.slice(0, LONGEST_SHOWN_BODY)}… (${text.length} characters)` : text);
+  }
+}

@@ -1,0 +1,101 @@
+import { readFile } from 'node:fs/promises';
+import { CliError, usageError } from '../errors/cli-error.ts';
+import { exitCodes } from '../exit-codes.ts';
+import type { Io } from '../io.ts';
+import type { Settings } from './settings.ts';
+
+/** The key of a command and where it came from. */
+export interface KeyInUse {
+  readonly secret: string;
+  readonly source: string;
+  /** Sources that are set too, but count less. */
+  readonly shadowed: readonly string[];
+}
+
+interface Source {
+  readonly label: string;
+  read(): Promise<string>;
+}
+
+/** Far above any key; what is longer is not a key. */
+const LONGEST_KEY = 4096;
+
+/** Reads the key from the first source that is set: `--key-stdin`, `--key-file`, FXRATES_API_KEY, FXRATES_API_KEY_FILE. */
+export async function requireKey(settings: Settings, io: Io): Promise<KeyInUse> {
+  const [source, ...others] = sources(settings, io);
+  if (source === undefined) throw noKey(settings);
+  const secret = await source.read();
+  checkKey(secret, source.label);
+  return { secret, source: source.label, shadowed: others.map(({ label }) => label) };
+}
+
+function sources({ keyStdin, keyFile }: Settings, { env, stdin }: Io): Source[] {
+  const { FXRATES_API_KEY: key, FXRATES_API_KEY_FILE: path } = env;
+  const found: Source[] = [];
+  if (keyStdin) found.push({ label: '--key-stdin', read: () => readStdin(stdin) });
+  if (keyFile !== undefined) found.push({ label: `--key-file ${keyFile}`, read: () => readKeyFile(keyFile) });
+  if (key) found.push({ label: 'environment variable FXRATES_API_KEY', read: async () => withoutLineEnd(key) });
+  if (path) found.push({ label: `file ${path} (FXRATES_API_KEY_FILE)`, read: () => readKeyFile(path) });
+  return found;
+}
+
+async function readStdin(stdin: Io['stdin']): Promise<string> {
+  if (stdin.isTTY) {
+    throw usageError('--key-stdin needs a pipe or a file', 'typed on the terminal, the key would show', [
+      'fxrates quota --key-stdin < key.txt',
+    ]);
+  }
+  return stdin.firstLine(LONGEST_KEY).catch((cause) => {
+    throw unusableKey('cannot read the key from standard input', String(cause?.message ?? cause), cause);
+  });
+}
+
+async function readKeyFile(path: string): Promise<string> {
+  const text = await readFile(path, 'utf8').catch((cause) => {
+    throw unusableKey(`cannot read the key file ${path}`, reasonOf(cause), cause);
+  });
+  return withoutLineEnd(text);
+}
+
+function checkKey(secret: string, label: string): void {
+  const problem = problemOf(secret);
+  if (problem !== undefined) throw unusableKey(`the key from ${label} cannot be used`, problem);
+}
+
+/** Never repeats the key. */
+function problemOf(secret: string): string | undefined {
+  if (secret === '') return 'it is empty';
+  if (secret.length > LONGEST_KEY) return `it has ${secret.length} characters`;
+  if (/^bearer\s/i.test(secret)) return "it starts with 'Bearer '; give the key alone, fxrates adds that word";
+  if (/\n/.test(secret)) return 'it has several lines; give the key alone';
+  if (/^\s|\s$/.test(secret)) return 'it has white space at its start or end';
+  return /^[\x21-\x7e]+$/.test(secret) ? undefined : 'it has white space, control or non-ASCII characters';
+}
+
+function withoutLineEnd(text: string): string {
+  return text.replace(/\r?\n$/, '');
+}
+
+function reasonOf(cause: { readonly code?: string; readonly message?: string }): string {
+  const reasons: Readonly<Record<string, string>> = {
+    ENOENT: 'there is no such file',
+    EACCES: 'permission denied',
+    EISDIR: 'it is a directory',
+  };
+  return reasons[cause.code ?? ''] ?? cause.message ?? 'unknown reason';
+}
+
+function unusableKey(what: string, why: string, cause?: unknown): CliError {
+  return new CliError(what, { code: 'unusable_key', exitCode: exitCodes.config, why, cause });
+}
+
+function noKey({ baseUrl }: Settings): CliError {
+  return new CliError(`no API key${baseUrl === undefined ? '' : ` for ${baseUrl.text}`}`, {
+    code: 'no_key',
+    exitCode: exitCodes.authentication,
+    hints: [
+      'Set it:      export FXRATES_API_KEY=…   or   --key-file /run/secrets/fxrates   or   --key-stdin < key.txt',
+      'No account?  fxrates mock   (a local server with invented rates; it prints a key)',
+    ],
+  });
+}

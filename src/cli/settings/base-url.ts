@@ -1,0 +1,58 @@
+import { CliError, usageError } from '../errors/cli-error.ts';
+import { exitCodes } from '../exit-codes.ts';
+import type { Settings, SourcedText } from './settings.ts';
+
+const LOOPBACK_HOST = /^(localhost|.+\.localhost|127(\.\d{1,3}){3}|\[::1\])$/;
+
+/** The base URL to use, checked. @throws CliError when there is none, or when the key must not travel to it. */
+export function requireBaseUrl({ baseUrl, insecureHttp }: Settings): string {
+  if (baseUrl === undefined) throw noBaseUrl();
+  const url = parseUrl(baseUrl);
+  if (url.protocol === 'http:' && !insecureHttp && !isLoopback(url)) throw plainHttp(url);
+  return baseUrl.text;
+}
+
+/** Whether `url` stays on this machine. */
+export function isLoopback({ hostname }: URL): boolean {
+  return LOOPBACK_HOST.test(hostname);
+}
+
+function parseUrl({ text, source }: SourcedText): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol)) {
+    throw usageError(`${source} takes an http or https URL, got '${text}'`, undefined, [
+      'e.g. https://api.example.test',
+    ]);
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw usageError(`${source} carries a user name or a password`, 'the service knows API keys only', KEY_HINTS);
+  }
+  if (url.search !== '' || url.hash !== '') {
+    throw usageError(`${source} carries a query or a fragment`, 'parameters are written name=value after the command');
+  }
+  if (/\/api\/v1\/?$/.test(url.pathname)) {
+    const shorter = text.replace(/\/api\/v1\/?$/, '');
+    throw usageError(`${source} ends with /api/v1`, 'fxrates adds that itself', [`--base-url ${shorter}`]);
+  }
+  return url;
+}
+
+const KEY_HINTS = ['Give the key with FXRATES_API_KEY, --key-file or --key-stdin.'];
+
+function noBaseUrl(): CliError {
+  return new CliError('no base URL', {
+    code: 'no_base_url',
+    exitCode: exitCodes.config,
+    why: 'the host of the service is not documented, so there is no default',
+    hints: [
+      'Set it:      export FXRATES_BASE_URL=https://…   or   --base-url https://…',
+      'No account?  fxrates mock   (a local server with invented rates)',
+    ],
+  });
+}
+
+function plainHttp({ host }: URL): CliError {
+  return usageError(`refusing to send the key to http://${host}`, 'over plain http anyone on the way can read it', [
+    `Use https://${host}, or, if you mean it, add --insecure-http`,
+  ]);
+}

@@ -1,0 +1,39 @@
+import { usageError } from '../errors/cli-error.ts';
+
+const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+const DURATION = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/;
+
+/** Milliseconds of `500ms`, `30s`, `1.5m`, `2h`, `0` or `inf`. `label` is where the text came from. */
+export function parseDuration(text: string, label: string): number {
+  if (text === 'inf') return Number.POSITIVE_INFINITY;
+  if (text === '0') return 0;
+  const [, amount, unit] = DURATION.exec(text) ?? [];
+  const unitMs = UNIT_MS[unit ?? ''];
+  if (amount === undefined || unitMs === undefined) {
+    throw usageError(`${label} takes a duration, got '${text}'`, 'write a number and its unit: 500ms, 30s, 2m, 1h');
+  }
+  return Math.round(Number(amount) * unitMs);
+}
+
+/** A time for people: `12 s`, `1 min 35 s`, `10 days 9 h`. Rounded up, so that nobody comes too early. */
+export function formatDuration(ms: number): string {
+  const seconds = Math.ceil(ms / 1000);
+  if (seconds < 60) return `${seconds} s`;
+  if (seconds < 3600) return pair(seconds, 60, 'min', 's');
+  const minutes = Math.ceil(seconds / 60);
+  if (minutes < 24 * 60) return pair(minutes, 60, 'h', 'min');
+  return pair(Math.ceil(minutes / 60), 24, 'days', 'h');
+}
+
+/** The same as an option value: `95s`, `2m`. */
+export function durationOption(ms: number): string {
+  const seconds = Math.ceil(ms / 1000);
+  return seconds < 120 ? `${seconds}s` : `${Math.ceil(seconds / 60)}m`;
+}
+
+function pair(count: number, size: number, large: string, small: string): string {
+  const whole = Math.floor(count / size);
+  const rest = count % size;
+  const unit = whole === 1 && large === 'days' ? 'day' : large;
+  return rest === 0 ? `${whole} ${unit}` : `${whole} ${unit} ${rest} ${small}`;
+}

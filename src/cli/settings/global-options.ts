@@ -1,0 +1,119 @@
+import { Option } from 'commander';
+import { usageError } from '../errors/cli-error.ts';
+import { parseDuration } from './duration.ts';
+
+export const OUTPUT_FORMATS = ['auto', 'json', 'compact', 'tsv', 'raw'] as const;
+export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
+
+/** The options of every command, as commander leaves them; absent means not typed. */
+export interface GlobalOptions {
+  readonly output?: OutputFormat;
+  readonly json?: boolean;
+  readonly get?: readonly string[];
+  readonly baseUrl?: string;
+  readonly keyStdin?: boolean;
+  readonly keyFile?: string;
+  readonly insecureHttp?: boolean;
+  readonly timeout?: number;
+  readonly retries?: number;
+  readonly maxWait?: number;
+  readonly wait: boolean;
+  readonly color?: 'auto' | 'always' | 'never' | false;
+  readonly quiet?: number;
+  readonly verbose?: number;
+  readonly dryRun?: boolean;
+  readonly curl?: boolean;
+}
+
+/** Help shows a group where the command has a use for it. */
+export type OptionGroup = 'Output' | 'Connection' | 'Waiting' | 'General';
+
+/** Fresh objects each time, because commander keeps state in them. */
+export function createGlobalOptions(): readonly Option[] {
+  return [...outputOptions(), ...connectionOptions(), ...waitingOptions(), ...generalOptions()];
+}
+
+export function parseOutputFormat(text: string, label: string): OutputFormat {
+  return oneOf(OUTPUT_FORMATS, text, label);
+}
+
+export function parseTimeout(text: string, label: string): number {
+  const timeoutMs = parseDuration(text, label);
+  if (timeoutMs > 0 && Number.isFinite(timeoutMs)) return timeoutMs;
+  throw usageError(`${label} takes a time above 0, got '${text}'`, 'every attempt ends some day');
+}
+
+export function parseRetries(text: string, label: string): number {
+  if (/^\d{1,2}$/.test(text)) return Number(text);
+  throw usageError(`${label} takes a whole number from 0 to 99, got '${text}'`);
+}
+
+function outputOptions(): Option[] {
+  return inGroup('Output', [
+    new Option('-o, --output <format>', 'auto, json, compact, tsv or raw (env: FXRATES_OUTPUT)').argParser((text) =>
+      parseOutputFormat(text, '--output'),
+    ),
+    new Option('--json', 'same as -o json; errors and waits become JSON lines on stderr'),
+    new Option('--get <path>', 'print one value, e.g. rates.EUR or /rates/EUR (repeatable: one row)').argParser(
+      collect,
+    ),
+    new Option('--color <when>', 'auto, always or never').argParser((text) =>
+      oneOf(['auto', 'always', 'never'] as const, text, '--color'),
+    ),
+    new Option('--no-color', 'same as --color never'),
+  ]);
+}
+
+function connectionOptions(): Option[] {
+  return inGroup('Connection', [
+    new Option('--base-url <url>', 'where the service is (env: FXRATES_BASE_URL)'),
+    new Option('--key-file <path>', 'read the API key from a file (env: FXRATES_API_KEY_FILE)'),
+    new Option('--key-stdin', 'read the API key from the first line of standard input'),
+    new Option('--timeout <duration>', 'longest time for one attempt (default: 30s, env: FXRATES_TIMEOUT)').argParser(
+      (text) => parseTimeout(text, '--timeout'),
+    ),
+    new Option(
+      '--retries <count>',
+      'further attempts after a network or server error (default: 2, env: FXRATES_RETRIES)',
+    ).argParser((text) => parseRetries(text, '--retries')),
+    new Option('--insecure-http', 'allow http:// to another machine; the key travels unencrypted'),
+    new Option('--dry-run', 'print the request as JSON; nothing is sent, no key is needed'),
+    new Option('--curl', 'print the request as a curl command; nothing is sent'),
+  ]);
+}
+
+function waitingOptions(): Option[] {
+  return inGroup('Waiting', [
+    new Option(
+      '--max-wait <duration>',
+      'longest wait when rate limited (default: 60s, env: FXRATES_MAX_WAIT)',
+    ).argParser((text) => parseDuration(text, '--max-wait')),
+    new Option('--no-wait', 'fail at once instead (exit code 7)'),
+  ]);
+}
+
+function generalOptions(): Option[] {
+  return inGroup('General', [
+    new Option('-q, --quiet', 'no notes and no progress; -qq: no error messages either').argParser(count),
+    new Option('-v, --verbose', 'show requests, retries and times; -vv: headers and bodies').argParser(count),
+  ]);
+}
+
+function inGroup(group: OptionGroup, options: Option[]): Option[] {
+  for (const option of options) option.helpGroup(group);
+  return options;
+}
+
+function collect(value: string, values: readonly string[] = []): readonly string[] {
+  return [...values, value];
+}
+
+function count(_value: unknown, previous: number | undefined): number {
+  return (previous ?? 0) + 1;
+}
+
+function oneOf<const Choice extends string>(choices: readonly Choice[], text: string, label: string): Choice {
+  const choice = choices.find((candidate) => candidate === text);
+  if (choice !== undefined) return choice;
+  throw usageError(`${label} takes ${choices.join(', ')}, got '${text}'`);
+}

@@ -1,0 +1,111 @@
+import { usageError } from '../errors/cli-error.ts';
+import type { JsonPath } from '../json/select-value.ts';
+import { parseJsonPath } from '../json/select-value.ts';
+import type { ColorWhen } from '../terminal/color-level.ts';
+import { parseDuration } from './duration.ts';
+import type { GlobalOptions, OutputFormat } from './global-options.ts';
+import { parseOutputFormat, parseRetries, parseTimeout } from './global-options.ts';
+
+/** The global options with environment and defaults applied. */
+export interface Settings {
+  readonly output: OutputFormat;
+  readonly get: readonly GetPath[];
+  readonly baseUrl: SourcedText | undefined;
+  readonly keyStdin: boolean;
+  readonly keyFile: string | undefined;
+  readonly insecureHttp: boolean;
+  readonly timeoutMs: number;
+  readonly retries: number;
+  /** 0: never wait; Infinity: as long as it takes. */
+  readonly maxWaitMs: number;
+  readonly color: ColorWhen;
+  readonly quiet: number;
+  readonly verbose: number;
+  /** Instead of sending: print the request in this form. */
+  readonly rehearsal: 'json' | 'curl' | undefined;
+}
+
+/** A text, and the option or variable that it came from. */
+export interface SourcedText {
+  readonly text: string;
+  readonly source: string;
+}
+
+/** One `--get`, as typed and as understood. */
+export interface GetPath {
+  readonly text: string;
+  readonly path: JsonPath;
+}
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** Flag before environment before default. An empty variable counts as not set. */
+export function resolveSettings(options: GlobalOptions, env: Env): Settings {
+  refuseContradictions(options);
+  const { keyStdin = false, keyFile, insecureHttp = false, quiet = 0, get = [] } = options;
+  return {
+    output: outputOf(options, env),
+    get: get.map((text) => ({ text, path: parseGetPath(text) })),
+    baseUrl: baseUrlOf(options, env),
+    keyStdin,
+    keyFile,
+    insecureHttp,
+    timeoutMs: options.timeout ?? fromEnv(env, 'FXRATES_TIMEOUT', parseTimeout) ?? 30_000,
+    retries: options.retries ?? fromEnv(env, 'FXRATES_RETRIES', parseRetries) ?? 2,
+    maxWaitMs: maxWaitOf(options, env),
+    color: options.color === false ? 'never' : (options.color ?? 'auto'),
+    quiet,
+    verbose: options.verbose ?? (isSwitchedOn(env['FXRATES_DEBUG']) ? 1 : 0),
+    rehearsal: rehearsalOf(options),
+  };
+}
+
+function outputOf({ json, output }: GlobalOptions, env: Env): OutputFormat {
+  if (json) return 'json';
+  return output ?? fromEnv(env, 'FXRATES_OUTPUT', parseOutputFormat) ?? 'auto';
+}
+
+function maxWaitOf({ wait, maxWait }: GlobalOptions, env: Env): number {
+  if (!wait) return 0;
+  return maxWait ?? fromEnv(env, 'FXRATES_MAX_WAIT', parseDuration) ?? 60_000;
+}
+
+function refuseContradictions({ json, output, keyStdin, keyFile, wait, maxWait, get }: GlobalOptions): void {
+  if (json && output !== undefined && output !== 'json') {
+    throw usageError(`--json and --output ${output} contradict each other`, 'give one of them');
+  }
+  if (keyStdin && keyFile !== undefined) {
+    throw usageError('--key-stdin and --key-file contradict each other', 'a command uses one key');
+  }
+  if (!wait && maxWait !== undefined && maxWait !== 0) {
+    throw usageError('--no-wait and --max-wait contradict each other', '--no-wait is --max-wait 0');
+  }
+  if (output === 'raw' && get !== undefined) {
+    throw usageError('--get and --output raw contradict each other', 'raw is the whole body, byte for byte');
+  }
+}
+
+function rehearsalOf({ curl, dryRun }: GlobalOptions): Settings['rehearsal'] {
+  if (curl) return 'curl';
+  return dryRun ? 'json' : undefined;
+}
+
+function baseUrlOf({ baseUrl }: GlobalOptions, env: Env): SourcedText | undefined {
+  if (baseUrl !== undefined) return { text: baseUrl, source: '--base-url' };
+  const text = env['FXRATES_BASE_URL'];
+  return text ? { text, source: 'environment variable FXRATES_BASE_URL' } : undefined;
+}
+
+function parseGetPath(text: string): JsonPath {
+  if (text === '') throw usageError("--get takes a path, got ''", 'e.g. rates.EUR or /rates/EUR');
+  return parseJsonPath(text);
+}
+
+function fromEnv<Value>(env: Env, name: string, parse: (text: string, label: string) => Value): Value | undefined {
+  const text = env[name];
+  return text ? parse(text, `environment variable ${name}`) : undefined;
+}
+
+function isSwitchedOn(text: string | undefined): boolean {
+  return text !== undefined && text !== '' && text !== '0' && text !== 'false';
+}

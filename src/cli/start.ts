@@ -1,0 +1,2 @@
+export { main } from './main.ts';
+export { createNodeIo } from './node-io.ts';

@@ -1,0 +1,95 @@
+import type { Io, Output } from '../io.ts';
+import type { Settings } from '../settings/settings.ts';
+import { colorLevel } from './color-level.ts';
+import type { Palette } from './palette.ts';
+import { createPalette } from './palette.ts';
+import { Redactor } from './redactor.ts';
+
+/** How the two output streams look, and the only way to write to them: every text loses the key first. */
+export class Screen {
+  /** Colours of data on stdout. */
+  readonly out: Face;
+  /** Colours of help on stdout, which nobody parses. */
+  readonly help: Face;
+  /** Colours of stderr. */
+  readonly err: Face;
+  readonly secrets: Redactor;
+  readonly isJson: boolean;
+  readonly #io: Io;
+  readonly #quiet: number;
+  readonly #isUnicode: boolean;
+
+  constructor(
+    io: Io,
+    { color: when, quiet, output }: Pick<Settings, 'color' | 'quiet' | 'output'>,
+    secrets = new Redactor(),
+  ) {
+    this.#io = io;
+    this.secrets = secrets;
+    this.#quiet = quiet;
+    this.isJson = output === 'json';
+    this.#isUnicode = hasUnicode(io.env);
+    const faceOf = (stream: Output, isForMachines: boolean): Face => {
+      const level = colorLevel({ when, env: io.env, isTTY: stream.isTTY, isForMachines });
+      return { isTTY: stream.isTTY, hasColor: level > 0, columns: columnsOf(stream), palette: createPalette(level) };
+    };
+    this.out = faceOf(io.stdout, true);
+    this.help = faceOf(io.stdout, false);
+    this.err = faceOf(io.stderr, this.isJson);
+  }
+
+  /** Data, to stdout, as it is but for the key. */
+  print(chunk: string | Uint8Array): Promise<void> {
+    return this.#io.stdout.write(
+      typeof chunk === 'string' ? this.secrets.redact(chunk) : this.secrets.redactBytes(chunk),
+    );
+  }
+
+  /** The one place where a key is shown in full: the mock server's own, when it is made. */
+  reveal(text: string): Promise<void> {
+    return this.#io.stdout.write(text);
+  }
+
+  /** Text for people, to stdout. */
+  tell(text: string): Promise<void> {
+    return this.print(this.#plain(text));
+  }
+
+  /** A remark for people, to stderr; `-q` drops it. */
+  note(text: string): Promise<void> {
+    return this.#quiet > 0 ? Promise.resolve() : this.#toStderr(text);
+  }
+
+  /** A failure, to stderr; `-qq` drops it. */
+  fail(text: string): Promise<void> {
+    return this.#quiet > 1 ? Promise.resolve() : this.#toStderr(text);
+  }
+
+  /** Nobody is left to be told when stderr cannot be written, so that failure ends here. */
+  #toStderr(text: string): Promise<void> {
+    return this.#io.stderr.write(this.secrets.redact(this.#plain(text))).catch(() => undefined);
+  }
+
+  #plain(text: string): string {
+    return this.#isUnicode || this.isJson
+      ? text
+      : text.replaceAll('—', '-').replaceAll('…', '...').replaceAll('·', '-');
+  }
+}
+
+/** What one stream can show. */
+export interface Face {
+  readonly isTTY: boolean;
+  readonly hasColor: boolean;
+  /** Width for text, from 40 to 100. */
+  readonly columns: number;
+  readonly palette: Palette;
+}
+
+function columnsOf({ columns }: Output): number {
+  return Math.min(100, Math.max(40, columns ?? 80));
+}
+
+function hasUnicode({ LC_ALL, LC_CTYPE, LANG, WT_SESSION }: Io['env']): boolean {
+  return WT_SESSION !== undefined || /utf-?8/i.test(LC_ALL || LC_CTYPE || LANG || '');
+}
