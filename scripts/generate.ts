@@ -1,5 +1,5 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
 import { parse, YAMLParseError } from 'yaml';
 import { format } from './generator/format.ts';
@@ -32,7 +32,7 @@ async function check(files: readonly (readonly [name: string, text: string])[], 
   for (const [name, text] of files) {
     const path = join(out, name);
     if ((await readFile(path, 'utf8').catch(() => undefined)) === text) continue;
-    process.stderr.write(`${path} is not what openapi.yaml says; run: npm run generate\n`);
+    process.stderr.write(`${relative(process.cwd(), path)} is not what the spec says; run: npm run generate\n`);
     process.exitCode = 1;
   }
 }

@@ -23,7 +23,7 @@ export class SpecNode {
   /** Throws for any key that the generator does not implement: a typo must not pass as a wish. */
   only(what: string, ...keys: string[]): this {
     for (const key of Object.keys(this.#object())) {
-      if (!keys.includes(key)) this.fail(`unknown ${what} '${key}'`);
+      if (!keys.includes(key)) this.fail(`unknown ${what} '${key}'; known here: ${keys.join(', ')}`);
     }
     return this;
   }

@@ -16,7 +16,7 @@ export interface GeneratedProject {
   load(path: string): Promise<Record<string, unknown>>;
   /** Runs a script of the copy, such as `src/cli/bin.ts`. */
   run(script: string, args?: readonly string[], env?: Readonly<Record<string, string>>): Promise<Finished>;
-  /** Adds files to the copy and gives what the compiler says about them: `name(line): TS1234`. */
+  /** Writes files into the copy and gives what the compiler says of them and the generated ones: `name(line): TS1234`. */
   typeErrors(files: Readonly<Record<string, string>>): Promise<string[]>;
 }
 
@@ -56,7 +56,7 @@ export async function generatedProject(spec: string): Promise<GeneratedProject> 
         'false',
       ]);
       return [...stdout.matchAll(/^(\S+)\((\d+),\d+\): error (TS\d+)/gm)]
-        .filter(([, name]) => names.includes(name!))
+        .filter(([, name]) => names.includes(name!) || name!.startsWith('src/generated/'))
         .map(([, name, line, code]) => `${name}(${line}): ${code}`);
     },
   };

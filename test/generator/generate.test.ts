@@ -1,0 +1,100 @@
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { generatedProject } from '../helpers/generated-project.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const GENERATED = 'src/generated';
+const FILES = ['operation-methods.ts', 'operations.ts', 'schemas.ts', 'service.ts', 'types.ts'];
+
+const spec = await readFile(join(ROOT, 'openapi.yaml'), 'utf8');
+const project = await generatedProject(spec);
+const stress = await generatedProject(await readFile(join(ROOT, 'test/fixtures/stress.openapi.yaml'), 'utf8'));
+
+test('src/generated is what openapi.yaml says, byte for byte', async () => {
+  expect((await readdir(join(ROOT, GENERATED))).sort()).toEqual(FILES);
+  for (const name of FILES) {
+    expect(await project.read(`${GENERATED}/${name}`)).toBe(await readFile(join(ROOT, GENERATED, name), 'utf8'));
+  }
+});
+
+test('every generated file says so in its first line', async () => {
+  for (const name of FILES) {
+    const [line] = (await project.read(`${GENERATED}/${name}`)).split('\n');
+    expect(line).toBe('// Generated from openapi.yaml by npm run generate. Do not edit.');
+  }
+});
+
+test('--check is content with files that are up to date', async () => {
+  expect(await project.run('scripts/generate.ts', ['--check'])).toEqual({ exitCode: 0, stdout: '', stderr: '' });
+});
+
+test('--check names every file that differs or is missing, and writes none', async () => {
+  const out = await emptyDirectory();
+  await project.run('scripts/generate.ts', ['--out', out]);
+  await writeFile(join(out, 'types.ts'), '// edited\n');
+  await rm(join(out, 'service.ts'));
+
+  const { exitCode, stderr } = await project.run('scripts/generate.ts', ['--check', '--out', out]);
+
+  expect(exitCode).toBe(1);
+  expect(stderr.match(/\w+\.ts is not what the spec says; run: npm run generate/g)).toEqual([
+    'service.ts is not what the spec says; run: npm run generate',
+    'types.ts is not what the spec says; run: npm run generate',
+  ]);
+  expect(await readdir(out)).not.toContain('service.ts');
+  expect(await readFile(join(out, 'types.ts'), 'utf8')).toBe('// edited\n');
+});
+
+test('--spec reads another spec; one that is refused is named by place, and nothing is written', async () => {
+  const out = await emptyDirectory();
+  const typo = join(out, 'typo.yaml');
+  await writeFile(typo, spec.replace('x-extensible-enum: [free', 'x-extensible-enums: [free'));
+
+  const { exitCode, stderr } = await project.run('scripts/generate.ts', ['--spec', typo, '--out', out]);
+
+  expect(exitCode).toBe(1);
+  expect(stderr).toMatch(
+    /^#\/components\/schemas\/QuotaData\/properties\/plan: unknown keyword 'x-extensible-enums';.*\n$/,
+  );
+  expect(await readdir(out)).toEqual(['typo.yaml']);
+});
+
+test('a spec that is not YAML is refused with line and column', async () => {
+  const out = await emptyDirectory();
+  const broken = join(out, 'broken.yaml');
+  await writeFile(broken, 'openapi: 3.1.0\npaths: [\n');
+
+  const { exitCode, stderr } = await project.run('scripts/generate.ts', ['--spec', broken, '--out', out]);
+
+  expect(exitCode).toBe(1);
+  expect(stderr).toContain('at line 3, column 1');
+  expect(stderr).not.toContain('at parse');
+});
+
+test('types and schemas of every keyword compile and agree', async () => {
+  const uses = FILES.map((name) => `import './${GENERATED}/${name}';\n`).join('');
+
+  expect(await stress.typeErrors({ 'uses.ts': uses })).toEqual([]);
+});
+
+test('a type that does not agree with its schema does not compile', async () => {
+  const types = (await project.read(`${GENERATED}/types.ts`)).replace(
+    'historical_days: number',
+    'historical_days: string',
+  );
+
+  const errors = await project.typeErrors({
+    [`${GENERATED}/types.ts`]: types,
+    'uses.ts': `import './${GENERATED}/schemas.ts';\n`,
+  });
+
+  expect(errors).toEqual([expect.stringMatching(/^src\/generated\/schemas\.ts\(\d+\): TS2375$/)]);
+});
+
+async function emptyDirectory(): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'fxrates-generate-'));
+  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  return directory;
+}
