@@ -34,10 +34,10 @@ export function createProgram({ face, write, run }: ProgramOptions): Command {
     .exitOverride()
     .configureOutput({ writeOut: write, writeErr: silence, outputError: silence, getOutHasColors: () => face.hasColor })
     .configureHelp({ formatHelp: (command) => formatHelp(command, specs, face) })
-    .version(VERSION, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print help')
     .helpCommand(false);
   for (const option of createGlobalOptions()) program.addOption(option);
+  program.optionsGroup('General').version(VERSION, '-V, --version', 'print the version');
   for (const spec of specs) addCommand(program, spec, run);
   return program;
 }

@@ -2,7 +2,7 @@ import type { Command, Option } from 'commander';
 import type { CommandSpec, Example } from '../command-spec.ts';
 import type { Face } from '../terminal/screen.ts';
 import { wrap } from '../terminal/wrap.ts';
-import { twoColumns } from './two-columns.ts';
+import { type Entry, twoColumns, widestTerm } from './two-columns.ts';
 
 /** What `fxrates <command> --help` prints: what it does, examples, then every option by its purpose. */
 export function commandHelp(spec: CommandSpec, command: Command, face: Face): string {
@@ -15,8 +15,7 @@ export function commandHelp(spec: CommandSpec, command: Command, face: Face): st
     section('Examples', exampleLines(spec.examples ?? [], face), face),
     [`${palette.heading('Usage:')} fxrates ${spec.name}${argument} [options]`],
     ...(spec.notes ?? []).map((note) => wrap(note, columns)),
-    section('Options', optionLines(own, face), face),
-    ...globalSections(global, face),
+    ...optionSections([...own, ...global], face),
     section(
       'More',
       wrap('fxrates help exit-codes · fxrates help environment · fxrates help formatting', columns - 2).map(
@@ -27,14 +26,18 @@ export function commandHelp(spec: CommandSpec, command: Command, face: Face): st
   ]);
 }
 
-/** The options in groups, in the order in which they were declared. */
-export function globalSections(options: readonly Option[], face: Face): string[][] {
-  const groups = new Map<string, Option[]>();
-  for (const option of options) {
-    const group = option.helpGroupHeading ?? 'General';
-    groups.set(group, [...(groups.get(group) ?? []), option]);
+/** The options in groups, in the order in which they were declared, with one left edge for all texts. */
+export function optionSections(options: readonly Option[], face: Face): string[][] {
+  const groups = new Map<string, Entry[]>();
+  for (const { helpGroupHeading: group = 'Options', flags, short, description } of options) {
+    const term = short === undefined ? `    ${flags}` : flags;
+    groups.set(group, [...(groups.get(group) ?? []), { term, text: description }]);
   }
-  return [...groups].map(([group, members]) => section(group, optionLines(members, face), face));
+  const termWidth = widestTerm([...groups.values()].flat());
+  const { columns, palette } = face;
+  return [...groups].map(([group, entries]) =>
+    section(group, twoColumns(entries, { columns, termWidth, paintTerm: palette.command }), face),
+  );
 }
 
 export function section(title: string, lines: readonly string[], { palette }: Face): string[] {
@@ -55,14 +58,6 @@ export function exampleLines(examples: readonly Example[], { columns, palette }:
     if (isBeside) return [`${line}${' '.repeat(widest - command.length + 3)}${palette.faint(comment)}`];
     return [...wrap(comment, columns - 4).map((text) => `  ${palette.faint(`# ${text}`)}`), line];
   });
-}
-
-function optionLines(options: readonly Option[], { columns, palette }: Face): string[] {
-  const entries = options.map(({ flags, short, description }) => ({
-    term: short === undefined ? `    ${flags}` : flags,
-    text: description,
-  }));
-  return twoColumns(entries, { columns, paintTerm: palette.command });
 }
 
 /** Only commands that ask the service have a use for connection, waiting and the choice of a value. */

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { CommandSpec } from '../command-spec.ts';
 import type { Face } from '../terminal/screen.ts';
-import { exampleLines, globalSections, paragraphs, section } from './command-help.ts';
+import { exampleLines, optionSections, paragraphs, section } from './command-help.ts';
 import { topics } from './topics.ts';
 import { twoColumns } from './two-columns.ts';
 
@@ -25,7 +25,7 @@ export function programHelp(specs: readonly CommandSpec[], program: Command, fac
     [`${palette.heading('Usage:')} fxrates <command> [options]`],
     section('Commands', twoColumns(commands, { columns, paintTerm }), face),
     section('First steps', exampleLines(FIRST_STEPS, face), face),
-    ...globalSections(program.options, face),
+    ...optionSections(program.options, face),
     section(
       'More',
       twoColumns([{ term: 'fxrates help <command>', text: 'examples and options of one command' }, ...topicEntries], {

@@ -7,6 +7,8 @@ export interface Entry {
 
 interface Layout {
   readonly columns: number;
+  /** Default: that of the widest of `entries`. */
+  readonly termWidth?: number;
   readonly paintTerm: (term: string) => string;
 }
 
@@ -16,10 +18,10 @@ const WIDEST_TERM = 28;
 const NARROW = 60;
 
 /** Terms on the left, their texts on the right; one under the other on a narrow screen. */
-export function twoColumns(entries: readonly Entry[], { columns, paintTerm }: Layout): string[] {
-  const widths = entries.map(({ term }) => term.length).filter((width) => width <= WIDEST_TERM);
+export function twoColumns(entries: readonly Entry[], layout: Layout): string[] {
+  const { columns, termWidth = widestTerm(entries), paintTerm } = layout;
   const isNarrow = columns < NARROW;
-  const indent = isNarrow ? 6 : 4 + Math.max(0, ...widths);
+  const indent = isNarrow ? 6 : 4 + termWidth;
   return entries.flatMap(({ term, text }) => {
     if (text === '') return [`  ${paintTerm(term)}`];
     const [first = '', ...rest] = wrap(text, columns - indent);
@@ -29,4 +31,8 @@ export function twoColumns(entries: readonly Entry[], { columns, paintTerm }: La
     const continued = rest.map((line) => ' '.repeat(indent) + line);
     return isBeside ? [head + padding + first, ...continued] : [head, ' '.repeat(indent) + first, ...continued];
   });
+}
+
+export function widestTerm(entries: readonly Entry[]): number {
+  return Math.max(0, ...entries.map(({ term }) => term.length).filter((width) => width <= WIDEST_TERM));
 }

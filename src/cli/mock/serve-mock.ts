@@ -1,5 +1,6 @@
 import { exitCodes } from '../exit-codes.ts';
 import type { Invocation } from '../invocation.ts';
+import { logRequests } from './request-log.ts';
 import { type MockOptions, type RunningMock, startMock } from './start-mock.ts';
 
 const DEFAULT_PORT = 4010;
@@ -12,7 +13,7 @@ export async function serveMock(options: MockOptions, invocation: Invocation): P
     await tellHowToUse(mock, options, invocation);
     const ready = { url: mock.url, key: mock.key, plan: options.plan, pid: io.pid };
     await screen.reveal(`${screen.isJson ? JSON.stringify(ready) : mock.url}\n`);
-    await stopped(io.interrupts.signal);
+    await logRequests(mock.server, invocation, io.interrupts.signal);
   } finally {
     await mock.close();
   }
@@ -32,11 +33,4 @@ async function tellHowToUse({ url, key }: RunningMock, { plan }: MockOptions, { 
     faint('Requests:'),
   ];
   await screen.note(`${lines.join('\n')}\n`);
-}
-
-function stopped(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }

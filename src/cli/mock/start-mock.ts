@@ -1,4 +1,5 @@
 import type { PlanName } from '../../generated/service.ts';
+import type { MockServer } from '../../mock-server/index.ts';
 import { CliError } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
 
@@ -13,6 +14,7 @@ export interface MockOptions {
 
 /** A mock server that listens, with a key to use it. */
 export interface RunningMock {
+  readonly server: MockServer;
   readonly url: string;
   readonly key: string;
   close(): Promise<void>;
@@ -23,10 +25,10 @@ export async function startMock({ host, plan, seed, now }: MockOptions, port: nu
   const { createMockServer } = await import('../../mock-server/index.ts');
   const mock = createMockServer({ seed, clock: { mode: 'real', ...(now === undefined ? {} : { now }) } });
   const { key } = mock.createKey({ plan });
-  const server = await mock.serve({ port, host }).catch((cause: unknown) => {
+  const listening = await mock.serve({ port, host }).catch((cause: unknown) => {
     throw cannotListen(cause, { host, port });
   });
-  return { url: server.url, key, close: () => server.close() };
+  return { server: mock, url: listening.url, key, close: () => listening.close() };
 }
 
 function cannotListen(cause: unknown, { host, port }: { readonly host: string; readonly port: number }): unknown {
