@@ -1,0 +1,89 @@
+import { getEventListeners } from 'node:events';
+import { expect, test } from 'vitest';
+import { type Clock, realClock } from '../../src/client/clock.ts';
+import { FakeClock, quiet } from '../helpers/fake-clock.ts';
+import { VirtualClock } from '../helpers/limits-clock.ts';
+
+interface Subject {
+  readonly clock: Clock;
+  /** Lets a short time pass. */
+  readonly pass: () => Promise<unknown>;
+}
+
+const clocks: [string, () => Subject][] = [
+  ['the real clock', () => ({ clock: realClock, pass: quiet })],
+  ['the fake clock', () => withAdvance(new FakeClock())],
+  ['the virtual clock of the limiter', () => withAdvance(new VirtualClock())],
+];
+
+function withAdvance(clock: FakeClock | VirtualClock): Subject {
+  return { clock, pass: () => clock.advance(1) };
+}
+
+const HOUR_MS = 3_600_000;
+
+test.each(clocks)('%s tells whole epoch milliseconds that do not go back', (_, create) => {
+  const { clock } = create();
+
+  const first = clock.now();
+  const second = clock.now();
+
+  expect(Number.isSafeInteger(first)).toBe(true);
+  expect(first).toBeGreaterThan(Date.UTC(2020, 0));
+  expect(second).toBeGreaterThanOrEqual(first);
+});
+
+test.each(clocks)('a sleep of zero or less on %s ends', async (_, create) => {
+  const { clock, pass } = create();
+
+  const sleeps = Promise.all([clock.sleep(0), clock.sleep(-1)]);
+  await pass();
+
+  await expect(sleeps).resolves.toEqual([undefined, undefined]);
+});
+
+test.each(clocks)('a sleep on %s that ends takes its listener with it', async (_, create) => {
+  const { clock, pass } = create();
+  const { signal } = new AbortController();
+
+  const sleep = clock.sleep(0, signal);
+  await pass();
+  await sleep;
+
+  expect(getEventListeners(signal, 'abort')).toEqual([]);
+});
+
+test.each(clocks)('an abort ends a sleep on %s at once with its reason and leaves no listener', async (_, create) => {
+  const { clock } = create();
+  const controller = new AbortController();
+  const reason = new Error('enough');
+
+  const sleep = clock.sleep(HOUR_MS, controller.signal);
+  controller.abort(reason);
+
+  await expect(sleep).rejects.toBe(reason);
+  expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
+});
+
+test.each(clocks)('a sleep on %s with an aborted signal never begins', async (_, create) => {
+  const { clock } = create();
+  const reason = new Error('too late');
+
+  await expect(clock.sleep(HOUR_MS, AbortSignal.abort(reason))).rejects.toBe(reason);
+});
+
+test.each(clocks)('a sleep on %s longer than a timer can be does not end at once', async (_, create) => {
+  const { clock, pass } = create();
+  const controller = new AbortController();
+  let hasEnded = false;
+
+  const sleep = clock.sleep(2 ** 31, controller.signal).then(() => {
+    hasEnded = true;
+  });
+  await pass();
+  await quiet();
+  controller.abort(new Error('enough'));
+
+  await expect(sleep).rejects.toThrow('enough');
+  expect(hasEnded).toBe(false);
+});

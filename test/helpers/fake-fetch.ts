@@ -1,0 +1,61 @@
+import type { FetchLike } from '../../src/client/index.ts';
+
+type Init = Parameters<FetchLike>[1];
+
+/** A request that a fake `fetch` got. */
+export interface SentRequest extends Init {
+  readonly url: string;
+}
+
+/** What a fake `fetch` answers: a response (`body` as JSON unless it is text), an error, or nothing, ever. */
+export type Reply =
+  | { readonly status?: number; readonly headers?: Record<string, string>; readonly body?: unknown }
+  | Error
+  | 'never'
+  | 'stalled body'
+  | ((request: SentRequest) => Reply | Response | Promise<Reply | Response>);
+
+export interface FakeFetch extends FetchLike {
+  /** What was sent, in order. */
+  readonly requests: SentRequest[];
+}
+
+/** Gives the replies in order, and the last one for good. Requests for the quota get `quota`, when it is given. */
+export function fakeFetch(replies: Reply | readonly Reply[], { quota }: { readonly quota?: Reply } = {}): FakeFetch {
+  const queue: Reply[] = [...(Array.isArray(replies) ? (replies as readonly Reply[]) : [replies as Reply])];
+  const requests: SentRequest[] = [];
+  const fetch = async (url: string, init: Init): Promise<Response> => {
+    const request = { url, ...init };
+    requests.push(request);
+    const isQuota = quota !== undefined && new URL(url).pathname.endsWith('/quota');
+    const reply = isQuota ? quota : queue.length > 1 ? queue.shift()! : queue[0]!;
+    return answer(reply, request);
+  };
+  return Object.assign(fetch, { requests });
+}
+
+async function answer(reply: Reply | Response, request: SentRequest): Promise<Response> {
+  if (reply instanceof Error) throw reply;
+  if (reply instanceof Response) return reply;
+  if (reply === 'never') return whenAborted(request.signal);
+  if (reply === 'stalled body') return new Response(stalledBody(request.signal), { status: 200 });
+  if (typeof reply === 'function') return answer(await reply(request), request);
+  const { status = 200, headers = {}, body = { success: true, data: {} } } = reply;
+  return new Response(typeof body === 'string' ? body : JSON.stringify(body), { status, headers });
+}
+
+function whenAborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    if (signal.aborted) reject(signal.reason);
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
+}
+
+function stalledBody(signal: AbortSignal): ReadableStream<Uint8Array> {
+  return new ReadableStream({
+    start(controller) {
+      controller.enqueue(new TextEncoder().encode('{"success":'));
+      signal.addEventListener('abort', () => controller.error(signal.reason), { once: true });
+    },
+  });
+}

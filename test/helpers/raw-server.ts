@@ -1,0 +1,90 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+
+/** A request as it came over the wire, and the socket to misbehave on. */
+export interface RawRequest {
+  readonly socket: Socket;
+  /** Request line and headers. */
+  readonly head: string;
+  /** 0 for the first request of the server. */
+  readonly index: number;
+}
+
+export interface RawServer {
+  readonly url: string;
+  /** Heads of the requests that came, in order. */
+  readonly requests: readonly string[];
+  readonly connections: () => number;
+  /** Resolves when request number `index` has come. */
+  arrived(index: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+interface RawServerOptions {
+  readonly onRequest?: (request: RawRequest) => void;
+  /** Called instead of reading anything. */
+  readonly onConnection?: (socket: Socket) => void;
+}
+
+/** A TCP server that says exactly what the test wants, well-formed or not. */
+export async function startRawServer({ onRequest, onConnection }: RawServerOptions): Promise<RawServer> {
+  const sockets = new Set<Socket>();
+  const requests: string[] = [];
+  const waiting: (() => void)[] = [];
+  let connections = 0;
+
+  const server = createServer((socket) => {
+    connections += 1;
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket));
+    socket.on('error', () => undefined); // the other side may well hang up
+    if (onConnection !== undefined) return onConnection(socket);
+    let received = '';
+    socket.on('data', (chunk) => {
+      received += chunk.toString('latin1');
+      for (let end = received.indexOf('\r\n\r\n'); end >= 0; end = received.indexOf('\r\n\r\n')) {
+        const head = received.slice(0, end);
+        received = received.slice(end + 4);
+        requests.push(head);
+        for (const wake of waiting.splice(0)) wake();
+        onRequest?.({ socket, head, index: requests.length - 1 });
+      }
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    requests,
+    connections: () => connections,
+    async arrived(index) {
+      while (requests.length <= index) await new Promise<void>((resolve) => waiting.push(resolve));
+    },
+    async close() {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+interface RawResponse {
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array;
+}
+
+/** A well-formed HTTP/1.1 response that ends its connection. A header of the same name replaces the usual one. */
+export function respond(socket: Socket, { status = 200, headers = {}, body = '' }: RawResponse): void {
+  const bytes = Buffer.from(body);
+  const all = {
+    'content-type': 'application/json',
+    'content-length': String(bytes.length),
+    connection: 'close',
+    ...headers,
+  };
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.write(`HTTP/1.1 ${status} Status\r\n${lines.join('')}\r\n`, 'latin1');
+  socket.end(bytes);
+}

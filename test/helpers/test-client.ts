@@ -1,0 +1,38 @@
+import { type CallOptions, FxRates, type FxRatesOptions } from '../../src/client/index.ts';
+import { FakeClock } from './fake-clock.ts';
+import { type FakeFetch, fakeFetch, type Reply } from './fake-fetch.ts';
+import { API_KEY } from './service-replies.ts';
+
+export const BASE_URL = 'https://fx.test';
+
+export interface TestClient {
+  readonly fx: FxRates;
+  readonly fetch: FakeFetch;
+  readonly clock: FakeClock;
+}
+
+/** A client over a fake `fetch`, in virtual time, with a chance that is always one half. */
+export function testClient(
+  replies: Reply | readonly Reply[],
+  { quota, ...options }: FxRatesOptions & { readonly quota?: Reply } = {},
+): TestClient {
+  const clock = new FakeClock();
+  const fetch = fakeFetch(replies, quota === undefined ? {} : { quota });
+  const fx = new FxRates({ baseUrl: BASE_URL, apiKey: API_KEY, clock, fetch, random: () => 0.5, ...options });
+  return { fx, fetch, clock };
+}
+
+/** The error that a call or a constructor ends with; a test that expects one fails without. */
+export async function errorOf(work: Promise<unknown> | (() => unknown)): Promise<unknown> {
+  try {
+    await (typeof work === 'function' ? work() : work);
+  } catch (error) {
+    return error;
+  }
+  throw new Error('expected a failure, but there was none');
+}
+
+/** Calls that coalescing cannot join. */
+export function differentCalls(fx: FxRates, count: number, options?: CallOptions): Promise<unknown>[] {
+  return Array.from({ length: count }, (_, index) => fx.latest({ call: index }, options));
+}
