@@ -20,7 +20,11 @@ const CONTRACT = {
   LatestQuery: [{}, { base: 'EUR' }, { base: 'EUR', symbols: ['USD', 'GBP'], places: 4, exact: true }],
   LatestData: [latest.example.data, {}, { base: 'EUR', rates: { USD: 1.1 }, at: [1, 2] }],
   LatestResponse: [latest.example, { success: true, data: {} }],
-  QuotaData: [quota.example.data, { ...quota.example.data, plan: 'unlimited', monthly_limit: null, extra: { a: [1] } }],
+  QuotaData: [
+    quota.example.data,
+    { ...quota.example.data, resets_at: '2026-02-01T05:30:00+05:30' },
+    { ...quota.example.data, plan: 'unlimited', monthly_limit: null, extra: { a: [1] } },
+  ],
   QuotaResponse: [quota.example, { ...quota.example, request_id: 'r-1' }],
   ErrorDetail: [rateLimited.error, { code: 'other', message: '', status: 503, hint: 'later' }],
   ErrorResponse: [rateLimited, { success: false, error: { code: 'x', message: 'y', status: 401 }, at: 1 }],

@@ -1,25 +1,28 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import type * as z from 'zod';
+import type * as ClientModule from '../../src/client/index.ts';
+import type { FxRates } from '../../src/client/index.ts';
+import type * as MockServerModule from '../../src/mock-server/index.ts';
 import { generatedProject } from '../helpers/generated-project.ts';
 import { specWith } from '../helpers/spec-with.ts';
 
 const GENERATED = join(import.meta.dirname, '../../src/generated');
 const project = await generatedProject(await specWith('historical.yaml'));
 
-const USES = `import type { OperationMethods } from './src/generated/operation-methods.ts';
+const USES = `import { FxRates } from './src/client/index.ts';
 
-declare const fx: OperationMethods;
+const fx = new FxRates();
 
 const { rates } = await fx.historical({ date: '2026-01-02' });
 export const eur: number | undefined = rates['EUR'];
 export const withBase = fx.historical({ date: '2026-01-02', base: 'EUR' }, { timeoutMs: 500 });
 `;
 
-const MISUSES = `import type { OperationMethods } from './src/generated/operation-methods.ts';
+const MISUSES = `import { FxRates } from './src/client/index.ts';
 
-declare const fx: OperationMethods;
+const fx = new FxRates();
 
 fx.historical();
 fx.historical({ base: 'EUR' });
@@ -74,6 +77,58 @@ test('an operation added to the spec only adds lines to the generated files', as
     expect(missingLines(before, after), name).toEqual([]);
   }
 });
+
+test('the client calls it; the mock answers the example and counts it', async () => {
+  const { mock, fx } = await mockAndClient();
+
+  const data = await fx.historical({ date: '2026-01-02', base: 'USD' });
+
+  expect(data).toEqual({ date: '2026-01-02', base: 'USD', rates: { EUR: 0.92, GBP: 0.79 } });
+  expect((await fx.quota()).monthly_used).toBe(1);
+  expect((await mock.fetch(`${mock.baseUrl}/api/v1/historical`)).status).toBe(401);
+});
+
+test('the client refuses a wrong query before anything is sent', async () => {
+  const { fx } = await mockAndClient();
+
+  await expect(fx.historical({ date: '2026-02-30' })).rejects.toThrow(/historical.*date/);
+  await expect(fx.historical({ date: '2026-01-02', symbols: 'EUR' })).rejects.toThrow(/historical.*symbols/);
+  expect((await fx.quota()).monthly_used).toBe(0);
+});
+
+test('the command line has it, with help and checks', async () => {
+  const { mock, key } = await mockAndClient();
+  const server = await mock.serve({ port: 0 });
+  onTestFinished(() => server.close());
+  const fxrates = (...args: string[]) =>
+    project.run('src/cli/bin.ts', args, { FXRATES_BASE_URL: server.url, FXRATES_API_KEY: key });
+
+  const [list, help, rates, wrong] = await Promise.all([
+    fxrates('--help'),
+    fxrates('historical', '--help'),
+    fxrates('historical', '--date', '2026-01-02', '--json'),
+    fxrates('historical', '--date', '2026-02-30'),
+  ]);
+
+  expect(list.stdout).toMatch(/^ +historical +exchange rates of a day \(uses quota\)$/m);
+  expect(help.stdout).toMatch(/^ +--date <date> +The day, such as 2026-01-02 \(required\)$/m);
+  expect(JSON.parse(rates.stdout)).toMatchObject({ date: '2026-01-02', rates: { EUR: 0.92 } });
+  expect(wrong).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringContaining('date') });
+});
+
+interface HistoricalClient extends FxRates {
+  historical(query: Readonly<Record<string, string>>): Promise<unknown>;
+}
+
+/** A mock and a client of the copy, with a new Free key. */
+async function mockAndClient() {
+  const { createMockServer } = (await project.load('src/mock-server/index.ts')) as typeof MockServerModule;
+  const { FxRates } = (await project.load('src/client/index.ts')) as typeof ClientModule;
+  const mock = createMockServer({ clock: 'virtual' });
+  const { key } = mock.createKey({ plan: 'free' });
+  const fx = new FxRates({ apiKey: key, ...mock.clientOptions() }) as HistoricalClient;
+  return { mock, key, fx };
+}
 
 /** Lines of `before` that do not stand in `after` in the same order. */
 function missingLines(before: readonly string[], after: readonly string[]): string[] {

@@ -77,7 +77,7 @@ test('types and schemas of every keyword compile and agree', async () => {
   const uses = FILES.map((name) => `import './${GENERATED}/${name}';\n`).join('');
 
   expect(await stress.typeErrors({ 'uses.ts': uses })).toEqual([]);
-});
+}, 60_000);
 
 test('a type that does not agree with its schema does not compile', async () => {
   const types = (await project.read(`${GENERATED}/types.ts`)).replace(
@@ -91,7 +91,7 @@ test('a type that does not agree with its schema does not compile', async () => 
   });
 
   expect(errors).toEqual([expect.stringMatching(/^src\/generated\/schemas\.ts\(\d+\): TS2375$/)]);
-});
+}, 60_000);
 
 async function emptyDirectory(): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'fxrates-generate-'));
