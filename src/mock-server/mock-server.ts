@@ -1,8 +1,13 @@
 import type { RequestHandler } from 'msw';
+import type { Dispatcher } from 'undici';
 import type { PlanName } from '../generated/service.ts';
 import type { Fetch } from './adapters/fetch.ts';
+import { intercept } from './adapters/interception.ts';
+import { loadUndici } from './adapters/load-undici.ts';
+import { createMswHandlers } from './adapters/msw-handlers.ts';
 import { type RunningServer, type ServeOptions, serve } from './adapters/node-server.ts';
 import type { Overrides } from './adapters/overrides.ts';
+import { createDispatcher } from './adapters/undici-dispatcher.ts';
 import { createMockBehaviour, type MockBehaviour } from './behaviour/mock-behaviour.ts';
 import type { BehaviourValues } from './behaviour/switches.ts';
 import type { Clock, DrivenClock, MockClock } from './clock/clock.ts';
@@ -47,6 +52,7 @@ export class MockServer implements AsyncDisposable {
   readonly #parts: MockServerParts;
   readonly #initialBehaviour: BehaviourValues;
   readonly #servers = new Set<RunningServer>();
+  #stopListening: (() => void) | undefined;
 
   constructor(parts: MockServerParts) {
     const { context } = parts;
@@ -80,6 +86,33 @@ export class MockServer implements AsyncDisposable {
   /** Adds or overrides routes, in every mode; the last added is asked first. Needs msw. */
   use(...handlers: readonly RequestHandler[]): void {
     this.#parts.overrides.add(handlers);
+  }
+
+  /** The mock as request handlers for a test suite that already has msw: `setupServer(...mock.handlers)`. */
+  get handlers(): RequestHandler[] {
+    return createMswHandlers(this.baseUrl, this.#parts.exchange);
+  }
+
+  /** An undici dispatcher that answers for the mock and passes other origins on to the one that is global now. */
+  get dispatcher(): Dispatcher {
+    const { baseUrl } = this;
+    const { exchange } = this.#parts;
+    const next = loadUndici().getGlobalDispatcher();
+    return createDispatcher((origin) => (origin === baseUrl ? exchange : undefined), next);
+  }
+
+  /**
+   * Intercepts global fetch, node:http and undici in this process until `close()`; other origins are not touched.
+   * Needs msw. Throws when another mock listens at the same base URL.
+   */
+  listen(): void {
+    if (this.#stopListening !== undefined) return;
+    const stop = intercept(this.baseUrl, this.#parts.exchange);
+    const socketsGone = this.#parts.clock.expectSockets();
+    this.#stopListening = () => {
+      stop();
+      socketsGone();
+    };
   }
 
   /** Serves the mock on a port. Default: any free port of 127.0.0.1. */
@@ -124,6 +157,8 @@ export class MockServer implements AsyncDisposable {
 
   /** Ends everything the mock has opened: interception and servers. */
   async close(): Promise<void> {
+    this.#stopListening?.();
+    this.#stopListening = undefined;
     await Promise.all(Array.from(this.#servers, (server) => server.close()));
   }
 

@@ -1,0 +1,37 @@
+import type { Dispatcher } from 'undici';
+import type { MockResponse } from '../http/mock-message.ts';
+import { loadUndici } from './load-undici.ts';
+import type { FindExchange } from './msw-handlers.ts';
+import { readDispatch } from './undici-request.ts';
+import { type ResponseSink, responseSink } from './undici-sink.ts';
+
+/** Answers what is sent to a mock, and passes every other origin on to `next`. msw does not see undici; this does. */
+export function createDispatcher(findExchange: FindExchange, next: Dispatcher): Dispatcher {
+  const { Dispatcher, errors } = loadUndici();
+  return new (class MockDispatcher extends Dispatcher {
+    override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
+      const exchange = findExchange(originOf(options));
+      if (exchange === undefined) return next.dispatch(options, handler);
+      const sink = responseSink(handler, () => new errors.RequestAbortedError());
+      sink.begin();
+      readDispatch(options)
+        .then(exchange)
+        .then((answer) => deliver(answer, sink, () => new errors.SocketError('other side closed')))
+        .catch((error: unknown) => sink.fail(error instanceof Error ? error : new Error(String(error))));
+      return true;
+    }
+
+    /** Nothing of its own to close; what requests are passed on to belongs to somebody else. */
+    override async close(): Promise<void> {}
+    override async destroy(): Promise<void> {}
+  })();
+}
+
+function originOf({ origin }: Dispatcher.DispatchOptions): string {
+  return origin === undefined ? '' : new URL(origin).origin;
+}
+
+async function deliver(answer: MockResponse | undefined, sink: ResponseSink, broken: () => Error): Promise<void> {
+  if (answer === undefined) sink.fail(broken());
+  else await sink.send(answer);
+}

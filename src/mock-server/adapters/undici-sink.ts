@@ -1,0 +1,124 @@
+import type { Dispatcher } from 'undici';
+import { reasonPhrase } from '../http/answer.ts';
+import type { MockResponse } from '../http/mock-message.ts';
+
+/** Where a dispatched request gets its answer; hides that undici has two generations of handlers. */
+export interface ResponseSink {
+  begin(): void;
+  /** Hands the answer over; waits where the reader does not keep up. Does nothing after an abort. */
+  send(answer: MockResponse): Promise<void>;
+  fail(error: Error): void;
+}
+
+/** The handlers of undici 7 have `onRequestStart`; those of `fetch` in Node 20, and undici's own old ones, `onConnect`. */
+export function responseSink(handler: Dispatcher.DispatchHandler, aborted: () => Error): ResponseSink {
+  const flow = new Flow();
+  const steps = handler.onRequestStart === undefined ? oldSteps(handler, flow) : newSteps(handler, flow);
+  const fail = (error: Error) => {
+    if (flow.isOver) return;
+    flow.finish();
+    steps.error(error);
+  };
+  return {
+    begin: () => steps.begin((reason) => fail(reason ?? aborted())),
+    fail,
+    async send(answer) {
+      if (flow.isOver) return;
+      steps.head(answer);
+      if (answer.body.length > 0 && (await flow.isFree())) steps.data(Buffer.from(answer.body));
+      if (!(await flow.isFree())) return;
+      flow.finish();
+      steps.end();
+    },
+  };
+}
+
+/** What a handler is told, in this order. */
+interface Steps {
+  readonly begin: (abort: (reason?: Error) => void) => void;
+  readonly head: (answer: MockResponse) => void;
+  readonly data: (chunk: Buffer) => void;
+  readonly end: () => void;
+  readonly error: (error: Error) => void;
+}
+
+/** Whether the reader wants more, and whether anything more may be said. */
+class Flow {
+  isOver = false;
+  isPaused = false;
+  #resumed: (() => void) | undefined;
+
+  pause(): void {
+    this.isPaused = true;
+  }
+
+  resume(): void {
+    this.isPaused = false;
+    this.#resumed?.();
+  }
+
+  finish(): void {
+    this.isOver = true;
+    this.resume();
+  }
+
+  /** Waits while paused; false when it is over. */
+  async isFree(): Promise<boolean> {
+    while (this.isPaused && !this.isOver) {
+      await new Promise<void>((resolve) => {
+        this.#resumed = resolve;
+      });
+    }
+    return !this.isOver;
+  }
+}
+
+function newSteps(handler: Dispatcher.DispatchHandler, flow: Flow): Steps {
+  let abort: (reason?: Error) => void = () => undefined;
+  let reason: Error | null = null;
+  const controller: Dispatcher.DispatchController = {
+    get aborted() {
+      return reason !== null;
+    },
+    get paused() {
+      return flow.isPaused;
+    },
+    get reason() {
+      return reason;
+    },
+    rawHeaders: null,
+    rawTrailers: null,
+    pause: () => flow.pause(),
+    resume: () => flow.resume(),
+    abort: (given) => {
+      reason = given;
+      abort(given);
+    },
+  };
+  return {
+    begin: (abortRequest) => {
+      abort = abortRequest;
+      handler.onRequestStart?.(controller, {});
+    },
+    head: ({ status, headers }) => handler.onResponseStart?.(controller, status, { ...headers }, reasonPhrase(status)),
+    data: (chunk) => handler.onResponseData?.(controller, chunk),
+    end: () => handler.onResponseEnd?.(controller, {}),
+    error: (error) => handler.onResponseError?.(controller, error),
+  };
+}
+
+function oldSteps(handler: Dispatcher.DispatchHandler, flow: Flow): Steps {
+  const pauseIf = (wantsMore: boolean | undefined) => {
+    if (wantsMore === false) flow.pause();
+  };
+  return {
+    begin: (abort) => handler.onConnect?.(abort),
+    head: ({ status, headers }) => {
+      const raw = Object.entries(headers).flatMap(([name, value]) => [Buffer.from(name), Buffer.from(value, 'latin1')]);
+      pauseIf(handler.onHeaders?.(status, raw, () => flow.resume(), reasonPhrase(status)));
+    },
+    data: (chunk) => pauseIf(handler.onData?.(chunk)),
+    end: () => handler.onComplete?.([]),
+    error: (error) => handler.onError?.(error),
+  };
+}

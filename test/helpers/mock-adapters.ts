@@ -1,0 +1,155 @@
+import http from 'node:http';
+import https from 'node:https';
+import { Writable } from 'node:stream';
+import { setupServer } from 'msw/node';
+import * as undici from 'undici';
+import type { MockServer } from '../../src/mock-server/index.ts';
+
+/** A request in the words every adapter understands. */
+export interface PlainRequest {
+  readonly method?: string;
+  /** Path and query. */
+  readonly target: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+/** What came back, without what belongs to one connection (RFC 9110 §7.6.1). */
+export interface PlainResponse {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+export type Send = (request: PlainRequest) => Promise<PlainResponse>;
+
+/** A way into the mock: `open` gives a function that sends requests through it, and one that closes it. */
+export interface MockAdapter {
+  readonly name: string;
+  /** msw takes the path `//a/b` of node:http for a URL without scheme, and looks for the host `a`. */
+  readonly losesDoubleSlash?: boolean;
+  readonly open: (mock: MockServer) => Promise<{ readonly send: Send; readonly close: () => Promise<void> }>;
+}
+
+export const mockAdapters: readonly MockAdapter[] = [
+  { name: 'mock.fetch', open: async (mock) => ({ send: byFetch(mock.fetch, mock.baseUrl), close: async () => {} }) },
+  { name: 'global fetch, intercepted by mock.listen()', open: (mock) => listening(mock, byFetch(fetch, mock.baseUrl)) },
+  {
+    name: 'node:http, intercepted by mock.listen()',
+    losesDoubleSlash: true,
+    open: (mock) => listening(mock, byNodeHttp(mock.baseUrl)),
+  },
+  { name: 'undici.request, intercepted by mock.listen()', open: (mock) => listening(mock, byUndici(mock.baseUrl)) },
+  {
+    name: 'undici.fetch, intercepted by mock.listen()',
+    open: (mock) => listening(mock, byFetch(undici.fetch as unknown as typeof fetch, mock.baseUrl)),
+  },
+  {
+    name: 'undici.request with mock.dispatcher',
+    open: async (mock) => ({ send: byUndici(mock.baseUrl, mock.dispatcher), close: async () => {} }),
+  },
+  {
+    name: 'undici.stream with mock.dispatcher',
+    open: async (mock) => ({ send: byUndiciStream(mock.baseUrl, mock.dispatcher), close: async () => {} }),
+  },
+  {
+    name: "a test suite's own msw with mock.handlers",
+    open: async (mock) => {
+      const server = setupServer(...mock.handlers);
+      server.listen({ onUnhandledRequest: 'error' });
+      return { send: byFetch(globalThis.fetch, mock.baseUrl), close: async () => server.close() };
+    },
+  },
+  { name: 'a real socket, by node:http', open: (mock) => serving(mock, byNodeHttp) },
+  { name: 'a real socket, by undici', open: (mock) => serving(mock, byUndici) },
+  { name: 'a real socket, by fetch', open: (mock) => serving(mock, (url) => byFetch(fetch, url)) },
+];
+
+async function listening(mock: MockServer, send: Send) {
+  mock.listen();
+  return { send, close: () => mock.close() };
+}
+
+async function serving(mock: MockServer, sendTo: (url: string) => Send) {
+  const server = await mock.serve();
+  return { send: sendTo(server.url), close: () => server.close() };
+}
+
+function byFetch(fetchOf: typeof fetch, origin: string): Send {
+  // Looked up at each call: interception replaces the global one.
+  const fetchNow: typeof fetch = (...call) => (fetchOf === originalFetch ? globalThis.fetch : fetchOf)(...call);
+  return async ({ method = 'GET', target, headers = {}, body }) => {
+    const init: RequestInit = { method, headers, ...(body === undefined ? {} : { body }) };
+    const response = await fetchNow(origin + target, init);
+    return plain(response.status, Object.fromEntries(response.headers), await response.text());
+  };
+}
+
+const originalFetch = globalThis.fetch;
+
+function byNodeHttp(origin: string): Send {
+  return ({ method = 'GET', target, headers = {}, body }) =>
+    new Promise((resolve, reject) => {
+      // Without keep-alive: an agent of an intercepted process must not meet a socket of another test.
+      const request = (origin.startsWith('https:') ? https : http).request(
+        origin + target,
+        { method, headers, agent: false },
+        (response) => {
+          const chunks: Buffer[] = [];
+          response.on('data', (chunk: Buffer) => chunks.push(chunk));
+          response.on('error', reject);
+          response.on('end', () => {
+            resolve(
+              plain(
+                response.statusCode ?? 0,
+                response.headers as Record<string, string>,
+                Buffer.concat(chunks).toString(),
+              ),
+            );
+          });
+        },
+      );
+      request.on('error', reject);
+      request.end(body);
+    });
+}
+
+function byUndici(origin: string, dispatcher?: undici.Dispatcher): Send {
+  return async ({ method = 'GET', target, headers = {}, body }) => {
+    const response = await undici.request(origin + target, {
+      method,
+      headers,
+      ...(body === undefined ? {} : { body }),
+      ...(dispatcher === undefined ? {} : { dispatcher }),
+    });
+    return plain(response.statusCode, response.headers as Record<string, string>, await response.body.text());
+  };
+}
+
+function byUndiciStream(origin: string, dispatcher: undici.Dispatcher): Send {
+  return async ({ method = 'GET', target, headers = {}, body }) => {
+    const chunks: Buffer[] = [];
+    let head: undici.Dispatcher.StreamFactoryData | undefined;
+    await undici.stream(
+      origin + target,
+      { method, headers, dispatcher, ...(body === undefined ? {} : { body }) },
+      (data) => {
+        head = data;
+        return new Writable({
+          write(chunk, _encoding, done) {
+            chunks.push(chunk);
+            done();
+          },
+        });
+      },
+    );
+    return plain(head?.statusCode ?? 0, head?.headers as Record<string, string>, Buffer.concat(chunks).toString());
+  };
+}
+
+const OF_ONE_CONNECTION = new Set(['connection', 'keep-alive', 'transfer-encoding']);
+
+function plain(status: number, headers: Readonly<Record<string, string>>, body: string): PlainResponse {
+  const kept = Object.entries(headers).filter(([name]) => !OF_ONE_CONNECTION.has(name));
+  return { status, headers: Object.fromEntries(kept.sort()), body };
+}
