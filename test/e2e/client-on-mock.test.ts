@@ -1,0 +1,134 @@
+import { expect, test } from 'vitest';
+import { FxRates, FxRatesError, type FxRatesOptions, QuotaExhaustedError } from '../../src/client/index.ts';
+import { createMockServer, type MockServerOptions } from '../../src/mock-server/index.ts';
+
+function setUp(options: MockServerOptions = {}, clientOptions: FxRatesOptions = {}) {
+  const mock = createMockServer({ seed: 7, clock: 'virtual', ...options });
+  const { key, id } = mock.createKey({ plan: 'free' });
+  const fx = new FxRates({ apiKey: key, ...mock.clientOptions(), deadlineMs: false, ...clientOptions });
+  return { mock, fx, key, keyId: id };
+}
+
+/** A query of its own for each call, so that none shares the request of another. */
+function calls(fx: FxRates, count: number) {
+  return Promise.allSettled(Array.from({ length: count }, (_, n) => fx.latest({ n })));
+}
+
+function kindOf(result: PromiseSettledResult<unknown>): string {
+  if (result.status === 'fulfilled') return 'ok';
+  return FxRatesError.is(result.reason) ? result.reason.kind : `a stranger: ${String(result.reason)}`;
+}
+
+const refusals = (mock: ReturnType<typeof createMockServer>) => mock.journal.filter(({ status }) => status === 429);
+
+test('a whole month of the Free plan passes under virtual time, and the next month works again', async () => {
+  const { mock, fx, keyId } = setUp();
+  await fx.quota();
+
+  const results = await calls(fx, 1000);
+
+  expect(new Set(results.map(kindOf))).toEqual(new Set(['ok']));
+  expect(mock.keys.get(keyId).monthlyUsed).toBe(1000);
+  await expect(fx.latest()).rejects.toMatchObject({ kind: 'quota_exhausted', local: false });
+  await mock.clock.advanceTo('quota-reset');
+  await expect(fx.latest()).resolves.toMatchObject({ base: expect.any(String) });
+  expect(mock.keys.get(keyId).monthlyUsed).toBe(1);
+});
+
+test.each(['sliding-log', 'fixed-epoch', 'fixed-first-request', 'sliding-counter', 'token-bucket'] as const)(
+  'two hundred calls at once all get through a limit of thirty, with few refusals (%s)',
+  async (rateWindow) => {
+    const { mock, fx } = setUp({ behaviour: { rateWindow } });
+    await fx.quota();
+
+    const results = await calls(fx, 200);
+
+    expect(results.map(kindOf).filter((kind) => kind !== 'ok')).toEqual([]);
+    expect(refusals(mock).length).toBeLessThanOrEqual(20);
+  },
+);
+
+test('a call whose slot comes after its deadline fails at once, and says when to come back', async () => {
+  const { mock, fx } = setUp();
+  await fx.quota();
+  await calls(fx, 29);
+  const startedAt = mock.clock.now();
+
+  const error = await fx.latest({ late: true }, { deadlineMs: 5000 }).catch((reason: unknown) => reason);
+
+  expect(error).toMatchObject({ kind: 'rate_limited', reason: 'deadline' });
+  expect(mock.clock.now() - startedAt).toBeLessThan(5000);
+});
+
+test('a revoked key is replaced by the one its provider gives next', async () => {
+  const mock = createMockServer({ clock: 'virtual' });
+  const account = mock.accounts.create({ plan: 'developer' });
+  mock.accounts.confirm(account.id);
+  const old = mock.keys.create({ accountId: account.id });
+  const fresh = mock.keys.create({ accountId: account.id });
+  let current = old.key;
+  const fx = new FxRates({ apiKey: () => current, ...mock.clientOptions() });
+  await fx.latest();
+
+  current = fresh.key;
+  mock.keys.revoke(old.id);
+  const { meta } = await fx.latest().withMeta();
+
+  expect(meta.attempts.map(({ status, reason }) => [status, reason])).toEqual([
+    [401, 'first'],
+    [200, 'key_rotated'],
+  ]);
+});
+
+test.each(['429 quota_exceeded', '402 quota_exceeded', '403 quota_exceeded'] as const)(
+  'an exhausted quota is told from a rate limit and a bad key, with one question for a burst (%s)',
+  async (quotaExhausted) => {
+    const { mock, fx, keyId } = setUp({ behaviour: { quotaExhausted } });
+    mock.keys.setUsage(keyId, { month: 1000 });
+
+    const results = await calls(fx, 50);
+
+    expect(new Set(results.map(kindOf))).toEqual(new Set(['quota_exhausted']));
+    expect(mock.journal.filter(({ path }) => path === '/api/v1/quota')).toHaveLength(1);
+    const [first] = results;
+    const error = (first as PromiseRejectedResult).reason as QuotaExhaustedError;
+    expect(error).toBeInstanceOf(QuotaExhaustedError);
+    expect(error.resetsAt).toEqual(new Date('2026-02-01T00:00:00.000Z'));
+    expect(error.quota).toMatchObject({ monthly_used: 1000, monthly_limit: 1000 });
+  },
+);
+
+test('an upgrade in the dashboard is noticed within a minute of the last refusal', async () => {
+  const { mock, fx, keyId } = setUp();
+  mock.keys.setUsage(keyId, { month: 1000 });
+  await expect(fx.latest()).rejects.toMatchObject({ kind: 'quota_exhausted', local: false });
+  await expect(fx.latest()).rejects.toMatchObject({ kind: 'quota_exhausted', local: true });
+
+  mock.accounts.setPlan(mock.keys.get(keyId).accountId, 'developer');
+  await mock.clock.advance(60_000);
+
+  await expect(fx.latest()).resolves.toBeDefined();
+});
+
+const everySwitch = createMockServer()
+  .behaviour.describe()
+  .flatMap(({ name, alternatives, provenance }) =>
+    provenance === 'documented' ? [] : alternatives.map((value) => ({ name, value })),
+  );
+
+test.each(everySwitch)('the client gets its work done whatever $name is ($value)', async ({ name, value }) => {
+  const { mock, fx, keyId } = setUp({ behaviour: { [name]: value } });
+
+  const quota = await fx.quota();
+  const results = await calls(fx, 70);
+  mock.keys.setUsage(keyId, { month: 1000 });
+  const exhausted = await calls(fx, 3);
+  mock.keys.revoke(keyId);
+  await mock.clock.advance(120_000);
+  const revoked = await calls(fx, 1);
+
+  expect(quota.plan).toBe('free');
+  expect(results.map(kindOf).filter((kind) => kind !== 'ok')).toEqual([]);
+  expect(new Set(exhausted.map(kindOf))).toEqual(new Set(['quota_exhausted']));
+  expect(revoked.map(kindOf)).toEqual(['authentication']);
+});
