@@ -1,5 +1,6 @@
 import { ConfigError } from '../errors/config-error.ts';
 import { describeValue } from '../errors/describe-value.ts';
+import { refuse } from './checks.ts';
 
 /** One value of a query parameter; a list is sent as repeated names. */
 export type QueryValue = string | number | boolean | readonly (string | number | boolean)[] | undefined;
@@ -7,6 +8,7 @@ export type QueryValue = string | number | boolean | readonly (string | number |
 /** Path and query as they are sent. The key has no place here (SERVICE.md, Authentication, rule 3). */
 export function buildTarget(path: string, query: Readonly<Record<string, unknown>> | undefined): string {
   if (query === undefined) return path;
+  requirePlainObject(query);
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
     refuseKeyParameter(name);
@@ -18,11 +20,16 @@ export function buildTarget(path: string, query: Readonly<Record<string, unknown
 /** A path for `get`. @throws ConfigError for what would leave the service or carry a query of its own. */
 export function checkPath(path: unknown): string {
   const isPath =
-    typeof path === 'string' && /^\/(?!\/)[^?#\\\s]*$/.test(path) && !/(^|\/)(\.|%2e){1,2}(\/|$)/i.test(path);
+    typeof path === 'string' && /^\/(?!\/)[^?#\\\s\p{Cc}]*$/u.test(path) && !/(^|\/)(\.|%2e){1,2}(\/|$)/i.test(path);
   if (isPath) return path;
   throw new ConfigError(
     `path: expected one such as '/api/v1/latest', without host, query or '..', got ${describeValue(path)}; parameters go into { query }`,
   );
+}
+
+/** Others, such as `URLSearchParams` or text, would be sent without their parameters or as something else. */
+function requirePlainObject(query: unknown): void {
+  if (Object.prototype.toString.call(query) !== '[object Object]') refuse('query', query, 'an object of parameters');
 }
 
 /** The values to send under one name; `undefined` is left out. */

@@ -2,15 +2,15 @@ import { createHash } from 'node:crypto';
 import { inspect } from 'node:util';
 import { apiKeyPattern } from '../../generated/service.ts';
 import { ConfigError } from '../errors/config-error.ts';
+import { mask, patternOf } from './mask.ts';
 
 const DOCUMENTED_FORM = new RegExp(apiKeyPattern);
 const HEADER_SAFE = /^[\x21-\x7e]+$/;
-/** A shorter text shows nothing of itself: four characters of it could be most of it. */
-const SHOWS_ITS_END_FROM = 16;
 
 /** An API key that cannot be printed by accident: `inspect`, JSON and templates give its mask. */
 export class ApiKey {
   readonly #secret: string;
+  readonly #pattern: RegExp;
   /** `fx_live_…9c2d`: enough to tell keys apart, useless to anyone else. */
   readonly masked: string;
   /** SHA-256 of the key, hex: names the state that calls with this key share. */
@@ -20,6 +20,7 @@ export class ApiKey {
 
   private constructor(secret: string) {
     this.#secret = secret;
+    this.#pattern = patternOf(secret);
     this.masked = mask(secret);
     this.hash = createHash('sha256').update(secret).digest('hex');
     this.hasDocumentedForm = DOCUMENTED_FORM.test(secret);
@@ -37,9 +38,9 @@ export class ApiKey {
     return this.#secret;
   }
 
-  /** `text` without the key, also where it is URL-encoded. */
+  /** `text` without the key, however it is escaped. */
   redact(text: string): string {
-    return text.replaceAll(this.#secret, this.masked).replaceAll(encodeURIComponent(this.#secret), this.masked);
+    return text.replace(this.#pattern, () => this.masked);
   }
 
   toString(): string {
@@ -65,10 +66,4 @@ function problemOf(value: unknown): string | undefined {
   if (!HEADER_SAFE.test(value))
     return 'has characters that a key cannot have (white space, control or non-ASCII characters)';
   return undefined;
-}
-
-function mask(secret: string): string {
-  const prefix = /^[A-Za-z0-9]+_live_/.exec(secret)?.[0] ?? '';
-  const rest = secret.slice(prefix.length);
-  return rest.length >= SHOWS_ITS_END_FROM ? `${prefix}…${rest.slice(-4)}` : '…';
 }

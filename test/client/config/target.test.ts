@@ -1,0 +1,86 @@
+import { expect, test } from 'vitest';
+import { buildTarget, checkPath } from '../../../src/client/config/target.ts';
+import { ConfigError } from '../../../src/client/errors/config-error.ts';
+import { API_KEY } from '../../helpers/service-replies.ts';
+
+test.each([
+  [undefined, '/p'],
+  [{}, '/p'],
+  [{ base: undefined }, '/p'],
+  [{ base: 'EUR' }, '/p?base=EUR'],
+  [{ base: 'EUR', amount: 1.5, all: true }, '/p?base=EUR&amount=1.5&all=true'],
+  [{ symbols: ['USD', 'JPY'] }, '/p?symbols=USD&symbols=JPY'],
+  [{ symbols: ['USD', undefined] }, '/p?symbols=USD'],
+  [{ symbols: [] }, '/p'],
+  [{ base: '' }, '/p?base='],
+  [{ q: 'a&b=c d#é' }, '/p?q=a%26b%3Dc+d%23%C3%A9'],
+  [{ q: 'line\r\nbreak' }, '/p?q=line%0D%0Abreak'],
+  [Object.create(null, { base: { value: 'EUR', enumerable: true } }), '/p?base=EUR'],
+])('%j is sent as %s', (query, target) => {
+  expect(buildTarget('/p', query)).toBe(target);
+});
+
+test.each([
+  [{ base: null }, "'base'"],
+  [{ base: Number.NaN }, "'base'"],
+  [{ base: Number.POSITIVE_INFINITY }, "'base'"],
+  [{ base: {} }, "'base'"],
+  [{ base: ['EUR', ['USD']] }, "'base'"],
+  [{ base: () => 'EUR' }, "'base'"],
+  [{ base: 1n }, "'base'"],
+  [{ base: Symbol('EUR') }, "'base'"],
+  [{ api_key: 'x' }, "'api_key' is not a parameter"],
+  [{ API_KEY: 'x' }, "'api_key' is not a parameter"],
+])('refuses the query %o', (query, problem) => {
+  expect(() => buildTarget('/p', query as never)).toThrow(ConfigError);
+  expect(() => buildTarget('/p', query as never)).toThrow(problem);
+});
+
+test.each([
+  ['text', 'EUR'],
+  ['null', null],
+  ['a list', ['EUR']],
+  ['a number', 5],
+  ['URLSearchParams', new URLSearchParams({ base: 'EUR' })],
+  ['a Map', new Map([['base', 'EUR']])],
+  ['a Date', new Date(0)],
+  ['a function', () => ({ base: 'EUR' })],
+])('refuses %s in place of a query, whose parameters would be lost', (_, query) => {
+  expect(() => buildTarget('/p', query as never)).toThrow(ConfigError);
+  expect(() => buildTarget('/p', query as never)).toThrow(/^query: expected an object/);
+});
+
+test.each(['/', '/api/v1/latest', '/api/v1/rates/EUR', '/a.b/..c', '/a%20b', '/a:b@c'])('takes the path %s', (path) => {
+  expect(checkPath(path)).toBe(path);
+});
+
+test.each([
+  '',
+  'api/v1/latest',
+  'https://elsewhere.test/',
+  '//elsewhere.test/',
+  '/\\elsewhere.test/',
+  '/a?b=c',
+  '/a#b',
+  '/a b',
+  '/a\tb',
+  '/a\nb',
+  '/../admin',
+  '/a/..',
+  '/a/./b',
+  '/a/%2e%2E/b',
+  '/a/.%2e',
+  '/a\u0000b',
+  '/\u007f',
+  undefined,
+  null,
+  42,
+  {},
+])('refuses the path %j', (path) => {
+  expect(() => checkPath(path)).toThrow(ConfigError);
+  expect(() => checkPath(path)).toThrow(/^path: /);
+});
+
+test('refuses a path without repeating a key in it', () => {
+  expect(() => checkPath(`latest/${API_KEY}`)).not.toThrow('89abcdef');
+});

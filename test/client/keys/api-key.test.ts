@@ -1,0 +1,99 @@
+import { inspect } from 'node:util';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { ApiKey } from '../../../src/client/keys/api-key.ts';
+import { API_KEY } from '../../helpers/service-replies.ts';
+import { errorOf } from '../../helpers/test-client.ts';
+
+/** Anything that can stand in a header. */
+function secretOf({ minLength }: { readonly minLength: number }): fc.Arbitrary<string> {
+  const character = fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code));
+  return fc.string({ unit: character, minLength, maxLength: 60 });
+}
+
+test.each([
+  [API_KEY, 'fx_live_…cdef'],
+  [`other0_live_${'a'.repeat(48)}`, 'other0_live_…aaaa'],
+  ['0123456789abcdef', '…cdef'],
+  ['fx_live_0123456789abcdef', 'fx_live_…cdef'],
+  ['fx_live_0123456789abcde', '…'],
+  ['short', '…'],
+])('%s is shown as %s', (secret, masked) => {
+  expect(ApiKey.from(secret).masked).toBe(masked);
+});
+
+test('every way to print a key gives its mask', () => {
+  const key = ApiKey.from(API_KEY);
+
+  const prints = [String(key), `${key}`, JSON.stringify({ key }), inspect(key), inspect({ key }, { showHidden: true })];
+
+  expect(prints.join('\n')).not.toContain('0123456789');
+  expect(inspect(key, { customInspect: false, showHidden: true, depth: 10 })).not.toContain('89abcdef01');
+  expect(key.reveal()).toBe(API_KEY);
+});
+
+test('a mask shows at most four characters of what makes a key secret', () => {
+  fc.assert(
+    fc.property(secretOf({ minLength: 1 }), (secret) => {
+      const { masked } = ApiKey.from(secret);
+
+      const shown = masked.split('…')[1] ?? '';
+      expect(shown.length).toBeLessThanOrEqual(4);
+      expect(secret.length >= 16 || masked === '…').toBe(true);
+    }),
+  );
+});
+
+test.each([
+  ['', 'is empty'],
+  [`Bearer ${API_KEY}`, "starts with 'Bearer '"],
+  [`bearer\t${API_KEY}`, "starts with 'Bearer '"],
+  [`${API_KEY}\n`, 'white space at its start or end'],
+  [`${API_KEY}\r\n`, 'white space at its start or end'],
+  [` ${API_KEY}`, 'white space at its start or end'],
+  [`${API_KEY}\nx-injected: yes`, 'characters that a key cannot have'],
+  [`${API_KEY}é`, 'characters that a key cannot have'],
+  [`${API_KEY}\u0000`, 'characters that a key cannot have'],
+  [`${API_KEY}\u200b`, 'characters that a key cannot have'],
+  [42, 'expected a string or a function that gives one, got number'],
+  [null, 'expected a string or a function that gives one, got object'],
+  [undefined, 'expected a string or a function that gives one, got undefined'],
+])('refuses %j without repeating it', async (value, reason) => {
+  const error = await errorOf(() => ApiKey.from(value));
+
+  expect(error).toMatchObject({ kind: 'config', message: expect.stringContaining(reason) });
+  expect(inspect(error)).not.toContain('0123456789');
+});
+
+test('knows the documented form', () => {
+  expect(ApiKey.from(API_KEY).hasDocumentedForm).toBe(true);
+  expect(ApiKey.from(`${API_KEY}0`).hasDocumentedForm).toBe(false);
+  expect(ApiKey.from('fx_test_0123').hasDocumentedForm).toBe(false);
+});
+
+test('the same key has the same hash, another key another one', () => {
+  expect(ApiKey.from(API_KEY).hash).toBe(ApiKey.from(API_KEY).hash);
+  expect(ApiKey.from(API_KEY).hash).not.toBe(ApiKey.from(API_KEY.toUpperCase()).hash);
+});
+
+const escapes: [string, (secret: string) => string][] = [
+  ['as it is', (secret) => secret],
+  ['URL-encoded', encodeURIComponent],
+  ['URL-encoded with small digits', (secret) => encodeURIComponent(secret).replace(/%../g, (hex) => hex.toLowerCase())],
+  ['as a form field', (secret) => new URLSearchParams({ secret }).toString().slice('secret='.length)],
+  ['in JSON', (secret) => JSON.stringify(secret).slice(1, -1)],
+  ['in JSON with escaped slashes', (secret) => JSON.stringify(secret).slice(1, -1).replaceAll('/', '\\/')],
+  ['as inspect quotes it', (secret) => inspect(secret).slice(1, -1)],
+];
+
+test.each(escapes)('redact finds the key %s', (_, escaped) => {
+  fc.assert(
+    fc.property(secretOf({ minLength: 16 }), (secret) => {
+      const key = ApiKey.from(secret);
+
+      const text = `before ${escaped(secret)} after ${escaped(secret)}`;
+
+      expect(key.redact(text)).toBe(`before ${key.masked} after ${key.masked}`);
+    }),
+  );
+});

@@ -1,0 +1,111 @@
+import { expect, test } from 'vitest';
+import type { ApiKey } from '../../../src/client/keys/api-key.ts';
+import { createKeySource } from '../../../src/client/keys/key-source.ts';
+
+const OLD = `fx_live_${'0'.repeat(48)}`;
+const NEW = `fx_live_${'1'.repeat(48)}`;
+
+/** A source over a provider that gives `secrets` one after the other, and the last one for good. */
+function provided(...secrets: (string | Error | Promise<string>)[]) {
+  const asked: number[] = [];
+  const heard: string[] = [];
+  const source = createKeySource(
+    () => {
+      asked.push(asked.length);
+      const secret = secrets.length > 1 ? secrets.shift()! : secrets[0]!;
+      if (secret instanceof Error) throw secret;
+      return secret;
+    },
+    (key) => heard.push(key.reveal()),
+  );
+  return { source, asked, heard };
+}
+
+test('a fixed key is known at once and has no replacement', async () => {
+  const heard: ApiKey[] = [];
+  const source = createKeySource(OLD, (key) => heard.push(key));
+
+  const key = await source.current();
+
+  expect(key.reveal()).toBe(OLD);
+  expect(source.known()).toBe(key);
+  expect(heard).toEqual([key]);
+  await expect(source.replacementFor(key)).resolves.toBeUndefined();
+});
+
+test('a provider is not asked before the first call, and then once', async () => {
+  const { source, asked } = provided(OLD);
+  expect(source.known()).toBeUndefined();
+  expect(asked).toEqual([]);
+
+  const first = await source.current();
+  const second = await source.current();
+
+  expect(second).toBe(first);
+  expect(source.known()).toBe(first);
+  expect(asked).toHaveLength(1);
+});
+
+test('calls at the same time ask the provider once', async () => {
+  const { source, asked } = provided(OLD);
+
+  const keys = await Promise.all(Array.from({ length: 100 }, () => source.current()));
+
+  expect(new Set(keys).size).toBe(1);
+  expect(asked).toHaveLength(1);
+});
+
+test('a refused key is replaced by the one that the provider gives now', async () => {
+  const { source, heard } = provided(OLD, NEW);
+  const refused = await source.current();
+
+  const replacement = await source.replacementFor(refused);
+
+  expect(replacement?.reveal()).toBe(NEW);
+  expect(source.known()).toBe(replacement);
+  expect(heard).toEqual([OLD, NEW]);
+});
+
+test('a hundred calls refused together ask the provider once', async () => {
+  const { source, asked } = provided(OLD, NEW);
+  const refused = await source.current();
+
+  const replacements = await Promise.all(Array.from({ length: 100 }, () => source.replacementFor(refused)));
+
+  expect(new Set(replacements.map((key) => key?.reveal()))).toEqual(new Set([NEW]));
+  expect(asked).toHaveLength(2);
+});
+
+test('a call refused late with the old key gets the new one without a question', async () => {
+  const { source, asked } = provided(OLD, NEW, OLD);
+  const refused = await source.current();
+  await source.replacementFor(refused);
+
+  const replacement = await source.replacementFor(refused);
+
+  expect(replacement?.reveal()).toBe(NEW);
+  expect(asked).toHaveLength(2);
+});
+
+test('there is no replacement when the provider still gives the refused key', async () => {
+  const { source, heard } = provided(OLD);
+  const refused = await source.current();
+
+  await expect(source.replacementFor(refused)).resolves.toBeUndefined();
+  expect(heard).toEqual([OLD]);
+});
+
+test('a provider that fails is asked again by the next call', async () => {
+  const { source } = provided(new Error('vault is sealed'), OLD);
+
+  await expect(source.current()).rejects.toThrow('vault is sealed');
+
+  await expect(source.current()).resolves.toMatchObject({ masked: 'fx_live_…0000' });
+});
+
+test('a provider that gives no key is refused without repeating what it gave', async () => {
+  const { source } = provided(`Bearer ${OLD}`);
+
+  await expect(source.current()).rejects.toMatchObject({ kind: 'config' });
+  await expect(source.current()).rejects.not.toThrow(OLD);
+});
