@@ -9,19 +9,14 @@ export function readOperation(path: string, node: SpecNode): Operation {
   const id = node.get('operationId').string();
   if (!/^[a-z][A-Za-z0-9]*$/.test(id)) node.get('operationId').fail(`'${id}' cannot be a method name`);
   const consumesQuota = node.get('x-consumes-quota').boolean();
+  const parameters = node.itemsAt('parameters').map((parameter) => parameter.resolved());
   const responses = node.get('responses').entries();
   return {
     id,
     path,
     summary: node.get('summary').prose(),
     description: node.find('description')?.prose() ?? '',
-    query: readQuery(
-      id,
-      node
-        .find('parameters')
-        ?.items()
-        .map((parameter) => parameter.resolved()) ?? [],
-    ),
+    query: readQuery(id, parameters),
     consumesQuota,
     worksWhenQuotaExhausted: node.find('x-works-when-quota-exhausted')?.boolean() ?? !consumesQuota,
     ...readSuccess(node.get('responses').get('200').resolved()),
@@ -64,12 +59,8 @@ function readParameter(node: SpecNode): Parameter {
 }
 
 function parameterType(schema: SpecNode): string {
-  if (schema.has('enum'))
-    return schema
-      .get('enum')
-      .items()
-      .map(({ value }) => String(value))
-      .join('|');
+  const choices = schema.itemsAt('enum').map(({ value }) => String(value));
+  if (choices.length > 0) return choices.join('|');
   const type = schema.get('type').oneOf('type of a parameter', ['string', 'integer', 'number', 'boolean']);
   return schema.find('format')?.string() ?? type;
 }
@@ -93,14 +84,14 @@ function readSuccess(node: SpecNode): Pick<Operation, 'response' | 'data' | 'exa
 function readError([status, response]: [string, SpecNode]): ErrorResponse {
   const node = response.resolved().only('key of a response', 'description', 'content', 'headers', 'x-error-code');
   const media = readMedia(node);
-  if (componentName(media.get('schema')) !== 'ErrorResponse')
-    media.get('schema').fail('every error is an ErrorResponse');
+  const schema = media.get('schema');
   if (!/^([345]\d\d|default)$/.test(status))
-    response.fail(`unknown status '${status}'; known: 200, 3xx to 5xx, default`);
+    response.fail(`unknown status '${status}'; known: 200, 300 to 599, default`);
+  if (componentName(schema) !== 'ErrorResponse') schema.fail('every error is an ErrorResponse');
   return {
     status: status === 'default' ? status : Number(status),
     code: node.find('x-error-code')?.string(),
-    headers: node.find('headers')?.entries().map(readHeader) ?? [],
+    headers: node.entriesAt('headers').map(readHeader),
     example: readExample(media),
   };
 }
@@ -117,7 +108,7 @@ function readMedia(response: SpecNode): SpecNode {
 
 /** The first of the named examples. */
 function readExample(media: SpecNode): unknown {
-  const [first] = media.find('examples')?.entries() ?? [];
+  const [first] = media.entriesAt('examples');
   return first?.[1].resolved().only('key of an example', 'summary', 'description', 'value').get('value').value;
 }
 

@@ -106,6 +106,7 @@ function readOpenObject(node: SpecNode): Schema {
 }
 
 function readString(node: SpecNode): Schema {
+  const knownValues = node.find('x-extensible-enum')?.someItems();
   return {
     kind: 'string',
     ...numbers(node, 'minLength', 'maxLength'),
@@ -113,10 +114,7 @@ function readString(node: SpecNode): Schema {
     ...optional('format', node.find('format')?.oneOf('format', STRING_FORMATS)),
     ...optional(
       'knownValues',
-      node
-        .find('x-extensible-enum')
-        ?.items()
-        .map((item) => item.string()),
+      knownValues?.map((item) => item.string()),
     ),
   };
 }
@@ -140,35 +138,32 @@ function readArray(node: SpecNode): Schema {
   const items = node.find('items');
   const prefix = node.find('prefixItems')?.items();
   if (prefix === undefined) {
-    return {
-      kind: 'array',
-      items: items ? readSchema(items) : { kind: 'unknown' },
-      ...numbers(node, 'minItems', 'maxItems'),
-    };
+    const each: Schema = items ? readSchema(items) : { kind: 'unknown' };
+    return { kind: 'array', items: each, ...numbers(node, 'minItems', 'maxItems') };
   }
   if (node.find('minItems')?.value !== prefix.length || node.has('maxItems')) {
-    node.fail(
-      `prefixItems is implemented with minItems: ${prefix.length} and no maxItems (items: false ends the list)`,
-    );
+    node.fail(`prefixItems is implemented with minItems: ${prefix.length}, and items: false in place of maxItems`);
   }
-  const rest: Schema | undefined = items?.value === false ? undefined : items ? readSchema(items) : { kind: 'unknown' };
-  return { kind: 'tuple', items: prefix.map(readSchema), ...optional('rest', rest) };
+  return { kind: 'tuple', items: prefix.map(readSchema), ...readRest(items) };
 }
 
 function readObject(node: SpecNode): Schema {
-  const required = node.find('required')?.items() ?? [];
-  const fields = node.find('properties')?.entries() ?? [];
-  const properties = fields.map(([name, field]): Property => {
+  const required = node.itemsAt('required');
+  const properties = node.entriesAt('properties').map(([name, field]): Property => {
     if (name === '__proto__') field.fail('zod drops a field of this name');
     return { name, isRequired: required.some((item) => item.value === name), schema: readSchema(field) };
   });
   for (const item of required) {
-    if (!properties.some(({ name }) => name === item.value))
-      item.fail(`'${item.value}' is required but not among properties`);
+    const isNamed = properties.some(({ name }) => name === item.value);
+    if (!isNamed) item.fail(`'${item.value}' is required but not among properties`);
   }
-  const rest = node.find('additionalProperties');
-  if (rest?.value === false) return { kind: 'object', properties };
-  return { kind: 'object', properties, rest: rest ? readSchema(rest) : { kind: 'unknown' } };
+  return { kind: 'object', properties, ...readRest(node.find('additionalProperties')) };
+}
+
+/** Schema of the items or fields that are not named: anything unless told, absent when there may be none. */
+function readRest(node: SpecNode | undefined): { readonly rest?: Schema } {
+  if (node?.value === false) return {};
+  return { rest: node ? readSchema(node) : { kind: 'unknown' } };
 }
 
 function only(node: SpecNode, ...keywords: string[]): void {

@@ -46,9 +46,19 @@ export class SpecNode {
     return Object.entries(this.#object()).map(([key, value]) => [key, this.#child(key, value)]);
   }
 
+  /** Those of the map at `key`; none when there is no such key. */
+  entriesAt(key: string): [name: string, node: SpecNode][] {
+    return this.find(key)?.entries() ?? [];
+  }
+
   items(): SpecNode[] {
     if (!Array.isArray(this.value)) this.fail('a list is expected');
     return this.value.map((value, index) => this.#child(String(index), value));
+  }
+
+  /** Those of the list at `key`; none when there is no such key. */
+  itemsAt(key: string): SpecNode[] {
+    return this.find(key)?.items() ?? [];
   }
 
   someItems(): SpecNode[] {

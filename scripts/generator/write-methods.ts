@@ -38,5 +38,5 @@ ${id}(${parameters}): ApiCall<unknown> {
 function documentation({ summary, description, consumesQuota }: Operation, ...more: string[]): string {
   const cost = consumesQuota ? 'Uses one request of the monthly quota.' : 'Free: never consumes quota.';
   const failure = 'Rejects with an `FxRatesError`; its `kind` says what went wrong.';
-  return [`${summary}.`, description, cost, ...more, failure].join('\n\n');
+  return [summary.replace(/\.?$/, '.'), description, cost, ...more, failure].join('\n\n');
 }

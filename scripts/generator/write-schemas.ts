@@ -11,7 +11,7 @@ export function writeSchemas({ schemas, operations }: Contract): string {
   ];
   return [
     "import * as z from 'zod';\nimport type * as types from './types.ts';\n",
-    ...(declarations.some((text) => /\binteger\b/.test(text)) ? [INTEGER] : []),
+    ...(writer.needsInteger ? [INTEGER] : []),
     ...declarations,
     `/** The whole answer of each operation. */\n${table('responseSchemas', operations, ({ response }) => response)}`,
     `/** The query each operation takes. */\n${table('querySchemas', operations, querySchemaName)}`,
@@ -43,6 +43,7 @@ function querySchema(writer: ZodWriter, query: Query): string[] {
 
 class ZodWriter {
   readonly #declared = new Set<string>();
+  needsInteger = false;
 
   /** The annotation makes the compiler prove that schema and type agree. */
   declaration(name: string, schema: Schema): string {
@@ -60,6 +61,7 @@ class ZodWriter {
       case 'string':
         return stringSchema(schema);
       case 'number':
+        this.needsInteger ||= schema.isInteger;
         return numberSchema(schema);
       case 'array':
         return `z.array(${this.zod(schema.items)})${check('min', schema.minItems)}${check('max', schema.maxItems)}`;

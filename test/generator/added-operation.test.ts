@@ -58,7 +58,7 @@ test('an operation added to the spec is in the tables of operations and schemas'
     query: 'named',
     parameters: [
       { name: 'date', description: 'The day, such as 2026-01-02.', required: true, type: 'date' },
-      { name: 'base', description: 'Currency that one unit of is priced.', required: false, type: 'string' },
+      { name: 'base', description: 'The currency of which one unit is priced.', required: false, type: 'string' },
     ],
     consumesQuota: true,
     worksWhenQuotaExhausted: false,
