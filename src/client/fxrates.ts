@@ -4,7 +4,6 @@ import type { OperationId } from '../generated/operations.ts';
 import { VERSION } from '../version.ts';
 import type { ApiCall, CallOptions, ResponseMeta, SchemaCallOptions } from './api-call.ts';
 import { checkPayload } from './check-payload.ts';
-import { requireBrowserConsent } from './config/browser.ts';
 import { type ClientSettings, resolveCall, resolveOptions } from './config/settings.ts';
 import { checkPath, type QueryValue } from './config/target.ts';
 import { createApiCall } from './create-api-call.ts';
@@ -40,12 +39,11 @@ export class FxRates extends OperationMethods {
   constructor(options: FxRatesOptions = {}) {
     super();
     const settings = resolveOptions(options);
-    requireBrowserConsent(options.dangerouslyAllowBrowser ?? false);
     const events = new ClientEvents(options);
     if (settings.auth === 'query') {
       events.warnOnce("auth: 'query' puts the API key into URLs, which end up in logs; prefer 'bearer'");
     }
-    const apiKey = options.apiKey ?? process.env['FXRATES_API_KEY'];
+    const { apiKey = process.env['FXRATES_API_KEY'] } = options;
     if (apiKey === undefined) throw new ConfigError('apiKey: none given; pass apiKey or set FXRATES_API_KEY');
     this.#settings = settings;
     this.#states = new KeyStates(settings);

@@ -1,12 +1,15 @@
 import type { CallOptions } from '../api-call.ts';
 import { type Clock, realClock } from '../clock.ts';
 import { ConfigError } from '../errors/config-error.ts';
+import type { Logger } from '../events.ts';
 import type { AuthForm, FxRatesOptions, RateLimitOptions } from '../options.ts';
 import type { CallSettings } from '../request.ts';
+import type { StandardSchema } from '../standard-schema.ts';
 import { fetchTransport } from '../transport/fetch-transport.ts';
 import type { Transport } from '../transport/transport.ts';
 import { undiciTransport } from '../transport/undici-transport.ts';
 import { checkBaseUrl } from './base-url.ts';
+import { requireBrowserConsent } from './browser.ts';
 import {
   refuse,
   requireBoolean,
@@ -80,8 +83,13 @@ const DEFAULTS = {
 
 /** @throws ConfigError for the first option that is wrong. */
 export function resolveOptions(options: FxRatesOptions): ClientSettings {
+  refuseBareKey(options);
   requireKnownNames(options, OPTION_NAMES, 'FxRates options');
+  const { dangerouslyAllowBrowser = false } = options;
+  // Before anything else of the environment is read: a browser does not have it.
+  requireBrowserConsent(requireBoolean('dangerouslyAllowBrowser', dangerouslyAllowBrowser));
   for (const name of HOOK_NAMES) if (options[name] !== undefined) requireFunction(name, options[name]);
+  if (options.logger !== undefined) requireLogger(options.logger);
   const given = { baseUrl: process.env['FXRATES_BASE_URL'], ...DEFAULTS, ...definedOf(options) };
   const allowInsecureHttp = requireBoolean('allowInsecureHttp', given.allowInsecureHttp);
   return {
@@ -101,6 +109,12 @@ export function resolveOptions(options: FxRatesOptions): ClientSettings {
   };
 }
 
+/** Other SDKs take a key alone; it must not show in the error. */
+function refuseBareKey(options: unknown): void {
+  if (typeof options !== 'string') return;
+  throw new ConfigError('FxRates options: expected an object of options, got a text; a key is given as { apiKey }');
+}
+
 /** What is given; `undefined` counts as left out. */
 function definedOf<Options extends object>(
   options: Options,
@@ -115,6 +129,7 @@ export function resolveCall(
 ): CallSettings & { readonly deadlineMs: number; readonly signal: AbortSignal | undefined } {
   requireKnownNames(options, CALL_OPTION_NAMES, 'call options');
   const { signal, timeoutMs, deadlineMs, maxRetries, onLimit } = options;
+  if ('schema' in options) requireSchema(options.schema);
   if (signal !== undefined && !(signal instanceof AbortSignal)) refuse('signal', signal, 'an AbortSignal');
   return {
     signal,
@@ -147,6 +162,16 @@ function resolveTransport({ fetch, dispatcher }: FxRatesOptions): Transport {
     refuse('dispatcher', dispatcher, 'an undici dispatcher (an object with a dispatch method)');
   }
   return undiciTransport(dispatcher);
+}
+
+function requireSchema(schema: unknown): void {
+  const standard = (schema as Partial<StandardSchema> | null | undefined)?.['~standard'];
+  if (schema === undefined || typeof standard?.validate === 'function') return;
+  refuse('schema', schema, 'a Standard Schema (zod 4, valibot, arktype, …)');
+}
+
+function requireLogger(logger: Logger | null): void {
+  if (typeof logger?.warn !== 'function') refuse('logger', logger, 'an object with warn(message)');
 }
 
 function requireClock(clock: Clock): Clock {

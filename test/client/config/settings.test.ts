@@ -1,0 +1,140 @@
+import { Agent } from 'undici';
+import { expect, test } from 'vitest';
+import { resolveCall, resolveOptions } from '../../../src/client/config/settings.ts';
+import { ConfigError, FxRates, type FxRatesOptions } from '../../../src/client/index.ts';
+import { API_KEY } from '../../helpers/service-replies.ts';
+import { BASE_URL, errorOf, testClient } from '../../helpers/test-client.ts';
+
+const given = { baseUrl: BASE_URL, apiKey: API_KEY };
+
+test('fills in the documented defaults', () => {
+  expect(resolveOptions(given)).toMatchObject({
+    baseUrl: BASE_URL,
+    auth: 'bearer',
+    timeoutMs: 10_000,
+    deadlineMs: 90_000,
+    maxRetries: 2,
+    onLimit: 'wait',
+    maxRetryAfterMs: 65_000,
+    retryAfterUnit: 'auto',
+    rateLimit: { perMinute: 'learn', maxConcurrent: 16, probe: true },
+    maxResponseBytes: 10 * 1024 * 1024,
+  });
+});
+
+test('an option that is undefined counts as left out', () => {
+  const options = Object.fromEntries(
+    ['timeoutMs', 'deadlineMs', 'rateLimit', 'fetch', 'dispatcher', 'clock', 'onWait'].map((name) => [name, undefined]),
+  );
+
+  expect(resolveOptions({ ...given, ...options })).toMatchObject({ timeoutMs: 10_000, deadlineMs: 90_000 });
+});
+
+const numbers = [0, -1, Number.NaN, Number.POSITIVE_INFINITY, '10', null, {}, 10n];
+const wrong: Record<keyof FxRatesOptions, readonly unknown[]> = {
+  baseUrl: ['', 'nowhere', null, 42, {}],
+  apiKey: ['', 'two words', null, 42, {}],
+  auth: ['Bearer', '', null, true],
+  timeoutMs: [...numbers, false],
+  deadlineMs: [...numbers, true],
+  maxRetries: [-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, '2', null, false],
+  onLimit: ['sleep', null, false],
+  maxRetryAfterMs: [...numbers, 1.5],
+  retryAfterUnit: ['ms', null],
+  rateLimit: [true, null, 'learn', 60],
+  fetch: [null, {}, 'fetch'],
+  dispatcher: [null, {}, 'http://proxy.test', { dispatch: true }],
+  maxResponseBytes: [...numbers, 1.5],
+  allowInsecureHttp: [null, 'true', 1],
+  dangerouslyAllowBrowser: [null, 'true', 1],
+  clock: [null, {}, { now: () => 0 }, { now: 0, sleep: () => undefined }],
+  random: [null, 0.5],
+  logger: [null, {}, 'console', () => undefined, { warn: true }],
+  onRequest: [null, {}, 'log'],
+  onRetry: [null, {}, 'log'],
+  onWait: [null, {}, 'log'],
+  onQuota: [null, {}, 'log'],
+};
+const wrongOptions = Object.entries(wrong).flatMap(([name, values]) => values.map((value) => [name, value] as const));
+
+test.each(wrongOptions)('the option %s cannot be %o', async (name, value) => {
+  const error = await errorOf(() => new FxRates({ ...given, [name]: value }));
+
+  expect(error).toBeInstanceOf(ConfigError);
+  expect(error).toMatchObject({ message: expect.stringMatching(new RegExp(`^${name}: `)) });
+});
+
+test.each([
+  ['perMinute', 0],
+  ['perMinute', 1.5],
+  ['perMinute', 'many'],
+  ['perMinute', null],
+  ['maxConcurrent', 0],
+  ['maxConcurrent', Number.POSITIVE_INFINITY],
+  ['probe', 'yes'],
+])('the option rateLimit.%s cannot be %o', (name, value) => {
+  expect(() => new FxRates({ ...given, rateLimit: { [name]: value } })).toThrow(ConfigError);
+  expect(() => new FxRates({ ...given, rateLimit: { [name]: value } })).toThrow(`rateLimit.${name}: expected`);
+});
+
+test.each([
+  [{ timeout: 5 }, "FxRates options: no option 'timeout'; there are baseUrl, apiKey"],
+  [{ apikey: API_KEY }, "no option 'apikey'"],
+  [{ rateLimit: { perMinutes: 5 } }, "rateLimit: no option 'perMinutes'; there are perMinute, maxConcurrent, probe"],
+])('refuses the unknown option in %j', (options, message) => {
+  expect(() => new FxRates({ ...given, ...options } as never)).toThrow(ConfigError);
+  expect(() => new FxRates({ ...given, ...options } as never)).toThrow(message);
+});
+
+test.each([API_KEY, 'a-key-of-another-form-3f9c2d', null, 42])('refuses %j in place of options', async (value) => {
+  const error = await errorOf(() => new FxRates(value as never));
+
+  expect(error).toMatchObject({
+    kind: 'config',
+    message: expect.stringMatching(/^FxRates options: expected an object/),
+  });
+  expect(String(error)).not.toContain('89abcdef');
+  expect(String(error)).not.toContain('3f9c2d');
+});
+
+test('fetch and dispatcher exclude each other', () => {
+  const options = { ...given, fetch: async () => new Response(), dispatcher: new Agent() };
+
+  expect(() => new FxRates(options)).toThrow('fetch and dispatcher: give one of them');
+});
+
+test.each([
+  ['signal', { signal: new AbortController() }],
+  ['timeoutMs', { timeoutMs: 0 }],
+  ['deadlineMs', { deadlineMs: Number.POSITIVE_INFINITY }],
+  ['deadlineMs', { deadlineMs: true }],
+  ['maxRetries', { maxRetries: 0.5 }],
+  ['onLimit', { onLimit: 'ignore' }],
+  ['schema', { schema: {} }],
+  ['schema', { schema: { parse: () => 1 } }],
+  ['schema', { schema: null }],
+  ['call options', { timeout: 5 }],
+  ['call options', 'EUR'],
+])('a call rejects for a wrong %s, and sends nothing', async (name, options) => {
+  const { fx, fetch } = testClient({});
+
+  const errors = [await errorOf(fx.latest({}, options as never)), await errorOf(fx.get('/p', options as never))];
+
+  for (const error of errors) {
+    expect(error).toBeInstanceOf(ConfigError);
+    expect(error).toMatchObject({ message: expect.stringMatching(new RegExp(`^${name}: `)) });
+  }
+  expect(fetch.requests).toEqual([]);
+});
+
+test("a call's own options win over the client's", () => {
+  const client = resolveOptions({ ...given, timeoutMs: 1, deadlineMs: 2, maxRetries: 3, onLimit: 'throw' });
+
+  expect(resolveCall({}, client)).toMatchObject({ timeoutMs: 1, deadlineMs: 2, maxRetries: 3, onLimit: 'throw' });
+  expect(resolveCall({ timeoutMs: 9, deadlineMs: false, maxRetries: 0, onLimit: 'wait' }, client)).toMatchObject({
+    timeoutMs: 9,
+    deadlineMs: Number.POSITIVE_INFINITY,
+    maxRetries: 0,
+    onLimit: 'wait',
+  });
+});
