@@ -9,7 +9,7 @@ export function createApiCall<Data>(
     withMeta: () => {
       // Whoever asks for the meta handles a failure there; `data` must not count as unhandled beside it.
       data.catch(() => undefined);
-      return answer;
+      return answer.then((result) => result); // a promise of its own: unhandled, when nobody handles that one either
     },
   });
 }

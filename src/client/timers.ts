@@ -1,5 +1,6 @@
 import type { Clock } from './clock.ts';
 import { Heap } from './limits/heap.ts';
+import { SteadyTime } from './limits/steady-time.ts';
 
 interface Timer {
   readonly at: number;
@@ -12,17 +13,20 @@ interface Timer {
  */
 export class Timers {
   readonly #clock: Clock;
+  /** A timeout must not grow by the hour that a clock is set back. */
+  readonly #time: SteadyTime;
   readonly #heap = new Heap<Timer>((a, b) => a.at < b.at);
   #sleep: { readonly until: number; readonly controller: AbortController } | undefined;
   #isArming = false;
 
   constructor(clock: Clock) {
     this.#clock = clock;
+    this.#time = new SteadyTime(clock);
   }
 
   /** Calls `fire` once, `ms` milliseconds from now. Returns what takes that back. */
   after(ms: number, fire: () => void): () => void {
-    const timer: Timer = { at: this.#clock.now() + ms, fire };
+    const timer: Timer = { at: this.#time.now() + ms, fire };
     this.#heap.push(timer);
     this.#armSoon();
     return () => {
@@ -46,7 +50,7 @@ export class Timers {
     this.#stop();
     const sleep = { until: next.at, controller: new AbortController() };
     this.#sleep = sleep;
-    this.#clock.sleep(Math.max(0, next.at - this.#clock.now()), sleep.controller.signal).then(
+    this.#clock.sleep(Math.max(0, next.at - this.#time.now()), sleep.controller.signal).then(
       () => this.#wake(sleep),
       () => undefined, // stopped: an earlier timer took over, or none is left
     );
@@ -55,7 +59,7 @@ export class Timers {
   #wake(sleep: object): void {
     if (this.#sleep !== sleep) return;
     this.#sleep = undefined;
-    const now = this.#clock.now();
+    const now = this.#time.now();
     for (let next = this.#heap.peek(); next !== undefined && next.at <= now; next = this.#heap.peek()) {
       this.#heap.pop();
       next.fire();

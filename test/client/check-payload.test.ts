@@ -1,0 +1,79 @@
+import { expect, test } from 'vitest';
+import * as z from 'zod';
+import { checkPayload } from '../../src/client/check-payload.ts';
+import type { StandardSchema } from '../../src/client/index.ts';
+import { errorOf } from '../helpers/test-client.ts';
+
+const context = { endpoint: 'latest', status: 200 };
+
+/** A schema of no library. */
+function schema(validate: (value: unknown) => unknown): StandardSchema {
+  return { '~standard': { version: 1, vendor: 'test', validate: validate as never } };
+}
+
+test('gives out what the schema makes of the data', async () => {
+  const rates = z.object({ rates: z.record(z.string(), z.string().transform(Number)) });
+
+  await expect(checkPayload(rates, { rates: { EUR: '0.92' }, more: 1 }, context)).resolves.toEqual({
+    rates: { EUR: 0.92 },
+  });
+});
+
+test('waits for a schema that takes its time', async () => {
+  const slow = schema(async (value) => ({ value: [value] }));
+
+  await expect(checkPayload(slow, 1, context)).resolves.toEqual([1]);
+});
+
+test('takes the value when the list of issues is undefined, as the specification says', async () => {
+  await expect(
+    checkPayload(
+      schema((value) => ({ value, issues: undefined })),
+      1,
+      context,
+    ),
+  ).resolves.toBe(1);
+});
+
+test('names the endpoint and the place of the first issue, and keeps all of them', async () => {
+  const error = await errorOf(
+    checkPayload(z.object({ base: z.string(), rates: z.object({ EUR: z.number() }) }), { rates: {} }, context),
+  );
+
+  expect(error).toMatchObject({
+    kind: 'response',
+    status: 200,
+    issues: [{ path: ['base'] }, { path: ['rates', 'EUR'] }],
+  });
+  expect(String(error)).toContain('The data of latest does not match the schema: base: ');
+});
+
+test('reads the paths of schemas that wrap each part', async () => {
+  const issues = [{ message: 'is odd', path: [{ key: 'rates' }, 'EUR', { key: 0 }] }];
+
+  await expect(
+    checkPayload(
+      schema(() => ({ issues })),
+      {},
+      context,
+    ),
+  ).rejects.toThrow('rates.EUR.0: is odd');
+});
+
+test.each([[[]], [[{ message: 'is odd' }]]])('a refusal with the issues %j is a refusal', async (issues) => {
+  await expect(
+    checkPayload(
+      schema(() => ({ issues })),
+      {},
+      context,
+    ),
+  ).rejects.toMatchObject({ kind: 'response', issues });
+});
+
+test('what a schema itself throws is not taken for a verdict', async () => {
+  const broken = schema(() => {
+    throw new RangeError('bug in the schema');
+  });
+
+  await expect(checkPayload(broken, {}, context)).rejects.toThrow(RangeError);
+});

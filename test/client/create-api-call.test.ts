@@ -1,0 +1,61 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { createApiCall } from '../../src/client/create-api-call.ts';
+import type { ResponseMeta } from '../../src/client/index.ts';
+import { quiet } from '../helpers/fake-clock.ts';
+
+const unhandled: unknown[] = [];
+const note = (reason: unknown) => unhandled.push(reason);
+let others: NodeJS.UnhandledRejectionListener[] = [];
+
+/** Instead of vitest's own listener, which would fail the run. */
+beforeEach(() => {
+  others = process.listeners('unhandledRejection');
+  process.removeAllListeners('unhandledRejection');
+  process.on('unhandledRejection', note);
+  unhandled.length = 0;
+});
+
+afterEach(() => {
+  process.off('unhandledRejection', note);
+  for (const other of others) process.on('unhandledRejection', other);
+});
+
+const meta = { status: 200 } as ResponseMeta;
+
+test('is a promise of the data, and gives the meta of the same answer', async () => {
+  const call = createApiCall(Promise.resolve({ data: { EUR: 0.92 }, meta }));
+
+  await expect(call).resolves.toEqual({ EUR: 0.92 });
+  await expect(call.withMeta()).resolves.toEqual({ data: { EUR: 0.92 }, meta });
+  expect(await call).toBe((await call.withMeta()).data);
+});
+
+test('a failure handled through withMeta is handled', async () => {
+  const call = createApiCall(Promise.reject(new Error('no')));
+
+  await expect(call.withMeta()).rejects.toThrow('no');
+  await quiet();
+
+  expect(unhandled).toEqual([]);
+});
+
+test('a failure handled through the call is handled', async () => {
+  await expect(createApiCall(Promise.reject(new Error('no')))).rejects.toThrow('no');
+  await quiet();
+
+  expect(unhandled).toEqual([]);
+});
+
+test('a failure that nobody handles is reported once', async () => {
+  void createApiCall(Promise.reject(new Error('ignored')));
+  await quiet();
+
+  expect(unhandled).toEqual([new Error('ignored')]);
+});
+
+test('a failure that nobody handles is reported also when meta was asked for', async () => {
+  void createApiCall(Promise.reject(new Error('ignored'))).withMeta();
+  await quiet();
+
+  expect(unhandled).toEqual([new Error('ignored')]);
+});
