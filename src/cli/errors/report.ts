@@ -2,6 +2,7 @@ import { exitCodes } from '../exit-codes.ts';
 import { Interrupted, WriteFailure } from '../io.ts';
 import type { Screen } from '../terminal/screen.ts';
 import { visible } from '../terminal/visible.ts';
+import { wrap } from '../terminal/wrap.ts';
 import { CliError } from './cli-error.ts';
 
 const SIGNAL_NUMBERS = { SIGINT: 2, SIGTERM: 15 } as const;
@@ -38,10 +39,12 @@ function toCliError(error: unknown): CliError {
 }
 
 function paragraph({ message, hints }: CliError, { err }: Screen): string {
-  const [what = '', ...why] = message.split(' — ');
-  const headline = [err.palette.failure(`fxrates: ${visible(what)}`), ...why.map(visible)].join(' — ');
-  const lines = hints.map((hint) => `  ${visible(hint)}`);
-  return `${[headline, ...(lines.length > 0 ? ['', ...lines] : [])].join('\n')}\n`;
+  const headline = visible(`fxrates: ${message}`);
+  const [first = '', ...rest] = err.isTTY ? wrap(headline, err.columns) : [headline];
+  const [what = '', ...why] = first.split(' — ');
+  const lines = [[err.palette.failure(what), ...why].join(' — '), ...rest];
+  if (hints.length > 0) lines.push('', ...hints.map((hint) => `  ${visible(hint)}`));
+  return `${lines.join('\n')}\n`;
 }
 
 function jsonLine({

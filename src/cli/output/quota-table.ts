@@ -41,12 +41,13 @@ export function quotaTable(json: string, context: TableContext): string {
   const others = [...fields].filter(([name]) => !KNOWN.includes(name));
   const rows: Row[] = [
     { label: 'Plan', value: fields.get('plan') ?? '?' },
-    { label: 'Key', value: maskKey(context.key.secret), remark: `(${context.key.source})` },
+    { label: 'Key', value: maskKey(context.key.secret), remark: `(from ${context.key.source})` },
     usedRow(fields, context),
-    { label: 'Remaining', value: remainingText(fields) },
+    remainingRow(fields),
     resetRow(fields, context),
     { label: 'Rate limit', value: `${grouped(fields.get('rate_limit_per_minute') ?? '?')} requests/min` },
-    { label: 'Snapshots', value: snapshotText(fields) },
+    { label: 'Snapshots', value: snapshotText(fields.get('snapshot_granularity') ?? '?') },
+    { label: 'History', value: `${grouped(fields.get('historical_days') ?? '?')} days` },
     ...others.map(([label, value]) => ({ label, value })),
   ];
   return rows.map((row) => rowText(row, context.face)).join('');
@@ -61,11 +62,9 @@ function rowText({ label, value, remark }: Row, { columns, palette }: Face): str
 
 function usedRow(fields: QuotaFields, { face }: TableContext): Row {
   const used = fields.get('monthly_used') ?? '?';
-  const limit = fields.get('monthly_limit');
-  const share = Number(used) / Number(limit);
-  if (limit === undefined || !/^\d+$/.test(limit) || !Number.isFinite(share)) {
-    return { label: 'Used', value: grouped(used), remark: '(no fixed limit)' };
-  }
+  const limit = fields.get('monthly_limit') ?? '';
+  if (!/^\d+$/.test(limit)) return { label: 'Used', value: grouped(used), remark: '(no fixed limit)' };
+  const share = limit === '0' ? 1 : Number(used) / Number(limit);
   return { label: 'Used', value: `${grouped(used)} of ${grouped(limit)}`, remark: bar(share, face) };
 }
 
@@ -76,10 +75,10 @@ function bar(share: number, { palette }: Face): string {
   return `[${paint('#'.repeat(cells))}${'-'.repeat(BAR_CELLS - cells)}] ${(share * 100).toFixed(1)} %`;
 }
 
-function remainingText(fields: QuotaFields): string {
+function remainingRow(fields: QuotaFields): Row {
   const remaining = remainingOf(fields);
-  if (remaining === undefined) return 'no fixed limit';
-  return remaining === '0' ? '0, the monthly quota is used up' : grouped(remaining);
+  if (remaining === undefined) return { label: 'Remaining', value: 'no fixed limit' };
+  return { label: 'Remaining', value: grouped(remaining), remark: remaining === '0' ? '(used up)' : undefined };
 }
 
 function resetRow(fields: QuotaFields, { now, timeZone }: TableContext): Row {
@@ -90,11 +89,10 @@ function resetRow(fields: QuotaFields, { now, timeZone }: TableContext): Row {
   return { label: 'Resets', value: localTime(at, timeZone), remark };
 }
 
-function snapshotText(fields: QuotaFields): string {
-  const granularity = fields.get('snapshot_granularity') ?? '?';
-  const every = /^(\d+)min$/.exec(granularity)?.[1];
-  const rhythm = every === undefined ? granularity : `every ${every} min`;
-  return `${rhythm}, ${grouped(fields.get('historical_days') ?? '?')} days of history`;
+/** `every 5 min` for the documented form; other forms are not shown, so they stay as they are. */
+function snapshotText(granularity: string): string {
+  const minutes = /^(\d+)min$/.exec(granularity)?.[1];
+  return minutes === undefined ? granularity : `every ${minutes} min`;
 }
 
 /** `1000` as `1,000`; on the digits themselves, so that no number is too long. */

@@ -49,7 +49,7 @@ export class Wire {
   }
 
   async #showResponse({ status, statusText, headers }: Response, durationMs: number): Promise<void> {
-    await this.#show(1, `< ${status} ${statusText} in ${Math.round(durationMs)} ms`);
+    await this.#show(1, `< ${[status, statusText].join(' ').trim()} in ${Math.round(durationMs)} ms`);
     const retryAfter = headers.get('retry-after');
     if (retryAfter !== null && this.#invocation.settings.verbose === 1)
       await this.#show(1, `< retry-after: ${retryAfter}`);

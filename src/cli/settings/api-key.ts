@@ -34,8 +34,8 @@ function sources({ keyStdin, keyFile }: Settings, { env, stdin }: Io): Source[] 
   const found: Source[] = [];
   if (keyStdin) found.push({ label: '--key-stdin', read: () => readStdin(stdin) });
   if (keyFile !== undefined) found.push({ label: `--key-file ${keyFile}`, read: () => readKeyFile(keyFile) });
-  if (key) found.push({ label: 'environment variable FXRATES_API_KEY', read: async () => withoutLineEnd(key) });
-  if (path) found.push({ label: `file ${path} (FXRATES_API_KEY_FILE)`, read: () => readKeyFile(path) });
+  if (key) found.push({ label: 'FXRATES_API_KEY', read: async () => withoutLineEnd(key) });
+  if (path) found.push({ label: `FXRATES_API_KEY_FILE ${path}`, read: () => readKeyFile(path) });
   return found;
 }
 

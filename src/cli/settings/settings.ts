@@ -93,7 +93,7 @@ function rehearsalOf({ curl, dryRun }: GlobalOptions): Settings['rehearsal'] {
 function baseUrlOf({ baseUrl }: GlobalOptions, env: Env): SourcedText | undefined {
   if (baseUrl !== undefined) return { text: baseUrl, source: '--base-url' };
   const text = env['FXRATES_BASE_URL'];
-  return text ? { text, source: 'environment variable FXRATES_BASE_URL' } : undefined;
+  return text ? { text, source: 'FXRATES_BASE_URL' } : undefined;
 }
 
 function parseGetPath(text: string): JsonPath {
@@ -103,7 +103,7 @@ function parseGetPath(text: string): JsonPath {
 
 function fromEnv<Value>(env: Env, name: string, parse: (text: string, label: string) => Value): Value | undefined {
   const text = env[name];
-  return text ? parse(text, `environment variable ${name}`) : undefined;
+  return text ? parse(text, name) : undefined;
 }
 
 function isSwitchedOn(text: string | undefined): boolean {

@@ -1,0 +1,94 @@
+import { expect, test } from 'vitest';
+import { runCli } from '../../helpers/cli-io.ts';
+import { failure, quotaRecord, rateLimited, success } from '../../helpers/service-replies.ts';
+
+test('prints the body byte for byte', async () => {
+  const body = '{"success":true ,\n "data":{"rate":1.10}}\n\n';
+
+  const { code, stdout, requests } = await runCli('api /api/v1/other a=1', { replies: { body } });
+
+  expect(code).toBe(0);
+  expect(stdout).toBe(body);
+  expect(requests[0]?.url).toBe('https://api.example.test/api/v1/other?a=1');
+});
+
+test.each([
+  ['api/v1/x', '/api/v1/x'],
+  ['/x?a=1&b=2&a=3', '/x?a=1&a=3&b=2'],
+  ['/x?a=1', '/x?a=1'],
+])('the path %s is sent as %s', async (path, target) => {
+  expect((await runCli(['api', path])).requests[0]?.url).toBe(`https://api.example.test${target}`);
+});
+
+test.each(['/../x', '//evil.example/x', '/a/%2e%2e/b', '/with space'])('the path %s is refused', async (path) => {
+  const { code, stderr, requests } = await runCli(['api', path]);
+
+  expect(code).toBe(2);
+  expect(stderr).toContain('path: expected one such as');
+  expect(requests).toEqual([]);
+});
+
+test('a whole URL is refused, because the key belongs to the base URL', async () => {
+  const { code, stderr } = await runCli('api https://evil.example/api/v1/quota');
+
+  expect(code).toBe(2);
+  expect(stderr).toContain('fxrates api /api/v1/quota');
+});
+
+test('prints the body of a failure too, and still exits with its code', async () => {
+  const replies = failure(404, { code: 'not_found', message: 'No such endpoint.' });
+
+  const { code, stdout, stderr } = await runCli('api /nope', { replies });
+
+  expect(code).toBe(9);
+  expect(stdout).toBe(JSON.stringify(replies.body));
+  expect(stderr).toContain('No such endpoint. (HTTP 404, not_found)');
+});
+
+test('prints what is not JSON', async () => {
+  const { code, stdout } = await runCli('api /page', { replies: { body: '<h1>It works</h1>' } });
+
+  expect(code).toBe(10);
+  expect(stdout).toBe('<h1>It works</h1>');
+});
+
+test('-i prints status and headers first', async () => {
+  const { stdout } = await runCli('api /x -i', {
+    replies: { headers: { 'x-a': '1' }, body: '{"success":true,"data":1}' },
+  });
+
+  expect(stdout).toBe('HTTP 200\ncontent-type: text/plain;charset=UTF-8\nx-a: 1\n\n{"success":true,"data":1}');
+});
+
+test('--get and the other formats work on the whole body', async () => {
+  const replies = success({ rate: 1 });
+
+  expect((await runCli('api /x --get data.rate', { replies })).stdout).toBe('1\n');
+  expect((await runCli('api /x -o tsv', { replies })).stdout).toBe('success\ttrue\ndata.rate\t1\n');
+});
+
+test('shows the answer to its own request, not to the quota question that explains it', async () => {
+  const replies = failure(429, { code: 'quota_exceeded', message: 'Used up.' });
+
+  const { code, stdout } = await runCli('api /api/v1/latest', {
+    replies,
+    quota: success(quotaRecord({ monthly_used: 1000 })),
+  });
+
+  expect(code).toBe(8);
+  expect(stdout).toBe(JSON.stringify(replies.body));
+});
+
+test('after a wait it prints the last answer only', async () => {
+  const { code, stdout } = await runCli('api /api/v1/latest', { replies: [rateLimited('2'), success({ a: 1 })] });
+
+  expect(code).toBe(0);
+  expect(stdout).toBe('{"success":true,"data":{"a":1}}');
+});
+
+test('without a path it says what is missing', async () => {
+  const { code, stderr } = await runCli('api');
+
+  expect(code).toBe(2);
+  expect(stderr).toContain("missing required argument 'path'");
+});

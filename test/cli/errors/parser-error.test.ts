@@ -1,0 +1,61 @@
+import { expect, test } from 'vitest';
+import { runCli } from '../../helpers/cli-io.ts';
+
+test.each([
+  ['latst', "unknown command 'latst'", 'Did you mean latest?'],
+  ['USD', "unknown command 'USD'", 'See: fxrates --help'],
+  ['latest --jsn', "unknown option '--jsn'", 'Did you mean --json?'],
+  ['latest --base USD', "unknown option '--base' — parameters are written name=value", 'fxrates latest base=USD'],
+  ['latest --base=USD', "unknown option '--base=USD' — parameters are written name=value", 'fxrates latest base=USD'],
+  ['latest --base', "unknown option '--base' — parameters are written name=value", 'fxrates latest base=…'],
+  ['api /x --base USD', "unknown option '--base' — parameters are written name=value", 'fxrates api /x base=USD'],
+  ['quota --base USD', "unknown option '--base'", 'See: fxrates quota --help'],
+  ['latest --output', "option '-o, --output <format>' argument missing", 'See: fxrates latest --help'],
+  ['quota extra', 'too many arguments', 'See: fxrates quota --help'],
+  ['version x', 'too many arguments', 'See: fxrates version --help'],
+  ['help nonsense', "no help about 'nonsense'", 'Topics: exit-codes, environment, formatting'],
+  ['mock npm test', "'npm' is not an option of mock", 'fxrates mock -- npm test'],
+  ['mock --port abc', "--port takes a number from 0 to 65535, got 'abc'", ''],
+  ['mock --port 65536', '--port takes a number from 0 to 65535', ''],
+  ['mock --plan gold', '--plan takes free, developer, unlimited', ''],
+  ['mock --seed x', '--seed takes a whole number', ''],
+  ['mock --now yesterday', '--now takes a time with its zone', ''],
+])('%s', async (line, what, hint) => {
+  const { code, stdout, stderr } = await runCli(line);
+
+  expect(code).toBe(2);
+  expect(stdout).toBe('');
+  expect(stderr).toContain(`fxrates: ${what}`);
+  expect(stderr).toContain(hint);
+});
+
+test('with --json a parser error is one JSON line, wherever the flag stands', async () => {
+  for (const line of [
+    'latest --bse --json',
+    '--json latest --bse',
+    '-o json latest --bse',
+    'latest --output=json --bse',
+  ]) {
+    const { code, stdout, stderr } = await runCli(line);
+
+    expect(code).toBe(2);
+    expect(stdout).toBe('');
+    expect(JSON.parse(stderr).error).toMatchObject({ code: 'usage', exit_code: 2 });
+  }
+});
+
+test('what stands after -- decides nothing about the report', async () => {
+  expect((await runCli('latest -- --json')).stderr).toMatch(/^fxrates: '--json' is not a parameter/);
+});
+
+test.each(['--api-key', '--apikey', '--api_key', '--key', '--token', '-key', '--api-key=SECRET-VALUE'])(
+  '%s does not exist, and its value is not repeated',
+  async (flag) => {
+    const { code, stdout, stderr } = await runCli(['quota', flag, 'SECRET-VALUE']);
+
+    expect(code).toBe(2);
+    expect(stdout + stderr).not.toContain('SECRET-VALUE');
+    expect(stderr).toContain('a key on the command line is visible to other users');
+    expect(stderr).toContain('--key-stdin');
+  },
+);

@@ -1,0 +1,63 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { memberNames, parseJsonPath, selectValue } from '../../../src/cli/json/select-value.ts';
+import { jsonText } from '../../helpers/cli-json-text.ts';
+
+const BODY =
+  '{"success":true,"data":{ "rates" : {"EUR":1.10,"a.b":{"/~":[0,"x"]}},"list":[ 10 ,{"n":1E-7}]},"data2":null}';
+
+test.each([
+  ['data.rates.EUR', '1.10'],
+  ['.data.rates.EUR', '1.10'],
+  ['/data/rates/EUR', '1.10'],
+  ['data.rates', '{"EUR":1.10,"a.b":{"/~":[0,"x"]}}'],
+  ['/data/rates/a.b/~1~0/1', '"x"'],
+  ['data.list.0', '10'],
+  ['data.list.1.n', '1E-7'],
+  ['data2', 'null'],
+])('%s is %s, as it stands in the text', (path, expected) => {
+  expect(selectValue(BODY, parseJsonPath(path))).toBe(expected);
+});
+
+test.each(['data.rates.USD', 'data.list.2', 'data.list.-1', 'data2.x', 'success.x', 'data.rates.EUR.x', '', '/'])(
+  "'%s' is not there",
+  (path) => {
+    expect(selectValue(BODY, parseJsonPath(path))).toBeUndefined();
+  },
+);
+
+test('of equal names the last one counts, as in JSON.parse', () => {
+  expect(selectValue('{"a":1,"a":{"b":2},"\\u0061":{"b":3.0}}', ['a', 'b'])).toBe('3.0');
+});
+
+test('finds in any text what JSON.parse finds', () => {
+  fc.assert(
+    fc.property(jsonText, (text) => {
+      for (const [path, value] of everyPath(JSON.parse(text))) {
+        expect(JSON.parse(selectValue(text, path) ?? 'missing')).toEqual(value);
+      }
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('lists the first names and says when there are more', () => {
+  expect(memberNames(BODY, ['data'], 5)).toEqual(['rates', 'list']);
+  expect(memberNames(BODY, [], 2)).toEqual(['success', 'data', '…']);
+  expect(memberNames(BODY, ['success'], 5)).toEqual([]);
+});
+
+test('reaches a value below 10 000 levels', () => {
+  const text = `${'{"a":'.repeat(10_000)}1.10${'}'.repeat(10_000)}`;
+
+  expect(selectValue(text, ['a', 'a', 'a'])?.length).toBe(text.length - 3 * 6);
+});
+
+function* everyPath(value: unknown, path: readonly string[] = []): Generator<readonly [readonly string[], unknown]> {
+  yield [path, value];
+  if (typeof value !== 'object' || value === null) return;
+  for (const name of Object.keys(value)) {
+    const member = Object.getOwnPropertyDescriptor(value, name)?.value;
+    yield* everyPath(member, [...path, name]);
+  }
+}

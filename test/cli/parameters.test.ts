@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest';
+import { runCli } from '../helpers/cli-io.ts';
+import { API_KEY } from '../helpers/service-replies.ts';
+
+test.each([
+  [['base=USD', 'symbols=EUR,GBP'], '?base=USD&symbols=EUR%2CGBP'],
+  [['q=a b+c&d'], '?q=a+b%2Bc%26d'],
+  [['q=€ü'], '?q=%E2%82%AC%C3%BC'],
+  [['empty='], '?empty='],
+  [['x=1=2=3'], '?x=1%3D2%3D3'],
+  [['s=EUR', 's=GBP', 's=EUR'], '?s=EUR&s=GBP&s=EUR'],
+  [['b=1', 'a=2'], '?b=1&a=2'],
+  [['-p', '--base=USD', '-p', 'x=-1', 'y=2'], '?y=2&--base=USD&x=-1'],
+  [['constructor=1', 'toString=2'], '?constructor=1&toString=2'],
+  [['--', 'base=USD'], '?base=USD'],
+])('%j are sent as %s', async (args, search) => {
+  const { code, requests, stderr } = await runCli(['latest', ...args]);
+
+  expect(stderr).toBe('');
+  expect(code).toBe(0);
+  expect(requests[0]?.url).toBe(`https://api.example.test/api/v1/latest${search}`);
+});
+
+test.each(['USD', '=USD', '-', 'base:USD'])('%s is no parameter', async (text) => {
+  const { code, stderr, requests } = await runCli(['latest', text]);
+
+  expect(code).toBe(2);
+  expect(stderr).toContain(`'${text}' is not a parameter — parameters are written name=value, e.g. base=USD`);
+  expect(requests).toEqual([]);
+});
+
+test.each([
+  ['latest', 'api_key=secret-value'],
+  ['latest', 'API_KEY=secret-value'],
+  ['latest', 'api-key=secret-value'],
+  ['latest', 'apikey=secret-value'],
+  ['latest', 'api%5Fkey=secret-value'],
+  ['latest', '-p', 'api_key=secret-value'],
+  ['latest', '--dry-run', 'api_key=secret-value'],
+  ['api', '/api/v1/latest?api_key=secret-value'],
+  ['api', '/api/v1/latest?a=1&api%5Fkey=secret-value'],
+  ['api', '/api/v1/latest', 'api_key=secret-value'],
+])('%s %s %s is refused, because URLs end up in logs', async (...argv) => {
+  const { code, stdout, stderr, requests } = await runCli(argv);
+
+  expect(code).toBe(2);
+  expect(stderr).toContain('refusing to send');
+  expect(stdout + stderr).not.toContain('secret-value');
+  expect(requests).toEqual([]);
+});
+
+test.each([
+  [['latest', `key=${API_KEY}`]],
+  [['latest', API_KEY]],
+  [['latest', '-p', `x=${API_KEY}`]],
+  [['api', `/api/v1/latest?x=${API_KEY}`]],
+])('a parameter that looks like a key is refused and not repeated', async (argv) => {
+  const { code, stderr, requests } = await runCli(argv, { env: { FXRATES_API_KEY: 'another-key-of-some-length' } });
+
+  expect(code).toBe(2);
+  expect(stderr).not.toContain(API_KEY);
+  expect(requests).toEqual([]);
+});

@@ -1,0 +1,158 @@
+import { stripVTControlCharacters } from 'node:util';
+import { expect, test } from 'vitest';
+import { main } from '../../../src/cli/main.ts';
+import { FakeIo, runCli } from '../../helpers/cli-io.ts';
+import { FakeClock } from '../../helpers/fake-clock.ts';
+import { failure, rateLimited, success } from '../../helpers/service-replies.ts';
+
+const replies = [rateLimited('3'), success({ a: 1 })];
+
+test('on a terminal the wait is one line that counts down and is erased', async () => {
+  const { code, stdout, stderr } = await runCli('latest', { replies, tty: ['stderr'] });
+
+  const frames = stripVTControlCharacters(stderr)
+    .split('\r')
+    .filter((frame) => frame !== '');
+  expect(frames[0]).toBe('Rate limited. Retrying in 4 s — Ctrl-C to stop');
+  expect(frames.at(-1)).toBe('Rate limited. Retrying in 1 s — Ctrl-C to stop');
+  expect(stderr.endsWith('\r\u001b[2K')).toBe(true);
+  expect(stderr).not.toContain('\n');
+  expect(code).toBe(0);
+  expect(stdout).toBe('{"a":1}\n');
+});
+
+test('on a narrow terminal the line fits, so that it can be rewritten', async () => {
+  const { stderr } = await runCli('latest', { replies, tty: ['stderr'], columns: 40 });
+
+  const frames = stripVTControlCharacters(stderr).split('\r');
+  expect(Math.max(...frames.map((frame) => frame.length))).toBeLessThan(40);
+});
+
+test('in a log each wait is one plain line', async () => {
+  const { stderr } = await runCli('latest', { replies: [rateLimited('3'), rateLimited('2'), success()] });
+
+  expect(stderr).toBe(`fxrates: rate limited, waiting 4 s, then attempt 2
+fxrates: rate limited, waiting 3 s, then attempt 3
+`);
+});
+
+test('with --json each wait is one JSON line', async () => {
+  const { stderr, stdout } = await runCli('latest --json', { replies });
+
+  const event = JSON.parse(stderr);
+  expect(event).toEqual({
+    event: 'retry',
+    reason: 'rate_limited',
+    wait_seconds: expect.any(Number),
+    attempt: 2,
+    at: '2026-01-21T14:20:00.000Z',
+  });
+  expect(event.wait_seconds).toBeGreaterThanOrEqual(3);
+  expect(event.wait_seconds).toBeLessThanOrEqual(4.1);
+  expect(stdout).toBe('{"a":1}\n');
+});
+
+test('-q waits without a word', async () => {
+  for (const tty of [[], ['stderr']] as const) {
+    const { code, stderr } = await runCli('latest -q', { replies, tty });
+
+    expect(code).toBe(0);
+    expect(stderr.replaceAll('\r\u001b[2K', '')).toBe('');
+  }
+});
+
+test('a retry after a failure is told as well', async () => {
+  const { stderr } = await runCli('latest --json', { replies: [failure(503), success()] });
+
+  expect(JSON.parse(stderr)).toMatchObject({ event: 'retry', reason: 'server', attempt: 2 });
+});
+
+test.each([
+  ['1', 0],
+  ['0', 0],
+  ['1.5', 0],
+  ['59', 0],
+  ['60', 0],
+  ['61', 7],
+  ['86400', 7],
+  ['1e12', 0], // not a number of the documented form, so it counts as absent
+  ['-5', 0],
+  ['soon', 0],
+])('Retry-After %s: exit code %d, and never earlier than asked', async (retryAfter, exitCode) => {
+  const clock = new FakeClock();
+  const startedAt = clock.now();
+
+  const { code, requests } = await runCli('latest', { replies: [rateLimited(retryAfter), success()], clock });
+
+  expect(code).toBe(exitCode);
+  expect(requests).toHaveLength(exitCode === 0 ? 2 : 1);
+  const askedMs = /^\d+(\.\d+)?$/.test(retryAfter) ? Number(retryAfter) * 1000 : 0;
+  if (exitCode === 0) expect(clock.now() - startedAt).toBeGreaterThanOrEqual(askedMs);
+  else expect(clock.now()).toBe(startedAt);
+});
+
+test('a wait longer than --max-wait fails at once and says what would do', async () => {
+  const clock = new FakeClock();
+  const startedAt = clock.now();
+
+  const { code, stderr } = await runCli('latest base=USD --max-wait 10s', { replies: rateLimited('95'), clock });
+
+  expect(code).toBe(7);
+  expect(clock.now()).toBe(startedAt);
+  expect(stderr).toBe(`fxrates: rate limited — retry in 1 min 35 s, longer than --max-wait 10s
+
+  Wait for it:  fxrates latest base=USD --max-wait 97s
+`);
+});
+
+test('--max-wait bounds the sum of all waits', async () => {
+  const clock = new FakeClock();
+  const startedAt = clock.now();
+
+  const { code, stderr } = await runCli('latest --max-wait 60s', { replies: rateLimited('25'), clock });
+
+  expect(code).toBe(7);
+  expect(clock.now() - startedAt).toBeLessThan(64_000);
+  expect(stderr).toContain('with the waits before');
+});
+
+test('--max-wait inf waits for days, without a timer that Node cuts to a millisecond', async () => {
+  const clock = new FakeClock();
+
+  const { code, requests } = await runCli('latest --max-wait inf -q', {
+    replies: [rateLimited('2592000'), success()],
+    clock,
+  });
+
+  expect(code).toBe(0);
+  expect(requests).toHaveLength(2);
+});
+
+test.each([
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+] as const)('%s during a wait ends it at once with %d, and the line is gone', async (name, exitCode) => {
+  const clock = new FakeClock();
+  const io = new FakeIo({ replies: rateLimited('30'), tty: ['stderr'], clock });
+  const running = main(['latest'], io);
+  await clock.advance(2_000);
+  const interruptedAt = clock.now();
+
+  io.interrupt(name);
+  const code = await running;
+
+  expect(code).toBe(exitCode);
+  expect(clock.now()).toBe(interruptedAt);
+  expect(io.written.stdout).toBe('');
+  expect(io.written.stderr.endsWith('\r\u001b[2K')).toBe(true);
+});
+
+test('Ctrl-C while the answer is under way ends the command too', async () => {
+  const io = new FakeIo({ replies: 'never' });
+  const running = main(['latest'], io);
+  await (io.clock as FakeClock).advance(0);
+
+  io.interrupt('SIGINT');
+
+  expect(await running).toBe(130);
+});

@@ -1,0 +1,100 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { runCli } from '../../helpers/cli-io.ts';
+
+const KEYS = ['stdin', 'file', 'env', 'env-file'].map((name) => `key-from-${name}-${'0'.repeat(16)}`);
+const [STDIN = '', FILE = '', ENV = '', ENV_FILE = ''] = KEYS;
+let folder = '';
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'fxrates-keys-'));
+  await writeFile(join(folder, 'key'), `${FILE}\n`);
+  await writeFile(join(folder, 'env-key'), `${ENV_FILE}\r\n`);
+});
+
+afterAll(() => rm(folder, { recursive: true }));
+
+/** From the strongest to the weakest; the two flags cannot be combined. */
+const SOURCES = ['--key-stdin', '--key-file', 'FXRATES_API_KEY', 'FXRATES_API_KEY_FILE'] as const;
+const COMBINATIONS = [...Array(16).keys()]
+  .map((bits) => SOURCES.filter((_, index) => bits & (1 << index)))
+  .filter((sources) => !(sources.includes('--key-stdin') && sources.includes('--key-file')));
+
+test.each(COMBINATIONS.map((sources) => [sources.join(', ') || 'none', sources] as const))(
+  'of %s the first decides',
+  async (_, sources) => {
+    const keyOf = new Map(SOURCES.map((source, index) => [source, KEYS[index]]));
+    const flags = { '--key-stdin': ['--key-stdin'], '--key-file': ['--key-file', join(folder, 'key')] };
+    const argv = sources.flatMap((source) => (source in flags ? flags[source as keyof typeof flags] : []));
+    const env = {
+      FXRATES_API_KEY: sources.includes('FXRATES_API_KEY') ? ENV : undefined,
+      FXRATES_API_KEY_FILE: sources.includes('FXRATES_API_KEY_FILE') ? join(folder, 'env-key') : undefined,
+    };
+
+    const { code, requests } = await runCli(['latest', ...argv], { stdin: `${STDIN}\nmore`, env });
+
+    const [first] = sources;
+    expect(code).toBe(first === undefined ? 4 : 0);
+    expect(requests.map(({ headers }) => headers['authorization'])).toEqual(
+      first === undefined ? [] : [`Bearer ${keyOf.get(first)}`],
+    );
+  },
+);
+
+test('without a key it says how to give one, and exits 4', async () => {
+  const { code, stderr } = await runCli('quota', { env: { FXRATES_API_KEY: '' } });
+
+  expect(code).toBe(4);
+  expect(stderr).toContain('fxrates: no API key for https://api.example.test\n');
+  expect(stderr).toContain('fxrates mock');
+});
+
+test.each([
+  ['', 'it is empty'],
+  ['Bearer abcdefgh12345678', "it starts with 'Bearer '"],
+  ['two words of a key', 'it has white space'],
+  [' leading-space-key', 'it has white space at its start or end'],
+  ['line-one\nline-two', 'it has several lines'],
+  ['schlüssel-schlüssel', 'it has white space, control or non-ASCII characters'],
+  ['a'.repeat(5000), 'it has 5000 characters'],
+])('a key file with %j is refused without repeating it', async (text, problem) => {
+  const path = join(folder, 'bad-key');
+  await writeFile(path, text);
+
+  const { code, stderr, requests } = await runCli(['quota', '--key-file', path]);
+
+  expect(code).toBe(3);
+  expect(stderr).toContain(`fxrates: the key from --key-file ${path} cannot be used — ${problem}`);
+  if (text !== '') expect(stderr).not.toContain(text);
+  expect(requests).toEqual([]);
+});
+
+test('a key file that is not there is named with the reason', async () => {
+  const { code, stderr } = await runCli('quota --key-file /nowhere/key');
+
+  expect(code).toBe(3);
+  expect(stderr).toBe('fxrates: cannot read the key file /nowhere/key — there is no such file\n');
+});
+
+test('--key-stdin is refused on a terminal, where the key would show', async () => {
+  const { code, stderr } = await runCli('quota --key-stdin', { tty: ['stdin'] });
+
+  expect(code).toBe(2);
+  expect(stderr).toContain('fxrates quota --key-stdin < key.txt');
+});
+
+test('a refused key is told by its end and its source, and what it takes precedence over', async () => {
+  const replies = {
+    status: 401,
+    body: { success: false, error: { code: 'unauthorized', message: 'No.', status: 401 } },
+  };
+
+  const { code, stderr } = await runCli(['latest', '--key-file', join(folder, 'key')], { replies });
+
+  expect(code).toBe(4);
+  expect(stderr).toContain(`it came from --key-file ${join(folder, 'key')}`);
+  expect(stderr).toContain('It takes precedence over FXRATES_API_KEY.');
+  expect(stderr).not.toContain(FILE);
+});

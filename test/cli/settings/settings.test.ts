@@ -1,0 +1,75 @@
+import { expect, test } from 'vitest';
+import { runCli } from '../../helpers/cli-io.ts';
+import { rateLimited, success } from '../../helpers/service-replies.ts';
+
+test.each([
+  ['latest --timeout 30', '--timeout takes a duration'],
+  ['latest --timeout 0', '--timeout takes a time above 0'],
+  ['latest --timeout inf', '--timeout takes a time above 0'],
+  ['latest --retries two', '--retries takes a whole number from 0 to 99'],
+  ['latest --retries -1', '--retries takes a whole number from 0 to 99'],
+  ['latest --max-wait soon', '--max-wait takes a duration'],
+  ['latest -o xml', '--output takes auto, json, compact, tsv, raw'],
+  ['latest --color sometimes', '--color takes auto, always, never'],
+  ['latest --json -o tsv', '--json and --output tsv contradict each other'],
+  ['latest --key-stdin --key-file k', '--key-stdin and --key-file contradict each other'],
+  ['latest --no-wait --max-wait 5s', '--no-wait and --max-wait contradict each other'],
+  ['latest -o raw --get a', '--get and --output raw contradict each other'],
+  ['latest --get=', '--get takes a path'],
+])('%s is refused before anything is sent', async (line, message) => {
+  const { code, stdout, stderr, requests } = await runCli(line);
+
+  expect(code).toBe(2);
+  expect(stderr).toContain(message);
+  expect(stdout).toBe('');
+  expect(requests).toEqual([]);
+});
+
+test.each([
+  ['FXRATES_TIMEOUT', '30', "FXRATES_TIMEOUT takes a duration, got '30'"],
+  ['FXRATES_RETRIES', 'x', "FXRATES_RETRIES takes a whole number from 0 to 99, got 'x'"],
+  ['FXRATES_MAX_WAIT', '1', "FXRATES_MAX_WAIT takes a duration, got '1'"],
+  ['FXRATES_OUTPUT', 'xml', "FXRATES_OUTPUT takes auto, json, compact, tsv, raw, got 'xml'"],
+  ['FXRATES_BASE_URL', 'ftp://x', "FXRATES_BASE_URL takes an http or https URL, got 'ftp://x'"],
+])('a wrong %s is named', async (name, value, message) => {
+  const { code, stderr } = await runCli('latest', { env: { [name]: value } });
+
+  expect(code).toBe(2);
+  expect(stderr).toContain(message);
+});
+
+test('an option beats its variable, and an empty variable counts as not set', async () => {
+  const env = { FXRATES_OUTPUT: 'tsv', FXRATES_TIMEOUT: '', FXRATES_RETRIES: '' };
+
+  expect((await runCli('latest', { env })).stdout).toBe('base\tUSD\nrates.EUR\t0.92\n');
+  expect((await runCli('latest --json', { env })).stdout).toBe('{"base":"USD","rates":{"EUR":0.92}}\n');
+});
+
+test('global options are taken before and after the command', async () => {
+  const before = await runCli('--base-url https://other.example.test -o compact latest');
+  const after = await runCli('latest -o compact --base-url https://other.example.test');
+
+  expect(before.stdout).toBe(after.stdout);
+  expect(before.requests[0]?.url).toBe('https://other.example.test/api/v1/latest');
+  expect(after.requests[0]?.url).toBe('https://other.example.test/api/v1/latest');
+});
+
+test('--retries is the number of further attempts', async () => {
+  const { code, requests } = await runCli('latest --retries 1', { replies: { status: 503 } });
+
+  expect(code).toBe(5);
+  expect(requests).toHaveLength(2);
+});
+
+test('FXRATES_MAX_WAIT decides like --max-wait', async () => {
+  const replies = [rateLimited('5'), success()];
+
+  expect((await runCli('latest', { replies, env: { FXRATES_MAX_WAIT: '3s' } })).code).toBe(7);
+  expect((await runCli('latest', { replies, env: { FXRATES_MAX_WAIT: '6s' } })).code).toBe(0);
+});
+
+test.each(['1', 'true'])('FXRATES_DEBUG=%s is -v', async (value) => {
+  const { stderr } = await runCli('latest', { env: { FXRATES_DEBUG: value } });
+
+  expect(stderr).toContain('> GET https://api.example.test/api/v1/latest');
+});

@@ -1,0 +1,109 @@
+import { type ChildProcess, Interrupted, type Io, type SignalName, WriteFailure } from '../../src/cli/io.ts';
+import { main } from '../../src/cli/main.ts';
+import { FakeClock } from './fake-clock.ts';
+import { type FakeFetch, fakeFetch, type Reply } from './fake-fetch.ts';
+import { API_KEY, success } from './service-replies.ts';
+
+export interface FakeIoOptions {
+  /** Over a base URL, a key and a UTF-8 locale; `undefined` takes one away. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly replies?: Reply | readonly Reply[];
+  /** What a request for the quota gets. */
+  readonly quota?: Reply;
+  readonly fetch?: Io['fetch'];
+  readonly clock?: Io['clock'];
+  /** Which streams are terminals. */
+  readonly tty?: readonly ('stdin' | 'stdout' | 'stderr')[];
+  readonly columns?: number;
+  readonly stdin?: string;
+  /** Makes each write to stdout fail with this code. */
+  readonly stdoutError?: string;
+  readonly spawn?: Io['spawn'];
+}
+
+/** The world of a command line: nothing is real, everything written is kept. */
+export class FakeIo implements Io {
+  readonly stdin: Io['stdin'];
+  readonly stdout: Io['stdout'];
+  readonly stderr: Io['stderr'];
+  readonly env: Io['env'];
+  readonly clock: Io['clock'];
+  readonly fetch: Io['fetch'];
+  readonly interrupts: Io['interrupts'];
+  readonly timeZone = 'Europe/Berlin';
+  readonly pid = 4242;
+  readonly spawn: Io['spawn'];
+  readonly written = { stdout: '', stderr: '' };
+  readonly #interrupt = new AbortController();
+  #listener: ((name: SignalName) => void) | undefined;
+
+  constructor(options: FakeIoOptions = {}) {
+    const { env = {}, tty = [], columns, stdin = '', stdoutError } = options;
+    const stream = (name: 'stdout' | 'stderr'): Io['stdout'] => ({
+      isTTY: tty.includes(name),
+      columns,
+      write: async (chunk) => {
+        if (name === 'stdout' && stdoutError !== undefined) {
+          throw new WriteFailure(Object.assign(new Error(`write ${stdoutError}`), { code: stdoutError }));
+        }
+        this.written[name] += typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString();
+      },
+    });
+    this.stdin = { isTTY: tty.includes('stdin'), firstLine: async () => stdin.split('\n', 1)[0] ?? '' };
+    this.stdout = stream('stdout');
+    this.stderr = stream('stderr');
+    this.env = { ...DEFAULT_ENV, ...env };
+    this.clock = options.clock ?? new FakeClock();
+    this.fetch = options.fetch ?? fakeFetch(options.replies ?? success(), replyToQuota(options));
+    this.spawn = options.spawn ?? noProgram;
+    this.interrupts = {
+      signal: this.#interrupt.signal,
+      takeOver: (listener) => {
+        this.#listener = listener;
+        return () => {
+          this.#listener = undefined;
+        };
+      },
+    };
+  }
+
+  /** Ctrl-C, or `kill`. */
+  interrupt(name: SignalName): void {
+    if (this.#listener !== undefined) this.#listener(name);
+    else this.#interrupt.abort(new Interrupted(name));
+  }
+}
+
+const DEFAULT_ENV = {
+  FXRATES_BASE_URL: 'https://api.example.test',
+  FXRATES_API_KEY: API_KEY,
+  LANG: 'C.UTF-8',
+  TERM: 'xterm',
+};
+
+function replyToQuota({ quota }: FakeIoOptions): { readonly quota?: Reply } {
+  return quota === undefined ? {} : { quota };
+}
+
+const noProgram: Io['spawn'] = (): ChildProcess => ({
+  exited: Promise.reject(Object.assign(new Error('spawn ENOENT'), { code: 'ENOENT', syscall: 'spawn' })),
+  kill: () => undefined,
+});
+
+export interface CliResult {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly requests: FakeFetch['requests'];
+  readonly io: FakeIo;
+}
+
+/** Runs a command line, written as one would type it without quotes, in virtual time. */
+export async function runCli(line: string | readonly string[], options: FakeIoOptions = {}): Promise<CliResult> {
+  const io = new FakeIo(options);
+  const argv = typeof line === 'string' ? line.split(' ').filter((word) => word !== '') : line;
+  const running = main(argv, io);
+  const code = await (io.clock instanceof FakeClock ? io.clock.run(running) : running);
+  const requests = 'requests' in io.fetch ? (io.fetch as FakeFetch).requests : [];
+  return { code, ...io.written, requests, io };
+}
