@@ -1,6 +1,7 @@
 import { Agent } from 'undici';
 import { expect, test } from 'vitest';
-import { resolveCall, resolveOptions } from '../../../src/client/config/settings.ts';
+import { resolveCall } from '../../../src/client/config/call-settings.ts';
+import { resolveOptions } from '../../../src/client/config/settings.ts';
 import { ConfigError, FxRates, type FxRatesOptions } from '../../../src/client/index.ts';
 import { API_KEY } from '../../helpers/service-replies.ts';
 import { BASE_URL, errorOf, testClient } from '../../helpers/test-client.ts';

@@ -1,0 +1,209 @@
+import { expect, test } from 'vitest';
+import { FxRatesError, ResponseError } from '../../src/client/index.ts';
+import type { Reply } from '../helpers/fake-fetch.ts';
+import { failure, quotaRecord, success } from '../helpers/service-replies.ts';
+import { errorOf, testClient } from '../helpers/test-client.ts';
+
+/** The error of one attempt that is answered so. The quota, asked about some refusals, has plenty left. */
+async function errorFor(reply: Reply): Promise<unknown> {
+  const { fx, clock } = testClient(reply, { quota: success(quotaRecord()), maxRetries: 0, onLimit: 'throw' });
+  return clock.run(errorOf(fx.latest()));
+}
+
+test('a success gives its data and, with withMeta, all that came with it', async () => {
+  const body = '{ "success": true, "data": { "rate": 1.10 } }';
+  const { fx } = testClient({ status: 200, headers: { 'x-request-id': 'r1' }, body });
+
+  const { data, meta } = await fx.latest().withMeta();
+
+  expect(data).toEqual({ rate: 1.1 });
+  expect(meta).toMatchObject({ status: 200, rawBody: body, source: 'network', durationMs: 0 });
+  expect(meta.headers.get('X-Request-Id')).toBe('r1');
+  expect(meta.attempts).toEqual([{ status: 200, code: undefined, waitedMs: 0, reason: 'first' }]);
+});
+
+test('fields that the contract does not know survive', async () => {
+  const data = { ...quotaRecord(), plan: 'enterprise', carry_over: { months: 3 } };
+  const { fx } = testClient(success(data));
+
+  await expect(fx.quota()).resolves.toEqual(data);
+});
+
+test.each([[1000], ['1000'], ['unlimited'], [null], [-1], [undefined]])(
+  'takes %j for the monthly limit, which is not shown for every plan',
+  async (limit) => {
+    const { monthly_limit: _, ...rest } = quotaRecord();
+    const data = limit === undefined ? rest : { ...rest, monthly_limit: limit };
+    const { fx } = testClient(success(data));
+
+    await expect(fx.quota()).resolves.toEqual(data);
+  },
+);
+
+test.each([
+  [400, 'request'],
+  [401, 'authentication'],
+  [402, 'request'],
+  [403, 'authentication'],
+  [404, 'request'],
+  [408, 'request'],
+  [410, 'request'],
+  [422, 'request'],
+  [429, 'rate_limited'],
+  [451, 'request'],
+  [499, 'request'],
+  [500, 'server'],
+  [501, 'server'],
+  [502, 'server'],
+  [503, 'server'],
+  [504, 'server'],
+  [520, 'server'],
+  [599, 'server'],
+])('status %i is of the kind %s, whatever its body', async (status, kind) => {
+  const bodies = [
+    failure(status, { code: 'a_new_code', message: 'What happened.' }).body,
+    { success: false, error: null },
+    { success: false, error: { code: 42, message: null, status: 'none' } },
+    { success: true, data: {} },
+    '<html><h1>Sorry</h1></html>',
+    '',
+    'null',
+    '[]',
+  ];
+
+  const errors = await Promise.all(bodies.map((body) => errorFor({ status, body })));
+
+  for (const error of errors) {
+    expect(FxRatesError.is(error)).toBe(true);
+    expect(error).toMatchObject({ kind, status });
+    expect((error as FxRatesError).attempts).toHaveLength(1);
+  }
+  expect(errors[0]).toMatchObject({ code: 'a_new_code', headers: expect.any(Headers) });
+  for (const error of errors.slice(1)) expect(error).toMatchObject({ code: undefined });
+});
+
+test('an error tells what the service said', async () => {
+  const error = await errorFor(failure(422, { code: 'bad_symbol', message: 'No symbol XXX.' }));
+
+  expect(String(error)).toBe('RequestError: The service refused /api/v1/latest: No symbol XXX. (HTTP 422, bad_symbol)');
+  expect(JSON.parse(JSON.stringify(error))).toEqual({
+    name: 'RequestError',
+    kind: 'request',
+    code: 'bad_symbol',
+    message: expect.any(String),
+    status: 422,
+    attempts: [{ status: 422, code: 'bad_symbol', waitedMs: 0, reason: 'first' }],
+  });
+});
+
+test.each([
+  ['its error says 429', { success: false, error: { code: 'rate_limited', message: '', status: 429 } }, 'rate_limited'],
+  [
+    'its error says 401',
+    { success: false, error: { code: 'unauthorized', message: '', status: 401 } },
+    'authentication',
+  ],
+  ['its error says 503', { success: false, error: { code: 'down', message: '', status: 503 } }, 'server'],
+  ['its error has no status', { success: false, error: { code: 'odd', message: '' } }, 'request'],
+  ['its error says 200', { success: false, error: { code: 'odd', message: '', status: 200 } }, 'request'],
+  ['it has no error', { success: false }, 'request'],
+  ['it has data too', { success: false, data: { base: 'EUR' } }, 'request'],
+  ['it is limited without a status', { success: false, error: { code: 'rate_limited' } }, 'rate_limited'],
+])('a 200 that is no success is an error: %s', async (_, body, kind) => {
+  expect(await errorFor({ status: 200, body })).toMatchObject({ kind });
+});
+
+test.each([
+  ['no JSON', '<html></html>', 'The body is not JSON (HTTP 200, '],
+  ['cut off', '{"success":true,"data":{', 'The body is not JSON'],
+  ['empty', '', 'The body is not JSON'],
+  ['two documents', '{"success":true,"data":{}}{}', 'The body is not JSON'],
+  ['NaN', '{"success":true,"data":{"EUR":NaN}}', 'The body is not JSON'],
+  ['null', 'null', 'the body'],
+  ['a list', '[]', 'the body'],
+  ['a text', '"OK"', 'the body'],
+  ['without success', '{"data":{}}', 'success'],
+  ['with a success that is a text', '{"success":"true","data":{}}', 'success'],
+  ['without data', '{"success":true}', 'data'],
+  ['with data that is null', '{"success":true,"data":null}', 'data'],
+  ['with data that is a list', '{"success":true,"data":[]}', 'data'],
+])('a 200 whose body is %s is a ResponseError', async (_, body, message) => {
+  const error = await errorFor({ status: 200, body });
+
+  expect(error).toBeInstanceOf(ResponseError);
+  expect(error).toMatchObject({
+    kind: 'response',
+    status: 200,
+    message: expect.stringContaining(message),
+    bodyExcerpt: body,
+    attempts: [{ status: 200, code: 'response' }],
+  });
+});
+
+test('the content type decides nothing: JSON is JSON', async () => {
+  const { fx } = testClient({ headers: { 'content-type': 'text/html' }, body: '{"success":true,"data":{"EUR":1}}' });
+
+  await expect(fx.latest()).resolves.toEqual({ EUR: 1 });
+});
+
+test.each([201, 202, 203, 206])('a status of %i with a success is a success', async (status) => {
+  const { fx } = testClient({ status, body: success({ EUR: 1 }).body });
+
+  await expect(fx.latest()).resolves.toEqual({ EUR: 1 });
+});
+
+test('a 204 has no data and is a ResponseError', async () => {
+  expect(await errorFor(() => new Response(null, { status: 204 }))).toMatchObject({ kind: 'response', status: 204 });
+});
+
+test.each([
+  ['a field is missing', { monthly_used: undefined }, 'data.monthly_used'],
+  ['a count is a text', { rate_limit_per_minute: '30' as never }, 'data.rate_limit_per_minute'],
+  ['a count is a fraction', { historical_days: 1.5 }, 'data.historical_days'],
+  ['a time is none', { resets_at: 'next month' }, 'data.resets_at'],
+  ['a day is none', { resets_at: '2026-02-30T00:00:00.000Z' }, 'data.resets_at'],
+])('a quota record is refused when %s', async (_, changes, place) => {
+  const { fx } = testClient(success(quotaRecord(changes as never)));
+
+  const error = await errorOf(fx.quota());
+
+  expect(error).toMatchObject({ kind: 'response', message: expect.stringContaining(place) });
+  expect((error as ResponseError).issues).not.toEqual([]);
+});
+
+test('a long body shows its beginning only', async () => {
+  const error = await errorFor({ status: 200, body: 'x'.repeat(100_000) });
+
+  expect((error as ResponseError).bodyExcerpt).toBe('x'.repeat(200));
+});
+
+test('a body cannot reach the prototype of anything', async () => {
+  const { fx } = testClient({ body: '{"success":true,"data":{"__proto__":{"polluted":1},"constructor":{"x":1}}}' });
+
+  const data = await fx.latest();
+
+  expect(({} as { polluted?: number }).polluted).toBeUndefined();
+  expect(Object.getPrototypeOf(data)).toBe(Object.prototype);
+});
+
+test('get gives the data of any envelope', async () => {
+  const { fx, fetch } = testClient({ body: { success: true, data: [1, 2], page: 1 } });
+
+  await expect(fx.get('/api/v1/symbols', { query: { page: 1 } })).resolves.toEqual([1, 2]);
+  expect(fetch.requests[0]?.url).toBe('https://fx.test/api/v1/symbols?page=1');
+});
+
+test.each([['null'], ['{}'], ['{"success":true}'], ['{"data":1}'], ['[1]']])(
+  'get refuses the body %s, which is no envelope',
+  async (body) => {
+    const { fx } = testClient({ body });
+
+    await expect(fx.get('/api/v1/symbols')).rejects.toMatchObject({ kind: 'response' });
+  },
+);
+
+test('get of an endpoint of the contract is checked like its method', async () => {
+  const { fx } = testClient(success({ plan: 'free' }));
+
+  await expect(fx.get('/api/v1/quota')).rejects.toMatchObject({ kind: 'response' });
+});
