@@ -12,6 +12,10 @@ export interface CallOptions {
   readonly maxRetries?: number;
   /** What a rate limit does: wait for the next slot, or throw `RateLimitError`. Default: the client's, `'wait'`. */
   readonly onLimit?: 'wait' | 'throw';
+  /** Takes a kept answer younger than this, in milliseconds; `0` asks the service. Needs the option `cache`, whose age is the default. */
+  readonly maxAgeMs?: number;
+  /** Lets this call spend what `quotaGuard` reserves. Default: false. */
+  readonly useReserve?: boolean;
 }
 
 /** Call options with a Standard Schema (zod, valibot, arktype, …) that checks and types the payload. */
@@ -37,7 +41,10 @@ export interface ResponseMeta {
   readonly headers: Headers;
   /** The body exactly as it arrived, for whoever needs the digits unchanged. */
   readonly rawBody: string;
-  readonly source: 'network' | 'cache' | 'coalesced';
+  /** `'stale'`: older than the cache allows, given because the key is limited (`staleIfLimitedMs`). */
+  readonly source: 'network' | 'cache' | 'coalesced' | 'stale';
+  /** Milliseconds since the service gave this answer; 0 for one that just came. */
+  readonly ageMs: number;
   readonly attempts: readonly Attempt[];
   /** Milliseconds from the call to its answer. */
   readonly durationMs: number;

@@ -4,7 +4,8 @@ import type { OperationId } from '../generated/operations.ts';
 import { VERSION } from '../version.ts';
 import type { ApiCall, CallOptions, ResponseMeta, SchemaCallOptions } from './api-call.ts';
 import { checkPayload } from './check-payload.ts';
-import { type ClientSettings, resolveCall, resolveOptions } from './config/settings.ts';
+import { resolveCall } from './config/call-settings.ts';
+import { type ClientSettings, resolveOptions } from './config/settings.ts';
 import { checkPath, type QueryValue } from './config/target.ts';
 import { createApiCall } from './create-api-call.ts';
 import { operationEndpoint, pathEndpoint } from './endpoints.ts';
@@ -15,6 +16,7 @@ import type { LimiterView } from './limits/rate-limiter.ts';
 import type { Answer, Caller } from './middleware/coalesce.ts';
 import type { FxRatesOptions } from './options.ts';
 import { createPipeline } from './pipeline.ts';
+import type { QuotaEstimate } from './quota/quota-ledger.ts';
 import type { Endpoint } from './request.ts';
 import type { SchemaOutput, StandardSchema } from './standard-schema.ts';
 import { KeyStates } from './state/key-states.ts';
@@ -84,6 +86,12 @@ export class FxRates extends OperationMethods {
     return key && this.#states.of(key).limiter?.limits();
   }
 
+  /** The last quota the service told, and what this process used since; `undefined` before the first `quota()`. Sends nothing. */
+  quotaEstimate(): QuotaEstimate | undefined {
+    const key = this.#keys.known();
+    return key && this.#states.of(key).ledger.estimate();
+  }
+
   protected override request<Data>(
     id: OperationId,
     query: object | undefined,
@@ -98,9 +106,9 @@ export class FxRates extends OperationMethods {
   ): Promise<{ readonly data: Data; readonly meta: ResponseMeta }> {
     const { clock } = this.#settings;
     const startedAt = clock.now();
-    const { signal, deadlineMs, ...settings } = resolveCall(options, this.#settings);
+    const { signal, deadlineMs, maxAgeMs, ...settings } = resolveCall(options, this.#settings);
     const endpoint = endpointOf();
-    const { response, log, isShared } = await this.#send({ endpoint, settings, signal, deadlineMs });
+    const { response, log, source, ageMs } = await this.#send({ endpoint, settings, signal, deadlineMs, maxAgeMs });
     const { status, rawBody } = response;
     const { schema } = options;
     const data =
@@ -113,7 +121,8 @@ export class FxRates extends OperationMethods {
         return response.headers.toHeaders();
       },
       rawBody,
-      source: isShared ? 'coalesced' : 'network',
+      source,
+      ageMs,
       attempts: log.attempts,
       durationMs: clock.now() - startedAt,
     };

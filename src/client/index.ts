@@ -1,5 +1,7 @@
-export type { LatestData, LatestQuery, QuotaData } from '../generated/types.ts';
+// All of them, so that an operation added to the contract brings its types along.
+export type * from '../generated/types.ts';
 export type { ApiCall, Attempt, CallOptions, ResponseMeta, SchemaCallOptions } from './api-call.ts';
+export type { CacheStore } from './cache/cache-store.ts';
 export type { Clock } from './clock.ts';
 export { AbortError } from './errors/abort-error.ts';
 export type { AnyFxRatesError } from './errors/any-fxrates-error.ts';
@@ -17,6 +19,8 @@ export type { EventHooks, Logger, QuotaEvent, RequestEvent, RetryEvent, WaitEven
 export { FxRates, type GetOptions } from './fxrates.ts';
 export type { ApiKeyOption } from './keys/key-source.ts';
 export type { LimiterView } from './limits/rate-limiter.ts';
-export type { AuthForm, FxRatesOptions, RateLimitOptions } from './options.ts';
+export type { AuthForm, CacheOptions, FxRatesOptions, QuotaGuardOptions, RateLimitOptions } from './options.ts';
+export { forecastQuota, type QuotaForecast } from './quota/forecast.ts';
+export type { QuotaEstimate } from './quota/quota-ledger.ts';
 export type { SchemaIssue, SchemaOutput, StandardSchema } from './standard-schema.ts';
 export type { FetchLike } from './transport/fetch-transport.ts';

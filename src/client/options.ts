@@ -1,7 +1,9 @@
 import type { Dispatcher } from 'undici';
+import type { CacheStore } from './cache/cache-store.ts';
 import type { Clock } from './clock.ts';
 import type { EventHooks } from './events.ts';
 import type { ApiKeyOption } from './keys/key-source.ts';
+import type { QuotaEstimate } from './quota/quota-ledger.ts';
 import type { FetchLike } from './transport/fetch-transport.ts';
 
 /** How the key is sent (SERVICE.md, Authentication). Exactly one form is ever used. */
@@ -14,6 +16,22 @@ export interface RateLimitOptions {
   readonly maxConcurrent?: number;
   /** Whether to spend one refused request to learn what kind of window the service uses, when calls are waiting. Default: true. */
   readonly probe?: boolean;
+}
+
+export interface CacheOptions {
+  /** Milliseconds, or `'snapshot'` for the plan's `snapshot_granularity`. */
+  readonly maxAgeMs: number | 'snapshot';
+  /** A Keyv instance or anything with its `get`, `set` and `delete`. Default: memory, 1,000 answers. */
+  readonly store?: CacheStore | undefined;
+  /** When the key is limited or out of quota, gives an answer up to this old, marked `source: 'stale'`. Default: 0, never. */
+  readonly staleIfLimitedMs?: number | undefined;
+}
+
+export interface QuotaGuardOptions {
+  /** Requests to keep. */
+  readonly reserve: number;
+  /** Told once per quota period, when only the reserve is left. */
+  readonly onLow?: ((estimate: QuotaEstimate) => void) | undefined;
 }
 
 /** Options of a client. Each is checked by the constructor; a wrong one is a `ConfigError` that names it. */
@@ -38,6 +56,15 @@ export interface FxRatesOptions extends EventHooks {
   readonly retryAfterUnit?: 'auto' | 'seconds' | 'milliseconds' | undefined;
   /** How calls of one key share its per-minute limit; `false` sends without a queue. Default: learn the limit, 16 at once. */
   readonly rateLimit?: RateLimitOptions | false | undefined;
+  /**
+   * Keeps answers that cost quota, in memory or in a store of yours. `'snapshot'`: as long as the plan's
+   * `snapshot_granularity`, since a younger answer would be the same. Default: off.
+   */
+  readonly cache?: 'snapshot' | CacheOptions | undefined;
+  /** Keeps a reserve of the monthly quota: calls fail locally when only that is left. Default: off. */
+  readonly quotaGuard?: QuotaGuardOptions | undefined;
+  /** Spreads what is left of the monthly quota evenly over the time until it resets. Default: false. */
+  readonly pace?: boolean | undefined;
   /** Sends requests instead of undici: any WHATWG `fetch`. Not together with `dispatcher`. */
   readonly fetch?: FetchLike | undefined;
   /** An undici 7 dispatcher (proxy, mTLS, …). Default: undici's global one. */

@@ -4,6 +4,7 @@ import { RateLimitError } from './errors/rate-limit-error.ts';
 import { RequestError } from './errors/request-error.ts';
 import { ResponseError } from './errors/response-error.ts';
 import { ServerError } from './errors/server-error.ts';
+import { parseJson } from './parse-json.ts';
 import type { ApiResponse, KeyedRequest } from './request.ts';
 import type { TransportResponse } from './transport/transport.ts';
 
@@ -31,15 +32,6 @@ export function parseResponse(response: TransportResponse, request: KeyedRequest
     );
   }
   return { status, headers, rawBody: text, data: parsed.data };
-}
-
-/** `undefined` for what is no JSON; a JSON text cannot mean that. */
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined; // told by notJson, with the status
-  }
 }
 
 /** The status that an error envelope claims when it came with a success status. */

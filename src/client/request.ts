@@ -25,6 +25,7 @@ export interface CallSettings {
   readonly timeoutMs: number;
   readonly maxRetries: number;
   readonly onLimit: 'wait' | 'throw';
+  readonly useReserve: boolean;
 }
 
 /** One call on its way through the middleware. Several callers can be behind it. */

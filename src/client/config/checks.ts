@@ -11,6 +11,11 @@ export function requirePositiveMs(option: string, value: unknown): number {
   return refuse(option, value, 'a positive number of milliseconds');
 }
 
+export function requireMs(option: string, value: unknown): number {
+  if (typeof value === 'number' && Number.isFinite(value) && value >= 0) return value;
+  return refuse(option, value, 'a number of milliseconds from 0');
+}
+
 export function requireDeadline(option: string, value: unknown): number {
   if (value === false) return Number.POSITIVE_INFINITY;
   if (typeof value === 'number' && Number.isFinite(value) && value > 0) return value;

@@ -1,10 +1,8 @@
-import type { CallOptions } from '../api-call.ts';
 import { type Clock, realClock } from '../clock.ts';
 import { ConfigError } from '../errors/config-error.ts';
 import type { Logger } from '../events.ts';
-import type { AuthForm, FxRatesOptions, RateLimitOptions } from '../options.ts';
+import type { AuthForm, FxRatesOptions, QuotaGuardOptions, RateLimitOptions } from '../options.ts';
 import type { CallSettings } from '../request.ts';
-import type { StandardSchema } from '../standard-schema.ts';
 import { fetchTransport } from '../transport/fetch-transport.ts';
 import type { Transport } from '../transport/transport.ts';
 import { undiciTransport } from '../transport/undici-transport.ts';
@@ -20,15 +18,19 @@ import {
   requireOneOf,
   requirePositiveMs,
 } from './checks.ts';
+import { type CacheSettings, resolveCache, resolveQuotaGuard } from './quota-settings.ts';
 
 /** The options of a client, checked and complete. */
-export interface ClientSettings extends CallSettings {
+export interface ClientSettings extends Omit<CallSettings, 'useReserve'> {
   readonly baseUrl: string;
   readonly auth: AuthForm;
   readonly deadlineMs: number;
   readonly maxRetryAfterMs: number;
   readonly retryAfterUnit: 'auto' | 'seconds' | 'milliseconds';
   readonly rateLimit: Required<RateLimitOptions> | false;
+  readonly cache: CacheSettings | undefined;
+  readonly quotaGuard: QuotaGuardOptions | undefined;
+  readonly pace: boolean;
   readonly transport: Transport;
   readonly maxResponseBytes: number;
   readonly clock: Clock;
@@ -46,6 +48,9 @@ const OPTION_NAMES: readonly (keyof FxRatesOptions)[] = [
   'maxRetryAfterMs',
   'retryAfterUnit',
   'rateLimit',
+  'cache',
+  'quotaGuard',
+  'pace',
   'fetch',
   'dispatcher',
   'maxResponseBytes',
@@ -61,7 +66,6 @@ const OPTION_NAMES: readonly (keyof FxRatesOptions)[] = [
 ];
 
 const HOOK_NAMES = ['onRequest', 'onRetry', 'onWait', 'onQuota'] as const;
-const CALL_OPTION_NAMES = ['signal', 'timeoutMs', 'deadlineMs', 'maxRetries', 'onLimit', 'schema'];
 const RATE_LIMIT_NAMES = ['perMinute', 'maxConcurrent', 'probe'];
 
 const DEFAULTS = {
@@ -74,6 +78,7 @@ const DEFAULTS = {
   maxRetryAfterMs: 65_000,
   retryAfterUnit: 'auto',
   rateLimit: {},
+  pace: false,
   maxResponseBytes: 10 * 2 ** 20,
   allowInsecureHttp: false,
   clock: realClock,
@@ -102,6 +107,9 @@ export function resolveOptions(options: FxRatesOptions): ClientSettings {
     maxRetryAfterMs: requireCount('maxRetryAfterMs', given.maxRetryAfterMs, { from: 1 }),
     retryAfterUnit: requireOneOf('retryAfterUnit', given.retryAfterUnit, ['auto', 'seconds', 'milliseconds']),
     rateLimit: resolveRateLimit(given.rateLimit),
+    cache: resolveCache(options.cache),
+    quotaGuard: resolveQuotaGuard(options.quotaGuard),
+    pace: requireBoolean('pace', given.pace),
     transport: resolveTransport(options),
     maxResponseBytes: requireCount('maxResponseBytes', given.maxResponseBytes, { from: 1 }),
     clock: requireClock(given.clock),
@@ -120,24 +128,6 @@ function definedOf<Options extends object>(
   options: Options,
 ): { [Name in keyof Options]: Exclude<Options[Name], undefined> } {
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as never;
-}
-
-/** The settings of one call: its own options over the client's. @throws ConfigError */
-export function resolveCall(
-  options: CallOptions,
-  client: ClientSettings,
-): CallSettings & { readonly deadlineMs: number; readonly signal: AbortSignal | undefined } {
-  requireKnownNames(options, CALL_OPTION_NAMES, 'call options');
-  const { signal, timeoutMs, deadlineMs, maxRetries, onLimit } = options;
-  if ('schema' in options) requireSchema(options.schema);
-  if (signal !== undefined && !(signal instanceof AbortSignal)) refuse('signal', signal, 'an AbortSignal');
-  return {
-    signal,
-    timeoutMs: timeoutMs === undefined ? client.timeoutMs : requirePositiveMs('timeoutMs', timeoutMs),
-    deadlineMs: deadlineMs === undefined ? client.deadlineMs : requireDeadline('deadlineMs', deadlineMs),
-    maxRetries: maxRetries === undefined ? client.maxRetries : requireCount('maxRetries', maxRetries, { from: 0 }),
-    onLimit: onLimit === undefined ? client.onLimit : requireOneOf('onLimit', onLimit, ['wait', 'throw']),
-  };
 }
 
 function resolveRateLimit(value: RateLimitOptions | false): Required<RateLimitOptions> | false {
@@ -162,12 +152,6 @@ function resolveTransport({ fetch, dispatcher }: FxRatesOptions): Transport {
     refuse('dispatcher', dispatcher, 'an undici dispatcher (an object with a dispatch method)');
   }
   return undiciTransport(dispatcher);
-}
-
-function requireSchema(schema: unknown): void {
-  const standard = (schema as Partial<StandardSchema> | null | undefined)?.['~standard'];
-  if (schema === undefined || typeof standard?.validate === 'function') return;
-  refuse('schema', schema, 'a Standard Schema (zod 4, valibot, arktype, …)');
 }
 
 function requireLogger(logger: Logger | null): void {

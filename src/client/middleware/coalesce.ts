@@ -1,3 +1,4 @@
+import type { ResponseMeta } from '../api-call.ts';
 import { Cancellation } from '../cancellation.ts';
 import { AbortError } from '../errors/abort-error.ts';
 import { TimeoutError } from '../errors/timeout-error.ts';
@@ -12,13 +13,16 @@ export interface Caller {
   readonly signal: AbortSignal | undefined;
   /** Milliseconds; Infinity for no deadline. */
   readonly deadlineMs: number;
+  /** Longest age of a kept answer in milliseconds; `undefined`: as the client's `cache` says. */
+  readonly maxAgeMs: number | undefined;
 }
 
-/** What a caller gets: the answer, the attempts it took, and whether somebody else had asked first. */
+/** What a caller gets: the answer, the attempts it took, where it came from, and how old it is. */
 export interface Answer {
   readonly response: ApiResponse;
   readonly log: AttemptLog;
-  readonly isShared: boolean;
+  readonly source: ResponseMeta['source'];
+  readonly ageMs: number;
 }
 
 interface Flight {
@@ -58,12 +62,12 @@ export function coalesce({ timers, now }: { readonly timers: Timers; readonly no
         flight.cancellation.cancel(new AbortError());
       };
       const response = await board(flight, caller, { timers, leave });
-      return { response, log: flight.log, isShared: existing !== undefined };
+      return { response, log: flight.log, source: existing === undefined ? 'network' : 'coalesced', ageMs: 0 };
     };
 }
 
-function flightKey({ endpoint, settings: { timeoutMs, maxRetries, onLimit } }: Caller): string {
-  return `${endpoint.target} ${timeoutMs} ${maxRetries} ${onLimit}`;
+function flightKey({ endpoint, settings: { timeoutMs, maxRetries, onLimit, useReserve } }: Caller): string {
+  return `${endpoint.target} ${timeoutMs} ${maxRetries} ${onLimit} ${useReserve}`;
 }
 
 function takeOff({ endpoint, settings }: Caller, next: Handler<ApiRequest>): Flight {

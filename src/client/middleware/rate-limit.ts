@@ -2,6 +2,7 @@ import type { Clock } from '../clock.ts';
 import { FxRatesError } from '../errors/fxrates-error.ts';
 import { QuotaExhaustedError } from '../errors/quota-exhausted-error.ts';
 import { RateLimitError } from '../errors/rate-limit-error.ts';
+import { wasNeverSent } from '../errors/was-never-sent.ts';
 import type { ClientEvents } from '../events.ts';
 import { LimitError } from '../limits/limit-error.ts';
 import type { Permit } from '../limits/permit.ts';
@@ -104,7 +105,8 @@ async function attempt(permit: Permit, send: () => Promise<ApiResponse>): Promis
 }
 
 function reportFailure(permit: Permit, error: unknown): void {
-  if (error instanceof QuotaExhaustedError && error.local) permit.unused();
+  const isLocal = error instanceof QuotaExhaustedError && error.local;
+  if (isLocal || wasNeverSent(error)) permit.unused();
   else if (error instanceof FxRatesError && error.status !== undefined) permit.ok({ date: error.headers?.get('date') });
   else permit.lost();
 }

@@ -6,13 +6,15 @@ import type { ClientSettings } from '../config/settings.ts';
 import { FxRatesError } from '../errors/fxrates-error.ts';
 import { NetworkError } from '../errors/network-error.ts';
 import { TimeoutError } from '../errors/timeout-error.ts';
+import { wasNeverSent } from '../errors/was-never-sent.ts';
 import type { ClientEvents } from '../events.ts';
 import { parseResponse } from '../parse-response.ts';
-import type { ApiResponse, Handler, KeyedRequest } from '../request.ts';
+import type { Handler, KeyedRequest } from '../request.ts';
 import type { KeyStates } from '../state/key-states.ts';
 import type { Timers } from '../timers.ts';
 import type { TransportResponse } from '../transport/transport.ts';
 import { redactCause } from './redact-cause.ts';
+import { type Outcome, settle } from './settle.ts';
 
 interface SendOptions {
   readonly settings: ClientSettings;
@@ -44,22 +46,32 @@ export function send({ settings, timers, events, states, userAgent }: SendOption
       request.log.ended(status, code);
       events.request({ request, status, code, durationMs: clock.now() - startedAt });
     };
-    let response: ApiResponse;
-    try {
-      response = parseResponse(await exchange(request), request);
-    } catch (error) {
+    const outcome = await settle(exchange(request).then((response) => parseResponse(response, request)));
+    if (mayHaveCounted(outcome) && request.endpoint.consumesQuota) states.of(request.key).ledger.spent();
+    if (!('rawBody' in outcome)) {
+      const { error } = outcome;
       if (error instanceof FxRatesError) ended(error.status, error.code ?? error.kind);
       throw error;
     }
-    ended(response.status, undefined);
-    if (request.endpoint.name === 'quota') sawQuota(response.data as QuotaData, request); // parsed by the endpoint
-    return response;
+    ended(outcome.status, undefined);
+    if (request.endpoint.name === 'quota') sawQuota(outcome.data as QuotaData, request); // parsed by the endpoint
+    return outcome;
   };
 
   function sawQuota(quota: QuotaData, { key }: KeyedRequest): void {
     states.of(key).sawQuota(quota);
     events.quota(key, quota);
   }
+}
+
+/** The refusals that cost nothing: for the rate (SERVICE.md, Limits, rule 2), for the key, for the quota itself. */
+const FREE_STATUSES: readonly (number | undefined)[] = [401, 402, 403, 429];
+
+/** Whether a request counts toward the quota, or may do so: which failed ones do is not shown. */
+function mayHaveCounted(outcome: Outcome): boolean {
+  if ('rawBody' in outcome) return true;
+  const { error } = outcome;
+  return !(error instanceof FxRatesError && FREE_STATUSES.includes(error.status)) && !wasNeverSent(error);
 }
 
 /** Runs `work` until the attempt takes too long or nobody waits for it any more. */

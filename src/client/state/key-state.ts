@@ -2,6 +2,7 @@ import type { QuotaData } from '../../generated/types.ts';
 import type { ClientSettings } from '../config/settings.ts';
 import { RateLimiter } from '../limits/rate-limiter.ts';
 import { QuotaCheck } from '../quota/quota-check.ts';
+import { QuotaLedger } from '../quota/quota-ledger.ts';
 import { QuotaStop } from '../quota/quota-stop.ts';
 import { RetryBudget } from '../retry-budget.ts';
 import { Audience } from './audience.ts';
@@ -13,6 +14,7 @@ export class KeyState {
   readonly retryBudget = new RetryBudget();
   readonly quotaCheck: QuotaCheck;
   readonly quotaStop: QuotaStop;
+  readonly ledger: QuotaLedger;
   /** The clients that want to hear of waits. */
   readonly audience: Audience;
   readonly #learnsLimit: boolean;
@@ -21,6 +23,7 @@ export class KeyState {
     this.audience = new Audience(masked, clock);
     this.quotaCheck = new QuotaCheck(clock);
     this.quotaStop = new QuotaStop(clock);
+    this.ledger = new QuotaLedger(clock);
     this.#learnsLimit = rateLimit !== false && rateLimit.perMinute === 'learn';
     this.limiter =
       rateLimit === false
@@ -31,6 +34,7 @@ export class KeyState {
   /** The service told the quota: the plan's limit is known from now on, and whether the month is used up. */
   sawQuota(quota: QuotaData): void {
     this.quotaStop.sawQuota(quota);
+    this.ledger.sawQuota(quota);
     const perMinute = quota.rate_limit_per_minute;
     if (this.#learnsLimit && perMinute >= 1) this.limiter?.tellLimit(perMinute);
   }

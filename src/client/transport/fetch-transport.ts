@@ -1,5 +1,6 @@
 import { BodyReader } from './body-reader.ts';
-import type { ResponseHeaders, Transport } from './transport.ts';
+import type { Transport } from './transport.ts';
+import { WebHeaders } from './web-headers.ts';
 
 /** The part of WHATWG `fetch` that the client uses. */
 export type FetchLike = (
@@ -23,22 +24,6 @@ export function fetchTransport(fetch: FetchLike): Transport {
     });
     const body = new BodyReader(maxBytes);
     for await (const chunk of response.body ?? []) body.add(chunk);
-    return { status: response.status, headers: new FetchHeaders(response.headers), text: body.text() };
+    return { status: response.status, headers: new WebHeaders(response.headers), text: body.text() };
   };
-}
-
-class FetchHeaders implements ResponseHeaders {
-  readonly #headers: Headers;
-
-  constructor(headers: Headers) {
-    this.#headers = headers;
-  }
-
-  get(name: string): string | undefined {
-    return this.#headers.get(name) ?? undefined;
-  }
-
-  toHeaders(): Headers {
-    return this.#headers;
-  }
 }

@@ -43,6 +43,18 @@ const wrong: Record<keyof FxRatesOptions, readonly unknown[]> = {
   maxRetryAfterMs: [...numbers, 1.5],
   retryAfterUnit: ['ms', null],
   rateLimit: [true, null, 'learn', 60],
+  cache: [
+    true,
+    null,
+    'hour',
+    {},
+    ...[-1, Number.NaN, '5min', null].map((maxAgeMs) => ({ maxAgeMs })),
+    { maxAgeMs: 1, store: {} },
+    { maxAgeMs: 1, staleIfLimitedMs: -1 },
+    { maxAgeMs: 1, ttl: 1 },
+  ],
+  quotaGuard: [true, null, {}, ...[-1, 1.5, '200', null].map((reserve) => ({ reserve })), { reserve: 1, onLow: 'log' }],
+  pace: [null, 'on', 1],
   fetch: [null, {}, 'fetch'],
   dispatcher: [null, {}, 'http://proxy.test', { dispatch: true }],
   maxResponseBytes: [...numbers, 1.5],
@@ -62,7 +74,7 @@ test.each(wrongOptions)('the option %s cannot be %o', async (name, value) => {
   const error = await errorOf(() => new FxRates({ ...given, [name]: value }));
 
   expect(error).toBeInstanceOf(ConfigError);
-  expect(error).toMatchObject({ message: expect.stringMatching(new RegExp(`^${name}: `)) });
+  expect(error).toMatchObject({ message: expect.stringMatching(new RegExp(`^${name}[ .:]`)) });
 });
 
 test.each([

@@ -1,0 +1,58 @@
+import type { CallOptions } from '../api-call.ts';
+import { ConfigError } from '../errors/config-error.ts';
+import type { CallSettings } from '../request.ts';
+import type { StandardSchema } from '../standard-schema.ts';
+import {
+  refuse,
+  requireBoolean,
+  requireCount,
+  requireDeadline,
+  requireKnownNames,
+  requireMs,
+  requireOneOf,
+  requirePositiveMs,
+} from './checks.ts';
+import type { ClientSettings } from './settings.ts';
+
+const CALL_OPTION_NAMES = [
+  'signal',
+  'timeoutMs',
+  'deadlineMs',
+  'maxRetries',
+  'onLimit',
+  'maxAgeMs',
+  'useReserve',
+  'schema',
+];
+
+interface CallerSettings extends CallSettings {
+  readonly deadlineMs: number;
+  readonly signal: AbortSignal | undefined;
+  readonly maxAgeMs: number | undefined;
+}
+
+/** The settings of one call: its own options over the client's. @throws ConfigError */
+export function resolveCall(options: CallOptions, client: ClientSettings): CallerSettings {
+  requireKnownNames(options, CALL_OPTION_NAMES, 'call options');
+  const { signal, timeoutMs, deadlineMs, maxRetries, onLimit, maxAgeMs, useReserve = false } = options;
+  if (signal !== undefined && !(signal instanceof AbortSignal)) refuse('signal', signal, 'an AbortSignal');
+  requireSchema('schema' in options ? options.schema : undefined);
+  if (maxAgeMs !== undefined && client.cache === undefined) {
+    throw new ConfigError('maxAgeMs: this client keeps no answers; create it with the option cache');
+  }
+  return {
+    signal,
+    timeoutMs: timeoutMs === undefined ? client.timeoutMs : requirePositiveMs('timeoutMs', timeoutMs),
+    deadlineMs: deadlineMs === undefined ? client.deadlineMs : requireDeadline('deadlineMs', deadlineMs),
+    maxRetries: maxRetries === undefined ? client.maxRetries : requireCount('maxRetries', maxRetries, { from: 0 }),
+    onLimit: onLimit === undefined ? client.onLimit : requireOneOf('onLimit', onLimit, ['wait', 'throw']),
+    maxAgeMs: maxAgeMs === undefined ? undefined : requireMs('maxAgeMs', maxAgeMs),
+    useReserve: requireBoolean('useReserve', useReserve),
+  };
+}
+
+function requireSchema(schema: unknown): void {
+  const standard = (schema as Partial<StandardSchema> | null | undefined)?.['~standard'];
+  if (schema === undefined || typeof standard?.validate === 'function') return;
+  refuse('schema', schema, 'a Standard Schema (zod 4, valibot, arktype, …)');
+}
