@@ -17,9 +17,13 @@ export const mockCommand: CommandSpec = {
     new Option('--port <port>', 'port to listen on; 0 takes a free one (default: 4010; 0 with a command)').argParser(
       parsePort,
     ),
-    new Option('--host <address>', 'address to listen on').default('127.0.0.1'),
-    new Option('--plan <plan>', `plan of the key: ${PLAN_NAMES.join(', ')}`).default('free').argParser(parsePlan),
-    new Option('--seed <number>', 'other rates and another key').default(1).argParser(parseSeed),
+    new Option('--host <address>', 'address of this machine to listen on (default: 127.0.0.1)')
+      .default('127.0.0.1')
+      .argParser(parseHost),
+    new Option('--plan <plan>', `plan of the key: ${PLAN_NAMES.join(', ')} (default: free)`)
+      .default('free')
+      .argParser(parsePlan),
+    new Option('--seed <number>', 'decides the rates and the key (default: 1)').default(1).argParser(parseSeed),
     new Option('--now <time>', 'start the clock there, e.g. 2026-01-31T23:59:00Z').argParser(parseTime),
   ],
   examples: [
@@ -51,6 +55,13 @@ function parsePort(text: string): number {
   const port = Number(text);
   if (/^\d{1,5}$/.test(text) && port <= 65_535) return port;
   throw usageError(`--port takes a number from 0 to 65535, got '${text}'`);
+}
+
+function parseHost(text: string): string {
+  if (/^(127(\.\d{1,3}){3}|::1|localhost)$/.test(text)) return text;
+  throw usageError(`--host takes a loopback address, got '${text}'`, 'a mock is for this machine alone', [
+    'e.g. --host 127.0.0.1, --host ::1',
+  ]);
 }
 
 function parsePlan(text: string): string {

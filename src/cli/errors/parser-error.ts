@@ -1,4 +1,5 @@
 import type { CommanderError } from 'commander';
+import { commandLine } from '../command-line.ts';
 import type { CliError } from './cli-error.ts';
 import { usageError } from './cli-error.ts';
 
@@ -40,19 +41,20 @@ export function refuseKeyOption(argv: readonly string[]): void {
 
 function unknownOption(what: string, meant: string | undefined, line: CommandLine): CliError {
   if (meant !== undefined) return usageError(what, undefined, [`Did you mean ${meant}?`]);
-  const parameter = line.takesParameters ? parameterMeant(what, line.argv) : undefined;
-  if (parameter === undefined) return usageError(what, undefined, [helpHint(line)]);
-  return usageError(what, 'parameters are written name=value', [`fxrates ${line.command} ${parameter}`]);
+  const corrected = line.takesParameters ? withParameter(what, line.argv) : undefined;
+  if (corrected === undefined) return usageError(what, undefined, [helpHint(line)]);
+  return usageError(what, 'parameters are written name=value', [commandLine(corrected)]);
 }
 
-/** `base=USD` for `--base USD` and `--base=USD`. */
-function parameterMeant(what: string, argv: readonly string[]): string | undefined {
+/** `latest base=USD` for `latest --base USD` and `latest --base=USD`. */
+function withParameter(what: string, argv: readonly string[]): readonly string[] | undefined {
   const flag = /'--([^']+)'/.exec(what)?.[1];
-  if (flag === undefined) return undefined;
-  const [name, inline] = flag.split('=', 2);
-  if (inline !== undefined) return `${name}=${inline}`;
-  const next = argv[argv.indexOf(`--${flag}`) + 1];
-  return `${name}=${next === undefined || next.startsWith('-') ? '…' : next}`;
+  const at = argv.indexOf(`--${flag}`);
+  if (flag === undefined || at === -1) return undefined;
+  if (flag.includes('=')) return argv.with(at, flag);
+  const value = argv[at + 1];
+  const hasValue = value !== undefined && !value.startsWith('-');
+  return [...argv.slice(0, at), `${flag}=${hasValue ? value : '…'}`, ...argv.slice(at + (hasValue ? 2 : 1))];
 }
 
 function helpHint({ command }: CommandLine): string {

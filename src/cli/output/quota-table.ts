@@ -22,7 +22,8 @@ interface Row {
 }
 
 const LABEL_WIDTH = 12;
-const BAR_CELLS = 20;
+/** Cells of the bar; fewer on a narrow screen. */
+const BAR = { wide: 20, narrow: 10, narrowBelow: 60 };
 /** Fields with a row of their own; any other one gets a row under its name. */
 const KNOWN: readonly string[] = [
   'plan',
@@ -69,10 +70,11 @@ function usedRow(fields: QuotaFields, { face }: TableContext): Row {
 }
 
 /** `[###############-----] 74.2 %`; the number carries the meaning, colour only repeats it. */
-function bar(share: number, { palette }: Face): string {
-  const cells = Math.min(BAR_CELLS, Math.round(share * BAR_CELLS));
+function bar(share: number, { palette, columns }: Face): string {
+  const size = columns < BAR.narrowBelow ? BAR.narrow : BAR.wide;
+  const cells = Math.min(size, Math.round(share * size));
   const paint = share >= 1 ? palette.failure : share >= 0.8 ? palette.warning : palette.good;
-  return `[${paint('#'.repeat(cells))}${'-'.repeat(BAR_CELLS - cells)}] ${(share * 100).toFixed(1)} %`;
+  return `[${paint('#'.repeat(cells))}${'-'.repeat(size - cells)}] ${(share * 100).toFixed(1)} %`;
 }
 
 function remainingRow(fields: QuotaFields): Row {

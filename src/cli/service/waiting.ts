@@ -1,5 +1,5 @@
 import type { FxRatesOptions } from '../../client/index.ts';
-import { commandLine } from '../command-line.ts';
+import { commandLine, withoutOptions } from '../command-line.ts';
 import { CliError } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { Invocation } from '../invocation.ts';
@@ -106,22 +106,20 @@ export function waitTooLong(
 ): CliError {
   const retryAfterSeconds = waitMs === undefined ? undefined : Math.ceil(waitMs / 1000);
   const when = waitMs === undefined ? 'the service does not say when to retry' : `retry in ${formatDuration(waitMs)}`;
-  const again = {
-    without: ['--max-wait', '--no-wait'],
-    and: ['--max-wait', durationOption((waitMs ?? 60_000) + JITTER_MS)],
-  };
+  const enough = durationOption((waitMs ?? 60_000) + JITTER_MS);
+  const again = [...withoutOptions(argv, ['--max-wait', '--no-wait']), '--max-wait', enough];
   return new CliError('rate limited', {
     code: 'rate_limited',
     exitCode: exitCodes.rateLimited,
     why: `${when}, ${limitText(settings.maxWaitMs, isSum)}`,
-    hints: [`Wait for it:  ${commandLine(argv, again)}`],
+    hints: [`Wait for it:  ${commandLine(again)}`],
     status,
     retryAfterSeconds,
   });
 }
 
 function limitText(maxWaitMs: number, isSum: boolean): string {
-  if (maxWaitMs === 0) return 'and --no-wait is set';
+  if (maxWaitMs === 0) return 'and waiting is off (--no-wait)';
   return `${isSum ? 'and with the waits before that is' : ''} longer than --max-wait ${durationOption(maxWaitMs)}`.trim();
 }
 

@@ -39,7 +39,7 @@ History     90 days
 test('on a narrow terminal remarks stand on lines of their own', async () => {
   const { stdout } = await runCli('quota --no-color', { replies, tty, columns: 40 });
 
-  expect(stdout).toContain('Used        742 of 1,000\n            [###############-----] 74.2 %\n');
+  expect(stdout).toContain('Used        742 of 1,000\n            [#######---] 74.2 %\n');
   expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThanOrEqual(40);
 });
 
@@ -66,7 +66,13 @@ test.each([
   ['unused', { monthly_used: 0 }, '0 of 1,000  [--------------------] 0.0 %', '1,000', '1000'],
   ['without a limit (null)', { monthly_limit: null }, '742  (no fixed limit)', 'no fixed limit', 'null'],
   ['without a limit (text)', { monthly_limit: 'unlimited' }, '742  (no fixed limit)', 'no fixed limit', 'null'],
-  ['with a limit of 0', { monthly_used: 0, monthly_limit: 0 }, '0  (no fixed limit)', '0  (used up)', '0'],
+  [
+    'with a limit of 0',
+    { monthly_used: 0, monthly_limit: 0 },
+    '0 of 0  [####################] 100.0 %',
+    '0  (used up)',
+    '0',
+  ],
 ])('a quota %s', async (_, changes, used, remaining, json) => {
   const reply = success(quotaRecord(changes));
 

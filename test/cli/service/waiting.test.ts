@@ -13,7 +13,7 @@ test('on a terminal the wait is one line that counts down and is erased', async 
   const frames = stripVTControlCharacters(stderr)
     .split('\r')
     .filter((frame) => frame !== '');
-  expect(frames[0]).toBe('Rate limited. Retrying in 4 s — Ctrl-C to stop');
+  expect(frames[0]).toBe('Rate limited. Retrying in 3 s — Ctrl-C to stop');
   expect(frames.at(-1)).toBe('Rate limited. Retrying in 1 s — Ctrl-C to stop');
   expect(stderr.endsWith('\r\u001b[2K')).toBe(true);
   expect(stderr).not.toContain('\n');
@@ -31,8 +31,8 @@ test('on a narrow terminal the line fits, so that it can be rewritten', async ()
 test('in a log each wait is one plain line', async () => {
   const { stderr } = await runCli('latest', { replies: [rateLimited('3'), rateLimited('2'), success()] });
 
-  expect(stderr).toBe(`fxrates: rate limited, waiting 4 s, then attempt 2
-fxrates: rate limited, waiting 3 s, then attempt 3
+  expect(stderr).toBe(`fxrates: rate limited, waiting 3 s, then attempt 2
+fxrates: rate limited, waiting 2 s, then attempt 3
 `);
 });
 
@@ -95,13 +95,13 @@ test('a wait longer than --max-wait fails at once and says what would do', async
   const clock = new FakeClock();
   const startedAt = clock.now();
 
-  const { code, stderr } = await runCli('latest base=USD --max-wait 10s', { replies: rateLimited('95'), clock });
+  const { code, stderr } = await runCli('latest base=USD --max-wait 10s', { replies: rateLimited('50'), clock });
 
   expect(code).toBe(7);
   expect(clock.now()).toBe(startedAt);
-  expect(stderr).toBe(`fxrates: rate limited — retry in 1 min 35 s, longer than --max-wait 10s
+  expect(stderr).toBe(`fxrates: rate limited — retry in 50 s, longer than --max-wait 10s
 
-  Wait for it:  fxrates latest base=USD --max-wait 97s
+  Wait for it:  fxrates latest base=USD --max-wait 52s
 `);
 });
 

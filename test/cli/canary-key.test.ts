@@ -1,0 +1,83 @@
+import { expect, test } from 'vitest';
+import { crashReport } from '../../src/cli/errors/crash-report.ts';
+import { type FakeIoOptions, runCli } from '../helpers/cli-io.ts';
+import type { Reply } from '../helpers/fake-fetch.ts';
+import { exhaustedQuota, failure, rateLimited, success } from '../helpers/service-replies.ts';
+
+/** Not of the documented form, with a character that URL encoding changes. */
+const ODD_KEY = 'canary+key/0f1e2d3c4b5a69788796a5b4c3d2e1f0';
+const LIVE_KEY = `fx_live_${'ca11ab1e'.repeat(6)}`;
+
+const LINES = [
+  'latest',
+  'latest base=USD --json',
+  'latest -o tsv',
+  'latest -o raw',
+  'latest --envelope',
+  'latest --get base',
+  'latest --get nope',
+  'latest --dry-run',
+  'latest --curl',
+  'latest --no-wait',
+  'latest USD',
+  'latest --base USD',
+  'quota',
+  'quota --json',
+  'api /api/v1/latest',
+  'api /api/v1/latest -i',
+  'version --json',
+  'help environment',
+  '--help',
+  'nonsense',
+  'mock -- no-such-program',
+];
+
+function repliesWith(key: string): Reply[] {
+  const echo = `You sent ${key} (${encodeURIComponent(key)}, ${Buffer.from(key).toString('base64')})`;
+  return [
+    success({ base: 'USD', echo }),
+    failure(401, { code: key, message: echo }),
+    failure(404, { message: echo, headers: { 'x-echo': key } }),
+    failure(500, { message: echo }),
+    failure(402, { message: echo }),
+    rateLimited('5'),
+    { status: 302, headers: { location: `https://evil.example/?k=${key}` }, body: '' },
+    { body: `<html>${echo}` },
+    { body: `[${JSON.stringify(echo)}]` },
+    Object.assign(new TypeError(`fetch failed for ${key}`), { cause: new Error(`at https://x/?api_key=${key}`) }),
+  ];
+}
+
+function formsOf(key: string): string[] {
+  return [key, encodeURIComponent(key), Buffer.from(key).toString('base64')];
+}
+
+const SOURCES: readonly ((key: string) => { readonly args: string[]; readonly options: FakeIoOptions })[] = [
+  (key) => ({ args: [], options: { env: { FXRATES_API_KEY: key } } }),
+  (key) => ({ args: ['--key-stdin'], options: { stdin: `${key}\n`, env: { FXRATES_API_KEY: '' } } }),
+];
+
+test.each(LINES.flatMap((line) => [ODD_KEY, LIVE_KEY].map((key) => [line, key] as const)))(
+  '-vv %s never shows the key %s, whatever happens',
+  async (line, key) => {
+    const cases = repliesWith(key).flatMap((replies) => SOURCES.map((source) => ({ replies, ...source(key) })));
+    for (const { replies, args, options } of cases) {
+      const quota = success(exhaustedQuota());
+
+      const { stdout, stderr } = await runCli([...args, '-vv', ...line.split(' ')], { ...options, replies, quota });
+
+      expect(formsOf(key).filter((form) => (stdout + stderr).includes(form))).toEqual([]);
+    }
+  },
+);
+
+test('an error that nothing caught is reported without keys', () => {
+  const error = new Error(`Bearer ${ODD_KEY} and ${LIVE_KEY}`);
+
+  for (const argv of [[], ['-vv'], ['--json']]) {
+    const report = crashReport(error, argv, { FXRATES_API_KEY: ODD_KEY });
+
+    expect(report).toContain('unexpected failure');
+    for (const form of [...formsOf(ODD_KEY), LIVE_KEY]) expect(report).not.toContain(form);
+  }
+});

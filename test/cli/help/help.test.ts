@@ -1,0 +1,128 @@
+import { stripVTControlCharacters } from 'node:util';
+import { expect, test } from 'vitest';
+import { createGlobalOptions } from '../../../src/cli/settings/global-options.ts';
+import { runCli } from '../../helpers/cli-io.ts';
+
+const COMMANDS = ['latest', 'quota', 'api', 'mock', 'version', 'help'];
+const PAGES = [
+  [],
+  ['--help'],
+  ['help'],
+  ...COMMANDS.map((name) => [name, '--help']),
+  ...COMMANDS.map((name) => ['help', name]),
+];
+const TOPICS = ['exit-codes', 'environment', 'formatting'];
+
+test.each(
+  [...PAGES, ...TOPICS.map((topic) => ['help', topic])].map((argv) => [argv.join(' ') || '(nothing)', argv] as const),
+)('%s prints help on stdout, exits 0 and needs neither URL nor key', async (_, argv) => {
+  const { code, stdout, stderr } = await runCli(argv, {
+    env: { FXRATES_BASE_URL: undefined, FXRATES_API_KEY: undefined },
+  });
+
+  expect(code).toBe(0);
+  expect(stderr).toBe('');
+  expect(stdout.length).toBeGreaterThan(100);
+});
+
+test.each([40, 60, 80, 120])(
+  'no line is wider than a terminal of %d columns, but for commands to copy',
+  async (columns) => {
+    for (const argv of [...PAGES, ...TOPICS.map((topic) => ['help', topic])]) {
+      const { stdout } = await runCli(argv, { columns });
+
+      const wide = stdout.split('\n').filter((line) => line.length > columns && !/^ {2}\$ |^Usage: /.test(line));
+      expect(wide).toEqual([]);
+    }
+  },
+);
+
+test('help looks the same with and without colour', async () => {
+  for (const argv of PAGES) {
+    const plain = await runCli(argv);
+    const coloured = await runCli(argv, { tty: ['stdout'] });
+
+    expect(coloured.stdout).toContain('\u001b[1m');
+    expect(stripVTControlCharacters(coloured.stdout)).toBe(plain.stdout);
+  }
+});
+
+test('FORCE_COLOR colours help in a pipe (for less -R), but never data', async () => {
+  const env = { FORCE_COLOR: '1', CLICOLOR_FORCE: '1' };
+
+  expect((await runCli('--help', { env })).stdout).toContain('\u001b[');
+  for (const line of ['latest', 'quota', 'latest --json', 'latest -o tsv', 'api /x']) {
+    expect((await runCli(line, { env })).stdout).not.toContain('\u001b');
+  }
+});
+
+test('--color=always colours data in a pipe as well', async () => {
+  const { stdout } = await runCli('latest --color=always');
+
+  expect(stdout).toContain('\u001b[34m"base"');
+});
+
+test('colour follows each stream of its own', async () => {
+  const { stdout, stderr } = await runCli('latest USD', { tty: ['stderr'] });
+  const piped = await runCli('latest -v', { tty: ['stdout'] });
+
+  expect(stdout).toBe('');
+  expect(stderr).toContain('\u001b[31m');
+  expect(piped.stdout).toContain('\u001b[');
+  expect(piped.stderr).not.toContain('\u001b');
+});
+
+test('every global option is documented in the help of the program and of latest', async () => {
+  for (const line of ['--help', 'latest --help']) {
+    const { stdout } = await runCli(line);
+
+    for (const { flags, long } of createGlobalOptions()) {
+      expect(stdout).toContain(flags);
+      expect(long).toMatch(/^--[a-z-]+$/);
+    }
+  }
+});
+
+test('commands that ask nothing of the service do not list its options', async () => {
+  const { stdout } = await runCli('mock --help');
+
+  expect(stdout).not.toContain('--max-wait');
+  expect(stdout).toContain('--port');
+  expect(stdout).toContain('--json');
+});
+
+test('the help of latest reads as it should', async () => {
+  const { stdout } = await runCli('latest --help');
+
+  await expect(stdout).toMatchFileSnapshot('latest-80.golden.txt');
+});
+
+test('the help of the program reads as it should', async () => {
+  const { stdout } = await runCli('--help');
+
+  await expect(stdout).toMatchFileSnapshot('program-80.golden.txt');
+});
+
+test('every example that does not start a server works', async () => {
+  for (const command of COMMANDS) {
+    const { stdout } = await runCli(`help ${command}`);
+    for (const [, line = ''] of stdout.matchAll(/^ {2}\$ fxrates (\S+(?: [\w./=,-]+)*)/gm)) {
+      if (line.startsWith('mock')) continue;
+      const { code } = await runCli(line.replace('monthly_remaining', 'plan'), { quota: { body: QUOTA } });
+      expect({ line, code }).toEqual({ line, code: 0 });
+    }
+  }
+});
+
+const QUOTA = {
+  success: true,
+  data: {
+    plan: 'free',
+    monthly_used: 1,
+    monthly_limit: 1000,
+    rate_limit_per_minute: 30,
+    snapshot_granularity: '5min',
+    historical_days: 90,
+    resets_at: '2026-02-01T00:00:00.000Z',
+  },
+};
