@@ -1,3 +1,5 @@
+import type { Cancellation, CancelSignal } from '../cancellation.ts';
+import { SharedWork } from '../shared-work.ts';
 import { ApiKey } from './api-key.ts';
 
 /** A key, or a function that gives the one to use now; the function is asked again when the service refuses a key. */
@@ -5,10 +7,10 @@ export type ApiKeyOption = string | (() => string | Promise<string>);
 
 /** Where the key of the next request comes from. */
 export interface KeySource {
-  /** The key in use; asks the provider the first time. */
-  current(): ApiKey | Promise<ApiKey>;
+  /** The key in use; asks the provider the first time. Rejects with the signal's reason as soon as that aborts. */
+  current(signal: CancelSignal): ApiKey | Promise<ApiKey>;
   /** The key to use instead of `refused`, or `undefined` when there is no other. */
-  replacementFor(refused: ApiKey): Promise<ApiKey | undefined>;
+  replacementFor(refused: ApiKey, signal: CancelSignal): Promise<ApiKey | undefined>;
   /** The key in use, as far as it is known without asking. */
   known(): ApiKey | undefined;
 }
@@ -42,38 +44,36 @@ class FixedKey implements KeySource {
 class ProvidedKey implements KeySource {
   readonly #provide: () => string | Promise<string>;
   readonly #onKey: (key: ApiKey) => void;
-  #key: ApiKey | undefined;
   /** One question at a time: a hundred calls refused together ask once. */
-  #asking: Promise<ApiKey> | undefined;
+  readonly #asking = new SharedWork<ApiKey>();
+  #key: ApiKey | undefined;
 
   constructor(provide: () => string | Promise<string>, onKey: (key: ApiKey) => void) {
     this.#provide = provide;
     this.#onKey = onKey;
   }
 
-  current(): ApiKey | Promise<ApiKey> {
-    return this.#key ?? this.#ask();
+  current(signal: CancelSignal): ApiKey | Promise<ApiKey> {
+    return this.#key ?? this.#ask(signal);
   }
 
   known(): ApiKey | undefined {
     return this.#key;
   }
 
-  async replacementFor(refused: ApiKey): Promise<ApiKey | undefined> {
+  async replacementFor(refused: ApiKey, signal: CancelSignal): Promise<ApiKey | undefined> {
     const already = this.#key;
-    const key = already !== undefined && already.hash !== refused.hash ? already : await this.#ask();
+    const key = already !== undefined && already.hash !== refused.hash ? already : await this.#ask(signal);
     return key.hash === refused.hash ? undefined : key;
   }
 
-  #ask(): Promise<ApiKey> {
-    this.#asking ??= this.#load().finally(() => {
-      this.#asking = undefined;
-    });
-    return this.#asking;
+  #ask(signal: CancelSignal): Promise<ApiKey> {
+    return this.#asking.join((question) => this.#load(question), signal);
   }
 
-  async #load(): Promise<ApiKey> {
+  async #load(question: Cancellation): Promise<ApiKey> {
     const key = ApiKey.from(await this.#provide());
+    if (question.aborted) return key; // nobody waits any more, and a later question may have had a newer key
     if (key.hash !== this.#key?.hash) this.#onKey(key);
     this.#key = key;
     return key;

@@ -1,6 +1,5 @@
 import type { QuotaData } from '../../generated/types.ts';
-import { abortable } from '../abortable.ts';
-import { Cancellation } from '../cancellation.ts';
+import type { Cancellation } from '../cancellation.ts';
 import { AuthenticationError } from '../errors/authentication-error.ts';
 import { QuotaExhaustedError } from '../errors/quota-exhausted-error.ts';
 import { RateLimitError } from '../errors/rate-limit-error.ts';
@@ -28,8 +27,8 @@ export function explainRefusal({ states, quota }: ExplainOptions) {
   return (next: Handler): Handler => {
     const explain = async (error: Unexplained, request: KeyedRequest): Promise<Error> => {
       const { quotaCheck, quotaStop } = states.of(request.key);
-      const ask = async () => (await next(asking(quota, request))).data as QuotaData; // parsed by the endpoint
-      const record = await abortable(quotaCheck.ask(ask), request.signal);
+      const ask = async (question: Cancellation) => (await next(asking(quota, request, question))).data as QuotaData; // parsed by the endpoint
+      const record = await quotaCheck.ask(ask, request.signal);
       if (record === undefined || !isExhausted(record)) return error;
       quotaStop.refused(record);
       return exhaustedError(record, error);
@@ -57,13 +56,13 @@ function isUnexplained(error: unknown): error is Unexplained {
   );
 }
 
-/** The question outlives the call that asked first, since others may wait for it too; its own timeout ends it. */
-function asking(quota: Endpoint, { key, settings }: KeyedRequest): KeyedRequest {
+/** The question may outlive the call that asked first, since others wait for it too; its own timeout ends it. */
+function asking(quota: Endpoint, { key, settings }: KeyedRequest, question: Cancellation): KeyedRequest {
   return {
     endpoint: quota,
     settings,
     key,
-    signal: new Cancellation(),
+    signal: question,
     deadlineAt: () => Number.POSITIVE_INFINITY,
     log: new AttemptLog(),
   };

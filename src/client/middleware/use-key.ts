@@ -1,4 +1,3 @@
-import { abortable } from '../abortable.ts';
 import { AuthenticationError } from '../errors/authentication-error.ts';
 import { ApiKey } from '../keys/api-key.ts';
 import type { KeySource } from '../keys/key-source.ts';
@@ -11,15 +10,15 @@ import type { ApiRequest, Handler } from '../request.ts';
 export function useKey(keys: KeySource) {
   return (next: Handler): Handler<ApiRequest> => {
     const sendAgain = async (request: ApiRequest, refused: ApiKey, error: AuthenticationError) => {
-      const key = await abortable(keys.replacementFor(refused), request.signal);
+      const key = await keys.replacementFor(refused, request.signal);
       if (key === undefined) throw error;
       request.log.again('key_rotated');
       return next({ ...request, key });
     };
 
     return async (request) => {
-      const current = keys.current();
-      const key = current instanceof ApiKey ? current : await abortable(current, request.signal);
+      const current = keys.current(request.signal);
+      const key = current instanceof ApiKey ? current : await current;
       return next({ ...request, key }).catch((error: unknown) => {
         if (error instanceof AuthenticationError) return sendAgain(request, key, error);
         throw error;

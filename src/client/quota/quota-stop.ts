@@ -9,7 +9,7 @@ const HOLDS_FOR_MS = 60_000;
 /** Remembers for a short time that the month is used up, so that queued calls fail at once instead of one by one at the service. */
 export class QuotaStop {
   readonly #clock: Clock;
-  #stop: { readonly until: number; readonly quota: QuotaData } | undefined;
+  #stop: { readonly since: number; readonly until: number; readonly quota: QuotaData } | undefined;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -17,8 +17,8 @@ export class QuotaStop {
 
   /** The service refused a call, and its quota says why. */
   refused(quota: QuotaData): void {
-    const now = this.#clock.now();
-    this.#stop = { until: Math.min(now + HOLDS_FOR_MS, Date.parse(quota.resets_at)), quota };
+    const since = this.#clock.now();
+    this.#stop = { since, until: Math.min(since + HOLDS_FOR_MS, Date.parse(quota.resets_at)), quota };
   }
 
   sawQuota(quota: QuotaData): void {
@@ -27,8 +27,11 @@ export class QuotaStop {
 
   /** @throws QuotaExhaustedError marked `local` while the stop holds. */
   check(): void {
-    if (this.#stop === undefined || this.#clock.now() >= this.#stop.until) return;
-    const { quota } = this.#stop;
+    if (this.#stop === undefined) return;
+    const { since, until, quota } = this.#stop;
+    const now = this.#clock.now();
+    const isOver = now < since || now >= until; // before its beginning: the clock was set back
+    if (isOver) return;
     throw new QuotaExhaustedError(`${quotaMessage(quota)}; not sent, the service said so less than a minute ago`, {
       quota,
       local: true,

@@ -1,9 +1,13 @@
 import { expect, test } from 'vitest';
+import { Cancellation } from '../../../src/client/cancellation.ts';
 import type { ApiKey } from '../../../src/client/keys/api-key.ts';
 import { createKeySource } from '../../../src/client/keys/key-source.ts';
+import { quiet } from '../../helpers/fake-clock.ts';
 
 const OLD = `fx_live_${'0'.repeat(48)}`;
 const NEW = `fx_live_${'1'.repeat(48)}`;
+
+const signal = new Cancellation();
 
 /** A source over a provider that gives `secrets` one after the other, and the last one for good. */
 function provided(...secrets: (string | Error | Promise<string>)[]) {
@@ -25,12 +29,12 @@ test('a fixed key is known at once and has no replacement', async () => {
   const heard: ApiKey[] = [];
   const source = createKeySource(OLD, (key) => heard.push(key));
 
-  const key = await source.current();
+  const key = await source.current(signal);
 
   expect(key.reveal()).toBe(OLD);
   expect(source.known()).toBe(key);
   expect(heard).toEqual([key]);
-  await expect(source.replacementFor(key)).resolves.toBeUndefined();
+  await expect(source.replacementFor(key, signal)).resolves.toBeUndefined();
 });
 
 test('a provider is not asked before the first call, and then once', async () => {
@@ -38,8 +42,8 @@ test('a provider is not asked before the first call, and then once', async () =>
   expect(source.known()).toBeUndefined();
   expect(asked).toEqual([]);
 
-  const first = await source.current();
-  const second = await source.current();
+  const first = await source.current(signal);
+  const second = await source.current(signal);
 
   expect(second).toBe(first);
   expect(source.known()).toBe(first);
@@ -49,7 +53,7 @@ test('a provider is not asked before the first call, and then once', async () =>
 test('calls at the same time ask the provider once', async () => {
   const { source, asked } = provided(OLD);
 
-  const keys = await Promise.all(Array.from({ length: 100 }, () => source.current()));
+  const keys = await Promise.all(Array.from({ length: 100 }, () => source.current(signal)));
 
   expect(new Set(keys).size).toBe(1);
   expect(asked).toHaveLength(1);
@@ -57,9 +61,9 @@ test('calls at the same time ask the provider once', async () => {
 
 test('a refused key is replaced by the one that the provider gives now', async () => {
   const { source, heard } = provided(OLD, NEW);
-  const refused = await source.current();
+  const refused = await source.current(signal);
 
-  const replacement = await source.replacementFor(refused);
+  const replacement = await source.replacementFor(refused, signal);
 
   expect(replacement?.reveal()).toBe(NEW);
   expect(source.known()).toBe(replacement);
@@ -68,9 +72,9 @@ test('a refused key is replaced by the one that the provider gives now', async (
 
 test('a hundred calls refused together ask the provider once', async () => {
   const { source, asked } = provided(OLD, NEW);
-  const refused = await source.current();
+  const refused = await source.current(signal);
 
-  const replacements = await Promise.all(Array.from({ length: 100 }, () => source.replacementFor(refused)));
+  const replacements = await Promise.all(Array.from({ length: 100 }, () => source.replacementFor(refused, signal)));
 
   expect(new Set(replacements.map((key) => key?.reveal()))).toEqual(new Set([NEW]));
   expect(asked).toHaveLength(2);
@@ -78,10 +82,10 @@ test('a hundred calls refused together ask the provider once', async () => {
 
 test('a call refused late with the old key gets the new one without a question', async () => {
   const { source, asked } = provided(OLD, NEW, OLD);
-  const refused = await source.current();
-  await source.replacementFor(refused);
+  const refused = await source.current(signal);
+  await source.replacementFor(refused, signal);
 
-  const replacement = await source.replacementFor(refused);
+  const replacement = await source.replacementFor(refused, signal);
 
   expect(replacement?.reveal()).toBe(NEW);
   expect(asked).toHaveLength(2);
@@ -89,23 +93,39 @@ test('a call refused late with the old key gets the new one without a question',
 
 test('there is no replacement when the provider still gives the refused key', async () => {
   const { source, heard } = provided(OLD);
-  const refused = await source.current();
+  const refused = await source.current(signal);
 
-  await expect(source.replacementFor(refused)).resolves.toBeUndefined();
+  await expect(source.replacementFor(refused, signal)).resolves.toBeUndefined();
   expect(heard).toEqual([OLD]);
 });
 
 test('a provider that fails is asked again by the next call', async () => {
   const { source } = provided(new Error('vault is sealed'), OLD);
 
-  await expect(source.current()).rejects.toThrow('vault is sealed');
+  await expect(source.current(signal)).rejects.toThrow('vault is sealed');
 
-  await expect(source.current()).resolves.toMatchObject({ masked: 'fx_live_…0000' });
+  await expect(source.current(signal)).resolves.toMatchObject({ masked: 'fx_live_…0000' });
 });
 
 test('a provider that gives no key is refused without repeating what it gave', async () => {
   const { source } = provided(`Bearer ${OLD}`);
 
-  await expect(source.current()).rejects.toMatchObject({ kind: 'config' });
-  await expect(source.current()).rejects.not.toThrow(OLD);
+  await expect(source.current(signal)).rejects.toMatchObject({ kind: 'config' });
+  await expect(source.current(signal)).rejects.not.toThrow(OLD);
+});
+
+test('a question that everybody left does not overwrite a newer key when its answer comes after all', async () => {
+  const late: ((secret: string) => void)[] = [];
+  const { source } = provided(new Promise<string>((resolve) => late.push(resolve)), NEW);
+  const impatient = new Cancellation();
+  const left = source.current(impatient) as Promise<ApiKey>;
+  impatient.cancel(new Error('enough'));
+  await expect(left).rejects.toThrow('enough');
+
+  const key = await source.current(signal);
+  late[0]?.(OLD);
+  await quiet();
+
+  expect(key.reveal()).toBe(NEW);
+  expect(source.known()).toBe(key);
 });

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { Cancellation } from '../../../src/client/cancellation.ts';
 import type { QuotaData } from '../../../src/client/index.ts';
 import { QuotaCheck } from '../../../src/client/quota/quota-check.ts';
 import { FakeClock } from '../../helpers/fake-clock.ts';
@@ -15,7 +16,8 @@ function setUp(...answers: (QuotaData | Error)[]) {
     if (answer === undefined || answer instanceof Error) throw answer ?? new Error('asked too often');
     return answer;
   };
-  return { clock, ask: () => check.ask(load), asked: () => asked };
+  const signal = new Cancellation();
+  return { clock, ask: () => check.ask(load, signal), asked: () => asked };
 }
 
 test('a burst is one question', async () => {
@@ -47,6 +49,35 @@ test('a quota that cannot be had is undefined, for that second', async () => {
   await expect(ask()).resolves.toBeUndefined();
   await clock.advance(1001);
   await expect(ask()).resolves.toMatchObject({ monthly_used: 742 });
+
+  expect(asked()).toBe(2);
+});
+
+test('the last to leave cancels the question, and the next refusal asks anew', async () => {
+  const check = new QuotaCheck(new FakeClock());
+  const questions: Cancellation[] = [];
+  const hang = (question: Cancellation) => {
+    questions.push(question);
+    return new Promise<never>(() => undefined);
+  };
+  const [first, second] = [new Cancellation(), new Cancellation()];
+  const answers = [check.ask(hang, first), check.ask(hang, second)];
+
+  first.cancel('enough');
+  expect(questions[0]?.aborted).toBe(false);
+  second.cancel('enough');
+  await expect(Promise.allSettled(answers)).resolves.toMatchObject([{ reason: 'enough' }, { reason: 'enough' }]);
+
+  expect(questions[0]?.aborted).toBe(true);
+  await expect(check.ask(async () => quotaRecord(), new Cancellation())).resolves.toEqual(quotaRecord());
+});
+
+test('an answer from before the clock was set back is not taken for a fresh one', async () => {
+  const { clock, ask, asked } = setUp(quotaRecord(), quotaRecord());
+  await ask();
+
+  clock.set(-3_600_000);
+  await ask();
 
   expect(asked()).toBe(2);
 });

@@ -44,3 +44,13 @@ test('ends when the service tells of requests left', () => {
 
   expect(() => stop.check()).not.toThrow();
 });
+
+test('does not hold for an hour when the clock is set back by one', () => {
+  const clock = new FakeClock();
+  const stop = new QuotaStop(clock);
+  stop.refused(exhaustedQuota());
+
+  clock.set(-3_600_000);
+
+  expect(() => stop.check()).not.toThrow();
+});
