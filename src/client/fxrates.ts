@@ -15,11 +15,13 @@ import { createKeySource, type KeySource } from './keys/key-source.ts';
 import type { LimiterView } from './limits/rate-limiter.ts';
 import type { Answer, Caller } from './middleware/coalesce.ts';
 import type { FxRatesOptions } from './options.ts';
+import { withPatience } from './patience.ts';
 import { createPipeline } from './pipeline.ts';
 import type { QuotaEstimate } from './quota/quota-ledger.ts';
 import type { Endpoint } from './request.ts';
 import type { SchemaOutput, StandardSchema } from './standard-schema.ts';
 import { KeyStates } from './state/key-states.ts';
+import { Timers } from './timers.ts';
 
 /** Query of `get`, beside the options of any call. */
 export interface GetOptions extends CallOptions {
@@ -36,6 +38,7 @@ export class FxRates extends OperationMethods {
   readonly #settings: ClientSettings;
   readonly #keys: KeySource;
   readonly #states: KeyStates;
+  readonly #timers: Timers;
   readonly #send: (caller: Caller) => Promise<Answer>;
 
   constructor(options: FxRatesOptions = {}) {
@@ -49,6 +52,7 @@ export class FxRates extends OperationMethods {
     if (apiKey === undefined) throw new ConfigError('apiKey: none given; pass apiKey or set FXRATES_API_KEY');
     this.#settings = settings;
     this.#states = new KeyStates(settings);
+    this.#timers = new Timers(settings.clock);
     this.#keys = createKeySource(apiKey, (key) => {
       if (key.hasDocumentedForm) return;
       events.warnOnce(
@@ -58,6 +62,7 @@ export class FxRates extends OperationMethods {
     this.#send = createPipeline({
       settings,
       events,
+      timers: this.#timers,
       keys: this.#keys,
       states: this.#states,
       quota: operationEndpoint('quota', undefined),
@@ -108,13 +113,18 @@ export class FxRates extends OperationMethods {
     const startedAt = clock.now();
     const { signal, deadlineMs, maxAgeMs, ...settings } = resolveCall(options, this.#settings);
     const endpoint = endpointOf();
-    const { response, log, source, ageMs } = await this.#send({ endpoint, settings, signal, deadlineMs, maxAgeMs });
+    const patience = { signal, deadlineMs, deadlineAt: startedAt + deadlineMs };
+    const { response, log, source, ageMs } = await this.#send({ endpoint, settings, maxAgeMs, ...patience });
     const { status, rawBody } = response;
     const { schema } = options;
     const data =
       schema === undefined
         ? response.data
-        : await checkPayload(schema, response.data, { endpoint: endpoint.name, status });
+        : await withPatience(checkPayload(schema, response.data, { endpoint: endpoint.name, status }), patience, {
+            timers: this.#timers,
+            nowMs: clock.now(),
+            attempts: log.attempts,
+          });
     const meta: ResponseMeta = {
       status,
       get headers() {

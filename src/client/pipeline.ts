@@ -16,11 +16,12 @@ import { useKey } from './middleware/use-key.ts';
 import { waitAlone } from './middleware/wait-alone.ts';
 import type { Endpoint } from './request.ts';
 import type { KeyStates } from './state/key-states.ts';
-import { Timers } from './timers.ts';
+import type { Timers } from './timers.ts';
 
 interface Parts {
   readonly settings: ClientSettings;
   readonly events: ClientEvents;
+  readonly timers: Timers;
   readonly keys: KeySource;
   readonly states: KeyStates;
   readonly quota: Endpoint;
@@ -38,11 +39,10 @@ type Send = (caller: Caller) => Promise<Answer>;
  * - `rateLimit` around `explainRefusal`: only a refusal that is not the quota's is worth waiting for;
  * - `send` last: authentication, transport, timeout and parsing are one attempt.
  */
-export function createPipeline({ settings, events, keys, states, quota, userAgent }: Parts): Send {
+export function createPipeline({ settings, events, timers, keys, states, quota, userAgent }: Parts): Send {
   const { clock, random, maxRetryAfterMs, retryAfterUnit } = settings;
-  const timers = new Timers(clock);
   const now = () => clock.now();
-  const askQuota = async () => (await coalesced(quotaQuestion(quota, settings))).response.data as QuotaData; // parsed by the endpoint
+  const askQuota = async () => (await coalesced(quotaQuestion(quota, settings, now()))).response.data as QuotaData; // parsed by the endpoint
 
   const limit = settings.rateLimit
     ? rateLimit({ clock, states, events })
@@ -60,12 +60,13 @@ export function createPipeline({ settings, events, keys, states, quota, userAgen
   const { store, maxAgeMs, staleIfLimitedMs } = settings.cache;
   const ageOf = maxAgeMs === 'snapshot' ? snapshotAge({ keys, states, events, askQuota }) : async () => maxAgeMs;
   const shelf = new Shelf({ store, baseUrl: settings.baseUrl, keys, timers, events, now });
-  return cache({ shelf, maxAgeMs: ageOf, staleIfLimitedMs, now })(coalesced);
+  return cache({ shelf, maxAgeMs: ageOf, staleIfLimitedMs, timers, now })(coalesced);
 }
 
 /** A question of the client's own: it goes the way of every call. */
-function quotaQuestion(endpoint: Endpoint, settings: ClientSettings): Caller {
+function quotaQuestion(endpoint: Endpoint, settings: ClientSettings, nowMs: number): Caller {
   const { deadlineMs, timeoutMs, maxRetries, onLimit } = settings;
   const callSettings = { timeoutMs, maxRetries, onLimit, useReserve: false };
-  return { endpoint, settings: callSettings, deadlineMs, signal: undefined, maxAgeMs: undefined };
+  const deadlineAt = nowMs + deadlineMs;
+  return { endpoint, settings: callSettings, deadlineMs, deadlineAt, signal: undefined, maxAgeMs: undefined };
 }

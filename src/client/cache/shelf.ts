@@ -1,3 +1,4 @@
+import type { CancelSignal } from '../cancellation.ts';
 import type { ClientEvents } from '../events.ts';
 import type { KeySource } from '../keys/key-source.ts';
 import type { ApiResponse, Endpoint } from '../request.ts';
@@ -28,9 +29,9 @@ export class Shelf {
   }
 
   /** Answers belong to the key that got them: plans may differ in what they are shown. */
-  async nameOf({ target }: Endpoint): Promise<string> {
+  async nameOf({ target }: Endpoint, signal: CancelSignal): Promise<string> {
     const { baseUrl, keys } = this.#parts;
-    const { hash } = await keys.current();
+    const { hash } = await keys.current(signal);
     return `fxrates:${baseUrl}:${hash.slice(0, HASH_LENGTH)}:${target}`;
   }
 

@@ -1,18 +1,22 @@
 import type { CacheEntry } from '../cache/cache-entry.ts';
 import type { Shelf } from '../cache/shelf.ts';
+import { Cancellation, type CancelSignal } from '../cancellation.ts';
 import { QuotaExhaustedError } from '../errors/quota-exhausted-error.ts';
 import { RateLimitError } from '../errors/rate-limit-error.ts';
 import { parseJson } from '../parse-json.ts';
+import { withPatience } from '../patience.ts';
 import { AttemptLog, type Endpoint } from '../request.ts';
+import type { Timers } from '../timers.ts';
 import { WebHeaders } from '../transport/web-headers.ts';
 import type { Answer, Caller } from './coalesce.ts';
 
 interface CacheParts {
   readonly shelf: Shelf;
   /** Longest age of an answer in milliseconds; asked per call, since the plan's snapshot interval can change. */
-  readonly maxAgeMs: () => Promise<number>;
+  readonly maxAgeMs: (signal: CancelSignal) => Promise<number>;
   /** A limited or exhausted key is given answers up to this age; 0 for none. */
   readonly staleIfLimitedMs: number;
+  readonly timers: Timers;
   readonly now: () => number;
 }
 
@@ -27,12 +31,13 @@ export function cache(parts: CacheParts) {
 
 async function askOnceInAWhile(
   caller: Caller,
-  { next, shelf, maxAgeMs, staleIfLimitedMs, now }: CacheParts & { readonly next: Send },
+  { next, ...parts }: CacheParts & { readonly next: Send },
 ): Promise<Answer> {
-  const longestMs = caller.maxAgeMs ?? (await maxAgeMs());
-  const name = await shelf.nameOf(caller.endpoint);
-  const entry = await shelf.read(name);
-  const kept = entry && keptAnswer(entry, caller.endpoint, now());
+  const { shelf, staleIfLimitedMs, timers, now } = parts;
+  const cancellation = new Cancellation();
+  const leave = (error: unknown) => cancellation.cancel(error);
+  const lookingUp = lookUp(caller, cancellation, parts);
+  const { name, longestMs, kept } = await withPatience(lookingUp, caller, { timers, nowMs: now(), leave });
   if (kept !== undefined && kept.ageMs < longestMs) return kept;
   try {
     const answer = await next(caller);
@@ -43,6 +48,23 @@ async function askOnceInAWhile(
     if (!isUseful || !isLimit(error)) throw error;
     return { ...kept, source: 'stale' };
   }
+}
+
+interface LookUp {
+  readonly name: string;
+  readonly longestMs: number;
+  readonly kept: Answer | undefined;
+}
+
+async function lookUp(
+  { endpoint, maxAgeMs: ownMaxAgeMs }: Caller,
+  signal: CancelSignal,
+  { shelf, maxAgeMs, now }: CacheParts,
+): Promise<LookUp> {
+  const longestMs = ownMaxAgeMs ?? (await maxAgeMs(signal));
+  const name = await shelf.nameOf(endpoint, signal);
+  const entry = await shelf.read(name);
+  return { name, longestMs, kept: entry && keptAnswer(entry, endpoint, now()) };
 }
 
 function isLimit(error: unknown): boolean {

@@ -1,18 +1,15 @@
 import type { ResponseMeta } from '../api-call.ts';
 import { Cancellation } from '../cancellation.ts';
 import { AbortError } from '../errors/abort-error.ts';
-import { TimeoutError } from '../errors/timeout-error.ts';
+import { type Patience, withPatience } from '../patience.ts';
 import type { ApiRequest, ApiResponse, CallSettings, Endpoint, Handler } from '../request.ts';
 import { AttemptLog } from '../request.ts';
 import type { Timers } from '../timers.ts';
 
 /** One caller of a call: what it asks for, and how long it waits. */
-export interface Caller {
+export interface Caller extends Patience {
   readonly endpoint: Endpoint;
   readonly settings: CallSettings;
-  readonly signal: AbortSignal | undefined;
-  /** Milliseconds; Infinity for no deadline. */
-  readonly deadlineMs: number;
   /** Longest age of a kept answer in milliseconds; `undefined`: as the client's `cache` says. */
   readonly maxAgeMs: number | undefined;
 }
@@ -42,7 +39,7 @@ export function coalesce({ timers, now }: { readonly timers: Timers; readonly no
 
   return (next: Handler<ApiRequest>) =>
     async (caller: Caller): Promise<Answer> => {
-      const { signal, deadlineMs } = caller;
+      const { signal, deadlineAt } = caller;
       if (signal?.aborted) throw new AbortError({ cause: signal.reason });
       const key = flightKey(caller);
       const existing = flights.get(key);
@@ -54,15 +51,18 @@ export function coalesce({ timers, now }: { readonly timers: Timers; readonly no
         flights.set(key, flight);
         flight.response.then(land, land);
       }
-      flight.deadlineAt = Math.max(flight.deadlineAt, now() + deadlineMs);
+      flight.callers += 1;
+      flight.deadlineAt = Math.max(flight.deadlineAt, deadlineAt);
       const leave = () => {
         flight.callers -= 1;
         if (flight.callers > 0) return;
         land();
         flight.cancellation.cancel(new AbortError());
       };
-      const response = await board(flight, caller, { timers, leave });
-      return { response, log: flight.log, source: existing === undefined ? 'network' : 'coalesced', ageMs: 0 };
+      const { log, response: landing } = flight;
+      const response = await withPatience(landing, caller, { timers, nowMs: now(), attempts: log.attempts, leave });
+      if (existing === undefined) return { response, log, source: 'network', ageMs: 0 };
+      return { response: copyOf(response), log, source: 'coalesced', ageMs: 0 };
     };
 }
 
@@ -80,39 +80,7 @@ function takeOff({ endpoint, settings }: Caller, next: Handler<ApiRequest>): Fli
   return flight;
 }
 
-/** Waits for the flight, but not longer than the caller's signal and deadline allow. */
-function board(
-  flight: Flight,
-  { signal, deadlineMs }: Caller,
-  { timers, leave }: { readonly timers: Timers; readonly leave: () => void },
-): Promise<ApiResponse> {
-  flight.callers += 1;
-  return new Promise((resolve, reject) => {
-    const quit = (error: Error) => {
-      cleanUp();
-      reject(error);
-      leave();
-    };
-    const { attempts } = flight.log;
-    const onAbort = () => quit(new AbortError({ cause: signal?.reason, attempts }));
-    const cancel =
-      deadlineMs === Number.POSITIVE_INFINITY
-        ? undefined
-        : timers.after(deadlineMs, () => quit(new TimeoutError({ scope: 'deadline', limitMs: deadlineMs, attempts })));
-    signal?.addEventListener('abort', onAbort, { once: true });
-    const cleanUp = () => {
-      cancel?.();
-      signal?.removeEventListener('abort', onAbort);
-    };
-    flight.response.then(
-      (response) => {
-        cleanUp();
-        resolve(response);
-      },
-      (error: unknown) => {
-        cleanUp();
-        reject(error);
-      },
-    );
-  });
+/** What one caller changes in its data, the others must not see. */
+function copyOf(response: ApiResponse): ApiResponse {
+  return { ...response, data: structuredClone(response.data) };
 }

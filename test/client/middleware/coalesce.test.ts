@@ -1,0 +1,237 @@
+import { getEventListeners } from 'node:events';
+import { expect, test } from 'vitest';
+import { AbortError, TimeoutError } from '../../../src/client/index.ts';
+import { quiet } from '../../helpers/fake-clock.ts';
+import type { Reply } from '../../helpers/fake-fetch.ts';
+import { failure, rateLimited, success } from '../../helpers/service-replies.ts';
+import { differentCalls, errorOf, testClient } from '../../helpers/test-client.ts';
+
+/** A reply that comes when the test says so. */
+function later(reply: Reply): { readonly reply: Reply; readonly come: () => void } {
+  let come: () => void = () => undefined;
+  const gate = new Promise<void>((resolve) => {
+    come = resolve;
+  });
+  return { reply: () => gate.then(() => reply as never), come: () => come() };
+}
+
+test('identical calls at the same time are one request', async () => {
+  const { fx, fetch } = testClient(success());
+
+  const answers = await Promise.all(Array.from({ length: 20 }, () => fx.latest({ base: 'EUR' }).withMeta()));
+
+  expect(fetch.requests).toHaveLength(1);
+  expect(answers.map(({ meta }) => meta.source)).toEqual(['network', ...Array(19).fill('coalesced')]);
+});
+
+test('a method and get for the same path share a request', async () => {
+  const { fx, fetch } = testClient(success());
+
+  await Promise.all([fx.latest({ base: 'EUR' }), fx.get('/api/v1/latest', { query: { base: 'EUR' } })]);
+
+  expect(fetch.requests).toHaveLength(1);
+});
+
+test('callers of one request do not share its data: what one changes, the other does not see', async () => {
+  const { fx } = testClient(success({ rates: { EUR: 1 } }));
+
+  const [first, second] = await Promise.all([fx.latest(), fx.latest()]);
+  (first as { rates: { EUR: number } }).rates.EUR = 99;
+
+  expect(second).toEqual({ rates: { EUR: 1 } });
+});
+
+test('calls one after the other are two requests', async () => {
+  const { fx, fetch } = testClient(success());
+
+  await fx.latest();
+  await fx.latest();
+
+  expect(fetch.requests).toHaveLength(2);
+});
+
+test.each([
+  ['another query', [{ base: 'EUR' }, {}], [{ base: 'USD' }, {}]],
+  ['another order of parameters', [{ a: 1, b: 2 }, {}], [{ b: 2, a: 1 }, {}]],
+  ['another timeout', [{}, {}], [{}, { timeoutMs: 5 }]],
+  ['another number of retries', [{}, {}], [{}, { maxRetries: 0 }]],
+  ['another policy for limits', [{}, {}], [{}, { onLimit: 'throw' }]],
+] as const)('calls with %s do not mix', async (_, first, second) => {
+  const { fx, fetch } = testClient(success());
+
+  await Promise.all([fx.latest(...first), fx.latest(...second)]);
+
+  expect(fetch.requests).toHaveLength(2);
+});
+
+test('each caller checks the shared data with its own schema', async () => {
+  const { fx, fetch } = testClient(success({ EUR: 1 }));
+  const keys = {
+    '~standard': {
+      version: 1,
+      vendor: 'test',
+      validate: (value: unknown) => ({ value: Object.keys(value as object) }),
+    },
+  } as const;
+
+  const answers = await Promise.all([fx.latest({}, { schema: keys }), fx.latest({})]);
+
+  expect(answers).toEqual([['EUR'], { EUR: 1 }]);
+  expect(fetch.requests).toHaveLength(1);
+});
+
+test('all callers get the failure, and the next call asks anew', async () => {
+  const { fx, fetch } = testClient([failure(404), success()]);
+
+  const errors = await Promise.all([errorOf(fx.latest()), errorOf(fx.latest())]);
+
+  expect(errors).toMatchObject([{ kind: 'request' }, { kind: 'request' }]);
+  await expect(fx.latest()).resolves.toBeDefined();
+  expect(fetch.requests).toHaveLength(2);
+});
+
+test('an abort detaches its caller alone', async () => {
+  const { reply, come } = later(success({ EUR: 1 }));
+  const { fx, fetch } = testClient(reply);
+  const controller = new AbortController();
+  const aborted = fx.latest({}, { signal: controller.signal });
+  const other = fx.latest();
+  await quiet();
+
+  controller.abort(new Error('enough'));
+  await expect(aborted).rejects.toMatchObject({ kind: 'aborted', cause: new Error('enough') });
+  come();
+
+  await expect(other).resolves.toEqual({ EUR: 1 });
+  expect(fetch.requests).toHaveLength(1);
+  expect(fetch.requests[0]?.signal.aborted).toBe(false);
+});
+
+test('the last caller to leave aborts the request', async () => {
+  const { fx, fetch, clock } = testClient('never');
+  const [first, second] = [new AbortController(), new AbortController()];
+  const calls = [fx.latest({}, { signal: first.signal }), fx.latest({}, { signal: second.signal })].map(errorOf);
+  await quiet();
+
+  first.abort();
+  await quiet();
+  expect(fetch.requests[0]?.signal.aborted).toBe(false);
+  second.abort();
+
+  expect(await Promise.all(calls)).toMatchObject([{ kind: 'aborted' }, { kind: 'aborted' }]);
+  expect(fetch.requests[0]?.signal.aborted).toBe(true);
+  await quiet();
+  expect(clock.pending).toBe(0);
+});
+
+test('a call right after the last caller left is a new request', async () => {
+  const { fx, fetch } = testClient(['never', success({ EUR: 1 })]);
+  const controller = new AbortController();
+  const left = errorOf(fx.latest({}, { signal: controller.signal }));
+  await quiet();
+
+  controller.abort();
+  const next = fx.latest();
+
+  await expect(next).resolves.toEqual({ EUR: 1 });
+  expect(await left).toBeInstanceOf(AbortError);
+  expect(fetch.requests).toHaveLength(2);
+});
+
+test('one signal for many calls is left without listeners', async () => {
+  const { fx } = testClient([success(), failure(404), 'never']);
+  const controller = new AbortController();
+  const { signal } = controller;
+
+  await fx.latest({ call: 1 }, { signal });
+  await errorOf(fx.latest({ call: 2 }, { signal }));
+  expect(getEventListeners(signal, 'abort')).toEqual([]);
+  const stuck = errorOf(fx.latest({ call: 3 }, { signal }));
+  expect(getEventListeners(signal, 'abort')).toHaveLength(1);
+  controller.abort();
+  await stuck;
+
+  expect(getEventListeners(signal, 'abort')).toEqual([]);
+});
+
+test('each caller keeps its own deadline', async () => {
+  const { reply, come } = later(success({ EUR: 1 }));
+  const { fx, clock } = testClient(reply, { timeoutMs: 60_000 });
+  const hasty = errorOf(fx.latest({}, { deadlineMs: 1000 }));
+  const patient = fx.latest({}, { deadlineMs: 5000 });
+
+  await clock.advance(1000);
+  expect(await hasty).toMatchObject({ kind: 'timeout', scope: 'deadline', limitMs: 1000 });
+  await clock.advance(3999);
+  come();
+
+  await expect(patient).resolves.toEqual({ EUR: 1 });
+});
+
+test('a caller that joins late with a later deadline lets the request wait for it', async () => {
+  const { fx, fetch, clock } = testClient([rateLimited('30'), rateLimited('30'), success({ EUR: 1 })]);
+  const hasty = errorOf(fx.latest({}, { deadlineMs: 35_000 }));
+  await clock.advance(20_000);
+
+  const patient = fx.latest({}, { deadlineMs: false });
+  await clock.advance(15_000);
+
+  expect(await hasty).toMatchObject({ kind: 'timeout', scope: 'deadline' });
+  await expect(clock.run(patient)).resolves.toEqual({ EUR: 1 });
+  expect(fetch.requests).toHaveLength(3);
+});
+
+test('a retry that only the later deadline allows is made for it', async () => {
+  const { fx, fetch, clock } = testClient([failure(503, { headers: { 'retry-after': '20' } }), success({ EUR: 1 })]);
+  const hasty = errorOf(fx.latest({}, { deadlineMs: 10_000 }));
+  const patient = fx.latest({}, { deadlineMs: 60_000 });
+
+  await clock.advance(10_000);
+  expect(await hasty).toBeInstanceOf(TimeoutError);
+
+  await expect(clock.run(patient)).resolves.toEqual({ EUR: 1 });
+  expect(fetch.requests).toHaveLength(2);
+});
+
+test('one signal for a hundred calls at the same time is no reason to warn of a leak', async () => {
+  const warnings: Error[] = [];
+  const note = (warning: Error) => warnings.push(warning);
+  process.on('warning', note);
+  const { fx, clock } = testClient('never');
+  const controller = new AbortController();
+
+  const calls = differentCalls(fx, 100, { signal: controller.signal }).map((call) => errorOf(call));
+  await quiet();
+  controller.abort();
+  await Promise.all(calls);
+  process.off('warning', note);
+
+  expect(warnings).toEqual([]);
+  expect(clock.pending).toBe(0);
+});
+
+test('an aborted signal sends nothing', async () => {
+  const { fx, fetch } = testClient(success());
+  const reason = new Error('before');
+
+  const error = await errorOf(fx.latest({}, { signal: AbortSignal.abort(reason) }));
+
+  expect(error).toMatchObject({ kind: 'aborted', cause: reason, attempts: [] });
+  expect(fetch.requests).toEqual([]);
+});
+
+test.each([{}, { rateLimit: false } as const])(
+  'an abort in the tick of the call sends nothing (%j)',
+  async (options) => {
+    const { fx, fetch, clock } = testClient(success(), options);
+    const controller = new AbortController();
+
+    const call = errorOf(fx.latest({}, { signal: controller.signal }));
+    controller.abort();
+
+    expect(await call).toBeInstanceOf(AbortError);
+    await quiet();
+    expect(fetch.requests).toEqual([]);
+    expect(clock.pending).toBe(0);
+  },
+);

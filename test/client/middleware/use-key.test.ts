@@ -1,0 +1,158 @@
+import { expect, test } from 'vitest';
+import type { Reply } from '../../helpers/fake-fetch.ts';
+import { failure, rateLimited, success } from '../../helpers/service-replies.ts';
+import { differentCalls, errorOf, testClient } from '../../helpers/test-client.ts';
+
+const OLD = `fx_live_${'0'.repeat(48)}`;
+const NEW = `fx_live_${'1'.repeat(48)}`;
+
+/** A service that knows `valid` alone. */
+function accepts(valid: string): Reply {
+  return ({ headers }) => (headers['authorization'] === `Bearer ${valid}` ? success({ EUR: 1 }) : failure(401));
+}
+
+/** A provider of `secrets`, one after the other, that counts its questions. */
+function provider(...secrets: string[]) {
+  const asked: string[] = [];
+  const apiKey = async () => {
+    const secret = secrets.length > 1 ? secrets.shift()! : secrets[0]!;
+    asked.push(secret);
+    return secret;
+  };
+  return { apiKey, asked };
+}
+
+test.each([
+  ['bearer', { authorization: `Bearer ${OLD}` }, 'https://fx.test/api/v1/latest?base=EUR'],
+  ['header', { authorization: OLD }, 'https://fx.test/api/v1/latest?base=EUR'],
+  ['query', {}, `https://fx.test/api/v1/latest?base=EUR&api_key=${OLD}`],
+] as const)('with auth %s the key is sent in exactly one form', async (auth, headers, url) => {
+  const { fx, fetch } = testClient(success(), { apiKey: OLD, auth, logger: { warn: () => undefined } });
+
+  await fx.latest({ base: 'EUR' });
+
+  expect(fetch.requests).toHaveLength(1);
+  expect(fetch.requests[0]).toMatchObject({ url, method: 'GET', redirect: 'manual' });
+  expect(fetch.requests[0]?.headers).toEqual({
+    ...headers,
+    accept: 'application/json',
+    'user-agent': expect.stringMatching(/^fxrates\/\d+\.\d+\.\d+ node\/\d+/),
+  });
+});
+
+test('a key with characters of a URL arrives whole', async () => {
+  const secret = 'a+b/c=d&e%f#g?h0123456789';
+  const { fx, fetch } = testClient(success(), { apiKey: secret, auth: 'query', logger: { warn: () => undefined } });
+
+  await fx.latest();
+
+  expect(new URL(fetch.requests[0]!.url).searchParams.get('api_key')).toBe(secret);
+});
+
+test('a refused call is sent again with the key that the provider gives now', async () => {
+  const { apiKey, asked } = provider(OLD, NEW);
+  const { fx, fetch } = testClient(accepts(NEW), { apiKey });
+
+  const { data, meta } = await fx.latest().withMeta();
+
+  expect(data).toEqual({ EUR: 1 });
+  expect(meta.attempts.map(({ status, reason }) => [status, reason])).toEqual([
+    [401, 'first'],
+    [200, 'key_rotated'],
+  ]);
+  expect(asked).toEqual([OLD, NEW]);
+  expect(fetch.requests).toHaveLength(2);
+});
+
+test('a hundred calls refused together ask the provider once', async () => {
+  const { apiKey, asked } = provider(OLD, NEW);
+  const { fx, clock } = testClient(accepts(NEW), { apiKey, rateLimit: { perMinute: 1000, maxConcurrent: 200 } });
+
+  await clock.run(Promise.all(differentCalls(fx, 100)));
+
+  expect(asked).toEqual([OLD, NEW]);
+});
+
+test('a call is sent again once: two refused keys are a failure', async () => {
+  const { apiKey, asked } = provider(OLD, NEW, OLD, NEW);
+  const { fx, fetch } = testClient(failure(401), { apiKey });
+
+  await expect(fx.latest()).rejects.toMatchObject({ kind: 'authentication', status: 401 });
+
+  expect(asked).toEqual([OLD, NEW]);
+  expect(fetch.requests).toHaveLength(2);
+});
+
+test('the same key again is not sent again', async () => {
+  const { apiKey, asked } = provider(OLD);
+  const { fx, fetch } = testClient(failure(401), { apiKey });
+
+  await expect(fx.latest()).rejects.toMatchObject({
+    kind: 'authentication',
+    message: expect.stringContaining('The service refused the key fx_live_…0000'),
+  });
+
+  expect(asked).toEqual([OLD, OLD]);
+  expect(fetch.requests).toHaveLength(1);
+});
+
+test('a fixed key that is refused is not sent again', async () => {
+  const { fx, fetch } = testClient(failure(401), { apiKey: OLD });
+
+  await expect(fx.latest()).rejects.toMatchObject({ kind: 'authentication' });
+
+  expect(fetch.requests).toHaveLength(1);
+});
+
+test('the limit of the old key does not hold back the new one', async () => {
+  const { apiKey } = provider(OLD, NEW);
+  const { fx, clock } = testClient(
+    ({ headers, url }) => {
+      if (headers['authorization'] === `Bearer ${NEW}`) return success({ EUR: 1 });
+      return url.endsWith('first') ? rateLimited('60') : failure(401);
+    },
+    { apiKey },
+  );
+  const startedAt = clock.now();
+  const limited = errorOf(fx.latest({ call: 'first' }, { onLimit: 'throw' }));
+  expect(await limited).toMatchObject({ kind: 'rate_limited' });
+
+  const rotated = await errorOf(fx.latest({ call: 'second' }, { onLimit: 'throw' }));
+  expect(rotated).toMatchObject({ kind: 'rate_limited', reason: 'policy' });
+  await clock.advance(60_000);
+  await fx.latest({ call: 'third' });
+  await fx.latest({ call: 'fourth' });
+
+  expect(clock.now() - startedAt).toBe(60_000);
+});
+
+test('a provider that hangs once does not stop the calls after its first victim', async () => {
+  let asked = 0;
+  const apiKey = () => {
+    asked += 1;
+    return asked === 1 ? new Promise<string>(() => undefined) : NEW;
+  };
+  const { fx, clock } = testClient(accepts(NEW), { apiKey });
+
+  expect(await clock.run(errorOf(fx.latest({}, { deadlineMs: 1000 })))).toMatchObject({ kind: 'timeout' });
+
+  await expect(clock.run(fx.latest({}, { deadlineMs: 1000 }))).resolves.toEqual({ EUR: 1 });
+});
+
+test('what the provider throws reaches the caller as it is', async () => {
+  const sealed = new Error('vault is sealed');
+  const { fx } = testClient(success(), {
+    apiKey: () => {
+      throw sealed;
+    },
+  });
+
+  await expect(fx.latest()).rejects.toBe(sealed);
+});
+
+test('a provider that gives no usable key is a ConfigError, and nothing is sent', async () => {
+  const { fx, fetch } = testClient(success(), { apiKey: async () => `${OLD}\n` });
+
+  await expect(fx.latest()).rejects.toMatchObject({ kind: 'config', message: expect.stringContaining('white space') });
+  expect(fetch.requests).toEqual([]);
+});
