@@ -13,7 +13,7 @@ export type RenderHelp = (command: string | undefined) => string | undefined;
 export function helpCommand(render: RenderHelp): CommandSpec {
   return {
     name: 'help',
-    summary: 'help about a command, or about exit-codes, environment, formatting',
+    summary: 'help about a command or a topic',
     description: 'Prints help about a command or a topic.',
     argument: { syntax: '[topic]', description: 'a command or a topic' },
     examples: [

@@ -14,15 +14,11 @@ export const mockCommand: CommandSpec = {
     'Starts a local server that behaves like the service, with invented rates, a key and real limits. With a command after --, it sets FXRATES_BASE_URL and FXRATES_API_KEY for that command, runs it, and stops with its exit code.',
   argument: { syntax: '[-- command...]', description: 'a command to run beside the mock' },
   options: () => [
-    new Option('--port <port>', 'port to listen on; 0 takes a free one (default: 4010; 0 with a command)').argParser(
-      parsePort,
-    ),
-    new Option('--host <address>', 'address of this machine to listen on (default: 127.0.0.1)')
+    new Option('--port <port>', '0 takes a free one (default: 4010; 0 with a command)').argParser(parsePort),
+    new Option('--host <address>', 'address to listen on (default: 127.0.0.1)')
       .default('127.0.0.1')
       .argParser(parseHost),
-    new Option('--plan <plan>', `plan of the key: ${PLAN_NAMES.join(', ')} (default: free)`)
-      .default('free')
-      .argParser(parsePlan),
+    new Option('--plan <plan>', `${PLAN_NAMES.join(', ')} (default: free)`).default('free').argParser(parsePlan),
     new Option('--seed <number>', 'decides the rates and the key (default: 1)').default(1).argParser(parseSeed),
     new Option('--now <time>', 'start the clock there, e.g. 2026-01-31T23:59:00Z').argParser(parseTime),
   ],

@@ -1,4 +1,4 @@
-import type { Command, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import type { CommandSpec, Example } from '../command-spec.ts';
 import type { Face } from '../terminal/screen.ts';
 import { wrap } from '../terminal/wrap.ts';
@@ -29,7 +29,7 @@ export function commandHelp(spec: CommandSpec, command: Command, face: Face): st
 /** The options in groups, in the order in which they were declared, with one left edge for all texts. */
 export function optionSections(options: readonly Option[], face: Face): string[][] {
   const groups = new Map<string, Entry[]>();
-  for (const { helpGroupHeading: group = 'Options', flags, short, description } of options) {
+  for (const { helpGroupHeading: group = 'Options', flags, short, description } of [...options, helpOption()]) {
     const term = short === undefined ? `    ${flags}` : flags;
     groups.set(group, [...(groups.get(group) ?? []), { term, text: description }]);
   }
@@ -38,6 +38,11 @@ export function optionSections(options: readonly Option[], face: Face): string[]
   return [...groups].map(([group, entries]) =>
     section(group, twoColumns(entries, { columns, termWidth, paintTerm: palette.command }), face),
   );
+}
+
+/** Commander keeps its own to itself. */
+function helpOption(): Option {
+  return new Option('-h, --help', 'print help').helpGroup('General');
 }
 
 export function section(title: string, lines: readonly string[], { palette }: Face): string[] {

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { CliError, usageError } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
-import type { Io } from '../io.ts';
+import { Interrupted, type Io } from '../io.ts';
 import type { Settings } from './settings.ts';
 
 /** The key of a command and where it came from. */
@@ -46,6 +46,7 @@ async function readStdin(stdin: Io['stdin']): Promise<string> {
     ]);
   }
   return stdin.firstLine(LONGEST_KEY).catch((cause) => {
+    if (cause instanceof Interrupted) throw cause;
     throw unusableKey('cannot read the key from standard input', String(cause?.message ?? cause), cause);
   });
 }

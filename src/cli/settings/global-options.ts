@@ -50,13 +50,11 @@ export function parseRetries(text: string, label: string): number {
 
 function outputOptions(): Option[] {
   return inGroup('Output', [
-    new Option('-o, --output <format>', 'auto, json, compact, tsv or raw (env: FXRATES_OUTPUT)').argParser((text) =>
+    new Option('-o, --output <format>', 'auto, json, compact, tsv, raw (env: FXRATES_OUTPUT)').argParser((text) =>
       parseOutputFormat(text, '--output'),
     ),
-    new Option('--json', 'same as -o json; errors and waits become JSON lines on stderr'),
-    new Option('--get <path>', 'print one value, e.g. rates.EUR or /rates/EUR (repeatable: one row)').argParser(
-      collect,
-    ),
+    new Option('--json', 'same as -o json, and errors as JSON on stderr'),
+    new Option('--get <path>', 'one value: rates.EUR or /rates/EUR (repeatable)').argParser(collect),
     new Option('--color <when>', 'auto, always or never').argParser((text) =>
       oneOf(['auto', 'always', 'never'] as const, text, '--color'),
     ),
@@ -67,35 +65,33 @@ function outputOptions(): Option[] {
 function connectionOptions(): Option[] {
   return inGroup('Connection', [
     new Option('--base-url <url>', 'where the service is (env: FXRATES_BASE_URL)'),
-    new Option('--key-file <path>', 'read the API key from a file (env: FXRATES_API_KEY_FILE)'),
-    new Option('--key-stdin', 'read the API key from the first line of standard input'),
-    new Option('--timeout <duration>', 'longest time for one attempt (default: 30s, env: FXRATES_TIMEOUT)').argParser(
-      (text) => parseTimeout(text, '--timeout'),
+    new Option('--key-file <path>', 'file with the key (env: FXRATES_API_KEY_FILE)'),
+    new Option('--key-stdin', 'read the key from the first line of stdin'),
+    new Option('--timeout <duration>', 'per attempt (default: 30s, env: FXRATES_TIMEOUT)').argParser((text) =>
+      parseTimeout(text, '--timeout'),
     ),
-    new Option(
-      '--retries <count>',
-      'further attempts after a network or server error (default: 2, env: FXRATES_RETRIES)',
-    ).argParser((text) => parseRetries(text, '--retries')),
-    new Option('--insecure-http', 'allow http:// to another machine; the key travels unencrypted'),
-    new Option('--dry-run', 'print the request as JSON; nothing is sent, no key is needed'),
-    new Option('--curl', 'print the request as a curl command; nothing is sent'),
+    new Option('--retries <count>', 'after failures (default: 2, env: FXRATES_RETRIES)').argParser((text) =>
+      parseRetries(text, '--retries'),
+    ),
+    new Option('--insecure-http', 'allow http:// to other machines (key readable)'),
+    new Option('--dry-run', 'print the request as JSON instead of sending it'),
+    new Option('--curl', 'print the request as a curl command instead'),
   ]);
 }
 
 function waitingOptions(): Option[] {
   return inGroup('Waiting', [
-    new Option(
-      '--max-wait <duration>',
-      'longest wait when rate limited (default: 60s, env: FXRATES_MAX_WAIT)',
-    ).argParser((text) => parseDuration(text, '--max-wait')),
-    new Option('--no-wait', 'fail at once instead (exit code 7)'),
+    new Option('--max-wait <duration>', 'longest wait (default: 60s, env: FXRATES_MAX_WAIT)').argParser((text) =>
+      parseDuration(text, '--max-wait'),
+    ),
+    new Option('--no-wait', 'fail at once when rate limited (exit code 7)'),
   ]);
 }
 
 function generalOptions(): Option[] {
   return inGroup('General', [
-    new Option('-q, --quiet', 'no notes and no progress; -qq: no error messages either').argParser(count),
-    new Option('-v, --verbose', 'show requests, retries and times; -vv: headers and bodies').argParser(count),
+    new Option('-q, --quiet', 'no notes, no progress; -qq: no errors either').argParser(count),
+    new Option('-v, --verbose', 'show requests; -vv: also headers and bodies').argParser(count),
   ]);
 }
 

@@ -86,8 +86,9 @@ export interface Face {
   readonly palette: Palette;
 }
 
+/** Some pseudo-terminals say 0. */
 function columnsOf({ columns }: Output): number {
-  return Math.min(100, Math.max(40, columns ?? 80));
+  return Math.min(100, Math.max(40, columns || 80));
 }
 
 function hasUnicode({ LC_ALL, LC_CTYPE, LANG, WT_SESSION }: Io['env']): boolean {

@@ -1,0 +1,102 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { describe, expect, test } from 'vitest';
+import { BUNDLE, hasBundle, runBundle, runShell, startBundle } from '../helpers/cli-bundle.ts';
+
+describe.skipIf(!hasBundle)('fxrates mock', () => {
+  test.each(['SIGINT', 'SIGTERM'] as const)('%s stops it with 0, also with connections open', async (signal) => {
+    const running = startBundle(['mock', '--port', '0', '--json'], { stdin: 'open' });
+    await running.shows('stdout', '\n');
+    const { url, key, pid } = JSON.parse(running.stdout);
+    const socket = connect(Number(new URL(url).port), '127.0.0.1');
+    socket.write(`GET /api/v1/quota HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\n\r\n`);
+    await once(socket, 'data'); // kept alive from now on
+
+    running.kill(signal);
+
+    const { code, stdout } = await running.ended;
+    expect(code).toBe(0);
+    expect(pid).toBe(running.pid);
+    expect(stdout.trim().split('\n')).toHaveLength(1);
+  });
+
+  test('a second one on the same port says so', async () => {
+    const first = startBundle(['mock', '--port', '0']);
+    await first.shows('stdout', '\n');
+    const port = new URL(first.stdout.trim()).port;
+
+    const { code, stdout, stderr } = await runBundle(['mock', '--port', port]);
+    first.kill('SIGTERM');
+    await first.ended;
+
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toBe(`fxrates: port ${port} is in use — fxrates mock --port 0 picks a free one\n`);
+  });
+
+  test('its one line can be taken by a script', async () => {
+    const { stdout } = await runShell(
+      'exec 3< <(fxrates mock --port 0 --json 2>/dev/null & echo $! >&2); read -r line <&3; echo "$line"; kill $(node -p "JSON.parse(process.argv[1]).pid" "$line")',
+    );
+
+    expect(JSON.parse(stdout)).toMatchObject({ plan: 'free' });
+  });
+});
+
+describe.skipIf(!hasBundle)('fxrates mock -- command', () => {
+  const inNode = (code: string) => ['mock', '--', process.execPath, '-e', code];
+
+  test('the command finds URL and key in its environment and can use the real CLI', async () => {
+    const { code, stdout } = await runBundle([
+      'mock',
+      '--plan',
+      'developer',
+      '--',
+      process.execPath,
+      BUNDLE,
+      'quota',
+      '--get',
+      'plan',
+    ]);
+
+    expect({ code, stdout }).toEqual({ code: 0, stdout: 'developer\n' });
+  });
+
+  test.each([
+    ['process.exit(0)', 0],
+    ['process.exit(3)', 3],
+    ['process.kill(process.pid, "SIGTERM"); setInterval(() => {}, 1e6)', 143],
+    ['process.kill(process.pid, "SIGKILL"); setInterval(() => {}, 1e6)', 137],
+  ])('%s makes it exit %d', async (script, expected) => {
+    expect((await runBundle(inNode(script))).code).toBe(expected);
+  });
+
+  test('stdin, stdout and stderr are those of the command', async () => {
+    const { stdout, stderr } = await runBundle(['mock', '-q', '--', 'bash', '-c', 'cat; echo oops >&2'], {
+      stdin: 'hello\n',
+    });
+
+    expect({ stdout, stderr }).toEqual({ stdout: 'hello\n', stderr: 'oops\n' });
+  });
+
+  test('a signal goes to the command, which decides', async () => {
+    const running = startBundle(
+      inNode('process.on("SIGTERM", () => process.exit(7)); console.log("ready"); setInterval(() => {}, 1e6)'),
+    );
+    await running.shows('stdout', 'ready');
+
+    running.kill('SIGTERM');
+
+    expect((await running.ended).code).toBe(7);
+  });
+
+  test('a command that is not there exits 127', async () => {
+    const { code, stderr } = await runBundle(['mock', '--', 'no-such-program', 'x']);
+
+    expect(code).toBe(127);
+    expect(stderr).toContain('fxrates: command not found: no-such-program');
+  });
+
+  test('a file that is no program exits 126', async () => {
+    expect((await runBundle(['mock', '--', '/etc/passwd'])).code).toBe(126);
+  });
+});

@@ -1,0 +1,80 @@
+import { spawnSync } from 'node:child_process';
+import { readdir, readFile } from 'node:fs/promises';
+import { stripVTControlCharacters } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createMockServer } from '../../src/mock-server/index.ts';
+import { BUNDLE, hasBundle, Running, startBundle } from '../helpers/cli-bundle.ts';
+
+const mock = createMockServer();
+const { key } = mock.createKey();
+let env: Record<string, string> = {};
+
+beforeAll(async () => {
+  const { url } = await mock.serve();
+  env = { FXRATES_BASE_URL: url, FXRATES_API_KEY: key };
+  // From now on the next call has to wait for most of a minute.
+  for (let sent = 0; sent < 31; sent += 1)
+    await fetch(`${url}/api/v1/quota`, { headers: { authorization: `Bearer ${key}` } });
+});
+
+afterAll(() => mock.close());
+
+describe.skipIf(!hasBundle)('a signal during a wait', () => {
+  test.each([
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ] as const)('%s ends the built command with %d', async (signal, expected) => {
+    const running = startBundle(['latest', '--json'], { env, stdin: 'open' });
+    await running.shows('stderr', '"event":"retry"');
+
+    running.kill(signal);
+
+    expect(await running.ended).toMatchObject({ code: expected, stdout: '' });
+  });
+
+  test.skipIf(process.platform !== 'linux')('while --key-stdin waits for a key, Ctrl-C works as well', async () => {
+    const running = startBundle(['-v', 'quota', '--key-stdin'], { env, stdin: 'open' });
+    running.write('half-a-key');
+    await untilReadingStdin(running.pid);
+
+    running.kill('SIGINT');
+
+    expect((await running.ended).code).toBe(130);
+  });
+});
+
+const hasScript = spawnSync('script', ['--version']).status === 0;
+
+describe.skipIf(!hasBundle || !hasScript)('on a pseudo-terminal', () => {
+  const onTerminal = (line: string, options = {}) =>
+    new Running('script', ['-qec', `"${process.execPath}" "${BUNDLE}" ${line}`, '/dev/null'], {
+      env: { ...env, TERM: 'xterm', ...options },
+      stdin: 'open',
+    });
+
+  test('the wait counts down in one line, and Ctrl-C erases it', async () => {
+    const running = onTerminal('latest');
+    await running.shows('stdout', 'Retrying in');
+
+    running.write('\u0003');
+    const { code, stdout } = await running.ended;
+
+    expect(code).toBe(130);
+    expect(stripVTControlCharacters(stdout)).toMatch(/Rate limited\. Retrying in \d+ s — Ctrl-C to stop/);
+    expect(stdout.endsWith('\r\u001b[2K')).toBe(true);
+  });
+
+  test('help is coloured, and plain with NO_COLOR', async () => {
+    expect((await onTerminal('--help').ended).stdout).toContain('\u001b[1mUsage:\u001b[22m');
+    expect((await onTerminal('--help', { NO_COLOR: '1' }).ended).stdout).not.toContain('\u001b[');
+  });
+});
+
+/** Resolves when the process waits for its stdin: Linux shows what an epoll descriptor watches. */
+async function untilReadingStdin(pid: number): Promise<void> {
+  const folder = `/proc/${pid}/fdinfo`;
+  for (let isReading = false; !isReading; ) {
+    const files = (await readdir(folder)).map((name) => readFile(`${folder}/${name}`, 'utf8').catch(() => ''));
+    isReading = (await Promise.all(files)).some((text) => /^tfd:\s+0 /m.test(text));
+  }
+}

@@ -1,0 +1,175 @@
+import { createHash } from 'node:crypto';
+import { readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { hasBundle, runBundle, runShell, startBundle } from '../helpers/cli-bundle.ts';
+import { type RawServer, startRawServer } from '../helpers/raw-server.ts';
+import { API_KEY } from '../helpers/service-replies.ts';
+
+/** Larger than any pipe buffer, with digits that a number type would not keep. */
+const DATA = JSON.stringify({ rows: 'x'.repeat(1_000_000) }).replace('}', ',"rate":1.10,"é":"\\u00e9"}');
+const BODY = `{"success":true,"data":${DATA}}\n`;
+
+let server: RawServer;
+let env: Record<string, string> = {};
+
+beforeAll(async () => {
+  server = await startRawServer({
+    onRequest: ({ socket, head }) => {
+      const body = head.includes('/small') ? '{"success":true,"data":{"a":1.10}}' : BODY;
+      socket.end(
+        `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+      );
+    },
+  });
+  env = { FXRATES_BASE_URL: server.url, FXRATES_API_KEY: API_KEY };
+});
+
+afterAll(() => server.close());
+
+describe.skipIf(!hasBundle)('the built command', () => {
+  test('a pipe gets every byte of a large answer', async () => {
+    const { code, stdout, stderr } = await runBundle(['latest'], { env });
+
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toBe(`${DATA}\n`);
+  });
+
+  test('-o raw is the body, byte for byte, in a pipe with a slow reader and in a file', async () => {
+    const file = join(tmpdir(), `fxrates-raw-${process.pid}`);
+    const hash = createHash('sha256').update(BODY).digest('hex');
+
+    const piped = await runShell('fxrates latest -o raw | (sleep 0.3; sha256sum)', { env });
+    await runShell(`fxrates latest -o raw > ${file}`, { env });
+
+    expect(piped.stdout).toContain(hash);
+    expect(
+      createHash('sha256')
+        .update(await readFile(file))
+        .digest('hex'),
+    ).toBe(hash);
+    await rm(file);
+  });
+
+  test.each(['fxrates latest | head -c 10', 'fxrates --help | head -1', 'fxrates latest -o tsv | true'])(
+    'a reader that stops early is no failure: %s',
+    async (line) => {
+      const { code, stderr } = await runShell(line, { env });
+
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    },
+  );
+
+  test.skipIf(process.platform !== 'linux')('a full disk is a failure with a reason', async () => {
+    for (const command of ['fxrates latest', 'fxrates --help', 'fxrates version']) {
+      const { code, stderr } = await runShell(`${command} > /dev/full`, { env });
+
+      expect({ code, stderr }).toEqual({
+        code: 1,
+        stderr: 'fxrates: cannot write the output — no space left on the device (ENOSPC)\n',
+      });
+    }
+  });
+
+  test('closed streams do not crash it', async () => {
+    // Node.js opens /dev/null in place of a closed stream, so there is nothing to notice.
+    for (const line of ['fxrates api /small >&-', 'fxrates latest USD 2>&-; test $? -eq 2', 'fxrates api /small <&-']) {
+      const { code, stderr } = await runShell(line, { env });
+
+      expect({ line, code, stderr }).toEqual({ line, code: 0, stderr: '' });
+    }
+  });
+
+  test('a stdin that never ends is not waited for', async () => {
+    const { code } = await runBundle(['api', '/small'], { env, stdin: 'open' });
+
+    expect(code).toBe(0);
+  });
+
+  test('--key-stdin reads one line and does not wait for the end', async () => {
+    const running = startBundle(['api', '/small', '--key-stdin', '--get', 'data.a'], {
+      env: { FXRATES_BASE_URL: server.url },
+      stdin: 'open',
+    });
+    running.write(`${API_KEY}\n`);
+
+    expect(await running.ended).toMatchObject({ code: 0, stdout: '1.10\n' });
+    expect(server.requests.at(-1)).toContain(`Bearer ${API_KEY}`);
+  });
+
+  test('forced colours write no Node.js warning and no colour into data', async () => {
+    const { stdout, stderr } = await runBundle(['api', '/small'], {
+      env: { ...env, NO_COLOR: '1', FORCE_COLOR: '3', CLICOLOR_FORCE: '1' },
+    });
+
+    expect(stdout).toBe('{"success":true,"data":{"a":1.10}}');
+    expect(stderr).toBe('');
+  });
+
+  test.skipIf(process.platform !== 'linux')(
+    'a key typed as an argument is not visible in the process list',
+    async () => {
+      const running = startBundle(['mock', '--port', '0', '--seed', '424242'], { env });
+      await running.shows('stdout', 'http://');
+      const commandLine = await readFile(`/proc/${running.pid}/cmdline`, 'latin1');
+      running.kill('SIGTERM');
+      await running.ended;
+
+      expect(commandLine).toContain('fxrates');
+      expect(commandLine).not.toContain('424242');
+    },
+  );
+});
+
+/** Makes Node.js name every module it loads on stderr. */
+const LOG_IMPORTS = `data:text/javascript,${encodeURIComponent(`
+  import { register } from 'node:module';
+  register('data:text/javascript,' + encodeURIComponent(\`
+    import { writeSync } from 'node:fs';
+    export async function resolve(specifier, context, next) {
+      const resolved = await next(specifier, context);
+      writeSync(2, 'import ' + resolved.url + '\\\\n');
+      return resolved;
+    }\`));
+`)}`;
+
+describe.skipIf(!hasBundle)('what the built command loads', () => {
+  const NODE_OPTIONS = `--import ${LOG_IMPORTS}`;
+
+  test.each([['--version'], ['-V']])('%s loads nothing but itself', async (flag) => {
+    const { stdout, stderr } = await runBundle([flag], { env: { NODE_OPTIONS } });
+
+    expect(stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+    expect(stderr).toContain('import file:');
+    expect(stderr).not.toMatch(/start-|client|mock-server|undici|zod|msw/);
+  });
+
+  test.each([['--help'], ['latest --help'], ['help exit-codes'], ['latest USD'], ['version']])(
+    '%s loads neither SDK nor mock, undici, zod or msw',
+    async (line) => {
+      const { stderr } = await runBundle(line.split(' '), { env: { ...env, NODE_OPTIONS } });
+
+      expect(stderr).toContain('import file:');
+      expect(stderr).not.toMatch(/import \S*(client|mock-server|undici|zod|msw)/);
+    },
+  );
+
+  test('a call loads the SDK, but no undici and no mock', async () => {
+    const { stdout, stderr } = await runBundle(['api', '/small'], { env: { ...env, NODE_OPTIONS } });
+
+    expect(stdout).toContain('1.10');
+    expect(stderr).toMatch(/import \S*client/);
+    expect(stderr).not.toMatch(/import \S*(mock-server|undici|msw)/);
+  });
+
+  test('the mock runs without msw', async () => {
+    const { code, stderr } = await runBundle(['mock', '--', 'node', '-e', 'process.exit(0)'], {
+      env: { NODE_OPTIONS },
+    });
+
+    expect(code).toBe(0);
+    expect(stderr).toMatch(/import \S*mock-server/);
+    expect(stderr).not.toMatch(/import \S*(msw|undici)/);
+  });
+});

@@ -1,0 +1,91 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+/** What `npm run build` made; the end-to-end tests are skipped, visibly, without it. */
+export const BUNDLE = fileURLToPath(new URL('../../dist/cli/fxrates.js', import.meta.url));
+export const hasBundle = existsSync(BUNDLE);
+
+export interface BundleOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  /** Text for stdin, which is closed after it; `'open'` leaves a pipe that never says anything. */
+  readonly stdin?: string | 'open';
+}
+
+export interface BundleResult {
+  readonly code: number | null;
+  readonly signal: string | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A spawned program, with what it has written so far. */
+export class Running {
+  readonly pid: number;
+  readonly ended: Promise<BundleResult>;
+  stdout = '';
+  stderr = '';
+  readonly #child;
+
+  constructor(program: string, args: readonly string[], { env = {}, stdin = '' }: BundleOptions) {
+    const child = spawn(program, args, { env: { ...cleanEnv(), ...env } });
+    this.#child = child;
+    this.pid = child.pid ?? 0;
+    child.stdout.setEncoding('utf8').on('data', (text) => {
+      this.stdout += text;
+    });
+    child.stderr.setEncoding('utf8').on('data', (text) => {
+      this.stderr += text;
+    });
+    child.stdin.on('error', () => undefined); // a program may end without reading
+    if (stdin !== 'open') child.stdin.end(stdin);
+    this.ended = once(child, 'close').then(([code, signal]) => ({
+      code,
+      signal,
+      stdout: this.stdout,
+      stderr: this.stderr,
+    }));
+  }
+
+  /** Resolves when `stream` has shown `text`; rejects when the program ends without. */
+  async shows(stream: 'stdout' | 'stderr', text: string): Promise<void> {
+    const hasEnded = this.ended.then(() => true);
+    while (!this[stream].includes(text)) {
+      const next = once(this.#child[stream], 'data').then(() => false);
+      if (await Promise.race([next, hasEnded])) {
+        if (this[stream].includes(text)) return;
+        throw new Error(`ended without '${text}': ${this.stdout}${this.stderr}`);
+      }
+    }
+  }
+
+  write(text: string): void {
+    this.#child.stdin.write(text);
+  }
+
+  kill(signal: NodeJS.Signals): void {
+    this.#child.kill(signal);
+  }
+}
+
+/** Runs the bundle. */
+export function startBundle(args: readonly string[], options: BundleOptions = {}): Running {
+  return new Running(process.execPath, [BUNDLE, ...args], options);
+}
+
+export function runBundle(args: readonly string[], options: BundleOptions = {}): Promise<BundleResult> {
+  return startBundle(args, options).ended;
+}
+
+/** Runs a line of bash in which `fxrates` is the bundle. */
+export function runShell(line: string, options: BundleOptions = {}): Promise<BundleResult> {
+  const script = `set -o pipefail; fxrates() { "${process.execPath}" "${BUNDLE}" "$@"; }; ${line}`;
+  return new Running('bash', ['-c', script], options).ended;
+}
+
+/** Nothing of the machine's own settings: no key, no proxy, no colour. */
+function cleanEnv(): Record<string, string> {
+  const { PATH = '', HOME = '' } = process.env;
+  return { PATH, HOME, LANG: 'C.UTF-8', TZ: 'UTC' };
+}
