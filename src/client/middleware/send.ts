@@ -4,7 +4,6 @@ import { authenticate } from '../authenticate.ts';
 import { Cancellation } from '../cancellation.ts';
 import type { ClientSettings } from '../config/settings.ts';
 import { FxRatesError } from '../errors/fxrates-error.ts';
-import { NetworkError } from '../errors/network-error.ts';
 import { TimeoutError } from '../errors/timeout-error.ts';
 import { wasNeverSent } from '../errors/was-never-sent.ts';
 import type { ClientEvents } from '../events.ts';
@@ -13,7 +12,7 @@ import type { Handler, KeyedRequest } from '../request.ts';
 import type { KeyStates } from '../state/key-states.ts';
 import type { Timers } from '../timers.ts';
 import type { TransportResponse } from '../transport/transport.ts';
-import { redactCause } from './redact-cause.ts';
+import { networkFailure } from './network-failure.ts';
 import { type Outcome, settle } from './settle.ts';
 
 interface SendOptions {
@@ -36,32 +35,40 @@ export function send({ settings, timers, events, states, userAgent }: SendOption
     return withinTimeout(request, timers, (attempt) =>
       settings.transport({ url, headers, cancellation: attempt, maxBytes: settings.maxResponseBytes }),
     ).catch((error: unknown) => {
-      throw signal.aborted ? signal.reason : failureOf(error, request, settings.baseUrl);
+      throw signal.aborted ? signal.reason : networkFailure(error, request, settings.baseUrl);
     });
   };
 
-  return async (request) => {
-    const startedAt = clock.now();
-    const ended = (status: number | undefined, code: string | undefined) => {
-      request.log.ended(status, code);
-      events.request({ request, status, code, durationMs: clock.now() - startedAt });
-    };
-    const outcome = await settle(exchange(request).then((response) => parseResponse(response, request)));
-    if (mayHaveCounted(outcome) && request.endpoint.consumesQuota) states.of(request.key).ledger.spent();
-    if (!('rawBody' in outcome)) {
-      const { error } = outcome;
-      if (error instanceof FxRatesError) ended(error.status, error.code ?? error.kind);
-      throw error;
-    }
-    ended(outcome.status, undefined);
-    if (request.endpoint.name === 'quota') sawQuota(outcome.data as QuotaData, request); // parsed by the endpoint
-    return outcome;
+  const tell = (request: KeyedRequest, outcome: Outcome, startedAt: number) => {
+    const { status, code } = resultOf(outcome);
+    const { endpoint, key, log } = request;
+    log.ended(status, code);
+    events.request({ request, status, code, durationMs: clock.now() - startedAt });
+    const state = states.of(key);
+    if (endpoint.consumesQuota && mayHaveCounted(outcome)) state.ledger.spent();
+    if (endpoint.name !== 'quota' || !('rawBody' in outcome)) return;
+    const quota = outcome.data as QuotaData; // parsed by the endpoint
+    state.sawQuota(quota);
+    events.quota(key, quota);
   };
 
-  function sawQuota(quota: QuotaData, { key }: KeyedRequest): void {
-    states.of(key).sawQuota(quota);
-    events.quota(key, quota);
-  }
+  return async (request) => {
+    // Between the end of a wait and this, the last caller may have left: nothing is sent for nobody.
+    if (request.signal.aborted) throw request.signal.reason;
+    const startedAt = clock.now();
+    const outcome = await settle(exchange(request).then((response) => parseResponse(response, request)));
+    tell(request, outcome, startedAt);
+    if ('rawBody' in outcome) return outcome;
+    throw outcome.error;
+  };
+}
+
+/** What the log of attempts keeps of an outcome. */
+function resultOf(outcome: Outcome): { readonly status: number | undefined; readonly code: string | undefined } {
+  if ('rawBody' in outcome) return { status: outcome.status, code: undefined };
+  const { error } = outcome;
+  if (!(error instanceof FxRatesError)) return { status: undefined, code: undefined };
+  return { status: error.status, code: error.code ?? error.kind };
 }
 
 /** The refusals that cost nothing: for the rate (SERVICE.md, Limits, rule 2), for the key, for the quota itself. */
@@ -92,21 +99,4 @@ async function withinTimeout<T>(
     cancel();
     signal.removeEventListener('abort', onAbort);
   }
-}
-
-/** What a transport threw, as one of the client's errors, without the key. */
-function failureOf(error: unknown, { key, log: { attempts } }: KeyedRequest, baseUrl: string): FxRatesError {
-  if (error instanceof FxRatesError) return error;
-  const cause = redactCause(error, key);
-  const code = codeOf(error);
-  const why = code ?? (cause instanceof Error ? cause.message : String(cause));
-  return new NetworkError(`No valid HTTP response from ${new URL(baseUrl).host}: ${why}`, { cause, code, attempts });
-}
-
-/** The system's or undici's code; `fetch` hides it one `cause` deeper. */
-function codeOf(error: unknown): string | undefined {
-  for (let current: unknown = error; current instanceof Error; current = current.cause) {
-    if ('code' in current && typeof current.code === 'string') return current.code;
-  }
-  return undefined;
 }
