@@ -5,7 +5,7 @@ import { Behaviour } from './behaviour/behaviour.ts';
 import { createClock } from './clock/create-clock.ts';
 import { createExchange } from './exchange.ts';
 import { createHandler } from './http/handler.ts';
-import { latestResponder } from './http/latest-responder.ts';
+import { createLatestResponder } from './http/latest-responder.ts';
 import { quotaResponder } from './http/quota-responder.ts';
 import { Journal } from './journal.ts';
 import { checkOptions, type MockServerOptions } from './mock-options.ts';
@@ -24,14 +24,14 @@ export function createMockServer(options: MockServerOptions = {}): MockServer {
   const behaviour = new Behaviour(checked.behaviour, { unsafe: checked.unsafe });
   const journal = new Journal(checked.journalSize);
   const overrides = new Overrides(baseUrl);
-  const context = { state: emptyState(randomFromSeed(seed)), behaviour, now: () => clock.now(), seed };
+  const context = { state: emptyState(randomFromSeed(seed)), behaviour, now: () => clock.now() };
   const handler = createHandler({
     context,
     journal,
     operations,
-    responders: { latest: latestResponder, quota: quotaResponder },
+    responders: { latest: createLatestResponder(seed), quota: quotaResponder },
   });
   const exchange = createExchange({ handler, overrides, clock });
   const fetch = createFetch(baseUrl, exchange);
-  return new MockServer({ baseUrl, clock, context, journal, overrides, exchange, fetch });
+  return new MockServer({ baseUrl, seed, clock, context, journal, overrides, exchange, fetch });
 }

@@ -1,5 +1,6 @@
 import type { SwitchName } from './behaviour/switches.ts';
-import type { QuotaUse, RateUse } from './service/decide.ts';
+import type { RateUse } from './service/decide.ts';
+import type { QuotaUse } from './service/quota-use.ts';
 
 /** One request as the mock saw it, and why it answered as it did. Never holds a key. */
 export interface JournalEntry {
@@ -40,9 +41,14 @@ export class Journal {
     return this.#entries.slice(-this.#size);
   }
 
-  add(entry: Omit<JournalEntry, 'number'>): void {
-    this.#last += 1;
-    this.#entries.push({ ...entry, number: this.#last });
+  /** The number of the next entry. */
+  get nextNumber(): number {
+    return this.#last + 1;
+  }
+
+  add(entry: JournalEntry): void {
+    this.#last = entry.number;
+    this.#entries.push(entry);
     // Cut now and then, not each time: one copy per `size` requests.
     if (this.#entries.length >= 2 * this.#size) this.#entries = this.entries.slice();
   }

@@ -13,19 +13,19 @@ import type { BehaviourValues } from './behaviour/switches.ts';
 import type { Clock, DrivenClock, MockClock } from './clock/clock.ts';
 import { createMockClock } from './clock/mock-clock.ts';
 import type { Exchange } from './exchange.ts';
-import type { ResponderContext } from './http/responder.ts';
 import type { Journal, JournalEntry } from './journal.ts';
 import { type Accounts, createAccounts } from './service/accounts.ts';
 import { type CreatedKey, createKeys, type Keys } from './service/keys.ts';
 import { randomFromSeed } from './service/random.ts';
-import { emptyState } from './service/service-state.ts';
+import { emptyState, type ServiceContext } from './service/service-state.ts';
 import { type Snapshot, stateOf, takeSnapshot } from './service/snapshot.ts';
 
 /** The parts a mock is made of. */
 export interface MockServerParts {
   readonly baseUrl: string;
+  readonly seed: number;
   readonly clock: DrivenClock;
-  readonly context: ResponderContext;
+  readonly context: ServiceContext;
   readonly journal: Journal;
   readonly overrides: Overrides;
   readonly exchange: Exchange;
@@ -147,8 +147,8 @@ export class MockServer implements AsyncDisposable {
 
   /** Goes back to the moment the mock was made: no account, no key, no handler of `use()`, switches and clock as then. */
   reset(): void {
-    const { context, journal, clock, overrides } = this.#parts;
-    Object.assign(context.state, emptyState(randomFromSeed(context.seed)));
+    const { context, journal, clock, overrides, seed } = this.#parts;
+    Object.assign(context.state, emptyState(randomFromSeed(seed)));
     context.behaviour.restore(this.#initialBehaviour);
     overrides.clear();
     clock.reset();

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { nextTurn } from '../clock/event-loop.ts';
 import { type Exchange, MAX_BODY_BYTES } from '../exchange.ts';
 import type { MockRequest, MockResponse } from '../http/mock-message.ts';
 import { brokenRequestAnswer } from './broken-request.ts';
@@ -33,11 +34,12 @@ export interface ServerContext {
 
 /** Serves the mock over node:http. */
 export async function serve(options: ServeOptions, { exchange, now }: ServerContext): Promise<RunningServer> {
-  const inHand = new Set<ServerResponse>();
+  const inHand = new Set<Promise<void>>();
   const server = createServer(LIMITS, (incoming, outgoing) => {
-    inHand.add(outgoing);
-    outgoing.once('close', () => inHand.delete(outgoing));
-    receive(incoming, outgoing, exchange);
+    const answered = receive(incoming, outgoing, exchange);
+    if (answered === undefined) return;
+    inHand.add(answered);
+    void answered.finally(() => inHand.delete(answered));
   });
   server.on('clientError', (error, socket) => answerBroken(error, socket, now()));
   await listen(server, options);
@@ -56,29 +58,32 @@ const LIMITS: ServerOptions = {
   joinDuplicateHeaders: true,
 };
 
-function receive(incoming: IncomingMessage, outgoing: ServerResponse, exchange: Exchange): void {
+/** Answers at once where nothing must be waited for; otherwise the promise is that of the answer. It never rejects. */
+function receive(incoming: IncomingMessage, outgoing: ServerResponse, exchange: Exchange): Promise<void> | undefined {
   const { method = 'GET', url = '/', headers } = incoming;
   // Joined already, all but the ones that HTTP lets repeat.
   const head = { method, target: url, headers: headers as MockRequest['headers'] };
-  if (hasBody(headers)) {
-    readBody(incoming).then(
-      (body) => respond({ ...head, body }, outgoing, exchange),
-      () => outgoing.destroy(),
-    );
-  } else {
-    respond(head, outgoing, exchange);
-  }
+  if (hasBody(headers)) return receiveBody(incoming, outgoing, (body) => exchange({ ...head, body }));
+  const answer = exchange(head);
+  if (answer instanceof Promise) return sendLater(answer, outgoing);
+  send(answer, outgoing);
+  return undefined;
 }
 
-function respond(request: MockRequest, outgoing: ServerResponse, exchange: Exchange): void {
-  const answer = exchange(request);
-  if (answer instanceof Promise) {
-    answer.then(
-      (response) => send(response, outgoing),
-      () => outgoing.destroy(),
-    );
-  } else {
-    send(answer, outgoing);
+async function receiveBody(
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  answerTo: (body: Uint8Array) => ReturnType<Exchange>,
+): Promise<void> {
+  await sendLater(readBody(incoming).then(answerTo), outgoing);
+}
+
+async function sendLater(answer: Promise<MockResponse | undefined>, outgoing: ServerResponse): Promise<void> {
+  try {
+    send(await answer, outgoing);
+  } catch {
+    // The client is gone, or a handler of the test broke: as with a broken service, the connection ends.
+    outgoing.destroy();
   }
 }
 
@@ -117,11 +122,13 @@ function answerBroken(error: NodeJS.ErrnoException, socket: Duplex, now: number)
   socket.end(brokenRequestAnswer(error.code, now));
 }
 
-async function closeServer(server: Server, inHand: ReadonlySet<ServerResponse>): Promise<void> {
+async function closeServer(server: Server, inHand: ReadonlySet<Promise<void>>): Promise<void> {
   if (!server.listening) return;
   const closed = once(server, 'close');
   server.close();
-  await Promise.all(Array.from(inHand, (outgoing) => once(outgoing, 'close')));
+  await Promise.all(inHand);
+  // What was written just now still has to leave.
+  await nextTurn();
   server.closeAllConnections();
   await closed;
 }

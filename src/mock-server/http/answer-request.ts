@@ -1,19 +1,20 @@
 import type { Operation } from '../../generated/operations.ts';
+import type { Behaviour } from '../behaviour/behaviour.ts';
 import type { JournalEntry } from '../journal.ts';
 import { type Authentication, authenticate } from '../service/authenticate.ts';
 import { type Decision, decide } from '../service/decide.ts';
-import type { KeyRecord } from '../service/service-state.ts';
+import type { KeyRecord, ServiceContext } from '../service/service-state.ts';
 import type { Answer } from './answer.ts';
 import { type Credential, readCredential } from './credential.ts';
 import type { MockRequest } from './mock-message.ts';
 import { rateHeaders } from './rate-headers.ts';
 import * as refusals from './refusals.ts';
-import type { Responder, ResponderContext } from './responder.ts';
+import type { AdmittedRequest, Responder } from './responder.ts';
 import type { Route, Target } from './router.ts';
 
 /** What answering needs: the service, and what its operations answer once a request is within the limits. */
 export interface Answering {
-  readonly context: ResponderContext;
+  readonly context: ServiceContext;
   readonly route: (method: string, path: string) => Route;
   readonly responderOf: (operation: Operation) => Responder;
 }
@@ -23,23 +24,29 @@ export type Outcome = { readonly answer: Answer } & Partial<
   Pick<JournalEntry, 'keyId' | 'keyTransport' | 'rate' | 'quota' | 'earlyByMs'>
 >;
 
+/** A request as it came. */
+export interface Arrival {
+  readonly target: Target;
+  /** The one moment everything about it is decided for, in milliseconds since the Unix epoch. */
+  readonly at: number;
+}
+
 /** First step, for which no key is needed: where does the request lead? */
-export function answerRequest(answering: Answering, request: MockRequest, target: Target): Outcome {
+export function answerRequest(answering: Answering, request: MockRequest, { target, at }: Arrival): Outcome {
   const { behaviour } = answering.context;
   const route = answering.route(request.method, target.path);
   switch (route.kind) {
     case 'operation':
-      return answerCaller(answering, request, { target, operation: route.operation });
+      return answerCaller(answering, request, { target, at, operation: route.operation });
     case 'wrong-method':
-      return answerOtherMethod(answering, request, { target, operation: route.operation });
+      return answerOtherMethod(answering, request, { target, at, operation: route.operation });
     case 'unknown':
       if (behaviour.use('unknownRoute') === '404 before authentication') return { answer: refusals.unknownRoute() };
-      return answerCaller(answering, request, { target, operation: undefined });
+      return answerCaller(answering, request, { target, at, operation: undefined });
   }
 }
 
-interface Destination<Found = Operation | undefined> {
-  readonly target: Target;
+interface Destination<Found = Operation | undefined> extends Arrival {
   /** `undefined` for a path that leads nowhere. */
   readonly operation: Found;
 }
@@ -59,7 +66,7 @@ function answerOtherMethod(answering: Answering, request: MockRequest, destinati
 function answerCaller(answering: Answering, request: MockRequest, destination: Destination): Outcome {
   const { context } = answering;
   const credential = readCredential(request, destination.target.query, context.behaviour);
-  const authentication = authenticateCredential(answering, credential);
+  const authentication = authenticateCredential(answering, credential, destination.at);
   const keyTransport = credential.kind === 'key' ? credential.transport : undefined;
   if (authentication.refusedBy === undefined) {
     return { keyTransport, ...answerKey(answering, authentication.key, destination) };
@@ -68,29 +75,33 @@ function answerCaller(answering: Answering, request: MockRequest, destination: D
   return { answer, keyTransport, keyId: authentication.key?.id };
 }
 
-function authenticateCredential({ context }: Answering, credential: Credential): Authentication {
+function authenticateCredential({ context }: Answering, credential: Credential, at: number): Authentication {
   if (credential.kind === 'several') {
     return { refusedBy: 'malformedKey', why: 'the request carries more than one credential' };
   }
-  return authenticate(context, credential.kind === 'key' ? credential.key : undefined);
+  return authenticate(context, credential.kind === 'key' ? credential.key : undefined, at);
 }
 
 /** Third step: is there room under both limits? */
-function answerKey(answering: Answering, key: KeyRecord, { target, operation }: Destination): Outcome {
-  const { context } = answering;
-  const now = context.now();
-  const leftMs = key.retryAt - now;
-  const decision = decide(context, {
-    key,
-    consumesQuota: operation?.consumesQuota ?? false,
-    worksWhenQuotaExhausted: operation?.worksWhenQuotaExhausted ?? true,
-    hasOwnWindow: operation?.id === 'quota',
-    answer: () => (operation === undefined ? refusals.unknownRoute() : respond(answering, operation, { key, target })),
-  });
-  const { answer, asksMs } = answerOf(decision, context);
-  if (asksMs !== undefined) key.retryAt = now + asksMs;
+function answerKey(answering: Answering, key: KeyRecord, destination: Destination): Outcome {
+  const { at, operation } = destination;
+  const { behaviour } = answering.context;
+  const leftMs = key.retryAt - at;
+  const decision = decide(
+    {
+      key,
+      at,
+      consumesQuota: operation?.consumesQuota ?? false,
+      worksWhenQuotaExhausted: operation?.worksWhenQuotaExhausted ?? true,
+      hasOwnWindow: operation?.id === 'quota',
+      answer: (quota) => respond(answering, destination, { key, quota }),
+    },
+    behaviour,
+  );
+  const { answer, asksMs } = answerOf(decision, behaviour, at);
+  if (asksMs !== undefined) key.retryAt = at + asksMs;
   return {
-    answer: { ...answer, headers: { ...answer.headers, ...rateHeaders(decision.rate, now, context.behaviour) } },
+    answer: withRateHeaders(answer, rateHeaders(decision.rate, at, behaviour)),
     keyId: key.id,
     rate: decision.rate,
     quota: decision.quota,
@@ -98,29 +109,31 @@ function answerKey(answering: Answering, key: KeyRecord, { target, operation }: 
   };
 }
 
-function answerOf(decision: Decision<Answer>, { behaviour, now }: ResponderContext): refusals.TimedRefusal {
+function withRateHeaders(answer: Answer, headers: Answer['headers'] | undefined): Answer {
+  return headers === undefined ? answer : { ...answer, headers: { ...answer.headers, ...headers } };
+}
+
+function answerOf(decision: Decision<Answer>, behaviour: Behaviour, at: number): refusals.TimedRefusal {
   switch (decision.kind) {
     case 'served':
       return { answer: decision.answer, asksMs: undefined };
     case 'rate-limited':
       return refusals.rateRefusal(decision, behaviour);
     case 'quota-exhausted':
-      return refusals.quotaRefusal(decision, behaviour, now());
+      return refusals.quotaRefusal(decision, behaviour, at);
   }
 }
 
-interface Caller {
-  readonly key: KeyRecord;
-  readonly target: Target;
-}
-
-function respond({ context, responderOf }: Answering, operation: Operation, { key, target }: Caller): Answer {
+function respond({ context, responderOf }: Answering, { operation, target, at }: Destination, caller: Caller): Answer {
+  if (operation === undefined) return refusals.unknownRoute();
   const query = new URLSearchParams(target.query);
   query.delete('api_key');
   try {
-    return responderOf(operation)({ operation, key, query }, context);
+    return responderOf(operation)({ operation, query, at, ...caller }, context);
   } catch (error) {
     // Made an answer here, so that a broken responder is counted like any other 500.
     return refusals.internalError(error);
   }
 }
+
+type Caller = Pick<AdmittedRequest, 'key' | 'quota'>;

@@ -4,8 +4,8 @@ import { STATUS_CODES } from 'node:http';
 export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** What becomes the JSON body; `undefined` for none. */
-  readonly envelope: object | undefined;
+  /** JSON; empty for none. */
+  readonly body: string;
   /** `error.code`; `undefined` for a success. */
   readonly code: string | undefined;
   /** The reason in words, for the journal. */
@@ -14,13 +14,13 @@ export interface Answer {
 
 /** The success envelope of SERVICE.md with this payload. */
 export function success(data: unknown): Answer {
-  return { status: 200, headers: {}, envelope: { success: true, data }, code: undefined, why: 'served' };
+  return { status: 200, headers: {}, body: toJson({ success: true, data }), code: undefined, why: 'served' };
 }
 
 export interface Failure {
   readonly status: number;
   readonly code: string;
-  /** Sent as `error.message`. Never holds anything the request said. */
+  /** Sent as `error.message`. */
   readonly message: string;
   readonly headers?: Readonly<Record<string, string>>;
   /** Default: the message. */
@@ -29,9 +29,17 @@ export interface Failure {
 
 /** The error envelope of SERVICE.md. */
 export function failure({ status, code, message, headers = {}, why = message }: Failure): Answer {
-  return { status, headers, envelope: { success: false, error: { code, message, status } }, code, why };
+  return { status, headers, body: toJson({ success: false, error: { code, message, status } }), code, why };
 }
 
 export function reasonPhrase(status: number): string {
   return STATUS_CODES[status] ?? '';
 }
+
+/** JSON that a browser which takes it for HTML finds no tag in; escaped, the characters mean the same. */
+function toJson(envelope: object): string {
+  return JSON.stringify(envelope).replace(HTML_SPECIAL, (character) => HTML_ESCAPES[character] ?? character);
+}
+
+const HTML_SPECIAL = /[<>&]/g;
+const HTML_ESCAPES: Readonly<Record<string, string>> = { '<': '\\u003c', '>': '\\u003e', '&': '\\u0026' };

@@ -1,15 +1,16 @@
 import type { Operation } from '../../generated/operations.ts';
 import type { Journal } from '../journal.ts';
-import { type Answering, answerRequest, type Outcome } from './answer-request.ts';
+import type { ServiceContext } from '../service/service-state.ts';
+import { type Answering, type Arrival, answerRequest, type Outcome } from './answer-request.ts';
 import { exampleResponder } from './example-responder.ts';
 import type { MockRequest, MockResponse } from './mock-message.ts';
 import { internalError } from './refusals.ts';
-import type { Responder, ResponderContext } from './responder.ts';
-import { createRouter, parseTarget, type Target } from './router.ts';
+import type { Responder } from './responder.ts';
+import { createRouter, parseTarget } from './router.ts';
 import { createDateHeader, writeResponse } from './write-response.ts';
 
 export interface HandlerOptions {
-  readonly context: ResponderContext;
+  readonly context: ServiceContext;
   readonly journal: Journal;
   readonly operations: Readonly<Record<string, Operation>>;
   /** By operation id; the other operations answer their example. */
@@ -30,9 +31,10 @@ export function createHandler({ context, journal, operations, responders }: Hand
     const target = parseTarget(request.target);
     // Switches asked since the last request were asked by the test, not by this one.
     context.behaviour.takeExercised();
-    const { answer, ...facts } = safely(answering, request, target);
     const at = context.now();
+    const { answer, ...facts } = safely(answering, request, { target, at });
     journal.add({
+      number: journal.nextNumber,
       at,
       method: request.method,
       path: target.path,
@@ -50,9 +52,9 @@ export function createHandler({ context, journal, operations, responders }: Hand
   };
 }
 
-function safely(answering: Answering, request: MockRequest, target: Target): Outcome {
+function safely(answering: Answering, request: MockRequest, arrival: Arrival): Outcome {
   try {
-    return answerRequest(answering, request, target);
+    return answerRequest(answering, request, arrival);
   } catch (error) {
     return { answer: internalError(error) };
   }

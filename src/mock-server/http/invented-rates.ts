@@ -42,27 +42,26 @@ export function isCurrency(code: string): code is Currency {
   return Object.hasOwn(UNITS_PER_USD, code);
 }
 
-/** Units of `currency` for one unit of `base` in one snapshot; the same arguments always give the same rate. */
-export function inventedRate(currency: Currency, { base, snapshot, seed }: RateOptions): number {
-  const [, decimals] = UNITS_PER_USD[currency];
-  const rate = unitsPerUsd(currency, snapshot, seed) / unitsPerUsd(base, snapshot, seed);
-  // A weak currency against a strong one needs more digits to say anything.
-  const digits = Math.max(decimals, 4 - Math.floor(Math.log10(rate)));
-  return Number(rate.toFixed(Math.min(digits, 12)));
+/** Invented units of a currency for one unit of `base`, in one snapshot; the same seed always gives the same. */
+export function createInventedRates(seed: number) {
+  return (base: Currency, snapshot: number) => {
+    const moment = `${seed} ${snapshot}`;
+    const unitsOfBase = unitsPerUsd(base, moment);
+    return (currency: Currency): number => {
+      const rate = unitsPerUsd(currency, moment) / unitsOfBase;
+      const [, decimals] = UNITS_PER_USD[currency];
+      // A weak currency against a strong one needs more digits to say anything.
+      const digits = Math.max(decimals, 4 - Math.floor(Math.log10(rate)));
+      return Number(rate.toFixed(Math.min(digits, 12)));
+    };
+  };
 }
 
-export interface RateOptions {
-  readonly base: Currency;
-  /** Number of the snapshot since the Unix epoch. */
-  readonly snapshot: number;
-  readonly seed: number;
-}
-
-function unitsPerUsd(currency: Currency, snapshot: number, seed: number): number {
+function unitsPerUsd(currency: Currency, moment: string): number {
   const [units] = UNITS_PER_USD[currency];
   if (currency === 'USD') return units;
   // Up to half a percent around the value, different in every snapshot.
-  return units * (1 + (hash32(`${seed} ${snapshot} ${currency}`) / 2 ** 32 - 0.5) / 100);
+  return units * (1 + (hash32(`${moment} ${currency}`) / 2 ** 32 - 0.5) / 100);
 }
 
 /** FNV-1a: short, and the same everywhere. */

@@ -1,21 +1,20 @@
 import { type PlanName, plans } from '../../generated/service.ts';
 import type { QuotaData } from '../../generated/types.ts';
 import type { Behaviour } from '../behaviour/behaviour.ts';
-import { currentPeriod, usedInPeriod } from '../service/key-usage.ts';
 import { success } from './answer.ts';
 import type { Responder } from './responder.ts';
 
 /** `GET /api/v1/quota`: the record of SERVICE.md, from what the key has really used. */
-export const quotaResponder: Responder = ({ key }, context) => {
+export const quotaResponder: Responder = ({ key, quota }, { behaviour }) => {
   const { plan } = key.account;
   const record: QuotaData = {
     plan,
-    monthly_used: usedInPeriod(context, key),
-    ...monthlyLimitField(plan, context.behaviour),
+    monthly_used: quota.used,
+    ...monthlyLimitField(plan, behaviour),
     rate_limit_per_minute: plans[plan].rateLimitPerMinute,
-    snapshot_granularity: context.behaviour.use('snapshotGranularity'),
+    snapshot_granularity: behaviour.use('snapshotGranularity'),
     historical_days: INVENTED_HISTORICAL_DAYS[plan],
-    resets_at: new Date(currentPeriod(context, key).end).toISOString(),
+    resets_at: new Date(quota.resetsAt).toISOString(),
   };
   return success(record);
 };

@@ -2,12 +2,15 @@ import type { Behaviour } from '../behaviour/behaviour.ts';
 import type { RateUse } from '../service/decide.ts';
 
 /** Headers about the per-minute limit, in the manner the switch names; none by default. */
-export function rateHeaders(rate: RateUse, now: number, behaviour: Behaviour): Readonly<Record<string, string>> {
+export function rateHeaders(
+  rate: RateUse,
+  now: number,
+  behaviour: Behaviour,
+): Readonly<Record<string, string>> | undefined {
   const remaining = Math.max(0, rate.limit - rate.used);
-  const resetSeconds = Math.ceil((rate.fullAt - now) / 1000);
   switch (behaviour.use('rateHeaders')) {
     case 'none':
-      return {};
+      return undefined;
     case 'x-ratelimit':
       return {
         'x-ratelimit-limit': String(rate.limit),
@@ -18,7 +21,7 @@ export function rateHeaders(rate: RateUse, now: number, behaviour: Behaviour): R
     case 'ietf-draft':
       return {
         'ratelimit-policy': `"minute";q=${rate.limit};w=60`,
-        ratelimit: `"minute";r=${remaining};t=${resetSeconds}`,
+        ratelimit: `"minute";r=${remaining};t=${Math.ceil((rate.fullAt - now) / 1000)}`,
       };
   }
 }

@@ -69,7 +69,7 @@ export function methodRefusal(behaviour: Behaviour): Answer {
 
 /** OPTIONS on a known path, where the switch allows it: never authenticated, never counted. */
 export function optionsAnswer(behaviour: Behaviour): Answer {
-  return { status: 204, headers: allowed(behaviour), envelope: undefined, code: undefined, why: 'OPTIONS' };
+  return { status: 204, headers: allowed(behaviour), body: '', code: undefined, why: 'OPTIONS' };
 }
 
 /** Says nothing of what went wrong: the error is in the journal. */

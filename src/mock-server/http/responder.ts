@@ -1,20 +1,18 @@
 import type { Operation } from '../../generated/operations.ts';
-import type { Behaviour } from '../behaviour/behaviour.ts';
+import type { QuotaUse } from '../service/quota-use.ts';
 import type { KeyRecord, ServiceContext } from '../service/service-state.ts';
 import type { Answer } from './answer.ts';
 
 /** What an operation answers to a request that is within both limits. Synchronous: limits are counted around it. */
-export type Responder = (request: AdmittedRequest, context: ResponderContext) => Answer;
+export type Responder = (request: AdmittedRequest, context: ServiceContext) => Answer;
 
 export interface AdmittedRequest {
   readonly operation: Operation;
   readonly key: KeyRecord;
+  /** When it came, in milliseconds since the Unix epoch. */
+  readonly at: number;
+  /** Before this request. */
+  readonly quota: QuotaUse;
   /** Without `api_key`. */
   readonly query: URLSearchParams;
-}
-
-export interface ResponderContext extends ServiceContext {
-  readonly behaviour: Behaviour;
-  /** Decides the invented rates. */
-  readonly seed: number;
 }

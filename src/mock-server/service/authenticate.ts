@@ -12,13 +12,13 @@ export type Authentication =
 type AuthenticationSwitch = Extract<keyof BehaviourValues, 'missingKey' | 'malformedKey' | 'unknownKey' | 'revokedKey'>;
 
 /** Looks a key up by its hash; `undefined` stands for a request without one. */
-export function authenticate(context: ServiceContext, presented: string | undefined): Authentication {
+export function authenticate(context: ServiceContext, presented: string | undefined, at: number): Authentication {
   if (presented === undefined) return { refusedBy: 'missingKey', why: 'the request carries no API key' };
   if (!API_KEY.test(presented))
     return { refusedBy: 'malformedKey', why: 'the credential does not look like an API key' };
   const key = context.state.keysByHash.get(hashOf(presented));
   if (key === undefined) return { refusedBy: 'unknownKey', why: 'this mock never gave out such a key' };
-  if (isRevoked(context, key)) return { key, refusedBy: 'revokedKey', why: `${key.id} is revoked` };
+  if (isRevoked(context, key, at)) return { key, refusedBy: 'revokedKey', why: `${key.id} is revoked` };
   if (isBlocked(context, key)) {
     return { key, refusedBy: 'revokedKey', why: `${key.id} is above the cap of the ${key.account.plan} plan` };
   }
@@ -27,8 +27,8 @@ export function authenticate(context: ServiceContext, presented: string | undefi
 
 const API_KEY = new RegExp(apiKeyPattern);
 
-function isRevoked({ behaviour, now }: ServiceContext, { revokedAt }: KeyRecord): boolean {
-  return revokedAt !== undefined && now() >= revokedAt + behaviour.use('revocationDelayMs');
+function isRevoked({ behaviour }: ServiceContext, { revokedAt }: KeyRecord, at: number): boolean {
+  return revokedAt !== undefined && at >= revokedAt + behaviour.use('revocationDelayMs');
 }
 
 function isBlocked({ behaviour }: ServiceContext, key: KeyRecord): boolean {

@@ -1,21 +1,23 @@
 import type { Behaviour } from '../behaviour/behaviour.ts';
-import { chargeQuota, currentPeriod, monthlyLimit, usedInPeriod } from './key-usage.ts';
-import { type KeyRecord, limitPerMinute, type ServiceContext } from './service-state.ts';
+import { chargeQuota, type QuotaUse, quotaUse } from './quota-use.ts';
+import { type KeyRecord, limitPerMinute } from './service-state.ts';
 import type { RateWindow } from './windows/rate-window.ts';
 import { rateWindows } from './windows/rate-windows.ts';
 
 /** What a request of a known key is about to do. */
 export interface MeteredRequest<Answer> {
   readonly key: KeyRecord;
+  /** The one moment the whole decision is made for, in milliseconds since the Unix epoch. */
+  readonly at: number;
   readonly consumesQuota: boolean;
   readonly worksWhenQuotaExhausted: boolean;
   /** Whether it is counted in a window of its own, as the quota endpoint may be. */
   readonly hasOwnWindow: boolean;
   /** Makes the answer of a request within both limits. Called at most once, before anything is counted. */
-  readonly answer: () => Answer;
+  readonly answer: (quota: QuotaUse) => Answer;
 }
 
-/** What became of it, with the numbers it was decided on: those before a refusal, those after a served request. */
+/** What became of it, with the numbers it was decided on: those of a served request with itself counted. */
 export type Decision<Answer> = { readonly rate: RateUse; readonly quota: QuotaUse } & (
   | { readonly kind: 'served'; readonly answer: Answer }
   /** A request fits again in `waitMs`. */
@@ -23,18 +25,12 @@ export type Decision<Answer> = { readonly rate: RateUse; readonly quota: QuotaUs
   | { readonly kind: 'quota-exhausted' }
 );
 
+/** How much of its per-minute limit a key has used. */
 export interface RateUse {
   readonly limit: number;
   readonly used: number;
-  /** When the whole limit is free again. */
+  /** When the whole limit is free again, in milliseconds since the Unix epoch. */
   readonly fullAt: number;
-}
-
-export interface QuotaUse {
-  /** `null` for any number. */
-  readonly limit: number | null;
-  readonly used: number;
-  readonly resetsAt: number;
 }
 
 /**
@@ -42,32 +38,32 @@ export interface QuotaUse {
  * are served as there is room for, and a refused one is never half charged.
  */
 export function decide<Answer extends { readonly status: number }>(
-  context: ServiceContext,
   request: MeteredRequest<Answer>,
+  behaviour: Behaviour,
 ): Decision<Answer> {
-  const { behaviour, now } = context;
+  const { key, at } = request;
   const window = windowOf(request, behaviour);
-  const limit = limitPerMinute(request.key.account);
-  const waitMs = window.waitMs(limit, now());
-  const isExhausted = !request.worksWhenQuotaExhausted && isQuotaExhausted(context, request.key);
+  const limit = limitPerMinute(key.account);
+  const quota = quotaUse(key, at, behaviour);
 
-  const refusal = chooseRefusal({ isLimited: waitMs > 0, isExhausted, behaviour });
+  const isLimited = window.waitMs(limit, at) > 0;
+  const refusal = chooseRefusal({ isLimited, isExhausted: isExhausted(request, quota), behaviour });
   if (refusal !== undefined) {
-    if (behaviour.use('rejectedCountsTowardRate')) window.count(limit, now());
-    const uses = usesOf(context, request.key, window);
+    if (behaviour.use('rejectedCountsTowardRate')) window.count(limit, at);
+    const uses = { rate: rateUse(window, limit, at), quota };
     if (refusal === 'quota-exhausted') return { kind: refusal, ...uses };
-    return { kind: refusal, waitMs: window.waitMs(limit, now()), ...uses };
+    return { kind: refusal, waitMs: window.waitMs(limit, at), ...uses };
   }
 
-  const answer = request.answer();
-  window.count(limit, now());
-  if (request.consumesQuota && isCharged(answer.status, behaviour)) chargeQuota(context, request.key);
-  return { kind: 'served', answer, ...usesOf(context, request.key, window) };
+  const answer = request.answer(quota);
+  window.count(limit, at);
+  const isCharged = request.consumesQuota && charges(answer.status, behaviour);
+  const quotaAfter = isCharged ? chargeQuota(key, quota) : quota;
+  return { kind: 'served', answer, rate: rateUse(window, limit, at), quota: quotaAfter };
 }
 
-function isQuotaExhausted(context: ServiceContext, key: KeyRecord): boolean {
-  const limit = monthlyLimit(key.account, context);
-  return limit !== null && usedInPeriod(context, key) >= limit;
+function isExhausted({ worksWhenQuotaExhausted }: MeteredRequest<unknown>, { limit, used }: QuotaUse): boolean {
+  return !worksWhenQuotaExhausted && limit !== null && used >= limit;
 }
 
 interface LimitChecks {
@@ -84,13 +80,13 @@ function chooseRefusal({ isLimited, isExhausted, behaviour }: LimitChecks) {
   return isExhausted ? 'quota-exhausted' : undefined;
 }
 
-function isCharged(status: number, behaviour: Behaviour): boolean {
+function charges(status: number, behaviour: Behaviour): boolean {
   // A success is charged whatever the switch says; then the answer does not depend on it.
   if (status < 300) return true;
   return { accepted: true, success: false, 'non-5xx': status < 500 }[behaviour.use('quotaChargesOn')];
 }
 
-function windowOf({ key, hasOwnWindow }: Pick<MeteredRequest<unknown>, 'key' | 'hasOwnWindow'>, behaviour: Behaviour) {
+function windowOf({ key, hasOwnWindow }: MeteredRequest<unknown>, behaviour: Behaviour): RateWindow {
   const create = rateWindows[behaviour.use('rateWindow')];
   if (hasOwnWindow && behaviour.use('quotaEndpointBucket') === 'separate') {
     key.quotaEndpointWindow ??= create();
@@ -100,15 +96,6 @@ function windowOf({ key, hasOwnWindow }: Pick<MeteredRequest<unknown>, 'key' | '
   return key.window;
 }
 
-function usesOf(context: ServiceContext, key: KeyRecord, window: RateWindow) {
-  const now = context.now();
-  const limit = limitPerMinute(key.account);
-  return {
-    rate: { limit, used: window.used(limit, now), fullAt: window.fullAt(limit, now) },
-    quota: {
-      limit: monthlyLimit(key.account, context),
-      used: usedInPeriod(context, key),
-      resetsAt: currentPeriod(context, key).end,
-    },
-  };
+function rateUse(window: RateWindow, limit: number, at: number): RateUse {
+  return { limit, used: window.used(limit, at), fullAt: window.fullAt(limit, at) };
 }

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { invalidOption, MockServerError, show } from '../mock-server-error.ts';
 import { findAccount } from './accounts.ts';
 import { maxActiveKeys, revoke } from './key-cap.ts';
-import { currentPeriod, usedInPeriod } from './key-usage.ts';
+import { quotaUse } from './quota-use.ts';
 import type { AccountRecord, KeyRecord, ServiceContext, ServiceState } from './service-state.ts';
 import { statusAndCode } from './status-code.ts';
 
@@ -58,7 +58,7 @@ export function createKeys(context: ServiceContext): Keys {
     setUsage(keyId, { month }) {
       const key = findKey(state, keyId);
       if (!Number.isSafeInteger(month) || month < 0) throw invalidOption('month', month, 'a whole number from 0');
-      key.usedFrom = currentPeriod(context, key).start;
+      key.usedFrom = quotaUse(key, now(), context.behaviour).startedAt;
       key.used = month;
       return view(context, key);
     },
@@ -122,7 +122,7 @@ function findKey(state: ServiceState, keyId: string): KeyRecord {
   });
 }
 
-function view(context: ServiceContext, key: KeyRecord): KeySummary {
+function view({ behaviour, now }: ServiceContext, key: KeyRecord): KeySummary {
   const { id, account, prefix, lastFour, createdAt, revokedAt } = key;
   return {
     id,
@@ -131,6 +131,6 @@ function view(context: ServiceContext, key: KeyRecord): KeySummary {
     state: revokedAt === undefined ? 'active' : 'revoked',
     createdAt: new Date(createdAt),
     revokedAt: revokedAt === undefined ? undefined : new Date(revokedAt),
-    monthlyUsed: usedInPeriod(context, key),
+    monthlyUsed: quotaUse(key, now(), behaviour).used,
   };
 }

@@ -1,5 +1,5 @@
-import { currentPeriod } from './key-usage.ts';
 import { quotaPeriod } from './quota-period.ts';
+import { quotaUse } from './quota-use.ts';
 import { limitPerMinute, type ServiceContext } from './service-state.ts';
 import { WINDOW_MS } from './windows/rate-window.ts';
 
@@ -9,7 +9,7 @@ export function nextQuotaReset(context: ServiceContext): number {
   const now = context.now();
   const none = { createdAt: now, usedFrom: undefined };
   let earliest = Number.POSITIVE_INFINITY;
-  for (const key of state.keys.values()) earliest = Math.min(earliest, currentPeriod(context, key).end);
+  for (const key of state.keys.values()) earliest = Math.min(earliest, quotaUse(key, now, behaviour).resetsAt);
   return Number.isFinite(earliest) ? earliest : quotaPeriod(behaviour.use('quotaPeriod'), now, none).end;
 }
 
