@@ -46,6 +46,7 @@ async function sendQueued(request: KeyedRequest, queue: Queue): Promise<ApiRespo
   for (;;) {
     stopIfExhausted();
     const permit = await admit(request, { refusal, ...queue });
+    if (request.signal.aborted) permit.unused(); // everybody left in the moment it was granted; `send` says so
     const outcome = await attempt(permit, () => {
       stopIfExhausted(); // others may have found that out while this call waited
       return queue.next(request);
