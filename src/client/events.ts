@@ -134,5 +134,5 @@ export class ClientEvents {
 }
 
 function about({ endpoint, key }: KeyedRequest) {
-  return { operation: endpoint.name, target: endpoint.target, key: key.masked };
+  return { operation: endpoint.name, target: key.redact(endpoint.target), key: key.masked };
 }

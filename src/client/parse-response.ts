@@ -5,32 +5,22 @@ import { RequestError } from './errors/request-error.ts';
 import { ResponseError } from './errors/response-error.ts';
 import { ServerError } from './errors/server-error.ts';
 import { parseJson } from './parse-json.ts';
-import type { ApiResponse, KeyedRequest } from './request.ts';
+import type { ApiResponse, KeyedRequest, ParsedEnvelope } from './request.ts';
 import type { TransportResponse } from './transport/transport.ts';
 
 const EXCERPT_LENGTH = 200;
 
 /** The data of a success. @throws the error that a failure means, by status and envelope (SERVICE.md, Errors). */
 export function parseResponse(response: TransportResponse, request: KeyedRequest): ApiResponse {
-  const { status, headers, text } = response;
-  const body = parseJson(text);
+  const { status, headers, text, problem } = response;
+  const body = parseJson(text); // there is no text when there was a problem with it
   const failedStatus = status >= 400 ? status : statusOfFailure(body);
   if (failedStatus !== undefined) throw failureOf(failedStatus, { response, request, body });
   if (status < 200 || status >= 300) throw unexpectedStatus(response, request);
+  if (problem !== undefined) throw new ResponseError(`${problem} (HTTP ${status})`, detailsOf(response, request));
   if (body === undefined) throw notJson(response, request);
   const parsed = request.endpoint.parse(body);
-  if (parsed.issues !== undefined) {
-    const [first] = parsed.issues;
-    const where = first === undefined || first.path.length === 0 ? 'the body' : first.path.join('.');
-    throw new ResponseError(
-      `The answer of ${request.endpoint.name} is not what the contract says: ${where}: ${first?.message}`,
-      {
-        ...detailsOf(response, request),
-        issues: parsed.issues,
-        bodyExcerpt: excerpt(response, request),
-      },
-    );
-  }
+  if (parsed.issues !== undefined) throw notTheContract(response, request, parsed.issues);
   return { status, headers, rawBody: text, data: parsed.data };
 }
 
@@ -49,7 +39,7 @@ interface Failure {
 
 function failureOf(status: number, { response, request, body }: Failure): FxRatesError {
   const envelope = isRecord(body) && isRecord(body['error']) ? body['error'] : {};
-  const code = typeof envelope['code'] === 'string' ? envelope['code'] : undefined;
+  const code = typeof envelope['code'] === 'string' ? request.key.redact(envelope['code']) : undefined;
   const said = typeof envelope['message'] === 'string' ? `: ${request.key.redact(envelope['message'])}` : '';
   const details = { ...detailsOf(response, request), status, code };
   const suffix = `${said} (HTTP ${status}${code === undefined ? '' : `, ${code}`})`;
@@ -65,7 +55,7 @@ function failureOf(status: number, { response, request, body }: Failure): FxRate
     return new AuthenticationError(`The service refused the key ${request.key.masked}${suffix}`, details);
   }
   if (status >= 500) return new ServerError(`The service failed${suffix}`, details);
-  return new RequestError(`The service refused ${request.endpoint.target}${suffix}`, details);
+  return new RequestError(`The service refused ${request.key.redact(request.endpoint.target)}${suffix}`, details);
 }
 
 function unexpectedStatus(response: TransportResponse, request: KeyedRequest): ResponseError {
@@ -78,6 +68,19 @@ function unexpectedStatus(response: TransportResponse, request: KeyedRequest): R
   return new ResponseError(message, detailsOf(response, request));
 }
 
+function notTheContract(
+  response: TransportResponse,
+  request: KeyedRequest,
+  issues: NonNullable<ParsedEnvelope['issues']>,
+): ResponseError {
+  const [first] = issues;
+  const where = first === undefined || first.path.length === 0 ? 'the body' : first.path.join('.');
+  return new ResponseError(
+    `The answer of ${request.endpoint.name} is not what the contract says: ${where}: ${first?.message}`,
+    { ...detailsOf(response, request), issues, bodyExcerpt: excerpt(response, request) },
+  );
+}
+
 function notJson(response: TransportResponse, request: KeyedRequest): ResponseError {
   const type = response.headers.get('content-type') ?? 'no content type';
   return new ResponseError(`The body is not JSON (HTTP ${response.status}, ${type})`, {
@@ -88,8 +91,13 @@ function notJson(response: TransportResponse, request: KeyedRequest): ResponseEr
 
 function detailsOf({ status, headers }: TransportResponse, { key, log }: KeyedRequest): ErrorDetails {
   const shown = new Headers();
-  for (const [name, value] of headers.toHeaders()) shown.append(name, key.redact(value));
+  for (const [name, value] of headers.toHeaders()) shown.append(name, inAscii(key.redact(value)));
   return { status, headers: shown, attempts: log.attempts };
+}
+
+/** A header cannot hold the ellipsis of a masked key. */
+function inAscii(value: string): string {
+  return value.replaceAll('…', '...');
 }
 
 function excerpt({ text }: TransportResponse, { key }: KeyedRequest): string {

@@ -1,5 +1,10 @@
 import { isUtf8 } from 'node:buffer';
-import { ResponseError } from '../errors/response-error.ts';
+
+/** A body as text, or why it cannot be taken; what the response means can still be told by its status. */
+export interface ReadBody {
+  readonly text: string;
+  readonly problem: string | undefined;
+}
 
 /** Collects the chunks of a body that may not grow beyond a limit. */
 export class BodyReader {
@@ -11,20 +16,21 @@ export class BodyReader {
     this.#maxBytes = maxBytes;
   }
 
-  /** @throws ResponseError when the body is longer than allowed. */
-  add(chunk: Uint8Array): void {
+  /** False when the body is too long, and the rest need not be read. */
+  add(chunk: Uint8Array): boolean {
     this.#length += chunk.byteLength;
-    if (this.#length > this.#maxBytes) {
-      throw new ResponseError(`The body is longer than ${this.#maxBytes} bytes (maxResponseBytes)`);
-    }
+    if (this.#length > this.#maxBytes) return false;
     this.#chunks.push(chunk);
+    return true;
   }
 
-  /** @throws ResponseError when the body is not UTF-8 (RFC 8259 §8.1). */
-  text(): string {
+  end(): ReadBody {
+    if (this.#length > this.#maxBytes) {
+      return { text: '', problem: `The body is longer than ${this.#maxBytes} bytes (maxResponseBytes)` };
+    }
     const bytes = Buffer.concat(this.#chunks, this.#length);
-    if (!isUtf8(bytes)) throw new ResponseError('The body is not UTF-8');
+    if (!isUtf8(bytes)) return { text: '', problem: 'The body is not UTF-8' }; // RFC 8259 §8.1
     const hasByteOrderMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
-    return bytes.toString('utf8', hasByteOrderMark ? 3 : 0);
+    return { text: bytes.toString('utf8', hasByteOrderMark ? 3 : 0), problem: undefined };
   }
 }

@@ -23,7 +23,7 @@ export function fetchTransport(fetch: FetchLike): Transport {
       redirect: 'manual',
     });
     const body = new BodyReader(maxBytes);
-    for await (const chunk of response.body ?? []) body.add(chunk);
-    return { status: response.status, headers: new WebHeaders(response.headers), text: body.text() };
+    for await (const chunk of response.body ?? []) if (!body.add(chunk)) break;
+    return { status: response.status, headers: new WebHeaders(response.headers), ...body.end() };
   };
 }

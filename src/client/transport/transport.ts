@@ -1,4 +1,5 @@
 import type { Cancellation } from '../cancellation.ts';
+import type { ReadBody } from './body-reader.ts';
 
 /** What goes onto the wire. Only transports and `authenticate` see a URL or headers with the key in them. */
 export interface TransportRequest {
@@ -9,11 +10,10 @@ export interface TransportRequest {
   readonly maxBytes: number;
 }
 
-/** A complete response. */
-export interface TransportResponse {
+/** A response, read to its end unless there was a problem with its body. */
+export interface TransportResponse extends ReadBody {
   readonly status: number;
   readonly headers: ResponseHeaders;
-  readonly text: string;
 }
 
 /** Response headers; a `Headers` object is built only for whoever wants one, because building it costs more than the call's own work. */
@@ -22,5 +22,5 @@ export interface ResponseHeaders {
   toHeaders(): Headers;
 }
 
-/** Sends one request. Rejects with a ResponseError for a body that cannot be taken, with anything else when no response arrived. */
+/** Sends one request. Rejects when no whole response arrived. */
 export type Transport = (request: TransportRequest) => Promise<TransportResponse>;

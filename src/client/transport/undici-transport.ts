@@ -78,18 +78,16 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
   }
 
   onData(chunk: Buffer): boolean {
-    this.#body.add(chunk); // undici aborts the exchange with what this throws
-    return true;
+    if (this.#body.add(chunk)) return true;
+    this.onComplete();
+    this.#abort?.(new Error('The rest of the body is not wanted'));
+    return false;
   }
 
   onComplete(): void {
     this.#stopListening();
-    try {
-      const text = this.#body.text();
-      this.#settle.resolve({ status: this.#status, headers: new UndiciHeaders(this.#headers), text });
-    } catch (error) {
-      this.#settle.reject(error);
-    }
+    const headers = new UndiciHeaders(this.#headers);
+    this.#settle.resolve({ status: this.#status, headers, ...this.#body.end() });
   }
 
   onError(error: Error): void {
