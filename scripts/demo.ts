@@ -1,0 +1,88 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { styleText } from 'node:util';
+import { createMockServer, type JournalEntry } from '../src/mock-server/index.ts';
+
+// The whole of fxrates in a few seconds: the built command line against the mock server on a real port, up to the
+// per-minute limit and through it. Exits 1 when anything is not as the README promises.
+
+const CLI = fileURLToPath(new URL('../dist/cli/fxrates.js', import.meta.url));
+const LIMIT = 30;
+/** What is left of the first request's minute when the burst begins; about as long is the wait that one sees. */
+const REST_OF_MINUTE_MS = 6_000;
+
+const startedAt = performance.now();
+const mock = createMockServer();
+const { key, id } = mock.createKey({ plan: 'free' });
+const server = await mock.serve();
+const promises: { readonly text: string; readonly isKept: boolean }[] = [];
+
+say(`A mock of the service runs at ${server.url}, with a key of the Free plan.`);
+await fxrates('quota');
+await fxrates('latest', 'base=USD');
+
+const firstAt = mock.journal[0]?.at ?? mock.clock.now();
+await mock.clock.advanceTo(firstAt + 60_000 - REST_OF_MINUTE_MS);
+const burst = await Promise.all(Array.from({ length: LIMIT - 2 }, callAsOthersWould));
+promise(
+  'the rest of the minute is served',
+  burst.every((status) => status === 200),
+);
+
+say(`${LIMIT - 2} more requests with the same key have used up its ${LIMIT} per minute. The next call has to wait:`);
+await fxrates('latest', 'base=EUR', '--get', 'rates.USD');
+checkTheWait(mock.journal.slice(-2));
+
+await mock.close();
+say('What was promised:');
+for (const { text, isKept } of promises) say(`${isKept ? 'ok    ' : 'BROKEN'}  ${text}`, '');
+const isWhole = promises.every(({ isKept }) => isKept);
+say(`${isWhole ? 'All as promised' : 'Not as promised'}, in ${((performance.now() - startedAt) / 1000).toFixed(1)} s.`);
+say(
+  'Next: `node dist/cli/fxrates.js mock` keeps such a server running; `node dist/cli/fxrates.js --help` shows the rest.',
+);
+process.exitCode = isWhole ? 0 : 1;
+
+/** Runs the built command as a user would, on this terminal. */
+async function fxrates(...args: readonly string[]): Promise<void> {
+  const line = `fxrates ${args.join(' ')}`;
+  say(isColourful() ? styleText('bold', `$ ${line}`) : `$ ${line}`);
+  const child = spawn(process.execPath, [CLI, ...args], {
+    stdio: 'inherit',
+    env: { ...process.env, FXRATES_BASE_URL: server.url, FXRATES_API_KEY: key },
+  });
+  const [exitCode] = await once(child, 'exit');
+  promise(`${line} exits 0`, exitCode === 0);
+}
+
+async function callAsOthersWould(): Promise<number> {
+  const response = await fetch(`${server.url}/api/v1/latest`, { headers: { authorization: `Bearer ${key}` } });
+  await response.arrayBuffer();
+  return response.status;
+}
+
+/** One refusal, obeyed to the second, then an answer; and only what was answered is counted. */
+function checkTheWait([refused, served]: readonly JournalEntry[]): void {
+  const waitedMs = (served?.at ?? 0) - (refused?.at ?? 0);
+  promise('the call above the limit is refused once: 429 rate_limited', refused?.code === 'rate_limited');
+  promise(
+    `it is sent again ${(waitedMs / 1000).toFixed(1)} s later, not before Retry-After`,
+    served?.earlyByMs === undefined,
+  );
+  promise('then it is served', served?.status === 200 && waitedMs > 0);
+  const { monthlyUsed } = mock.keys.get(id);
+  promise(`${monthlyUsed} requests count toward the month: neither quota nor the refused one`, monthlyUsed === LIMIT);
+}
+
+function promise(text: string, isKept: boolean): void {
+  promises.push({ text, isKept });
+}
+
+function say(text: string, before = '\n'): void {
+  process.stdout.write(`${before}${text}\n`);
+}
+
+function isColourful(): boolean {
+  return process.stdout.isTTY && !process.env['NO_COLOR'];
+}
