@@ -18,7 +18,7 @@ const { key, id } = mock.createKey({ plan: 'free' });
 const server = await mock.serve();
 const promises: { readonly text: string; readonly isKept: boolean }[] = [];
 
-say(`A mock of the service runs at ${server.url}, with a key of the Free plan.`);
+say(`A mock of the service runs at ${server.url} (Free plan).`);
 await fxrates('quota');
 await fxrates('latest', 'base=USD');
 
@@ -30,7 +30,7 @@ promise(
   burst.every((status) => status === 200),
 );
 
-say(`${LIMIT - 2} more requests with the same key have used up its ${LIMIT} per minute. The next call has to wait:`);
+say(`${LIMIT - 2} more requests have used up the key's ${LIMIT} per minute. The next call waits:`);
 await fxrates('latest', 'base=EUR', '--get', 'rates.USD');
 checkTheWait(mock.journal.slice(-2));
 
@@ -39,9 +39,7 @@ say('What was promised:');
 for (const { text, isKept } of promises) say(`${isKept ? 'ok    ' : 'BROKEN'}  ${text}`, '');
 const isWhole = promises.every(({ isKept }) => isKept);
 say(`${isWhole ? 'All as promised' : 'Not as promised'}, in ${((performance.now() - startedAt) / 1000).toFixed(1)} s.`);
-say(
-  'Next: `node dist/cli/fxrates.js mock` keeps such a server running; `node dist/cli/fxrates.js --help` shows the rest.',
-);
+say('Such a server to keep:  node dist/cli/fxrates.js mock\nEverything else:         node dist/cli/fxrates.js --help');
 process.exitCode = isWhole ? 0 : 1;
 
 /** Runs the built command as a user would, on this terminal. */
