@@ -2,6 +2,8 @@ const FIRST_MS = 500;
 const LONGEST_MS = 8000;
 const FIRST_WITHOUT_HINT_MS = 5000;
 const LONGEST_WITHOUT_HINT_MS = 60_000;
+const SHORTEST_SPREAD_MS = 250;
+const LONGEST_SPREAD_MS = 1000;
 
 /**
  * Milliseconds before retry number `retry` (0 for the first): 0.5 s · 2^n, at most 8 s, equal jitter. Full jitter can
@@ -14,6 +16,15 @@ export function backoffMs(retry: number, random: () => number): number {
 /** The same for a 429 that does not say when: 5 s · 2^n, at most 60 s, because a per-minute limit cannot clear in half a second. */
 export function unhintedLimitMs(refusals: number, random: () => number): number {
   return equalJitter(Math.min(LONGEST_WITHOUT_HINT_MS, FIRST_WITHOUT_HINT_MS * 2 ** refusals), random);
+}
+
+/**
+ * The same for a 429 that says when: never earlier than that, and a little later by chance, so that a crowd that was
+ * told the same does not come back in the same moment.
+ */
+export function hintedLimitMs(hintMs: number, random: () => number): number {
+  const spreadMs = Math.min(LONGEST_SPREAD_MS, Math.max(SHORTEST_SPREAD_MS, hintMs / 10));
+  return Math.max(hintMs, SHORTEST_SPREAD_MS) + random() * spreadMs;
 }
 
 function equalJitter(ms: number, random: () => number): number {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { backoffMs, unhintedLimitMs } from '../../src/client/backoff.ts';
+import { backoffMs, hintedLimitMs, unhintedLimitMs } from '../../src/client/backoff.ts';
 
 test.each([
   [0, 250, 500],
@@ -22,6 +22,18 @@ test.each([
 ])('refusal %i that does not say when waits from %i to %i ms', (refusals, least, most) => {
   expect(unhintedLimitMs(refusals, () => 0)).toBe(least);
   expect(unhintedLimitMs(refusals, () => 1)).toBe(most);
+});
+
+test.each([
+  [1, 250, 500],
+  [2000, 2000, 2250],
+  [2500, 2500, 2750],
+  [5000, 5000, 5500],
+  [30_000, 30_000, 31_000],
+  [60_000, 60_000, 61_000],
+])('a refusal that says %i ms waits from %i to %i ms', (hintMs, least, most) => {
+  expect(hintedLimitMs(hintMs, () => 0)).toBe(least);
+  expect(hintedLimitMs(hintMs, () => 1)).toBe(most);
 });
 
 test('more chance never means less waiting, and no wait is near zero', () => {

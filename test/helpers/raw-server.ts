@@ -69,6 +69,11 @@ export async function startRawServer({ onRequest, onConnection }: RawServerOptio
   };
 }
 
+/** Resolves when the connection is gone, however it went. */
+export function hangUp(socket: Socket): Promise<void> {
+  return new Promise((resolve) => socket.once('close', () => resolve()));
+}
+
 interface RawResponse {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;

@@ -1,5 +1,5 @@
 import { abortable } from '../abortable.ts';
-import { unhintedLimitMs } from '../backoff.ts';
+import { hintedLimitMs, unhintedLimitMs } from '../backoff.ts';
 import type { Clock } from '../clock.ts';
 import type { RateLimitReason } from '../errors/rate-limit-error.ts';
 import { RateLimitError } from '../errors/rate-limit-error.ts';
@@ -53,25 +53,26 @@ function waitAfter(
   const unit = retryAfterUnit === 'auto' ? 'seconds' : retryAfterUnit;
   const date = error.headers?.get('date') ?? undefined;
   const hintMs = retryAfterMs(parseRetryAfter(error.retryAfterRaw), { unit, date });
-  const waitMs = hintMs ?? unhintedLimitMs(refusals, random);
+  const waitMs = hintMs === undefined ? unhintedLimitMs(refusals, random) : hintedLimitMs(hintMs, random);
   const nowMs = clock.now();
   const { retryBudget } = states.of(request.key);
-  const reason = whyNotWait(request, { waitMs, nowMs, maxRetryAfterMs }) ?? (retryBudget.take() ? undefined : 'budget');
+  const isTooLong = hintMs !== undefined && hintMs > maxRetryAfterMs;
+  const reason =
+    whyNotWait(request, { isTooLong, readyAtMs: nowMs + waitMs }) ?? (retryBudget.take() ? undefined : 'budget');
   if (reason === undefined) return waitMs;
-  throw limitedError({ reason, retryAtMs: nowMs + waitMs, nowMs, request, refused: error });
+  throw limitedError({ reason, retryAtMs: nowMs + (hintMs ?? waitMs), nowMs, request, refused: error });
 }
 
 interface Wait {
-  readonly waitMs: number;
-  readonly nowMs: number;
-  readonly maxRetryAfterMs: number;
+  readonly isTooLong: boolean;
+  readonly readyAtMs: number;
 }
 
 function whyNotWait(
   { settings, deadlineAt }: KeyedRequest,
-  { waitMs, nowMs, maxRetryAfterMs }: Wait,
+  { isTooLong, readyAtMs }: Wait,
 ): RateLimitReason | undefined {
   if (settings.onLimit === 'throw') return 'policy';
-  if (waitMs > maxRetryAfterMs) return 'max_retry_after';
-  return nowMs + waitMs >= deadlineAt() ? 'deadline' : undefined;
+  if (isTooLong) return 'max_retry_after';
+  return readyAtMs >= deadlineAt() ? 'deadline' : undefined;
 }

@@ -1,0 +1,415 @@
+import { Agent } from 'undici';
+import { afterEach, describe, expect, test } from 'vitest';
+import { FxRates, type FxRatesOptions } from '../../src/client/index.ts';
+import { FakeClock, quiet } from '../helpers/fake-clock.ts';
+import { hangUp, type RawRequest, type RawServer, respond, startRawServer } from '../helpers/raw-server.ts';
+import { API_KEY, failure, rateLimited, success } from '../helpers/service-replies.ts';
+import { errorOf } from '../helpers/test-client.ts';
+
+/** Waits of a call are reached, its timeouts are not: what happens on the sockets takes real, if short, time. */
+const HORIZON = { horizonMs: 3_600_000 };
+const FAR_MS = 10 * HORIZON.horizonMs;
+
+const transports: [string, () => FxRatesOptions][] = [
+  ['undici', () => ({})],
+  ['an undici dispatcher', () => ({ dispatcher: new Agent() })],
+  ['fetch', () => ({ fetch: globalThis.fetch })],
+];
+
+const servers: RawServer[] = [];
+
+afterEach(async () => {
+  await Promise.all(servers.splice(0).map((server) => server.close()));
+});
+
+async function serve(options: Parameters<typeof startRawServer>[0]): Promise<RawServer> {
+  const server = await startRawServer(options);
+  servers.push(server);
+  return server;
+}
+
+function json({
+  status = 200,
+  headers = {},
+  body,
+}: {
+  status?: number;
+  headers?: Record<string, string>;
+  body: unknown;
+}) {
+  return { status, headers, body: JSON.stringify(body) };
+}
+
+const ok = json(success({ EUR: 0.92 }));
+
+describe.each(transports)('%s', (_, transport) => {
+  function client(server: RawServer, options: FxRatesOptions = {}) {
+    const clock = new FakeClock();
+    const fx = new FxRates({
+      baseUrl: server.url,
+      apiKey: API_KEY,
+      clock,
+      random: () => 0.5,
+      timeoutMs: FAR_MS,
+      deadlineMs: false,
+      maxRetries: 0,
+      ...transport(),
+      ...options,
+    });
+    return { fx, clock };
+  }
+
+  /** The error of one call to a server that treats each request so. */
+  async function errorFrom(onRequest: (request: RawRequest) => void, options?: FxRatesOptions) {
+    const server = await serve({ onRequest });
+    const { fx, clock } = client(server, options);
+    const error = await clock.run(errorOf(fx.latest()), HORIZON);
+    return { error, server };
+  }
+
+  test('asks as the contract says and gives the answer', async () => {
+    const server = await serve({ onRequest: ({ socket }) => respond(socket, ok) });
+    const { fx, clock } = client(server);
+
+    const { data, meta } = await clock.run(fx.latest({ base: 'EUR', symbols: ['USD', 'JPY'] }).withMeta(), HORIZON);
+
+    expect(data).toEqual({ EUR: 0.92 });
+    expect(meta).toMatchObject({ status: 200, rawBody: ok.body });
+    expect(meta.headers.get('content-type')).toBe('application/json');
+    const [requestLine, ...headers] = server.requests[0]!.split('\r\n');
+    expect(requestLine).toBe('GET /api/v1/latest?base=EUR&symbols=USD&symbols=JPY HTTP/1.1');
+    const lines = headers.map((line) => line.toLowerCase());
+    expect(lines).toContain(`authorization: bearer ${API_KEY}`);
+    expect(lines.filter((line) => line.includes(API_KEY))).toHaveLength(1);
+  });
+
+  test.each<[string, (request: RawRequest) => void]>([
+    ['resets the connection', ({ socket }) => socket.resetAndDestroy()],
+    ['hangs up', ({ socket }) => socket.end()],
+    [
+      'resets after the headers',
+      ({ socket }) => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\n', () => socket.resetAndDestroy()),
+    ],
+    ['sends less than it promised', ({ socket }) => respond(socket, { ...ok, headers: { 'content-length': '1000' } })],
+    [
+      'cuts a chunk off',
+      ({ socket }) => socket.end('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n40\r\n{"success":true'),
+    ],
+    ['speaks no HTTP', ({ socket }) => socket.end('220 mail.example.com ESMTP\r\n')],
+    ['sends headers without end', ({ socket }) => void socket.write(`HTTP/1.1 200 OK\r\nx: ${'y'.repeat(200_000)}`)],
+    [
+      'wants to talk something else',
+      ({ socket }) => socket.end('HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'),
+    ],
+    [
+      'sends two lengths',
+      ({ socket }) => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\n{}'),
+    ],
+  ])('a server that %s is a NetworkError', async (_, onRequest) => {
+    const { error, server } = await errorFrom(onRequest);
+
+    expect(error).toMatchObject({ kind: 'network', status: undefined, attempts: [{ status: undefined }] });
+    expect(error).toMatchObject({ message: expect.stringContaining(server.url.slice('http://'.length)) });
+    expect(server.requests).toHaveLength(1);
+  });
+
+  test('a server that resets each connection is asked as often as allowed', async () => {
+    const server = await serve({ onConnection: (socket) => socket.resetAndDestroy() });
+    const { fx, clock } = client(server, { maxRetries: 2 });
+
+    const error = await clock.run(errorOf(fx.latest()), HORIZON);
+
+    expect(error).toMatchObject({ kind: 'network', attempts: [{}, {}, {}] });
+    expect(server.connections()).toBe(3);
+    expect(clock.sleeps.filter((ms) => ms < FAR_MS)).toEqual([375, 750]);
+  });
+
+  test('a port without a server is a NetworkError with the code of the system', async () => {
+    const server = await startRawServer({});
+    await server.close();
+    const { fx, clock } = client(server);
+
+    expect(await clock.run(errorOf(fx.latest()), HORIZON)).toMatchObject({ kind: 'network', code: 'ECONNREFUSED' });
+  });
+
+  test.each<[string, (request: RawRequest) => void]>([
+    ['never answers', () => undefined],
+    ['stops in the headers', ({ socket }) => void socket.write('HTTP/1.1 200 OK\r\ncontent-')],
+    ['stops in the body', ({ socket }) => void socket.write('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n{"succ')],
+  ])('a server that %s ends in the timeout of the attempt, and loses its connection', async (_, onRequest) => {
+    const hungUp: Promise<unknown>[] = [];
+    const server = await serve({
+      onRequest: (request) => {
+        hungUp.push(hangUp(request.socket));
+        onRequest(request);
+      },
+    });
+    const { fx, clock } = client(server, { timeoutMs: 5000 });
+
+    const ending = errorOf(fx.latest());
+    await server.arrived(0);
+    await quiet();
+    await clock.advance(5000);
+
+    expect(await ending).toMatchObject({ kind: 'timeout', scope: 'attempt', limitMs: 5000 });
+    await Promise.all(hungUp);
+    expect(clock.pending).toBe(0);
+  });
+
+  test('an abort ends the connection', async () => {
+    const hungUp: Promise<unknown>[] = [];
+    const server = await serve({ onRequest: ({ socket }) => hungUp.push(hangUp(socket)) });
+    const { fx, clock } = client(server);
+    const controller = new AbortController();
+
+    const ending = errorOf(fx.latest({}, { signal: controller.signal }));
+    await server.arrived(0);
+    controller.abort(new Error('enough'));
+
+    expect(await ending).toMatchObject({ kind: 'aborted', cause: new Error('enough') });
+    await Promise.all(hungUp);
+    expect(clock.pending).toBe(0);
+  });
+
+  test.each<[string, Parameters<typeof respond>[1], object]>([
+    [
+      'an HTML 502 of a proxy',
+      { status: 502, headers: { 'content-type': 'text/html' }, body: '<h1>Bad gateway</h1>' },
+      { kind: 'server', status: 502, code: undefined },
+    ],
+    [
+      'a 503 page in another encoding',
+      {
+        status: 503,
+        headers: { 'content-type': 'text/html; charset=latin1' },
+        body: Buffer.from('R\xe9essayez', 'latin1'),
+      },
+      { kind: 'server', status: 503 },
+    ],
+    ['a 429 with a body that cannot be read', { status: 429, body: Buffer.from([0xff]) }, { kind: 'rate_limited' }],
+    ['a 200 that is a failure', json({ body: failure(401).body }), { kind: 'authentication', status: 401 }],
+    ['a body that is not JSON', { body: '<html></html>' }, { kind: 'response', bodyExcerpt: '<html></html>' }],
+    ['an empty body', { body: '' }, { kind: 'response', status: 200, bodyExcerpt: '' }],
+    [
+      'a body that is not UTF-8',
+      { body: Buffer.from('{"success":true,"data":{"name":"\xe9"}}', 'latin1') },
+      { kind: 'response', status: 200, message: 'The body is not UTF-8 (HTTP 200)', attempts: [{ status: 200 }] },
+    ],
+  ])('%s is an error of the right kind', async (_, response, expected) => {
+    const { error } = await errorFrom(({ socket }) => respond(socket, response), { onLimit: 'throw' });
+
+    expect(error).toMatchObject(expected);
+  });
+
+  test.each<[string, Parameters<typeof respond>[1]]>([
+    ['JSON under another content type', { ...ok, headers: { 'content-type': 'text/plain' } }],
+    ['JSON without a content type', { ...ok, headers: { 'content-type': '' } }],
+    ['a byte order mark', { ...ok, body: `\ufeff${ok.body}` }],
+    ['headers with bytes beyond ASCII', { ...ok, headers: { 'x-note': Buffer.from('Grüße →').toString('latin1') } }],
+    ['headers named like parts of an object', { ...ok, headers: { constructor: 'x', __proto__: 'y', tostring: 'z' } }],
+  ])('%s is no obstacle', async (_, response) => {
+    const server = await serve({ onRequest: ({ socket }) => respond(socket, response) });
+    const { fx, clock } = client(server);
+
+    const { data, meta } = await clock.run(fx.latest().withMeta(), HORIZON);
+
+    expect(data).toEqual({ EUR: 0.92 });
+    expect(meta.rawBody).toBe(ok.body);
+    expect(meta.headers.get('connection')).toBe('close');
+  });
+
+  test('the text of a body in many pieces is put together right', async () => {
+    const body = JSON.stringify(success({ name: 'Česká koruna €' }).body);
+    const server = await serve({
+      onRequest: async ({ socket }) => {
+        socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\nconnection: close\r\n\r\n');
+        for (const byte of Buffer.from(body)) {
+          socket.write(Buffer.concat([Buffer.from('1\r\n'), Buffer.from([byte]), Buffer.from('\r\n')]));
+          await new Promise((resolve) => setImmediate(resolve));
+        }
+        socket.end('0\r\n\r\n');
+      },
+    });
+    const { fx, clock } = client(server);
+
+    await expect(clock.run(fx.latest(), HORIZON)).resolves.toEqual({ name: 'Česká koruna €' });
+  });
+
+  test('hints before the response are passed over', async () => {
+    const server = await serve({
+      onRequest: ({ socket }) => {
+        socket.write('HTTP/1.1 103 Early Hints\r\nlink: </x>; rel=preload\r\n\r\n');
+        respond(socket, ok);
+      },
+    });
+    const { fx, clock } = client(server);
+
+    await expect(clock.run(fx.latest(), HORIZON)).resolves.toEqual({ EUR: 0.92 });
+  });
+
+  test('a second response in the wake of the first is never taken for the answer of another call', async () => {
+    const first = 'HTTP/1.1 200 OK\r\ncontent-length: 28\r\n\r\n{"success":true,"data":{ }}\n';
+    const forged = 'HTTP/1.1 200 OK\r\ncontent-length: 37\r\n\r\n{"success":true,"data":{"forged":1}}\n';
+    const server = await serve({
+      onRequest: ({ socket, index }) => {
+        if (index === 0) socket.write(first + forged);
+        else respond(socket, ok);
+      },
+    });
+    const { fx, clock } = client(server, { maxRetries: 2 });
+
+    await clock.run(
+      errorOf(fx.latest({ call: 1 })).catch(() => undefined),
+      HORIZON,
+    );
+    await expect(clock.run(fx.latest({ call: 2 }), HORIZON)).resolves.toEqual({ EUR: 0.92 });
+  });
+
+  test('a body longer than 10 MiB is refused', async () => {
+    const { error } = await errorFrom(({ socket }) => respond(socket, { body: 'x'.repeat(10 * 2 ** 20 + 1) }));
+
+    expect(error).toMatchObject({
+      kind: 'response',
+      status: 200,
+      message: 'The body is longer than 10485760 bytes (maxResponseBytes) (HTTP 200)',
+      attempts: [{ status: 200 }],
+    });
+  });
+
+  test('an endless body is cut off and its connection closed', async () => {
+    const hungUp: Promise<unknown>[] = [];
+    const { error } = await errorFrom(
+      ({ socket }) => {
+        hungUp.push(hangUp(socket));
+        socket.write('HTTP/1.1 200 OK\r\n\r\n');
+        const pour = () => {
+          while (socket.writable && socket.write('x'.repeat(1000)));
+        };
+        socket.on('drain', pour);
+        pour();
+      },
+      { maxResponseBytes: 50_000 },
+    );
+
+    expect(error).toMatchObject({ kind: 'response', message: expect.stringContaining('50000 bytes') });
+    await Promise.all(hungUp);
+  });
+
+  test('a body of exactly the allowed length is taken', async () => {
+    const server = await serve({ onRequest: ({ socket }) => respond(socket, ok) });
+    const { fx, clock } = client(server, { maxResponseBytes: ok.body.length });
+
+    await expect(clock.run(fx.latest(), HORIZON)).resolves.toEqual({ EUR: 0.92 });
+  });
+
+  test.each([301, 302, 303, 307, 308])('a %i is not followed, and the other host hears nothing', async (status) => {
+    const other = await serve({ onRequest: ({ socket }) => respond(socket, ok) });
+
+    const { error, server } = await errorFrom(({ socket }) =>
+      respond(socket, { status, headers: { location: `${other.url}/api/v1/latest` } }),
+    );
+
+    expect(error).toMatchObject({
+      kind: 'response',
+      status,
+      message: `HTTP ${status} redirects to ${other.url}/api/v1/latest; not followed, because the key would go with it`,
+    });
+    expect(other.connections()).toBe(0);
+    expect(server.requests).toHaveLength(1);
+  });
+
+  /** Virtual milliseconds between the refusal and the next request. */
+  async function waitAfter(headers: Record<string, string>, options: FxRatesOptions) {
+    const arrivals: number[] = [];
+    const server = await serve({
+      onRequest: ({ socket, index }) => {
+        arrivals.push(clock.now());
+        respond(socket, index === 0 ? json(rateLimited(undefined, headers)) : ok);
+      },
+    });
+    const { fx, clock } = client(server, options);
+    const outcome = await clock.run(
+      fx.latest().then(
+        () => undefined,
+        (error: unknown) => error,
+      ),
+      HORIZON,
+    );
+    return { waitMs: (arrivals[1] ?? Number.NaN) - arrivals[0]!, error: outcome };
+  }
+
+  const skewed = { date: 'Thu, 01 Jan 2015 00:00:00 GMT' };
+  const seconds: [Record<string, string>, number, number][] = [
+    [{}, 2500, 5000],
+    [{ 'retry-after': '0' }, 250, 500],
+    [{ 'retry-after': '2' }, 2000, 2250],
+    [{ 'retry-after': '2.6' }, 2600, 2860],
+    [{ 'retry-after': '30' }, 30_000, 31_000],
+    [{ 'retry-after': '-5' }, 2500, 5000],
+    [{ 'retry-after': 'soon' }, 2500, 5000],
+    [{ 'retry-after': '1e1' }, 2500, 5000],
+    [{ 'retry-after': '0x10' }, 2500, 5000],
+    [{ 'retry-after': '30, 60' }, 60_000, 61_000],
+    [{ 'retry-after': 'Thu, 01 Jan 2015 00:00:30 GMT', ...skewed }, 30_000, 31_000],
+    [{ 'retry-after': 'Wed, 31 Dec 2014 23:59:30 GMT', ...skewed }, 2500, 5000],
+    [{ 'retry-after': '2015-01-01T00:00:30Z', ...skewed }, 2500, 5000],
+  ];
+
+  test.each(seconds)('without a queue, after %j a call waits from %i to %i ms', async (headers, least, most) => {
+    const { waitMs } = await waitAfter(headers, { rateLimit: false });
+
+    expect(waitMs).toBeGreaterThanOrEqual(least);
+    expect(waitMs).toBeLessThanOrEqual(most);
+  });
+
+  test.each(seconds.filter(([, least]) => least >= 2000 && least !== 2500))(
+    'in the queue, after %j a call waits from %i to %i ms',
+    async (headers, least, most) => {
+      const { waitMs } = await waitAfter(headers, {});
+
+      expect(waitMs).toBeGreaterThanOrEqual(least);
+      expect(waitMs).toBeLessThanOrEqual(most);
+    },
+  );
+
+  test.each([{}, { 'retry-after': '0' }, { 'retry-after': '-5' }, { 'retry-after': 'soon' }])(
+    'in the queue, after %j a call comes back within a window, but not at once',
+    async (headers) => {
+      const { waitMs } = await waitAfter(headers as Record<string, string>, {});
+
+      expect(waitMs).toBeGreaterThanOrEqual(250);
+      expect(waitMs).toBeLessThanOrEqual(61_000);
+    },
+  );
+
+  test.each([
+    ['120', 120_000, 'seconds'],
+    ['86400', 86_400_000, 'seconds'],
+    ['9999999', 9_999_999_000, 'seconds'],
+    ['86400', 86_400_000, 'auto'],
+    ['9999999', 9_999_999_000, 'auto'],
+  ] as const)('a Retry-After of %s fails at once and says %i ms (%s)', async (retryAfter, retryAfterMs, unit) => {
+    for (const rateLimit of [{}, false] as const) {
+      const { waitMs, error } = await waitAfter({ 'retry-after': retryAfter }, { retryAfterUnit: unit, rateLimit });
+
+      expect(waitMs).toBeNaN();
+      expect(error).toMatchObject({
+        kind: 'rate_limited',
+        reason: 'max_retry_after',
+        retryAfterMs,
+        retryAfterRaw: retryAfter,
+        status: 429,
+        code: 'rate_limited',
+      });
+    }
+  });
+
+  test('with the unit set to milliseconds, a Retry-After of 1500 is a second and a half', async () => {
+    for (const rateLimit of [{}, false] as const) {
+      const { waitMs } = await waitAfter({ 'retry-after': '1500' }, { retryAfterUnit: 'milliseconds', rateLimit });
+
+      expect(waitMs).toBeGreaterThanOrEqual(1500);
+      expect(waitMs).toBeLessThanOrEqual(1750);
+    }
+  });
+});
