@@ -1,0 +1,69 @@
+import { type Operation, operations } from '../../src/generated/operations.ts';
+import { Behaviour, type BehaviourOptions } from '../../src/mock-server/behaviour/behaviour.ts';
+import { createHandler } from '../../src/mock-server/http/handler.ts';
+import { createLatestResponder } from '../../src/mock-server/http/latest-responder.ts';
+import { quotaResponder } from '../../src/mock-server/http/quota-responder.ts';
+import type { Responder } from '../../src/mock-server/http/responder.ts';
+import { Journal } from '../../src/mock-server/journal.ts';
+import { createAccounts } from '../../src/mock-server/service/accounts.ts';
+import { createKeys } from '../../src/mock-server/service/keys.ts';
+import { randomFromSeed } from '../../src/mock-server/service/random.ts';
+import { emptyState } from '../../src/mock-server/service/service-state.ts';
+import type { PlanName } from '../../src/generated/service.ts';
+
+export interface MockCoreOptions {
+  readonly behaviour?: BehaviourOptions;
+  readonly unsafe?: boolean;
+  readonly now?: number;
+  readonly operations?: Readonly<Record<string, Operation>>;
+  readonly responders?: Readonly<Record<string, Responder>>;
+}
+
+/** The emulated service alone: no clock but a number, nothing asynchronous. */
+export class MockCore {
+  now: number;
+  readonly journal = new Journal(1000);
+  readonly #options: MockCoreOptions;
+  readonly context;
+  readonly accounts;
+  readonly keys;
+  readonly #handle;
+
+  constructor(options: MockCoreOptions = {}) {
+    this.#options = options;
+    this.now = options.now ?? Date.UTC(2026, 0, 15);
+    this.context = {
+      state: emptyState(randomFromSeed(1)),
+      behaviour: new Behaviour(options.behaviour ?? {}, { unsafe: options.unsafe ?? false }),
+      now: () => this.now,
+    };
+    this.accounts = createAccounts(this.context);
+    this.keys = createKeys(this.context);
+    this.#handle = createHandler({
+      context: this.context,
+      journal: this.journal,
+      operations: this.#options.operations ?? operations,
+      responders: { latest: createLatestResponder(1), quota: quotaResponder, ...options.responders },
+    });
+  }
+
+  /** A confirmed account and its key. */
+  createKey(plan: PlanName = 'free') {
+    const account = this.accounts.create({ plan });
+    this.accounts.confirm(account.id);
+    return this.keys.create({ accountId: account.id });
+  }
+
+  send(target: string, { key, method = 'GET', headers = {} }: Sending = {}) {
+    const authorization = key === undefined ? {} : { authorization: `Bearer ${key}` };
+    const response = this.#handle({ method, target, headers: { ...authorization, ...headers } });
+    const body = response.body === '' ? undefined : JSON.parse(String(response.body));
+    return { status: response.status, headers: response.headers, body, code: body?.error?.code, data: body?.data };
+  }
+}
+
+export interface Sending {
+  readonly key?: string;
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}

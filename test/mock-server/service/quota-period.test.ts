@@ -1,0 +1,100 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { quotaPeriod } from '../../../src/mock-server/service/quota-period.ts';
+import { MockCore } from '../../helpers/mock-core.ts';
+
+const at = (text: string) => Date.parse(text);
+const anchor = (createdAt: string, usedFrom?: string) => ({
+  createdAt: at(createdAt),
+  usedFrom: usedFrom === undefined ? undefined : at(usedFrom),
+});
+
+test.each([
+  ['2026-01-31T23:59:59.999Z', '2026-01-01T00:00:00.000Z', '2026-02-01T00:00:00.000Z'],
+  ['2026-02-01T00:00:00.000Z', '2026-02-01T00:00:00.000Z', '2026-03-01T00:00:00.000Z'],
+  ['2028-02-29T12:00:00.000Z', '2028-02-01T00:00:00.000Z', '2028-03-01T00:00:00.000Z'],
+  ['2026-04-30T23:59:59.999Z', '2026-04-01T00:00:00.000Z', '2026-05-01T00:00:00.000Z'],
+  ['2026-12-31T23:59:59.999Z', '2026-12-01T00:00:00.000Z', '2027-01-01T00:00:00.000Z'],
+])('the calendar month of %s runs from %s to %s', (now, start, end) => {
+  const period = quotaPeriod('calendar-month-utc', at(now), anchor('2025-06-15T10:00:00Z'));
+
+  expect(period).toEqual({ start: at(start), end: at(end) });
+});
+
+test.each([
+  // Made on the 31st at 10:30: shorter months begin on their last day.
+  ['2026-02-28T10:29:59.999Z', '2026-01-31T10:30:00.000Z', '2026-02-28T10:30:00.000Z'],
+  ['2026-02-28T10:30:00.000Z', '2026-02-28T10:30:00.000Z', '2026-03-31T10:30:00.000Z'],
+  ['2028-02-29T10:30:00.000Z', '2028-02-29T10:30:00.000Z', '2028-03-31T10:30:00.000Z'],
+  ['2026-05-01T00:00:00.000Z', '2026-04-30T10:30:00.000Z', '2026-05-31T10:30:00.000Z'],
+  ['2027-01-01T00:00:00.000Z', '2026-12-31T10:30:00.000Z', '2027-01-31T10:30:00.000Z'],
+])('the month of an account made on a 31st, at %s, runs from %s to %s', (now, start, end) => {
+  const period = quotaPeriod('anniversary', at(now), anchor('2025-12-31T10:30:00.000Z'));
+
+  expect(period).toEqual({ start: at(start), end: at(end) });
+});
+
+test.each([
+  [undefined, '2026-03-10T00:00:00.000Z'],
+  ['2026-03-01T00:00:00.000Z', '2026-03-01T00:00:00.000Z'],
+  // Thirty days before: over, to the millisecond.
+  ['2026-02-08T00:00:00.000Z', '2026-03-10T00:00:00.000Z'],
+  ['2026-02-08T00:00:00.001Z', '2026-02-08T00:00:00.001Z'],
+])('thirty days first used at %s are, on 10 March, those from %s', (usedFrom, start) => {
+  const period = quotaPeriod('rolling-30d', at('2026-03-10T00:00:00.000Z'), anchor('2026-01-01T00:00:00Z', usedFrom));
+
+  expect(period).toEqual({ start: at(start), end: at(start) + 30 * 86_400_000 });
+});
+
+test('every moment lies in its period, and the end of a period begins the next', () => {
+  const moment = fc.integer({ min: at('2020-01-01T00:00:00Z'), max: at('2090-01-01T00:00:00Z') });
+  fc.assert(
+    fc.property(moment, moment, fc.constantFrom('calendar-month-utc' as const, 'anniversary' as const), (one, two, kind) => {
+      const [createdAt, now] = [Math.min(one, two), Math.max(one, two)];
+      const around = { createdAt, usedFrom: undefined };
+
+      const period = quotaPeriod(kind, now, around);
+
+      expect(period.start).toBeLessThanOrEqual(now);
+      expect(period.end).toBeGreaterThan(now);
+      expect(quotaPeriod(kind, period.end, around).start).toBe(period.end);
+      expect(quotaPeriod(kind, period.end - 1, around)).toEqual(period);
+    }),
+  );
+});
+
+test.each(['calendar-month-utc', 'anniversary', 'rolling-30d'] as const)(
+  'resets_at is the first instant that serves again, %s',
+  (kind) => {
+    for (const now of ['2026-01-31T12:00:00Z', '2028-02-29T23:59:59.999Z', '2026-12-31T23:59:59Z']) {
+      const core = new MockCore({ behaviour: { quotaPeriod: kind }, now: at(now) });
+      const { id, key } = core.createKey();
+      core.send('/api/v1/latest', { key });
+      core.keys.setUsage(id, { month: 1000 });
+      const resetsAt = at(core.send('/api/v1/quota', { key }).data.resets_at);
+
+      core.now = resetsAt - 1;
+      const before = core.send('/api/v1/latest', { key });
+      core.now = resetsAt;
+      const after = core.send('/api/v1/latest', { key });
+
+      expect([before.code, after.status]).toEqual(['quota_exceeded', 200]);
+      expect(core.keys.get(id).monthlyUsed).toBe(1);
+    }
+  },
+);
+
+test('the months do not depend on the time zone of the machine', () => {
+  const before = process.env['TZ'];
+  const periods = ['UTC', 'Asia/Kathmandu', 'America/New_York', 'Pacific/Kiritimati'].map((zone) => {
+    process.env['TZ'] = zone;
+    return [
+      quotaPeriod('calendar-month-utc', at('2026-03-29T01:30:00Z'), anchor('2026-01-01T00:00:00Z')),
+      quotaPeriod('anniversary', at('2026-03-29T01:30:00Z'), anchor('2025-10-31T02:30:00Z')),
+    ];
+  });
+  if (before === undefined) delete process.env['TZ'];
+  else process.env['TZ'] = before;
+
+  for (const period of periods) expect(period).toEqual(periods[0]);
+});

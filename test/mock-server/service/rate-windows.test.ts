@@ -1,0 +1,194 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { rateWindows } from '../../../src/mock-server/service/windows/rate-windows.ts';
+import { rateModels } from '../../helpers/mock-rate-models.ts';
+
+const kinds = Object.keys(rateWindows) as (keyof typeof rateWindows)[];
+const START = Date.UTC(2026, 0, 31, 23, 59, 30, 500);
+const MINUTE_MS = 60_000;
+/** A sliding counter weighs the requests of a minute until the end of the next one. */
+const longestWaitMs = (kind: string) => (kind === 'sliding-counter' ? 2 * MINUTE_MS : MINUTE_MS);
+
+/** Sends `count` requests at `now` and says how many were let in. */
+function send(window: ReturnType<(typeof rateWindows)['fixed-epoch']>, limit: number, now: number, count: number) {
+  let served = 0;
+  for (let index = 0; index < count; index += 1) {
+    if (window.waitMs(limit, now) > 0) continue;
+    window.count(limit, now);
+    served += 1;
+  }
+  return served;
+}
+
+const steps = fc.array(
+  fc.record({
+    gapMs: fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 3000 }), fc.integer({ min: 0, max: 130_000 })),
+    burst: fc.integer({ min: 1, max: 4 }),
+    isReloaded: fc.boolean(),
+  }),
+  { maxLength: 40 },
+);
+
+test.each(kinds)('%s lets in exactly what its model does, and says to the millisecond when the next fits', (kind) => {
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 7 }), fc.nat(MINUTE_MS), steps, (limit, offset, moves) => {
+      let window = rateWindows[kind]();
+      const fits = rateModels[kind];
+      const counted: number[] = [];
+      let now = START + offset;
+      for (const { gapMs, burst, isReloaded } of moves) {
+        now += gapMs;
+        if (isReloaded) window = rateWindows[kind](JSON.parse(JSON.stringify(window.save())));
+        for (let index = 0; index < burst; index += 1) {
+          const waitMs = window.waitMs(limit, now);
+          expect(waitMs === 0).toBe(fits(counted, limit, now));
+          if (waitMs === 0) {
+            window.count(limit, now);
+            counted.push(now);
+            continue;
+          }
+          expect(waitMs).toBeGreaterThan(0);
+          expect(waitMs).toBeLessThanOrEqual(longestWaitMs(kind));
+          expect(fits(counted, limit, now + waitMs)).toBe(true);
+          expect(fits(counted, limit, now + waitMs - 1)).toBe(false);
+        }
+      }
+    }),
+  );
+});
+
+test.each(['sliding-log', 'fixed-epoch', 'fixed-first-request', 'sliding-counter'] as const)(
+  '%s counts refused requests too when told to, as its model does',
+  (kind) => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 5 }), steps, (limit, moves) => {
+        const window = rateWindows[kind]();
+        const fits = rateModels[kind];
+        const counted: number[] = [];
+        let now = START;
+        for (const { gapMs, burst } of moves) {
+          now += gapMs;
+          for (let index = 0; index < burst; index += 1) {
+            const waitMs = window.waitMs(limit, now);
+            expect(waitMs === 0).toBe(fits(counted, limit, now));
+            if (waitMs > 0) {
+              expect(fits(counted, limit, now + waitMs)).toBe(true);
+              expect(fits(counted, limit, now + waitMs - 1)).toBe(false);
+            }
+            window.count(limit, now);
+            counted.push(now);
+          }
+        }
+      }),
+    );
+  },
+);
+
+test.each(kinds.flatMap((kind) => [30, 300, 1000].map((limit) => [kind, limit] as const)))(
+  '%s lets in %i requests at once and not one more',
+  (kind, limit) => {
+    const window = rateWindows[kind]();
+
+    const served = send(window, limit, START, limit + 50);
+
+    expect(served).toBe(limit);
+    expect(window.used(limit, START)).toBe(limit);
+  },
+);
+
+test.each(kinds)('%s refuses in the last millisecond of its wait and serves in the next', (kind) => {
+  const window = rateWindows[kind]();
+  send(window, 30, START, 30);
+
+  const waitMs = window.waitMs(30, START);
+
+  expect(send(window, 30, START + waitMs - 1, 1)).toBe(0);
+  expect(send(window, 30, START + waitMs, 1)).toBe(1);
+});
+
+test.each(kinds)('%s has its whole limit back at fullAt, and not a millisecond before', (kind) => {
+  const window = rateWindows[kind]();
+  send(window, 30, START, 30);
+
+  const fullAt = window.fullAt(30, START);
+
+  const early = rateWindows[kind](window.save());
+  expect(send(early, 30, fullAt - 1, 30)).toBeLessThan(30);
+  expect(send(window, 30, fullAt, 30)).toBe(30);
+});
+
+test.each(kinds)('%s neither forgets nor invents requests over an idle hour', (kind) => {
+  const window = rateWindows[kind]();
+  send(window, 30, START, 20);
+
+  const served = send(window, 30, START + 60 * MINUTE_MS, 40);
+
+  expect(served).toBe(30);
+});
+
+test.each(kinds)('%s takes over at once when a plan makes the limit larger', (kind) => {
+  const window = rateWindows[kind]();
+  send(window, 30, START, 30);
+
+  expect(send(window, 300, START, 400)).toBe(270);
+});
+
+test.each(kinds)('%s makes nobody wait longer than its window when a plan makes the limit smaller', (kind) => {
+  const window = rateWindows[kind]();
+  send(window, 300, START, 300);
+
+  const waitMs = window.waitMs(30, START);
+
+  expect(waitMs).toBeGreaterThan(0);
+  expect(waitMs).toBeLessThanOrEqual(longestWaitMs(kind));
+  expect(send(window, 30, START + waitMs, 1)).toBe(1);
+});
+
+test('fixed-epoch lets twice the limit pass around a full minute', () => {
+  const window = rateWindows['fixed-epoch']();
+  const boundary = Math.ceil(START / MINUTE_MS) * MINUTE_MS;
+
+  const served = send(window, 30, boundary - 1, 60) + send(window, 30, boundary, 60);
+
+  expect(served).toBe(60);
+});
+
+test('sliding-log lets no more than the limit pass in any sixty seconds', () => {
+  fc.assert(
+    fc.property(fc.array(fc.nat(9000), { minLength: 30, maxLength: 120 }), (gaps) => {
+      const window = rateWindows['sliding-log']();
+      const served: number[] = [];
+      let now = START;
+      for (const gap of gaps) {
+        now += gap;
+        if (send(window, 5, now, 1) === 1) served.push(now);
+      }
+      for (const end of served) {
+        expect(served.filter((time) => time > end - MINUTE_MS && time <= end).length).toBeLessThanOrEqual(5);
+      }
+    }),
+  );
+});
+
+test('token-bucket does not drift over a million ticks', () => {
+  const window = rateWindows['token-bucket']();
+  send(window, 30, START, 30);
+  let served = 0;
+
+  for (let tick = 1; tick <= 1_000_000; tick += 1) served += send(window, 30, START + tick, 1);
+
+  // One token every 2,000 ms.
+  expect(served).toBe(500);
+});
+
+test('a sliding log needs no more memory after a million requests than after a thousand', () => {
+  const window = rateWindows['sliding-log']();
+  let now = START;
+
+  for (let request = 0; request < 1_000_000; request += 1) {
+    now += 70;
+    send(window, 1000, now, 1);
+  }
+
+  expect(window.save().length).toBeLessThanOrEqual(1000);
+});
