@@ -24,12 +24,14 @@ export function invalidOption(option: string, value: unknown, expected: string):
   return new MockServerError(`${option} is ${show(value)}; expected ${expected}.`, { code: 'invalid_option' });
 }
 
-/** A value short enough for a message. */
+/** A value short enough for a message, and without the digits of an API key that came to the wrong place. */
 export function show(value: unknown): string {
   if (typeof value === 'function') return 'a function';
-  const text = typeof value === 'string' ? JSON.stringify(value) : asJson(value);
+  const text = asJson(value).replace(API_KEY, '$1…');
   return text.length > 80 ? `${text.slice(0, 77)}...` : text;
 }
+
+const API_KEY = /(_live_)[0-9a-f]+/gi;
 
 function asJson(value: unknown): string {
   try {

@@ -1,4 +1,5 @@
 import { type Operation, operations } from '../../src/generated/operations.ts';
+import type { PlanName } from '../../src/generated/service.ts';
 import { Behaviour, type BehaviourOptions } from '../../src/mock-server/behaviour/behaviour.ts';
 import { createHandler } from '../../src/mock-server/http/handler.ts';
 import { createLatestResponder } from '../../src/mock-server/http/latest-responder.ts';
@@ -9,7 +10,6 @@ import { createAccounts } from '../../src/mock-server/service/accounts.ts';
 import { createKeys } from '../../src/mock-server/service/keys.ts';
 import { randomFromSeed } from '../../src/mock-server/service/random.ts';
 import { emptyState } from '../../src/mock-server/service/service-state.ts';
-import type { PlanName } from '../../src/generated/service.ts';
 
 export interface MockCoreOptions {
   readonly behaviour?: BehaviourOptions;
@@ -23,14 +23,15 @@ export interface MockCoreOptions {
 export class MockCore {
   now: number;
   readonly journal = new Journal(1000);
-  readonly #options: MockCoreOptions;
+  readonly responders: Readonly<Record<'latest' | 'quota', Responder>>;
   readonly context;
   readonly accounts;
   readonly keys;
   readonly #handle;
 
   constructor(options: MockCoreOptions = {}) {
-    this.#options = options;
+    const builtIn = { latest: createLatestResponder(1), quota: quotaResponder };
+    this.responders = { ...builtIn, ...options.responders };
     this.now = options.now ?? Date.UTC(2026, 0, 15);
     this.context = {
       state: emptyState(randomFromSeed(1)),
@@ -42,8 +43,8 @@ export class MockCore {
     this.#handle = createHandler({
       context: this.context,
       journal: this.journal,
-      operations: this.#options.operations ?? operations,
-      responders: { latest: createLatestResponder(1), quota: quotaResponder, ...options.responders },
+      operations: options.operations ?? operations,
+      responders: this.responders,
     });
   }
 

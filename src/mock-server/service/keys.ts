@@ -114,9 +114,7 @@ function issue({ state, behaviour, now }: ServiceContext, account: AccountRecord
 function findKey(state: ServiceState, keyId: string): KeyRecord {
   const key = state.keys.get(keyId);
   if (key !== undefined) return key;
-  // What is not an id may be a key: it is not shown.
-  const shown = typeof keyId === 'string' && keyId.startsWith('key_') ? show(keyId) : 'with that id';
-  throw new MockServerError(`There is no key ${shown}; keys have ids such as key_1, given by mock.keys.create().`, {
+  throw new MockServerError(`There is no key ${show(keyId)}; keys have ids such as key_1, given by mock.keys.create().`, {
     code: 'not_found',
     status: 404,
   });

@@ -28,67 +28,93 @@ const moves = fc.array(
 /** `broken` is metered like `latest`, and its answer is a 500. */
 const withBroken = { ...operations, broken: { ...operations.latest, id: 'broken', path: '/api/v1/broken' } };
 
-/** What SERVICE.md says of one key, in the plainest words. */
-function modelOf(behaviour: {
+interface ModelBehaviour {
   readonly rateWindow: (typeof windows)[number];
   readonly quotaEndpointBucket: 'shared' | 'separate';
   readonly checkOrder: 'rate-then-quota' | 'quota-then-rate';
   readonly quotaChargesOn: 'accepted' | 'success' | 'non-5xx';
-}) {
-  const windowsOf = { latest: [] as number[], quota: [] as number[] };
-  let month = -1;
-  let used = 0;
-  return (what: string, now: number) => {
-    const monthNow = new Date(now).getUTCFullYear() * 12 + new Date(now).getUTCMonth();
-    if (month !== monthNow) used = 0;
-    const window = windowsOf[what === 'quota' && behaviour.quotaEndpointBucket === 'separate' ? 'quota' : 'latest'];
-    const fits = rateModels[behaviour.rateWindow](window, 30, now);
-    const isExhausted = what !== 'quota' && used >= 40;
-    if (!fits && (!isExhausted || behaviour.checkOrder === 'rate-then-quota')) return { code: 'rate_limited', used };
-    if (isExhausted) return { code: 'quota_exceeded', used };
-    window.push(now);
-    const status = { 'latest?base=XXX': 400, broken: 500 }[what] ?? 200;
-    const isCharged = { accepted: true, success: status < 300, 'non-5xx': status < 500 }[behaviour.quotaChargesOn];
-    if (what !== 'quota' && isCharged) {
-      used += 1;
-      month = monthNow;
-    }
-    return { code: { 400: 'invalid_parameter', 500: 'internal_error' }[status], used };
-  };
 }
+
+/** What SERVICE.md says of one key, in the plainest words. */
+class ModelKey {
+  used = 0;
+  readonly #behaviour: ModelBehaviour;
+  readonly #windows = { shared: [] as number[], separate: [] as number[] };
+  #month = -1;
+
+  constructor(behaviour: ModelBehaviour) {
+    this.#behaviour = behaviour;
+  }
+
+  codeOf(what: string, now: number): string | undefined {
+    const { rateWindow, quotaEndpointBucket, checkOrder } = this.#behaviour;
+    this.#turnTo(new Date(now).getUTCFullYear() * 12 + new Date(now).getUTCMonth());
+    const window = this.#windows[what === 'quota' ? quotaEndpointBucket : 'shared'];
+    const fits = rateModels[rateWindow](window, 30, now);
+    const isExhausted = what !== 'quota' && this.used >= MODEL_QUOTA;
+    if (!fits && !(isExhausted && checkOrder === 'quota-then-rate')) return 'rate_limited';
+    if (isExhausted) return 'quota_exceeded';
+    window.push(now);
+    return this.#charge(what);
+  }
+
+  #turnTo(month: number) {
+    if (month !== this.#month) this.used = 0;
+    this.#month = month;
+  }
+
+  #charge(what: string): string | undefined {
+    const status = { 'latest?base=XXX': 400, broken: 500 }[what] ?? 200;
+    const isCharged = { accepted: true, success: status < 300, 'non-5xx': status < 500 };
+    if (what !== 'quota' && isCharged[this.#behaviour.quotaChargesOn]) this.used += 1;
+    return { 400: 'invalid_parameter', 500: 'internal_error' }[status];
+  }
+}
+
+/** Not the plan's 1,000, so that a short sequence comes to the end of the month. */
+const MODEL_QUOTA = 40;
+const USED_BEFORE = 1000 - MODEL_QUOTA;
+
+/** A key of the mock beside its model; asserts that both say the same. */
+class ComparedKey {
+  readonly #core: MockCore;
+  readonly #model: ModelKey;
+  readonly #created;
+  #month = -1;
+
+  constructor(core: MockCore, behaviour: ModelBehaviour) {
+    this.#core = core;
+    this.#model = new ModelKey(behaviour);
+    this.#created = core.createKey('free');
+  }
+
+  send(what: string) {
+    const { id, key } = this.#created;
+    const month = new Date(this.#core.now).getUTCMonth();
+    if (month !== this.#month) this.#core.keys.setUsage(id, { month: USED_BEFORE });
+    this.#month = month;
+
+    const answer = this.#core.send(`/api/v1/${what}`, { key });
+
+    expect(answer.code).toBe(this.#model.codeOf(what, this.#core.now));
+    expect(this.#core.keys.get(id).monthlyUsed).toBe(USED_BEFORE + this.#model.used);
+  }
+}
+
+const broken = () => {
+  throw new Error('a bug in a responder');
+};
 
 test('every sequence of requests is decided as the model decides it, and no key changes another', () => {
   fc.assert(
     fc.property(behaviours, moves, (behaviour, sequence) => {
-      const core = new MockCore({
-        behaviour,
-        operations: withBroken,
-        responders: {
-          broken: () => {
-            throw new Error('a bug in a responder');
-          },
-        },
-        now: Date.UTC(2026, 0, 28, 23, 59, 20),
-      });
-      const callers = [0, 1].map(() => ({ ...core.createKey('free'), model: modelOf(behaviour) }));
-      // The quota of the model is 40, not 1,000, so that a short sequence comes to its end.
-      const alreadyUsed = () => 1000 - 40;
-      const isSet = new Map<string, number>();
+      const now = Date.UTC(2026, 0, 28, 23, 59, 20);
+      const core = new MockCore({ behaviour, operations: withBroken, responders: { broken }, now });
+      const keys = [new ComparedKey(core, behaviour), new ComparedKey(core, behaviour)];
 
       for (const { gapMs, who, what, times } of sequence) {
         core.now += gapMs;
-        const caller = callers[who]!;
-        for (let time = 0; time < times; time += 1) {
-          const month = new Date(core.now).getUTCMonth();
-          if (isSet.get(caller.id) !== month) core.keys.setUsage(caller.id, { month: alreadyUsed() });
-          isSet.set(caller.id, month);
-          const expected = caller.model(what, core.now);
-
-          const answer = core.send(`/api/v1/${what}`, { key: caller.key });
-
-          expect(answer.code).toBe(expected.code);
-          expect(core.keys.get(caller.id).monthlyUsed).toBe(expected.used + alreadyUsed());
-        }
+        for (let time = 0; time < times; time += 1) keys[who]?.send(what);
       }
     }),
     { numRuns: 150 },
@@ -101,23 +127,33 @@ const RETRY_SWITCHES = fc.record({
   retryAfterFormat: fc.constantFrom('integer' as const, 'decimal' as const),
 });
 
+/** Comes back a millisecond before Retry-After ends, if the format can say that, and then exactly when it ends. */
+function obey(
+  core: MockCore,
+  key: string,
+  { waitMs, isExact }: { readonly waitMs: number; readonly isExact: boolean },
+) {
+  const servedAt = core.now + waitMs;
+  core.now = servedAt - 1;
+  const early = isExact ? core.send('/api/v1/latest', { key }).status : 429;
+  core.now = servedAt;
+  return [early, core.send('/api/v1/latest', { key }).status];
+}
+
 test('whoever obeys Retry-After exactly is served; one millisecond earlier is refused when the format is exact', () => {
   fc.assert(
     fc.property(RETRY_SWITCHES, fc.array(fc.nat(2500), { minLength: 31, maxLength: 45 }), (behaviour, gaps) => {
       const core = new MockCore({ behaviour });
       const { key } = core.createKey('free');
+      const unitMs = behaviour.retryAfterUnit === 'seconds' ? 1000 : 1;
+      const isExact = unitMs === 1 || behaviour.retryAfterFormat === 'decimal';
       for (const gap of gaps) {
         core.now += gap;
         const refused = core.send('/api/v1/latest', { key });
         if (refused.status === 200) continue;
-        const value = Number(refused.headers['retry-after']);
-        const waitMs = behaviour.retryAfterUnit === 'seconds' ? Math.round(value * 1000) : value;
+        const waitMs = Math.round(Number(refused.headers['retry-after']) * unitMs);
         expect(waitMs).toBeGreaterThan(0);
-        const isExact = behaviour.retryAfterUnit === 'milliseconds' || behaviour.retryAfterFormat === 'decimal';
-        core.now += waitMs - 1;
-        if (isExact) expect(core.send('/api/v1/latest', { key }).code).toBe('rate_limited');
-        core.now += 1;
-        expect(core.send('/api/v1/latest', { key }).status).toBe(200);
+        expect(obey(core, key, { waitMs, isExact })).toEqual([429, 200]);
       }
     }),
   );

@@ -49,17 +49,22 @@ test.each([
 test('every moment lies in its period, and the end of a period begins the next', () => {
   const moment = fc.integer({ min: at('2020-01-01T00:00:00Z'), max: at('2090-01-01T00:00:00Z') });
   fc.assert(
-    fc.property(moment, moment, fc.constantFrom('calendar-month-utc' as const, 'anniversary' as const), (one, two, kind) => {
-      const [createdAt, now] = [Math.min(one, two), Math.max(one, two)];
-      const around = { createdAt, usedFrom: undefined };
+    fc.property(
+      moment,
+      moment,
+      fc.constantFrom('calendar-month-utc' as const, 'anniversary' as const),
+      (one, two, kind) => {
+        const [createdAt, now] = [Math.min(one, two), Math.max(one, two)];
+        const around = { createdAt, usedFrom: undefined };
 
-      const period = quotaPeriod(kind, now, around);
+        const period = quotaPeriod(kind, now, around);
 
-      expect(period.start).toBeLessThanOrEqual(now);
-      expect(period.end).toBeGreaterThan(now);
-      expect(quotaPeriod(kind, period.end, around).start).toBe(period.end);
-      expect(quotaPeriod(kind, period.end - 1, around)).toEqual(period);
-    }),
+        expect(period.start).toBeLessThanOrEqual(now);
+        expect(period.end).toBeGreaterThan(now);
+        expect(quotaPeriod(kind, period.end, around).start).toBe(period.end);
+        expect(quotaPeriod(kind, period.end - 1, around)).toEqual(period);
+      },
+    ),
   );
 });
 

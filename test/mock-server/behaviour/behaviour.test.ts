@@ -1,0 +1,79 @@
+import { expect, test } from 'vitest';
+import { createMockServer } from '../../../src/mock-server/index.ts';
+
+/** What a user without types may write. */
+const withBehaviour = (behaviour: object, more = {}) => createMockServer({ behaviour, ...more } as never);
+
+test('an unknown switch is refused by name, with the switches there are', () => {
+  expect(() => withBehaviour({ rateWindows: 'sliding-log' })).toThrow(
+    /behaviour\.rateWindows is not a switch; there are rateWindow, /,
+  );
+});
+
+test.each([
+  [{ rateWindow: 'rolling' }, 'behaviour.rateWindow is "rolling"; expected one of "sliding-log", "fixed-epoch"'],
+  [{ unlimitedAs: 0 }, 'behaviour.unlimitedAs is 0; expected one of null, -1, "unlimited", "omitted".'],
+  [{ freeMaxActiveKeys: 0 }, 'behaviour.freeMaxActiveKeys is 0; expected a whole number from 1, or null for none.'],
+  [{ freeMaxActiveKeys: 1.5 }, 'behaviour.freeMaxActiveKeys is 1.5'],
+  [{ unlimitedFairUse: '9' }, 'behaviour.unlimitedFairUse is "9"'],
+  [{ keyPrefix: 'fx-live-' }, 'behaviour.keyPrefix is "fx-live-"; expected text matching'],
+  [{ rejectedCountsTowardRate: 'yes' }, 'behaviour.rejectedCountsTowardRate is "yes"; expected one of false, true.'],
+  [{ missingKey: null }, 'behaviour.missingKey is null'],
+])('a wrong value is refused: %j', (behaviour, message) => {
+  expect(() => withBehaviour(behaviour)).toThrow(message);
+});
+
+test.each([
+  [{ freeMaxActiveKeys: 7 }],
+  [{ unlimitedFairUse: 0 }],
+  [{ keyPrefix: 'abc_live_' }],
+  [{ quotaPeriod: undefined }],
+])('a value beyond the alternatives is taken where the switch takes more: %j', (behaviour) => {
+  expect(() => withBehaviour(behaviour)).not.toThrow();
+});
+
+test('what the service documents is not switched without unsafe', () => {
+  expect(() => withBehaviour({ revocationDelayMs: 1000 })).toThrow(/documented to be 0; .*unsafe: true/);
+  expect(() => withBehaviour({ revocationDelayMs: 0 })).not.toThrow();
+  expect(withBehaviour({ revocationDelayMs: 1000 }, { unsafe: true }).behaviour.values.revocationDelayMs).toBe(1000);
+});
+
+test('a change of several switches of which one is wrong changes none', () => {
+  const mock = createMockServer();
+
+  expect(() => mock.behaviour.set({ rateHeaders: 'x-ratelimit', rateWindow: 'wrong' as never })).toThrow('rateWindow');
+
+  expect(mock.behaviour.values.rateHeaders).toBe('none');
+});
+
+test('describe tells of every switch its value, default, alternatives, provenance and reason', () => {
+  const mock = createMockServer({ behaviour: { rateWindow: 'token-bucket' } });
+
+  const described = mock.behaviour.describe();
+
+  expect(described.find(({ name }) => name === 'rateWindow')).toEqual({
+    name: 'rateWindow',
+    value: 'token-bucket',
+    default: 'sliding-log',
+    alternatives: ['fixed-epoch', 'fixed-first-request', 'sliding-counter', 'token-bucket'],
+    provenance: 'assumed',
+    notShown: 'rate-window',
+    why: expect.stringContaining('not shown'),
+  });
+  expect(described.map(({ name }) => name)).toEqual(Object.keys(mock.behaviour.values));
+});
+
+test('another kind of window begins empty, also after a snapshot', async () => {
+  const mock = createMockServer({ clock: 'virtual' });
+  const { key } = mock.createKey();
+  const status = async () => (await mock.fetch(`${mock.baseUrl}/api/v1/latest?api_key=${key}`)).status;
+  for (let request = 0; request < 30; request += 1) await status();
+  expect(await status()).toBe(429);
+
+  mock.behaviour.set({ rateWindow: 'token-bucket' });
+
+  expect(await status()).toBe(200);
+  mock.restore(JSON.parse(JSON.stringify(mock.snapshot())));
+  expect(mock.behaviour.values.rateWindow).toBe('token-bucket');
+  expect(await status()).toBe(200);
+});

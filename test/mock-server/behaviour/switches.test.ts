@@ -1,0 +1,256 @@
+import { expect, test } from 'vitest';
+import { notShown } from '../../../src/generated/service.ts';
+import type { BehaviourOptions } from '../../../src/mock-server/behaviour/behaviour.ts';
+import { SWITCH_NAMES, type SwitchName, switches } from '../../../src/mock-server/behaviour/switches.ts';
+import { MockCore } from '../../helpers/mock-core.ts';
+
+/** A story whose outcome the switch decides, and other switches it needs to show itself. */
+interface Demonstration {
+  readonly tell: (core: MockCore) => unknown;
+  readonly besides?: BehaviourOptions;
+}
+
+const LATEST = '/api/v1/latest';
+const QUOTA = '/api/v1/quota';
+
+function burst(core: MockCore, key: string, times: number) {
+  return Array.from({ length: times }, () => core.send(LATEST, { key }).code);
+}
+
+/** One request over the limit of the minute, a little after the limit was used up. */
+function refused(core: MockCore) {
+  const { key } = core.createKey();
+  burst(core, key, 30);
+  core.now += 59_700;
+  const { headers } = core.send(LATEST, { key });
+  return headers;
+}
+
+function withoutQuota(core: MockCore) {
+  const created = core.createKey();
+  core.keys.setUsage(created.id, { month: 1000 });
+  return created;
+}
+
+/** One request, 29 half a minute later, and then as many as get through in the next minutes. */
+function minutes(core: MockCore) {
+  const { key } = core.createKey();
+  const bursts = [
+    [40_000, 1],
+    [30_000, 29],
+    [30_000, 40],
+    ...Array.from({ length: 30 }, () => [2500, 2] as const),
+  ] as const;
+  return bursts.map(([gapMs, times]) => {
+    core.now += gapMs;
+    return burst(core, key, times);
+  });
+}
+
+function developer(core: MockCore) {
+  const account = core.accounts.create({ plan: 'developer' });
+  core.accounts.confirm(account.id);
+  return { account, keys: [0, 1, 2].map(() => core.keys.create({ accountId: account.id })) };
+}
+
+function failureOf(act: () => unknown) {
+  try {
+    return act();
+  } catch (error) {
+    return { ...(error as object) };
+  }
+}
+
+const demonstrations: Readonly<Record<SwitchName, Demonstration>> = {
+  rateWindow: { tell: minutes },
+  rejectedCountsTowardRate: {
+    tell: (core) => {
+      const { key } = core.createKey();
+      burst(core, key, 30);
+      core.now += 30_000;
+      burst(core, key, 1);
+      core.now += 30_000;
+      return burst(core, key, 30);
+    },
+  },
+  quotaEndpointBucket: {
+    tell: (core) => {
+      const { key } = core.createKey();
+      burst(core, key, 30);
+      return core.send(QUOTA, { key }).status;
+    },
+  },
+  rateHeaders: { tell: (core) => core.send(LATEST, { key: core.createKey().key }).headers },
+  retryAfterUnit: { tell: refused },
+  retryAfterFormat: { tell: refused },
+  retryAfterRounding: {
+    tell: (core) => {
+      const { key } = core.createKey();
+      burst(core, key, 30);
+      return [300, 500].map((ms) => {
+        core.now += ms;
+        return core.send(LATEST, { key }).headers['retry-after'];
+      });
+    },
+  },
+  retryAfterMin: { tell: refused, besides: { retryAfterRounding: 'down' } },
+  retryAfterValue: { tell: refused },
+  checkOrder: {
+    tell: (core) => {
+      const { id, key } = core.createKey();
+      burst(core, key, 30);
+      core.keys.setUsage(id, { month: 1000 });
+      return burst(core, key, 1);
+    },
+  },
+  quotaChargesOn: {
+    tell: (core) => {
+      const { id, key } = core.createKey();
+      core.send(`${LATEST}?base=XXX`, { key });
+      core.send(`${LATEST}?base=500`, { key });
+      return core.keys.get(id).monthlyUsed;
+    },
+  },
+  quotaPeriod: {
+    tell: (core) => {
+      const { key } = core.createKey();
+      core.now += 2 * 86_400_000;
+      core.send(LATEST, { key });
+      core.now += 86_400_000;
+      return core.send(QUOTA, { key }).data.resets_at;
+    },
+  },
+  quotaExhausted: { tell: (core) => core.send(LATEST, { key: withoutQuota(core).key }).status },
+  quotaRetryAfter: { tell: (core) => core.send(LATEST, { key: withoutQuota(core).key }).headers },
+  unlimitedFairUse: {
+    tell: (core) => {
+      const { id, key } = core.createKey('unlimited');
+      core.keys.setUsage(id, { month: 1_000_000 });
+      return burst(core, key, 1);
+    },
+  },
+  unlimitedAs: { tell: (core) => core.send(QUOTA, { key: core.createKey('unlimited').key }).data },
+  snapshotGranularity: { tell: (core) => core.send(QUOTA, { key: core.createKey().key }).data },
+  missingKey: { tell: (core) => core.send(LATEST).body },
+  malformedKey: { tell: (core) => core.send(LATEST, { key: 'nonsense' }).body },
+  unknownKey: { tell: (core) => core.send(LATEST, { key: `fx_live_${'0'.repeat(48)}` }).body },
+  revokedKey: {
+    tell: (core) => {
+      const { id, key } = core.createKey();
+      core.keys.revoke(id);
+      return core.send(LATEST, { key }).body;
+    },
+  },
+  severalCredentials: {
+    tell: (core) => {
+      const [header, query] = [core.createKey('free'), core.createKey('developer')];
+      return core.send(`${QUOTA}?api_key=${query.key}`, { key: header.key }).body;
+    },
+  },
+  wwwAuthenticate: { tell: (core) => core.send(LATEST).headers },
+  revocationDelayMs: {
+    tell: (core) => {
+      const { id, key } = core.createKey();
+      core.keys.revoke(id);
+      core.now += 59_999;
+      return burst(core, key, 1);
+    },
+  },
+  freeMaxActiveKeys: {
+    tell: (core) => {
+      const { accountId } = core.createKey();
+      return Array.from({ length: 4 }, () => typeof failureOf(() => core.keys.create({ accountId }).id));
+    },
+  },
+  keyLimitReached: {
+    tell: (core) => failureOf(() => core.keys.create({ accountId: core.createKey().accountId })),
+  },
+  unconfirmedEmail: { tell: (core) => failureOf(() => core.keys.create({ accountId: core.accounts.create().id })) },
+  planChange: {
+    tell: (core) => {
+      const { id, key, accountId } = core.createKey();
+      burst(core, key, 5);
+      core.accounts.setPlan(accountId, 'developer');
+      return core.keys.get(id).monthlyUsed;
+    },
+  },
+  overCapKeys: {
+    tell: (core) => {
+      const { account, keys } = developer(core);
+      core.accounts.setPlan(account.id, 'free');
+      const small = keys.map(({ key }) => core.send(QUOTA, { key }).status);
+      core.accounts.setPlan(account.id, 'developer');
+      return [small, keys.map(({ key }) => core.send(QUOTA, { key }).status)];
+    },
+  },
+  keyPrefix: { tell: (core) => core.createKey().key },
+  unknownRoute: { tell: (core) => core.send('/api/v1/nothing').status },
+  methodNotAllowed: { tell: (core) => core.send(LATEST, { method: 'POST' }).body },
+  headRequests: { tell: (core) => core.send(LATEST, { method: 'HEAD', key: core.createKey().key }).status },
+  optionsRequests: { tell: (core) => core.send(LATEST, { method: 'OPTIONS' }).status },
+  badParameter: { tell: (core) => core.send(`${LATEST}?base=XXX`, { key: core.createKey().key }).status },
+};
+
+/** `latest` with a base that breaks the mock itself, for the switches that tell a 500 from a 400. */
+function tell(name: SwitchName, behaviour: BehaviourOptions) {
+  const { tell: story, besides = {} } = demonstrations[name];
+  const core = new MockCore({ behaviour: { ...besides, ...behaviour }, unsafe: true, ...brokenBase });
+  return { outcome: JSON.stringify(story(core)), core };
+}
+
+const { responders } = new MockCore();
+const brokenBase = {
+  responders: {
+    latest: ((request, context) => {
+      if (request.query.get('base') === '500') throw new Error('broken');
+      return responders.latest(request, context);
+    }) satisfies typeof responders.latest,
+  },
+};
+
+test.each(SWITCH_NAMES)('%s: every value of the switch has an outcome of its own', (name) => {
+  const { default: byDefault, alternatives } = switches[name];
+
+  const outcomes = [byDefault, ...alternatives].map((value) => tell(name, { [name]: value }).outcome);
+
+  expect(new Set(outcomes).size).toBe(alternatives.length + 1);
+});
+
+test.each(SWITCH_NAMES)('%s: without the option, the switch has its default', (name) => {
+  expect(tell(name, {}).outcome).toBe(tell(name, { [name]: switches[name].default }).outcome);
+});
+
+const OF_THE_DASHBOARD: readonly SwitchName[] = [
+  'freeMaxActiveKeys',
+  'keyLimitReached',
+  'unconfirmedEmail',
+  'planChange',
+  'keyPrefix',
+];
+
+test.each(SWITCH_NAMES.filter((name) => !OF_THE_DASHBOARD.includes(name)))(
+  '%s: the journal says that an answer depended on it',
+  (name) => {
+    const { core } = tell(name, {});
+
+    expect(core.journal.entries.flatMap(({ switches: exercised }) => exercised)).toContain(name);
+  },
+);
+
+test('every switch names what openapi.yaml says is not shown, unless the service documents it', () => {
+  for (const name of SWITCH_NAMES) {
+    const { provenance, notShown: id, why } = switches[name];
+    if (provenance === 'documented') expect(id).toBeUndefined();
+    else expect(Object.keys(notShown)).toContain(id);
+    expect(why.length).toBeGreaterThan(20);
+  }
+});
+
+test('an answer that no switch touches says so', () => {
+  const core = new MockCore();
+  const { key } = core.createKey();
+  core.send(LATEST, { key });
+
+  expect(core.journal.entries[0]?.switches).not.toContain('checkOrder');
+  expect(core.journal.entries[0]?.switches).not.toContain('missingKey');
+});

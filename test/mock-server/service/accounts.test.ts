@@ -1,0 +1,140 @@
+import { createHash } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { apiKeyPattern } from '../../../src/generated/service.ts';
+import { createMockServer, type MockServer } from '../../../src/mock-server/index.ts';
+
+const virtual = (behaviour = {}) => createMockServer({ clock: 'virtual', behaviour });
+
+function confirmed(mock: MockServer, plan: 'free' | 'developer' | 'unlimited') {
+  const account = mock.accounts.create({ plan });
+  return mock.accounts.confirm(account.id);
+}
+
+const statusOf = async (mock: MockServer, key: string) =>
+  (await mock.fetch(`${mock.baseUrl}/api/v1/quota`, { headers: { authorization: `Bearer ${key}` } })).status;
+
+test('an account begins unconfirmed, on the Free plan, at the time of the clock', () => {
+  const mock = virtual();
+
+  const account = mock.accounts.create({ email: 'a@example.test' });
+
+  expect(account).toEqual({
+    id: 'account_1',
+    email: 'a@example.test',
+    plan: 'free',
+    confirmed: false,
+    createdAt: new Date('2026-01-15T00:00:00.000Z'),
+  });
+  expect(mock.accounts.confirm(account.id).confirmed).toBe(true);
+  expect(mock.accounts.list()).toHaveLength(1);
+});
+
+test('no key is made before the e-mail address is confirmed', () => {
+  const mock = virtual();
+  const { id } = mock.accounts.create();
+
+  expect(() => mock.keys.create({ accountId: id })).toThrow(
+    expect.objectContaining({ name: 'MockServerError', code: 'email_not_confirmed', status: 403 }),
+  );
+  expect(mock.keys.list()).toEqual([]);
+});
+
+test.each([
+  ['free', 1],
+  ['developer', 3],
+  ['unlimited', 10],
+] as const)('the %s plan has room for %i active keys, and a revoked one makes room', (plan, cap) => {
+  const mock = virtual();
+  const { id } = confirmed(mock, plan);
+  const keys = Array.from({ length: cap }, () => mock.keys.create({ accountId: id }));
+
+  expect(() => mock.keys.create({ accountId: id })).toThrow(
+    expect.objectContaining({ code: 'key_limit_reached', status: 409, message: expect.stringContaining(String(cap)) }),
+  );
+
+  mock.keys.revoke(keys[0]!.id);
+  expect(mock.keys.create({ accountId: id }).key).toMatch(new RegExp(apiKeyPattern));
+  expect(() => mock.keys.create({ accountId: id })).toThrow('revoke one first');
+});
+
+test('a key is as the service documents it, and no two are the same', () => {
+  const mock = virtual();
+
+  const keys = Array.from({ length: 500 }, () => mock.createKey().key);
+
+  expect(keys.every((key) => /^fx_live_[0-9a-f]{48}$/.test(key))).toBe(true);
+  expect(new Set(keys).size).toBe(500);
+});
+
+test('of a key only its SHA-256, its prefix and its last four digits are kept', () => {
+  const mock = virtual();
+  const { id, key } = mock.createKey();
+
+  expect(mock.keys.get(id)).toMatchObject({ masked: `fx_live_…${key.slice(-4)}`, state: 'active', monthlyUsed: 0 });
+  expect(mock.snapshot().keys[0]?.hash).toBe(createHash('sha256').update(key).digest('hex'));
+});
+
+test('the next request of a revoked key fails, and it stays revoked', async () => {
+  const mock = virtual();
+  const { id, key } = mock.createKey();
+  const before = await statusOf(mock, key);
+
+  const revoked = mock.keys.revoke(id);
+  await mock.clock.advance(1000);
+
+  expect([before, await statusOf(mock, key)]).toEqual([200, 401]);
+  expect(revoked.state).toBe('revoked');
+  expect(mock.keys.revoke(id).revokedAt).toEqual(revoked.revokedAt);
+});
+
+test('a larger plan applies to the next request', async () => {
+  const mock = virtual();
+  const { accountId, key } = mock.createKey();
+
+  mock.accounts.setPlan(accountId, 'developer');
+
+  const answer = await mock.fetch(`${mock.baseUrl}/api/v1/quota?api_key=${key}`);
+  expect(await answer.json()).toMatchObject({
+    data: { plan: 'developer', monthly_limit: 100_000, rate_limit_per_minute: 300 },
+  });
+});
+
+test.each([
+  ['keep', [200, 200, 200]],
+  ['revoke-newest', [200, 401, 401]],
+  ['block', [200, 401, 401]],
+] as const)('keys above the cap of a smaller plan, %s: %j', async (overCapKeys, expected) => {
+  const mock = virtual({ overCapKeys });
+  const { id } = confirmed(mock, 'developer');
+  const keys = [1, 2, 3].map(() => mock.keys.create({ accountId: id }));
+
+  mock.accounts.setPlan(id, 'free');
+
+  expect(await Promise.all(keys.map(({ key }) => statusOf(mock, key)))).toEqual(expected);
+});
+
+test.each([
+  [(mock: MockServer) => mock.accounts.get('account_9'), 'There is no account "account_9"; mock.accounts.create()'],
+  [(mock: MockServer) => mock.keys.get('key_9'), 'There is no key "key_9"'],
+  [(mock: MockServer) => mock.keys.create({ accountId: 'x' }), 'There is no account "x"'],
+  [
+    (mock: MockServer) => mock.createKey({ plan: 'gold' as never }),
+    'plan is "gold"; expected one of free, developer, unlimited.',
+  ],
+  [(mock: MockServer) => mock.accounts.create({ email: 'nobody' }), 'email is "nobody"; expected an e-mail address.'],
+  [
+    (mock: MockServer) => mock.keys.setUsage(mock.createKey().id, { month: -1 }),
+    'month is -1; expected a whole number from 0.',
+  ],
+])('what cannot be is refused with the value and what was expected', (act, message) => {
+  expect(() => act(virtual())).toThrow(message);
+});
+
+test('a plan that cannot be changes nothing', () => {
+  const mock = virtual();
+  const { accountId } = mock.createKey();
+
+  expect(() => mock.accounts.setPlan(accountId, 'gold' as never)).toThrow('plan is "gold"');
+
+  expect(mock.accounts.get(accountId).plan).toBe('free');
+});
