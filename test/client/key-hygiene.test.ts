@@ -1,0 +1,224 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { inspect } from 'node:util';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type AuthForm, FxRates, FxRatesError, type FxRatesOptions } from '../../src/client/index.ts';
+import { FakeClock, quiet } from '../helpers/fake-clock.ts';
+import { fakeFetch, type Reply, type SentRequest } from '../helpers/fake-fetch.ts';
+import { respond, startRawServer } from '../helpers/raw-server.ts';
+import { exhaustedQuota, failure, success } from '../helpers/service-replies.ts';
+import { BASE_URL, errorOf } from '../helpers/test-client.ts';
+
+const keys: [string, string][] = [
+  ['of the documented form', 'fx_live_c4a7b1e09f3d52868e1c7a40b6d93f25e8072b9c4d1fa635'],
+  ['with characters of a URL', 'canary+/=&%?#"\\\'~!*()0b6d93f25e8072b9c4d1+/="\\635'],
+];
+const forms: AuthForm[] = ['bearer', 'header', 'query'];
+const cases = keys.flatMap(([kind, key]) => forms.map((auth) => [kind, auth, key] as const));
+
+/** Everything that anybody could have seen: errors, events, warnings, the client itself. */
+let seen: unknown[] = [];
+const note = (what: unknown) => seen.push(what);
+const channels = ['request', 'retry', 'wait', 'quota'].map((name) => `fxrates:${name}`);
+
+beforeEach(() => {
+  seen = [];
+  process.on('warning', note);
+  for (const channel of channels) subscribe(channel, note);
+});
+
+afterEach(() => {
+  process.off('warning', note);
+  for (const channel of channels) unsubscribe(channel, note);
+});
+
+const hooks = { onRequest: note, onRetry: note, onWait: note, onQuota: note, logger: { warn: note } };
+
+/** Every way to print a thing. */
+function prints(thing: unknown): string[] {
+  const all = { depth: 10, showHidden: true, getters: true, maxStringLength: null, maxArrayLength: null } as const;
+  const shown = [String(thing), inspect(thing), inspect(thing, all), inspect(thing, { ...all, customInspect: false })];
+  if (typeof thing === 'object' && thing !== null) shown.push(JSON.stringify(thing) ?? '');
+  if (thing instanceof Error) shown.push(thing.message, thing.stack ?? '', ...prints(thing.cause));
+  if (thing instanceof FxRatesError) shown.push(inspect([...(thing.headers ?? [])], all));
+  return shown;
+}
+
+function expectNoKey(key: string): void {
+  expect(seen).not.toEqual([]);
+  const text = seen.flatMap(prints).join('\n');
+  const escaped = [key, key.slice(-12)].flatMap((secret) => [
+    secret,
+    encodeURIComponent(secret),
+    JSON.stringify(secret).slice(1, -1),
+    new URLSearchParams({ secret }).toString().slice('secret='.length),
+  ]);
+  for (const secret of escaped) expect(text).not.toContain(secret);
+}
+
+/** What a service, or a proxy before it, could send back of a request. */
+function echoOf({ url, headers }: SentRequest): string {
+  return `${url} ${decodeURIComponent(url)} ${headers['authorization'] ?? ''}`;
+}
+
+function echo(status: number, extra: Record<string, string> = {}): Reply {
+  return (request) => ({
+    status,
+    headers: { 'x-echo': echoOf(request), location: request.url, ...extra },
+    body: { success: false, error: { code: echoOf(request), message: echoOf(request), status } },
+  });
+}
+
+/** An error such as a `fetch` throws, with the URL wherever it fits. */
+function talkative({ url }: SentRequest): Error {
+  const inner = Object.assign(new Error(`connect ${url}`), { code: 'ECONNRESET', input: url, request: { url } });
+  const error = new TypeError(`fetch of ${url} failed`, { cause: new AggregateError([inner], url, { cause: inner }) });
+  Object.defineProperty(error, 'hidden', { value: { deep: { deeper: [url] } }, enumerable: false });
+  return error;
+}
+
+const limited = { code: 'rate_limited' };
+const replies: Record<string, Reply> = {
+  'a refused key': echo(401),
+  'a forbidden request': echo(403),
+  'a bad request': echo(400),
+  'a failing service': echo(500),
+  'a limit': (request) => ({
+    ...failure(429, { ...limited, message: echoOf(request) }),
+    headers: { 'retry-after': '2', 'x-echo': echoOf(request) },
+  }),
+  'a long limit': (request) => ({
+    ...failure(429, { ...limited, message: echoOf(request) }),
+    headers: { 'retry-after': '99999' },
+  }),
+  'a used-up quota': echo(429),
+  'a redirect': (request) => ({ status: 302, headers: { location: request.url }, body: '' }),
+  'a text': (request) => ({ status: 200, body: `<a href="${echoOf(request)}">${JSON.stringify(echoOf(request))}</a>` }),
+  'another envelope': (request) => ({ status: 200, body: { success: echoOf(request), data: {} } }),
+  'a failure with a 200': (request) => ({
+    ...failure(400, { message: echoOf(request), code: echoOf(request) }),
+    status: 200,
+  }),
+  'a lost connection': talkative,
+  'an error that is none': (request) => {
+    throw echoOf(request);
+  },
+  silence: 'never',
+  'half a body': 'stalled body',
+  'a success': success(),
+};
+
+function clientFor(key: string, auth: AuthForm, options: FxRatesOptions = {}) {
+  const clock = new FakeClock();
+  const fx = new FxRates({ baseUrl: BASE_URL, apiKey: key, auth, clock, random: () => 0.5, ...hooks, ...options });
+  return { fx, clock };
+}
+
+test.each(cases)('no answer or failure shows a key %s sent as %s', async (_, auth, key) => {
+  for (const reply of Object.values(replies)) {
+    const fetch = fakeFetch(reply, { quota: success(exhaustedQuota()) });
+    const { fx, clock } = clientFor(key, auth, { fetch });
+    const calls = [
+      fx.latest({ base: 'EUR' }, { deadlineMs: 60_000 }),
+      fx.latest({ call: 2 }, { onLimit: 'throw', maxRetries: 0 }),
+      fx.get('/api/v1/other', { signal: AbortSignal.abort(new Error('enough')) }),
+      fx.quota(),
+    ];
+
+    await clock.run(Promise.all(calls.map((call) => call.withMeta().then(({ data }) => note(data), note))));
+    note(fx);
+  }
+
+  const kinds = new Set(seen.filter(FxRatesError.is).map(({ kind }) => kind));
+  expect([...kinds].sort()).toEqual([
+    'aborted',
+    'authentication',
+    'network',
+    'quota_exhausted',
+    'rate_limited',
+    'request',
+    'response',
+    'server',
+    'timeout',
+  ]);
+  expectNoKey(key);
+});
+
+test.each(cases)('nothing that goes wrong on a socket shows a key %s sent as %s', async (_, auth, key) => {
+  const servers = await Promise.all([
+    startRawServer({ onConnection: (socket) => socket.resetAndDestroy() }),
+    startRawServer({ onRequest: ({ socket, head }) => socket.end(head) }),
+    startRawServer({ onRequest: ({ socket, head }) => respond(socket, { status: 500, body: head }) }),
+    startRawServer({ onRequest: ({ socket, head }) => respond(socket, { body: head }) }),
+  ]);
+  for (const fetch of [undefined, globalThis.fetch]) {
+    for (const { url } of servers) {
+      const { fx, clock } = clientFor(key, auth, {
+        baseUrl: url,
+        fetch,
+        maxRetries: 0,
+        timeoutMs: 1e9,
+        deadlineMs: false,
+      });
+      await clock.run(fx.latest().then(note, note), { horizonMs: 1e6 });
+      note(fx);
+    }
+  }
+  await Promise.all(servers.map((server) => server.close()));
+
+  expect(seen.filter(FxRatesError.is).length).toBe(8);
+  expectNoKey(key);
+});
+
+test.each(keys.slice(0, 1))('a key %s given in place of something else does not show', async (_, key) => {
+  const wrong: FxRatesOptions[] = [
+    { baseUrl: key },
+    { baseUrl: `ftp://${encodeURIComponent(key)}@host.test` },
+    { auth: key as never },
+    { onLimit: key as never },
+    { timeoutMs: key as never },
+    { rateLimit: key as never },
+    { rateLimit: { perMinute: key as never } },
+    { clock: key as never },
+    { fetch: key as never },
+  ];
+  for (const options of wrong) note(await errorOf(() => new FxRates({ baseUrl: BASE_URL, apiKey: 'x', ...options })));
+  note(await errorOf(() => new FxRates(key as never)));
+  for (const given of [`Bearer ${key}`, `${key}\n`, ` ${key}`, `${key} ${key}`]) {
+    note(await errorOf(() => new FxRates({ baseUrl: BASE_URL, apiKey: given })));
+  }
+  const { fx } = clientFor(key, 'bearer', { fetch: fakeFetch(success()) });
+  note(await errorOf(fx.get(key)));
+  note(await errorOf(fx.get(`/${key}?`)));
+  note(await errorOf(fx.latest(key as never)));
+  note(await errorOf(fx.latest({ api_key: key })));
+  note(await errorOf(fx.latest({ base: { key } as never })));
+  note(await errorOf(fx.latest({}, { signal: key as never })));
+  note(await errorOf(fx.latest({}, { maxRetries: key as never })));
+
+  expect(seen.filter(FxRatesError.is).every(({ kind }) => kind === 'config')).toBe(true);
+  expectNoKey(key);
+});
+
+test.each(keys)('a key %s that a query carries along does not show in events', async (_, key) => {
+  const { fx, clock } = clientFor(key, 'bearer', { fetch: fakeFetch([failure(503), failure(400)]) });
+
+  await clock.run(fx.latest({ note: key }).catch(note));
+  await quiet();
+
+  expectNoKey(key);
+});
+
+test("auth 'query' warns once that keys end up in logs", () => {
+  clientFor(keys[0]![1], 'query', { fetch: fakeFetch(success()) });
+
+  expect(seen).toEqual([expect.stringContaining("auth: 'query' puts the API key into URLs")]);
+});
+
+test('without a logger a warning is one of the process, of its own type', async () => {
+  new FxRates({ baseUrl: BASE_URL, apiKey: 'not-of-the-documented-form' });
+  await quiet();
+
+  expect(seen).toMatchObject([
+    { name: 'FxRatesWarning', message: expect.stringContaining('…form does not look like') },
+  ]);
+});
