@@ -122,14 +122,18 @@ export class ClientEvents {
 
   #tell<Event>(name: keyof typeof CHANNELS, hook: ((event: Event) => void) | undefined, event: Event): void {
     CHANNELS[name].publish(event);
-    try {
-      hook?.(event);
-    } catch (error) {
-      // A hook that throws must not fail the call it watches, and must not go unnoticed either.
-      queueMicrotask(() => {
-        throw error;
-      });
-    }
+    callHook(hook, event);
+  }
+}
+
+/** A hook that throws must not fail the call it watches, and must not go unnoticed either. */
+export function callHook<Event>(hook: ((event: Event) => void) | undefined, event: Event): void {
+  try {
+    hook?.(event);
+  } catch (error) {
+    queueMicrotask(() => {
+      throw error;
+    });
   }
 }
 

@@ -91,7 +91,7 @@ export class FxRates extends OperationMethods {
     return key && this.#states.of(key).limiter?.limits();
   }
 
-  /** The last quota the service told, and what this process used since; `undefined` before the first `quota()`. Sends nothing. */
+  /** The last quota the service told, and what this process used since; `undefined` before the first. Sends nothing. */
   quotaEstimate(): QuotaEstimate | undefined {
     const key = this.#keys.known();
     return key && this.#states.of(key).ledger.estimate();
@@ -111,10 +111,10 @@ export class FxRates extends OperationMethods {
   ): Promise<{ readonly data: Data; readonly meta: ResponseMeta }> {
     const { clock } = this.#settings;
     const startedAt = clock.now();
-    const { signal, deadlineMs, maxAgeMs, ...settings } = resolveCall(options, this.#settings);
+    const { signal, deadlineMs, ...settings } = resolveCall(options, this.#settings);
     const endpoint = endpointOf();
     const patience = { signal, deadlineMs, deadlineAt: startedAt + deadlineMs };
-    const { response, log, source, ageMs } = await this.#send({ endpoint, settings, maxAgeMs, ...patience });
+    const { response, log, source, ageMs } = await this.#send({ endpoint, settings, ...patience });
     const { status, rawBody } = response;
     const { schema } = options;
     const data =

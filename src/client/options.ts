@@ -21,16 +21,19 @@ export interface RateLimitOptions {
 export interface CacheOptions {
   /** Milliseconds, or `'snapshot'` for the plan's `snapshot_granularity`. */
   readonly maxAgeMs: number | 'snapshot';
-  /** A Keyv instance or anything with its `get`, `set` and `delete`. Default: memory, 1,000 answers. */
+  /** A Keyv instance or anything with its `get`, `set` and `delete`. Default: memory, some thousand answers (16 MB). */
   readonly store?: CacheStore | undefined;
-  /** When the key is limited or out of quota, gives an answer up to this old, marked `source: 'stale'`. Default: 0, never. */
+  /**
+   * Instead of a `RateLimitError` or `QuotaExhaustedError`, gives an answer up to this old, marked `source: 'stale'`;
+   * with `onLimit: 'throw'` at once. Default: 0, never.
+   */
   readonly staleIfLimitedMs?: number | undefined;
 }
 
 export interface QuotaGuardOptions {
   /** Requests to keep. */
   readonly reserve: number;
-  /** Told once per quota period, when only the reserve is left. */
+  /** Told once per quota period, as soon as only the reserve is left. */
   readonly onLow?: ((estimate: QuotaEstimate) => void) | undefined;
 }
 
@@ -58,12 +61,15 @@ export interface FxRatesOptions extends EventHooks {
   readonly rateLimit?: RateLimitOptions | false | undefined;
   /**
    * Keeps answers that cost quota, in memory or in a store of yours. `'snapshot'`: as long as the plan's
-   * `snapshot_granularity`, since a younger answer would be the same. Default: off.
+   * `snapshot_granularity`, so an answer is at most one snapshot behind. Default: off.
    */
   readonly cache?: 'snapshot' | CacheOptions | undefined;
   /** Keeps a reserve of the monthly quota: calls fail locally when only that is left. Default: off. */
   readonly quotaGuard?: QuotaGuardOptions | undefined;
-  /** Spreads what is left of the monthly quota evenly over the time until it resets. Default: false. */
+  /**
+   * Spreads what is left of the monthly quota evenly over the time until it resets: 1,000 requests a month are one in
+   * 44 minutes. A call whose turn comes after its deadline fails with `RateLimitError` at once. Default: false.
+   */
   readonly pace?: boolean | undefined;
   /** Sends requests instead of undici: any WHATWG `fetch`. Not together with `dispatcher`. */
   readonly fetch?: FetchLike | undefined;

@@ -1,6 +1,3 @@
-import type { QuotaData } from '../generated/types.ts';
-import { Shelf } from './cache/shelf.ts';
-import { snapshotAge } from './cache/snapshot-age.ts';
 import type { ClientSettings } from './config/settings.ts';
 import type { ClientEvents } from './events.ts';
 import type { KeySource } from './keys/key-source.ts';
@@ -14,7 +11,8 @@ import { retry } from './middleware/retry.ts';
 import { send } from './middleware/send.ts';
 import { useKey } from './middleware/use-key.ts';
 import { waitAlone } from './middleware/wait-alone.ts';
-import type { Endpoint } from './request.ts';
+import { quotaRefresher } from './quota/refresh-quota.ts';
+import type { Endpoint, KeyedRequest } from './request.ts';
 import type { KeyStates } from './state/key-states.ts';
 import type { Timers } from './timers.ts';
 
@@ -32,17 +30,19 @@ type Send = (caller: Caller) => Promise<Answer>;
 
 /**
  * The way of a call, from the outside in:
- * - `cache` and `coalesce` first: a call that another one answers needs nothing else;
- * - `useKey` outside of all that is kept per key, so that a rotated key gets its own retries, limit and quota;
- * - `quotaGuard` and `pace` outside of `retry`: they decide about a call, not about an attempt;
+ * - `coalesce` first: a call that another one answers needs nothing else;
+ * - `useKey` outside of all that is kept per key, so that a rotated key gets its own answers, retries, limit and quota;
+ * - `cache` outside of `quotaGuard` and `pace`: an answer from the store costs no quota;
+ * - those two outside of `retry`: they decide about a call, not about an attempt;
  * - `retry` outside of `rateLimit`: each attempt is a request to the service and needs a slot of its own;
  * - `rateLimit` around `explainRefusal`: only a refusal that is not the quota's is worth waiting for;
  * - `send` last: authentication, transport, timeout and parsing are one attempt.
  */
 export function createPipeline({ settings, events, timers, keys, states, quota, userAgent }: Parts): Send {
-  const { clock, random, maxRetryAfterMs, retryAfterUnit } = settings;
+  const { baseUrl, clock, random, maxRetryAfterMs, retryAfterUnit } = settings;
   const now = () => clock.now();
-  const askQuota = async () => (await coalesced(quotaQuestion(quota, settings, now()))).response.data as QuotaData; // parsed by the endpoint
+  const askQuota = (request: KeyedRequest) => coalesced(question(quota, request, now()));
+  const refreshQuota = quotaRefresher({ states, askQuota });
 
   const limit = settings.rateLimit
     ? rateLimit({ clock, states, events })
@@ -50,23 +50,25 @@ export function createPipeline({ settings, events, timers, keys, states, quota, 
   const attempt = explainRefusal({ states, quota })(send({ settings, timers, events, states, userAgent }));
   const persistent = retry({ clock, random, states, events, maxRetryAfterMs })(limit(attempt));
 
-  const reserve = settings.quotaGuard?.reserve ?? 0;
-  const paced = settings.pace ? pace({ clock, timers, states, reserve, askQuota })(persistent) : persistent;
-  const { quotaGuard: guard } = settings;
-  const guarded = guard ? quotaGuard({ ...guard, clock, states, askQuota })(paced) : paced;
-
-  const coalesced = coalesce({ timers, now })(useKey(keys)(guarded));
-  if (settings.cache === undefined) return coalesced;
-  const { store, maxAgeMs, staleIfLimitedMs } = settings.cache;
-  const ageOf = maxAgeMs === 'snapshot' ? snapshotAge({ keys, states, events, askQuota }) : async () => maxAgeMs;
-  const shelf = new Shelf({ store, baseUrl: settings.baseUrl, keys, timers, events, now });
-  return cache({ shelf, maxAgeMs: ageOf, staleIfLimitedMs, timers, now })(coalesced);
+  const { quotaGuard: guard, cache: keep } = settings;
+  const reserve = guard?.reserve ?? 0;
+  const paced = settings.pace ? pace({ clock, states, reserve, refreshQuota })(persistent) : persistent;
+  const guarded = guard ? quotaGuard({ ...guard, states, refreshQuota })(paced) : paced;
+  const cached = keep ? cache({ ...keep, baseUrl, timers, events, states, refreshQuota, now })(guarded) : guarded;
+  const coalesced = coalesce({ timers, now })(useKey(keys)(cached));
+  return coalesced;
 }
 
-/** A question of the client's own: it goes the way of every call. */
-function quotaQuestion(endpoint: Endpoint, settings: ClientSettings, nowMs: number): Caller {
-  const { deadlineMs, timeoutMs, maxRetries, onLimit } = settings;
-  const callSettings = { timeoutMs, maxRetries, onLimit, useReserve: false };
-  const deadlineAt = nowMs + deadlineMs;
-  return { endpoint, settings: callSettings, deadlineMs, deadlineAt, signal: undefined, maxAgeMs: undefined };
+/**
+ * A question of the client's own about the quota goes the way of every call, and lasts as long as the call that needs
+ * the answer. It is tried once: what it would tell is worth less than the call itself.
+ */
+function question(endpoint: Endpoint, { settings, signal, deadlineAt }: KeyedRequest, nowMs: number): Caller {
+  return {
+    endpoint,
+    settings: { ...settings, maxRetries: 0, useReserve: false, maxAgeMs: undefined },
+    signal: signal.toSignal(),
+    deadlineAt: deadlineAt(),
+    deadlineMs: deadlineAt() - nowMs,
+  };
 }

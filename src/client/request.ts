@@ -26,6 +26,8 @@ export interface CallSettings {
   readonly maxRetries: number;
   readonly onLimit: 'wait' | 'throw';
   readonly useReserve: boolean;
+  /** Longest age of a kept answer in milliseconds; `undefined`: as the client's `cache` says. */
+  readonly maxAgeMs: number | undefined;
 }
 
 /** One call on its way through the middleware. Several callers can be behind it. */
@@ -50,6 +52,8 @@ export interface ApiResponse {
   readonly headers: ResponseHeaders;
   readonly rawBody: string;
   readonly data: unknown;
+  /** Set when the answer comes from a store; else the service has just given it. */
+  readonly kept?: { readonly source: 'cache' | 'stale'; readonly ageMs: number };
 }
 
 export type Handler<Request = KeyedRequest> = (request: Request) => Promise<ApiResponse>;

@@ -1,27 +1,40 @@
 import type { CacheStore } from './cache-store.ts';
 
-/** An answer of 170 rates is about 2.5 kB, so this is a few megabytes. */
-const MAX_ENTRIES = 1000;
+/** Characters of names and answers together: some thousand answers of 170 rates, or one of the longest body allowed. */
+const DEFAULT_CAPACITY = 16_000_000;
 
-/** The default store: the newest answers of this process. */
+/** The default store: answers in the memory of this process; for a new one, those go that were not read the longest. */
 export class MemoryStore implements CacheStore {
+  readonly #capacity: number;
+  /** In the order of their last use. */
   readonly #entries = new Map<string, string>();
+  #size = 0;
+
+  constructor(capacity = DEFAULT_CAPACITY) {
+    this.#capacity = capacity;
+  }
 
   get(key: string): string | undefined {
-    return this.#entries.get(key);
+    const value = this.#entries.get(key);
+    if (value !== undefined) {
+      this.#entries.delete(key);
+      this.#entries.set(key, value);
+    }
+    return value;
   }
 
   set(key: string, value: string): void {
-    this.#entries.delete(key);
+    this.delete(key);
     this.#entries.set(key, value);
-    if (this.#entries.size <= MAX_ENTRIES) return;
+    this.#size += key.length + value.length;
     for (const oldest of this.#entries.keys()) {
-      this.#entries.delete(oldest);
-      return;
+      if (this.#size <= this.#capacity) return;
+      this.delete(oldest);
     }
   }
 
   delete(key: string): void {
-    this.#entries.delete(key);
+    const value = this.#entries.get(key);
+    if (value !== undefined && this.#entries.delete(key)) this.#size -= key.length + value.length;
   }
 }

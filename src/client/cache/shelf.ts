@@ -1,20 +1,21 @@
-import type { CancelSignal } from '../cancellation.ts';
+import { abortable } from '../abortable.ts';
+import { Cancellation, type CancelSignal } from '../cancellation.ts';
 import type { ClientEvents } from '../events.ts';
-import type { KeySource } from '../keys/key-source.ts';
-import type { ApiResponse, Endpoint } from '../request.ts';
+import type { ApiResponse, KeyedRequest } from '../request.ts';
 import type { Timers } from '../timers.ts';
 import { type CacheEntry, decodeEntry, encodeEntry } from './cache-entry.ts';
 import type { CacheStore } from './cache-store.ts';
 
 /** A store that takes longer than this is passed by: the service itself is not much slower. */
 const STORE_PATIENCE_MS = 500;
+/** A store that did not answer is left alone for so long, or each call would wait for it in vain. */
+const STORE_REST_MS = 10_000;
 /** Enough of a SHA-256 to tell the keys of one store apart. */
 const HASH_LENGTH = 16;
 
-interface ShelfParts {
+export interface ShelfParts {
   readonly store: CacheStore;
   readonly baseUrl: string;
-  readonly keys: KeySource;
   readonly timers: Timers;
   readonly events: ClientEvents;
   readonly now: () => number;
@@ -23,42 +24,64 @@ interface ShelfParts {
 /** The client's part of a store: its entries by name. A store that fails or hangs never fails or holds up a call. */
 export class Shelf {
   readonly #parts: ShelfParts;
+  #restsFromMs = Number.NEGATIVE_INFINITY;
+  #hasWarned = false;
 
   constructor(parts: ShelfParts) {
     this.#parts = parts;
   }
 
-  /** Answers belong to the key that got them: plans may differ in what they are shown. */
-  async nameOf({ target }: Endpoint, signal: CancelSignal): Promise<string> {
-    const { baseUrl, keys } = this.#parts;
-    const { hash } = await keys.current(signal);
-    return `fxrates:${baseUrl}:${hash.slice(0, HASH_LENGTH)}:${target}`;
-  }
-
-  /** `undefined` for what is not there, cannot be read, or takes too long. */
-  async read(name: string): Promise<CacheEntry | undefined> {
+  /** `undefined` for what is not there, cannot be read, or takes too long; rejects when the call is cancelled. */
+  async read(request: KeyedRequest): Promise<CacheEntry | undefined> {
     const { store } = this.#parts;
-    return decodeEntry(await this.#patiently('read', async () => store.get(name)));
+    return decodeEntry(await this.#patiently(async () => store.get(this.#nameOf(request)), request.signal));
   }
 
   /** Does not wait for the store. */
-  write(name: string, { status, headers, rawBody }: ApiResponse, ttlMs: number): void {
+  write(request: KeyedRequest, { status, headers, rawBody }: ApiResponse, ttlMs: number): void {
     const { store, now } = this.#parts;
-    const entry = encodeEntry({ storedAtMs: now(), status, headers: [...headers.toHeaders()], rawBody });
-    void this.#patiently('write', async () => store.set(name, entry, ttlMs));
+    if (ttlMs === 0) return; // stores take 0 for "for good"
+    const entry = encodeEntry({ storedAtMs: now(), status, headers: headers.toHeaders(), rawBody });
+    if (request.key.redact(entry) !== entry) return; // an answer that repeats the key stays out of the store
+    const write = async () => store.set(this.#nameOf(request), entry, Math.ceil(ttlMs));
+    void this.#patiently(write, new Cancellation());
   }
 
-  #patiently(task: 'read' | 'write', work: () => Promise<unknown>): Promise<unknown> {
-    const { timers, events } = this.#parts;
-    return new Promise((resolve) => {
-      const giveUp = (why: string) => {
-        events.warnOnce(`cache: the store cannot be used for a ${task} (${why}); calls go to the service`);
-        resolve(undefined);
-      };
-      const cancel = timers.after(STORE_PATIENCE_MS, () => giveUp(`no answer within ${STORE_PATIENCE_MS} ms`));
-      work()
-        .finally(cancel)
-        .then(resolve, (error: unknown) => giveUp(error instanceof Error ? error.message : String(error)));
+  /** Answers belong to the key that got them: plans may differ in what they are shown. */
+  #nameOf({ endpoint: { target }, key }: KeyedRequest): string {
+    return `fxrates:${this.#parts.baseUrl}:${key.hash.slice(0, HASH_LENGTH)}:${key.redact(target)}`;
+  }
+
+  async #patiently(work: () => Promise<unknown>, signal: CancelSignal): Promise<unknown> {
+    if (this.#isResting()) return undefined;
+    const patience = new Cancellation();
+    const leave = () => patience.cancel(signal.reason);
+    signal.addEventListener('abort', leave, { once: true });
+    const cancel = this.#parts.timers.after(STORE_PATIENCE_MS, () => {
+      this.#restsFromMs = this.#parts.now();
+      patience.cancel(new Error(`no answer within ${STORE_PATIENCE_MS} ms`));
     });
+    try {
+      return await abortable(work(), patience);
+    } catch (error) {
+      if (signal.aborted) throw signal.reason;
+      this.#warn(error instanceof Error ? error.message : String(error));
+      return undefined;
+    } finally {
+      cancel();
+      signal.removeEventListener('abort', leave);
+    }
+  }
+
+  #isResting(): boolean {
+    const restedMs = this.#parts.now() - this.#restsFromMs;
+    return restedMs >= 0 && restedMs < STORE_REST_MS;
+  }
+
+  /** Once, since the text of a store's errors may differ each time. */
+  #warn(why: string): void {
+    if (!this.#hasWarned)
+      this.#parts.events.warnOnce(`cache: the store cannot be used (${why}); calls go to the service`);
+    this.#hasWarned = true;
   }
 }

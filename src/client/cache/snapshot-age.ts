@@ -1,30 +1,26 @@
-import type { QuotaData } from '../../generated/types.ts';
-import type { CancelSignal } from '../cancellation.ts';
 import type { ClientEvents } from '../events.ts';
-import type { KeySource } from '../keys/key-source.ts';
 import { granularityMs } from '../quota/granularity.ts';
+import type { RefreshQuota } from '../quota/refresh-quota.ts';
+import type { KeyedRequest } from '../request.ts';
 import type { KeyStates } from '../state/key-states.ts';
 
-interface SnapshotAgeParts {
-  readonly keys: KeySource;
+/** The interval belongs to the plan, and plans seldom change. */
+const PLAN_MS = 3_600_000;
+
+export interface SnapshotAgeParts {
   readonly states: KeyStates;
   readonly events: ClientEvents;
-  readonly askQuota: () => Promise<QuotaData>;
+  readonly refreshQuota: RefreshQuota;
 }
 
 /**
  * How long an answer is worth keeping: the plan's interval between snapshots, from the last quota record or from a
  * free question. 0, which keeps nothing, when the service cannot be asked or its text cannot be read.
  */
-export function snapshotAge({
-  keys,
-  states,
-  events,
-  askQuota,
-}: SnapshotAgeParts): (signal: CancelSignal) => Promise<number> {
-  return async (signal) => {
-    const { ledger } = states.of(await keys.current(signal));
-    const quota = ledger.estimate()?.quota ?? (await askQuota().catch(() => undefined));
+export function snapshotAge({ states, events, refreshQuota }: SnapshotAgeParts) {
+  return async (request: KeyedRequest): Promise<number> => {
+    await refreshQuota(request, PLAN_MS);
+    const quota = states.of(request.key).ledger.estimate()?.quota;
     if (quota === undefined) return 0;
     const ageMs = granularityMs(quota.snapshot_granularity);
     if (ageMs !== undefined) return ageMs;

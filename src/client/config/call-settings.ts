@@ -28,7 +28,6 @@ const CALL_OPTION_NAMES = [
 interface CallerSettings extends CallSettings {
   readonly deadlineMs: number;
   readonly signal: AbortSignal | undefined;
-  readonly maxAgeMs: number | undefined;
 }
 
 /** The settings of one call: its own options over the client's. @throws ConfigError */

@@ -14,10 +14,11 @@ export interface CacheSettings {
 export function resolveCache(option: 'snapshot' | CacheOptions | undefined): CacheSettings | undefined {
   if (option === undefined) return undefined;
   if (option === 'snapshot') return resolveCache({ maxAgeMs: 'snapshot' });
+  if (typeof option !== 'object' || option === null) refuse('cache', option, "'snapshot' or an object of options");
   requireKnownNames(option, ['maxAgeMs', 'store', 'staleIfLimitedMs'], 'cache');
   const { maxAgeMs, store = new MemoryStore(), staleIfLimitedMs = 0 } = option;
   return {
-    maxAgeMs: maxAgeMs === 'snapshot' ? maxAgeMs : requireMs('cache.maxAgeMs', maxAgeMs),
+    maxAgeMs: requireAge(maxAgeMs),
     store: requireStore(store),
     staleIfLimitedMs: requireMs('cache.staleIfLimitedMs', staleIfLimitedMs),
   };
@@ -27,9 +28,16 @@ export function resolveCache(option: 'snapshot' | CacheOptions | undefined): Cac
 export function resolveQuotaGuard(option: QuotaGuardOptions | undefined): QuotaGuardOptions | undefined {
   if (option === undefined) return undefined;
   requireKnownNames(option, ['reserve', 'onLow'], 'quotaGuard');
-  requireCount('quotaGuard.reserve', option.reserve, { from: 0 });
-  if (option.onLow !== undefined) requireFunction('quotaGuard.onLow', option.onLow);
-  return option;
+  const { reserve, onLow } = option;
+  requireCount('quotaGuard.reserve', reserve, { from: 0 });
+  if (onLow !== undefined) requireFunction('quotaGuard.onLow', onLow);
+  return { reserve, onLow };
+}
+
+function requireAge(maxAgeMs: unknown): number | 'snapshot' {
+  if (maxAgeMs === 'snapshot') return maxAgeMs;
+  const isAge = typeof maxAgeMs === 'number' && Number.isFinite(maxAgeMs) && maxAgeMs >= 0;
+  return isAge ? maxAgeMs : refuse('cache.maxAgeMs', maxAgeMs, "a number of milliseconds from 0, or 'snapshot'");
 }
 
 function requireStore(store: CacheStore): CacheStore {

@@ -21,7 +21,7 @@ import {
 import { type CacheSettings, resolveCache, resolveQuotaGuard } from './quota-settings.ts';
 
 /** The options of a client, checked and complete. */
-export interface ClientSettings extends Omit<CallSettings, 'useReserve'> {
+export interface ClientSettings extends Omit<CallSettings, 'useReserve' | 'maxAgeMs'> {
   readonly baseUrl: string;
   readonly auth: AuthForm;
   readonly deadlineMs: number;

@@ -1,86 +1,80 @@
-import type { CacheEntry } from '../cache/cache-entry.ts';
-import type { Shelf } from '../cache/shelf.ts';
-import { Cancellation, type CancelSignal } from '../cancellation.ts';
+import { Shelf, type ShelfParts } from '../cache/shelf.ts';
+import { type SnapshotAgeParts, snapshotAge } from '../cache/snapshot-age.ts';
+import type { CacheSettings } from '../config/quota-settings.ts';
 import { QuotaExhaustedError } from '../errors/quota-exhausted-error.ts';
 import { RateLimitError } from '../errors/rate-limit-error.ts';
 import { parseJson } from '../parse-json.ts';
-import { withPatience } from '../patience.ts';
-import { AttemptLog, type Endpoint } from '../request.ts';
-import type { Timers } from '../timers.ts';
+import type { ApiResponse, Handler, KeyedRequest } from '../request.ts';
 import { WebHeaders } from '../transport/web-headers.ts';
-import type { Answer, Caller } from './coalesce.ts';
 
-interface CacheParts {
-  readonly shelf: Shelf;
-  /** Longest age of an answer in milliseconds; asked per call, since the plan's snapshot interval can change. */
-  readonly maxAgeMs: (signal: CancelSignal) => Promise<number>;
-  /** A limited or exhausted key is given answers up to this age; 0 for none. */
-  readonly staleIfLimitedMs: number;
-  readonly timers: Timers;
-  readonly now: () => number;
-}
+/** An entry from further in the future than this is not taken: nobody knows how old it really is. */
+const CLOCK_SKEW_MS = 60_000;
 
-type Send = (caller: Caller) => Promise<Answer>;
+type CacheOptions = CacheSettings & ShelfParts & SnapshotAgeParts;
 
 /** Answers from a store while an answer is young enough. Only what costs quota is kept. */
-export function cache(parts: CacheParts) {
-  return (next: Send): Send =>
-    (caller) =>
-      caller.endpoint.consumesQuota ? askOnceInAWhile(caller, { next, ...parts }) : next(caller);
+export function cache({ maxAgeMs, staleIfLimitedMs, ...parts }: CacheOptions) {
+  const shelf = new Shelf(parts);
+  // Asked per call, since the plan's snapshot interval can change.
+  const usualAgeMs = maxAgeMs === 'snapshot' ? snapshotAge(parts) : async () => maxAgeMs;
+
+  return (next: Handler): Handler =>
+    async (request) => {
+      if (!request.endpoint.consumesQuota) return next(request);
+      const usualMs = await usualAgeMs(request);
+      return answer(request, { next, shelf, now: parts.now, usualMs, staleIfLimitedMs });
+    };
 }
 
-async function askOnceInAWhile(
-  caller: Caller,
-  { next, ...parts }: CacheParts & { readonly next: Send },
-): Promise<Answer> {
-  const { shelf, staleIfLimitedMs, timers, now } = parts;
-  const cancellation = new Cancellation();
-  const leave = (error: unknown) => cancellation.cancel(error);
-  const lookingUp = lookUp(caller, cancellation, parts);
-  const { name, longestMs, kept } = await withPatience(lookingUp, caller, { timers, nowMs: now(), leave });
-  if (kept !== undefined && kept.ageMs < longestMs) return kept;
+interface Cached {
+  readonly next: Handler;
+  readonly shelf: Shelf;
+  readonly now: () => number;
+  readonly usualMs: number;
+  readonly staleIfLimitedMs: number;
+}
+
+async function answer(
+  request: KeyedRequest,
+  { next, shelf, now, usualMs, staleIfLimitedMs }: Cached,
+): Promise<ApiResponse> {
+  const { maxAgeMs = usualMs } = request.settings;
+  const kept = await findKept(request, { shelf, now });
+  if (kept !== undefined && kept.ageMs() < maxAgeMs) return given(kept, 'cache');
   try {
-    const answer = await next(caller);
-    shelf.write(name, answer.response, Math.max(longestMs, staleIfLimitedMs));
-    return answer;
+    const response = await next(request);
+    shelf.write(request, response, Math.max(usualMs, maxAgeMs, staleIfLimitedMs));
+    return response;
   } catch (error) {
-    const isUseful = kept !== undefined && kept.ageMs < staleIfLimitedMs;
-    if (!isUseful || !isLimit(error)) throw error;
-    return { ...kept, source: 'stale' };
+    // Its age by now: the call may have waited for long before it failed.
+    if (kept === undefined || kept.ageMs() >= staleIfLimitedMs || !isLimit(error)) throw error;
+    return given(kept, 'stale');
   }
 }
 
-interface LookUp {
-  readonly name: string;
-  readonly longestMs: number;
-  readonly kept: Answer | undefined;
+interface KeptAnswer {
+  readonly response: ApiResponse;
+  readonly ageMs: () => number;
 }
 
-async function lookUp(
-  { endpoint, maxAgeMs: ownMaxAgeMs }: Caller,
-  signal: CancelSignal,
-  { shelf, maxAgeMs, now }: CacheParts,
-): Promise<LookUp> {
-  const longestMs = ownMaxAgeMs ?? (await maxAgeMs(signal));
-  const name = await shelf.nameOf(endpoint, signal);
-  const entry = await shelf.read(name);
-  return { name, longestMs, kept: entry && keptAnswer(entry, endpoint, now()) };
+function given({ response, ageMs }: KeptAnswer, source: 'cache' | 'stale'): ApiResponse {
+  return { ...response, kept: { source, ageMs: ageMs() } };
 }
 
 function isLimit(error: unknown): boolean {
   return error instanceof RateLimitError || error instanceof QuotaExhaustedError;
 }
 
-/** The answer that an entry holds; `undefined` when its body is not what the endpoint gives. */
-function keptAnswer(entry: CacheEntry, endpoint: Endpoint, now: number): Answer | undefined {
-  const { status, rawBody, headers } = entry;
-  const parsed = endpoint.parse(parseJson(rawBody));
+/** `undefined` when nothing is kept, or what is kept is not what the endpoint gives. */
+async function findKept(
+  request: KeyedRequest,
+  { shelf, now }: { readonly shelf: Shelf; readonly now: () => number },
+): Promise<KeptAnswer | undefined> {
+  const entry = await shelf.read(request);
+  if (entry === undefined || entry.storedAtMs > now() + CLOCK_SKEW_MS) return undefined;
+  const { status, rawBody, headers, storedAtMs } = entry;
+  const parsed = request.endpoint.parse(parseJson(rawBody));
   if (parsed.issues !== undefined) return undefined;
-  const response = {
-    status,
-    rawBody,
-    data: parsed.data,
-    headers: new WebHeaders(new Headers(headers.map(([n, v]) => [n, v]))),
-  };
-  return { response, log: new AttemptLog(), source: 'cache', ageMs: Math.max(0, now - entry.storedAtMs) };
+  const response = { status, rawBody, headers: new WebHeaders(headers), data: parsed.data };
+  return { response, ageMs: () => Math.max(0, now() - storedAtMs) };
 }

@@ -10,8 +10,6 @@ import type { Timers } from '../timers.ts';
 export interface Caller extends Patience {
   readonly endpoint: Endpoint;
   readonly settings: CallSettings;
-  /** Longest age of a kept answer in milliseconds; `undefined`: as the client's `cache` says. */
-  readonly maxAgeMs: number | undefined;
 }
 
 /** What a caller gets: the answer, the attempts it took, where it came from, and how old it is. */
@@ -32,45 +30,57 @@ interface Flight {
 
 /**
  * Identical calls under way at the same time share one request. Each caller keeps its own signal and deadline: leaving
- * early ends the request only for the last one. Calls with other settings (retries, timeouts) do not mix.
+ * early ends the request only for the last one. Calls with other settings (retries, ages) do not mix.
  */
 export function coalesce({ timers, now }: { readonly timers: Timers; readonly now: () => number }) {
   const flights = new Map<string, Flight>();
 
+  const takeOff = (key: string, caller: Caller, next: Handler<ApiRequest>): Flight => {
+    const flight = begin(caller, next);
+    const land = () => {
+      if (flights.get(key) === flight) flights.delete(key);
+    };
+    flight.response.then(land, land);
+    flight.cancellation.addEventListener('abort', land);
+    flights.set(key, flight);
+    return flight;
+  };
+
   return (next: Handler<ApiRequest>) =>
     async (caller: Caller): Promise<Answer> => {
-      const { signal, deadlineAt } = caller;
-      if (signal?.aborted) throw new AbortError({ cause: signal.reason });
+      if (caller.signal?.aborted) throw new AbortError({ cause: caller.signal.reason });
       const key = flightKey(caller);
       const existing = flights.get(key);
-      const flight = existing ?? takeOff(caller, next);
-      const land = () => {
-        if (flights.get(key) === flight) flights.delete(key);
-      };
-      if (existing === undefined) {
-        flights.set(key, flight);
-        flight.response.then(land, land);
-      }
+      const flight = existing ?? takeOff(key, caller, next);
       flight.callers += 1;
-      flight.deadlineAt = Math.max(flight.deadlineAt, deadlineAt);
+      flight.deadlineAt = Math.max(flight.deadlineAt, caller.deadlineAt);
       const leave = () => {
         flight.callers -= 1;
-        if (flight.callers > 0) return;
-        land();
-        flight.cancellation.cancel(new AbortError());
+        if (flight.callers === 0) flight.cancellation.cancel(new AbortError());
       };
-      const { log, response: landing } = flight;
-      const response = await withPatience(landing, caller, { timers, nowMs: now(), attempts: log.attempts, leave });
-      if (existing === undefined) return { response, log, source: 'network', ageMs: 0 };
-      return { response: copyOf(response), log, source: 'coalesced', ageMs: 0 };
+      const { attempts } = flight.log;
+      const response = await withPatience(flight.response, caller, { timers, nowMs: now(), attempts, leave });
+      return existing === undefined ? own(response, flight.log) : shared(response, flight.log);
     };
 }
 
-function flightKey({ endpoint, settings: { timeoutMs, maxRetries, onLimit, useReserve } }: Caller): string {
-  return `${endpoint.target} ${timeoutMs} ${maxRetries} ${onLimit} ${useReserve}`;
+function own(response: ApiResponse, log: AttemptLog): Answer {
+  const { source, ageMs } = response.kept ?? { source: 'network', ageMs: 0 };
+  return { response, log, source, ageMs };
 }
 
-function takeOff({ endpoint, settings }: Caller, next: Handler<ApiRequest>): Flight {
+/** With data of its own: what one caller changes in it, the others must not see. */
+function shared(response: ApiResponse, log: AttemptLog): Answer {
+  const { source, ageMs } = response.kept ?? { source: 'coalesced', ageMs: 0 };
+  return { response: { ...response, data: structuredClone(response.data) }, log, source, ageMs };
+}
+
+function flightKey({ endpoint, settings }: Caller): string {
+  const { timeoutMs, maxRetries, onLimit, useReserve, maxAgeMs } = settings;
+  return [endpoint.target, timeoutMs, maxRetries, onLimit, useReserve, maxAgeMs].join(' ');
+}
+
+function begin({ endpoint, settings }: Caller, next: Handler<ApiRequest>): Flight {
   const cancellation = new Cancellation();
   const log = new AttemptLog();
   const deadlineAt = () => flight.deadlineAt;
@@ -78,9 +88,4 @@ function takeOff({ endpoint, settings }: Caller, next: Handler<ApiRequest>): Fli
   const response = Promise.resolve().then(() => next({ endpoint, settings, signal: cancellation, deadlineAt, log }));
   const flight: Flight = { cancellation, log, response, callers: 0, deadlineAt: 0 };
   return flight;
-}
-
-/** What one caller changes in its data, the others must not see. */
-function copyOf(response: ApiResponse): ApiResponse {
-  return { ...response, data: structuredClone(response.data) };
 }

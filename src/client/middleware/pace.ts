@@ -1,49 +1,60 @@
 import type { Clock } from '../clock.ts';
-import { Pacer } from '../quota/pacer.ts';
-import type { QuotaLedger } from '../quota/quota-ledger.ts';
-import type { Handler } from '../request.ts';
-import type { KeyState } from '../state/key-state.ts';
+import { RateLimitError, type RateLimitReason } from '../errors/rate-limit-error.ts';
+import { type RefreshQuota, SHARED_KEY_MS } from '../quota/refresh-quota.ts';
+import type { Handler, KeyedRequest } from '../request.ts';
 import type { KeyStates } from '../state/key-states.ts';
-import type { Timers } from '../timers.ts';
-import { limitedError } from './limited-error.ts';
 
 interface PaceOptions {
   readonly clock: Clock;
-  readonly timers: Timers;
   readonly states: KeyStates;
-  /** Requests that are not spread: the guard keeps them. */
+  /** Requests that are not spread: the guard keeps them, and calls with `useReserve` do not wait. */
   readonly reserve: number;
-  readonly askQuota: () => Promise<unknown>;
+  readonly refreshQuota: RefreshQuota;
 }
 
 /** Spreads what is left of the monthly quota evenly over the time until it resets. */
-export function pace({ clock, timers, states, reserve, askQuota }: PaceOptions) {
-  const pacers = new WeakMap<KeyState, Pacer>();
-  const pacerOf = (state: KeyState): Pacer => {
-    const pacer = pacers.get(state) ?? new Pacer({ clock, timers, intervalMs: () => intervalMs(state.ledger) });
-    pacers.set(state, pacer);
-    return pacer;
-  };
-  const intervalMs = (ledger: QuotaLedger): number => {
-    const estimate = ledger.estimate();
-    if (estimate?.remaining === undefined) return 0;
-    return (Date.parse(estimate.quota.resets_at) - clock.now()) / Math.max(1, estimate.remaining - reserve);
-  };
-
+export function pace(options: PaceOptions) {
+  const { refreshQuota } = options;
   return (next: Handler): Handler =>
     async (request) => {
-      if (!request.endpoint.consumesQuota) return next(request);
-      const state = states.of(request.key);
-      // Without a quota there is no pace; the call itself will tell what is wrong.
-      if (state.ledger.estimate() === undefined) await askQuota().catch(() => undefined);
-      const pacer = pacerOf(state);
-      const retryAtMs = pacer.slotAt();
-      const nowMs = clock.now();
-      if (retryAtMs > request.deadlineAt()) {
-        throw limitedError({ reason: 'deadline', retryAtMs, nowMs, request, refused: undefined });
-      }
-      await pacer.turn(request.signal);
-      request.log.waited(clock.now() - nowMs);
+      if (!request.endpoint.consumesQuota || request.settings.useReserve) return next(request);
+      await refreshQuota(request, SHARED_KEY_MS);
+      await takeTurn(request, options);
+      // The turn may have come hours later; the next one is computed from this.
+      await refreshQuota(request, SHARED_KEY_MS);
       return next(request);
     };
+}
+
+async function takeTurn(request: KeyedRequest, { clock, states, reserve }: PaceOptions): Promise<void> {
+  const { pacer } = states.of(request.key);
+  const askedAtMs = clock.now();
+  const slotAtMs = pacer.slotAt(reserve);
+  const reason = whyNotWait(request, { slotAtMs, nowMs: askedAtMs });
+  if (reason !== undefined) throw tooEarly(request, { reason, slotAtMs, nowMs: askedAtMs });
+  await pacer.turn(reserve, request.signal);
+  request.log.waited(clock.now() - askedAtMs);
+}
+
+interface Slot {
+  readonly slotAtMs: number;
+  readonly nowMs: number;
+}
+
+function whyNotWait({ settings, deadlineAt }: KeyedRequest, { slotAtMs, nowMs }: Slot): RateLimitReason | undefined {
+  if (slotAtMs <= nowMs) return undefined;
+  if (settings.onLimit === 'throw') return 'policy';
+  return slotAtMs > deadlineAt() ? 'deadline' : undefined;
+}
+
+function tooEarly(
+  { key, log }: KeyedRequest,
+  { reason, slotAtMs, nowMs }: Slot & { readonly reason: RateLimitReason },
+): RateLimitError {
+  const why = reason === 'policy' ? "and onLimit is 'throw'" : 'after the deadline of the call (deadlineMs)';
+  const retryAt = new Date(slotAtMs);
+  return new RateLimitError(
+    `Spread until the quota resets (pace), the next request of key ${key.masked} is due at ${retryAt.toISOString()}, ${why}`,
+    { reason, retryAfterMs: slotAtMs - nowMs, retryAt, attempts: log.attempts },
+  );
 }

@@ -23,6 +23,12 @@ interface SendOptions {
   readonly userAgent: string;
 }
 
+/** How things stood when an attempt began. */
+interface Start {
+  readonly startedAt: number;
+  readonly spentBefore: number;
+}
+
 /** One attempt: authenticate, send, read, parse, within `timeoutMs`. Every failure leaves it as one of the client's errors. */
 export function send({ settings, timers, events, states, userAgent }: SendOptions): Handler {
   const { clock } = settings;
@@ -39,25 +45,27 @@ export function send({ settings, timers, events, states, userAgent }: SendOption
     });
   };
 
-  const tell = (request: KeyedRequest, outcome: Outcome, startedAt: number) => {
+  const tell = (request: KeyedRequest, outcome: Outcome, { startedAt, spentBefore }: Start) => {
     const { status, code } = resultOf(outcome);
     const { endpoint, key, log } = request;
     log.ended(status, code);
     events.request({ request, status, code, durationMs: clock.now() - startedAt });
     const state = states.of(key);
-    if (endpoint.consumesQuota && mayHaveCounted(outcome)) state.ledger.spent();
-    if (endpoint.name !== 'quota' || !('rawBody' in outcome)) return;
+    if (endpoint.consumesQuota && mayHaveCounted(outcome)) state.ledger.spend();
+    if (!('rawBody' in outcome)) return;
+    state.ledger.release(log); // what was set aside for the call is spent now
+    if (endpoint.name !== 'quota') return;
     const quota = outcome.data as QuotaData; // parsed by the endpoint
-    state.sawQuota(quota);
+    state.sawQuota(quota, spentBefore);
     events.quota(key, quota);
   };
 
   return async (request) => {
     // Between the end of a wait and this, the last caller may have left: nothing is sent for nobody.
     if (request.signal.aborted) throw request.signal.reason;
-    const startedAt = clock.now();
+    const start = { startedAt: clock.now(), spentBefore: states.of(request.key).ledger.spent };
     const outcome = await settle(exchange(request).then((response) => parseResponse(response, request)));
-    tell(request, outcome, startedAt);
+    tell(request, outcome, start);
     if ('rawBody' in outcome) return outcome;
     throw outcome.error;
   };

@@ -1,24 +1,21 @@
-const UNIT_MS = {
-  s: 1000,
-  sec: 1000,
-  second: 1000,
-  min: 60_000,
-  minute: 60_000,
-  m: 60_000,
-  h: 3_600_000,
-  hour: 3_600_000,
-  d: 86_400_000,
-  day: 86_400_000,
-};
+const SECOND_MS = 1000;
+const MINUTE_MS = 60 * SECOND_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+
+const UNIT_MS = new Map([
+  ...['s', 'sec', 'secs', 'second', 'seconds'].map((unit) => [unit, SECOND_MS] as const),
+  ...['m', 'min', 'mins', 'minute', 'minutes'].map((unit) => [unit, MINUTE_MS] as const),
+  ...['h', 'hr', 'hrs', 'hour', 'hours'].map((unit) => [unit, HOUR_MS] as const),
+  ...['d', 'day', 'days'].map((unit) => [unit, DAY_MS] as const),
+]);
 
 /**
  * Milliseconds of a `snapshot_granularity` such as `5min`; `undefined` for what cannot be read. Only `5min` is shown
  * (SERVICE.md, Quota record), so near spellings are taken as well.
  */
 export function granularityMs(text: string): number | undefined {
-  const match = /^(\d+)\s*(s|sec|second|min|minute|m|h|hour|d|day)s?$/i.exec(text.trim());
-  if (match === null) return undefined;
-  const [, count, unit] = match;
-  const ms = Number(count) * (UNIT_MS[unit?.toLowerCase() as keyof typeof UNIT_MS] ?? 0);
-  return ms > 0 ? ms : undefined;
+  const [, count, unit = ''] = /^(\d+)\s*([a-z]+)$/.exec(text.trim().toLowerCase()) ?? [];
+  const ms = Number(count) * (UNIT_MS.get(unit) ?? Number.NaN);
+  return ms > 0 && Number.isSafeInteger(ms) ? ms : undefined;
 }

@@ -1,66 +1,93 @@
 import type { CancelSignal } from '../cancellation.ts';
 import type { Clock } from '../clock.ts';
-import type { Timers } from '../timers.ts';
+import { Timers } from '../timers.ts';
+import type { QuotaLedger } from './quota-ledger.ts';
 
-interface PacerOptions {
-  readonly clock: Clock;
-  readonly timers: Timers;
-  /** Milliseconds between requests as things stand now; 0 for no pace. */
-  readonly intervalMs: () => number;
+/** While requests wait, the quota can change (an upgrade, another process), and so can the clock. */
+const LOOK_AGAIN_MS = 60_000;
+
+interface Turn {
+  /** Requests that are not spread. */
+  readonly reserve: number;
+  readonly come: () => void;
 }
 
-/** Lets requests through one by one, an interval apart; first come, first served. */
+/** Lets the requests of a key through one by one, evenly spread until its quota resets; first come, first served. */
 export class Pacer {
   readonly #clock: Clock;
   readonly #timers: Timers;
-  readonly #intervalMs: () => number;
-  readonly #waiting = new Set<() => void>();
-  #nextAt = Number.NEGATIVE_INFINITY;
-  #isArmed = false;
+  readonly #ledger: QuotaLedger;
+  readonly #waiting = new Set<Turn>();
+  #lastAtMs: number | undefined;
+  #spacingMs = 0;
+  #stopTimer: (() => void) | undefined;
 
-  constructor({ clock, timers, intervalMs }: PacerOptions) {
+  constructor(clock: Clock, ledger: QuotaLedger) {
     this.#clock = clock;
-    this.#timers = timers;
-    this.#intervalMs = intervalMs;
+    this.#timers = new Timers(clock);
+    this.#ledger = ledger;
   }
 
-  /** Epoch milliseconds at which a request that comes now would be let through. */
-  slotAt(): number {
-    return Math.max(this.#clock.now(), this.#nextAt) + this.#waiting.size * this.#intervalMs();
+  /** Requests that wait for their turn. */
+  get waiting(): number {
+    return this.#waiting.size;
+  }
+
+  /** Epoch milliseconds of the turn of a request that comes now, as things stand. */
+  slotAt(reserve: number): number {
+    return this.#nextAt(reserve) + this.#waiting.size * this.#spacingMs;
   }
 
   /** Resolves when it is this request's turn; rejects with the signal's reason, and then takes no turn. */
-  turn(signal: CancelSignal): Promise<void> {
+  turn(reserve: number, signal: CancelSignal): Promise<void> {
     return new Promise((resolve, reject) => {
-      const onAbort = () => {
-        this.#waiting.delete(go);
+      if (signal.aborted) return reject(signal.reason);
+      const leave = () => {
+        this.#waiting.delete(turn);
+        if (this.#waiting.size === 0) this.#stopTimer?.();
         reject(signal.reason);
       };
-      const go = () => {
-        signal.removeEventListener('abort', onAbort);
+      const come = () => {
+        signal.removeEventListener('abort', leave);
         resolve();
       };
-      signal.addEventListener('abort', onAbort);
-      this.#waiting.add(go);
-      this.#advance();
+      const turn = { reserve, come };
+      signal.addEventListener('abort', leave, { once: true });
+      this.#waiting.add(turn);
+      if (this.#waiting.size === 1) this.#advance();
     });
   }
 
+  /** Lets through whoever may go, and sets a timer for the next. */
   #advance(): void {
-    const now = this.#clock.now();
-    const [first] = this.#waiting;
-    if (first === undefined || this.#isArmed) return;
-    if (now < this.#nextAt) {
-      this.#isArmed = true;
-      this.#timers.after(this.#nextAt - now, () => {
-        this.#isArmed = false;
-        this.#advance();
-      });
-      return;
+    for (const turn of this.#waiting) {
+      const now = this.#clock.now();
+      const waitMs = this.#nextAt(turn.reserve) - now;
+      if (waitMs > 0) {
+        this.#stopTimer = this.#timers.after(Math.min(waitMs, LOOK_AGAIN_MS), () => this.#advance());
+        return;
+      }
+      this.#waiting.delete(turn);
+      this.#lastAtMs = now;
+      turn.come();
     }
-    this.#waiting.delete(first);
-    this.#nextAt = now + this.#intervalMs();
-    first();
-    this.#advance();
+  }
+
+  #nextAt(reserve: number): number {
+    const now = this.#clock.now();
+    if (this.#lastAtMs === undefined) return now;
+    this.#lastAtMs = Math.min(this.#lastAtMs, now); // the clock may have been set back
+    this.#spacingMs = this.#spacingSince(this.#lastAtMs, reserve) ?? this.#spacingMs;
+    return Math.max(now, this.#lastAtMs + this.#spacingMs);
+  }
+
+  /** Divides the time since the last request by the requests to come; `undefined` while the quota is not known. */
+  #spacingSince(lastAtMs: number, reserve: number): number | undefined {
+    const estimate = this.#ledger.estimate();
+    if (estimate === undefined) return undefined;
+    const { remaining, quota } = estimate;
+    if (remaining === undefined) return 0;
+    const timeMs = Math.max(0, Date.parse(quota.resets_at) - lastAtMs);
+    return timeMs / (Math.max(0, remaining - reserve) + 1);
   }
 }

@@ -14,45 +14,91 @@ export interface QuotaEstimate {
   readonly remaining: number | undefined;
 }
 
+interface Known {
+  readonly quota: QuotaData;
+  readonly asOfMs: number;
+  readonly spentBefore: number;
+}
+
+/** A service that could not tell the quota is not asked again for so long. */
+const ASK_AGAIN_MS = 60_000;
+
 /** Keeps count of what a key uses between two quota records. */
 export class QuotaLedger {
   readonly #clock: Clock;
-  #known: { readonly quota: QuotaData; readonly asOfMs: number } | undefined;
-  #usedSince = 0;
-  /** Calls that may still send a request: held back so that a crowd cannot slip through the last free place. */
-  #held = 0;
+  #known: Known | undefined;
+  #couldNotAskAtMs = Number.NEGATIVE_INFINITY;
+  #spent = 0;
+  readonly #holders = new Set<object>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /** A record replaces the count. */
-  sawQuota(quota: QuotaData): void {
-    this.#known = { quota, asOfMs: this.#clock.now() };
-    this.#usedSince = 0;
+  /** Requests spent so far, as far as this process can tell. */
+  get spent(): number {
+    return this.#spent;
+  }
+
+  /**
+   * A record replaces the count. `spentBefore` is what had been spent when it was asked for: what was spent since may
+   * be in the record or not, and is counted, so that the estimate errs on the safe side.
+   */
+  sawQuota(quota: QuotaData, spentBefore: number): void {
+    this.#known = { quota, asOfMs: this.#clock.now(), spentBefore };
+  }
+
+  /** The service was asked for the quota, and did not tell it. */
+  couldNotAsk(): void {
+    this.#couldNotAskAtMs = this.#clock.now();
+  }
+
+  /** Whether asking now is of no use: there is a record no older than this, or the service has just failed to give one. */
+  isUpToDate(maxAgeMs: number): boolean {
+    const estimate = this.estimate();
+    if (estimate !== undefined && this.#isWithin(maxAgeMs, estimate.asOf.getTime())) return true;
+    return this.#isWithin(ASK_AGAIN_MS, this.#couldNotAskAtMs);
   }
 
   /** A request was sent that counts, or whose answer was lost. A 429 is free (SERVICE.md, Limits, rule 2). */
-  spent(): void {
-    this.#usedSince += 1;
+  spend(): void {
+    this.#spent += 1;
   }
 
-  /** Keeps one request for a call under way. Returns what gives it back. */
-  hold(): () => void {
-    this.#held += 1;
-    return () => {
-      this.#held -= 1;
-    };
+  /** Sets one request aside for a call under way, so that a crowd cannot slip through the last free place. */
+  hold(call: object): void {
+    this.#holders.add(call);
+  }
+
+  release(call: object): void {
+    this.#holders.delete(call);
+  }
+
+  /** Requests left that are not set aside; `undefined` when there is no number to go by. */
+  available(): number | undefined {
+    const remaining = this.estimate()?.remaining;
+    return remaining === undefined ? undefined : Math.max(0, remaining - this.#holders.size);
   }
 
   /** `undefined` before the first record, and after its period has ended. */
   estimate(): QuotaEstimate | undefined {
-    if (this.#known === undefined) return undefined;
-    const { quota, asOfMs } = this.#known;
-    if (this.#clock.now() >= Date.parse(quota.resets_at)) return undefined;
+    if (this.#known === undefined || hasEnded(this.#known, this.#clock.now())) return undefined;
+    const { quota, asOfMs, spentBefore } = this.#known;
     const left = remainingOf(quota);
-    const usedSince = this.#usedSince + this.#held;
+    const usedSince = this.#spent - spentBefore;
     const remaining = left === undefined ? undefined : Math.max(0, left - usedSince);
     return { quota, asOf: new Date(asOfMs), usedSince, remaining };
   }
+
+  /** A moment yet to come means that the clock was set back: nobody knows how long ago that was. */
+  #isWithin(maxAgeMs: number, atMs: number): boolean {
+    const ageMs = this.#clock.now() - atMs;
+    return ageMs >= 0 && ageMs <= maxAgeMs;
+  }
+}
+
+/** A record that was over when it came shows that the clocks disagree; the service knows better. */
+function hasEnded({ quota, asOfMs }: Known, nowMs: number): boolean {
+  const resetsAtMs = Date.parse(quota.resets_at);
+  return asOfMs < resetsAtMs && nowMs >= resetsAtMs;
 }

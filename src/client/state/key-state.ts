@@ -1,6 +1,7 @@
 import type { QuotaData } from '../../generated/types.ts';
 import type { ClientSettings } from '../config/settings.ts';
 import { RateLimiter } from '../limits/rate-limiter.ts';
+import { Pacer } from '../quota/pacer.ts';
 import { QuotaCheck } from '../quota/quota-check.ts';
 import { QuotaLedger } from '../quota/quota-ledger.ts';
 import { QuotaStop } from '../quota/quota-stop.ts';
@@ -15,6 +16,7 @@ export class KeyState {
   readonly quotaCheck: QuotaCheck;
   readonly quotaStop: QuotaStop;
   readonly ledger: QuotaLedger;
+  readonly pacer: Pacer;
   /** The clients that want to hear of waits. */
   readonly audience: Audience;
   readonly #learnsLimit: boolean;
@@ -24,6 +26,7 @@ export class KeyState {
     this.quotaCheck = new QuotaCheck(clock);
     this.quotaStop = new QuotaStop(clock);
     this.ledger = new QuotaLedger(clock);
+    this.pacer = new Pacer(clock, this.ledger);
     this.#learnsLimit = rateLimit !== false && rateLimit.perMinute === 'learn';
     this.limiter =
       rateLimit === false
@@ -31,15 +34,19 @@ export class KeyState {
         : new RateLimiter({ ...rateLimit, maxRetryAfterMs, retryAfterUnit, clock, onWait: this.audience.tell });
   }
 
-  /** The service told the quota: the plan's limit is known from now on, and whether the month is used up. */
-  sawQuota(quota: QuotaData): void {
+  /**
+   * The service told the quota: the plan's limit is known from now on, and whether the month is used up.
+   * `spentBefore`: what the ledger said when the question was sent.
+   */
+  sawQuota(quota: QuotaData, spentBefore: number): void {
     this.quotaStop.sawQuota(quota);
-    this.ledger.sawQuota(quota);
+    this.ledger.sawQuota(quota, spentBefore);
     const perMinute = quota.rate_limit_per_minute;
     if (this.#learnsLimit && perMinute >= 1) this.limiter?.tellLimit(perMinute);
   }
 
   isIdle(): boolean {
+    if (this.pacer.waiting > 0) return false;
     const view = this.limiter?.limits();
     return view === undefined || (view.waiting === 0 && view.inFlight === 0);
   }
