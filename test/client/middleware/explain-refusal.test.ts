@@ -1,0 +1,176 @@
+import { expect, test } from 'vitest';
+import { QuotaExhaustedError } from '../../../src/client/index.ts';
+import type { Reply } from '../../helpers/fake-fetch.ts';
+import { exhaustedQuota, failure, quotaRecord, rateLimited, success } from '../../helpers/service-replies.ts';
+import { differentCalls, errorOf, type TestClient, testClient } from '../../helpers/test-client.ts';
+
+/** Requests for the quota that a client sent. */
+function questions({ fetch }: TestClient): number {
+  return fetch.requests.filter(({ url }) => url.endsWith('/quota')).length;
+}
+
+test.each([
+  [402, 'payment_required'],
+  [403, 'quota_exceeded'],
+  [429, 'quota_exceeded'],
+  [429, 'monthly_limit'],
+])('a %i %s with a used-up month is a QuotaExhaustedError', async (status, code) => {
+  const refusal = failure(status, {
+    code,
+    message: 'No more.',
+    headers: { 'retry-after': '60', 'x-request-id': 'r1' },
+  });
+  const client = testClient(refusal, { quota: success(exhaustedQuota()) });
+
+  const error = await client.clock.run(errorOf(client.fx.latest()));
+
+  expect(error).toBeInstanceOf(QuotaExhaustedError);
+  expect(error).toMatchObject({
+    kind: 'quota_exhausted',
+    status,
+    code,
+    local: false,
+    quota: exhaustedQuota(),
+    resetsAt: new Date('2026-02-01T00:00:00.000Z'),
+    attempts: [{ status, code }],
+    cause: { status, code },
+    message: 'The monthly quota is used up: 1000 of 1000 requests, resets at 2026-02-01T00:00:00.000Z',
+  });
+  expect((error as QuotaExhaustedError).headers?.get('x-request-id')).toBe('r1');
+  expect(client.fetch.requests).toHaveLength(2);
+});
+
+test.each([
+  [402, 'request'],
+  [403, 'authentication'],
+])('a %i with requests left is what its status says: %s', async (status, kind) => {
+  const client = testClient(failure(status), { quota: success(quotaRecord()) });
+
+  expect(await client.clock.run(errorOf(client.fx.latest()))).toMatchObject({ kind, status });
+  expect(questions(client)).toBe(1);
+});
+
+test('a 429 of another name with requests left waits like a limit', async () => {
+  const refusal = failure(429, { code: 'slow_down', headers: { 'retry-after': '5' } });
+  const client = testClient([refusal, success({ EUR: 1 })], { quota: success(quotaRecord()) });
+  const startedAt = client.clock.now();
+
+  await expect(client.clock.run(client.fx.latest())).resolves.toEqual({ EUR: 1 });
+
+  expect(client.clock.now() - startedAt).toBe(5000);
+});
+
+test.each([
+  ['a rate_limited 429', rateLimited('1')],
+  ['a 400', failure(400)],
+  ['a 401', failure(401)],
+  ['a 404', failure(404)],
+  ['a 500', failure(500)],
+])('%s is clear, and asks nothing', async (_, reply) => {
+  const client = testClient(reply, { quota: success(exhaustedQuota()), maxRetries: 0, onLimit: 'throw' });
+
+  await client.clock.run(errorOf(client.fx.latest()));
+
+  expect(questions(client)).toBe(0);
+});
+
+test('a refused quota() is not explained by asking for the quota', async () => {
+  const client = testClient(failure(403), { quota: failure(403) });
+
+  await expect(client.fx.quota()).rejects.toMatchObject({ kind: 'authentication' });
+
+  expect(client.fetch.requests).toHaveLength(1);
+});
+
+test.each([{}, { rateLimit: { maxConcurrent: 50, perMinute: 1000 } }, { rateLimit: false } as const])(
+  'a burst of fifty against a used-up month asks once (%j)',
+  async (options) => {
+    const client = testClient(failure(429, { code: 'quota_exceeded' }), {
+      quota: success(exhaustedQuota()),
+      ...options,
+    });
+
+    const errors = await client.clock.run(Promise.all(differentCalls(client.fx, 50).map((call) => errorOf(call))));
+
+    expect(errors.every((error) => error instanceof QuotaExhaustedError)).toBe(true);
+    expect(questions(client)).toBe(1);
+    expect(client.clock.pending).toBe(0);
+  },
+);
+
+test.each<[string, Reply]>([
+  ['refused', failure(401)],
+  ['limited', rateLimited('30')],
+  ['broken', { body: '<html></html>' }],
+  ['lost', new Error('socket hang up')],
+])('when the quota is %s, the refusal stands as it is', async (_, quota) => {
+  const client = testClient(failure(402, { code: 'pay' }), { quota });
+
+  expect(await client.clock.run(errorOf(client.fx.latest()))).toMatchObject({
+    kind: 'request',
+    status: 402,
+    code: 'pay',
+  });
+  expect(questions(client)).toBe(1);
+});
+
+test('a quota that never comes holds a refusal back for one timeout at most', async () => {
+  const client = testClient(failure(402), { quota: 'never', timeoutMs: 3000 });
+  const startedAt = client.clock.now();
+
+  expect(await client.clock.run(errorOf(client.fx.latest()))).toMatchObject({ kind: 'request', status: 402 });
+
+  expect(client.clock.now() - startedAt).toBe(3000);
+  expect(client.clock.pending).toBe(0);
+});
+
+test('after a refusal calls fail without a request, quota() goes on working, and a minute later one finds out', async () => {
+  let plan = exhaustedQuota();
+  const service: Reply = () =>
+    plan.monthly_used < 1000 ? success({ EUR: 1 }) : failure(429, { code: 'quota_exceeded' });
+  const client = testClient(service, { quota: () => success(plan) });
+  const { fx, fetch, clock } = client;
+  await errorOf(fx.latest());
+  const sent = fetch.requests.length;
+
+  await clock.advance(1000);
+  const local = await errorOf(fx.latest());
+  expect(local).toMatchObject({
+    kind: 'quota_exhausted',
+    local: true,
+    status: undefined,
+    quota: exhaustedQuota(),
+    resetsAt: new Date('2026-02-01T00:00:00.000Z'),
+    attempts: [],
+  });
+  expect(fetch.requests).toHaveLength(sent);
+  await expect(fx.quota()).resolves.toEqual(exhaustedQuota());
+
+  plan = quotaRecord();
+  await clock.advance(59_000);
+  await expect(fx.latest()).resolves.toEqual({ EUR: 1 });
+});
+
+test('an upgrade that quota() tells of is noticed at once', async () => {
+  let plan = exhaustedQuota();
+  const service: Reply = () => (plan.plan === 'free' ? failure(402) : success({ EUR: 1 }));
+  const { fx } = testClient(service, { quota: () => success(plan) });
+  await errorOf(fx.latest());
+
+  plan = quotaRecord({ plan: 'developer', monthly_limit: 100_000, monthly_used: 1001 });
+  await fx.quota();
+
+  await expect(fx.latest()).resolves.toEqual({ EUR: 1 });
+});
+
+test('calls in the queue when the month ends fail without a request each', async () => {
+  const client = testClient(failure(429, { code: 'quota_exceeded' }), {
+    quota: success(exhaustedQuota()),
+    rateLimit: { maxConcurrent: 1 },
+  });
+
+  const errors = await client.clock.run(Promise.all(differentCalls(client.fx, 20).map((call) => errorOf(call))));
+
+  expect(errors.filter((error) => (error as QuotaExhaustedError).local)).toHaveLength(19);
+  expect(client.fetch.requests).toHaveLength(2);
+});

@@ -1,0 +1,230 @@
+import { expect, test } from 'vitest';
+import { FxRates, type FxRatesOptions, type WaitEvent } from '../../../src/client/index.ts';
+import { FakeClock } from '../../helpers/fake-clock.ts';
+import { fakeFetch, type Reply } from '../../helpers/fake-fetch.ts';
+import { API_KEY, failure, quotaRecord, rateLimited, success } from '../../helpers/service-replies.ts';
+import { BASE_URL, differentCalls, errorOf, testClient } from '../../helpers/test-client.ts';
+
+const OTHER_KEY = `fx_live_${'f'.repeat(48)}`;
+
+/** A service that refuses for `refusesForMs` after its first request, and counts what comes too early. */
+function closedAtFirst(clock: FakeClock, refusesForMs: number) {
+  const startedAt = clock.now();
+  let early = -1; // the first one could not know
+  const reply: Reply = () => {
+    const leftMs = startedAt + refusesForMs - clock.now();
+    if (leftMs <= 0) return success();
+    early += 1;
+    return rateLimited(String(Math.ceil(leftMs / 1000)));
+  };
+  return { reply, early: () => early };
+}
+
+/** Clients that share a clock and a service. */
+function world(reply: Reply, clock = new FakeClock()) {
+  const fetch = fakeFetch(reply);
+  const create = (options: FxRatesOptions = {}) =>
+    new FxRates({ baseUrl: BASE_URL, apiKey: API_KEY, clock, fetch, random: () => 0.5, ...options });
+  return { clock, fetch, create };
+}
+
+test('a refusal of one client holds back every client of the key', async () => {
+  const clock = new FakeClock();
+  const service = closedAtFirst(clock, 30_000);
+  const { create } = world(service.reply, clock);
+  const [first, second] = [create(), create()];
+
+  const one = first.latest({ call: 'a' });
+  await clock.advance(1000);
+  const others = [...differentCalls(second, 10), ...differentCalls(first, 10)];
+  await clock.run(Promise.all([one, ...others]));
+
+  expect(service.early()).toBe(0);
+  expect(clock.pending).toBe(0);
+});
+
+test('a refusal of one key does not hold back another', async () => {
+  const { clock, create } = world(({ headers }) =>
+    headers['authorization'] === `Bearer ${API_KEY}` ? rateLimited('30') : success({ EUR: 1 }),
+  );
+  const startedAt = clock.now();
+  const limited = errorOf(create().latest({}, { deadlineMs: 40_000 }));
+
+  await expect(clock.run(create({ apiKey: OTHER_KEY }).latest())).resolves.toEqual({ EUR: 1 });
+
+  expect(clock.now()).toBe(startedAt);
+  expect(await clock.run(limited)).toMatchObject({ kind: expect.stringMatching(/timeout|rate_limited/) });
+});
+
+test('the same key at another host has a limit of its own', async () => {
+  const { clock, create } = world(({ url }) => (url.startsWith(BASE_URL) ? rateLimited('30') : success({ EUR: 1 })));
+  const startedAt = clock.now();
+  await errorOf(create().latest({}, { onLimit: 'throw' }));
+
+  await clock.run(create({ baseUrl: 'https://other.test' }).latest({}, { onLimit: 'throw' }));
+
+  expect(clock.now()).toBe(startedAt);
+});
+
+test('waiting for a limit costs no retry', async () => {
+  const { fx, fetch, clock } = testClient([...Array(5).fill(rateLimited('1')), success({ EUR: 1 })], { maxRetries: 0 });
+
+  const { data, meta } = await clock.run(fx.latest().withMeta());
+
+  expect(data).toEqual({ EUR: 1 });
+  expect(fetch.requests).toHaveLength(6);
+  expect(meta.attempts.map(({ reason }) => reason)).toEqual(['first', ...Array(5).fill('rate_limited')]);
+  expect(meta.attempts.slice(1).every(({ waitedMs }) => waitedMs >= 1000)).toBe(true);
+  expect(meta.durationMs).toBe(meta.attempts.reduce((sum, { waitedMs }) => sum + waitedMs, 0));
+});
+
+test("with onLimit 'throw' a refusal is an error at once, and so are the calls behind it", async () => {
+  const { fx, fetch, clock } = testClient([rateLimited('7'), success()], { onLimit: 'throw' });
+  const startedAt = clock.now();
+
+  const refused = await errorOf(fx.latest({ call: 1 }));
+  const behind = await errorOf(fx.latest({ call: 2 }));
+
+  expect(refused).toMatchObject({
+    kind: 'rate_limited',
+    reason: 'policy',
+    code: 'rate_limited',
+    status: 429,
+    retryAfterMs: 7000,
+    retryAt: new Date(startedAt + 7000),
+    retryAfterRaw: '7',
+    attempts: [{ status: 429 }],
+    cause: { message: expect.stringContaining('Too many requests.') },
+  });
+  expect(behind).toMatchObject({ reason: 'policy', retryAfterMs: 7000, status: undefined, attempts: [] });
+  expect(fetch.requests).toHaveLength(1);
+  expect(clock.now()).toBe(startedAt);
+  expect(clock.pending).toBe(0);
+
+  await clock.advance(7000);
+  await expect(fx.latest({ call: 3 })).resolves.toBeDefined();
+});
+
+test('a Retry-After beyond maxRetryAfterMs fails every waiting call at once, and says until when', async () => {
+  const { fx, fetch, clock } = testClient(rateLimited('50'), { maxRetryAfterMs: 40_000 });
+  const startedAt = clock.now();
+
+  const errors = await Promise.all(differentCalls(fx, 50).map((call) => errorOf(call)));
+
+  for (const error of errors) {
+    expect(error).toMatchObject({
+      kind: 'rate_limited',
+      reason: 'max_retry_after',
+      retryAfterMs: 50_000,
+      retryAt: new Date(startedAt + 50_000),
+    });
+  }
+  expect(clock.now()).toBe(startedAt);
+  expect(fetch.requests.length).toBeLessThanOrEqual(16);
+});
+
+test('a call whose slot lies beyond its deadline fails at once, those that can wait do so', async () => {
+  const { fx, clock } = testClient([rateLimited('30'), success({ EUR: 1 })]);
+  const startedAt = clock.now();
+  const patient = fx.latest({ call: 1 }, { deadlineMs: 60_000 });
+  await clock.advance(1000);
+
+  const hasty = await errorOf(fx.latest({ call: 2 }, { deadlineMs: 10_000 }));
+
+  expect(hasty).toMatchObject({ kind: 'rate_limited', reason: 'deadline', retryAfterMs: 29_000 });
+  expect(String(hasty)).toContain('the next slot is in 29 s, after the deadline of the call (deadlineMs)');
+  expect(clock.now() - startedAt).toBe(1000);
+  await expect(clock.run(patient)).resolves.toEqual({ EUR: 1 });
+});
+
+test('at most maxConcurrent requests are under way at once', async () => {
+  let underWay = 0;
+  let most = 0;
+  const { fx, clock } = testClient(
+    async () => {
+      underWay += 1;
+      most = Math.max(most, underWay);
+      await clock.sleep(50);
+      underWay -= 1;
+      return success();
+    },
+    { rateLimit: { maxConcurrent: 3 } },
+  );
+
+  await clock.run(Promise.all(differentCalls(fx, 30)));
+
+  expect(most).toBe(3);
+});
+
+test('a limit told by quota() is kept', async () => {
+  const arrivals: number[] = [];
+  const { fx, clock } = testClient(
+    () => {
+      arrivals.push(clock.now());
+      return success();
+    },
+    { quota: success(quotaRecord({ rate_limit_per_minute: 5 })), rateLimit: { probe: false } },
+  );
+  await fx.quota();
+
+  await clock.run(Promise.all(differentCalls(fx, 12, { deadlineMs: false })));
+
+  for (const at of arrivals)
+    expect(arrivals.filter((other) => other >= at && other < at + 60_000).length).toBeLessThanOrEqual(5);
+  expect(fx.limits()).toMatchObject({ perMinute: 5, inFlight: 0, waiting: 0 });
+});
+
+test('tells of a wait once, to every client that waits, without the key', async () => {
+  const events: WaitEvent[][] = [[], []];
+  const clock = new FakeClock();
+  const { create } = world(closedAtFirst(clock, 20_000).reply, clock);
+  const clients = events.map((list) => create({ onWait: (event) => list.push(event) }));
+  const until = new Date(clock.now() + 20_000);
+
+  await clock.run(Promise.all(clients.flatMap((client) => differentCalls(client, 5))));
+
+  const [heard = []] = events;
+  expect(heard[0]).toEqual({
+    key: 'fx_live_…cdef',
+    reason: 'retry_after',
+    waitMs: 20_000,
+    until,
+    waiting: expect.any(Number),
+  });
+  expect(new Set(heard.map((event) => event.until.getTime())).size).toBe(heard.length);
+  expect(events[1]?.[0]).toEqual(heard[0]);
+});
+
+test('shows the gate and who waits', async () => {
+  const clock = new FakeClock();
+  const fx = world(closedAtFirst(clock, 20_000).reply, clock).create();
+  const calls = Promise.all(differentCalls(fx, 5));
+  await clock.advance(5000);
+
+  expect(fx.limits()).toMatchObject({ gate: { until: clock.now() + 15_000 }, waiting: 5, inFlight: 0 });
+
+  await clock.run(calls);
+  expect(fx.limits()).toMatchObject({ gate: 'open', waiting: 0, inFlight: 0 });
+});
+
+test('without a queue each call waits for itself, out of the retry budget', async () => {
+  const { fx, fetch, clock } = testClient(rateLimited('1'), { rateLimit: false, deadlineMs: false });
+
+  const errors = await clock.run(Promise.all(differentCalls(fx, 50).map((call) => errorOf(call))));
+
+  expect(errors.every((error) => (error as { reason: string }).reason === 'budget')).toBe(true);
+  expect(fetch.requests).toHaveLength(70);
+  expect(fx.limits()).toBeUndefined();
+});
+
+test('a service that fails in any other way gives the place back', async () => {
+  const { fx, clock } = testClient(
+    [new Error('lost'), failure(500), failure(404), { body: 'no JSON' }, 'never', 'stalled body', success({ EUR: 1 })],
+    { rateLimit: { maxConcurrent: 1 }, maxRetries: 0, timeoutMs: 1000 },
+  );
+
+  await clock.run(Promise.all(differentCalls(fx, 6).map((call) => errorOf(call))));
+
+  await expect(clock.run(fx.latest())).resolves.toEqual({ EUR: 1 });
+  expect(fx.limits()).toMatchObject({ inFlight: 0, waiting: 0 });
+});
