@@ -29,7 +29,7 @@ export const apiCommand: CommandSpec = {
 async function runApi(invocation: Invocation): Promise<number> {
   const request = requestOf(invocation);
   if (invocation.settings.rehearsal !== undefined) return rehearse(request, invocation);
-  const wire = new Wire(invocation);
+  const wire = new Wire(invocation, { keepsBodies: true });
   try {
     await askService(request, invocation, wire);
   } finally {

@@ -17,11 +17,14 @@ export interface WireAnswer {
 /** What is sent and what comes back: shown with `-v` and `-vv`, kept for `fxrates api`. */
 export class Wire {
   readonly #invocation: Invocation;
+  /** Noting a body costs a stream of its own, which a plain command need not pay for. */
+  readonly #keepsBodies: boolean;
   /** Last answer of each path, since the client may ask for the quota to explain a refusal. */
   readonly #answers = new Map<string, WireAnswer>();
 
-  constructor(invocation: Invocation) {
+  constructor(invocation: Invocation, { keepsBodies = invocation.settings.verbose > 1 } = {}) {
     this.#invocation = invocation;
+    this.#keepsBodies = keepsBodies;
   }
 
   /** The last answer to a request for `path`. */
@@ -39,7 +42,7 @@ export class Wire {
       const sentAt = clock.now();
       const response = await fetch(url, { ...init, redirect: 'manual' });
       await this.#showResponse(response, clock.now() - sentAt);
-      return this.#kept(new URL(url).pathname, response);
+      return this.#keepsBodies ? this.#kept(new URL(url).pathname, response) : response;
     };
   }
 
