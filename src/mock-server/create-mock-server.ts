@@ -10,7 +10,6 @@ import { quotaResponder } from './http/quota-responder.ts';
 import { Journal } from './journal.ts';
 import { checkOptions, type MockServerOptions } from './mock-options.ts';
 import { MockServer } from './mock-server.ts';
-import { randomFromSeed } from './service/random.ts';
 import { emptyState } from './service/service-state.ts';
 
 /**
@@ -24,12 +23,12 @@ export function createMockServer(options: MockServerOptions = {}): MockServer {
   const behaviour = new Behaviour(checked.behaviour, { unsafe: checked.unsafe });
   const journal = new Journal(checked.journalSize);
   const overrides = new Overrides(baseUrl);
-  const context = { state: emptyState(randomFromSeed(seed)), behaviour, now: () => clock.now() };
+  const context = { state: emptyState(seed), behaviour, now: () => clock.now() };
   const handler = createHandler({
     context,
     journal,
     operations,
-    responders: { latest: createLatestResponder(seed), quota: quotaResponder },
+    responders: { latest: createLatestResponder(), quota: quotaResponder },
   });
   const exchange = createExchange({ handler, overrides, clock });
   const fetch = createFetch(baseUrl, exchange);

@@ -11,12 +11,12 @@ import { createDispatcher } from './adapters/undici-dispatcher.ts';
 import { createMockBehaviour, type MockBehaviour } from './behaviour/mock-behaviour.ts';
 import type { BehaviourValues } from './behaviour/switches.ts';
 import type { Clock, DrivenClock, MockClock } from './clock/clock.ts';
+import { parseInstant } from './clock/instant.ts';
 import { createMockClock } from './clock/mock-clock.ts';
 import type { Exchange } from './exchange.ts';
 import type { Journal, JournalEntry } from './journal.ts';
 import { type Accounts, createAccounts } from './service/accounts.ts';
 import { type CreatedKey, createKeys, type Keys } from './service/keys.ts';
-import { randomFromSeed } from './service/random.ts';
 import { emptyState, type ServiceContext } from './service/service-state.ts';
 import { type Snapshot, stateOf, takeSnapshot } from './service/snapshot.ts';
 
@@ -139,16 +139,18 @@ export class MockServer implements AsyncDisposable {
   restore(snapshot: Snapshot): void {
     const { context, journal, clock } = this.#parts;
     // A copy: what happens from now on must not change the snapshot.
-    Object.assign(context.state, stateOf(structuredClone(snapshot)));
+    const state = stateOf(structuredClone(snapshot));
+    const now = parseInstant('snapshot.now', snapshot.now);
     context.behaviour.restore(snapshot.behaviour);
-    clock.set(snapshot.now);
+    Object.assign(context.state, state);
+    clock.set(now);
     journal.clear();
   }
 
   /** Goes back to the moment the mock was made: no account, no key, no handler of `use()`, switches and clock as then. */
   reset(): void {
     const { context, journal, clock, overrides, seed } = this.#parts;
-    Object.assign(context.state, emptyState(randomFromSeed(seed)));
+    Object.assign(context.state, emptyState(seed));
     context.behaviour.restore(this.#initialBehaviour);
     overrides.clear();
     clock.reset();

@@ -8,7 +8,6 @@ import type { Responder } from '../../src/mock-server/http/responder.ts';
 import { Journal } from '../../src/mock-server/journal.ts';
 import { createAccounts } from '../../src/mock-server/service/accounts.ts';
 import { createKeys } from '../../src/mock-server/service/keys.ts';
-import { randomFromSeed } from '../../src/mock-server/service/random.ts';
 import { emptyState } from '../../src/mock-server/service/service-state.ts';
 
 export interface MockCoreOptions {
@@ -30,11 +29,11 @@ export class MockCore {
   readonly #handle;
 
   constructor(options: MockCoreOptions = {}) {
-    const builtIn = { latest: createLatestResponder(1), quota: quotaResponder };
+    const builtIn = { latest: createLatestResponder(), quota: quotaResponder };
     this.responders = { ...builtIn, ...options.responders };
     this.now = options.now ?? Date.UTC(2026, 0, 15);
     this.context = {
-      state: emptyState(randomFromSeed(1)),
+      state: emptyState(1),
       behaviour: new Behaviour(options.behaviour ?? {}, { unsafe: options.unsafe ?? false }),
       now: () => this.now,
     };

@@ -49,9 +49,9 @@ export class Behaviour {
     this.#values = merged(this.#values, options, this.#unsafe);
   }
 
-  /** Takes all values as they are, from a snapshot. */
+  /** Takes the values of a snapshot; a switch it does not have yet gets its default. */
   restore(values: BehaviourValues): void {
-    this.#values = values;
+    this.#values = merged(DEFAULTS, values, true);
   }
 
   describe(): readonly SwitchDescription[] {

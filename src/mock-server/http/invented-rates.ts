@@ -42,18 +42,23 @@ export function isCurrency(code: string): code is Currency {
   return Object.hasOwn(UNITS_PER_USD, code);
 }
 
-/** Invented units of a currency for one unit of `base`, in one snapshot; the same seed always gives the same. */
-export function createInventedRates(seed: number) {
-  return (base: Currency, snapshot: number) => {
-    const moment = `${seed} ${snapshot}`;
-    const unitsOfBase = unitsPerUsd(base, moment);
-    return (currency: Currency): number => {
-      const rate = unitsPerUsd(currency, moment) / unitsOfBase;
-      const [, decimals] = UNITS_PER_USD[currency];
-      // A weak currency against a strong one needs more digits to say anything.
-      const digits = Math.max(decimals, 4 - Math.floor(Math.log10(rate)));
-      return Number(rate.toFixed(Math.min(digits, 12)));
-    };
+/** Which invented rates: the same seed, snapshot number and base always give the same. */
+export interface RatesQuestion {
+  readonly seed: number;
+  readonly snapshot: number;
+  readonly base: Currency;
+}
+
+/** Gives the units of a currency for one unit of the base. */
+export function inventedRates({ seed, snapshot, base }: RatesQuestion): (currency: Currency) => number {
+  const moment = `${seed} ${snapshot}`;
+  const unitsOfBase = unitsPerUsd(base, moment);
+  return (currency) => {
+    const rate = unitsPerUsd(currency, moment) / unitsOfBase;
+    const [, decimals] = UNITS_PER_USD[currency];
+    // A weak currency against a strong one needs more digits to say anything.
+    const digits = Math.max(decimals, 4 - Math.floor(Math.log10(rate)));
+    return Number(rate.toFixed(Math.min(digits, 12)));
   };
 }
 

@@ -114,10 +114,13 @@ function issue({ state, behaviour, now }: ServiceContext, account: AccountRecord
 function findKey(state: ServiceState, keyId: string): KeyRecord {
   const key = state.keys.get(keyId);
   if (key !== undefined) return key;
-  throw new MockServerError(`There is no key ${show(keyId)}; keys have ids such as key_1, given by mock.keys.create().`, {
-    code: 'not_found',
-    status: 404,
-  });
+  throw new MockServerError(
+    `There is no key ${show(keyId)}; keys have ids such as key_1, given by mock.keys.create().`,
+    {
+      code: 'not_found',
+      status: 404,
+    },
+  );
 }
 
 function view({ behaviour, now }: ServiceContext, key: KeyRecord): KeySummary {

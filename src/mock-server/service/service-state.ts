@@ -1,6 +1,6 @@
 import { type PlanName, plans } from '../../generated/service.ts';
 import type { Behaviour } from '../behaviour/behaviour.ts';
-import type { Random } from './random.ts';
+import { type Random, randomFromSeed } from './random.ts';
 import type { RateWindow } from './windows/rate-window.ts';
 
 /** An account as the service keeps it. */
@@ -42,6 +42,8 @@ export interface ServiceState {
   readonly accounts: Map<string, AccountRecord>;
   readonly keys: Map<string, KeyRecord>;
   readonly keysByHash: Map<string, KeyRecord>;
+  /** Decides the invented rates, and where `random` begins. */
+  seed: number;
   random: Random;
   lastAccount: number;
   lastKey: number;
@@ -55,8 +57,9 @@ export interface ServiceContext {
   readonly now: () => number;
 }
 
-export function emptyState(random: Random): ServiceState {
-  return { accounts: new Map(), keys: new Map(), keysByHash: new Map(), random, lastAccount: 0, lastKey: 0 };
+export function emptyState(seed: number): ServiceState {
+  const random = randomFromSeed(seed);
+  return { accounts: new Map(), keys: new Map(), keysByHash: new Map(), seed, random, lastAccount: 0, lastKey: 0 };
 }
 
 export function limitPerMinute(account: AccountRecord): number {

@@ -10,6 +10,7 @@ export interface Snapshot {
   /** Milliseconds since the Unix epoch. */
   readonly now: number;
   readonly behaviour: BehaviourValues;
+  readonly seed: number;
   readonly random: readonly number[];
   readonly lastAccount: number;
   readonly lastKey: number;
@@ -32,6 +33,7 @@ export function takeSnapshot({ state, behaviour, now }: ServiceContext): Snapsho
     version: 1,
     now: now(),
     behaviour: behaviour.values,
+    seed: state.seed,
     random: state.random.save(),
     lastAccount: state.lastAccount,
     lastKey: state.lastKey,
@@ -51,9 +53,9 @@ export function stateOf(snapshot: Snapshot): ServiceState {
   const accounts = new Map(
     snapshot.accounts.map((account) => [account.id, { ...account, keys: [], activeKeys: 0 } as AccountRecord]),
   );
-  const { lastAccount, lastKey } = snapshot;
+  const { seed, lastAccount, lastKey } = snapshot;
   const random = randomFrom(snapshot.random);
-  const state: ServiceState = { accounts, keys: new Map(), keysByHash: new Map(), random, lastAccount, lastKey };
+  const state: ServiceState = { accounts, keys: new Map(), keysByHash: new Map(), seed, random, lastAccount, lastKey };
   for (const saved of snapshot.keys) addKey(state, saved, snapshot.behaviour);
   return state;
 }

@@ -1,0 +1,168 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { createMockServer, type MockServer } from '../../src/mock-server/index.ts';
+
+const WINDOWS = ['sliding-log', 'fixed-epoch', 'fixed-first-request', 'sliding-counter', 'token-bucket'] as const;
+const CLOCK = { mode: 'virtual', autoAdvance: false } as const;
+
+type Move =
+  | { readonly kind: 'send'; readonly key: number; readonly path: string; readonly times: number }
+  | { readonly kind: 'advance'; readonly ms: number }
+  | { readonly kind: 'key'; readonly key: number }
+  | { readonly kind: 'revoke'; readonly key: number }
+  | { readonly kind: 'plan'; readonly key: number };
+
+const move: fc.Arbitrary<Move> = fc.oneof(
+  fc.record({
+    kind: fc.constant('send' as const),
+    key: fc.nat(9),
+    path: fc.constantFrom('/api/v1/latest', '/api/v1/quota', '/api/v1/latest?base=EUR&symbols=JPY', '/nothing'),
+    times: fc.constantFrom(1, 2, 31),
+  }),
+  fc.record({ kind: fc.constant('advance' as const), ms: fc.nat(100_000) }),
+  fc.record({ kind: fc.constant('key' as const), key: fc.nat(9) }),
+  fc.record({ kind: fc.constant('revoke' as const), key: fc.nat(9) }),
+  fc.record({ kind: fc.constant('plan' as const), key: fc.nat(9) }),
+);
+
+/** Makes the moves and writes down everything the mock said. Keys come and go; `keys` holds the ones in use. */
+class Story {
+  readonly transcript: unknown[] = [];
+  readonly mock: MockServer;
+  readonly keys: { readonly id: string; readonly key: string; readonly accountId: string }[];
+
+  constructor(mock: MockServer, keys: Story['keys'] = []) {
+    this.mock = mock;
+    this.keys = [...keys];
+  }
+
+  async play(moves: readonly Move[]) {
+    for (const next of moves) {
+      const outcome = await this.#make(next);
+      this.transcript.push(outcome);
+    }
+    return this;
+  }
+
+  async #make(next: Move): Promise<unknown> {
+    if (next.kind === 'advance') return await this.mock.clock.advance(next.ms);
+    if (next.kind === 'key') return this.keys.push(this.mock.createKey({ plan: 'free' }));
+    const key = this.keys[next.key % Math.max(1, this.keys.length)];
+    if (key === undefined) return 'no key yet';
+    if (next.kind === 'revoke') return this.mock.keys.revoke(key.id);
+    if (next.kind === 'plan') return this.mock.accounts.setPlan(key.accountId, 'developer');
+    return await this.#send(key.key, next.path, next.times);
+  }
+
+  async #send(key: string, path: string, times: number) {
+    const answers: unknown[] = [];
+    for (let time = 0; time < times; time += 1) {
+      const answer = await this.mock.fetch(this.mock.baseUrl + path, { headers: { authorization: key } });
+      answers.push(answer.status, [...answer.headers], await answer.text());
+    }
+    return answers;
+  }
+}
+
+test.each(WINDOWS)(
+  'what follows a restored snapshot is, byte for byte, what followed the original: %s',
+  async (rateWindow) => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(move, { maxLength: 25 }), fc.array(move, { maxLength: 25 }), async (before, after) => {
+        const behaviour = { rateWindow, quotaEndpointBucket: 'separate' } as const;
+        const original = await new Story(createMockServer({ clock: CLOCK, behaviour })).play(before);
+        const snapshot = JSON.parse(JSON.stringify(original.mock.snapshot()));
+        const copy = createMockServer({ seed: 99, clock: CLOCK });
+        copy.restore(snapshot);
+
+        const first = await new Story(original.mock, original.keys).play(after);
+        original.mock.restore(snapshot);
+        const again = await new Story(original.mock, original.keys).play(after);
+
+        expect(again.transcript).toEqual(first.transcript);
+        expect((await new Story(copy, original.keys).play(after)).transcript).toEqual(first.transcript);
+      }),
+      { numRuns: 12 },
+    );
+  },
+);
+
+test('a snapshot does not change with what happens after it', async () => {
+  const story = await new Story(createMockServer({ clock: CLOCK })).play([
+    { kind: 'key', key: 0 },
+    { kind: 'send', key: 0, path: '/api/v1/latest', times: 2 },
+  ]);
+  const snapshot = story.mock.snapshot();
+  const text = JSON.stringify(snapshot);
+
+  await story.play([{ kind: 'send', key: 0, path: '/api/v1/latest', times: 31 }]);
+  story.mock.restore(snapshot);
+  await story.play([{ kind: 'send', key: 0, path: '/api/v1/latest', times: 31 }]);
+
+  expect(JSON.stringify(snapshot)).toBe(text);
+});
+
+test('reset forgets limits, keys, switches, handlers and journal, and starts clock and chance anew', async () => {
+  const mock = createMockServer({ clock: CLOCK });
+  const untouched = JSON.stringify(mock.snapshot());
+  const moves: Move[] = [
+    { kind: 'key', key: 0 },
+    { kind: 'send', key: 0, path: '/api/v1/latest', times: 31 },
+    { kind: 'advance', ms: 5000 },
+  ];
+  const first = await new Story(mock).play(moves);
+  mock.behaviour.set({ rateWindow: 'token-bucket' });
+
+  mock.reset();
+
+  expect(JSON.stringify(mock.snapshot())).toBe(untouched);
+  expect(mock.journal).toEqual([]);
+  expect((await new Story(mock).play(moves)).transcript).toEqual(first.transcript);
+});
+
+test('the same seed gives the same transcript, another seed other keys and rates', async () => {
+  const tell = async (seed: number) => {
+    const story = new Story(createMockServer({ seed, clock: CLOCK }));
+    await story.play([
+      { kind: 'key', key: 0 },
+      { kind: 'send', key: 0, path: '/api/v1/latest', times: 1 },
+    ]);
+    return { transcript: story.transcript, key: story.keys[0]?.key };
+  };
+
+  const [one, same, other] = [await tell(7), await tell(7), await tell(8)];
+
+  expect(same).toEqual(one);
+  expect(other.key).not.toBe(one.key);
+  expect(other.transcript).not.toEqual(one.transcript);
+});
+
+test('two mocks in one process share nothing', async () => {
+  const [one, other] = [createMockServer({ clock: CLOCK }), createMockServer({ clock: CLOCK })];
+  const untouched = JSON.stringify(other.snapshot());
+
+  const { transcript } = await new Story(one).play([
+    { kind: 'key', key: 0 },
+    { kind: 'send', key: 0, path: '/api/v1/latest', times: 31 },
+    { kind: 'advance', ms: 1000 },
+  ]);
+
+  expect(JSON.stringify(other.snapshot())).toBe(untouched);
+  expect(other.journal).toEqual([]);
+  expect(transcript).toHaveLength(3);
+});
+
+test.each([[undefined], [null], [{}], [{ version: 2 }], ['text']])('%j is refused as a snapshot', (snapshot) => {
+  expect(() => createMockServer().restore(snapshot as never)).toThrow(/no snapshot of version 1.*mock\.snapshot\(\)/);
+});
+
+test('a snapshot that contradicts itself is refused, and nothing is restored', () => {
+  const mock = createMockServer({ clock: CLOCK });
+  mock.createKey();
+  const before = JSON.stringify(mock.snapshot());
+  const broken = { ...mock.snapshot(), accounts: [] };
+
+  expect(() => mock.restore(broken)).toThrow('The snapshot has no account "account_1" for key_1.');
+
+  expect(JSON.stringify(mock.snapshot())).toBe(before);
+});

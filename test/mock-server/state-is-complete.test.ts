@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest';
+import { createMockServer } from '../../src/mock-server/index.ts';
+import { MockCore } from '../helpers/mock-core.ts';
+
+/** Every path to a value that may change, from here down. */
+function paths(value: unknown, path = ''): string[] {
+  if (value instanceof Map) return paths([...value.values()][0], `${path}.*`);
+  if (Array.isArray(value)) return paths(value[0], `${path}[]`);
+  if (typeof value !== 'object' || value === null) return [path];
+  return Object.entries(value).flatMap(([name, inner]) =>
+    // Seen from the other end already.
+    name === 'account' || (name === 'keys' && path.includes('accounts')) ? [] : paths(inner, `${path}.${name}`),
+  );
+}
+
+test('every field of the state is in a snapshot: whoever adds one has to say what becomes of it', () => {
+  const core = new MockCore();
+  const { key } = core.createKey();
+  core.send('/api/v1/latest', { key });
+
+  const fields = paths(core.context.state).map((path) => path.replace(/^\.(accounts|keys|keysByHash)\.\*/, '.$1'));
+
+  // `activeKeys` and `keysByHash` are derived; functions are a window's and the random numbers' own, saved by `save()`.
+  expect([...new Set(fields)].sort()).toEqual(
+    [
+      ...['id', 'email', 'createdAt', 'plan', 'isConfirmed', 'activeKeys'].map((name) => `.accounts.${name}`),
+      ...['keys', 'keysByHash'].flatMap((map) =>
+        [
+          ...['id', 'hash', 'prefix', 'lastFour', 'createdAt', 'revokedAt', 'usedFrom', 'used', 'retryAt'],
+          ...['quotaEndpointWindow', 'window.waitMs', 'window.count', 'window.used', 'window.fullAt', 'window.save'],
+        ].map((name) => `.${map}.${name}`),
+      ),
+      ...['.random.uint32', '.random.save', '.seed', '.lastAccount', '.lastKey'],
+    ].sort(),
+  );
+  const saved = createMockServer().snapshot();
+  expect(Object.keys(saved).sort()).toEqual(
+    ['accounts', 'behaviour', 'keys', 'lastAccount', 'lastKey', 'now', 'random', 'seed', 'version'].sort(),
+  );
+});
