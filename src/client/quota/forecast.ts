@@ -36,7 +36,7 @@ const SETTLED_AFTER_REQUESTS = 20;
  * @returns `undefined` when `resets_at` is not after `now` (an old record, or clocks that disagree)
  */
 export function forecastQuota(quota: QuotaData, now: Date | number): QuotaForecast | undefined {
-  const nowMs = Number(now);
+  const nowMs = Math.floor(Number(now));
   const resetsAtMs = Date.parse(quota.resets_at);
   if (!(resetsAtMs > nowMs)) return undefined;
   const startMs = Math.min(monthBefore(resetsAtMs), nowMs);
@@ -70,7 +70,7 @@ interface Course {
 function exhaustion({ remaining, perMs, nowMs, resetsAtMs }: Course): Date | undefined {
   if (remaining === undefined) return undefined;
   if (remaining === 0) return new Date(nowMs);
-  if (perMs === undefined || perMs === 0) return undefined;
+  if (perMs === undefined || perMs <= 0) return undefined;
   const atMs = nowMs + remaining / perMs;
   return atMs < resetsAtMs ? new Date(atMs) : undefined;
 }

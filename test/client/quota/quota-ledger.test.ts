@@ -1,0 +1,169 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { QuotaLedger } from '../../../src/client/quota/quota-ledger.ts';
+import { FakeClock } from '../../helpers/fake-clock.ts';
+import { quotaRecord } from '../../helpers/service-replies.ts';
+
+/** A ledger that has just been told that 258 of 1,000 requests are left. */
+function setUp(changes = {}) {
+  const clock = new FakeClock();
+  const ledger = new QuotaLedger(clock);
+  ledger.sawQuota(quotaRecord(changes), 0);
+  return { clock, ledger };
+}
+
+test('knows nothing before the first record', () => {
+  const ledger = new QuotaLedger(new FakeClock());
+  ledger.spend();
+
+  expect(ledger.estimate()).toBeUndefined();
+  expect(ledger.available()).toBeUndefined();
+  expect(ledger.isUpToDate(Number.POSITIVE_INFINITY)).toBe(false);
+});
+
+test('counts what was spent since the record', () => {
+  const { clock, ledger } = setUp();
+
+  ledger.spend();
+  ledger.spend();
+
+  expect(ledger.estimate()).toEqual({
+    quota: quotaRecord(),
+    asOf: new Date(clock.now()),
+    usedSince: 2,
+    remaining: 256,
+  });
+});
+
+test('counts what was spent while the record was on its way: the service may not have seen it', () => {
+  const { ledger } = setUp();
+  ledger.spend();
+  const spentBefore = ledger.spent;
+
+  ledger.spend();
+  ledger.sawQuota(quotaRecord({ monthly_used: 743 }), spentBefore);
+
+  expect(ledger.estimate()).toMatchObject({ usedSince: 1, remaining: 256 });
+});
+
+test('what is set aside is not available, and not used either', () => {
+  const { ledger } = setUp();
+  const [first, second] = [{}, {}];
+
+  ledger.hold(first);
+  ledger.hold(second);
+  expect(ledger.available()).toBe(256);
+  expect(ledger.estimate()).toMatchObject({ usedSince: 0, remaining: 258 });
+  ledger.release(first);
+  ledger.release(first);
+
+  expect(ledger.available()).toBe(257);
+});
+
+test('nothing is left below zero', () => {
+  const { ledger } = setUp({ monthly_used: 999 });
+  ledger.spend();
+  ledger.spend();
+  ledger.hold({});
+
+  expect(ledger.estimate()?.remaining).toBe(0);
+  expect(ledger.available()).toBe(0);
+});
+
+test('without a numeric limit nothing can be said to be left', () => {
+  const { ledger } = setUp({ monthly_limit: null });
+
+  expect(ledger.estimate()).toMatchObject({ remaining: undefined, usedSince: 0 });
+  expect(ledger.available()).toBeUndefined();
+});
+
+test('a record ends with its period', async () => {
+  const clock = new FakeClock(Date.parse('2026-01-31T23:59:59.000Z'));
+  const ledger = new QuotaLedger(clock);
+  ledger.sawQuota(quotaRecord(), 0);
+
+  await clock.advance(999);
+  expect(ledger.estimate()).toBeDefined();
+  await clock.advance(1);
+
+  expect(ledger.estimate()).toBeUndefined();
+  expect(ledger.isUpToDate(60_000)).toBe(false);
+});
+
+test('a record whose period is over by a clock that runs ahead holds: the service has just told it', async () => {
+  const clock = new FakeClock(Date.parse('2026-02-01T00:10:00.000Z'));
+  const ledger = new QuotaLedger(clock);
+
+  ledger.sawQuota(quotaRecord(), 0);
+  await clock.advance(60_000);
+
+  expect(ledger.estimate()?.remaining).toBe(258);
+  expect(ledger.isUpToDate(60_000)).toBe(true);
+  expect(ledger.isUpToDate(59_999)).toBe(false);
+});
+
+test('is up to date as long as its record is young enough, however the clock is set', async () => {
+  const { clock, ledger } = setUp();
+
+  await clock.advance(300_000);
+  expect(ledger.isUpToDate(300_000)).toBe(true);
+  await clock.advance(1);
+  expect(ledger.isUpToDate(300_000)).toBe(false);
+  clock.set(-3_600_000);
+
+  expect(ledger.isUpToDate(300_000)).toBe(false);
+});
+
+test('a service that could not tell the quota is not asked again for a minute', async () => {
+  const clock = new FakeClock();
+  const ledger = new QuotaLedger(clock);
+
+  ledger.couldNotAsk();
+  await clock.advance(60_000);
+  expect(ledger.isUpToDate(0)).toBe(true);
+  await clock.advance(1);
+
+  expect(ledger.isUpToDate(0)).toBe(false);
+});
+
+test('whatever happens in whatever order, the estimate never promises more than the service would', () => {
+  // The service counts a request somewhere between its sending and its answer; a record is true at a moment between
+  // the question and its answer.
+  const steps = fc.array(fc.constantFrom('send', 'count', 'answer', 'ask', 'record', 'tell'), { maxLength: 60 });
+  fc.assert(
+    fc.property(steps, (happenings) => {
+      const { ledger } = setUp({ monthly_used: 0 });
+      const service = { sent: 0, counted: 0, answered: 0 };
+      const question = { spentBefore: -1, used: -1 };
+      const act: Record<string, () => void> = {
+        send: () => {
+          service.sent += 1;
+          ledger.hold(service.sent as unknown as object);
+        },
+        count: () => {
+          if (service.counted < service.sent) service.counted += 1;
+        },
+        answer: () => {
+          if (service.answered === service.counted) return;
+          service.answered += 1;
+          ledger.release(service.answered as unknown as object);
+          ledger.spend();
+        },
+        ask: () => {
+          if (question.spentBefore < 0) question.spentBefore = ledger.spent;
+        },
+        record: () => {
+          if (question.spentBefore >= 0 && question.used < 0) question.used = service.counted;
+        },
+        tell: () => {
+          if (question.used < 0) return;
+          ledger.sawQuota(quotaRecord({ monthly_used: question.used }), question.spentBefore);
+          Object.assign(question, { spentBefore: -1, used: -1 });
+        },
+      };
+      for (const step of happenings) act[step]?.();
+
+      expect(ledger.available()).toBeLessThanOrEqual(1000 - service.counted);
+    }),
+  );
+});
