@@ -43,7 +43,7 @@ describe.skipIf(!hasBundle)('a signal during a wait', () => {
   });
 });
 
-const hasScript = spawnSync('script', ['--version']).status === 0;
+const hasScript = spawnSync('bash', ['-c', 'script --version']).status === 0;
 
 describe.skipIf(!hasBundle || !hasScript)('on a pseudo-terminal', () => {
   const onTerminal = (line: string, options = {}) =>

@@ -122,6 +122,25 @@ describe.skipIf(!hasBundle)('the built command', () => {
   );
 });
 
+describe.skipIf(!hasBundle)('what nothing catches', () => {
+  const afterwards = (code: string) =>
+    `--import data:text/javascript,${encodeURIComponent(`setTimeout(() => { ${code} }, 300)`)}`;
+
+  test.each([
+    ['a rejected promise', `Promise.reject(new Error("boom ${API_KEY}"))`],
+    ['a thrown error', `throw new Error("boom ${API_KEY}")`],
+  ])('%s ends the command with 1, a line to report and no key', async (_, code) => {
+    const NODE_OPTIONS = afterwards(code);
+
+    const { code: exitCode, stderr } = await runBundle(['mock', '--port', '0', '-q', '-vv'], { env: { NODE_OPTIONS } });
+
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain('fxrates: unexpected failure — boom fx_live_…cdef');
+    expect(stderr).toContain('This is a bug of fxrates.');
+    expect(stderr).not.toContain(API_KEY);
+  });
+});
+
 /** Makes Node.js name every module it loads on stderr. */
 const LOG_IMPORTS = `data:text/javascript,${encodeURIComponent(`
   import { register } from 'node:module';

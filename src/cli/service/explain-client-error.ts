@@ -4,6 +4,7 @@ import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import type { Invocation } from '../invocation.ts';
 import type { KeyInUse } from '../settings/api-key.ts';
 import { durationOption } from '../settings/duration.ts';
+import { explainNetworkError } from './explain-network-error.ts';
 import { waitTooLong } from './waiting.ts';
 
 interface Context {
@@ -11,24 +12,6 @@ interface Context {
   readonly key: KeyInUse;
   readonly baseUrl: string;
 }
-
-/** Words of the system, in words of people. */
-const SYSTEM_CODES: Readonly<Record<string, string>> = {
-  ENOTFOUND: 'name not found',
-  EAI_AGAIN: 'the name cannot be looked up now',
-  ECONNREFUSED: 'connection refused',
-  ECONNRESET: 'the connection was closed',
-  ETIMEDOUT: 'the connection timed out',
-  EHOSTUNREACH: 'no route to the host',
-  ENETUNREACH: 'the network is unreachable',
-  UND_ERR_SOCKET: 'the connection was closed',
-  UND_ERR_CONNECT_TIMEOUT: 'the connection timed out',
-  CERT_HAS_EXPIRED: 'the certificate has expired',
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'the certificate is self-signed',
-  SELF_SIGNED_CERT_IN_CHAIN: 'the certificate chain is self-signed',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'the certificate cannot be verified',
-  ERR_TLS_CERT_ALTNAME_INVALID: 'the certificate is for another name',
-};
 
 const EXIT_CODES: Readonly<Record<AnyFxRatesError['kind'], ExitCode>> = {
   config: exitCodes.usage,
@@ -64,7 +47,8 @@ export function explainClientError(error: AnyFxRatesError, context: Context): Cl
   });
 }
 
-interface Explanation {
+/** What to say besides, or instead of, the client's own message. */
+export interface Explanation {
   readonly what?: string | undefined;
   readonly why?: string | undefined;
   readonly hints?: readonly string[];
@@ -77,7 +61,7 @@ function explanationOf(error: AnyFxRatesError, { invocation, key, baseUrl }: Con
     case 'quota_exhausted':
       return { hints: ['Not retried. See:  fxrates quota'] };
     case 'network':
-      return networkExplanation(error.code, baseUrl, error.message);
+      return explainNetworkError(error, { baseUrl, env: invocation.io.env });
     case 'timeout':
       return timeoutExplanation(error.scope, invocation, baseUrl);
     case 'response':
@@ -87,22 +71,6 @@ function explanationOf(error: AnyFxRatesError, { invocation, key, baseUrl }: Con
     default:
       return {};
   }
-}
-
-function networkExplanation(code: string | undefined, baseUrl: string, message: string): Explanation {
-  const { host } = new URL(baseUrl);
-  const words = SYSTEM_CODES[code ?? ''];
-  const why = words === undefined ? message : `${words} (${code})`;
-  return { what: `cannot reach ${host}`, why, hints: networkHints(code, baseUrl) };
-}
-
-function networkHints(code: string | undefined, baseUrl: string): string[] {
-  if (code === 'ECONNREFUSED' && /\/\/(127\.|localhost|\[::1\])/.test(baseUrl)) {
-    return ['Is the mock server running?  fxrates mock'];
-  }
-  if (/CERT|SIGNATURE/.test(code ?? ''))
-    return ['To trust a certificate of your own:  export NODE_EXTRA_CA_CERTS=/path/to/ca.pem'];
-  return [];
 }
 
 function timeoutExplanation(scope: 'attempt' | 'deadline', { settings }: Invocation, baseUrl: string): Explanation {

@@ -1,19 +1,17 @@
+import { usageError } from '../errors/cli-error.ts';
 import type { Fetch, Io } from '../io.ts';
 import { isLoopback } from '../settings/base-url.ts';
 
 /**
- * The fetch to use for `baseUrl`: the built-in one, or undici's through the proxy of HTTPS_PROXY, HTTP_PROXY and
- * NO_PROXY. undici is loaded for a proxy only, and its own fetch is used because the built-in one is another version.
- * A loopback address never goes through a proxy, so that `fxrates mock` works everywhere.
+ * The fetch to use for `baseUrl`: the built-in one, or undici's through the proxy of the environment. undici is loaded
+ * for a proxy only, and its own fetch is used because the built-in one belongs to another version.
  */
-export async function proxiedFetch({ env, fetch }: Io, baseUrl: string): Promise<Fetch> {
-  const httpsProxy = env['https_proxy'] || env['HTTPS_PROXY'];
-  const httpProxy = env['http_proxy'] || env['HTTP_PROXY'];
-  const url = new URL(baseUrl);
-  const proxy = url.protocol === 'https:' ? (httpsProxy ?? httpProxy) : httpProxy;
-  if (!proxy || isLoopback(url)) return fetch;
+export async function proxiedFetch({ env, fetch }: Pick<Io, 'env' | 'fetch'>, baseUrl: string): Promise<Fetch> {
+  if (proxyFor(env, baseUrl) === undefined) return fetch;
+  const { httpProxy, httpsProxy, noProxy } = variables(env);
+  checkProxy('HTTP_PROXY', httpProxy);
+  checkProxy('HTTPS_PROXY', httpsProxy);
   const undici = await import('undici');
-  const noProxy = env['no_proxy'] || env['NO_PROXY'] || '';
   const dispatcher = new undici.EnvHttpProxyAgent({
     noProxy,
     ...(httpProxy ? { httpProxy } : {}),
@@ -21,4 +19,31 @@ export async function proxiedFetch({ env, fetch }: Io, baseUrl: string): Promise
   });
   // The two Response types describe the same class of the standard.
   return (target, init) => undici.fetch(target, { ...init, dispatcher }) as unknown as Promise<Response>;
+}
+
+/**
+ * The name of the variable whose proxy `baseUrl` may go through; NO_PROXY is left to undici. A loopback address never
+ * goes through a proxy, so that `fxrates mock` works everywhere.
+ */
+export function proxyFor(env: Io['env'], baseUrl: string): 'HTTPS_PROXY' | 'HTTP_PROXY' | undefined {
+  const { httpProxy, httpsProxy } = variables(env);
+  const url = new URL(baseUrl);
+  if (isLoopback(url)) return undefined;
+  if (url.protocol === 'https:' && httpsProxy) return 'HTTPS_PROXY';
+  return httpProxy ? 'HTTP_PROXY' : undefined;
+}
+
+/** Never repeats the URL, which may hold a password. */
+function checkProxy(name: string, url: string | undefined): void {
+  if (!url || (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol))) return;
+  throw usageError(`${name} is not the URL of a proxy`, undefined, ['e.g. http://proxy.example:3128']);
+}
+
+/** The lower-case name comes first, as in curl. */
+function variables(env: Io['env']) {
+  return {
+    httpProxy: env['http_proxy'] || env['HTTP_PROXY'],
+    httpsProxy: env['https_proxy'] || env['HTTPS_PROXY'],
+    noProxy: env['no_proxy'] || env['NO_PROXY'] || '',
+  };
 }

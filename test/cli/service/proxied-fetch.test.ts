@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { proxiedFetch } from '../../../src/cli/service/proxied-fetch.ts';
-import { FakeIo } from '../../helpers/cli-io.ts';
+import { realClock } from '../../../src/client/clock.ts';
+import { FakeIo, runCli } from '../../helpers/cli-io.ts';
 
 const PROXY = 'http://127.0.0.1:1';
 
@@ -28,4 +29,22 @@ test.each([
   expect(fetch).not.toBe(io.fetch);
   const sent = fetch(url, { method: 'GET', headers: {}, signal: AbortSignal.timeout(5_000), redirect: 'manual' });
   await expect(sent).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED', port: 1 } });
+});
+
+test('a proxy that cannot be reached is named as a possible cause', async () => {
+  const { code, stderr } = await runCli('latest --retries 0', { env: { HTTPS_PROXY: PROXY }, clock: realClock });
+
+  expect(code).toBe(6);
+  expect(stderr).toBe(`fxrates: cannot reach api.example.test — connection refused (ECONNREFUSED)
+
+  HTTPS_PROXY is set. To go past that proxy:  export NO_PROXY=api.example.test
+`);
+});
+
+test('a variable that holds no URL is refused without repeating it', async () => {
+  const { code, stderr } = await runCli('latest', { env: { HTTPS_PROXY: 'user:password@proxy' } });
+
+  expect(code).toBe(2);
+  expect(stderr).toContain('fxrates: HTTPS_PROXY is not the URL of a proxy');
+  expect(stderr).not.toContain('password');
 });
