@@ -35,8 +35,8 @@ export interface ClockOptions {
 /** The clock as the mock itself drives it. */
 export interface DrivenClock extends Clock {
   readonly mode: 'real' | 'virtual';
-  /** Moves on to `at`, waking sleepers on the way; `at` is not in the past. */
-  advanceToTime(at: number): Promise<number>;
+  /** Moves on to the moment that `target` names when its turn comes, waking sleepers on the way; never goes back. */
+  advanceTo(target: (now: number) => number): Promise<number>;
   /** Puts the clock to any time; sleepers keep the rest of their wait. */
   set(at: number): void;
   /** Puts the clock to where it started. */

@@ -13,17 +13,17 @@ export function createMockClock(clock: DrivenClock, context: ServiceContext): Mo
     async advance(ms) {
       if (!(ms >= 0 && Number.isFinite(ms)))
         throw invalidOption('advance', ms, 'milliseconds from 0; time goes forward');
-      return await clock.advanceToTime(clock.now() + ms);
+      return await clock.advanceTo((now) => now + ms);
     },
     async advanceTo(moment) {
-      if (moment === 'quota-reset') return await clock.advanceToTime(nextQuotaReset(context));
-      if (moment === 'next-window') return await clock.advanceToTime(nextWindow(context));
+      if (moment === 'quota-reset') return await clock.advanceTo(() => nextQuotaReset(context));
+      if (moment === 'next-window') return await clock.advanceTo(() => nextWindow(context));
       const at = parseInstant('advanceTo', moment);
       if (at < clock.now()) {
         const now = new Date(clock.now()).toISOString();
         throw invalidOption('advanceTo', moment, `a moment from ${now} on; time goes forward`);
       }
-      return await clock.advanceToTime(at);
+      return await clock.advanceTo(() => at);
     },
   };
 }

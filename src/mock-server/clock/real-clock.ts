@@ -34,7 +34,8 @@ export class RealClock implements DrivenClock {
     }
   }
 
-  async advanceToTime(at: number): Promise<number> {
+  async advanceTo(target: (now: number) => number): Promise<number> {
+    const at = target(this.now());
     while (this.#sleepers.nextDueAt <= at) {
       this.#aheadMs += Math.max(0, this.#sleepers.nextDueAt - this.now());
       this.#sleepers.wakeDue(this.now());

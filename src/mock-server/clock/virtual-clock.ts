@@ -40,10 +40,10 @@ export class VirtualClock implements DrivenClock {
     }
   }
 
-  advanceToTime(at: number): Promise<number> {
+  advanceTo(target: (now: number) => number): Promise<number> {
     this.#moves += 1;
     const move = this.#lastMove
-      .then(() => this.#move(at))
+      .then(() => this.#move(target))
       .finally(() => {
         this.#moves -= 1;
         void this.#watch();
@@ -70,9 +70,10 @@ export class VirtualClock implements DrivenClock {
     return this.#quiet.expectSockets();
   }
 
-  async #move(at: number): Promise<number> {
+  async #move(target: (now: number) => number): Promise<number> {
     // What was begun before the call happens before the time moves: a request on its way is decided at the old time.
     await this.#quiet.settle(MOST_TURNS);
+    const at = target(this.#now);
     while (this.#sleepers.nextDueAt <= at) {
       this.#wakeNext();
       await this.#quiet.settle(MOST_TURNS);

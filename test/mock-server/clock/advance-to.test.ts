@@ -1,0 +1,69 @@
+import { expect, test } from 'vitest';
+import { createMockServer } from '../../../src/mock-server/index.ts';
+
+const clock = { mode: 'virtual', autoAdvance: false, now: '2026-01-31T23:59:30.500Z' } as const;
+const iso = (ms: number) => new Date(ms).toISOString();
+
+test("advanceTo('quota-reset') goes to the first of the month, month after month", async () => {
+  const mock = createMockServer({ clock });
+  const { id, key } = mock.createKey();
+  const resets: [string, number, number][] = [];
+  for (let month = 0; month < 3; month += 1) {
+    mock.keys.setUsage(id, { month: 999 });
+    const status = async () => (await mock.fetch(`${mock.baseUrl}/api/v1/latest?api_key=${key}`)).status;
+    const before = [await status(), await status()];
+    expect(before).toEqual([200, 429]);
+    await mock.clock.advanceTo('quota-reset');
+    resets.push([iso(mock.clock.now()), mock.keys.get(id).monthlyUsed, await status()]);
+  }
+
+  expect(resets).toEqual([
+    ['2026-02-01T00:00:00.000Z', 0, 200],
+    ['2026-03-01T00:00:00.000Z', 0, 200],
+    ['2026-04-01T00:00:00.000Z', 0, 200],
+  ]);
+});
+
+test.each([
+  ['sliding-log', '2026-02-01T00:00:35.500Z'],
+  ['fixed-epoch', '2026-02-01T00:00:00.000Z'],
+  ['fixed-first-request', '2026-02-01T00:00:30.500Z'],
+  ['sliding-counter', '2026-02-01T00:01:00.000Z'],
+  ['token-bucket', '2026-01-31T23:59:37.500Z'],
+] as const)("advanceTo('next-window') goes to where the whole minute is free again: %s, %s", async (rateWindow, at) => {
+  const mock = createMockServer({ clock, behaviour: { rateWindow } });
+  const { key } = mock.createKey();
+  const send = () => mock.fetch(`${mock.baseUrl}/api/v1/latest?api_key=${key}`);
+  await send();
+  await mock.clock.advance(5000);
+  await send();
+
+  await mock.clock.advanceTo('next-window');
+
+  expect(iso(mock.clock.now())).toBe(at);
+  const statuses = await Promise.all(Array.from({ length: 31 }, async () => (await send()).status));
+  expect(statuses.filter((status) => status === 200)).toHaveLength(30);
+});
+
+test('without a key there are still a next month and a next minute', async () => {
+  const mock = createMockServer({ clock });
+
+  expect(iso(await mock.clock.advanceTo('next-window'))).toBe('2026-02-01T00:00:00.000Z');
+  expect(iso(await mock.clock.advanceTo('quota-reset'))).toBe('2026-03-01T00:00:00.000Z');
+});
+
+test('the Date header is the clock', async () => {
+  const mock = createMockServer({ clock });
+
+  const before = await mock.fetch(`${mock.baseUrl}/nothing`);
+  await mock.clock.advance(499);
+  const same = await mock.fetch(`${mock.baseUrl}/nothing`);
+  await mock.clock.advance(1);
+  const after = await mock.fetch(`${mock.baseUrl}/nothing`);
+
+  expect([before, same, after].map(({ headers }) => headers.get('date'))).toEqual([
+    'Sat, 31 Jan 2026 23:59:30 GMT',
+    'Sat, 31 Jan 2026 23:59:30 GMT',
+    'Sat, 31 Jan 2026 23:59:31 GMT',
+  ]);
+});

@@ -1,0 +1,82 @@
+import { getEventListeners } from 'node:events';
+import { expect, test } from 'vitest';
+import { createMockServer } from '../../../src/mock-server/index.ts';
+
+test('a real clock tells the time of the machine', () => {
+  const before = Date.now();
+  const now = createMockServer().clock.now();
+
+  expect(now).toBeGreaterThanOrEqual(before);
+  expect(now).toBeLessThanOrEqual(Date.now());
+});
+
+test('a real clock can start at any moment, and then runs', async () => {
+  const { clock } = createMockServer({ clock: { mode: 'real', now: '2026-01-31T23:59:58Z' } });
+  const start = clock.now();
+
+  await clock.sleep(5);
+
+  expect(start).toBeGreaterThanOrEqual(Date.parse('2026-01-31T23:59:58Z'));
+  expect(start).toBeLessThan(Date.parse('2026-02-01T00:00:00Z'));
+  expect(clock.now()).toBeGreaterThanOrEqual(start + 5);
+});
+
+test('advance takes a real clock ahead and wakes whoever is due on the way, in order', async () => {
+  const { clock } = createMockServer({ clock: { mode: 'real', now: '2026-01-15T00:00:00Z' } });
+  const start = clock.now();
+  const woken: string[] = [];
+  const sleeps = [
+    clock.sleep(7_200_000).then(() => woken.push('two hours')),
+    clock.sleep(3_600_000).then(async () => {
+      woken.push('one hour');
+      await clock.sleep(1_800_000);
+      woken.push('one and a half');
+    }),
+  ];
+
+  const now = await clock.advance(7_200_000);
+  await Promise.all(sleeps);
+
+  expect(woken).toEqual(['one hour', 'one and a half', 'two hours']);
+  expect(now - start).toBeGreaterThanOrEqual(7_200_000);
+});
+
+test('advanceTo and reset work on a real clock as well', async () => {
+  const mock = createMockServer({ clock: { mode: 'real', now: '2026-01-15T00:00:00Z' } });
+
+  await mock.clock.advanceTo('quota-reset');
+  expect(new Date(mock.clock.now()).toISOString()).toMatch(/^2026-02-01T00:00:0/);
+  mock.reset();
+
+  expect(new Date(mock.clock.now()).toISOString()).toMatch(/^2026-01-15T00:00:0/);
+});
+
+test('an abort ends a real sleep at once and leaves nothing behind', async () => {
+  const { clock } = createMockServer();
+  const controller = new AbortController();
+  const sleeping = clock.sleep(3_600_000, controller.signal);
+
+  controller.abort(new Error('enough'));
+
+  await expect(sleeping).rejects.toThrow('enough');
+  expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
+  await expect(clock.sleep(1, controller.signal)).rejects.toThrow('enough');
+});
+
+test('a sleep longer than a timer of Node can be is not cut short', async () => {
+  const { clock } = createMockServer();
+  let isAwake = false;
+  const controller = new AbortController();
+  const sleeping = clock.sleep(2 ** 31 + 1000, controller.signal).then(
+    () => {
+      isAwake = true;
+    },
+    () => undefined,
+  );
+
+  await clock.sleep(5);
+
+  expect(isAwake).toBe(false);
+  controller.abort();
+  await sleeping;
+});

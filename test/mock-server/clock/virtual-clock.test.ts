@@ -1,0 +1,285 @@
+import { execFileSync } from 'node:child_process';
+import { getEventListeners } from 'node:events';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { createMockServer } from '../../../src/mock-server/index.ts';
+
+const START = Date.parse('2026-01-15T00:00:00.000Z');
+const still = () => createMockServer({ clock: { mode: 'virtual', autoAdvance: false } }).clock;
+const jumping = () => createMockServer({ clock: 'virtual' }).clock;
+
+test('a virtual clock starts at a fixed moment and stands still', async () => {
+  const clock = still();
+
+  await nextTurn();
+
+  expect([clock.mode, clock.now()]).toEqual(['virtual', START]);
+});
+
+test.each([
+  ['a date', new Date('2027-03-01T00:00:00Z')],
+  ['text', '2027-03-01T01:00:00+01:00'],
+  ['a day', '2027-03-01'],
+  ['milliseconds', Date.UTC(2027, 2)],
+])('a virtual clock can start at %s', (_, now) => {
+  expect(createMockServer({ clock: { mode: 'virtual', now } }).clock.now()).toBe(Date.UTC(2027, 2));
+});
+
+test('advance wakes sleepers in order of time, then of arrival, each at its own time', async () => {
+  const clock = still();
+  const woken: [string, number][] = [];
+  const sleep = (name: string, ms: number) => clock.sleep(ms).then(() => woken.push([name, clock.now() - START]));
+  const sleeps = [sleep('c', 300), sleep('a', 100), sleep('b1', 200), sleep('b2', 200), sleep('late', 301)];
+
+  const now = await clock.advance(300);
+
+  expect(now).toBe(START + 300);
+  expect(woken).toEqual([
+    ['a', 100],
+    ['b1', 200],
+    ['b2', 200],
+    ['c', 300],
+  ]);
+  await clock.advance(1);
+  await Promise.all(sleeps);
+});
+
+test('whoever wakes and sleeps again is woken again within the same advance', async () => {
+  const clock = still();
+  const ticks: number[] = [];
+  const ticking = (async () => {
+    for (let tick = 0; tick < 5; tick += 1) {
+      await clock.sleep(1000);
+      // Real work goes through several promises and turns before it sleeps again.
+      for (let turn = 0; turn < 5; turn += 1) await nextTurn();
+      ticks.push(clock.now() - START);
+    }
+  })();
+
+  await clock.advance(5000);
+
+  expect(ticks).toEqual([1000, 2000, 3000, 4000, 5000]);
+  await ticking;
+});
+
+test('what was begun before advance is called happens before the time moves', async () => {
+  const mock = createMockServer({ clock: { mode: 'virtual', autoAdvance: false } });
+  const { key } = mock.createKey();
+  const call = async () => {
+    await nextTurn();
+    return await mock.fetch(`${mock.baseUrl}/api/v1/latest?api_key=${key}`);
+  };
+
+  const calling = call();
+  await mock.clock.advance(60_000);
+
+  expect((await calling).headers.get('date')).toBe('Thu, 15 Jan 2026 00:00:00 GMT');
+});
+
+test('advances made at once are made one after the other', async () => {
+  const clock = still();
+
+  const times = await Promise.all([clock.advance(10), clock.advance(20), clock.advance(0)]);
+
+  expect(times.map((time) => time - START)).toEqual([10, 30, 30]);
+});
+
+test.each([[-1], [Number.NaN], [Number.POSITIVE_INFINITY], ['5' as unknown as number]])(
+  'advance(%s) is refused: time goes forward',
+  async (ms) => {
+    const clock = still();
+
+    await expect(clock.advance(ms)).rejects.toThrow('expected milliseconds from 0');
+
+    expect(clock.now()).toBe(START);
+  },
+);
+
+test('advanceTo refuses what is past, and what is no moment', async () => {
+  const clock = still();
+
+  await expect(clock.advanceTo(START - 1)).rejects.toThrow('a moment from 2026-01-15T00:00:00.000Z on');
+  await expect(clock.advanceTo('tomorrow')).rejects.toThrow('advanceTo is "tomorrow"; expected a Date, ISO 8601 text');
+  await expect(clock.advanceTo('2026-02-01T00:00:00')).rejects.toThrow('with a time zone');
+  expect(await clock.advanceTo('2026-02-01T00:00:00Z')).toBe(Date.UTC(2026, 1));
+});
+
+test('an abort wakes a sleeper at once with its reason, and takes it off the clock', async () => {
+  const clock = still();
+  const controller = new AbortController();
+  const sleeps = [clock.sleep(1000, controller.signal), clock.sleep(2000)];
+
+  controller.abort(new Error('enough'));
+
+  await expect(sleeps[0]).rejects.toThrow('enough');
+  expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
+  await expect(clock.sleep(1, controller.signal)).rejects.toThrow('enough');
+  await clock.advance(2000);
+  await sleeps[1];
+});
+
+test('any mix of sleeps and aborts wakes exactly those that are due, in order', async () => {
+  const sleeper = fc.record({ ms: fc.nat(50), isAborted: fc.boolean() });
+  await fc.assert(
+    fc.asyncProperty(fc.array(sleeper, { maxLength: 60 }), fc.nat(50), async (sleepers, untilMs) => {
+      const clock = still();
+      const woken: number[] = [];
+      const controllers = sleepers.map(({ ms }, index) => {
+        const controller = new AbortController();
+        clock.sleep(ms, controller.signal).then(
+          () => woken.push(index),
+          () => undefined,
+        );
+        return controller;
+      });
+      sleepers.forEach(({ ms, isAborted }, index) => {
+        if (isAborted && ms > 0) controllers[index]?.abort();
+      });
+
+      await clock.advance(untilMs);
+
+      const due = sleepers
+        .map(({ ms, isAborted }, index) => ({ ms, index, isGone: isAborted && ms > 0 }))
+        .filter(({ ms, isGone }) => ms <= untilMs && !isGone)
+        .sort((one, other) => one.ms - other.ms || one.index - other.index);
+      expect(woken).toEqual(due.map(({ index }) => index));
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test('by itself the clock jumps to the earliest sleeper, and only when nothing else is left', async () => {
+  const clock = jumping();
+  const times: number[] = [];
+  const late = clock.sleep(3_600_000).then(() => times.push(clock.now() - START));
+  const chain = (async () => {
+    for (let step = 0; step < 3; step += 1) {
+      await clock.sleep(60_000);
+      for (let turn = 0; turn < 8; turn += 1) await nextTurn();
+      times.push(clock.now() - START);
+    }
+  })();
+
+  await Promise.all([late, chain]);
+
+  expect(times).toEqual([60_000, 120_000, 180_000, 3_600_000]);
+});
+
+test('without autoAdvance nobody is woken', async () => {
+  const clock = still();
+  let isAwake = false;
+  const sleep = clock.sleep(10).then(() => {
+    isAwake = true;
+  });
+
+  for (let turn = 0; turn < 200; turn += 1) await nextTurn();
+
+  expect([isAwake, clock.now()]).toEqual([false, START]);
+  await clock.advance(10);
+  await sleep;
+});
+
+test('a request that is being served holds the clock', async () => {
+  const { http, HttpResponse } = await import('msw');
+  const mock = createMockServer({ clock: 'virtual' });
+  let release = () => {};
+  mock.use(
+    http.get('/api/v1/slow', async () => {
+      await new Promise<void>((resolve) => {
+        release = resolve;
+      });
+      return HttpResponse.json({ now: mock.clock.now() });
+    }),
+  );
+
+  const answering = mock.fetch(`${mock.baseUrl}/api/v1/slow`);
+  const sleep = mock.clock.sleep(10_000);
+  for (let turn = 0; turn < 200; turn += 1) await nextTurn();
+  expect(mock.clock.now()).toBe(START);
+  release();
+
+  expect(await (await answering).json()).toEqual({ now: START });
+  await sleep;
+  expect(mock.clock.now()).toBe(START + 10_000);
+});
+
+test('a handler may move the clock while its request holds it', async () => {
+  const { http, HttpResponse } = await import('msw');
+  const mock = createMockServer({ clock: 'virtual' });
+  mock.use(
+    http.get('/api/v1/late', async () => {
+      await mock.clock.advance(5000);
+      return HttpResponse.json({});
+    }),
+  );
+
+  await mock.fetch(`${mock.baseUrl}/api/v1/late`);
+
+  expect(mock.clock.now()).toBe(START + 5000);
+});
+
+test('twenty thousand sleepers wake, and as many leave before', async () => {
+  const clock = still();
+  const controllers = Array.from({ length: 20_000 }, () => new AbortController());
+  const woken: number[] = [];
+  const sleeps = Array.from({ length: 40_000 }, (_, index) =>
+    clock.sleep(1 + ((index * 7919) % 1000), controllers[index]?.signal).then(
+      () => woken.push(index),
+      () => undefined,
+    ),
+  );
+
+  for (const controller of controllers) controller.abort('enough');
+  await clock.advance(1000);
+  await Promise.all(sleeps);
+
+  expect(woken).toHaveLength(20_000);
+});
+
+test('sleeping until no clock can show it means sleeping for good, and keeps nothing running', async () => {
+  const clock = jumping();
+  const controller = new AbortController();
+  const forever = clock.sleep(Number.POSITIVE_INFINITY, controller.signal);
+
+  await clock.sleep(1000);
+
+  expect(clock.now()).toBe(START + 1000);
+  controller.abort(new Error('morning'));
+  await expect(forever).rejects.toThrow('morning');
+});
+
+test('snapshot and restore put the clock back; a sleeper keeps the rest of its wait', async () => {
+  const mock = createMockServer({ clock: { mode: 'virtual', autoAdvance: false } });
+  const snapshot = mock.snapshot();
+  await mock.clock.advance(60_000);
+  let isAwake = false;
+  const sleep = mock.clock.sleep(1000).then(() => {
+    isAwake = true;
+  });
+
+  mock.restore(snapshot);
+
+  expect(mock.clock.now()).toBe(START);
+  await mock.clock.advance(999);
+  expect(isAwake).toBe(false);
+  await mock.clock.advance(1);
+  await sleep;
+});
+
+test('a process with nothing but a clock and an idle sleeper ends', () => {
+  const script = `
+    const { createMockServer } = await import('./src/mock-server/index.ts');
+    const { clock } = createMockServer({ clock: { mode: 'virtual', autoAdvance: false } });
+    clock.sleep(1000);
+    await createMockServer({ clock: 'virtual' }).clock.sleep(86_400_000);
+    console.log('a day later');
+  `;
+
+  const output = execFileSync(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script], {
+    encoding: 'utf8',
+    timeout: 20_000,
+  });
+
+  expect(output.trim()).toBe('a day later');
+});
