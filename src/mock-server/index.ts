@@ -12,4 +12,5 @@ export type { ClientOptions, MockServer } from './mock-server.ts';
 export { MockServerError } from './mock-server-error.ts';
 export type { Account, Accounts, CreateAccountOptions } from './service/accounts.ts';
 export type { CreatedKey, KeySummary, Keys } from './service/keys.ts';
+export type { Mail, Outbox } from './service/outbox.ts';
 export type { Snapshot } from './service/snapshot.ts';

@@ -31,6 +31,7 @@ export class Journal {
   readonly #size: number;
   #entries: JournalEntry[] = [];
   #last = 0;
+  readonly #listeners = new Set<(entry: JournalEntry) => void>();
 
   constructor(size: number) {
     this.#size = size;
@@ -51,6 +52,13 @@ export class Journal {
     this.#entries.push(entry);
     // Cut now and then, not each time: one copy per `size` requests.
     if (this.#entries.length >= 2 * this.#size) this.#entries = this.entries.slice();
+    for (const listener of this.#listeners) listener(entry);
+  }
+
+  /** Tells of every entry from now on; gives a function that ends it. */
+  subscribe(listener: (entry: JournalEntry) => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
   }
 
   clear(): void {

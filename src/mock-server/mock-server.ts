@@ -17,6 +17,7 @@ import type { Exchange } from './exchange.ts';
 import type { Journal, JournalEntry } from './journal.ts';
 import { type Accounts, createAccounts } from './service/accounts.ts';
 import { type CreatedKey, createKeys, type Keys } from './service/keys.ts';
+import { createOutbox, type Outbox } from './service/outbox.ts';
 import { emptyState, type ServiceContext } from './service/service-state.ts';
 import { type Snapshot, stateOf, takeSnapshot } from './service/snapshot.ts';
 
@@ -47,6 +48,8 @@ export class MockServer implements AsyncDisposable {
   readonly fetch: Fetch;
   readonly accounts: Accounts;
   readonly keys: Keys;
+  /** The confirmation mails of the dashboard's sign-ups; none leaves the mock. */
+  readonly outbox: Outbox;
   readonly clock: MockClock;
   readonly behaviour: MockBehaviour;
   readonly #parts: MockServerParts;
@@ -60,6 +63,7 @@ export class MockServer implements AsyncDisposable {
     this.fetch = parts.fetch;
     this.accounts = createAccounts(context);
     this.keys = createKeys(context);
+    this.outbox = createOutbox(context);
     this.clock = createMockClock(parts.clock, context);
     this.behaviour = createMockBehaviour(context);
     this.#parts = parts;

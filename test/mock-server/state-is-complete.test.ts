@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { createMockServer } from '../../src/mock-server/index.ts';
+import { sendConfirmation } from '../../src/mock-server/service/outbox.ts';
 import { MockCore } from '../helpers/mock-core.ts';
 
 /** Every path to a value that may change, from here down. */
@@ -17,6 +18,7 @@ test('every field of the state is in a snapshot: whoever adds one has to say wha
   const core = new MockCore();
   const { key } = core.createKey();
   core.send('/api/v1/latest', { key });
+  for (const account of core.context.state.accounts.values()) sendConfirmation(core.context, account);
 
   const fields = paths(core.context.state).map((path) => path.replace(/^\.(accounts|keys|keysByHash)\.\*/, '.$1'));
 
@@ -30,11 +32,15 @@ test('every field of the state is in a snapshot: whoever adds one has to say wha
           ...['quotaEndpointWindow', 'window.waitMs', 'window.count', 'window.used', 'window.fullAt', 'window.save'],
         ].map((name) => `.${map}.${name}`),
       ),
-      ...['.random.uint32', '.random.save', '.seed', '.lastAccount', '.lastKey'],
+      ...['id', 'accountId', 'to', 'token', 'sentAt', 'isUsed'].map((name) => `.mails[].${name}`),
+      ...['.random.uint32', '.random.save', '.seed', '.lastAccount', '.lastKey', '.lastMail'],
     ].sort(),
   );
   const saved = createMockServer().snapshot();
   expect(Object.keys(saved).sort()).toEqual(
-    ['accounts', 'behaviour', 'keys', 'lastAccount', 'lastKey', 'now', 'random', 'seed', 'version'].sort(),
+    [
+      ...['accounts', 'behaviour', 'keys', 'mails', 'lastAccount', 'lastKey', 'lastMail'],
+      ...['now', 'random', 'seed', 'version'],
+    ].sort(),
   );
 });

@@ -37,6 +37,16 @@ export interface KeyRecord {
   retryAt: number;
 }
 
+/** A mail with a confirmation link, as the service keeps it. */
+export interface MailRecord {
+  readonly id: string;
+  readonly accountId: string;
+  readonly to: string;
+  readonly token: string;
+  readonly sentAt: number;
+  isUsed: boolean;
+}
+
 /** Everything one emulated service knows. */
 export interface ServiceState {
   readonly accounts: Map<string, AccountRecord>;
@@ -47,6 +57,9 @@ export interface ServiceState {
   random: Random;
   lastAccount: number;
   lastKey: number;
+  /** Oldest first. */
+  mails: MailRecord[];
+  lastMail: number;
 }
 
 /** What the rules of the service need: its state, the switches and the time. */
@@ -59,7 +72,17 @@ export interface ServiceContext {
 
 export function emptyState(seed: number): ServiceState {
   const random = randomFromSeed(seed);
-  return { accounts: new Map(), keys: new Map(), keysByHash: new Map(), seed, random, lastAccount: 0, lastKey: 0 };
+  return {
+    accounts: new Map(),
+    keys: new Map(),
+    keysByHash: new Map(),
+    seed,
+    random,
+    lastAccount: 0,
+    lastKey: 0,
+    mails: [],
+    lastMail: 0,
+  };
 }
 
 export function limitPerMinute(account: AccountRecord): number {

@@ -1,7 +1,7 @@
 import type { BehaviourValues } from '../behaviour/switches.ts';
 import { MockServerError, show } from '../mock-server-error.ts';
 import { randomFrom } from './random.ts';
-import type { AccountRecord, KeyRecord, ServiceContext, ServiceState } from './service-state.ts';
+import type { AccountRecord, KeyRecord, MailRecord, ServiceContext, ServiceState } from './service-state.ts';
 import { rateWindows } from './windows/rate-windows.ts';
 
 /** Everything a mock knows, as plain JSON: accounts, keys (their SHA-256 alone), windows, switches, chance and time. */
@@ -16,6 +16,8 @@ export interface Snapshot {
   readonly lastKey: number;
   readonly accounts: readonly SavedAccount[];
   readonly keys: readonly SavedKey[];
+  readonly mails: readonly MailRecord[];
+  readonly lastMail: number;
 }
 
 type SavedAccount = Omit<AccountRecord, 'keys' | 'activeKeys'>;
@@ -39,6 +41,8 @@ export function takeSnapshot({ state, behaviour, now }: ServiceContext): Snapsho
     lastKey: state.lastKey,
     accounts: Array.from(state.accounts.values(), ({ keys: _, activeKeys: __, ...account }) => account),
     keys: Array.from(state.keys.values(), saveKey),
+    mails: structuredClone(state.mails),
+    lastMail: state.lastMail,
   };
 }
 
@@ -53,9 +57,11 @@ export function stateOf(snapshot: Snapshot): ServiceState {
   const accounts = new Map(
     snapshot.accounts.map((account) => [account.id, { ...account, keys: [], activeKeys: 0 } as AccountRecord]),
   );
-  const { seed, lastAccount, lastKey } = snapshot;
+  const { seed, lastAccount, lastKey, lastMail } = snapshot;
   const random = randomFrom(snapshot.random);
-  const state: ServiceState = { accounts, keys: new Map(), keysByHash: new Map(), seed, random, lastAccount, lastKey };
+  const mails = structuredClone(snapshot.mails) as MailRecord[];
+  const nothing = { keys: new Map(), keysByHash: new Map() };
+  const state: ServiceState = { accounts, ...nothing, seed, random, lastAccount, lastKey, mails, lastMail };
   for (const saved of snapshot.keys) addKey(state, saved, snapshot.behaviour);
   return state;
 }

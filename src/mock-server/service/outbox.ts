@@ -1,0 +1,71 @@
+import { findAccount } from './accounts.ts';
+import type { AccountRecord, MailRecord, ServiceContext } from './service-state.ts';
+
+/** A confirmation e-mail the service has sent. No mail leaves the mock; this is all there is of it. */
+export interface Mail {
+  readonly id: string;
+  readonly accountId: string;
+  readonly to: string;
+  readonly subject: string;
+  /** Path of the confirmation link, `/dashboard/confirm?token=…`. */
+  readonly confirmPath: string;
+  readonly sentAt: Date;
+  /** From then on the link does not work. */
+  readonly expiresAt: Date;
+}
+
+/** The mails the emulated service has sent. */
+export interface Outbox {
+  /** Oldest first; `to` keeps those to one address. */
+  list(options?: { readonly to?: string | undefined }): readonly Mail[];
+  /** Forgets the mails; their links stop working. */
+  clear(): void;
+}
+
+export function createOutbox({ state }: ServiceContext): Outbox {
+  return {
+    list: ({ to } = {}) => state.mails.filter((mail) => to === undefined || mail.to === to).map(view),
+    clear() {
+      state.mails = [];
+    },
+  };
+}
+
+/** How long a confirmation link works. Not shown for the real service; a day is common. */
+export const LINK_LIFE_MS = 24 * 60 * 60_000;
+
+/** Sends the mail with the link that confirms the account's address. */
+export function sendConfirmation({ state, now }: ServiceContext, { id, email }: AccountRecord): void {
+  const token = Array.from({ length: 4 }, () => state.random.uint32().toString(16).padStart(8, '0')).join('');
+  state.lastMail += 1;
+  state.mails.push({ id: `mail_${state.lastMail}`, accountId: id, to: email, token, sentAt: now(), isUsed: false });
+  if (state.mails.length > MOST_MAILS) state.mails.shift();
+}
+
+/** Enough for any test, and a bound for a mock that runs for weeks. */
+const MOST_MAILS = 1000;
+
+/** Follows a confirmation link: once, and before it expires. */
+export function followLink(context: ServiceContext, token: string): AccountRecord | 'unknown' | 'used' | 'expired' {
+  const { state, now } = context;
+  const mail = state.mails.find((sent) => sent.token === token);
+  if (mail === undefined || !state.accounts.has(mail.accountId)) return 'unknown';
+  if (mail.isUsed) return 'used';
+  if (now() >= mail.sentAt + LINK_LIFE_MS) return 'expired';
+  mail.isUsed = true;
+  const account = findAccount(state, mail.accountId);
+  account.isConfirmed = true;
+  return account;
+}
+
+function view({ id, accountId, to, token, sentAt }: MailRecord): Mail {
+  return {
+    id,
+    accountId,
+    to,
+    subject: 'Confirm your e-mail address',
+    confirmPath: `/dashboard/confirm?token=${token}`,
+    sentAt: new Date(sentAt),
+    expiresAt: new Date(sentAt + LINK_LIFE_MS),
+  };
+}
