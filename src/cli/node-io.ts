@@ -1,7 +1,5 @@
 import { spawn } from 'node:child_process';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { isatty } from 'node:tty';
-import type { Clock } from '../client/index.ts';
 import {
   type ChildProcess,
   type Input,
@@ -12,6 +10,7 @@ import {
   type SignalName,
   WriteFailure,
 } from './io.ts';
+import { realClock } from './real-clock.ts';
 
 /** The real world, by way of `process`. */
 export function createNodeIo(): Io {
@@ -28,21 +27,6 @@ export function createNodeIo(): Io {
     spawn: spawnChild,
   };
 }
-
-/** Node's timers take 32 bits. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
-
-const realClock: Clock = {
-  // biome-ignore lint/plugin: this is the real clock
-  now: () => Date.now(),
-  async sleep(ms, signal) {
-    for (let leftMs = ms; leftMs > 0; leftMs -= LONGEST_TIMER_MS) {
-      await sleep(Math.min(leftMs, LONGEST_TIMER_MS), undefined, signal && { signal }).catch(() => {
-        throw signal?.reason;
-      });
-    }
-  },
-};
 
 function createOutput(stream: NodeJS.WriteStream): Output {
   // Each write reports its own failure; without a listener the stream would end the process besides.
