@@ -68,7 +68,13 @@ test('the last second of a period allows what is left, and nothing beyond a requ
 test('nothing used projects to nothing', () => {
   const result = forecast(quotaRecord({ monthly_used: 0 }), '2026-01-21T14:20:00.000Z');
 
-  expect(result).toMatchObject({ perDay: 0, usedAtReset: 0, exhaustsAt: undefined, remaining: 1000, confidence: 'low' });
+  expect(result).toMatchObject({
+    perDay: 0,
+    usedAtReset: 0,
+    exhaustsAt: undefined,
+    remaining: 1000,
+    confidence: 'low',
+  });
 });
 
 test.each([1000, 1001, 5000])('with %i of 1,000 used, the quota has run out now', (used) => {

@@ -1,0 +1,252 @@
+import { expect, test } from 'vitest';
+import type { FxRatesOptions } from '../../../src/client/index.ts';
+import { quiet, ticksUntilSettled } from '../../helpers/fake-clock.ts';
+import type { Reply, SentRequest } from '../../helpers/fake-fetch.ts';
+import { API_KEY, failure, quotaRecord, rateLimited, success } from '../../helpers/service-replies.ts';
+import { differentCalls, errorOf, type TestClient, testClient } from '../../helpers/test-client.ts';
+
+const A_TICK = 20;
+
+function guarded(
+  replies: Reply | readonly Reply[],
+  { left = 100, reserve = 10, ...options }: FxRatesOptions & { quota?: Reply; left?: number; reserve?: number } = {},
+): TestClient {
+  const quota = success(quotaRecord({ monthly_used: 1000 - left }));
+  return testClient(replies, { quota, quotaGuard: { reserve }, ...options });
+}
+
+const quotaRequests = ({ fetch }: TestClient) => fetch.requests.filter(({ url }) => url.endsWith('/quota')).length;
+
+test('a quota that is known already is not asked for', async () => {
+  const client = guarded(success());
+  await client.fx.quota();
+
+  await client.fx.latest();
+
+  expect(quotaRequests(client)).toBe(1);
+});
+
+test.each<[string, Reply]>([
+  ['fails', failure(500)],
+  ['is not there', failure(404)],
+  ['makes no sense', success({ monthly: 'a lot' })],
+  ['cannot be reached', new Error('down')],
+])('a quota that %s holds no call up, and is asked for once a minute', async (_, quota) => {
+  const client = guarded(success(), { quota });
+  const startedAt = client.clock.now();
+
+  await Promise.all(differentCalls(client.fx, 20));
+  await client.fx.latest({ another: true });
+  expect(client.clock.now()).toBe(startedAt);
+  expect(quotaRequests(client)).toBe(1);
+
+  await client.clock.advance(60_001);
+  await client.fx.latest({ later: true });
+  expect(quotaRequests(client)).toBe(2);
+});
+
+test('a quota that hangs holds calls up for one timeout, and not again for a minute', async () => {
+  const client = guarded(success(), { quota: 'never', timeoutMs: 3000 });
+  const { clock, fx } = client;
+  const startedAt = clock.now();
+
+  await clock.run(Promise.all(differentCalls(fx, 20)));
+  expect(clock.now() - startedAt).toBe(3000);
+  await fx.latest({ another: true });
+
+  expect(clock.now() - startedAt).toBe(3000);
+  expect(quotaRequests(client)).toBe(1);
+  expect(clock.pending).toBe(0);
+});
+
+test('while the quota cannot be asked anew, the old one counts', async () => {
+  const answers = [success(quotaRecord({ monthly_used: 989 })), failure(503)];
+  const client = guarded(success(), { quota: () => answers.shift() ?? failure(503) });
+  await client.fx.latest();
+  await client.clock.advance(300_001);
+
+  expect(await errorOf(client.fx.latest())).toMatchObject({ kind: 'quota_exhausted', local: true });
+});
+
+test('an abort while the quota is asked ends the call within a tick, and the question too', async () => {
+  const { fx, fetch, clock } = guarded(success(), { quota: 'never' });
+  const controller = new AbortController();
+  const call = errorOf(fx.latest({}, { signal: controller.signal }));
+  await quiet();
+  expect(fetch.requests).toHaveLength(1);
+
+  controller.abort(new Error('enough'));
+
+  expect(await ticksUntilSettled(call)).toBeLessThanOrEqual(A_TICK);
+  expect(await call).toMatchObject({ kind: 'aborted', cause: new Error('enough') });
+  await quiet();
+  expect(fetch.requests[0]?.signal.aborted).toBe(true);
+  expect(fetch.requests).toHaveLength(1);
+  expect(clock.pending).toBe(0);
+});
+
+test('one that leaves does not take the question away from the others', async () => {
+  let answer: (reply: Reply) => void = () => undefined;
+  const quota = new Promise<Reply>((resolve) => {
+    answer = resolve;
+  });
+  const client = guarded(success(), { quota: () => quota });
+  const controller = new AbortController();
+  const gone = errorOf(client.fx.latest({ call: 1 }, { signal: controller.signal }));
+  const other = client.fx.latest({ call: 2 });
+  await quiet();
+
+  controller.abort();
+  await gone;
+  answer(success(quotaRecord()));
+
+  await expect(other).resolves.toBeDefined();
+  expect(quotaRequests(client)).toBe(1);
+});
+
+test('a deadline holds while the quota is asked, and says nothing about the service', async () => {
+  const client = guarded(success(), { quota: 'never' });
+  const { fx, clock } = client;
+  const startedAt = clock.now();
+
+  const error = await clock.run(errorOf(fx.latest({}, { deadlineMs: 700 })));
+  await quiet();
+
+  expect(error).toMatchObject({ kind: 'timeout', scope: 'deadline', limitMs: 700 });
+  expect(clock.now() - startedAt).toBe(700);
+  expect(clock.pending).toBe(0);
+  const next = errorOf(fx.latest({}, { deadlineMs: 700 }));
+  await quiet();
+  expect(quotaRequests(client)).toBe(2);
+  await clock.run(next);
+});
+
+test('a limited key fails a call with a short deadline at once, with the guard as without', async () => {
+  const { fx, clock } = guarded(success(), { quota: rateLimited('50') });
+  const startedAt = clock.now();
+
+  const error = await errorOf(fx.latest({}, { deadlineMs: 20_000 }));
+
+  expect(error).toMatchObject({ kind: 'rate_limited', reason: 'deadline' });
+  expect(clock.now()).toBe(startedAt);
+});
+
+test.each<[string, Reply, number]>([
+  ['answered', success(), 1],
+  ['refused for the rate', rateLimited('1'), 0],
+  ['refused for the key', failure(401), 0],
+  ['refused with 402', failure(402), 0],
+  ['refused with 403', failure(403), 0],
+  ['not found', failure(404), 1],
+  ['failed by the service', failure(500), 1],
+  ['broken off', new Error('reset'), 1],
+  ['never sent', Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }), 0],
+])('a request that was %s counts %s', async (_, reply, used) => {
+  const { fx } = guarded(reply, { maxRetries: 0, onLimit: 'throw' });
+  await fx.quota();
+
+  await fx.latest().catch(() => undefined);
+
+  expect(fx.quotaEstimate()).toMatchObject({ usedSince: used, remaining: 100 - used });
+});
+
+test('a lost answer counts, since the service may have counted it', async () => {
+  const { fx, clock } = guarded('never', { maxRetries: 1, timeoutMs: 1000 });
+  await fx.quota();
+
+  await clock.run(errorOf(fx.latest()));
+
+  expect(fx.quotaEstimate()).toMatchObject({ usedSince: 2, remaining: 98 });
+});
+
+test('what was set aside for calls that end without a request is given back', async () => {
+  const { fx } = guarded(['never', success()], { left: 20, rateLimit: { maxConcurrent: 1 } });
+  const controller = new AbortController();
+  const waiting = differentCalls(fx, 10, { signal: controller.signal }).map((call) => errorOf(call));
+  await quiet();
+  expect(await errorOf(fx.latest({ late: true }))).toMatchObject({ local: true });
+
+  controller.abort();
+  await Promise.all(waiting);
+  await quiet();
+
+  expect(fx.quotaEstimate()).toMatchObject({ usedSince: 1, remaining: 19 }); // the one that was under way
+  await expect(Promise.all(differentCalls(fx, 9))).resolves.toHaveLength(9);
+});
+
+test('a call that is repeated does not push another one into the reserve', async () => {
+  const client = guarded([failure(503), success()], { left: 12, maxRetries: 1 });
+  const { fx, clock, fetch } = client;
+
+  const results = await clock.run(Promise.allSettled(differentCalls(fx, 5)));
+  const sent = fetch.requests.length - quotaRequests(client);
+
+  expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(2);
+  expect(sent).toBe(3); // two calls, one of them repeated
+  expect(fx.quotaEstimate()?.remaining).toBe(9);
+});
+
+test('a call that ends in the moment in which another one comes is not counted twice', async () => {
+  const { fx } = guarded(success(), { left: 30, reserve: 10 });
+  await fx.quota();
+  let refused = 0;
+  const chain = async (name: string, length: number) => {
+    for (let n = 0; n < length; n += 1) {
+      for (let tick = 0; tick < n % 7; tick += 1) await undefined;
+      await fx.latest({ name, n }).catch(() => {
+        refused += 1;
+      });
+    }
+  };
+
+  await Promise.all([chain('a', 4), chain('b', 5), chain('c', 6), chain('d', 5)]);
+
+  expect(refused).toBe(0);
+  expect(fx.quotaEstimate()?.remaining).toBe(10);
+});
+
+test('calls that may spend the reserve and calls that may not do not share a request', async () => {
+  const { fx, fetch } = guarded(success(), { left: 10 });
+  await fx.quota();
+
+  const [may, mayNot] = await Promise.allSettled([fx.latest({}, { useReserve: true }), fx.latest({})]);
+
+  expect([may.status, mayNot.status]).toEqual(['fulfilled', 'rejected']);
+  expect(fetch.requests).toHaveLength(2);
+});
+
+test('a plan without a numeric limit is never low', async () => {
+  const quota = success(quotaRecord({ monthly_limit: 'unlimited', monthly_used: 1_000_000 }));
+  const { fx } = guarded(success(), { quota, reserve: 1000 });
+
+  await expect(Promise.all(differentCalls(fx, 50))).resolves.toHaveLength(50);
+});
+
+test('what is changed in the options afterwards changes nothing', async () => {
+  const quotaGuard = { reserve: 10 };
+  const { fx } = guarded(success(), { left: 50, quotaGuard });
+
+  quotaGuard.reserve = 100;
+
+  await expect(fx.latest()).resolves.toBeDefined();
+});
+
+test('a rotated key has a quota of its own', async () => {
+  const [old, fresh] = [API_KEY, `${API_KEY.slice(0, -1)}0`];
+  let isRevoked = false;
+  const isOld = ({ headers }: SentRequest) => headers['authorization'] === `Bearer ${old}`;
+  const refused = (request: SentRequest) => isRevoked && isOld(request);
+  const quotaOf = (request: SentRequest) => success(quotaRecord({ monthly_used: isOld(request) ? 500 : 988 }));
+  const { fx } = testClient((request) => (refused(request) ? failure(401) : success()), {
+    apiKey: () => (isRevoked ? fresh : old),
+    quota: (request) => (refused(request) ? failure(401) : quotaOf(request)),
+    quotaGuard: { reserve: 10 },
+  });
+  await fx.latest();
+
+  isRevoked = true;
+  const results = await Promise.allSettled(differentCalls(fx, 10));
+
+  expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(2);
+  expect(fx.quotaEstimate()).toMatchObject({ remaining: 10, quota: { monthly_used: 988 } });
+});
