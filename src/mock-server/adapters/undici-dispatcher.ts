@@ -13,7 +13,7 @@ export function createDispatcher(findExchange: FindExchange, next: Dispatcher): 
       const exchange = findExchange(originOf(options));
       if (exchange === undefined) return next.dispatch(options, handler);
       const sink = responseSink(handler, () => new errors.RequestAbortedError());
-      sink.begin();
+      if (!sink.begin()) return true;
       readDispatch(options)
         .then(exchange)
         .then((answer) => deliver(answer, sink, () => new errors.SocketError('other side closed')))

@@ -4,7 +4,8 @@ import type { MockResponse } from '../http/mock-message.ts';
 
 /** Where a dispatched request gets its answer; hides that undici has two generations of handlers. */
 export interface ResponseSink {
-  begin(): void;
+  /** Lets the handler take part, or abort at once; says whether an answer is still wanted. */
+  begin(): boolean;
   /** Hands the answer over; waits where the reader does not keep up. Does nothing after an abort. */
   send(answer: MockResponse): Promise<void>;
   fail(error: Error): void;
@@ -20,7 +21,10 @@ export function responseSink(handler: Dispatcher.DispatchHandler, aborted: () =>
     steps.error(error);
   };
   return {
-    begin: () => steps.begin((reason) => fail(reason ?? aborted())),
+    begin() {
+      steps.begin((reason) => fail(reason ?? aborted()));
+      return !flow.isOver;
+    },
     fail,
     async send(answer) {
       if (flow.isOver) return;

@@ -1,0 +1,104 @@
+import { expect, test } from 'vitest';
+import { createMockServer } from '../../../src/mock-server/index.ts';
+
+const newMock = () => createMockServer({ clock: 'virtual' });
+
+test('takes a URL and a Request as well as text', async () => {
+  const mock = newMock();
+  const { key } = mock.createKey();
+  const url = new URL(`/api/v1/quota?api_key=${key}`, mock.baseUrl);
+
+  const answers = await Promise.all([
+    mock.fetch(url.href),
+    mock.fetch(url),
+    mock.fetch(new Request(url)),
+    mock.fetch(new Request(url, { method: 'POST', body: 'x' }), { method: 'PUT', body: 'y' }),
+  ]);
+
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 405]);
+  expect(answers[0]).toMatchObject({ url: url.href, ok: true, statusText: 'OK' });
+  expect(mock.journal.at(-1)?.method).toBe('PUT');
+});
+
+test.each([
+  ['https://api.example.com/latest?api_key=fx_live_canary', 'https://api.example.com'],
+  ['http://fxrates.test/api/v1/latest', 'http://fxrates.test'],
+  ['https://fxrates.test:8443/api/v1/latest', 'https://fxrates.test:8443'],
+])('refuses %s like a host that does not exist, and says its origin alone', async (url, origin) => {
+  const error: TypeError & { cause: Error & { code?: string } } = await newMock()
+    .fetch(url)
+    .then(
+      () => undefined,
+      (thrown) => thrown,
+    );
+
+  expect(error).toBeInstanceOf(TypeError);
+  expect(error.cause.code).toBe('ENOTFOUND');
+  expect(error.cause.message).toBe(`mock.fetch answers https://fxrates.test only, not ${origin}`);
+});
+
+test('what fetch refuses, mock.fetch refuses: a header that cannot be, a GET with a body, no URL', async () => {
+  const mock = newMock();
+
+  await expect(mock.fetch(mock.baseUrl, { headers: { authorization: 'ключ' } })).rejects.toThrow(TypeError);
+  await expect(mock.fetch(mock.baseUrl, { method: 'GET', body: 'x' })).rejects.toThrow(TypeError);
+  await expect(mock.fetch('/api/v1/latest')).rejects.toThrow(TypeError);
+  expect(mock.journal).toEqual([]);
+});
+
+test('a signal that is aborted already sends nothing', async () => {
+  const mock = newMock();
+  const { key } = mock.createKey();
+
+  const sent = mock.fetch(`${mock.baseUrl}/api/v1/latest?api_key=${key}`, {
+    signal: AbortSignal.abort(new Error('no')),
+  });
+
+  await expect(sent).rejects.toThrow('no');
+  expect(mock.journal).toEqual([]);
+});
+
+test('an abort right after sending rejects, although the service has counted the request', async () => {
+  const mock = newMock();
+  const { id, key } = mock.createKey();
+  const controller = new AbortController();
+
+  const sent = mock.fetch(`${mock.baseUrl}/api/v1/latest?api_key=${key}`, { signal: controller.signal });
+  controller.abort();
+
+  await expect(sent).rejects.toMatchObject({ name: 'AbortError' });
+  expect(mock.keys.get(id).monthlyUsed).toBe(1);
+});
+
+test('an abort ends the wait for a handler of mock.use()', async () => {
+  const { http, HttpResponse } = await import('msw');
+  const mock = newMock();
+  let release = () => {};
+  mock.use(
+    http.get('/hang', async () => {
+      await new Promise<void>((resolve) => {
+        release = resolve;
+      });
+      return HttpResponse.json({});
+    }),
+  );
+  const controller = new AbortController();
+
+  const sent = mock.fetch(`${mock.baseUrl}/hang`, { signal: controller.signal });
+  controller.abort(new Error('enough'));
+
+  await expect(sent).rejects.toThrow('enough');
+  release();
+});
+
+test('clientOptions are the address, the fetch and the clock of the mock', () => {
+  const mock = newMock();
+
+  expect(mock.clientOptions()).toEqual({ baseUrl: 'https://fxrates.test', fetch: mock.fetch, clock: mock.clock });
+});
+
+test('another base URL is where the mock answers', async () => {
+  const mock = createMockServer({ baseUrl: 'http://localhost:9999/' });
+
+  expect((await mock.fetch('http://localhost:9999/api/v1/quota')).status).toBe(401);
+});

@@ -1,0 +1,113 @@
+import http from 'node:http';
+import https from 'node:https';
+import * as undici from 'undici';
+import { expect, test } from 'vitest';
+import { createMockServer } from '../../../src/mock-server/index.ts';
+
+const globals = () => ({
+  fetch: globalThis.fetch,
+  httpGet: http.get,
+  httpRequest: http.request,
+  httpsGet: https.get,
+  httpsRequest: https.request,
+  dispatcher: undici.getGlobalDispatcher(),
+});
+
+/** A server that is not the mock. */
+async function foreignServer() {
+  const server = http.createServer((_request, response) => response.end('the real one'));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  const port = typeof address === 'object' ? address?.port : undefined;
+  return {
+    url: `http://127.0.0.1:${port}/`,
+    [Symbol.asyncDispose]: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+test('close puts everything back, and may be called again', async () => {
+  const before = globals();
+  const mock = createMockServer();
+
+  mock.listen();
+  mock.listen();
+  expect(globals().fetch).not.toBe(before.fetch);
+  expect(globals().dispatcher).not.toBe(before.dispatcher);
+  await mock.close();
+  await mock.close();
+
+  expect(globals()).toEqual(before);
+});
+
+test('other origins are reached as without the mock', async () => {
+  await using foreign = await foreignServer();
+  await using mock = createMockServer();
+  mock.listen();
+
+  const byFetch = await (await fetch(foreign.url)).text();
+  const byUndici = await (await undici.request(foreign.url)).body.text();
+  const byHttp = await new Promise((resolve) => {
+    http.get(foreign.url, (response) => response.setEncoding('utf8').on('data', resolve));
+  });
+
+  expect([byFetch, byUndici, byHttp]).toEqual(['the real one', 'the real one', 'the real one']);
+  expect(mock.journal).toEqual([]);
+});
+
+test('two mocks listen side by side, each at its own address, in whatever order they close', async () => {
+  const before = globals();
+  const one = createMockServer({ baseUrl: 'https://one.test' });
+  const two = createMockServer({ baseUrl: 'https://two.test' });
+  one.listen();
+  two.listen();
+
+  await fetch('https://one.test/a');
+  await undici.request('https://two.test/b');
+  await one.close();
+  await fetch('https://two.test/c');
+  await undici.request('https://two.test/d');
+
+  expect(one.journal.map(({ path }) => path)).toEqual(['/a']);
+  expect(two.journal.map(({ path }) => path)).toEqual(['/b', '/c', '/d']);
+  await two.close();
+  expect(globals()).toEqual(before);
+});
+
+test('two mocks at one address are refused', async () => {
+  await using one = createMockServer();
+  one.listen();
+
+  expect(() => createMockServer().listen()).toThrow(
+    'Another mock listens at https://fxrates.test; give this one a baseUrl of its own.',
+  );
+});
+
+test('a dispatcher that somebody set meanwhile stays', async () => {
+  const before = undici.getGlobalDispatcher();
+  const theirs = new undici.Agent();
+  const mock = createMockServer();
+  mock.listen();
+  undici.setGlobalDispatcher(theirs);
+
+  await mock.close();
+
+  expect(undici.getGlobalDispatcher()).toBe(theirs);
+  undici.setGlobalDispatcher(before);
+});
+
+test('undici is intercepted in a process that never used fetch before', async () => {
+  await using mock = createMockServer();
+  mock.listen();
+  const { key } = mock.createKey();
+
+  const { statusCode, body } = await undici.request(`${mock.baseUrl}/api/v1/quota`, {
+    headers: { authorization: `Bearer ${key}` },
+    dispatcher: undici.getGlobalDispatcher(),
+  });
+
+  expect([statusCode, await body.json()]).toMatchObject([200, { success: true }]);
+});

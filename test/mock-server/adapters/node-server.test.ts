@@ -1,0 +1,197 @@
+import { once } from 'node:events';
+import http from 'node:http';
+import net from 'node:net';
+import { expect, test } from 'vitest';
+import { createMockServer, type RunningServer } from '../../../src/mock-server/index.ts';
+
+const newMock = () => createMockServer({ clock: { mode: 'virtual', autoAdvance: false } });
+
+/** Sends raw text and gives everything that comes back until the server closes the connection. */
+async function raw({ port }: RunningServer, text: string): Promise<string> {
+  const socket = net.connect(port, '127.0.0.1');
+  const chunks: Buffer[] = [];
+  socket.on('data', (chunk) => chunks.push(chunk));
+  socket.write(text);
+  await once(socket, 'close');
+  return Buffer.concat(chunks).toString();
+}
+
+test('listens on a free port of the loopback address, and is gone after close', async () => {
+  const mock = newMock();
+  const server = await mock.serve();
+
+  const answer = await fetch(`${server.url}/api/v1/quota`, { headers: { connection: 'close' } });
+  await server.close();
+
+  expect(server.url).toBe(`http://127.0.0.1:${server.port}`);
+  expect(answer.status).toBe(401);
+  await expect(fetch(server.url)).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED' } });
+  await server.close();
+});
+
+test('`await using` closes it, and mock.close() closes every server', async () => {
+  const mock = newMock();
+  let url: string;
+  {
+    await using server = await mock.serve();
+    url = server.url;
+  }
+  const others = [await mock.serve(), await mock.serve()];
+
+  await mock.close();
+
+  for (const closed of [url, ...others.map((server) => server.url)]) {
+    await expect(fetch(closed)).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED' } });
+  }
+});
+
+test('close does not wait for a connection that is kept alive', async () => {
+  const server = await newMock().serve();
+  const agent = new http.Agent({ keepAlive: true });
+  await new Promise<void>((resolve, reject) => {
+    const request = http.get(`${server.url}/`, { agent }, (response) => response.resume().on('end', resolve));
+    request.on('error', reject);
+  });
+
+  await server.close();
+
+  agent.destroy();
+});
+
+test('close lets an answer in hand arrive', async () => {
+  const { http: mswHttp, HttpResponse } = await import('msw');
+  const mock = newMock();
+  let release = () => {};
+  const reached = new Promise<void>((arrived) => {
+    mock.use(
+      mswHttp.get('/slow', async () => {
+        arrived();
+        await new Promise<void>((resolve) => {
+          release = resolve;
+        });
+        return HttpResponse.text('late');
+      }),
+    );
+  });
+  const server = await mock.serve();
+  const answering = fetch(`${server.url}/slow`);
+  await reached;
+
+  const closing = server.close();
+  release();
+
+  expect(await (await answering).text()).toBe('late');
+  await closing;
+});
+
+test('a port in use is told with a way out', async () => {
+  await using server = await newMock().serve();
+
+  await expect(newMock().serve({ port: server.port })).rejects.toMatchObject({
+    name: 'MockServerError',
+    code: 'port_in_use',
+    message: `Port ${server.port} of 127.0.0.1 is in use; port 0 takes a free one.`,
+  });
+});
+
+test.each([
+  [{ port: 70_000 }, 'port is 70000; expected a whole number'],
+  [{ port: '80' as never }, 'port is "80"; expected a whole number'],
+  [
+    { host: '0.0.0.0' },
+    'host is "0.0.0.0"; expected a loopback address such as 127.0.0.1; allowRemote: true takes others',
+  ],
+  [{ host: '192.168.1.1' }, 'host is "192.168.1.1"'],
+  [{ hots: '127.0.0.1' } as never, 'hots is "127.0.0.1"; expected port, host or allowRemote'],
+])('%j is refused before anything listens', async (options, message) => {
+  await expect(newMock().serve(options)).rejects.toThrow(message);
+});
+
+test('other addresses are served when told so, and IPv6 has brackets', async () => {
+  await using everywhere = await newMock().serve({ host: '0.0.0.0', allowRemote: true });
+  await using six = await newMock().serve({ host: '::1' });
+
+  expect(everywhere.url).toMatch(/^http:\/\/0\.0\.0\.0:\d+$/);
+  expect((await fetch(`${six.url}/api/v1/quota`)).status).toBe(401);
+  expect(six.url).toMatch(/^http:\/\/\[::1\]:\d+$/);
+});
+
+test.each([
+  ['no HTTP at all', 'hello\r\n\r\n', 400, 'bad_request'],
+  ['headers without an end', `GET / HTTP/1.1\r\nx: ${'y'.repeat(20_000)}\r\n\r\n`, 431, 'headers_too_large'],
+  ['two lengths', 'POST / HTTP/1.1\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nx', 400, 'bad_request'],
+])('%s is answered in the envelope too', async (_, text, status, code) => {
+  await using server = await newMock().serve();
+
+  const answer = await raw(server, text);
+
+  expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+  expect(answer).toContain('content-type: application/json');
+  expect(answer).toContain('date: Thu, 15 Jan 2026 00:00:00 GMT');
+  expect(JSON.parse(answer.slice(answer.indexOf('\r\n\r\n')))).toMatchObject({
+    success: false,
+    error: { code, status },
+  });
+});
+
+test('an absolute target leads where its path leads, and dot segments lead nowhere', async () => {
+  const mock = newMock();
+  await using server = await mock.serve();
+  const { key } = mock.createKey();
+  const get = (target: string) =>
+    raw(server, `GET ${target} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\nconnection: close\r\n\r\n`);
+
+  expect(await get('http://elsewhere.test/api/v1/quota')).toMatch(/^HTTP\/1\.1 200 /);
+  expect(await get('/api/v1/../v1/quota')).toMatch(/^HTTP\/1\.1 404 /);
+  expect(await get('/api/v1/quota#x')).toMatch(/^HTTP\/1\.1 200 /);
+});
+
+test('two Authorization headers are not one', async () => {
+  const mock = newMock();
+  await using server = await mock.serve();
+  const { key } = mock.createKey();
+
+  const answer = await raw(
+    server,
+    `GET /api/v1/quota HTTP/1.1\r\nhost: x\r\nauthorization: ${key}\r\nauthorization: ${key}\r\nconnection: close\r\n\r\n`,
+  );
+
+  expect(answer).toMatch(/^HTTP\/1\.1 401 /);
+});
+
+test('a body that is too large is refused without reading it all, and the connection ends', async () => {
+  await using server = await newMock().serve();
+  const body = 'x'.repeat(3 * 1024 * 1024);
+
+  const answer = await raw(
+    server,
+    `POST /api/v1/latest HTTP/1.1\r\nhost: x\r\ncontent-length: 999999999\r\n\r\n${body}`,
+  );
+
+  expect(answer).toMatch(/^HTTP\/1\.1 413 /);
+  expect(answer).toContain('"code":"content_too_large"');
+});
+
+test('a client that leaves in the middle of its body harms nobody', async () => {
+  const mock = newMock();
+  await using server = await mock.serve();
+  const socket = net.connect(server.port, '127.0.0.1');
+  socket.write('POST /api/v1/latest HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\nabc');
+  await once(socket, 'connect');
+
+  socket.destroy();
+
+  expect((await fetch(`${server.url}/api/v1/latest`)).status).toBe(401);
+});
+
+test('a hundred servers open and close without a trace', async () => {
+  const mock = newMock();
+
+  for (let round = 0; round < 100; round += 1) {
+    const server = await mock.serve();
+    await fetch(server.url);
+    await server.close();
+  }
+
+  expect(mock.journal).toHaveLength(100);
+});

@@ -1,0 +1,169 @@
+import { Readable, Writable } from 'node:stream';
+import { HttpResponse, http } from 'msw';
+import * as undici from 'undici';
+import { expect, test } from 'vitest';
+import { createMockServer } from '../../../src/mock-server/index.ts';
+
+const newMock = () => createMockServer({ clock: 'virtual' });
+
+/** A mock that answers with what it was sent. */
+function echoing() {
+  const mock = newMock();
+  mock.use(
+    http.all('/echo', async ({ request }) =>
+      HttpResponse.json({
+        method: request.method,
+        query: new URL(request.url).search,
+        type: request.headers.get('content-type'),
+        many: request.headers.get('x-many'),
+        body: await request.text(),
+      }),
+    ),
+  );
+  return mock;
+}
+
+test.each([
+  ['text', 'péché'],
+  ['bytes', Buffer.from('péché')],
+  ['a stream', () => Readable.from(['pé', 'ché'])],
+  [
+    'an async iterable',
+    async function* () {
+      yield Buffer.from('pé');
+      yield Buffer.from('ché');
+    },
+  ],
+])('a body of %s arrives', async (_, body) => {
+  const mock = echoing();
+
+  const answer = await undici.request(`${mock.baseUrl}/echo`, {
+    method: 'POST',
+    dispatcher: mock.dispatcher,
+    body: (typeof body === 'function' ? body() : body) as Buffer,
+  });
+
+  expect(await answer.body.json()).toMatchObject({ method: 'POST', body: 'péché' });
+});
+
+test.each([
+  ['an object', { 'X-Many': ['a', 'b'], 'content-type': 'text/x' }],
+  ['a flat list', ['x-many', 'a', 'x-many', 'b', 'content-type', 'text/x']],
+  [
+    'pairs',
+    new Map([
+      ['x-many', 'a, b'],
+      ['content-type', 'text/x'],
+    ]),
+  ],
+])('headers arrive from %s', async (_, headers) => {
+  const mock = echoing();
+
+  const answer = await undici.request(`${mock.baseUrl}/echo`, {
+    dispatcher: mock.dispatcher,
+    headers: headers as unknown as Record<string, string>,
+    query: { a: 1, b: ['x y', 'z'] },
+  });
+
+  expect(await answer.body.json()).toMatchObject({ many: 'a, b', type: 'text/x', query: '?a=1&b=x%20y&b=z' });
+});
+
+test('other origins go to the dispatcher that was global when it was made', async () => {
+  const previous = undici.getGlobalDispatcher();
+  const agent = new undici.MockAgent();
+  agent.disableNetConnect();
+  agent.get('https://elsewhere.test').intercept({ path: '/' }).reply(200, 'elsewhere');
+  undici.setGlobalDispatcher(agent);
+  const { dispatcher } = newMock();
+  undici.setGlobalDispatcher(dispatcher);
+
+  const answer = await undici.request('https://elsewhere.test/').finally(() => undici.setGlobalDispatcher(previous));
+
+  expect(await answer.body.text()).toBe('elsewhere');
+});
+
+test('an abort ends a request that waits', async () => {
+  const mock = newMock();
+  let release = () => {};
+  mock.use(
+    http.get('/hang', async () => {
+      await new Promise<void>((resolve) => {
+        release = resolve;
+      });
+      return HttpResponse.json({});
+    }),
+  );
+  const controller = new AbortController();
+  const { dispatcher } = mock;
+
+  const requests = [
+    undici.request(`${mock.baseUrl}/hang`, { dispatcher, signal: controller.signal }),
+    undici.fetch(`${mock.baseUrl}/hang`, { dispatcher, signal: controller.signal }),
+  ];
+  controller.abort(new Error('enough'));
+
+  for (const request of requests) await expect(request).rejects.toThrow('enough');
+  release();
+});
+
+test('a signal that is aborted already sends nothing', async () => {
+  const mock = newMock();
+
+  const sent = undici.request(mock.baseUrl, {
+    dispatcher: mock.dispatcher,
+    signal: AbortSignal.abort(new Error('no')),
+  });
+
+  await expect(sent).rejects.toThrow('no');
+  expect(mock.journal).toEqual([]);
+});
+
+test('a reader that pauses gets everything in the end', async () => {
+  const mock = newMock();
+  const { key } = mock.createKey();
+  const chunks: string[] = [];
+
+  await undici.stream(
+    `${mock.baseUrl}/api/v1/latest?api_key=${key}`,
+    { method: 'GET', dispatcher: mock.dispatcher },
+    () =>
+      new Writable({
+        highWaterMark: 1,
+        write(chunk, _encoding, done) {
+          setImmediate(() => {
+            chunks.push(String(chunk));
+            done();
+          });
+        },
+      }),
+  );
+
+  expect(JSON.parse(chunks.join(''))).toMatchObject({ success: true, data: { base: 'USD' } });
+});
+
+test('interceptors of undici work on it, and closing it is harmless', async () => {
+  const mock = newMock();
+  const { key } = mock.createKey();
+  const composed = mock.dispatcher.compose(undici.interceptors.dump(), undici.interceptors.retry({ maxRetries: 0 }));
+
+  const answer = await undici.request(`${mock.baseUrl}/api/v1/quota?api_key=${key}`, { dispatcher: composed });
+  await composed.close();
+  await mock.dispatcher.destroy();
+
+  expect(answer.statusCode).toBe(200);
+});
+
+test('a body left unread does not disturb the next request', async () => {
+  const mock = newMock();
+  const { key } = mock.createKey();
+  const { dispatcher } = mock;
+  const url = `${mock.baseUrl}/api/v1/latest?api_key=${key}`;
+
+  for (let request = 0; request < 31; request += 1) await undici.request(url, { dispatcher });
+  const refused = await undici.request(url, { dispatcher });
+  refused.body.destroy();
+  refused.body.on('error', () => undefined);
+
+  await mock.clock.advance(60_000);
+  expect((await undici.request(url, { dispatcher })).statusCode).toBe(200);
+});
