@@ -7,6 +7,8 @@ interface Sleeper {
 
 /** Turns of the event loop after which nothing that a wake-up set off is still under way, sockets aside. */
 const QUIET_TURNS = 3;
+/** Wake-ups in one moment after which somebody sleeps for nothing again and again. */
+const TOO_MANY_WAKE_UPS = 10_000;
 
 /** Virtual time: it moves only in `advance` and `run`, and nothing waits for real. */
 export class FakeClock implements Clock {
@@ -15,6 +17,7 @@ export class FakeClock implements Clock {
   #nowMs: number;
   #shiftMs = 0;
   #sleepers: Sleeper[] = [];
+  #wakeUpsInThisMoment = 0;
 
   constructor(startMs = Date.UTC(2026, 0, 21, 14, 20)) {
     this.#nowMs = startMs;
@@ -85,6 +88,8 @@ export class FakeClock implements Clock {
   #wakeNext(end: number): boolean {
     const [first] = this.#sleepers.toSorted((a, b) => a.dueAt - b.dueAt);
     if (first === undefined || first.dueAt > end) return false;
+    this.#wakeUpsInThisMoment = first.dueAt > this.#nowMs ? 0 : this.#wakeUpsInThisMoment + 1;
+    if (this.#wakeUpsInThisMoment > TOO_MANY_WAKE_UPS) throw new Error('time stands still: a sleep of 0 ms in a loop');
     this.#nowMs = Math.max(this.#nowMs, first.dueAt);
     first.wake();
     return true;
