@@ -20,8 +20,11 @@ async function start(): Promise<void> {
   process.exitCode = 1; // stays when the event loop runs dry before the command ends
   process.on('uncaughtException', crash);
   (module as { readonly enableCompileCache?: () => void }).enableCompileCache?.();
+  const env = { ...process.env };
+  // Node.js would warn on stderr that it ignores NO_COLOR; here NO_COLOR wins, and a child still gets both.
+  if (env['NO_COLOR']) delete process.env['FORCE_COLOR'];
   const { createNodeIo, main } = await import('./start.ts');
-  process.exitCode = await main(argv, createNodeIo());
+  process.exitCode = await main(argv, createNodeIo(env));
 }
 
 async function crash(error: unknown): Promise<void> {

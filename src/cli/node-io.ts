@@ -13,18 +13,18 @@ import {
 import { realClock } from './real-clock.ts';
 
 /** The real world, by way of `process`. */
-export function createNodeIo(): Io {
+export function createNodeIo(env: Io['env']): Io {
   const interrupts = createInterrupts();
   return {
     stdin: createInput(interrupts.signal),
     stdout: createOutput(process.stdout),
     stderr: createOutput(process.stderr),
-    env: process.env,
+    env,
     clock: realClock,
     fetch: (url, init) => fetch(url, init),
     interrupts,
     pid: process.pid,
-    spawn: spawnChild,
+    spawn: (command, more) => spawnChild(command, { ...env, ...more }),
   };
 }
 
@@ -81,8 +81,8 @@ function createInterrupts(): Interrupts {
   };
 }
 
-function spawnChild([program = '', ...args]: readonly string[], env: Readonly<Record<string, string>>): ChildProcess {
-  const child = spawn(program, args, { stdio: 'inherit', env: { ...process.env, ...env } });
+function spawnChild([program = '', ...args]: readonly string[], env: Io['env']): ChildProcess {
+  const child = spawn(program, args, { stdio: 'inherit', env });
   const exited: ChildProcess['exited'] = new Promise((resolve, reject) => {
     child.on('error', reject);
     child.on('exit', (code, signal) => resolve({ code, signal }));
