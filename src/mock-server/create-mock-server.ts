@@ -3,6 +3,7 @@ import { createFetch } from './adapters/fetch.ts';
 import { Overrides } from './adapters/overrides.ts';
 import { Behaviour } from './behaviour/behaviour.ts';
 import { createClock } from './clock/create-clock.ts';
+import { withDashboard } from './dashboard/with-dashboard.ts';
 import { createExchange } from './exchange.ts';
 import { createHandler } from './http/handler.ts';
 import { createLatestResponder } from './http/latest-responder.ts';
@@ -24,12 +25,13 @@ export function createMockServer(options: MockServerOptions = {}): MockServer {
   const journal = new Journal(checked.journalSize);
   const overrides = new Overrides(baseUrl);
   const context = { state: emptyState(seed), behaviour, now: () => clock.now() };
-  const handler = createHandler({
+  const service = createHandler({
     context,
     journal,
     operations,
     responders: { latest: createLatestResponder(), quota: quotaResponder },
   });
+  const handler = withDashboard(service, context);
   const exchange = createExchange({ handler, overrides, clock });
   const fetch = createFetch(baseUrl, exchange);
   return new MockServer({ baseUrl, seed, clock, context, journal, overrides, exchange, fetch });

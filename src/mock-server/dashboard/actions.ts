@@ -1,0 +1,128 @@
+import { type PlanName, plans } from '../../generated/service.ts';
+import { MockServerError } from '../mock-server-error.ts';
+import { createAccounts } from '../service/accounts.ts';
+import { maxActiveKeys } from '../service/key-cap.ts';
+import { createKeys } from '../service/keys.ts';
+import { followLink, sendConfirmation } from '../service/outbox.ts';
+import type { AccountRecord, KeyRecord, ServiceState } from '../service/service-state.ts';
+import { accountPage } from './pages/account-page.ts';
+import { checkMailPage } from './pages/check-mail-page.ts';
+import { messagePage } from './pages/message-page.ts';
+import { newKeyPage } from './pages/new-key-page.ts';
+import { type Mistake, welcomePage } from './pages/welcome-page.ts';
+import { type AccountVisit, type Reply, redirect, type Visit } from './visit.ts';
+
+export function home(visit: Visit): Reply {
+  const { account } = visit.session;
+  return account === undefined ? welcomePage(visit) : accountPage({ ...visit, account });
+}
+
+export function signUp(visit: Visit): Reply {
+  const { context, form, sessions } = visit;
+  const email = emailOf(form);
+  const plan = form.get('plan') ?? 'free';
+  const mistake = (text: string, status: number) => welcomePage(visit, { at: 'sign-up', text, status });
+  if (!EMAIL.test(email) || email.length > 254) return mistake(NOT_AN_ADDRESS, 422);
+  if (!isPlan(plan)) return mistake('Choose one of the plans.', 422);
+  if (accountOf(context.state, email) !== undefined) return mistake('There is an account with this address.', 409);
+  const { id } = createAccounts(context).create({ email, plan });
+  const account = context.state.accounts.get(id);
+  if (account === undefined) return redirect('/dashboard');
+  sendConfirmation(context, account);
+  return redirect('/dashboard/check-email', sessions.open(account));
+}
+
+export function signIn(visit: Visit): Reply {
+  const email = emailOf(visit.form);
+  const account = accountOf(visit.context.state, email);
+  if (account !== undefined) return redirect('/dashboard', visit.sessions.open(account));
+  const mistake: Mistake = { at: 'sign-in', text: 'There is no account with this address.', status: 404 };
+  return welcomePage(visit, mistake);
+}
+
+export function signOut({ sessions }: Visit): Reply {
+  return redirect('/dashboard', sessions.open());
+}
+
+/** The link of the mail. Whoever follows it owns the address, in whatever browser: it signs in too. */
+export function confirm(visit: Visit): Reply {
+  const found = followLink(visit.context, visit.query.get('token') ?? '');
+  if (typeof found === 'object') return redirect('/dashboard?done=confirmed', visit.sessions.open(found));
+  return messagePage(BROKEN_LINKS[found]);
+}
+
+const BROKEN_LINKS = {
+  unknown: { status: 404, title: 'This link is not known', text: 'Copy it whole, or ask for another mail.' },
+  used: { status: 410, title: 'This link was used already', text: 'A confirmation link works once.' },
+  expired: { status: 410, title: 'This link has expired', text: 'It worked for 24 hours; ask for another mail.' },
+} as const;
+
+export function checkMail(visit: AccountVisit): Reply {
+  return visit.account.isConfirmed ? redirect('/dashboard') : checkMailPage(visit);
+}
+
+export function sendAgain({ context, account }: AccountVisit): Reply {
+  if (account.isConfirmed) return redirect('/dashboard');
+  sendConfirmation(context, account);
+  return redirect('/dashboard/check-email');
+}
+
+export function createKey(visit: AccountVisit): Reply {
+  try {
+    const created = createKeys(visit.context).create({ accountId: visit.account.id });
+    visit.newKeys.add(created);
+    return redirect(`/dashboard/keys/${created.id}`);
+  } catch (error) {
+    if (!(error instanceof MockServerError) || error.status === undefined) throw error;
+    return accountPage(visit, { text: keyRefusal(visit), status: error.status });
+  }
+}
+
+export function showKey(visit: AccountVisit): Reply {
+  const key = ownKey(visit);
+  return key === undefined ? messagePage(NO_SUCH_KEY) : newKeyPage(key, visit.newKeys.take(key));
+}
+
+export function revokeKey(visit: AccountVisit): Reply {
+  const key = ownKey(visit);
+  if (key === undefined) return messagePage(NO_SUCH_KEY);
+  createKeys(visit.context).revoke(key.id);
+  return redirect('/dashboard?done=revoked');
+}
+
+export function changePlan(visit: AccountVisit): Reply {
+  const plan = visit.form.get('plan');
+  if (!isPlan(plan)) return accountPage(visit, { text: 'Choose one of the plans.', status: 422 });
+  createAccounts(visit.context).setPlan(visit.account.id, plan);
+  return redirect('/dashboard?done=plan');
+}
+
+const EMAIL = /^[^\s@]+@[^\s@]+$/;
+const NOT_AN_ADDRESS = 'That is not an e-mail address. It looks like name@example.com.';
+const NO_SUCH_KEY = { status: 404, title: 'There is no such key', text: 'Your account has no key with this name.' };
+
+function emailOf(form: URLSearchParams): string {
+  return (form.get('email') ?? '').trim();
+}
+
+function isPlan(name: string | null): name is PlanName {
+  return name !== null && Object.hasOwn(plans, name);
+}
+
+function accountOf({ accounts }: ServiceState, email: string): AccountRecord | undefined {
+  for (const account of accounts.values()) if (account.email === email) return account;
+  return undefined;
+}
+
+/** Keys of others are as good as none. */
+function ownKey({ account, path }: AccountVisit): KeyRecord | undefined {
+  return account.keys.find(({ id }) => id === path['id']);
+}
+
+/** In the words of a person who looks at the page; the core speaks to whoever writes a test. */
+function keyRefusal({ account, context }: AccountVisit): string {
+  if (!account.isConfirmed) return 'Confirm your e-mail address first; then you can create keys.';
+  const cap = maxActiveKeys(account, context.behaviour);
+  const keys = cap === 1 ? '1 active key' : `${cap} active keys`;
+  return `Your plan allows ${keys}. Revoke one first, or change the plan.`;
+}

@@ -1,0 +1,94 @@
+import type { MockRequest, MockResponse } from '../http/mock-message.ts';
+import { parseTarget, type Target } from '../http/router.ts';
+import { createDateHeader } from '../http/write-response.ts';
+import type { ServiceContext } from '../service/service-state.ts';
+import { isSameSecret } from '../web/same-secret.ts';
+import { NewKeys } from './new-keys.ts';
+import { messagePage } from './pages/message-page.ts';
+import { findRoute } from './routes.ts';
+import { SESSION_COOKIE, type Session, Sessions } from './session.ts';
+import { DASHBOARD_STYLE } from './style.ts';
+import { type Page, type Reply, redirect, type Visit } from './visit.ts';
+import { redirection, styleSheet, writePage } from './write-page.ts';
+
+/** The emulated dashboard: answers `/dashboard` and what is under it; `undefined` for every other path. */
+export type Dashboard = (request: MockRequest) => MockResponse | undefined;
+
+/** Never counted, never in the journal: the limits of the service are those of its API. */
+export function createDashboard(context: ServiceContext): Dashboard {
+  const desk = { context, sessions: new Sessions(), newKeys: new NewKeys() };
+  const dateHeader = createDateHeader();
+  return (request) => {
+    if (!request.target.includes('/dashboard')) return undefined;
+    const target = parseTarget(request.target);
+    if (!/^\/dashboard(?:\/|$)/.test(target.path)) return undefined;
+    const response = respond(desk, request, target);
+    return { ...response, headers: { date: dateHeader(context.now()), ...response.headers } };
+  };
+}
+
+type Desk = Pick<Visit, 'context' | 'sessions' | 'newKeys'>;
+
+function respond(desk: Desk, request: MockRequest, target: Target): MockResponse {
+  if (target.path === '/dashboard/style.css') return styleSheet(DASHBOARD_STYLE, request.method);
+  // HEAD does nothing: a link is not followed and a key not shown by a look at the headers.
+  if (request.method === 'HEAD' && findRoute('GET', target.path).route !== undefined) return writePage(EMPTY);
+  const known = desk.sessions.read(request.headers['cookie'], desk.context.state);
+  const session = known ?? desk.sessions.open();
+  const reply = answer(desk, request, { target, session });
+  const next = reply.kind === 'redirect' ? (reply.session ?? session) : session;
+  const cookie = next === known ? {} : { 'set-cookie': cookieOf(next) };
+  return reply.kind === 'redirect' ? redirection(reply.to, cookie) : writePage(reply, cookie);
+}
+
+interface Arrival {
+  readonly target: Target;
+  readonly session: Session;
+}
+
+function answer(desk: Desk, request: MockRequest, { target, session }: Arrival): Reply {
+  if (target.path === '/dashboard/') return redirect('/dashboard');
+  const { route, path, allowed } = findRoute(request.method, target.path);
+  if (route === undefined) return allowed.length === 0 ? NOT_FOUND : notAllowed(allowed);
+  const form = new URLSearchParams(route.method === 'POST' ? Buffer.from(request.body ?? []).toString() : '');
+  const refusal = route.method === 'POST' ? refuseForm(request, form, session) : undefined;
+  if (refusal !== undefined) return refusal;
+  return route.answer({ ...desk, session, path, query: new URLSearchParams(target.query), form });
+}
+
+/** What cannot be a form of ours: too long, of another kind, or without the token of this session. */
+function refuseForm({ headers, body }: MockRequest, form: URLSearchParams, session: Session): Page | undefined {
+  if ((body?.byteLength ?? 0) > MAX_FORM_BYTES) return TOO_LARGE;
+  if (!/^application\/x-www-form-urlencoded\b/i.test(headers['content-type'] ?? '')) return NO_FORM;
+  if (!isSameOrigin(headers) || !isSameSecret(form.get('csrf') ?? '', session.csrfToken)) return STRANGE_FORM;
+  return undefined;
+}
+
+/** A second look beside the token: a browser says where a form comes from. */
+function isSameOrigin({ origin, host }: MockRequest['headers']): boolean {
+  if (origin === undefined || host === undefined) return true;
+  return URL.canParse(origin) && new URL(origin).host === host;
+}
+
+function cookieOf({ cookie }: Session): string {
+  // Not `Secure`: the mock is on loopback, and most often on plain http.
+  return `${SESSION_COOKIE}=${cookie}; Path=/dashboard; HttpOnly; SameSite=Lax`;
+}
+
+function notAllowed(allowed: readonly string[]): Page {
+  const text = 'The dashboard does not do that here.';
+  const refusal = messagePage({ status: 405, title: 'Not allowed', text });
+  return { ...refusal, headers: { allow: allowed.join(', ') } };
+}
+
+const MAX_FORM_BYTES = 8 * 1024;
+
+const EMPTY = { ...messagePage({ status: 200, title: '', text: '' }), isHead: true };
+const NOT_FOUND = messagePage({ status: 404, title: 'Nothing here', text: 'There is no such page in the dashboard.' });
+const TOO_LARGE = messagePage({ status: 413, title: 'Too large', text: 'The form is larger than 8 KiB.' });
+const NO_FORM = messagePage({ status: 415, title: 'No form', text: 'The dashboard takes forms of its own pages.' });
+const STRANGE_FORM = messagePage({
+  status: 403,
+  title: 'This form is not valid any more',
+  text: 'You have signed in or out since, or it comes from another site. Nothing was changed; please try again.',
+});

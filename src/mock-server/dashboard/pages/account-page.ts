@@ -1,0 +1,65 @@
+import { plans } from '../../../generated/service.ts';
+import { maxActiveKeys } from '../../service/key-cap.ts';
+import { type Html, html } from '../../web/html.ts';
+import { type AccountVisit, alert, form, notice, type Page, page } from '../visit.ts';
+import { keyCard } from './key-card.ts';
+import { planChoice } from './welcome-page.ts';
+
+/** What the account may not do now. */
+export interface Refusal {
+  readonly text: string;
+  readonly status: number;
+}
+
+/** The account with its keys, their use, and its plan. */
+export function accountPage(visit: AccountVisit, refusal?: Refusal): Page {
+  const { account } = visit;
+  const done = DONE[visit.query.get('done') ?? ''];
+  const content = html`<div class="row between">
+<div><h1>Your account</h1><p class="hint break">${account.email} · ${plans[account.plan].title} plan</p></div>
+${form(visit, '/dashboard/sign-out', html`<button>Sign out</button>`)}
+</div>
+${refusal !== undefined && alert(refusal.text)}
+${refusal === undefined && done !== undefined && notice(done)}
+${!account.isConfirmed && confirmFirst(visit)}
+${keySection(visit)}
+<section class="card" aria-labelledby="plan-title">
+<h2 id="plan-title">Plan</h2>
+${form(
+  visit,
+  '/dashboard/plan',
+  html`${planChoice('plan', account.plan)}
+<button>Change plan</button>`,
+)}
+</section>`;
+  return page('Your account', content, refusal?.status ?? 200);
+}
+
+/** By the word that the redirect after a form carries: a page cannot be made to say anything else. */
+const DONE: Readonly<Record<string, string>> = {
+  confirmed: 'Your e-mail address is confirmed. You can create an API key now.',
+  revoked: 'The key is revoked.',
+  plan: 'Your plan has changed.',
+};
+
+function confirmFirst(visit: AccountVisit): Html {
+  return html`<section class="note" aria-labelledby="confirm-title">
+<h2 id="confirm-title">Confirm your e-mail address</h2>
+<p>Keys can be created once your address is confirmed. <a href="/dashboard/check-email">Where is the mail?</a></p>
+${form(visit, '/dashboard/send-again', html`<button>Send the mail again</button>`)}
+</section>`;
+}
+
+function keySection(visit: AccountVisit): Html {
+  const { account, context } = visit;
+  const cap = maxActiveKeys(account, context.behaviour);
+  const keys = account.keys.toReversed().map((key) => keyCard(visit, key));
+  return html`<section class="card" aria-labelledby="keys-title">
+<div class="row between">
+<div><h2 id="keys-title">API keys</h2>
+<p class="hint">${account.activeKeys}${cap !== null && html` of ${cap}`} active</p></div>
+${form(visit, '/dashboard/keys', html`<button class="main">Create key</button>`)}
+</div>
+${keys.length === 0 ? html`<p>No keys yet.</p>` : html`<ul class="keys">${keys}</ul>`}
+</section>`;
+}

@@ -1,0 +1,67 @@
+import { type PlanName, plans } from '../../../generated/service.ts';
+import { type Html, html } from '../../web/html.ts';
+import { alert, form, type Page, page, type Visit } from '../visit.ts';
+
+/** What was typed and is wrong; the form comes back with it. */
+export interface Mistake {
+  readonly at: 'sign-up' | 'sign-in';
+  readonly text: string;
+  readonly status: number;
+}
+
+/** For visitors who have not signed in: an account, or a way back to one. */
+export function welcomePage(visit: Visit, mistake?: Mistake): Page {
+  const content = html`<h1>Exchange rates for your code</h1>
+<p class="lead">Create an account, confirm its e-mail address, and make your first API key.</p>
+<div class="columns">
+<section class="card" aria-labelledby="sign-up-title">
+<h2 id="sign-up-title">Sign up</h2>
+${mistake?.at === 'sign-up' && alert(mistake.text)}
+${form(
+  visit,
+  '/dashboard/sign-up',
+  html`${emailField(visit, 'sign-up', mistake)}
+${planChoice('sign-up-plan', chosenPlan(visit.form.get('plan')))}
+<button class="main">Create account</button>`,
+)}
+</section>
+<section class="card" aria-labelledby="sign-in-title">
+<h2 id="sign-in-title">Sign in</h2>
+${mistake?.at === 'sign-in' && alert(mistake.text)}
+${form(
+  visit,
+  '/dashboard/sign-in',
+  html`${emailField(visit, 'sign-in', mistake)}
+<p class="hint">This is an emulation: the address alone signs you in. How people sign in to the real service is not
+shown.</p>
+<button>Sign in</button>`,
+)}
+</section>
+</div>`;
+  return page('Sign up or sign in', content, mistake?.status ?? 200);
+}
+
+/** The plans with their limits, `chosen` first among equals. */
+export function planChoice(id: string, chosen: PlanName): Html {
+  const options = Object.entries(plans).map(([name, plan]) => {
+    const { title, rateLimitPerMinute, monthlyLimit } = plan;
+    const month = monthlyLimit === null ? 'no monthly limit' : `${monthlyLimit.toLocaleString('en-US')} a month`;
+    const text = `${title}: ${rateLimitPerMinute.toLocaleString('en-US')} a minute, ${month}`;
+    return html`<option value="${name}"${name === chosen && html` selected`}>${text}</option>`;
+  });
+  return html`<div class="field"><label for="${id}">Plan</label>
+<select id="${id}" name="plan">${options}</select></div>`;
+}
+
+function emailField(visit: Visit, name: Mistake['at'], mistake: Mistake | undefined): Html {
+  const isWrong = mistake?.at === name;
+  const value = isWrong ? (visit.form.get('email') ?? '') : '';
+  return html`<div class="field"><label for="${name}-email">E-mail address</label>
+<input id="${name}-email" name="email" type="email" required maxlength="254" value="${value}"${
+    isWrong && html` aria-invalid="true"`
+  }></div>`;
+}
+
+function chosenPlan(name: string | null): PlanName {
+  return name !== null && Object.hasOwn(plans, name) ? (name as PlanName) : 'free';
+}

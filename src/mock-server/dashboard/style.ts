@@ -1,0 +1,29 @@
+import { BASE_STYLE } from '../web/base-style.ts';
+
+export const DASHBOARD_STYLE = `${BASE_STYLE}
+main { max-width: 48rem; margin: 0 auto; padding: 1.5rem 1.25rem 4rem; display: grid; gap: 1.25rem; }
+form { display: grid; gap: 0.875rem; justify-items: start; }
+.field { width: 100%; }
+.lead { color: var(--soft); font-size: 1.0625rem; margin-top: -0.75rem; }
+.columns { display: grid; gap: 1.25rem; grid-template-columns: repeat(auto-fit, minmax(min(100%, 16rem), 1fr)); }
+.columns > .card { align-content: start; }
+.narrow { max-width: 34rem; }
+.note > form { margin-top: 0.75rem; }
+.keys { list-style: none; margin: 0; padding: 0; display: grid; gap: 0.75rem; }
+.key { border: 1px solid var(--line); border-radius: 10px; padding: 0.875rem 1rem; display: grid; gap: 0.625rem; }
+.key.over { background: var(--page); }
+.meter { display: grid; gap: 0.25rem; font-size: 0.9375rem; font-variant-numeric: tabular-nums; }
+progress { appearance: none; width: 100%; height: 0.5rem; border: 0; border-radius: 99px; background: var(--track); }
+progress { overflow: hidden; color: var(--accent); }
+progress::-webkit-progress-bar { background: var(--track); }
+progress::-webkit-progress-value { background: var(--accent); border-radius: 99px; }
+progress::-moz-progress-bar { background: var(--accent); }
+details > summary { cursor: pointer; color: var(--bad); font-weight: 600; font-size: 0.9375rem; width: fit-content; }
+details[open] { display: grid; gap: 0.75rem; }
+details p { margin: 0.5rem 0; }
+.secret { width: 100%; background: var(--page); }
+@media (max-width: 30rem) {
+  .card { padding: 1rem; }
+  .bar { padding: 0.625rem 1.25rem; }
+}
+`;

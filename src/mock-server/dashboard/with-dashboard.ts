@@ -1,0 +1,9 @@
+import type { Handler } from '../http/handler.ts';
+import type { ServiceContext } from '../service/service-state.ts';
+import { createDashboard } from './dashboard.ts';
+
+/** The emulated service together with its dashboard, under one address. */
+export function withDashboard(service: Handler, context: ServiceContext): Handler {
+  const dashboard = createDashboard(context);
+  return (request) => dashboard(request) ?? service(request);
+}
