@@ -32,7 +32,7 @@ export function createMockServer(options: MockServerOptions = {}): MockServer {
     responders: { latest: createLatestResponder(), quota: quotaResponder },
   });
   const handler = withDashboard(service, context);
-  const exchange = createExchange({ handler, overrides, clock });
+  const exchange = createExchange({ handler, overrides, clock, journal });
   const fetch = createFetch(baseUrl, exchange);
   return new MockServer({ baseUrl, seed, clock, context, journal, overrides, exchange, fetch });
 }

@@ -13,6 +13,7 @@ export interface JournalEntry {
   readonly path: string;
   readonly keyId: string | undefined;
   readonly keyTransport: 'bearer' | 'header' | 'query' | undefined;
+  /** 0 when the connection was broken off without an answer. */
   readonly status: number;
   /** `error.code` of the answer; `undefined` for a success. */
   readonly code: string | undefined;
@@ -39,7 +40,7 @@ export class Journal {
 
   /** Oldest first. */
   get entries(): readonly JournalEntry[] {
-    return this.#entries.slice(-this.#size);
+    return this.#size === 0 ? [] : this.#entries.slice(-this.#size);
   }
 
   /** The number of the next entry. */
@@ -51,8 +52,13 @@ export class Journal {
     this.#last = entry.number;
     this.#entries.push(entry);
     // Cut now and then, not each time: one copy per `size` requests.
-    if (this.#entries.length >= 2 * this.#size) this.#entries = this.entries.slice();
+    if (this.#entries.length > 2 * this.#size) this.#entries = this.entries.slice();
     for (const listener of this.#listeners) listener(entry);
+  }
+
+  /** Adds an answer that the limits had no part in. */
+  note(answer: Pick<JournalEntry, 'at' | 'method' | 'path' | 'status' | 'code' | 'why'>): void {
+    this.add({ ...NOTHING_KNOWN, ...answer, number: this.nextNumber });
   }
 
   /** Tells of every entry from now on; gives a function that ends it. */
@@ -66,3 +72,12 @@ export class Journal {
     this.#last = 0;
   }
 }
+
+const NOTHING_KNOWN = {
+  keyId: undefined,
+  keyTransport: undefined,
+  rate: undefined,
+  quota: undefined,
+  earlyByMs: undefined,
+  switches: [],
+};

@@ -1,0 +1,109 @@
+import { HttpResponse, http, passthrough } from 'msw';
+import { expect, test } from 'vitest';
+import { createMockServer } from '../../src/mock-server/index.ts';
+import { mockAdapters } from '../helpers/mock-adapters.ts';
+
+const newMock = () => createMockServer({ clock: { mode: 'virtual', autoAdvance: false } });
+
+test.each(mockAdapters)(
+  'mock.use() adds and overrides routes through $name, the last added first',
+  async ({ open }) => {
+    const mock = newMock();
+    const { key } = mock.createKey();
+    const headers = { authorization: `Bearer ${key}` };
+    mock.use(
+      http.get('/api/v1/historical', ({ request }) =>
+        HttpResponse.json({ date: new URL(request.url).searchParams.get('date') }),
+      ),
+      http.get('/api/v1/quota', () =>
+        HttpResponse.json({ success: false }, { status: 418, headers: { 'x-teapot': 'yes' } }),
+      ),
+      http.post(`${mock.baseUrl}/api/v1/echo`, async ({ request }) =>
+        HttpResponse.text(`heard ${await request.text()}`),
+      ),
+    );
+    mock.use(http.get('*/api/v1/quota', () => HttpResponse.json({ once: true }), { once: true }));
+    const { send, close } = await open(mock);
+    const answers = [];
+
+    for (const request of [
+      { target: '/api/v1/historical?date=2026-01-01', headers },
+      { target: '/api/v1/quota', headers },
+      { target: '/api/v1/quota', headers },
+      { method: 'POST', target: '/api/v1/echo', body: 'words' },
+      { target: '/api/v1/latest?symbols=EUR', headers },
+    ]) {
+      answers.push(await send(request));
+    }
+    await close();
+
+    expect(answers.map(({ status, body }) => [status, body.slice(0, 26)])).toEqual([
+      [200, '{"date":"2026-01-01"}'],
+      [200, '{"once":true}'],
+      [418, '{"success":false}'],
+      [200, 'heard words'],
+      [200, '{"success":true,"data":{"b'],
+    ]);
+    expect(answers[2]?.headers['x-teapot']).toBe('yes');
+  },
+);
+
+test.each(mockAdapters)('passthrough() leaves a request to the emulated service, through $name', async ({ open }) => {
+  const mock = newMock();
+  mock.use(http.get('/api/v1/latest', () => passthrough()));
+  const { send, close } = await open(mock);
+
+  const answer = await send({ target: '/api/v1/latest' }).finally(close);
+
+  expect(answer.status).toBe(401);
+});
+
+test.each(mockAdapters)('HttpResponse.error() breaks the connection, through $name', async ({ open }) => {
+  const mock = newMock();
+  mock.use(http.get('/api/v1/latest', () => HttpResponse.error()));
+  const { send, close } = await open(mock);
+
+  const sent = send({ target: '/api/v1/latest' });
+
+  await expect(sent).rejects.toThrow();
+  await close();
+});
+
+test.each(mockAdapters)('a handler that throws is a 500 without a word of why, through $name', async ({ open }) => {
+  const mock = newMock();
+  mock.use(
+    http.get('/api/v1/latest', () => {
+      throw new Error('a bug in the test');
+    }),
+  );
+  const { send, close } = await open(mock);
+
+  const answer = await send({ target: '/api/v1/latest' }).finally(close);
+
+  expect(answer.status).toBe(500);
+  expect(JSON.parse(answer.body)).toEqual({
+    success: false,
+    error: { code: 'internal_error', message: 'Something went wrong in the mock server.', status: 500 },
+  });
+  expect(mock.journal.at(-1)).toMatchObject({ status: 500, why: 'Error: a bug in the test' });
+});
+
+test('handlers of mock.use() are gone after reset', async () => {
+  const mock = newMock();
+  mock.use(http.get('/api/v1/latest', () => HttpResponse.json({})));
+
+  mock.reset();
+
+  expect((await mock.fetch(`${mock.baseUrl}/api/v1/latest`)).status).toBe(401);
+});
+
+test('an overridden request is metered by nobody', async () => {
+  const mock = newMock();
+  const { id, key } = mock.createKey();
+  mock.use(http.get('/api/v1/latest', () => HttpResponse.json({})));
+
+  await mock.fetch(`${mock.baseUrl}/api/v1/latest?api_key=${key}`);
+
+  expect(mock.keys.get(id).monthlyUsed).toBe(0);
+  expect(mock.journal).toMatchObject([{ number: 1, status: 200, why: 'answered by a handler of mock.use()' }]);
+});
