@@ -63,7 +63,15 @@ function requestOf({ args, options }: Invocation): ServiceRequest {
     ]);
   }
   const typed = typedParameters({ args: texts, options });
-  return { path: path.startsWith('/') ? path : `/${path}`, query: { ...searchQuery(search), ...typed } };
+  return { path: checkedPath(path.startsWith('/') ? path : `/${path}`), query: { ...searchQuery(search), ...typed } };
+}
+
+/** A path must not lead to another host, nor out of the base URL. */
+function checkedPath(path: string): string {
+  if (/^\/(?!\/)[^#\\\s]*$/.test(path) && !/\/(\.|%2e){1,2}(\/|$)/i.test(path)) return path;
+  throw usageError(`'${path}' is not a path of the service`, "without host, '..', '#' and white space", [
+    'e.g. fxrates api /api/v1/latest base=USD',
+  ]);
 }
 
 /** Parameters that stand in the path. */

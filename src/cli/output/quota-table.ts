@@ -4,6 +4,7 @@ import { formatDuration } from '../settings/duration.ts';
 import { maskKey } from '../terminal/redactor.ts';
 import type { Face } from '../terminal/screen.ts';
 import { visible } from '../terminal/visible.ts';
+import { grouped } from './grouped.ts';
 import { localTime } from './local-time.ts';
 import { type QuotaFields, readFields, remainingOf } from './quota-fields.ts';
 
@@ -95,9 +96,4 @@ function resetRow(fields: QuotaFields, { now, timeZone }: TableContext): Row {
 function snapshotText(granularity: string): string {
   const minutes = /^(\d+)min$/.exec(granularity)?.[1];
   return minutes === undefined ? granularity : `every ${minutes} min`;
-}
-
-/** `1000` as `1,000`; on the digits themselves, so that no number is too long. */
-function grouped(digits: string): string {
-  return /^\d+$/.test(digits) ? digits.replace(/\B(?=(\d{3})+$)/g, ',') : digits;
 }

@@ -1,9 +1,11 @@
-import type { AnyFxRatesError } from '../../client/index.ts';
+import type { AnyFxRatesError, QuotaExhaustedError } from '../../client/index.ts';
 import { CliError } from '../errors/cli-error.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import type { Invocation } from '../invocation.ts';
+import { grouped } from '../output/grouped.ts';
+import { localTime } from '../output/local-time.ts';
 import type { KeyInUse } from '../settings/api-key.ts';
-import { durationOption } from '../settings/duration.ts';
+import { durationOption, formatDuration } from '../settings/duration.ts';
 import { explainNetworkError } from './explain-network-error.ts';
 import { waitTooLong } from './waiting.ts';
 
@@ -59,7 +61,7 @@ function explanationOf(error: AnyFxRatesError, { invocation, key, baseUrl }: Con
     case 'authentication':
       return { why: `it came from ${key.source}`, hints: shadowHints(key) };
     case 'quota_exhausted':
-      return { hints: ['Not retried. See:  fxrates quota'] };
+      return { ...quotaExplanation(error, invocation), hints: ['Not retried. See:  fxrates quota'] };
     case 'network':
       return explainNetworkError(error, { baseUrl, env: invocation.io.env });
     case 'timeout':
@@ -71,6 +73,16 @@ function explanationOf(error: AnyFxRatesError, { invocation, key, baseUrl }: Con
     default:
       return {};
   }
+}
+
+function quotaExplanation({ quota, resetsAt }: QuotaExhaustedError, { io }: Invocation): Explanation {
+  if (quota === undefined || resetsAt === undefined) return {};
+  const leftMs = resetsAt.getTime() - io.clock.now();
+  const when = `resets ${localTime(resetsAt.getTime(), io.timeZone)}${leftMs > 0 ? ` (in ${formatDuration(leftMs)})` : ''}`;
+  return {
+    what: 'the monthly quota is used up',
+    why: `${grouped(quota.monthly_used)} of ${grouped(quota.monthly_limit ?? '?')}, ${when}`,
+  };
 }
 
 function timeoutExplanation(scope: 'attempt' | 'deadline', { settings }: Invocation, baseUrl: string): Explanation {
@@ -96,6 +108,7 @@ function excerpt(body: string | undefined): string | undefined {
   return `it starts with: ${line.length > 80 ? `${line.slice(0, 80)}…` : line}`;
 }
 
+/** As the second half of a sentence; `HTTP` stays. */
 function lowerFirst(text: string): string {
-  return text.charAt(0).toLowerCase() + text.slice(1);
+  return /^[A-Z][a-z ]/.test(text) ? text.charAt(0).toLowerCase() + text.slice(1) : text;
 }

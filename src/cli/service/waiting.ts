@@ -35,7 +35,7 @@ export class Waiting {
     this.hooks = {
       onWait: ({ waitMs }) => this.#onLimit(waitMs),
       onRetry: ({ kind, code, status, waitMs }) =>
-        this.#begin({ reason: kind, cause: `no success (${status ?? code ?? kind})`, waitMs }),
+        this.#begin({ reason: kind, cause: `the attempt failed (${status ?? code ?? kind})`, waitMs }),
       logger: { warn: (message) => void this.#warn(message) },
     };
   }
@@ -52,7 +52,7 @@ export class Waiting {
     this.#limitWaitsMs += waitMs;
     const { maxWaitMs } = this.#invocation.settings;
     if (this.#limitWaitsMs > maxWaitMs + (this.#waits + 1) * JITTER_MS) {
-      this.#tooLong.abort(waitTooLong(waitMs, this.#invocation, { isSum: true }));
+      this.#tooLong.abort(waitTooLong(waitMs, this.#invocation, { sumMs: this.#limitWaitsMs }));
     } else {
       this.#begin({ reason: 'rate_limited', cause: 'rate limited', waitMs });
     }
@@ -102,16 +102,16 @@ export class Waiting {
 export function waitTooLong(
   waitMs: number | undefined,
   { settings, argv }: Invocation,
-  { isSum = false, status }: { readonly isSum?: boolean; readonly status?: number | undefined } = {},
+  { sumMs, status }: { readonly sumMs?: number; readonly status?: number | undefined } = {},
 ): CliError {
   const retryAfterSeconds = waitMs === undefined ? undefined : Math.ceil(waitMs / 1000);
   const when = waitMs === undefined ? 'the service does not say when to retry' : `retry in ${formatDuration(waitMs)}`;
-  const enough = durationOption((waitMs ?? 60_000) + JITTER_MS);
+  const enough = durationOption((sumMs ?? waitMs ?? 60_000) + JITTER_MS);
   const again = [...withoutOptions(argv, ['--max-wait', '--no-wait']), '--max-wait', enough];
   return new CliError('rate limited', {
     code: 'rate_limited',
     exitCode: exitCodes.rateLimited,
-    why: `${when}, ${limitText(settings.maxWaitMs, isSum)}`,
+    why: `${when}, ${limitText(settings.maxWaitMs, sumMs !== undefined)}`,
     hints: [`Wait for it:  ${commandLine(again)}`],
     status,
     retryAfterSeconds,

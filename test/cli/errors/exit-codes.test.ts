@@ -233,6 +233,17 @@ test('the JSON of a rate limit carries the status and the seconds', async () => 
   });
 });
 
+test('an exhausted quota is told with its numbers and its reset', async () => {
+  const { stderr } = await runCli('latest', { replies: failure(402), quota: success(exhaustedQuota()) });
+
+  expect(
+    stderr,
+  ).toBe(`fxrates: the monthly quota is used up — 1,000 of 1,000, resets 2026-02-01 01:00 CET (in 10 days 10 h)
+
+  Not retried. See:  fxrates quota
+`);
+});
+
 test('the JSON of an exhausted quota says when it resets', async () => {
   const options = { replies: failure(402), quota: success(exhaustedQuota()) };
 

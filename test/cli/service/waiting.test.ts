@@ -114,6 +114,7 @@ test('--max-wait bounds the sum of all waits', async () => {
   expect(code).toBe(7);
   expect(clock.now() - startedAt).toBeLessThan(64_000);
   expect(stderr).toContain('with the waits before');
+  expect(stderr).toContain('fxrates latest --max-wait 77s');
 });
 
 test('--max-wait inf waits for days, without a timer that Node cuts to a millisecond', async () => {
