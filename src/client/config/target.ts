@@ -21,7 +21,7 @@ export function buildTarget(path: string, query: Readonly<Record<string, unknown
 export function checkPath(path: unknown): string {
   const isPath =
     typeof path === 'string' && /^\/(?!\/)[^?#\\\s\p{Cc}]*$/u.test(path) && !/(^|\/)(\.|%2e){1,2}(\/|$)/i.test(path);
-  if (isPath) return path;
+  if (isPath) return new URL(path, 'http://localhost').pathname; // percent-encodes what a request line cannot carry
   throw new ConfigError(
     `path: expected one such as '/api/v1/latest', without host, query or '..', got ${describeValue(path)}; parameters go into { query }`,
   );

@@ -1,4 +1,5 @@
 import type { Dispatcher } from 'undici';
+import { ConfigError } from '../errors/config-error.ts';
 import { BodyReader } from './body-reader.ts';
 import type { Transport, TransportRequest, TransportResponse } from './transport.ts';
 import { UndiciHeaders } from './undici-headers.ts';
@@ -29,8 +30,19 @@ function exchange(dispatcher: Dispatcher, request: TransportRequest): Promise<Tr
       headersTimeout: 0,
       bodyTimeout: 0,
     } as const;
-    dispatcher.dispatch(options, handler);
+    try {
+      dispatcher.dispatch(options, handler);
+    } catch (error) {
+      reject(refusedBy(error));
+    }
   });
+}
+
+/** A dispatcher throws for what it cannot send at all; most likely it is of another undici, and trying again is no use. */
+function refusedBy(error: unknown): unknown {
+  const isRefusal = error instanceof Error && 'code' in error && error.code === 'UND_ERR_INVALID_ARG';
+  if (!isRefusal) return error;
+  return new ConfigError(`dispatcher: cannot send the request (${error.message}); it must be one of undici 7`);
 }
 
 /** Scheme and host, and the rest; cheaper than a URL object, and the base URL has been checked. */

@@ -54,6 +54,10 @@ test.each(['/', '/api/v1/latest', '/api/v1/rates/EUR', '/a.b/..c', '/a%20b', '/a
   expect(checkPath(path)).toBe(path);
 });
 
+test('percent-encodes what a request line cannot carry', () => {
+  expect(checkPath('/api/v1/měna/€"<>')).toBe('/api/v1/m%C4%9Bna/%E2%82%AC%22%3C%3E');
+});
+
 test.each([
   '',
   'api/v1/latest',

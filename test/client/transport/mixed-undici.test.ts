@@ -1,0 +1,62 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Ending, play, type Scene } from '../../helpers/dispatcher-scenes.ts';
+import { type RawServer, respond, startRawServer } from '../../helpers/raw-server.ts';
+import { success } from '../../helpers/service-replies.ts';
+
+const run = promisify(execFile);
+const child = new URL('./mixed-undici.child.ts', import.meta.url).pathname;
+
+let server: RawServer;
+
+beforeAll(async () => {
+  server = await startRawServer({
+    onRequest: ({ socket, head }) => {
+      if (head.includes('reset=1')) socket.resetAndDestroy();
+      else if (head.includes('long=1')) respond(socket, { body: 'x'.repeat(20_000) });
+      else if (!head.includes('stall=1')) respond(socket, { body: JSON.stringify(success({ EUR: 1 }).body) });
+    },
+  });
+});
+
+afterAll(() => server.close());
+
+/** Plays the scenes one after the other in a new process, which must say nothing else. */
+async function playApart(scenes: readonly Scene[]): Promise<Record<string, Record<string, Ending>>> {
+  const { stdout, stderr } = await run(process.execPath, ['--import', 'tsx', child, server.url, ...scenes]);
+  expect(stderr).toBe('');
+  return JSON.parse(stdout);
+}
+
+function expectRightEndings(scene: Scene, { ok, reset, long, stall }: Record<string, Ending>): void {
+  expect(ok).toEqual({ data: scene.includes('MockAgent') ? { mocked: true } : { EUR: 1 } });
+  expect(reset).toMatchObject({ kind: 'network' });
+  expect(long).toMatchObject({ kind: 'response', message: expect.stringContaining('longer than 10000 bytes') });
+  expect(stall).toMatchObject({ kind: 'timeout' });
+}
+
+test.concurrent.each<Scene[][]>([
+  [['nothing before', 'the built-in fetch before', 'a global MockAgent']],
+  [['the built-in fetch before', "Node's own dispatcher", 'an Agent']],
+])('in a new process, works with %j one after the other', async (scenes) => {
+  const endings = await playApart(scenes);
+
+  for (const scene of scenes) expectRightEndings(scene, endings[scene] ?? {});
+});
+
+test.each<Scene>(['an Agent', 'an Agent with interceptors', 'a MockAgent', 'a proxy'])(
+  'works with %s',
+  async (scene) => {
+    expectRightEndings(scene, await play(scene, server.url));
+  },
+);
+
+test('a dispatcher of another major is refused with a word about it, not taken for a bad network', async () => {
+  const { ok } = await play('a dispatcher of undici 8', server.url);
+
+  expect(ok).toEqual({
+    kind: 'config',
+    message: 'dispatcher: cannot send the request (invalid onRequestStart method); it must be one of undici 7',
+  });
+});
