@@ -57,8 +57,16 @@ export class MockCore {
   send(target: string, { key, method = 'GET', headers = {} }: Sending = {}) {
     const authorization = key === undefined ? {} : { authorization: `Bearer ${key}` };
     const response = this.#handle({ method, target, headers: { ...authorization, ...headers } });
-    const body = response.body === '' ? undefined : JSON.parse(String(response.body));
-    return { status: response.status, headers: response.headers, body, code: body?.error?.code, data: body?.data };
+    const text = String(response.body);
+    const body = text === '' ? undefined : JSON.parse(text);
+    return {
+      status: response.status,
+      headers: response.headers,
+      text,
+      body,
+      code: body?.error?.code,
+      data: body?.data,
+    };
   }
 }
 

@@ -1,0 +1,77 @@
+import { expect, test } from 'vitest';
+import { createMockServer } from '../../src/mock-server/index.ts';
+
+const newMock = (more = {}) => createMockServer({ clock: { mode: 'virtual', autoAdvance: false }, ...more });
+
+test('an entry tells who asked what, what was decided, on which numbers, and why', async () => {
+  const mock = newMock();
+  const { id, key } = mock.createKey();
+  const send = () => mock.fetch(`${mock.baseUrl}/api/v1/latest?base=EUR`, { headers: { authorization: key } });
+  for (let request = 0; request < 31; request += 1) await send();
+
+  const [served, refused] = mock.journal.slice(-2);
+
+  expect(served).toMatchObject({ number: 30, status: 200, code: undefined, why: 'served' });
+  expect(refused).toEqual({
+    number: 31,
+    at: Date.parse('2026-01-15T00:00:00.000Z'),
+    method: 'GET',
+    path: '/api/v1/latest',
+    keyId: id,
+    keyTransport: 'header',
+    status: 429,
+    code: 'rate_limited',
+    why: '30 of 30 requests of this minute are used; one fits again in 60000 ms',
+    rate: { limit: 30, used: 30, fullAt: Date.parse('2026-01-15T00:01:00.000Z') },
+    quota: {
+      limit: 1000,
+      used: 30,
+      startedAt: Date.parse('2026-01-01T00:00:00.000Z'),
+      resetsAt: Date.parse('2026-02-01T00:00:00.000Z'),
+    },
+    earlyByMs: undefined,
+    switches: expect.arrayContaining(['rateWindow', 'retryAfterUnit']),
+  });
+});
+
+test('a request that did not wait for Retry-After is told by how much it was early', async () => {
+  const mock = newMock();
+  const { key } = mock.createKey();
+  const send = () => mock.fetch(`${mock.baseUrl}/api/v1/quota?api_key=${key}`);
+  for (let request = 0; request < 31; request += 1) await send();
+
+  await mock.clock.advance(20_000);
+  await send();
+  await mock.clock.advance(40_000);
+  await send();
+
+  expect(mock.journal.slice(-2).map(({ status, earlyByMs }) => [status, earlyByMs])).toEqual([
+    [429, 40_000],
+    [200, undefined],
+  ]);
+});
+
+test.each([
+  ['/api/v1/latest', {}, 'the request carries no API key'],
+  ['/api/v1/latest', { authorization: 'Bearer nonsense' }, 'the credential does not look like an API key'],
+  ['/api/v1/latest', { authorization: `fx_live_${'0'.repeat(48)}` }, 'this mock never gave out such a key'],
+  ['/nothing', {}, 'There is no such endpoint.'],
+])('the reason of a refusal of %s %j is: %s', async (path, headers, why) => {
+  const mock = newMock();
+
+  await mock.fetch(mock.baseUrl + path, { headers });
+
+  expect(mock.journal[0]?.why).toBe(why);
+});
+
+test.each([
+  [0, []],
+  [1, [50]],
+  [7, [44, 45, 46, 47, 48, 49, 50]],
+])('a journal of size %i keeps the newest entries', async (journalSize, numbers) => {
+  const mock = newMock({ journalSize });
+
+  for (let request = 0; request < 50; request += 1) await mock.fetch(mock.baseUrl);
+
+  expect(mock.journal.map(({ number }) => number)).toEqual(numbers);
+});

@@ -1,0 +1,52 @@
+import { expect, test } from 'vitest';
+import { createMockServer, MockServerError } from '../../src/mock-server/index.ts';
+
+test.each([
+  [{ sede: 1 }, 'sede is not an option of createMockServer; there are seed, clock, behaviour'],
+  [{ seed: 1.5 }, 'seed is 1.5; expected a whole number from 0.'],
+  [{ seed: -1 }, 'seed is -1; expected a whole number from 0.'],
+  [{ seed: '7' }, 'seed is "7"; expected a whole number from 0.'],
+  [{ journalSize: -1 }, 'journalSize is -1'],
+  [{ unsafe: 'yes' }, 'unsafe is "yes"; expected true or false.'],
+  [{ behaviour: 'strict' }, 'behaviour is "strict"; expected an object of switches.'],
+  [{ behaviour: null }, 'behaviour is null'],
+  [{ clock: 'frozen' }, "clock is \"frozen\"; expected 'real', 'virtual' or { mode, now, autoAdvance }."],
+  [{ clock: 5 }, 'clock is 5'],
+  [{ clock: { mode: 'fast' } }, 'clock.mode is "fast"'],
+  [{ clock: { mode: 'virtual', at: 0 } }, 'clock.at is 0'],
+  [{ clock: { mode: 'virtual', autoAdvance: 1 } }, 'clock.autoAdvance is 1; expected true or false.'],
+  [{ clock: { mode: 'virtual', now: 'noon' } }, 'clock.now is "noon"; expected a Date, ISO 8601 text with a time zone'],
+  [{ clock: { mode: 'virtual', now: '2026-02-01T00:00:00' } }, 'clock.now is "2026-02-01T00:00:00"'],
+  [{ clock: { mode: 'real', now: new Date(Number.NaN) } }, 'clock.now is null'],
+  [{ clock: { mode: 'real', now: -1 } }, 'clock.now is -1'],
+  [{ baseUrl: 'fxrates.test' }, 'baseUrl is "fxrates.test"; expected an http or https origin'],
+  [{ baseUrl: 'https://fxrates.test/api' }, 'baseUrl is "https://fxrates.test/api"'],
+  [{ baseUrl: 'ftp://fxrates.test' }, 'baseUrl is "ftp://fxrates.test"'],
+  [{ baseUrl: 'https://user@fxrates.test' }, 'baseUrl is'],
+  [{ baseUrl: `https://x.test/?api_key=fx_live_${'a1'.repeat(24)}` }, '_live_…"; expected'],
+])('%j is refused by name', (options, message) => {
+  const create = () => createMockServer(options as never);
+
+  expect(create).toThrow(MockServerError);
+  expect(create).toThrow(message);
+  expect(create).toThrow(expect.objectContaining({ code: 'invalid_option' }));
+});
+
+test('without options there is a mock in real time', () => {
+  const mock = createMockServer();
+
+  expect([mock.baseUrl, mock.clock.mode, mock.journal]).toEqual(['https://fxrates.test', 'real', []]);
+});
+
+test('options that are undefined are left out', () => {
+  expect(() => createMockServer({ seed: undefined, clock: undefined, behaviour: undefined })).not.toThrow();
+});
+
+test('a value that cannot be written down is told by its type', () => {
+  const cyclic: { self?: object } = {};
+  cyclic.self = cyclic;
+
+  expect(() => createMockServer({ seed: cyclic as never })).toThrow('seed is a value of type object');
+  expect(() => createMockServer({ seed: (() => 1) as never })).toThrow('seed is a function');
+  expect(() => createMockServer({ seed: 'x'.repeat(500) as never })).toThrow(/^seed is "x{76}\.\.\.; expected/);
+});
