@@ -26,8 +26,8 @@ export function encodeEntry({ headers, ...entry }: CacheEntry): string {
 /** `undefined` for anything else than what `encodeEntry` made: a store is shared, and may hold what others left. */
 export function decodeEntry(stored: unknown): CacheEntry | undefined {
   try {
-    const { headers, ...entry } = storedEntry.parse(JSON.parse(String(stored)));
-    return { ...entry, headers: new Headers(headers) };
+    const { storedAtMs, status, headers, rawBody } = storedEntry.parse(JSON.parse(String(stored)));
+    return { storedAtMs, status, headers: new Headers(headers), rawBody };
   } catch {
     return undefined; // not ours
   }

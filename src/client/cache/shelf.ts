@@ -1,6 +1,7 @@
 import { abortable } from '../abortable.ts';
 import { Cancellation, type CancelSignal } from '../cancellation.ts';
 import type { ClientEvents } from '../events.ts';
+import type { ApiKey } from '../keys/api-key.ts';
 import type { ApiResponse, KeyedRequest } from '../request.ts';
 import type { Timers } from '../timers.ts';
 import { type CacheEntry, decodeEntry, encodeEntry } from './cache-entry.ts';
@@ -41,8 +42,9 @@ export class Shelf {
   write(request: KeyedRequest, { status, headers, rawBody }: ApiResponse, ttlMs: number): void {
     const { store, now } = this.#parts;
     if (ttlMs === 0) return; // stores take 0 for "for good"
-    const entry = encodeEntry({ storedAtMs: now(), status, headers: headers.toHeaders(), rawBody });
-    if (request.key.redact(entry) !== entry) return; // an answer that repeats the key stays out of the store
+    const shown = headers.toHeaders();
+    if (repeatsKey(request.key, [rawBody, ...[...shown].flat()])) return;
+    const entry = encodeEntry({ storedAtMs: now(), status, headers: shown, rawBody });
     const write = async () => store.set(this.#nameOf(request), entry, Math.ceil(ttlMs));
     void this.#patiently(write, new Cancellation());
   }
@@ -84,4 +86,9 @@ export class Shelf {
       this.#parts.events.warnOnce(`cache: the store cannot be used (${why}); calls go to the service`);
     this.#hasWarned = true;
   }
+}
+
+/** An answer that repeats the key stays out of a store that others may read. */
+function repeatsKey(key: ApiKey, texts: readonly string[]): boolean {
+  return texts.some((text) => key.redact(text) !== text);
 }

@@ -1,0 +1,84 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { decodeEntry, encodeEntry } from '../../../src/client/cache/cache-entry.ts';
+
+const entry = () => ({ storedAtMs: 1_768_000_000_000, status: 200, headers: new Headers(), rawBody: '{"a":1.10}' });
+const stored = (changes: object) => JSON.stringify({ ...JSON.parse(encodeEntry(entry())), ...changes });
+
+test('an entry survives a store unchanged, to the last character', () => {
+  const headers = fc
+    .array(fc.tuple(fc.stringMatching(/^[a-z][a-z-]{0,8}$/), fc.stringMatching(/^[!-~]{0,12}$/)))
+    .map((pairs) => new Headers(pairs));
+  const entries = fc.record({
+    storedAtMs: fc.integer({ min: 0, max: 4e12 }),
+    status: fc.integer({ min: 200, max: 299 }),
+    headers,
+    rawBody: fc.string({ unit: 'binary' }),
+  });
+  fc.assert(
+    fc.property(entries, (given) => {
+      const { headers: back, ...rest } = decodeEntry(encodeEntry(given)) ?? entry();
+
+      expect({ ...rest, headers: [...back] }).toEqual({ ...given, headers: [...given.headers] });
+    }),
+  );
+});
+
+test('several headers of one name survive', () => {
+  const headers = new Headers([
+    ['set-cookie', 'a=1'],
+    ['set-cookie', 'b=2'],
+    ['vary', 'accept'],
+    ['vary', 'origin'],
+  ]);
+
+  const back = decodeEntry(encodeEntry({ ...entry(), headers }))?.headers;
+
+  expect(back?.getSetCookie()).toEqual(['a=1', 'b=2']);
+  expect(back?.get('vary')).toBe('accept, origin');
+});
+
+test('bytes are read as text', () => {
+  expect(decodeEntry(Buffer.from(encodeEntry(entry())))).toMatchObject({ rawBody: '{"a":1.10}' });
+});
+
+test.each<[string, unknown]>([
+  ['nothing', undefined],
+  ['null', null],
+  ['a number', 7],
+  ['an object', { version: 1 }],
+  ['text that is no JSON', 'not json'],
+  ['half an entry', encodeEntry(entry()).slice(0, 40)],
+  ['JSON null', 'null'],
+  ['a JSON list', '[]'],
+  ['another version', stored({ version: 2 })],
+  ['no version', stored({ version: undefined })],
+  ['no time', stored({ storedAtMs: undefined })],
+  ['a time that is text', stored({ storedAtMs: '1' })],
+  ['a time without end', encodeEntry(entry()).replace('1768000000000', '1e999')],
+  ['no status', stored({ status: undefined })],
+  ['a status that is none', stored({ status: 'ok' })],
+  ['no body', stored({ rawBody: undefined })],
+  ['a body that is parsed', stored({ rawBody: { a: 1 } })],
+  ['no headers', stored({ headers: undefined })],
+  ['headers as an object', stored({ headers: { a: 'b' } })],
+  ['headers that are no pairs', stored({ headers: ['a'] })],
+  ['headers of three', stored({ headers: [['a', 'b', 'c']] })],
+  ['a header that cannot be', stored({ headers: [['bad name\n', 'x']] })],
+  ['a header with a line break', stored({ headers: [['a', 'x\r\ny']] })],
+])('%s is not an entry', (_, value) => {
+  expect(decodeEntry(value)).toBeUndefined();
+});
+
+test('whatever a store gives, reading it does not throw', () => {
+  const junk = fc.oneof(
+    fc.anything(),
+    fc.json(),
+    fc.json().map((text) => stored({ headers: text })),
+  );
+  fc.assert(
+    fc.property(junk, (value) => {
+      decodeEntry(value);
+    }),
+  );
+});

@@ -1,0 +1,49 @@
+import type { CacheStore } from '../../src/client/index.ts';
+
+/** What a misbehaving store does instead of its work: it gives, throws or rejects with this, or never answers. */
+export type Misbehaviour =
+  | { readonly gives: unknown }
+  | { readonly throws: unknown }
+  | { readonly rejects: unknown }
+  | 'never';
+
+/** A store in memory that notes what it is asked, and misbehaves when told to. */
+export class FakeStore implements CacheStore {
+  readonly entries = new Map<string, string>();
+  readonly ttls: number[] = [];
+  reads = 0;
+  writes = 0;
+  onGet: Misbehaviour | undefined;
+  onSet: Misbehaviour | undefined;
+
+  get(key: string): unknown {
+    this.reads += 1;
+    return this.onGet === undefined ? this.entries.get(key) : misbehave(this.onGet);
+  }
+
+  set(key: string, value: string, ttlMs: number): unknown {
+    this.writes += 1;
+    if (this.onSet !== undefined) return misbehave(this.onSet);
+    this.ttls.push(ttlMs);
+    return this.entries.set(key, value);
+  }
+
+  delete(key: string): unknown {
+    return this.entries.delete(key);
+  }
+
+  /** Puts this in the place of every answer that is kept. */
+  overwrite(value: (kept: Record<string, unknown>) => unknown): void {
+    for (const [key, kept] of this.entries) {
+      const changed = value(JSON.parse(kept));
+      this.entries.set(key, typeof changed === 'string' ? changed : JSON.stringify(changed));
+    }
+  }
+}
+
+function misbehave(how: Misbehaviour): unknown {
+  if (how === 'never') return new Promise(() => undefined);
+  if ('throws' in how) throw how.throws;
+  if ('rejects' in how) return Promise.reject(how.rejects);
+  return how.gives;
+}
