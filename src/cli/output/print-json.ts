@@ -5,7 +5,8 @@ import { leaves } from '../json/leaves.ts';
 import { compactJson, prettyJson } from '../json/pretty-json.ts';
 import { memberNames, selectValue } from '../json/select-value.ts';
 import type { GetPath, Settings } from '../settings/settings.ts';
-import type { Screen } from '../terminal/screen.ts';
+import type { Palette } from '../terminal/palette.ts';
+import type { Face } from '../terminal/screen.ts';
 import { visible } from '../terminal/visible.ts';
 import { scalarText, tsvCell } from './scalar-text.ts';
 
@@ -15,7 +16,9 @@ import { scalarText, tsvCell } from './scalar-text.ts';
  */
 export async function printJson(json: string, { settings, screen }: Invocation): Promise<void> {
   const text =
-    settings.get.length > 0 ? selectedText(json, settings, screen) : documentText(json, settings.output, screen);
+    settings.get.length > 0
+      ? selectedText(json, settings, screen.out)
+      : documentText(json, settings.output, screen.out);
   await screen.print(`${text}\n`);
 }
 
@@ -26,13 +29,13 @@ export async function printRaw(body: string | Uint8Array, { screen }: Invocation
   return screen.print(text.endsWith('\n') || text === '' ? text : `${text}\n`);
 }
 
-function documentText(json: string, format: Settings['output'], { out }: Screen): string {
+function documentText(json: string, format: Settings['output'], out: Face): string {
   if (format === 'tsv') return tsvText(json, out.isTTY);
   if (format === 'compact') return out.isTTY ? visible(compactJson(json)) : compactJson(json);
   return out.isTTY || out.hasColor ? colouredJson(json, out.palette) : json;
 }
 
-function colouredJson(json: string, palette: Screen['out']['palette']): string {
+function colouredJson(json: string, palette: Palette): string {
   return prettyJson(json, {
     name: (lexeme) => palette.name(visible(lexeme)),
     string: (lexeme) => palette.string(visible(lexeme)),
@@ -51,7 +54,7 @@ function tsvText(json: string, isTTY: boolean): string {
 }
 
 /** One value as it is, several as one row. With `-o json` they stay JSON. */
-function selectedText(json: string, { get, output }: Settings, { out }: Screen): string {
+function selectedText(json: string, { get, output }: Settings, out: Face): string {
   const values = get.map((wanted) => requireValue(json, wanted));
   const [only] = values;
   if (values.length > 1 || only === undefined) {
@@ -59,7 +62,7 @@ function selectedText(json: string, { get, output }: Settings, { out }: Screen):
     const row = values.map((value) => tsvCell(scalarText(isContainer(value) ? compactJson(value) : value))).join('\t');
     return out.isTTY ? visible(row) : row;
   }
-  if (output === 'json' || isContainer(only)) return documentText(only, output, { out } as Screen);
+  if (output === 'json' || isContainer(only)) return documentText(only, output, out);
   return out.isTTY ? visible(scalarText(only)) : scalarText(only);
 }
 
