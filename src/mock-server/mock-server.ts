@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import type { RequestHandler } from 'msw';
 import type { Dispatcher } from 'undici';
 import type { PlanName } from '../generated/service.ts';
@@ -8,6 +9,8 @@ import { createMswHandlers } from './adapters/msw-handlers.ts';
 import { type RunningServer, type ServeOptions, serve } from './adapters/node-server.ts';
 import type { Overrides } from './adapters/overrides.ts';
 import { createDispatcher } from './adapters/undici-dispatcher.ts';
+import { createAdmin } from './admin/admin.ts';
+import { ADMIN_ROOT } from './admin/admin-root.ts';
 import { createMockBehaviour, type MockBehaviour } from './behaviour/mock-behaviour.ts';
 import type { BehaviourValues } from './behaviour/switches.ts';
 import type { Clock, DrivenClock, MockClock } from './clock/clock.ts';
@@ -121,15 +124,19 @@ export class MockServer implements AsyncDisposable {
 
   /** Serves the mock on a port. Default: any free port of 127.0.0.1. */
   async serve(options: ServeOptions = {}): Promise<RunningServer> {
-    const { exchange, clock } = this.#parts;
-    const server = await serve(options, { exchange, now: () => clock.now() });
+    const { exchange, clock, journal } = this.#parts;
+    const adminToken = randomBytes(32).toString('base64url');
+    const admin = createAdmin({ target: { mock: this, journal }, token: adminToken, host: options.host });
+    const server = await serve(options, { exchange, now: () => clock.now(), admin });
     const socketsGone = clock.expectSockets();
     const close = async () => {
       await server.close();
       socketsGone();
       this.#servers.delete(running);
     };
-    const running: RunningServer = { ...server, close, [Symbol.asyncDispose]: close };
+    const adminUrl = `${server.url}${ADMIN_ROOT}/#token=${adminToken}`;
+    const pages = { adminUrl, adminToken, dashboardUrl: `${server.url}/dashboard` };
+    const running: RunningServer = { ...server, ...pages, close, [Symbol.asyncDispose]: close };
     this.#servers.add(running);
     return running;
   }

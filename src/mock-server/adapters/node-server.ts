@@ -2,14 +2,25 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
+import type { Admin } from '../admin/admin.ts';
 import { nextTurn } from '../clock/event-loop.ts';
 import { type Exchange, MAX_BODY_BYTES } from '../exchange.ts';
 import type { MockRequest, MockResponse } from '../http/mock-message.ts';
 import { brokenRequestAnswer } from './broken-request.ts';
 import { listen } from './listen-address.ts';
 
-/** A mock that listens on a port. */
-export interface RunningServer extends AsyncDisposable {
+/** A mock that listens on a port, with what belongs to it alone. */
+export interface RunningServer extends ListeningServer {
+  /** The control panel. The fragment holds the admin token: browsers do not send it. */
+  readonly adminUrl: string;
+  /** The emulated dashboard. */
+  readonly dashboardUrl: string;
+  /** For `Authorization: Bearer` of the admin API; a new one with every server. */
+  readonly adminToken: string;
+}
+
+/** A server on a port. */
+export interface ListeningServer extends AsyncDisposable {
   /** `http://127.0.0.1:41234` */
   readonly url: string;
   readonly port: number;
@@ -30,12 +41,15 @@ export interface ServerContext {
   readonly exchange: Exchange;
   /** For the date of an answer to what is not even HTTP. */
   readonly now: () => number;
+  /** Asked first; answers what is not the emulated service. */
+  readonly admin: Admin;
 }
 
 /** Serves the mock over node:http. */
-export async function serve(options: ServeOptions, { exchange, now }: ServerContext): Promise<RunningServer> {
+export async function serve(options: ServeOptions, { exchange, now, admin }: ServerContext): Promise<ListeningServer> {
   const inHand = new Set<Promise<void>>();
   const server = createServer(LIMITS, (incoming, outgoing) => {
+    if (admin(incoming, outgoing)) return;
     const answered = receive(incoming, outgoing, exchange);
     if (answered === undefined) return;
     inHand.add(answered);

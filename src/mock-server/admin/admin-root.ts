@@ -1,0 +1,2 @@
+/** Where the mock's own pages and API are, apart from everything the service has. */
+export const ADMIN_ROOT = '/__fxrates';

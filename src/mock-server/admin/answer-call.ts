@@ -1,0 +1,79 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type * as z from 'zod';
+import { parseTarget } from '../http/router.ts';
+import { MockServerError } from '../mock-server-error.ts';
+import { Problem } from './problem.ts';
+import { readJson } from './read-json.ts';
+import type { AdminCall, AdminContext, AdminRoute } from './route.ts';
+import { sendJson } from './send-json.ts';
+
+interface Arrival {
+  readonly route: AdminRoute;
+  readonly path: Readonly<Record<string, string>>;
+  readonly incoming: IncomingMessage;
+  readonly outgoing: ServerResponse;
+}
+
+/** Reads and checks what a route takes. A field that it does not know is refused: a typo must not pass for a setting. */
+export async function readCall(context: AdminContext, arrival: Arrival): Promise<AdminCall> {
+  const { route, path, incoming, outgoing } = arrival;
+  const query = parsed(route.query, queryOf(incoming.url ?? ''), 'query');
+  const body = parsed(route.body, await readJson(incoming, route.maxBodyBytes ?? MAX_BODY_BYTES), 'body');
+  const gone = new AbortController();
+  outgoing.once('close', () => gone.abort());
+  return { ...context, path, body, query, gone: gone.signal, outgoing };
+}
+
+const MAX_BODY_BYTES = 1024 * 1024;
+
+/** Does what the route does, and sends what it gives. */
+export async function answerCall({ answer, isStream = false, run }: AdminRoute, call: AdminCall): Promise<void> {
+  const value = await runChecked(run, call);
+  if (isStream) return;
+  const isEmpty = answer === undefined;
+  sendJson(call.outgoing, { status: isEmpty ? 204 : 200, body: isEmpty ? undefined : value });
+}
+
+async function runChecked(run: AdminRoute['run'], call: AdminCall): Promise<unknown> {
+  try {
+    return await run(call);
+  } catch (error) {
+    if (!(error instanceof MockServerError)) throw error;
+    // Without a status of the dashboard it is a wrong argument.
+    throw new Problem(error.message, { status: error.status ?? 400, code: error.code, field: fieldOf(error.message) });
+  }
+}
+
+/** The mock's messages about a wrong option begin with its name: `behaviour.rateWindow is …`. */
+function fieldOf(message: string): string | undefined {
+  return /^([\w.]+) is /.exec(message)?.[1];
+}
+
+function queryOf(url: string): Record<string, string> {
+  return Object.fromEntries(new URLSearchParams(parseTarget(url).query));
+}
+
+function parsed(schema: z.ZodType | undefined, value: unknown, place: 'query' | 'body'): unknown {
+  if (schema === undefined) return refuseAll(value, place);
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const [issue] = result.error.issues;
+  throw invalid(issue, place);
+}
+
+function refuseAll(value: unknown, place: string): unknown {
+  const isEmpty = typeof value === 'object' && value !== null && Object.keys(value).length === 0;
+  if (isEmpty) return {};
+  const field = typeof value === 'object' && value !== null ? Object.keys(value)[0] : undefined;
+  throw new Problem(`This route takes no ${place}.`, { status: 400, code: 'unknown_field', field });
+}
+
+function invalid(issue: z.core.$ZodIssue | undefined, place: string): Problem {
+  const path = issue?.path.map(String) ?? [];
+  if (issue?.code === 'unrecognized_keys') {
+    const field = [...path, issue.keys[0] ?? ''].join('.');
+    return new Problem(`${field} is not a field of the ${place}.`, { status: 400, code: 'unknown_field', field });
+  }
+  const field = path.length === 0 ? place : path.join('.');
+  return new Problem(`${field}: ${issue?.message ?? 'not valid'}.`, { status: 400, code: 'invalid_field', field });
+}

@@ -1,0 +1,87 @@
+import * as z from 'zod';
+import type { AdminRoute } from './route.ts';
+import { problem } from './shapes.ts';
+
+/** The admin API as OpenAPI 3.1, written from its routes: it cannot say anything else than they do. */
+export function openApi(routes: readonly AdminRoute[]) {
+  const paths: Record<string, Record<string, unknown>> = {};
+  for (const route of routes) {
+    paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: operation(route) };
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Admin API of the fxrates mock server',
+      version: '1',
+      description: 'Drives a mock server from another process. Never counted by the service it emulates.',
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: '/__fxrates' }],
+    security: [{ adminToken: [] }],
+    tags: Array.from(new Set(routes.map(({ tag }) => tag)), (name) => ({ name, description: TAGS[name] ?? name })),
+    paths,
+    components: {
+      securitySchemes: {
+        adminToken: { type: 'http', scheme: 'bearer', description: 'Shown when the mock starts.' },
+      },
+      schemas: { Problem: schemaOf(problem) },
+    },
+  };
+}
+
+const TAGS: Readonly<Record<string, string>> = {
+  health: 'Whether the mock is there, and what it can do.',
+  state: 'Everything the mock knows: snapshots, restore, reset.',
+  clock: 'The time that windows, quota periods and links go by.',
+  behaviour: 'Switches for what the service does not show.',
+  requests: 'The journal: every request with the reason for its answer.',
+  accounts: 'What a person does in the dashboard.',
+  keys: 'Keys; a whole key is shown once, when it is made.',
+  outbox: 'Confirmation mails.',
+};
+
+function operation(route: AdminRoute) {
+  const { id, tag, summary, body, isOpen = false } = route;
+  return {
+    operationId: id,
+    tags: [tag],
+    summary,
+    ...(isOpen ? { security: [] } : {}),
+    ...parametersOf(route),
+    ...(body === undefined ? {} : { requestBody: { content: json(schemaOf(body, 'input')) } }),
+    responses: { ...success(route), '4XX': { description: 'Refused.', content: json(PROBLEM) } },
+  };
+}
+
+const PROBLEM = { $ref: '#/components/schemas/Problem' };
+
+function success({ answer, isStream = false }: AdminRoute) {
+  if (isStream) {
+    const events = { 'text/event-stream': { schema: { type: 'string' } } };
+    return { 200: { description: 'Events named `request`, with a journal entry each.', content: events } };
+  }
+  if (answer === undefined) return { 204: { description: 'Done.' } };
+  return { 200: { description: 'Done.', content: json(schemaOf(answer)) } };
+}
+
+function parametersOf({ path, query }: AdminRoute) {
+  const inPath = Array.from(path.matchAll(/\{(\w+)\}/g), ([, name]) => ({
+    name,
+    in: 'path',
+    required: true,
+    schema: { type: 'string' },
+  }));
+  const { properties = {} } = query === undefined ? {} : schemaOf(query, 'input');
+  const inQuery = Object.entries(properties).map(([name, schema]) => ({ name, in: 'query', schema }));
+  const parameters = [...inPath, ...inQuery];
+  return parameters.length === 0 ? {} : { parameters };
+}
+
+function json(schema: unknown) {
+  return { 'application/json': { schema } };
+}
+
+function schemaOf(schema: z.ZodType, io: 'input' | 'output' = 'output') {
+  const { $schema: _, ...rest } = z.toJSONSchema(schema, { io, target: 'draft-2020-12' });
+  return rest;
+}

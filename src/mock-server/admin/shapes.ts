@@ -1,0 +1,69 @@
+import * as z from 'zod';
+import { type PlanName, plans } from '../../generated/service.ts';
+
+/** The shapes that several routes take or answer, as JSON. */
+
+export const planName = z.enum(Object.keys(plans) as [PlanName, ...PlanName[]]);
+export const moment = z.iso.datetime();
+
+export const account = z.object({
+  id: z.string(),
+  email: z.string(),
+  plan: planName,
+  confirmed: z.boolean(),
+  createdAt: moment,
+});
+
+export const createdKey = z.object({
+  id: z.string(),
+  key: z.string().describe('The whole key. Shown here and nowhere else.'),
+  accountId: z.string(),
+});
+
+export const keySummary = z.object({
+  id: z.string(),
+  accountId: z.string(),
+  masked: z.string().describe('Beginning and end of the key.'),
+  state: z.enum(['active', 'revoked']),
+  createdAt: moment,
+  revokedAt: moment.optional(),
+  monthlyUsed: z.number().int(),
+});
+
+export const mail = z.object({
+  id: z.string(),
+  accountId: z.string(),
+  to: z.string(),
+  subject: z.string(),
+  confirmPath: z.string().describe('Path of the confirmation link, on the server of the emulated service.'),
+  sentAt: moment,
+  expiresAt: moment,
+});
+
+export const clockState = z.object({
+  mode: z.enum(['real', 'virtual']),
+  now: z.number().describe('Milliseconds since the Unix epoch.'),
+  iso: moment,
+});
+
+export const journalEntry = z.object({
+  number: z.number().int(),
+  at: z.number().describe('Milliseconds since the Unix epoch, by the clock of the mock.'),
+  method: z.string(),
+  path: z.string().describe('Without the query, which may hold a key.'),
+  keyId: z.string().optional(),
+  keyTransport: z.enum(['bearer', 'header', 'query']).optional(),
+  status: z.number().int(),
+  code: z.string().optional(),
+  why: z.string(),
+  rate: z.object({ limit: z.number(), used: z.number(), fullAt: z.number() }).optional(),
+  quota: z
+    .object({ limit: z.number().nullable(), used: z.number(), startedAt: z.number(), resetsAt: z.number() })
+    .optional(),
+  earlyByMs: z.number().optional(),
+  switches: z.array(z.string()),
+});
+
+export const problem = z.object({
+  error: z.object({ code: z.string(), message: z.string(), field: z.string().optional() }),
+});
