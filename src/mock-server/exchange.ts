@@ -7,6 +7,7 @@ import { internalError } from './http/refusals.ts';
 import { parseTarget } from './http/router.ts';
 import { createDateHeader, writeResponse } from './http/write-response.ts';
 import type { Journal } from './journal.ts';
+import { redactKeys } from './redact-keys.ts';
 
 /** Answers a request, for every adapter alike. `undefined`: the connection breaks off without an answer. */
 export type Exchange = (request: MockRequest) => MockResponse | undefined | Promise<MockResponse | undefined>;
@@ -29,7 +30,7 @@ export function createExchange({ handler, overrides, clock, journal }: ExchangeO
   }
 
   function note({ method, target }: MockRequest, { status, code, why }: Pick<Answer, 'status' | 'code' | 'why'>): void {
-    journal.note({ at: clock.now(), method, path: parseTarget(target).path, status, code, why });
+    journal.note({ at: clock.now(), method, path: redactKeys(parseTarget(target).path), status, code, why });
   }
 
   async function overridden(request: MockRequest): Promise<MockResponse | undefined> {

@@ -9,7 +9,7 @@ export interface JournalEntry {
   /** Milliseconds since the Unix epoch, by the mock's clock. */
   readonly at: number;
   readonly method: string;
-  /** Without the query, which may hold a key. */
+  /** Without the query, which may hold a key; a key in the path is cut short. */
   readonly path: string;
   readonly keyId: string | undefined;
   readonly keyTransport: 'bearer' | 'header' | 'query' | undefined;

@@ -1,3 +1,5 @@
+import { redactKeys } from './redact-keys.ts';
+
 /** What the mock server refuses: a wrong option, or what the emulated dashboard refuses (then with its `status`). */
 export class MockServerError extends Error {
   override readonly name = 'MockServerError';
@@ -7,7 +9,7 @@ export class MockServerError extends Error {
   readonly status: number | undefined;
 
   constructor(message: string, { code, status, cause }: MockServerErrorDetail) {
-    super(message, cause === undefined ? {} : { cause });
+    super(redactKeys(message), cause === undefined ? {} : { cause });
     this.code = code;
     this.status = status;
   }
@@ -27,11 +29,9 @@ export function invalidOption(option: string, value: unknown, expected: string):
 /** A value short enough for a message, and without the digits of an API key that came to the wrong place. */
 export function show(value: unknown): string {
   if (typeof value === 'function') return 'a function';
-  const text = asJson(value).replace(API_KEY, '$1…');
+  const text = redactKeys(asJson(value));
   return text.length > 80 ? `${text.slice(0, 77)}...` : text;
 }
-
-const API_KEY = /(_live_)[0-9a-f]+/gi;
 
 function asJson(value: unknown): string {
   try {

@@ -1,5 +1,6 @@
 import type { Operation } from '../../generated/operations.ts';
 import type { Journal } from '../journal.ts';
+import { redactKeys } from '../redact-keys.ts';
 import type { ServiceContext } from '../service/service-state.ts';
 import { type Answering, type Arrival, answerRequest, type Outcome } from './answer-request.ts';
 import { exampleResponder } from './example-responder.ts';
@@ -37,7 +38,7 @@ export function createHandler({ context, journal, operations, responders }: Hand
       number: journal.nextNumber,
       at,
       method: request.method,
-      path: target.path,
+      path: redactKeys(target.path),
       keyId: facts.keyId,
       keyTransport: facts.keyTransport,
       status: answer.status,
