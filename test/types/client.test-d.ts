@@ -1,0 +1,177 @@
+/** Checked by `tsc` alone: what compiles, and, under `@ts-expect-error`, what must not. */
+import { type Dispatcher, MockAgent } from 'undici';
+import { expectTypeOf } from 'vitest';
+import * as z from 'zod';
+import {
+  type AbortError,
+  type AnyFxRatesError,
+  type ApiCall,
+  type Attempt,
+  type AuthenticationError,
+  type Clock,
+  type ConfigError,
+  type FetchLike,
+  FxRates,
+  FxRatesError,
+  type FxRatesErrorKind,
+  type FxRatesOptions,
+  type LatestData,
+  type NetworkError,
+  type QuotaData,
+  type QuotaExhaustedError,
+  type RateLimitError,
+  type RequestError,
+  type ResponseError,
+  type ResponseMeta,
+  type ServerError,
+  type StandardSchema,
+  type TimeoutError,
+} from '../../src/client/index.ts';
+
+const fx = new FxRates();
+
+// Every form of the options.
+new FxRates({});
+new FxRates({ baseUrl: new URL('https://api.example.com'), apiKey: async () => 'key', deadlineMs: false });
+new FxRates({ rateLimit: false, fetch: globalThis.fetch, auth: 'query', retryAfterUnit: 'milliseconds' });
+new FxRates({ rateLimit: { perMinute: 'learn', maxConcurrent: 4, probe: false }, dispatcher: new MockAgent() });
+new FxRates({
+  apiKey: process.env['ANY'],
+  baseUrl: undefined,
+  clock: undefined,
+  logger: console,
+  onRetry: (event) => expectTypeOf(event.waitMs).toBeNumber(),
+});
+expectTypeOf(globalThis.fetch).toExtend<FetchLike>();
+expectTypeOf<FxRatesOptions['dispatcher']>().toEqualTypeOf<Dispatcher | undefined>();
+
+// @ts-expect-error: a key alone is no options
+new FxRates('fx_live_…');
+// @ts-expect-error: misspelt
+new FxRates({ apikey: 'key' });
+// @ts-expect-error: not a form of authentication
+new FxRates({ auth: 'basic' });
+// @ts-expect-error: no deadline is `false`
+new FxRates({ deadlineMs: true });
+// @ts-expect-error: not a text
+new FxRates({ timeoutMs: '10s' });
+// @ts-expect-error: half a clock
+new FxRates({ clock: { now: () => 0 } });
+// @ts-expect-error: not an option of the limit
+new FxRates({ rateLimit: { perSecond: 1 } });
+
+// Data.
+expectTypeOf(fx.latest()).toEqualTypeOf<ApiCall<LatestData>>();
+expectTypeOf(fx.quota()).toEqualTypeOf<ApiCall<QuotaData>>();
+expectTypeOf(fx.get('/api/v1/other')).toEqualTypeOf<ApiCall<unknown>>();
+expectTypeOf<Awaited<ReturnType<typeof fx.quota>>>().toEqualTypeOf<QuotaData>();
+expectTypeOf(fx.quota().withMeta()).resolves.toEqualTypeOf<{ readonly data: QuotaData; readonly meta: ResponseMeta }>();
+expectTypeOf<ResponseMeta['headers']>().toEqualTypeOf<Headers>();
+expectTypeOf<ResponseMeta['attempts']>().toEqualTypeOf<readonly Attempt[]>();
+expectTypeOf<LatestData[string]>().toBeUnknown();
+
+// The enumerations of the service stay open, and still complete in an editor.
+expectTypeOf<'enterprise'>().toExtend<QuotaData['plan']>();
+expectTypeOf<QuotaData['plan']>().toExtend<string>();
+expectTypeOf<QuotaData['monthly_limit']>().toEqualTypeOf<number | string | null | undefined>();
+
+// Queries.
+fx.latest({ base: 'EUR', amount: 1.5, all: true, symbols: ['USD', 'JPY'] });
+fx.get('/api/v1/other', { query: { base: undefined, symbols: ['USD'] }, signal: AbortSignal.timeout(1) });
+// @ts-expect-error: null is no parameter
+fx.latest({ base: null });
+// @ts-expect-error: neither is an object
+fx.latest({ base: { currency: 'EUR' } });
+// @ts-expect-error: a text is no query
+fx.latest('EUR');
+// @ts-expect-error: the quota has no parameters
+fx.quota({ base: 'EUR' });
+// @ts-expect-error: the path comes first
+fx.get({ query: {} });
+
+// Options of a call.
+fx.latest(
+  {},
+  { signal: new AbortController().signal, timeoutMs: 1, deadlineMs: false, maxRetries: 0, onLimit: 'throw' },
+);
+// @ts-expect-error: the controller is not its signal
+fx.latest({}, { signal: new AbortController() });
+// @ts-expect-error: an option of the client alone
+fx.latest({}, { auth: 'header' });
+// @ts-expect-error: misspelt
+fx.quota({ timeout: 5 });
+
+// A schema types the data, also where it changes it.
+const rates = z.object({ base: z.string(), rates: z.record(z.string(), z.string().transform(Number)) });
+interface Rates {
+  base: string;
+  rates: Record<string, number>;
+}
+expectTypeOf(fx.latest({}, { schema: rates })).toEqualTypeOf<ApiCall<Rates>>();
+expectTypeOf(fx.latest(undefined, { schema: rates, maxRetries: 1 })).toEqualTypeOf<ApiCall<Rates>>();
+expectTypeOf(fx.quota({ schema: z.object({ plan: z.string() }) })).toEqualTypeOf<ApiCall<{ plan: string }>>();
+expectTypeOf(fx.get('/api/v1/other', { schema: z.array(z.int()), query: {} })).toEqualTypeOf<ApiCall<number[]>>();
+declare const foreign: StandardSchema<string, Date>;
+expectTypeOf(fx.latest({}, { schema: foreign })).resolves.toEqualTypeOf<Date>();
+// @ts-expect-error: a function that checks is no schema
+fx.latest({}, { schema: (value: unknown) => value });
+
+// Errors: `kind` tells the class, and the switch is complete.
+declare const error: unknown;
+if (FxRatesError.is(error)) {
+  expectTypeOf(error).toEqualTypeOf<AnyFxRatesError>();
+  expectTypeOf(error.attempts).toEqualTypeOf<readonly Attempt[]>();
+  switch (error.kind) {
+    case 'config':
+      expectTypeOf(error).toEqualTypeOf<ConfigError>();
+      break;
+    case 'authentication':
+      expectTypeOf(error).toEqualTypeOf<AuthenticationError>();
+      break;
+    case 'rate_limited':
+      expectTypeOf(error).toEqualTypeOf<RateLimitError>();
+      expectTypeOf(error.retryAt).toEqualTypeOf<Date | undefined>();
+      expectTypeOf(error.reason).toEqualTypeOf<'deadline' | 'max_retry_after' | 'policy' | 'budget'>();
+      break;
+    case 'quota_exhausted':
+      expectTypeOf(error).toEqualTypeOf<QuotaExhaustedError>();
+      expectTypeOf(error.resetsAt).toEqualTypeOf<Date | undefined>();
+      break;
+    case 'request':
+      expectTypeOf(error).toEqualTypeOf<RequestError>();
+      break;
+    case 'server':
+      expectTypeOf(error).toEqualTypeOf<ServerError>();
+      break;
+    case 'network':
+      expectTypeOf(error).toEqualTypeOf<NetworkError>();
+      break;
+    case 'timeout':
+      expectTypeOf(error).toEqualTypeOf<TimeoutError>();
+      expectTypeOf(error.scope).toEqualTypeOf<'attempt' | 'deadline'>();
+      break;
+    case 'aborted':
+      expectTypeOf(error).toEqualTypeOf<AbortError>();
+      break;
+    case 'response':
+      expectTypeOf(error).toEqualTypeOf<ResponseError>();
+      break;
+    default:
+      expectTypeOf(error).toBeNever();
+  }
+  // @ts-expect-error: not every error knows when to come back
+  error.retryAt;
+}
+expectTypeOf<AnyFxRatesError['kind']>().toEqualTypeOf<FxRatesErrorKind>();
+
+// What is read is not written.
+declare const meta: ResponseMeta;
+// @ts-expect-error: the attempts are history
+meta.attempts.push();
+declare const quota: QuotaData;
+// @ts-expect-error: data is what the service said
+quota.monthly_used = 0;
+
+// A clock is two functions.
+const clock: Clock = { now: () => 0, sleep: async () => undefined };
+new FxRates({ clock });
