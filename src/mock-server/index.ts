@@ -1,5 +1,11 @@
 export type { Fetch } from './adapters/fetch.ts';
 export type { RunningServer, ServeOptions } from './adapters/node-server.ts';
+export {
+  connectMockServer,
+  type JournalQuery,
+  type Remote,
+  type RemoteMockServer,
+} from './admin/connect-mock-server.ts';
 export type { BehaviourOptions, SwitchDescription } from './behaviour/behaviour.ts';
 export type { MockBehaviour } from './behaviour/mock-behaviour.ts';
 export type { Provenance } from './behaviour/switch.ts';

@@ -40,13 +40,13 @@ async function runChecked(run: AdminRoute['run'], call: AdminCall): Promise<unkn
   } catch (error) {
     if (!(error instanceof MockServerError)) throw error;
     // Without a status of the dashboard it is a wrong argument.
-    throw new Problem(error.message, { status: error.status ?? 400, code: error.code, field: fieldOf(error.message) });
+    throw new Problem(error.message, { status: error.status ?? 400, code: error.code, field: fieldOf(error) });
   }
 }
 
 /** The mock's messages about a wrong option begin with its name: `behaviour.rateWindow is …`. */
-function fieldOf(message: string): string | undefined {
-  return /^([\w.]+) is /.exec(message)?.[1];
+function fieldOf({ code, message }: MockServerError): string | undefined {
+  return code === 'invalid_option' ? /^([\w.]+) is /.exec(message)?.[1] : undefined;
 }
 
 function queryOf(url: string): Record<string, string> {

@@ -5,10 +5,7 @@ import { clockState } from '../shapes.ts';
 const step = z
   .strictObject({
     advanceMs: z.number().min(0).optional().describe('Milliseconds to move on.'),
-    advanceTo: z
-      .union([z.enum(['quota-reset', 'next-window']), z.iso.datetime({ offset: true })])
-      .optional()
-      .describe('A moment to move on to.'),
+    advanceTo: z.string().optional().describe('`quota-reset`, `next-window`, or a moment in ISO 8601.'),
   })
   .refine(({ advanceMs, advanceTo }) => (advanceMs === undefined) !== (advanceTo === undefined), {
     error: 'give either advanceMs or advanceTo',

@@ -1,0 +1,157 @@
+import type { BehaviourOptions, SwitchDescription } from '../behaviour/behaviour.ts';
+import type { BehaviourValues } from '../behaviour/switches.ts';
+import type { MockClock } from '../clock/clock.ts';
+import type { JournalEntry } from '../journal.ts';
+import type { MockServer } from '../mock-server.ts';
+import { invalidOption, MockServerError } from '../mock-server-error.ts';
+import type { Account, Accounts } from '../service/accounts.ts';
+import type { CreatedKey, KeySummary, Keys } from '../service/keys.ts';
+import type { Mail, Outbox } from '../service/outbox.ts';
+import type { Snapshot } from '../service/snapshot.ts';
+import { type Ask, createAsk } from './admin-client.ts';
+
+/** The same methods, answered by another process. */
+export type Remote<Local> = {
+  readonly [Name in keyof Local]: Local[Name] extends (...parameters: infer Parameters) => infer Result
+    ? (...parameters: Parameters) => Promise<Awaited<Result>>
+    : never;
+};
+
+/** Which requests of the journal; all by default. */
+export interface JournalQuery {
+  readonly keyId?: string | undefined;
+  readonly method?: string | undefined;
+  readonly path?: string | undefined;
+  readonly status?: number | undefined;
+  /** `error.code` of the answer. */
+  readonly code?: string | undefined;
+  /** Only requests with a larger number. */
+  readonly after?: number | undefined;
+}
+
+/** A mock server that runs in another process, driven as if it were here. */
+export interface RemoteMockServer extends Remote<Pick<MockServer, 'createKey' | 'snapshot' | 'restore' | 'reset'>> {
+  /** Where it answers, for the client's `baseUrl`. */
+  readonly baseUrl: string;
+  readonly accounts: Remote<Accounts>;
+  readonly keys: Remote<Keys>;
+  readonly outbox: Remote<Outbox>;
+  readonly clock: Remote<Pick<MockClock, 'now' | 'advance' | 'advanceTo'>>;
+  readonly behaviour: {
+    values(): Promise<BehaviourValues>;
+    describe(): Promise<readonly SwitchDescription[]>;
+    set(options: BehaviourOptions): Promise<void>;
+  };
+  readonly journal: {
+    /** Oldest first; the newest `limit` of them. Default: 1000. */
+    list(query?: JournalQuery & { readonly limit?: number | undefined }): Promise<readonly JournalEntry[]>;
+    /**
+     * Resolves as soon as `count` (default: 1) matching requests are there; rejects with code `wait_timeout` after
+     * `timeoutMs` (default: 10 000) of real time.
+     */
+    waitFor(query?: JournalQuery & Waiting): Promise<readonly JournalEntry[]>;
+    clear(): Promise<void>;
+  };
+}
+
+interface Waiting {
+  readonly count?: number | undefined;
+  readonly timeoutMs?: number | undefined;
+}
+
+/**
+ * Drives a mock server of another process: `connectMockServer(adminUrl)`, or `connectMockServer(url, token)`.
+ * Its methods reject with the `MockServerError` that the mock itself would throw.
+ */
+export function connectMockServer(url: string, token = tokenIn(url)): RemoteMockServer {
+  if (!URL.canParse(url)) throw invalidOption('url', url, 'the URL that the mock server shows when it starts');
+  if (token === undefined || token === '') {
+    throw new MockServerError('token is missing; it is in the adminUrl that the mock server shows when it starts.', {
+      code: 'invalid_option',
+    });
+  }
+  const { origin } = new URL(url);
+  const ask = createAsk(origin, token);
+  return {
+    baseUrl: origin,
+    accounts: remoteAccounts(ask),
+    keys: remoteKeys(ask),
+    outbox: {
+      list: async (query = {}) => ((await ask('GET', '/outbox', { query: { ...query } })) as Mail[]).map(toMail),
+      clear: async () => void (await ask('DELETE', '/outbox')),
+    },
+    clock: remoteClock(ask),
+    behaviour: {
+      values: async () => (await ask('GET', '/behaviour')) as BehaviourValues,
+      describe: async () => (await ask('GET', '/behaviour/describe')) as SwitchDescription[],
+      set: async (options) => void (await ask('PATCH', '/behaviour', { body: options })),
+    },
+    journal: remoteJournal(ask),
+    createKey: async (options = {}) => (await ask('POST', '/keys', { body: options })) as CreatedKey,
+    snapshot: async () => (await ask('GET', '/state')) as Snapshot,
+    restore: async (snapshot) => void (await ask('PUT', '/state', { body: snapshot })),
+    reset: async () => void (await ask('POST', '/reset')),
+  };
+}
+
+function tokenIn(url: string): string | undefined {
+  return /#token=([\w-]+)$/.exec(url)?.[1];
+}
+
+function remoteAccounts(ask: Ask): Remote<Accounts> {
+  const one = async (method: string, path: string, body?: unknown) =>
+    toAccount((await ask(method, path, body === undefined ? {} : { body })) as Account);
+  return {
+    create: (options = {}) => one('POST', '/accounts', options),
+    confirm: (accountId) => one('POST', `/accounts/${encodeURIComponent(accountId)}/confirm`),
+    get: (accountId) => one('GET', `/accounts/${encodeURIComponent(accountId)}`),
+    setPlan: (accountId, plan) => one('PUT', `/accounts/${encodeURIComponent(accountId)}/plan`, { plan }),
+    list: async () => ((await ask('GET', '/accounts')) as Account[]).map(toAccount),
+  };
+}
+
+function remoteKeys(ask: Ask): Remote<Keys> {
+  const path = (keyId: string) => `/keys/${encodeURIComponent(keyId)}`;
+  return {
+    create: async ({ accountId }) =>
+      (await ask('POST', `/accounts/${encodeURIComponent(accountId)}/keys`)) as CreatedKey,
+    revoke: async (keyId) => toKey((await ask('DELETE', path(keyId))) as KeySummary),
+    get: async (keyId) => toKey((await ask('GET', path(keyId))) as KeySummary),
+    list: async (query = {}) => ((await ask('GET', '/keys', { query })) as KeySummary[]).map(toKey),
+    setUsage: async (keyId, usage) => toKey((await ask('PUT', `${path(keyId)}/usage`, { body: usage })) as KeySummary),
+  };
+}
+
+function remoteClock(ask: Ask): RemoteMockServer['clock'] {
+  const now = (state: unknown) => (state as { readonly now: number }).now;
+  const instant = (moment: Parameters<MockClock['advanceTo']>[0]) =>
+    typeof moment === 'string' ? moment : new Date(moment).toISOString();
+  return {
+    now: async () => now(await ask('GET', '/clock')),
+    advance: async (ms) => now(await ask('POST', '/clock', { body: { advanceMs: ms } })),
+    advanceTo: async (moment) => now(await ask('POST', '/clock', { body: { advanceTo: instant(moment) } })),
+  };
+}
+
+function remoteJournal(ask: Ask): RemoteMockServer['journal'] {
+  const entries = (answer: unknown) => (answer as { readonly entries: readonly JournalEntry[] }).entries;
+  return {
+    list: async (query = {}) => entries(await ask('GET', '/requests', { query: { limit: 1000, ...query } })),
+    waitFor: async (query = {}) => entries(await ask('POST', '/requests/wait', { body: query })),
+    clear: async () => void (await ask('DELETE', '/requests')),
+  };
+}
+
+/** JSON has no dates. */
+function toAccount(account: Account): Account {
+  return { ...account, createdAt: new Date(account.createdAt) };
+}
+
+function toKey({ createdAt, revokedAt, ...key }: KeySummary): KeySummary {
+  const date = revokedAt === undefined ? undefined : new Date(revokedAt);
+  return { ...key, createdAt: new Date(createdAt), revokedAt: date };
+}
+
+function toMail(mail: Mail): Mail {
+  return { ...mail, sentAt: new Date(mail.sentAt), expiresAt: new Date(mail.expiresAt) };
+}
