@@ -76,30 +76,30 @@ expectTypeOf<QuotaData['plan']>().toExtend<string>();
 expectTypeOf<QuotaData['monthly_limit']>().toEqualTypeOf<number | string | null | undefined>();
 
 // Queries.
-fx.latest({ base: 'EUR', amount: 1.5, all: true, symbols: ['USD', 'JPY'] });
-fx.get('/api/v1/other', { query: { base: undefined, symbols: ['USD'] }, signal: AbortSignal.timeout(1) });
+void fx.latest({ base: 'EUR', amount: 1.5, all: true, symbols: ['USD', 'JPY'] });
+void fx.get('/api/v1/other', { query: { base: undefined, symbols: ['USD'] }, signal: AbortSignal.timeout(1) });
 // @ts-expect-error: null is no parameter
-fx.latest({ base: null });
+void fx.latest({ base: null });
 // @ts-expect-error: neither is an object
-fx.latest({ base: { currency: 'EUR' } });
+void fx.latest({ base: { currency: 'EUR' } });
 // @ts-expect-error: a text is no query
-fx.latest('EUR');
+void fx.latest('EUR');
 // @ts-expect-error: the quota has no parameters
-fx.quota({ base: 'EUR' });
+void fx.quota({ base: 'EUR' });
 // @ts-expect-error: the path comes first
-fx.get({ query: {} });
+void fx.get({ query: {} });
 
 // Options of a call.
-fx.latest(
+void fx.latest(
   {},
   { signal: new AbortController().signal, timeoutMs: 1, deadlineMs: false, maxRetries: 0, onLimit: 'throw' },
 );
 // @ts-expect-error: the controller is not its signal
-fx.latest({}, { signal: new AbortController() });
+void fx.latest({}, { signal: new AbortController() });
 // @ts-expect-error: an option of the client alone
-fx.latest({}, { auth: 'header' });
+void fx.latest({}, { auth: 'header' });
 // @ts-expect-error: misspelt
-fx.quota({ timeout: 5 });
+void fx.quota({ timeout: 5 });
 
 // A schema types the data, also where it changes it.
 const rates = z.object({ base: z.string(), rates: z.record(z.string(), z.string().transform(Number)) });
@@ -114,7 +114,7 @@ expectTypeOf(fx.get('/api/v1/other', { schema: z.array(z.int()), query: {} })).t
 declare const foreign: StandardSchema<string, Date>;
 expectTypeOf(fx.latest({}, { schema: foreign })).resolves.toEqualTypeOf<Date>();
 // @ts-expect-error: a function that checks is no schema
-fx.latest({}, { schema: (value: unknown) => value });
+void fx.latest({}, { schema: (value: unknown) => value });
 
 // Errors: `kind` tells the class, and the switch is complete.
 declare const error: unknown;
