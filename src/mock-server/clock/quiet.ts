@@ -1,4 +1,4 @@
-import { nextTurn, pause } from './event-loop.ts';
+import { isSystemBusy, nextTurn, pause } from './event-loop.ts';
 
 /**
  * Tells when nothing is left to happen but waiting: no request is being served, and for several turns of the event
@@ -29,6 +29,15 @@ export class Quiet {
     });
   }
 
+  /** Resolves when it is quiet and the system owes nothing, a module that is being loaded say, for about a second. */
+  async idle(): Promise<void> {
+    await this.settle();
+    for (let round = 0; isSystemBusy() && round < MOST_PAUSES; round += 1) {
+      await pause(SOCKET_PAUSE_MS);
+      await this.settle();
+    }
+  }
+
   /** Resolves when it is quiet, or after `maxTurns` turns: a request may itself wait for whoever asks. */
   async settle(maxTurns = Number.POSITIVE_INFINITY): Promise<void> {
     let quietTurns = 0;
@@ -43,6 +52,7 @@ export class Quiet {
 /** A response that is read, parsed and acted upon takes a few turns; this is several times as many. */
 const QUIET_TURNS = 12;
 const SOCKET_PAUSE_MS = 2;
+const MOST_PAUSES = 500;
 
 function once(act: () => void): () => void {
   let isDone = false;

@@ -92,7 +92,7 @@ export class VirtualClock implements DrivenClock {
     if (!this.#autoAdvance || this.#isWatching) return;
     this.#isWatching = true;
     while (this.#hasNext() && this.#moves === 0) {
-      await this.#quiet.settle();
+      await this.#quiet.idle();
       if (this.#hasNext() && this.#moves === 0) this.#wakeNext();
     }
     this.#isWatching = false;

@@ -1,5 +1,7 @@
 import { execFileSync } from 'node:child_process';
+import { lookup } from 'node:dns/promises';
 import { getEventListeners } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -217,6 +219,38 @@ test('a handler may move the clock while its request holds it', async () => {
   await mock.fetch(`${mock.baseUrl}/api/v1/late`);
 
   expect(mock.clock.now()).toBe(START + 5000);
+});
+
+test('by itself the clock does not jump over a file or a name that is on its way', async () => {
+  const clock = jumping();
+  const slow = async () => {
+    await readFile(import.meta.filename);
+    await lookup('localhost');
+    await readFile(import.meta.filename);
+    return clock.now();
+  };
+
+  const [now] = await Promise.all([slow(), clock.sleep(1000)]);
+
+  expect(now).toBe(START);
+});
+
+test('timers that a test has faked do not stop the mock', async () => {
+  const { setImmediate, setTimeout } = globalThis;
+  const mock = createMockServer({ clock: 'virtual' });
+  // Like those of a test library: they can be cleared, and never fire.
+  globalThis.setImmediate = (() => setImmediate(() => undefined)) as never;
+  globalThis.setTimeout = (() => setTimeout(() => undefined)) as never;
+  try {
+    await mock.clock.sleep(60_000);
+    await mock.clock.advance(1000);
+    await using server = await mock.serve();
+
+    expect((await mock.fetch(mock.baseUrl)).status).toBe(404);
+    expect((await fetch(server.url)).status).toBe(404);
+  } finally {
+    Object.assign(globalThis, { setImmediate, setTimeout });
+  }
 });
 
 test('twenty thousand sleepers wake, and as many leave before', async () => {

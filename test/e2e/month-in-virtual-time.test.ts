@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest';
+import { FxRates } from '../../src/client/index.ts';
+import { createMockServer, type MockServer } from '../../src/mock-server/index.ts';
+
+test('a client uses up a month of the Free plan in virtual time, and goes on when it resets', async () => {
+  const mock = createMockServer({ clock: 'virtual' });
+  const { id, key } = mock.createKey({ plan: 'free' });
+  const fx = new FxRates({ apiKey: key, ...mock.clientOptions() });
+  const start = mock.clock.now();
+
+  for (let call = 0; call < 1000; call += 1) await fx.latest({ base: 'EUR' });
+
+  expect(mock.keys.get(id).monthlyUsed).toBe(1000);
+  // A thousand calls at thirty a minute: the last thirty go out in the 34th minute.
+  expect(mock.clock.now() - start).toBeGreaterThanOrEqual(33 * 60_000);
+  await expect(fx.latest()).rejects.toMatchObject({
+    kind: 'quota_exhausted',
+    resetsAt: new Date('2026-02-01T00:00:00.000Z'),
+  });
+
+  await mock.clock.advanceTo('quota-reset');
+
+  await expect(fx.latest()).resolves.toMatchObject({ base: 'USD' });
+});
+
+/** Ways in that go around `mock.fetch`; the client waits in the mock's time all the same. */
+const ways: [string, (mock: MockServer) => Promise<string>][] = [
+  ['a real socket', async (mock) => (await mock.serve()).url],
+  [
+    'interception',
+    async (mock) => {
+      mock.listen();
+      return mock.baseUrl;
+    },
+  ],
+];
+
+test.each(ways)('waits of minutes pass at once over %s, and no timeout fires early', async (_, open) => {
+  await using mock = createMockServer({ clock: 'virtual' });
+  const { key } = mock.createKey({ plan: 'free' });
+  const fx = new FxRates({ apiKey: key, baseUrl: await open(mock), clock: mock.clock, timeoutMs: 1000, maxRetries: 0 });
+  const start = mock.clock.now();
+
+  for (let call = 0; call < 95; call += 1) await fx.latest();
+
+  expect(mock.clock.now() - start).toBeGreaterThanOrEqual(3 * 60_000);
+  expect(mock.clock.now() - start).toBeLessThan(4 * 60_000);
+});

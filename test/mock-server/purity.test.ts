@@ -1,0 +1,90 @@
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+
+/** Runs a script of its own process, in which nothing of vitest or of another test is loaded. */
+function run(script: string): string {
+  return execFileSync(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script], {
+    encoding: 'utf8',
+    timeout: 25_000,
+  });
+}
+
+test('under a virtual clock the mock asks neither the time nor chance of the machine, and sets no timer', () => {
+  const output = run(`
+    const { createMockServer } = await import('./src/mock-server/index.ts');
+    const forbid = (what) => () => { throw new Error(what + ' was called'); };
+    Date.now = forbid('Date.now');
+    performance.now = forbid('performance.now');
+    Math.random = forbid('Math.random');
+    crypto.getRandomValues = forbid('getRandomValues');
+    const RealDate = Date;
+    globalThis.Date = class extends RealDate {
+      constructor(...given) {
+        if (given.length === 0) throw new Error('new Date() was called');
+        super(...given);
+      }
+    };
+    globalThis.setTimeout = forbid('setTimeout');
+    globalThis.setInterval = forbid('setInterval');
+    const mock = createMockServer({ clock: 'virtual' });
+    const { key } = mock.createKey();
+    const send = (path) => mock.fetch(mock.baseUrl + path, { headers: { authorization: 'Bearer ' + key } });
+    for (let request = 0; request < 31; request += 1) await send('/api/v1/latest');
+    await mock.clock.sleep(60_000);
+    await mock.clock.advanceTo('quota-reset');
+    mock.restore(mock.snapshot());
+    console.log((await send('/api/v1/quota')).status, (await send('/nothing')).status);
+    mock.reset();
+  `);
+
+  expect(output.trim()).toBe('200 404');
+});
+
+test('neither making a mock nor calling or serving it loads msw or undici', () => {
+  const output = run(`
+    import { createRequire } from 'node:module';
+    const { createMockServer } = await import('./src/mock-server/index.ts');
+    const mock = createMockServer({ clock: 'virtual' });
+    await mock.fetch(mock.baseUrl);
+    await (await mock.serve()).close();
+    const require = createRequire(process.cwd() + '/x.js');
+    const loaded = Object.keys(require.cache).filter((file) => /node_modules.(msw|undici)./.test(file));
+    console.log(JSON.stringify(loaded));
+  `);
+
+  expect(JSON.parse(output)).toEqual([]);
+});
+
+test('no file of the mock imports msw or undici but for their types', () => {
+  const files = readdirSync('src/mock-server', { recursive: true, encoding: 'utf8' }).filter((file) =>
+    file.endsWith('.ts'),
+  );
+  const lines = files.flatMap((file) => readFileSync(`src/mock-server/${file}`, 'utf8').split('\n'));
+
+  const imports = lines.filter((line) => /from '(?:msw|undici)/.test(line));
+
+  expect(imports.length).toBeGreaterThan(3);
+  expect(imports.filter((line) => !line.startsWith('import type'))).toEqual([]);
+});
+
+test('without msw the mock works, and what needs it says how to get it', () => {
+  const output = run(`
+    import Module from 'node:module';
+    const resolve = Module._resolveFilename;
+    Module._resolveFilename = function (request, ...rest) {
+      if (/^msw/.test(request)) throw Object.assign(new Error("Cannot find module '" + request + "'"), { code: 'MODULE_NOT_FOUND' });
+      return resolve.call(this, request, ...rest);
+    };
+    const { createMockServer } = await import('./src/mock-server/index.ts');
+    const mock = createMockServer({ clock: 'virtual' });
+    const status = (await mock.fetch(mock.baseUrl)).status;
+    const errors = [() => mock.handlers, () => mock.listen()].map((act) => {
+      try { act(); return 'no error'; } catch (error) { return error.code + ': ' + error.message; }
+    });
+    console.log(JSON.stringify([status, ...errors]));
+  `);
+
+  const told = 'msw_missing: This needs msw, which is not installed: npm i -D msw';
+  expect(JSON.parse(output)).toEqual([404, told, told]);
+});
