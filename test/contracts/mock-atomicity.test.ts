@@ -10,29 +10,37 @@ function countByCode(codes: readonly (string | undefined)[]): Record<string, num
   return counts;
 }
 
-test.each(WINDOWS)('of 10,000 requests at once, exactly as many are served as both limits allow, %s', async (rateWindow) => {
-  const mock = createMockServer({ clock: { mode: 'virtual', autoAdvance: false }, behaviour: { rateWindow } });
-  // One key stops at its month, the other at its minute.
-  const [monthly, minutely] = [150, 1000].map((left) => {
-    const created = mock.createKey({ plan: 'developer' });
-    mock.keys.setUsage(created.id, { month: 100_000 - left });
-    return created;
-  });
-  const send = async (key: string) => {
-    const response = await mock.fetch(`${mock.baseUrl}/api/v1/latest?symbols=EUR`, { headers: { authorization: key } });
-    return ((await response.json()) as { error?: { code: string } }).error?.code;
-  };
+test.each(WINDOWS)(
+  'of 10,000 requests at once, exactly as many are served as both limits allow, %s',
+  async (rateWindow) => {
+    const mock = createMockServer({ clock: { mode: 'virtual', autoAdvance: false }, behaviour: { rateWindow } });
+    // One key stops at its month, the other at its minute.
+    const [monthly, minutely] = [150, 1000].map((left) => {
+      const created = mock.createKey({ plan: 'developer' });
+      mock.keys.setUsage(created.id, { month: 100_000 - left });
+      return created;
+    });
+    const send = async (key: string) => {
+      const response = await mock.fetch(`${mock.baseUrl}/api/v1/latest?symbols=EUR`, {
+        headers: { authorization: key },
+      });
+      return ((await response.json()) as { error?: { code: string } }).error?.code;
+    };
 
-  const codes = await Promise.all(
-    Array.from({ length: 10_000 }, async (_, index) => ({ index, code: await send([monthly!, minutely!][index % 2]!.key) })),
-  );
+    const codes = await Promise.all(
+      Array.from({ length: 10_000 }, async (_, index) => ({
+        index,
+        code: await send([monthly!, minutely!][index % 2]!.key),
+      })),
+    );
 
-  const codesOf = (parity: number) => codes.filter(({ index }) => index % 2 === parity).map(({ code }) => code);
-  expect(countByCode(codesOf(0))).toEqual({ served: 150, quota_exceeded: 4850 });
-  expect(countByCode(codesOf(1))).toEqual({ served: 300, rate_limited: 4700 });
-  expect(mock.keys.get(monthly!.id).monthlyUsed).toBe(100_000);
-  expect(mock.keys.get(minutely!.id).monthlyUsed).toBe(100_000 - 1000 + 300);
-});
+    const codesOf = (parity: number) => codes.filter(({ index }) => index % 2 === parity).map(({ code }) => code);
+    expect(countByCode(codesOf(0))).toEqual({ served: 150, quota_exceeded: 4850 });
+    expect(countByCode(codesOf(1))).toEqual({ served: 300, rate_limited: 4700 });
+    expect(mock.keys.get(monthly!.id).monthlyUsed).toBe(100_000);
+    expect(mock.keys.get(minutely!.id).monthlyUsed).toBe(100_000 - 1000 + 300);
+  },
+);
 
 test.each(mockAdapters)('of 400 requests at once through $name, the 300 of the minute are served', async ({ open }) => {
   const mock = createMockServer({ clock: { mode: 'virtual', autoAdvance: false } });
