@@ -2,60 +2,50 @@ import { type Clock, realClock } from '../clock.ts';
 import type { ClientSettings } from '../config/settings.ts';
 import type { ApiKey } from '../keys/api-key.ts';
 import { KeyState, stateName } from './key-state.ts';
-
-type States = Map<string, { readonly state: KeyState; usedAt: number }>;
+import { type StateEntry, StateRegistry } from './state-registry.ts';
 
 /** Copies of the package in one process share this as long as its shape is the same; hence the number. */
-const REGISTRY = Symbol.for('fxrates.key-states.1');
-/** From this many keys on, those long unused are forgotten. */
-const SWEEP_FROM = 1000;
-/** What was learned about a limit is stale after this. */
-const IDLE_MS = 600_000;
+const SHARED = Symbol.for('fxrates.key-states.1');
 
-interface Registry {
-  readonly real: States;
+interface Shared {
+  readonly real: StateRegistry;
   /** Clients under a fake clock share only with those under the same one. */
-  readonly fake: WeakMap<Clock, States>;
+  readonly fake: WeakMap<Clock, StateRegistry>;
 }
 
 /** Finds the state of a key: one per origin and key in the process. */
 export class KeyStates {
   readonly #settings: ClientSettings;
-  #latest: { readonly key: ApiKey; readonly state: KeyState } | undefined;
+  /** One look-up per key, not one per request. */
+  #latest: { readonly key: ApiKey; readonly entry: StateEntry } | undefined;
 
   constructor(settings: ClientSettings) {
     this.#settings = settings;
   }
 
   of(key: ApiKey): KeyState {
-    if (this.#latest?.key === key) return this.#latest.state;
-    const state = this.#find(key);
-    this.#latest = { key, state };
-    return state;
+    const latest = this.#latest;
+    const entry = latest?.key === key && !latest.entry.isForgotten ? latest.entry : this.#find(key);
+    entry.usedAt = this.#settings.clock.now();
+    return entry.state;
   }
 
-  #find(key: ApiKey): KeyState {
+  #find(key: ApiKey): StateEntry {
     const { clock } = this.#settings;
-    const states = statesUnder(clock);
     const name = stateName(key.hash, this.#settings);
-    const found = states.get(name);
-    const state = found?.state ?? new KeyState(key.masked, this.#settings);
-    states.set(name, { state, usedAt: clock.now() });
-    if (states.size > SWEEP_FROM) forgetIdle(states, clock.now() - IDLE_MS);
-    return state;
+    const create = () => new KeyState(key.masked, this.#settings);
+    const entry = registryUnder(clock).find(name, clock.now(), create);
+    this.#latest = { key, entry };
+    return entry;
   }
 }
 
-function statesUnder(clock: Clock): States {
-  const holder = globalThis as { [REGISTRY]?: Registry };
-  holder[REGISTRY] ??= { real: new Map(), fake: new WeakMap() };
-  const { real, fake } = holder[REGISTRY];
+function registryUnder(clock: Clock): StateRegistry {
+  const holder = globalThis as { [SHARED]?: Shared };
+  holder[SHARED] ??= { real: new StateRegistry(), fake: new WeakMap() };
+  const { real, fake } = holder[SHARED];
   if (clock === realClock) return real;
-  const states: States = fake.get(clock) ?? new Map();
-  fake.set(clock, states);
-  return states;
-}
-
-function forgetIdle(states: States, before: number): void {
-  for (const [name, { state, usedAt }] of states) if (usedAt < before && state.isIdle()) states.delete(name);
+  const registry = fake.get(clock) ?? new StateRegistry();
+  fake.set(clock, registry);
+  return registry;
 }
