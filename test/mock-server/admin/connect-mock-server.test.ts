@@ -1,0 +1,183 @@
+import { expect, test } from 'vitest';
+import { connectMockServer, createMockServer, type MockServerOptions } from '../../../src/mock-server/index.ts';
+import { Visitor } from '../../helpers/browser-visitor.ts';
+
+/** A mock, and the same mock as another process sees it. */
+async function connected(options: MockServerOptions = {}) {
+  const mock = createMockServer({ clock: 'virtual', ...options });
+  const server = await mock.serve();
+  const remote = connectMockServer(server.adminUrl);
+  const call = (key: string, path = '/api/v1/latest') =>
+    fetch(server.url + path, { headers: { authorization: `Bearer ${key}` } });
+  return { mock, server, remote, call, [Symbol.asyncDispose]: () => mock.close() };
+}
+
+test('accounts and keys are those of the mock, dates and all', async () => {
+  await using it = await connected();
+  const { mock, remote } = it;
+
+  const account = await remote.accounts.create({ email: 'ada@example.test', plan: 'developer' });
+  await expect(remote.keys.create({ accountId: account.id })).rejects.toMatchObject({
+    name: 'MockServerError',
+    code: 'email_not_confirmed',
+    status: 403,
+  });
+  await remote.accounts.confirm(account.id);
+  const { id } = await remote.keys.create({ accountId: account.id });
+  await remote.keys.setUsage(id, { month: 99 });
+
+  expect(await remote.accounts.list()).toEqual(mock.accounts.list());
+  expect(await remote.accounts.get(account.id)).toEqual(mock.accounts.get(account.id));
+  expect(await remote.keys.list({ accountId: account.id })).toEqual(mock.keys.list());
+  expect((await remote.keys.get(id)).monthlyUsed).toBe(99);
+  expect(await remote.keys.revoke(id)).toEqual(mock.keys.get(id));
+  expect((await remote.accounts.setPlan(account.id, 'free')).plan).toBe('free');
+});
+
+test('moves the clock', async () => {
+  await using it = await connected();
+  const { mock, remote } = it;
+  const start = mock.clock.now();
+
+  expect(await remote.clock.now()).toBe(start);
+  expect(await remote.clock.advance(60_000)).toBe(start + 60_000);
+  expect(await remote.clock.advanceTo('quota-reset')).toBe(Date.UTC(2026, 1, 1));
+  expect(await remote.clock.advanceTo(new Date('2026-03-01'))).toBe(Date.UTC(2026, 2, 1));
+  expect(await remote.clock.advanceTo('2026-03-02')).toBe(mock.clock.now());
+  await expect(remote.clock.advanceTo(0)).rejects.toMatchObject({ code: 'invalid_option', status: 400 });
+});
+
+test('changes switches and tells what they are', async () => {
+  await using it = await connected();
+  const { mock, remote } = it;
+
+  await remote.behaviour.set({ rateWindow: 'token-bucket' });
+
+  expect(mock.behaviour.values.rateWindow).toBe('token-bucket');
+  expect(await remote.behaviour.values()).toEqual(mock.behaviour.values);
+  expect((await remote.behaviour.describe()).map(({ name }) => name)).toEqual(
+    mock.behaviour.describe().map(({ name }) => name),
+  );
+  await expect(remote.behaviour.set({ rateWindow: 'sliding' as never })).rejects.toThrow(/behaviour\.rateWindow is/);
+});
+
+test('reads the journal, filters it, and waits for requests that are still to come', async () => {
+  await using it = await connected();
+  const { remote, call } = it;
+  const { key, id } = await remote.createKey({ plan: 'free' });
+  const waiting = remote.journal.waitFor({ count: 2, keyId: id, path: '/api/v1/latest', timeoutMs: 20_000 });
+
+  await call(key);
+  await call(key, '/api/v1/quota');
+  await call('none');
+  await call(key);
+
+  expect((await waiting).map(({ number }) => number)).toEqual([1, 4]);
+  expect((await remote.journal.list()).map(({ status }) => status)).toEqual([200, 200, 401, 200]);
+  expect((await remote.journal.list({ status: 401 })).map(({ number }) => number)).toEqual([3]);
+  expect((await remote.journal.list({ after: 2, limit: 1 })).map(({ number }) => number)).toEqual([3]);
+  expect((await remote.journal.list({ limit: 1 })).map(({ number }) => number)).toEqual([4]);
+  await expect(remote.journal.waitFor({ count: 9, timeoutMs: 0 })).rejects.toMatchObject({ code: 'wait_timeout' });
+  await remote.journal.clear();
+  expect(await remote.journal.list()).toEqual([]);
+});
+
+test('takes snapshots, restores them here and there, and resets', async () => {
+  await using it = await connected();
+  await using other = await connected();
+  const { key } = await it.remote.createKey();
+  await it.call(key);
+  const saved = await it.remote.snapshot();
+  expect(saved).toEqual(it.mock.snapshot());
+
+  await it.remote.reset();
+  expect((await it.call(key)).status).toBe(401);
+  await it.remote.restore(saved);
+  await other.remote.restore(saved);
+
+  expect((await it.call(key)).status).toBe(200);
+  expect((await other.call(key)).status).toBe(200);
+});
+
+test.each([
+  ['behaviour.rateWindow', { behaviour: { rateWindow: 'sliding' } }],
+  ['keys.0.hash', { keys: [{ hash: 'x' }] }],
+  ['version', { version: 2 }],
+])('refuses a state with a wrong %s, and keeps its own', async (field, wrong) => {
+  await using it = await connected();
+  const { key } = await it.remote.createKey();
+  const saved = await it.remote.snapshot();
+  const merged = {
+    ...saved,
+    ...wrong,
+    behaviour: { ...saved.behaviour, ...('behaviour' in wrong ? wrong.behaviour : {}) },
+    ...('keys' in wrong ? { keys: [{ ...saved.keys[0], ...wrong.keys?.[0] }] } : {}),
+  };
+
+  await expect(it.remote.restore(merged as never)).rejects.toThrow(field);
+  expect((await it.call(key)).status).toBe(200);
+});
+
+test('keeps snapshots by name beside the mock', async () => {
+  await using it = await connected();
+  const { server, mock } = it;
+  const admin = async (method: string, path: string, body?: unknown) => {
+    const response = await fetch(`${server.url}/__fxrates${path}`, {
+      method,
+      headers: { authorization: `Bearer ${server.adminToken}`, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    return { status: response.status, body: text === '' ? undefined : JSON.parse(text) };
+  };
+
+  expect((await admin('POST', '/snapshots', { id: 'empty' })).body).toEqual({ id: 'empty' });
+  mock.createKey();
+  expect((await admin('POST', '/snapshots')).body).toEqual({ id: 'snapshot_2' });
+  expect((await admin('GET', '/snapshots')).body).toEqual([{ id: 'empty' }, { id: 'snapshot_2' }]);
+  expect((await admin('POST', '/snapshots/empty/restore')).status).toBe(204);
+  expect(mock.keys.list()).toEqual([]);
+  expect((await admin('DELETE', '/snapshots/empty')).status).toBe(204);
+  expect((await admin('POST', '/snapshots/empty/restore')).status).toBe(404);
+});
+
+test('sees the mails of the dashboard', async () => {
+  await using it = await connected();
+  const visitor = new Visitor(it.server.url);
+  await visitor.signUp('ada@example.test');
+
+  const mails = await it.remote.outbox.list({ to: 'ada@example.test' });
+
+  expect(mails).toEqual(it.mock.outbox.list());
+  expect(await it.remote.outbox.list({ to: 'bob@example.test' })).toEqual([]);
+  await it.remote.outbox.clear();
+  await visitor.open(mails[0]?.confirmPath ?? '');
+  expect(visitor.page.status).toBe(404);
+});
+
+test('the state has no key in it, and only the answer to its creation ever had', async () => {
+  await using it = await connected();
+  const { key } = await it.remote.createKey();
+  await it.call(key);
+
+  const seen = JSON.stringify([
+    await it.remote.snapshot(),
+    await it.remote.keys.list(),
+    await it.remote.journal.list(),
+    await it.remote.accounts.list(),
+  ]);
+
+  expect(seen).not.toContain(key);
+  expect(seen).not.toContain(key.slice(8));
+});
+
+test('says what is wrong with where it is told to connect', async () => {
+  await using it = await connected();
+  expect(() => connectMockServer('nowhere')).toThrow(/token is missing|url is/);
+  expect(() => connectMockServer(it.server.url)).toThrow(/token is missing; it is in the adminUrl/);
+  await expect(connectMockServer(it.server.url, 'wrong').clock.now()).rejects.toMatchObject({
+    code: 'admin_token_required',
+    status: 401,
+  });
+  expect(await connectMockServer(it.server.url, it.server.adminToken).clock.now()).toBe(it.mock.clock.now());
+});

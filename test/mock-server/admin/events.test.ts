@@ -1,0 +1,61 @@
+import { expect, test } from 'vitest';
+import { createMockServer, type JournalEntry, type RunningServer } from '../../../src/mock-server/index.ts';
+
+/** Reads server-sent events as they come. */
+async function listen({ url, adminToken }: RunningServer, query = '') {
+  const end = new AbortController();
+  const response = await fetch(`${url}/__fxrates/events${query}`, {
+    headers: { authorization: `Bearer ${adminToken}` },
+    signal: end.signal,
+  });
+  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+  let text = '';
+  const next = async (): Promise<JournalEntry> => {
+    for (;;) {
+      const [, event, rest] = /^(.*?)\n\n(.*)$/s.exec(text) ?? [];
+      if (event !== undefined && rest !== undefined) {
+        text = rest;
+        return JSON.parse(/^data: (.*)$/m.exec(event)?.[1] ?? '');
+      }
+      text += (await reader.read()).value ?? '';
+    }
+  };
+  return { response, next, end: () => end.abort() };
+}
+
+test('tells of every request with the reason for its answer', async () => {
+  await using mock = createMockServer({ clock: 'virtual' });
+  const server = await mock.serve();
+  const { key } = mock.createKey();
+  const events = await listen(server);
+  expect(events.response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
+
+  for (let call = 0; call < 31; call += 1) {
+    await mock.fetch(`${mock.baseUrl}/api/v1/latest`, { headers: { authorization: key } });
+  }
+
+  const told: JournalEntry[] = [];
+  while (told.length < 31) told.push(await events.next());
+  expect(told).toEqual(JSON.parse(JSON.stringify(mock.journal)));
+  expect(told.at(-1)).toMatchObject({ number: 31, status: 429, why: expect.stringContaining('30 of 30 requests') });
+  expect(JSON.stringify(told)).not.toContain(key);
+  events.end();
+});
+
+test('begins after the entry that was read last', async () => {
+  await using mock = createMockServer();
+  const server = await mock.serve();
+  for (let call = 0; call < 3; call += 1) await mock.fetch(`${mock.baseUrl}/api/v1/quota`);
+
+  const events = await listen(server, '?after=1');
+
+  expect([(await events.next()).number, (await events.next()).number]).toEqual([2, 3]);
+});
+
+test('does not keep a server from closing', async () => {
+  const mock = createMockServer();
+  const server = await mock.serve();
+  const events = await listen(server);
+  await mock.close();
+  await expect(events.next()).rejects.toThrow();
+});

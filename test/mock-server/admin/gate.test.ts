@@ -1,0 +1,219 @@
+import { request } from 'node:http';
+import { connect } from 'node:net';
+import { expect, test } from 'vitest';
+import { adminRoutes } from '../../../src/mock-server/admin/routes.ts';
+import { createMockServer, type RunningServer } from '../../../src/mock-server/index.ts';
+
+interface Sent {
+  readonly status: number;
+  readonly code: string | undefined;
+  readonly headers: Readonly<Record<string, unknown>>;
+  readonly text: string;
+}
+
+/** By node:http, which sends a path and a Host as they are. */
+function send(url: string, path: string, { method = 'GET', headers = {}, body }: Sending = {}): Promise<Sent> {
+  return new Promise((resolve, reject) => {
+    const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };
+    const outgoing = request(
+      url,
+      { path, method, headers: { ...headers, ...length }, agent: false },
+      async (response) => {
+        const text = Buffer.concat(await response.toArray()).toString();
+        const code = /"code":"(\w+)"/.exec(text)?.[1];
+        resolve({ status: response.statusCode ?? 0, code, headers: response.headers, text });
+      },
+    );
+    outgoing.on('error', reject);
+    outgoing.end(body);
+  });
+}
+
+interface Sending {
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+function bearer({ adminToken }: RunningServer, more: Readonly<Record<string, string>> = {}) {
+  return { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json', ...more };
+}
+
+test('every route but health and ready wants the token, and no other', async () => {
+  await using mock = createMockServer();
+  const server = await mock.serve();
+  const other = await mock.serve();
+  const { key } = mock.createKey();
+  const before = mock.snapshot();
+
+  for (const { method, path, isOpen = false } of adminRoutes) {
+    const target = `/__fxrates${path.replace(/\{\w+\}/g, 'x')}`;
+    for (const authorization of [
+      '',
+      'Bearer',
+      'Bearer x',
+      `Bearer ${key}`,
+      `Bearer ${other.adminToken}`,
+      server.adminToken,
+    ]) {
+      const { status, code } = await send(server.url, target, { method, headers: { authorization } });
+      expect([target, status, code]).toEqual(isOpen ? [target, 200, undefined] : [target, 401, 'admin_token_required']);
+    }
+  }
+  expect({ ...mock.snapshot(), now: 0 }).toEqual({ ...before, now: 0 });
+});
+
+test('unknown routes do not tell strangers that they are unknown', async () => {
+  await using mock = createMockServer();
+  const server = await mock.serve();
+  expect((await send(server.url, '/__fxrates/nothing')).status).toBe(401);
+  const known = { headers: bearer(server) };
+  expect((await send(server.url, '/__fxrates/nothing', known)).status).toBe(404);
+  const wrong = await send(server.url, '/__fxrates/clock', { ...known, method: 'DELETE' });
+  expect([wrong.status, wrong.headers['allow']]).toEqual([405, 'GET, POST']);
+});
+
+test.each(['evil.example', 'evil.example:80', 'localhost.evil.example', '127.0.0.1.evil.example', 'x@127.0.0.1'])(
+  'refuses the Host %j, as DNS rebinding would send it, even with the token',
+  async (host) => {
+    await using mock = createMockServer();
+    const server = await mock.serve();
+    const sent = await send(server.url, '/__fxrates/clock', { headers: bearer(server, { host }) });
+    expect([sent.status, sent.code]).toEqual([403, 'foreign_host']);
+  },
+);
+
+test.each(['127.0.0.1:1', 'localhost', 'LOCALHOST:8080', '[::1]:4010'])('takes the Host %s', async (host) => {
+  await using mock = createMockServer();
+  const server = await mock.serve();
+  const sent = await send(server.url, '/__fxrates/clock', { headers: bearer(server, { host }) });
+  expect(sent.status).toBe(200);
+});
+
+test('refuses other origins, answers no preflight and allows none', async () => {
+  await using mock = createMockServer();
+  const server = await mock.serve();
+  for (const origin of ['https://evil.example', 'null', 'http://127.0.0.1:1', server.url.replace('http', 'https')]) {
+    const sent = await send(server.url, '/__fxrates/reset', { method: 'POST', headers: bearer(server, { origin }) });
+    expect([origin, sent.status, sent.code]).toEqual([origin, 403, 'foreign_origin']);
+    expect(sent.headers['access-control-allow-origin']).toBeUndefined();
+  }
+  const own = await send(server.url, '/__fxrates/clock', { headers: bearer(server, { origin: server.url }) });
+  expect(own.status).toBe(200);
+  const preflight = await send(server.url, '/__fxrates/reset', { method: 'OPTIONS' });
+  expect(preflight.status).toBe(401);
+});
+
+test('refuses a body that is too large, is no JSON, or says that it is something else', async () => {
+  await using mock = createMockServer();
+  const server = await mock.serve();
+  const post = (body: string, more = {}) =>
+    send(server.url, '/__fxrates/clock', { method: 'POST', headers: bearer(server, more), body });
+
+  expect(await post(`{"advanceMs":1,"x":"${'x'.repeat(1024 * 1024)}"}`)).toMatchObject({ status: 413 });
+  expect(await post('{')).toMatchObject({ status: 400, code: 'invalid_json' });
+  expect(await post('advanceMs=1', { 'content-type': 'text/plain' })).toMatchObject({ status: 415 });
+  expect(await post('[]')).toMatchObject({ status: 400, code: 'invalid_field' });
+});
+
+test.each([
+  ['POST', '/clock', { advanceMs: 1, advanceSeconds: 1 }, 'advanceSeconds'],
+  ['POST', '/clock', { advanceMs: -1 }, 'advanceMs'],
+  ['POST', '/clock', { advanceTo: 'tomorrow' }, 'advanceTo'],
+  ['POST', '/reset', { hard: true }, 'hard'],
+  ['PATCH', '/behaviour', { rateWindw: 'sliding-log' }, 'rateWindw'],
+  ['PATCH', '/behaviour', { rateWindow: 'sliding' }, 'behaviour.rateWindow'],
+  ['PATCH', '/behaviour', { revocationDelayMs: 5 }, 'behaviour.revocationDelayMs'],
+  ['POST', '/keys', { plan: 'gold' }, 'plan'],
+  ['POST', '/accounts', { mail: 'a@b' }, 'mail'],
+  ['POST', '/accounts', { email: 'nobody' }, 'email'],
+  ['POST', '/requests/wait', { count: 0 }, 'count'],
+  ['GET', '/requests?keyid=key_1', undefined, 'keyid'],
+  ['GET', '/requests?limit=0', undefined, 'limit'],
+  ['GET', '/clock?at=1', undefined, 'at'],
+  ['DELETE', '/requests', { all: true }, 'all'],
+  ['PUT', '/state', { version: 1 }, 'now'],
+  ['POST', '/snapshots', { id: '../etc' }, 'id'],
+])('refuses %s %s with %j and names the field', async (method, path, body, field) => {
+  await using mock = createMockServer();
+  const server = await mock.serve();
+  const before = mock.snapshot();
+
+  const content = body === undefined ? {} : { body: JSON.stringify(body) };
+  const sent = await send(server.url, `/__fxrates${path}`, { method, headers: bearer(server), ...content });
+
+  expect(sent.status).toBe(400);
+  expect(JSON.parse(sent.text).error.field).toBe(field);
+  expect({ ...mock.snapshot(), now: 0 }).toEqual({ ...before, now: 0 });
+});
+
+test.each([
+  '/api/v1/../../__fxrates/state',
+  '/api/v1/..%2f..%2f__fxrates/state',
+  '//__fxrates/state',
+  '/./__fxrates/state',
+  '/%5f%5ffxrates/state',
+  '/__FXRATES/state',
+  '/__fxratesx/state',
+  '/dashboard/../__fxrates/state',
+  '/api/v1/quota?/__fxrates/state',
+  '/api/v1/quota#/__fxrates/state',
+])('%s is a request to the emulated service, whoever sends it', async (path) => {
+  await using mock = createMockServer();
+  const server = await mock.serve();
+
+  const sent = await send(server.url, path, { headers: bearer(server) });
+
+  expect([401, 404]).toContain(sent.status);
+  expect(sent.text).not.toContain('"version":1');
+});
+
+test.each(['/__fxrates/../api/v1/latest', '/__fxrates//api/v1/latest', '/__fxrates/%2e%2e/api/v1/latest'])(
+  '%s never reaches the emulated service',
+  async (path) => {
+    await using mock = createMockServer();
+    const server = await mock.serve();
+    const { key } = mock.createKey();
+
+    const sent = await send(server.url, `${path}?api_key=${key}`, { headers: bearer(server) });
+
+    expect(sent.status).toBe(404);
+    expect(mock.journal).toEqual([]);
+  },
+);
+
+test('the absolute form of a target is no way around the gate', async () => {
+  await using mock = createMockServer();
+  const { url, port } = await mock.serve();
+  const answer = await new Promise<string>((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => {
+      socket.end(`GET ${url}/__fxrates/state HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n`);
+    });
+    let text = '';
+    socket.on('data', (data) => {
+      text += data;
+    });
+    socket.on('close', () => resolve(text));
+  });
+  expect(answer).toMatch(/^HTTP\/1.1 401 /);
+});
+
+test('admin calls are neither counted nor in the journal, and are there over sockets alone', async () => {
+  await using mock = createMockServer();
+  const server = await mock.serve();
+  const { id } = mock.createKey();
+  for (let call = 0; call < 50; call += 1) await send(server.url, '/__fxrates/clock', { headers: bearer(server) });
+
+  expect(mock.journal).toEqual([]);
+  expect(mock.keys.get(id).monthlyUsed).toBe(0);
+  expect((await mock.fetch(`${mock.baseUrl}/__fxrates/health`)).status).toBe(404);
+});
+
+test('each server has a token of its own, which its URL shows after the #', async () => {
+  await using mock = createMockServer();
+  const [one, two] = [await mock.serve(), await mock.serve()];
+  expect(one.adminToken).toMatch(/^[\w-]{43}$/);
+  expect(one.adminToken).not.toBe(two.adminToken);
+  expect(one.adminUrl).toBe(`${one.url}/__fxrates/#token=${one.adminToken}`);
+  expect(one.dashboardUrl).toBe(`${one.url}/dashboard`);
+});

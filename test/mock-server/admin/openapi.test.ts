@@ -1,0 +1,58 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { expect, test } from 'vitest';
+import { openApi } from '../../../src/mock-server/admin/openapi.ts';
+import { adminRoutes } from '../../../src/mock-server/admin/routes.ts';
+import { createMockServer } from '../../../src/mock-server/index.ts';
+
+test('describes every route, and nothing else', () => {
+  const described = Object.entries(openApi(adminRoutes).paths).flatMap(([path, operations]) =>
+    Object.keys(operations).map((method) => `${method.toUpperCase()} ${path}`),
+  );
+  expect(described.sort()).toEqual(adminRoutes.map(({ method, path }) => `${method} ${path}`).sort());
+  expect(new Set(adminRoutes.map(({ id }) => id)).size).toBe(adminRoutes.length);
+});
+
+test('is a clean OpenAPI description', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'fxrates-admin-'));
+  const file = join(folder, 'admin.json');
+  await writeFile(file, JSON.stringify(openApi(adminRoutes)));
+  const redocly = join(import.meta.dirname, '../../../node_modules/.bin/redocly');
+  const config = join(import.meta.dirname, '../../../redocly.yaml');
+  try {
+    const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };
+    await promisify(execFile)(redocly, ['lint', file, '--config', config], { env });
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}, 60_000);
+
+test('answers have the shape that the description gives them', async () => {
+  await using mock = createMockServer({ clock: 'virtual' });
+  const { url, adminToken } = await mock.serve();
+  const { key } = mock.createKey();
+  for (const authorization of ['x', key]) await fetch(`${url}/api/v1/latest`, { headers: { authorization } });
+  mock.keys.revoke('key_1');
+  const ajv = new Ajv2020({ strict: false });
+  (addFormats as unknown as (ajv: Ajv2020) => void)(ajv);
+
+  const readings = adminRoutes.filter(({ method, path, answer }) => method === 'GET' && answer && !path.includes('{'));
+  for (const { path } of readings) {
+    const response = await fetch(`${url}/__fxrates${path}`, { headers: { authorization: `Bearer ${adminToken}` } });
+    const { paths } = openApi(adminRoutes);
+    const operation = paths[path]?.['get'] as Operation;
+    const schema = operation.responses[200].content['application/json'].schema;
+    const body = await response.json();
+    expect([path, ajv.validate(schema, body), ajv.errorsText()]).toEqual([path, true, 'No errors']);
+  }
+  expect(readings.length).toBeGreaterThan(8);
+});
+
+interface Operation {
+  readonly responses: { readonly 200: { readonly content: Record<'application/json', { readonly schema: object }> } };
+}
