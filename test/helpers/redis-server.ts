@@ -1,0 +1,68 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { createInterface } from 'node:readline';
+
+/** A real Redis on a free port of the loopback, in memory alone. */
+export interface RedisServer extends AsyncDisposable {
+  readonly url: string;
+  /** Connections stay open, but nothing is answered until `thaw`. */
+  freeze(): void;
+  thaw(): void;
+  /** Ends it at once, as a crash would, with everything in it. */
+  kill(): Promise<void>;
+  /** Starts it again on its port, empty. */
+  restart(): Promise<void>;
+}
+
+/** Tests over a real Redis are skipped, visibly, where redis-server is not installed. */
+export const hasRedis = spawnSync('redis-server', ['--version']).status === 0;
+
+if (!hasRedis) process.stderr.write('SKIPPED: tests over a real Redis. Install redis-server to run them.\n');
+
+export async function startRedis(): Promise<RedisServer> {
+  const port = await freePort();
+  let redis = await listen(port);
+  const kill = async () => {
+    if (redis.exitCode !== null || redis.signalCode !== null) return;
+    const gone = once(redis, 'exit');
+    redis.kill('SIGKILL');
+    await gone;
+  };
+  return {
+    url: `redis://127.0.0.1:${port}`,
+    freeze: () => redis.kill('SIGSTOP'),
+    thaw: () => redis.kill('SIGCONT'),
+    kill,
+    async restart() {
+      await kill();
+      redis = await listen(port);
+    },
+    [Symbol.asyncDispose]: kill,
+  };
+}
+
+async function listen(port: number): Promise<ChildProcess> {
+  const options = ['--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
+  const redis = spawn('redis-server', ['--port', `${port}`, ...options], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const lines: string[] = [];
+  for await (const line of createInterface({ input: redis.stdout })) {
+    lines.push(line);
+    if (line.includes('Ready to accept connections')) break;
+  }
+  if (redis.exitCode === null) {
+    redis.stdout.resume(); // a pipe that nobody reads would stop it one day
+    process.once('exit', () => redis.kill('SIGKILL'));
+    return redis;
+  }
+  throw new Error(`redis-server did not start:\n${lines.join('\n')}`);
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  if (typeof address !== 'object' || address === null) throw new Error('no port');
+  return address.port;
+}
