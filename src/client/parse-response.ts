@@ -40,11 +40,11 @@ interface Failure {
 function failureOf(status: number, { response, request, body }: Failure): FxRatesError {
   const envelope = isRecord(body) && isRecord(body['error']) ? body['error'] : {};
   const code = typeof envelope['code'] === 'string' ? request.key.redact(envelope['code']) : undefined;
-  const said = typeof envelope['message'] === 'string' ? `: ${request.key.redact(envelope['message'])}` : '';
+  const said = typeof envelope['message'] === 'string' ? `: ${excerptOf(envelope['message'], request)}` : '';
   const details = { ...detailsOf(response, request), status, code };
   const suffix = `${said} (HTTP ${status}${code === undefined ? '' : `, ${code}`})`;
   if (status === 429 || code === 'rate_limited') {
-    const retryAfterRaw = response.headers.get('retry-after');
+    const retryAfterRaw = headerOf('retry-after', response, request);
     return new RateLimitError(`The per-minute limit of the key is reached${suffix}`, {
       ...details,
       reason: 'policy',
@@ -59,12 +59,12 @@ function failureOf(status: number, { response, request, body }: Failure): FxRate
 }
 
 function unexpectedStatus(response: TransportResponse, request: KeyedRequest): ResponseError {
-  const { status, headers } = response;
-  const location = headers.get('location');
+  const { status } = response;
+  const location = headerOf('location', response, request);
   const message =
     location === undefined
       ? `Unexpected HTTP ${status}`
-      : `HTTP ${status} redirects to ${request.key.redact(location)}; not followed, because the key would go with it`;
+      : `HTTP ${status} redirects to ${location}; not followed, because the key would go with it`;
   return new ResponseError(message, detailsOf(response, request));
 }
 
@@ -77,15 +77,15 @@ function notTheContract(
   const where = first === undefined || first.path.length === 0 ? 'the body' : first.path.join('.');
   return new ResponseError(
     `The answer of ${request.endpoint.name} is not what the contract says: ${where}: ${first?.message}`,
-    { ...detailsOf(response, request), issues, bodyExcerpt: excerpt(response, request) },
+    { ...detailsOf(response, request), issues, bodyExcerpt: excerptOf(response.text, request) },
   );
 }
 
 function notJson(response: TransportResponse, request: KeyedRequest): ResponseError {
-  const type = response.headers.get('content-type') ?? 'no content type';
+  const type = headerOf('content-type', response, request) ?? 'no content type';
   return new ResponseError(`The body is not JSON (HTTP ${response.status}, ${type})`, {
     ...detailsOf(response, request),
-    bodyExcerpt: excerpt(response, request),
+    bodyExcerpt: excerptOf(response.text, request),
   });
 }
 
@@ -95,12 +95,17 @@ function detailsOf({ status, headers }: TransportResponse, { key, log }: KeyedRe
   return { status, headers: shown, attempts: log.attempts };
 }
 
+function headerOf(name: string, { headers }: TransportResponse, { key }: KeyedRequest): string | undefined {
+  const value = headers.get(name);
+  return value === undefined ? undefined : key.redact(value);
+}
+
 /** A header cannot hold the ellipsis of a masked key. */
 function inAscii(value: string): string {
   return value.replaceAll('…', '...');
 }
 
-function excerpt({ text }: TransportResponse, { key }: KeyedRequest): string {
+function excerptOf(text: string, { key }: KeyedRequest): string {
   return key.redact(text).slice(0, EXCERPT_LENGTH);
 }
 

@@ -2,7 +2,7 @@ import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
 import type { CallOptions, FxRates } from '../../src/client/index.ts';
 import { quiet, ticksUntilSettled } from '../helpers/fake-clock.ts';
-import { failure, rateLimited, success } from '../helpers/service-replies.ts';
+import { API_KEY, failure, rateLimited, success } from '../helpers/service-replies.ts';
 import { errorOf, type TestClient, testClient } from '../helpers/test-client.ts';
 
 /** Microtasks that an abort may take to reach the caller: some links of a promise chain, no turn of the event loop. */
@@ -54,7 +54,7 @@ function providerThatHangs(): () => Promise<string> {
   let asked = 0;
   return async () => {
     asked += 1;
-    return asked === 1 ? 'first-key-of-the-provider' : new Promise<never>(() => undefined);
+    return asked === 1 ? API_KEY : new Promise<never>(() => undefined);
   };
 }
 

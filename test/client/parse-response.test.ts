@@ -177,6 +177,12 @@ test('a long body shows its beginning only', async () => {
   expect((error as ResponseError).bodyExcerpt).toBe('x'.repeat(200));
 });
 
+test('a long message of the service does not flood the error', async () => {
+  const error = await errorFor(failure(400, { message: 'x'.repeat(100_000) }));
+
+  expect((error as Error).message.length).toBeLessThan(300);
+});
+
 test('a body cannot reach the prototype of anything', async () => {
   const { fx } = testClient({ body: '{"success":true,"data":{"__proto__":{"polluted":1},"constructor":{"x":1}}}' });
 
