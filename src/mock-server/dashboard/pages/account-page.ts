@@ -23,8 +23,8 @@ ${refusal !== undefined && alert(refusal.text)}
 ${refusal === undefined && done !== undefined && notice(done)}
 ${!account.isConfirmed && confirmFirst(visit)}
 ${keySection(visit)}
-<section class="card" aria-labelledby="plan-title">
-<h2 id="plan-title">Plan</h2>
+<section class="card">
+<h2>Plan</h2>
 ${form(
   visit,
   '/dashboard/plan',
@@ -43,8 +43,8 @@ const DONE: Readonly<Record<string, string>> = {
 };
 
 function confirmFirst(visit: AccountVisit): Html {
-  return html`<section class="note" aria-labelledby="confirm-title">
-<h2 id="confirm-title">Confirm your e-mail address</h2>
+  return html`<section class="note">
+<h2>Confirm your e-mail address</h2>
 <p>Keys can be created once your address is confirmed. <a href="/dashboard/check-email">Where is the mail?</a></p>
 ${form(visit, '/dashboard/send-again', html`<button>Send the mail again</button>`)}
 </section>`;
@@ -54,9 +54,9 @@ function keySection(visit: AccountVisit): Html {
   const { account, context } = visit;
   const cap = maxActiveKeys(account, context.behaviour);
   const keys = account.keys.toReversed().map((key) => keyCard(visit, key));
-  return html`<section class="card" aria-labelledby="keys-title">
+  return html`<section class="card">
 <div class="row between">
-<div><h2 id="keys-title">API keys</h2>
+<div><h2>API keys</h2>
 <p class="hint">${account.activeKeys}${cap !== null && html` of ${cap}`} active</p></div>
 ${form(visit, '/dashboard/keys', html`<button class="main">Create key</button>`)}
 </div>

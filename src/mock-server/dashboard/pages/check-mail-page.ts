@@ -3,8 +3,8 @@ import { type AccountVisit, form, type Page, page } from '../visit.ts';
 
 /** After the sign-up: there is a mail to read first. */
 export function checkMailPage(visit: AccountVisit): Page {
-  const content = html`<section class="card narrow" aria-labelledby="title">
-<h1 id="title">Check your e-mail</h1>
+  const content = html`<section class="card narrow">
+<h1>Check your e-mail</h1>
 <p>We sent a link to <strong class="break">${visit.account.email}</strong>. Follow it to confirm your address; it works
 once, within 24 hours.</p>
 <p class="note">This is an emulation: no mail leaves this machine. It waits in the

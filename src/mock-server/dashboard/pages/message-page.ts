@@ -11,8 +11,8 @@ interface Message {
 export function messagePage({ status, title, text }: Message): Page {
   return page(
     title,
-    html`<section class="card narrow" aria-labelledby="title">
-<h1 id="title">${title}</h1>
+    html`<section class="card narrow">
+<h1>${title}</h1>
 <p>${text}</p>
 <p><a class="button" href="/dashboard">To the dashboard</a></p>
 </section>`,

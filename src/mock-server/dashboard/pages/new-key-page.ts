@@ -29,8 +29,5 @@ it and create another.</p>
 }
 
 function card(title: string, content: Html): Page {
-  return page(
-    title,
-    html`<section class="card narrow" aria-labelledby="title"><h1 id="title">${title}</h1>${content}</section>`,
-  );
+  return page(title, html`<section class="card narrow"><h1>${title}</h1>${content}</section>`);
 }

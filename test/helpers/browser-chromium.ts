@@ -1,0 +1,99 @@
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+
+const CHROMIUM = '/usr/bin/chromium';
+
+/** Where there is no chromium, browser tests are skipped, and say so. */
+export const hasChromium = existsSync(CHROMIUM);
+if (!hasChromium)
+  process.stderr.write(`Browser tests are skipped: there is no ${CHROMIUM} (apt-get install chromium).\n`);
+
+const ARGUMENTS = [
+  '--headless',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+/** A browser of its own with nothing in it; `await using` closes it and takes its folder away. */
+export async function openBrowser(options: BrowserContextOptions = {}) {
+  const folder = await mkdtemp(join(tmpdir(), 'fxrates-chromium-'));
+  const context = await chromium.launchPersistentContext(folder, {
+    executablePath: CHROMIUM,
+    args: ARGUMENTS,
+    ...options,
+  });
+  const page = context.pages()[0] ?? (await context.newPage());
+  return {
+    context,
+    page,
+    async [Symbol.asyncDispose]() {
+      await context.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+
+/** What axe-core finds wrong with a page, rule by rule; best practices included. */
+export async function axeFindings(page: Page): Promise<readonly string[]> {
+  const session = await page.context().newCDPSession(page);
+  // The page's policy forbids scripts from elsewhere, and shall: axe comes in by the debugger.
+  await page.evaluate(await readAxe());
+  const { result } = await session.send('Runtime.evaluate', {
+    expression: 'axe.run().then(({ violations }) => JSON.stringify(violations))',
+    awaitPromise: true,
+    returnByValue: true,
+  });
+  const violations: readonly Violation[] = JSON.parse(String(result.value));
+  return violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ html, failureSummary }) => `${id}: ${html}\n${failureSummary}`),
+  );
+}
+
+interface Violation {
+  readonly id: string;
+  readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[];
+}
+
+async function readAxe(): Promise<string> {
+  const { readFile } = await import('node:fs/promises');
+  return await readFile(AXE, 'utf8');
+}
+
+/** Looks at one page in light, dark and at 400 px; axe must be content each time. Pictures go to SCREENSHOTS, if set. */
+export async function lookAt(page: Page, name: string): Promise<readonly string[]> {
+  const findings: string[] = [];
+  for (const [look, colorScheme, width] of LOOKS) {
+    await page.emulateMedia({ colorScheme });
+    await page.setViewportSize({ width, height: 800 });
+    const picture = process.env['SCREENSHOTS'];
+    if (picture !== undefined) await page.screenshot({ path: join(picture, `${name}-${look}.png`), fullPage: true });
+    findings.push(...(await axeFindings(page)).map((finding) => `${name} ${look}: ${finding}`));
+    if (await isWiderThanScreen(page)) findings.push(`${name} ${look}: wider than the screen`);
+  }
+  await page.setViewportSize({ width: 1200, height: 800 });
+  return findings;
+}
+
+const LOOKS = [
+  ['light', 'light', 1200],
+  ['dark', 'dark', 1200],
+  ['narrow', 'light', 400],
+  ['narrow-dark', 'dark', 400],
+] as const;
+
+function isWiderThanScreen(page: Page): Promise<boolean> {
+  return page.evaluate('document.documentElement.scrollWidth > document.documentElement.clientWidth');
+}
+
+export type { BrowserContext, Page };
