@@ -87,12 +87,12 @@ function charges(status: number, behaviour: Behaviour): boolean {
 }
 
 function windowOf({ key, hasOwnWindow }: MeteredRequest<unknown>, behaviour: Behaviour): RateWindow {
-  const create = rateWindows[behaviour.use('rateWindow')];
+  const Window = rateWindows[behaviour.use('rateWindow')];
   if (hasOwnWindow && behaviour.use('quotaEndpointBucket') === 'separate') {
-    key.quotaEndpointWindow ??= create();
+    key.quotaEndpointWindow ??= new Window();
     return key.quotaEndpointWindow;
   }
-  key.window ??= create();
+  key.window ??= new Window();
   return key.window;
 }
 

@@ -11,7 +11,7 @@ export interface AccountRecord {
   plan: PlanName;
   isConfirmed: boolean;
   /** In the order they were made. */
-  readonly keys: KeyRecord[];
+  keys: KeyRecord[];
   /** How many of them are not revoked. */
   activeKeys: number;
 }

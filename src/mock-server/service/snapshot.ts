@@ -85,7 +85,7 @@ function addKey(state: ServiceState, { accountId, ...saved }: SavedKey, { rateWi
     });
   }
   const restored = (window: readonly number[] | null) =>
-    window === null ? undefined : rateWindows[rateWindow](window);
+    window === null ? undefined : new rateWindows[rateWindow](window);
   const key: KeyRecord = {
     ...saved,
     account,

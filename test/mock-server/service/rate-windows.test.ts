@@ -10,7 +10,7 @@ const MINUTE_MS = 60_000;
 const longestWaitMs = (kind: string) => (kind === 'sliding-counter' ? 2 * MINUTE_MS : MINUTE_MS);
 
 /** Sends `count` requests at `now` and says how many were let in. */
-function send(window: ReturnType<(typeof rateWindows)['fixed-epoch']>, limit: number, now: number, count: number) {
+function send(window: InstanceType<(typeof rateWindows)['fixed-epoch']>, limit: number, now: number, count: number) {
   let served = 0;
   for (let index = 0; index < count; index += 1) {
     if (window.waitMs(limit, now) > 0) continue;
@@ -40,11 +40,11 @@ class Compared {
   constructor(kind: (typeof kinds)[number], limit: number) {
     this.#kind = kind;
     this.#limit = limit;
-    this.#window = rateWindows[kind]();
+    this.#window = new rateWindows[kind]();
   }
 
   reload() {
-    this.#window = rateWindows[this.#kind](JSON.parse(JSON.stringify(this.#window.save())));
+    this.#window = new rateWindows[this.#kind](JSON.parse(JSON.stringify(this.#window.save())));
   }
 
   send({ countsRefused }: { readonly countsRefused: boolean }) {
@@ -99,7 +99,7 @@ test.each(kinds.filter((kind) => kind !== 'token-bucket'))(
 test.each(kinds.flatMap((kind) => [30, 300, 1000].map((limit) => [kind, limit] as const)))(
   '%s lets in %i requests at once and not one more',
   (kind, limit) => {
-    const window = rateWindows[kind]();
+    const window = new rateWindows[kind]();
 
     const served = send(window, limit, START, limit + 50);
 
@@ -109,7 +109,7 @@ test.each(kinds.flatMap((kind) => [30, 300, 1000].map((limit) => [kind, limit] a
 );
 
 test.each(kinds)('%s refuses in the last millisecond of its wait and serves in the next', (kind) => {
-  const window = rateWindows[kind]();
+  const window = new rateWindows[kind]();
   send(window, 30, START, 30);
 
   const waitMs = window.waitMs(30, START);
@@ -119,18 +119,18 @@ test.each(kinds)('%s refuses in the last millisecond of its wait and serves in t
 });
 
 test.each(kinds)('%s has its whole limit back at fullAt, and not a millisecond before', (kind) => {
-  const window = rateWindows[kind]();
+  const window = new rateWindows[kind]();
   send(window, 30, START, 30);
 
   const fullAt = window.fullAt(30, START);
 
-  const early = rateWindows[kind](window.save());
+  const early = new rateWindows[kind](window.save());
   expect(send(early, 30, fullAt - 1, 30)).toBeLessThan(30);
   expect(send(window, 30, fullAt, 30)).toBe(30);
 });
 
 test.each(kinds)('%s neither forgets nor invents requests over an idle hour', (kind) => {
-  const window = rateWindows[kind]();
+  const window = new rateWindows[kind]();
   send(window, 30, START, 20);
 
   const served = send(window, 30, START + 60 * MINUTE_MS, 40);
@@ -139,14 +139,14 @@ test.each(kinds)('%s neither forgets nor invents requests over an idle hour', (k
 });
 
 test.each(kinds)('%s takes over at once when a plan makes the limit larger', (kind) => {
-  const window = rateWindows[kind]();
+  const window = new rateWindows[kind]();
   send(window, 30, START, 30);
 
   expect(send(window, 300, START, 400)).toBe(270);
 });
 
 test.each(kinds)('%s makes nobody wait longer than its window when a plan makes the limit smaller', (kind) => {
-  const window = rateWindows[kind]();
+  const window = new rateWindows[kind]();
   send(window, 300, START, 300);
 
   const waitMs = window.waitMs(30, START);
@@ -157,7 +157,7 @@ test.each(kinds)('%s makes nobody wait longer than its window when a plan makes 
 });
 
 test('fixed-epoch lets twice the limit pass around a full minute', () => {
-  const window = rateWindows['fixed-epoch']();
+  const window = new rateWindows['fixed-epoch']();
   const boundary = Math.ceil(START / MINUTE_MS) * MINUTE_MS;
 
   const served = send(window, 30, boundary - 1, 60) + send(window, 30, boundary, 60);
@@ -168,7 +168,7 @@ test('fixed-epoch lets twice the limit pass around a full minute', () => {
 test('sliding-log lets no more than the limit pass in any sixty seconds', () => {
   fc.assert(
     fc.property(fc.array(fc.nat(9000), { minLength: 30, maxLength: 120 }), (gaps) => {
-      const window = rateWindows['sliding-log']();
+      const window = new rateWindows['sliding-log']();
       const served: number[] = [];
       let now = START;
       for (const gap of gaps) {
@@ -183,7 +183,7 @@ test('sliding-log lets no more than the limit pass in any sixty seconds', () => 
 });
 
 test('token-bucket does not drift over a million ticks', () => {
-  const window = rateWindows['token-bucket']();
+  const window = new rateWindows['token-bucket']();
   send(window, 30, START, 30);
   let served = 0;
 
@@ -194,7 +194,7 @@ test('token-bucket does not drift over a million ticks', () => {
 });
 
 test('a sliding log needs no more memory after a million requests than after a thousand', () => {
-  const window = rateWindows['sliding-log']();
+  const window = new rateWindows['sliding-log']();
   let now = START;
 
   for (let request = 0; request < 1_000_000; request += 1) {

@@ -1,22 +1,35 @@
 import { type RateWindow, WINDOW_MS } from './rate-window.ts';
 
 /** Counts per minute of the clock: every window begins at a full UTC minute. Lets up to twice the limit pass around it. */
-export function fixedEpoch([minute = -1, count = 0]: readonly number[] = []): RateWindow {
-  let openMinute = minute;
-  let counted = count;
+export class FixedEpoch implements RateWindow {
+  #minute: number;
+  #count: number;
 
-  const used = (now: number) => (minuteOf(now) === openMinute ? counted : 0);
-  const endOf = (now: number) => (minuteOf(now) + 1) * WINDOW_MS;
-  return {
-    waitMs: (limit, now) => (used(now) < limit ? 0 : endOf(now) - now),
-    count(_limit, now) {
-      counted = used(now) + 1;
-      openMinute = minuteOf(now);
-    },
-    used: (_limit, now) => used(now),
-    fullAt: (_limit, now) => endOf(now),
-    save: () => [openMinute, counted],
-  };
+  constructor([minute = -1, count = 0]: readonly number[] = []) {
+    this.#minute = minute;
+    this.#count = count;
+  }
+
+  waitMs(limit: number, now: number): number {
+    return this.used(limit, now) < limit ? 0 : this.fullAt(limit, now) - now;
+  }
+
+  count(limit: number, now: number): void {
+    this.#count = this.used(limit, now) + 1;
+    this.#minute = minuteOf(now);
+  }
+
+  used(_limit: number, now: number): number {
+    return minuteOf(now) === this.#minute ? this.#count : 0;
+  }
+
+  fullAt(_limit: number, now: number): number {
+    return (minuteOf(now) + 1) * WINDOW_MS;
+  }
+
+  save(): readonly number[] {
+    return [this.#minute, this.#count];
+  }
 }
 
 function minuteOf(now: number): number {

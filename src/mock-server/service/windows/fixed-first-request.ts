@@ -1,23 +1,34 @@
 import { type RateWindow, WINDOW_MS } from './rate-window.ts';
 
 /** Counts per minute from the first request: a window opens with a request and closes one minute later. */
-export function fixedFirstRequest([start = Number.NEGATIVE_INFINITY, count = 0]: readonly number[] = []): RateWindow {
-  let openedAt = start;
-  let counted = count;
+export class FixedFirstRequest implements RateWindow {
+  #openedAt: number;
+  #count: number;
 
-  const isOpen = (now: number) => now < openedAt + WINDOW_MS;
-  const used = (now: number) => (isOpen(now) ? counted : 0);
-  return {
-    waitMs: (limit, now) => (used(now) < limit ? 0 : openedAt + WINDOW_MS - now),
-    count(_limit, now) {
-      if (!isOpen(now)) {
-        openedAt = now;
-        counted = 0;
-      }
-      counted += 1;
-    },
-    used: (_limit, now) => used(now),
-    fullAt: (_limit, now) => (isOpen(now) ? openedAt : now) + WINDOW_MS,
-    save: () => (counted === 0 ? [] : [openedAt, counted]),
-  };
+  constructor([openedAt = Number.NEGATIVE_INFINITY, count = 0]: readonly number[] = []) {
+    this.#openedAt = openedAt;
+    this.#count = count;
+  }
+
+  waitMs(limit: number, now: number): number {
+    return this.used(limit, now) < limit ? 0 : this.#openedAt + WINDOW_MS - now;
+  }
+
+  count(limit: number, now: number): void {
+    const used = this.used(limit, now);
+    if (used === 0) this.#openedAt = now;
+    this.#count = used + 1;
+  }
+
+  used(_limit: number, now: number): number {
+    return now < this.#openedAt + WINDOW_MS ? this.#count : 0;
+  }
+
+  fullAt(limit: number, now: number): number {
+    return (this.used(limit, now) > 0 ? this.#openedAt : now) + WINDOW_MS;
+  }
+
+  save(): readonly number[] {
+    return this.#count === 0 ? [] : [this.#openedAt, this.#count];
+  }
 }

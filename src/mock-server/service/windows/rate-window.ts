@@ -18,6 +18,3 @@ export interface RateWindow {
   /** Everything it knows, as numbers that the same kind of window starts from again. */
   save(): readonly number[];
 }
-
-/** Makes a window, empty or from what `save()` gave. */
-export type RateWindowFactory = (saved?: readonly number[]) => RateWindow;

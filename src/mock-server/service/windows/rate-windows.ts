@@ -1,16 +1,18 @@
 import type { BehaviourValues } from '../../behaviour/switches.ts';
-import { fixedEpoch } from './fixed-epoch.ts';
-import { fixedFirstRequest } from './fixed-first-request.ts';
-import type { RateWindowFactory } from './rate-window.ts';
-import { slidingCounter } from './sliding-counter.ts';
-import { slidingLog } from './sliding-log.ts';
-import { tokenBucket } from './token-bucket.ts';
+import { FixedEpoch } from './fixed-epoch.ts';
+import { FixedFirstRequest } from './fixed-first-request.ts';
+import type { RateWindow } from './rate-window.ts';
+import { SlidingCounter } from './sliding-counter.ts';
+import { SlidingLog } from './sliding-log.ts';
+import { TokenBucket } from './token-bucket.ts';
 
-/** Every kind of per-minute window, by the value of the switch `rateWindow`. */
-export const rateWindows: Readonly<Record<BehaviourValues['rateWindow'], RateWindowFactory>> = {
-  'sliding-log': slidingLog,
-  'fixed-epoch': fixedEpoch,
-  'fixed-first-request': fixedFirstRequest,
-  'sliding-counter': slidingCounter,
-  'token-bucket': tokenBucket,
+/** Every kind of per-minute window, by the value of the switch `rateWindow`; empty, or from what `save()` gave. */
+export const rateWindows: Readonly<
+  Record<BehaviourValues['rateWindow'], new (saved?: readonly number[]) => RateWindow>
+> = {
+  'sliding-log': SlidingLog,
+  'fixed-epoch': FixedEpoch,
+  'fixed-first-request': FixedFirstRequest,
+  'sliding-counter': SlidingCounter,
+  'token-bucket': TokenBucket,
 };

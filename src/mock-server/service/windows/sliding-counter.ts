@@ -4,39 +4,50 @@ import { type RateWindow, WINDOW_MS } from './rate-window.ts';
  * Two counters: this minute's, and the last minute's weighed by how much of it still lies in the last 60 seconds.
  * Everything is kept in whole milliseconds times requests, so nothing is lost to rounding.
  */
-export function slidingCounter([start = -1, last = 0, open = 0]: readonly number[] = []): RateWindow {
-  let minute = start;
-  let previous = last;
-  let current = open;
+export class SlidingCounter implements RateWindow {
+  #minute: number;
+  #previous: number;
+  #current: number;
 
-  function turnTo(now: number): void {
-    const minuteNow = Math.floor(now / WINDOW_MS);
-    if (minuteNow === minute) return;
-    previous = minuteNow === minute + 1 ? current : 0;
-    current = 0;
-    minute = minuteNow;
+  constructor([minute = -1, previous = 0, current = 0]: readonly number[] = []) {
+    this.#minute = minute;
+    this.#previous = previous;
+    this.#current = current;
   }
 
-  return {
-    waitMs(limit, now) {
-      turnTo(now);
-      return fitsAt({ start: minute * WINDOW_MS, previous, current, limit, from: now }) - now;
-    },
-    count(_limit, now) {
-      turnTo(now);
-      current += 1;
-    },
-    used(limit, now) {
-      turnTo(now);
-      const weighed = (previous * (WINDOW_MS - (now - minute * WINDOW_MS))) / WINDOW_MS;
-      return Math.min(limit, Math.ceil(weighed) + current);
-    },
-    fullAt(_limit, now) {
-      turnTo(now);
-      return (minute + (current > 0 ? 2 : 1)) * WINDOW_MS;
-    },
-    save: () => [minute, previous, current],
-  };
+  waitMs(limit: number, now: number): number {
+    this.#turnTo(now);
+    const start = this.#minute * WINDOW_MS;
+    return fitsAt({ start, previous: this.#previous, current: this.#current, limit, from: now }) - now;
+  }
+
+  count(_limit: number, now: number): void {
+    this.#turnTo(now);
+    this.#current += 1;
+  }
+
+  used(limit: number, now: number): number {
+    this.#turnTo(now);
+    const leftMs = (this.#minute + 1) * WINDOW_MS - now;
+    return Math.min(limit, Math.ceil((this.#previous * leftMs) / WINDOW_MS) + this.#current);
+  }
+
+  fullAt(_limit: number, now: number): number {
+    this.#turnTo(now);
+    return (this.#minute + (this.#current > 0 ? 2 : 1)) * WINDOW_MS;
+  }
+
+  save(): readonly number[] {
+    return [this.#minute, this.#previous, this.#current];
+  }
+
+  #turnTo(now: number): void {
+    const minute = Math.floor(now / WINDOW_MS);
+    if (minute === this.#minute) return;
+    this.#previous = minute === this.#minute + 1 ? this.#current : 0;
+    this.#current = 0;
+    this.#minute = minute;
+  }
 }
 
 interface Counters {

@@ -1,36 +1,46 @@
 import { type RateWindow, WINDOW_MS } from './rate-window.ts';
 
 /** Counts the requests of the last 60 seconds, each for itself: never more than the limit in any minute. */
-export function slidingLog(saved: readonly number[] = []): RateWindow {
-  // Ascending times; those before `first` have left the window and are cut off now and then.
-  let times = saved.slice();
-  let first = 0;
+export class SlidingLog implements RateWindow {
+  /** Ascending; those before `first` have left the window and are cut off now and then. */
+  #times: number[];
+  #first = 0;
 
-  function forget(now: number): void {
-    while (first < times.length && (times[first] ?? 0) + WINDOW_MS <= now) first += 1;
-    if (first > 16 && first * 2 > times.length) {
-      times = times.slice(first);
-      first = 0;
-    }
+  constructor(saved: readonly number[] = []) {
+    this.#times = saved.slice();
   }
 
-  return {
-    waitMs(limit, now) {
-      forget(now);
-      const over = times.length - first - limit;
-      return over < 0 ? 0 : (times[first + over] ?? now) + WINDOW_MS - now;
-    },
-    count(limit, now) {
-      forget(now);
-      times.push(now);
-      // Refused requests may count too; those beyond the newest `limit` never decide anything.
-      first = Math.max(first, times.length - limit);
-    },
-    used(_limit, now) {
-      forget(now);
-      return times.length - first;
-    },
-    fullAt: (_limit, now) => Math.max(now, times.at(-1) ?? now) + WINDOW_MS,
-    save: () => times.slice(first),
-  };
+  waitMs(limit: number, now: number): number {
+    const over = this.used(limit, now) - limit;
+    return over < 0 ? 0 : (this.#times[this.#first + over] ?? now) + WINDOW_MS - now;
+  }
+
+  count(limit: number, now: number): void {
+    // A list made with its first element takes a sixth of the memory of one that is pushed to.
+    if (this.used(limit, now) === 0) this.#times = [now];
+    else this.#times.push(now);
+    // Refused requests may count too; those beyond the newest `limit` never decide anything.
+    this.#first = Math.max(this.#first, this.#times.length - limit);
+  }
+
+  used(_limit: number, now: number): number {
+    this.#forget(now);
+    return this.#times.length - this.#first;
+  }
+
+  fullAt(_limit: number, now: number): number {
+    return (this.#times.at(-1) ?? now) + WINDOW_MS;
+  }
+
+  save(): readonly number[] {
+    return this.#times.slice(this.#first);
+  }
+
+  #forget(now: number): void {
+    while (this.#first < this.#times.length && (this.#times[this.#first] ?? 0) + WINDOW_MS <= now) this.#first += 1;
+    const isMostlyPast = this.#first > 16 && this.#first * 2 > this.#times.length;
+    if (!isMostlyPast && this.#first < this.#times.length) return;
+    this.#times = this.#times.slice(this.#first);
+    this.#first = 0;
+  }
 }

@@ -4,29 +4,41 @@ import { type RateWindow, WINDOW_MS } from './rate-window.ts';
  * A bucket of `limit` tokens that refills evenly within a minute; a request takes one.
  * A token is 60 000 units, so that `limit` units come back each millisecond: whole numbers, no drift.
  */
-export function tokenBucket([saved = 0, at = Number.NEGATIVE_INFINITY]: readonly number[] = []): RateWindow {
-  // What is missing to a full bucket, at `missingAt`; a debt, so that a new limit needs no conversion.
-  let missing = saved;
-  let missingAt = at;
+export class TokenBucket implements RateWindow {
+  /** Units missing to a full bucket, at `missingAt`: a debt, so that a new limit needs no conversion. */
+  #missing: number;
+  #missingAt: number;
 
-  function missingNow(limit: number, now: number): number {
-    if (missing === 0) return 0;
-    return Math.max(0, Math.min(missing, mostMissing(limit)) - (now - missingAt) * limit);
+  constructor([missing = 0, missingAt = 0]: readonly number[] = []) {
+    this.#missing = missing;
+    this.#missingAt = missingAt;
   }
 
-  return {
-    waitMs(limit, now) {
-      const tooMuch = missingNow(limit, now) + TOKEN - limit * TOKEN;
-      return tooMuch <= 0 ? 0 : Math.ceil(tooMuch / limit);
-    },
-    count(limit, now) {
-      missing = Math.min(missingNow(limit, now) + TOKEN, mostMissing(limit));
-      missingAt = now;
-    },
-    used: (limit, now) => Math.min(limit, Math.ceil(missingNow(limit, now) / TOKEN)),
-    fullAt: (limit, now) => now + Math.max(1, Math.ceil(missingNow(limit, now) / limit)),
-    save: () => (missing === 0 ? [] : [missing, missingAt]),
-  };
+  waitMs(limit: number, now: number): number {
+    const tooMuch = this.#missingNow(limit, now) + TOKEN - limit * TOKEN;
+    return tooMuch <= 0 ? 0 : Math.ceil(tooMuch / limit);
+  }
+
+  count(limit: number, now: number): void {
+    this.#missing = Math.min(this.#missingNow(limit, now) + TOKEN, mostMissing(limit));
+    this.#missingAt = now;
+  }
+
+  used(limit: number, now: number): number {
+    return Math.min(limit, Math.ceil(this.#missingNow(limit, now) / TOKEN));
+  }
+
+  fullAt(limit: number, now: number): number {
+    return now + Math.max(1, Math.ceil(this.#missingNow(limit, now) / limit));
+  }
+
+  save(): readonly number[] {
+    return [this.#missing, this.#missingAt];
+  }
+
+  #missingNow(limit: number, now: number): number {
+    return Math.max(0, Math.min(this.#missing, mostMissing(limit)) - (now - this.#missingAt) * limit);
+  }
 }
 
 const TOKEN = WINDOW_MS;
