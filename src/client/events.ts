@@ -116,8 +116,9 @@ export class ClientEvents {
   warnOnce(message: string): void {
     if (this.#warned.has(message)) return;
     this.#warned.add(message);
-    if (this.#hooks.logger === undefined) process.emitWarning(message, { type: 'FxRatesWarning' });
-    else this.#hooks.logger.warn(message);
+    const { logger } = this.#hooks;
+    if (logger === undefined) process.emitWarning(message, { type: 'FxRatesWarning' });
+    else callHook((text) => logger.warn(text), message);
   }
 
   #tell<Event>(name: keyof typeof CHANNELS, hook: ((event: Event) => void) | undefined, event: Event): void {

@@ -1,0 +1,137 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { QuotaEvent, RequestEvent } from '../../src/client/index.ts';
+import { quiet } from '../helpers/fake-clock.ts';
+import { failure, quotaRecord, rateLimited, success } from '../helpers/service-replies.ts';
+import { errorOf, testClient } from '../helpers/test-client.ts';
+
+const uncaught: unknown[] = [];
+const note = (error: unknown) => uncaught.push(error);
+let others: NodeJS.UncaughtExceptionListener[] = [];
+
+/** Instead of vitest's own listener, which would fail the run. */
+beforeEach(() => {
+  others = process.listeners('uncaughtException');
+  process.removeAllListeners('uncaughtException');
+  process.on('uncaughtException', note);
+  uncaught.length = 0;
+});
+
+afterEach(() => {
+  process.off('uncaughtException', note);
+  for (const other of others) process.on('uncaughtException', other);
+});
+
+test('tells of each attempt when it has ended', async () => {
+  const events: RequestEvent[] = [];
+  const { fx, clock } = testClient(
+    [
+      async () => {
+        await clock.sleep(120);
+        return failure(503, { code: 'down' });
+      },
+      success(),
+    ],
+    { onRequest: (event) => events.push(event) },
+  );
+
+  await clock.run(fx.latest({ base: 'EUR' }));
+
+  const same = { operation: 'latest', target: '/api/v1/latest?base=EUR', key: 'fx_live_…cdef' };
+  expect(events).toEqual([
+    { ...same, attempt: 1, status: 503, code: 'down', durationMs: 120 },
+    { ...same, attempt: 2, status: 200, code: undefined, durationMs: 0 },
+  ]);
+});
+
+test('tells of an attempt without an answer by the kind of its error', async () => {
+  const events: RequestEvent[] = [];
+  const { fx, clock } = testClient('never', {
+    onRequest: (event) => events.push(event),
+    maxRetries: 0,
+    timeoutMs: 500,
+  });
+
+  await clock.run(errorOf(fx.latest()));
+  await clock.run(errorOf(fx.latest({}, { deadlineMs: 100 })));
+  await quiet();
+
+  expect(events).toMatchObject([
+    { status: undefined, code: 'timeout', durationMs: 500 },
+    { status: undefined, code: 'aborted', durationMs: 100 },
+  ]);
+});
+
+test('tells the quota whenever the service does', async () => {
+  const events: QuotaEvent[] = [];
+  const { fx, clock } = testClient(failure(402), {
+    quota: success(quotaRecord()),
+    onQuota: (event) => events.push(event),
+  });
+
+  await fx.quota();
+  await clock.run(errorOf(fx.latest()));
+
+  expect(events).toEqual([
+    { key: 'fx_live_…cdef', quota: quotaRecord() },
+    { key: 'fx_live_…cdef', quota: quotaRecord() },
+  ]);
+});
+
+test('diagnostics channels hear the same as the hooks', async () => {
+  const published: [unknown, unknown][] = [];
+  const hooked: unknown[] = [];
+  const hear = (event: unknown, name: unknown) => published.push([name, event]);
+  const channels = ['request', 'retry', 'wait', 'quota'].map((name) => `fxrates:${name}`);
+  for (const channel of channels) subscribe(channel, hear);
+  const hook = (event: unknown) => hooked.push(event);
+  const { fx, clock } = testClient([failure(503), rateLimited('2'), success()], {
+    quota: success(quotaRecord()),
+    onRequest: hook,
+    onRetry: hook,
+    onWait: hook,
+    onQuota: hook,
+  });
+
+  await clock.run(fx.quota());
+  await clock.run(fx.latest());
+  for (const channel of channels) unsubscribe(channel, hear);
+
+  expect(new Set(published.map(([name]) => name))).toEqual(new Set(channels));
+  expect(published.map(([, event]) => event)).toEqual(hooked);
+});
+
+test('a hook or logger that throws fails no call, and is not silenced either', async () => {
+  const broken = (name: string) => () => {
+    throw new Error(name);
+  };
+  const { fx, clock } = testClient([failure(503), rateLimited('2'), success({ EUR: 1 })], {
+    apiKey: async () => 'not-of-the-documented-form',
+    quota: success(quotaRecord()),
+    onRequest: broken('onRequest'),
+    onRetry: broken('onRetry'),
+    onWait: broken('onWait'),
+    onQuota: broken('onQuota'),
+    logger: { warn: broken('logger') },
+  });
+
+  await fx.quota();
+  await expect(clock.run(fx.latest())).resolves.toEqual({ EUR: 1 });
+  await quiet();
+
+  const names = uncaught.map((error) => (error as Error).message);
+  expect(new Set(names)).toEqual(new Set(['onRequest', 'onRetry', 'onWait', 'onQuota', 'logger']));
+});
+
+test('warns of the same thing once per client', async () => {
+  const warnings: string[] = [];
+  let asked = 0;
+  const { fx } = testClient(failure(401), {
+    apiKey: () => (asked++ % 2 === 0 ? 'first-key-of-some-form' : 'other-key-of-some-form'),
+    logger: { warn: (message) => warnings.push(message) },
+  });
+
+  for (let call = 0; call < 3; call += 1) await errorOf(fx.latest());
+
+  expect(warnings).toHaveLength(1);
+});
