@@ -1,4 +1,5 @@
 import { leaves } from '../json/leaves.ts';
+import { memberNames } from '../json/select-value.ts';
 import { scalarText } from './scalar-text.ts';
 
 /** The fields of a quota record, as text with the service's own digits; a nested field under its dotted path. */
@@ -17,11 +18,12 @@ export function remainingOf(fields: QuotaFields): string | undefined {
   return String(remaining > 0n ? remaining : 0n);
 }
 
-/** The record with `monthly_remaining` at its end, the one field that is ours; the rest of the text stays as it is. */
-export function withRemaining(json: string): string {
-  const fields = readFields(json);
-  if (fields.has('monthly_remaining')) return json;
+/** The record with `own` fields, as JSON texts, at its end; what the service sends stays as it is, also under such a name. */
+export function withFields(json: string, own: Readonly<Record<string, string>>): string {
+  const theirs = new Set(memberNames(json, [], Number.POSITIVE_INFINITY));
+  const added = Object.entries(own).flatMap(([name, value]) => (theirs.has(name) ? [] : [`"${name}":${value}`]));
+  if (added.length === 0) return json;
   const end = json.lastIndexOf('}');
-  const separator = fields.size === 0 ? '' : ',';
-  return `${json.slice(0, end).trimEnd()}${separator}"monthly_remaining":${remainingOf(fields) ?? 'null'}}`;
+  const separator = theirs.size === 0 ? '' : ',';
+  return `${json.slice(0, end).trimEnd()}${separator}${added.join(',')}}`;
 }

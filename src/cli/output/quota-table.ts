@@ -1,12 +1,13 @@
-import { stripVTControlCharacters } from 'node:util';
+import type { QuotaForecast } from '../../client/index.ts';
 import type { KeyInUse } from '../settings/api-key.ts';
 import { formatDuration } from '../settings/duration.ts';
 import { maskKey } from '../terminal/redactor.ts';
 import type { Face } from '../terminal/screen.ts';
-import { visible } from '../terminal/visible.ts';
+import { forecastRows } from './forecast-rows.ts';
 import { grouped } from './grouped.ts';
 import { localTime } from './local-time.ts';
 import { type QuotaFields, readFields, remainingOf } from './quota-fields.ts';
+import { type Row, rowText } from './rows.ts';
 
 interface TableContext {
   readonly face: Face;
@@ -14,15 +15,9 @@ interface TableContext {
   readonly now: number;
   readonly key: KeyInUse;
   readonly timeZone: string | undefined;
+  readonly forecast: QuotaForecast | undefined;
 }
 
-interface Row {
-  readonly label: string;
-  readonly value: string;
-  readonly remark?: string | undefined;
-}
-
-const LABEL_WIDTH = 12;
 /** Cells of the bar; fewer on a narrow screen. */
 const BAR = { wide: 20, narrow: 10, narrowBelow: 60 };
 /** Fields with a row of their own; any other one gets a row under its name. */
@@ -52,14 +47,9 @@ export function quotaTable(json: string, context: TableContext): string {
     { label: 'History', value: `${grouped(fields.get('historical_days') ?? '?')} days` },
     ...others.map(([label, value]) => ({ label, value })),
   ];
-  return rows.map((row) => rowText(row, context.face)).join('');
-}
-
-function rowText({ label, value, remark }: Row, { columns, palette }: Face): string {
-  const head = `${palette.heading(visible(label).padEnd(LABEL_WIDTH))}${visible(value)}`;
-  if (remark === undefined) return `${head}\n`;
-  const fits = LABEL_WIDTH + value.length + 2 + stripVTControlCharacters(remark).length <= columns;
-  return fits ? `${head}  ${remark}\n` : `${head}\n${' '.repeat(LABEL_WIDTH)}${remark}\n`;
+  const forecast = context.forecast === undefined ? [] : forecastRows(context.forecast, fields, context);
+  const text = rows.map((row) => rowText(row, context.face)).join('');
+  return forecast.length === 0 ? text : `${text}\n${forecast.map((row) => rowText(row, context.face)).join('')}`;
 }
 
 function usedRow(fields: QuotaFields, { face }: TableContext): Row {
@@ -70,12 +60,12 @@ function usedRow(fields: QuotaFields, { face }: TableContext): Row {
   return { label: 'Used', value: `${grouped(used)} of ${grouped(limit)}`, remark: bar(share, face) };
 }
 
-/** `[###############-----] 74.2 %`; the number carries the meaning, colour only repeats it. */
+/** `[███████████████░░░░░] 74.2 %`; the number carries the meaning, colour only repeats it. */
 function bar(share: number, { palette, columns }: Face): string {
   const size = columns < BAR.narrowBelow ? BAR.narrow : BAR.wide;
   const cells = Math.min(size, Math.round(share * size));
   const paint = share >= 1 ? palette.failure : share >= 0.8 ? palette.warning : palette.good;
-  return `[${paint('#'.repeat(cells))}${'-'.repeat(size - cells)}] ${(share * 100).toFixed(1)} %`;
+  return `[${paint('█'.repeat(cells))}${'░'.repeat(size - cells)}] ${(share * 100).toFixed(1)} %`;
 }
 
 function remainingRow(fields: QuotaFields): Row {

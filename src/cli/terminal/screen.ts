@@ -71,11 +71,11 @@ export class Screen {
   }
 
   #plain(text: string): string {
-    return this.#isUnicode || this.isJson
-      ? text
-      : text.replaceAll('—', '-').replaceAll('…', '...').replaceAll('·', '-');
+    return this.#isUnicode || this.isJson ? text : text.replace(/[—…·█░]/g, (character) => ASCII[character] ?? '?');
   }
 }
+
+const ASCII: Readonly<Record<string, string>> = { '—': '-', '…': '...', '·': '-', '█': '#', '░': '-' };
 
 /** What one stream can show. */
 export interface Face {
