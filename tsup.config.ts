@@ -1,4 +1,16 @@
-import { defineConfig } from 'tsup';
+import { defineConfig, type Options } from 'tsup';
+import { bundlePanel } from './src/mock-server/panel/bundle-panel.ts';
+
+/** Puts the bundled control panel where `panel-files.ts` would bundle it itself. */
+const panelFiles: NonNullable<Options['esbuildPlugins']>[number] = {
+  name: 'panel-files',
+  setup(build) {
+    build.onLoad({ filter: /panel-files\.ts$/ }, async () => {
+      const files = JSON.stringify(await bundlePanel());
+      return { contents: `export const panelFiles = async () => (${files});`, loader: 'js' };
+    });
+  },
+};
 
 /**
  * The library leaves its dependencies to npm; the CLI carries them in one bundle, because that starts faster.
@@ -14,6 +26,7 @@ export default defineConfig((cli) => [
     clean: ['dist/*.js', 'dist/*.d.ts'],
     outDir: 'dist',
     external: ['msw', 'undici', 'zod'],
+    esbuildPlugins: [panelFiles],
   },
   {
     entry: { fxrates: 'src/cli/bin.ts' },
@@ -25,6 +38,7 @@ export default defineConfig((cli) => [
     outDir: 'dist/cli',
     noExternal: [/^(?!undici$|msw$)/],
     external: ['msw', 'undici'],
+    esbuildPlugins: [panelFiles],
     minifySyntax: true,
     banner: {
       // commander is CommonJS and asks for Node's modules by `require`.

@@ -19,6 +19,7 @@ const STEPS: readonly (readonly [name: string, command: readonly string[]])[] = 
   ['contract is clean (redocly)', ['redocly', 'lint', 'openapi.yaml']],
   ['format, lint and import rules (biome)', ['biome', 'check', '--error-on-warnings', '.']],
   ['types (tsc)', ['tsc']],
+  ['types of the control panel (tsc)', ['tsc', '-p', 'src/mock-server/panel/browser']],
   ['build (tsup)', ['tsup', '--silent']],
   ['package exports (publint)', ['publint', '--strict']],
   ['package types (attw)', ['attw', '--pack', '.', '--profile', 'esm-only', '--no-emoji']],

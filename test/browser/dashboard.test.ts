@@ -136,7 +136,7 @@ browserTest(
     await page.goto(dashboardUrl);
     await page.getByRole('button', { name: 'Create key' }).click();
     await page.getByRole('link', { name: 'I have copied it' }).click();
-    await page.locator('summary').last().click();
+    await page.locator('summary').first().click();
     await page.getByRole('button', { name: 'Revoke for good' }).click();
     await page.getByRole('button', { name: 'Create key' }).click();
     await page.getByRole('link', { name: 'I have copied it' }).click();

@@ -4,6 +4,7 @@ export const DASHBOARD_STYLE = `${BASE_STYLE}
 main { max-width: 48rem; margin: 0 auto; padding: 1.5rem 1.25rem 4rem; display: grid; gap: 1.25rem; }
 form { display: grid; gap: 0.875rem; justify-items: start; }
 .field { width: 100%; }
+.row > div:first-child { flex: 1 1 12rem; min-width: 0; }
 .lead { color: var(--soft); font-size: 1.0625rem; margin-top: -0.75rem; }
 .columns { display: grid; gap: 1.25rem; grid-template-columns: repeat(auto-fit, minmax(min(100%, 16rem), 1fr)); }
 .columns > .card { align-content: start; }
@@ -19,8 +20,8 @@ progress::-webkit-progress-bar { background: var(--track); }
 progress::-webkit-progress-value { background: var(--accent); border-radius: 99px; }
 progress::-moz-progress-bar { background: var(--accent); }
 details > summary { cursor: pointer; color: var(--bad); font-weight: 600; font-size: 0.9375rem; width: fit-content; }
-details[open] { display: grid; gap: 0.75rem; }
-details p { margin: 0.5rem 0; }
+details form { margin-top: 0.75rem; }
+details[open] > p { margin-top: 0.5rem; }
 .secret { width: 100%; background: var(--page); }
 @media (max-width: 30rem) {
   .card { padding: 1rem; }

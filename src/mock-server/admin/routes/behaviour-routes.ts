@@ -1,5 +1,10 @@
 import * as z from 'zod';
+import { accountSwitches } from '../../behaviour/account-switches.ts';
+import { authenticationSwitches } from '../../behaviour/authentication-switches.ts';
 import type { BehaviourOptions } from '../../behaviour/behaviour.ts';
+import { httpSwitches } from '../../behaviour/http-switches.ts';
+import { quotaSwitches } from '../../behaviour/quota-switches.ts';
+import { rateSwitches } from '../../behaviour/rate-switches.ts';
 import { SWITCH_NAMES, switches } from '../../behaviour/switches.ts';
 import { route } from '../route.ts';
 
@@ -14,6 +19,7 @@ const someValues = values.partial();
 
 const description = z.object({
   name: z.string(),
+  group: z.string().describe('What it is about.'),
   value,
   default: value,
   alternatives: z.array(value),
@@ -66,7 +72,7 @@ export const behaviourRoutes = [
     tag,
     summary: 'Every switch with its value, default, alternatives, provenance, and why it exists',
     answer: z.array(description),
-    run: ({ mock }) => mock.behaviour.describe(),
+    run: ({ mock }) => mock.behaviour.describe().map((known) => ({ ...known, group: groupOf(known.name) })),
   }),
   route({
     id: 'usedBehaviour',
@@ -78,3 +84,16 @@ export const behaviourRoutes = [
     run: ({ journal }) => Array.from(new Set(journal.entries.flatMap(({ switches: used }) => used))).sort(),
   }),
 ];
+
+const GROUPS = {
+  'Per-minute limit': rateSwitches,
+  'Monthly quota': quotaSwitches,
+  Authentication: authenticationSwitches,
+  'Accounts and keys': accountSwitches,
+  HTTP: httpSwitches,
+};
+
+function groupOf(name: string): string {
+  const found = Object.entries(GROUPS).find(([, group]) => Object.hasOwn(group, name));
+  return found?.[0] ?? 'Other';
+}

@@ -24,7 +24,7 @@ ${refusal === undefined && done !== undefined && notice(done)}
 ${!account.isConfirmed && confirmFirst(visit)}
 ${keySection(visit)}
 <section class="card">
-<h2>Plan</h2>
+<h2>Your plan</h2>
 ${form(
   visit,
   '/dashboard/plan',

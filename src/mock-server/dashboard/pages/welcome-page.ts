@@ -1,6 +1,7 @@
 import { type PlanName, plans } from '../../../generated/service.ts';
 import { type Html, html } from '../../web/html.ts';
 import { alert, form, type Page, page, type Visit } from '../visit.ts';
+import { count } from './text.ts';
 
 /** What was typed and is wrong; the form comes back with it. */
 export interface Mistake {
@@ -45,8 +46,8 @@ shown.</p>
 export function planChoice(id: string, chosen: PlanName): Html {
   const options = Object.entries(plans).map(([name, plan]) => {
     const { title, rateLimitPerMinute, monthlyLimit } = plan;
-    const month = monthlyLimit === null ? 'no monthly limit' : `${monthlyLimit.toLocaleString('en-US')} a month`;
-    const text = `${title}: ${rateLimitPerMinute.toLocaleString('en-US')} a minute, ${month}`;
+    const month = monthlyLimit === null ? '' : `, ${count(monthlyLimit)}/month`;
+    const text = `${title}: ${count(rateLimitPerMinute)}/min${month}`;
     return html`<option value="${name}"${name === chosen && html` selected`}>${text}</option>`;
   });
   return html`<div class="field"><label for="${id}">Plan</label>

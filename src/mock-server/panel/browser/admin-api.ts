@@ -1,0 +1,65 @@
+import type { JournalEntry } from '../../journal.ts';
+
+const STORED = 'fxrates-admin-token';
+
+/**
+ * The token comes after the # of the printed address, which browsers do not send, and leaves the address at once.
+ * Kept for other tabs, such as the outbox; it is worth nothing as soon as the server ends.
+ */
+export function takeToken(): string {
+  const given = /^#token=([\w-]+)$/.exec(location.hash)?.[1];
+  if (given !== undefined) {
+    localStorage.setItem(STORED, given);
+    history.replaceState(null, '', location.pathname);
+  }
+  return localStorage.getItem(STORED) ?? '';
+}
+
+export function keepToken(token: string): void {
+  localStorage.setItem(STORED, token);
+}
+
+/** What the admin API refused. */
+export class Refusal extends Error {
+  readonly status: number;
+
+  constructor(message: string, status: number) {
+    super(message);
+    this.status = status;
+  }
+}
+
+/** One call of the admin API. */
+export async function ask<Answer>(method: string, path: string, body?: unknown): Promise<Answer> {
+  const response = await send(method, path, body === undefined ? undefined : JSON.stringify(body));
+  const text = await response.text();
+  return JSON.parse(text === '' ? 'null' : text);
+}
+
+async function send(method: string, path: string, body?: string, signal?: AbortSignal): Promise<Response> {
+  const response = await fetch(`/__fxrates${path}`, {
+    method,
+    headers: { authorization: `Bearer ${takeToken()}`, 'content-type': 'application/json' },
+    ...(body === undefined ? {} : { body }),
+    ...(signal === undefined ? {} : { signal }),
+  });
+  if (response.ok) return response;
+  const problem = await response.json().catch(() => undefined);
+  throw new Refusal(problem?.error?.message ?? `The mock server answers ${response.status}.`, response.status);
+}
+
+/** Calls `onEntry` for every request from `after` on, until `signal` aborts or the server ends. */
+export async function followJournal(
+  after: number,
+  onEntry: (entry: JournalEntry) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const response = await send('GET', `/events?after=${after}`, undefined, signal);
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+  let text = '';
+  for (let read = await reader?.read(); read !== undefined && !read.done; read = await reader?.read()) {
+    const events = (text + read.value).split('\n\n');
+    text = events.pop() ?? '';
+    for (const event of events) onEntry(JSON.parse(/^data: (.*)$/m.exec(event)?.[1] ?? 'null'));
+  }
+}

@@ -1,0 +1,37 @@
+import { useState } from 'preact/hooks';
+import { keepToken } from './admin-api.ts';
+import { html } from './html.ts';
+import { SECTIONS } from './sections.ts';
+import { useMock } from './use-mock.ts';
+
+export function App() {
+  const { view, entries, problem, needsToken, act, connect } = useMock();
+  return html`<a class="skip" href="#main">Skip to the content</a>
+    <header class="bar">
+      <a class="brand" href="/__fxrates/">fxrates mock server</a>
+      <nav class="row"><a href="/dashboard">Dashboard</a><a href="/__fxrates/outbox">Outbox</a></nav>
+    </header>
+    <main id="main">
+      <h1 class="hidden">Control panel</h1>
+      ${problem !== '' && html`<p class="note bad wide" role="alert">${problem}</p>`}
+      ${needsToken && html`<${TokenForm} connect=${connect} />`}
+      ${!needsToken && view !== undefined && SECTIONS.map((Section) => html`<${Section} view=${view} entries=${entries} act=${act} />`)}
+    </main>`;
+}
+
+/** For a tab that was opened without the printed address. */
+function TokenForm({ connect }: { readonly connect: () => void }) {
+  const [token, setToken] = useState('');
+  const submit = (event: Event) => {
+    event.preventDefault();
+    keepToken(token.trim());
+    connect();
+  };
+  return html`<form class="card" onSubmit=${submit}>
+    <div class="field"><label for="token">Admin token</label>
+      <input id="token" type="password" autocomplete="off" value=${token}
+        onInput=${(event: { currentTarget: HTMLInputElement }) => setToken(event.currentTarget.value)} /></div>
+    <p class="hint">The mock server shows it when it starts, in the address of this panel.</p>
+    <div><button class="main">Open the panel</button></div>
+  </form>`;
+}

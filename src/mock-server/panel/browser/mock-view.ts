@@ -1,0 +1,37 @@
+import type { SwitchDescription } from '../../behaviour/behaviour.ts';
+import type { JournalEntry } from '../../journal.ts';
+import type { Account } from '../../service/accounts.ts';
+import type { KeySummary } from '../../service/keys.ts';
+import type { Mail } from '../../service/outbox.ts';
+
+/** Dates as JSON has them. */
+type Json<Value> = { readonly [Name in keyof Value]: Value[Name] extends Date ? string : Value[Name] };
+
+export interface ClockState {
+  readonly mode: 'real' | 'virtual';
+  readonly now: number;
+  readonly iso: string;
+}
+
+/** What the panel shows of the mock. */
+export interface MockView {
+  readonly clock: ClockState;
+  readonly accounts: readonly Json<Account>[];
+  readonly keys: readonly Json<KeySummary>[];
+  readonly switches: readonly (SwitchDescription & { readonly group: string })[];
+  readonly mails: readonly Json<Mail>[];
+}
+
+/** What a section of the panel gets. */
+export interface SectionProps {
+  readonly view: MockView;
+  /** Newest first. */
+  readonly entries: readonly JournalEntry[];
+  /** Calls the admin API and shows what has changed, or why it refused. */
+  readonly act: <Answer>(method: string, path: string, body?: unknown) => Promise<Answer | undefined>;
+}
+
+/** `14:20:01` of a time in milliseconds, in UTC. */
+export function timeOfDay(at: number): string {
+  return new Date(at).toISOString().slice(11, 19);
+}
