@@ -165,3 +165,40 @@ test('a schema that never answers does not outlive the signal or the deadline', 
   expect(await Promise.race([aborted, quiet()])).toMatchObject({ kind: 'aborted' });
   expect(await Promise.race([late, quiet()])).toMatchObject({ kind: 'timeout', scope: 'deadline' });
 });
+
+test('a schema that ends its own call ends it', async () => {
+  const controller = new AbortController();
+  const schema = {
+    '~standard': {
+      version: 1,
+      vendor: 'test',
+      validate: () => {
+        controller.abort(new Error('by the schema'));
+        return new Promise<never>(() => undefined);
+      },
+    },
+  } as const;
+  const { fx, clock } = testClient(success());
+
+  const call = clock.run(fx.latest({}, { schema, signal: controller.signal }));
+
+  await expect(call).rejects.toMatchObject({ kind: 'aborted', cause: new Error('by the schema') });
+});
+
+test('a call aborted before its request was sent takes nothing of the limit', async () => {
+  for (let ticks = 0; ticks < 40; ticks += 1) {
+    const { fx, clock, fetch } = testClient(success(), { rateLimit: { perMinute: 1, probe: false } });
+    const controller = new AbortController();
+    const startedAt = clock.now();
+
+    const ending = call(fx, { signal: controller.signal });
+    for (let tick = 0; tick < ticks; tick += 1) await undefined;
+    controller.abort();
+    await ending;
+    await quiet();
+    if (fetch.requests.length > 0) break;
+    await clock.run(fx.latest({ next: true }));
+
+    expect(clock.now()).toBe(startedAt);
+  }
+});
