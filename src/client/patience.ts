@@ -16,7 +16,7 @@ export interface Patience {
 interface Waiting {
   readonly timers: Timers;
   readonly nowMs: number;
-  /** For the error: the attempts made so far. */
+  /** For the error: the attempts made so far. Copied, since others may go on with the request. */
   readonly attempts?: readonly Attempt[];
   /** Called when the caller does not wait any longer. */
   readonly leave?: (error: AbortError | TimeoutError) => void;
@@ -34,8 +34,8 @@ export function withPatience<T>(
       reject(error);
       leave?.(error);
     };
-    const aborted = () => quit(new AbortError({ cause: signal?.reason, attempts }));
-    const late = () => quit(new TimeoutError({ scope: 'deadline', limitMs: deadlineMs, attempts }));
+    const aborted = () => quit(new AbortError({ cause: signal?.reason, attempts: [...attempts] }));
+    const late = () => quit(new TimeoutError({ scope: 'deadline', limitMs: deadlineMs, attempts: [...attempts] }));
     const unlisten = signal && onAbort(signal, aborted);
     const cancel = deadlineAt === Number.POSITIVE_INFINITY ? undefined : timers.after(deadlineAt - nowMs, late);
     const stopWaiting = () => {
