@@ -31,11 +31,14 @@ export interface RetryEvent {
   readonly waitMs: number;
 }
 
-/** The rate limit holds calls of a key back. Once per wait, however many calls wait. */
+/** The rate limit, or the pace, holds calls of a key back. Once per wait, however many calls wait. */
 export interface WaitEvent {
   readonly key: string;
-  /** `'retry_after'`: the service refused a call; `'window'`: the calls the limit allows are used up. */
-  readonly reason: 'retry_after' | 'window';
+  /**
+   * `'retry_after'`: the service refused a call; `'window'`: the calls the limit allows are used up; `'pace'`: the
+   * monthly quota is spread.
+   */
+  readonly reason: 'retry_after' | 'window' | 'pace';
   /** Milliseconds until the next slot, as far as is known. */
   readonly waitMs: number;
   /** When that is. */

@@ -52,7 +52,7 @@ export function createPipeline({ settings, events, timers, keys, states, quota, 
 
   const { quotaGuard: guard, cache: keep } = settings;
   const reserve = guard?.reserve ?? 0;
-  const paced = settings.pace ? pace({ clock, states, reserve, refreshQuota })(persistent) : persistent;
+  const paced = settings.pace ? pace({ clock, states, events, reserve, refreshQuota })(persistent) : persistent;
   const guarded = guard ? quotaGuard({ ...guard, states, refreshQuota })(paced) : paced;
   const cached = keep ? cache({ ...keep, baseUrl, timers, events, states, refreshQuota, now })(guarded) : guarded;
   const coalesced = coalesce({ timers, now })(useKey(keys)(cached));

@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts';
 import { RateLimitError, type RateLimitReason } from '../errors/rate-limit-error.ts';
+import type { ClientEvents } from '../events.ts';
 import { type RefreshQuota, SHARED_KEY_MS } from '../quota/refresh-quota.ts';
 import type { Handler, KeyedRequest } from '../request.ts';
 import type { KeyStates } from '../state/key-states.ts';
@@ -7,6 +8,7 @@ import type { KeyStates } from '../state/key-states.ts';
 interface PaceOptions {
   readonly clock: Clock;
   readonly states: KeyStates;
+  readonly events: ClientEvents;
   /** Requests that are not spread: the guard keeps them, and calls with `useReserve` do not wait. */
   readonly reserve: number;
   readonly refreshQuota: RefreshQuota;
@@ -26,14 +28,17 @@ export function pace(options: PaceOptions) {
     };
 }
 
-async function takeTurn(request: KeyedRequest, { clock, states, reserve }: PaceOptions): Promise<void> {
-  const { pacer } = states.of(request.key);
+async function takeTurn(request: KeyedRequest, { clock, states, events, reserve }: PaceOptions): Promise<void> {
+  const { key, signal, log } = request;
+  const { pacer } = states.of(key);
   const askedAtMs = clock.now();
   const slotAtMs = pacer.slotAt(reserve);
   const reason = whyNotWait(request, { slotAtMs, nowMs: askedAtMs });
   if (reason !== undefined) throw tooEarly(request, { reason, slotAtMs, nowMs: askedAtMs });
-  await pacer.turn(reserve, request.signal);
-  request.log.waited(clock.now() - askedAtMs);
+  const onWait = ({ untilMs, waiting }: { readonly untilMs: number; readonly waiting: number }) =>
+    events.wait({ key: key.masked, reason: 'pace', waitMs: untilMs - clock.now(), until: new Date(untilMs), waiting });
+  await pacer.turn({ reserve, signal, onWait });
+  log.waited(clock.now() - askedAtMs);
 }
 
 interface Slot {

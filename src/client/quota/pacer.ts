@@ -4,12 +4,19 @@ import { Timers } from '../timers.ts';
 import type { QuotaLedger } from './quota-ledger.ts';
 
 /** While requests wait, the quota can change (an upgrade, another process), and so can the clock. */
-const LOOK_AGAIN_MS = 60_000;
+const LOOK_AGAIN_MS = 300_000;
 
-interface Turn {
+interface PacedRequest {
   /** Requests that are not spread. */
   readonly reserve: number;
+  readonly signal: CancelSignal;
+  /** Told once, when this request is the next and its time has not come. */
+  readonly onWait: (wait: { readonly untilMs: number; readonly waiting: number }) => void;
+}
+
+interface Turn extends PacedRequest {
   readonly come: () => void;
+  isTold: boolean;
 }
 
 /** Lets the requests of a key through one by one, evenly spread until its quota resets; first come, first served. */
@@ -39,7 +46,8 @@ export class Pacer {
   }
 
   /** Resolves when it is this request's turn; rejects with the signal's reason, and then takes no turn. */
-  turn(reserve: number, signal: CancelSignal): Promise<void> {
+  turn(request: PacedRequest): Promise<void> {
+    const { signal } = request;
     return new Promise((resolve, reject) => {
       if (signal.aborted) return reject(signal.reason);
       const leave = () => {
@@ -51,7 +59,7 @@ export class Pacer {
         signal.removeEventListener('abort', leave);
         resolve();
       };
-      const turn = { reserve, come };
+      const turn = { ...request, come, isTold: false };
       signal.addEventListener('abort', leave, { once: true });
       this.#waiting.add(turn);
       if (this.#waiting.size === 1) this.#advance();
@@ -62,15 +70,22 @@ export class Pacer {
   #advance(): void {
     for (const turn of this.#waiting) {
       const now = this.#clock.now();
-      const waitMs = this.#nextAt(turn.reserve) - now;
-      if (waitMs > 0) {
-        this.#stopTimer = this.#timers.after(Math.min(waitMs, LOOK_AGAIN_MS), () => this.#advance());
+      const untilMs = this.#nextAt(turn.reserve);
+      if (untilMs > now) {
+        this.#wait(turn, untilMs);
         return;
       }
       this.#waiting.delete(turn);
       this.#lastAtMs = now;
       turn.come();
     }
+  }
+
+  #wait(turn: Turn, untilMs: number): void {
+    const waitMs = Math.min(untilMs - this.#clock.now(), LOOK_AGAIN_MS);
+    this.#stopTimer = this.#timers.after(waitMs, () => this.#advance());
+    if (!turn.isTold) turn.onWait({ untilMs, waiting: this.#waiting.size });
+    turn.isTold = true;
   }
 
   #nextAt(reserve: number): number {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { FxRatesOptions } from '../../../src/client/index.ts';
+import type { FxRatesOptions, WaitEvent } from '../../../src/client/index.ts';
 import { quiet, ticksUntilSettled } from '../../helpers/fake-clock.ts';
 import type { Reply } from '../../helpers/fake-fetch.ts';
 import { failure, quotaRecord, success } from '../../helpers/service-replies.ts';
@@ -38,6 +38,21 @@ test('the first call goes at once, the next one a spacing later', async () => {
   expect(waitedMs / spacing(100)).toBeCloseTo(1, 1);
   expect(meta.attempts).toMatchObject([{ status: 200, waitedMs, reason: 'first' }]);
   expect(clock.pending).toBe(0);
+});
+
+test('a wait for a turn is told of, once', async () => {
+  const waits: WaitEvent[] = [];
+  const { fx, clock } = paced(success(), { onWait: (wait) => waits.push(wait) });
+  await fx.latest({ call: 1 });
+  const startedAt = clock.now();
+
+  await clock.run(fx.latest({ call: 2 }));
+
+  expect(waits).toHaveLength(1);
+  const [{ waitMs, until, ...wait }] = waits as [WaitEvent];
+  expect(wait).toEqual({ key: 'fx_live_…cdef', reason: 'pace', waiting: 1 });
+  expect(waitMs / spacing(100)).toBeCloseTo(1, 1);
+  expect(Number(until)).toBeCloseTo(startedAt + waitMs, -1);
 });
 
 test('a call whose turn comes after its deadline fails at once, and says when to come back', async () => {
