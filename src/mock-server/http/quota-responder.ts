@@ -14,7 +14,7 @@ export const quotaResponder: Responder = ({ key, quota }, { behaviour }) => {
     rate_limit_per_minute: plans[plan].rateLimitPerMinute,
     snapshot_granularity: behaviour.use('snapshotGranularity'),
     historical_days: INVENTED_HISTORICAL_DAYS[plan],
-    resets_at: new Date(quota.resetsAt).toISOString(),
+    resets_at: isoTime(quota.resetsAt),
   };
   return success(record);
 };
@@ -27,4 +27,12 @@ function monthlyLimitField(plan: PlanName, behaviour: Behaviour): Pick<QuotaData
   if (limit !== null) return { monthly_limit: limit };
   const unlimited = behaviour.use('unlimitedAs');
   return unlimited === 'omitted' ? {} : { monthly_limit: unlimited };
+}
+
+// Kept, because nearly all keys share the end of their month.
+let lastIso = { at: 0, text: '' };
+
+function isoTime(at: number): string {
+  if (at !== lastIso.at) lastIso = { at, text: new Date(at).toISOString() };
+  return lastIso.text;
 }

@@ -14,15 +14,19 @@ type AuthenticationSwitch = Extract<keyof BehaviourValues, 'missingKey' | 'malfo
 /** Looks a key up by its hash; `undefined` stands for a request without one. */
 export function authenticate(context: ServiceContext, presented: string | undefined, at: number): Authentication {
   if (presented === undefined) return { refusedBy: 'missingKey', why: 'the request carries no API key' };
-  if (!API_KEY.test(presented))
-    return { refusedBy: 'malformedKey', why: 'the credential does not look like an API key' };
   const key = context.state.keysByHash.get(hashOf(presented));
-  if (key === undefined) return { refusedBy: 'unknownKey', why: 'this mock never gave out such a key' };
+  if (key === undefined) return stranger(presented);
   if (isRevoked(context, key, at)) return { key, refusedBy: 'revokedKey', why: `${key.id} is revoked` };
   if (isBlocked(context, key)) {
     return { key, refusedBy: 'revokedKey', why: `${key.id} is above the cap of the ${key.account.plan} plan` };
   }
   return { key };
+}
+
+function stranger(presented: string): Authentication {
+  return API_KEY.test(presented)
+    ? { refusedBy: 'unknownKey', why: 'this mock never gave out such a key' }
+    : { refusedBy: 'malformedKey', why: 'the credential does not look like an API key' };
 }
 
 const API_KEY = new RegExp(apiKeyPattern);

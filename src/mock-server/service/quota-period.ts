@@ -26,10 +26,15 @@ export function quotaPeriod(kind: BehaviourValues['quotaPeriod'], now: number, a
   }
 }
 
+// Kept, because nearly every request falls into the month of the one before.
+let lastMonth: QuotaPeriod = { start: 0, end: 0 };
+
 function calendarMonth(now: number): QuotaPeriod {
+  if (now >= lastMonth.start && now < lastMonth.end) return lastMonth;
   const date = new Date(now);
   const [year, month] = [date.getUTCFullYear(), date.getUTCMonth()];
-  return { start: Date.UTC(year, month), end: Date.UTC(year, month + 1) };
+  lastMonth = { start: Date.UTC(year, month), end: Date.UTC(year, month + 1) };
+  return lastMonth;
 }
 
 /** Months from the day and time the account was made; in a shorter month, from its last day. */
