@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { keepToken } from './admin-api.ts';
+import { keepToken, takeToken } from './admin-api.ts';
 import { html } from './html.ts';
 import { SECTIONS } from './sections.ts';
 import { useMock } from './use-mock.ts';
@@ -13,7 +13,7 @@ export function App() {
     </header>
     <main id="main">
       <h1 class="hidden">Control panel</h1>
-      ${problem !== '' && html`<p class="note bad wide" role="alert">${problem}</p>`}
+      ${problem !== '' && !(needsToken && takeToken() === '') && html`<p class="note bad wide" role="alert">${problem}</p>`}
       ${needsToken && html`<${TokenForm} connect=${connect} />`}
       ${!needsToken && view !== undefined && SECTIONS.map((Section) => html`<${Section} view=${view} entries=${entries} act=${act} />`)}
     </main>`;

@@ -11,7 +11,7 @@ const STEPS = [
 ] as const;
 
 export function ClockSection({ view: { clock }, act }: SectionProps) {
-  return html`<section class="card">
+  return html`<section class="card wide">
     <div class="row between">
       <h2>Clock</h2>
       <span class="badge">${clock.mode === 'real' ? 'runs in real time' : 'virtual: moves when told'}</span>

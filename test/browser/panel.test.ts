@@ -1,0 +1,147 @@
+import { expect, test } from 'vitest';
+import { createMockServer } from '../../src/mock-server/index.ts';
+import { hasChromium, lookAt, openBrowser, type Page } from '../helpers/browser-chromium.ts';
+
+const browserTest = test.skipIf(!hasChromium);
+
+async function serving() {
+  const mock = createMockServer({ clock: { mode: 'virtual', autoAdvance: false } });
+  const server = await mock.serve();
+  const { key, id } = mock.createKey();
+  const call = (times = 1) =>
+    Promise.all(
+      Array.from({ length: times }, () => fetch(`${server.url}/api/v1/latest`, { headers: { authorization: key } })),
+    );
+  return { mock, key, id, call, ...server };
+}
+
+async function openPanel(page: Page, url: string) {
+  const problems: string[] = [];
+  page.on('console', (message) => void (message.type() === 'error' && problems.push(message.text())));
+  page.on('pageerror', (error) => void problems.push(String(error)));
+  page.on(
+    'request',
+    (request) => void (new URL(request.url()).origin !== new URL(url).origin && problems.push(request.url())),
+  );
+  await page.goto(url);
+  await page.getByRole('heading', { name: 'Clock' }).waitFor();
+  return problems;
+}
+
+browserTest('shows requests as they come, with the reason for each refusal', async () => {
+  const { mock, key, call, adminUrl, close } = await serving();
+  await call();
+  await using browser = await openBrowser();
+  const { page } = browser;
+  const problems = await openPanel(page, adminUrl);
+  expect(page.url()).not.toContain('token');
+
+  await page.getByText('GET /api/v1/latest').waitFor();
+  await call(30);
+  await page.getByText('30 of 30 requests of this minute are used').waitFor();
+  await page.getByLabel('30 requests served, 1 refused; the limit is 30 a minute').waitFor();
+  await page.getByLabel('refused only').check();
+  expect(await page.getByRole('list', { name: 'Requests, newest first' }).getByRole('listitem').count()).toBe(1);
+  expect(await page.content()).not.toContain(key);
+  expect(problems).toEqual([]);
+
+  await page.getByRole('button', { name: 'Empty' }).first().click();
+  await page.getByText('No requests that were refused yet.').waitFor();
+  expect(mock.journal).toEqual([]);
+  await close();
+});
+
+browserTest('moves the clock, changes switches, makes and revokes keys, and shows the mails', async () => {
+  const { mock, url, adminUrl, close } = await serving();
+  await using browser = await openBrowser();
+  const { page } = browser;
+  const problems = await openPanel(page, adminUrl);
+
+  await page.getByRole('button', { name: 'To the quota reset' }).click();
+  await page.getByText('2026-02-01 00:00:00 UTC').waitFor();
+  expect(mock.clock.now()).toBe(Date.UTC(2026, 1, 1));
+
+  await page.getByText('Per-minute limit').click();
+  await page.getByLabel('rateWindow').selectOption({ label: 'token-bucket' });
+  await page.getByRole('button', { name: 'Put 1 back to the default' }).waitFor();
+  expect(mock.behaviour.values.rateWindow).toBe('token-bucket');
+  await page.getByRole('button', { name: 'Put 1 back to the default' }).click();
+  await page.getByRole('button', { name: 'All at their defaults' }).waitFor();
+
+  await page.getByLabel('Plan of a new key').selectOption('developer');
+  await page.getByRole('button', { name: 'Create key' }).click();
+  const key = await page.getByLabel('New key, shown this once').inputValue();
+  expect((await fetch(`${url}/api/v1/quota`, { headers: { authorization: key } })).status).toBe(200);
+  await page.getByRole('button', { name: 'Revoke key_2' }).click();
+  await page.getByText('revoked', { exact: true }).waitFor();
+  expect(mock.keys.get('key_2').state).toBe('revoked');
+  expect(problems).toEqual([]);
+  await close();
+});
+
+browserTest('leads from the dashboard over the outbox to the confirmed account', async () => {
+  const { dashboardUrl, adminUrl, close } = await serving();
+  await using browser = await openBrowser();
+  const { page } = browser;
+  await openPanel(page, adminUrl);
+
+  await page.goto(dashboardUrl);
+  const signUp = page.getByRole('region', { name: 'Sign up' });
+  await signUp.getByLabel('E-mail address').fill('ada@example.test');
+  await signUp.getByRole('button').click();
+  await page.getByRole('link', { name: 'outbox of the control panel' }).click();
+  await page.getByRole('link', { name: 'Confirm ada@example.test' }).click();
+
+  await page.getByText('Your e-mail address is confirmed').waitFor();
+  await close();
+});
+
+browserTest('asks for the token where the address did not bring it', async () => {
+  const { url, adminToken, close } = await serving();
+  await using browser = await openBrowser();
+  const { page } = browser;
+
+  await page.goto(`${url}/__fxrates`);
+  await page.getByLabel('Admin token').fill('wrong');
+  await page.getByRole('button', { name: 'Open the panel' }).click();
+  await page.getByText('This is not the admin token.').waitFor();
+  await page.getByLabel('Admin token').fill(adminToken);
+  await page.getByRole('button', { name: 'Open the panel' }).click();
+
+  await page.getByRole('heading', { name: 'Clock' }).waitFor();
+  await close();
+});
+
+browserTest(
+  'the panel is clean for axe, in light and dark, wide and narrow',
+  async () => {
+    const { mock, url, call, adminUrl, dashboardUrl, close } = await serving();
+    await using browser = await openBrowser();
+    const { page } = browser;
+    await page.goto(`${url}/__fxrates/`);
+    await page.getByLabel('Admin token').waitFor();
+    const findings = [...(await lookAt(page, 'panel-1-token'))];
+
+    await page.goto(dashboardUrl);
+    await page.getByRole('region', { name: 'Sign up' }).getByLabel('E-mail address').fill('ada@example.test');
+    await page.getByRole('button', { name: 'Create account' }).click();
+    for (let second = 0; second < 40; second += 1) {
+      await call((second * 7) % 4);
+      await mock.clock.advance(1500);
+    }
+    await fetch(`${url}/api/v1/quota`);
+    await fetch(`${url}/api/v2/latest?base=EUR`);
+    mock.behaviour.set({ rateHeaders: 'x-ratelimit' });
+    const { id } = mock.createKey({ plan: 'developer' });
+    mock.keys.revoke(id);
+    await page.goto(adminUrl);
+    await page.getByText('Per-minute limit').click();
+    await page.getByText('1 changed').waitFor();
+    await page.getByText('There is no such endpoint').waitFor();
+    findings.push(...(await lookAt(page, 'panel-2-all')));
+
+    expect(findings).toEqual([]);
+    await close();
+  },
+  120_000,
+);
