@@ -1,10 +1,12 @@
 import { useState } from 'preact/hooks';
 import { keepToken, takeToken } from './admin-api.ts';
 import { html } from './html.ts';
+import { OutboxSection } from './outbox-section.ts';
 import { SECTIONS } from './sections.ts';
 import { useMock } from './use-mock.ts';
 
 export function App() {
+  const sections = location.pathname.endsWith('/outbox') ? [OutboxSection] : SECTIONS;
   const { view, entries, problem, needsToken, act, connect } = useMock();
   return html`<a class="skip" href="#main">Skip to the content</a>
     <header class="bar">
@@ -15,7 +17,7 @@ export function App() {
       <h1 class="hidden">Control panel</h1>
       ${problem !== '' && !(needsToken && takeToken() === '') && html`<p class="note bad wide" role="alert">${problem}</p>`}
       ${needsToken && html`<${TokenForm} connect=${connect} />`}
-      ${!needsToken && view !== undefined && SECTIONS.map((Section) => html`<${Section} view=${view} entries=${entries} act=${act} />`)}
+      ${!needsToken && view !== undefined && sections.map((Section) => html`<${Section} view=${view} entries=${entries} act=${act} />`)}
     </main>`;
 }
 

@@ -39,6 +39,7 @@ function optionsFor(width: number): uPlot.Options {
   return {
     width,
     height: HEIGHT,
+    padding: [8, 28, 0, 0],
     legend: { show: false },
     cursor: { show: false },
     scales: { y: { range: (_, __, high) => [0, Math.max(2, high * 1.1)] } },

@@ -1,0 +1,62 @@
+import { expect, test } from 'vitest';
+import { createMockServer } from '../../../src/mock-server/index.ts';
+
+async function serving() {
+  const mock = createMockServer();
+  const { url, adminToken } = await mock.serve();
+  const get = async (path: string, init: RequestInit = {}) => {
+    const response = await fetch(`${url}/__fxrates${path}`, { redirect: 'manual', ...init });
+    return { status: response.status, headers: response.headers, text: await response.text() };
+  };
+  return { mock, adminToken, get, [Symbol.asyncDispose]: () => mock.close() };
+}
+
+test('serves the page to anybody, with a policy that lets its own files alone run', async () => {
+  await using it = await serving();
+  it.mock.createKey();
+
+  const { status, headers, text } = await it.get('/');
+
+  expect(status).toBe(200);
+  expect(headers.get('content-type')).toBe('text/html; charset=utf-8');
+  const policy = headers.get('content-security-policy');
+  expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'");
+  expect(policy).not.toContain('unsafe');
+  expect(text).not.toContain(it.adminToken);
+  expect(text).not.toMatch(/https?:|key_1|_live_| style=|<script>/);
+});
+
+test.each([
+  ['/panel.js', 'text/javascript; charset=utf-8'],
+  ['/panel.css', 'text/css; charset=utf-8'],
+])('serves %s from the package, with nothing loaded from elsewhere', async (path, type) => {
+  await using it = await serving();
+
+  const { status, headers, text } = await it.get(path);
+
+  expect([status, headers.get('content-type')]).toEqual([200, type]);
+  expect(text.length).toBeGreaterThan(1000);
+  expect(text).not.toMatch(/\bimport\b *["'(]|@import|url\(|new Function|\beval\(/);
+});
+
+test('leads from the address without a slash to the panel', async () => {
+  await using it = await serving();
+  const { status, headers } = await it.get('');
+  expect([status, headers.get('location')]).toEqual([308, '/__fxrates/']);
+});
+
+test('the outbox is a page for a browser and a list for whoever has the token', async () => {
+  await using it = await serving();
+  const accept = 'text/html,application/xhtml+xml';
+
+  expect((await it.get('/outbox', { headers: { accept } })).text).toContain('<!doctype html>');
+  expect((await it.get('/outbox')).status).toBe(401);
+  const authorization = `Bearer ${it.adminToken}`;
+  expect((await it.get('/outbox', { headers: { accept, authorization } })).text).toBe('[]');
+});
+
+test('answers HEAD without a body, and takes no other method', async () => {
+  await using it = await serving();
+  expect(await it.get('/', { method: 'HEAD' })).toMatchObject({ status: 200, text: '' });
+  expect((await it.get('/', { method: 'POST' })).status).toBe(401);
+});
