@@ -1,4 +1,5 @@
 import { Readable, Writable } from 'node:stream';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { HttpResponse, http } from 'msw';
 import * as undici from 'undici';
 import { expect, test } from 'vitest';
@@ -166,4 +167,96 @@ test('a body left unread does not disturb the next request', async () => {
 
   await mock.clock.advance(60_000);
   expect((await undici.request(url, { dispatcher })).statusCode).toBe(200);
+});
+
+/** Lets everything happen that is ready to. */
+const quiet = async () => {
+  for (let turn = 0; turn < 20; turn += 1) await nextTurn();
+};
+
+test('a handler that pauses hears nothing more until it resumes', async () => {
+  const mock = newMock();
+  const heard: string[] = [];
+  let controller: undici.Dispatcher.DispatchController | undefined;
+
+  mock.dispatcher.dispatch(
+    { origin: mock.baseUrl, path: '/api/v1/quota', method: 'GET' },
+    {
+      onRequestStart: (given) => {
+        controller = given;
+      },
+      onResponseStart: (given, status) => {
+        heard.push(`status ${status}`);
+        given.pause();
+      },
+      onResponseData: (given, chunk) => {
+        heard.push(`${JSON.parse(chunk.toString()).error.code}`);
+        given.pause();
+      },
+      onResponseEnd: () => heard.push('end'),
+      onResponseError: () => heard.push('error'),
+    },
+  );
+  await quiet();
+  expect([heard, controller?.paused]).toEqual([['status 401'], true]);
+  controller?.resume();
+  await quiet();
+  expect(heard).toEqual(['status 401', 'unauthorized']);
+  controller?.resume();
+  await quiet();
+
+  expect([heard.at(-1), controller?.aborted, controller?.reason]).toEqual(['end', false, null]);
+});
+
+test('a handler that aborts while it pauses hears of the abort, and of nothing else', async () => {
+  const mock = newMock();
+  const heard: string[] = [];
+  let controller: undici.Dispatcher.DispatchController | undefined;
+  mock.dispatcher.dispatch(
+    { origin: new URL(mock.baseUrl), path: '/api/v1/quota', method: 'GET' },
+    {
+      onRequestStart: (given) => {
+        controller = given;
+      },
+      onResponseStart: (given) => given.pause(),
+      onResponseData: () => heard.push('data'),
+      onResponseEnd: () => heard.push('end'),
+      onResponseError: (_, error) => heard.push(error.message),
+    },
+  );
+  await quiet();
+
+  controller?.abort(new Error('enough'));
+  controller?.abort(new Error('once more'));
+  await quiet();
+
+  expect(heard).toEqual(['enough']);
+  expect(controller?.aborted).toBe(true);
+});
+
+test('a handler of the older kind gets raw headers, and may hold the body back', async () => {
+  const mock = newMock();
+  const heard: string[] = [];
+  let resume = () => {};
+
+  mock.dispatcher.dispatch(
+    { origin: mock.baseUrl, path: '/api/v1/quota', method: 'GET' },
+    {
+      onConnect: () => heard.push('connect'),
+      onHeaders: (status, raw, resumeBody, statusText) => {
+        resume = resumeBody;
+        heard.push(`${status} ${statusText} ${raw[0]}`);
+        return false;
+      },
+      onData: () => heard.push('data') > 0,
+      onComplete: () => heard.push('complete'),
+      onError: () => heard.push('error'),
+    },
+  );
+  await quiet();
+  expect(heard).toEqual(['connect', '401 Unauthorized content-type']);
+  resume();
+  await quiet();
+
+  expect(heard.slice(2)).toEqual(['data', 'complete']);
 });
