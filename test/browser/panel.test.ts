@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createMockServer } from '../../src/mock-server/index.ts';
-import { hasChromium, lookAt, openBrowser, type Page } from '../helpers/browser-chromium.ts';
+import { axeFindings, hasChromium, lookAt, openBrowser, type Page } from '../helpers/browser-chromium.ts';
 
 const browserTest = test.skipIf(!hasChromium);
 
@@ -145,3 +145,12 @@ browserTest(
   },
   120_000,
 );
+
+browserTest('axe finds what is wrong with a page, so that its silence means something', async () => {
+  await using browser = await openBrowser();
+  await browser.page.setContent(
+    '<main><input><img src="data:,"><p style="color:#ccc;background:#fff">faint</p></main>',
+  );
+  const findings = (await axeFindings(browser.page)).join('\n');
+  for (const rule of ['label', 'image-alt', 'color-contrast', 'html-has-lang']) expect(findings).toContain(`${rule}: `);
+});

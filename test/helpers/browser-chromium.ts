@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import axe from 'axe-core';
+import { type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 
 const CHROMIUM = '/usr/bin/chromium';
 
@@ -42,13 +42,11 @@ export async function openBrowser(options: BrowserContextOptions = {}) {
   };
 }
 
-const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
-
 /** What axe-core finds wrong with a page, rule by rule; best practices included. */
 export async function axeFindings(page: Page): Promise<readonly string[]> {
   const session = await page.context().newCDPSession(page);
   // The page's policy forbids scripts from elsewhere, and shall: axe comes in by the debugger.
-  await page.evaluate(await readAxe());
+  await page.evaluate(axe.source);
   const { result } = await session.send('Runtime.evaluate', {
     expression: 'axe.run().then(({ violations }) => JSON.stringify(violations))',
     awaitPromise: true,
@@ -63,11 +61,6 @@ export async function axeFindings(page: Page): Promise<readonly string[]> {
 interface Violation {
   readonly id: string;
   readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[];
-}
-
-async function readAxe(): Promise<string> {
-  const { readFile } = await import('node:fs/promises');
-  return await readFile(AXE, 'utf8');
 }
 
 /** Looks at one page in light, dark and at 400 px; axe must be content each time. Pictures go to SCREENSHOTS, if set. */
@@ -96,4 +89,4 @@ function isWiderThanScreen(page: Page): Promise<boolean> {
   return page.evaluate('document.documentElement.scrollWidth > document.documentElement.clientWidth');
 }
 
-export type { BrowserContext, Page };
+export type { Page };
