@@ -12,7 +12,7 @@ import { operationEndpoint, pathEndpoint } from './endpoints.ts';
 import { ConfigError } from './errors/config-error.ts';
 import { ClientEvents } from './events.ts';
 import { createKeySource, type KeySource } from './keys/key-source.ts';
-import type { LimiterView } from './limits/rate-limiter.ts';
+import type { LimiterView } from './limits/limiter-view.ts';
 import type { Answer, Caller } from './middleware/coalesce.ts';
 import type { FxRatesOptions } from './options.ts';
 import { withPatience } from './patience.ts';

@@ -18,7 +18,7 @@ export { TimeoutError } from './errors/timeout-error.ts';
 export type { EventHooks, Logger, QuotaEvent, RequestEvent, RetryEvent, WaitEvent } from './events.ts';
 export { FxRates, type GetOptions } from './fxrates.ts';
 export type { ApiKeyOption } from './keys/key-source.ts';
-export type { LimiterView } from './limits/rate-limiter.ts';
+export type { LimiterView } from './limits/limiter-view.ts';
 export type { AuthForm, CacheOptions, FxRatesOptions, QuotaGuardOptions, RateLimitOptions } from './options.ts';
 export { forecastQuota, type QuotaForecast } from './quota/forecast.ts';
 export type { QuotaEstimate } from './quota/quota-ledger.ts';

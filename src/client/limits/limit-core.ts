@@ -17,19 +17,37 @@ export interface LimitView {
   readonly window: 'unknown' | 'sliding' | 'fixed' | 'token-bucket';
 }
 
+/** The answer to a call. */
+export interface Answer {
+  readonly now: number;
+  readonly sentAt: number;
+  /** As it was granted. */
+  readonly probe: boolean;
+}
+
+/** A 429. */
+export interface LimitedAnswer extends Answer {
+  /** Milliseconds that Retry-After asks to wait from `now`; `undefined` without a usable one. */
+  readonly hintMs: number | undefined;
+}
+
 /**
  * The decisions of a rate limiter, without clock, timer or queue: time is passed in. For every call granted by
  * `acquire`, exactly one of `ok`, `limited`, `lost` and `unused` is reported.
  */
 export interface LimitCore {
-  acquire(now: number, waitingLow: number, waitingHigh: number): Grant;
+  acquire(now: number, waiting: number): Grant;
   /** Any answer but a refusal for the rate: the server counted the call. */
-  ok(now: number, sentAt: number, probe: boolean): void;
-  limited(now: number, sentAt: number, probe: boolean, hintMs: number | undefined): void;
+  ok(answer: Answer): void;
+  limited(answer: LimitedAnswer): void;
   /** No answer: the server may have counted the call. */
-  lost(now: number, sentAt: number): void;
+  lost(answer: Answer): void;
   /** Granted and then not sent. */
   unused(): void;
+  /** The `Date` header of an answer, in milliseconds since the epoch. */
+  observeDate(serverDate: number, answer: Answer): void;
+  /** The waits asked for so far were misread as too long: the gate may open at `now`. */
+  reopen(now: number): void;
   /** The plan's limit became known. */
   tellLimit(perMinute: number): void;
   /** The earliest time at which a call with `ahead` others before it can be sent, as far as is known. */

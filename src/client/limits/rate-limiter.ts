@@ -1,9 +1,12 @@
+import type { CancelSignal } from '../cancellation.ts';
 import type { Clock } from '../clock.ts';
 import { Alarm } from './alarm.ts';
-import type { LimitCore, LimitView } from './limit-core.ts';
+import { parseHttpDate } from './http-date.ts';
+import type { Answer, LimitCore } from './limit-core.ts';
+import { LimitDecisions } from './limit-decisions.ts';
 import { LimitError, type LimitReason } from './limit-error.ts';
-import { LimitMachine } from './limit-machine.ts';
 import { type LimiterSettings, limiterSettings, requireCount } from './limiter-settings.ts';
+import type { LimiterView, LimiterWait } from './limiter-view.ts';
 import { type AnswerHeaders, Permit, type RefusalAnswerHeaders } from './permit.ts';
 import { RetryAfterReader, type RetryAfterReading } from './retry-after-reader.ts';
 import { SteadyTime } from './steady-time.ts';
@@ -22,16 +25,8 @@ export interface RateLimiterOptions extends Partial<LimiterSettings> {
   readonly onWait?: ((wait: LimiterWait) => void) | undefined;
 }
 
-export interface LimiterWait {
-  /** Milliseconds since the Unix epoch. */
-  readonly until: number;
-  readonly waiting: number;
-  /** `'refused'`: the server said when to come back. `'window'`: the limit of this window is used up. */
-  readonly reason: 'refused' | 'window';
-}
-
 export interface AcquireOptions {
-  readonly signal?: AbortSignal | undefined;
+  readonly signal?: CancelSignal | undefined;
   /** Milliseconds since the Unix epoch; a function is asked again when the time has come. Default: none. */
   readonly deadlineAt?: number | (() => number) | undefined;
   /** High-priority calls go before all others. Default: `'low'`. */
@@ -40,17 +35,6 @@ export interface AcquireOptions {
   readonly wait?: boolean | undefined;
   /** The permit of the refused attempt: the call keeps its place, at the head of the line. */
   readonly retryOf?: Permit | undefined;
-}
-
-export interface LimiterView {
-  readonly gate: 'open' | { readonly until: number };
-  readonly waiting: number;
-  readonly inFlight: number;
-  /** Calls per minute this process may make, told or learned; `undefined` while unknown. */
-  readonly perMinute: number | undefined;
-  readonly window: LimitView['window'];
-  /** The earliest time at which a call that comes now could be sent. Milliseconds since the Unix epoch. */
-  readonly nextSlotAt: number;
 }
 
 interface Call extends Waiter {
@@ -70,6 +54,7 @@ export class RateLimiter {
   #lastTicket = 0;
   #isServing = false;
   #toldUntil = Number.NEGATIVE_INFINITY;
+  #observedAt = Number.NEGATIVE_INFINITY;
   /** Set by a Retry-After too long to wait for. */
   #closed: { readonly until: number; readonly retryAt: number } | undefined;
 
@@ -77,9 +62,10 @@ export class RateLimiter {
     const settings = limiterSettings(given);
     this.#time = new SteadyTime(clock);
     this.#alarm = new Alarm(clock, () => this.#serve());
-    this.#core = new LimitMachine({
+    this.#core = new LimitDecisions({
       perMinute: settings.perMinute === 'learn' ? undefined : settings.perMinute,
       maxConcurrent: settings.maxConcurrent,
+      probe: settings.probe,
     });
     this.#reader = new RetryAfterReader(settings.retryAfterUnit);
     this.#maxRetryAfterMs = settings.maxRetryAfterMs;
@@ -175,7 +161,7 @@ export class RateLimiter {
   #serve(): void {
     const now = this.#time.now();
     this.#refuseTooLate(now);
-    const { n, probe, at } = this.#core.acquire(now, this.#line.low, this.#line.high);
+    const { n, probe, at } = this.#core.acquire(now, this.#line.size);
     for (let served = 0; served < n; served += 1) {
       const call = this.#line.next();
       call?.grant(new Permit(this.#reports, { sentAt: now, probe, ticket: call.ticket }));
@@ -211,28 +197,26 @@ export class RateLimiter {
 
   readonly #reports = {
     ok: (permit: Permit, { date }: AnswerHeaders) => {
-      const now = this.#time.now();
+      const answer = this.#answerTo(permit);
       this.#reader.accepted(permit.sentAt);
-      this.#core.ok(now, permit.sentAt, permit.probe);
-      void date;
+      this.#core.ok(answer);
+      this.#observeDate(date, answer);
       this.#serveSoon();
     },
     limited: (permit: Permit, { retryAfter, date }: RefusalAnswerHeaders): RetryAfterReading => {
-      const now = this.#time.now();
-      const { sentAt, probe } = permit;
-      const reading = this.#reader.refused({
-        retryAfter: retryAfter ?? undefined,
-        date: date ?? undefined,
-        sentAt,
-        now,
-      });
+      const answer = this.#answerTo(permit);
+      const { now, sentAt } = answer;
+      const headers = { retryAfter: retryAfter ?? undefined, date: date ?? undefined };
+      const reading = this.#reader.refused({ ...headers, sentAt, now });
+      this.#observeDate(date, answer);
+      if (reading.isRevision) this.#core.reopen(now);
       if ((reading.waitMs ?? 0) > this.#maxRetryAfterMs) this.#close(now, reading.waitMs ?? 0);
-      else this.#core.limited(now, sentAt, probe, reading.waitMs);
+      else this.#core.limited({ ...answer, hintMs: reading.waitMs });
       this.#serveSoon();
       return reading;
     },
     lost: (permit: Permit) => {
-      this.#core.lost(this.#time.now(), permit.sentAt);
+      this.#core.lost(this.#answerTo(permit));
       this.#serveSoon();
     },
     unused: () => {
@@ -240,6 +224,19 @@ export class RateLimiter {
       this.#serveSoon();
     },
   };
+
+  #answerTo({ sentAt, probe }: Permit): Answer {
+    return { now: this.#time.now(), sentAt, probe };
+  }
+
+  /** Once a second at most: the header has no finer grain. */
+  #observeDate(date: string | null | undefined, answer: Answer): void {
+    if (answer.now - this.#observedAt < 1_000) return;
+    const serverDate = parseHttpDate(date ?? undefined);
+    if (serverDate === undefined) return;
+    this.#observedAt = answer.now;
+    this.#core.observeDate(serverDate, answer);
+  }
 
   /** A longer quota than the window's is used up: nobody waits for it. */
   #close(now: number, waitMs: number): void {

@@ -1,15 +1,19 @@
 import { parseRetryAfter, type RetryAfterUnit, retryAfterMs } from './retry-after.ts';
 
-/** No limit per minute makes anybody wait longer than this; 60 s and a generous margin. */
-const SECONDS_AT_MOST = 95;
-/** One minute in milliseconds with a second's rounding; what is longer is a longer quota, in whatever unit. */
+/** No limit per minute asks for a longer wait: 60 s, rounded up. */
+const SECONDS_AT_MOST = 61;
+/** The same in milliseconds with a second's rounding; what is longer is a longer quota, in whatever unit. */
 const MILLISECONDS_AT_MOST = 61_200;
 /** How much a countdown in seconds may differ from the time that passed: rounding on both sides. */
-const COUNTDOWN_TOLERANCE_SECONDS = 2;
+const ROUNDING_SECONDS = 2;
 /** One such countdown can be chance (a token bucket that others drain too); two in a row are not. */
 const COUNTDOWNS_TO_REFUTE = 2;
+/** Refusals this close together get the same answer from every limit that counts in seconds. */
+const SAME_MOMENT_MS = 1_000;
+/** A limit per second beside the one per minute gives two answers in one moment. Three mean that they are not seconds. */
+const ANSWERS_THAT_SECONDS_CANNOT_GIVE = 3;
 
-/** What is known about the unit: not needed yet, milliseconds on trial, or settled by what came after a trial. */
+/** What is known about the unit: nothing yet, milliseconds on trial, or settled by the answers or the options. */
 export type UnitEvidence = 'assumed' | 'on-trial' | 'confirmed' | 'refuted' | 'set';
 
 export interface RetryAfterReading {
@@ -17,6 +21,8 @@ export interface RetryAfterReading {
   readonly waitMs: number | undefined;
   readonly unit: RetryAfterUnit;
   readonly evidence: UnitEvidence;
+  /** The unit turned out to be milliseconds: what was read before was too long. */
+  readonly isRevision: boolean;
 }
 
 /** A refusal's headers and times. */
@@ -44,6 +50,8 @@ export class RetryAfterReader {
   #evidence: UnitEvidence;
   readonly #setUnit: RetryAfterUnit | undefined;
   #trial: Trial | undefined;
+  /** Clearly different values of one moment. */
+  #moment: { readonly startedAt: number; readonly values: readonly number[] } = { startedAt: 0, values: [] };
 
   constructor(unit: 'auto' | RetryAfterUnit = 'auto') {
     this.#setUnit = unit === 'auto' ? undefined : unit;
@@ -52,19 +60,17 @@ export class RetryAfterReader {
 
   refused({ retryAfter, date, sentAt, now }: RefusalHeaders): RetryAfterReading {
     const parsed = parseRetryAfter(retryAfter);
-    if (parsed?.form !== 'integer') return this.#reading(retryAfterMs(parsed, { unit: 'seconds', date }), 'seconds');
-    this.#weigh(parsed.value, sentAt, now);
-    const unit = this.#unitOf(parsed.value);
-    return this.#reading(retryAfterMs(parsed, { unit, date }), unit);
+    const wasConfirmed = this.#evidence === 'confirmed';
+    if (parsed?.form === 'integer') this.#weigh(parsed.value, sentAt, now);
+    const unit = parsed?.form === 'integer' ? this.#unitOf(parsed.value) : 'seconds';
+    const waitMs = retryAfterMs(parsed, { unit, date });
+    const isRevision = !wasConfirmed && this.#evidence === 'confirmed';
+    return { waitMs, unit, evidence: this.#evidence, isRevision };
   }
 
   /** A call that was sent at `sentAt` was served. */
   accepted(sentAt: number): void {
     if (this.#trial && sentAt >= this.#trial.endsAt) this.#settle('confirmed');
-  }
-
-  #reading(waitMs: number | undefined, unit: RetryAfterUnit): RetryAfterReading {
-    return { waitMs, unit, evidence: this.#evidence };
   }
 
   #unitOf(value: number): RetryAfterUnit {
@@ -74,6 +80,7 @@ export class RetryAfterReader {
   }
 
   #weigh(value: number, sentAt: number, now: number): void {
+    if (this.#evidence === 'assumed' || this.#evidence === 'on-trial') this.#compareWithOthers(value, now);
     if (this.#evidence === 'assumed' && isTooLongInSeconds(value)) {
       this.#evidence = 'on-trial';
       this.#trial = { value, refusedAt: now, endsAt: now + value, countdowns: 0 };
@@ -82,10 +89,19 @@ export class RetryAfterReader {
     }
   }
 
+  /** Seconds left are the same for all who ask at the same moment; milliseconds left are not. */
+  #compareWithOthers(value: number, now: number): void {
+    if (now - this.#moment.startedAt > SAME_MOMENT_MS) this.#moment = { startedAt: now, values: [] };
+    const { startedAt, values } = this.#moment;
+    if (values.some((other) => Math.abs(other - value) <= ROUNDING_SECONDS)) return;
+    this.#moment = { startedAt, values: [...values, value] };
+    if (values.length + 1 >= ANSWERS_THAT_SECONDS_CANNOT_GIVE) this.#settle('confirmed');
+  }
+
   /** Refused after the wait: values that go down by the seconds that passed are in seconds; else the trial goes on. */
   #judge(trial: Trial, value: number, now: number): void {
     const passedSeconds = (now - trial.refusedAt) / 1000;
-    const isCountdown = Math.abs(trial.value - value - passedSeconds) <= COUNTDOWN_TOLERANCE_SECONDS;
+    const isCountdown = Math.abs(trial.value - value - passedSeconds) <= ROUNDING_SECONDS;
     const countdowns = isCountdown ? trial.countdowns + 1 : 0;
     if (countdowns >= COUNTDOWNS_TO_REFUTE) this.#settle('refuted');
     else this.#trial = { value, refusedAt: now, endsAt: now + value, countdowns };

@@ -15,7 +15,7 @@ const EPOCH_MILLISECONDS_FROM = 1e12;
 
 /**
  * Reads a Retry-After header: an integer, a decimal (seconds), a comma list of them (duplicates joined by HTTP; the
- * longest counts), an HTTP date or a Unix time. Zero and anything else count as absent.
+ * longest counts), an HTTP date or a Unix time. Anything else counts as absent.
  */
 export function parseRetryAfter(text: string | undefined): RetryAfter | undefined {
   const trimmed = text?.trim() ?? '';
@@ -23,7 +23,6 @@ export function parseRetryAfter(text: string | undefined): RetryAfter | undefine
   if (date !== undefined) return { form: 'moment', epochMs: date };
   if (!NUMBER_LIST.test(trimmed)) return undefined;
   const value = Math.max(...trimmed.split(',').map(Number));
-  if (value <= 0) return undefined;
   if (value >= EPOCH_MILLISECONDS_FROM) return { form: 'moment', epochMs: value };
   if (value > EPOCH_SECONDS_FROM) return { form: 'moment', epochMs: value * 1000 };
   return Number.isInteger(value) ? { form: 'integer', value } : { form: 'wait', ms: value * 1000 };

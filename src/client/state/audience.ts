@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
 import type { ClientEvents } from '../events.ts';
-import type { LimiterWait } from '../limits/rate-limiter.ts';
+import type { LimiterWait } from '../limits/limiter-view.ts';
 
 /** The clients whose calls wait for one limiter: each hears of a wait once, and none is kept alive by it. */
 export class Audience {

@@ -1,0 +1,71 @@
+/** In flight at once at the start, while no limit is known: between these, and a quarter of what was accepted. */
+const FIRST_CALLS = 4;
+const MANY_CALLS = 64;
+
+/**
+ * What every refusal closes for all calls. When it opens, one call goes first; then one more than were accepted since,
+ * which doubles per round trip: a gate that opened too early costs one refusal, not one per waiting call.
+ */
+export class Gate {
+  #opensAt = Number.NEGATIVE_INFINITY;
+  #newsFrom = Number.NEGATIVE_INFINITY;
+  #isHalfOpen = false;
+  #wasClosed = false;
+  #accepted = 0;
+
+  get opensAt(): number {
+    return this.#opensAt;
+  }
+
+  /** Opened, and no answer yet from behind it. */
+  get isHalfOpen(): boolean {
+    return this.#isHalfOpen;
+  }
+
+  /** Accepted calls since the gate opened. */
+  get accepted(): number {
+    return this.#accepted;
+  }
+
+  /** Requests sent before the gate opened belong to the episode that closed it: their answers say nothing new. */
+  isNews(sentAt: number): boolean {
+    return sentAt >= this.#newsFrom;
+  }
+
+  /** Never opens earlier than any answer asked for. */
+  stayClosedUntil(at: number): void {
+    this.#opensAt = Math.max(this.#opensAt, at);
+  }
+
+  startEpisode(): void {
+    this.#newsFrom = this.#opensAt;
+  }
+
+  /** Closes for a new try. */
+  close(until: number): void {
+    this.stayClosedUntil(until);
+    this.#newsFrom = this.#opensAt;
+    this.#wasClosed = true;
+    this.#isHalfOpen = true;
+    this.#accepted = 0;
+  }
+
+  /** What the answers asked for was misread as far too long. */
+  reopen(at: number): void {
+    this.#opensAt = Math.min(this.#opensAt, at);
+    this.#newsFrom = Math.min(this.#newsFrom, at);
+  }
+
+  accept(): void {
+    this.#isHalfOpen = false;
+    this.#accepted += 1;
+  }
+
+  /** How many may be in flight; a known limit that has refused nothing needs no caution. */
+  ramp(isLimitKnown: boolean): number {
+    if (this.#isHalfOpen) return 1;
+    if (this.#wasClosed) return 1 + this.#accepted;
+    if (isLimitKnown) return Number.POSITIVE_INFINITY;
+    return Math.min(MANY_CALLS, Math.max(FIRST_CALLS, Math.floor(this.#accepted / 4)));
+  }
+}

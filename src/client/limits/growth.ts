@@ -1,0 +1,50 @@
+import { WINDOW_MS } from './window.ts';
+
+/** A bucket's rate grows by this much at once, in smaller steps near a rate that was refused. */
+export const LARGEST_STEP = 1.5;
+
+/**
+ * How a share that is smaller than the limit finds out that it may be larger: it sends a train of calls beyond its
+ * slots, one, then twice as many after each train that was accepted wholly, until one is refused.
+ */
+export class Growth {
+  /** Factor by which the rate of a bucket grows next. */
+  step = LARGEST_STEP;
+  /** Calls accepted when it last grew or shrank. */
+  acceptedAtStep = 0;
+  #train = 1;
+  #outstanding = 0;
+  #dueAt = 0;
+  #pauseMs = WINDOW_MS;
+
+  get train(): number {
+    return this.#train;
+  }
+
+  get dueAt(): number {
+    return this.#dueAt;
+  }
+
+  /** A window became known: it may be grown from `at` on. */
+  start(at: number): void {
+    this.#train = 1;
+    this.#dueAt = at;
+    this.#pauseMs = WINDOW_MS;
+  }
+
+  depart(calls: number): void {
+    this.#outstanding = calls;
+  }
+
+  accept(): void {
+    this.#outstanding -= 1;
+    if (this.#outstanding <= 0) this.#train *= 2;
+  }
+
+  /** Nothing to be had now: later again, after pauses that double up to `longestPauseMs`. */
+  refuse(now: number, longestPauseMs: number): void {
+    this.#train = 1;
+    this.#dueAt = now + this.#pauseMs;
+    this.#pauseMs = Math.min(longestPauseMs, 2 * this.#pauseMs);
+  }
+}

@@ -1,0 +1,74 @@
+import type { Beliefs } from './beliefs.ts';
+import { slowDown } from './bucket-growth.ts';
+import { classify, SHORTEST_GATE_MS, TOLERANCE_MS } from './classify.ts';
+import type { Refusal } from './refusal.ts';
+import { type BucketWindow, type FixedWindow, type LogWindow, WINDOW_MS } from './window.ts';
+
+/** A hint that differs from the known window by more than this contradicts it. */
+const CONTRADICTION_MS = 2_000;
+/** A refusal this soon after a boundary, with a hint this short, means that the boundary is later. */
+const NEAR_BOUNDARY_MS = 250;
+const NEAR_BOUNDARY_HINT_MS = 2_000;
+
+/** Rule for a refusal although the kind of window is known. */
+export function refuseKnown(beliefs: Beliefs, refusal: Refusal): void {
+  const { window } = beliefs;
+  if (window.kind === 'bucket') refuseBucket(beliefs, refusal, window);
+  else refuseWindow(beliefs, refusal, window);
+}
+
+function refuseBucket(beliefs: Beliefs, refusal: Refusal, window: BucketWindow): void {
+  const { now, isShort, hintMs } = refusal;
+  const { isTold, log, told, knownAt } = beliefs;
+  if (hintMs !== undefined && !isShort) return beginAnew(beliefs, refusal);
+  if (isTold && log.size >= told && now - knownAt >= WINDOW_MS) {
+    // A whole limit within a minute, and still refused: no bucket, but a window that forgets after a minute.
+    beliefs.limit = told;
+    return beliefs.become({ kind: 'log' }, now);
+  }
+  slowDown(beliefs, window, refusal);
+}
+
+function refuseWindow(beliefs: Beliefs, refusal: Refusal, window: LogWindow | FixedWindow): void {
+  const { now, isProbe } = refusal;
+  if (isProbe) return beliefs.growth.refuse(now, 2 * WINDOW_MS);
+  if (window.kind === 'fixed' && isNearBoundary(window, refusal)) return moveBoundary(beliefs, refusal);
+  shareWithOthers(beliefs, refusal, window);
+}
+
+function isNearBoundary({ startsAt, guardMs }: FixedWindow, { sentAt, hintMs = 0 }: Refusal): boolean {
+  return sentAt < startsAt + guardMs + NEAR_BOUNDARY_MS && hintMs <= NEAR_BOUNDARY_HINT_MS;
+}
+
+/** The boundary was thought too early; or it is none, and our own oldest call still counts. */
+function moveBoundary(beliefs: Beliefs, { now, sentAt, hintMs = 0 }: Refusal): void {
+  const { oldest } = beliefs.log;
+  if (oldest && now + hintMs >= oldest.sentAt + WINDOW_MS - TOLERANCE_MS) return beliefs.become({ kind: 'log' }, now);
+  beliefs.startTrial(now);
+  const opensAt = now + Math.max(hintMs, SHORTEST_GATE_MS);
+  beliefs.trial = { ...beliefs.trial, boundaryAfter: sentAt, opensAt };
+  beliefs.gate.close(opensAt);
+}
+
+/** Somebody else uses the key: what this process got in this window is its share; the shares add up to the limit. */
+function shareWithOthers(beliefs: Beliefs, refusal: Refusal, window: LogWindow | FixedWindow): void {
+  const { now, hintMs, isShort } = refusal;
+  const { log, gate, growth } = beliefs;
+  const got = window.kind === 'fixed' ? log.answeredSince(window.startsAt) : log.size;
+  if (hintMs === undefined && got < beliefs.limit / 2) {
+    beliefs.learnLimit(got);
+    return beginAnew(beliefs, refusal);
+  }
+  const nextAt = window.kind === 'fixed' ? window.startsAt + WINDOW_MS : (log.leavesAt(0) ?? now);
+  const hintedAt = now + (hintMs ?? 0);
+  const isOneSlot = isShort && hintedAt < nextAt - CONTRADICTION_MS;
+  if (!isOneSlot) beliefs.learnLimit(got);
+  if (hintMs !== undefined && Math.abs(hintedAt - nextAt) > CONTRADICTION_MS) return beginAnew(beliefs, refusal);
+  gate.stayClosedUntil(nextAt);
+  growth.start(nextAt + WINDOW_MS);
+}
+
+function beginAnew(beliefs: Beliefs, refusal: Refusal): void {
+  beliefs.startTrial(refusal.now);
+  classify(beliefs, refusal);
+}
