@@ -120,7 +120,7 @@ test('whoever leaves, and whenever: the others are served, and the slots come ba
   );
 });
 
-test.each([3_600_000, -3_600_000])('a client's clock that jumps by %d ms holds nobody up', async (jumpMs) => {
+test.each([3_600_000, -3_600_000])('a clock that jumps by %d ms on our side holds nobody up', async (jumpMs) => {
   const clock = new VirtualClock();
   const server = new LimitedServer({ window: 'sliding', hint: 'seconds', limit: 5 });
   const limiter = new RateLimiter({ clock, perMinute: 5 });
