@@ -14,7 +14,7 @@ const EXCERPT_LENGTH = 200;
 export function parseResponse(response: TransportResponse, request: KeyedRequest): ApiResponse {
   const { status, headers, text, problem } = response;
   const body = parseJson(text); // there is no text when there was a problem with it
-  const failedStatus = status >= 400 ? status : statusOfFailure(body);
+  const failedStatus = status >= 400 ? status : statusOfFailure(body, status);
   if (failedStatus !== undefined) throw failureOf(failedStatus, { response, request, body });
   if (status < 200 || status >= 300) throw unexpectedStatus(response, request);
   if (problem !== undefined) throw new ResponseError(`${problem} (HTTP ${status})`, detailsOf(response, request));
@@ -24,11 +24,11 @@ export function parseResponse(response: TransportResponse, request: KeyedRequest
   return { status, headers, rawBody: text, data: parsed.data };
 }
 
-/** The status that an error envelope claims when it came with a success status. */
-function statusOfFailure(body: unknown): number | undefined {
+/** The status that an error envelope claims when it came with a success status; without a claim, the one it came with. */
+function statusOfFailure(body: unknown, cameWith: number): number | undefined {
   if (!isRecord(body) || body['success'] !== false) return undefined;
-  const status = isRecord(body['error']) ? body['error']['status'] : undefined;
-  return typeof status === 'number' && status >= 400 && status <= 599 ? status : 400;
+  const claimed = isRecord(body['error']) ? body['error']['status'] : undefined;
+  return typeof claimed === 'number' && claimed >= 400 && claimed <= 599 ? claimed : cameWith;
 }
 
 interface Failure {

@@ -1,10 +1,15 @@
 import type { ResponseHeaders } from './transport.ts';
 
-/** Response headers as undici's parser gives them: name, value, name, value, … in bytes. Read on demand only. */
-export class UndiciHeaders implements ResponseHeaders {
-  readonly #raw: readonly (Buffer | string)[];
+type RawHeader = Buffer | string | readonly (Buffer | string)[];
 
-  constructor(raw: readonly (Buffer | string)[]) {
+/**
+ * Response headers as undici's parser gives them: name, value, name, value, … in bytes; interceptors make a list of the
+ * values of one name. Read on demand only.
+ */
+export class UndiciHeaders implements ResponseHeaders {
+  readonly #raw: readonly RawHeader[];
+
+  constructor(raw: readonly RawHeader[]) {
     this.#raw = raw;
   }
 
@@ -27,7 +32,11 @@ export class UndiciHeaders implements ResponseHeaders {
   }
 
   #text(index: number): string {
-    const bytes = this.#raw[index] ?? '';
-    return typeof bytes === 'string' ? bytes : bytes.toString('latin1');
+    const raw = this.#raw[index] ?? '';
+    return Array.isArray(raw) ? raw.map(textOf).join(', ') : textOf(raw as Buffer | string);
   }
+}
+
+function textOf(bytes: Buffer | string): string {
+  return typeof bytes === 'string' ? bytes : bytes.toString('latin1');
 }
