@@ -31,6 +31,18 @@ test('a thousand timers cost one sleep', async () => {
   expect(clock.pending).toBe(0);
 });
 
+test('a timer due later than the sleep under way does not begin another', async () => {
+  const clock = new FakeClock();
+  const timers = new Timers(clock);
+  timers.after(1000, () => undefined);
+  await quiet();
+
+  timers.after(2000, () => undefined);
+  await quiet();
+
+  expect(clock.sleeps).toEqual([1000]);
+});
+
 test('a timer cancelled in the tick that set it costs no sleep', async () => {
   const clock = new FakeClock();
 

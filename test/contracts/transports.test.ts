@@ -171,6 +171,23 @@ describe.each(transports)('%s', (_, transport) => {
     expect(clock.pending).toBe(0);
   });
 
+  test('an abort while the connection is made sends nothing', async () => {
+    const server = await serve({ onRequest: ({ socket }) => respond(socket, ok) });
+    const { fx, clock } = client(server);
+
+    for (let ticks = 0; ticks < 60; ticks += 5) {
+      const controller = new AbortController();
+      const ending = errorOf(fx.latest({ ticks }, { signal: controller.signal }));
+      for (let tick = 0; tick < ticks; tick += 1) await undefined;
+      controller.abort();
+      expect(await ending).toMatchObject({ kind: 'aborted' });
+    }
+    for (let turn = 0; turn < 10; turn += 1) await quiet();
+
+    expect(server.requests).toEqual([]);
+    expect(clock.pending).toBe(0);
+  });
+
   test.each<[string, Parameters<typeof respond>[1], object]>([
     [
       'an HTML 502 of a proxy',

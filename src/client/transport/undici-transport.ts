@@ -82,8 +82,8 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
     if (this.#request.cancellation.aborted) this.#onCancel();
   }
 
+  /** Also for informational ones (1xx); those of the answer come last. */
   onHeaders(status: number, headers: Buffer[]): boolean {
-    if (status < 200) return true; // informational; the answer is still to come
     this.#status = status;
     this.#headers = headers;
     return true;

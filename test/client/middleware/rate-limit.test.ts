@@ -21,7 +21,7 @@ function closedAtFirst(clock: FakeClock, refusesForMs: number) {
 }
 
 /** Clients that share a clock and a service. */
-function world(reply: Reply, clock = new FakeClock()) {
+function world(reply: Reply | readonly Reply[], clock = new FakeClock()) {
   const fetch = fakeFetch(reply);
   const create = (options: FxRatesOptions = {}) =>
     new FxRates({ baseUrl: BASE_URL, apiKey: API_KEY, clock, fetch, random: () => 0.5, ...options });
@@ -193,6 +193,19 @@ test('tells of a wait once, to every client that waits, without the key', async 
   });
   expect(new Set(heard.map((event) => event.until.getTime())).size).toBe(heard.length);
   expect(events[1]?.[0]).toEqual(heard[0]);
+});
+
+test('tells of a wait only those that wait', async () => {
+  const events: WaitEvent[] = [];
+  const clock = new FakeClock();
+  const { create } = world([rateLimited('5'), success(), rateLimited('20'), success()], clock);
+  await clock.run(create({ onWait: (event) => events.push(event) }).latest());
+  const heard = events.length;
+
+  await clock.run(create().latest());
+
+  expect(heard).toBeGreaterThan(0);
+  expect(events).toHaveLength(heard);
 });
 
 test('shows the gate and who waits', async () => {
