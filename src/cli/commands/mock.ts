@@ -25,7 +25,7 @@ export const mockCommand: CommandSpec = {
   examples: [
     { command: 'fxrates mock', comment: 'prints the URL on stdout, the rest on stderr' },
     { command: 'fxrates mock -- npm test', comment: 'the exit code is that of npm test' },
-    { command: 'fxrates mock --port 0 --json', comment: 'one line with url, key, plan and pid' },
+    { command: 'fxrates mock --port 0 --json', comment: 'one line with url, key, plan, pid and more' },
   ],
   notes: ['The key of a mock opens nothing else. Ctrl-C stops the server.'],
   asksService: false,

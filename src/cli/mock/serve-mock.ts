@@ -11,7 +11,8 @@ export async function serveMock(options: MockOptions, invocation: Invocation): P
   const mock = await startMock(options, options.port ?? DEFAULT_PORT);
   try {
     await tellHowToUse(mock, options, invocation);
-    const ready = { url: mock.url, key: mock.key, plan: options.plan, pid: io.pid };
+    const { url, key, adminUrl, dashboardUrl } = mock;
+    const ready = { url, key, plan: options.plan, pid: io.pid, adminUrl, dashboardUrl };
     await screen.reveal(`${screen.isJson ? JSON.stringify(ready) : mock.url}\n`);
     await logRequests(mock.server, invocation, io.interrupts.signal);
   } finally {
@@ -20,8 +21,9 @@ export async function serveMock(options: MockOptions, invocation: Invocation): P
   return exitCodes.ok;
 }
 
-async function tellHowToUse({ url, key }: RunningMock, { plan }: MockOptions, { screen }: Invocation): Promise<void> {
+async function tellHowToUse(mock: RunningMock, { plan }: MockOptions, { screen }: Invocation): Promise<void> {
   if (screen.isJson) return;
+  const { url, key, adminUrl, dashboardUrl } = mock;
   const { faint, command } = screen.err.palette;
   const lines = [
     `Mock exchange-rate service (invented rates, plan ${plan}). Ctrl-C stops it. In another terminal:`,
@@ -29,6 +31,9 @@ async function tellHowToUse({ url, key }: RunningMock, { plan }: MockOptions, { 
     `  ${command(`export FXRATES_BASE_URL=${url}`)}`,
     `  ${command(`export FXRATES_API_KEY=${key}`)}`,
     `  ${command('fxrates quota')}`,
+    '',
+    `Keys and plans:  ${dashboardUrl}`,
+    `Clock, switches, journal:  ${adminUrl}`,
     '',
     faint('Requests:'),
   ];

@@ -17,6 +17,9 @@ export interface RunningMock {
   readonly server: MockServer;
   readonly url: string;
   readonly key: string;
+  /** The control panel and the admin API; carries their token. */
+  readonly adminUrl: string;
+  readonly dashboardUrl: string;
   close(): Promise<void>;
 }
 
@@ -28,7 +31,8 @@ export async function startMock({ host, plan, seed, now }: MockOptions, port: nu
   const listening = await mock.serve({ port, host }).catch((cause: unknown) => {
     throw cannotListen(cause, { host, port });
   });
-  return { server: mock, url: listening.url, key, close: () => listening.close() };
+  const { url, adminUrl, dashboardUrl } = listening;
+  return { server: mock, url, key, adminUrl, dashboardUrl, close: () => listening.close() };
 }
 
 function cannotListen(cause: unknown, { host, port }: { readonly host: string; readonly port: number }): unknown {

@@ -28,7 +28,7 @@ test('stdout gets exactly one line, the URL; how to use it goes to stderr', asyn
   expect(io.written.stderr).toContain(`export FXRATES_BASE_URL=${url}`);
 });
 
-test('--json is one line with url, key, plan and pid', async () => {
+test('--json is one line with url, key, plan, pid and the pages', async () => {
   const { io, exited } = await startMock('mock --port 0 --plan developer --json');
   io.interrupt('SIGINT');
 
@@ -38,6 +38,8 @@ test('--json is one line with url, key, plan and pid', async () => {
     key: expect.stringMatching(/_live_[0-9a-f]{48}$/),
     plan: 'developer',
     pid: 4242,
+    adminUrl: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/__fxrates\/#token=\S+$/),
+    dashboardUrl: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/dashboard$/),
   });
 });
 
