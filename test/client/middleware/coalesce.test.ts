@@ -107,6 +107,19 @@ test('an abort detaches its caller alone', async () => {
   expect(fetch.requests[0]?.signal.aborted).toBe(false);
 });
 
+test('the error of one that left does not grow by the attempts made for the others', async () => {
+  const { fx, clock } = testClient([failure(503), success()]);
+  const controller = new AbortController();
+  const gone = errorOf(fx.latest({}, { signal: controller.signal }));
+  const other = fx.latest();
+  await quiet();
+
+  controller.abort();
+  await clock.run(other);
+
+  expect(await gone).toMatchObject({ attempts: [{ status: 503 }] });
+});
+
 test('the last caller to leave aborts the request', async () => {
   const { fx, fetch, clock } = testClient('never');
   const [first, second] = [new AbortController(), new AbortController()];
@@ -181,9 +194,22 @@ test('a caller that joins late with a later deadline lets the request wait for i
   expect(fetch.requests).toHaveLength(3);
 });
 
-test('a retry that only the later deadline allows is made for it', async () => {
+test.each([
+  [10_000, 60_000],
+  [60_000, 10_000],
+])('a retry that only the later of the deadlines %i and %i allows is made for it', async (...deadlines) => {
   const { fx, fetch, clock } = testClient([failure(503, { headers: { 'retry-after': '20' } }), success({ EUR: 1 })]);
-  const hasty = errorOf(fx.latest({}, { deadlineMs: 10_000 }));
+
+  const endings = deadlines.map((deadlineMs) => fx.latest({}, { deadlineMs }).catch((error: unknown) => error));
+  const [hasty, patient] = deadlines[0] < deadlines[1] ? endings : endings.toReversed();
+  await clock.run(Promise.all(endings));
+
+  expect(await hasty).toBeInstanceOf(TimeoutError);
+  expect(await patient).toEqual({ EUR: 1 });
+  expect(fetch.requests).toHaveLength(2);
+});
+
+test({}, { deadlineMs: 10_000 }));
   const patient = fx.latest({}, { deadlineMs: 60_000 });
 
   await clock.advance(10_000);
