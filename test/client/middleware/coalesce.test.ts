@@ -209,16 +209,6 @@ test.each([
   expect(fetch.requests).toHaveLength(2);
 });
 
-test({}, { deadlineMs: 10_000 }));
-  const patient = fx.latest({}, { deadlineMs: 60_000 });
-
-  await clock.advance(10_000);
-  expect(await hasty).toBeInstanceOf(TimeoutError);
-
-  await expect(clock.run(patient)).resolves.toEqual({ EUR: 1 });
-  expect(fetch.requests).toHaveLength(2);
-});
-
 test('one signal for a hundred calls at the same time is no reason to warn of a leak', async () => {
   const warnings: Error[] = [];
   const note = (warning: Error) => warnings.push(warning);
