@@ -7,7 +7,7 @@ const stored = (changes: object) => JSON.stringify({ ...JSON.parse(encodeEntry(e
 
 test('an entry survives a store unchanged, to the last character', () => {
   const headers = fc
-    .array(fc.tuple(fc.stringMatching(/^[a-z][a-z-]{0,8}$/), fc.stringMatching(/^[!-~]{0,12}$/)))
+    .array(fc.tuple(fc.stringMatching(/^[a-z][a-z-]{0,8}$/), fc.stringMatching(/^[!-~]{1,12}$/)))
     .map((pairs) => new Headers(pairs));
   const entries = fc.record({
     storedAtMs: fc.integer({ min: 0, max: 4e12 }),

@@ -1,9 +1,12 @@
 import { expect, test } from 'vitest';
-import type { FxRatesOptions, WaitEvent } from '../../../src/client/index.ts';
+import type { FxRatesOptions, QuotaData, WaitEvent } from '../../../src/client/index.ts';
 import { quiet, ticksUntilSettled } from '../../helpers/fake-clock.ts';
 import type { Reply } from '../../helpers/fake-fetch.ts';
 import { failure, quotaRecord, success } from '../../helpers/service-replies.ts';
 import { differentCalls, errorOf, type TestClient, testClient } from '../../helpers/test-client.ts';
+
+/** A record of a key whose per-minute limit is in nobody's way. */
+const roomyQuota = (changes: Partial<QuotaData> = {}) => quotaRecord({ rate_limit_per_minute: 10_000, ...changes });
 
 const HOUR_MS = 3_600_000;
 /** From the start of the fake clock until the quota of `quotaRecord` resets. */
@@ -15,7 +18,7 @@ function paced(
   { left = 100, ...options }: FxRatesOptions & { quota?: Reply; left?: number } = {},
 ): TestClient {
   const client = testClient(replies, {
-    quota: () => success(quotaRecord({ monthly_used: 1000 - left + answered() })),
+    quota: () => success(roomyQuota({ monthly_used: 1000 - left + answered() })),
     pace: true,
     deadlineMs: false,
     ...options,
@@ -159,7 +162,7 @@ test('two clients of one process keep one pace', async () => {
 
 test.each<[string, Reply]>([
   ['cannot be asked', failure(500)],
-  ['has no numeric limit', success(quotaRecord({ monthly_limit: null }))],
+  ['has no numeric limit', success(roomyQuota({ monthly_limit: null }))],
 ])('a quota that %s sets no pace', async (_, quota) => {
   const { fx, clock } = paced(success(), { quota });
   const startedAt = clock.now();

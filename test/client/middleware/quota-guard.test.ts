@@ -1,9 +1,12 @@
 import { expect, test } from 'vitest';
-import type { FxRatesOptions } from '../../../src/client/index.ts';
+import type { FxRatesOptions, QuotaData } from '../../../src/client/index.ts';
 import { quiet, ticksUntilSettled } from '../../helpers/fake-clock.ts';
 import type { Reply, SentRequest } from '../../helpers/fake-fetch.ts';
 import { API_KEY, failure, quotaRecord, rateLimited, success } from '../../helpers/service-replies.ts';
 import { differentCalls, errorOf, type TestClient, testClient } from '../../helpers/test-client.ts';
+
+/** A record of a key whose per-minute limit is in nobody's way. */
+const roomyQuota = (changes: Partial<QuotaData> = {}) => quotaRecord({ rate_limit_per_minute: 10_000, ...changes });
 
 const A_TICK = 20;
 
@@ -11,7 +14,7 @@ function guarded(
   replies: Reply | readonly Reply[],
   { left = 100, reserve = 10, ...options }: FxRatesOptions & { quota?: Reply; left?: number; reserve?: number } = {},
 ): TestClient {
-  const quota = success(quotaRecord({ monthly_used: 1000 - left }));
+  const quota = success(roomyQuota({ monthly_used: 1000 - left }));
   return testClient(replies, { quota, quotaGuard: { reserve }, ...options });
 }
 
@@ -60,7 +63,7 @@ test('a quota that hangs holds calls up for one timeout, and not again for a min
 });
 
 test('while the quota cannot be asked anew, the old one counts', async () => {
-  const answers = [success(quotaRecord({ monthly_used: 989 })), failure(503)];
+  const answers = [success(roomyQuota({ monthly_used: 989 })), failure(503)];
   const client = guarded(success(), { quota: () => answers.shift() ?? failure(503) });
   await client.fx.latest();
   await client.clock.advance(300_001);
@@ -98,7 +101,7 @@ test('one that leaves does not take the question away from the others', async ()
 
   controller.abort();
   await gone;
-  answer(success(quotaRecord()));
+  answer(success(roomyQuota()));
 
   await expect(other).resolves.toBeDefined();
   expect(quotaRequests(client)).toBe(1);
@@ -216,7 +219,7 @@ test('calls that may spend the reserve and calls that may not do not share a req
 });
 
 test('a plan without a numeric limit is never low', async () => {
-  const quota = success(quotaRecord({ monthly_limit: 'unlimited', monthly_used: 1_000_000 }));
+  const quota = success(roomyQuota({ monthly_limit: 'unlimited', monthly_used: 1_000_000 }));
   const { fx } = guarded(success(), { quota, reserve: 1000 });
 
   await expect(Promise.all(differentCalls(fx, 50))).resolves.toHaveLength(50);
@@ -231,12 +234,31 @@ test('what is changed in the options afterwards changes nothing', async () => {
   await expect(fx.latest()).resolves.toBeDefined();
 });
 
+test('an onLow that throws fails no call, and is not silenced either', async () => {
+  const uncaught: Error[] = [];
+  const note = (error: Error) => uncaught.push(error);
+  const others = process.listeners('uncaughtException');
+  process.removeAllListeners('uncaughtException').on('uncaughtException', note);
+  const onLow = () => {
+    throw new Error('from onLow');
+  };
+  const { fx } = guarded(success(), { left: 11, quotaGuard: { reserve: 10, onLow } });
+
+  await expect(fx.latest({ n: 1 })).resolves.toBeDefined();
+  expect(await errorOf(fx.latest({ n: 2 }))).toMatchObject({ kind: 'quota_exhausted', local: true });
+  await quiet();
+  process.off('uncaughtException', note);
+  for (const other of others) process.on('uncaughtException', other);
+
+  expect(uncaught).toEqual([new Error('from onLow')]);
+});
+
 test('a rotated key has a quota of its own', async () => {
   const [old, fresh] = [API_KEY, `${API_KEY.slice(0, -1)}0`];
   let isRevoked = false;
   const isOld = ({ headers }: SentRequest) => headers['authorization'] === `Bearer ${old}`;
   const refused = (request: SentRequest) => isRevoked && isOld(request);
-  const quotaOf = (request: SentRequest) => success(quotaRecord({ monthly_used: isOld(request) ? 500 : 988 }));
+  const quotaOf = (request: SentRequest) => success(roomyQuota({ monthly_used: isOld(request) ? 500 : 988 }));
   const { fx } = testClient((request) => (refused(request) ? failure(401) : success()), {
     apiKey: () => (isRevoked ? fresh : old),
     quota: (request) => (refused(request) ? failure(401) : quotaOf(request)),
