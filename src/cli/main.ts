@@ -1,4 +1,5 @@
 import { type Command, CommanderError } from 'commander';
+import type { CommandSpec } from './command-spec.ts';
 import { type CommandLine, explainParserError, refuseKeyOption } from './errors/parser-error.ts';
 import { report } from './errors/report.ts';
 import { exitCodes } from './exit-codes.ts';
@@ -7,6 +8,7 @@ import { createProgram } from './program.ts';
 import { readEarlyFlags } from './settings/early-flags.ts';
 import type { GlobalOptions } from './settings/global-options.ts';
 import { resolveSettings } from './settings/settings.ts';
+import { type ConfigFile, NO_CONFIG, readConfig } from './storage/config-file.ts';
 import { Redactor } from './terminal/redactor.ts';
 import { Screen } from './terminal/screen.ts';
 
@@ -30,27 +32,45 @@ async function run(argv: readonly string[], io: Io, screen: Screen): Promise<num
   const program = createProgram({
     face: screen.help,
     write: (text) => pages.push(text),
-    run: async (spec, command) => {
-      const settings = resolveSettings(command.optsWithGlobals<GlobalOptions & Record<string, never>>(), io.env);
+    run: async (run, spec, command) => {
+      const config = await configFor(spec, io.env);
+      const settings = resolveSettings(
+        command.optsWithGlobals<GlobalOptions & Record<string, never>>(),
+        io.env,
+        config,
+      );
       const invocation = { io, settings, argv, args: command.args, options: command.opts() };
-      exitCode = await spec.run({ ...invocation, screen: new Screen(io, settings, screen.secrets) });
+      exitCode = await run({ ...invocation, screen: new Screen(io, settings, screen.secrets) });
     },
   });
   try {
     await program.parseAsync([...argv], { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    if (error.code === 'commander.help') pages.push(program.helpInformation());
-    else if (error.exitCode !== 0) throw explainParserError(error, commandLineOf(program, argv));
+    const isHelp = error.code === 'commander.help' || error.exitCode === 0;
+    if (!isHelp) throw explainParserError(error, commandLineOf(program, argv));
   }
   if (pages.length > 0) await screen.tell(pages.join(''));
   return exitCode;
+}
+
+/** Commands that only change what is stored must work, and repair it, with a wrong value in it. */
+async function configFor({ asksService, usesConfig }: CommandSpec, env: Io['env']): Promise<ConfigFile> {
+  if (!asksService && !usesConfig) return NO_CONFIG;
+  const config = await readConfig(env);
+  if (asksService) return config;
+  const { profile } = config.document;
+  return { ...config, document: profile === undefined ? {} : { profile } };
 }
 
 /** The command line as far as it makes sense. */
 function commandLineOf({ commands }: Command, argv: readonly string[]): CommandLine {
   const name = argv.find((arg) => commands.some((command) => command.name() === arg));
   const command = commands.find((candidate) => candidate.name() === name);
+  if (name !== undefined && command !== undefined && command.commands.length > 0) {
+    const { command: rest, ...line } = commandLineOf(command, argv.slice(argv.indexOf(name) + 1));
+    return { ...line, argv, command: rest === undefined ? name : `${name} ${rest}` };
+  }
   const takesParameters = command?.registeredArguments.some((argument) => argument.name() === 'name=value') ?? false;
   return { argv, command: name, takesParameters };
 }

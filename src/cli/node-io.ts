@@ -11,6 +11,7 @@ import {
   WriteFailure,
 } from './io.ts';
 import { realClock } from './real-clock.ts';
+import { readHiddenLine } from './terminal/hidden-line.ts';
 
 /** The real world, by way of `process`. */
 export function createNodeIo(env: Io['env']): Io {
@@ -46,6 +47,7 @@ function createOutput(stream: NodeJS.WriteStream): Output {
 function createInput(interrupted: AbortSignal): Input {
   return {
     isTTY: isatty(0),
+    hiddenLine: (maxLength, prompt) => readHiddenLine(process.stdin, maxLength, prompt),
     async firstLine(maxLength) {
       let text = '';
       const stop = () => process.stdin.destroy(interrupted.reason);

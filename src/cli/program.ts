@@ -3,6 +3,8 @@ import { type Operation, operations } from '../generated/operations.ts';
 import { VERSION } from '../version.ts';
 import type { CommandSpec } from './command-spec.ts';
 import { apiCommand } from './commands/api.ts';
+import { authCommand } from './commands/auth.ts';
+import { configCommand } from './commands/config.ts';
 import { helpCommand } from './commands/help.ts';
 import { latestCommand } from './commands/latest.ts';
 import { mockCommand } from './commands/mock.ts';
@@ -19,26 +21,32 @@ interface ProgramOptions {
   readonly face: Face;
   /** Takes help and version. */
   readonly write: (text: string) => void;
-  readonly run: (spec: CommandSpec, command: Command) => Promise<void>;
+  readonly run: (run: NonNullable<CommandSpec['run']>, spec: CommandSpec, command: Command) => Promise<void>;
 }
 
 /** The command tree as commander parses it. Nothing is written to a stream and nothing exits. */
 export function createProgram({ face, write, run }: ProgramOptions): Command {
   const program = new Command('fxrates');
-  const specs = commandSpecs((name) => {
-    const command = name === undefined ? program : program.commands.find((candidate) => candidate.name() === name);
-    return command?.helpInformation();
-  });
+  const specs = commandSpecs((path) => findCommand(program, path)?.helpInformation());
+  const specOf = new Map<Command, CommandSpec>();
   const silence = () => undefined;
   program
     .exitOverride()
-    .configureOutput({ writeOut: write, writeErr: silence, outputError: silence, getOutHasColors: () => face.hasColor })
-    .configureHelp({ formatHelp: (command) => formatHelp(command, specs, face) })
+    .configureOutput({
+      writeOut: write,
+      writeErr: write,
+      outputError: silence,
+      getOutHasColors: () => face.hasColor,
+      getErrHasColors: () => face.hasColor,
+    })
+    .configureHelp({ formatHelp: (command) => formatHelp(command, specOf.get(command)) })
     .helpOption('-h, --help', 'print help')
     .helpCommand(false);
   for (const option of createGlobalOptions()) program.addOption(option);
   program.optionsGroup('General').version(VERSION, '-V, --version', 'print the version');
-  for (const spec of specs) addCommand(program, spec, run);
+  const formatHelp = (command: Command, spec: CommandSpec | undefined) =>
+    spec === undefined ? programHelp(specs, program, face) : commandHelp(spec, command, face);
+  for (const spec of specs) addCommand(program, spec, { run, specOf });
   return program;
 }
 
@@ -47,17 +55,33 @@ function commandSpecs(renderHelp: Parameters<typeof helpCommand>[0]): readonly C
   const own: Readonly<Record<string, CommandSpec>> = { latest: latestCommand, quota: quotaCommand };
   const all: readonly Operation[] = Object.values(operations);
   const ofOperations = all.map((operation) => own[operation.id] ?? operationCommand(operation));
-  return [...ofOperations, apiCommand, mockCommand, versionCommand, helpCommand(renderHelp)];
+  return [
+    ...ofOperations,
+    apiCommand,
+    mockCommand,
+    authCommand,
+    configCommand,
+    versionCommand,
+    helpCommand(renderHelp),
+  ];
 }
 
-function addCommand(program: Command, spec: CommandSpec, run: ProgramOptions['run']): void {
-  const command = program.command(spec.name).helpOption('-h, --help', 'print help');
+interface Growing extends Pick<ProgramOptions, 'run'> {
+  readonly specOf: Map<Command, CommandSpec>;
+}
+
+function addCommand(parent: Command, spec: CommandSpec, growing: Growing): void {
+  const command = parent.command(spec.name).helpOption('-h, --help', 'print help').helpCommand(false);
+  growing.specOf.set(command, spec);
   for (const option of spec.options?.() ?? []) command.addOption(option);
   for (const syntax of spec.argument?.syntax.match(/\[[^\]]+\]|<[^>]+>/g) ?? []) command.argument(syntax);
-  command.action(() => run(spec, command));
+  for (const subcommand of spec.commands ?? []) addCommand(command, subcommand, growing);
+  const { run } = spec;
+  if (run !== undefined) command.action(() => growing.run(run, spec, command));
 }
 
-function formatHelp(command: Command, specs: readonly CommandSpec[], face: Face): string {
-  const spec = specs.find(({ name }) => name === command.name());
-  return spec === undefined ? programHelp(specs, command, face) : commandHelp(spec, command, face);
+function findCommand(program: Command, path: readonly string[]): Command | undefined {
+  let command: Command | undefined = program;
+  for (const name of path) command = command?.commands.find((candidate) => candidate.name() === name);
+  return command;
 }

@@ -86,6 +86,6 @@ export function runShell(line: string, options: BundleOptions = {}): Promise<Bun
 
 /** Nothing of the machine's own settings: no key, no proxy, no colour. */
 function cleanEnv(): Record<string, string> {
-  const { PATH = '', HOME = '' } = process.env;
-  return { PATH, HOME, LANG: 'C.UTF-8', TZ: 'UTC' };
+  const { PATH = '' } = process.env;
+  return { PATH, HOME: '/nonexistent', LANG: 'C.UTF-8', TZ: 'UTC' };
 }

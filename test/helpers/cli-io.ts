@@ -49,7 +49,15 @@ export class FakeIo implements Io {
         this.written[name] += typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString();
       },
     });
-    this.stdin = { isTTY: tty.includes('stdin'), firstLine: async () => stdin.split('\n', 1)[0] ?? '' };
+    const hiddenLine: Io['stdin']['hiddenLine'] = async (_, prompt) => {
+      await prompt();
+      return stdin;
+    };
+    this.stdin = {
+      isTTY: tty.includes('stdin'),
+      firstLine: async () => stdin.split('\n', 1)[0] ?? '',
+      hiddenLine,
+    };
     this.stdout = stream('stdout');
     this.stderr = stream('stderr');
     this.env = { ...DEFAULT_ENV, ...env };

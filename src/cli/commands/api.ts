@@ -31,7 +31,7 @@ async function runApi(invocation: Invocation): Promise<number> {
   if (invocation.settings.rehearsal !== undefined) return rehearse(request, invocation);
   const wire = new Wire(invocation, { keepsBodies: true });
   try {
-    await askService(request, invocation, wire);
+    await askService(request, invocation, { wire });
   } finally {
     // Also after a failure: whoever asks for the raw answer wants to see what came.
     const answer = wire.answerOf(request.path);

@@ -7,15 +7,15 @@ import { twoColumns } from '../help/two-columns.ts';
 import type { Face } from '../terminal/screen.ts';
 import { wrap } from '../terminal/wrap.ts';
 
-/** Help of the program, or of the command of that name; `undefined` when there is none. */
-export type RenderHelp = (command: string | undefined) => string | undefined;
+/** Help of the program, or of the command with that path; `undefined` when there is none. */
+export type RenderHelp = (path: readonly string[]) => string | undefined;
 
 export function helpCommand(render: RenderHelp): CommandSpec {
   return {
     name: 'help',
     summary: 'help about a command or a topic',
     description: 'Prints help about a command or a topic.',
-    argument: { syntax: '[topic]', description: 'a command or a topic' },
+    argument: { syntax: '[topic...]', description: 'a command or a topic' },
     examples: [
       { command: 'fxrates help latest', comment: '' },
       { command: 'fxrates help exit-codes', comment: '' },
@@ -24,8 +24,8 @@ export function helpCommand(render: RenderHelp): CommandSpec {
     run: async ({ args, screen }) => {
       const [name] = args;
       const topic = topics[name ?? ''];
-      const text = topic === undefined ? render(name) : topicText(topic, screen.help);
-      if (text === undefined) throw unknownTopic(name);
+      const text = topic === undefined ? render(args) : topicText(topic, screen.help);
+      if (text === undefined) throw unknownTopic(args.join(' '));
       await screen.tell(text);
       return exitCodes.ok;
     },
@@ -36,7 +36,7 @@ function topicText({ intro, entries }: Topic, { columns, palette }: Face): strin
   return paragraphs([wrap(intro, columns), twoColumns(entries, { columns, paintTerm: palette.command })]);
 }
 
-function unknownTopic(name: string | undefined): Error {
+function unknownTopic(name: string): Error {
   return usageError(`no help about '${name}'`, undefined, [
     `Topics: ${Object.keys(topics).join(', ')}`,
     'Commands: fxrates --help',

@@ -8,12 +8,15 @@ import { type Entry, twoColumns, widestTerm } from './two-columns.ts';
 export function commandHelp(spec: CommandSpec, command: Command, face: Face): string {
   const { palette, columns } = face;
   const own = command.options;
-  const global = (command.parent?.options ?? []).filter((option) => isOfUse(option, spec));
+  const { path, root } = ancestry(command);
+  const global = root.options.filter((option) => isOfUse(option, spec));
+  const subcommands = (spec.commands ?? []).map(({ name, summary }) => ({ term: name, text: summary }));
   const argument = spec.argument === undefined ? '' : ` ${spec.argument.syntax}`;
   return paragraphs([
     wrap(spec.description, columns),
     section('Examples', exampleLines(spec.examples ?? [], face), face),
-    [`${palette.heading('Usage:')} fxrates ${spec.name}${argument} [options]`],
+    [`${palette.heading('Usage:')} ${path}${subcommands.length > 0 ? ' <command>' : argument} [options]`],
+    section('Commands', twoColumns(subcommands, { columns, paintTerm: palette.command }), face),
     ...(spec.notes ?? []).map((note) => wrap(note, columns)),
     ...optionSections([...own, ...global], face),
     section(
@@ -24,6 +27,13 @@ export function commandHelp(spec: CommandSpec, command: Command, face: Face): st
       face,
     ),
   ]);
+}
+
+/** `fxrates auth login`, and the program itself. */
+function ancestry(command: Command): { readonly path: string; readonly root: Command } {
+  if (command.parent === null) return { path: command.name(), root: command };
+  const { path, root } = ancestry(command.parent);
+  return { path: `${path} ${command.name()}`, root };
 }
 
 /** The options in groups, in the order in which they were declared, with one left edge for all texts. */
@@ -66,7 +76,7 @@ export function exampleLines(examples: readonly Example[], { columns, palette }:
 }
 
 /** Only commands that ask the service have a use for connection, waiting and the choice of a value. */
-function isOfUse({ helpGroupHeading, long }: Option, { asksService }: CommandSpec): boolean {
-  if (asksService) return true;
+function isOfUse({ helpGroupHeading, long }: Option, { asksService, usesConfig }: CommandSpec): boolean {
+  if (asksService || (usesConfig && long === '--profile')) return true;
   return helpGroupHeading === 'General' || (helpGroupHeading === 'Output' && long !== '--get' && long !== '--output');
 }

@@ -16,11 +16,14 @@ export const topics: Readonly<Record<string, Topic>> = {
   },
   environment: {
     title: 'the variables fxrates reads',
-    intro: 'An option beats its variable, a variable beats the default. An empty variable counts as not set.',
+    intro:
+      'An option beats its variable, a variable beats config.json, and that beats the default. An empty variable counts as not set.',
     entries: [
       { term: 'FXRATES_BASE_URL', text: 'where the service is (--base-url)' },
       { term: 'FXRATES_API_KEY', text: 'the API key; --key-stdin and --key-file come first' },
       { term: 'FXRATES_API_KEY_FILE', text: 'file with the API key, when FXRATES_API_KEY is not set' },
+      { term: 'FXRATES_PROFILE', text: 'stored base URL and key to use (--profile)' },
+      { term: 'FXRATES_CONFIG_DIR', text: 'folder of config.json and credentials.json' },
       { term: 'FXRATES_OUTPUT', text: 'output format (--output)' },
       { term: 'FXRATES_TIMEOUT', text: 'longest time for one attempt (--timeout)' },
       { term: 'FXRATES_RETRIES', text: 'further attempts after a failure (--retries)' },
@@ -34,6 +37,41 @@ export const topics: Readonly<Record<string, Topic>> = {
         text: 'colour also in a pipe, but never in data; --color always does that',
       },
       { term: 'TZ', text: 'time zone of times for people; data is in UTC' },
+    ],
+  },
+  profiles: {
+    title: 'stored settings and profiles',
+    intro: 'Settings are in config.json, keys in credentials.json beside it. Only you can read the two files.',
+    entries: [
+      {
+        term: 'fxrates config path',
+        text: 'where: FXRATES_CONFIG_DIR, else XDG_CONFIG_HOME/fxrates, else ~/.config/fxrates',
+      },
+      { term: 'fxrates config set', text: 'stores a setting; fxrates config --help has their names' },
+      { term: '--profile <name>', text: 'a base URL with its key and, in the file, settings of its own' },
+      {
+        term: 'which one counts',
+        text: 'option, then variable, then the profile, then config.json for all, then the default',
+      },
+      {
+        term: 'a broken file',
+        text: 'is named with line and column (exit code 3), never overwritten; help, version and config path still work',
+      },
+    ],
+  },
+  security: {
+    title: 'how keys are kept',
+    intro: 'No option takes a key, since command lines are visible to others and stay in the shell history.',
+    entries: [
+      {
+        term: 'which key counts',
+        text: '--key-stdin, --key-file, FXRATES_API_KEY, FXRATES_API_KEY_FILE, then the stored key',
+      },
+      { term: 'fxrates auth status', text: 'shows which one that is, and which ones it shadows' },
+      { term: 'a stored key', text: 'goes to the origin that it was stored for, and to no other' },
+      { term: 'http://', text: 'only to this machine, unless --insecure-http; redirects are not followed' },
+      { term: 'output, -vv, --curl', text: 'show the first part and the last four characters of a key at most' },
+      { term: 'a lost or exposed key', text: 'create a new one in the dashboard, store it, then revoke the old one' },
     ],
   },
   formatting: {

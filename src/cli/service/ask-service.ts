@@ -33,14 +33,19 @@ export interface Answer {
 type Method = (...parameters: unknown[]) => ApiCall<unknown>;
 
 /** Sends `request` with the client and gives the whole answer. @throws CliError in the user's words */
-export async function askService(request: ServiceRequest, invocation: Invocation, wire?: Wire): Promise<Answer> {
+export async function askService(
+  request: ServiceRequest,
+  invocation: Invocation,
+  { wire = new Wire(invocation), key: given }: { readonly wire?: Wire; readonly key?: KeyInUse } = {},
+): Promise<Answer> {
   const { settings, screen, io } = invocation;
   const baseUrl = requireBaseUrl(settings);
-  const key = await requireKey(settings, io);
+  const key = given ?? (await requireKey(settings, io));
   screen.secrets.protect(key.secret);
+  if (key.warning !== undefined) await screen.warn(key.warning);
   const { FxRates, FxRatesError } = await import('../../client/index.ts');
   const waiting = new Waiting(invocation);
-  const fetch = (wire ?? new Wire(invocation)).around(await proxiedFetch(io, baseUrl), () => waiting.end());
+  const fetch = wire.around(await proxiedFetch(io, baseUrl), () => waiting.end());
   try {
     const options = { ...limitsOf(settings), baseUrl, apiKey: key.secret, fetch, clock: io.clock, ...waiting.hooks };
     const { data, meta } = await start(new FxRates(options), request, { signal: waiting.signal }).withMeta();

@@ -36,7 +36,7 @@ export class Waiting {
       onWait: ({ waitMs }) => this.#onLimit(waitMs),
       onRetry: ({ kind, code, status, waitMs }) =>
         this.#begin({ reason: kind, cause: `the attempt failed (${status ?? code ?? kind})`, waitMs }),
-      logger: { warn: (message) => void this.#warn(message) },
+      logger: { warn: (message) => void invocation.screen.warn(message) },
     };
   }
 
@@ -90,11 +90,6 @@ export class Waiting {
     const at = new Date(this.#invocation.io.clock.now()).toISOString();
     const event = { event: 'retry', reason, wait_seconds: waitMs / 1000, attempt: this.#waits + 1, at };
     return `${JSON.stringify(event)}\n`;
-  }
-
-  #warn(message: string): Promise<void> {
-    const { screen } = this.#invocation;
-    return screen.note(screen.isJson ? `${JSON.stringify({ event: 'warning', message })}\n` : `fxrates: ${message}\n`);
   }
 }
 

@@ -1,7 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { CliError, usageError } from '../errors/cli-error.ts';
+import { systemReason } from '../errors/system-reason.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { Interrupted, type Io } from '../io.ts';
+import { type Credential, readCredential } from '../storage/credentials.ts';
 import type { Settings } from './settings.ts';
 
 /** The key of a command and where it came from. */
@@ -10,26 +12,38 @@ export interface KeyInUse {
   readonly source: string;
   /** Sources that are set too, but count less. */
   readonly shadowed: readonly string[];
+  /** To be told: the file of the key could be read by others. */
+  readonly warning?: string | undefined;
 }
 
 interface Source {
   readonly label: string;
+  readonly warning?: string | undefined;
   read(): Promise<string>;
 }
 
 /** Far above any key; what is longer is not a key. */
-const LONGEST_KEY = 4096;
+export const LONGEST_KEY = 4096;
 
-/** Reads the key from the first source that is set: `--key-stdin`, `--key-file`, FXRATES_API_KEY, FXRATES_API_KEY_FILE. */
+/**
+ * Reads the key from the first source that is set: `--key-stdin`, `--key-file`, FXRATES_API_KEY, FXRATES_API_KEY_FILE,
+ * the stored key of the profile. The stored one goes to its own origin only.
+ */
 export async function requireKey(settings: Settings, io: Io): Promise<KeyInUse> {
-  const [source, ...others] = sources(settings, io);
+  const typed = typedSources(settings, io);
+  const credential = await readCredential(io.env, settings.profile).catch((error) => {
+    if (typed.length === 0) throw error; // a broken file matters when its key does
+    return undefined;
+  });
+  const [source, ...others] = [...typed, ...storedSources(credential, settings)];
   if (source === undefined) throw noKey(settings);
   const secret = await source.read();
   checkKey(secret, source.label);
-  return { secret, source: source.label, shadowed: others.map(({ label }) => label) };
+  const shadowed = others.map(({ label }) => label);
+  return { secret, source: source.label, shadowed, warning: source.warning };
 }
 
-function sources({ keyStdin, keyFile }: Settings, { env, stdin }: Io): Source[] {
+function typedSources({ keyStdin, keyFile }: Settings, { env, stdin }: Io): Source[] {
   const { FXRATES_API_KEY: key, FXRATES_API_KEY_FILE: path } = env;
   const found: Source[] = [];
   if (keyStdin) found.push({ label: '--key-stdin', read: () => readStdin(stdin) });
@@ -37,6 +51,28 @@ function sources({ keyStdin, keyFile }: Settings, { env, stdin }: Io): Source[] 
   if (key) found.push({ label: 'FXRATES_API_KEY', read: async () => withoutLineEnd(key) });
   if (path) found.push({ label: `FXRATES_API_KEY_FILE ${path}`, read: () => readKeyFile(path) });
   return found;
+}
+
+function storedSources(credential: Credential | undefined, { baseUrl, profile }: Settings): Source[] {
+  if (credential === undefined) return [];
+  const { origin, secret, path, wasReadable } = credential;
+  const read = async () => {
+    if (baseUrl !== undefined && new URL(baseUrl.text).origin !== origin) throw otherOrigin(credential, baseUrl.text);
+    return secret;
+  };
+  const warning = wasReadable
+    ? `${path} was readable by others, its mode is 0600 now; create a new key if the machine is shared`
+    : undefined;
+  return [{ label: `profile ${profile} in ${path}`, warning, read }];
+}
+
+function otherOrigin({ origin }: Credential, baseUrl: string): CliError {
+  return new CliError(`refusing to send the stored key to ${new URL(baseUrl).origin}`, {
+    code: 'other_origin',
+    exitCode: exitCodes.authentication,
+    why: `it belongs to ${origin}`,
+    hints: [`With its own key:  fxrates auth login --base-url ${baseUrl} --profile another`],
+  });
 }
 
 async function readStdin(stdin: Io['stdin']): Promise<string> {
@@ -53,12 +89,13 @@ async function readStdin(stdin: Io['stdin']): Promise<string> {
 
 async function readKeyFile(path: string): Promise<string> {
   const text = await readFile(path, 'utf8').catch((cause) => {
-    throw unusableKey(`cannot read the key file ${path}`, reasonOf(cause), cause);
+    throw unusableKey(`cannot read the key file ${path}`, systemReason(cause), cause);
   });
   return withoutLineEnd(text);
 }
 
-function checkKey(secret: string, label: string): void {
+/** @throws CliError that tells what is wrong with the key, without the key */
+export function checkKey(secret: string, label: string): void {
   const problem = problemOf(secret);
   if (problem !== undefined) throw unusableKey(`the key from ${label} cannot be used`, problem);
 }
@@ -77,15 +114,6 @@ function withoutLineEnd(text: string): string {
   return text.replace(/\r?\n$/, '');
 }
 
-function reasonOf(cause: { readonly code?: string; readonly message?: string }): string {
-  const reasons: Readonly<Record<string, string>> = {
-    ENOENT: 'there is no such file',
-    EACCES: 'permission denied',
-    EISDIR: 'it is a directory',
-  };
-  return reasons[cause.code ?? ''] ?? cause.message ?? 'unknown reason';
-}
-
 function unusableKey(what: string, why: string, cause?: unknown): CliError {
   return new CliError(what, { code: 'unusable_key', exitCode: exitCodes.config, why, cause });
 }
@@ -96,6 +124,7 @@ function noKey({ baseUrl }: Settings): CliError {
     exitCode: exitCodes.authentication,
     hints: [
       'Set it:      export FXRATES_API_KEY=…   or   --key-file /run/secrets/fxrates   or   --key-stdin < key.txt',
+      'Store it:    fxrates auth login',
       'No account?  fxrates mock   (a local server with invented rates; it prints a key)',
     ],
   });

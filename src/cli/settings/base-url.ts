@@ -5,9 +5,9 @@ import type { Settings, SourcedText } from './settings.ts';
 const LOOPBACK_HOST = /^(localhost|.+\.localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
 /** The base URL to use, checked. @throws CliError when there is none, or when the key must not travel to it. */
-export function requireBaseUrl({ baseUrl, insecureHttp }: Settings): string {
-  if (baseUrl === undefined) throw noBaseUrl();
-  const url = parseUrl(baseUrl);
+export function requireBaseUrl({ baseUrl, insecureHttp, profile }: Settings): string {
+  if (baseUrl === undefined) throw noBaseUrl(profile);
+  const url = checkBaseUrl(baseUrl);
   if (url.protocol === 'http:' && !insecureHttp && !isLoopback(url)) throw plainHttp(url);
   return baseUrl.text;
 }
@@ -17,7 +17,8 @@ export function isLoopback({ hostname }: URL): boolean {
   return LOOPBACK_HOST.test(hostname);
 }
 
-function parseUrl({ text, source }: SourcedText): URL {
+/** @throws CliError for what cannot be a base URL */
+export function checkBaseUrl({ text, source }: SourcedText): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol)) {
     throw usageError(`${source} takes an http or https URL, got '${text}'`, undefined, [
@@ -39,13 +40,14 @@ function parseUrl({ text, source }: SourcedText): URL {
 
 const KEY_HINTS = ['Give the key with FXRATES_API_KEY, --key-file or --key-stdin.'];
 
-function noBaseUrl(): CliError {
-  return new CliError('no base URL', {
+function noBaseUrl(profile: string): CliError {
+  return new CliError(profile === 'default' ? 'no base URL' : `no base URL in profile ${profile}`, {
     code: 'no_base_url',
     exitCode: exitCodes.config,
     why: 'the host of the service is not documented, so there is no default',
     hints: [
       'Set it:      export FXRATES_BASE_URL=https://…   or   --base-url https://…',
+      'Store it:    fxrates auth login --base-url https://…',
       'No account?  fxrates mock   (a local server with invented rates)',
     ],
   });

@@ -10,6 +10,7 @@ export interface GlobalOptions {
   readonly output?: OutputFormat;
   readonly json?: boolean;
   readonly get?: readonly string[];
+  readonly profile?: string;
   readonly baseUrl?: string;
   readonly keyStdin?: boolean;
   readonly keyFile?: string;
@@ -48,6 +49,16 @@ export function parseRetries(text: string, label: string): number {
   throw usageError(`${label} takes a whole number from 0 to 99, got '${text}'`);
 }
 
+export function parseColor(text: string, label: string): 'auto' | 'always' | 'never' {
+  return oneOf(['auto', 'always', 'never'], text, label);
+}
+
+/** Also a name in JSON and in shells. */
+export function parseProfile(text: string, label: string): string {
+  if (/^[A-Za-z0-9][\w-]{0,63}$/.test(text)) return text;
+  throw usageError(`${label} takes a name of letters, digits, - and _, got '${text}'`);
+}
+
 function outputOptions(): Option[] {
   return inGroup('Output', [
     new Option('-o, --output <format>', 'auto, json, compact, tsv, raw (env: FXRATES_OUTPUT)').argParser((text) =>
@@ -55,9 +66,7 @@ function outputOptions(): Option[] {
     ),
     new Option('--json', 'same as -o json, and errors as JSON on stderr'),
     new Option('--get <path>', 'one value: rates.EUR or /rates/EUR (repeatable)').argParser(collect),
-    new Option('--color <when>', 'auto, always or never').argParser((text) =>
-      oneOf(['auto', 'always', 'never'] as const, text, '--color'),
-    ),
+    new Option('--color <when>', 'auto, always or never').argParser((text) => parseColor(text, '--color')),
     new Option('--no-color', 'same as --color never'),
   ]);
 }
@@ -65,6 +74,9 @@ function outputOptions(): Option[] {
 function connectionOptions(): Option[] {
   return inGroup('Connection', [
     new Option('--base-url <url>', 'where the service is (env: FXRATES_BASE_URL)'),
+    new Option('--profile <name>', 'stored base URL and key (env: FXRATES_PROFILE)').argParser((text) =>
+      parseProfile(text, '--profile'),
+    ),
     new Option('--key-file <path>', 'file with the key (env: FXRATES_API_KEY_FILE)'),
     new Option('--key-stdin', 'read the key from the first line of stdin'),
     new Option('--timeout <duration>', 'per attempt (default: 30s, env: FXRATES_TIMEOUT)').argParser((text) =>

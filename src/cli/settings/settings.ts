@@ -1,15 +1,17 @@
 import { usageError } from '../errors/cli-error.ts';
 import type { JsonPath } from '../json/select-value.ts';
 import { parseJsonPath } from '../json/select-value.ts';
+import { type ConfigFile, configValue, NO_CONFIG } from '../storage/config-file.ts';
 import type { ColorWhen } from '../terminal/color-level.ts';
 import { parseDuration } from './duration.ts';
 import type { GlobalOptions, OutputFormat } from './global-options.ts';
-import { parseOutputFormat, parseRetries, parseTimeout } from './global-options.ts';
+import { parseColor, parseOutputFormat, parseProfile, parseRetries, parseTimeout } from './global-options.ts';
 
 /** The global options with environment and defaults applied. */
 export interface Settings {
   readonly output: OutputFormat;
   readonly get: readonly GetPath[];
+  readonly profile: string;
   readonly baseUrl: SourcedText | undefined;
   readonly keyStdin: boolean;
   readonly keyFile: string | undefined;
@@ -39,35 +41,39 @@ export interface GetPath {
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** Flag before environment before default. An empty variable counts as not set. */
-export function resolveSettings(options: GlobalOptions, env: Env): Settings {
+/** Flag before environment before config.json before default. An empty variable counts as not set. */
+export function resolveSettings(options: GlobalOptions, env: Env, config: ConfigFile = NO_CONFIG): Settings {
   refuseContradictions(options);
+  const top: Sources = { env, config, profile: undefined };
+  const profile = options.profile ?? stored(top, 'profile', parseProfile) ?? 'default';
+  const sources = { ...top, profile };
   const { keyStdin = false, keyFile, insecureHttp = false, quiet = 0, get = [] } = options;
   return {
-    output: outputOf(options, env),
+    output: outputOf(options, sources),
     get: get.map((text) => ({ text, path: parseGetPath(text) })),
-    baseUrl: baseUrlOf(options, env),
+    profile,
+    baseUrl: baseUrlOf(options, sources),
     keyStdin,
     keyFile,
     insecureHttp,
-    timeoutMs: options.timeout ?? fromEnv(env, 'FXRATES_TIMEOUT', parseTimeout) ?? 30_000,
-    retries: options.retries ?? fromEnv(env, 'FXRATES_RETRIES', parseRetries) ?? 2,
-    maxWaitMs: maxWaitOf(options, env),
-    color: options.color === false ? 'never' : (options.color ?? 'auto'),
+    timeoutMs: options.timeout ?? stored(sources, 'timeout', parseTimeout) ?? 30_000,
+    retries: options.retries ?? stored(sources, 'retries', parseRetries) ?? 2,
+    maxWaitMs: maxWaitOf(options, sources),
+    color: options.color === false ? 'never' : (options.color ?? fromConfig(sources, 'color', parseColor) ?? 'auto'),
     quiet,
     verbose: options.verbose ?? (isSwitchedOn(env['FXRATES_DEBUG']) ? 1 : 0),
     rehearsal: rehearsalOf(options),
   };
 }
 
-function outputOf({ json, output }: GlobalOptions, env: Env): OutputFormat {
+function outputOf({ json, output }: GlobalOptions, sources: Sources): OutputFormat {
   if (json) return 'json';
-  return output ?? fromEnv(env, 'FXRATES_OUTPUT', parseOutputFormat) ?? 'auto';
+  return output ?? stored(sources, 'output', parseOutputFormat) ?? 'auto';
 }
 
-function maxWaitOf({ wait, maxWait }: GlobalOptions, env: Env): number {
+function maxWaitOf({ wait, maxWait }: GlobalOptions, sources: Sources): number {
   if (!wait) return 0;
-  return maxWait ?? fromEnv(env, 'FXRATES_MAX_WAIT', parseDuration) ?? 60_000;
+  return maxWait ?? stored(sources, 'max_wait', parseDuration) ?? 60_000;
 }
 
 function refuseContradictions({ json, output, keyStdin, keyFile, wait, maxWait, get }: GlobalOptions): void {
@@ -90,10 +96,12 @@ function rehearsalOf({ curl, dryRun }: GlobalOptions): Settings['rehearsal'] {
   return dryRun ? 'json' : undefined;
 }
 
-function baseUrlOf({ baseUrl }: GlobalOptions, env: Env): SourcedText | undefined {
+function baseUrlOf({ baseUrl }: GlobalOptions, { env, config, profile }: Sources): SourcedText | undefined {
   if (baseUrl !== undefined) return { text: baseUrl, source: '--base-url' };
   const text = env['FXRATES_BASE_URL'];
-  return text ? { text, source: 'FXRATES_BASE_URL' } : undefined;
+  if (text) return { text, source: 'FXRATES_BASE_URL' };
+  const ofProfile = configValue(config, 'base_url', profile);
+  return ofProfile === undefined ? undefined : { text: ofProfile, source: `profile ${profile}` };
 }
 
 function parseGetPath(text: string): JsonPath {
@@ -101,10 +109,25 @@ function parseGetPath(text: string): JsonPath {
   return parseJsonPath(text);
 }
 
-function fromEnv<Value>(env: Env, name: string, parse: (text: string, label: string) => Value): Value | undefined {
-  const text = env[name];
-  return text ? parse(text, name) : undefined;
+interface Sources {
+  readonly env: Env;
+  readonly config: ConfigFile;
+  readonly profile: string | undefined;
 }
+
+/** From the variable FXRATES_NAME, else from config.json. */
+function stored<Value>(sources: Sources, name: string, parse: Parse<Value>): Value | undefined {
+  const variable = `FXRATES_${name.toUpperCase()}`;
+  const text = sources.env[variable];
+  return text ? parse(text, variable) : fromConfig(sources, name, parse);
+}
+
+function fromConfig<Value>({ config, profile }: Sources, name: string, parse: Parse<Value>): Value | undefined {
+  const text = configValue(config, name, profile);
+  return text === undefined ? undefined : parse(text, `${name} in ${config.path}`);
+}
+
+type Parse<Value> = (text: string, label: string) => Value;
 
 function isSwitchedOn(text: string | undefined): boolean {
   return text !== undefined && text !== '' && text !== '0' && text !== 'false';

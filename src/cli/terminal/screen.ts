@@ -45,7 +45,7 @@ export class Screen {
     );
   }
 
-  /** The one place where a key is shown in full: the mock server's own, when it is made. */
+  /** The one way a key is shown in full: the mock server's own, when it is made, and by `auth token`. */
   reveal(text: string): Promise<void> {
     return this.#io.stdout.write(text);
   }
@@ -58,6 +58,11 @@ export class Screen {
   /** A remark for people, to stderr; `-q` drops it. */
   note(text: string): Promise<void> {
     return this.#quiet > 0 ? Promise.resolve() : this.#toStderr(text);
+  }
+
+  /** A remark that programs get as an event. */
+  warn(message: string): Promise<void> {
+    return this.note(this.isJson ? `${JSON.stringify({ event: 'warning', message })}\n` : `fxrates: ${message}\n`);
   }
 
   /** A failure, to stderr; `-qq` drops it. */

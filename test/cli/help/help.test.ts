@@ -3,15 +3,25 @@ import { expect, test } from 'vitest';
 import { createGlobalOptions } from '../../../src/cli/settings/global-options.ts';
 import { runCli } from '../../helpers/cli-io.ts';
 
-const COMMANDS = ['latest', 'quota', 'api', 'mock', 'version', 'help'];
+const COMMANDS = ['latest', 'quota', 'api', 'mock', 'auth', 'config', 'version', 'help'];
+const SUBCOMMANDS = [
+  ...['login', 'status', 'logout', 'token'].map((name) => ['auth', name]),
+  ...['list', 'get', 'set', 'unset', 'path'].map((name) => ['config', name]),
+];
 const PAGES = [
   [],
   ['--help'],
   ['help'],
   ...COMMANDS.map((name) => [name, '--help']),
   ...COMMANDS.map((name) => ['help', name]),
+  ['auth'],
+  ['config'],
+  ...SUBCOMMANDS.flatMap((path) => [
+    ['help', ...path],
+    [...path, '--help'],
+  ]),
 ];
-const TOPICS = ['exit-codes', 'environment', 'formatting'];
+const TOPICS = ['exit-codes', 'environment', 'formatting', 'profiles', 'security'];
 
 test.each(
   [...PAGES, ...TOPICS.map((topic) => ['help', topic])].map((argv) => [argv.join(' ') || '(nothing)', argv] as const),

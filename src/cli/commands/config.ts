@@ -1,0 +1,145 @@
+import type { CommandSpec } from '../command-spec.ts';
+import { CliError, usageError } from '../errors/cli-error.ts';
+import { exitCodes } from '../exit-codes.ts';
+import type { Invocation } from '../invocation.ts';
+import { printJson } from '../output/print-json.ts';
+import { checkBaseUrl } from '../settings/base-url.ts';
+import { parseDuration } from '../settings/duration.ts';
+import { parseColor, parseOutputFormat, parseProfile, parseRetries, parseTimeout } from '../settings/global-options.ts';
+import { changeConfig, configPath, configValue, noFolder, profileNames, readConfig } from '../storage/config-file.ts';
+
+/** What may be set, each with what checks it. */
+const SETTINGS: Readonly<Record<string, (text: string, label: string) => unknown>> = {
+  base_url: (text, source) => checkBaseUrl({ text, source }),
+  profile: parseProfile,
+  output: parseOutputFormat,
+  timeout: parseTimeout,
+  retries: parseRetries,
+  max_wait: parseDuration,
+  color: parseColor,
+};
+const NAMES = Object.keys(SETTINGS);
+const nameArgument = { syntax: '<name>', description: NAMES.join(', ') };
+const local = { asksService: false, usesConfig: true } as const;
+
+export const configCommand: CommandSpec = {
+  name: 'config',
+  summary: 'stored settings: list, get, set, unset, path',
+  description: 'Settings that are kept in config.json. An option and a variable come before them.',
+  asksService: false,
+  notes: [
+    `Names: ${NAMES.join(', ')}. base_url belongs to a profile (--profile), the others to all. Keys are never here: see fxrates auth.`,
+  ],
+  commands: [
+    {
+      ...local,
+      name: 'list',
+      summary: 'all that is set',
+      description: 'Prints every stored setting, one per line.',
+      examples: [{ command: 'fxrates config list', comment: '' }],
+      run: list,
+    },
+    {
+      ...local,
+      name: 'get',
+      summary: 'one stored setting',
+      description: 'Prints one stored setting.',
+      argument: nameArgument,
+      examples: [{ command: 'fxrates config get base_url', comment: '' }],
+      run: get,
+    },
+    {
+      ...local,
+      name: 'set',
+      summary: 'store a setting',
+      description: 'Checks a setting and stores it.',
+      argument: { syntax: '<name> <value>', description: NAMES.join(', ') },
+      examples: [
+        { command: 'fxrates config set timeout 10s', comment: '' },
+        { command: 'fxrates config set base_url http://127.0.0.1:4010 --profile mock', comment: '' },
+      ],
+      run: ({ args: [name = '', value = ''], ...invocation }) => set(name, value, invocation),
+    },
+    {
+      ...local,
+      name: 'unset',
+      summary: 'remove a stored setting',
+      description: 'Removes a stored setting; its default counts again.',
+      argument: nameArgument,
+      examples: [{ command: 'fxrates config unset timeout', comment: '' }],
+      run: ({ args: [name = ''], ...invocation }) => change(name, undefined, invocation),
+    },
+    {
+      name: 'path',
+      summary: 'where the settings are',
+      description: 'Prints the path of config.json, whether it is there or not.',
+      examples: [{ command: 'fxrates config path', comment: '' }],
+      asksService: false,
+      run: printPath,
+    },
+  ],
+};
+
+async function list(invocation: Invocation): Promise<number> {
+  const config = await readConfig(invocation.io.env);
+  const ofAll = NAMES.flatMap((name) => entry(name, configValue(config, name)));
+  const ofProfiles = profileNames(config).flatMap((profile) =>
+    NAMES.flatMap((name) =>
+      entry(
+        `profiles.${profile}.${name}`,
+        configValue({ ...config, document: { profiles: config.document['profiles'] } }, name, profile),
+      ),
+    ),
+  );
+  const settings = [...ofAll, ...ofProfiles];
+  if (invocation.settings.output === 'json') await printJson(JSON.stringify(Object.fromEntries(settings)), invocation);
+  else await invocation.screen.tell(settings.map(([name, value]) => `${name}\t${value}\n`).join(''));
+  return exitCodes.ok;
+}
+
+function entry(name: string, value: string | undefined): [string, string][] {
+  return value === undefined ? [] : [[name, value]];
+}
+
+async function get({ args: [name = ''], io, settings, screen }: Invocation): Promise<number> {
+  checkName(name);
+  const value = configValue(await readConfig(io.env), name, settings.profile);
+  if (value === undefined) {
+    throw new CliError(`${name} is not set`, { code: 'not_set', exitCode: exitCodes.failure });
+  }
+  await screen.tell(`${screen.isJson ? JSON.stringify(value) : value}\n`);
+  return exitCodes.ok;
+}
+
+async function set(name: string, value: string, invocation: Omit<Invocation, 'args'>): Promise<number> {
+  checkName(name);
+  SETTINGS[name]?.(value, name);
+  return change(name, value, invocation);
+}
+
+async function change(
+  name: string,
+  value: string | undefined,
+  { io, settings, screen }: Omit<Invocation, 'args'>,
+): Promise<number> {
+  checkName(name);
+  const { profile } = settings;
+  const path = await changeConfig(io, name, name === 'base_url' ? { value, profile } : { value });
+  await screen.note(`fxrates: ${value === undefined ? `${name} removed from` : `${name} stored in`} ${path}\n`);
+  return exitCodes.ok;
+}
+
+async function printPath({ io, screen }: Invocation): Promise<number> {
+  const path = configPath(io.env);
+  if (path === undefined) throw noFolder();
+  await screen.print(`${screen.isJson ? JSON.stringify({ path }) : path}\n`);
+  return exitCodes.ok;
+}
+
+function checkName(name: string): void {
+  if (NAMES.includes(name)) return;
+  const hints = /key|token|secret/i.test(name)
+    ? ['A key is stored by:  fxrates auth login']
+    : [`There are: ${NAMES.join(', ')}`];
+  throw usageError(`there is no setting '${name}'`, undefined, hints);
+}

@@ -1,0 +1,73 @@
+import { join } from 'node:path';
+import type { Io } from '../io.ts';
+import { configFolder } from './config-folder.ts';
+import { isObject, type JsonObject, readJsonFile, updateJsonFile } from './json-file.ts';
+import { storageError } from './storage-error.ts';
+
+/** config.json as it was read; empty when there is none. */
+export interface ConfigFile {
+  readonly path: string | undefined;
+  readonly document: JsonObject;
+}
+
+export const NO_CONFIG: ConfigFile = { path: undefined, document: {} };
+
+export function configPath(env: Io['env']): string | undefined {
+  const folder = configFolder(env);
+  return folder === undefined ? undefined : join(folder, 'config.json');
+}
+
+export async function readConfig(env: Io['env']): Promise<ConfigFile> {
+  const path = configPath(env);
+  return path === undefined ? NO_CONFIG : { path, document: (await readJsonFile(path)) ?? {} };
+}
+
+/** What config.json says under `name`: for the profile, else for all. @throws CliError for what is neither text nor number */
+export function configValue({ path, document }: ConfigFile, name: string, profile?: string): string | undefined {
+  const own = profile === undefined ? undefined : memberOf(memberOf(document, 'profiles'), profile);
+  const value = memberOf(own, name) ?? memberOf(document, name);
+  if (value === undefined) return undefined;
+  if (typeof value === 'string' || typeof value === 'number') return String(value);
+  throw storageError(`cannot use ${path}`, `${name} is neither a text nor a number`);
+}
+
+export function profileNames({ document }: ConfigFile): readonly string[] {
+  const profiles = memberOf(document, 'profiles');
+  return isObject(profiles) ? Object.keys(profiles) : [];
+}
+
+/** Sets `name` for `profile`, or for all without one; `undefined` takes it out. Everything else in the file stays. */
+export async function changeConfig(
+  { env, clock }: Pick<Io, 'env' | 'clock'>,
+  name: string,
+  { value, profile }: { readonly value: string | undefined; readonly profile?: string },
+): Promise<string> {
+  const path = configPath(env);
+  if (path === undefined) throw noFolder();
+  const change = (document: JsonObject): JsonObject => {
+    if (profile === undefined) return withMember(document, name, value);
+    const profiles = objectOf(memberOf(document, 'profiles'));
+    const changed = withMember(objectOf(memberOf(profiles, profile)), name, value);
+    return { ...document, profiles: { ...profiles, [profile]: changed } };
+  };
+  await updateJsonFile(path, change, clock);
+  return path;
+}
+
+export function noFolder(): Error {
+  return storageError('there is no place to store anything', 'HOME is not set');
+}
+
+/** Of its own: a profile may be called `constructor`. */
+export function memberOf(value: unknown, name: string): unknown {
+  return isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+}
+
+function objectOf(value: unknown): JsonObject {
+  return isObject(value) ? value : {};
+}
+
+function withMember(document: JsonObject, name: string, value: string | undefined): JsonObject {
+  const { [name]: _, ...rest } = document;
+  return value === undefined ? rest : { ...rest, [name]: value };
+}

@@ -1,0 +1,59 @@
+import { join } from 'node:path';
+import type { Io } from '../io.ts';
+import { memberOf, noFolder } from './config-file.ts';
+import { configFolder } from './config-folder.ts';
+import { isObject, type JsonObject, readJsonFile, tighten, updateJsonFile } from './json-file.ts';
+
+/** A key in credentials.json. It is sent to its own origin and to no other. */
+export interface Credential {
+  readonly origin: string;
+  readonly secret: string;
+  /** The file, and whether others could read it until now. */
+  readonly path: string;
+  readonly wasReadable: boolean;
+}
+
+export async function readCredential(env: Io['env'], profile: string): Promise<Credential | undefined> {
+  const path = credentialsPath(env);
+  const document = path === undefined ? undefined : await readJsonFile(path);
+  if (path === undefined || document === undefined) return undefined;
+  const wasReadable = await tighten(path);
+  const entry = memberOf(memberOf(document, 'keys'), profile);
+  const origin = memberOf(entry, 'origin');
+  const secret = memberOf(entry, 'api_key');
+  if (typeof origin !== 'string' || typeof secret !== 'string') return undefined;
+  return { origin, secret, path, wasReadable };
+}
+
+/** Stores the key of `profile`; gives the path of the file. */
+export function storeCredential(
+  io: Pick<Io, 'env' | 'clock'>,
+  profile: string,
+  { origin, secret }: Pick<Credential, 'origin' | 'secret'>,
+): Promise<string> {
+  const entry = { origin, api_key: secret, added_at: new Date(io.clock.now()).toISOString() };
+  return changeKeys(io, (keys) => ({ ...keys, [profile]: entry }));
+}
+
+export function removeCredential(io: Pick<Io, 'env' | 'clock'>, profile: string): Promise<string> {
+  return changeKeys(io, ({ [profile]: _, ...others }) => others);
+}
+
+async function changeKeys(
+  { env, clock }: Pick<Io, 'env' | 'clock'>,
+  change: (keys: JsonObject) => JsonObject,
+): Promise<string> {
+  const path = credentialsPath(env);
+  if (path === undefined) throw noFolder();
+  const update = (document: JsonObject): JsonObject => {
+    const keys = memberOf(document, 'keys');
+    return { ...document, keys: change(isObject(keys) ? keys : {}) };
+  };
+  await updateJsonFile(path, update, clock);
+  return path;
+}
+
+function credentialsPath(env: Io['env']): string | undefined {
+  const folder = configFolder(env);
+  return folder === undefined ? undefined : join(folder, 'credentials.json');
+}

@@ -1,0 +1,96 @@
+import { chmod, lstat, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { Clock } from '../../client/index.ts';
+import { CliError } from '../errors/cli-error.ts';
+import { systemReason } from '../errors/system-reason.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { jsonFault } from '../json/json-fault.ts';
+import { withLock } from './file-lock.ts';
+import { storageError } from './storage-error.ts';
+
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+/** The version that this program writes and understands. */
+const VERSION = 1;
+
+/** The object in the file; `undefined` when there is no file. @throws CliError that names the place of a fault */
+export async function readJsonFile(path: string): Promise<JsonObject | undefined> {
+  const text = await readFile(path, 'utf8').catch((cause) => {
+    if (cause.code === 'ENOENT' || cause.code === 'ENOTDIR') return undefined;
+    throw storageError(`cannot read ${path}`, systemReason(cause), cause);
+  });
+  return text === undefined ? undefined : parse(text, path);
+}
+
+/**
+ * Replaces the object in the file by what `change` makes of it: under a lock, so that no change gets lost, and by
+ * renaming a finished file, so that a reader, or a crash, never meets half of one. Only the owner can read the file.
+ */
+export async function updateJsonFile(
+  path: string,
+  change: (document: JsonObject) => JsonObject,
+  clock: Clock,
+): Promise<void> {
+  try {
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    await withLock(path, clock, async () => {
+      await refuseSymlink(path);
+      const document = (await readJsonFile(path)) ?? {};
+      await replace(path, `${JSON.stringify({ version: VERSION, ...change(document) }, undefined, 2)}\n`);
+    });
+  } catch (error) {
+    if (error instanceof CliError) throw error;
+    const cause = error as NodeJS.ErrnoException; // of node:fs
+    throw storageError(`cannot write ${path}`, systemReason(cause), cause);
+  }
+}
+
+/** The lock is held: nobody else has a use for the temporary file, and one from a crash is in nobody's way. */
+async function replace(path: string, text: string): Promise<void> {
+  const temporary = `${path}.tmp`;
+  await rm(temporary, { force: true });
+  const file = await open(temporary, 'wx', 0o600);
+  try {
+    await file.chmod(0o600); // whatever the umask is
+    await file.writeFile(text);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await rename(temporary, path);
+}
+
+/** Renaming would quietly cut a link to a file that somebody keeps elsewhere. */
+async function refuseSymlink(path: string): Promise<void> {
+  const stats = await lstat(path).catch(() => undefined);
+  if (stats?.isSymbolicLink()) throw storageError(`refusing to write ${path}`, 'it is a symbolic link');
+}
+
+/** Whether others could read the file; now they cannot.. */
+export async function tighten(path: string): Promise<boolean> {
+  const stats = await lstat(path).catch(() => undefined);
+  if (!stats?.isFile() || (stats.mode & 0o077) === 0) return false;
+  await chmod(path, 0o600).catch(() => undefined); // somebody else's file stays as it is, and is told about
+  return true;
+}
+
+function parse(text: string, path: string): JsonObject {
+  const fault = jsonFault(text);
+  if (fault !== undefined) {
+    throw unusable(path, `it is not JSON from line ${fault.line}, column ${fault.column} on`);
+  }
+  const document: unknown = JSON.parse(text);
+  if (!isObject(document)) throw unusable(path, 'it holds no object');
+  const { version = VERSION } = document;
+  if (version !== VERSION) throw unusable(path, `it has version ${String(version)}, this fxrates knows ${VERSION}`);
+  return document;
+}
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function unusable(path: string, why: string): CliError {
+  const hints = [`Correct or remove it:  ${path}`];
+  return new CliError(`cannot use ${path}`, { code: 'storage', exitCode: exitCodes.config, why, hints });
+}

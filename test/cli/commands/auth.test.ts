@@ -1,0 +1,280 @@
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type FakeIoOptions, runCli } from '../../helpers/cli-io.ts';
+import { API_KEY, failure, quotaRecord, success } from '../../helpers/service-replies.ts';
+
+const STORED = `fx_live_${'5700ed'.repeat(8)}`;
+const ORIGIN = 'https://api.example.test';
+const replies = success(quotaRecord());
+let folder = '';
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'fxrates-auth-'));
+});
+
+afterEach(() => rm(folder, { recursive: true }));
+
+function run(line: string, { env, ...options }: FakeIoOptions = {}) {
+  const own = { FXRATES_CONFIG_DIR: folder, FXRATES_API_KEY: undefined, FXRATES_BASE_URL: undefined, ...env };
+  return runCli(line, { replies, ...options, env: own });
+}
+
+const login = (options: FakeIoOptions = {}, more = '') =>
+  run(`auth login --key-stdin --base-url ${ORIGIN} ${more}`, { stdin: `${STORED}\n`, ...options });
+const read = async (name: string) => JSON.parse(await readFile(join(folder, name), 'utf8'));
+const modeOf = async (path: string) => ((await stat(path)).mode & 0o777).toString(8);
+
+test('login checks the key with one quota call and stores it with its origin', async () => {
+  const { code, stdout, stderr, requests } = await login();
+
+  expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
+  expect(stderr).toContain('key fx_live_…00ed for https://api.example.test stored');
+  expect(requests.map(({ url }) => url)).toEqual([`${ORIGIN}/api/v1/quota`]);
+  expect(await read('credentials.json')).toEqual({
+    version: 1,
+    keys: { default: { origin: ORIGIN, api_key: STORED, added_at: '2026-01-21T14:20:00.000Z' } },
+  });
+  expect(await read('config.json')).toEqual({ version: 1, profiles: { default: { base_url: ORIGIN } } });
+});
+
+test('after login no variable is needed', async () => {
+  await login();
+
+  const { code, requests } = await run('latest');
+
+  expect(code).toBe(0);
+  expect(requests[0]).toMatchObject({ url: `${ORIGIN}/api/v1/latest`, headers: { authorization: `Bearer ${STORED}` } });
+});
+
+test.each(['000', '077', '027'])('under umask %s the folder is 0700 and its files 0600', async (umask) => {
+  const before = process.umask(Number.parseInt(umask, 8));
+  const env = { FXRATES_CONFIG_DIR: join(folder, 'new', 'fxrates') };
+  await login({ env }).finally(() => process.umask(before));
+
+  expect(await modeOf(env.FXRATES_CONFIG_DIR)).toBe('700');
+  expect(await modeOf(join(env.FXRATES_CONFIG_DIR, 'credentials.json'))).toBe('600');
+  expect(await modeOf(join(env.FXRATES_CONFIG_DIR, 'config.json'))).toBe('600');
+  expect((await readdir(env.FXRATES_CONFIG_DIR)).sort()).toEqual(['config.json', 'credentials.json']);
+});
+
+test('a key file that others can read is closed to them, and that is told', async () => {
+  await login();
+  await chmod(join(folder, 'credentials.json'), 0o644);
+
+  const { code, stderr } = await run('quota');
+
+  expect(code).toBe(0);
+  expect(stderr).toContain('was readable by others, its mode is 0600 now');
+  expect(await modeOf(join(folder, 'credentials.json'))).toBe('600');
+  expect((await run('quota')).stderr).toBe('');
+});
+
+test('login does not write through a symbolic link', async () => {
+  const target = join(folder, 'elsewhere');
+  await writeFile(target, '{}');
+  await symlink(target, join(folder, 'credentials.json'));
+
+  const { code, stderr } = await login();
+
+  expect(code).toBe(3);
+  expect(stderr).toContain('it is a symbolic link');
+  expect(await readFile(target, 'utf8')).toBe('{}');
+});
+
+test('a refused key is not stored', async () => {
+  const { code, stderr } = await login({ replies: failure(401, { code: 'unauthorized' }) });
+
+  expect(code).toBe(4);
+  expect(stderr).toContain('nothing is stored');
+  expect(await readdir(folder)).toEqual([]);
+});
+
+test('a key that cannot be checked is stored, with a remark', async () => {
+  const { code, stderr } = await login({ replies: failure(404) });
+
+  expect(code).toBe(0);
+  expect(stderr).toContain('the key could not be checked');
+  expect((await read('credentials.json')).keys.default.api_key).toBe(STORED);
+});
+
+test('--no-verify asks nobody', async () => {
+  expect((await login({}, '--no-verify')).requests).toEqual([]);
+});
+
+test('on a terminal the key is asked for', async () => {
+  const { code, stderr } = await run(`auth login --base-url ${ORIGIN}`, { stdin: STORED, tty: ['stdin', 'stderr'] });
+
+  expect(code).toBe(0);
+  expect(stderr).toContain(`API key for ${ORIGIN} (does not show): `);
+  expect((await read('credentials.json')).keys.default.api_key).toBe(STORED);
+});
+
+test('without a terminal and without --key-stdin it says how', async () => {
+  const { code, stderr } = await run(`auth login --base-url ${ORIGIN}`);
+
+  expect(code).toBe(2);
+  expect(stderr).toContain('fxrates auth login --key-stdin < key.txt');
+});
+
+test('login tells when a variable will come before the stored key', async () => {
+  const { code, stderr } = await login({ env: { FXRATES_API_KEY: API_KEY } });
+
+  expect(code).toBe(0);
+  expect(stderr).toContain('FXRATES_API_KEY is set and comes before the stored key');
+});
+
+test('the stored key goes to its own origin and to no other', async () => {
+  await login();
+
+  for (const other of ['https://api.example.test:8443', 'https://evil.test', 'http://127.0.0.1:9']) {
+    const { code, stderr, requests } = await run(`quota --base-url ${other}`);
+
+    expect(code).toBe(4);
+    expect(stderr).toContain(`refusing to send the stored key to ${other} — it belongs to ${ORIGIN}`);
+    expect(requests).toEqual([]);
+  }
+  expect((await run(`quota --base-url ${ORIGIN}/gateway`)).code).toBe(0);
+});
+
+test('profiles keep their own base URL and key', async () => {
+  await login();
+  const other = `fx_live_${'0'.repeat(44)}beef`;
+  await run('auth login --key-stdin --profile mock --base-url http://127.0.0.1:4010', { stdin: other });
+
+  const byFlag = await run('latest --profile mock');
+  const byVariable = await run('latest', { env: { FXRATES_PROFILE: 'mock' } });
+  await run('config set profile mock');
+  const byConfig = await run('latest');
+
+  for (const { requests } of [byFlag, byVariable, byConfig]) {
+    expect(requests[0]).toMatchObject({
+      url: 'http://127.0.0.1:4010/api/v1/latest',
+      headers: { authorization: `Bearer ${other}` },
+    });
+  }
+  expect((await run('latest --profile default')).requests[0]?.url).toContain(ORIGIN);
+});
+
+test.each(['constructor', 'toString'])('a profile may be called %s', async (profile) => {
+  expect((await run(`latest --profile ${profile}`)).code).toBe(3);
+  await login({}, `--profile ${profile}`);
+  expect((await run(`latest --profile ${profile}`)).code).toBe(0);
+});
+
+test.each(['__proto__', '../x', '', 'a b'])("a profile is not called '%s'", async (profile) => {
+  expect((await runCli(['quota', '--profile', profile])).code).toBe(2);
+});
+
+test('status shows what is used, from where, and what it shadows', async () => {
+  await login();
+
+  const { code, stdout } = await run('auth status', { env: { FXRATES_API_KEY: API_KEY }, tty: ['stdout'] });
+
+  expect(code).toBe(0);
+  expect(stdout).toContain('(from FXRATES_API_KEY)');
+  expect(stdout).toContain('shadows profile default in');
+  expect(stdout).toContain('ok, plan free, 742 of 1,000 used');
+});
+
+test('status as JSON, with a key that the service refuses', async () => {
+  const { code, stdout, stderr } = await run('auth status --json', {
+    env: { FXRATES_API_KEY: API_KEY, FXRATES_BASE_URL: ORIGIN },
+    replies: failure(401, { code: 'unauthorized' }),
+  });
+
+  expect(code).toBe(4);
+  expect(JSON.parse(stdout)).toEqual({
+    profile: 'default',
+    base_url: { value: ORIGIN, source: 'FXRATES_BASE_URL' },
+    key: { masked: 'fx_live_…cdef', source: 'FXRATES_API_KEY', shadowed: [] },
+    check: { ok: false, plan: null },
+  });
+  expect(JSON.parse(stderr).error.exit_code).toBe(4);
+});
+
+test('logout removes the key of its profile, twice without failing', async () => {
+  await login();
+  await login({}, '--profile other');
+
+  expect((await run('auth logout')).code).toBe(0);
+  expect(Object.keys((await read('credentials.json')).keys)).toEqual(['other']);
+  expect(await run('auth logout')).toMatchObject({
+    code: 0,
+    stderr: 'fxrates: no key is stored for profile default\n',
+  });
+  expect((await run('quota')).code).toBe(4);
+});
+
+test('token prints the key to a pipe, and to a terminal with --show', async () => {
+  await login();
+
+  expect((await run('auth token')).stdout).toBe(`${STORED}\n`);
+  expect(await run('auth token', { tty: ['stdout'] })).toMatchObject({ code: 2, stdout: '' });
+  expect((await run('auth token --show', { tty: ['stdout'] })).stdout).toBe(`${STORED}\n`);
+});
+
+test('unknown fields of the files stay', async () => {
+  await writeFile(join(folder, 'credentials.json'), '{"version":1,"later":[1],"keys":{"other":{"x":1}}}');
+  await writeFile(join(folder, 'config.json'), '{"version":1,"later":2,"profiles":{"default":{"y":3}}}');
+
+  await login();
+
+  expect(await read('credentials.json')).toMatchObject({ later: [1], keys: { other: { x: 1 }, default: {} } });
+  expect(await read('config.json')).toMatchObject({ later: 2, profiles: { default: { y: 3, base_url: ORIGIN } } });
+});
+
+test.each([
+  ['{"version":1,\n "keys":}', 'line 2, column 9'],
+  ['[]', 'it holds no object'],
+  ['{"version":2}', 'it has version 2, this fxrates knows 1'],
+  ['', 'line 1, column 1'],
+])('a credentials file with %j is not used and not overwritten', async (text, why) => {
+  const path = join(folder, 'credentials.json');
+  await writeFile(path, text);
+
+  for (const result of [await login(), await run(`quota --base-url ${ORIGIN}`)]) {
+    expect(result.code).toBe(3);
+    expect(result.stderr).toContain(`cannot use ${path}`);
+    expect(result.stderr).toContain(why);
+  }
+  expect(await readFile(path, 'utf8')).toBe(text);
+  expect((await run(`quota --base-url ${ORIGIN}`, { env: { FXRATES_API_KEY: API_KEY } })).code).toBe(0);
+});
+
+test('with no home nothing is stored, and that is told', async () => {
+  const { code, stderr } = await login({ env: { FXRATES_CONFIG_DIR: undefined } });
+
+  expect(code).toBe(3);
+  expect(stderr).toContain('HOME is not set');
+});
+
+test('the folder is that of FXRATES_CONFIG_DIR, XDG_CONFIG_HOME, then HOME', async () => {
+  const path = async (env: FakeIoOptions['env']) =>
+    (await run('config path', { env: { FXRATES_CONFIG_DIR: undefined, ...env } })).stdout;
+
+  expect(await path({ FXRATES_CONFIG_DIR: '/a', XDG_CONFIG_HOME: '/b', HOME: '/c' })).toBe('/a/config.json\n');
+  expect(await path({ XDG_CONFIG_HOME: '/b', HOME: '/c' })).toBe('/b/fxrates/config.json\n');
+  expect(await path({ XDG_CONFIG_HOME: 'relative', HOME: '/c' })).toBe('/c/.config/fxrates/config.json\n');
+});
+
+test('what a killed login left behind is in nobody’s way', async () => {
+  const lock = join(folder, 'credentials.json.lock');
+  await writeFile(lock, '');
+  await utimes(lock, 0, 0);
+  await writeFile(join(folder, 'credentials.json.tmp'), '{"ver');
+
+  expect((await login()).code).toBe(0);
+  expect((await readdir(folder)).sort()).toEqual(['config.json', 'credentials.json']);
+});
+
+test('a lock that somebody holds ends the wait some time', async () => {
+  await mkdir(folder, { recursive: true });
+  await writeFile(join(folder, 'credentials.json.lock'), '');
+
+  const { code, stderr } = await login();
+
+  expect(code).toBe(3);
+  expect(stderr).toContain('another fxrates holds');
+});

@@ -1,0 +1,88 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type FakeIoOptions, runCli } from '../../helpers/cli-io.ts';
+import { rateLimited } from '../../helpers/service-replies.ts';
+
+let folder = '';
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'fxrates-config-'));
+});
+
+afterEach(() => rm(folder, { recursive: true }));
+
+const run = (line: string, { env, ...options }: FakeIoOptions = {}) =>
+  runCli(line, { ...options, env: { FXRATES_CONFIG_DIR: folder, ...env } });
+
+test('what is set can be read, listed and removed', async () => {
+  await run('config set timeout 10s');
+  await run('config set base_url http://127.0.0.1:4010 --profile mock');
+
+  expect((await run('config get timeout')).stdout).toBe('10s\n');
+  expect((await run('config get base_url --profile mock')).stdout).toBe('http://127.0.0.1:4010\n');
+  expect((await run('config list')).stdout).toBe('timeout\t10s\nprofiles.mock.base_url\thttp://127.0.0.1:4010\n');
+  expect(JSON.parse((await run('config list --json')).stdout)).toEqual({
+    timeout: '10s',
+    'profiles.mock.base_url': 'http://127.0.0.1:4010',
+  });
+  expect((await run('config unset timeout')).code).toBe(0);
+  expect(await run('config get timeout')).toMatchObject({
+    code: 1,
+    stdout: '',
+    stderr: 'fxrates: timeout is not set\n',
+  });
+});
+
+test('option beats variable beats profile beats config.json', async () => {
+  await writeFile(
+    join(folder, 'config.json'),
+    '{"version":1,"max_wait":"1s","profiles":{"patient":{"max_wait":"2s"}}}',
+  );
+  const limit = async (line: string, env = {}) =>
+    /longer than --max-wait (\w+)/.exec((await run(line, { env, replies: rateLimited('60') })).stderr)?.[1];
+
+  expect(await limit('latest')).toBe('1s');
+  expect(await limit('latest --profile patient')).toBe('2s');
+  expect(await limit('latest --profile patient', { FXRATES_MAX_WAIT: '3s' })).toBe('3s');
+  expect(await limit('latest --max-wait 4s', { FXRATES_MAX_WAIT: '3s' })).toBe('4s');
+});
+
+test.each([
+  ['timeout', '10', 'timeout takes a duration'],
+  ['retries', 'many', 'retries takes a whole number'],
+  ['output', 'xml', 'output takes auto, json'],
+  ['color', 'blue', 'color takes auto, always, never'],
+  ['base_url', 'example.test', 'base_url takes an http or https URL'],
+  ['nonsense', '1', "there is no setting 'nonsense'"],
+  ['api_key', 'x', 'fxrates auth login'],
+])('config set %s %s is refused', async (name, value, message) => {
+  const { code, stderr } = await run(`config set ${name} ${value}`);
+
+  expect(code).toBe(2);
+  expect(stderr).toContain(message);
+});
+
+test('a wrong value in the file is named with its place, and can be removed with config unset', async () => {
+  await writeFile(join(folder, 'config.json'), '{"version":1,"timeout":"soon"}');
+
+  expect(await run('latest')).toMatchObject({ code: 2, stderr: expect.stringContaining(`timeout in ${folder}`) });
+  expect((await run('config unset timeout')).code).toBe(0);
+  expect((await run('latest')).code).toBe(0);
+});
+
+test('a broken config.json is named with line and column, and stops only what needs it', async () => {
+  const path = join(folder, 'config.json');
+  await writeFile(path, '{\n  "timeout": 10s\n}\n');
+
+  for (const line of ['latest', 'quota', 'api /x', 'config list', 'config set timeout 5s', 'auth status']) {
+    const { code, stderr } = await run(line);
+    expect({ line, code }).toEqual({ line, code: 3 });
+    expect(stderr).toContain(`cannot use ${path} — it is not JSON from line 2, column 16 on`);
+  }
+  for (const line of ['--help', 'help environment', 'version', 'config path', '--version', 'auth', 'config --help']) {
+    expect({ line, code: (await run(line)).code }).toEqual({ line, code: 0 });
+  }
+  expect(await readFile(path, 'utf8')).toBe('{\n  "timeout": 10s\n}\n');
+});

@@ -1,0 +1,78 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { BUNDLE, hasBundle, Running, runBundle, startBundle } from '../helpers/cli-bundle.ts';
+
+const KEY = `fx_live_${'a1b2c3d4'.repeat(6)}`;
+let folder = '';
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'fxrates-e2e-'));
+});
+
+afterEach(() => rm(folder, { recursive: true }));
+
+const loginAs = (profile: string) => [
+  ...['auth', 'login', '--key-stdin', '--no-verify'],
+  ...['--base-url', 'http://127.0.0.1:9', '--profile', profile],
+];
+const storedProfiles = async () =>
+  Object.keys(JSON.parse(await readFile(join(folder, 'credentials.json'), 'utf8')).keys).sort();
+
+describe.skipIf(!hasBundle)('the built command', () => {
+  test('ten processes that log in at once all get stored', async () => {
+    const profiles = Array.from({ length: 10 }, (_, index) => `p${index}`);
+
+    const results = await Promise.all(
+      profiles.map((profile) => runBundle(loginAs(profile), { stdin: KEY, env: { FXRATES_CONFIG_DIR: folder } })),
+    );
+
+    expect(results.map(({ code, stderr }) => (code === 0 ? '' : stderr)).join('')).toBe('');
+    expect(await storedProfiles()).toEqual(profiles);
+  });
+
+  test('logins killed with SIGKILL at any moment leave a whole file, and the next login works', async () => {
+    const env = { FXRATES_CONFIG_DIR: folder };
+    await runBundle(loginAs('first'), { stdin: KEY, env });
+    for (let attempt = 0; attempt < 6; attempt += 1) {
+      const victim = startBundle(loginAs(`victim${attempt}`), { stdin: KEY, env });
+      while ((await readdir(folder)).every((name) => !name.endsWith('.lock')) && victim.stderr === '');
+      victim.kill('SIGKILL');
+      await victim.ended;
+
+      expect(await storedProfiles()).toContain('first');
+    }
+
+    expect((await runBundle(loginAs('last'), { stdin: KEY, env })).code).toBe(0);
+    expect(await storedProfiles()).toEqual(expect.arrayContaining(['first', 'last']));
+  });
+
+  test.skipIf(spawnSync('bash', ['-c', 'script --version']).status !== 0)(
+    'on a terminal the typed key does not show, and Ctrl-C ends with 130',
+    async () => {
+      const prompt = () =>
+        new Running(
+          'script',
+          [
+            '-qec',
+            `"${process.execPath}" "${BUNDLE}" auth login --no-verify --base-url http://127.0.0.1:9`,
+            '/dev/null',
+          ],
+          { env: { FXRATES_CONFIG_DIR: folder, TERM: 'xterm' }, stdin: 'open' },
+        );
+      const typed = prompt();
+      await typed.shows('stdout', 'does not show');
+      typed.write(`${KEY}\r`);
+      const stopped = prompt();
+      await stopped.shows('stdout', 'does not show');
+      stopped.write('\u0003');
+
+      expect((await typed.ended).code).toBe(0);
+      expect(typed.stdout).not.toContain(KEY);
+      expect((await stopped.ended).code).toBe(130);
+      expect(await storedProfiles()).toEqual(['default']);
+    },
+  );
+});
