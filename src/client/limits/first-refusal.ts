@@ -1,6 +1,6 @@
 import type { Beliefs } from './beliefs.ts';
 import { classify } from './classify.ts';
-import type { Refusal } from './refusal.ts';
+import { ENOUGH_CALLS, type Refusal } from './refusal.ts';
 
 /** From this part of the told limit on, a refusal is that of our own calls. */
 const NEARLY_ALL = 0.9;
@@ -8,18 +8,23 @@ const NEARLY_ALL = 0.9;
 /** Rule for a refusal before anything is known: what was accepted so far is the limit, or this process's share of it. */
 export function refuseFirst(beliefs: Beliefs, refusal: Refusal): void {
   const { log, told, isTold, pace } = beliefs;
-  const { isProbe, isShort } = refusal;
+  const { now, isProbe, isShort } = refusal;
   const isNearlyAll = isTold && log.size >= NEARLY_ALL * told;
-  if (pace.isKnown && isShort && !isProbe && !isNearlyAll) return learnPace(beliefs, refusal.now);
+  const isTooFast = pace.isKnown && isShort && log.answeredSince(now - 1_000) > 0;
+  if (isTooFast && !isProbe && !isNearlyAll) return learnPace(beliefs, now);
   beliefs.isAlone = isNearlyAll;
   beliefs.firstBurst = log.size;
-  // A probe was sent beyond a full limit, and a bucket's short hint says nothing about the limit.
-  if (!isProbe && !(isShort && isTold)) {
+  if (saysLimit(refusal, log.size)) {
     beliefs.learnLimit(log.size);
     beliefs.countsLateAnswers = true;
   }
-  beliefs.startTrial(refusal.now);
+  beliefs.startTrial(now);
   classify(beliefs, refusal);
+}
+
+/** A probe was sent beyond a full limit; a short hint tells of the next slot; and a few calls prove nothing alone. */
+function saysLimit({ isProbe, isShort, hintMs }: Refusal, accepted: number): boolean {
+  return !isProbe && !isShort && (hintMs !== undefined || accepted >= ENOUGH_CALLS);
 }
 
 /** The server has a second limit, per second: start anew beside it. */

@@ -1,6 +1,10 @@
 /** In flight at once at the start, while no limit is known: between these, and a quarter of what was accepted. */
 const FIRST_CALLS = 4;
 const MANY_CALLS = 64;
+/** So many refusals are the price of learning; what is refused beyond them must not become a hot loop. */
+const REFUSALS_FOR_LEARNING = 4;
+const BACKOFF_MS = 125;
+const LONGEST_BACKOFF_MS = 16_000;
 
 /**
  * What every refusal closes for all calls. When it opens, one call goes first; then one more than were accepted since,
@@ -12,6 +16,8 @@ export class Gate {
   #isHalfOpen = false;
   #wasClosed = false;
   #accepted = 0;
+  /** Refusals that no accepted call has made up for. */
+  #pressure = 0;
 
   get opensAt(): number {
     return this.#opensAt;
@@ -37,7 +43,11 @@ export class Gate {
     this.#opensAt = Math.max(this.#opensAt, at);
   }
 
-  startEpisode(): void {
+  /** A refusal that is news. Where more is refused than accepted, every further one closes twice as long. */
+  startEpisode(now: number): void {
+    this.#pressure += 1;
+    const doublings = this.#pressure - REFUSALS_FOR_LEARNING;
+    if (doublings > 0) this.stayClosedUntil(now + Math.min(LONGEST_BACKOFF_MS, BACKOFF_MS * 2 ** doublings));
     this.#newsFrom = this.#opensAt;
   }
 
@@ -59,6 +69,7 @@ export class Gate {
   accept(): void {
     this.#isHalfOpen = false;
     this.#accepted += 1;
+    this.#pressure = Math.max(0, this.#pressure - 1);
   }
 
   /** How many may be in flight; a known limit that has refused nothing needs no caution. */

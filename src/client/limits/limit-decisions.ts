@@ -77,7 +77,7 @@ export class LimitDecisions implements LimitCore {
     gate.stayClosedUntil(now + (hintMs ?? 0));
     // Sent before the last refusal, or before the gate: that episode is handled already.
     if (!isNews) return;
-    gate.startEpisode();
+    gate.startEpisode(now);
     const isShort = hintMs !== undefined && hintMs <= shortHintMs(beliefs);
     const refusal = { now, sentAt, isProbe: probe, hintMs, isShort };
     if (beliefs.phase === 'free') return refuseFirst(beliefs, refusal);

@@ -9,6 +9,8 @@ const CONTRADICTION_MS = 2_000;
 /** A refusal this soon after a boundary, with a hint this short, means that the boundary is later. */
 const NEAR_BOUNDARY_MS = 250;
 const NEAR_BOUNDARY_HINT_MS = 2_000;
+/** Between probes for capacity that others gave up: one refusal in two windows. */
+const LONGEST_PAUSE_MS = 2 * WINDOW_MS;
 
 /** Rule for a refusal although the kind of window is known. */
 export function refuseKnown(beliefs: Beliefs, refusal: Refusal): void {
@@ -20,7 +22,11 @@ export function refuseKnown(beliefs: Beliefs, refusal: Refusal): void {
 function refuseBucket(beliefs: Beliefs, refusal: Refusal, window: BucketWindow): void {
   const { now, isShort, hintMs } = refusal;
   const { isTold, log, told, knownAt } = beliefs;
-  if (hintMs !== undefined && !isShort) return beginAnew(beliefs, refusal);
+  if (hintMs !== undefined && !isShort) {
+    // A whole window's wait after so many calls: they are its limit, whatever was thought of it before.
+    beliefs.learnLimit(Math.min(told, Math.max(beliefs.limit, log.size)));
+    return beginAnew(beliefs, refusal);
+  }
   if (isTold && log.size >= told && now - knownAt >= WINDOW_MS) {
     // A whole limit within a minute, and still refused: no bucket, but a window that forgets after a minute.
     beliefs.limit = told;
@@ -30,10 +36,22 @@ function refuseBucket(beliefs: Beliefs, refusal: Refusal, window: BucketWindow):
 }
 
 function refuseWindow(beliefs: Beliefs, refusal: Refusal, window: LogWindow | FixedWindow): void {
-  const { now, isProbe } = refusal;
-  if (isProbe) return beliefs.growth.refuse(now, 2 * WINDOW_MS);
+  if (refusal.isProbe) return refuseProbe(beliefs, refusal, window);
   if (window.kind === 'fixed' && isNearBoundary(window, refusal)) return moveBoundary(beliefs, refusal);
   shareWithOthers(beliefs, refusal, window);
+}
+
+/** There is no more to be had; but a hint of a slot long before the window ends says that it is another window. */
+function refuseProbe(beliefs: Beliefs, refusal: Refusal, window: LogWindow | FixedWindow): void {
+  const { now, isShort, hintMs = 0 } = refusal;
+  const isOtherWindow = isShort && now + hintMs < nextSlotsAt(beliefs, window, now) - CONTRADICTION_MS;
+  if (isOtherWindow) beginAnew(beliefs, refusal);
+  else beliefs.growth.refuse(now, LONGEST_PAUSE_MS);
+}
+
+/** When the window gives slots again that it has taken. */
+function nextSlotsAt({ log }: Beliefs, window: LogWindow | FixedWindow, now: number): number {
+  return window.kind === 'fixed' ? window.startsAt + WINDOW_MS : (log.leavesAt(0) ?? now);
 }
 
 function isNearBoundary({ startsAt, guardMs }: FixedWindow, { sentAt, hintMs = 0 }: Refusal): boolean {
@@ -59,7 +77,7 @@ function shareWithOthers(beliefs: Beliefs, refusal: Refusal, window: LogWindow |
     beliefs.learnLimit(got);
     return beginAnew(beliefs, refusal);
   }
-  const nextAt = window.kind === 'fixed' ? window.startsAt + WINDOW_MS : (log.leavesAt(0) ?? now);
+  const nextAt = nextSlotsAt(beliefs, window, now);
   const hintedAt = now + (hintMs ?? 0);
   const isOneSlot = isShort && hintedAt < nextAt - CONTRADICTION_MS;
   if (!isOneSlot) beliefs.learnLimit(got);

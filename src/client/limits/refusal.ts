@@ -13,7 +13,7 @@ export interface Refusal {
 }
 
 /** A log with fewer calls says nothing about the rate of the server. */
-const ENOUGH_CALLS = 10;
+export const ENOUGH_CALLS = 10;
 /** Hints are rounded up to seconds, and requests take their time. */
 const SHORT_HINT_SLACK_MS = 1_050;
 
