@@ -19,4 +19,4 @@ export function isSystemBusy(): boolean {
 }
 
 /** Names of libuv's requests, as opposed to sockets and timers, which may wait for ever. */
-const SYSTEM_WORK = /^(?:FSReq|GetAddrInfo|GetNameInfo|TCPConnect|PipeConnect|WriteWrap|ShutdownWrap)/;
+const SYSTEM_WORK = /^(?:FSReq|CloseReq|GetAddrInfo|GetNameInfo|TCPConnect|PipeConnect|WriteWrap|ShutdownWrap)/;

@@ -29,7 +29,7 @@ export class Quiet {
     });
   }
 
-  /** Resolves when it is quiet and the system owes nothing, a module that is being loaded say, or after some seconds. */
+  /** Resolves when it is quiet and the system owes nothing, a module that is being loaded say, for about a second. */
   async idle(): Promise<void> {
     await this.settle();
     for (let round = 0; isSystemBusy() && round < MOST_PAUSES; round += 1) {
@@ -52,8 +52,7 @@ export class Quiet {
 /** A response that is read, parsed and acted upon takes a few turns; this is several times as many. */
 const QUIET_TURNS = 12;
 const SOCKET_PAUSE_MS = 2;
-/** Some five seconds: a busy machine takes that long over a file; work that never ends must not stop the clock for good. */
-const MOST_PAUSES = 2500;
+const MOST_PAUSES = 500;
 
 function once(act: () => void): () => void {
   let isDone = false;
