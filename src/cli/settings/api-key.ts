@@ -123,9 +123,9 @@ function noKey({ baseUrl }: Settings): CliError {
     code: 'no_key',
     exitCode: exitCodes.authentication,
     hints: [
-      'Set it:      export FXRATES_API_KEY=…   or   --key-file /run/secrets/fxrates   or   --key-stdin < key.txt',
+      'Set it:      export FXRATES_API_KEY=…   or   --key-file /run/secrets/fxrates',
       'Store it:    fxrates auth login',
-      'No account?  fxrates mock   (a local server with invented rates; it prints a key)',
+      'No account?  fxrates mock   (a local server, invented rates; it prints a key)',
     ],
   });
 }
