@@ -21,7 +21,7 @@ export interface RateLimitOptions {
 export interface CacheOptions {
   /** Milliseconds, or `'snapshot'` for the plan's `snapshot_granularity`. */
   readonly maxAgeMs: number | 'snapshot';
-  /** A Keyv instance or anything with its `get`, `set` and `delete`. Default: memory, some thousand answers (16 MB). */
+  /** A Keyv instance or anything with its `get` and `set`. Default: memory, some thousand answers (16 MB). */
   readonly store?: CacheStore | undefined;
   /**
    * Instead of a `RateLimitError` or `QuotaExhaustedError`, gives an answer up to this old, marked `source: 'stale'`;

@@ -28,10 +28,6 @@ export class FakeStore implements CacheStore {
     return this.entries.set(key, value);
   }
 
-  delete(key: string): unknown {
-    return this.entries.delete(key);
-  }
-
   /** Puts this in the place of every answer that is kept. */
   overwrite(value: (kept: Record<string, unknown>) => unknown): void {
     for (const [key, kept] of this.entries) {

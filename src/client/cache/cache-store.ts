@@ -3,5 +3,4 @@ export interface CacheStore {
   get(key: string): unknown | Promise<unknown>;
   /** `ttlMs`: the entry may be forgotten after this many milliseconds. */
   set(key: string, value: string, ttlMs: number): unknown | Promise<unknown>;
-  delete(key: string): unknown | Promise<unknown>;
 }

@@ -24,16 +24,16 @@ export class MemoryStore implements CacheStore {
   }
 
   set(key: string, value: string): void {
-    this.delete(key);
+    this.#drop(key);
     this.#entries.set(key, value);
     this.#size += key.length + value.length;
     for (const oldest of this.#entries.keys()) {
       if (this.#size <= this.#capacity) return;
-      this.delete(oldest);
+      this.#drop(oldest);
     }
   }
 
-  delete(key: string): void {
+  #drop(key: string): void {
     const value = this.#entries.get(key);
     if (value !== undefined && this.#entries.delete(key)) this.#size -= key.length + value.length;
   }

@@ -41,6 +41,6 @@ function requireAge(maxAgeMs: unknown): number | 'snapshot' {
 }
 
 function requireStore(store: CacheStore): CacheStore {
-  const isStore = (['get', 'set', 'delete'] as const).every((method) => typeof store?.[method] === 'function');
-  return isStore ? store : refuse('cache.store', store, 'a Keyv instance, or an object with get, set and delete');
+  const isStore = (['get', 'set'] as const).every((method) => typeof store?.[method] === 'function');
+  return isStore ? store : refuse('cache.store', store, 'a Keyv instance, or an object with get and set');
 }
