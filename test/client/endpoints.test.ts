@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest';
+import { operationEndpoint, pathEndpoint } from '../../src/client/endpoints.ts';
+import { ConfigError } from '../../src/client/index.ts';
+
+test('an operation knows its path and whether it costs quota', () => {
+  expect(operationEndpoint('latest', { base: 'EUR' })).toMatchObject({
+    name: 'latest',
+    target: '/api/v1/latest?base=EUR',
+    consumesQuota: true,
+  });
+  expect(operationEndpoint('quota', undefined)).toMatchObject({ target: '/api/v1/quota', consumesQuota: false });
+});
+
+test('a parameter that an operation does not have is refused by name', () => {
+  expect(() => operationEndpoint('quota', { base: 'EUR' })).toThrow(ConfigError);
+  expect(() => operationEndpoint('quota', { base: 'EUR' })).toThrow(/^quota: .*base/);
+});
+
+test('a path of the contract is its operation, any other counts as costing quota', () => {
+  expect(pathEndpoint('/api/v1/quota', undefined)).toMatchObject({ name: 'quota', consumesQuota: false });
+  expect(pathEndpoint('/api/v1/other', { page: 2 })).toMatchObject({
+    name: '/api/v1/other',
+    target: '/api/v1/other?page=2',
+    consumesQuota: true,
+  });
+});
