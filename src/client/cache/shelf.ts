@@ -39,14 +39,17 @@ export class Shelf {
   }
 
   /** Does not wait for the store. */
-  write(request: KeyedRequest, { status, headers, rawBody }: ApiResponse, ttlMs: number): void {
-    const { store, now } = this.#parts;
+  write(request: KeyedRequest, response: ApiResponse, ttlMs: number): void {
     if (ttlMs === 0) return; // stores take 0 for "for good"
+    void this.#patiently(async () => this.#put(request, response, ttlMs), new Cancellation());
+  }
+
+  #put(request: KeyedRequest, { status, headers, rawBody }: ApiResponse, ttlMs: number): unknown {
+    const { store, now } = this.#parts;
     const shown = headers.toHeaders();
-    if (repeatsKey(request.key, [rawBody, ...[...shown].flat()])) return;
+    if (repeatsKey(request.key, [rawBody, ...[...shown].flat()])) return undefined;
     const entry = encodeEntry({ storedAtMs: now(), status, headers: shown, rawBody });
-    const write = async () => store.set(this.#nameOf(request), entry, Math.ceil(ttlMs));
-    void this.#patiently(write, new Cancellation());
+    return store.set(this.#nameOf(request), entry, Math.ceil(ttlMs));
   }
 
   /** Answers belong to the key that got them: plans may differ in what they are shown. */
