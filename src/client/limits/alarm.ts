@@ -3,6 +3,9 @@ import type { Clock } from '../clock.ts';
 /** A sleep is cut into pieces so that a clock which jumped (a laptop that slept) is noticed this soon. */
 const LONGEST_SLEEP_MS = 5_000;
 
+/** A shorter sleep could end at the very time it began, and ring for ever. */
+const SHORTEST_SLEEP_MS = 1;
+
 /** One sleep at a time, however many calls wait for it. Rings early rather than late; whoever is rung looks again. */
 export class Alarm {
   readonly #clock: Clock;
@@ -16,7 +19,7 @@ export class Alarm {
 
   /** Rings after `ms`, or earlier if it was already set to an earlier time. */
   set(now: number, ms: number): void {
-    const endsAt = now + Math.min(Math.max(ms, 0), LONGEST_SLEEP_MS);
+    const endsAt = now + Math.min(Math.max(ms, SHORTEST_SLEEP_MS), LONGEST_SLEEP_MS);
     if (this.#sleeping && this.#sleeping.endsAt > now && this.#sleeping.endsAt <= endsAt) return;
     this.cancel();
     const controller = new AbortController();

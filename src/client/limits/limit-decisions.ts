@@ -6,7 +6,7 @@ import type { Answer, Grant, LimitCore, LimitedAnswer, LimitView } from './limit
 import { shortHintMs } from './refusal.ts';
 import { refuseKnown } from './refusal-of-known.ts';
 import { knownSlots, lookAgainAt, shouldProbe, trainSize } from './sending.ts';
-import { advance, nextSlotAt } from './window.ts';
+import { advance, nextSlotAt, WINDOW_MS } from './window.ts';
 
 export interface LimitDecisionsOptions {
   /** The limit, if somebody told it. */
@@ -110,11 +110,13 @@ export class LimitDecisions implements LimitCore {
   }
 
   slotAt(now: number, ahead: number): number {
-    const { gate, phase, window, usage } = this.#beliefs;
+    const { gate, phase, window, usage, isTold, isBelowTold, told } = this.#beliefs;
     const opensAt = Math.max(now, gate.opensAt);
     // Before the window is known, a slot can come at any time.
     if (phase !== 'sure') return opensAt;
-    return Math.max(opensAt, nextSlotAt(advance(window, now), usage, now, ahead) ?? opensAt);
+    const slotAt = (place: number) => Math.max(opensAt, nextSlotAt(advance(window, now), usage, now, place) ?? opensAt);
+    // A share of a told limit can grow at any time; only the whole limit is certain not to.
+    return isTold && isBelowTold ? slotAt(0) + Math.floor(ahead / told) * WINDOW_MS : slotAt(ahead);
   }
 
   view(): LimitView {
