@@ -24,7 +24,7 @@ const call: fc.Arbitrary<PlannedCall> = fc.record({
   beginsAtMs: fc.nat(20_000),
   abortsAfterMs: fc.option(fc.oneof(fc.constant(0), fc.nat(30_000)), { nil: undefined }),
   abortsAfterTicks: fc.nat(12),
-  deadlineMs: fc.oneof(fc.constant(90_000), fc.integer({ min: 1, max: 40_000 })).map((ms) => ms + 0.5),
+  deadlineMs: fc.oneof(fc.constant(90_000), fc.integer({ min: 1, max: 40_000 })),
   maxRetries: fc.nat(2),
   onLimit: fc.constantFrom('wait', 'wait', 'wait', 'throw'),
 });
