@@ -1,0 +1,51 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { ServerClock } from '../../../src/client/limits/server-clock.ts';
+
+test('knows no minute before the first answer', () => {
+  expect(new ServerClock().nextMinuteAfter(0)).toBeUndefined();
+});
+
+test('its next minute is never early, and soon less than a second and a round trip late', () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: -7_200_000, max: 7_200_000 }),
+      fc.array(
+        fc.record({
+          gapMs: fc.nat({ max: 3_000 }),
+          outMs: fc.integer({ min: 1, max: 200 }),
+          backMs: fc.integer({ min: 1, max: 200 }),
+        }),
+        {
+          minLength: 1,
+        },
+      ),
+      (aheadMs, exchanges) => {
+        const clock = new ServerClock();
+        let now = 1_700_000_000_000;
+        for (const { gapMs, outMs, backMs } of exchanges) {
+          const sentAt = now + gapMs;
+          const serverDate = Math.floor((sentAt + outMs + aheadMs) / 1000) * 1000;
+          now = sentAt + outMs + backMs;
+          clock.observe(serverDate, { sentAt, receivedAt: now });
+        }
+
+        const believed = clock.nextMinuteAfter(now)!;
+
+        const actual = Math.ceil((now + aheadMs) / 60_000) * 60_000 - aheadMs;
+        const offBy = (believed - actual) % 60_000;
+        expect(offBy).toBeGreaterThanOrEqual(0);
+        expect(offBy).toBeLessThanOrEqual(1_000 + 400);
+      },
+    ),
+  );
+});
+
+test('a server whose clock was set is believed again', () => {
+  const clock = new ServerClock();
+  clock.observe(60_000, { sentAt: 60_000, receivedAt: 60_100 });
+
+  clock.observe(90_000, { sentAt: 70_000, receivedAt: 70_100 });
+
+  expect(clock.nextMinuteAfter(70_100)).toBe(120_000 - 19_900);
+});
