@@ -87,12 +87,14 @@ browserTest('everything can be done with the keyboard alone', async () => {
   await page.goto(link(mock, url));
   await tabTo(page, 'Create key');
   await press('Enter');
+  await page.getByText('I have copied it').waitFor();
   await tabTo(page, /^fx_live_/);
   await tabTo(page, 'I have copied it');
   await press('Enter');
   await page.getByRole('heading', { name: 'Your account' }).waitFor();
   await tabTo(page, /^Revoke fx_live_/);
   await press('Enter');
+  await page.getByText(/^Revoke for good/).waitFor();
   await tabTo(page, /^Revoke for good/);
   await press('Enter');
   await page.getByText('The key is revoked.').waitFor();
