@@ -1,12 +1,13 @@
 import { expect, test } from 'vitest';
 import { LimitError } from '../../../src/client/limits/limit-error.ts';
+import type { LimiterWait } from '../../../src/client/limits/limiter-view.ts';
 import type { Permit } from '../../../src/client/limits/permit.ts';
-import { RateLimiter } from '../../../src/client/limits/rate-limiter.ts';
+import { RateLimiter, type RateLimiterOptions } from '../../../src/client/limits/rate-limiter.ts';
 import { settle, VirtualClock } from '../../helpers/limits-clock.ts';
 
-function setUp(options: { perMinute?: number; maxConcurrent?: number } = {}) {
+function setUp(options: Omit<RateLimiterOptions, 'clock'> = {}) {
   const clock = new VirtualClock();
-  return { clock, limiter: new RateLimiter({ clock, ...options }) };
+  return { clock, start: clock.now(), limiter: new RateLimiter({ clock, ...options }) };
 }
 
 test('grants a lone call at once and leaves no timer', async () => {
@@ -21,8 +22,7 @@ test('grants a lone call at once and leaves no timer', async () => {
 });
 
 test('lets nobody through before Retry-After has passed', async () => {
-  const { clock, limiter } = setUp();
-  const start = clock.now();
+  const { clock, start, limiter } = setUp();
   const first = await limiter.acquire();
 
   first.limited({ retryAfter: '7' });
@@ -30,6 +30,45 @@ test('lets nobody through before Retry-After has passed', async () => {
   await clock.run();
 
   expect((await second).sentAt).toBe(start + 7_000);
+});
+
+test('no more are in flight at once than it was told', async () => {
+  const { limiter } = setUp({ maxConcurrent: 2 });
+  const granted: Permit[] = [];
+  for (let call = 0; call < 3; call += 1) void limiter.acquire().then((permit) => granted.push(permit));
+  await settle();
+
+  expect(granted).toHaveLength(2);
+  granted[0]!.ok();
+  await settle();
+  expect(granted).toHaveLength(3);
+});
+
+test.each(['ok', 'lost', 'unused'] as const)(
+  'a permit reported as %s frees its place once, whatever follows',
+  async (report) => {
+    const { limiter } = setUp();
+    const permit = await limiter.acquire();
+
+    permit[report]();
+    permit.ok();
+    permit.lost();
+    permit.unused();
+
+    expect(permit.limited({ retryAfter: '30' })).toBeUndefined();
+    expect(limiter.limits()).toMatchObject({ inFlight: 0, gate: 'open' });
+  },
+);
+
+test('a lost answer counts as accepted, a request that was never sent does not', async () => {
+  const { clock, start, limiter } = setUp({ perMinute: 1, probe: false });
+
+  (await limiter.acquire()).unused();
+  (await limiter.acquire()).lost();
+  const third = limiter.acquire();
+  await clock.run();
+
+  expect((await third).sentAt).toBe(start + 60_000);
 });
 
 test('a refused call comes back before those that wait', async () => {
@@ -53,8 +92,7 @@ test('a refused call comes back before those that wait', async () => {
 });
 
 test('refuses a call at once when the gate opens after its deadline', async () => {
-  const { clock, limiter } = setUp();
-  const start = clock.now();
+  const { start, limiter } = setUp();
   (await limiter.acquire()).limited({ retryAfter: '30' });
 
   const late = limiter.acquire({ deadlineAt: start + 10_000 });
@@ -63,20 +101,146 @@ test('refuses a call at once when the gate opens after its deadline', async () =
   await expect(late).rejects.toMatchObject({ reason: 'deadline', retryAt: start + 30_000 });
 });
 
-test('an abort rejects within a tick with the reason of the signal', async () => {
+test('refuses those that wait as soon as the gate shuts until after their deadlines', async () => {
+  const { start, limiter } = setUp({ maxConcurrent: 1 });
+  const first = await limiter.acquire();
+  const late = limiter.acquire({ deadlineAt: start + 10_000 });
+  const patient = limiter.acquire({ deadlineAt: start + 40_000 });
+  await settle();
+
+  first.limited({ retryAfter: '30' });
+
+  await expect(late).rejects.toMatchObject({ reason: 'deadline', retryAt: start + 30_000 });
+  expect(limiter.limits().waiting).toBe(1);
+  void patient;
+});
+
+test('refuses a call at once when too many stand before it', async () => {
+  const { clock, start, limiter } = setUp({ perMinute: 10 });
+  for (let call = 0; call < 10; call += 1) (await limiter.acquire()).ok();
+  const probe = await limiter.acquire();
+  probe.limited({ retryAfter: '60' });
+  void limiter.acquire({ retryOf: probe });
+  for (let call = 0; call < 25; call += 1) void limiter.acquire();
+
+  const late = limiter.acquire({ deadlineAt: start + 90_000 });
+
+  await expect(late).rejects.toMatchObject({ reason: 'deadline', retryAt: clock.now() + 180_000 });
+});
+
+test('a deadline that passes in the line ends the wait, without a timer of its own', async () => {
+  const { clock, start, limiter } = setUp({ maxConcurrent: 1 });
+  await limiter.acquire();
+  const waits = [50, 20, 80].map((ms) => limiter.acquire({ deadlineAt: start + ms }));
+  const ended = waits.map((wait) => wait.catch(() => clock.now() - start));
+  await settle();
+  expect(clock.pending).toBe(1);
+
+  await clock.run();
+
+  expect(await Promise.all(ended)).toEqual([51, 21, 81]);
+  expect(clock.pending).toBe(0);
+});
+
+test('a call that does not wait is refused when there is no slot, also when it loses it in the line', async () => {
+  const { start, limiter } = setUp({ maxConcurrent: 1 });
+  const first = await limiter.acquire();
+  const unlucky = limiter.acquire({ wait: false });
+  await settle();
+
+  first.limited({ retryAfter: '5' });
+
+  await expect(unlucky).rejects.toMatchObject({ reason: 'policy', retryAt: start + 5_000 });
+  await expect(limiter.acquire({ wait: false })).rejects.toMatchObject({ reason: 'policy', retryAt: start + 5_000 });
+});
+
+test('a Retry-After longer than allowed ends every wait, and one call a minute asks again', async () => {
+  const { clock, start, limiter } = setUp({ maxConcurrent: 1 });
+  const first = await limiter.acquire();
+  const second = limiter.acquire();
+  await settle();
+
+  const reading = first.limited({ retryAfter: '86400' });
+  const refusal = { reason: 'max_retry_after', retryAt: start + 86_400_000 };
+
+  expect(reading).toMatchObject({ waitMs: 86_400_000, unit: 'seconds' });
+  await expect(second).rejects.toMatchObject(refusal);
+  await expect(limiter.acquire({ retryOf: first })).rejects.toMatchObject(refusal);
+  await clock.advance(60_000);
+  (await limiter.acquire()).ok();
+});
+
+test('an abort rejects within a tick with the reason of the signal, and leaves nothing', async () => {
   const { clock, limiter } = setUp({ maxConcurrent: 1 });
   await limiter.acquire();
   const controller = new AbortController();
   const waiting = limiter.acquire({ signal: controller.signal });
+  await settle();
 
   controller.abort(new Error('enough'));
 
   await expect(waiting).rejects.toThrow('enough');
+  await expect(limiter.acquire({ signal: controller.signal })).rejects.toThrow('enough');
   expect(limiter.limits().waiting).toBe(0);
   expect(clock.pending).toBe(0);
+});
+
+test('tells of a wait once, however many calls wait', async () => {
+  const waits: LimiterWait[] = [];
+  const { clock, start, limiter } = setUp({ onWait: (wait) => waits.push(wait) });
+  const first = await limiter.acquire();
+  first.limited({ retryAfter: '30' });
+  for (let call = 0; call < 5; call += 1) void limiter.acquire();
+  await settle();
+  void limiter.acquire();
+
+  await clock.advance(20_000);
+
+  expect(waits).toEqual([{ until: start + 30_000, waiting: 5, reason: 'refused' }]);
+});
+
+test('shows the gate, the line and what it knows', async () => {
+  const { start, limiter } = setUp({ perMinute: 2 });
+  (await limiter.acquire()).ok();
+  (await limiter.acquire()).ok();
+  const probe = await limiter.acquire();
+  probe.limited({ retryAfter: '60' });
+  void limiter.acquire({ retryOf: probe });
+  await settle();
+
+  expect(limiter.limits()).toEqual({
+    gate: { until: start + 60_000 },
+    waiting: 1,
+    inFlight: 0,
+    perMinute: 2,
+    window: 'sliding',
+    nextSlotAt: start + 60_000,
+  });
+});
+
+test('a limit told later holds from then on', async () => {
+  const { clock, start, limiter } = setUp({ probe: false });
+  (await limiter.acquire()).ok();
+  expect(limiter.limits().perMinute).toBeUndefined();
+
+  limiter.tellLimit(1);
+  const second = limiter.acquire();
+  await clock.run();
+
+  expect(limiter.limits().perMinute).toBe(1);
+  expect((await second).sentAt).toBe(start + 60_000);
+  expect(() => limiter.tellLimit(0)).toThrow('perMinute is 0');
 });
 
 test.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY, 2.5])('refuses %d as a number of calls', (value) => {
   expect(() => setUp({ perMinute: value })).toThrow(`perMinute is ${value}`);
   expect(() => setUp({ maxConcurrent: value })).toThrow(`maxConcurrent is ${value}`);
+  expect(() => setUp({ maxRetryAfterMs: value })).toThrow(`maxRetryAfterMs is ${value}`);
+});
+
+test.each([
+  ['probe', { probe: 'no' as unknown as boolean }],
+  ['retryAfterUnit', { retryAfterUnit: 'minutes' as 'seconds' }],
+])('refuses a wrong %s and says what it got', (option, given) => {
+  expect(() => setUp(given)).toThrow(`${option} is ${Object.values(given)[0]}`);
 });
