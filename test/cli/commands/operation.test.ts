@@ -29,7 +29,7 @@ const historical: Operation = {
 
 test('an operation of the contract gets its help without a hand edit', () => {
   const spec = operationCommand(historical);
-  const command = new Command('historical');
+  const command = new Command('fxrates').command('historical');
   for (const option of spec.options?.() ?? []) command.addOption(option);
 
   const help = commandHelp(spec, command, new Screen(new FakeIo(), { color: 'auto', quiet: 0, output: 'auto' }).help);
