@@ -1,51 +1,33 @@
 import { expect, test } from 'vitest';
+import { MEASURED, measure, ROUGH, type Selection, type Situation } from '../../helpers/limits-matrix.ts';
 import { WINDOW_KINDS } from '../../helpers/limits-server.ts';
-import { type Outcome, type Scenario, simulate } from '../../helpers/limits-simulation.ts';
+import { simulate } from '../../helpers/limits-simulation.ts';
 
-/** The bars of a limiter that wastes nothing; the complete matrix with its table is bench/limits. */
-const BARS = {
-  told: { refusedPer100: 1.5, ratio: 1.05, worst: 1.6 },
-  unknown: { refusedPer100: 6, ratio: 1.1, worst: 1.6 },
+/** A part of the matrix that takes seconds; all of it is bench/limits/simulate.ts. */
+const SOME: Selection = {
+  seeds: [2],
+  limits: [30, 300],
+  hints: ['seconds', 'milliseconds', 'absent'],
+  jobs: [2.02, 7],
 };
 
-const LIMITS = [30, 300];
-const HINTS = ['seconds', 'milliseconds', 'date', 'absent'] as const;
-
-/** Seven more than three windows: exactly three would compare a whole minute over one call at a boundary. */
-function cases(window: Scenario['window'], limiter: Scenario['limiter']): Scenario[] {
-  return LIMITS.flatMap((limit) =>
-    HINTS.flatMap((hint) =>
-      [16, Number.POSITIVE_INFINITY].map((callers, seed) => ({
-        ...{ seed, calls: 3 * limit + 7, callers, window, limit, hint },
-        limiter: limiter ?? { perMinute: limit },
-      })),
-    ),
-  );
+function situation(name: string): Situation {
+  const found = [...MEASURED, ...ROUGH].find((one) => one.name === name);
+  if (!found) throw new Error(`No situation is named ${name}`);
+  return found;
 }
 
-function summaryOf(outcomes: readonly Outcome[]) {
-  const sum = (value: (outcome: Outcome) => number) => outcomes.reduce((total, outcome) => total + value(outcome), 0);
-  const ratios = outcomes.map(({ makespanMs, optimumMs }) => makespanMs / optimumMs);
-  return {
-    failed: sum(({ failed }) => failed),
-    pendingTimers: sum(({ pendingTimers }) => pendingTimers),
-    refusedPer100: (100 * sum(({ refused }) => refused)) / sum(({ served }) => served),
-    ratio: Math.exp(ratios.reduce((total, ratio) => total + Math.log(ratio), 0) / ratios.length),
-    worst: Math.max(...ratios),
-  };
-}
+test.each([
+  { name: 'limit told', refusedPer100: 1, ratio: 1.05, worst: 1.6 },
+  { name: 'limit unknown', refusedPer100: 5, ratio: 1.1, worst: 1.6 },
+  { name: 'unknown, half of the limit used before', refusedPer100: 5, ratio: 1.1, worst: 2 },
+  { name: 'four processes that share nothing, told', refusedPer100: 12, ratio: 1.15, worst: 2 },
+  { name: 'told ten times the limit', refusedPer100: 5, ratio: 1.05, worst: 1.6 },
+  { name: 'told, and a limit per second', refusedPer100: 5, ratio: 1.5, worst: 4 },
+  { name: 'told, round trips of 1 to 4 s', refusedPer100: 1, ratio: 1.1, worst: 1.6 },
+])('$name: nothing fails, little is refused, little time is lost', async ({ name, ...bar }) => {
+  const { failed, pendingTimers, refusedPer100, ratio, worst } = await measure(situation(name), SOME);
 
-test.each(
-  WINDOW_KINDS.flatMap((window) => [
-    { window, known: 'told' as const, limiter: undefined },
-    { window, known: 'unknown' as const, limiter: { perMinute: 'learn' as const } },
-  ]),
-)('one process, limit $known, window $window: nothing fails, little is refused, no time is lost', async (given) => {
-  const bar = BARS[given.known];
-
-  const outcomes = await Promise.all(cases(given.window, given.limiter).map(simulate));
-
-  const { failed, pendingTimers, refusedPer100, ratio, worst } = summaryOf(outcomes);
   expect({ failed, pendingTimers }).toEqual({ failed: 0, pendingTimers: 0 });
   expect(refusedPer100).toBeLessThanOrEqual(bar.refusedPer100);
   expect(ratio).toBeLessThanOrEqual(bar.ratio);
@@ -62,20 +44,17 @@ test.each(WINDOW_KINDS)('lost answers and server errors in between hold nothing 
   expect(makespanMs / optimumMs).toBeLessThanOrEqual(1.6);
 });
 
-test.each(WINDOW_KINDS)(
-  'a second limit per second and seconds of latency hold nothing up for long (%s)',
-  async (window) => {
-    const scenario = { seed: 3, calls: 120, callers: 16, window, limit: 30, hint: 'seconds' as const };
+test.each(WINDOW_KINDS)('below the limit nothing waits and nothing is refused (%s)', async (window) => {
+  for (const calls of [1, 2, 15, 30]) {
+    const scenario = { seed: calls, calls, callers: 16, window, limit: 30, hint: 'seconds' as const };
+    const told = await simulate({ ...scenario, limiter: { perMinute: 30 } });
+    const unknown = await simulate(scenario);
 
-    const perSecond = await simulate({ ...scenario, perSecond: 5 });
-    const slow = await simulate({ ...scenario, latencyMs: [1000, 4000] });
-
-    for (const { failed, makespanMs, optimumMs } of [perSecond, slow]) {
-      expect(failed).toBe(0);
-      expect(makespanMs / optimumMs).toBeLessThanOrEqual(1.6);
-    }
-  },
-);
+    expect([told.refused, unknown.refused]).toEqual([0, 0]);
+    expect(told.makespanMs).toBeLessThan(1_000);
+    expect(unknown.makespanMs).toBeLessThan(3_000);
+  }
+});
 
 test('a lone call is sent at once and never probes', async () => {
   const { served, refused, makespanMs } = await simulate({
