@@ -1,9 +1,6 @@
 import type { Beliefs } from './beliefs.ts';
 import { classify } from './classify.ts';
-import { ENOUGH_CALLS, type Refusal } from './refusal.ts';
-
-/** From this part of the told limit on, a refusal is that of our own calls. */
-const NEARLY_ALL = 0.9;
+import { ENOUGH_CALLS, NEARLY_ALL, type Refusal } from './refusal.ts';
 
 /** Rule for a refusal before anything is known: what was accepted so far is the limit, or this process's share of it. */
 export function refuseFirst(beliefs: Beliefs, refusal: Refusal): void {

@@ -1,7 +1,7 @@
 import type { Beliefs } from './beliefs.ts';
 import { slowDown } from './bucket-growth.ts';
 import { classify, SHORTEST_GATE_MS, TOLERANCE_MS } from './classify.ts';
-import type { Refusal } from './refusal.ts';
+import { NEARLY_ALL, type Refusal } from './refusal.ts';
 import { type BucketWindow, type FixedWindow, type LogWindow, WINDOW_MS } from './window.ts';
 
 /** A hint that differs from the known window by more than this contradicts it. */
@@ -73,6 +73,7 @@ function shareWithOthers(beliefs: Beliefs, refusal: Refusal, window: LogWindow |
   const { now, hintMs, isShort } = refusal;
   const { log, gate, growth } = beliefs;
   const got = window.kind === 'fixed' ? log.answeredSince(window.startsAt) : log.size;
+  if (isOwnLog(beliefs, window, got)) return beliefs.become({ kind: 'log' }, now);
   if (hintMs === undefined && got < beliefs.limit / 2) {
     beliefs.learnLimit(got);
     return beginAnew(beliefs, refusal);
@@ -84,6 +85,11 @@ function shareWithOthers(beliefs: Beliefs, refusal: Refusal, window: LogWindow |
   if (hintMs !== undefined && Math.abs(hintedAt - nextAt) > CONTRADICTION_MS) return beginAnew(beliefs, refusal);
   gate.stayClosedUntil(nextAt);
   growth.start(nextAt + WINDOW_MS);
+}
+
+/** Refused early in a fixed window that followed a full one: the server may still count the calls before it. */
+function isOwnLog({ log, limit }: Beliefs, { kind }: LogWindow | FixedWindow, got: number): boolean {
+  return kind === 'fixed' && got < limit / 2 && log.size >= NEARLY_ALL * limit;
 }
 
 function beginAnew(beliefs: Beliefs, refusal: Refusal): void {

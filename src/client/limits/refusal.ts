@@ -12,6 +12,8 @@ export interface Refusal {
   readonly isShort: boolean;
 }
 
+/** From this part of the limit on, a refusal is that of our own calls. */
+export const NEARLY_ALL = 0.9;
 /** A log with fewer calls says nothing about the rate of the server. */
 export const ENOUGH_CALLS = 10;
 /** Hints are rounded up to seconds, and requests take their time. */
