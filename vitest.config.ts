@@ -16,7 +16,7 @@ export default defineConfig({
         'src/cli/node-io.ts',
         'src/mock-server/panel/browser/**',
       ],
-      thresholds: { lines: 95, branches: 90 },
+      thresholds: { lines: 90, branches: 85 },
     },
   },
 });

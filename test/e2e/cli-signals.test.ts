@@ -60,7 +60,7 @@ describe.skipIf(!hasBundle || !hasScript)('on a pseudo-terminal', () => {
     const { code, stdout } = await running.ended;
 
     expect(code).toBe(130);
-    expect(stripVTControlCharacters(stdout)).toMatch(/Rate limited\. Retrying in \d+ s — Ctrl-C to stop/);
+    expect(stripVTControlCharacters(stdout)).toMatch(/Rate limited\. Retrying in (\d+ s|1 min) — Ctrl-C to stop/);
     expect(stdout.endsWith('\r\u001b[2K')).toBe(true);
   });
 
