@@ -3,6 +3,7 @@ import { Gate } from './gate.ts';
 import { Growth } from './growth.ts';
 import { Pace } from './pace.ts';
 import { RoundTrips } from './round-trips.ts';
+import type { SavedBeliefs } from './saved-limit.ts';
 import { ServerClock } from './server-clock.ts';
 import { noTrial, type Trial } from './trial.ts';
 import { type Usage, WINDOW_MS, type Window } from './window.ts';
@@ -20,32 +21,59 @@ const BUCKET_GROWS_AFTER_MS = WINDOW_MS / 8;
 
 /** Everything the limiter has learned from the answers of one key. The rules beside this file read and change it. */
 export class Beliefs {
-  readonly log = new AcceptedLog(WINDOW_MS);
-  readonly gate = new Gate();
-  readonly growth = new Growth();
-  readonly pace = new Pace();
-  readonly roundTrips = new RoundTrips();
-  readonly serverClock = new ServerClock();
+  readonly log: AcceptedLog;
+  readonly gate: Gate;
+  readonly growth: Growth;
+  readonly pace: Pace;
+  readonly roundTrips: RoundTrips;
+  readonly serverClock: ServerClock;
   /** The limit somebody told; Infinity for none. */
   told: number;
   /** The limit that holds now: the told one, a learned one, or this process's share of it. */
   limit: number;
-  inFlight = 0;
-  phase: Phase = 'free';
-  window: Window = { kind: 'log' };
-  trial: Trial = noTrial(0);
+  inFlight: number;
+  phase: Phase;
+  window: Window;
+  trial: Trial;
   /** When the window became known. */
-  knownAt = 0;
+  knownAt: number;
   /** Accepted calls before the first refusal: what a bucket held. */
-  firstBurst = 0;
+  firstBurst: number;
   /** Whether the whole told limit was ours when the first call was refused. */
-  isAlone = false;
+  isAlone: boolean;
   /** Whether answers that come after the first refusal still raise the limit learned from it. */
-  countsLateAnswers = false;
+  countsLateAnswers: boolean;
 
-  constructor(told: number | undefined) {
-    this.told = told ?? Number.POSITIVE_INFINITY;
-    this.limit = this.told;
+  constructor(told = Number.POSITIVE_INFINITY, saved?: SavedBeliefs) {
+    this.log = new AcceptedLog(WINDOW_MS, saved?.log);
+    this.gate = new Gate(saved?.gate);
+    this.growth = new Growth(saved?.growth);
+    this.pace = new Pace(saved?.perSecond);
+    this.roundTrips = new RoundTrips(saved?.roundTrips);
+    this.serverClock = new ServerClock(saved?.serverAhead);
+    this.told = saved?.told ?? told;
+    this.limit = saved?.limit ?? told;
+    this.inFlight = saved?.inFlight ?? 0;
+    this.phase = saved?.phase ?? 'free';
+    this.window = saved?.window ?? { kind: 'log' };
+    this.trial = saved?.trial ?? noTrial(0);
+    this.knownAt = saved?.knownAt ?? 0;
+    this.firstBurst = saved?.firstBurst ?? 0;
+    this.isAlone = saved?.isAlone ?? false;
+    this.countsLateAnswers = saved?.countsLateAnswers ?? false;
+  }
+
+  save(): SavedBeliefs {
+    const { told, limit, inFlight, phase, window, trial, knownAt, firstBurst, isAlone, countsLateAnswers } = this;
+    return {
+      log: this.log.save(),
+      gate: this.gate.save(),
+      growth: this.growth.save(),
+      perSecond: this.pace.perSecond,
+      roundTrips: this.roundTrips.save(),
+      serverAhead: this.serverClock.save(),
+      ...{ told, limit, inFlight, phase, window, trial, knownAt, firstBurst, isAlone, countsLateAnswers },
+    };
   }
 
   get isTold(): boolean {

@@ -1,3 +1,5 @@
+import type { SavedGate } from './saved-limit.ts';
+
 /** In flight at once at the start, while no limit is known: between these, and a quarter of what was accepted. */
 const FIRST_CALLS = 4;
 const MANY_CALLS = 64;
@@ -6,18 +8,47 @@ const REFUSALS_FOR_LEARNING = 4;
 const BACKOFF_MS = 125;
 const LONGEST_BACKOFF_MS = 16_000;
 
+const NEVER_CLOSED: SavedGate = {
+  opensAt: Number.NEGATIVE_INFINITY,
+  newsFrom: Number.NEGATIVE_INFINITY,
+  isHalfOpen: false,
+  wasClosed: false,
+  accepted: 0,
+  pressure: 0,
+};
+
 /**
  * What every refusal closes for all calls. When it opens, one call goes first; then one more than were accepted since,
  * which doubles per round trip: a gate that opened too early costs one refusal, not one per waiting call.
  */
 export class Gate {
-  #opensAt = Number.NEGATIVE_INFINITY;
-  #newsFrom = Number.NEGATIVE_INFINITY;
-  #isHalfOpen = false;
-  #wasClosed = false;
-  #accepted = 0;
+  #opensAt: number;
+  #newsFrom: number;
+  #isHalfOpen: boolean;
+  #wasClosed: boolean;
+  #accepted: number;
   /** Refusals that no accepted call has made up for. */
-  #pressure = 0;
+  #pressure: number;
+
+  constructor(saved: SavedGate = NEVER_CLOSED) {
+    this.#opensAt = saved.opensAt;
+    this.#newsFrom = saved.newsFrom;
+    this.#isHalfOpen = saved.isHalfOpen;
+    this.#wasClosed = saved.wasClosed;
+    this.#accepted = saved.accepted;
+    this.#pressure = saved.pressure;
+  }
+
+  save(): SavedGate {
+    return {
+      opensAt: this.#opensAt,
+      newsFrom: this.#newsFrom,
+      isHalfOpen: this.#isHalfOpen,
+      wasClosed: this.#wasClosed,
+      accepted: this.#accepted,
+      pressure: this.#pressure,
+    };
+  }
 
   get opensAt(): number {
     return this.#opensAt;

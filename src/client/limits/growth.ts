@@ -1,7 +1,17 @@
+import type { SavedGrowth } from './saved-limit.ts';
 import { WINDOW_MS } from './window.ts';
 
 /** A bucket's rate grows by this much at once, in smaller steps near a rate that was refused. */
 export const LARGEST_STEP = 1.5;
+
+const NOT_BEGUN: SavedGrowth = {
+  step: LARGEST_STEP,
+  acceptedAtStep: 0,
+  train: 1,
+  outstanding: 0,
+  dueAt: 0,
+  pauseMs: WINDOW_MS,
+};
 
 /**
  * How a share that is smaller than the limit finds out that it may be larger: it sends a train of calls beyond its
@@ -9,13 +19,33 @@ export const LARGEST_STEP = 1.5;
  */
 export class Growth {
   /** Factor by which the rate of a bucket grows next. */
-  step = LARGEST_STEP;
+  step: number;
   /** Calls accepted when it last grew or shrank. */
-  acceptedAtStep = 0;
-  #train = 1;
-  #outstanding = 0;
-  #dueAt = 0;
-  #pauseMs = WINDOW_MS;
+  acceptedAtStep: number;
+  #train: number;
+  #outstanding: number;
+  #dueAt: number;
+  #pauseMs: number;
+
+  constructor(saved: SavedGrowth = NOT_BEGUN) {
+    this.step = saved.step;
+    this.acceptedAtStep = saved.acceptedAtStep;
+    this.#train = saved.train;
+    this.#outstanding = saved.outstanding;
+    this.#dueAt = saved.dueAt;
+    this.#pauseMs = saved.pauseMs;
+  }
+
+  save(): SavedGrowth {
+    return {
+      step: this.step,
+      acceptedAtStep: this.acceptedAtStep,
+      train: this.#train,
+      outstanding: this.#outstanding,
+      dueAt: this.#dueAt,
+      pauseMs: this.#pauseMs,
+    };
+  }
 
   get train(): number {
     return this.#train;

@@ -1,3 +1,5 @@
+import type { RetryAfterReading } from './retry-after-reader.ts';
+
 /** How many waiting calls may be sent now, and when to ask again. */
 export interface Grant {
   readonly n: number;
@@ -17,7 +19,7 @@ export interface LimitView {
   readonly window: 'unknown' | 'sliding' | 'fixed' | 'token-bucket';
 }
 
-/** The answer to a call. */
+/** When a call was sent and answered. */
 export interface Answer {
   readonly now: number;
   readonly sentAt: number;
@@ -25,32 +27,32 @@ export interface Answer {
   readonly probe: boolean;
 }
 
+/** With the headers that tell of time. */
+export interface DatedAnswer extends Answer {
+  readonly date?: string | undefined;
+}
+
 /** A 429. */
-export interface LimitedAnswer extends Answer {
-  /** Milliseconds that Retry-After asks to wait from `now`; `undefined` without a usable one. */
-  readonly hintMs: number | undefined;
+export interface RefusedAnswer extends DatedAnswer {
+  readonly retryAfter?: string | undefined;
 }
 
 /**
- * The decisions of a rate limiter, without clock, timer or queue: time is passed in. For every call granted by
- * `acquire`, exactly one of `ok`, `limited`, `lost` and `unused` is reported.
+ * The limit of one key, without timer or queue: time is passed in. For every call granted by `acquire`, exactly one of
+ * `ok`, `limited`, `lost` and `unused` is reported.
  */
 export interface LimitCore {
   acquire(now: number, waiting: number): Grant;
   /** Any answer but a refusal for the rate: the server counted the call. */
-  ok(answer: Answer): void;
-  limited(answer: LimitedAnswer): void;
+  ok(answer: DatedAnswer): void;
+  limited(answer: RefusedAnswer): RetryAfterReading;
   /** No answer: the server may have counted the call. */
   lost(answer: Answer): void;
   /** Granted and then not sent. */
   unused(): void;
-  /** The `Date` header of an answer, in milliseconds since the epoch. */
-  observeDate(serverDate: number, answer: Answer): void;
-  /** The waits asked for so far were misread as too long: the gate may open at `now`. */
-  reopen(now: number): void;
   /** The plan's limit became known. */
   tellLimit(perMinute: number): void;
   /** The earliest time at which a call with `ahead` others before it can be sent, as far as is known. */
   slotAt(now: number, ahead: number): number;
-  view(): LimitView;
+  view(now: number): LimitView;
 }

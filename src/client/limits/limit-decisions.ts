@@ -2,9 +2,10 @@ import { acceptInTrial, refuseInTrial } from './answers-in-trial.ts';
 import { Beliefs } from './beliefs.ts';
 import { speedUp } from './bucket-growth.ts';
 import { refuseFirst } from './first-refusal.ts';
-import type { Answer, Grant, LimitCore, LimitedAnswer, LimitView } from './limit-core.ts';
+import type { Answer, Grant, LimitView } from './limit-core.ts';
 import { shortHintMs } from './refusal.ts';
 import { refuseKnown } from './refusal-of-known.ts';
+import type { SavedBeliefs } from './saved-limit.ts';
 import { knownSlots, lookAgainAt, shouldProbe, trainSize } from './sending.ts';
 import { advance, nextSlotAt, WINDOW_MS } from './window.ts';
 
@@ -14,6 +15,14 @@ export interface LimitDecisionsOptions {
   readonly maxConcurrent: number;
   /** Whether calls may be sent beyond the known slots, to learn. */
   readonly probe: boolean;
+  /** What was learned before. */
+  readonly saved?: SavedBeliefs | undefined;
+}
+
+/** A 429. */
+export interface LimitedAnswer extends Answer {
+  /** Milliseconds that Retry-After asks to wait from `now`; `undefined` without a usable one. */
+  readonly hintMs: number | undefined;
 }
 
 const WINDOW_NAMES = { log: 'sliding', fixed: 'fixed', bucket: 'token-bucket' } as const;
@@ -22,15 +31,19 @@ const WINDOW_NAMES = { log: 'sliding', fixed: 'fixed', bucket: 'token-bucket' } 
  * The decisions of the limiter, one pure step per event. The server's own answers say what kind of window it has: one
  * refused request buys that knowledge, and from then on calls are sent just when they will be accepted.
  */
-export class LimitDecisions implements LimitCore {
+export class LimitDecisions {
   readonly #beliefs: Beliefs;
   readonly #maxConcurrent: number;
   readonly #mayProbe: boolean;
 
-  constructor({ perMinute, maxConcurrent, probe }: LimitDecisionsOptions) {
-    this.#beliefs = new Beliefs(perMinute);
+  constructor({ perMinute, maxConcurrent, probe, saved }: LimitDecisionsOptions) {
+    this.#beliefs = new Beliefs(perMinute, saved);
     this.#maxConcurrent = maxConcurrent;
     this.#mayProbe = probe;
+  }
+
+  save(): SavedBeliefs {
+    return this.#beliefs.save();
   }
 
   acquire(now: number, waiting: number): Grant {
@@ -95,10 +108,12 @@ export class LimitDecisions implements LimitCore {
     this.#take(-1);
   }
 
+  /** The `Date` header of an answer, in milliseconds since the epoch. */
   observeDate(serverDate: number, { now, sentAt }: Answer): void {
     this.#beliefs.serverClock.observe(serverDate, { sentAt, receivedAt: now });
   }
 
+  /** The waits asked for so far were misread as too long: the gate may open at `now`. */
   reopen(now: number): void {
     this.#beliefs.gate.reopen(now);
   }

@@ -5,7 +5,15 @@ const SPAN_MS = 1_000;
 
 /** A second limit, per second, that some servers have beside the one per minute. None until the answers show it. */
 export class Pace {
-  #perSecond = Number.POSITIVE_INFINITY;
+  #perSecond: number;
+
+  constructor(perSecond = Number.POSITIVE_INFINITY) {
+    this.#perSecond = perSecond;
+  }
+
+  get perSecond(): number {
+    return this.#perSecond;
+  }
 
   get isKnown(): boolean {
     return this.#perSecond !== Number.POSITIVE_INFINITY;

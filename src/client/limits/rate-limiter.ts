@@ -1,14 +1,13 @@
 import type { CancelSignal } from '../cancellation.ts';
 import type { Clock } from '../clock.ts';
 import { Alarm } from './alarm.ts';
-import { parseHttpDate } from './http-date.ts';
 import type { Answer, LimitCore } from './limit-core.ts';
-import { LimitDecisions } from './limit-decisions.ts';
 import { LimitError, type LimitReason } from './limit-error.ts';
 import { type LimiterSettings, limiterSettings, requireCount } from './limiter-settings.ts';
 import type { LimiterView, LimiterWait } from './limiter-view.ts';
+import { LocalCore } from './local-core.ts';
 import { type AnswerHeaders, Permit, type RefusalAnswerHeaders } from './permit.ts';
-import { RetryAfterReader, type RetryAfterReading } from './retry-after-reader.ts';
+import type { RetryAfterReading } from './retry-after-reader.ts';
 import { SteadyTime } from './steady-time.ts';
 import { type Waiter, WaitingLine } from './waiting-line.ts';
 
@@ -47,14 +46,12 @@ export class RateLimiter {
   readonly #time: SteadyTime;
   readonly #alarm: Alarm;
   readonly #core: LimitCore;
-  readonly #reader: RetryAfterReader;
   readonly #maxRetryAfterMs: number;
   readonly #onWait: ((wait: LimiterWait) => void) | undefined;
   readonly #line = new WaitingLine<Call>();
   #lastTicket = 0;
   #isServing = false;
   #toldUntil = Number.NEGATIVE_INFINITY;
-  #observedAt = Number.NEGATIVE_INFINITY;
   /** Set by a Retry-After too long to wait for. */
   #closed: { readonly until: number; readonly retryAt: number } | undefined;
 
@@ -62,12 +59,7 @@ export class RateLimiter {
     const settings = limiterSettings(given);
     this.#time = new SteadyTime(clock);
     this.#alarm = new Alarm(clock, () => this.#serve());
-    this.#core = new LimitDecisions({
-      perMinute: settings.perMinute === 'learn' ? undefined : settings.perMinute,
-      maxConcurrent: settings.maxConcurrent,
-      probe: settings.probe,
-    });
-    this.#reader = new RetryAfterReader(settings.retryAfterUnit);
+    this.#core = new LocalCore(settings);
     this.#maxRetryAfterMs = settings.maxRetryAfterMs;
     this.#onWait = onWait;
   }
@@ -117,7 +109,7 @@ export class RateLimiter {
 
   limits(): LimiterView {
     const now = this.#time.now();
-    const { gateAt, inFlight, perMinute, window } = this.#core.view();
+    const { gateAt, inFlight, perMinute, window } = this.#core.view(now);
     return {
       gate: gateAt > now ? { until: this.#time.toEpoch(gateAt) } : 'open',
       waiting: this.#line.size,
@@ -191,27 +183,20 @@ export class RateLimiter {
   #tellWait(now: number, until: number): void {
     if (now < this.#toldUntil || until - now < WAIT_WORTH_TELLING_MS) return;
     this.#toldUntil = until;
-    const reason = this.#core.view().gateAt > now ? 'refused' : 'window';
+    const reason = this.#core.view(now).gateAt > now ? 'refused' : 'window';
     this.#onWait?.({ until: this.#time.toEpoch(until), waiting: this.#line.size, reason });
   }
 
   readonly #reports = {
     ok: (permit: Permit, { date }: AnswerHeaders) => {
-      const answer = this.#answerTo(permit);
-      this.#reader.accepted(permit.sentAt);
-      this.#core.ok(answer);
-      this.#observeDate(date, answer);
+      this.#core.ok({ ...this.#answerTo(permit), date: date ?? undefined });
       this.#serveSoon();
     },
     limited: (permit: Permit, { retryAfter, date }: RefusalAnswerHeaders): RetryAfterReading => {
       const answer = this.#answerTo(permit);
-      const { now, sentAt } = answer;
       const headers = { retryAfter: retryAfter ?? undefined, date: date ?? undefined };
-      const reading = this.#reader.refused({ ...headers, sentAt, now });
-      this.#observeDate(date, answer);
-      if (reading.isRevision) this.#core.reopen(now);
-      if ((reading.waitMs ?? 0) > this.#maxRetryAfterMs) this.#close(now, reading.waitMs ?? 0);
-      else this.#core.limited({ ...answer, hintMs: reading.waitMs });
+      const reading = this.#core.limited({ ...answer, ...headers });
+      if ((reading.waitMs ?? 0) > this.#maxRetryAfterMs) this.#close(answer.now, reading.waitMs ?? 0);
       this.#serveSoon();
       return reading;
     },
@@ -229,18 +214,8 @@ export class RateLimiter {
     return { now: this.#time.now(), sentAt, probe };
   }
 
-  /** Once a second at most: the header has no finer grain. */
-  #observeDate(date: string | null | undefined, answer: Answer): void {
-    if (answer.now - this.#observedAt < 1_000) return;
-    const serverDate = parseHttpDate(date ?? undefined);
-    if (serverDate === undefined) return;
-    this.#observedAt = answer.now;
-    this.#core.observeDate(serverDate, answer);
-  }
-
   /** A longer quota than the window's is used up: nobody waits for it. */
   #close(now: number, waitMs: number): void {
-    this.#core.unused();
     this.#closed = { until: now + Math.min(waitMs, CLOSED_AT_MOST_MS), retryAt: now + waitMs };
     for (let call = this.#line.next(); call; call = this.#line.next()) {
       call.refuse(this.#limitError('max_retry_after', this.#closed.retryAt));

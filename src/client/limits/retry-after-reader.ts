@@ -1,4 +1,5 @@
 import { parseRetryAfter, type RetryAfterUnit, retryAfterMs } from './retry-after.ts';
+import type { SavedUnit } from './saved-limit.ts';
 
 /** No limit per minute asks for a longer wait: 60 s, rounded up. */
 const SECONDS_AT_MOST = 61;
@@ -51,11 +52,19 @@ export class RetryAfterReader {
   readonly #setUnit: RetryAfterUnit | undefined;
   #trial: Trial | undefined;
   /** Clearly different values of one moment. */
-  #moment: { readonly startedAt: number; readonly values: readonly number[] } = { startedAt: 0, values: [] };
+  #moment: { readonly startedAt: number; values: number[] } = { startedAt: 0, values: [] };
 
-  constructor(unit: 'auto' | RetryAfterUnit = 'auto') {
+  constructor(unit: 'auto' | RetryAfterUnit = 'auto', saved?: SavedUnit) {
     this.#setUnit = unit === 'auto' ? undefined : unit;
     this.#evidence = unit === 'auto' ? 'assumed' : 'set';
+    if (unit !== 'auto' || saved === undefined || saved.evidence === 'set') return;
+    this.#evidence = saved.evidence;
+    this.#trial = saved.trial;
+    this.#moment = saved.moment;
+  }
+
+  save(): SavedUnit {
+    return { evidence: this.#evidence, trial: this.#trial, moment: this.#moment };
   }
 
   refused({ retryAfter, date, sentAt, now }: RefusalHeaders): RetryAfterReading {

@@ -1,11 +1,24 @@
+import type { SavedBeliefs } from './saved-limit.ts';
+
 /** Between these, whatever was measured: less is luck, more is a slow server and not jitter. */
 const JITTER_AT_LEAST_MS = 50;
 const JITTER_AT_MOST_MS = 1_000;
 
+const NONE = { shortestMs: Number.POSITIVE_INFINITY, longestMs: 0 };
+
 /** The shortest and the longest round trip so far. */
 export class RoundTrips {
-  #shortestMs = Number.POSITIVE_INFINITY;
-  #longestMs = 0;
+  #shortestMs: number;
+  #longestMs: number;
+
+  constructor({ shortestMs, longestMs }: SavedBeliefs['roundTrips'] = NONE) {
+    this.#shortestMs = shortestMs;
+    this.#longestMs = longestMs;
+  }
+
+  save(): SavedBeliefs['roundTrips'] {
+    return { shortestMs: this.#shortestMs, longestMs: this.#longestMs };
+  }
 
   get longestMs(): number {
     return this.#longestMs;

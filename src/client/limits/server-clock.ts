@@ -1,13 +1,26 @@
+import type { SavedBeliefs } from './saved-limit.ts';
+
 /** `Date` headers are whole seconds, rounded down. */
 const DATE_STEP_MS = 1_000;
+
+const UNKNOWN = { atLeast: Number.NEGATIVE_INFINITY, atMost: Number.POSITIVE_INFINITY };
 
 /**
  * How far the server's clock is ahead of ours, as an interval that every `Date` header narrows: the server wrote its
  * time after we sent the request and before we had the answer.
  */
 export class ServerClock {
-  #aheadAtLeast = Number.NEGATIVE_INFINITY;
-  #aheadAtMost = Number.POSITIVE_INFINITY;
+  #aheadAtLeast: number;
+  #aheadAtMost: number;
+
+  constructor({ atLeast, atMost }: SavedBeliefs['serverAhead'] = UNKNOWN) {
+    this.#aheadAtLeast = atLeast;
+    this.#aheadAtMost = atMost;
+  }
+
+  save(): SavedBeliefs['serverAhead'] {
+    return { atLeast: this.#aheadAtLeast, atMost: this.#aheadAtMost };
+  }
 
   observe(serverDate: number, { sentAt, receivedAt }: { readonly sentAt: number; readonly receivedAt: number }): void {
     const atLeast = serverDate - receivedAt;
