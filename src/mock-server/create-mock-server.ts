@@ -6,11 +6,11 @@ import { createClock } from './clock/create-clock.ts';
 import { withDashboard } from './dashboard/with-dashboard.ts';
 import { createExchange } from './exchange.ts';
 import { createHandler } from './http/handler.ts';
-import { createLatestResponder } from './http/latest-responder.ts';
 import { quotaResponder } from './http/quota-responder.ts';
 import { Journal } from './journal.ts';
 import { checkOptions, type MockServerOptions } from './mock-options.ts';
 import { MockServer } from './mock-server.ts';
+import { createLatestResponder } from './rates/latest-responder.ts';
 import { emptyState } from './service/service-state.ts';
 
 /**

@@ -32,7 +32,7 @@ export const quotaSwitches = {
     why: 'How monthly_limit is written for the Unlimited plan is not shown.',
   }),
   snapshotGranularity: text(['5min', '1min', '60min'], {
-    pattern: /^\d+[a-z]+$/,
+    pattern: /^[1-9]\d*[a-z]+$/,
     notShown: 'snapshot-granularity-values',
     why: '5min is the only value shown.',
   }),
