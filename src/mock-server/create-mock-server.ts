@@ -29,7 +29,7 @@ export function createMockServer(options: MockServerOptions = {}): MockServer {
     context,
     journal,
     operations,
-    responders: { latest: createLatestResponder(), quota: quotaResponder },
+    responders: { latest: createLatestResponder(checked.source), quota: quotaResponder },
   });
   const handler = withDashboard(service, context);
   const exchange = createExchange({ handler, overrides, clock, journal });

@@ -1,6 +1,7 @@
 import type { BehaviourOptions } from './behaviour/behaviour.ts';
 import type { ClockOptions } from './clock/clock.ts';
 import { invalidOption, MockServerError } from './mock-server-error.ts';
+import type { LatestSource } from './rates/latest-responder.ts';
 
 /** Options of `createMockServer`; all may be left out. */
 export interface MockServerOptions {
@@ -12,6 +13,10 @@ export interface MockServerOptions {
   readonly behaviour?: BehaviourOptions | undefined;
   /** Lets `behaviour` contradict what the service documents. Default: false. */
   readonly unsafe?: boolean | undefined;
+  /** Makes the `data` of `latest` from the query; may ask `context.invented()` for what the mock would answer. */
+  readonly latest?: LatestSource['latest'];
+  /** Recorded answers of `latest`: one envelope for every query, or answers by query. */
+  readonly replay?: LatestSource['replay'];
   /** Where the mock answers in process; an origin. Default: `https://fxrates.test`. */
   readonly baseUrl?: string | undefined;
   /** How many requests the journal keeps. Default: 1000. */
@@ -24,14 +29,15 @@ export interface CheckedOptions {
   readonly clock: 'real' | 'virtual' | ClockOptions;
   readonly behaviour: BehaviourOptions;
   readonly unsafe: boolean;
+  readonly source: LatestSource;
   readonly baseUrl: string;
   readonly journalSize: number;
 }
 
-/** Refuses what cannot be, and names it. `clock` and `behaviour` are checked where they are used. */
+/** Refuses what cannot be, and names it. `clock`, `behaviour` and `replay` are checked where they are used. */
 export function checkOptions(options: MockServerOptions): CheckedOptions {
   const { seed = 1, clock = 'real', behaviour = {}, unsafe = false, journalSize = 1000, ...rest } = options;
-  const { baseUrl = 'https://fxrates.test', ...unknown } = rest;
+  const { baseUrl = 'https://fxrates.test', latest, replay, ...unknown } = rest;
   for (const name of Object.keys(unknown)) throw unknownOption(name);
   if (!Number.isSafeInteger(seed) || seed < 0) throw invalidOption('seed', seed, 'a whole number from 0');
   if (!Number.isSafeInteger(journalSize) || journalSize < 0) {
@@ -41,7 +47,18 @@ export function checkOptions(options: MockServerOptions): CheckedOptions {
   if (typeof behaviour !== 'object' || behaviour === null) {
     throw invalidOption('behaviour', behaviour, 'an object of switches');
   }
-  return { seed, clock, behaviour, unsafe, baseUrl: checkedOrigin(baseUrl), journalSize };
+  const source = checkedSource({ latest, replay });
+  return { seed, clock, behaviour, unsafe, source, baseUrl: checkedOrigin(baseUrl), journalSize };
+}
+
+function checkedSource({ latest, replay }: LatestSource): LatestSource {
+  if (latest !== undefined && typeof latest !== 'function') {
+    throw invalidOption('latest', latest, 'a function from the query to the data');
+  }
+  if (latest !== undefined && replay !== undefined) {
+    throw invalidOption('replay', replay, 'nothing beside the option latest, which answers every query');
+  }
+  return { latest, replay };
 }
 
 function checkedOrigin(baseUrl: unknown): string {
@@ -51,9 +68,10 @@ function checkedOrigin(baseUrl: unknown): string {
   throw invalidOption('baseUrl', baseUrl, 'an http or https origin such as https://fxrates.test');
 }
 
+const OPTION_NAMES = 'seed, clock, behaviour, unsafe, latest, replay, baseUrl and journalSize';
+
 function unknownOption(name: string): MockServerError {
-  return new MockServerError(
-    `${name} is not an option of createMockServer; there are seed, clock, behaviour, unsafe, baseUrl and journalSize.`,
-    { code: 'invalid_option' },
-  );
+  return new MockServerError(`${name} is not an option of createMockServer; there are ${OPTION_NAMES}.`, {
+    code: 'invalid_option',
+  });
 }

@@ -37,7 +37,7 @@ export function reasonPhrase(status: number): string {
 }
 
 /** JSON that a browser which takes it for HTML finds no tag in; escaped, the characters mean the same. */
-function toJson(envelope: object): string {
+export function toJson(envelope: object): string {
   return JSON.stringify(envelope).replace(HTML_SPECIAL, (character) => HTML_ESCAPES[character] ?? character);
 }
 

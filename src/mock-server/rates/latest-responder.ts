@@ -1,70 +1,34 @@
-import { type Answer, success } from '../http/answer.ts';
 import { badParameter } from '../http/bad-parameter.ts';
-import type { Responder } from '../http/responder.ts';
-import { CURRENCIES, type Currency, isCurrency } from './currencies.ts';
-import { type InventedRates, inventRates } from './invented-rates.ts';
+import type { AdmittedRequest, Responder } from '../http/responder.ts';
+import type { ServiceContext } from '../service/service-state.ts';
+import { answerWith, type LatestFunction } from './custom-latest.ts';
+import { createSnapshots, readQuestion } from './invented-latest.ts';
+import { createReplay, type Replay } from './replay.ts';
 import { snapshotIntervalMs } from './snapshot-interval.ts';
 
-/**
- * `GET /api/v1/latest`: parameters and fields are not shown, so both are invented here, and the answer says so: `base`
- * (default USD) and `symbols` (a comma-separated list; default: all). Other parameters are ignored.
- */
-export function createLatestResponder(): Responder {
+/** Where the data of `latest` comes from; by default it is invented. */
+export interface LatestSource {
+  readonly latest?: LatestFunction | undefined;
+  readonly replay?: Replay | undefined;
+}
+
+/** `GET /api/v1/latest`: its parameters and fields are not shown, so the data is invented, or the user's own. */
+export function createLatestResponder({ latest, replay }: LatestSource = {}): Responder {
+  if (replay !== undefined) return createReplay(replay);
   const snapshots = createSnapshots();
-  return ({ query, at }, { behaviour, state }) => {
-    const base = upperCase(query.get('base') ?? 'USD');
-    const symbols = listOf(query.getAll('symbols'));
-    if (![base, ...symbols].every(isCurrency)) {
-      const refusal = badParameter('base or symbols name a currency that is not among the invented rates.', behaviour);
-      if (refusal !== undefined) return refusal;
-    }
+  const snapshotOf = ({ at }: AdmittedRequest, { behaviour, state }: ServiceContext) => {
     const intervalMs = snapshotIntervalMs(behaviour.use('snapshotGranularity'));
-    const snapshot = snapshots(state.seed, Math.floor(at / intervalMs) * intervalMs);
-    return answerOf(snapshot, isCurrency(base) ? base : 'USD', symbols.filter(isCurrency));
+    return snapshots(state.seed, Math.floor(at / intervalMs) * intervalMs);
+  };
+  return (request, context) => {
+    if (latest !== undefined) {
+      const invented = () => snapshotOf(request, context).data(readQuestion(request.query));
+      return answerWith(latest, request, invented);
+    }
+    const question = readQuestion(request.query);
+    const refusal = question.hasUnknown ? badParameter(UNKNOWN_CURRENCY, context.behaviour) : undefined;
+    return refusal ?? snapshotOf(request, context).answer(question);
   };
 }
 
-/** The rates of one moment, and the answers with all of them that were asked for: most requests want those. */
-interface Snapshot {
-  readonly seed: number;
-  readonly at: number;
-  readonly rates: InventedRates;
-  readonly answers: Map<Currency, Answer>;
-}
-
-/** Keeps the newest snapshot: it answers every request until the next one. */
-function createSnapshots(): (seed: number, at: number) => Snapshot {
-  let newest: Snapshot | undefined;
-  return (seed, at) => {
-    if (newest?.at === at && newest.seed === seed) return newest;
-    newest = { seed, at, rates: inventRates(seed, at), answers: new Map() };
-    return newest;
-  };
-}
-
-function answerOf(snapshot: Snapshot, base: Currency, symbols: readonly Currency[]): Answer {
-  if (symbols.length > 0) return latestAnswer(snapshot, base, symbols);
-  const known = snapshot.answers.get(base);
-  if (known !== undefined) return known;
-  const everyOther = CURRENCIES.filter((code) => code !== base);
-  const answer = latestAnswer(snapshot, base, everyOther);
-  snapshot.answers.set(base, answer);
-  return answer;
-}
-
-function latestAnswer({ at, rates }: Snapshot, base: Currency, symbols: readonly Currency[]): Answer {
-  return success({
-    base,
-    timestamp: new Date(at).toISOString(),
-    source: 'invented by the fxrates mock server',
-    rates: Object.fromEntries(symbols.map((code) => [code, rates.rate(base, code)])),
-  });
-}
-
-function listOf(values: readonly string[]): string[] {
-  return values.flatMap((list) => list.split(',').map(upperCase)).filter((code) => code !== '');
-}
-
-function upperCase(code: string): string {
-  return code.trim().toUpperCase();
-}
+const UNKNOWN_CURRENCY = 'base or symbols name a currency that is not among the invented rates.';

@@ -1,0 +1,81 @@
+import { type Answer, success } from '../http/answer.ts';
+import { CURRENCIES, type Currency, isCurrency } from './currencies.ts';
+import { type InventedRates, inventRates } from './invented-rates.ts';
+
+/** What a request asks `latest` for, in the invented parameters `base` and `symbols`. */
+export interface LatestQuestion {
+  /** Default: USD. */
+  readonly base: Currency;
+  /** Empty for all but the base. */
+  readonly symbols: readonly Currency[];
+  /** Whether the request named currencies that there are not; they are left out here. */
+  readonly hasUnknown: boolean;
+}
+
+export function readQuestion(query: URLSearchParams): LatestQuestion {
+  const base = upperCase(query.get('base') ?? 'USD');
+  const symbols = listOf(query.getAll('symbols'));
+  return {
+    base: isCurrency(base) ? base : 'USD',
+    symbols: symbols.filter(isCurrency),
+    hasUnknown: ![base, ...symbols].every(isCurrency),
+  };
+}
+
+function listOf(values: readonly string[]): string[] {
+  return values.flatMap((list) => list.split(',').map(upperCase)).filter((code) => code !== '');
+}
+
+function upperCase(code: string): string {
+  return code.trim().toUpperCase();
+}
+
+/** The `data` of an invented answer; it says that it is invented. */
+export interface InventedData {
+  readonly base: Currency;
+  /** When the snapshot was taken. */
+  readonly timestamp: string;
+  readonly source: string;
+  /** Units of each currency for one unit of the base. */
+  readonly rates: Readonly<Record<string, number>>;
+}
+
+/** The invented rates of one moment, and the answers with all of them: most requests want those. */
+export class InventedSnapshot {
+  readonly seed: number;
+  readonly at: number;
+  readonly #rates: InventedRates;
+  readonly #answers = new Map<Currency, Answer>();
+
+  constructor(seed: number, at: number) {
+    this.seed = seed;
+    this.at = at;
+    this.#rates = inventRates(seed, at);
+  }
+
+  answer(question: LatestQuestion): Answer {
+    if (question.symbols.length > 0) return success(this.data(question));
+    const answer = this.#answers.get(question.base) ?? success(this.data(question));
+    this.#answers.set(question.base, answer);
+    return answer;
+  }
+
+  data({ base, symbols }: LatestQuestion): InventedData {
+    const wanted = symbols.length > 0 ? symbols : CURRENCIES.filter((code) => code !== base);
+    return {
+      base,
+      timestamp: new Date(this.at).toISOString(),
+      source: 'invented by the fxrates mock server',
+      rates: Object.fromEntries(wanted.map((code) => [code, this.#rates.rate(base, code)])),
+    };
+  }
+}
+
+/** Keeps the newest snapshot: it answers every request until the next one. */
+export function createSnapshots(): (seed: number, at: number) => InventedSnapshot {
+  let newest: InventedSnapshot | undefined;
+  return (seed, at) => {
+    if (newest?.at !== at || newest.seed !== seed) newest = new InventedSnapshot(seed, at);
+    return newest;
+  };
+}

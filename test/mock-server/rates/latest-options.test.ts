@@ -1,0 +1,102 @@
+import { expect, test } from 'vitest';
+import { createMockServer, type MockServerOptions } from '../../../src/mock-server/index.ts';
+import { createLatestResponder } from '../../../src/mock-server/rates/latest-responder.ts';
+import { MockCore } from '../../helpers/mock-core.ts';
+
+function mockWith(options: MockServerOptions) {
+  const mock = createMockServer({ clock: 'virtual', ...options });
+  const { id, key } = mock.createKey({ plan: 'developer' });
+  const latest = async (query = '', { inUrl = false } = {}) => {
+    const url = `${mock.baseUrl}/api/v1/latest?${inUrl ? `api_key=${key}&` : ''}${query}`;
+    const response = await mock.fetch(url, inUrl ? {} : { headers: { authorization: key } });
+    return { status: response.status, body: await response.json() };
+  };
+  return { mock, id, latest };
+}
+
+test('a latest function makes the data, from the query without the key', async () => {
+  const { latest, id } = mockWith({
+    latest: (query, { at, keyId, plan }) => ({ asked: query.toString(), at, keyId, plan }),
+  });
+
+  const { status, body } = await latest('base=EUR', { inUrl: true });
+
+  expect(status).toBe(200);
+  expect(body.data).toEqual({ asked: 'base=EUR', at: expect.any(Number), keyId: id, plan: 'developer' });
+});
+
+test('a latest function may change what the mock would have answered', async () => {
+  const invented = await mockWith({}).latest('base=EUR&symbols=USD');
+  const { latest } = mockWith({
+    latest: (_query, context) => ({ ...context.invented(), delayed: true }),
+  });
+
+  expect((await latest('base=EUR&symbols=USD')).body.data).toEqual({ ...invented.body.data, delayed: true });
+});
+
+test.each([
+  [() => undefined, 'gave undefined; expected an object'],
+  [async () => ({}), 'gave a promise; expected an object'],
+  [() => 'rates', 'gave "rates"'],
+])('what is no object is a 500 that the journal explains: %s', (wrong, why) => {
+  const core = new MockCore({ responders: { latest: createLatestResponder({ latest: wrong as never }) } });
+
+  expect(core.send('/api/v1/latest', { key: core.createKey().key }).status).toBe(500);
+  expect(core.journal.entries.at(-1)?.why).toContain(why);
+});
+
+test('the limits stand around a latest function as around the invented data', async () => {
+  const { mock, latest } = mockWith({ latest: () => ({}) });
+
+  const answers = await Promise.all(Array.from({ length: 301 }, () => latest()));
+
+  expect(answers.filter(({ status }) => status === 200)).toHaveLength(300);
+  expect(mock.keys.list()[0]?.monthlyUsed).toBe(300);
+});
+
+const recorded = { success: true, data: { rate: 1.25 }, meta: { more: 'kept' } };
+
+test('one recorded envelope answers every query, whole', async () => {
+  const { latest } = mockWith({ replay: recorded });
+
+  expect((await latest('base=EUR')).body).toEqual(recorded);
+  expect((await latest()).body).toEqual(recorded);
+});
+
+test('answers by query are found in any order of the parameters, also with the key in the URL', async () => {
+  const { latest } = mockWith({
+    replay: { 'symbols=USD&base=EUR': { one: 1 }, '': recorded, '?base=GBP': { two: 2 } },
+  });
+
+  expect((await latest('base=EUR&symbols=USD', { inUrl: true })).body).toEqual({ success: true, data: { one: 1 } });
+  expect((await latest('base=GBP')).body.data).toEqual({ two: 2 });
+  expect((await latest()).body).toEqual(recorded);
+});
+
+test('a recorded error comes back with its status', async () => {
+  const error = { success: false, error: { code: 'no_such_base', message: 'No.', status: 422, base: 'X' } };
+  const { latest } = mockWith({ replay: { 'base=X': error, '*': recorded } });
+
+  expect(await latest('base=X')).toEqual({ status: 422, body: error });
+  expect(await latest('base=Y')).toEqual({ status: 200, body: recorded });
+});
+
+test('a query that was not recorded is told with those that were', async () => {
+  const { status, body } = await mockWith({ replay: { 'base=EUR': {} } }).latest('base=USD');
+
+  expect([status, body.error.code]).toEqual([501, 'not_recorded']);
+  expect(body.error.message).toBe("No answer is recorded for the query 'base=USD'; there are 'base=EUR'.");
+});
+
+test.each([
+  [{ latest: {} }, 'latest is {}; expected a function'],
+  [{ latest: () => ({}), replay: recorded }, 'expected nothing beside the option latest'],
+  [{ replay: 'file.json' }, 'replay is "file.json"; expected a recorded envelope'],
+  [{ replay: {} }, 'replay is {}'],
+  [{ replay: [recorded] }, 'replay is ['],
+  [{ replay: { 'base=EUR': 7 } }, 'replay["base=EUR"] is 7; expected an envelope or the data of one.'],
+  [{ replay: { 'a=1&b=2': {}, 'b=2&a=1': {} } }, 'replay is "b=2&a=1"; expected every query once'],
+  [{ replay: { success: false, error: { code: 'x' } } }, 'replay.error is {"code":"x"}; expected a recorded error'],
+])('%j is refused', (options, message) => {
+  expect(() => createMockServer(options as never)).toThrow(message);
+});
