@@ -7,7 +7,7 @@ export interface CommandSpec {
   /** One line for the list of commands. */
   readonly summary: string;
   readonly description: string;
-  readonly argument?: { readonly syntax: string; readonly description: string };
+  readonly argument?: CommandArgument;
   /** Called once per program, because commander keeps state in options. */
   readonly options?: () => readonly Option[];
   readonly examples?: readonly Example[];
@@ -22,6 +22,13 @@ export interface CommandSpec {
   readonly usesConfig?: boolean;
   /** Gives the exit code. */
   run?(invocation: Invocation): Promise<number>;
+}
+
+export interface CommandArgument {
+  readonly syntax: string;
+  readonly description: string;
+  /** Words that the first one can be, for completion; it may be others, too. */
+  readonly choices?: readonly string[];
 }
 
 export interface Example {

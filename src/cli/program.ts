@@ -2,17 +2,19 @@ import { Command } from 'commander';
 import { type Operation, operations } from '../generated/operations.ts';
 import { VERSION } from '../version.ts';
 import type { CommandSpec } from './command-spec.ts';
+import { commandTree } from './command-tree.ts';
 import { apiCommand } from './commands/api.ts';
 import { authCommand } from './commands/auth.ts';
+import { completionCommand } from './commands/completion.ts';
 import { configCommand } from './commands/config.ts';
-import { helpCommand } from './commands/help.ts';
+import { type Help, helpCommand } from './commands/help.ts';
 import { latestCommand } from './commands/latest.ts';
 import { mockCommand } from './commands/mock.ts';
 import { operationCommand } from './commands/operation.ts';
 import { quotaCommand } from './commands/quota.ts';
 import { versionCommand } from './commands/version.ts';
 import { commandHelp } from './help/command-help.ts';
-import { programHelp } from './help/program-help.ts';
+import { PROGRAM_SUMMARY, programHelp } from './help/program-help.ts';
 import { createGlobalOptions } from './settings/global-options.ts';
 import type { Face } from './terminal/screen.ts';
 
@@ -27,8 +29,11 @@ interface ProgramOptions {
 /** The command tree as commander parses it. Nothing is written to a stream and nothing exits. */
 export function createProgram({ face, write, run }: ProgramOptions): Command {
   const program = new Command('fxrates');
-  const specs = commandSpecs((path) => findCommand(program, path)?.helpInformation());
   const specOf = new Map<Command, CommandSpec>();
+  const specs = commandSpecs({
+    render: (path) => findCommand(program, path)?.helpInformation(),
+    tree: () => commandTree(program, { summary: PROGRAM_SUMMARY, specOf }),
+  });
   const silence = () => undefined;
   program
     .exitOverride()
@@ -51,19 +56,13 @@ export function createProgram({ face, write, run }: ProgramOptions): Command {
 }
 
 /** Every command in the order of help. An operation without a command of its own gets the generated one. */
-function commandSpecs(renderHelp: Parameters<typeof helpCommand>[0]): readonly CommandSpec[] {
+function commandSpecs({ render, tree }: Omit<Help, 'commandNames'>): readonly CommandSpec[] {
   const own: Readonly<Record<string, CommandSpec>> = { latest: latestCommand, quota: quotaCommand };
   const all: readonly Operation[] = Object.values(operations);
   const ofOperations = all.map((operation) => own[operation.id] ?? operationCommand(operation));
-  return [
-    ...ofOperations,
-    apiCommand,
-    mockCommand,
-    authCommand,
-    configCommand,
-    versionCommand,
-    helpCommand(renderHelp),
-  ];
+  const ofService = [...ofOperations, apiCommand, mockCommand, authCommand, configCommand];
+  const specs = [...ofService, completionCommand(tree), versionCommand];
+  return [...specs, helpCommand({ render, tree, commandNames: specs.map(({ name }) => name) })];
 }
 
 interface Growing extends Pick<ProgramOptions, 'run'> {

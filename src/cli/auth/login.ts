@@ -28,8 +28,8 @@ export async function login(invocation: Invocation): Promise<number> {
 /** From `--key-stdin` or `--key-file`, else asked for. A variable does not count: it needs no storing. */
 async function readKey({ settings, screen, io }: Invocation): Promise<string> {
   if (settings.keyStdin || settings.keyFile !== undefined) return (await requireKey(settings, io)).secret;
-  if (!io.stdin.isTTY || !io.stderr.isTTY) {
-    throw usageError('no key to store', 'this is no terminal to ask for it', [
+  if (!io.stdin.isTTY || !io.stderr.isTTY || !settings.mayAsk) {
+    throw usageError('no key to store', settings.mayAsk ? 'this is no terminal to ask for it' : 'asking is off', [
       'fxrates auth login --key-stdin < key.txt',
     ]);
   }

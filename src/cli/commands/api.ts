@@ -1,4 +1,5 @@
 import { Option } from 'commander';
+import { operations } from '../../generated/operations.ts';
 import type { CommandSpec } from '../command-spec.ts';
 import { usageError } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
@@ -14,7 +15,11 @@ export const apiCommand: CommandSpec = {
   name: 'api',
   summary: 'raw GET of any path, body byte for byte',
   description: 'Sends a GET to any path of the service, with your key, and prints the body as it came.',
-  argument: { syntax: '<path> [name=value...]', description: 'a path such as /api/v1/latest, and parameters' },
+  argument: {
+    syntax: '<path> [name=value...]',
+    description: 'a path such as /api/v1/latest, and parameters',
+    choices: Object.values(operations).map(({ path }) => path),
+  },
   options: () => [parameterOption(), new Option('-i, --include', 'print the status line and the headers first')],
   examples: [
     { command: 'fxrates api /api/v1/quota', comment: 'the whole envelope' },

@@ -19,7 +19,7 @@ const SETTINGS: Readonly<Record<string, (text: string, label: string) => unknown
   color: parseColor,
 };
 const NAMES = Object.keys(SETTINGS);
-const nameArgument = { syntax: '<name>', description: NAMES.join(', ') };
+const nameArgument = { syntax: '<name>', description: NAMES.join(', '), choices: NAMES };
 const local = { asksService: false, usesConfig: true } as const;
 
 export const configCommand: CommandSpec = {
@@ -53,7 +53,7 @@ export const configCommand: CommandSpec = {
       name: 'set',
       summary: 'store a setting',
       description: 'Checks a setting and stores it.',
-      argument: { syntax: '<name> <value>', description: NAMES.join(', ') },
+      argument: { ...nameArgument, syntax: '<name> <value>' },
       examples: [
         { command: 'fxrates config set timeout 10s', comment: '' },
         { command: 'fxrates config set base_url http://127.0.0.1:4010 --profile mock', comment: '' },

@@ -1,32 +1,47 @@
 import type { CommandSpec } from '../command-spec.ts';
+import type { CommandNode } from '../command-tree.ts';
 import { usageError } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { paragraphs } from '../help/command-help.ts';
-import { type Topic, topics } from '../help/topics.ts';
+import { helpJson } from '../help/help-json.ts';
+import { type Topic, topicOf, topics } from '../help/topics.ts';
 import { twoColumns } from '../help/two-columns.ts';
+import { readEarlyFlags } from '../settings/early-flags.ts';
 import type { Face } from '../terminal/screen.ts';
 import { wrap } from '../terminal/wrap.ts';
 
-/** Help of the program, or of the command with that path; `undefined` when there is none. */
-export type RenderHelp = (path: readonly string[]) => string | undefined;
+export interface Help {
+  /** Help of the program, or of the command with that path; `undefined` when there is none. */
+  readonly render: (path: readonly string[]) => string | undefined;
+  readonly tree: () => CommandNode;
+  readonly commandNames: readonly string[];
+}
 
-export function helpCommand(render: RenderHelp): CommandSpec {
+export function helpCommand({ render, tree, commandNames }: Help): CommandSpec {
   return {
     name: 'help',
     summary: 'help about a command or a topic',
     description: 'Prints help about a command or a topic.',
-    argument: { syntax: '[topic...]', description: 'a command or a topic' },
+    argument: {
+      syntax: '[topic...]',
+      description: 'a command or a topic',
+      choices: [...commandNames, ...Object.keys(topics)],
+    },
     examples: [
       { command: 'fxrates help latest', comment: '' },
       { command: 'fxrates help exit-codes', comment: '' },
+      { command: 'fxrates help --json', comment: 'every command, option, topic and exit code, for programs' },
     ],
     asksService: false,
-    run: async ({ args, screen }) => {
+    run: async ({ args, argv, screen }) => {
+      // As typed: whoever likes JSON answers, and set FXRATES_OUTPUT, still reads help.
+      const isJson = readEarlyFlags(argv, {}).output === 'json';
       const [name] = args;
-      const topic = topics[name ?? ''];
-      const text = topic === undefined ? render(args) : topicText(topic, screen.help);
+      const topic = topicOf(name ?? '');
+      const page = () => (topic === undefined ? render(args) : topicText(topic, screen.help));
+      const text = isJson ? helpJson(tree(), args) : page();
       if (text === undefined) throw unknownTopic(args.join(' '));
-      await screen.tell(text);
+      await (isJson ? screen.print(`${text}\n`) : screen.tell(text));
       return exitCodes.ok;
     },
   };

@@ -1,24 +1,22 @@
-import { type Command, Option } from 'commander';
+import type { Command, Option } from 'commander';
 import type { CommandSpec, Example } from '../command-spec.ts';
 import type { Face } from '../terminal/screen.ts';
 import { wrap } from '../terminal/wrap.ts';
 import { type Entry, twoColumns, widestTerm } from './two-columns.ts';
+import { usefulOptions } from './useful-options.ts';
 
 /** What `fxrates <command> --help` prints: what it does, examples, then every option by its purpose. */
 export function commandHelp(spec: CommandSpec, command: Command, face: Face): string {
   const { palette, columns } = face;
-  const own = command.options;
-  const { path, root } = ancestry(command);
-  const global = root.options.filter((option) => isOfUse(option, spec));
   const subcommands = (spec.commands ?? []).map(({ name, summary }) => ({ term: name, text: summary }));
   const argument = spec.argument === undefined ? '' : ` ${spec.argument.syntax}`;
   return paragraphs([
     wrap(spec.description, columns),
     section('Examples', exampleLines(spec.examples ?? [], face), face),
-    [`${palette.heading('Usage:')} ${path}${subcommands.length > 0 ? ' <command>' : argument} [options]`],
+    [`${palette.heading('Usage:')} ${pathOf(command)}${subcommands.length > 0 ? ' <command>' : argument} [options]`],
     section('Commands', twoColumns(subcommands, { columns, paintTerm: palette.command }), face),
     ...(spec.notes ?? []).map((note) => wrap(note, columns)),
-    ...optionSections([...own, ...global], face),
+    ...optionSections(usefulOptions(command, spec), face),
     section(
       'More',
       wrap('fxrates help exit-codes · fxrates help environment · fxrates help formatting', columns - 2).map(
@@ -29,17 +27,15 @@ export function commandHelp(spec: CommandSpec, command: Command, face: Face): st
   ]);
 }
 
-/** `fxrates auth login`, and the program itself. */
-function ancestry(command: Command): { readonly path: string; readonly root: Command } {
-  if (command.parent === null) return { path: command.name(), root: command };
-  const { path, root } = ancestry(command.parent);
-  return { path: `${path} ${command.name()}`, root };
+/** `fxrates auth login`. */
+function pathOf(command: Command): string {
+  return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`;
 }
 
 /** The options in groups, in the order in which they were declared, with one left edge for all texts. */
 export function optionSections(options: readonly Option[], face: Face): string[][] {
   const groups = new Map<string, Entry[]>();
-  for (const { helpGroupHeading: group = 'Options', flags, short, description } of [...options, helpOption()]) {
+  for (const { helpGroupHeading: group = 'Options', flags, short, description } of options) {
     const term = short === undefined ? `    ${flags}` : flags;
     groups.set(group, [...(groups.get(group) ?? []), { term, text: description }]);
   }
@@ -48,11 +44,6 @@ export function optionSections(options: readonly Option[], face: Face): string[]
   return [...groups].map(([group, entries]) =>
     section(group, twoColumns(entries, { columns, termWidth, paintTerm: palette.command }), face),
   );
-}
-
-/** Commander keeps its own to itself. */
-function helpOption(): Option {
-  return new Option('-h, --help', 'print help').helpGroup('General');
 }
 
 export function section(title: string, lines: readonly string[], { palette }: Face): string[] {
@@ -73,10 +64,4 @@ export function exampleLines(examples: readonly Example[], { columns, palette }:
     if (isBeside) return [`${line}${' '.repeat(widest - command.length + 3)}${palette.faint(comment)}`];
     return [...wrap(comment, columns - 4).map((text) => `  ${palette.faint(`# ${text}`)}`), line];
   });
-}
-
-/** Only commands that ask the service have a use for connection, waiting and the choice of a value. */
-function isOfUse({ helpGroupHeading, long }: Option, { asksService, usesConfig }: CommandSpec): boolean {
-  if (asksService || (usesConfig && long === '--profile')) return true;
-  return helpGroupHeading === 'General' || (helpGroupHeading === 'Output' && long !== '--get' && long !== '--output');
 }

@@ -4,6 +4,9 @@ import type { Face } from '../terminal/screen.ts';
 import { exampleLines, optionSections, paragraphs, section } from './command-help.ts';
 import { topics } from './topics.ts';
 import { twoColumns } from './two-columns.ts';
+import { helpOption } from './useful-options.ts';
+
+export const PROGRAM_SUMMARY = 'Exchange rates on the command line.';
 
 const FIRST_STEPS = [
   { command: 'fxrates mock', comment: 'in one terminal: a local service, invented rates' },
@@ -21,11 +24,11 @@ export function programHelp(specs: readonly CommandSpec[], program: Command, fac
     text: title,
   }));
   return paragraphs([
-    ['Exchange rates on the command line.'],
+    [PROGRAM_SUMMARY],
     [`${palette.heading('Usage:')} fxrates <command> [options]`],
     section('Commands', twoColumns(commands, { columns, paintTerm }), face),
     section('First steps', exampleLines(FIRST_STEPS, face), face),
-    ...optionSections(program.options, face),
+    ...optionSections([...program.options, helpOption()], face),
     section(
       'More',
       twoColumns([{ term: 'fxrates help <command>', text: 'examples and options of one command' }, ...topicEntries], {

@@ -8,6 +8,11 @@ export interface Topic {
   readonly entries: readonly Entry[];
 }
 
+/** The topic of that name, if there is one. */
+export function topicOf(name: string): Topic | undefined {
+  return Object.hasOwn(topics, name) ? topics[name] : undefined;
+}
+
 export const topics: Readonly<Record<string, Topic>> = {
   'exit-codes': {
     title: 'what each exit code means',
@@ -28,6 +33,7 @@ export const topics: Readonly<Record<string, Topic>> = {
       { term: 'FXRATES_TIMEOUT', text: 'longest time for one attempt (--timeout)' },
       { term: 'FXRATES_RETRIES', text: 'further attempts after a failure (--retries)' },
       { term: 'FXRATES_MAX_WAIT', text: 'longest wait when rate limited (--max-wait)' },
+      { term: 'FXRATES_NO_INPUT, CI', text: '1: never ask anything (--no-input)' },
       { term: 'FXRATES_DEBUG', text: '1: same as -v' },
       { term: 'HTTPS_PROXY, HTTP_PROXY', text: 'proxy to use, except for hosts in NO_PROXY and for this machine' },
       { term: 'NODE_EXTRA_CA_CERTS', text: 'file with certificates to trust besides the usual ones' },

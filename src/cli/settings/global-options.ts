@@ -1,9 +1,11 @@
 import { Option } from 'commander';
+import { choiceOption, oneOf } from '../choice-option.ts';
 import { usageError } from '../errors/cli-error.ts';
 import { parseDuration } from './duration.ts';
 
 export const OUTPUT_FORMATS = ['auto', 'json', 'compact', 'tsv', 'raw'] as const;
 export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
+const COLOR_CHOICES = ['auto', 'always', 'never'] as const;
 
 /** The options of every command, as commander leaves them; absent means not typed. */
 export interface GlobalOptions {
@@ -20,6 +22,7 @@ export interface GlobalOptions {
   readonly maxWait?: number;
   readonly wait: boolean;
   readonly color?: 'auto' | 'always' | 'never' | false;
+  readonly input: boolean;
   readonly quiet?: number;
   readonly verbose?: number;
   readonly dryRun?: boolean;
@@ -50,7 +53,7 @@ export function parseRetries(text: string, label: string): number {
 }
 
 export function parseColor(text: string, label: string): 'auto' | 'always' | 'never' {
-  return oneOf(['auto', 'always', 'never'], text, label);
+  return oneOf(COLOR_CHOICES, text, label);
 }
 
 /** Also a name in JSON and in shells. */
@@ -61,12 +64,10 @@ export function parseProfile(text: string, label: string): string {
 
 function outputOptions(): Option[] {
   return inGroup('Output', [
-    new Option('-o, --output <format>', 'auto, json, compact, tsv, raw (env: FXRATES_OUTPUT)').argParser((text) =>
-      parseOutputFormat(text, '--output'),
-    ),
+    choiceOption('-o, --output <format>', 'auto, json, compact, tsv, raw (env: FXRATES_OUTPUT)', OUTPUT_FORMATS),
     new Option('--json', 'same as -o json, and errors as JSON on stderr'),
     new Option('--get <path>', 'one value: rates.EUR or /rates/EUR (repeatable)').argParser(collect),
-    new Option('--color <when>', 'auto, always or never').argParser((text) => parseColor(text, '--color')),
+    choiceOption('--color <when>', 'auto, always or never', COLOR_CHOICES),
     new Option('--no-color', 'same as --color never'),
   ]);
 }
@@ -77,7 +78,7 @@ function connectionOptions(): Option[] {
     new Option('--profile <name>', 'stored base URL and key (env: FXRATES_PROFILE)').argParser((text) =>
       parseProfile(text, '--profile'),
     ),
-    new Option('--key-file <path>', 'file with the key (env: FXRATES_API_KEY_FILE)'),
+    new Option('--key-file <file>', 'file with the key (env: FXRATES_API_KEY_FILE)'),
     new Option('--key-stdin', 'read the key from the first line of stdin'),
     new Option('--timeout <duration>', 'per attempt (default: 30s, env: FXRATES_TIMEOUT)').argParser((text) =>
       parseTimeout(text, '--timeout'),
@@ -103,6 +104,7 @@ function waitingOptions(): Option[] {
 function generalOptions(): Option[] {
   return inGroup('General', [
     new Option('-q, --quiet', 'no notes, no progress; -qq: no errors either').argParser(count),
+    new Option('--no-input', 'never ask anything (env: FXRATES_NO_INPUT, CI)'),
     new Option('-v, --verbose', 'show requests; -vv: also headers and bodies').argParser(count),
   ]);
 }
@@ -118,10 +120,4 @@ function collect(value: string, values: readonly string[] = []): readonly string
 
 function count(_value: unknown, previous: number | undefined): number {
   return (previous ?? 0) + 1;
-}
-
-function oneOf<const Choice extends string>(choices: readonly Choice[], text: string, label: string): Choice {
-  const choice = choices.find((candidate) => candidate === text);
-  if (choice !== undefined) return choice;
-  throw usageError(`${label} takes ${choices.join(', ')}, got '${text}'`);
 }

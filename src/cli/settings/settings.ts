@@ -23,6 +23,8 @@ export interface Settings {
   readonly color: ColorWhen;
   readonly quiet: number;
   readonly verbose: number;
+  /** Whether a terminal may be asked anything. */
+  readonly mayAsk: boolean;
   /** Instead of sending: print the request in this form. */
   readonly rehearsal: 'json' | 'curl' | undefined;
 }
@@ -62,6 +64,7 @@ export function resolveSettings(options: GlobalOptions, env: Env, config: Config
     color: options.color === false ? 'never' : (options.color ?? fromConfig(sources, 'color', parseColor) ?? 'auto'),
     quiet,
     verbose: options.verbose ?? (isSwitchedOn(env['FXRATES_DEBUG']) ? 1 : 0),
+    mayAsk: options.input && !isSwitchedOn(env['FXRATES_NO_INPUT']) && !isSwitchedOn(env['CI']),
     rehearsal: rehearsalOf(options),
   };
 }

@@ -3,10 +3,11 @@ import { expect, test } from 'vitest';
 import { createGlobalOptions } from '../../../src/cli/settings/global-options.ts';
 import { runCli } from '../../helpers/cli-io.ts';
 
-const COMMANDS = ['latest', 'quota', 'api', 'mock', 'auth', 'config', 'version', 'help'];
+const COMMANDS = ['latest', 'quota', 'api', 'mock', 'auth', 'config', 'completion', 'version', 'help'];
 const SUBCOMMANDS = [
   ...['login', 'status', 'logout', 'token'].map((name) => ['auth', name]),
   ...['list', 'get', 'set', 'unset', 'path'].map((name) => ['config', name]),
+  ...['bash', 'zsh', 'fish', 'powershell', 'install'].map((name) => ['completion', name]),
 ];
 const PAGES = [
   [],
@@ -16,6 +17,7 @@ const PAGES = [
   ...COMMANDS.map((name) => ['help', name]),
   ['auth'],
   ['config'],
+  ['completion'],
   ...SUBCOMMANDS.flatMap((path) => [
     ['help', ...path],
     [...path, '--help'],
@@ -117,7 +119,7 @@ test('every example that does not start a server works', async () => {
   for (const command of COMMANDS) {
     const { stdout } = await runCli(`help ${command}`);
     for (const [, line = ''] of stdout.matchAll(/^ {2}\$ fxrates (\S+(?: [\w./=,-]+)*)/gm)) {
-      if (line.startsWith('mock')) continue;
+      if (/^(mock|completion install)/.test(line)) continue;
       const { code } = await runCli(line.replace('monthly_remaining', 'plan'), { quota: { body: QUOTA } });
       expect({ line, code }).toEqual({ line, code: 0 });
     }

@@ -1,0 +1,74 @@
+import type { Command, Option } from 'commander';
+import type { CommandArgument, CommandSpec, Example } from './command-spec.ts';
+import { helpOption, usefulOptions } from './help/useful-options.ts';
+
+/** A command with all that is under it, as programs get to know it: `help --json` and completion scripts. */
+export interface CommandNode {
+  /** `['auth', 'login']`; empty for fxrates itself. */
+  readonly path: readonly string[];
+  readonly summary: string;
+  readonly description: string;
+  readonly argument: CommandArgument | undefined;
+  readonly options: readonly OptionNode[];
+  readonly examples: readonly Example[];
+  readonly notes: readonly string[];
+  readonly commands: readonly CommandNode[];
+}
+
+export interface OptionNode {
+  /** `['-o', '--output']`. */
+  readonly names: readonly string[];
+  /** What its value is called, `format`; `undefined` when it takes none. */
+  readonly value: string | undefined;
+  readonly isValueOptional: boolean;
+  /** All values there are; empty when there are too many. */
+  readonly choices: readonly string[];
+  readonly description: string;
+  readonly group: string;
+}
+
+/** The tree of the very commands that commander parses. */
+export function commandTree(
+  program: Command,
+  { summary, specOf }: { readonly summary: string; readonly specOf: ReadonlyMap<Command, CommandSpec> },
+): CommandNode {
+  const node = (command: Command, path: readonly string[]): CommandNode => {
+    const spec = specOf.get(command);
+    const options = spec === undefined ? [...command.options, helpOption()] : usefulOptions(command, spec);
+    return {
+      path,
+      summary: spec?.summary ?? summary,
+      description: spec?.description ?? summary,
+      argument: spec?.argument,
+      options: options.map(optionNode),
+      examples: spec?.examples ?? [],
+      notes: spec?.notes ?? [],
+      commands: command.commands.map((child) => node(child, [...path, child.name()])),
+    };
+  };
+  return node(program, []);
+}
+
+/** The command and all under it. */
+export function allCommands(tree: CommandNode): readonly CommandNode[] {
+  return [tree, ...tree.commands.flatMap(allCommands)];
+}
+
+function optionNode({
+  short,
+  long,
+  flags,
+  optional,
+  argChoices = [],
+  description,
+  helpGroupHeading,
+}: Option): OptionNode {
+  return {
+    names: [short, long].filter((name) => name !== undefined),
+    value: /[<[](.+)[>\]]/.exec(flags)?.[1],
+    isValueOptional: optional,
+    choices: argChoices,
+    description,
+    group: helpGroupHeading ?? 'Options',
+  };
+}

@@ -1,0 +1,69 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
+import type { CommandNode } from '../command-tree.ts';
+import { usageError } from '../errors/cli-error.ts';
+import { systemReason } from '../errors/system-reason.ts';
+import { exitCodes } from '../exit-codes.ts';
+import type { Invocation } from '../invocation.ts';
+import { noFolder } from '../storage/config-file.ts';
+import { storageError } from '../storage/storage-error.ts';
+import { foldersOf, SHELLS, type ShellName, shells } from './shells.ts';
+
+/** Writes the script of a shell to its file. The settings of the shell itself are the user's: they are never touched. */
+export async function installCompletion(tree: CommandNode, invocation: Invocation): Promise<number> {
+  const { args, io, screen } = invocation;
+  const folders = foldersOf(io.env);
+  if (folders === undefined) throw noFolder();
+  const { title, script, scriptPath, setting } = shells[shellName(args[0], io.env['SHELL'])];
+  const path = scriptPath(folders);
+  const text = script(tree);
+  if ((await readIfThere(path)) === text) {
+    await screen.note(`fxrates: ${path} is up to date\n`);
+  } else {
+    await confirm(`Write the completion script of ${title} to ${path}`, invocation);
+    await write(path, text);
+    await screen.note(`fxrates: completion for ${title} written to ${path}; it counts in new sessions\n`);
+  }
+  const wanted = setting?.(folders);
+  if (wanted !== undefined && !(await readIfThere(wanted.path))?.includes(wanted.line)) {
+    await screen.note(`fxrates: if ${title} does not find it, add this line to ${wanted.path}:\n\n  ${wanted.line}\n`);
+  }
+  return exitCodes.ok;
+}
+
+function shellName(typed: string | undefined, variable: string | undefined): ShellName {
+  const name = typed ?? basename(variable ?? '');
+  const shell = SHELLS.find((candidate) => candidate === name);
+  if (shell !== undefined) return shell;
+  const what =
+    typed === undefined ? `cannot tell your shell from SHELL='${variable ?? ''}'` : `no script for '${typed}'`;
+  throw usageError(what, `there are ${SHELLS.join(', ')}`, ['fxrates completion install bash']);
+}
+
+async function confirm(question: string, { options, settings, io, screen }: Invocation): Promise<void> {
+  if (options['yes'] === true) return;
+  if (!io.stdin.isTTY || !settings.mayAsk) {
+    throw usageError(`not written: ${question.replace('Write', 'to write')}, fxrates has to ask`, undefined, [
+      'Without asking:  fxrates completion install --yes',
+    ]);
+  }
+  await screen.fail(`${question}? [y/N] `);
+  const answer = await io.stdin.firstLine(LONGEST_ANSWER);
+  if (!/^y(es)?$/i.test(answer.trim())) throw usageError('nothing written');
+}
+
+const LONGEST_ANSWER = 100;
+
+async function write(path: string, text: string): Promise<void> {
+  try {
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, text);
+  } catch (error) {
+    const cause = error as NodeJS.ErrnoException; // of node:fs
+    throw storageError(`cannot write ${path}`, systemReason(cause), cause);
+  }
+}
+
+async function readIfThere(path: string): Promise<string | undefined> {
+  return readFile(path, 'utf8').catch(() => undefined);
+}
