@@ -1,39 +1,55 @@
 import { channel } from 'node:diagnostics_channel';
 import type { QuotaData } from '../generated/types.ts';
+import type { Attempt } from './api-call.ts';
 import type { FxRatesError, FxRatesErrorKind } from './errors/fxrates-error.ts';
-import type { ApiKey } from './keys/api-key.ts';
 import type { KeyedRequest } from './request.ts';
+import type { KeyLimits } from './state/key-limits.ts';
+import type { UnitBelief } from './state/unit-notice.ts';
 
-/** One attempt ended, well or not. */
-export interface RequestEvent {
+/** What every event says beside its own. */
+export interface KeyEvent {
+  /** The key, masked. */
+  readonly key: string;
+  /** What `fx.limits()` says at this moment: who waits, why, and the next slot. */
+  readonly limits: KeyLimits | undefined;
+}
+
+/** An event of one call. */
+export interface CallEvent extends KeyEvent {
   readonly operation: string;
   /** Path and query as sent, without the key. */
   readonly target: string;
-  /** Masked. */
-  readonly key: string;
+}
+
+/** One attempt ended, well or not. */
+export interface RequestEvent extends CallEvent {
   /** 1 for the first. */
   readonly attempt: number;
+  /** Why there was this attempt. */
+  readonly reason: Attempt['reason'];
+  /** Milliseconds waited before it was sent. */
+  readonly waitedMs: number;
   readonly status: number | undefined;
   readonly code: string | undefined;
   readonly durationMs: number;
 }
 
-/** A failed attempt will be repeated after `waitMs`. */
-export interface RetryEvent {
-  readonly operation: string;
-  readonly target: string;
-  readonly key: string;
+/** A failed attempt will be repeated after `waitMs`; `kind`, `status` and `code` say how it failed. */
+export interface RetryEvent extends CallEvent {
   /** 1 for the first retry. */
   readonly retry: number;
   readonly kind: FxRatesErrorKind;
   readonly status: number | undefined;
   readonly code: string | undefined;
   readonly waitMs: number;
+  /** When that is over. */
+  readonly until: Date;
+  /** How the key's Retry-After is read; `undefined` before the first whole number in one. */
+  readonly retryAfterUnit: UnitBelief | undefined;
 }
 
 /** The rate limit, or the pace, holds calls of a key back. Once per wait, however many calls wait. */
-export interface WaitEvent {
-  readonly key: string;
+export interface WaitEvent extends KeyEvent {
   /**
    * `'retry_after'`: the service refused a call; `'window'`: the calls the limit allows are used up; `'pace'`: the
    * monthly quota is spread.
@@ -45,11 +61,14 @@ export interface WaitEvent {
   readonly until: Date;
   /** Calls that wait. */
   readonly waiting: number;
+  /** How the key's Retry-After is read; `undefined` before the first whole number in one. */
+  readonly retryAfterUnit: UnitBelief | undefined;
 }
 
 /** The service told the state of the quota. */
-export interface QuotaEvent {
-  readonly key: string;
+export interface QuotaEvent extends KeyEvent {
+  /** Who asked: the program (`'call'`), or the client, to explain a `'refusal'` or to `'refresh'` its estimate. */
+  readonly reason: 'call' | 'refusal' | 'refresh';
   readonly quota: QuotaData;
 }
 
@@ -73,18 +92,16 @@ const CHANNELS = {
   quota: channel('fxrates:quota'),
 };
 
-interface EndedAttempt {
-  readonly request: KeyedRequest;
-  readonly status: number | undefined;
-  readonly code: string | undefined;
-  readonly durationMs: number;
+/** The key that an event is about. */
+export interface EventSource {
+  readonly key: string;
+  readonly unitNotice: { readonly belief: UnitBelief | undefined };
+  limits(): KeyLimits | undefined;
 }
 
-interface PlannedRetry {
+interface PlannedRetry extends Pick<RetryEvent, 'retry' | 'waitMs' | 'until'> {
   readonly request: KeyedRequest;
   readonly error: FxRatesError;
-  readonly waitMs: number;
-  readonly retry: number;
 }
 
 /** Tells hooks and `diagnostics_channel` subscribers what happens. No event carries a key in full. */
@@ -96,23 +113,31 @@ export class ClientEvents {
     this.#hooks = hooks;
   }
 
-  request({ request, status, code, durationMs }: EndedAttempt): void {
-    const { onRequest } = this.#hooks;
-    if (onRequest === undefined && !CHANNELS.request.hasSubscribers) return;
-    const attempt = request.log.attempts.length;
-    this.#tell('request', onRequest, { ...about(request), attempt, status, code, durationMs });
+  /** The last attempt in the request's log ended. */
+  request(source: EventSource, request: KeyedRequest, durationMs: number): void {
+    this.#tell('request', this.#hooks.onRequest, () => {
+      const { attempts } = request.log;
+      const ended = attempts[attempts.length - 1] as Attempt; // told after it was noted
+      return { ...about(source), ...callOf(request), attempt: attempts.length, ...ended, durationMs };
+    });
   }
 
-  retry({ request, error: { kind, status, code }, waitMs, retry }: PlannedRetry): void {
-    this.#tell('retry', this.#hooks.onRetry, { ...about(request), retry, kind, status, code, waitMs });
+  retry(source: EventSource, { request, error: { kind, status, code }, ...plan }: PlannedRetry): void {
+    const { belief } = source.unitNotice;
+    this.#tell('retry', this.#hooks.onRetry, () => ({
+      ...about(source),
+      ...callOf(request),
+      ...{ kind, status, code, ...plan, retryAfterUnit: belief },
+    }));
   }
 
-  wait(event: WaitEvent): void {
-    this.#tell('wait', this.#hooks.onWait, event);
+  wait(source: EventSource, wait: Omit<WaitEvent, keyof KeyEvent | 'retryAfterUnit'>): void {
+    const { belief } = source.unitNotice;
+    this.#tell('wait', this.#hooks.onWait, () => ({ ...about(source), ...wait, retryAfterUnit: belief }));
   }
 
-  quota(key: ApiKey, quota: QuotaData): void {
-    this.#tell('quota', this.#hooks.onQuota, { key: key.masked, quota });
+  quota(source: EventSource, { reason, quota }: Pick<QuotaEvent, 'reason' | 'quota'>): void {
+    this.#tell('quota', this.#hooks.onQuota, () => ({ ...about(source), reason, quota }));
   }
 
   /** Says each thing once per client. */
@@ -124,7 +149,10 @@ export class ClientEvents {
     else callHook((text) => logger.warn(text), message);
   }
 
-  #tell<Event>(name: keyof typeof CHANNELS, hook: ((event: Event) => void) | undefined, event: Event): void {
+  /** `describe` costs nothing where nobody listens. */
+  #tell<Event>(name: keyof typeof CHANNELS, hook: ((event: Event) => void) | undefined, describe: () => Event): void {
+    if (hook === undefined && !CHANNELS[name].hasSubscribers) return;
+    const event = describe();
     CHANNELS[name].publish(event);
     callHook(hook, event);
   }
@@ -141,6 +169,10 @@ export function callHook<Event>(hook: ((event: Event) => void) | undefined, even
   }
 }
 
-function about({ endpoint, key }: KeyedRequest) {
-  return { operation: endpoint.name, target: key.redact(endpoint.target), key: key.masked };
+function about(source: EventSource): KeyEvent {
+  return { key: source.key, limits: source.limits() };
+}
+
+function callOf({ endpoint, key }: KeyedRequest) {
+  return { operation: endpoint.name, target: key.redact(endpoint.target) };
 }

@@ -12,7 +12,6 @@ import { operationEndpoint, pathEndpoint } from './endpoints.ts';
 import { ConfigError } from './errors/config-error.ts';
 import { ClientEvents } from './events.ts';
 import { createKeySource, type KeySource } from './keys/key-source.ts';
-import type { LimiterView } from './limits/limiter-view.ts';
 import type { Answer, Caller } from './middleware/coalesce.ts';
 import type { FxRatesOptions } from './options.ts';
 import { withPatience } from './patience.ts';
@@ -20,6 +19,7 @@ import { createPipeline } from './pipeline.ts';
 import type { QuotaEstimate } from './quota/quota-ledger.ts';
 import type { Endpoint } from './request.ts';
 import type { SchemaOutput, StandardSchema } from './standard-schema.ts';
+import type { KeyLimits } from './state/key-limits.ts';
 import { KeyStates } from './state/key-states.ts';
 import { Timers } from './timers.ts';
 
@@ -85,10 +85,10 @@ export class FxRates extends OperationMethods {
     return createApiCall(this.#call(() => pathEndpoint(checkPath(path), query), options));
   }
 
-  /** What is known about the limit of the key in use: the gate, who waits, and the next slot; `undefined` before the first key. */
-  limits(): LimiterView | undefined {
+  /** What is known about the limit of the key in use: the gate, who waits, why, and the next slot; `undefined` before the first key. */
+  limits(): KeyLimits | undefined {
     const key = this.#keys.known();
-    return key && this.#states.of(key).limiter?.limits();
+    return key && this.#states.of(key).limits();
   }
 
   /** The last quota the service told, and what this process used since; `undefined` before the first. Sends nothing. */

@@ -15,12 +15,22 @@ export { RequestError } from './errors/request-error.ts';
 export { ResponseError } from './errors/response-error.ts';
 export { ServerError } from './errors/server-error.ts';
 export { TimeoutError } from './errors/timeout-error.ts';
-export type { EventHooks, Logger, QuotaEvent, RequestEvent, RetryEvent, WaitEvent } from './events.ts';
+export type {
+  CallEvent,
+  EventHooks,
+  KeyEvent,
+  Logger,
+  QuotaEvent,
+  RequestEvent,
+  RetryEvent,
+  WaitEvent,
+} from './events.ts';
 export { FxRates, type GetOptions } from './fxrates.ts';
 export type { ApiKeyOption } from './keys/key-source.ts';
-export type { LimiterView } from './limits/limiter-view.ts';
 export type { AuthForm, CacheOptions, FxRatesOptions, QuotaGuardOptions, RateLimitOptions } from './options.ts';
 export { forecastQuota, type QuotaForecast } from './quota/forecast.ts';
 export type { QuotaEstimate } from './quota/quota-ledger.ts';
 export type { SchemaIssue, SchemaOutput, StandardSchema } from './standard-schema.ts';
+export type { KeyLimits } from './state/key-limits.ts';
+export type { UnitBelief } from './state/unit-notice.ts';
 export type { FetchLike } from './transport/fetch-transport.ts';

@@ -39,14 +39,14 @@ type Send = (caller: Caller) => Promise<Answer>;
  * - `send` last: authentication, transport, timeout and parsing are one attempt.
  */
 export function createPipeline({ settings, events, timers, keys, states, quota, userAgent }: Parts): Send {
-  const { baseUrl, clock, random, maxRetryAfterMs, retryAfterUnit } = settings;
+  const { baseUrl, clock, random, maxRetryAfterMs } = settings;
   const now = () => clock.now();
   const askQuota = (request: KeyedRequest) => coalesced(question(quota, request, now()));
   const refreshQuota = quotaRefresher({ states, askQuota });
 
   const limit = settings.rateLimit
     ? rateLimit({ clock, states, events })
-    : waitAlone({ clock, random, states, maxRetryAfterMs, retryAfterUnit });
+    : waitAlone({ clock, random, states, events, maxRetryAfterMs });
   const attempt = explainRefusal({ states, quota })(send({ settings, timers, events, states, userAgent }));
   const persistent = retry({ clock, random, states, events, maxRetryAfterMs })(limit(attempt));
 
@@ -65,7 +65,7 @@ export function createPipeline({ settings, events, timers, keys, states, quota, 
  */
 function question(endpoint: Endpoint, { settings, signal, deadlineAt }: KeyedRequest, nowMs: number): Caller {
   return {
-    endpoint,
+    endpoint: { ...endpoint, askedFor: 'refresh' },
     settings: { ...settings, maxRetries: 0, useReserve: false, maxAgeMs: undefined },
     signal: signal.toSignal(),
     deadlineAt: deadlineAt(),

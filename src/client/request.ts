@@ -11,6 +11,8 @@ export interface Endpoint {
   readonly target: string;
   /** Whether an answered request counts toward the monthly quota, as far as the contract says. */
   readonly consumesQuota: boolean;
+  /** Why the client itself asks, not its program. */
+  readonly askedFor?: 'refusal' | 'refresh';
   /** Checks a success body; throws its list of issues. */
   readonly parse: (body: unknown) => ParsedEnvelope;
 }
@@ -63,10 +65,22 @@ export class AttemptLog {
   readonly attempts: Attempt[] = [];
   #waitedMs = 0;
   #reason: Attempt['reason'] = 'first';
+  #slotAt: (() => number) | undefined;
+
+  /** Epoch milliseconds of the slot that the call waits for now, as far as is known; 0 when it waits for none. */
+  get slotAt(): number {
+    return this.#slotAt?.() ?? 0;
+  }
+
+  /** A wait for a slot begins, which `waited` ends. */
+  waits(slotAt: () => number): void {
+    this.#slotAt = slotAt;
+  }
 
   /** Time spent waiting before the next attempt. */
   waited(ms: number): void {
     this.#waitedMs += ms;
+    this.#slotAt = undefined;
   }
 
   /** Why there is a next attempt. */

@@ -37,10 +37,15 @@ test('tells of each attempt when it has ended', async () => {
 
   await clock.run(fx.latest({ base: 'EUR' }));
 
-  const same = { operation: 'latest', target: '/api/v1/latest?base=EUR', key: 'fx_live_…cdef' };
+  const same = {
+    operation: 'latest',
+    target: '/api/v1/latest?base=EUR',
+    key: 'fx_live_…cdef',
+    limits: expect.objectContaining({ waiting: 0, inFlight: 1 }),
+  };
   expect(events).toEqual([
-    { ...same, attempt: 1, status: 503, code: 'down', durationMs: 120 },
-    { ...same, attempt: 2, status: 200, code: undefined, durationMs: 0 },
+    { ...same, attempt: 1, reason: 'first', waitedMs: 0, status: 503, code: 'down', durationMs: 120 },
+    { ...same, attempt: 2, reason: 'retry', waitedMs: 375, status: 200, code: undefined, durationMs: 0 },
   ]);
 });
 
@@ -72,9 +77,10 @@ test('tells the quota whenever the service does', async () => {
   await fx.quota();
   await clock.run(errorOf(fx.latest()));
 
+  const same = { key: 'fx_live_…cdef', quota: quotaRecord(), limits: expect.objectContaining({ waiting: 0 }) };
   expect(events).toEqual([
-    { key: 'fx_live_…cdef', quota: quotaRecord() },
-    { key: 'fx_live_…cdef', quota: quotaRecord() },
+    { ...same, reason: 'call' },
+    { ...same, reason: 'refusal' },
   ]);
 });
 

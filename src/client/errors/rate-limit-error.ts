@@ -1,3 +1,4 @@
+import type { UnitBelief } from '../state/unit-notice.ts';
 import type { ErrorDetails } from './fxrates-error.ts';
 import { FxRatesError } from './fxrates-error.ts';
 
@@ -12,6 +13,7 @@ interface RateLimitDetails extends ErrorDetails {
   readonly retryAfterMs?: number | undefined;
   readonly retryAt?: Date | undefined;
   readonly retryAfterRaw?: string | undefined;
+  readonly retryAfterUnit?: UnitBelief | undefined;
 }
 
 /** The per-minute limit of the key holds the call back, and the call may not wait for it. */
@@ -25,12 +27,18 @@ export class RateLimitError extends FxRatesError {
   readonly retryAt: Date | undefined;
   /** The `Retry-After` header as it came. */
   readonly retryAfterRaw: string | undefined;
+  /** How the key's Retry-After is read, and what says so; `undefined` before the first whole number in one. */
+  readonly retryAfterUnit: UnitBelief | undefined;
 
-  constructor(message: string, { reason, retryAfterMs, retryAt, retryAfterRaw, ...details }: RateLimitDetails) {
+  constructor(
+    message: string,
+    { reason, retryAfterMs, retryAt, retryAfterRaw, retryAfterUnit, ...details }: RateLimitDetails,
+  ) {
     super(message, details);
     this.reason = reason;
     this.retryAfterMs = retryAfterMs;
     this.retryAt = retryAt;
     this.retryAfterRaw = retryAfterRaw;
+    this.retryAfterUnit = retryAfterUnit;
   }
 }

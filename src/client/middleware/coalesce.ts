@@ -46,12 +46,19 @@ export function coalesce({ timers, now }: { readonly timers: Timers; readonly no
     return flight;
   };
 
+  const board = (caller: Caller, next: Handler<ApiRequest>): Flight => {
+    const key = flightKey(caller);
+    const underWay = flights.get(key);
+    if (underWay === undefined) return takeOff(key, caller, next);
+    // One that waits longer than the caller can is of no use to it: a way of its own ends at once, and says why.
+    return underWay.log.slotAt > caller.deadlineAt ? begin(caller, next) : underWay;
+  };
+
   return (next: Handler<ApiRequest>) =>
     async (caller: Caller): Promise<Answer> => {
       if (caller.signal?.aborted) throw new AbortError({ cause: caller.signal.reason });
-      const key = flightKey(caller);
-      const existing = flights.get(key);
-      const flight = existing ?? takeOff(key, caller, next);
+      const flight = board(caller, next);
+      const isOwn = flight.callers === 0;
       flight.callers += 1;
       flight.deadlineAt = Math.max(flight.deadlineAt, caller.deadlineAt);
       const leave = () => {
@@ -60,7 +67,7 @@ export function coalesce({ timers, now }: { readonly timers: Timers; readonly no
       };
       const { attempts } = flight.log;
       const response = await withPatience(flight.response, caller, { timers, nowMs: now(), attempts, leave });
-      return existing === undefined ? own(response, flight.log) : shared(response, flight.log);
+      return isOwn ? own(response, flight.log) : shared(response, flight.log);
     };
 }
 

@@ -59,7 +59,7 @@ function isUnexplained(error: unknown): error is Unexplained {
 /** The question may outlive the call that asked first, since others wait for it too; its own timeout ends it. */
 function asking(quota: Endpoint, { key, settings }: KeyedRequest, question: Cancellation): KeyedRequest {
   return {
-    endpoint: quota,
+    endpoint: { ...quota, askedFor: 'refusal' },
     settings,
     key,
     signal: question,

@@ -1,6 +1,7 @@
 import type { RateLimitReason } from '../errors/rate-limit-error.ts';
 import { RateLimitError } from '../errors/rate-limit-error.ts';
 import type { KeyedRequest } from '../request.ts';
+import { type UnitBelief, unitInWords } from '../state/unit-notice.ts';
 
 interface LimitedCall {
   readonly reason: RateLimitReason;
@@ -8,6 +9,8 @@ interface LimitedCall {
   readonly nowMs: number;
   /** Epoch milliseconds of the next slot; `undefined` when nothing tells. */
   readonly retryAtMs: number | undefined;
+  /** How the key's Retry-After is read. */
+  readonly unit: UnitBelief | undefined;
   /** The 429 that came before, if one did. */
   readonly refused: RateLimitError | undefined;
 }
@@ -20,14 +23,17 @@ const WHY: Record<RateLimitReason, string> = {
 };
 
 /** The error of a call that may not wait for the rate limit: when to come back, and why it did not wait. */
-export function limitedError({ reason, request, nowMs, retryAtMs, refused }: LimitedCall): RateLimitError {
+export function limitedError({ reason, request, nowMs, retryAtMs, unit, refused }: LimitedCall): RateLimitError {
   const retryAfterMs = retryAtMs === undefined ? undefined : Math.max(0, retryAtMs - nowMs);
   const wait = retryAfterMs === undefined ? 'the wait is unknown' : `the next slot is in ${seconds(retryAfterMs)} s`;
-  return new RateLimitError(`The per-minute limit of key ${request.key.masked} is reached; ${wait}, ${WHY[reason]}`, {
+  const words = unit && unitInWords(unit);
+  const message = `The per-minute limit of key ${request.key.masked} is reached; ${wait}, ${WHY[reason]}`;
+  return new RateLimitError(words === undefined ? message : `${message}. ${words}`, {
     reason,
     retryAfterMs,
     retryAt: retryAtMs === undefined ? undefined : new Date(retryAtMs),
     retryAfterRaw: refused?.retryAfterRaw,
+    retryAfterUnit: unit,
     code: refused?.code,
     status: refused?.status,
     headers: refused?.headers,

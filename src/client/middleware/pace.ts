@@ -30,15 +30,21 @@ export function pace(options: PaceOptions) {
 
 async function takeTurn(request: KeyedRequest, { clock, states, events, reserve }: PaceOptions): Promise<void> {
   const { key, signal, log } = request;
-  const { pacer } = states.of(key);
+  const state = states.of(key);
+  const { pacer } = state;
   const askedAtMs = clock.now();
   const slotAtMs = pacer.slotAt(reserve);
   const reason = whyNotWait(request, { slotAtMs, nowMs: askedAtMs });
   if (reason !== undefined) throw tooEarly(request, { reason, slotAtMs, nowMs: askedAtMs });
   const onWait = ({ untilMs, waiting }: { readonly untilMs: number; readonly waiting: number }) =>
-    events.wait({ key: key.masked, reason: 'pace', waitMs: untilMs - clock.now(), until: new Date(untilMs), waiting });
-  await pacer.turn({ reserve, signal, onWait });
-  log.waited(clock.now() - askedAtMs);
+    events.wait(state, { reason: 'pace', waitMs: untilMs - clock.now(), until: new Date(untilMs), waiting });
+  // A bigger quota may make it an earlier one.
+  log.waits(() => Math.min(slotAtMs, pacer.slotAt(reserve)));
+  try {
+    await pacer.turn({ reserve, signal, onWait });
+  } finally {
+    log.waited(clock.now() - askedAtMs);
+  }
 }
 
 interface Slot {

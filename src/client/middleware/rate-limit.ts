@@ -7,9 +7,9 @@ import type { ClientEvents } from '../events.ts';
 import { LimitError } from '../limits/limit-error.ts';
 import type { Permit } from '../limits/permit.ts';
 import type { RateLimiter } from '../limits/rate-limiter.ts';
-import type { QuotaStop } from '../quota/quota-stop.ts';
+import type { RetryAfterReading } from '../limits/retry-after-reader.ts';
 import type { ApiResponse, Handler, KeyedRequest } from '../request.ts';
-import type { Audience } from '../state/audience.ts';
+import type { KeyState } from '../state/key-state.ts';
 import type { KeyStates } from '../state/key-states.ts';
 import { limitedError } from './limited-error.ts';
 
@@ -19,11 +19,11 @@ interface RateLimitMiddlewareOptions {
   readonly events: ClientEvents;
 }
 
-/** A 429, the permit it used up, and the wait that its Retry-After asks for. */
+/** A 429, the permit it used up, and what its Retry-After asks for. */
 interface Refusal {
   readonly permit: Permit;
   readonly error: RateLimitError;
-  readonly waitMs: number | undefined;
+  readonly reading: RetryAfterReading | undefined;
 }
 
 /**
@@ -33,45 +33,47 @@ interface Refusal {
 export function rateLimit(options: RateLimitMiddlewareOptions) {
   return (next: Handler): Handler =>
     (request) => {
-      const { limiter, audience, quotaStop } = options.states.of(request.key);
-      return limiter === undefined
-        ? next(request)
-        : sendQueued(request, { next, limiter, audience, quotaStop, ...options });
+      const state = options.states.of(request.key);
+      const { limiter } = state;
+      return limiter === undefined ? next(request) : sendQueued(request, { next, state, limiter, ...options });
     };
 }
 
+interface Queue extends RateLimitMiddlewareOptions {
+  readonly next: Handler;
+  readonly state: KeyState;
+  readonly limiter: RateLimiter;
+}
+
 async function sendQueued(request: KeyedRequest, queue: Queue): Promise<ApiResponse> {
-  const stopIfExhausted = () => request.endpoint.consumesQuota && queue.quotaStop.check();
+  const { state, clock } = queue;
+  const stopIfExhausted = () => request.endpoint.consumesQuota && state.quotaStop.check();
   let refusal: Refusal | undefined;
   for (;;) {
     stopIfExhausted();
     const permit = await admit(request, { refusal, ...queue });
     if (request.signal.aborted) permit.unused(); // everybody left in the moment it was granted; `send` says so
-    const outcome = await attempt(permit, () => {
+    const send = () => {
       stopIfExhausted(); // others may have found that out while this call waited
       return queue.next(request);
-    });
+    };
+    const outcome = await attempt(permit, send, queue);
     if ('rawBody' in outcome) return outcome;
-    if (request.settings.onLimit === 'throw') throw refusedByPolicy(outcome, request, queue.clock.now());
+    if (request.settings.onLimit === 'throw') throw refusedByPolicy(outcome, request, { state, nowMs: clock.now() });
     refusal = outcome;
     request.log.again('rate_limited');
   }
 }
 
-interface Queue extends RateLimitMiddlewareOptions {
-  readonly next: Handler;
-  readonly limiter: RateLimiter;
-  readonly audience: Audience;
-  readonly quotaStop: QuotaStop;
-}
-
 async function admit(
   request: KeyedRequest,
-  { limiter, audience, refusal, clock, events }: Queue & { readonly refusal: Refusal | undefined },
+  { state, limiter, refusal, clock, events }: Queue & { readonly refusal: Refusal | undefined },
 ): Promise<Permit> {
   const { signal, deadlineAt, settings } = request;
+  const { audience, unitNotice } = state;
   const askedAt = clock.now();
   audience.join(events);
+  request.log.waits(slotOf(limiter, { isFirst: refusal !== undefined }));
   try {
     return await limiter.acquire({
       signal,
@@ -82,23 +84,40 @@ async function admit(
   } catch (error) {
     if (!(error instanceof LimitError)) throw error;
     const { reason, retryAt: retryAtMs } = error;
-    throw limitedError({ reason, retryAtMs, nowMs: clock.now(), request, refused: refusal?.error });
+    const unit = unitNotice.belief;
+    throw limitedError({ reason, retryAtMs, nowMs: clock.now(), request, unit, refused: refusal?.error });
   } finally {
     audience.leave(events);
     request.log.waited(clock.now() - askedAt);
   }
 }
 
+/** When a call that joins the line now will be sent, as far as is known, now and later; `isFirst`: at its head. */
+function slotOf(limiter: RateLimiter, { isFirst }: { readonly isFirst: boolean }): () => number {
+  const seenAtMs = isFirst ? 0 : limiter.limits().nextSlotAt;
+  return () => {
+    const { gate, nextSlotAt } = limiter.limits();
+    // Since then those ahead may have left, which makes the slot an earlier one, or the gate may have shut.
+    return Math.max(gate === 'open' ? 0 : gate.until, Math.min(seenAtMs, nextSlotAt));
+  };
+}
+
 /** Sends once and reports on the permit, whatever happens. */
-async function attempt(permit: Permit, send: () => Promise<ApiResponse>): Promise<ApiResponse | Refusal> {
+async function attempt(
+  permit: Permit,
+  send: () => Promise<ApiResponse>,
+  { state, events }: Queue,
+): Promise<ApiResponse | Refusal> {
   try {
     const response = await send();
     permit.ok({ date: response.headers.get('date') });
     return response;
   } catch (error) {
     if (error instanceof RateLimitError) {
-      const reading = permit.limited({ retryAfter: error.retryAfterRaw, date: error.headers?.get('date') });
-      return { permit, error, waitMs: reading?.waitMs };
+      const { retryAfterRaw: retryAfter, headers } = error;
+      const reading = permit.limited({ retryAfter, date: headers?.get('date') });
+      if (reading) state.unitNotice.saw(reading, retryAfter, events);
+      return { permit, error, reading };
     }
     reportFailure(permit, error);
     throw error;
@@ -112,7 +131,12 @@ function reportFailure(permit: Permit, error: unknown): void {
   else permit.lost();
 }
 
-function refusedByPolicy({ error, waitMs }: Refusal, request: KeyedRequest, nowMs: number): RateLimitError {
-  const retryAtMs = waitMs === undefined ? undefined : nowMs + waitMs;
-  return limitedError({ reason: 'policy', retryAtMs, nowMs, request, refused: error });
+function refusedByPolicy(
+  { error, reading }: Refusal,
+  request: KeyedRequest,
+  { state, nowMs }: { readonly state: KeyState; readonly nowMs: number },
+): RateLimitError {
+  const retryAtMs = reading?.waitMs === undefined ? undefined : nowMs + reading.waitMs;
+  const unit = state.unitNotice.belief;
+  return limitedError({ reason: 'policy', retryAtMs, nowMs, request, unit, refused: error });
 }

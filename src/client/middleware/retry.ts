@@ -36,7 +36,8 @@ async function sendPersistently(
   { next, ...options }: RetryOptions & { readonly next: Handler },
 ): Promise<ApiResponse> {
   const { clock, states, events } = options;
-  const { retryBudget } = states.of(request.key);
+  const state = states.of(request.key);
+  const { retryBudget } = state;
   for (let retries = 0; ; retries += 1) {
     const outcome = await settle(next(request));
     if ('rawBody' in outcome) {
@@ -46,7 +47,8 @@ async function sendPersistently(
     const { error } = outcome;
     const waitMs = waitBeforeRetry(error, request, { retries, ...options });
     if (waitMs === undefined || !retryBudget.take()) throw error;
-    events.retry({ request, error: error as RetryableError, waitMs, retry: retries + 1 });
+    const until = new Date(clock.now() + waitMs);
+    events.retry(state, { request, error: error as RetryableError, waitMs, until, retry: retries + 1 });
     await abortable(clock.sleep(waitMs, request.signal.toSignal()), request.signal);
     request.log.waited(waitMs);
     request.log.again('retry');

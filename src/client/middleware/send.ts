@@ -48,16 +48,16 @@ export function send({ settings, timers, events, states, userAgent }: SendOption
   const tell = (request: KeyedRequest, outcome: Outcome, { startedAt, spentBefore }: Start) => {
     const { status, code } = resultOf(outcome);
     const { endpoint, key, log } = request;
-    log.ended(status, code);
-    events.request({ request, status, code, durationMs: clock.now() - startedAt });
     const state = states.of(key);
+    log.ended(status, code);
+    events.request(state, request, clock.now() - startedAt);
     if (endpoint.consumesQuota && mayHaveCounted(outcome)) state.ledger.spend();
     if (!('rawBody' in outcome)) return;
     state.ledger.release(log); // what was set aside for the call is spent now
     if (endpoint.name !== 'quota') return;
     const quota = outcome.data as QuotaData; // parsed by the endpoint
     state.sawQuota(quota, spentBefore);
-    events.quota(key, quota);
+    events.quota(state, { reason: endpoint.askedFor ?? 'call', quota });
   };
 
   return async (request) => {

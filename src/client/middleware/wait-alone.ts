@@ -3,8 +3,9 @@ import { hintedLimitMs, unhintedLimitMs } from '../backoff.ts';
 import type { Clock } from '../clock.ts';
 import type { RateLimitReason } from '../errors/rate-limit-error.ts';
 import { RateLimitError } from '../errors/rate-limit-error.ts';
-import { parseRetryAfter, retryAfterMs } from '../limits/retry-after.ts';
+import type { ClientEvents } from '../events.ts';
 import type { Handler, KeyedRequest } from '../request.ts';
+import type { KeyState } from '../state/key-state.ts';
 import type { KeyStates } from '../state/key-states.ts';
 import { limitedError } from './limited-error.ts';
 import { settle } from './settle.ts';
@@ -13,8 +14,8 @@ interface WaitAloneOptions {
   readonly clock: Clock;
   readonly random: () => number;
   readonly states: KeyStates;
+  readonly events: ClientEvents;
   readonly maxRetryAfterMs: number;
-  readonly retryAfterUnit: 'auto' | 'seconds' | 'milliseconds';
 }
 
 /**
@@ -22,13 +23,21 @@ interface WaitAloneOptions {
  * key's retry budget, because nothing else keeps a crowd of such calls in check.
  */
 export function waitAlone(options: WaitAloneOptions) {
-  const { clock } = options;
+  const { clock, states, events } = options;
   return (next: Handler): Handler =>
     async (request) => {
+      const state = states.of(request.key);
       for (let refusals = 0; ; refusals += 1) {
+        const sentAt = clock.now();
         const outcome = await settle(next(request));
-        if ('rawBody' in outcome) return outcome;
-        const waitMs = waitAfter(outcome.error, request, { refusals, ...options });
+        if ('rawBody' in outcome) {
+          state.reader.accepted(sentAt);
+          return outcome;
+        }
+        const waitMs = waitAfter(outcome.error, request, { state, sentAt, refusals, ...options });
+        const untilMs = clock.now() + waitMs;
+        events.wait(state, { reason: 'retry_after', waitMs, until: new Date(untilMs), waiting: 1 });
+        request.log.waits(() => untilMs);
         await abortable(clock.sleep(waitMs, request.signal.toSignal()), request.signal);
         request.log.waited(waitMs);
         request.log.again('rate_limited');
@@ -36,31 +45,32 @@ export function waitAlone(options: WaitAloneOptions) {
     };
 }
 
+interface RefusedCall extends WaitAloneOptions {
+  readonly state: KeyState;
+  readonly sentAt: number;
+  readonly refusals: number;
+}
+
 /** Milliseconds to wait after a refusal. @throws the error itself when it is none, or a RateLimitError that says why not to wait. */
 function waitAfter(
   error: unknown,
   request: KeyedRequest,
-  {
-    refusals,
-    clock,
-    random,
-    states,
-    maxRetryAfterMs,
-    retryAfterUnit,
-  }: WaitAloneOptions & { readonly refusals: number },
+  { state, sentAt, refusals, clock, random, events, maxRetryAfterMs }: RefusedCall,
 ): number {
   if (!(error instanceof RateLimitError)) throw error;
-  const unit = retryAfterUnit === 'auto' ? 'seconds' : retryAfterUnit;
-  const date = error.headers?.get('date') ?? undefined;
-  const hintMs = retryAfterMs(parseRetryAfter(error.retryAfterRaw), { unit, date });
-  const waitMs = hintMs === undefined ? unhintedLimitMs(refusals, random) : hintedLimitMs(hintMs, random);
+  const { reader, unitNotice, retryBudget } = state;
   const nowMs = clock.now();
-  const { retryBudget } = states.of(request.key);
+  const { retryAfterRaw: retryAfter, headers } = error;
+  const reading = reader.refused({ retryAfter, date: headers?.get('date') ?? undefined, sentAt, now: nowMs });
+  unitNotice.saw(reading, retryAfter, events);
+  const hintMs = reading.waitMs;
+  const waitMs = hintMs === undefined ? unhintedLimitMs(refusals, random) : hintedLimitMs(hintMs, random);
   const isTooLong = hintMs !== undefined && hintMs > maxRetryAfterMs;
   const reason =
     whyNotWait(request, { isTooLong, readyAtMs: nowMs + waitMs }) ?? (retryBudget.take() ? undefined : 'budget');
   if (reason === undefined) return waitMs;
-  throw limitedError({ reason, retryAtMs: nowMs + (hintMs ?? waitMs), nowMs, request, refused: error });
+  const unit = unitNotice.belief;
+  throw limitedError({ reason, retryAtMs: nowMs + (hintMs ?? waitMs), nowMs, request, unit, refused: error });
 }
 
 interface Wait {

@@ -1,15 +1,15 @@
 import type { Clock } from '../clock.ts';
-import type { ClientEvents } from '../events.ts';
+import type { ClientEvents, EventSource } from '../events.ts';
 import type { LimiterWait } from '../limits/limiter-view.ts';
 
 /** The clients whose calls wait for one limiter: each hears of a wait once, and none is kept alive by it. */
 export class Audience {
-  readonly #key: string;
+  readonly #state: EventSource;
   readonly #clock: Clock;
   readonly #waiting = new Map<ClientEvents, number>();
 
-  constructor(key: string, clock: Clock) {
-    this.#key = key;
+  constructor(state: EventSource, clock: Clock) {
+    this.#state = state;
     this.#clock = clock;
   }
 
@@ -25,12 +25,11 @@ export class Audience {
 
   readonly tell = ({ until, waiting, reason }: LimiterWait): void => {
     const event = {
-      key: this.#key,
       reason: reason === 'refused' ? ('retry_after' as const) : reason,
       waitMs: Math.max(0, until - this.#clock.now()),
       until: new Date(until),
       waiting,
     };
-    for (const events of this.#waiting.keys()) events.wait(event);
+    for (const events of this.#waiting.keys()) events.wait(this.#state, event);
   };
 }

@@ -1,15 +1,21 @@
 import type { QuotaData } from '../../generated/types.ts';
+import type { Clock } from '../clock.ts';
 import type { ClientSettings } from '../config/settings.ts';
 import { RateLimiter } from '../limits/rate-limiter.ts';
+import { RetryAfterReader } from '../limits/retry-after-reader.ts';
 import { Pacer } from '../quota/pacer.ts';
 import { QuotaCheck } from '../quota/quota-check.ts';
 import { QuotaLedger } from '../quota/quota-ledger.ts';
 import { QuotaStop } from '../quota/quota-stop.ts';
 import { RetryBudget } from '../retry-budget.ts';
 import { Audience } from './audience.ts';
+import { type KeyLimits, keyLimits } from './key-limits.ts';
+import { UnitNotice } from './unit-notice.ts';
 
 /** What all calls with one key share, whichever client they come from. */
 export class KeyState {
+  /** The key, masked. */
+  readonly key: string;
   /** `undefined` with `rateLimit: false`. */
   readonly limiter: RateLimiter | undefined;
   readonly retryBudget = new RetryBudget();
@@ -19,10 +25,18 @@ export class KeyState {
   readonly pacer: Pacer;
   /** The clients that want to hear of waits. */
   readonly audience: Audience;
+  /** Reads Retry-After where there is no limiter to do it. */
+  readonly reader: RetryAfterReader;
+  readonly unitNotice: UnitNotice;
+  readonly #clock: Clock;
   readonly #learnsLimit: boolean;
 
   constructor(masked: string, { clock, rateLimit, maxRetryAfterMs, retryAfterUnit }: ClientSettings) {
-    this.audience = new Audience(masked, clock);
+    this.key = masked;
+    this.#clock = clock;
+    this.audience = new Audience(this, clock);
+    this.reader = new RetryAfterReader(retryAfterUnit);
+    this.unitNotice = new UnitNotice(masked);
     this.quotaCheck = new QuotaCheck(clock);
     this.quotaStop = new QuotaStop(clock);
     this.ledger = new QuotaLedger(clock);
@@ -43,6 +57,12 @@ export class KeyState {
     this.ledger.sawQuota(quota, spentBefore);
     const perMinute = quota.rate_limit_per_minute;
     if (this.#learnsLimit && perMinute >= 1) this.limiter?.tellLimit(perMinute);
+  }
+
+  /** Who waits, for what and until when; `undefined` without a queue. */
+  limits(): KeyLimits | undefined {
+    const view = this.limiter?.limits();
+    return view && keyLimits(view, { nowMs: this.#clock.now(), paced: this.pacer.waiting });
   }
 
   isIdle(): boolean {

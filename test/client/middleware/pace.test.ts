@@ -53,7 +53,8 @@ test('a wait for a turn is told of, once', async () => {
 
   expect(waits).toHaveLength(1);
   const [{ waitMs, until, ...wait }] = waits as [WaitEvent];
-  expect(wait).toEqual({ key: 'fx_live_…cdef', reason: 'pace', waiting: 1 });
+  const limits = expect.objectContaining({ paced: 1, waiting: 0 });
+  expect(wait).toEqual({ key: 'fx_live_…cdef', reason: 'pace', waiting: 1, limits, retryAfterUnit: undefined });
   expect(waitMs / spacing(100)).toBeCloseTo(1, 1);
   expect(Number(until)).toBeCloseTo(startedAt + waitMs, -1);
 });

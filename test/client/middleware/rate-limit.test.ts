@@ -190,6 +190,8 @@ test('tells of a wait once, to every client that waits, without the key', async 
     waitMs: 20_000,
     until,
     waiting: expect.any(Number),
+    limits: expect.objectContaining({ reason: 'retry_after', nextSlotAt: until.getTime() }),
+    retryAfterUnit: { value: 20, unit: 'seconds', evidence: 'assumed' },
   });
   expect(new Set(heard.map((event) => event.until.getTime())).size).toBe(heard.length);
   expect(events[1]?.[0]).toEqual(heard[0]);

@@ -1,0 +1,55 @@
+import type { ClientEvents } from '../events.ts';
+import { parseRetryAfter, type RetryAfterUnit } from '../limits/retry-after.ts';
+import type { RetryAfterReading, UnitEvidence } from '../limits/retry-after-reader.ts';
+
+/** How the whole numbers in a key's Retry-After are read. */
+export interface UnitBelief {
+  /** The number that the belief is about: the last one that said something. */
+  readonly value: number;
+  readonly unit: RetryAfterUnit;
+  /**
+   * `'assumed'`: nothing contradicts seconds; `'on-trial'`: too long for seconds, tried as milliseconds; `'confirmed'`:
+   * the answers have shown milliseconds; `'refuted'`: they have shown seconds; `'set'`: by the option `retryAfterUnit`.
+   */
+  readonly evidence: UnitEvidence;
+}
+
+/** Keeps what the answers of a key say about the unit of its Retry-After, and warns once of each change. */
+export class UnitNotice {
+  readonly #masked: string;
+  #belief: UnitBelief | undefined;
+
+  constructor(masked: string) {
+    this.#masked = masked;
+  }
+
+  /** `undefined` before the first refusal with a whole number. */
+  get belief(): UnitBelief | undefined {
+    return this.#belief;
+  }
+
+  /** A refusal was read. `events`: of the client whose call it refused. */
+  saw({ unit, evidence }: RetryAfterReading, retryAfter: string | undefined, events: ClientEvents): void {
+    const parsed = parseRetryAfter(retryAfter);
+    // A small number amid a trial is read in seconds, and says nothing about the trial.
+    if (parsed?.form !== 'integer' || (evidence === 'on-trial' && unit === 'seconds')) return;
+    const before = this.#belief?.evidence;
+    this.#belief = { value: parsed.value, unit, evidence };
+    const words = before === evidence ? undefined : unitInWords(this.#belief);
+    if (words !== undefined) events.warnOnce(`Key ${this.#masked}: ${words}`);
+  }
+}
+
+/** What contradicts the usual reading, and what to do about it; `undefined` when nothing does. */
+export function unitInWords({ value, evidence }: UnitBelief): string | undefined {
+  switch (evidence) {
+    case 'on-trial':
+      return `Retry-After ${value} is too long for the seconds of a per-minute limit and is tried as milliseconds; if you know the unit, set retryAfterUnit`;
+    case 'confirmed':
+      return `Retry-After ${value} is in milliseconds, as the answers of the key have shown; set retryAfterUnit: 'milliseconds' to have it so from the start`;
+    case 'refuted':
+      return `Retry-After ${value} is in seconds: tried as milliseconds it was refused again, so the limit is a longer one than per minute; set retryAfterUnit: 'seconds' to spare the trial`;
+    default:
+      return undefined;
+  }
+}
