@@ -22,7 +22,7 @@ say(`A mock of the service runs at ${server.url} (Free plan).`);
 await fxrates('quota');
 await fxrates('latest', 'base=USD');
 
-const firstAt = mock.journal[0]?.at ?? mock.clock.now();
+const firstAt = mock.journal.list()[0]?.at ?? mock.clock.now();
 await mock.clock.advanceTo(firstAt + 60_000 - REST_OF_MINUTE_MS);
 const burst = await Promise.all(Array.from({ length: LIMIT - 2 }, callAsOthersWould));
 promise(
@@ -32,7 +32,7 @@ promise(
 
 say(`${LIMIT - 2} more requests have used up the key's ${LIMIT} per minute. The next call waits:`);
 await fxrates('latest', 'base=EUR', '--get', 'rates.USD');
-checkTheWait(mock.journal.slice(-2));
+checkTheWait(mock.journal.list().slice(-2));
 
 await mock.close();
 say('What was promised:');

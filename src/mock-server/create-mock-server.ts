@@ -6,8 +6,9 @@ import { createClock } from './clock/create-clock.ts';
 import { withDashboard } from './dashboard/with-dashboard.ts';
 import { createExchange } from './exchange.ts';
 import { createHandler } from './http/handler.ts';
+import { createIdentify } from './http/identify-request.ts';
 import { quotaResponder } from './http/quota-responder.ts';
-import { Journal } from './journal.ts';
+import { Journal } from './journal/journal.ts';
 import { checkOptions, type MockServerOptions } from './mock-options.ts';
 import { MockServer } from './mock-server.ts';
 import { createLatestResponder } from './rates/latest-responder.ts';
@@ -27,12 +28,12 @@ export function createMockServer(options: MockServerOptions = {}): MockServer {
   const context = { state: emptyState(seed), behaviour, now: () => clock.now() };
   const service = createHandler({
     context,
-    journal,
     operations,
     responders: { latest: createLatestResponder(checked.source), quota: quotaResponder },
   });
+  const identify = createIdentify(context, operations);
   const handler = withDashboard(service, context);
-  const exchange = createExchange({ handler, overrides, clock, journal });
+  const exchange = createExchange({ handler, overrides, clock, journal, identify });
   const fetch = createFetch(baseUrl, exchange);
   return new MockServer({ baseUrl, seed, clock, context, journal, overrides, exchange, fetch });
 }

@@ -1,13 +1,13 @@
 import type { Overrides } from './adapters/overrides.ts';
 import type { DrivenClock } from './clock/clock.ts';
 import { type Answer, failure } from './http/answer.ts';
-import type { Handler } from './http/handler.ts';
+import type { Handled, Handler } from './http/handler.ts';
+import type { RequestIdentity } from './http/identify-request.ts';
 import type { MockRequest, MockResponse } from './http/mock-message.ts';
 import { internalError } from './http/refusals.ts';
-import { parseTarget } from './http/router.ts';
 import { createDateHeader, writeResponse } from './http/write-response.ts';
-import type { Journal } from './journal.ts';
-import { redactKeys } from './redact-keys.ts';
+import type { Journal } from './journal/journal.ts';
+import { draftOf } from './journal/journal-entry.ts';
 
 /** Answers a request, for every adapter alike. `undefined`: the connection breaks off without an answer. */
 export type Exchange = (request: MockRequest) => MockResponse | undefined | Promise<MockResponse | undefined>;
@@ -17,29 +17,29 @@ export interface ExchangeOptions {
   readonly overrides: Overrides;
   readonly clock: DrivenClock;
   readonly journal: Journal;
+  readonly identify: (request: MockRequest) => RequestIdentity;
 }
 
 /** Handlers of `mock.use()` first, then the emulated service. Synchronous as long as there are no such handlers. */
-export function createExchange({ handler, overrides, clock, journal }: ExchangeOptions): Exchange {
+export function createExchange({ handler, overrides, clock, journal, identify }: ExchangeOptions): Exchange {
   const dateHeader = createDateHeader();
 
   /** An answer that the emulated service has no part in. */
-  function outside(request: MockRequest, answer: Answer): MockResponse {
-    note(request, answer);
-    return writeResponse(answer, request.method, dateHeader(clock.now()));
+  function outside(request: MockRequest, answer: Answer): Handled {
+    const { status, code, why } = answer;
+    return {
+      response: writeResponse(answer, request.method, dateHeader(clock.now())),
+      entry: draftOf({ ...identify(request), status, code, why }),
+    };
   }
 
-  function note({ method, target }: MockRequest, { status, code, why }: Pick<Answer, 'status' | 'code' | 'why'>): void {
-    journal.note({ at: clock.now(), method, path: redactKeys(parseTarget(target).path), status, code, why });
-  }
-
-  async function overridden(request: MockRequest): Promise<MockResponse | undefined> {
+  async function overridden(request: MockRequest): Promise<Handled> {
     const release = clock.hold();
     try {
       const response = await overrides.answer(request);
       if (response === 'not-handled') return handler(request);
-      note(request, { status: response?.status ?? 0, code: undefined, why: 'answered by a handler of mock.use()' });
-      return response;
+      const why = 'answered by a handler of mock.use()';
+      return { response, entry: draftOf({ ...identify(request), status: response?.status ?? 0, why }) };
     } catch (error) {
       return outside(request, internalError(error));
     } finally {
@@ -47,9 +47,19 @@ export function createExchange({ handler, overrides, clock, journal }: ExchangeO
     }
   }
 
-  return (request) => {
+  function answer(request: MockRequest): Handled | Promise<Handled> {
     if (request.body !== undefined && request.body.byteLength > MAX_BODY_BYTES) return outside(request, TOO_LARGE);
     return overrides.isEmpty ? handler(request) : overridden(request);
+  }
+
+  function finish({ response, entry }: Handled): MockResponse | undefined {
+    if (entry !== undefined) journal.add(entry);
+    return response;
+  }
+
+  return (request) => {
+    const handled = answer(request);
+    return handled instanceof Promise ? handled.then(finish) : finish(handled);
   };
 }
 

@@ -2,7 +2,6 @@ export type { Fetch } from './adapters/fetch.ts';
 export type { RunningServer, ServeOptions } from './adapters/node-server.ts';
 export {
   connectMockServer,
-  type JournalQuery,
   type Remote,
   type RemoteMockServer,
 } from './admin/connect-mock-server.ts';
@@ -12,7 +11,12 @@ export type { Provenance } from './behaviour/switch.ts';
 export type { BehaviourValues, SwitchName } from './behaviour/switches.ts';
 export type { Clock, ClockOptions, Instant, MockClock } from './clock/clock.ts';
 export { createMockServer } from './create-mock-server.ts';
-export type { JournalEntry } from './journal.ts';
+export type { Audit } from './journal/audit.ts';
+export type { RequestExpectation } from './journal/expect-requests.ts';
+export type { JournalEntry } from './journal/journal-entry.ts';
+export type { MockJournal } from './journal/mock-journal.ts';
+export type { RequestFilter } from './journal/request-filter.ts';
+export type { WaitOptions } from './journal/wait-for-requests.ts';
 export type { MockServerOptions } from './mock-options.ts';
 export type { ClientOptions, MockServer } from './mock-server.ts';
 export { MockServerError } from './mock-server-error.ts';

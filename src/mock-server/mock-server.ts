@@ -17,7 +17,11 @@ import type { Clock, DrivenClock, MockClock } from './clock/clock.ts';
 import { parseInstant } from './clock/instant.ts';
 import { createMockClock } from './clock/mock-clock.ts';
 import type { Exchange } from './exchange.ts';
-import type { Journal, JournalEntry } from './journal.ts';
+import { type Audit, auditOf } from './journal/audit.ts';
+import { expectCount, type RequestExpectation } from './journal/expect-requests.ts';
+import type { Journal } from './journal/journal.ts';
+import { createMockJournal, type MockJournal } from './journal/mock-journal.ts';
+import type { RequestFilter } from './journal/request-filter.ts';
 import { type Accounts, createAccounts } from './service/accounts.ts';
 import { type CreatedKey, createKeys, type Keys } from './service/keys.ts';
 import { createOutbox, type Outbox } from './service/outbox.ts';
@@ -55,6 +59,7 @@ export class MockServer implements AsyncDisposable {
   readonly outbox: Outbox;
   readonly clock: MockClock;
   readonly behaviour: MockBehaviour;
+  readonly journal: MockJournal;
   readonly #parts: MockServerParts;
   readonly #initialBehaviour: BehaviourValues;
   readonly #servers = new Set<RunningServer>();
@@ -69,13 +74,9 @@ export class MockServer implements AsyncDisposable {
     this.outbox = createOutbox(context);
     this.clock = createMockClock(parts.clock, context);
     this.behaviour = createMockBehaviour(context);
+    this.journal = createMockJournal(parts.journal);
     this.#parts = parts;
     this.#initialBehaviour = context.behaviour.values;
-  }
-
-  /** The newest requests, oldest first, each with the reason for its answer. */
-  get journal(): readonly JournalEntry[] {
-    return this.#parts.journal.entries;
   }
 
   /** A confirmed account and its key in one line. Default plan: `'free'`. */
@@ -83,6 +84,19 @@ export class MockServer implements AsyncDisposable {
     const account = this.accounts.create({ plan });
     this.accounts.confirm(account.id);
     return this.keys.create({ accountId: account.id });
+  }
+
+  /** Says what a test expects of the requests that came: `mock.expectRequests({ status: 429 }).toHaveCount(1)`. */
+  expectRequests(filter: RequestFilter = {}): RequestExpectation {
+    const { journal } = this.#parts;
+    const matching = this.journal.list(filter).length;
+    const counted = { filter, matching, all: journal.entries, dropped: journal.dropped };
+    return { toHaveCount: (count) => expectCount(counted, count) };
+  }
+
+  /** Requests that came too early, keys in URLs, and paths that lead nowhere. */
+  audit(): Audit {
+    return auditOf(this.#parts.journal);
   }
 
   /** Options for `new FxRates({ apiKey, ...mock.clientOptions() })`. */

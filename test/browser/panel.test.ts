@@ -47,7 +47,7 @@ browserTest('shows requests as they come, with the reason for each refusal', asy
 
   await page.getByRole('button', { name: 'Empty' }).first().click();
   await page.getByText('No requests that were refused yet.').waitFor();
-  expect(mock.journal).toEqual([]);
+  expect(mock.journal.list()).toEqual([]);
   await close();
 });
 

@@ -103,6 +103,6 @@ test.each(mockAdapters.filter(({ losesDoubleSlash }) => !losesDoubleSlash))(
     const answer = await send({ target: '//api/v1/latest' }).finally(close);
 
     expect(answer.status).toBe(404);
-    expect(mock.journal.at(-1)).toMatchObject({ path: '//api/v1/latest' });
+    expect(mock.journal.list().at(-1)).toMatchObject({ path: '//api/v1/latest' });
   },
 );

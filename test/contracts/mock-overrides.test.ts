@@ -85,7 +85,7 @@ test.each(mockAdapters)('a handler that throws is a 500 without a word of why, t
     success: false,
     error: { code: 'internal_error', message: 'Something went wrong in the mock server.', status: 500 },
   });
-  expect(mock.journal.at(-1)).toMatchObject({ status: 500, why: 'Error: a bug in the test' });
+  expect(mock.journal.list().at(-1)).toMatchObject({ status: 500, why: 'Error: a bug in the test' });
 });
 
 test('handlers of mock.use() are gone after reset', async () => {
@@ -105,5 +105,5 @@ test('an overridden request is metered by nobody', async () => {
   await mock.fetch(`${mock.baseUrl}/api/v1/latest?api_key=${key}`);
 
   expect(mock.keys.get(id).monthlyUsed).toBe(0);
-  expect(mock.journal).toMatchObject([{ number: 1, status: 200, why: 'answered by a handler of mock.use()' }]);
+  expect(mock.journal.list()).toMatchObject([{ number: 1, status: 200, why: 'answered by a handler of mock.use()' }]);
 });

@@ -19,7 +19,8 @@ function kindOf(result: PromiseSettledResult<unknown>): string {
   return FxRatesError.is(result.reason) ? result.reason.kind : `a stranger: ${String(result.reason)}`;
 }
 
-const refusals = (mock: ReturnType<typeof createMockServer>) => mock.journal.filter(({ status }) => status === 429);
+const refusals = (mock: ReturnType<typeof createMockServer>) =>
+  mock.journal.list().filter(({ status }) => status === 429);
 
 test('a whole month of the Free plan passes under virtual time, and the next month works again', async () => {
   const { mock, fx, keyId } = setUp();
@@ -89,7 +90,7 @@ test.each(['429 quota_exceeded', '402 quota_exceeded', '403 quota_exceeded'] as 
     const results = await calls(fx, 50);
 
     expect(new Set(results.map(kindOf))).toEqual(new Set(['quota_exhausted']));
-    expect(mock.journal.filter(({ path }) => path === '/api/v1/quota')).toHaveLength(1);
+    expect(mock.journal.list().filter(({ path }) => path === '/api/v1/quota')).toHaveLength(1);
     const [first] = results;
     const error = (first as PromiseRejectedResult).reason as QuotaExhaustedError;
     expect(error).toBeInstanceOf(QuotaExhaustedError);

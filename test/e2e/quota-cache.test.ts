@@ -51,7 +51,7 @@ test.each([
   }
 
   expect(used()).toBe((24 * 60 * 60_000) / ms);
-  expect(mock.journal.length - used()).toBeLessThanOrEqual(24);
+  expect(mock.journal.list().length - used()).toBeLessThanOrEqual(24);
 });
 
 test('with the quota used up, calls get the last answer, marked, until it is too old', async () => {

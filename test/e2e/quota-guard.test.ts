@@ -14,7 +14,7 @@ function setUp({ left = 100, reserve = 10, ...options }: FxRatesOptions & { left
   const client = (more: FxRatesOptions = {}) =>
     new FxRates({ apiKey: key, ...mock.clientOptions(), deadlineMs: false, quotaGuard, ...options, ...more });
   const leftNow = () => 100_000 - mock.keys.get(id).monthlyUsed;
-  const asked = () => mock.journal.filter(({ path }) => path === '/api/v1/quota').length;
+  const asked = () => mock.journal.list().filter(({ path }) => path === '/api/v1/quota').length;
   return { mock, fx: client(), client, lows, leftNow, asked, accountId, keyId: id };
 }
 
@@ -190,7 +190,7 @@ test('calls that are refused for the rate, or never get through, cost nothing an
   const { mock, fx, leftNow } = setUp({ left: 400, reserve: 50 });
 
   const results = tally(await crowd(fx, 600)); // 300 a minute: many of them wait
-  const refused = mock.journal.filter(({ status }) => status === 429).length;
+  const refused = mock.journal.list().filter(({ status }) => status === 429).length;
 
   expect(results).toEqual({ ok: 350, local: 250 });
   expect(leftNow()).toBe(50);

@@ -8,7 +8,11 @@ function setUp({ behaviour = {}, ...options }: FxRatesOptions & Pick<MockServerO
   const { key, id } = mock.createKey({ plan: 'free' });
   const client = () => new FxRates({ apiKey: key, ...mock.clientOptions(), pace: true, deadlineMs: false, ...options });
   /** When the requests that cost quota were sent. */
-  const sentAt = () => mock.journal.filter(({ path }) => path === '/api/v1/latest').map(({ at }) => Number(at));
+  const sentAt = () =>
+    mock.journal
+      .list()
+      .filter(({ path }) => path === '/api/v1/latest')
+      .map(({ at }) => Number(at));
   return { mock, fx: client(), client, keyId: id, sentAt, used: () => mock.keys.get(id).monthlyUsed };
 }
 
@@ -76,5 +80,5 @@ test('when the month is used up, paced calls wait for the next one, and go on at
   const nextMonth = sentAt().filter((at) => at >= Date.parse(resetsAt));
   expect(nextMonth).toHaveLength(4);
   expect(Math.min(...gaps(nextMonth))).toBeGreaterThan(30 * 60_000);
-  expect(mock.journal.filter(({ status }) => status === 429)).toEqual([]);
+  expect(mock.journal.list().filter(({ status }) => status === 429)).toEqual([]);
 });

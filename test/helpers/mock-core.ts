@@ -4,7 +4,7 @@ import { Behaviour, type BehaviourOptions } from '../../src/mock-server/behaviou
 import { createHandler } from '../../src/mock-server/http/handler.ts';
 import { quotaResponder } from '../../src/mock-server/http/quota-responder.ts';
 import type { Responder } from '../../src/mock-server/http/responder.ts';
-import { Journal } from '../../src/mock-server/journal.ts';
+import { Journal } from '../../src/mock-server/journal/journal.ts';
 import { createLatestResponder } from '../../src/mock-server/rates/latest-responder.ts';
 import { createAccounts } from '../../src/mock-server/service/accounts.ts';
 import { createKeys } from '../../src/mock-server/service/keys.ts';
@@ -41,7 +41,6 @@ export class MockCore {
     this.keys = createKeys(this.context);
     this.#handle = createHandler({
       context: this.context,
-      journal: this.journal,
       operations: options.operations ?? operations,
       responders: this.responders,
     });
@@ -56,7 +55,9 @@ export class MockCore {
 
   send(target: string, { key, method = 'GET', headers = {} }: Sending = {}) {
     const authorization = key === undefined ? {} : { authorization: `Bearer ${key}` };
-    const response = this.#handle({ method, target, headers: { ...authorization, ...headers } });
+    const handled = this.#handle({ method, target, headers: { ...authorization, ...headers } });
+    const response = handled.response!;
+    this.journal.add(handled.entry!);
     const text = String(response.body);
     const body = text === '' ? undefined : JSON.parse(text);
     return {

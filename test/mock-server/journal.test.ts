@@ -9,7 +9,7 @@ test('an entry tells who asked what, what was decided, on which numbers, and why
   const send = () => mock.fetch(`${mock.baseUrl}/api/v1/latest?base=EUR`, { headers: { authorization: key } });
   for (let request = 0; request < 31; request += 1) await send();
 
-  const [served, refused] = mock.journal.slice(-2);
+  const [served, refused] = mock.journal.list().slice(-2);
 
   expect(served).toMatchObject({ number: 30, status: 200, code: undefined, why: 'served' });
   expect(refused).toEqual({
@@ -17,8 +17,11 @@ test('an entry tells who asked what, what was decided, on which numbers, and why
     at: Date.parse('2026-01-15T00:00:00.000Z'),
     method: 'GET',
     path: '/api/v1/latest',
+    operation: 'latest',
+    isUnknownRoute: false,
     keyId: id,
     keyTransport: 'header',
+    hasKeyInUrl: false,
     status: 429,
     code: 'rate_limited',
     why: '30 of 30 requests of this minute are used; one fits again in 60000 ms',
@@ -31,6 +34,7 @@ test('an entry tells who asked what, what was decided, on which numbers, and why
     },
     earlyByMs: undefined,
     switches: expect.arrayContaining(['rateWindow', 'retryAfterUnit']),
+    faults: [],
   });
 });
 
@@ -45,7 +49,12 @@ test('a request that did not wait for Retry-After is told by how much it was ear
   await mock.clock.advance(40_000);
   await send();
 
-  expect(mock.journal.slice(-2).map(({ status, earlyByMs }) => [status, earlyByMs])).toEqual([
+  expect(
+    mock.journal
+      .list()
+      .slice(-2)
+      .map(({ status, earlyByMs }) => [status, earlyByMs]),
+  ).toEqual([
     [429, 40_000],
     [200, undefined],
   ]);
@@ -61,7 +70,7 @@ test.each([
 
   await mock.fetch(mock.baseUrl + path, { headers });
 
-  expect(mock.journal[0]?.why).toBe(why);
+  expect(mock.journal.list()[0]?.why).toBe(why);
 });
 
 test.each([
@@ -73,5 +82,5 @@ test.each([
 
   for (let request = 0; request < 50; request += 1) await mock.fetch(mock.baseUrl);
 
-  expect(mock.journal.map(({ number }) => number)).toEqual(numbers);
+  expect(mock.journal.list().map(({ number }) => number)).toEqual(numbers);
 });

@@ -35,7 +35,7 @@ test.each([
 test('without options there is a mock in real time', () => {
   const mock = createMockServer();
 
-  expect([mock.baseUrl, mock.clock.mode, mock.journal]).toEqual(['https://fxrates.test', 'real', []]);
+  expect([mock.baseUrl, mock.clock.mode, mock.journal.list()]).toEqual(['https://fxrates.test', 'real', []]);
 });
 
 test('options that are undefined are left out', () => {

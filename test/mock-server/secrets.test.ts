@@ -8,7 +8,7 @@ import { mockAdapters } from '../helpers/mock-adapters.ts';
 function everything(mock: MockServer): string {
   return [
     JSON.stringify(mock.snapshot()),
-    JSON.stringify(mock.journal),
+    JSON.stringify(mock.journal.list()),
     JSON.stringify(mock.accounts.list()),
     JSON.stringify(mock.keys.list()),
     JSON.stringify(mock),

@@ -116,7 +116,7 @@ test('reset forgets limits, keys, switches, handlers and journal, and starts clo
   mock.reset();
 
   expect(JSON.stringify(mock.snapshot())).toBe(untouched);
-  expect(mock.journal).toEqual([]);
+  expect(mock.journal.list()).toEqual([]);
   expect((await new Story(mock).play(moves)).transcript).toEqual(first.transcript);
 });
 
@@ -148,7 +148,7 @@ test('two mocks in one process share nothing', async () => {
   ]);
 
   expect(JSON.stringify(other.snapshot())).toBe(untouched);
-  expect(other.journal).toEqual([]);
+  expect(other.journal.list()).toEqual([]);
   expect(transcript).toHaveLength(3);
 });
 

@@ -8,7 +8,7 @@ const LOOK_EVERY_MS = 200;
 export async function logRequests(mock: MockServer, { io, screen }: Invocation, signal: AbortSignal): Promise<void> {
   let last = 0;
   while (!signal.aborted) {
-    for (const entry of mock.journal.filter(({ number }) => number > last)) {
+    for (const entry of mock.journal.list({ after: last })) {
       last = entry.number;
       await screen.note(`${screen.isJson ? jsonLine(entry) : lineOf(entry)}\n`);
     }

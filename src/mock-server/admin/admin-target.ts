@@ -1,4 +1,4 @@
-import type { Journal } from '../journal.ts';
+import type { Journal } from '../journal/journal.ts';
 import type { MockServer } from '../mock-server.ts';
 
 /** What the admin API drives: the mock as its users see it, and its journal to listen to. */

@@ -1,7 +1,11 @@
 import type { BehaviourOptions, SwitchDescription } from '../behaviour/behaviour.ts';
 import type { BehaviourValues } from '../behaviour/switches.ts';
 import type { MockClock } from '../clock/clock.ts';
-import type { JournalEntry } from '../journal.ts';
+import type { Audit } from '../journal/audit.ts';
+import { expectCount, type RequestExpectation } from '../journal/expect-requests.ts';
+import type { JournalEntry } from '../journal/journal-entry.ts';
+import type { MockJournal } from '../journal/mock-journal.ts';
+import type { RequestFilter } from '../journal/request-filter.ts';
 import type { MockServer } from '../mock-server.ts';
 import { invalidOption, MockServerError } from '../mock-server-error.ts';
 import type { Account, Accounts } from '../service/accounts.ts';
@@ -17,20 +21,9 @@ export type Remote<Local> = {
     : never;
 };
 
-/** Which requests of the journal; all by default. */
-export interface JournalQuery {
-  readonly keyId?: string | undefined;
-  readonly method?: string | undefined;
-  readonly path?: string | undefined;
-  readonly status?: number | undefined;
-  /** `error.code` of the answer. */
-  readonly code?: string | undefined;
-  /** Only requests with a larger number. */
-  readonly after?: number | undefined;
-}
-
 /** A mock server that runs in another process, driven as if it were here. */
-export interface RemoteMockServer extends Remote<Pick<MockServer, 'createKey' | 'snapshot' | 'restore' | 'reset'>> {
+export interface RemoteMockServer
+  extends Remote<Pick<MockServer, 'createKey' | 'audit' | 'snapshot' | 'restore' | 'reset'>> {
   /** Where it answers, for the client's `baseUrl`. */
   readonly baseUrl: string;
   readonly accounts: Remote<Accounts>;
@@ -43,20 +36,12 @@ export interface RemoteMockServer extends Remote<Pick<MockServer, 'createKey' | 
     set(options: BehaviourOptions): Promise<void>;
   };
   readonly journal: {
-    /** Oldest first; the newest `limit` of them. Default: 1000. */
-    list(query?: JournalQuery & { readonly limit?: number | undefined }): Promise<readonly JournalEntry[]>;
-    /**
-     * Resolves as soon as `count` (default: 1) matching requests are there; rejects with code `wait_timeout` after
-     * `timeoutMs` (default: 10 000) of real time.
-     */
-    waitFor(query?: JournalQuery & Waiting): Promise<readonly JournalEntry[]>;
-    clear(): Promise<void>;
-  };
-}
-
-interface Waiting {
-  readonly count?: number | undefined;
-  readonly timeoutMs?: number | undefined;
+    /** Oldest first; the newest `limit` of them. Default: 1000, which is also the most. */
+    list(filter?: RequestFilter & { readonly limit?: number | undefined }): Promise<readonly JournalEntry[]>;
+    dropped(): Promise<number>;
+  } & Remote<Pick<MockJournal, 'waitFor' | 'clear'>>;
+  /** As `mock.expectRequests`; await what it gives. */
+  expectRequests(filter?: RequestFilter): Remote<RequestExpectation>;
 }
 
 /**
@@ -87,6 +72,8 @@ export function connectMockServer(url: string, token = tokenIn(url)): RemoteMock
       set: async (options) => void (await ask('PATCH', '/behaviour', { body: options })),
     },
     journal: remoteJournal(ask),
+    expectRequests: (filter = {}) => ({ toHaveCount: (count) => expectRemote(ask, filter, count) }),
+    audit: async () => (await ask('GET', '/audit')) as Audit,
     createKey: async (options = {}) => (await ask('POST', '/keys', { body: options })) as CreatedKey,
     snapshot: async () => (await ask('GET', '/state')) as Snapshot,
     restore: async (snapshot) => void (await ask('PUT', '/state', { body: snapshot })),
@@ -133,13 +120,30 @@ function remoteClock(ask: Ask): RemoteMockServer['clock'] {
   };
 }
 
+interface RequestList {
+  readonly entries: readonly JournalEntry[];
+  readonly total: number;
+  readonly dropped: number;
+}
+
+async function listRemote(ask: Ask, query: RequestFilter & { readonly limit?: number | undefined }) {
+  return (await ask('GET', '/requests', { query: { limit: 1000, ...query } })) as RequestList;
+}
+
 function remoteJournal(ask: Ask): RemoteMockServer['journal'] {
-  const entries = (answer: unknown) => (answer as { readonly entries: readonly JournalEntry[] }).entries;
   return {
-    list: async (query = {}) => entries(await ask('GET', '/requests', { query: { limit: 1000, ...query } })),
-    waitFor: async (query = {}) => entries(await ask('POST', '/requests/wait', { body: query })),
+    list: async (filter = {}) => (await listRemote(ask, filter)).entries,
+    dropped: async () => (await listRemote(ask, { limit: 1 })).dropped,
+    waitFor: async (filter = {}, options = {}) =>
+      ((await ask('POST', '/requests/wait', { body: { ...filter, ...options } })) as RequestList).entries,
     clear: async () => void (await ask('DELETE', '/requests')),
   };
+}
+
+async function expectRemote(ask: Ask, filter: RequestFilter, count: number): Promise<void> {
+  const { entries: all } = await listRemote(ask, {});
+  const { total, dropped } = await listRemote(ask, { ...filter, limit: 1 });
+  expectCount({ filter, matching: total, all, dropped }, count);
 }
 
 /** JSON has no dates. */

@@ -51,9 +51,12 @@ export const journalEntry = z.object({
   at: z.number().describe('Milliseconds since the Unix epoch, by the clock of the mock.'),
   method: z.string(),
   path: z.string().describe('Without the query, which may hold a key.'),
+  operation: z.string().optional().describe('Id of the operation that the path leads to.'),
+  isUnknownRoute: z.boolean(),
   keyId: z.string().optional(),
   keyTransport: z.enum(['bearer', 'header', 'query']).optional(),
-  status: z.number().int(),
+  hasKeyInUrl: z.boolean(),
+  status: z.number().int().describe('0 when the connection was broken off without an answer.'),
   code: z.string().optional(),
   why: z.string(),
   rate: z.object({ limit: z.number(), used: z.number(), fullAt: z.number() }).optional(),
@@ -62,6 +65,15 @@ export const journalEntry = z.object({
     .optional(),
   earlyByMs: z.number().optional(),
   switches: z.array(z.string()),
+  faults: z.array(z.string()).describe('Ids of the faults that struck the request.'),
+});
+
+export const audit = z.object({
+  requests: z.number().int(),
+  dropped: z.number().int().describe('Older requests that the journal has forgotten: not covered.'),
+  earlyRetries: z.array(journalEntry).describe('Sent before the last Retry-After had passed.'),
+  keysInUrls: z.array(journalEntry),
+  unknownRoutes: z.array(journalEntry).describe('`why` names the nearest path that exists.'),
 });
 
 export const problem = z.object({

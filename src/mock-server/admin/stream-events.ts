@@ -1,4 +1,4 @@
-import type { JournalEntry } from '../journal.ts';
+import type { JournalEntry } from '../journal/journal-entry.ts';
 import { PAGE_HEADERS } from '../web/page-headers.ts';
 import type { AdminCall } from './route.ts';
 

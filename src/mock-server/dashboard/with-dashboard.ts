@@ -5,5 +5,8 @@ import { createDashboard } from './dashboard.ts';
 /** The emulated service together with its dashboard, under one address. */
 export function withDashboard(service: Handler, context: ServiceContext): Handler {
   const dashboard = createDashboard(context);
-  return (request) => dashboard(request) ?? service(request);
+  return (request) => {
+    const response = dashboard(request);
+    return response === undefined ? service(request) : { response, entry: undefined };
+  };
 }

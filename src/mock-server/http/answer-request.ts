@@ -1,6 +1,6 @@
 import type { Operation } from '../../generated/operations.ts';
 import type { Behaviour } from '../behaviour/behaviour.ts';
-import type { JournalEntry } from '../journal.ts';
+import type { JournalEntry } from '../journal/journal-entry.ts';
 import { type Authentication, authenticate } from '../service/authenticate.ts';
 import { type Decision, decide } from '../service/decide.ts';
 import type { KeyRecord, ServiceContext } from '../service/service-state.ts';
@@ -15,7 +15,6 @@ import type { Route, Target } from './router.ts';
 /** What answering needs: the service, and what its operations answer once a request is within the limits. */
 export interface Answering {
   readonly context: ServiceContext;
-  readonly route: (method: string, path: string) => Route;
   readonly responderOf: (operation: Operation) => Responder;
 }
 
@@ -27,22 +26,25 @@ export type Outcome = { readonly answer: Answer } & Partial<
 /** A request as it came. */
 export interface Arrival {
   readonly target: Target;
+  readonly route: Route;
   /** The one moment everything about it is decided for, in milliseconds since the Unix epoch. */
   readonly at: number;
 }
 
 /** First step, for which no key is needed: where does the request lead? */
-export function answerRequest(answering: Answering, request: MockRequest, { target, at }: Arrival): Outcome {
+export function answerRequest(answering: Answering, request: MockRequest, arrival: Arrival): Outcome {
   const { behaviour } = answering.context;
-  const route = answering.route(request.method, target.path);
+  const { route } = arrival;
   switch (route.kind) {
     case 'operation':
-      return answerCaller(answering, request, { target, at, operation: route.operation });
+      return answerCaller(answering, request, { ...arrival, operation: route.operation });
     case 'wrong-method':
-      return answerOtherMethod(answering, request, { target, at, operation: route.operation });
+      return answerOtherMethod(answering, request, { ...arrival, operation: route.operation });
     case 'unknown':
-      if (behaviour.use('unknownRoute') === '404 before authentication') return { answer: refusals.unknownRoute() };
-      return answerCaller(answering, request, { target, at, operation: undefined });
+      if (behaviour.use('unknownRoute') === '404 before authentication') {
+        return { answer: refusals.unknownRoute(route.nearest) };
+      }
+      return answerCaller(answering, request, { ...arrival, operation: undefined });
   }
 }
 
@@ -124,8 +126,9 @@ function answerOf(decision: Decision<Answer>, behaviour: Behaviour, at: number):
   }
 }
 
-function respond({ context, responderOf }: Answering, { operation, target, at }: Destination, caller: Caller): Answer {
-  if (operation === undefined) return refusals.unknownRoute();
+function respond({ context, responderOf }: Answering, destination: Destination, caller: Caller): Answer {
+  const { operation, target, at, route } = destination;
+  if (operation === undefined) return refusals.unknownRoute(route.kind === 'unknown' ? route.nearest : undefined);
   const query = new URLSearchParams(target.query);
   query.delete('api_key');
   try {

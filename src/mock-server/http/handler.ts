@@ -1,9 +1,10 @@
 import type { Operation } from '../../generated/operations.ts';
-import type { Journal } from '../journal.ts';
+import type { JournalDraft } from '../journal/journal-entry.ts';
 import { redactKeys } from '../redact-keys.ts';
 import type { ServiceContext } from '../service/service-state.ts';
 import { type Answering, type Arrival, answerRequest, type Outcome } from './answer-request.ts';
 import { exampleResponder } from './example-responder.ts';
+import { hasKeyInUrl } from './key-in-url.ts';
 import type { MockRequest, MockResponse } from './mock-message.ts';
 import { internalError } from './refusals.ts';
 import type { Responder } from './responder.ts';
@@ -12,35 +13,46 @@ import { createDateHeader, writeResponse } from './write-response.ts';
 
 export interface HandlerOptions {
   readonly context: ServiceContext;
-  readonly journal: Journal;
   readonly operations: Readonly<Record<string, Operation>>;
   /** By operation id; the other operations answer their example. */
   readonly responders: Readonly<Record<string, Responder>>;
 }
 
-/** The emulated service: answers one request, synchronously, and notes in the journal why. */
-export type Handler = (request: MockRequest) => MockResponse;
+/** The emulated service: answers one request, synchronously, and says why. */
+export type Handler = (request: MockRequest) => Handled;
 
-export function createHandler({ context, journal, operations, responders }: HandlerOptions): Handler {
+/** An answer, and what the journal says of it. */
+export interface Handled {
+  /** `undefined`: the connection breaks off without an answer. */
+  readonly response: MockResponse | undefined;
+  /** `undefined` for what the journal has nothing to do with, such as the dashboard. */
+  readonly entry: JournalDraft | undefined;
+}
+
+export function createHandler({ context, operations, responders }: HandlerOptions): Handler {
   const dateHeader = createDateHeader();
+  const findRoute = createRouter(operations);
   const answering: Answering = {
     context,
-    route: createRouter(operations),
     responderOf: (operation) => responders[operation.id] ?? exampleResponder,
   };
   return (request) => {
+    const { method } = request;
     const target = parseTarget(request.target);
+    const route = findRoute(method, target.path);
     // Switches asked since the last request were asked by the test, not by this one.
     context.behaviour.takeExercised();
     const at = context.now();
-    const { answer, ...facts } = safely(answering, request, { target, at });
-    journal.add({
-      number: journal.nextNumber,
+    const { answer, ...facts } = safely(answering, request, { target, route, at });
+    const entry: JournalDraft = {
       at,
-      method: request.method,
+      method,
       path: redactKeys(target.path),
+      operation: route.kind === 'unknown' ? undefined : route.operation.id,
+      isUnknownRoute: route.kind === 'unknown',
       keyId: facts.keyId,
       keyTransport: facts.keyTransport,
+      hasKeyInUrl: hasKeyInUrl(request.target),
       status: answer.status,
       code: answer.code,
       why: answer.why,
@@ -48,8 +60,9 @@ export function createHandler({ context, journal, operations, responders }: Hand
       quota: facts.quota,
       earlyByMs: facts.earlyByMs,
       switches: context.behaviour.takeExercised(),
-    });
-    return writeResponse(answer, request.method, dateHeader(at));
+      faults: [],
+    };
+    return { response: writeResponse(answer, method, dateHeader(at)), entry };
   };
 }
 

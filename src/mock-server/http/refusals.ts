@@ -56,8 +56,11 @@ export function quotaRefusal({ quota }: Refused<'quota-exhausted'>, behaviour: B
   return { answer, asksMs: wait?.asksMs };
 }
 
-export function unknownRoute(): Answer {
-  return failure({ status: 404, code: 'not_found', message: 'There is no such endpoint.' });
+/** The suggestion is for the journal alone: the service would not make one. */
+export function unknownRoute(nearest?: string): Answer {
+  const message = 'There is no such endpoint.';
+  const why = nearest === undefined ? message : `There is no such endpoint; did you mean ${nearest}?`;
+  return failure({ status: 404, code: 'not_found', message, why });
 }
 
 /** A known path, but not with GET. */

@@ -1,10 +1,12 @@
 import type { Operation } from '../../generated/operations.ts';
+import { nearestPath } from './nearest-path.ts';
 
 /** Where a request leads. */
 export type Route =
   | { readonly kind: 'operation'; readonly operation: Operation }
   | { readonly kind: 'wrong-method'; readonly operation: Operation }
-  | { readonly kind: 'unknown' };
+  /** `nearest`: the path that was likely meant. */
+  | { readonly kind: 'unknown'; readonly nearest: string | undefined };
 
 /** A target cut into path and query. */
 export interface Target {
@@ -27,7 +29,7 @@ export function createRouter(operations: Readonly<Record<string, Operation>>) {
   const byPath = new Map(Object.values(operations).map((operation) => [operation.path, operation]));
   return (method: string, path: string): Route => {
     const operation = byPath.get(path);
-    if (operation === undefined) return { kind: 'unknown' };
+    if (operation === undefined) return { kind: 'unknown', nearest: nearestPath(path, [...byPath.keys()]) };
     return { kind: method === operation.method ? 'operation' : 'wrong-method', operation };
   };
 }

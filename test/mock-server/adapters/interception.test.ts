@@ -55,7 +55,7 @@ test('other origins are reached as without the mock', async () => {
   });
 
   expect([byFetch, byUndici, byHttp]).toEqual(['the real one', 'the real one', 'the real one']);
-  expect(mock.journal).toEqual([]);
+  expect(mock.journal.list()).toEqual([]);
 });
 
 test('two mocks listen side by side, each at its own address, in whatever order they close', async () => {
@@ -71,8 +71,8 @@ test('two mocks listen side by side, each at its own address, in whatever order 
   await fetch('https://two.test/c');
   await undici.request('https://two.test/d');
 
-  expect(one.journal.map(({ path }) => path)).toEqual(['/a']);
-  expect(two.journal.map(({ path }) => path)).toEqual(['/b', '/c', '/d']);
+  expect(one.journal.list().map(({ path }) => path)).toEqual(['/a']);
+  expect(two.journal.list().map(({ path }) => path)).toEqual(['/b', '/c', '/d']);
   await two.close();
   expect(globals()).toEqual(before);
 });

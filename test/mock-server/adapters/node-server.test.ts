@@ -193,5 +193,5 @@ test('a hundred servers open and close without a trace', async () => {
     await server.close();
   }
 
-  expect(mock.journal).toHaveLength(100);
+  expect(mock.journal.list()).toHaveLength(100);
 });

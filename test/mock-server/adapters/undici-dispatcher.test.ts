@@ -116,7 +116,7 @@ test('a signal that is aborted already sends nothing', async () => {
   });
 
   await expect(sent).rejects.toThrow('no');
-  expect(mock.journal).toEqual([]);
+  expect(mock.journal.list()).toEqual([]);
 });
 
 test('a reader that pauses gets everything in the end', async () => {

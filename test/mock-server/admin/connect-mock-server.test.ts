@@ -65,7 +65,7 @@ test('reads the journal, filters it, and waits for requests that are still to co
   await using it = await connected();
   const { remote, call } = it;
   const { key, id } = await remote.createKey({ plan: 'free' });
-  const waiting = remote.journal.waitFor({ count: 2, keyId: id, path: '/api/v1/latest', timeoutMs: 20_000 });
+  const waiting = remote.journal.waitFor({ keyId: id, path: '/api/v1/latest' }, { count: 2, timeoutMs: 20_000 });
 
   await call(key);
   await call(key, '/api/v1/quota');
@@ -77,7 +77,7 @@ test('reads the journal, filters it, and waits for requests that are still to co
   expect((await remote.journal.list({ status: 401 })).map(({ number }) => number)).toEqual([3]);
   expect((await remote.journal.list({ after: 2, limit: 1 })).map(({ number }) => number)).toEqual([3]);
   expect((await remote.journal.list({ limit: 1 })).map(({ number }) => number)).toEqual([4]);
-  await expect(remote.journal.waitFor({ count: 9, timeoutMs: 0 })).rejects.toMatchObject({ code: 'wait_timeout' });
+  await expect(remote.journal.waitFor({}, { count: 9, timeoutMs: 0 })).rejects.toMatchObject({ code: 'wait_timeout' });
   await remote.journal.clear();
   expect(await remote.journal.list()).toEqual([]);
 });

@@ -36,7 +36,7 @@ test('tells of every request with the reason for its answer', async () => {
 
   const told: JournalEntry[] = [];
   while (told.length < 31) told.push(await events.next());
-  expect(told).toEqual(JSON.parse(JSON.stringify(mock.journal)));
+  expect(told).toEqual(JSON.parse(JSON.stringify(mock.journal.list())));
   expect(told.at(-1)).toMatchObject({ number: 31, status: 429, why: expect.stringContaining('30 of 30 requests') });
   expect(JSON.stringify(told)).not.toContain(key);
   events.end();

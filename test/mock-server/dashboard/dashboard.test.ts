@@ -62,7 +62,7 @@ test('shows the use of both limits, which looking at it does not change', async 
     expect(visitor.text).toContain('This month 3 of 1,000');
   }
   expect(visitor.text).toContain('The month ends 1 Feb 2026, 00:00 UTC');
-  expect(mock.journal).toHaveLength(4);
+  expect(mock.journal.list()).toHaveLength(4);
 });
 
 test('revokes a key for good: its next request fails, and there is room for another', async () => {

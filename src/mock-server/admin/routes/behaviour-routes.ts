@@ -1,8 +1,9 @@
 import * as z from 'zod';
 import { accountSwitches } from '../../behaviour/account-switches.ts';
 import { authenticationSwitches } from '../../behaviour/authentication-switches.ts';
-import type { BehaviourOptions } from '../../behaviour/behaviour.ts';
+import type { BehaviourOptions } from '../../behaviour/behaviour-options.ts';
 import { httpSwitches } from '../../behaviour/http-switches.ts';
+import { PRESET_NAMES, type PresetName } from '../../behaviour/presets.ts';
 import { quotaSwitches } from '../../behaviour/quota-switches.ts';
 import { rateSwitches } from '../../behaviour/rate-switches.ts';
 import { SWITCH_NAMES, switches } from '../../behaviour/switches.ts';
@@ -11,11 +12,17 @@ import { route } from '../route.ts';
 const tag = 'behaviour';
 const value = z.union([z.string(), z.number(), z.boolean(), z.null()]);
 
-const values = z.strictObject(
-  Object.fromEntries(SWITCH_NAMES.map((name) => [name, value.describe(`${switches[name].expected}.`)])),
-);
+const provenance = z.enum(['assumed', 'documented', 'observed']);
+const describedAs = (shape: z.ZodType) =>
+  Object.fromEntries(SWITCH_NAMES.map((name) => [name, shape.describe(`${switches[name].expected}.`)]));
+const values = z.strictObject(describedAs(value));
+
 // The mock itself checks the values, and names the wrong one.
-const someValues = values.partial();
+const changes = z.strictObject({
+  preset: z.enum(PRESET_NAMES as readonly [PresetName, ...PresetName[]]).optional(),
+  about: z.unknown().describe('A note; not read.'),
+  ...describedAs(z.union([value, z.strictObject({ value, provenance })]).optional()),
+});
 
 const description = z.object({
   name: z.string(),
@@ -23,7 +30,8 @@ const description = z.object({
   value,
   default: value,
   alternatives: z.array(value),
-  provenance: z.enum(['assumed', 'documented', 'observed']),
+  provenance,
+  accepted: z.boolean().describe('Whether somebody chose the value, or it was observed or is documented.'),
   notShown: z.string().optional().describe('What openapi.yaml of the service says is not shown.'),
   why: z.string(),
 });
@@ -43,8 +51,8 @@ export const behaviourRoutes = [
     method: 'PATCH',
     path: '/behaviour',
     tag,
-    summary: 'Change some switches: all of those given or, when one is wrong, none',
-    body: someValues,
+    summary: 'Change some switches, or take a preset: all of what is given or, when something is wrong, nothing',
+    body: changes,
     answer: values,
     run({ mock, body }) {
       mock.behaviour.set(body as BehaviourOptions);
@@ -56,12 +64,11 @@ export const behaviourRoutes = [
     method: 'PUT',
     path: '/behaviour',
     tag,
-    summary: 'Change some switches and put all others to their defaults',
-    body: someValues,
+    summary: 'Change some switches, or take a preset, and put all others to their defaults',
+    body: changes,
     answer: values,
     run({ mock, body }) {
-      const defaults = mock.behaviour.describe().map(({ name, default: byDefault }) => [name, byDefault]);
-      mock.behaviour.set({ ...Object.fromEntries(defaults), ...body });
+      mock.behaviour.set({ preset: 'documented', ...(body as BehaviourOptions) });
       return mock.behaviour.values;
     },
   }),

@@ -1,16 +1,19 @@
 import * as z from 'zod';
-import { journalFilter, matches } from '../journal-filter.ts';
+import { auditOf } from '../../journal/audit.ts';
+import { createMatcher } from '../../journal/request-filter.ts';
+import { waitForRequests } from '../../journal/wait-for-requests.ts';
+import { journalFilter } from '../journal-filter.ts';
 import { Problem } from '../problem.ts';
 import { type AdminCall, route } from '../route.ts';
-import { journalEntry } from '../shapes.ts';
+import { audit, journalEntry } from '../shapes.ts';
 import { streamEvents } from '../stream-events.ts';
-import { waitForRequests } from '../wait-for-requests.ts';
 
 const tag = 'requests';
 
 const list = z.object({
   entries: z.array(journalEntry).describe('Oldest first.'),
   total: z.number().int().describe('How many match, whatever the limit.'),
+  dropped: z.number().int().describe('How many older requests the journal has forgotten, matching or not.'),
 });
 
 const listQuery = journalFilter.extend({ limit: z.coerce.number().int().min(1).max(1000).default(100) });
@@ -51,7 +54,10 @@ export const journalRoutes = [
     summary: 'Answer as soon as there are `count` requests that match; 408 after `timeoutMs`',
     body: wait,
     answer: list,
-    run: waitForRequests,
+    async run({ journal, body: { count, timeoutMs, ...filter }, gone }) {
+      const entries = await waitForRequests(journal, { filter, count, timeoutMs, signal: gone });
+      return { entries, total: entries.length, dropped: journal.dropped };
+    },
   }),
   route({
     id: 'clearRequests',
@@ -60,6 +66,15 @@ export const journalRoutes = [
     tag,
     summary: 'Empty the journal',
     run: ({ journal }) => journal.clear(),
+  }),
+  route({
+    id: 'audit',
+    method: 'GET',
+    path: '/audit',
+    tag,
+    summary: 'Requests that came too early, keys in URLs, and paths that lead nowhere',
+    answer: audit,
+    run: ({ journal }) => auditOf(journal),
   }),
   route({
     id: 'events',
@@ -75,8 +90,8 @@ export const journalRoutes = [
 
 function listRequests({ journal, query }: AdminCall<unknown, z.infer<typeof listQuery>>) {
   const { limit, ...filter } = query;
-  const found = journal.entries.filter((entry) => matches(entry, filter));
+  const found = journal.entries.filter(createMatcher(filter));
   // With a cursor the oldest that were not read yet, without one the newest.
   const entries = filter.after === undefined ? found.slice(-limit) : found.slice(0, limit);
-  return { entries, total: found.length };
+  return { entries, total: found.length, dropped: journal.dropped };
 }

@@ -1,5 +1,5 @@
 import type { SwitchDescription } from '../../behaviour/behaviour.ts';
-import type { JournalEntry } from '../../journal.ts';
+import type { JournalEntry } from '../../journal/journal-entry.ts';
 import type { Account } from '../../service/accounts.ts';
 import type { KeySummary } from '../../service/keys.ts';
 import type { Mail } from '../../service/outbox.ts';

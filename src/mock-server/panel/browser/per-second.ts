@@ -1,4 +1,4 @@
-import type { JournalEntry } from '../../journal.ts';
+import type { JournalEntry } from '../../journal/journal-entry.ts';
 
 /** The last two minutes, second by second. */
 export interface PerSecond {

@@ -1,0 +1,35 @@
+import type { Operation } from '../../generated/operations.ts';
+import type { JournalEntry } from '../journal/journal-entry.ts';
+import { redactKeys } from '../redact-keys.ts';
+import { hashOf } from '../service/keys.ts';
+import type { ServiceContext } from '../service/service-state.ts';
+import { readCredential } from './credential.ts';
+import { hasKeyInUrl } from './key-in-url.ts';
+import type { MockRequest } from './mock-message.ts';
+import { createRouter, parseTarget } from './router.ts';
+
+/** What is known of a request by itself, without the service having decided anything about it. */
+export type RequestIdentity = Pick<
+  JournalEntry,
+  'at' | 'method' | 'path' | 'operation' | 'keyId' | 'keyTransport' | 'hasKeyInUrl'
+>;
+
+/** For what answers in place of the service: handlers of `mock.use()`, and faults. */
+export function createIdentify(context: ServiceContext, operations: Readonly<Record<string, Operation>>) {
+  const route = createRouter(operations);
+  return (request: MockRequest): RequestIdentity => {
+    const { path, query } = parseTarget(request.target);
+    const found = route(request.method, path);
+    const credential = readCredential(request, query, context.behaviour);
+    const key = credential.kind === 'key' ? context.state.keysByHash.get(hashOf(credential.key)) : undefined;
+    return {
+      at: context.now(),
+      method: request.method,
+      path: redactKeys(path),
+      operation: found.kind === 'unknown' ? undefined : found.operation.id,
+      keyId: key?.id,
+      keyTransport: credential.kind === 'key' ? credential.transport : undefined,
+      hasKeyInUrl: hasKeyInUrl(request.target),
+    };
+  };
+}

@@ -1,0 +1,37 @@
+import { invalidOption } from '../mock-server-error.ts';
+import { matchesPath } from '../path-pattern.ts';
+import type { JournalEntry } from './journal-entry.ts';
+
+/** Which requests of the journal; all by default. */
+export interface RequestFilter {
+  readonly keyId?: string | undefined;
+  readonly method?: string | undefined;
+  /** The whole path; `*` stands for anything. */
+  readonly path?: string | undefined;
+  /** Id of the operation, `'latest'`. */
+  readonly operation?: string | undefined;
+  readonly status?: number | undefined;
+  /** `error.code` of the answer. */
+  readonly code?: string | undefined;
+  /** Id of a fault that struck the request. */
+  readonly fault?: string | undefined;
+  /** Only requests with a larger number. */
+  readonly after?: number | undefined;
+}
+
+/** Whether an entry is meant. Throws for a field that is none: a typo must not pass for "no such request". */
+export function createMatcher(filter: RequestFilter): (entry: JournalEntry) => boolean {
+  const unknown = Object.keys(filter).find((name) => !FIELDS.includes(name));
+  if (unknown !== undefined) {
+    throw invalidOption(`filter.${unknown}`, filter[unknown as keyof RequestFilter], `one of ${FIELDS.join(', ')}`);
+  }
+  const { path, fault, after = 0 } = filter;
+  return (entry) =>
+    entry.number > after &&
+    SAME.every((name) => filter[name] === undefined || filter[name] === entry[name]) &&
+    (path === undefined || matchesPath(path, entry.path)) &&
+    (fault === undefined || entry.faults.includes(fault));
+}
+
+const SAME = ['keyId', 'method', 'operation', 'status', 'code'] as const;
+const FIELDS: readonly string[] = [...SAME, 'path', 'fault', 'after'];
