@@ -1,0 +1,13 @@
+import { Agent, RetryAgent, request } from 'undici';
+
+/** With more retries it may also wait as long as a minute, twice its default. */
+export function createCaller({ origin, apiKey, retries }) {
+  const dispatcher = new RetryAgent(new Agent(), retries ? { maxRetries: retries, maxTimeout: 60_000 } : {});
+  return async (n) => {
+    const { body } = await request(`${origin}/api/v1/latest?n=${n}`, {
+      dispatcher,
+      headers: { authorization: `Bearer ${apiKey}` },
+    });
+    return body.json();
+  };
+}

@@ -1,0 +1,53 @@
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type Answer, LimitedServer, type ServerOptions } from '../../test/helpers/limits-server.ts';
+
+/** `ok` is what Slack's client looks for, `success` is the service's own. */
+const SERVED = JSON.stringify({ success: true, ok: true, data: { base: 'EUR', rates: { USD: '1.0842' } } });
+
+/** Octokit's plugin recognises a limit without GitHub's headers by the words "secondary rate", and by nothing else. */
+const REFUSED = JSON.stringify({
+  success: false,
+  error: { code: 'rate_limited', message: 'You have exceeded a secondary rate limit.', status: 429 },
+});
+
+export interface LimitedHttpServer extends AsyncDisposable {
+  readonly origin: string;
+  /** Starts to count, with nothing used. */
+  open(options: ServerOptions): void;
+  readonly refused: number;
+}
+
+/** The simulated service of the tests, on a real socket: one key, one limit, Retry-After in whole seconds. */
+export async function startLimitedServer(now: () => number): Promise<LimitedHttpServer> {
+  let service: LimitedServer | undefined;
+  const server = createServer((request, response) => {
+    request.resume();
+    if (service === undefined) throw new Error('A request came before the start');
+    write(response, service.receive(now()));
+  });
+  // Nobody's waiting connection is closed under it: that is not what is measured.
+  server.keepAliveTimeout = 600_000;
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    open(options) {
+      service = new LimitedServer(options);
+    },
+    get refused() {
+      return service?.refused ?? 0;
+    },
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+function write(response: ServerResponse, { status, date, retryAfter }: Answer): void {
+  const headers = { date, 'content-type': 'application/json' };
+  response.writeHead(status, retryAfter === undefined ? headers : { ...headers, 'retry-after': retryAfter });
+  response.end(status === 200 ? SERVED : REFUSED);
+}

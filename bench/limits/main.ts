@@ -1,0 +1,121 @@
+/**
+ * fxrates beside real, unmodified packages in front of a limit: `npm ci --prefix bench && npm run bench:limits`.
+ *
+ * Each contender makes 100 calls at once with one key that may make 30 per minute, from 1 and from 4 real processes, to a
+ * `node:http` server on the loopback that counts as the window models of the tests do (fixed, sliding, token bucket) and
+ * sends Retry-After in whole seconds. What is told about the limit, and each package's settings: `contenders.ts`.
+ *
+ * The minute is shrunk by time, not by numbers: every process, the server's too, lives in a time that runs 5 times as
+ * fast (`time-scale.ts` replaces Date and the timers before a contender is imported), so that Retry-After, backoff and
+ * windows keep their real proportions, for all alike. Loopback and CPU do not run faster: a millisecond of theirs counts
+ * as 5, which is what a network would cost. `--speed 1` takes real minutes and must show the same.
+ *
+ * Options: `--only fxrates,ky` (files in contenders/), `--quick` (sliding window, 1 process), `--json`, `--speed 5`,
+ * `--jobs 12` (runs side by side).
+ */
+import { existsSync } from 'node:fs';
+import { cpus, loadavg } from 'node:os';
+import { parseArgs } from 'node:util';
+import { CallerGroup } from './caller-group.ts';
+import { idOf, needsPackages } from './contender.ts';
+import { CONTENDERS } from './contenders.ts';
+import { figuresOf } from './figures.ts';
+import { type Run, run } from './run.ts';
+import { CALLS, QUICK_SITUATIONS, SITUATIONS } from './situations.ts';
+import { situationTables, summaryTables, titleOf } from './table.ts';
+import { realNow } from './time-scale.ts';
+
+const { values } = parseArgs({
+  options: {
+    only: { type: 'string' },
+    quick: { type: 'boolean', default: false },
+    json: { type: 'boolean', default: false },
+    speed: { type: 'string', default: '5' },
+    jobs: { type: 'string', default: '12' },
+  },
+});
+const contenders = chooseContenders(values.only?.split(','));
+const situations = values.quick ? QUICK_SITUATIONS : SITUATIONS;
+const speed = Number(values.speed);
+const scale = { originMs: realNow(), speed };
+
+if (contenders.some(needsPackages) && !existsSync(new URL('../node_modules', import.meta.url))) {
+  stop('The peers are not installed. Run: npm ci --prefix bench');
+}
+
+const header = {
+  date: new Date().toISOString(),
+  node: process.version,
+  cpus: cpus().length,
+  speed,
+  loadAtStart: loadavg()[0],
+};
+const runs = await runAll(Number(values.jobs));
+const facts = { ...header, loadAtEnd: loadavg()[0] };
+process.stdout.write(values.json ? asJson() : `${situationTables(runs)}\n\n${summaryTables(runs)}\n\n${asText()}\n`);
+
+function chooseContenders(ids: readonly string[] | undefined) {
+  if (ids === undefined) return CONTENDERS;
+  const known = new Set(CONTENDERS.map(idOf));
+  const unknown = ids.filter((id) => !known.has(id));
+  if (unknown.length > 0) stop(`--only ${unknown.join(',')}: there are ${[...known].join(', ')}`);
+  return CONTENDERS.filter((contender) => ids.includes(idOf(contender)));
+}
+
+/** All runs in their order, `jobs` at a time. */
+async function runAll(jobs: number): Promise<Run[]> {
+  const planned = situations.flatMap((situation) =>
+    contenders
+      .filter(({ processes }) => processes?.includes(situation.processes) ?? true)
+      .map((contender) => ({ contender, situation })),
+  );
+  const size = Math.max(...situations.map(({ processes }) => processes));
+  const done: Run[] = [];
+  const waiting = planned.entries();
+  let ended = 0;
+  const work = async (group: CallerGroup): Promise<void> => {
+    for (const [place, { contender, situation }] of waiting) {
+      const result = await run(contender, situation, { group, scale });
+      done[place] = result;
+      ended += 1;
+      report(`[${ended}/${planned.length}]`, result);
+      if (result.endings.length === CALLS) continue;
+      group[Symbol.dispose](); // what was given up still goes on there
+      return work(await CallerGroup.start(size, scale));
+    }
+    group[Symbol.dispose]();
+  };
+  const groups = await Promise.all(Array.from({ length: jobs }, () => CallerGroup.start(size, scale)));
+  await Promise.all(groups.map(work));
+  return done;
+}
+
+function report(progress: string, result: Run): void {
+  const { served, refusedPer100, timeOverOptimum } = figuresOf(result);
+  const ratio = timeOverOptimum?.toFixed(2) ?? '–';
+  process.stderr.write(
+    `${progress} ${titleOf(result)}: ${result.contender.name}: ` +
+      `${served} served, ${refusedPer100} refused, time / least ${ratio}\n`,
+  );
+}
+
+function asJson(): string {
+  const lines = runs.map((result) => ({
+    contender: result.contender.name,
+    told: result.contender.told,
+    ...result.situation,
+    ...figuresOf(result),
+  }));
+  return `${JSON.stringify({ ...facts, runs: lines }, undefined, 2)}\n`;
+}
+
+function asText(): string {
+  return Object.entries(facts)
+    .map(([name, value]) => `${name} ${value}`)
+    .join(', ');
+}
+
+function stop(message: string): never {
+  process.stderr.write(`${message}\n`);
+  process.exit(1);
+}
