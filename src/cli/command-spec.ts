@@ -20,6 +20,8 @@ export interface CommandSpec {
   readonly commands?: readonly CommandSpec[];
   /** Whether it works on what is stored for a profile, without asking the service. */
   readonly usesConfig?: boolean;
+  /** Whether it runs, as if nothing were stored, when config.json cannot be used: to tell about that. */
+  readonly survivesBrokenConfig?: boolean;
   /** Gives the exit code. */
   run?(invocation: Invocation): Promise<number>;
 }

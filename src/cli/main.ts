@@ -7,7 +7,7 @@ import type { Io } from './io.ts';
 import { createProgram } from './program.ts';
 import { readEarlyFlags } from './settings/early-flags.ts';
 import type { GlobalOptions } from './settings/global-options.ts';
-import { resolveSettings } from './settings/settings.ts';
+import { resolveSettings, type Settings } from './settings/settings.ts';
 import { type ConfigFile, NO_CONFIG, readConfig } from './storage/config-file.ts';
 import { Redactor } from './terminal/redactor.ts';
 import { Screen } from './terminal/screen.ts';
@@ -33,12 +33,7 @@ async function run(argv: readonly string[], io: Io, screen: Screen): Promise<num
     face: screen.help,
     write: (text) => pages.push(text),
     run: async (run, spec, command) => {
-      const config = await configFor(spec, io.env);
-      const settings = resolveSettings(
-        command.optsWithGlobals<GlobalOptions & Record<string, never>>(),
-        io.env,
-        config,
-      );
+      const settings = await settingsFor(spec, command, io.env);
       const invocation = { io, settings, argv, args: command.args, options: command.opts() };
       exitCode = await run({ ...invocation, screen: new Screen(io, settings, screen.secrets) });
     },
@@ -52,6 +47,16 @@ async function run(argv: readonly string[], io: Io, screen: Screen): Promise<num
   }
   if (pages.length > 0) await screen.tell(pages.join(''));
   return exitCode;
+}
+
+async function settingsFor(spec: CommandSpec, command: Command, env: Io['env']): Promise<Settings> {
+  const options = command.optsWithGlobals<GlobalOptions & Record<string, never>>();
+  try {
+    return resolveSettings(options, env, await configFor(spec, env));
+  } catch (error) {
+    if (spec.survivesBrokenConfig !== true) throw error;
+    return resolveSettings(options, env);
+  }
 }
 
 /** Commands that only change what is stored must work, and repair it, with a wrong value in it. */

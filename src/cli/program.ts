@@ -7,6 +7,7 @@ import { apiCommand } from './commands/api.ts';
 import { authCommand } from './commands/auth.ts';
 import { completionCommand } from './commands/completion.ts';
 import { configCommand } from './commands/config.ts';
+import { doctorCommand } from './commands/doctor.ts';
 import { type Help, helpCommand } from './commands/help.ts';
 import { latestCommand } from './commands/latest.ts';
 import { mockCommand } from './commands/mock.ts';
@@ -61,7 +62,7 @@ function commandSpecs({ render, tree }: Omit<Help, 'commandNames'>): readonly Co
   const all: readonly Operation[] = Object.values(operations);
   const ofOperations = all.map((operation) => own[operation.id] ?? operationCommand(operation));
   const ofService = [...ofOperations, apiCommand, mockCommand, authCommand, configCommand];
-  const specs = [...ofService, completionCommand(tree), versionCommand];
+  const specs = [...ofService, doctorCommand, completionCommand(tree), versionCommand];
   return [...specs, helpCommand({ render, tree, commandNames: specs.map(({ name }) => name) })];
 }
 

@@ -3,22 +3,10 @@ import { CliError, usageError } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { Invocation } from '../invocation.ts';
 import { printJson } from '../output/print-json.ts';
-import { checkBaseUrl } from '../settings/base-url.ts';
-import { parseDuration } from '../settings/duration.ts';
-import { parseColor, parseOutputFormat, parseProfile, parseRetries, parseTimeout } from '../settings/global-options.ts';
+import { CONFIG_SETTINGS } from '../settings/config-settings.ts';
 import { changeConfig, configPath, configValue, noFolder, profileNames, readConfig } from '../storage/config-file.ts';
 
-/** What may be set, each with what checks it. */
-const SETTINGS: Readonly<Record<string, (text: string, label: string) => unknown>> = {
-  base_url: (text, source) => checkBaseUrl({ text, source }),
-  profile: parseProfile,
-  output: parseOutputFormat,
-  timeout: parseTimeout,
-  retries: parseRetries,
-  max_wait: parseDuration,
-  color: parseColor,
-};
-const NAMES = Object.keys(SETTINGS);
+const NAMES = Object.keys(CONFIG_SETTINGS);
 const nameArgument = { syntax: '<name>', description: NAMES.join(', '), choices: NAMES };
 const local = { asksService: false, usesConfig: true } as const;
 
@@ -113,7 +101,7 @@ async function get({ args: [name = ''], io, settings, screen }: Invocation): Pro
 
 async function set(name: string, value: string, invocation: Omit<Invocation, 'args'>): Promise<number> {
   checkName(name);
-  SETTINGS[name]?.(value, name);
+  CONFIG_SETTINGS[name]?.(value, name);
   return change(name, value, invocation);
 }
 

@@ -45,6 +45,32 @@ export const topics: Readonly<Record<string, Topic>> = {
       { term: 'TZ', text: 'time zone of times for people; data is in UTC' },
     ],
   },
+  'rate-limits': {
+    title: 'the limit per minute, the quota per month',
+    intro:
+      'Every key has a limit of requests per minute and a quota per month, both set by its plan. fxrates quota shows them and is free, but it counts for the limit per minute.',
+    entries: [
+      {
+        term: 'the limit per minute',
+        text: 'a refused request (429) is sent again when Retry-After has passed; it does not count for the month',
+      },
+      {
+        term: '--max-wait 60s',
+        text: 'the longest time to spend on such waits; a longer one fails at once with exit code 7. --no-wait: 0',
+      },
+      {
+        term: 'the quota per month',
+        text: 'is never waited for: exit code 8, with the time of the reset. One free quota call tells it from the limit per minute',
+      },
+      { term: 'quota --fail-at 80%', text: 'exit code 8 from there on, for cron and CI' },
+      {
+        term: 'latest --watch',
+        text: 'asks as often as there are new snapshots and as the rest of the month allows; --force for more often',
+      },
+      { term: 'latest --cache 10m', text: 'spends nothing while a kept answer is that young' },
+      { term: 'several processes', text: 'do not know of each other: each learns the limit from its own refusals' },
+    ],
+  },
   profiles: {
     title: 'stored settings and profiles',
     intro: 'Settings are in config.json, keys in credentials.json beside it. Only you can read the two files.',

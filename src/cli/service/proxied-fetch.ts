@@ -33,10 +33,21 @@ export function proxyFor(env: Io['env'], baseUrl: string): 'HTTPS_PROXY' | 'HTTP
   return httpProxy ? 'HTTP_PROXY' : undefined;
 }
 
+/** The proxy without user and password; `undefined` when the variable holds no URL. */
+export function proxyHost(env: Io['env'], variable: 'HTTPS_PROXY' | 'HTTP_PROXY'): string | undefined {
+  const { httpProxy = '', httpsProxy = '' } = variables(env);
+  const url = variable === 'HTTPS_PROXY' ? httpsProxy : httpProxy;
+  return isProxyUrl(url) ? new URL(url).host : undefined;
+}
+
 /** Never repeats the URL, which may hold a password. */
 function checkProxy(name: string, url: string | undefined): void {
-  if (!url || (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol))) return;
+  if (!url || isProxyUrl(url)) return;
   throw usageError(`${name} is not the URL of a proxy`, undefined, ['e.g. http://proxy.example:3128']);
+}
+
+function isProxyUrl(url: string): boolean {
+  return URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
 }
 
 /** The lower-case name comes first, as in curl. */

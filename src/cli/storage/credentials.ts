@@ -53,7 +53,7 @@ async function changeKeys(
   return path;
 }
 
-function credentialsPath(env: Io['env']): string | undefined {
+export function credentialsPath(env: Io['env']): string | undefined {
   const folder = configFolder(env);
   return folder === undefined ? undefined : join(folder, 'credentials.json');
 }

@@ -1,9 +1,10 @@
 import { stripVTControlCharacters } from 'node:util';
 import { expect, test } from 'vitest';
+import { topics } from '../../../src/cli/help/topics.ts';
 import { createGlobalOptions } from '../../../src/cli/settings/global-options.ts';
 import { runCli } from '../../helpers/cli-io.ts';
 
-const COMMANDS = ['latest', 'quota', 'api', 'mock', 'auth', 'config', 'completion', 'version', 'help'];
+const COMMANDS = ['latest', 'quota', 'api', 'mock', 'auth', 'config', 'doctor', 'completion', 'version', 'help'];
 const SUBCOMMANDS = [
   ...['login', 'status', 'logout', 'token'].map((name) => ['auth', name]),
   ...['list', 'get', 'set', 'unset', 'path'].map((name) => ['config', name]),
@@ -23,7 +24,7 @@ const PAGES = [
     [...path, '--help'],
   ]),
 ];
-const TOPICS = ['exit-codes', 'environment', 'formatting', 'profiles', 'security'];
+const TOPICS = Object.keys(topics);
 
 test.each(
   [...PAGES, ...TOPICS.map((topic) => ['help', topic])].map((argv) => [argv.join(' ') || '(nothing)', argv] as const),
