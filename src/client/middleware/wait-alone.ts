@@ -35,9 +35,8 @@ export function waitAlone(options: WaitAloneOptions) {
           return outcome;
         }
         const waitMs = waitAfter(outcome.error, request, { state, sentAt, refusals, ...options });
-        const untilMs = clock.now() + waitMs;
-        events.wait(state, { reason: 'retry_after', waitMs, until: new Date(untilMs), waiting: 1 });
-        request.log.waits(() => untilMs);
+        const until = new Date(clock.now() + waitMs);
+        events.wait(state, { reason: 'retry_after', waitMs, until, waiting: 1 });
         await abortable(clock.sleep(waitMs, request.signal.toSignal()), request.signal);
         request.log.waited(waitMs);
         request.log.again('rate_limited');

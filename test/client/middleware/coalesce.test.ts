@@ -1,9 +1,9 @@
 import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
-import { AbortError, TimeoutError } from '../../../src/client/index.ts';
+import { AbortError, type RateLimitError, TimeoutError } from '../../../src/client/index.ts';
 import { quiet } from '../../helpers/fake-clock.ts';
 import type { Reply } from '../../helpers/fake-fetch.ts';
-import { failure, rateLimited, success } from '../../helpers/service-replies.ts';
+import { failure, quotaRecord, rateLimited, success } from '../../helpers/service-replies.ts';
 import { differentCalls, errorOf, testClient } from '../../helpers/test-client.ts';
 
 /** A reply that comes when the test says so. */
@@ -192,6 +192,70 @@ test('a caller that joins late with a later deadline lets the request wait for i
   expect(await hasty).toMatchObject({ kind: 'timeout', scope: 'deadline' });
   await expect(clock.run(patient)).resolves.toEqual({ EUR: 1 });
   expect(fetch.requests).toHaveLength(3);
+});
+
+test('a caller that joins a wait longer than its deadline fails at once', async () => {
+  const { fx, fetch, clock } = testClient([rateLimited('30'), success({ EUR: 1 })]);
+  const patient = fx.latest();
+  await clock.advance(1000);
+  const joinedAt = clock.now();
+
+  const hasty = await errorOf(fx.latest({}, { deadlineMs: 10_000 }));
+  const other = fx.latest({}, { deadlineMs: 40_000 });
+
+  expect(clock.now()).toBe(joinedAt);
+  expect(hasty).toMatchObject({ kind: 'rate_limited', reason: 'deadline', attempts: [] });
+  expect((hasty as RateLimitError).retryAfterMs).toBeGreaterThanOrEqual(29_000);
+  await expect(clock.run(Promise.all([patient, other]))).resolves.toEqual([{ EUR: 1 }, { EUR: 1 }]);
+  expect(fetch.requests).toHaveLength(2);
+});
+
+test('a caller that joins a wait for its turn in the pace fails at once when that comes too late', async () => {
+  const quota = success(quotaRecord({ rate_limit_per_minute: 1000 }));
+  const { fx, fetch, clock } = testClient(success(), { pace: true, quota, deadlineMs: false });
+  await fx.latest({ call: 1 });
+  const patient = fx.latest({ call: 2 });
+  await clock.advance(1000);
+
+  const hasty = await errorOf(fx.latest({ call: 2 }, { deadlineMs: 60_000 }));
+
+  expect(hasty).toMatchObject({ kind: 'rate_limited', reason: 'deadline', message: expect.stringContaining('(pace)') });
+  await clock.run(Promise.all([patient, fx.latest({ call: 2 })]));
+  expect(fetch.requests.filter(({ url }) => url.includes('call=2'))).toHaveLength(1);
+});
+
+test('a caller that joins a wait too long for it gets a stale answer, where that is allowed', async () => {
+  const { fx, clock } = testClient([success({ EUR: 1 }), rateLimited('30'), success({ EUR: 2 })], {
+    cache: { maxAgeMs: 1000, staleIfLimitedMs: 60_000 },
+  });
+  await fx.latest();
+  await clock.advance(2000);
+  const patient = fx.latest();
+  await clock.advance(1000);
+
+  const { data, meta } = await fx.latest({}, { deadlineMs: 10_000 }).withMeta();
+
+  expect(data).toEqual({ EUR: 1 });
+  expect(meta).toMatchObject({ source: 'stale', ageMs: 3000 });
+  await expect(clock.run(patient)).resolves.toEqual({ EUR: 2 });
+});
+
+test('a caller may join a call at the head of a line that is too long for a newcomer', async () => {
+  const { fx, fetch, clock } = testClient([...Array<Reply>(2).fill(success()), rateLimited('60'), success()], {
+    rateLimit: { perMinute: 2 },
+    deadlineMs: false,
+  });
+  await clock.run(Promise.all(differentCalls(fx, 2)));
+  const line = Promise.all(differentCalls(fx, 12));
+  await clock.advance(1000);
+  const newcomer = await errorOf(fx.latest({ call: 'new' }, { deadlineMs: 70_000 }));
+
+  const joined = fx.latest({ call: 0 }, { deadlineMs: 70_000 });
+
+  expect(newcomer).toMatchObject({ reason: 'deadline' });
+  await expect(clock.run(joined)).resolves.toBeDefined();
+  await clock.run(line);
+  expect(fetch.requests.filter(({ url }) => url.endsWith('call=0')).length).toBeLessThanOrEqual(3);
 });
 
 test.each([

@@ -1,0 +1,165 @@
+import { expect, test } from 'vitest';
+import { FxRates, type FxRatesOptions, RateLimitError, type WaitEvent } from '../../../src/client/index.ts';
+import { FakeClock } from '../../helpers/fake-clock.ts';
+import type { Reply } from '../../helpers/fake-fetch.ts';
+import { respond, startRawServer } from '../../helpers/raw-server.ts';
+import { API_KEY, rateLimited, success } from '../../helpers/service-replies.ts';
+import { differentCalls, errorOf, type TestClient, testClient } from '../../helpers/test-client.ts';
+
+const TRIED = 'Retry-After 30000 is too long for the seconds of a per-minute limit and is tried as milliseconds';
+const ways: [string, FxRatesOptions][] = [
+  ['with a queue', {}],
+  ['without one', { rateLimit: false }],
+];
+
+interface Listener extends TestClient {
+  readonly warnings: string[];
+  readonly waits: WaitEvent[];
+}
+
+function listen(replies: readonly Reply[], options: FxRatesOptions = {}): Listener {
+  const warnings: string[] = [];
+  const waits: WaitEvent[] = [];
+  const hooks: FxRatesOptions = {
+    logger: { warn: (message) => warnings.push(message) },
+    onWait: (event) => waits.push(event),
+  };
+  return { ...testClient(replies, { ...hooks, ...options }), warnings, waits };
+}
+
+test.each(ways)('%s, a wait that seconds cannot mean is tried, then confirmed, each told once', async (_, options) => {
+  const script = [rateLimited('30000'), success(), rateLimited('5000'), success(), rateLimited('9000'), success()];
+  const { fx, clock, warnings, waits } = listen(script, options);
+  const startedAt = clock.now();
+
+  await clock.run(fx.latest({ call: 1 }));
+  expect(clock.now() - startedAt).toBeGreaterThanOrEqual(30_000);
+  expect(clock.now() - startedAt).toBeLessThanOrEqual(31_000);
+  await clock.run(fx.latest({ call: 2 }));
+  await clock.run(fx.latest({ call: 3 }));
+
+  expect(waits.map(({ retryAfterUnit }) => retryAfterUnit)).toEqual([
+    { value: 30_000, unit: 'milliseconds', evidence: 'on-trial' },
+    { value: 5000, unit: 'milliseconds', evidence: 'confirmed' },
+    { value: 9000, unit: 'milliseconds', evidence: 'confirmed' },
+  ]);
+  expect(warnings).toEqual([
+    `Key fx_live_…cdef: ${TRIED}; if you know the unit, set retryAfterUnit`,
+    "Key fx_live_…cdef: Retry-After 5000 is in milliseconds, as the answers of the key have shown; set retryAfterUnit: 'milliseconds' to have it so from the start",
+  ]);
+});
+
+test.each(ways)('%s, an error amid the trial says what is tried and what to set', async (_, options) => {
+  const { fx } = listen([rateLimited('30000')], options);
+
+  const error = await errorOf(fx.latest({}, { onLimit: 'throw' }));
+
+  expect(error).toBeInstanceOf(RateLimitError);
+  expect(error).toMatchObject({
+    retryAfterMs: 30_000,
+    retryAfterRaw: '30000',
+    retryAfterUnit: { value: 30_000, unit: 'milliseconds', evidence: 'on-trial' },
+  });
+  expect(String(error)).toContain(TRIED);
+  expect(String(error)).toContain('set retryAfterUnit');
+});
+
+test.each(ways)('%s, waits that were tried in vain and count down are seconds, told so', async (_, options) => {
+  const clock = new FakeClock();
+  const { fx, warnings } = listen([closedFor(300_000, { clock, unitMs: 1000 })], { clock, ...options });
+
+  const error = await clock.run(errorOf(fx.latest()));
+
+  expect(error).toMatchObject({ reason: 'max_retry_after', retryAfterUnit: { unit: 'seconds', evidence: 'refuted' } });
+  expect((error as RateLimitError).retryAfterMs).toBeGreaterThan(290_000);
+  expect(String(error)).toMatch(/is in seconds: tried as milliseconds it was refused again.*retryAfterUnit: 'seconds'/);
+  expect(warnings.map((text) => text.split(' ').at(-1))).toEqual(['retryAfterUnit', 'trial']);
+});
+
+/** A service that refuses for so long, and says how much of that is left. */
+function closedFor(ms: number, { clock, unitMs }: { readonly clock: FakeClock; readonly unitMs: number }): Reply {
+  const endsAt = clock.now() + ms;
+  return () => (clock.now() < endsAt ? rateLimited(String(Math.ceil((endsAt - clock.now()) / unitMs))) : success());
+}
+
+test('a call that the limiter itself refuses says so as well', async () => {
+  const { fx, clock } = listen([rateLimited('30000'), success()]);
+  const patient = fx.latest({ call: 1 });
+  await clock.advance(1000);
+
+  const hasty = await errorOf(fx.latest({ call: 2 }, { deadlineMs: 5000 }));
+
+  expect(hasty).toMatchObject({ reason: 'deadline', status: undefined, retryAfterUnit: { evidence: 'on-trial' } });
+  expect(String(hasty)).toContain(TRIED);
+  await clock.run(patient);
+});
+
+test('two clients of a key warn once between them, however many calls are refused', async () => {
+  const clock = new FakeClock();
+  const { fx, fetch, warnings } = listen([closedFor(30_000, { clock, unitMs: 1 })], { clock });
+  const logger = { warn: (message: string) => warnings.push(message) };
+  const other = new FxRates({ baseUrl: 'https://fx.test', apiKey: API_KEY, clock, fetch, logger });
+
+  await clock.run(Promise.all([...differentCalls(fx, 10), ...differentCalls(other, 10)]));
+
+  expect(fetch.requests.length).toBeGreaterThan(21);
+  expect(warnings).toHaveLength(1);
+});
+
+test.each<[string, FxRatesOptions, string, object | undefined]>([
+  ['whole seconds', {}, '20', { value: 20, unit: 'seconds', evidence: 'assumed' }],
+  ['a set unit', { retryAfterUnit: 'milliseconds' }, '30000', { value: 30_000, unit: 'milliseconds', evidence: 'set' }],
+  ['a decimal', {}, '20.5', undefined],
+  ['no header', {}, '', undefined],
+])('there is nothing to say of %s', async (_, options, retryAfter, retryAfterUnit) => {
+  const { fx, warnings } = listen([rateLimited(retryAfter)], options);
+
+  const error = (await errorOf(fx.latest({}, { onLimit: 'throw' }))) as RateLimitError;
+
+  expect(error.retryAfterUnit).toEqual(retryAfterUnit);
+  expect(error.message).toMatch(/and onLimit is 'throw'$/);
+  expect(warnings).toEqual([]);
+});
+
+test('a small number amid the trial says nothing about the trial', async () => {
+  const { fx } = listen([rateLimited('30000'), rateLimited('2')]);
+
+  const errors = await Promise.all(differentCalls(fx, 2, { onLimit: 'throw' }).map((call) => errorOf(call)));
+
+  expect(errors).toMatchObject([
+    { retryAfterRaw: '30000', retryAfterUnit: { value: 30_000, evidence: 'on-trial' } },
+    { retryAfterRaw: '2', retryAfterUnit: { value: 30_000, evidence: 'on-trial' } },
+  ]);
+});
+
+test('over a real socket, a service that counts in milliseconds is waited for in milliseconds', async () => {
+  const script = ['20000', undefined, '1500', undefined];
+  const arrivals: number[] = [];
+  const clock = new FakeClock();
+  const server = await startRawServer({
+    onRequest: ({ socket, index }) => {
+      arrivals.push(clock.now());
+      const retryAfter = script[index];
+      const reply = retryAfter === undefined ? success() : rateLimited(retryAfter);
+      respond(socket, { ...reply, body: JSON.stringify(reply.body) });
+    },
+  });
+  const warnings: string[] = [];
+  const fx = new FxRates({
+    baseUrl: server.url,
+    apiKey: API_KEY,
+    clock,
+    timeoutMs: 36_000_000,
+    deadlineMs: false,
+    logger: { warn: (message) => warnings.push(message) },
+  });
+
+  await clock.run(fx.latest({ call: 1 }), { horizonMs: 3_600_000 });
+  await clock.run(fx.latest({ call: 2 }), { horizonMs: 3_600_000 });
+  await server.close();
+
+  const [first = 0, second = 0, third = 0, fourth = 0] = arrivals;
+  expect(second - first).toBe(20_000);
+  expect(fourth - third).toBe(1500);
+  expect(warnings).toHaveLength(2);
+});
