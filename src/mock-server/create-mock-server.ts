@@ -1,6 +1,7 @@
 import { operations } from '../generated/operations.ts';
 import { createFetch } from './adapters/fetch.ts';
 import { Overrides } from './adapters/overrides.ts';
+import { createAssumptionCheck } from './behaviour/assumptions.ts';
 import { Behaviour } from './behaviour/behaviour.ts';
 import { createClock } from './clock/create-clock.ts';
 import { withDashboard } from './dashboard/with-dashboard.ts';
@@ -28,6 +29,7 @@ export function createMockServer(options: MockServerOptions = {}): MockServer {
   const context = { state: emptyState(seed), behaviour, now: () => clock.now() };
   const service = createHandler({
     context,
+    checkAssumptions: createAssumptionCheck(checked.onAssumption, behaviour, warn),
     operations,
     responders: { latest: createLatestResponder(checked.source), quota: quotaResponder },
   });
@@ -36,4 +38,8 @@ export function createMockServer(options: MockServerOptions = {}): MockServer {
   const exchange = createExchange({ handler, overrides, clock, journal, identify });
   const fetch = createFetch(baseUrl, exchange);
   return new MockServer({ baseUrl, seed, clock, context, journal, overrides, exchange, fetch });
+}
+
+function warn(text: string): void {
+  process.emitWarning(text, { type: 'FxratesMockWarning', code: 'FXRATES_ASSUMPTION' });
 }

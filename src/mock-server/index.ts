@@ -5,8 +5,11 @@ export {
   type Remote,
   type RemoteMockServer,
 } from './admin/connect-mock-server.ts';
-export type { BehaviourOptions, SwitchDescription } from './behaviour/behaviour.ts';
+export type { OnAssumption } from './behaviour/assumptions.ts';
+export type { SwitchDescription } from './behaviour/behaviour.ts';
+export type { BehaviourOptions, KnownValue } from './behaviour/behaviour-options.ts';
 export type { MockBehaviour } from './behaviour/mock-behaviour.ts';
+export type { PresetName } from './behaviour/presets.ts';
 export type { Provenance } from './behaviour/switch.ts';
 export type { BehaviourValues, SwitchName } from './behaviour/switches.ts';
 export type { Clock, ClockOptions, Instant, MockClock } from './clock/clock.ts';

@@ -1,4 +1,6 @@
-import type { BehaviourOptions } from './behaviour/behaviour.ts';
+import { checkedOnAssumption, type OnAssumption } from './behaviour/assumptions.ts';
+import type { BehaviourOptions } from './behaviour/behaviour-options.ts';
+import { isPresetName, PRESET_NAMES, type PresetName } from './behaviour/presets.ts';
 import type { ClockOptions } from './clock/clock.ts';
 import { invalidOption, MockServerError } from './mock-server-error.ts';
 import type { LatestSource } from './rates/latest-responder.ts';
@@ -9,8 +11,13 @@ export interface MockServerOptions {
   readonly seed?: number | undefined;
   /** Real time, or time that the test moves. Default: `'real'`. */
   readonly clock?: 'real' | 'virtual' | ClockOptions | undefined;
-  /** Values for behaviours the service does not show; see `mock.behaviour.describe()`. */
-  readonly behaviour?: BehaviourOptions | undefined;
+  /**
+   * Behaviours the service does not show: values for some, a preset (`'documented'`, `'lenient'`, `'hostile'`), both
+   * (`{ preset, … }`), or what `fxrates mock probe` has found out. See `mock.behaviour.describe()`.
+   */
+  readonly behaviour?: PresetName | BehaviourOptions | undefined;
+  /** What happens when an answer relies on one of them that `behaviour` does not name. Default: `'ignore'`. */
+  readonly onAssumption?: OnAssumption | undefined;
   /** Lets `behaviour` contradict what the service documents. Default: false. */
   readonly unsafe?: boolean | undefined;
   /** Makes the `data` of `latest` from the query; may ask `context.invented()` for what the mock would answer. */
@@ -27,7 +34,8 @@ export interface MockServerOptions {
 export interface CheckedOptions {
   readonly seed: number;
   readonly clock: 'real' | 'virtual' | ClockOptions;
-  readonly behaviour: BehaviourOptions;
+  readonly behaviour: PresetName | BehaviourOptions;
+  readonly onAssumption: OnAssumption;
   readonly unsafe: boolean;
   readonly source: LatestSource;
   readonly baseUrl: string;
@@ -37,18 +45,27 @@ export interface CheckedOptions {
 /** Refuses what cannot be, and names it. `clock`, `behaviour` and `replay` are checked where they are used. */
 export function checkOptions(options: MockServerOptions): CheckedOptions {
   const { seed = 1, clock = 'real', behaviour = {}, unsafe = false, journalSize = 1000, ...rest } = options;
-  const { baseUrl = 'https://fxrates.test', latest, replay, ...unknown } = rest;
+  const { baseUrl = 'https://fxrates.test', onAssumption = 'ignore', latest, replay, ...unknown } = rest;
   for (const name of Object.keys(unknown)) throw unknownOption(name);
   if (!Number.isSafeInteger(seed) || seed < 0) throw invalidOption('seed', seed, 'a whole number from 0');
   if (!Number.isSafeInteger(journalSize) || journalSize < 0) {
     throw invalidOption('journalSize', journalSize, 'a whole number from 0');
   }
   if (typeof unsafe !== 'boolean') throw invalidOption('unsafe', unsafe, 'true or false');
-  if (typeof behaviour !== 'object' || behaviour === null) {
-    throw invalidOption('behaviour', behaviour, 'an object of switches');
-  }
-  const source = checkedSource({ latest, replay });
-  return { seed, clock, behaviour, unsafe, source, baseUrl: checkedOrigin(baseUrl), journalSize };
+  const checked = {
+    behaviour: checkedBehaviour(behaviour),
+    onAssumption: checkedOnAssumption(onAssumption),
+    source: checkedSource({ latest, replay }),
+    baseUrl: checkedOrigin(baseUrl),
+  };
+  return { seed, clock, unsafe, journalSize, ...checked };
+}
+
+function checkedBehaviour(behaviour: unknown): PresetName | BehaviourOptions {
+  if (isPresetName(behaviour)) return behaviour;
+  // Its switches are checked one by one.
+  if (typeof behaviour === 'object' && behaviour !== null) return behaviour;
+  throw invalidOption('behaviour', behaviour, `a preset (${PRESET_NAMES.join(', ')}) or an object of switches`);
 }
 
 function checkedSource({ latest, replay }: LatestSource): LatestSource {
@@ -68,7 +85,7 @@ function checkedOrigin(baseUrl: unknown): string {
   throw invalidOption('baseUrl', baseUrl, 'an http or https origin such as https://fxrates.test');
 }
 
-const OPTION_NAMES = 'seed, clock, behaviour, unsafe, latest, replay, baseUrl and journalSize';
+const OPTION_NAMES = 'seed, clock, behaviour, onAssumption, unsafe, latest, replay, baseUrl and journalSize';
 
 function unknownOption(name: string): MockServerError {
   return new MockServerError(`${name} is not an option of createMockServer; there are ${OPTION_NAMES}.`, {

@@ -12,7 +12,6 @@ import { createDispatcher } from './adapters/undici-dispatcher.ts';
 import { createAdmin } from './admin/admin.ts';
 import { ADMIN_ROOT } from './admin/admin-root.ts';
 import { createMockBehaviour, type MockBehaviour } from './behaviour/mock-behaviour.ts';
-import type { BehaviourValues } from './behaviour/switches.ts';
 import type { Clock, DrivenClock, MockClock } from './clock/clock.ts';
 import { parseInstant } from './clock/instant.ts';
 import { createMockClock } from './clock/mock-clock.ts';
@@ -61,7 +60,6 @@ export class MockServer implements AsyncDisposable {
   readonly behaviour: MockBehaviour;
   readonly journal: MockJournal;
   readonly #parts: MockServerParts;
-  readonly #initialBehaviour: BehaviourValues;
   readonly #servers = new Set<RunningServer>();
   #stopListening: (() => void) | undefined;
 
@@ -76,7 +74,6 @@ export class MockServer implements AsyncDisposable {
     this.behaviour = createMockBehaviour(context);
     this.journal = createMockJournal(parts.journal);
     this.#parts = parts;
-    this.#initialBehaviour = context.behaviour.values;
   }
 
   /** A confirmed account and its key in one line. Default plan: `'free'`. */
@@ -176,7 +173,7 @@ export class MockServer implements AsyncDisposable {
   reset(): void {
     const { context, journal, clock, overrides, seed } = this.#parts;
     Object.assign(context.state, emptyState(seed));
-    context.behaviour.restore(this.#initialBehaviour);
+    context.behaviour.reset();
     overrides.clear();
     clock.reset();
     journal.clear();

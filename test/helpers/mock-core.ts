@@ -1,6 +1,7 @@
 import { type Operation, operations } from '../../src/generated/operations.ts';
 import type { PlanName } from '../../src/generated/service.ts';
-import { Behaviour, type BehaviourOptions } from '../../src/mock-server/behaviour/behaviour.ts';
+import { Behaviour } from '../../src/mock-server/behaviour/behaviour.ts';
+import type { BehaviourOptions } from '../../src/mock-server/behaviour/behaviour-options.ts';
 import { createHandler } from '../../src/mock-server/http/handler.ts';
 import { quotaResponder } from '../../src/mock-server/http/quota-responder.ts';
 import type { Responder } from '../../src/mock-server/http/responder.ts';

@@ -8,8 +8,12 @@ test.each([
   [{ seed: '7' }, 'seed is "7"; expected a whole number from 0.'],
   [{ journalSize: -1 }, 'journalSize is -1'],
   [{ unsafe: 'yes' }, 'unsafe is "yes"; expected true or false.'],
-  [{ behaviour: 'strict' }, 'behaviour is "strict"; expected an object of switches.'],
+  [
+    { behaviour: 'strict' },
+    'behaviour is "strict"; expected a preset (documented, lenient, hostile) or an object of switches.',
+  ],
   [{ behaviour: null }, 'behaviour is null'],
+  [{ onAssumption: 'throw' }, "onAssumption is \"throw\"; expected 'ignore', 'warn' or 'error'."],
   [{ clock: 'frozen' }, "clock is \"frozen\"; expected 'real', 'virtual' or { mode, now, autoAdvance }."],
   [{ clock: 5 }, 'clock is 5'],
   [{ clock: { mode: 'fast' } }, 'clock.mode is "fast"'],

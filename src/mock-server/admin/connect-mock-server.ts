@@ -1,4 +1,6 @@
-import type { BehaviourOptions, SwitchDescription } from '../behaviour/behaviour.ts';
+import type { SwitchDescription } from '../behaviour/behaviour.ts';
+import type { BehaviourOptions } from '../behaviour/behaviour-options.ts';
+import type { PresetName } from '../behaviour/presets.ts';
 import type { BehaviourValues } from '../behaviour/switches.ts';
 import type { MockClock } from '../clock/clock.ts';
 import type { Audit } from '../journal/audit.ts';
@@ -33,7 +35,7 @@ export interface RemoteMockServer
   readonly behaviour: {
     values(): Promise<BehaviourValues>;
     describe(): Promise<readonly SwitchDescription[]>;
-    set(options: BehaviourOptions): Promise<void>;
+    set(options: PresetName | BehaviourOptions): Promise<void>;
   };
   readonly journal: {
     /** Oldest first; the newest `limit` of them. Default: 1000, which is also the most. */
@@ -69,7 +71,9 @@ export function connectMockServer(url: string, token = tokenIn(url)): RemoteMock
     behaviour: {
       values: async () => (await ask('GET', '/behaviour')) as BehaviourValues,
       describe: async () => (await ask('GET', '/behaviour/describe')) as SwitchDescription[],
-      set: async (options) => void (await ask('PATCH', '/behaviour', { body: options })),
+      set: async (options) => {
+        await ask('PATCH', '/behaviour', { body: typeof options === 'string' ? { preset: options } : options });
+      },
     },
     journal: remoteJournal(ask),
     expectRequests: (filter = {}) => ({ toHaveCount: (count) => expectRemote(ask, filter, count) }),

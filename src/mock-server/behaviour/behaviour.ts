@@ -1,9 +1,7 @@
-import { invalidOption, MockServerError, show } from '../mock-server-error.ts';
-import type { Provenance, Switch } from './switch.ts';
+import { type BehaviourOptions, changedSettings, DEFAULT_SETTINGS, type Settings } from './behaviour-options.ts';
+import type { PresetName } from './presets.ts';
+import type { Provenance } from './switch.ts';
 import { type BehaviourValues, SWITCH_NAMES, type SwitchName, switches } from './switches.ts';
-
-/** Values for some switches. */
-export type BehaviourOptions = { readonly [Name in SwitchName]?: BehaviourValues[Name] | undefined };
 
 /** What is known about one switch, and the value it has now. */
 export interface SwitchDescription {
@@ -11,20 +9,27 @@ export interface SwitchDescription {
   readonly value: unknown;
   readonly default: unknown;
   readonly alternatives: readonly unknown[];
+  /** How the value is known. */
   readonly provenance: Provenance;
+  /** Whether the value was chosen, observed or documented: it is no silent guess. */
+  readonly accepted: boolean;
   readonly notShown: string | undefined;
   readonly why: string;
 }
 
 /** The switches of one mock, and which of them the request in hand has asked. */
 export class Behaviour {
+  #settings: Settings;
   #values: BehaviourValues;
   #exercised: SwitchName[] = [];
+  readonly #initial: Settings;
   readonly #unsafe: boolean;
 
-  constructor(options: BehaviourOptions, { unsafe = false } = {}) {
+  constructor(options: PresetName | BehaviourOptions, { unsafe = false } = {}) {
     this.#unsafe = unsafe;
-    this.#values = merged(DEFAULTS, options, unsafe);
+    this.#initial = changedSettings(DEFAULT_SETTINGS, options, { unsafe });
+    this.#settings = this.#initial;
+    this.#values = valuesOf(this.#initial);
   }
 
   get values(): BehaviourValues {
@@ -44,52 +49,42 @@ export class Behaviour {
     return exercised;
   }
 
+  /** Those of `names` whose value is a guess that nobody has accepted. */
+  guessesAmong(names: readonly SwitchName[]): readonly SwitchName[] {
+    return names.filter((name) => this.#settings.get(name)?.isAccepted === false);
+  }
+
   /** Changes some switches; either all of them or, when one is wrong, none. */
-  set(options: BehaviourOptions): void {
-    this.#values = merged(this.#values, options, this.#unsafe);
+  set(options: PresetName | BehaviourOptions): void {
+    this.#take(changedSettings(this.#settings, options, { unsafe: this.#unsafe }));
   }
 
   /** Takes the values of a snapshot; a switch it does not have yet gets its default. */
   restore(values: BehaviourValues): void {
-    this.#values = merged(DEFAULTS, values, true);
+    // How a value is known is no part of a snapshot: where it differs, it is the snapshot that chose it.
+    const same = new Map(Array.from(this.#settings).filter(([name, { value }]) => value === values[name]));
+    this.#take(new Map([...changedSettings(DEFAULT_SETTINGS, values, { unsafe: true }), ...same]));
+  }
+
+  /** Goes back to the switches as they were made. */
+  reset(): void {
+    this.#take(this.#initial);
   }
 
   describe(): readonly SwitchDescription[] {
-    return SWITCH_NAMES.map((name) => {
-      const { default: byDefault, alternatives, provenance, notShown, why } = switches[name];
-      return { name, value: this.#values[name], default: byDefault, alternatives, provenance, notShown, why };
+    return Array.from(this.#settings, ([name, { value, provenance, isAccepted: accepted }]) => {
+      const { default: byDefault, alternatives, notShown, why } = switches[name];
+      return { name, value, default: byDefault, alternatives, provenance, accepted, notShown, why };
     });
   }
-}
 
-const DEFAULTS = Object.fromEntries(
-  SWITCH_NAMES.map((name) => [name, switches[name].default]),
-) as unknown as BehaviourValues;
-
-function merged(values: BehaviourValues, options: BehaviourOptions, unsafe: boolean): BehaviourValues {
-  const given = Object.entries(options).filter(([, value]) => value !== undefined);
-  for (const [name, value] of given) check(name, value, unsafe);
-  return { ...values, ...Object.fromEntries(given) };
-}
-
-function check(name: string, value: unknown, unsafe: boolean): void {
-  if (!isSwitchName(name)) throw unknownSwitch(name);
-  const known: Switch<unknown> = switches[name];
-  if (!known.accepts(value)) throw invalidOption(`behaviour.${name}`, value, known.expected);
-  if (known.provenance === 'documented' && value !== known.default && !unsafe) {
-    throw new MockServerError(
-      `behaviour.${name} is documented to be ${show(known.default)}; createMockServer({ unsafe: true }) changes it all the same.`,
-      { code: 'invalid_option' },
-    );
+  #take(settings: Settings): void {
+    this.#settings = settings;
+    this.#values = valuesOf(settings);
   }
 }
 
-function isSwitchName(name: string): name is SwitchName {
-  return Object.hasOwn(switches, name);
-}
-
-function unknownSwitch(name: string): MockServerError {
-  return new MockServerError(`behaviour.${name} is not a switch; there are ${SWITCH_NAMES.join(', ')}.`, {
-    code: 'invalid_option',
-  });
+function valuesOf(settings: Settings): BehaviourValues {
+  // Checked when they were set.
+  return Object.fromEntries(SWITCH_NAMES.map((name) => [name, settings.get(name)?.value])) as BehaviourValues;
 }

@@ -1,5 +1,7 @@
 import type { ServiceContext } from '../service/service-state.ts';
-import type { BehaviourOptions, SwitchDescription } from './behaviour.ts';
+import type { SwitchDescription } from './behaviour.ts';
+import type { BehaviourOptions } from './behaviour-options.ts';
+import type { PresetName } from './presets.ts';
 import type { BehaviourValues } from './switches.ts';
 
 /** The behaviours the service does not show, as users see and change them. */
@@ -7,8 +9,8 @@ export interface MockBehaviour {
   readonly values: BehaviourValues;
   /** Every switch with its value, default, alternatives, provenance, and why it exists. */
   describe(): readonly SwitchDescription[];
-  /** Changes some switches from the next request on. Another kind of window begins empty. */
-  set(options: BehaviourOptions): void;
+  /** Changes some switches, or all to a preset, from the next request on. Another kind of window begins empty. */
+  set(options: PresetName | BehaviourOptions): void;
 }
 
 export function createMockBehaviour({ behaviour, state }: ServiceContext): MockBehaviour {

@@ -1,4 +1,5 @@
 import type { Operation } from '../../generated/operations.ts';
+import type { CheckAssumptions } from '../behaviour/assumptions.ts';
 import type { JournalDraft } from '../journal/journal-entry.ts';
 import { redactKeys } from '../redact-keys.ts';
 import type { ServiceContext } from '../service/service-state.ts';
@@ -13,6 +14,8 @@ import { createDateHeader, writeResponse } from './write-response.ts';
 
 export interface HandlerOptions {
   readonly context: ServiceContext;
+  /** Has the last word about an answer. */
+  readonly checkAssumptions?: CheckAssumptions | undefined;
   readonly operations: Readonly<Record<string, Operation>>;
   /** By operation id; the other operations answer their example. */
   readonly responders: Readonly<Record<string, Responder>>;
@@ -27,9 +30,11 @@ export interface Handled {
   readonly response: MockResponse | undefined;
   /** `undefined` for what the journal has nothing to do with, such as the dashboard. */
   readonly entry: JournalDraft | undefined;
+  /** Milliseconds of the mock's clock until the answer goes out, infinity for never. Default: 0. */
+  readonly waitMs?: number | undefined;
 }
 
-export function createHandler({ context, operations, responders }: HandlerOptions): Handler {
+export function createHandler({ context, checkAssumptions, operations, responders }: HandlerOptions): Handler {
   const dateHeader = createDateHeader();
   const findRoute = createRouter(operations);
   const answering: Answering = {
@@ -43,7 +48,9 @@ export function createHandler({ context, operations, responders }: HandlerOption
     // Switches asked since the last request were asked by the test, not by this one.
     context.behaviour.takeExercised();
     const at = context.now();
-    const { answer, ...facts } = safely(answering, request, { target, route, at });
+    const { answer: answered, ...facts } = safely(answering, request, { target, route, at });
+    const switches = context.behaviour.takeExercised();
+    const answer = checkAssumptions?.(answered, switches) ?? answered;
     const entry: JournalDraft = {
       at,
       method,
@@ -59,7 +66,7 @@ export function createHandler({ context, operations, responders }: HandlerOption
       rate: facts.rate,
       quota: facts.quota,
       earlyByMs: facts.earlyByMs,
-      switches: context.behaviour.takeExercised(),
+      switches,
       faults: [],
     };
     return { response: writeResponse(answer, method, dateHeader(at)), entry };

@@ -57,6 +57,7 @@ test('describe tells of every switch its value, default, alternatives, provenanc
     default: 'sliding-log',
     alternatives: ['fixed-epoch', 'fixed-first-request', 'sliding-counter', 'token-bucket'],
     provenance: 'assumed',
+    accepted: true,
     notShown: 'rate-window',
     why: expect.stringContaining('not shown'),
   });

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { Behaviour, type BehaviourOptions } from '../../../src/mock-server/behaviour/behaviour.ts';
+import { Behaviour } from '../../../src/mock-server/behaviour/behaviour.ts';
+import type { BehaviourOptions } from '../../../src/mock-server/behaviour/behaviour-options.ts';
 import { retryAfter } from '../../../src/mock-server/http/retry-after.ts';
 
 const DECIMAL = { retryAfterFormat: 'decimal' } as const;

@@ -3,13 +3,19 @@ import { createMockServer, type MockServerOptions } from '../../../src/mock-serv
 import { createLatestResponder } from '../../../src/mock-server/rates/latest-responder.ts';
 import { MockCore } from '../../helpers/mock-core.ts';
 
+interface Envelope {
+  readonly success: boolean;
+  readonly data: Readonly<Record<string, unknown>>;
+  readonly error: { readonly code: string; readonly message: string };
+}
+
 function mockWith(options: MockServerOptions) {
   const mock = createMockServer({ clock: 'virtual', ...options });
   const { id, key } = mock.createKey({ plan: 'developer' });
   const latest = async (query = '', { inUrl = false } = {}) => {
     const url = `${mock.baseUrl}/api/v1/latest?${inUrl ? `api_key=${key}&` : ''}${query}`;
     const response = await mock.fetch(url, inUrl ? {} : { headers: { authorization: key } });
-    return { status: response.status, body: await response.json() };
+    return { status: response.status, body: (await response.json()) as Envelope };
   };
   return { mock, id, latest };
 }

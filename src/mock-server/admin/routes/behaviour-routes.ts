@@ -20,7 +20,7 @@ const values = z.strictObject(describedAs(value));
 // The mock itself checks the values, and names the wrong one.
 const changes = z.strictObject({
   preset: z.enum(PRESET_NAMES as readonly [PresetName, ...PresetName[]]).optional(),
-  about: z.unknown().describe('A note; not read.'),
+  about: z.unknown().optional().describe('A note; not read.'),
   ...describedAs(z.union([value, z.strictObject({ value, provenance })]).optional()),
 });
 

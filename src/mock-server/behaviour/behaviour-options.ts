@@ -1,0 +1,99 @@
+import { invalidOption, MockServerError, show } from '../mock-server-error.ts';
+import { isPresetName, PRESET_NAMES, type PresetName, presets } from './presets.ts';
+import type { Provenance, Switch } from './switch.ts';
+import { type BehaviourValues, SWITCH_NAMES, type SwitchName, switches } from './switches.ts';
+
+/** Values for some switches. */
+export type SwitchValues = { readonly [Name in SwitchName]?: BehaviourValues[Name] | undefined };
+
+/** A value and how it is known; files that a probe wrote hold these. */
+export interface KnownValue<Value = unknown> {
+  readonly value: Value;
+  readonly provenance: Provenance;
+}
+
+/**
+ * What is wanted of some switches: a value, or a value with its provenance. A preset comes first, whatever else is
+ * given changes it.
+ */
+export type BehaviourOptions = {
+  readonly [Name in SwitchName]?: BehaviourValues[Name] | KnownValue<BehaviourValues[Name]> | undefined;
+} & {
+  readonly preset?: PresetName | undefined;
+  /** A note for people, such as a probe leaves; the mock does not read it. */
+  readonly about?: unknown;
+};
+
+/** The setting of one switch. */
+export interface Setting extends KnownValue {
+  /** Whether somebody chose the value, or it was observed: then no answer that depends on it relies on a guess. */
+  readonly isAccepted: boolean;
+}
+
+export type Settings = ReadonlyMap<SwitchName, Setting>;
+
+/** No switch set. */
+export const DEFAULT_SETTINGS: Settings = new Map(SWITCH_NAMES.map((name) => [name, defaultSetting(name)]));
+
+function defaultSetting(name: SwitchName): Setting {
+  const { default: value, provenance } = switches[name];
+  return { value, provenance, isAccepted: provenance !== 'assumed' };
+}
+
+/** The settings after a change: all of it or, when something is wrong, an error that names it. */
+export function changedSettings(
+  current: Settings,
+  options: PresetName | BehaviourOptions,
+  { unsafe }: { readonly unsafe: boolean },
+): Settings {
+  const { preset, about: _, ...given } = typeof options === 'string' ? { preset: options } : options;
+  const chosen = Object.entries({ ...(preset === undefined ? {} : presetValues(preset)), ...defined(given) });
+  const changed = new Map(preset === undefined ? current : DEFAULT_SETTINGS);
+  for (const [name, wanted] of chosen) {
+    if (!isSwitchName(name)) throw unknownSwitch(name);
+    changed.set(name, readSetting(name, wanted, unsafe));
+  }
+  return changed;
+}
+
+function presetValues(preset: unknown): SwitchValues {
+  if (isPresetName(preset)) return presets[preset];
+  throw invalidOption('behaviour.preset', preset, `one of ${PRESET_NAMES.join(', ')}`);
+}
+
+function defined(given: object): object {
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+}
+
+function readSetting(name: SwitchName, wanted: unknown, unsafe: boolean): Setting {
+  const known: Switch<unknown> = switches[name];
+  const isKnown = typeof wanted === 'object' && wanted !== null && 'value' in wanted && 'provenance' in wanted;
+  const { value, provenance } = isKnown ? wanted : { value: wanted, provenance: known.provenance };
+  checkValue(name, value, unsafe);
+  if (provenance !== 'assumed' && provenance !== 'documented' && provenance !== 'observed') {
+    throw invalidOption(`behaviour.${name}.provenance`, provenance, 'assumed, documented or observed');
+  }
+  // A bare value was chosen by whoever wrote it; one that says it is assumed was not.
+  return { value, provenance, isAccepted: !isKnown || provenance !== 'assumed' };
+}
+
+function checkValue(name: SwitchName, value: unknown, unsafe: boolean): void {
+  const known: Switch<unknown> = switches[name];
+  if (!known.accepts(value)) throw invalidOption(`behaviour.${name}`, value, known.expected);
+  if (known.provenance === 'documented' && value !== known.default && !unsafe) {
+    throw new MockServerError(
+      `behaviour.${name} is documented to be ${show(known.default)}; createMockServer({ unsafe: true }) changes it all the same.`,
+      { code: 'invalid_option' },
+    );
+  }
+}
+
+function isSwitchName(name: string): name is SwitchName {
+  return Object.hasOwn(switches, name);
+}
+
+function unknownSwitch(name: string): MockServerError {
+  return new MockServerError(`behaviour.${name} is not a switch; there are ${SWITCH_NAMES.join(', ')}.`, {
+    code: 'invalid_option',
+  });
+}

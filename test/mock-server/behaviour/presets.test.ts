@@ -1,0 +1,68 @@
+import { expect, test } from 'vitest';
+import { presets } from '../../../src/mock-server/behaviour/presets.ts';
+import { SWITCH_NAMES, switches } from '../../../src/mock-server/behaviour/switches.ts';
+import { createMockServer } from '../../../src/mock-server/index.ts';
+
+const undocumented = SWITCH_NAMES.filter((name) => switches[name].provenance !== 'documented');
+const defaults = createMockServer().behaviour.values;
+
+test('documented keeps every default, and none of them as accepted', () => {
+  const { behaviour } = createMockServer({ behaviour: 'documented' });
+
+  expect(behaviour.values).toEqual(defaults);
+  expect(behaviour.describe().filter(({ accepted }) => accepted)).toMatchObject([{ name: 'revocationDelayMs' }]);
+});
+
+test.each(['lenient', 'hostile'] as const)(
+  '%s chooses a value for every switch, and nothing that is documented',
+  (name) => {
+    const { behaviour } = createMockServer({ behaviour: name });
+
+    expect(Object.keys(presets[name]).sort()).toEqual([...undocumented].sort());
+    expect(behaviour.values).toEqual({ ...defaults, ...presets[name] });
+    expect(behaviour.describe().every(({ accepted }) => accepted)).toBe(true);
+  },
+);
+
+test('lenient and hostile differ in most switches', () => {
+  const different = undocumented.filter((name) => presets.lenient[name] !== presets.hostile[name]);
+
+  expect(different.length).toBeGreaterThan(25);
+});
+
+test('what is given beside a preset changes it', () => {
+  const { values } = createMockServer({ behaviour: { preset: 'hostile', rateWindow: 'token-bucket' } }).behaviour;
+
+  expect([values.rateWindow, values.missingKey]).toEqual(['token-bucket', '403 forbidden']);
+});
+
+test('a preset that is set later replaces every switch, one switch only itself', () => {
+  const { behaviour } = createMockServer({ behaviour: { quotaPeriod: 'anniversary' } });
+
+  behaviour.set({ unlimitedAs: -1 });
+  expect([behaviour.values.quotaPeriod, behaviour.values.unlimitedAs]).toEqual(['anniversary', -1]);
+
+  behaviour.set('lenient');
+  expect(behaviour.values).toEqual({ ...defaults, ...presets.lenient });
+
+  behaviour.set('documented');
+  expect(behaviour.values).toEqual(defaults);
+});
+
+test('a preset that there is not is refused with those there are', () => {
+  expect(() => createMockServer({ behaviour: { preset: 'strict' as never } })).toThrow(
+    'behaviour.preset is "strict"; expected one of documented, lenient, hostile.',
+  );
+});
+
+test('the preset survives a reset and a snapshot', () => {
+  const mock = createMockServer({ behaviour: 'hostile' });
+  const before = mock.behaviour.describe();
+
+  mock.behaviour.set('lenient');
+  mock.reset();
+  expect(mock.behaviour.describe()).toEqual(before);
+
+  mock.restore(JSON.parse(JSON.stringify(mock.snapshot())));
+  expect(mock.behaviour.describe()).toEqual(before);
+});
