@@ -29,6 +29,7 @@ export { FxRates, type GetOptions } from './fxrates.ts';
 export type { ApiKeyOption } from './keys/key-source.ts';
 export type { AuthForm, CacheOptions, FxRatesOptions, QuotaGuardOptions, RateLimitOptions } from './options.ts';
 export { forecastQuota, type QuotaForecast } from './quota/forecast.ts';
+export { granularityMs } from './quota/granularity.ts';
 export type { QuotaEstimate } from './quota/quota-ledger.ts';
 export type { SchemaIssue, SchemaOutput, StandardSchema } from './standard-schema.ts';
 export type { KeyLimits } from './state/key-limits.ts';
