@@ -7,6 +7,7 @@ export {
 } from './admin/connect-mock-server.ts';
 export type { OnAssumption } from './behaviour/assumptions.ts';
 export type { SwitchDescription } from './behaviour/behaviour.ts';
+export { type BehaviourCase, behaviourMatrix, type MatrixOptions } from './behaviour/behaviour-matrix.ts';
 export type { BehaviourOptions, KnownValue } from './behaviour/behaviour-options.ts';
 export type { MockBehaviour } from './behaviour/mock-behaviour.ts';
 export type { PresetName } from './behaviour/presets.ts';
