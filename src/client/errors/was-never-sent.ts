@@ -1,3 +1,4 @@
+import { isCertificateProblem } from './network-advice.ts';
 import { NetworkError } from './network-error.ts';
 
 /** Failures before a connection stands: the request cannot have reached the service, so nothing counted it. */
@@ -12,5 +13,6 @@ const BEFORE_SENDING: readonly (string | undefined)[] = [
 
 /** Whether the request behind an error certainly never reached the service. */
 export function wasNeverSent(error: unknown): boolean {
-  return error instanceof NetworkError && BEFORE_SENDING.includes(error.code);
+  if (!(error instanceof NetworkError)) return false;
+  return BEFORE_SENDING.includes(error.code) || isCertificateProblem(error.code);
 }

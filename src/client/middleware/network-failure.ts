@@ -1,5 +1,6 @@
 import { inspect } from 'node:util';
 import { FxRatesError } from '../errors/fxrates-error.ts';
+import { networkAdvice } from '../errors/network-advice.ts';
 import { NetworkError } from '../errors/network-error.ts';
 import type { ApiKey } from '../keys/api-key.ts';
 import type { KeyedRequest } from '../request.ts';
@@ -13,8 +14,13 @@ export function networkFailure(error: unknown, { key, log }: KeyedRequest, baseU
   const cause = withoutKey(error, key);
   const code = key.redact(codeOf(error) ?? '') || undefined;
   const why = code ?? (cause instanceof Error ? cause.message : String(cause));
+  const advice = networkAdvice(code);
   const message = `No valid HTTP response from ${new URL(baseUrl).host}: ${why}`;
-  return new NetworkError(message, { cause, code, attempts: log.attempts });
+  return new NetworkError(advice === undefined ? message : `${message}; ${advice}`, {
+    cause,
+    code,
+    attempts: log.attempts,
+  });
 }
 
 /** The error itself when nothing in it shows the key; else a copy of its text without the key (a `fetch` may put the URL into it). */

@@ -1,6 +1,7 @@
 import { abortable } from '../abortable.ts';
 import { backoffMs } from '../backoff.ts';
 import type { Clock } from '../clock.ts';
+import { isCertificateProblem } from '../errors/network-advice.ts';
 import { NetworkError } from '../errors/network-error.ts';
 import { RequestError } from '../errors/request-error.ts';
 import { ServerError } from '../errors/server-error.ts';
@@ -71,7 +72,7 @@ function waitBeforeRetry(
 type RetryableError = NetworkError | ServerError | RequestError | TimeoutError;
 
 function isRetryable(error: unknown): error is RetryableError {
-  if (error instanceof NetworkError) return true;
+  if (error instanceof NetworkError) return !isCertificateProblem(error.code);
   if (error instanceof TimeoutError) return error.scope === 'attempt';
   return (error instanceof ServerError || error instanceof RequestError) && RETRYABLE_STATUSES.includes(error.status);
 }

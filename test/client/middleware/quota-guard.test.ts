@@ -144,6 +144,7 @@ test.each<[string, Reply, number]>([
   ['failed by the service', failure(500), 1],
   ['broken off', new Error('reset'), 1],
   ['never sent', Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }), 0],
+  ['kept back from a wrong certificate', Object.assign(new Error('no'), { code: 'CERT_HAS_EXPIRED' }), 0],
 ])('a request that was %s counts %s', async (_, reply, used) => {
   const { fx } = guarded(reply, { maxRetries: 0, onLimit: 'throw' });
   await fx.quota();

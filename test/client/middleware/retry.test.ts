@@ -4,11 +4,14 @@ import type { Reply } from '../../helpers/fake-fetch.ts';
 import { failure, quotaRecord, success } from '../../helpers/service-replies.ts';
 import { differentCalls, errorOf, testClient } from '../../helpers/test-client.ts';
 
-const lost = Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' });
+const failed = (code: string) => Object.assign(new Error(`failed: ${code}`), { code });
+const lost = failed('ECONNRESET');
 
 test.each<[string, Reply]>([
   ['a lost connection', lost],
   ['a fetch that failed', new TypeError('fetch failed', { cause: lost })],
+  ['a name server that is busy', failed('EAI_AGAIN')],
+  ['a host that is not known (yet)', failed('ENOTFOUND')],
   ['a 408', failure(408)],
   ['a 500', failure(500)],
   ['a 502 of a proxy', { status: 502, body: '<html>Bad gateway</html>' }],
@@ -41,6 +44,8 @@ test.each<[string, Reply]>([
   ['a redirect', { status: 302, headers: { location: 'https://elsewhere.test/' }, body: '' }],
   ['a body that is not JSON', { body: '<html></html>' }],
   ['a body that is not the contract’s', { body: { success: true } }],
+  ['a certificate that is not trusted', failed('SELF_SIGNED_CERT_IN_CHAIN')],
+  ['a certificate that has expired, through fetch,', new TypeError('failed', { cause: failed('CERT_HAS_EXPIRED') })],
 ])('%s is not tried again', async (_, reply) => {
   const { fx, fetch, clock } = testClient(reply, { quota: success(quotaRecord()) });
 
@@ -62,6 +67,15 @@ test.each([
   expect(error).toMatchObject({ kind: 'network', code: 'ECONNRESET', cause: lost });
   expect((error as { attempts: unknown[] }).attempts).toHaveLength(attempts);
   expect(fetch.requests).toHaveLength(attempts);
+});
+
+test.each([
+  ['ENOTFOUND', 'No valid HTTP response from fx.test: ENOTFOUND; there is no such host; check baseUrl'],
+  ['ECONNRESET', 'No valid HTTP response from fx.test: ECONNRESET'],
+])('the error of %s says what to do where there is something to do', async (code, message) => {
+  const { fx } = testClient(failed(code), { maxRetries: 0 });
+
+  expect(await errorOf(fx.latest())).toMatchObject({ kind: 'network', code, message });
 });
 
 test('a 503 that says when is tried again no earlier', async () => {

@@ -1,0 +1,33 @@
+const EXTRA_CA = 'start Node with NODE_EXTRA_CA_CERTS=/path/to/ca.pem if you trust who signed it';
+const VALIDITY = "check the certificate's dates and this machine's clock";
+
+/** The next step for a server whose certificate Node refuses, by Node's code (OpenSSL's X509_V_ERR names, mostly). */
+const ABOUT_CERTIFICATES = new Map([
+  ['DEPTH_ZERO_SELF_SIGNED_CERT', EXTRA_CA],
+  ['SELF_SIGNED_CERT_IN_CHAIN', EXTRA_CA],
+  ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', EXTRA_CA],
+  ['UNABLE_TO_GET_ISSUER_CERT', EXTRA_CA],
+  ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', EXTRA_CA],
+  ['CERT_UNTRUSTED', EXTRA_CA],
+  ['CERT_HAS_EXPIRED', VALIDITY],
+  ['CERT_NOT_YET_VALID', VALIDITY],
+  ['ERR_TLS_CERT_ALTNAME_INVALID', 'the certificate is for another host; check baseUrl'],
+  ['HOSTNAME_MISMATCH', 'the certificate is for another host; check baseUrl'],
+  ['CERT_REVOKED', 'the certificate has been revoked'],
+  ['CERT_REJECTED', 'the certificate is marked to be rejected'],
+  ['CERT_SIGNATURE_FAILURE', 'the signature of the certificate is wrong'],
+  ['INVALID_CA', 'the certificate was signed by one that may not sign'],
+  ['INVALID_PURPOSE', 'the certificate is not meant for servers'],
+]);
+
+/** Whether trying again is no use: the server showed a certificate that Node will refuse the next time, too. */
+export function isCertificateProblem(code: string | undefined): boolean {
+  return code !== undefined && ABOUT_CERTIFICATES.has(code);
+}
+
+/** What to do about a failure of the network; `undefined` where only time helps. */
+export function networkAdvice(code: string | undefined): string | undefined {
+  // Tried again all the same: a name server that has just started, or lost its own, says that too.
+  if (code === 'ENOTFOUND') return 'there is no such host; check baseUrl';
+  return ABOUT_CERTIFICATES.get(code ?? '');
+}

@@ -1,0 +1,90 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { Agent } from 'undici';
+import { afterEach, expect, test } from 'vitest';
+import { FxRates, type FxRatesOptions, type NetworkError } from '../../../src/client/index.ts';
+import { selfSigned } from '../../helpers/self-signed.ts';
+import { API_KEY, success } from '../../helpers/service-replies.ts';
+import { errorOf } from '../../helpers/test-client.ts';
+
+const run = promisify(execFile);
+const child = new URL('./certificates.child.ts', import.meta.url).pathname;
+const expired = selfSigned({ years: [2000, 2001] });
+const future = selfSigned({ years: [2900, 2901] });
+const otherHost = selfSigned({ host: 'other.test' });
+
+let server: Server | undefined;
+
+afterEach(async () => {
+  server?.closeAllConnections();
+  await new Promise((resolve) => server?.close(resolve));
+});
+
+/** A service on a real socket that shows this certificate; how often it was connected to, and asked. */
+async function serve(credentials: { readonly cert: string; readonly key: string }) {
+  const counts = { connections: 0, requests: 0 };
+  server = createServer(credentials, (_, response) => {
+    counts.requests += 1;
+    response.end(JSON.stringify(success({ EUR: 1 }).body));
+  });
+  server.on('connection', () => {
+    counts.connections += 1;
+  });
+  await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve));
+  return { counts, url: `https://localhost:${(server.address() as AddressInfo).port}` };
+}
+
+/** For a server that is trusted, so that nothing but the point in question is wrong with it. */
+function trusting(ca: string): FxRatesOptions {
+  return { dispatcher: new Agent({ connect: { ca } }) };
+}
+
+test.each<[string, { readonly cert: string; readonly key: string }, () => FxRatesOptions, string, string]>([
+  ['self-signed', selfSigned(), () => ({}), 'DEPTH_ZERO_SELF_SIGNED_CERT', 'NODE_EXTRA_CA_CERTS'],
+  [
+    'self-signed, through fetch,',
+    selfSigned(),
+    () => ({ fetch: globalThis.fetch }),
+    'DEPTH_ZERO_SELF_SIGNED_CERT',
+    'NODE_EXTRA_CA_CERTS',
+  ],
+  ['expired', expired, () => trusting(expired.cert), 'CERT_HAS_EXPIRED', "this machine's clock"],
+  ['not yet valid', future, () => trusting(future.cert), 'CERT_NOT_YET_VALID', "this machine's clock"],
+  [
+    'another host’s',
+    otherHost,
+    () => trusting(otherHost.cert),
+    'ERR_TLS_CERT_ALTNAME_INVALID',
+    'for another host; check baseUrl',
+  ],
+])('a certificate that is %s fails a call once, with the next step', async (_, credentials, options, code, advice) => {
+  const { counts, url } = await serve(credentials);
+  const fx = new FxRates({ baseUrl: url, apiKey: API_KEY, ...options() });
+
+  const error = (await errorOf(fx.latest())) as NetworkError;
+
+  expect(error).toMatchObject({ kind: 'network', code, attempts: [{ status: undefined }] });
+  expect(error.message).toContain(advice);
+  expect(counts).toEqual({ connections: 1, requests: 0 });
+  expect(fx.limits()).toMatchObject({ inFlight: 0 });
+});
+
+test('a certificate in NODE_EXTRA_CA_CERTS is trusted, as the error says', async () => {
+  const credentials = selfSigned();
+  const { url } = await serve(credentials);
+  const folder = await mkdtemp(join(tmpdir(), 'fxrates-ca-'));
+  const file = join(folder, 'ca.pem');
+  await writeFile(file, credentials.cert);
+
+  const { stdout } = await run(process.execPath, ['--import', 'tsx', child, url], {
+    env: { ...process.env, NODE_EXTRA_CA_CERTS: file },
+  });
+  await rm(folder, { recursive: true });
+
+  expect(JSON.parse(stdout)).toEqual({ EUR: 1 });
+});
