@@ -27,7 +27,7 @@ test('each: the defaults, then every other value alone', () => {
 
 test('without names there is every value of every switch that is not documented', () => {
   const undocumented = SWITCH_NAMES.filter((name) => switches[name].provenance !== 'documented');
-  const others = undocumented.flatMap((name) => switches[name].alternatives);
+  const others = undocumented.flatMap((name): readonly unknown[] => switches[name].alternatives);
 
   const cases = behaviourMatrix();
 
