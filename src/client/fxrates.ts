@@ -11,6 +11,7 @@ import { createApiCall } from './create-api-call.ts';
 import { operationEndpoint, pathEndpoint } from './endpoints.ts';
 import { ConfigError } from './errors/config-error.ts';
 import { ClientEvents } from './events.ts';
+import type { ApiKey } from './keys/api-key.ts';
 import { createKeySource, type KeySource } from './keys/key-source.ts';
 import type { Answer, Caller } from './middleware/coalesce.ts';
 import type { FxRatesOptions } from './options.ts';
@@ -21,6 +22,7 @@ import type { Endpoint } from './request.ts';
 import type { SchemaOutput, StandardSchema } from './standard-schema.ts';
 import type { KeyLimits } from './state/key-limits.ts';
 import { KeyStates } from './state/key-states.ts';
+import { overruled, sharedOptions } from './state/shared-options.ts';
 import { Timers } from './timers.ts';
 
 /** Query of `get`, beside the options of any call. */
@@ -54,10 +56,9 @@ export class FxRates extends OperationMethods {
     this.#states = new KeyStates(settings);
     this.#timers = new Timers(settings.clock);
     this.#keys = createKeySource(apiKey, (key) => {
-      if (key.hasDocumentedForm) return;
-      events.warnOnce(
-        `apiKey: ${key.masked} does not look like a key of the service (…_live_ and 48 hexadecimal digits); sent all the same`,
-      );
+      if (!key.hasDocumentedForm) events.warnOnce(unusualKey(key));
+      const warning = overruled(sharedOptions(options), this.#states.of(key));
+      if (warning !== undefined) events.warnOnce(warning);
     });
     this.#send = createPipeline({
       settings,
@@ -147,4 +148,8 @@ export class FxRates extends OperationMethods {
   [inspect.custom](): string {
     return `FxRates ${inspect(this.toJSON())}`;
   }
+}
+
+function unusualKey({ masked }: ApiKey): string {
+  return `apiKey: ${masked} does not look like a key of the service (…_live_ and 48 hexadecimal digits); sent all the same`;
 }

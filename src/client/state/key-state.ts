@@ -10,12 +10,15 @@ import { QuotaStop } from '../quota/quota-stop.ts';
 import { RetryBudget } from '../retry-budget.ts';
 import { Audience } from './audience.ts';
 import { type KeyLimits, keyLimits } from './key-limits.ts';
+import { sharedOptions } from './shared-options.ts';
 import { UnitNotice } from './unit-notice.ts';
 
 /** What all calls with one key share, whichever client they come from. */
 export class KeyState {
   /** The key, masked. */
   readonly key: string;
+  /** Those of the client that came first. */
+  readonly options: ReturnType<typeof sharedOptions>;
   /** `undefined` with `rateLimit: false`. */
   readonly limiter: RateLimiter | undefined;
   readonly retryBudget = new RetryBudget();
@@ -31,8 +34,10 @@ export class KeyState {
   readonly #clock: Clock;
   readonly #learnsLimit: boolean;
 
-  constructor(masked: string, { clock, rateLimit, maxRetryAfterMs, retryAfterUnit }: ClientSettings) {
+  constructor(masked: string, settings: ClientSettings) {
+    const { clock, rateLimit, maxRetryAfterMs, retryAfterUnit } = settings;
     this.key = masked;
+    this.options = sharedOptions(settings);
     this.#clock = clock;
     this.audience = new Audience(this, clock);
     this.reader = new RetryAfterReader(retryAfterUnit);

@@ -1,0 +1,25 @@
+import { inspect } from 'node:util';
+import type { ClientSettings } from '../config/settings.ts';
+import type { FxRatesOptions } from '../options.ts';
+
+/** Options by the names that a user gives them by. */
+type Named = Readonly<Record<string, unknown>>;
+
+/** The options that the calls of one key share with its limit. Without a queue each client keeps its own longest wait. */
+export function sharedOptions({ rateLimit, maxRetryAfterMs, retryAfterUnit }: FxRatesOptions | ClientSettings): Named {
+  if (rateLimit === false) return { retryAfterUnit };
+  const limit = Object.entries(rateLimit ?? {}).map(([name, value]) => [`rateLimit.${name}`, value]);
+  return { ...Object.fromEntries(limit), maxRetryAfterMs, retryAfterUnit };
+}
+
+/** What a client was given in vain, since another one of the key came first; `undefined` when there is nothing. */
+export function overruled(given: Named, { key, options }: { key: string; options: Named }): string | undefined {
+  const names = Object.keys(given).filter((name) => given[name] !== undefined && given[name] !== options[name]);
+  if (names.length === 0) return undefined;
+  const list = names.map((name) => `${name}: ${shown(given[name])} (${shown(options[name])} holds)`).join(', ');
+  return `${list}: without effect, since another client of key ${key} came first in this process, and the calls of a key share one limit; give both clients the same`;
+}
+
+function shown(value: unknown): string {
+  return inspect(value, { depth: -1 });
+}

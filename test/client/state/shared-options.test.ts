@@ -1,0 +1,72 @@
+import { expect, test } from 'vitest';
+import { FxRates, type FxRatesOptions } from '../../../src/client/index.ts';
+import { FakeClock } from '../../helpers/fake-clock.ts';
+import { API_KEY } from '../../helpers/service-replies.ts';
+import { BASE_URL } from '../../helpers/test-client.ts';
+
+const WHY =
+  'without effect, since another client of key fx_live_…cdef came first in this process, and the calls of a key share one limit; give both clients the same';
+
+/** The warnings of the last of these clients of one key. */
+function warningsOfLast(...clients: FxRatesOptions[]): string[] {
+  const clock = new FakeClock();
+  let warnings: string[] = [];
+  for (const options of clients) {
+    warnings = [];
+    const logger = { warn: (message: string) => warnings.push(message) };
+    new FxRates({ baseUrl: BASE_URL, apiKey: API_KEY, clock, logger, ...options });
+  }
+  return warnings;
+}
+
+test.each<[FxRatesOptions, FxRatesOptions, string]>([
+  [{}, { rateLimit: { perMinute: 60 } }, "rateLimit.perMinute: 60 ('learn' holds)"],
+  [{ rateLimit: { perMinute: 30 } }, { rateLimit: { perMinute: 'learn' } }, "rateLimit.perMinute: 'learn' (30 holds)"],
+  [{}, { rateLimit: { maxConcurrent: 4 } }, 'rateLimit.maxConcurrent: 4 (16 holds)'],
+  [{}, { rateLimit: { probe: false } }, 'rateLimit.probe: false (true holds)'],
+  [{}, { maxRetryAfterMs: 5000 }, 'maxRetryAfterMs: 5000 (65000 holds)'],
+  [{}, { retryAfterUnit: 'milliseconds' }, "retryAfterUnit: 'milliseconds' ('auto' holds)"],
+  [
+    { rateLimit: false },
+    { rateLimit: false, retryAfterUnit: 'milliseconds' },
+    "retryAfterUnit: 'milliseconds' ('auto' holds)",
+  ],
+  [
+    { retryAfterUnit: 'seconds' },
+    { rateLimit: { perMinute: 60 }, retryAfterUnit: 'milliseconds' },
+    "rateLimit.perMinute: 60 ('learn' holds), retryAfterUnit: 'milliseconds' ('seconds' holds)",
+  ],
+])('after a client with %j, one with %j is told what has no effect', (first, second, what) => {
+  expect(warningsOfLast(first, second)).toEqual([`${what}: ${WHY}`]);
+});
+
+test.each<[FxRatesOptions, FxRatesOptions]>([
+  [{}, {}],
+  [{ rateLimit: { perMinute: 30 }, maxRetryAfterMs: 5000 }, {}],
+  [{ rateLimit: { perMinute: 30 } }, { rateLimit: { perMinute: 30 } }],
+  [{}, { timeoutMs: 5, onLimit: 'throw', maxRetries: 0 }],
+  [{ rateLimit: { perMinute: 30 } }, { rateLimit: false, retryAfterUnit: 'seconds' }],
+  [{ rateLimit: false }, { rateLimit: false, maxRetryAfterMs: 5000 }],
+  [{}, { rateLimit: { perMinute: 60 }, apiKey: `fx_live_${'f'.repeat(48)}` }],
+  [{}, { rateLimit: { perMinute: 60 }, baseUrl: 'https://other.test' }],
+])('after a client with %j, one with %j has nothing to be told', (first, second) => {
+  expect(warningsOfLast(first, second)).toEqual([]);
+});
+
+test('a key that a provider gives is told of once, when it is known', async () => {
+  const clock = new FakeClock();
+  const warnings: string[] = [];
+  const given = { baseUrl: BASE_URL, clock, fetch: async () => Response.json({ success: true, data: {} }) };
+  new FxRates({ ...given, apiKey: API_KEY });
+  const fx = new FxRates({
+    ...given,
+    apiKey: () => API_KEY,
+    rateLimit: { maxConcurrent: 4 },
+    logger: { warn: (message) => warnings.push(message) },
+  });
+  expect(warnings).toEqual([]);
+
+  await Promise.all([fx.latest({ call: 1 }), fx.latest({ call: 2 })]);
+
+  expect(warnings).toHaveLength(1);
+});
