@@ -36,9 +36,13 @@ export function reasonPhrase(status: number): string {
   return STATUS_CODES[status] ?? '';
 }
 
+function toJson(envelope: object): string {
+  return withoutTags(JSON.stringify(envelope));
+}
+
 /** JSON that a browser which takes it for HTML finds no tag in; escaped, the characters mean the same. */
-export function toJson(envelope: object): string {
-  return JSON.stringify(envelope).replace(HTML_SPECIAL, (character) => HTML_ESCAPES[character] ?? character);
+export function withoutTags(json: string): string {
+  return json.replace(HTML_SPECIAL, (character) => HTML_ESCAPES[character] ?? character);
 }
 
 const HTML_SPECIAL = /[<>&]/g;

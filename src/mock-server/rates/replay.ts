@@ -1,13 +1,13 @@
-import { type Answer, failure, success, toJson } from '../http/answer.ts';
+import { type Answer, failure, success, withoutTags } from '../http/answer.ts';
 import type { Responder } from '../http/responder.ts';
 import { invalidOption } from '../mock-server-error.ts';
 
 /**
  * Recorded answers of `latest`: one envelope (`{ success, data }`) for every query, or an object with one answer for
  * each query, as envelope or as data alone: `{ 'base=EUR': {…}, '': {…}, '*': {…} }`. The order of parameters does not
- * count; `*` answers every other query.
+ * count; `*` answers every other query. An answer may be JSON text: then its digits stay as they are, `1.10`.
  */
-export type Replay = Readonly<Record<string, unknown>>;
+export type Replay = string | Readonly<Record<string, unknown>>;
 
 /** Answers what was recorded, and 501 `not_recorded` where nothing was. */
 export function createReplay(replay: Replay): Responder {
@@ -21,8 +21,9 @@ export function createReplay(replay: Replay): Responder {
 const ANY = '*';
 
 function readReplay(replay: unknown): ReadonlyMap<string, Answer> {
+  const single = readRecording(replay);
+  if (single !== undefined && isEnvelope(single.value)) return new Map([[ANY, recordedAnswer('replay', replay)]]);
   if (!isRecord(replay) || Object.keys(replay).length === 0) throw invalidOption('replay', replay, EXPECTED);
-  if (isEnvelope(replay)) return new Map([[ANY, recordedAnswer('replay', replay)]]);
   const answers = new Map<string, Answer>();
   for (const [text, recorded] of Object.entries(replay)) {
     const query = text === ANY ? ANY : canonicalQuery(new URLSearchParams(text));
@@ -35,16 +36,35 @@ function readReplay(replay: unknown): ReadonlyMap<string, Answer> {
 const EXPECTED = "a recorded envelope, or an object of answers by query such as { 'base=EUR': … }";
 
 function recordedAnswer(option: string, recorded: unknown): Answer {
-  if (!isRecord(recorded)) throw invalidOption(option, recorded, 'an envelope or the data of one');
-  if (!isEnvelope(recorded)) return success(recorded);
-  if (recorded['success'] === true) return { ...success(undefined), body: toJson(recorded) };
-  const { error } = recorded;
-  const { code, message, status } = isRecord(error) ? error : {};
+  const recording = readRecording(recorded);
+  if (recording === undefined) throw invalidOption(option, recorded, 'an envelope or the data of one');
+  const { json, value } = recording;
+  if (!isEnvelope(value)) return { ...success({}), body: withoutTags(`{"success":true,"data":${json}}`) };
+  const body = withoutTags(json);
+  if (value['success'] === true) return { ...success({}), body };
+  const { code, message, status } = isRecord(value['error']) ? value['error'] : {};
   if (typeof code !== 'string' || !Number.isInteger(status) || Number(status) < 400 || Number(status) > 599) {
-    throw invalidOption(`${option}.error`, error, 'a recorded error with its code, message and status');
+    throw invalidOption(`${option}.error`, value['error'], 'a recorded error with its code, message and status');
   }
-  const answer = failure({ code, message: String(message ?? ''), status: Number(status) });
-  return { ...answer, body: toJson(recorded) };
+  return { ...failure({ code, message: String(message), status: Number(status) }), body };
+}
+
+interface Recording {
+  /** As it will be sent. */
+  readonly json: string;
+  readonly value: Readonly<Record<string, unknown>>;
+}
+
+/** A recorded object, or the text of one; `undefined` for what is neither. */
+function readRecording(recorded: unknown): Recording | undefined {
+  const json = typeof recorded === 'string' ? recorded.trim() : JSON.stringify(recorded);
+  try {
+    const value: unknown = JSON.parse(json);
+    return isRecord(value) ? { json, value } : undefined;
+  } catch {
+    // No JSON: told as what it is by the caller.
+    return undefined;
+  }
 }
 
 function notRecorded(query: string, answers: ReadonlyMap<string, Answer>): Answer {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createMockServer, type MockServerOptions } from '../../../src/mock-server/index.ts';
+import { createMockServer, type MockServerOptions, type Replay } from '../../../src/mock-server/index.ts';
 import { createLatestResponder } from '../../../src/mock-server/rates/latest-responder.ts';
 import { MockCore } from '../../helpers/mock-core.ts';
 
@@ -85,6 +85,19 @@ test('a recorded error comes back with its status', async () => {
 
   expect(await latest('base=X')).toEqual({ status: 422, body: error });
   expect(await latest('base=Y')).toEqual({ status: 200, body: recorded });
+});
+
+test('recorded text keeps its digits', async () => {
+  const text = async (replay: Replay) => {
+    const mock = createMockServer({ replay });
+    const { key } = mock.createKey();
+    return (await mock.fetch(`${mock.baseUrl}/api/v1/latest`, { headers: { authorization: key } })).text();
+  };
+
+  expect(await text(' {"success":true,"data":{"EUR":1.10}}\n')).toBe('{"success":true,"data":{"EUR":1.10}}');
+  expect(await text({ '': '{"EUR":1.10,"note":"<b>"}' })).toBe(
+    '{"success":true,"data":{"EUR":1.10,"note":"\\u003cb\\u003e"}}',
+  );
 });
 
 test('a query that was not recorded is told with those that were', async () => {
