@@ -16,13 +16,14 @@
 import { existsSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
-import { CallerGroup } from './caller-group.ts';
 import { idOf, needsPackages } from './contender.ts';
 import { CONTENDERS } from './contenders.ts';
 import { figuresOf } from './figures.ts';
-import { type Run, run } from './run.ts';
-import { CALLS, QUICK_SITUATIONS, SITUATIONS } from './situations.ts';
-import { situationTables, summaryTables, titleOf } from './table.ts';
+import { peerVersions } from './peer-versions.ts';
+import type { Run } from './run.ts';
+import { runAll } from './run-all.ts';
+import { QUICK_SITUATIONS, SITUATIONS } from './situations.ts';
+import { situationTables, summaryTable, titleOf } from './table.ts';
 import { realNow } from './time-scale.ts';
 
 const { values } = parseArgs({
@@ -50,9 +51,9 @@ const header = {
   speed,
   loadAtStart: loadavg()[0],
 };
-const runs = await runAll(Number(values.jobs));
-const facts = { ...header, loadAtEnd: loadavg()[0] };
-process.stdout.write(values.json ? asJson() : `${situationTables(runs)}\n\n${summaryTables(runs)}\n\n${asText()}\n`);
+const runs = await runAll(contenders, situations, { scale, jobs: Number(values.jobs), onRun: report });
+const facts = { ...header, loadAtEnd: loadavg()[0], peers: contenders.some(needsPackages) ? peerVersions() : 'none' };
+process.stdout.write(values.json ? asJson() : `${situationTables(runs)}\n\n${summaryTable(runs)}\n\n${asText()}\n`);
 
 function chooseContenders(ids: readonly string[] | undefined) {
   if (ids === undefined) return CONTENDERS;
@@ -62,41 +63,21 @@ function chooseContenders(ids: readonly string[] | undefined) {
   return CONTENDERS.filter((contender) => ids.includes(idOf(contender)));
 }
 
-/** All runs in their order, `jobs` at a time. */
-async function runAll(jobs: number): Promise<Run[]> {
-  const planned = situations.flatMap((situation) =>
-    contenders
-      .filter(({ processes }) => processes?.includes(situation.processes) ?? true)
-      .map((contender) => ({ contender, situation })),
-  );
-  const size = Math.max(...situations.map(({ processes }) => processes));
-  const done: Run[] = [];
-  const waiting = planned.entries();
-  let ended = 0;
-  const work = async (group: CallerGroup): Promise<void> => {
-    for (const [place, { contender, situation }] of waiting) {
-      const result = await run(contender, situation, { group, scale });
-      done[place] = result;
-      ended += 1;
-      report(`[${ended}/${planned.length}]`, result);
-      if (result.endings.length === CALLS) continue;
-      group[Symbol.dispose](); // what was given up still goes on there
-      return work(await CallerGroup.start(size, scale));
-    }
-    group[Symbol.dispose]();
-  };
-  const groups = await Promise.all(Array.from({ length: jobs }, () => CallerGroup.start(size, scale)));
-  await Promise.all(groups.map(work));
-  return done;
-}
-
-function report(progress: string, result: Run): void {
+function report(result: Run, progress: string): void {
   const { served, refusedPer100, timeOverOptimum } = figuresOf(result);
   const ratio = timeOverOptimum?.toFixed(2) ?? '–';
   process.stderr.write(
-    `${progress} ${titleOf(result)}: ${result.contender.name}: ` +
-      `${served} served, ${refusedPer100} refused, time / least ${ratio}\n`,
+    `[${progress}] ${titleOf(result)}: ${result.contender.name}: ` +
+      `${served} served, ${refusedPer100} refused, time / least ${ratio}${errorsOf(result)}\n`,
   );
+}
+
+/** What callers got instead of an answer, the most frequent first. */
+function errorsOf({ endings }: Run): string {
+  const counts = new Map<string, number>();
+  for (const { error } of endings) if (error !== undefined) counts.set(error, (counts.get(error) ?? 0) + 1);
+  const [most] = [...counts].sort(([, a], [, b]) => b - a);
+  return most === undefined ? '' : `, ${most[1]} × ${most[0]}`;
 }
 
 function asJson(): string {

@@ -9,18 +9,22 @@ const WINDOW_NAMES: Readonly<Record<WindowKind, string>> = {
   bucket: 'token bucket',
 };
 
-/** One table per situation, in the order of the runs, the clairvoyant client first. */
+/** One table per situation, in the order of the runs, the least possible first. */
 export function situationTables(runs: readonly Run[]): string {
   return groups(runs, titleOf)
     .map(([title, group]) => `### ${title}\n\n${situationTable(group)}`)
     .join('\n\n');
 }
 
-/** One table per number of processes: each contender over all windows. */
-export function summaryTables(runs: readonly Run[]): string {
-  return groups(runs, ({ situation }) => processesOf(situation.processes))
-    .map(([title, group]) => `### All windows, ${title}\n\n${summaryTable(group)}`)
-    .join('\n\n');
+/** Each contender over all windows; the time is the geometric mean, with the worst behind it. */
+export function summaryTable(runs: readonly Run[]): string {
+  const counts = [...new Set(runs.map(({ situation }) => situation.processes))];
+  const heads = counts.flatMap((count) => [`${processesOf(count)}: calls failed`, '429 per 100 calls', 'time / least']);
+  const rows = groups(runs, ({ contender }) => contender.name).map(([name, group]) => [
+    name,
+    ...counts.flatMap((count) => summaryCells(group.filter(({ situation }) => situation.processes === count))),
+  ]);
+  return `### All windows\n\n${table(['', ...heads], rows)}`;
 }
 
 export function titleOf({ situation: { window, processes } }: Pick<Run, 'situation'>): string {
@@ -40,7 +44,10 @@ function situationTable(runs: readonly Run[]): string {
   );
 }
 
-function row(name: string, { served, failed, refusedPer100, timeOverOptimum, p50Seconds, p95Seconds }: Figures) {
+function row(
+  name: string,
+  { served, failed, refusedPer100, timeOverOptimum, p50Seconds, p95Seconds }: Figures,
+): string[] {
   return [
     name,
     String(served),
@@ -52,19 +59,19 @@ function row(name: string, { served, failed, refusedPer100, timeOverOptimum, p50
   ];
 }
 
-function summaryTable(runs: readonly Run[]): string {
-  const rows = groups(runs, ({ contender }) => contender.name).map(([name, group]) => {
-    const figures = group.map(figuresOf);
-    const ratios = figures.map(({ timeOverOptimum }) => timeOverOptimum).filter((ratio) => ratio !== undefined);
-    return [
-      name,
-      mean(figures.map(({ failed }) => failed)).toFixed(0),
-      mean(figures.map(({ refusedPer100 }) => refusedPer100)).toFixed(0),
-      ratios.length === 0 ? '–' : Math.exp(mean(ratios.map(Math.log))).toFixed(2),
-      ratios.length === 0 ? '–' : Math.max(...ratios).toFixed(2),
-    ];
-  });
-  return table(['', 'calls failed of 100', '429 per 100 calls', 'time / least', 'worst'], rows);
+function summaryCells(runs: readonly Run[]): string[] {
+  if (runs.length === 0) return ['', '', ''];
+  const figures = runs.map(figuresOf);
+  return [
+    `${mean(figures.map(({ failed }) => failed)).toFixed(0)} %`,
+    mean(figures.map(({ refusedPer100 }) => refusedPer100)).toFixed(0),
+    ratioCell(figures.map(({ timeOverOptimum }) => timeOverOptimum).filter((ratio) => ratio !== undefined)),
+  ];
+}
+
+function ratioCell(ratios: readonly number[]): string {
+  if (ratios.length === 0) return '–';
+  return `${Math.exp(mean(ratios.map(Math.log))).toFixed(2)} (${Math.max(...ratios).toFixed(2)})`;
 }
 
 function table(heads: readonly string[], rows: readonly (readonly string[])[]): string {

@@ -3,11 +3,7 @@ import type { CreateCaller } from '../contender.ts';
 
 /** The parameter keeps the calls apart: identical ones at the same time would share one request. */
 export const createCaller: CreateCaller = ({ origin, apiKey, perMinute }) => {
-  const fx = new FxRates({
-    baseUrl: origin,
-    apiKey,
-    deadlineMs: false,
-    rateLimit: { perMinute: perMinute ?? 'learn' },
-  });
+  const rateLimit = { perMinute: perMinute ?? 'learn' } as const;
+  const fx = new FxRates({ baseUrl: origin, apiKey, deadlineMs: false, timeoutMs: 600_000, rateLimit });
   return (n) => fx.latest({ n });
 };
