@@ -18,7 +18,11 @@ const panelFiles: NonNullable<Options['esbuildPlugins']>[number] = {
  */
 export default defineConfig((cli) => [
   {
-    entry: { index: 'src/client/index.ts', 'mock-server': 'src/mock-server/index.ts' },
+    entry: {
+      index: 'src/client/index.ts',
+      'mock-server': 'src/mock-server/index.ts',
+      redis: 'src/client/redis/index.ts',
+    },
     format: 'esm',
     target: 'node20',
     dts: cli.dts !== false,

@@ -3,6 +3,7 @@ import type { CacheStore } from './cache/cache-store.ts';
 import type { Clock } from './clock.ts';
 import type { EventHooks } from './events.ts';
 import type { ApiKeyOption } from './keys/key-source.ts';
+import type { LimitStore } from './limits/shared/limit-store.ts';
 import type { QuotaEstimate } from './quota/quota-ledger.ts';
 import type { FetchLike } from './transport/fetch-transport.ts';
 
@@ -16,6 +17,11 @@ export interface RateLimitOptions {
   readonly maxConcurrent?: number;
   /** Whether to spend one refused request to learn what kind of window the service uses, when calls are waiting. Default: true. */
   readonly probe?: boolean;
+  /**
+   * Where several processes or hosts with one key share its limit: `redisStore(client)` of `fxrates/redis`, or a store
+   * of your own. Default: this process only.
+   */
+  readonly store?: LimitStore | undefined;
 }
 
 export interface CacheOptions {

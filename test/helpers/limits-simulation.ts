@@ -3,6 +3,7 @@ import { RateLimiter, type RateLimiterOptions } from '../../src/client/limits/ra
 import { VirtualClock } from './limits-clock.ts';
 import { between, type Random, seededRandom } from './limits-random.ts';
 import { type Answer, LimitedServer, type ServerOptions } from './limits-server.ts';
+import { MemoryLimitStore } from './memory-limit-store.ts';
 
 export interface Scenario extends ServerOptions {
   readonly seed: number;
@@ -22,6 +23,8 @@ export interface Scenario extends ServerOptions {
   readonly othersPerMinute?: number;
   /** Part of the answers that never arrive. Default: 0. */
   readonly lost?: number;
+  /** How long the store takes that the processes share the limit through. Default: they share nothing. */
+  readonly storeMs?: number;
   /** Part of the accepted requests that are answered with a 5xx. Default: 0. */
   readonly serverErrors?: number;
 }
@@ -53,6 +56,7 @@ class Simulation {
   readonly #server: LimitedServer;
   readonly #random: Random;
   readonly #startedAt: number;
+  readonly #store: MemoryLimitStore;
   #served = 0;
   #failed = 0;
   #refused = 0;
@@ -64,6 +68,7 @@ class Simulation {
     this.#startedAt = START + Math.floor(this.#random() * 60_000);
     this.#clock = new VirtualClock(this.#startedAt);
     this.#server = new LimitedServer(scenario);
+    this.#store = new MemoryLimitStore(this.#clock, { takesMs: scenario.storeMs ?? 0 });
     for (const at of usedBefore(scenario, this.#startedAt)) this.#server.receive(at);
   }
 
@@ -87,7 +92,7 @@ class Simulation {
   }
 
   #startProcess(calls: number): RateLimiter {
-    const limiter = new RateLimiter({ clock: this.#clock, ...this.#scenario.limiter });
+    const limiter = new RateLimiter({ clock: this.#clock, shared: this.#shared(), ...this.#scenario.limiter });
     let left = calls;
     const work = async () => {
       while (left > 0) {
@@ -100,6 +105,10 @@ class Simulation {
     const workers = Math.min(calls, this.#scenario.callers);
     for (let worker = 0; worker < workers; worker += 1) void work();
     return limiter;
+  }
+
+  #shared(): RateLimiterOptions['shared'] {
+    return this.#scenario.storeMs === undefined ? undefined : { store: this.#store, name: 'key' };
   }
 
   async #call(limiter: RateLimiter): Promise<void> {

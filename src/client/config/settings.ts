@@ -1,6 +1,7 @@
 import { type Clock, realClock } from '../clock.ts';
 import { ConfigError } from '../errors/config-error.ts';
 import type { Logger } from '../events.ts';
+import type { LimitStore } from '../limits/shared/limit-store.ts';
 import type { AuthForm, FxRatesOptions, QuotaGuardOptions, RateLimitOptions } from '../options.ts';
 import type { CallSettings } from '../request.ts';
 import { fetchTransport } from '../transport/fetch-transport.ts';
@@ -21,13 +22,16 @@ import {
 import { type CacheSettings, resolveCache, resolveQuotaGuard } from './quota-settings.ts';
 
 /** The options of a client, checked and complete. */
+/** With its defaults. */
+export type RateLimitSettings = Required<Omit<RateLimitOptions, 'store'>> & Pick<RateLimitOptions, 'store'>;
+
 export interface ClientSettings extends Omit<CallSettings, 'useReserve' | 'maxAgeMs'> {
   readonly baseUrl: string;
   readonly auth: AuthForm;
   readonly deadlineMs: number;
   readonly maxRetryAfterMs: number;
   readonly retryAfterUnit: 'auto' | 'seconds' | 'milliseconds';
-  readonly rateLimit: Required<RateLimitOptions> | false;
+  readonly rateLimit: RateLimitSettings | false;
   readonly cache: CacheSettings | undefined;
   readonly quotaGuard: QuotaGuardOptions | undefined;
   readonly pace: boolean;
@@ -66,7 +70,7 @@ const OPTION_NAMES: readonly (keyof FxRatesOptions)[] = [
 ];
 
 const HOOK_NAMES = ['onRequest', 'onRetry', 'onWait', 'onQuota'] as const;
-const RATE_LIMIT_NAMES = ['perMinute', 'maxConcurrent', 'probe'];
+const RATE_LIMIT_NAMES = ['perMinute', 'maxConcurrent', 'probe', 'store'];
 
 const DEFAULTS = {
   auth: 'bearer',
@@ -130,17 +134,23 @@ function definedOf<Options extends object>(
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as never;
 }
 
-function resolveRateLimit(value: RateLimitOptions | false): Required<RateLimitOptions> | false {
+function resolveRateLimit(value: RateLimitOptions | false): RateLimitSettings | false {
   if (value === false) return false;
   requireKnownNames(value, RATE_LIMIT_NAMES, 'rateLimit');
-  const { perMinute = 'learn', maxConcurrent = 16, probe = true } = value;
+  const { perMinute = 'learn', maxConcurrent = 16, probe = true, store } = value;
   const isCount = typeof perMinute === 'number' && Number.isSafeInteger(perMinute) && perMinute >= 1;
   if (perMinute !== 'learn' && !isCount) refuse('rateLimit.perMinute', perMinute, "a whole number from 1, or 'learn'");
   return {
     perMinute,
     maxConcurrent: requireCount('rateLimit.maxConcurrent', maxConcurrent, { from: 1 }),
     probe: requireBoolean('rateLimit.probe', probe),
+    store: requireLimitStore(store),
   };
+}
+
+function requireLimitStore(store: LimitStore | undefined): LimitStore | undefined {
+  if (store === undefined || typeof store?.exchange === 'function') return store;
+  return refuse('rateLimit.store', store, 'redisStore(client) of fxrates/redis, or an object with exchange()');
 }
 
 function resolveTransport({ fetch, dispatcher }: FxRatesOptions): Transport {

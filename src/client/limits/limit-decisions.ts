@@ -56,7 +56,7 @@ export class LimitDecisions {
     const free = knownSlots(beliefs, now);
     const n = Math.max(0, Math.min(waiting, room, paced, free));
     if (n > 0) {
-      this.#take(n);
+      this.take(n);
       return { n, probe: false, at: n === waiting || room <= n ? undefined : this.#lookAgainAt(now) };
     }
     const probes = free <= 0 ? this.#probes(now, Math.min(waiting, this.#maxConcurrent, paced)) : 0;
@@ -105,7 +105,15 @@ export class LimitDecisions {
   }
 
   unused(): void {
-    this.#take(-1);
+    this.take(-1);
+  }
+
+  /** Calls are in flight that were granted elsewhere; less than none: were given back there. */
+  take(calls: number): void {
+    const beliefs = this.#beliefs;
+    beliefs.inFlight += calls;
+    if (beliefs.window.kind !== 'bucket') return;
+    beliefs.window = { ...beliefs.window, tokens: beliefs.window.tokens - calls };
   }
 
   /** The `Date` header of an answer, in milliseconds since the epoch. */
@@ -163,19 +171,12 @@ export class LimitDecisions {
     if (!this.#mayProbe || atMost <= 0 || !shouldProbe(this.#beliefs, now)) return 0;
     const train = Math.min(atMost, trainSize(this.#beliefs, now));
     this.#beliefs.growth.depart(train);
-    this.#take(train);
+    this.take(train);
     return train;
   }
 
   #lookAgainAt(now: number): number | undefined {
     return lookAgainAt(this.#beliefs, now, this.#mayProbe);
-  }
-
-  #take(calls: number): void {
-    const beliefs = this.#beliefs;
-    beliefs.inFlight += calls;
-    if (beliefs.window.kind !== 'bucket') return;
-    beliefs.window = { ...beliefs.window, tokens: beliefs.window.tokens - calls };
   }
 
   #count(now: number, sentAt: number): void {

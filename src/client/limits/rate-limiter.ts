@@ -8,6 +8,8 @@ import type { LimiterView, LimiterWait } from './limiter-view.ts';
 import { LocalCore } from './local-core.ts';
 import { type AnswerHeaders, Permit, type RefusalAnswerHeaders } from './permit.ts';
 import type { RetryAfterReading } from './retry-after-reader.ts';
+import type { LimitStore } from './shared/limit-store.ts';
+import { SharedCore } from './shared/shared-core.ts';
 import { SteadyTime } from './steady-time.ts';
 import { type Waiter, WaitingLine } from './waiting-line.ts';
 
@@ -22,6 +24,10 @@ export interface RateLimiterOptions extends Partial<LimiterSettings> {
   readonly clock: Clock;
   /** Told once per wait of the limiter, however many calls wait. */
   readonly onWait?: ((wait: LimiterWait) => void) | undefined;
+  /** Where processes share the limit, and under what name. Default: this process uses it alone. */
+  readonly shared?: { readonly store: LimitStore; readonly name: string } | undefined;
+  /** Told when the store fails and this process goes on by itself, once per outage. */
+  readonly onOutage?: ((reason: string) => void) | undefined;
 }
 
 export interface AcquireOptions {
@@ -55,11 +61,20 @@ export class RateLimiter {
   /** Set by a Retry-After too long to wait for. */
   #closed: { readonly until: number; readonly retryAt: number } | undefined;
 
-  constructor({ clock, onWait, ...given }: RateLimiterOptions) {
+  constructor({ clock, onWait, shared, onOutage, ...given }: RateLimiterOptions) {
     const settings = limiterSettings(given);
     this.#time = new SteadyTime(clock);
     this.#alarm = new Alarm(clock, () => this.#serve());
-    this.#core = new LocalCore(settings);
+    this.#core = shared
+      ? new SharedCore({
+          ...shared,
+          settings,
+          clock,
+          now: () => this.#time.now(),
+          onChange: () => this.#serve(),
+          onOutage: (reason) => onOutage?.(reason),
+        })
+      : new LocalCore(settings);
     this.#maxRetryAfterMs = settings.maxRetryAfterMs;
     this.#onWait = onWait;
   }
@@ -180,7 +195,9 @@ export class RateLimiter {
     if (isWaiting && at !== undefined) this.#tellWait(now, at);
   }
 
-  #tellWait(now: number, until: number): void {
+  /** A shared limit is looked at more often than it changes: what counts is when it gives a slot. */
+  #tellWait(now: number, lookAgainAt: number): void {
+    const until = Math.max(lookAgainAt, this.#core.slotAt(now, 0));
     if (now < this.#toldUntil || until - now < WAIT_WORTH_TELLING_MS) return;
     this.#toldUntil = until;
     const reason = this.#core.view(now).gateAt > now ? 'refused' : 'window';

@@ -7,6 +7,8 @@ export class Audience {
   readonly #state: EventSource;
   readonly #clock: Clock;
   readonly #waiting = new Map<ClientEvents, number>();
+  /** A warning that came when nobody waited. */
+  #unheard: string | undefined;
 
   constructor(state: EventSource, clock: Clock) {
     this.#state = state;
@@ -15,12 +17,19 @@ export class Audience {
 
   join(events: ClientEvents): void {
     this.#waiting.set(events, (this.#waiting.get(events) ?? 0) + 1);
+    if (this.#unheard !== undefined) events.warnOnce(this.#unheard);
+    this.#unheard = undefined;
   }
 
   leave(events: ClientEvents): void {
     const others = (this.#waiting.get(events) ?? 0) - 1;
     if (others > 0) this.#waiting.set(events, others);
     else this.#waiting.delete(events);
+  }
+
+  warn(message: string): void {
+    if (this.#waiting.size === 0) this.#unheard = message;
+    for (const events of this.#waiting.keys()) events.warnOnce(message);
   }
 
   readonly tell = ({ until, waiting, reason }: LimiterWait): void => {

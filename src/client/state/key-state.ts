@@ -1,6 +1,7 @@
 import type { QuotaData } from '../../generated/types.ts';
 import type { Clock } from '../clock.ts';
-import type { ClientSettings } from '../config/settings.ts';
+import type { ClientSettings, RateLimitSettings } from '../config/settings.ts';
+import type { ApiKey } from '../keys/api-key.ts';
 import { RateLimiter } from '../limits/rate-limiter.ts';
 import { RetryAfterReader } from '../limits/retry-after-reader.ts';
 import { Pacer } from '../quota/pacer.ts';
@@ -34,8 +35,8 @@ export class KeyState {
   readonly #clock: Clock;
   readonly #learnsLimit: boolean;
 
-  constructor(masked: string, settings: ClientSettings) {
-    const { clock, rateLimit, maxRetryAfterMs, retryAfterUnit } = settings;
+  constructor({ masked, hash }: ApiKey, settings: ClientSettings) {
+    const { clock, rateLimit, retryAfterUnit } = settings;
     this.key = masked;
     this.options = sharedOptions(settings);
     this.#clock = clock;
@@ -50,7 +51,7 @@ export class KeyState {
     this.limiter =
       rateLimit === false
         ? undefined
-        : new RateLimiter({ ...rateLimit, maxRetryAfterMs, retryAfterUnit, clock, onWait: this.audience.tell });
+        : createLimiter(this.audience, stateName(hash, settings), { ...settings, rateLimit });
   }
 
   /**
@@ -77,7 +78,25 @@ export class KeyState {
   }
 }
 
+function createLimiter(
+  audience: Audience,
+  name: string,
+  { rateLimit, maxRetryAfterMs, retryAfterUnit, clock }: ClientSettings & { readonly rateLimit: RateLimitSettings },
+): RateLimiter {
+  const { store, ...limit } = rateLimit;
+  return new RateLimiter({
+    ...limit,
+    ...{ maxRetryAfterMs, retryAfterUnit, clock },
+    onWait: audience.tell,
+    shared: store && { store, name },
+    onOutage: (reason) =>
+      audience.warn(
+        `rateLimit.store: the shared limit cannot be used (${reason}); this process goes on with its share of it until the store answers again`,
+      ),
+  });
+}
+
 /** Names the state of a key; clients that queue and clients that do not cannot share one. */
 export function stateName(hash: string, { baseUrl, rateLimit }: ClientSettings): string {
-  return `${new URL(baseUrl).origin} ${hash}${rateLimit === false ? ' unqueued' : ''}`;
+  return `${new URL(baseUrl).origin}#${hash}${rateLimit === false ? '#unqueued' : ''}`;
 }

@@ -33,7 +33,7 @@ export class KeyStates {
   #find(key: ApiKey): StateEntry {
     const { clock } = this.#settings;
     const name = stateName(key.hash, this.#settings);
-    const create = () => new KeyState(key.masked, this.#settings);
+    const create = () => new KeyState(key, this.#settings);
     const entry = registryUnder(clock).find(name, clock.now(), create);
     this.#latest = { key, entry };
     return entry;

@@ -1,0 +1,124 @@
+import { Redis } from 'ioredis';
+import { createClient } from 'redis';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { LimitStore } from '../../src/client/limits/shared/limit-store.ts';
+import { redisStore } from '../../src/client/redis/index.ts';
+import { FakeClock } from '../helpers/fake-clock.ts';
+import { MemoryLimitStore } from '../helpers/memory-limit-store.ts';
+import { hasRedis, type RedisServer, startRedis } from '../helpers/redis-server.ts';
+
+const KEEP_MS = 60_000;
+
+/** Every store that processes can share a limit through keeps these promises. */
+function limitStoreContract(storeOf: () => LimitStore): void {
+  const offer = async (version: string, state = `state of ${version}`, lateMs = 0) => {
+    const { nowMs } = await storeOf().exchange('any', '');
+    return { version, state, nowMs: nowMs - lateMs, keepMs: KEEP_MS };
+  };
+
+  test('an unknown name holds nothing', async () => {
+    expect(await storeOf().exchange('unknown', '')).toMatchObject({ isWritten: false, version: '', state: '' });
+  });
+
+  test('holds what was written last', async () => {
+    const store = storeOf();
+    expect(await store.exchange('last', '', await offer('a'))).toMatchObject({ isWritten: true, version: 'a' });
+    expect(await store.exchange('last', 'a', await offer('b'))).toMatchObject({ isWritten: true, version: 'b' });
+
+    expect(await store.exchange('last', '')).toMatchObject({ isWritten: false, version: 'b', state: 'state of b' });
+  });
+
+  test('refuses what is based on an older version, and says what it holds', async () => {
+    const store = storeOf();
+    await store.exchange('older', '', await offer('a'));
+    await store.exchange('older', 'a', await offer('b'));
+
+    const refused = await store.exchange('older', 'a', await offer('c'));
+    const first = await store.exchange('older', '', await offer('d'));
+
+    expect(refused).toMatchObject({ isWritten: false, version: 'b', state: 'state of b' });
+    expect(first).toMatchObject({ isWritten: false, version: 'b' });
+  });
+
+  test.each([2_000, -2_000])('refuses a writer whose clock is %i ms off', async (lateMs) => {
+    const store = storeOf();
+
+    const refused = await store.exchange(`off ${lateMs}`, '', await offer('a', 'state', lateMs));
+
+    expect(refused).toMatchObject({ isWritten: false, version: '' });
+  });
+
+  test('of many writers at the same time one succeeds', async () => {
+    const store = storeOf();
+    const offers = await Promise.all(Array.from({ length: 20 }, (_, place) => offer(`v${place}`)));
+
+    const replies = await Promise.all(offers.map((each) => store.exchange('race', '', each)));
+
+    expect(replies.filter(({ isWritten }) => isWritten)).toHaveLength(1);
+  });
+
+  test('keeps names apart, and any text as it is', async () => {
+    const store = storeOf();
+    const text = '{"a":"ä € \u0000 \\u0000 \'"}\n';
+    await store.exchange('one', '', await offer('a', text));
+    await store.exchange('other', '', await offer('b'));
+
+    expect(await store.exchange('one', '')).toMatchObject({ version: 'a', state: text });
+  });
+}
+
+describe('in memory', () => {
+  const store = new MemoryLimitStore(new FakeClock());
+  limitStoreContract(() => store);
+});
+
+describe.skipIf(!hasRedis)('over a real Redis', () => {
+  let server: RedisServer;
+  beforeAll(async () => {
+    server = await startRedis();
+  });
+  afterAll(() => server.kill());
+
+  describe('by ioredis', () => {
+    let redis: Redis;
+    beforeAll(() => {
+      redis = new Redis(server.url);
+    });
+    afterAll(() => redis.disconnect());
+
+    limitStoreContract(() => redisStore(redis, { prefix: 'by-ioredis' }));
+
+    test('a name is forgotten when nobody writes, and all names begin with the prefix', async () => {
+      const store = redisStore(redis, { prefix: 'mine' });
+      const { nowMs } = await store.exchange('name', '');
+      await store.exchange('name', '', { version: 'a', state: 'x', nowMs, keepMs: 5_000 });
+
+      expect(await redis.keys('mine*')).toEqual(['mine:limits:name']);
+      expect(await redis.pttl('mine:limits:name')).toBeGreaterThan(4_000);
+      expect(await redis.pttl('mine:limits:name')).toBeLessThanOrEqual(5_000);
+    });
+
+    test('a Redis that has forgotten the script is sent it again', async () => {
+      const store = redisStore(redis, { prefix: 'flushed' });
+      await store.exchange('name', '');
+      await redis.script('FLUSH');
+
+      expect(await store.exchange('name', '')).toMatchObject({ isWritten: false });
+    });
+  });
+
+  describe('by node-redis', () => {
+    const connect = () => createClient({ url: server.url }).connect();
+    let redis: Awaited<ReturnType<typeof connect>>;
+    beforeAll(async () => {
+      redis = await connect();
+    });
+    afterAll(() => redis.destroy());
+
+    limitStoreContract(() => redisStore(redis, { prefix: 'by-node-redis' }));
+  });
+});
+
+test.each([undefined, null, {}, 'redis://localhost'])('redisStore(%j) is refused at once', (client) => {
+  expect(() => redisStore(client as never)).toThrow(/ioredis or of redis/);
+});

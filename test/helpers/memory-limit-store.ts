@@ -1,0 +1,59 @@
+import type { Clock } from '../../src/client/clock.ts';
+import type { LimitExchange, LimitOffer, LimitStore } from '../../src/client/limits/shared/limit-store.ts';
+
+interface Stored {
+  readonly version: string;
+  readonly state: string;
+  readonly forgetAt: number;
+}
+
+export interface MemoryLimitStoreOptions {
+  /** Milliseconds from the question to the answer. Default: 0. */
+  readonly takesMs?: number;
+  /** How far its clock is ahead of the given one. Default: 0. */
+  readonly aheadMs?: number;
+}
+
+/** A store that processes could share, in memory and in virtual time. */
+export class MemoryLimitStore implements LimitStore {
+  readonly #clock: Clock;
+  readonly #takesMs: number;
+  readonly #stored = new Map<string, Stored>();
+  aheadMs: number;
+  /** `'down'`: every exchange is rejected. `'silent'`: none is answered. */
+  health: 'up' | 'down' | 'silent' = 'up';
+  exchanges = 0;
+  writes = 0;
+
+  constructor(clock: Clock, { takesMs = 0, aheadMs = 0 }: MemoryLimitStoreOptions = {}) {
+    this.#clock = clock;
+    this.#takesMs = takesMs;
+    this.aheadMs = aheadMs;
+  }
+
+  async exchange(name: string, known: string, offer?: LimitOffer): Promise<LimitExchange> {
+    this.exchanges += 1;
+    if (this.#takesMs > 0) await this.#clock.sleep(this.#takesMs / 2);
+    if (this.health === 'silent') return new Promise(() => undefined);
+    if (this.health === 'down') throw new Error('connection refused');
+    const reply = this.#decide(name, known, offer);
+    if (this.#takesMs > 0) await this.#clock.sleep(this.#takesMs / 2);
+    return reply;
+  }
+
+  /** What a restart of the store does. */
+  forget(): void {
+    this.#stored.clear();
+  }
+
+  #decide(name: string, known: string, offer: LimitOffer | undefined): LimitExchange {
+    const nowMs = this.#clock.now() + this.aheadMs;
+    const found = this.#stored.get(name);
+    const { version, state } = found && found.forgetAt > nowMs ? found : { version: '', state: '' };
+    const isWritten = offer !== undefined && known === version && Math.abs(offer.nowMs - nowMs) <= 1_000;
+    if (!isWritten) return { isWritten, version, state: known === version ? '' : state, nowMs };
+    this.writes += 1;
+    this.#stored.set(name, { version: offer.version, state: offer.state, forgetAt: nowMs + offer.keepMs });
+    return { isWritten, version: offer.version, state: '', nowMs };
+  }
+}
