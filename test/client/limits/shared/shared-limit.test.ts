@@ -1,0 +1,236 @@
+import { expect, test } from 'vitest';
+import type { Permit } from '../../../../src/client/limits/permit.ts';
+import { RateLimiter, type RateLimiterOptions } from '../../../../src/client/limits/rate-limiter.ts';
+import { VirtualClock } from '../../../helpers/limits-clock.ts';
+import { MemoryLimitStore } from '../../../helpers/memory-limit-store.ts';
+
+const MINUTE = 60_000;
+
+function setUp(options: Partial<RateLimiterOptions> = {}) {
+  const clock = new VirtualClock();
+  const store = new MemoryLimitStore(clock, { takesMs: 2 });
+  const outages: string[] = [];
+  /** A process of its own, as far as a limiter can tell; `aheadMs`: of its clock. */
+  const startProcess = ({ aheadMs = 0 } = {}) =>
+    new RateLimiter({
+      clock: { now: () => clock.now() + aheadMs, sleep: (ms, signal) => clock.sleep(ms, signal) },
+      perMinute: 4,
+      probe: false,
+      shared: { store, name: 'key' },
+      onOutage: (reason) => outages.push(reason),
+      ...options,
+    });
+  return { clock, store, outages, startProcess };
+}
+
+/** Asks for permits; gives those that come. */
+function ask(limiter: RateLimiter, calls: number): Permit[] {
+  const granted: Permit[] = [];
+  for (let call = 0; call < calls; call += 1) void limiter.acquire().then((permit) => granted.push(permit));
+  return granted;
+}
+
+test('two processes together send as many calls as the limit allows, and the rest a minute later', async () => {
+  const { clock, startProcess } = setUp();
+  const [one, other] = [startProcess(), startProcess()];
+
+  const granted = [ask(one, 3), ask(other, 3)];
+  await clock.advance(100);
+  for (const permit of granted.flat()) permit.ok();
+  const atOnce = granted.flat().length;
+  await clock.advance(MINUTE - 1_000);
+  const before = granted.flat().length;
+  await clock.advance(2_100);
+
+  expect([atOnce, before, granted.flat().length]).toEqual([4, 4, 6]);
+});
+
+test('what one process was refused holds back the other', async () => {
+  const { clock, startProcess } = setUp({ perMinute: 100 });
+  const [one, other] = [startProcess(), startProcess()];
+  const [first] = [ask(one, 1)];
+  await clock.advance(10);
+  first[0]?.limited({ retryAfter: '30' });
+  await clock.advance(10);
+
+  const granted = ask(other, 1);
+  await clock.advance(29_000);
+  const early = granted.length;
+  await clock.advance(2_000);
+
+  expect([early, granted.length]).toEqual([0, 1]);
+});
+
+test('a process that is told the limit tells all', async () => {
+  const { clock, startProcess } = setUp({ perMinute: 'learn' });
+  const [one, other] = [startProcess(), startProcess()];
+
+  one.tellLimit(2);
+  await clock.advance(10);
+  const granted = ask(other, 3);
+  await clock.advance(100);
+
+  expect(granted).toHaveLength(2);
+  expect(other.limits()).toMatchObject({ perMinute: 2, waiting: 1, inFlight: 2 });
+});
+
+test('the calls of a process that died count as sent, half a minute later', async () => {
+  const { clock, startProcess } = setUp();
+  const dead = ask(startProcess(), 3);
+  await clock.advance(10);
+  const other = startProcess();
+
+  const granted = ask(other, 5);
+  await clock.advance(10);
+  granted[0]?.ok();
+  await clock.advance(MINUTE + 1_000);
+  granted[1]?.ok();
+  const whileTheyCounted = granted.length;
+  await clock.advance(MINUTE / 2);
+
+  expect([dead.length, whileTheyCounted, granted.length]).toEqual([3, 2, 5]);
+});
+
+test.each([3_600_000, -3_600_000, 700])('a process whose clock is %i ms off shares all the same', async (aheadMs) => {
+  const { clock, startProcess } = setUp();
+  const [one, other] = [startProcess(), startProcess({ aheadMs })];
+
+  const granted = [ask(one, 2), ask(other, 4)];
+  await clock.advance(100);
+  for (const permit of granted.flat()) permit.ok();
+  const atOnce = granted.flat().length;
+  await clock.advance(MINUTE + 1_100);
+
+  expect([atOnce, granted.flat().length]).toEqual([4, 6]);
+});
+
+test.each(['down', 'silent'] as const)(
+  'a store that is %s: each process goes on with its share, told once',
+  async (health) => {
+    const { clock, store, outages, startProcess } = setUp({ perMinute: 40 });
+    const [one, other] = [startProcess(), startProcess()];
+    const met = [ask(one, 1), ask(other, 1)];
+    await clock.advance(10);
+    for (const permit of met.flat()) permit.ok();
+    await clock.advance(10);
+
+    store.health = health;
+    const granted = [ask(one, 40), ask(other, 40)];
+    await clock.advance(300);
+
+    for (let round = 0; round < 20; round += 1) {
+      for (const permit of granted.flat()) permit.ok();
+      await clock.advance(300);
+    }
+    expect(granted.map(({ length }) => length)).toEqual([19, 19]);
+    expect(outages).toHaveLength(2);
+    expect(outages[0]).toMatch(health === 'down' ? 'connection refused' : 'no answer within 250 ms');
+  },
+);
+
+test('a store that comes back, empty or not, is used again with what was sent meanwhile', async () => {
+  for (const isEmpty of [true, false]) {
+    const { clock, store, startProcess } = setUp();
+    const [one, other] = [startProcess(), startProcess()];
+    const first = ask(one, 1);
+    await clock.advance(10);
+    first[0]?.ok();
+    store.health = 'down';
+    const second = ask(one, 1);
+    await clock.advance(500);
+    second[0]?.ok();
+
+    store.health = 'up';
+    if (isEmpty) store.forget();
+    await clock.advance(1_000);
+    const granted = [ask(one, 4)];
+    await clock.advance(100);
+    granted.push(ask(other, 4));
+    await clock.advance(100);
+
+    expect(granted.flat()).toHaveLength(2);
+  }
+});
+
+test('a store whose clock is set back an hour holds nobody up', async () => {
+  const { clock, store, startProcess } = setUp();
+  const limiter = startProcess();
+  const before = ask(limiter, 2);
+  await clock.advance(100);
+  for (const permit of before) permit.ok();
+  await clock.advance(100);
+
+  store.aheadMs = -3_600_000;
+  const granted = ask(limiter, 2);
+  await clock.advance(3_000);
+
+  expect(granted).toHaveLength(2);
+});
+
+test('a machine that slept an hour goes on at once', async () => {
+  const { clock, startProcess } = setUp();
+  const limiter = startProcess();
+  const before = ask(limiter, 5);
+  await clock.advance(100);
+  for (const permit of before) permit.ok();
+  await clock.advance(100);
+
+  clock.jump(3_600_000);
+  await clock.advance(6_000);
+
+  expect(before).toHaveLength(5);
+});
+
+test('state that another version wrote, or nobody, is learned anew', async () => {
+  const { clock, store, startProcess } = setUp();
+  void store.exchange('1:key', '', { version: 'x', state: '{"at":"?"}', nowMs: clock.now(), keepMs: MINUTE });
+  await clock.advance(10);
+
+  const granted = ask(startProcess(), 5);
+  await clock.advance(100);
+
+  expect(granted).toHaveLength(4);
+});
+
+test('a call that is aborted while the store grants its slot gives it back', async () => {
+  const { clock, startProcess } = setUp({ perMinute: 1 });
+  const [one, other] = [startProcess(), startProcess()];
+  const controller = new AbortController();
+  const aborted = one.acquire({ signal: controller.signal }).catch((reason) => reason);
+  await clock.advance(1); // the store has it, and has not answered
+
+  controller.abort('changed my mind');
+  const granted = ask(other, 1);
+  await clock.advance(200);
+
+  expect(await aborted).toBe('changed my mind');
+  expect(granted).toHaveLength(1);
+  expect(one.limits()).toMatchObject({ inFlight: 0, waiting: 0 });
+});
+
+test('leaves no timer when nobody waits', async () => {
+  const { clock, startProcess } = setUp();
+  const limiter = startProcess();
+
+  const granted = ask(limiter, 3);
+  await clock.advance(100);
+  for (const permit of granted) permit.ok();
+  await clock.advance(100);
+
+  expect(clock.pending).toBe(0);
+});
+
+test('a store that refuses every write does not stop anybody', async () => {
+  const { clock, outages, startProcess } = setUp({
+    shared: {
+      name: 'key',
+      store: { exchange: async () => ({ isWritten: false, version: `${Math.random()}`, state: '', nowMs: 0 }) },
+    },
+  });
+
+  const granted = ask(startProcess(), 2);
+  await clock.advance(1_000);
+
+  expect(granted).toHaveLength(2);
+  expect(outages).toHaveLength(1);
+});
