@@ -21,10 +21,13 @@ export const mockCommand: CommandSpec = {
     new Option('--plan <plan>', `${PLAN_NAMES.join(', ')} (default: free)`).default('free').argParser(parsePlan),
     new Option('--seed <number>', 'decides the rates and the key (default: 1)').default(1).argParser(parseSeed),
     new Option('--now <time>', 'start the clock there, e.g. 2026-01-31T23:59:00Z').argParser(parseTime),
+    new Option('--behaviour <preset|file>', 'documented, lenient, hostile, or a file of switches'),
+    new Option('--replay <file>', 'answer latest from recorded answers'),
   ],
   examples: [
     { command: 'fxrates mock', comment: 'prints the URL on stdout, the rest on stderr' },
     { command: 'fxrates mock -- npm test', comment: 'the exit code is that of npm test' },
+    { command: 'fxrates mock --behaviour hostile', comment: 'what is least convenient for a client' },
     { command: 'fxrates mock --port 0 --json', comment: 'one line with url, key, plan, pid and more' },
   ],
   notes: ['The key of a mock opens nothing else. Ctrl-C stops the server.'],

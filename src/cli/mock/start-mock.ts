@@ -1,7 +1,8 @@
 import type { PlanName } from '../../generated/service.ts';
-import type { MockServer } from '../../mock-server/index.ts';
-import { CliError } from '../errors/cli-error.ts';
+import type { MockServer, MockServerOptions } from '../../mock-server/index.ts';
+import { CliError, usageError } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
+import { readBehaviour, readReplay } from './mock-files.ts';
 
 /** Options of `fxrates mock`, as parsed. */
 export interface MockOptions {
@@ -10,6 +11,10 @@ export interface MockOptions {
   readonly plan: PlanName;
   readonly seed: number;
   readonly now?: string;
+  /** A preset or the path of a file. */
+  readonly behaviour?: string;
+  /** The path of a file. */
+  readonly replay?: string;
 }
 
 /** A mock server that listens, with a key to use it. */
@@ -24,15 +29,27 @@ export interface RunningMock {
 }
 
 /** Starts a mock server on `port`, loaded only now, because no other command needs it. */
-export async function startMock({ host, plan, seed, now }: MockOptions, port: number): Promise<RunningMock> {
-  const { createMockServer } = await import('../../mock-server/index.ts');
-  const mock = createMockServer({ seed, clock: { mode: 'real', ...(now === undefined ? {} : { now }) } });
+export async function startMock({ host, plan, seed, now, ...paths }: MockOptions, port: number): Promise<RunningMock> {
+  const [behaviour, replay] = await Promise.all([readBehaviour(paths.behaviour), readReplay(paths.replay)]);
+  const clock = { mode: 'real', ...(now === undefined ? {} : { now }) } as const;
+  const mock = await createMock({ seed, clock, behaviour, replay });
   const { key } = mock.createKey({ plan });
   const listening = await mock.serve({ port, host }).catch((cause: unknown) => {
     throw cannotListen(cause, { host, port });
   });
   const { url, adminUrl, dashboardUrl } = listening;
   return { server: mock, url, key, adminUrl, dashboardUrl, close: () => listening.close() };
+}
+
+/** What is wrong with an option now, was in a file: the command line has been checked. */
+async function createMock(options: MockServerOptions): Promise<MockServer> {
+  const { createMockServer, MockServerError } = await import('../../mock-server/index.ts');
+  try {
+    return createMockServer(options);
+  } catch (error) {
+    if (!(error instanceof MockServerError)) throw error;
+    throw usageError(error.message.replace(/\.$/, ''));
+  }
 }
 
 function cannotListen(cause: unknown, { host, port }: { readonly host: string; readonly port: number }): unknown {
