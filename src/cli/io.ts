@@ -27,6 +27,7 @@ export interface Input {
 export interface Output {
   readonly isTTY: boolean;
   readonly columns: number | undefined;
+  readonly rows?: number | undefined;
   /** Resolves when the text is handed over. @throws WriteFailure */
   write(chunk: string | Uint8Array): Promise<void>;
 }

@@ -37,6 +37,9 @@ function createOutput(stream: NodeJS.WriteStream): Output {
     get columns() {
       return stream.columns;
     },
+    get rows() {
+      return stream.rows;
+    },
     write: (chunk) =>
       new Promise((resolve, reject) => {
         stream.write(chunk, (error) => (error ? reject(new WriteFailure(error)) : resolve()));

@@ -5,6 +5,7 @@ import type { CommandSpec } from './command-spec.ts';
 import { commandTree } from './command-tree.ts';
 import { apiCommand } from './commands/api.ts';
 import { authCommand } from './commands/auth.ts';
+import { cacheCommand } from './commands/cache.ts';
 import { completionCommand } from './commands/completion.ts';
 import { configCommand } from './commands/config.ts';
 import { doctorCommand } from './commands/doctor.ts';
@@ -61,7 +62,7 @@ function commandSpecs({ render, tree }: Omit<Help, 'commandNames'>): readonly Co
   const own: Readonly<Record<string, CommandSpec>> = { latest: latestCommand, quota: quotaCommand };
   const all: readonly Operation[] = Object.values(operations);
   const ofOperations = all.map((operation) => own[operation.id] ?? operationCommand(operation));
-  const ofService = [...ofOperations, apiCommand, mockCommand, authCommand, configCommand];
+  const ofService = [...ofOperations, apiCommand, mockCommand, authCommand, configCommand, cacheCommand];
   const specs = [...ofService, doctorCommand, completionCommand(tree), versionCommand];
   return [...specs, helpCommand({ render, tree, commandNames: specs.map(({ name }) => name) })];
 }

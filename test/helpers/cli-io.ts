@@ -12,9 +12,12 @@ export interface FakeIoOptions {
   readonly quota?: Reply;
   readonly fetch?: Io['fetch'];
   readonly clock?: Io['clock'];
+  /** Virtual time stops there, for work that needs real time (files, sockets) and has timeouts further away. */
+  readonly horizonMs?: number;
   /** Which streams are terminals. */
   readonly tty?: readonly ('stdin' | 'stdout' | 'stderr')[];
   readonly columns?: number;
+  readonly rows?: number;
   readonly stdin?: string;
   /** Makes each write to stdout fail with this code. */
   readonly stdoutError?: string;
@@ -38,10 +41,11 @@ export class FakeIo implements Io {
   #listener: ((name: SignalName) => void) | undefined;
 
   constructor(options: FakeIoOptions = {}) {
-    const { env = {}, tty = [], columns, stdin = '', stdoutError } = options;
+    const { env = {}, tty = [], columns, rows, stdin = '', stdoutError } = options;
     const stream = (name: 'stdout' | 'stderr'): Io['stdout'] => ({
       isTTY: tty.includes(name),
       columns,
+      rows,
       write: async (chunk) => {
         if (name === 'stdout' && stdoutError !== undefined) {
           throw new WriteFailure(Object.assign(new Error(`write ${stdoutError}`), { code: stdoutError }));
@@ -111,7 +115,9 @@ export async function runCli(line: string | readonly string[], options: FakeIoOp
   const io = new FakeIo(options);
   const argv = typeof line === 'string' ? line.split(' ').filter((word) => word !== '') : line;
   const running = main(argv, io);
-  const code = await (io.clock instanceof FakeClock ? io.clock.run(running) : running);
+  const code = await (io.clock instanceof FakeClock
+    ? io.clock.run(running, { horizonMs: options.horizonMs ?? Number.POSITIVE_INFINITY })
+    : running);
   const requests = 'requests' in io.fetch ? (io.fetch as FakeFetch).requests : [];
   return { code, ...io.written, requests, io };
 }

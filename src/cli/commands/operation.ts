@@ -1,13 +1,15 @@
 import { Option } from 'commander';
 import type { Operation } from '../../generated/operations.ts';
+import { askOrRecall, parseCacheAge } from '../cache/kept-answer.ts';
 import type { CommandSpec } from '../command-spec.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { Invocation } from '../invocation.ts';
 import { selectValue } from '../json/select-value.ts';
 import { namedOptions, namedQuery } from '../named-parameters.ts';
 import { printJson, printRaw } from '../output/print-json.ts';
+import { printShape } from '../output/print-shape.ts';
 import { parameterArgument, parameterOption, typedParameters } from '../parameters.ts';
-import { type Answer, askService } from '../service/ask-service.ts';
+import type { Answer, ServiceRequest } from '../service/ask-service.ts';
 import { rehearse } from '../service/rehearse.ts';
 
 /** The command of an operation, made from the contract alone: a new operation needs no code here. */
@@ -29,26 +31,41 @@ export function operationCommand(operation: Operation): CommandSpec {
 }
 
 async function runOperation(operation: Operation, invocation: Invocation): Promise<number> {
-  const { settings, options } = invocation;
-  const typed = typedParameters(invocation);
-  const query = operation.query === 'named' ? namedQuery(operation, typed, options) : typed;
-  const request = { operation, path: operation.path, query };
-  if (settings.rehearsal !== undefined) return rehearse(request, invocation);
-  const answer = await askService(request, invocation);
-  const { rawBody } = answer;
-  if (settings.output === 'raw') await printRaw(rawBody, invocation);
-  else await printJson(options['envelope'] ? rawBody.trim() : (selectValue(rawBody, ['data']) ?? rawBody), invocation);
+  const request = operationRequest(operation, invocation);
+  if (invocation.settings.rehearsal !== undefined) return rehearse(request, invocation);
+  const answer = await askOrRecall(request, invocation);
+  await printAnswer(answer, invocation);
   await printFooter(operation, answer, invocation);
   return exitCodes.ok;
+}
+
+/** What was typed, as a request for `operation`. */
+export function operationRequest(operation: Operation, invocation: Invocation): ServiceRequest {
+  const typed = typedParameters(invocation);
+  const query = operation.query === 'named' ? namedQuery(operation, typed, invocation.options) : typed;
+  return { operation, path: operation.path, query };
+}
+
+export async function printAnswer({ rawBody }: Answer, invocation: Invocation): Promise<void> {
+  const { settings, options } = invocation;
+  if (options['shape'] === true) await printShape(dataOf(rawBody), invocation);
+  else if (settings.output === 'raw') await printRaw(rawBody, invocation);
+  else await printJson(options['envelope'] ? rawBody.trim() : dataOf(rawBody), invocation);
+}
+
+/** The text of "data", as it came. */
+export function dataOf(rawBody: string): string {
+  return selectValue(rawBody, ['data']) ?? rawBody;
 }
 
 /** For people only: what the answer cost. */
 async function printFooter(
   { consumesQuota }: Operation,
-  { status, durationMs }: Answer,
+  { status, durationMs, source }: Answer,
   { screen, settings }: Invocation,
 ): Promise<void> {
   if (!screen.out.isTTY || !screen.err.isTTY || settings.output !== 'auto' || settings.get.length > 0) return;
+  if (source === 'cache') return; // it said how old it is
   const cost = consumesQuota ? ' · used 1 of your monthly requests' : '';
   await screen.note(`${screen.err.palette.faint(`HTTP ${status} · ${Math.round(durationMs)} ms${cost}`)}\n`);
 }
@@ -58,6 +75,16 @@ function operationOptions(operation: Operation): Option[] {
     ...(operation.query === 'named' ? namedOptions(operation) : []),
     ...(operation.query === 'none' ? [] : [parameterOption()]),
     new Option('--envelope', 'print the whole response, not only its "data"'),
+    new Option('--shape', 'print paths and types, no values: safe to show around'),
+    ...(operation.consumesQuota ? cacheOptions() : []),
+  ];
+}
+
+/** For what costs quota. */
+function cacheOptions(): Option[] {
+  return [
+    new Option('--cache <age>', 'take a kept answer younger than 10m, or snapshot').argParser(parseCacheAge),
+    new Option('--offline', 'take a kept answer of any age; send nothing').conflicts('cache'),
   ];
 }
 

@@ -10,8 +10,13 @@ import { forecastJson } from '../output/forecast-json.ts';
 import { printJson, printRaw } from '../output/print-json.ts';
 import { readFields, remainingOf, withFields } from '../output/quota-fields.ts';
 import { quotaTable } from '../output/quota-table.ts';
-import { type Answer, askService } from '../service/ask-service.ts';
+import { type Answer, askService, type ServiceRequest } from '../service/ask-service.ts';
 import { rehearse } from '../service/rehearse.ts';
+import { requireKey } from '../settings/api-key.ts';
+import { requireBaseUrl } from '../settings/base-url.ts';
+import { LiveView } from '../watch/live-view.ts';
+import { watch } from '../watch/watch.ts';
+import { type WatchRequest, watchOptions, watchRequest } from '../watch/watch-options.ts';
 import { operationCommand } from './operation.ts';
 
 export const quotaCommand: CommandSpec = {
@@ -22,12 +27,14 @@ export const quotaCommand: CommandSpec = {
   options: () => [
     new Option('--fail-at <share>', 'exit 8 when that much is used: 80% or 800').argParser(parseFailAt),
     new Option('--no-forecast', 'only what the service says'),
+    ...watchOptions({ text: 'repeat, from 10s (default: 1m)', shortestMs: 10_000 }),
   ],
   examples: [
     { command: 'fxrates quota', comment: '' },
     { command: 'fxrates quota --fail-at 80%', comment: 'for cron and CI: exit code 8 from 80 % on' },
     { command: 'fxrates quota --get monthly_remaining', comment: 'one number' },
     { command: 'fxrates quota --json', comment: 'with monthly_remaining and forecast' },
+    { command: 'fxrates quota --watch --fail-at 90%', comment: 'stays until then' },
   ],
   notes: [
     'In a pipe it prints one "name<TAB>value" line per field. The names are those of the service; monthly_remaining and forecast are added.',
@@ -38,32 +45,63 @@ export const quotaCommand: CommandSpec = {
 };
 
 async function runQuota(invocation: Invocation): Promise<number> {
-  const { settings, options } = invocation;
-  const request = { operation: operations.quota, path: operations.quota.path, query: {} };
-  if (settings.rehearsal !== undefined) return rehearse(request, invocation);
+  const { quota: operation } = operations;
+  const request = { operation, path: operation.path, query: {} };
+  const watching = watchRequest(invocation);
+  if (invocation.settings.rehearsal !== undefined) return rehearse(request, invocation);
+  if (watching !== undefined) return watchQuota(request, watching, invocation);
   const answer = await askService(request, invocation);
   await printQuota(answer, invocation);
-  const record = recordOf(answer);
-  const failAt = options['failAt'] as FailAt | undefined; // as parseFailAt made it
-  const failure = failAt && usedTooMuch(readFields(record), failAt);
-  if (failure !== undefined) throw failure;
+  checkUse(answer, invocation);
   return exitCodes.ok;
 }
 
+async function watchQuota(request: ServiceRequest, watching: WatchRequest, invocation: Invocation): Promise<number> {
+  const { settings, io } = invocation;
+  requireBaseUrl(settings);
+  const key = await requireKey(settings, io); // once: stdin cannot be read again
+  const view = new LiveView(invocation);
+  const pace = { intervalMs: watching.intervalMs ?? DEFAULT_INTERVAL_MS, reason: 'free' };
+  const round = async () => {
+    const answer = await askService(request, invocation, { key });
+    const text = await tableText(answer, invocation);
+    const json = await recordWithForecast(answer, invocation);
+    await view.show({ text, json, pace, print: () => printQuota(answer, invocation) });
+    checkUse(answer, invocation);
+    return pace;
+  };
+  return watch(invocation, { count: watching.count, round, onRemark: view.keep });
+}
+
+const DEFAULT_INTERVAL_MS = 60_000;
+
+/** @throws CliError when `--fail-at` is reached */
+function checkUse(answer: Answer, { options }: Invocation): void {
+  const failAt = options['failAt'] as FailAt | undefined; // as parseFailAt made it
+  const failure = failAt && usedTooMuch(readFields(recordOf(answer)), failAt);
+  if (failure !== undefined) throw failure;
+}
+
 async function printQuota(answer: Answer, invocation: Invocation): Promise<void> {
-  const { settings, screen, io, options } = invocation;
+  const { settings, screen } = invocation;
   if (settings.output === 'raw') return printRaw(answer.rawBody, invocation);
-  const record = recordOf(answer);
-  const isForecast = options['forecast'] !== false;
-  const forecast = isForecast ? await forecastOf(answer) : undefined;
   const isPlain = settings.output === 'auto' && settings.get.length === 0;
-  if (isPlain && screen.out.isTTY) {
-    const context = { face: screen.out, now: answer.at, key: answer.key, timeZone: io.timeZone, forecast };
-    return screen.tell(quotaTable(record, context));
-  }
-  const remaining = { monthly_remaining: remainingOf(readFields(record)) ?? 'null' };
-  const json = withFields(record, isForecast ? { ...remaining, forecast: forecastJson(forecast) } : remaining);
+  if (isPlain && screen.out.isTTY) return screen.tell(await tableText(answer, invocation));
+  const json = await recordWithForecast(answer, invocation);
   return printJson(json, isPlain ? { ...invocation, settings: { ...settings, output: 'tsv' } } : invocation);
+}
+
+async function tableText(answer: Answer, { screen, io, options }: Invocation): Promise<string> {
+  const forecast = options['forecast'] === false ? undefined : await forecastOf(answer);
+  const context = { face: screen.out, now: answer.at, key: answer.key, timeZone: io.timeZone, forecast };
+  return quotaTable(recordOf(answer), context);
+}
+
+async function recordWithForecast(answer: Answer, { options }: Invocation): Promise<string> {
+  const record = recordOf(answer);
+  const remaining = { monthly_remaining: remainingOf(readFields(record)) ?? 'null' };
+  if (options['forecast'] === false) return withFields(record, remaining);
+  return withFields(record, { ...remaining, forecast: forecastJson(await forecastOf(answer)) });
 }
 
 /** The client is loaded by now: it asked. */

@@ -8,9 +8,9 @@ export interface Leaf {
   readonly lexeme: string;
 }
 
-/** The leaves of `text` in their order, each with the names that lead to it. */
-export function* leaves(text: string): Generator<Leaf> {
-  const walk = new Walk(text);
+/** The leaves of `text` in their order, each with the names that lead to it; `nameItem` names the items of a list. */
+export function* leaves(text: string, nameItem: (index: number) => string = String): Generator<Leaf> {
+  const walk = new Walk(text, nameItem);
   for (const token of tokens(text)) {
     const lexeme = walk.step(token);
     if (lexeme !== undefined) yield { path: walk.path(), lexeme };
@@ -26,12 +26,14 @@ interface Frame {
 
 class Walk {
   readonly #text: string;
+  readonly #nameItem: (index: number) => string;
   readonly #frames: Frame[] = [];
   #expectsName = false;
   #hasJustOpened = false;
 
-  constructor(text: string) {
+  constructor(text: string, nameItem: (index: number) => string) {
     this.#text = text;
+    this.#nameItem = nameItem;
   }
 
   /** Takes the next token; gives the lexeme of a leaf when the token completes one. */
@@ -48,7 +50,7 @@ class Walk {
 
   path(): readonly string[] {
     return this.#frames.flatMap(({ isList, index, name }) =>
-      isList ? [String(index)] : name === undefined ? [] : [name],
+      isList ? [this.#nameItem(index)] : name === undefined ? [] : [name],
     );
   }
 

@@ -13,3 +13,9 @@ export function localTime(epochMs: number, timeZone: string | undefined): string
   const part = Object.fromEntries(format.formatToParts(epochMs).map(({ type, value }) => [type, value]));
   return `${part['year']}-${part['month']}-${part['day']} ${part['hour']}:${part['minute']} ${part['timeZoneName']}`;
 }
+
+/** `14:20:05`. */
+export function localClock(epochMs: number, timeZone: string | undefined): string {
+  const style = { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' } as const;
+  return new Intl.DateTimeFormat('en-GB', timeZone === undefined ? style : { ...style, timeZone }).format(epochMs);
+}

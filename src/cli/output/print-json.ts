@@ -32,14 +32,15 @@ export async function printRaw(body: string | Uint8Array, { screen }: Invocation
 function documentText(json: string, format: Settings['output'], out: Face): string {
   if (format === 'tsv') return tsvText(json, out.isTTY);
   if (format === 'compact') return out.isTTY ? visible(compactJson(json)) : compactJson(json);
-  return out.isTTY || out.hasColor ? colouredJson(json, out.palette) : json;
+  return out.isTTY || out.hasColor ? prettyText(json, out.palette) : json;
 }
 
-function colouredJson(json: string, palette: Palette): string {
+/** JSON for people: indented, coloured, and safe to show on a terminal. */
+export function prettyText(json: string, palette: Palette, paintNumber = (lexeme: string) => lexeme): string {
   return prettyJson(json, {
     name: (lexeme) => palette.name(visible(lexeme)),
     string: (lexeme) => palette.string(visible(lexeme)),
-    number: (lexeme) => lexeme,
+    number: paintNumber,
     literal: palette.faint,
   });
 }

@@ -1,6 +1,7 @@
-import type { ApiCall, CallOptions, FxRates, FxRatesOptions } from '../../client/index.ts';
+import type { ApiCall, CacheOptions, CallOptions, FxRates, FxRatesOptions, ResponseMeta } from '../../client/index.ts';
 import type { Operation } from '../../generated/operations.ts';
 import type { Invocation } from '../invocation.ts';
+import type { Fetch } from '../io.ts';
 import { type KeyInUse, requireKey } from '../settings/api-key.ts';
 import { requireBaseUrl } from '../settings/base-url.ts';
 import type { Settings } from '../settings/settings.ts';
@@ -28,6 +29,19 @@ export interface Answer {
   /** Epoch milliseconds of the answer, by the service's clock where it tells. */
   readonly at: number;
   readonly key: KeyInUse;
+  /** Whether it came from the service just now. */
+  readonly source: ResponseMeta['source'];
+  /** Milliseconds since the service gave it. */
+  readonly ageMs: number;
+}
+
+interface AskOptions {
+  readonly wire?: Wire;
+  /** Instead of the one of the settings. */
+  readonly key?: KeyInUse;
+  /** Instead of the network. */
+  readonly fetch?: Fetch;
+  readonly cache?: CacheOptions;
 }
 
 type Method = (...parameters: unknown[]) => ApiCall<unknown>;
@@ -36,28 +50,33 @@ type Method = (...parameters: unknown[]) => ApiCall<unknown>;
 export async function askService(
   request: ServiceRequest,
   invocation: Invocation,
-  { wire = new Wire(invocation), key: given }: { readonly wire?: Wire; readonly key?: KeyInUse } = {},
+  { wire = new Wire(invocation), key: given, fetch: transport, cache }: AskOptions = {},
 ): Promise<Answer> {
-  const { settings, screen, io } = invocation;
+  const { settings, io } = invocation;
   const baseUrl = requireBaseUrl(settings);
   const key = given ?? (await requireKey(settings, io));
-  screen.secrets.protect(key.secret);
-  if (key.warning !== undefined) await screen.warn(key.warning);
+  await welcome(key, invocation);
   const { FxRates, FxRatesError } = await import('../../client/index.ts');
   const waiting = new Waiting(invocation);
-  const fetch = wire.around(await proxiedFetch(io, baseUrl), () => waiting.end());
+  const fetch = wire.around(transport ?? (await proxiedFetch(io, baseUrl)), () => waiting.end());
   try {
-    const options = { ...limitsOf(settings), baseUrl, apiKey: key.secret, fetch, clock: io.clock, ...waiting.hooks };
+    const own = { baseUrl, apiKey: key.secret, fetch, cache, clock: io.clock };
+    const options = { ...limitsOf(settings), ...own, ...waiting.hooks };
     const { data, meta } = await start(new FxRates(options), request, { signal: waiting.signal }).withMeta();
     const at = Date.parse(meta.headers.get('date') ?? '');
-    const { rawBody, status, durationMs } = meta;
-    return { data, rawBody, status, durationMs, at: Number.isNaN(at) ? io.clock.now() : at, key };
+    return { ...meta, data, at: Number.isNaN(at) ? io.clock.now() : at, key };
   } catch (error) {
     if (waiting.signal.aborted) throw waiting.signal.reason;
     throw FxRatesError.is(error) ? explainClientError(error, { invocation, key, baseUrl }) : error;
   } finally {
     waiting.end();
   }
+}
+
+/** Before anything is written: from now on the key does not show. */
+async function welcome({ secret, warning }: KeyInUse, { screen }: Invocation): Promise<void> {
+  screen.secrets.protect(secret);
+  if (warning !== undefined) await screen.warn(warning);
 }
 
 /** Calls the client's own method of the operation, which knows the schema of its answer. */

@@ -17,6 +17,7 @@ export class Screen {
   readonly isJson: boolean;
   readonly #io: Io;
   readonly #quiet: number;
+  readonly #warnings = new Set<string>();
   readonly #isUnicode: boolean;
 
   constructor(
@@ -60,8 +61,10 @@ export class Screen {
     return this.#quiet > 0 ? Promise.resolve() : this.#toStderr(text);
   }
 
-  /** A remark that programs get as an event. */
+  /** A remark that programs get as an event; once, however often a repeated call has reason for it. */
   warn(message: string): Promise<void> {
+    if (this.#warnings.has(message)) return Promise.resolve();
+    this.#warnings.add(message);
     return this.note(this.isJson ? `${JSON.stringify({ event: 'warning', message })}\n` : `fxrates: ${message}\n`);
   }
 

@@ -4,10 +4,23 @@ import { topics } from '../../../src/cli/help/topics.ts';
 import { createGlobalOptions } from '../../../src/cli/settings/global-options.ts';
 import { runCli } from '../../helpers/cli-io.ts';
 
-const COMMANDS = ['latest', 'quota', 'api', 'mock', 'auth', 'config', 'doctor', 'completion', 'version', 'help'];
+const COMMANDS = [
+  'latest',
+  'quota',
+  'api',
+  'mock',
+  'auth',
+  'config',
+  'cache',
+  'doctor',
+  'completion',
+  'version',
+  'help',
+];
 const SUBCOMMANDS = [
   ...['login', 'status', 'logout', 'token'].map((name) => ['auth', name]),
   ...['list', 'get', 'set', 'unset', 'path'].map((name) => ['config', name]),
+  ...['info', 'clear'].map((name) => ['cache', name]),
   ...['bash', 'zsh', 'fish', 'powershell', 'install'].map((name) => ['completion', name]),
 ];
 const PAGES = [
@@ -19,6 +32,7 @@ const PAGES = [
   ['auth'],
   ['config'],
   ['completion'],
+  ['cache'],
   ...SUBCOMMANDS.flatMap((path) => [
     ['help', ...path],
     [...path, '--help'],
@@ -120,7 +134,7 @@ test('every example that does not start a server works', async () => {
   for (const command of COMMANDS) {
     const { stdout } = await runCli(`help ${command}`);
     for (const [, line = ''] of stdout.matchAll(/^ {2}\$ fxrates (\S+(?: [\w./=,-]+)*)/gm)) {
-      if (/^(mock|completion install)/.test(line)) continue;
+      if (/^(mock|completion install|latest --watch|quota --watch|latest --cache)/.test(line)) continue;
       const { code } = await runCli(line.replace('monthly_remaining', 'plan'), { quota: { body: QUOTA } });
       expect({ line, code }).toEqual({ line, code: 0 });
     }

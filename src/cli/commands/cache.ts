@@ -1,0 +1,79 @@
+import { cacheFolder } from '../cache/cache-folder.ts';
+import { storeOf } from '../cache/kept-answer.ts';
+import type { CommandSpec } from '../command-spec.ts';
+import { systemReason } from '../errors/system-reason.ts';
+import { exitCodes } from '../exit-codes.ts';
+import type { Invocation } from '../invocation.ts';
+import { grouped } from '../output/grouped.ts';
+import { printJson } from '../output/print-json.ts';
+import { rowText } from '../output/rows.ts';
+import { formatDuration } from '../settings/duration.ts';
+import { storageError } from '../storage/storage-error.ts';
+
+export const cacheCommand: CommandSpec = {
+  name: 'cache',
+  summary: 'answers that --cache has kept: info, clear',
+  description: 'Answers that were kept with latest --cache, in files that only you can read, for thirty days.',
+  asksService: false,
+  commands: [
+    {
+      name: 'info',
+      summary: 'where they are, how many, how old',
+      description: 'Prints where kept answers are, how many there are, their size and age.',
+      examples: [{ command: 'fxrates cache info', comment: '' }],
+      asksService: false,
+      run: info,
+    },
+    {
+      name: 'clear',
+      summary: 'remove them all',
+      description: 'Removes every kept answer.',
+      examples: [{ command: 'fxrates cache clear', comment: '' }],
+      asksService: false,
+      run: clear,
+    },
+  ],
+};
+
+async function info(invocation: Invocation): Promise<number> {
+  const { io, screen } = invocation;
+  const entries = await storeOf(io).entries().catch(unusable(invocation));
+  const folder = cacheFolder(io.env) ?? '';
+  const bytes = entries.reduce((sum, entry) => sum + entry.bytes, 0);
+  const ages = entries.map(({ keptAtMs }) => Math.max(0, io.clock.now() - keptAtMs));
+  const [newest, oldest] = ages.length === 0 ? [] : [Math.min(...ages), Math.max(...ages)];
+  if (screen.isJson) {
+    const seconds = (ms: number | undefined) => (ms === undefined ? null : Math.floor(ms / 1000));
+    const facts = { folder, answers: entries.length, bytes };
+    const ofAge = { newest_age_seconds: seconds(newest), oldest_age_seconds: seconds(oldest) };
+    await printJson(JSON.stringify({ ...facts, ...ofAge }), invocation);
+    return exitCodes.ok;
+  }
+  const age = (ms: number | undefined) => (ms === undefined ? '' : `${formatDuration(ms)} old`);
+  const rows = [
+    { label: 'Folder', value: folder },
+    { label: 'Answers', value: grouped(entries.length) },
+    { label: 'Size', value: `${grouped(bytes)} bytes` },
+    ...(entries.length === 0
+      ? []
+      : [
+          { label: 'Newest', value: age(newest) },
+          { label: 'Oldest', value: age(oldest) },
+        ]),
+  ];
+  await screen.tell(rows.map((row) => rowText(row, screen.out)).join(''));
+  return exitCodes.ok;
+}
+
+async function clear(invocation: Invocation): Promise<number> {
+  const { io, screen } = invocation;
+  const count = await storeOf(io).clear().catch(unusable(invocation));
+  await screen.note(`fxrates: ${grouped(count)} kept ${count === 1 ? 'answer' : 'answers'} removed\n`);
+  return exitCodes.ok;
+}
+
+function unusable({ io }: Invocation): (error: NodeJS.ErrnoException) => never {
+  return (error) => {
+    throw storageError(`cannot use ${cacheFolder(io.env)}`, systemReason(error), error);
+  };
+}

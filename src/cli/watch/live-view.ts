@@ -1,0 +1,72 @@
+import { stripVTControlCharacters } from 'node:util';
+import type { Invocation } from '../invocation.ts';
+import { compactJson } from '../json/pretty-json.ts';
+import { localClock } from '../output/local-time.ts';
+import { formatDuration } from '../settings/duration.ts';
+import { wrap } from '../terminal/wrap.ts';
+import type { Pace } from './pace.ts';
+
+/** One answer, in the forms that it may be shown in. */
+export interface Shown {
+  /** For a terminal, line ends and all. */
+  readonly text: string;
+  /** For programs. */
+  readonly json: string;
+  /** As the command prints it without `--watch`; with `--get`, `-o tsv` and `-o raw`. */
+  readonly print: () => Promise<void>;
+  readonly pace: Pace;
+  /** For people, beside the time. */
+  readonly remark?: string | undefined;
+}
+
+/** A watch on the screen: a terminal shows the last answer in place, a pipe gets one JSON line for each. */
+export class LiveView {
+  readonly #invocation: Invocation;
+  /** Rows of the last frame, which the next one goes over. */
+  #rows = 0;
+
+  constructor(invocation: Invocation) {
+    this.#invocation = invocation;
+  }
+
+  /** The next frame leaves what is on the screen. */
+  readonly keep = (): void => {
+    this.#rows = 0;
+  };
+
+  async show({ text, json, print, pace, remark }: Shown): Promise<void> {
+    const { settings, screen, io } = this.#invocation;
+    const isPlain = settings.output === 'tsv' || settings.output === 'raw' || settings.get.length > 0;
+    if (isPlain) return print();
+    const now = io.clock.now();
+    if (settings.output !== 'auto' || !screen.out.isTTY) {
+      const fetchedAt = new Date(now).toISOString();
+      return screen.print(`{"fetched_at":"${fetchedAt}","data":${compactJson(json)}}\n`);
+    }
+    const next = localClock(now + pace.intervalMs, io.timeZone);
+    const every = `every ${formatDuration(pace.intervalMs)}, ${pace.reason}`;
+    const status = `${localClock(now, io.timeZone)}${remark === undefined ? '' : ` · ${remark}`} · next ${next} (${every}) · Ctrl-C to stop`;
+    const footer = wrap(status, screen.out.columns).map((line) => screen.out.palette.faint(line));
+    return this.#draw(text.trimEnd().split('\n'), ['', ...footer]);
+  }
+
+  /** Over the last frame. What is higher than the terminal would scroll away from under the cursor, so it is cut. */
+  #draw(body: readonly string[], footer: readonly string[]): Promise<void> {
+    const { screen, io } = this.#invocation;
+    const rowsOf = (line: string) =>
+      Math.max(1, Math.ceil(stripVTControlCharacters(line).length / (io.stdout.columns || 80)));
+    const room = (io.stdout.rows || Number.POSITIVE_INFINITY) - 1 - footer.length;
+    const shown: string[] = [];
+    let rows = 0;
+    for (const line of body) {
+      if (rows + rowsOf(line) > room) break;
+      shown.push(line);
+      rows += rowsOf(line);
+    }
+    const hidden = body.length - shown.length;
+    const lines = [...shown, ...(hidden > 0 ? footer.with(0, `… ${hidden} more lines; a pipe gets them all`) : footer)];
+    const over = this.#rows === 0 ? '' : `\u001b[${this.#rows}A\u001b[J`;
+    this.#rows = rows + footer.length;
+    return screen.tell(`${over}${lines.join('\n')}\n`);
+  }
+}

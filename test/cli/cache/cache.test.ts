@@ -1,0 +1,170 @@
+import { chmod, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type FakeIoOptions, runCli } from '../../helpers/cli-io.ts';
+import { FakeClock, quiet } from '../../helpers/fake-clock.ts';
+import { API_KEY, quotaRecord, success } from '../../helpers/service-replies.ts';
+
+let home = '';
+const clock = new FakeClock();
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), 'fxrates-cache-'));
+});
+afterEach(() => rm(home, { recursive: true }));
+
+/** The store is written when the answer is out already, as at the end of a process. */
+async function run(line: string, options: FakeIoOptions = {}) {
+  const result = await runCli(line, {
+    clock,
+    horizonMs: 100,
+    quota: success(quotaRecord()),
+    ...options,
+    env: { HOME: home, ...options.env },
+  });
+  await settled();
+  return result;
+}
+
+async function settled(): Promise<void> {
+  for (let turn = 0; turn < 50; turn += 1) {
+    await quiet();
+    const names = await readdir(folder()).catch(() => []);
+    if (names.length > 0 && names.every((name) => name.endsWith('.json'))) return;
+  }
+}
+
+const folder = () => join(home, '.cache', 'fxrates');
+const answer = (rate: number) => success({ rates: { EUR: rate } });
+
+test('an answer is taken again while it is young enough, byte for byte, with its age on stderr', async () => {
+  const body = '{"success":true,"data":{"EUR": 1.10}}';
+  await run('latest --cache 10m', { replies: { body } });
+  await clock.advance(3 * 60_000);
+
+  const { code, stdout, stderr, requests } = await run('latest --cache 10m');
+
+  expect({ code, stdout, requests }).toEqual({ code: 0, stdout: '{"EUR": 1.10}\n', requests: [] });
+  expect(stderr).toBe('fxrates: kept answer, 3 min old\n');
+});
+
+test('an older one is not, and neither is that of another question, key or base URL', async () => {
+  await run('latest --cache 10m', { replies: answer(1) });
+  await clock.advance(11 * 60_000);
+  expect((await run('latest --cache 10m', { replies: answer(2) })).stdout).toContain('2');
+  for (const [line, env] of [
+    ['latest base=USD --cache 10m', {}],
+    ['latest --cache 10m', { FXRATES_API_KEY: API_KEY.replace('0', '1') }],
+    ['latest --cache 10m --base-url https://other.test', {}],
+  ] as const) {
+    expect((await run(line, { replies: answer(3), env })).stdout).toContain('3');
+  }
+});
+
+test('without --cache nothing is kept and nothing is taken', async () => {
+  await run('latest', { replies: answer(1) });
+
+  expect(await readdir(home)).toEqual([]);
+});
+
+test('--cache snapshot asks for the plan, which is free, and takes the answer of the same interval', async () => {
+  await run('latest --cache snapshot', { replies: answer(1) });
+  await clock.advance(4 * 60_000);
+  const { stdout, requests } = await run('latest --cache snapshot', { replies: answer(2) });
+
+  expect(stdout).toContain('1');
+  expect(requests.filter(({ url }) => url.includes('latest'))).toEqual([]);
+});
+
+test('--offline takes an answer of any age, sends nothing, and says how old it is, as an event with --json', async () => {
+  await run('latest --cache 1m', { replies: answer(1) });
+  await clock.advance(3 * 86_400_000);
+
+  const { code, stdout, stderr, requests } = await run('latest --offline --json');
+
+  expect({ code, requests }).toEqual({ code: 0, requests: [] });
+  expect(stdout).toBe('{"rates":{"EUR":1}}\n');
+  expect(JSON.parse(stderr)).toEqual({ event: 'kept_answer', age_seconds: 3 * 86_400 });
+});
+
+test('--offline without a kept answer fails, sends nothing and says how to keep one', async () => {
+  const { code, stdout, stderr, requests } = await run('latest --offline');
+
+  expect({ code, stdout, requests }).toEqual({ code: 6, stdout: '', requests: [] });
+  expect(stderr).toContain('fxrates: no answer is kept for this request');
+});
+
+test.skipIf(process.platform === 'win32')('nobody else can read what is kept, and the key is not in it', async () => {
+  await run('latest --cache 10m', { replies: answer(1) });
+  const [name = ''] = await readdir(folder());
+
+  expect((await stat(folder())).mode & 0o777).toBe(0o700);
+  expect((await stat(join(folder(), name))).mode & 0o777).toBe(0o600);
+  expect(name + (await readFile(join(folder(), name), 'utf8'))).not.toContain(API_KEY);
+});
+
+test('a folder that cannot be written costs the answer nothing but a remark', async () => {
+  await writeFile(join(home, '.cache'), 'not a folder');
+
+  const { code, stdout, stderr } = await run('latest --cache 10m', { replies: answer(1) });
+
+  expect({ code, stdout }).toEqual({ code: 0, stdout: '{"rates":{"EUR":1}}\n' });
+  expect(stderr).toContain('cache');
+});
+
+test('cache info tells where, how many and how old; cache clear removes only what is ours', async () => {
+  await run('latest --cache 10m', { replies: answer(1) });
+  const [name = ''] = await readdir(folder());
+  await utimes(join(folder(), name), new Date(clock.now()), new Date(clock.now() - 120_000));
+  await writeFile(join(folder(), 'notes.txt'), 'mine');
+
+  const info = await run('cache info');
+  const json = JSON.parse((await run('cache info --json')).stdout);
+  const cleared = await run('cache clear');
+
+  expect(info.stdout).toContain(`Folder      ${folder()}`);
+  expect(json).toMatchObject({ answers: 1, newest_age_seconds: 120, oldest_age_seconds: 120 });
+  expect(cleared.stderr).toBe('fxrates: 1 kept answer removed\n');
+  expect(await readdir(folder())).toEqual(['notes.txt']);
+  expect(JSON.parse((await run('cache info --json')).stdout)).toMatchObject({ answers: 0, oldest_age_seconds: null });
+});
+
+test('what is older than thirty days goes when the next answer is kept', async () => {
+  await run('latest --cache 10m', { replies: answer(1) });
+  const [old = ''] = await readdir(folder());
+  const past = new Date(clock.now() - 31 * 86_400_000);
+  await utimes(join(folder(), old), past, past);
+
+  await run('latest base=USD --cache 10m', { replies: answer(2) });
+  for (let turn = 0; turn < 100 && (await readdir(folder())).includes(old); turn += 1) await quiet();
+
+  expect(await readdir(folder())).not.toContain(old);
+});
+
+test.runIf(process.getuid?.() !== 0)('a folder that cannot be read is told by cache info', async () => {
+  await run('latest --cache 10m', { replies: answer(1) });
+  await chmod(folder(), 0o000);
+  const { code, stderr } = await run('cache info');
+  await chmod(folder(), 0o700);
+
+  expect(code).toBe(3);
+  expect(stderr).toContain('permission denied');
+});
+
+test.each([
+  ['latest --cache 0', '--cache takes a time above 0 or snapshot'],
+  ['latest --cache soon', '--cache takes a duration'],
+  ['latest --cache 10m --offline', '--offline'],
+])('%s is a usage error', async (line, says) => {
+  const { code, stderr } = await run(line);
+
+  expect(code).toBe(2);
+  expect(stderr).toContain(says);
+});
+
+test('without a home there is no place to keep anything', async () => {
+  const { code, stderr } = await run('latest --cache 10m', { env: { HOME: undefined } });
+
+  expect(code).toBe(3);
+  expect(stderr).toContain('HOME is not set');
+});
