@@ -18,6 +18,7 @@ const told = ({ limit }: Server) => ({ limiter: { perMinute: limit } });
 const wide = { callers: Number.POSITIVE_INFINITY, limiter: { maxConcurrent: 2_000 } };
 const halfUsed = { usedBefore: 0.5 };
 const four = { processes: 4 };
+const sharing = { ...four, storeMs: 2 };
 
 /** Those that the bars are about. */
 export const MEASURED: readonly Situation[] = [
@@ -27,6 +28,8 @@ export const MEASURED: readonly Situation[] = [
   { name: 'unknown, half of the limit used before', vary: () => halfUsed },
   { name: 'four processes that share nothing, told', vary: (server) => ({ ...told(server), ...four }) },
   { name: 'four processes that share nothing, unknown', vary: () => four },
+  { name: 'four processes that share, told', vary: (server) => ({ ...told(server), ...sharing }) },
+  { name: 'four processes that share, unknown', vary: () => sharing },
 ];
 
 /** Those that must not go wrong. */

@@ -80,6 +80,7 @@ class Simulation {
     );
     const isDone = () => this.#served + this.#failed === calls;
     await this.#clock.run(() => isDone() || this.#clock.now() - this.#startedAt > GIVE_UP_MS);
+    await this.#clock.advance(2 * (this.#scenario.storeMs ?? 0)); // the last reports reach the store
     return {
       served: this.#served,
       failed: calls - this.#served,
