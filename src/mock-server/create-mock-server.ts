@@ -6,6 +6,9 @@ import { Behaviour } from './behaviour/behaviour.ts';
 import { createClock } from './clock/create-clock.ts';
 import { withDashboard } from './dashboard/with-dashboard.ts';
 import { createExchange } from './exchange.ts';
+import { createMockFaults } from './faults/mock-faults.ts';
+import { Waits } from './faults/waits.ts';
+import { WaysIn } from './faults/ways-in.ts';
 import { createHandler } from './http/handler.ts';
 import { createIdentify } from './http/identify-request.ts';
 import { quotaResponder } from './http/quota-responder.ts';
@@ -35,9 +38,12 @@ export function createMockServer(options: MockServerOptions = {}): MockServer {
   });
   const identify = createIdentify(context, operations);
   const handler = withDashboard(service, context);
-  const exchange = createExchange({ handler, overrides, clock, journal, identify });
+  const waits = new Waits(clock);
+  const ways = new WaysIn();
+  const faults = createMockFaults({ context, operations, ways });
+  const exchange = createExchange({ handler, overrides, clock, journal, identify, context, waits });
   const fetch = createFetch(baseUrl, exchange);
-  return new MockServer({ baseUrl, seed, clock, context, journal, overrides, exchange, fetch });
+  return new MockServer({ baseUrl, seed, clock, context, journal, overrides, exchange, fetch, faults, ways, waits });
 }
 
 function warn(text: string): void {

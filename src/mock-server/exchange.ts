@@ -1,5 +1,8 @@
 import type { Overrides } from './adapters/overrides.ts';
 import type { DrivenClock } from './clock/clock.ts';
+import type { Waits } from './faults/waits.ts';
+import type { Arrival } from './faults/ways-in.ts';
+import { type Answering, withFaults } from './faults/with-faults.ts';
 import { type Answer, failure } from './http/answer.ts';
 import type { Handled, Handler } from './http/handler.ts';
 import type { RequestIdentity } from './http/identify-request.ts';
@@ -8,9 +11,13 @@ import { internalError } from './http/refusals.ts';
 import { createDateHeader, writeResponse } from './http/write-response.ts';
 import type { Journal } from './journal/journal.ts';
 import { draftOf } from './journal/journal-entry.ts';
+import type { ServiceContext } from './service/service-state.ts';
 
 /** Answers a request, for every adapter alike. `undefined`: the connection breaks off without an answer. */
-export type Exchange = (request: MockRequest) => MockResponse | undefined | Promise<MockResponse | undefined>;
+export type Exchange = (
+  request: MockRequest,
+  arrival: Arrival,
+) => MockResponse | undefined | Promise<MockResponse | undefined>;
 
 export interface ExchangeOptions {
   readonly handler: Handler;
@@ -18,10 +25,31 @@ export interface ExchangeOptions {
   readonly clock: DrivenClock;
   readonly journal: Journal;
   readonly identify: (request: MockRequest) => RequestIdentity;
+  readonly context: ServiceContext;
+  readonly waits: Waits;
 }
 
-/** Handlers of `mock.use()` first, then the emulated service. Synchronous as long as there are no such handlers. */
-export function createExchange({ handler, overrides, clock, journal, identify }: ExchangeOptions): Exchange {
+/**
+ * Faults around handlers of `mock.use()` around the emulated service. Synchronous as long as there are neither faults
+ * nor such handlers.
+ */
+export function createExchange(options: ExchangeOptions): Exchange {
+  const { journal, waits } = options;
+  const answer = withFaults(createAnswering(options), options);
+
+  function finish({ response, entry, waitMs = 0 }: Handled, { gone }: Arrival): ReturnType<Exchange> {
+    if (entry !== undefined) journal.add(entry);
+    if (waitMs === 0) return response;
+    return waits.wait(waitMs, gone?.()).then((hasWaited) => (hasWaited ? response : undefined));
+  }
+
+  return (request, arrival) => {
+    const handled = answer(request, arrival);
+    return handled instanceof Promise ? handled.then((late) => finish(late, arrival)) : finish(handled, arrival);
+  };
+}
+
+function createAnswering({ handler, overrides, clock, identify }: ExchangeOptions): Answering {
   const dateHeader = createDateHeader();
 
   /** An answer that the emulated service has no part in. */
@@ -47,19 +75,9 @@ export function createExchange({ handler, overrides, clock, journal, identify }:
     }
   }
 
-  function answer(request: MockRequest): Handled | Promise<Handled> {
+  return (request) => {
     if (request.body !== undefined && request.body.byteLength > MAX_BODY_BYTES) return outside(request, TOO_LARGE);
     return overrides.isEmpty ? handler(request) : overridden(request);
-  }
-
-  function finish({ response, entry }: Handled): MockResponse | undefined {
-    if (entry !== undefined) journal.add(entry);
-    return response;
-  }
-
-  return (request) => {
-    const handled = answer(request);
-    return handled instanceof Promise ? handled.then(finish) : finish(handled);
   };
 }
 

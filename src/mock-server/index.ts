@@ -15,6 +15,16 @@ export type { Provenance } from './behaviour/switch.ts';
 export type { BehaviourValues, SwitchName } from './behaviour/switches.ts';
 export type { Clock, ClockOptions, Instant, MockClock } from './clock/clock.ts';
 export { createMockServer } from './create-mock-server.ts';
+export type {
+  Fault,
+  FaultConditions,
+  FaultEffect,
+  FaultKind,
+  FaultMatch,
+  FaultOptions,
+} from './faults/fault.ts';
+export type { MockFaults } from './faults/mock-faults.ts';
+export type { Way } from './faults/ways-in.ts';
 export type { Audit } from './journal/audit.ts';
 export type { RequestExpectation } from './journal/expect-requests.ts';
 export type { JournalEntry } from './journal/journal-entry.ts';

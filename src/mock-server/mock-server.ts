@@ -16,6 +16,9 @@ import type { Clock, DrivenClock, MockClock } from './clock/clock.ts';
 import { parseInstant } from './clock/instant.ts';
 import { createMockClock } from './clock/mock-clock.ts';
 import type { Exchange } from './exchange.ts';
+import type { MockFaults } from './faults/mock-faults.ts';
+import type { Waits } from './faults/waits.ts';
+import type { WaysIn } from './faults/ways-in.ts';
 import { type Audit, auditOf } from './journal/audit.ts';
 import { expectCount, type RequestExpectation } from './journal/expect-requests.ts';
 import type { Journal } from './journal/journal.ts';
@@ -37,6 +40,9 @@ export interface MockServerParts {
   readonly overrides: Overrides;
   readonly exchange: Exchange;
   readonly fetch: Fetch;
+  readonly faults: MockFaults;
+  readonly ways: WaysIn;
+  readonly waits: Waits;
 }
 
 /** What the client takes to talk to a mock in process, in the mock's time. */
@@ -59,6 +65,7 @@ export class MockServer implements AsyncDisposable {
   readonly clock: MockClock;
   readonly behaviour: MockBehaviour;
   readonly journal: MockJournal;
+  readonly faults: MockFaults;
   readonly #parts: MockServerParts;
   readonly #servers = new Set<RunningServer>();
   #stopListening: (() => void) | undefined;
@@ -73,6 +80,7 @@ export class MockServer implements AsyncDisposable {
     this.clock = createMockClock(parts.clock, context);
     this.behaviour = createMockBehaviour(context);
     this.journal = createMockJournal(parts.journal);
+    this.faults = parts.faults;
     this.#parts = parts;
   }
 
@@ -108,13 +116,15 @@ export class MockServer implements AsyncDisposable {
 
   /** The mock as request handlers for a test suite that already has msw: `setupServer(...mock.handlers)`. */
   get handlers(): RequestHandler[] {
+    this.#parts.ways.open('msw');
     return createMswHandlers(this.baseUrl, this.#parts.exchange);
   }
 
   /** An undici dispatcher that answers for the mock and passes other origins on to the one that is global now. */
   get dispatcher(): Dispatcher {
     const { baseUrl } = this;
-    const { exchange } = this.#parts;
+    const { exchange, ways } = this.#parts;
+    ways.open('undici');
     const next = loadUndici().getGlobalDispatcher();
     return createDispatcher((origin) => (origin === baseUrl ? exchange : undefined), next);
   }
@@ -125,24 +135,29 @@ export class MockServer implements AsyncDisposable {
    */
   listen(): void {
     if (this.#stopListening !== undefined) return;
-    const stop = intercept(this.baseUrl, this.#parts.exchange);
-    const socketsGone = this.#parts.clock.expectSockets();
+    const { exchange, clock, ways } = this.#parts;
+    const stop = intercept(this.baseUrl, exchange);
+    const socketsGone = clock.expectSockets();
+    const waysClosed = ways.open('msw', 'undici');
     this.#stopListening = () => {
       stop();
       socketsGone();
+      waysClosed();
     };
   }
 
   /** Serves the mock on a port. Default: any free port of 127.0.0.1. */
   async serve(options: ServeOptions = {}): Promise<RunningServer> {
-    const { exchange, clock, journal } = this.#parts;
+    const { exchange, clock, journal, ways } = this.#parts;
     const adminToken = randomBytes(32).toString('base64url');
     const admin = createAdmin({ target: { mock: this, journal }, token: adminToken, host: options.host });
     const server = await serve(options, { exchange, now: () => clock.now(), admin });
     const socketsGone = clock.expectSockets();
+    const wayClosed = ways.open('socket');
     const close = async () => {
       await server.close();
       socketsGone();
+      wayClosed();
       this.#servers.delete(running);
     };
     const adminUrl = `${server.url}${ADMIN_ROOT}/#token=${adminToken}`;
@@ -169,9 +184,10 @@ export class MockServer implements AsyncDisposable {
     journal.clear();
   }
 
-  /** Goes back to the moment the mock was made: no account, no key, no handler of `use()`, switches and clock as then. */
+  /** Goes back to the moment the mock was made: no account, key, fault or handler of `use()`, switches and clock as then. */
   reset(): void {
-    const { context, journal, clock, overrides, seed } = this.#parts;
+    const { context, journal, clock, overrides, seed, waits } = this.#parts;
+    waits.endAll();
     Object.assign(context.state, emptyState(seed));
     context.behaviour.reset();
     overrides.clear();
@@ -181,6 +197,7 @@ export class MockServer implements AsyncDisposable {
 
   /** Ends everything the mock has opened: interception and servers. */
   async close(): Promise<void> {
+    this.#parts.waits.endAll();
     this.#stopListening?.();
     this.#stopListening = undefined;
     await Promise.all(Array.from(this.#servers, (server) => server.close()));

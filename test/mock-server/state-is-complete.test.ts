@@ -1,4 +1,7 @@
 import { expect, test } from 'vitest';
+import { operations } from '../../src/generated/operations.ts';
+import { createMockFaults } from '../../src/mock-server/faults/mock-faults.ts';
+import { WaysIn } from '../../src/mock-server/faults/ways-in.ts';
 import { createMockServer } from '../../src/mock-server/index.ts';
 import { sendConfirmation } from '../../src/mock-server/service/outbox.ts';
 import { MockCore } from '../helpers/mock-core.ts';
@@ -19,6 +22,7 @@ test('every field of the state is in a snapshot: whoever adds one has to say wha
   const core = new MockCore();
   const { key } = core.createKey();
   core.send('/api/v1/latest', { key });
+  createMockFaults({ context: core.context, operations, ways: new WaysIn() }).add({ kind: 'hang' });
   for (const account of core.context.state.accounts.values()) sendConfirmation(core.context, account);
 
   const fields = paths(core.context.state).map((path) => path.replace(/^\.(accounts|keys|keysByHash)\.\*/, '.$1'));
@@ -34,13 +38,15 @@ test('every field of the state is in a snapshot: whoever adds one has to say wha
         ].map((name) => `.${map}.${name}`),
       ),
       ...['id', 'accountId', 'to', 'token', 'sentAt', 'isUsed'].map((name) => `.mails[].${name}`),
-      ...['.random', '.seed', '.lastAccount', '.lastKey', '.lastMail'],
+      ...['.random', '.seed', '.lastAccount', '.lastKey', '.lastMail', '.lastFault'],
+      ...['kind', 'id', 'strikes'].map((name) => `.faults[].settings.${name}`),
+      ...['addedAt', 'matched', 'struck', 'matchedByKey.*'].map((name) => `.faults[].${name}`),
     ].sort(),
   );
   const saved = createMockServer().snapshot();
   expect(Object.keys(saved).sort()).toEqual(
     [
-      ...['accounts', 'behaviour', 'keys', 'mails', 'lastAccount', 'lastKey', 'lastMail'],
+      ...['accounts', 'behaviour', 'faults', 'keys', 'mails', 'lastAccount', 'lastFault', 'lastKey', 'lastMail'],
       ...['now', 'random', 'seed', 'version'],
     ].sort(),
   );

@@ -1,5 +1,7 @@
 import type { Exchange } from '../exchange.ts';
+import type { Arrival } from '../faults/ways-in.ts';
 import type { MockRequest } from '../http/mock-message.ts';
+import { brokenFetch } from './broken-connection.ts';
 import { fromRequest, toResponse } from './web-messages.ts';
 
 export type Fetch = typeof globalThis.fetch;
@@ -11,10 +13,14 @@ export function createFetch(baseUrl: string, exchange: Exchange): Fetch {
     signal?.throwIfAborted();
     if (url.origin !== baseUrl) throw unknownHost(url, baseUrl);
     const request = read();
-    const answering = request instanceof Promise ? request.then(exchange) : exchange(request);
+    const arrival: Arrival = { way: 'fetch', gone: () => signal };
+    const answering =
+      request instanceof Promise ? request.then((ready) => exchange(ready, arrival)) : exchange(request, arrival);
     const answer = await untilAborted(answering, signal);
-    if (answer === undefined) throw brokenConnection();
-    const response = toResponse(answer);
+    if (answer === undefined) throw brokenFetch('close');
+    const { delivery } = answer;
+    if (delivery?.sendsHead === false) throw brokenFetch(delivery.ending);
+    const response = toResponse(answer, signal);
     Object.defineProperty(response, 'url', { value: url.href });
     return response;
   };
@@ -72,10 +78,5 @@ function unknownHost({ origin, hostname }: URL, baseUrl: string): TypeError {
     syscall: 'getaddrinfo',
     hostname,
   });
-  return new TypeError('fetch failed', { cause });
-}
-
-function brokenConnection(): TypeError {
-  const cause = Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET', syscall: 'read' });
   return new TypeError('fetch failed', { cause });
 }

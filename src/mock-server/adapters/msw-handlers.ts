@@ -21,8 +21,9 @@ export function everythingHandler(pattern: RegExp, findExchange: FindExchange): 
     http.all(pattern, async ({ request }) => {
       const exchange = findExchange(new URL(request.url).origin);
       if (exchange === undefined) return undefined;
-      const answer = await exchange(await fromRequest(request));
-      return answer === undefined ? HttpResponse.error() : toResponse(answer);
+      const { signal } = request;
+      const answer = await exchange(await fromRequest(request), { way: 'msw', gone: () => signal });
+      return answer === undefined ? HttpResponse.error() : toResponse(answer, signal);
     }),
   ];
 }

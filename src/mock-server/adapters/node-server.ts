@@ -1,12 +1,14 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Admin } from '../admin/admin.ts';
 import { nextTurn } from '../clock/event-loop.ts';
 import { type Exchange, MAX_BODY_BYTES } from '../exchange.ts';
+import type { Arrival } from '../faults/ways-in.ts';
 import type { MockRequest, MockResponse } from '../http/mock-message.ts';
 import { brokenRequestAnswer } from './broken-request.ts';
+import { deliverOverSocket } from './deliver-over-socket.ts';
 import { listen } from './listen-address.ts';
 
 /** A mock that listens on a port, with what belongs to it alone. */
@@ -48,16 +50,20 @@ export interface ServerContext {
 /** Serves the mock over node:http. */
 export async function serve(options: ServeOptions, { exchange, now, admin }: ServerContext): Promise<ListeningServer> {
   const inHand = new Set<Promise<void>>();
+  const closing = new AbortController();
   const server = createServer(LIMITS, (incoming, outgoing) => {
     if (admin(incoming, outgoing)) return;
-    const answered = receive(incoming, outgoing, exchange);
+    const answered = receive(incoming, outgoing, { exchange, closing: closing.signal });
     if (answered === undefined) return;
     inHand.add(answered);
     void answered.finally(() => inHand.delete(answered));
   });
   server.on('clientError', (error, socket) => answerBroken(error, socket, now()));
   await listen(server, options);
-  const close = () => closeServer(server, inHand);
+  const close = () => {
+    closing.abort();
+    return closeServer(server, inHand);
+  };
   const { address, family, port } = server.address() as AddressInfo;
   const host = family === 'IPv6' ? `[${address}]` : address;
   return { url: `http://${host}:${port}`, port, close, [Symbol.asyncDispose]: close };
@@ -72,29 +78,63 @@ const LIMITS: ServerOptions = {
   joinDuplicateHeaders: true,
 };
 
+interface Receiving {
+  readonly exchange: Exchange;
+  /** Aborts when the server is closed: faults that make a request wait end then. */
+  readonly closing: AbortSignal;
+}
+
 /** Answers at once where nothing must be waited for; otherwise the promise is that of the answer. It never rejects. */
-function receive(incoming: IncomingMessage, outgoing: ServerResponse, exchange: Exchange): Promise<void> | undefined {
-  const { method = 'GET', url = '/', headers } = incoming;
+function receive(
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  { exchange, closing }: Receiving,
+): Promise<void> | undefined {
+  const { method = 'GET', url = '/', headers, socket } = incoming;
   // Joined already, all but the ones that HTTP lets repeat.
   const head = { method, target: url, headers: headers as MockRequest['headers'] };
-  if (hasBody(headers)) return receiveBody(incoming, outgoing, (body) => exchange({ ...head, body }));
-  const answer = exchange(head);
-  if (answer instanceof Promise) return sendLater(answer, outgoing);
+  const gone = () => goneSignal(outgoing, closing);
+  const arrival: Arrival = { way: 'socket', gone };
+  const sending = { outgoing, socket, gone };
+  if (hasBody(headers))
+    return sendLater(
+      readBody(incoming).then((body) => exchange({ ...head, body }, arrival)),
+      sending,
+    );
+  const answer = exchange(head, arrival);
+  if (answer instanceof Promise) return sendLater(answer, sending);
+  if (answer?.delivery !== undefined) return sendLater(Promise.resolve(answer), sending);
   send(answer, outgoing);
   return undefined;
 }
 
-async function receiveBody(
-  incoming: IncomingMessage,
-  outgoing: ServerResponse,
-  answerTo: (body: Uint8Array) => ReturnType<Exchange>,
-): Promise<void> {
-  await sendLater(readBody(incoming).then(answerTo), outgoing);
+/** Aborts when the client has gone or the server is closed. */
+function goneSignal(outgoing: ServerResponse, closing: AbortSignal): AbortSignal {
+  const gone = new AbortController();
+  const abort = () => gone.abort();
+  if (closing.aborted || outgoing.destroyed) abort();
+  closing.addEventListener('abort', abort, { once: true });
+  outgoing.once('close', () => {
+    closing.removeEventListener('abort', abort);
+    abort();
+  });
+  return gone.signal;
 }
 
-async function sendLater(answer: Promise<MockResponse | undefined>, outgoing: ServerResponse): Promise<void> {
+interface Sending {
+  readonly outgoing: ServerResponse;
+  readonly socket: Socket;
+  readonly gone: () => AbortSignal;
+}
+
+async function sendLater(
+  answer: Promise<MockResponse | undefined>,
+  { outgoing, socket, gone }: Sending,
+): Promise<void> {
   try {
-    send(await answer, outgoing);
+    const response = await answer;
+    if (response?.delivery === undefined) send(response, outgoing);
+    else await deliverOverSocket(response, response.delivery, { outgoing, socket, gone: gone() });
   } catch {
     // The client is gone, or a handler of the test broke: as with a broken service, the connection ends.
     outgoing.destroy();

@@ -1,5 +1,6 @@
 import type { Dispatcher } from 'undici';
 import type { MockResponse } from '../http/mock-message.ts';
+import { brokenConnection } from './broken-connection.ts';
 import { loadUndici } from './load-undici.ts';
 import type { FindExchange } from './msw-handlers.ts';
 import { readDispatch } from './undici-request.ts';
@@ -15,8 +16,8 @@ export function createDispatcher(findExchange: FindExchange, next: Dispatcher): 
       const sink = responseSink(handler, () => new errors.RequestAbortedError());
       if (!sink.begin()) return true;
       readDispatch(options)
-        .then(exchange)
-        .then((answer) => deliver(answer, sink, () => new errors.SocketError('other side closed')))
+        .then((request) => exchange(request, { way: 'undici', gone: () => sink.gone }))
+        .then((answer) => deliver(answer, sink))
         .catch((error: unknown) => sink.fail(error instanceof Error ? error : new Error(String(error))));
       return true;
     }
@@ -31,7 +32,9 @@ function originOf({ origin }: Dispatcher.DispatchOptions): string {
   return origin === undefined ? '' : new URL(origin).origin;
 }
 
-async function deliver(answer: MockResponse | undefined, sink: ResponseSink, broken: () => Error): Promise<void> {
-  if (answer === undefined) sink.fail(broken());
+async function deliver(answer: MockResponse | undefined, sink: ResponseSink): Promise<void> {
+  const ending = answer?.delivery?.ending ?? 'whole';
+  if (answer === undefined) sink.fail(brokenConnection('close'));
+  else if (answer.delivery?.sendsHead === false) sink.fail(brokenConnection(ending));
   else await sink.send(answer);
 }

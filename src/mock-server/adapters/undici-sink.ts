@@ -1,6 +1,8 @@
 import type { Dispatcher } from 'undici';
+import { piecesOf } from '../faults/delivery.ts';
 import { reasonPhrase } from '../http/answer.ts';
 import type { MockResponse } from '../http/mock-message.ts';
+import { brokenConnection } from './broken-connection.ts';
 
 /** Where a dispatched request gets its answer; hides that undici has two generations of handlers. */
 export interface ResponseSink {
@@ -9,6 +11,8 @@ export interface ResponseSink {
   /** Hands the answer over; waits where the reader does not keep up. Does nothing after an abort. */
   send(answer: MockResponse): Promise<void>;
   fail(error: Error): void;
+  /** Aborts when no answer is wanted any more. */
+  readonly gone: AbortSignal;
 }
 
 /** The handlers of undici 7 have `onRequestStart`; those of `fetch` in Node 20, and undici's own old ones, `onConnect`. */
@@ -26,15 +30,32 @@ export function responseSink(handler: Dispatcher.DispatchHandler, aborted: () =>
       return !flow.isOver;
     },
     fail,
+    get gone() {
+      return flow.gone;
+    },
     async send(answer) {
       if (flow.isOver) return;
       steps.head(answer);
-      if (answer.body.length > 0 && (await flow.isFree())) steps.data(Buffer.from(answer.body));
+      await sendBody(answer, flow, steps);
       if (!(await flow.isFree())) return;
+      const { ending = 'whole' } = answer.delivery ?? {};
+      if (ending !== 'whole') return fail(brokenConnection(ending));
       flow.finish();
       steps.end();
     },
   };
+}
+
+async function sendBody(answer: MockResponse, flow: Flow, steps: Steps): Promise<void> {
+  for await (const piece of bodyOf(answer, flow)) {
+    if (!(await flow.isFree())) return;
+    steps.data(Buffer.from(piece));
+  }
+}
+
+function bodyOf(answer: MockResponse, flow: Flow): Iterable<Uint8Array> | AsyncIterable<Uint8Array> {
+  if (answer.delivery !== undefined) return piecesOf(answer, answer.delivery, flow.gone);
+  return answer.body.length > 0 ? [Buffer.from(answer.body)] : [];
 }
 
 /** What a handler is told, in this order. */
@@ -51,6 +72,7 @@ class Flow {
   isOver = false;
   isPaused = false;
   #resumed: (() => void) | undefined;
+  #gone: AbortController | undefined;
 
   pause(): void {
     this.isPaused = true;
@@ -63,7 +85,15 @@ class Flow {
 
   finish(): void {
     this.isOver = true;
+    this.#gone?.abort();
     this.resume();
+  }
+
+  /** Made when a fault asks for it. */
+  get gone(): AbortSignal {
+    this.#gone ??= new AbortController();
+    if (this.isOver) this.#gone.abort();
+    return this.#gone.signal;
   }
 
   /** Waits while paused; false when it is over. */

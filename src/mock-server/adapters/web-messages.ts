@@ -1,5 +1,6 @@
 import { reasonPhrase } from '../http/answer.ts';
 import type { MockRequest, MockResponse } from '../http/mock-message.ts';
+import { bodyStream } from './body-stream.ts';
 
 /** The request as a WHATWG Request at `origin`. */
 export function toRequest({ method, target, headers, body }: MockRequest, origin: string): Request {
@@ -16,8 +17,13 @@ export async function fromRequest(request: Request): Promise<MockRequest> {
   return request.body === null ? head : { ...head, body: new Uint8Array(await request.arrayBuffer()) };
 }
 
-/** The answer as a WHATWG Response. */
-export function toResponse({ status, headers, body }: MockResponse): Response {
-  const isEmpty = body.length === 0;
-  return new Response(isEmpty ? null : body, { status, statusText: reasonPhrase(status), headers: { ...headers } });
+/** The answer as a WHATWG Response; `gone` ends a body that takes its time. */
+export function toResponse(response: MockResponse, gone?: AbortSignal): Response {
+  const { status, headers, body, delivery } = response;
+  const content = delivery === undefined ? body : bodyStream(response, delivery, gone);
+  return new Response(body.length === 0 ? null : content, {
+    status,
+    statusText: reasonPhrase(status),
+    headers: { ...headers },
+  });
 }

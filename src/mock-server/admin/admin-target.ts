@@ -5,7 +5,7 @@ import type { MockServer } from '../mock-server.ts';
 export interface AdminTarget {
   readonly mock: Pick<
     MockServer,
-    'accounts' | 'keys' | 'clock' | 'behaviour' | 'outbox' | 'createKey' | 'snapshot' | 'restore' | 'reset'
+    'accounts' | 'keys' | 'clock' | 'behaviour' | 'outbox' | 'faults' | 'createKey' | 'snapshot' | 'restore' | 'reset'
   >;
   readonly journal: Journal;
 }

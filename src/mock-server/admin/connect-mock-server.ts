@@ -3,6 +3,8 @@ import type { BehaviourOptions } from '../behaviour/behaviour-options.ts';
 import type { PresetName } from '../behaviour/presets.ts';
 import type { BehaviourValues } from '../behaviour/switches.ts';
 import type { MockClock } from '../clock/clock.ts';
+import type { Fault } from '../faults/fault.ts';
+import type { MockFaults } from '../faults/mock-faults.ts';
 import type { Audit } from '../journal/audit.ts';
 import { expectCount, type RequestExpectation } from '../journal/expect-requests.ts';
 import type { JournalEntry } from '../journal/journal-entry.ts';
@@ -31,6 +33,7 @@ export interface RemoteMockServer
   readonly accounts: Remote<Accounts>;
   readonly keys: Remote<Keys>;
   readonly outbox: Remote<Outbox>;
+  readonly faults: Remote<MockFaults>;
   readonly clock: Remote<Pick<MockClock, 'now' | 'advance' | 'advanceTo'>>;
   readonly behaviour: {
     values(): Promise<BehaviourValues>;
@@ -67,6 +70,7 @@ export function connectMockServer(url: string, token = tokenIn(url)): RemoteMock
       list: async (query = {}) => ((await ask('GET', '/outbox', { query: { ...query } })) as Mail[]).map(toMail),
       clear: async () => void (await ask('DELETE', '/outbox')),
     },
+    faults: remoteFaults(ask),
     clock: remoteClock(ask),
     behaviour: {
       values: async () => (await ask('GET', '/behaviour')) as BehaviourValues,
@@ -110,6 +114,15 @@ function remoteKeys(ask: Ask): Remote<Keys> {
     get: async (keyId) => toKey((await ask('GET', path(keyId))) as KeySummary),
     list: async (query = {}) => ((await ask('GET', '/keys', { query })) as KeySummary[]).map(toKey),
     setUsage: async (keyId, usage) => toKey((await ask('PUT', `${path(keyId)}/usage`, { body: usage })) as KeySummary),
+  };
+}
+
+function remoteFaults(ask: Ask): Remote<MockFaults> {
+  return {
+    add: async (fault) => (await ask('POST', '/faults', { body: fault })) as Fault,
+    list: async () => (await ask('GET', '/faults')) as Fault[],
+    remove: async (id) => void (await ask('DELETE', `/faults/${encodeURIComponent(id)}`)),
+    clear: async () => void (await ask('DELETE', '/faults')),
   };
 }
 

@@ -34,6 +34,7 @@ const TAGS: Readonly<Record<string, string>> = {
   state: 'Everything the mock knows: snapshots, restore, reset.',
   clock: 'The time that windows, quota periods and links go by.',
   behaviour: 'Switches for what the service does not show.',
+  faults: 'What goes wrong on purpose.',
   requests: 'The journal: every request with the reason for its answer.',
   accounts: 'What a person does in the dashboard.',
   keys: 'Keys; a whole key is shown once, when it is made.',

@@ -4,6 +4,7 @@ import { type AdminRoute, route } from './route.ts';
 import { accountRoutes } from './routes/account-routes.ts';
 import { behaviourRoutes } from './routes/behaviour-routes.ts';
 import { clockRoutes } from './routes/clock-routes.ts';
+import { faultRoutes } from './routes/fault-routes.ts';
 import { healthRoutes } from './routes/health-routes.ts';
 import { journalRoutes } from './routes/journal-routes.ts';
 import { keyRoutes } from './routes/key-routes.ts';
@@ -27,6 +28,7 @@ export const adminRoutes: readonly AdminRoute[] = [
   ...stateRoutes,
   ...clockRoutes,
   ...behaviourRoutes,
+  ...faultRoutes,
   ...journalRoutes,
   ...accountRoutes,
   ...keyRoutes,

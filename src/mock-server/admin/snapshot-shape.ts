@@ -2,6 +2,7 @@ import * as z from 'zod';
 import type { BehaviourValues } from '../behaviour/switches.ts';
 import { SWITCH_NAMES, switches } from '../behaviour/switches.ts';
 import type { Snapshot } from '../service/snapshot.ts';
+import { faultOptions } from './fault-shapes.ts';
 import { planName } from './shapes.ts';
 
 const whole = z.number().int();
@@ -54,6 +55,16 @@ export const snapshotShape = z.strictObject({
     }),
   ),
   lastMail: whole,
+  faults: z.array(
+    z.strictObject({
+      settings: faultOptions.refine(({ id, strikes }) => id !== undefined && strikes !== undefined),
+      addedAt: z.number(),
+      matched: whole,
+      struck: whole,
+      matchedByKey: z.record(z.string(), whole),
+    }),
+  ),
+  lastFault: whole,
 });
 
 /** The snapshot that was read, with its switches checked. Throws what the mock says of a wrong switch. */
@@ -67,5 +78,7 @@ export function checkedSnapshot(
   }
   const unknown = Object.keys(behaviour).find((name) => !Object.hasOwn(switches, name));
   if (unknown !== undefined) throw fail(`behaviour.${unknown}`, 'a switch of this version');
-  return { ...rest, behaviour: behaviour as unknown as BehaviourValues };
+  // The shape has looked at their kinds and settings.
+  const faults = rest.faults as unknown as Snapshot['faults'];
+  return { ...rest, faults, behaviour: behaviour as unknown as BehaviourValues };
 }

@@ -3,6 +3,7 @@ import { parseTarget, type Target } from '../http/router.ts';
 import { createDateHeader } from '../http/write-response.ts';
 import type { ServiceContext } from '../service/service-state.ts';
 import { isSameSecret } from '../web/same-secret.ts';
+import { isDashboardPath } from './dashboard-path.ts';
 import { NewKeys } from './new-keys.ts';
 import { messagePage } from './pages/message-page.ts';
 import { findRoute } from './routes.ts';
@@ -21,7 +22,7 @@ export function createDashboard(context: ServiceContext): Dashboard {
   return (request) => {
     if (!request.target.includes('/dashboard')) return undefined;
     const target = parseTarget(request.target);
-    if (!/^\/dashboard(?:\/|$)/.test(target.path)) return undefined;
+    if (!isDashboardPath(target.path)) return undefined;
     const response = respond(desk, request, target);
     return { ...response, headers: { date: dateHeader(context.now()), ...response.headers } };
   };

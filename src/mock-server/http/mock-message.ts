@@ -1,3 +1,5 @@
+import type { Delivery } from '../faults/delivery.ts';
+
 /** A request as every adapter hands it over: nothing of the transport is left in it. */
 export interface MockRequest {
   /** In capitals. */
@@ -10,10 +12,12 @@ export interface MockRequest {
   readonly body?: Uint8Array;
 }
 
-/** A whole answer; every adapter sends it as it is. */
+/** An answer; every adapter sends it as it is. */
 export interface MockResponse {
   readonly status: number;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Uint8Array;
+  /** How faults make it arrive; left out: whole and at once. */
+  readonly delivery?: Delivery | undefined;
 }

@@ -1,5 +1,6 @@
 import { type PlanName, plans } from '../../generated/service.ts';
 import type { Behaviour } from '../behaviour/behaviour.ts';
+import type { FaultRecord } from '../faults/fault.ts';
 import { type Random, randomFromSeed } from './random.ts';
 import type { RateWindow } from './windows/rate-window.ts';
 
@@ -60,6 +61,9 @@ export interface ServiceState {
   /** Oldest first. */
   mails: MailRecord[];
   lastMail: number;
+  /** In the order they were added. */
+  faults: readonly FaultRecord[];
+  lastFault: number;
 }
 
 /** What the rules of the service need: its state, the switches and the time. */
@@ -82,6 +86,8 @@ export function emptyState(seed: number): ServiceState {
     lastKey: 0,
     mails: [],
     lastMail: 0,
+    faults: [],
+    lastFault: 0,
   };
 }
 

@@ -1,4 +1,5 @@
 import type { BehaviourValues } from '../behaviour/switches.ts';
+import type { FaultRecord } from '../faults/fault.ts';
 import { MockServerError, show } from '../mock-server-error.ts';
 import { randomFrom } from './random.ts';
 import type { AccountRecord, KeyRecord, MailRecord, ServiceContext, ServiceState } from './service-state.ts';
@@ -18,6 +19,12 @@ export interface Snapshot {
   readonly keys: readonly SavedKey[];
   readonly mails: readonly MailRecord[];
   readonly lastMail: number;
+  readonly faults: readonly SavedFault[];
+  readonly lastFault: number;
+}
+
+interface SavedFault extends Omit<FaultRecord, 'matchedByKey'> {
+  readonly matchedByKey: Readonly<Record<string, number>>;
 }
 
 type SavedAccount = Omit<AccountRecord, 'keys' | 'activeKeys'>;
@@ -43,6 +50,10 @@ export function takeSnapshot({ state, behaviour, now }: ServiceContext): Snapsho
     keys: Array.from(state.keys.values(), saveKey),
     mails: structuredClone(state.mails),
     lastMail: state.lastMail,
+    faults: state.faults.map((fault) =>
+      structuredClone({ ...fault, matchedByKey: Object.fromEntries(fault.matchedByKey) }),
+    ),
+    lastFault: state.lastFault,
   };
 }
 
@@ -57,11 +68,16 @@ export function stateOf(snapshot: Snapshot): ServiceState {
   const accounts = new Map(
     snapshot.accounts.map((account) => [account.id, { ...account, keys: [], activeKeys: 0 } as AccountRecord]),
   );
-  const { seed, lastAccount, lastKey, lastMail } = snapshot;
+  const { seed, lastAccount, lastKey, lastMail, lastFault } = snapshot;
   const random = randomFrom(snapshot.random);
   const mails = structuredClone(snapshot.mails) as MailRecord[];
   const nothing = { keys: new Map(), keysByHash: new Map() };
-  const state: ServiceState = { accounts, ...nothing, seed, random, lastAccount, lastKey, mails, lastMail };
+  const faults = snapshot.faults.map((fault) => ({
+    ...fault,
+    matchedByKey: new Map(Object.entries(fault.matchedByKey)),
+  }));
+  const counters = { lastAccount, lastKey, lastMail, lastFault };
+  const state: ServiceState = { accounts, ...nothing, seed, random, mails, faults, ...counters };
   for (const saved of snapshot.keys) addKey(state, saved, snapshot.behaviour);
   return state;
 }

@@ -1,0 +1,44 @@
+import * as z from 'zod';
+import type { FaultOptions } from '../../faults/fault.ts';
+import { fault, faultOptions } from '../fault-shapes.ts';
+import { route } from '../route.ts';
+
+const tag = 'faults';
+
+export const faultRoutes = [
+  route({
+    id: 'listFaults',
+    method: 'GET',
+    path: '/faults',
+    tag,
+    summary: 'The faults that have not run out, oldest first',
+    answer: z.array(fault),
+    run: ({ mock }) => mock.faults.list(),
+  }),
+  route({
+    id: 'addFault',
+    method: 'POST',
+    path: '/faults',
+    tag,
+    summary: 'Add a fault, from the next request on; refused if the server could only fake it',
+    body: faultOptions,
+    answer: fault,
+    run: ({ mock, body }) => mock.faults.add(body as FaultOptions),
+  }),
+  route({
+    id: 'removeFault',
+    method: 'DELETE',
+    path: '/faults/{faultId}',
+    tag,
+    summary: 'Remove a fault',
+    run: ({ mock, path }) => mock.faults.remove(path['faultId'] ?? ''),
+  }),
+  route({
+    id: 'clearFaults',
+    method: 'DELETE',
+    path: '/faults',
+    tag,
+    summary: 'Remove all faults',
+    run: ({ mock }) => mock.faults.clear(),
+  }),
+];

@@ -1,0 +1,62 @@
+import { isDashboardPath } from '../dashboard/dashboard-path.ts';
+import type { Handled } from '../http/handler.ts';
+import type { RequestIdentity } from '../http/identify-request.ts';
+import type { MockRequest } from '../http/mock-message.ts';
+import { createDateHeader } from '../http/write-response.ts';
+import { draftOf } from '../journal/journal-entry.ts';
+import type { ServiceContext } from '../service/service-state.ts';
+import type { Wait } from './delivery.ts';
+import type { FaultRecord } from './fault.ts';
+import { spoil } from './spoil.ts';
+import { takeStrikes } from './take-strikes.ts';
+import { rememberRetryAt } from './told-retry-after.ts';
+import type { Waits } from './waits.ts';
+import type { Arrival } from './ways-in.ts';
+
+/** Answers a request that came in some way. */
+export type Answering = (request: MockRequest, arrival: Arrival) => Handled | Promise<Handled>;
+
+export interface FaultsOptions {
+  readonly context: ServiceContext;
+  readonly identify: (request: MockRequest) => RequestIdentity;
+  readonly waits: Waits;
+}
+
+/** Puts the faults in front of the service and behind it. Costs nothing while there are none. */
+export function withFaults(next: Answering, { context, identify, waits }: FaultsOptions): Answering {
+  const dateHeader = createDateHeader();
+  const wait: Wait = (ms, gone) => waits.wait(ms, gone);
+
+  async function answer(request: MockRequest, arrival: Arrival): Promise<Handled> {
+    const identity = identify(request);
+    if (isDashboardPath(identity.path)) return await next(request, arrival);
+    const candidate = { request: identity, way: arrival.way, at: identity.at, response: undefined };
+    const before = takeStrikes(context.state, candidate, 'before');
+    const hasWaited = await waitFor(before, arrival);
+    const memory = rememberRetryAt(context, identity.keyId);
+
+    const isOver = !hasWaited || before.some(({ settings }) => settings.kind !== 'latency');
+    const decided = isOver ? unanswered({ ...identity, at: context.now() }, hasWaited) : await next(request, arrival);
+    const seen = { ...candidate, at: context.now(), response: decided.response };
+    const after = isOver ? [] : takeStrikes(context.state, seen, 'after');
+    const date = dateHeader(context.now());
+    const told = spoil(decided, [...before, ...after], { method: request.method, date, wait });
+    memory.correct(decided, told);
+    return told;
+  }
+
+  async function waitFor(faults: readonly FaultRecord[], { gone }: Arrival): Promise<boolean> {
+    for (const { settings } of faults) {
+      if (settings.kind === 'latency' && !(await waits.wait(settings.latencyMs, gone?.()))) return false;
+    }
+    return true;
+  }
+
+  return (request, arrival) => (context.state.faults.length === 0 ? next(request, arrival) : answer(request, arrival));
+}
+
+/** The service never came to see it. */
+function unanswered(identity: RequestIdentity, hasWaited: boolean): Handled {
+  const why = hasWaited ? '' : 'nobody waited for the answer';
+  return { response: undefined, entry: draftOf({ ...identity, status: 0, why }) };
+}
