@@ -53,6 +53,7 @@ describe.each(transports)('%s', (_, transport) => {
       timeoutMs: FAR_MS,
       deadlineMs: false,
       maxRetries: 0,
+      logger: { warn: () => undefined },
       ...transport(),
       ...options,
     });

@@ -1,3 +1,4 @@
+import { describeValue } from '../errors/describe-value.ts';
 import type { ClientEvents } from '../events.ts';
 import { parseRetryAfter, type RetryAfterUnit } from '../limits/retry-after.ts';
 import type { RetryAfterReading, UnitEvidence } from '../limits/retry-after-reader.ts';
@@ -14,10 +15,11 @@ export interface UnitBelief {
   readonly evidence: UnitEvidence;
 }
 
-/** Keeps what the answers of a key say about the unit of its Retry-After, and warns once of each change. */
+/** Keeps what the answers of a key say about the unit of its Retry-After; warns once of each change, and once of junk. */
 export class UnitNotice {
   readonly #masked: string;
   #belief: UnitBelief | undefined;
+  #hasWarnedOfJunk = false;
 
   constructor(masked: string) {
     this.#masked = masked;
@@ -31,12 +33,21 @@ export class UnitNotice {
   /** A refusal was read. `events`: of the client whose call it refused. */
   saw({ unit, evidence }: RetryAfterReading, retryAfter: string | undefined, events: ClientEvents): void {
     const parsed = parseRetryAfter(retryAfter);
+    if (parsed === undefined && retryAfter !== undefined) this.#warnOfJunk(retryAfter, events);
     // A small number amid a trial is read in seconds, and says nothing about the trial.
     if (parsed?.form !== 'integer' || (evidence === 'on-trial' && unit === 'seconds')) return;
     const before = this.#belief?.evidence;
     this.#belief = { value: parsed.value, unit, evidence };
     const words = before === evidence ? undefined : unitInWords(this.#belief);
     if (words !== undefined) events.warnOnce(`Key ${this.#masked}: ${words}`);
+  }
+
+  /** Once per key, since each may differ. */
+  #warnOfJunk(retryAfter: string, events: ClientEvents): void {
+    if (this.#hasWarnedOfJunk) return;
+    this.#hasWarnedOfJunk = true;
+    const shown = describeValue(retryAfter);
+    events.warnOnce(`Key ${this.#masked}: Retry-After ${shown} is no number and no HTTP date; it counts as absent`);
   }
 }
 

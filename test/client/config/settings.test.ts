@@ -77,14 +77,13 @@ test.each(wrongOptions)('the option %s cannot be %o', async (name, value) => {
   expect(error).toMatchObject({ message: expect.stringMatching(new RegExp(`^${name}[ .:]`)) });
 });
 
-test.each([
-  ['perMinute', 0],
-  ['perMinute', 1.5],
-  ['perMinute', 'many'],
-  ['perMinute', null],
-  ['maxConcurrent', 0],
-  ['maxConcurrent', Number.POSITIVE_INFINITY],
+const counts = [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53, '16', null];
+
+test.each<[string, unknown]>([
+  ...counts.map((value): [string, unknown] => ['perMinute', value]),
+  ...counts.map((value): [string, unknown] => ['maxConcurrent', value]),
   ['probe', 'yes'],
+  ['probe', 1],
 ])('the option rateLimit.%s cannot be %o', (name, value) => {
   expect(() => new FxRates({ ...given, rateLimit: { [name]: value } })).toThrow(ConfigError);
   expect(() => new FxRates({ ...given, rateLimit: { [name]: value } })).toThrow(`rateLimit.${name}: expected`);

@@ -106,11 +106,11 @@ test('two clients of a key warn once between them, however many calls are refuse
   expect(warnings).toHaveLength(1);
 });
 
-test.each<[string, FxRatesOptions, string, object | undefined]>([
+test.each<[string, FxRatesOptions, string | undefined, object | undefined]>([
   ['whole seconds', {}, '20', { value: 20, unit: 'seconds', evidence: 'assumed' }],
   ['a set unit', { retryAfterUnit: 'milliseconds' }, '30000', { value: 30_000, unit: 'milliseconds', evidence: 'set' }],
   ['a decimal', {}, '20.5', undefined],
-  ['no header', {}, '', undefined],
+  ['no header', {}, undefined, undefined],
 ])('there is nothing to say of %s', async (_, options, retryAfter, retryAfterUnit) => {
   const { fx, warnings } = listen([rateLimited(retryAfter)], options);
 
@@ -129,6 +129,16 @@ test('a small number amid the trial says nothing about the trial', async () => {
   expect(errors).toMatchObject([
     { retryAfterRaw: '30000', retryAfterUnit: { value: 30_000, evidence: 'on-trial' } },
     { retryAfterRaw: '2', retryAfterUnit: { value: 30_000, evidence: 'on-trial' } },
+  ]);
+});
+
+test.each(ways)('%s, a Retry-After that cannot be read is warned of once per key', async (_, options) => {
+  const { fx, clock, warnings } = listen([rateLimited('soon'), rateLimited('later'), success()], options);
+
+  await clock.run(fx.latest());
+
+  expect(warnings).toEqual([
+    "Key fx_live_…cdef: Retry-After 'soon' is no number and no HTTP date; it counts as absent",
   ]);
 });
 

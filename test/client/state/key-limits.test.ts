@@ -1,0 +1,86 @@
+import { expect, test } from 'vitest';
+import type { RequestEvent, RetryEvent, WaitEvent } from '../../../src/client/index.ts';
+import { quiet } from '../../helpers/fake-clock.ts';
+import { failure, quotaRecord, rateLimited, success } from '../../helpers/service-replies.ts';
+import { differentCalls, errorOf, testClient } from '../../helpers/test-client.ts';
+
+test('with room in the limit there is nothing to wait for', async () => {
+  const { fx, clock } = testClient(success());
+  await fx.latest();
+
+  expect(fx.limits()).toEqual({
+    gate: 'open',
+    waiting: 0,
+    inFlight: 0,
+    perMinute: undefined,
+    window: 'unknown',
+    nextSlotAt: clock.now(),
+    reason: undefined,
+    paced: 0,
+  });
+});
+
+test('after a refusal calls wait for Retry-After', async () => {
+  const { fx, clock } = testClient([...Array(3).fill(rateLimited('30')), success()]);
+  const calls = Promise.all(differentCalls(fx, 3));
+  await clock.advance(1000);
+
+  expect(fx.limits()).toMatchObject({ reason: 'retry_after', waiting: 3, nextSlotAt: clock.now() + 29_000 });
+
+  await clock.run(calls);
+});
+
+test('with the calls of the window used up they wait for the next slot', async () => {
+  const { fx, clock } = testClient([success(), success(), rateLimited('60'), success()], {
+    rateLimit: { perMinute: 2 },
+    deadlineMs: false,
+  });
+  const calls = Promise.all(differentCalls(fx, 5));
+  await clock.advance(60_000);
+
+  expect(fx.limits()).toMatchObject({ reason: 'window', waiting: 1, nextSlotAt: clock.now() + 60_000 });
+
+  await clock.run(calls);
+});
+
+test('with as many under way as may be, they wait for an answer', async () => {
+  const { fx } = testClient('never', { rateLimit: { maxConcurrent: 2 } });
+  const controller = new AbortController();
+  const calls = differentCalls(fx, 5, { signal: controller.signal }).map((call) => errorOf(call));
+  await quiet();
+
+  expect(fx.limits()).toMatchObject({ reason: 'in_flight', inFlight: 2, waiting: 3 });
+
+  controller.abort();
+  await Promise.all(calls);
+});
+
+test('calls that wait for their turn in the pace are shown', async () => {
+  const quota = success(quotaRecord({ rate_limit_per_minute: 1000 }));
+  const { fx, clock } = testClient(success(), { pace: true, quota, deadlineMs: false });
+  const calls = Promise.all(differentCalls(fx, 3));
+  await clock.advance(1000);
+
+  expect(fx.limits()).toMatchObject({ paced: 2, waiting: 0 });
+
+  await clock.run(calls);
+});
+
+test('a hundred callers of one request hear of each retry, wait and attempt once', async () => {
+  const told: Record<string, (RequestEvent | RetryEvent | WaitEvent)[]> = { request: [], retry: [], wait: [] };
+  const { fx, clock } = testClient([failure(503), rateLimited('20'), success()], {
+    onRequest: (event) => told['request']?.push(event),
+    onRetry: (event) => told['retry']?.push(event),
+    onWait: (event) => told['wait']?.push(event),
+  });
+
+  await clock.run(Promise.all(Array.from({ length: 100 }, () => fx.latest())));
+
+  expect(told['request']).toMatchObject([
+    { attempt: 1, reason: 'first' },
+    { attempt: 2, reason: 'retry' },
+    { attempt: 3, reason: 'rate_limited', waitedMs: 20_000 },
+  ]);
+  expect(told['retry']).toHaveLength(1);
+  expect(told['wait']).toMatchObject([{ reason: 'retry_after', waiting: 1, limits: { waiting: 1 } }]);
+});
