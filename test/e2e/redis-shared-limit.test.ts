@@ -1,0 +1,75 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createMockServer, type MockServer } from '../../src/mock-server/index.ts';
+import { hasRedis, type RedisServer, startRedis } from '../helpers/redis-server.ts';
+import type { CallsEnded, CallsOrder, SharingOptions } from '../helpers/redis-sharing-process.ts';
+
+const PROCESS = fileURLToPath(new URL('../helpers/redis-sharing-process.ts', import.meta.url));
+
+describe.skipIf(!hasRedis).each(['ioredis', 'node-redis'] as const)('four processes with one key, by %s', (library) => {
+  let redis: RedisServer;
+  let mock: MockServer;
+  let processes: ChildProcess[];
+
+  beforeEach(async () => {
+    redis = await startRedis();
+    mock = createMockServer({ seed: 7 });
+    const server = await mock.serve({ port: 0 });
+    const { key: apiKey } = mock.createKey({ plan: 'free' });
+    const options: SharingOptions = { baseUrl: server.url, apiKey, redisUrl: redis.url, library };
+    processes = [1, 2, 3, 4].map(() =>
+      fork(PROCESS, [JSON.stringify(options)], { execArgv: ['--import', 'tsx'], stdio: 'inherit' }),
+    );
+    await Promise.all(processes.map((child) => once(child, 'message')));
+  }, 60_000); // four starts of the TypeScript loader at once
+  afterEach(async () => {
+    for (const child of processes) child.kill('SIGKILL');
+    await mock.close();
+    await redis.kill();
+  });
+
+  const makeCalls = async (children: readonly ChildProcess[], order: CallsOrder) => {
+    const ended = await Promise.all(
+      children.map(async (child) => {
+        const answer = once(child, 'message');
+        child.send(order);
+        const [report] = (await answer) as [CallsEnded];
+        return report;
+      }),
+    );
+    return {
+      ok: ended.reduce((sum, { ok }) => sum + ok, 0),
+      errors: new Set(ended.flatMap(({ errors }) => errors)),
+      warnings: ended.map(({ warnings }) => warnings),
+    };
+  };
+
+  const refused = () => mock.journal.list().filter(({ status }) => status === 429).length;
+
+  test('exactly the limit is sent, one refusal tells all, and the rest knows at once that its turn comes too late', async () => {
+    const { ok, errors, warnings } = await makeCalls(processes, { calls: 15, deadlineMs: 5_000 });
+
+    expect({ ok, errors: [...errors] }).toEqual({ ok: 30, errors: ['rate_limited'] });
+    expect(refused()).toBeLessThanOrEqual(1);
+    expect(warnings.flat()).toEqual([]);
+  });
+
+  test('one is killed and Redis starts again, empty: the others go on, warn once, and lose nothing', async () => {
+    const [killed, ...others] = processes as [ChildProcess, ...ChildProcess[]];
+    const before = await makeCalls(processes, { calls: 4, deadlineMs: 5_000 });
+    killed.kill('SIGKILL');
+    await redis.kill();
+
+    const alone = await makeCalls(others, { calls: 2, deadlineMs: 5_000 });
+    await redis.restart();
+    const again = await makeCalls(others, { calls: 10, deadlineMs: 8_000 });
+
+    expect([before.ok, alone.ok, before.ok + alone.ok + again.ok]).toEqual([16, 6, 30]);
+    expect([...again.errors]).toEqual(['rate_limited']);
+    expect(again.warnings.map(({ length }) => length)).toEqual([1, 1, 1]);
+    expect(again.warnings[0]?.[0]).toMatch(/rate ?limit.store.*goes on with its share/i);
+    expect(refused()).toBeLessThanOrEqual(6);
+  });
+});

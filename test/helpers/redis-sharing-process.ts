@@ -1,0 +1,62 @@
+/** A process of its own that shares a limit through Redis: makes as many calls as it is told, and says how they ended. */
+import { Redis } from 'ioredis';
+import { createClient } from 'redis';
+import { FxRates, FxRatesError } from '../../src/client/index.ts';
+import { redisStore } from '../../src/client/redis/index.ts';
+
+export interface SharingOptions {
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  readonly redisUrl: string;
+  readonly library: 'ioredis' | 'node-redis';
+}
+
+export interface CallsOrder {
+  readonly calls: number;
+  readonly deadlineMs: number;
+}
+
+export interface CallsEnded {
+  readonly ok: number;
+  /** Kinds of the errors, or what was thrown instead. */
+  readonly errors: readonly string[];
+  readonly warnings: readonly string[];
+}
+
+const { redisUrl, library, baseUrl, apiKey } = JSON.parse(process.argv[2] ?? '') as SharingOptions;
+const warnings: string[] = [];
+
+const fx = new FxRates({
+  baseUrl,
+  apiKey,
+  rateLimit: { perMinute: 30, store: redisStore(library === 'ioredis' ? viaIoRedis() : await viaNodeRedis()) },
+  logger: { warn: (text) => warnings.push(text) },
+});
+let calls = 0;
+
+process.on('disconnect', () => process.exit());
+process.on('message', async (order: CallsOrder) => {
+  const all = Array.from({ length: order.calls }, () =>
+    fx.latest({ call: `${process.pid}-${calls++}` }, { deadlineMs: order.deadlineMs }),
+  );
+  const results = await Promise.allSettled(all);
+  const errors = results.flatMap((result) => (result.status === 'rejected' ? [kindOf(result.reason)] : []));
+  process.send?.({ ok: all.length - errors.length, errors, warnings } satisfies CallsEnded);
+});
+process.send?.('ready');
+
+function viaIoRedis(): Redis {
+  const redis = new Redis(redisUrl);
+  redis.on('error', () => undefined); // the client of the limit tells of an outage
+  return redis;
+}
+
+async function viaNodeRedis() {
+  const redis = createClient({ url: redisUrl });
+  redis.on('error', () => undefined);
+  return redis.connect();
+}
+
+function kindOf(error: unknown): string {
+  return FxRatesError.is(error) ? error.kind : String(error);
+}
