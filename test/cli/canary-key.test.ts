@@ -1,4 +1,7 @@
-import { expect, test } from 'vitest';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { crashReport } from '../../src/cli/errors/crash-report.ts';
 import { type FakeIoOptions, runCli } from '../helpers/cli-io.ts';
 import type { Reply } from '../helpers/fake-fetch.ts';
@@ -7,6 +10,12 @@ import { exhaustedQuota, failure, rateLimited, success } from '../helpers/servic
 /** Not of the documented form, with a character that URL encoding changes. */
 const ODD_KEY = 'canary+key/0f1e2d3c4b5a69788796a5b4c3d2e1f0';
 const LIVE_KEY = `fx_live_${'ca11ab1e'.repeat(6)}`;
+
+let folder = '';
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'fxrates-canary-'));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
 
 const LINES = [
   'latest',
@@ -30,6 +39,30 @@ const LINES = [
   '--help',
   'nonsense',
   'mock -- no-such-program',
+  'latest --watch 5m --count 2 --force',
+  'latest --watch 5m --count 2 --force --json',
+  'latest --cache 10m',
+  'latest --offline',
+  'latest --shape',
+  'latest --fixture-out {folder}/fixture.json',
+  'quota --watch --count 2',
+  'quota --fail-at 1',
+  'doctor',
+  'doctor --json',
+  'doctor --offline',
+  'auth login',
+  'auth login --no-verify',
+  'auth status',
+  'auth status --json',
+  'auth logout',
+  'config list',
+  'config set timeout 10s',
+  'config get timeout',
+  'cache info',
+  'cache clear',
+  'completion bash',
+  'completion install bash --yes',
+  'help --json',
 ];
 
 function repliesWith(key: string): Reply[] {
@@ -64,12 +97,27 @@ test.each(LINES.flatMap((line) => [ODD_KEY, LIVE_KEY].map((key) => [line, key] a
     for (const { replies, args, options } of cases) {
       const quota = success(exhaustedQuota());
 
-      const { stdout, stderr } = await runCli([...args, '-vv', ...line.split(' ')], { ...options, replies, quota });
+      const words = line.replace('{folder}', folder).split(' ');
+      const env = { ...options.env, HOME: folder };
+      const { stdout, stderr } = await runCli([...args, '-vv', ...words], { ...options, env, replies, quota });
 
       expect(formsOf(key).filter((form) => (stdout + stderr).includes(form))).toEqual([]);
     }
+    const written = readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile() && entry.name !== 'credentials.json')
+      .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'utf8'))
+      .join('');
+    expect(formsOf(key).filter((form) => written.includes(form))).toEqual([]);
   },
 );
+
+test('auth token is the one command that prints the key, and credentials.json the one file', async () => {
+  const env = { HOME: folder, FXRATES_API_KEY: '' };
+  await runCli('auth login --key-stdin --no-verify', { env, stdin: `${LIVE_KEY}\n` });
+
+  expect((await runCli('auth token', { env })).stdout).toBe(`${LIVE_KEY}\n`);
+  expect(readFileSync(join(folder, '.config', 'fxrates', 'credentials.json'), 'utf8')).toContain(LIVE_KEY);
+});
 
 test('an error that nothing caught is reported without keys', () => {
   const error = new Error(`Bearer ${ODD_KEY} and ${LIVE_KEY}`);

@@ -20,7 +20,7 @@ export async function installCompletion(tree: CommandNode, invocation: Invocatio
   if ((await readIfThere(path)) === text) {
     await screen.note(`fxrates: ${path} is up to date\n`);
   } else {
-    await confirm(`Write the completion script of ${title} to ${path}`, invocation);
+    await confirm(`The completion script of ${title} goes to`, path, invocation);
     await write(path, text);
     await screen.note(`fxrates: completion for ${title} written to ${path}; it counts in new sessions\n`);
   }
@@ -40,14 +40,14 @@ function shellName(typed: string | undefined, variable: string | undefined): She
   throw usageError(what, `there are ${SHELLS.join(', ')}`, ['fxrates completion install bash']);
 }
 
-async function confirm(question: string, { options, settings, io, screen }: Invocation): Promise<void> {
+async function confirm(what: string, path: string, { options, settings, io, screen }: Invocation): Promise<void> {
   if (options['yes'] === true) return;
   if (!io.stdin.isTTY || !settings.mayAsk) {
-    throw usageError(`not written: ${question.replace('Write', 'to write')}, fxrates has to ask`, undefined, [
+    throw usageError(`${what} ${path}`, 'fxrates has to ask before it writes, and cannot', [
       'Without asking:  fxrates completion install --yes',
     ]);
   }
-  await screen.fail(`${question}? [y/N] `);
+  await screen.fail(`${what}\n  ${path}\nWrite it? [y/N] `);
   const answer = await io.stdin.firstLine(LONGEST_ANSWER);
   if (!/^y(es)?$/i.test(answer.trim())) throw usageError('nothing written');
 }

@@ -43,8 +43,14 @@ function paragraph({ message, hints }: CliError, { err }: Screen): string {
   const [first = '', ...rest] = err.isTTY ? wrap(headline, err.columns) : [headline];
   const [what = '', ...why] = first.split(' — ');
   const lines = [[err.palette.failure(what), ...why].join(' — '), ...rest];
-  if (hints.length > 0) lines.push('', ...hints.map((hint) => `  ${visible(hint)}`));
+  if (hints.length > 0) lines.push('', ...hints.flatMap((hint) => hintLines(visible(hint), err)));
   return `${lines.join('\n')}\n`;
+}
+
+/** A sentence is broken at words; a command, alone or after its label and two spaces, is there to be copied. */
+function hintLines(hint: string, { isTTY, columns }: Screen['err']): string[] {
+  const isCommand = / {2}|^(fxrates|chmod|export) /.test(hint);
+  return (isTTY && !isCommand ? wrap(hint, columns - 2) : [hint]).map((line) => `  ${line}`);
 }
 
 function jsonLine({

@@ -44,10 +44,10 @@ export async function saveFixture(
 
 /** The order of parameters makes no difference to a question. */
 function questionOf(query: Query): string {
-  const pairs = Object.entries(query).flatMap(([name, values]) =>
-    [values].flat().map((value) => [name, String(value)]),
-  );
-  const parameters = new URLSearchParams(pairs);
+  const parameters = new URLSearchParams();
+  for (const [name, values] of Object.entries(query)) {
+    for (const value of Array.isArray(values) ? values : [values]) parameters.append(name, String(value));
+  }
   parameters.sort();
   return parameters.toString();
 }

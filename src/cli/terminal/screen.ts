@@ -4,6 +4,7 @@ import { colorLevel } from './color-level.ts';
 import type { Palette } from './palette.ts';
 import { createPalette } from './palette.ts';
 import { Redactor } from './redactor.ts';
+import { wrap } from './wrap.ts';
 
 /** How the two output streams look, and the only way to write to them: every text loses the key first. */
 export class Screen {
@@ -56,9 +57,17 @@ export class Screen {
     return this.print(this.#plain(text));
   }
 
-  /** A remark for people, to stderr; `-q` drops it. */
+  /** A remark for people, to stderr, broken at words on a terminal; `-q` drops it. */
   note(text: string): Promise<void> {
-    return this.#quiet > 0 ? Promise.resolve() : this.#toStderr(text);
+    if (this.#quiet > 0) return Promise.resolve();
+    return this.#toStderr(
+      this.err.isTTY
+        ? text
+            .split('\n')
+            .map((line) => this.#broken(line))
+            .join('\n')
+        : text,
+    );
   }
 
   /** A remark that programs get as an event; once, however often a repeated call has reason for it. */
@@ -76,6 +85,12 @@ export class Screen {
   /** Nobody is left to be told when stderr cannot be written, so that failure ends here. */
   #toStderr(text: string): Promise<void> {
     return this.#io.stderr.write(this.secrets.redact(this.#plain(text))).catch(() => undefined);
+  }
+
+  /** What is indented is there to be copied, and a painted line looks after its own length. */
+  #broken(line: string): string {
+    const isFixed = line.startsWith(' ') || line.includes('\u001b');
+    return isFixed ? line : wrap(line, this.err.columns).join('\n');
   }
 
   #plain(text: string): string {

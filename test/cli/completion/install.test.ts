@@ -56,7 +56,7 @@ test.each([
   const { code, stderr } = await install('fish', { tty: ['stdin', 'stdout', 'stderr'], stdin: `${answer}\n` });
 
   expect(code).toBe(expected);
-  expect(stderr).toContain(`fxrates.fish? [y/N] `);
+  expect(stderr).toContain('fxrates.fish\nWrite it? [y/N] ');
   expect((await readdir(home)).length).toBe(expected === 0 ? 1 : 0);
 });
 

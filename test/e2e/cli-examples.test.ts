@@ -1,0 +1,109 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createMockServer, type RunningServer } from '../../src/mock-server/index.ts';
+import { BUNDLE, hasBundle, Running } from '../helpers/cli-bundle.ts';
+import { runCli } from '../helpers/cli-io.ts';
+
+interface HelpNode {
+  readonly command: string;
+  readonly examples: readonly { readonly command: string }[];
+  readonly commands: readonly HelpNode[];
+}
+
+const every = (node: HelpNode): HelpNode[] => [node, ...node.commands.flatMap(every)];
+const program: HelpNode = JSON.parse((await runCli('help --json')).stdout);
+const examples = every(program).flatMap((node) => node.examples.map(({ command }) => command));
+
+/** Examples that ask something: run on a terminal, with what one would type. */
+const TYPED: Readonly<Record<string, string>> = {
+  'fxrates auth login --base-url https://api.example.test': '{key}\r',
+  'fxrates completion install': 'y\r',
+};
+/** Examples that last are stopped with Ctrl-C once they have shown something; the code that they end with. */
+function codeOfLasting(example: string): number | undefined {
+  if (example === 'fxrates latest --watch') return 130;
+  return /^fxrates mock(?! probe)(?!.* -- )/.test(example) ? 0 : undefined;
+}
+
+/** What a reader's machine has and this one lacks. */
+const REPLACED: readonly (readonly [example: string, here: string])[] = [
+  ['-- npm test', '-- sh -c "test -n \\"$FXRATES_API_KEY\\""'],
+  ['https://api.example.test', '$FXRATES_BASE_URL'],
+  ['fxrates mock', 'fxrates mock --port 0'],
+  ['fxrates quota --watch --fail-at 90%', 'fxrates quota --watch --fail-at 0 || test $? -eq 8'],
+];
+
+const mock = createMockServer({ seed: 7 });
+const { key } = mock.createKey({ plan: 'developer' });
+let server: RunningServer;
+let home = '';
+let env: Record<string, string> = {};
+
+beforeAll(async () => {
+  server = await mock.serve();
+  home = await mkdtemp(join(tmpdir(), 'fxrates-examples-'));
+  await writeFile(join(home, 'key.txt'), `${key}\n`);
+  await mkdir(join(home, 'bin'));
+  await writeFile(join(home, 'bin', 'fxrates'), `#!/bin/sh\nexec "${process.execPath}" "${BUNDLE}" "$@"\n`, {
+    mode: 0o755,
+  });
+  await writeFile(join(home, 'script'), '#!/bin/sh\ntest -n "$FXRATES_API_KEY"\n', { mode: 0o755 });
+  const path = `${join(home, 'bin')}:${process.env['PATH']}`;
+  env = {
+    PATH: path,
+    HOME: home,
+    SHELL: '/bin/bash',
+    FXRATES_BASE_URL: server.url,
+    FXRATES_API_KEY: key,
+    TERM: 'xterm',
+  };
+  // What some examples ask for must have been stored before.
+  const setUp = 'fxrates config set timeout 10s; fxrates config set base_url "$FXRATES_BASE_URL"';
+  await new Running('bash', ['-c', setUp], { env }).ended;
+});
+
+afterAll(async () => {
+  await server.close();
+  await rm(home, { recursive: true });
+});
+
+function here(example: string): string {
+  return REPLACED.reduce((line, [text, replacement]) => line.replace(text, replacement), `cd "$HOME"; ${example}`);
+}
+
+async function run(example: string): Promise<{ readonly code: number | null; readonly output: string }> {
+  const typed = TYPED[example];
+  if (typed !== undefined) {
+    const running = new Running('script', ['-qec', `bash -c '${here(example)}'`, '/dev/null'], { env, stdin: 'open' });
+    await running.shows('stdout', example.includes('login') ? 'does not show' : '[y/N]');
+    running.write(typed.replace('{key}', key));
+    const { code, stdout } = await running.ended;
+    return { code, output: stdout };
+  }
+  const exec = codeOfLasting(example) === undefined ? '' : 'exec ';
+  const running = new Running('bash', ['-c', here(example).replace('fxrates', `${exec}fxrates`)], { env });
+  if (exec !== '') {
+    await running.shows('stdout', '\n');
+    running.kill('SIGINT');
+  }
+  const { code, stdout, stderr } = await running.ended;
+  return { code, output: stdout + stderr };
+}
+
+describe.skipIf(!hasBundle)('every example of help', () => {
+  test.each([...new Set(examples)])('%s', async (example) => {
+    const { code, output } = await run(example);
+
+    expect({ code, output: code === (codeOfLasting(example) ?? 0) ? '' : output }).toEqual({
+      code: codeOfLasting(example) ?? 0,
+      output: '',
+    });
+  });
+
+  test('no example is listed for a treatment of its own without being one', () => {
+    expect(examples).toEqual(expect.arrayContaining(Object.keys(TYPED)));
+    expect(examples.length).toBeGreaterThan(30);
+  });
+});
