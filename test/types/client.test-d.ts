@@ -132,6 +132,7 @@ if (FxRatesError.is(error)) {
       expectTypeOf(error).toEqualTypeOf<RateLimitError>();
       expectTypeOf(error.retryAt).toEqualTypeOf<Date | undefined>();
       expectTypeOf(error.reason).toEqualTypeOf<'deadline' | 'max_retry_after' | 'policy' | 'budget'>();
+      expectTypeOf(error.retryAfterUnit?.unit).toEqualTypeOf<'seconds' | 'milliseconds' | undefined>();
       break;
     case 'quota_exhausted':
       expectTypeOf(error).toEqualTypeOf<QuotaExhaustedError>();

@@ -33,10 +33,9 @@ export function quotaGuard({ reserve, onLow, states, refreshQuota }: QuotaGuardP
 
   return (next: Handler): Handler =>
     async (request) => {
-      if (!request.endpoint.consumesQuota) return next(request);
       const { ledger } = states.of(request.key);
       try {
-        await admit(request, ledger);
+        if (request.endpoint.consumesQuota) await admit(request, ledger);
         return await next(request);
       } finally {
         ledger.release(request.log);

@@ -235,6 +235,21 @@ test('what is changed in the options afterwards changes nothing', async () => {
   await expect(fx.latest()).resolves.toBeDefined();
 });
 
+test('a quota() that finds only the reserve left tells of it, once', async () => {
+  const told: unknown[] = [];
+  const quota = success(quotaRecord({ monthly_used: 950 }));
+  const { fx } = testClient(success(), {
+    quota,
+    quotaGuard: { reserve: 50, onLow: (estimate) => told.push(estimate) },
+  });
+
+  await fx.quota();
+  await fx.quota();
+  await errorOf(fx.latest());
+
+  expect(told).toMatchObject([{ remaining: 50, usedSince: 0 }]);
+});
+
 test('an onLow that throws fails no call, and is not silenced either', async () => {
   const uncaught: Error[] = [];
   const note = (error: Error) => uncaught.push(error);
