@@ -20,7 +20,7 @@ Written by \`npx vitest run test/docs/switches.test.ts -u\` from \`src/mock-serv
 
 What the service does not show, the mock takes an assumption for. Each has a name; another value is an option:
 
-\`\`\`ts
+\`\`\`ts no-run
 createMockServer({ behaviour: { rateWindow: 'token-bucket', quotaExhausted: '402 quota_exceeded' } });
 createMockServer({ behaviour: 'hostile' });                                  // a preset: documented, lenient, hostile
 createMockServer({ behaviour: { preset: 'hostile', rateWindow: 'fixed-epoch' } });

@@ -1,0 +1,33 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+export interface Document {
+  readonly name: string;
+  /** TypeScript, whole programs. */
+  readonly snippets: readonly string[];
+  /** `fxrates …`, one line each. */
+  readonly commands: readonly string[];
+}
+
+/** What a reader of a Markdown page may try. Blocks marked `ts no-run` or `sh no-run` are shown only. */
+export function readDocument(root: string, name: string): Document {
+  const text = readFileSync(join(root, name), 'utf8');
+  const blocks = [...text.matchAll(/^```(ts|sh)\n(.*?)^```$/gms)].map(([, language, code = '']) => ({
+    language,
+    code,
+  }));
+  return {
+    name,
+    snippets: blocks.filter(({ language }) => language === 'ts').map(({ code }) => code),
+    commands: blocks.filter(({ language }) => language === 'sh').flatMap(({ code }) => commandsOf(code)),
+  };
+}
+
+/** The commands that can end by themselves, with what a reader's own project stands for replaced. */
+function commandsOf(code: string): string[] {
+  return code
+    .split('\n')
+    .map((line) => line.replace(/\s+#.*$/, '').trim())
+    .filter((line) => line.startsWith('fxrates') && !line.endsWith('&'))
+    .map((line) => line.replace(/-- (npm test|pytest)$/, '-- sh -c "test -n \\"$FXRATES_API_KEY\\""'));
+}
