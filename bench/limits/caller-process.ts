@@ -2,6 +2,12 @@
 import type { Call, CallerOptions, CreateCaller } from './contender.ts';
 import { installTimeScale, type TimeScale } from './time-scale.ts';
 
+/** What the process is started with: its time, and everything that it may have to import. */
+export interface Equipment {
+  readonly scale: TimeScale;
+  readonly files: readonly string[];
+}
+
 export type Order = Preparation | 'start';
 
 export interface Preparation {
@@ -27,7 +33,9 @@ export interface Ending {
 const WARM_UP_CALLS = 50;
 const WARM_UP_PER_MINUTE = 1_000;
 
-installTimeScale(JSON.parse(process.argv[2] ?? '') as TimeScale);
+const { scale, files } = JSON.parse(process.argv[2] ?? '') as Equipment;
+installTimeScale(scale);
+for (const file of files) await import(`./contenders/${file}`);
 let makeCalls: () => void = () => undefined;
 process.on('disconnect', () => process.exit());
 process.on('message', async (order: Order) => {

@@ -72,10 +72,13 @@ function report(result: Run, progress: string): void {
   );
 }
 
-/** What callers got instead of an answer, the most frequent first. */
+/** What callers got instead of an answer: the most frequent error, without its address. */
 function errorsOf({ endings }: Run): string {
   const counts = new Map<string, number>();
-  for (const { error } of endings) if (error !== undefined) counts.set(error, (counts.get(error) ?? 0) + 1);
+  for (const { error } of endings) {
+    const text = error?.replace(/https?:\S+/, '…');
+    if (text !== undefined) counts.set(text, (counts.get(text) ?? 0) + 1);
+  }
   const [most] = [...counts].sort(([, a], [, b]) => b - a);
   return most === undefined ? '' : `, ${most[1]} × ${most[0]}`;
 }

@@ -21,7 +21,8 @@ export async function runAll(
     contenders.filter((contender) => isMeantFor(contender, situation)).map((contender) => ({ contender, situation })),
   );
   const size = Math.max(...situations.map(({ processes }) => processes));
-  const startGroup = () => CallerGroup.start(size, scale);
+  const files = [...new Set(contenders.map(({ file }) => file))];
+  const startGroup = () => CallerGroup.start(size, { scale, files });
   const waiting = planned.entries();
   const done: Run[] = [];
   let ended = 0;
