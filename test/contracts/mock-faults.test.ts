@@ -1,0 +1,202 @@
+import { expect, test } from 'vitest';
+import { createMockServer, type FaultOptions, type MockServer } from '../../src/mock-server/index.ts';
+import { type MockAdapter, mockAdapters, type Send } from '../helpers/mock-adapters.ts';
+
+const target = '/api/v1/latest?symbols=EUR,JPY';
+
+/** A mock with one key, opened in some way, and a function that sends a request with that key. */
+async function opened({ open, way }: MockAdapter) {
+  const mock = createMockServer({ clock: 'virtual' });
+  const { id, key } = mock.createKey();
+  const { send, close } = await open(mock);
+  const sendWithKey = () => send({ target, headers: { authorization: key } });
+  return { mock, id, key, way, send, sendWithKey, [Symbol.asyncDispose]: close };
+}
+
+const used = (mock: MockServer, id: string) => mock.keys.get(id).monthlyUsed;
+
+test.each(mockAdapters)('a status fault answers in place of the service, through $name', async (adapter) => {
+  await using it = await opened(adapter);
+  it.mock.faults.add({ kind: 'status', status: 503, headers: { 'Retry-After': '7' }, nth: 1 });
+  it.mock.faults.add({ kind: 'status', status: 502, body: '<html>', strikes: 'before', nth: 2 });
+
+  const [replaced, plain, served] = [await it.sendWithKey(), await it.sendWithKey(), await it.sendWithKey()];
+
+  expect([replaced.status, replaced.headers['retry-after'], JSON.parse(replaced.body)]).toEqual([
+    503,
+    '7',
+    { success: false, error: { code: 'service_unavailable', message: 'Service Unavailable', status: 503 } },
+  ]);
+  expect([plain.status, plain.headers['content-type'], plain.body]).toEqual([502, 'text/html', '<html>']);
+  expect(served.status).toBe(200);
+  expect(it.mock.journal.list().map(({ status, code, faults, keyId }) => [status, code, faults, keyId])).toEqual([
+    [503, 'service_unavailable', ['fault_1'], it.id],
+    [502, undefined, ['fault_2'], it.id],
+    [200, undefined, [], it.id],
+  ]);
+});
+
+test.each(mockAdapters)(
+  'a fault behind the decision is charged, one in front of it is not, through $name',
+  async (adapter) => {
+    await using it = await opened(adapter);
+    const charged: number[] = [];
+    for (const strikes of ['before', 'after'] as const) {
+      for (const fault of [
+        { kind: 'status', status: 500 },
+        { kind: 'network-error' },
+        { kind: 'latency', latencyMs: 9 },
+      ] as const) {
+        it.mock.faults.add({ ...fault, strikes });
+        await it.sendWithKey().catch(() => undefined);
+        it.mock.faults.clear();
+        charged.push(used(it.mock, it.id));
+      }
+    }
+
+    expect(charged).toEqual([0, 0, 1, 2, 3, 4]);
+  },
+);
+
+test.each(mockAdapters)('what is wrong with an answer arrives as it is, through $name', async (adapter) => {
+  await using it = await opened(adapter);
+  const { body } = await it.sendWithKey();
+  const half = body.slice(0, Math.floor(body.length / 2));
+
+  it.mock.faults.add({ kind: 'bad-json', id: 'half' });
+  const broken = await it.sendWithKey();
+  it.mock.faults.remove('half');
+  it.mock.faults.add({ kind: 'content-type', contentType: 'text/plain', times: 1 });
+  const other = await it.sendWithKey();
+  it.mock.faults.add({ kind: 'retry-after', retryAfter: '-5', nth: 1 });
+  it.mock.faults.add({ kind: 'retry-after', nth: 2 });
+  const headers = [];
+  for (let call = 0; call < 30; call += 1) headers.push((await it.sendWithKey()).headers['retry-after']);
+
+  expect([broken.status, broken.body, broken.headers['content-length']]).toEqual([200, half, String(half.length)]);
+  expect([other.body, other.headers['content-type']]).toEqual([body, 'text/plain']);
+  // 27 are served, then three refused: with a wrong Retry-After, with none, and with the right one.
+  expect(headers.slice(26)).toEqual([undefined, '-5', undefined, '60']);
+});
+
+test.each(mockAdapters)(
+  'latency and dribble take virtual time and none of the real, through $name',
+  async (adapter) => {
+    await using it = await opened(adapter);
+    const start = it.mock.clock.now();
+    it.mock.faults.add({ kind: 'latency', latencyMs: 3_600_000, strikes: 'before' });
+    it.mock.faults.add({ kind: 'latency', latencyMs: 1_800_000 });
+    it.mock.faults.add({ kind: 'dribble', chunkBytes: 16, intervalMs: 60_000 });
+
+    const answer = await it.sendWithKey();
+
+    expect(JSON.parse(answer.body).data.timestamp).toBe('2026-01-15T01:00:00.000Z');
+    const pauses = Math.ceil(Buffer.byteLength(answer.body) / 16) - 1;
+    expect(it.mock.clock.now() - start).toBe(5_400_000 + pauses * 60_000);
+    expect(it.mock.journal.list().at(-1)).toMatchObject({ at: start + 3_600_000, status: 200 });
+  },
+);
+
+test.each(mockAdapters)('a network error leaves no answer, through $name', async (adapter) => {
+  await using it = await opened(adapter);
+  it.mock.faults.add({ kind: 'network-error', times: 1 });
+
+  await expect(it.sendWithKey()).rejects.toThrow();
+
+  expect((await it.sendWithKey()).status).toBe(200);
+  expect(it.mock.journal.list()).toMatchObject([
+    { status: 0, why: 'served; fault fault_1: the connection broke off', faults: ['fault_1'] },
+    { status: 200, why: 'served', faults: [] },
+  ]);
+});
+
+test.each(mockAdapters)('the dashboard and handlers of other paths are not struck, through $name', async (adapter) => {
+  await using it = await opened(adapter);
+  it.mock.faults.add({ kind: 'status', status: 500, match: { operation: 'quota' } });
+
+  expect((await it.sendWithKey()).status).toBe(200);
+  expect((await it.send({ target: '/api/v1/quota', headers: { authorization: it.key } })).status).toBe(500);
+  it.mock.faults.add({ kind: 'status', status: 500 });
+  expect((await it.send({ target: '/dashboard' })).status).toBe(200);
+  expect((await it.send({ target: '/api/v1/nothing' })).status).toBe(500);
+});
+
+const CUTS: readonly FaultOptions[] = [
+  { kind: 'reset' },
+  { kind: 'reset', afterBytes: 0 },
+  { kind: 'reset', afterBytes: 20 },
+  { kind: 'truncate', afterBytes: 20 },
+];
+
+/** What a client sees of it: the code of the system, wherever the library puts it. */
+async function outcome(send: () => ReturnType<Send>): Promise<unknown> {
+  try {
+    return (await send()).status;
+  } catch (error) {
+    const { code, cause } = error as { code?: string; cause?: { code?: string } };
+    return cause?.code ?? code;
+  }
+}
+
+/** node:http has one word for every answer that does not come to its end. */
+const expectedCode = ({ kind }: FaultOptions, { name }: MockAdapter) =>
+  kind === 'reset' || name.includes('node:http') ? 'ECONNRESET' : 'UND_ERR_SOCKET';
+
+test.each(mockAdapters.filter(({ way }) => way !== 'msw'))(
+  'a connection that breaks is told with the code of a real one, through $name',
+  async (adapter) => {
+    await using it = await opened(adapter);
+    const seen = [];
+    for (const fault of CUTS) {
+      // `listen()` opens msw too, which cannot do it.
+      it.mock.faults.add({ ...fault, match: { via: it.way } });
+      seen.push(await outcome(it.sendWithKey));
+      it.mock.faults.clear();
+      // The connection after it works.
+      expect((await it.sendWithKey()).status).toBe(200);
+    }
+
+    expect(seen).toEqual(CUTS.map((fault) => expectedCode(fault, adapter)));
+    expect(used(it.mock, it.id)).toBe(2 * CUTS.length);
+  },
+);
+
+test.each(mockAdapters.filter(({ way }) => way === 'msw'))(
+  'a connection that breaks is refused when it is added, with what to do instead, through $name',
+  async (adapter) => {
+    await using it = await opened(adapter);
+
+    for (const fault of CUTS) {
+      expect(() => it.mock.faults.add(fault)).toThrow(/cannot be had through msw .*Kind '(network-error|bad-json)'/);
+    }
+    it.mock.faults.add({ kind: 'reset', match: { via: 'socket' } });
+    expect((await it.sendWithKey()).status).toBe(200);
+  },
+);
+
+test.each(mockAdapters.filter(({ way }) => way !== 'socket'))(
+  'what only a real connection can carry is refused when it is added, through $name',
+  async (adapter) => {
+    await using it = await opened(adapter);
+
+    for (const kind of ['malformed-chunk', 'garbage'] as const) {
+      expect(() => it.mock.faults.add({ kind })).toThrow(/serve the mock with mock\.serve\(\)/);
+    }
+    expect(it.mock.faults.list()).toEqual([]);
+  },
+);
+
+test.each(mockAdapters)('a client that gives up ends a hang, through $name', async (adapter) => {
+  await using it = await opened(adapter);
+  it.mock.faults.add({ kind: 'hang', times: 1 });
+  const hanging = it.sendWithKey().then(
+    () => 'answered',
+    () => 'broken off',
+  );
+  await it.mock.journal.waitFor();
+
+  await it.mock.close();
+
+  expect(await hanging).toBe('broken off');
+  expect(it.mock.journal.list()).toMatchObject([{ status: 0, why: 'served; fault fault_1: never answered' }]);
+});

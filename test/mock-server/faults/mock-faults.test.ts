@@ -1,0 +1,98 @@
+import { expect, test } from 'vitest';
+import { createMockServer, type FaultOptions } from '../../../src/mock-server/index.ts';
+
+test.each<[unknown, RegExp]>([
+  [undefined, /^fault is undefined; expected an object with a kind/],
+  [{ kind: 'explode' }, /^kind is "explode"; expected one of latency, hang, status/],
+  [{ kind: 'latency' }, /^latencyMs is undefined; expected milliseconds from 0/],
+  [{ kind: 'latency', latencyMs: -1 }, /^latencyMs is -1/],
+  [{ kind: 'latency', latencyMS: 5 }, /^latencyMS is not a setting of a latency fault; it has id, match, .*latencyMs/],
+  [{ kind: 'hang', status: 500 }, /^status is not a setting of a hang fault/],
+  [{ kind: 'status', status: 99 }, /^status is 99; expected an HTTP status from 200 to 599/],
+  [{ kind: 'status', status: 500, headers: { 'content-length': '3' } }, /^headers is .* without content-length/],
+  [{ kind: 'status', status: 500, headers: { 'x-a': 'b\r\nc: d' } }, /^headers is/],
+  [{ kind: 'truncate', afterBytes: 1.5 }, /^afterBytes is 1.5; expected a whole number of bytes from 0/],
+  [
+    { kind: 'truncate', afterBytes: 1, strikes: 'before' },
+    /^strikes is "before"; expected 'after': there is no answer/,
+  ],
+  [{ kind: 'reset', afterBytes: 1, strikes: 'before' }, /^afterBytes is 1; expected strikes: 'after'/],
+  [{ kind: 'hang', match: { status: 429 }, strikes: 'before' }, /^match.status is 429/],
+  [{ kind: 'hang', strikes: 'during' }, /^strikes is "during"; expected 'before' or 'after'/],
+  [{ kind: 'hang', nth: 0 }, /^nth is 0; expected the number of a request/],
+  [{ kind: 'hang', nth: [] }, /^nth is \[\]/],
+  [{ kind: 'hang', times: 0 }, /^times is 0/],
+  [{ kind: 'hang', probability: 1.1 }, /^probability is 1.1; expected a number from 0 to 1/],
+  [{ kind: 'hang', probability: Number.NaN }, /^probability is null/],
+  [{ kind: 'hang', forMs: 0 }, /^forMs is 0/],
+  [{ kind: 'hang', id: 'a b' }, /^id is "a b"/],
+  [{ kind: 'hang', id: 'taken' }, /^There is a fault taken already/],
+  [{ kind: 'hang', match: { operation: 'lates' } }, /^match.operation is "lates"; expected one of latest, quota/],
+  [{ kind: 'hang', match: { keyId: 'key_9' } }, /^match.keyId is "key_9"; expected the id of a key of this mock/],
+  [{ kind: 'hang', match: { path: 'latest' } }, /^match.path is "latest"; expected a path such as/],
+  [{ kind: 'hang', match: { via: 'pigeon' } }, /^match.via is "pigeon"; expected some of fetch, msw, undici, socket/],
+  [{ kind: 'hang', match: { url: '/' } }, /^match.url is "\/"; expected no such field; there are operation/],
+])('refuses %j and says why', (options, message) => {
+  const mock = createMockServer();
+  mock.faults.add({ kind: 'hang', id: 'taken' });
+
+  expect(() => mock.faults.add(options as FaultOptions)).toThrow(message);
+  expect(mock.faults.list()).toHaveLength(1);
+});
+
+test('lists faults with what they have done, removes one, clears all', async () => {
+  const mock = createMockServer({ clock: { mode: 'virtual', autoAdvance: false } });
+  mock.faults.add({ kind: 'status', status: 500, match: { path: '/api/v1/quota' } });
+  mock.faults.add({ kind: 'network-error', id: 'gone', nth: 9 });
+
+  await mock.fetch(`${mock.baseUrl}/api/v1/quota`);
+
+  expect(mock.faults.list()).toEqual([
+    {
+      kind: 'status',
+      status: 500,
+      match: { path: '/api/v1/quota' },
+      id: 'fault_1',
+      strikes: 'after',
+      addedAt: Date.UTC(2026, 0, 15),
+      matched: 1,
+      struck: 1,
+    },
+    {
+      kind: 'network-error',
+      id: 'gone',
+      nth: 9,
+      strikes: 'after',
+      addedAt: Date.UTC(2026, 0, 15),
+      matched: 1,
+      struck: 0,
+    },
+  ]);
+  mock.faults.remove('fault_1');
+  expect(mock.faults.list().map(({ id }) => id)).toEqual(['gone']);
+  expect(() => mock.faults.remove('fault_1')).toThrow(/There is no fault fault_1; it may have run out/);
+  mock.faults.clear();
+  expect(mock.faults.list()).toEqual([]);
+});
+
+test('what a test does to its options afterwards, or to what it was given, changes no fault', () => {
+  const mock = createMockServer();
+  const nth = [1];
+  const fault = mock.faults.add({ kind: 'hang', nth });
+
+  nth.push(2);
+  (fault.nth as number[]).push(3);
+
+  expect(mock.faults.list()).toMatchObject([{ nth: [1] }]);
+});
+
+test('a fault that was added for a socket is not faked when the request comes through mock.fetch', async () => {
+  await using mock = createMockServer();
+  await mock.serve();
+  mock.faults.add({ kind: 'garbage' });
+
+  await expect(mock.fetch(`${mock.baseUrl}/api/v1/quota`)).rejects.toMatchObject({
+    name: 'MockServerError',
+    code: 'fault_not_possible',
+  });
+});

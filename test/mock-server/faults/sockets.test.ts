@@ -1,0 +1,100 @@
+import { connect } from 'node:net';
+import { Agent, request } from 'undici';
+import { expect, test } from 'vitest';
+import { createMockServer, type FaultOptions } from '../../../src/mock-server/index.ts';
+
+/** Every byte that comes over a connection of its own, and how it ended. */
+async function rawAnswer(port: number, key: string): Promise<{ head: string; body: string; ending: string }> {
+  return await new Promise((resolve) => {
+    let text = '';
+    let ending = 'closed';
+    const socket = connect(port, '127.0.0.1', () =>
+      socket.write(`GET /api/v1/latest HTTP/1.1\r\nhost: mock\r\nauthorization: ${key}\r\n\r\n`),
+    );
+    socket.on('data', (chunk) => {
+      text += chunk.toString('latin1');
+    });
+    socket.on('error', ({ code }: NodeJS.ErrnoException) => {
+      ending = code ?? '';
+    });
+    socket.on('close', () => {
+      const [head = '', ...body] = text.split('\r\n\r\n');
+      resolve({ head, body: body.join('\r\n\r\n'), ending });
+    });
+  });
+}
+
+async function serving() {
+  const mock = createMockServer({ clock: 'virtual' });
+  const { id, key } = mock.createKey({ plan: 'developer' });
+  const server = await mock.serve();
+  return { mock, id, key, ...server, [Symbol.asyncDispose]: () => mock.close() };
+}
+
+test.each<[FaultOptions, number, string]>([
+  [{ kind: 'reset' }, 0, 'ECONNRESET'],
+  [{ kind: 'reset', afterBytes: 0 }, 0, 'ECONNRESET'],
+  [{ kind: 'reset', afterBytes: 37 }, 37, 'ECONNRESET'],
+  [{ kind: 'truncate', afterBytes: 0 }, 0, 'closed'],
+  [{ kind: 'truncate', afterBytes: 1 }, 1, 'closed'],
+  [{ kind: 'truncate', afterBytes: 1000 }, 1000, 'closed'],
+])('of %j exactly so many bytes of the body are on the wire: %i', async (fault, bytes, ending) => {
+  await using it = await serving();
+  it.mock.faults.add(fault);
+
+  const answer = await rawAnswer(it.port, it.key);
+
+  expect([answer.body.length, answer.ending]).toEqual([bytes, ending]);
+  const promised = Number(/content-length: (\d+)/.exec(answer.head)?.[1] ?? 0);
+  expect(promised > bytes).toBe('afterBytes' in fault);
+});
+
+test('a malformed chunk comes after as many good bytes as asked for', async () => {
+  await using it = await serving();
+  it.mock.faults.add({ kind: 'malformed-chunk', afterBytes: 9 });
+
+  const { head, body } = await rawAnswer(it.port, it.key);
+
+  expect(head).toMatch(/transfer-encoding: chunked/i);
+  expect(body).toBe('9\r\n{"success\r\nthis is no chunk size\r\n');
+});
+
+test.each([
+  ['malformed-chunk', 'Invalid character in chunk size'],
+  ['garbage', 'Expected HTTP/'],
+] as const)('of %s a client says: %s', async (kind, message) => {
+  await using it = await serving();
+  it.mock.faults.add({ kind, times: 1 });
+  const send = async () =>
+    (await request(`${it.url}/api/v1/quota`, { headers: { authorization: it.key } })).body.text();
+
+  await expect(send()).rejects.toThrow(message);
+  expect(await send()).toContain('monthly_used');
+});
+
+test('one connection is used on after latency and dribble, in the order of the requests', async () => {
+  await using it = await serving();
+  it.mock.faults.add({ kind: 'latency', latencyMs: 5000, nth: 1 });
+  it.mock.faults.add({ kind: 'dribble', chunkBytes: 50, intervalMs: 10, nth: 2 });
+  const dispatcher = new Agent({ connections: 1, pipelining: 4 });
+  const send = async () => {
+    const answer = await request(`${it.url}/api/v1/quota`, { dispatcher, headers: { authorization: it.key } });
+    return JSON.parse(await answer.body.text()).success;
+  };
+
+  expect(await Promise.all([send(), send(), send(), send()])).toEqual([true, true, true, true]);
+  await dispatcher.close();
+});
+
+test('a client that has gone is not waited for', async () => {
+  await using it = await serving();
+  it.mock.faults.add({ kind: 'hang' });
+  const gone = new AbortController();
+  const hanging = fetch(`${it.url}/api/v1/quota`, { signal: gone.signal });
+  await it.mock.journal.waitFor();
+
+  gone.abort();
+
+  await expect(hanging).rejects.toThrow(/abort/);
+  await it.close();
+});
