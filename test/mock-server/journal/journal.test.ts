@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createMockServer } from '../../src/mock-server/index.ts';
+import { createMockServer } from '../../../src/mock-server/index.ts';
 
 const newMock = (more = {}) => createMockServer({ clock: { mode: 'virtual', autoAdvance: false }, ...more });
 

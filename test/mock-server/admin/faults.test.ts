@@ -1,0 +1,98 @@
+import { expect, test } from 'vitest';
+import { connectMockServer, createMockServer } from '../../../src/mock-server/index.ts';
+
+async function connected() {
+  const mock = createMockServer({ clock: 'virtual' });
+  const server = await mock.serve();
+  const { key } = mock.createKey();
+  const call = (path = '/api/v1/latest') => fetch(server.url + path, { headers: { authorization: key } });
+  const post = (path: string, body: unknown) =>
+    fetch(`${server.url}/__fxrates${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${server.adminToken}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+  return { mock, call, post, remote: connectMockServer(server.adminUrl), [Symbol.asyncDispose]: () => mock.close() };
+}
+
+test('another process adds, lists and removes faults by the same methods', async () => {
+  await using it = await connected();
+  const { mock, remote, call } = it;
+
+  const added = await remote.faults.add({ kind: 'truncate', afterBytes: 10, match: { operation: 'latest' } });
+  await remote.faults.add({ kind: 'status', status: 503, id: 'down', nth: [2, 3], headers: { 'retry-after': '1' } });
+
+  expect(added).toMatchObject({ id: 'fault_1', kind: 'truncate', strikes: 'after', matched: 0, struck: 0 });
+  expect(await remote.faults.list()).toEqual(mock.faults.list());
+  await expect(call().then((response) => response.text())).rejects.toThrow('terminated');
+  expect((await call('/api/v1/quota')).status).toBe(503);
+  await remote.faults.remove('down');
+  await expect(remote.faults.remove('down')).rejects.toMatchObject({ code: 'not_found', status: 404 });
+  await remote.faults.clear();
+  expect(mock.faults.list()).toEqual([]);
+});
+
+test('what the mock refuses is refused to another process in the same words', async () => {
+  await using it = await connected();
+  const { mock, remote } = it;
+  mock.dispatcher; // a way in that has no chunks
+
+  for (const fault of [
+    { kind: 'malformed-chunk' },
+    { kind: 'latency', latencyMs: -1 },
+    { kind: 'hang', match: { operation: 'lates' } },
+  ] as const) {
+    const local = (() => {
+      try {
+        return mock.faults.add(fault);
+      } catch (error) {
+        return error as Error;
+      }
+    })();
+    await expect(remote.faults.add(fault)).rejects.toThrow((local as Error).message);
+  }
+});
+
+test.each([
+  [{ kind: 'latency', latencyMs: 1, latency: 2 }, 'unknown_field', 'latency'],
+  [{ kind: 'hang', match: { url: '/' } }, 'unknown_field', 'match.url'],
+  [{ kind: 'explode' }, 'invalid_field', 'kind'],
+  [{ kind: 'latency' }, 'invalid_field', 'latencyMs'],
+  [{ kind: 'latency', latencyMs: -1 }, 'invalid_option', 'latencyMs'],
+  [{ kind: 'hang', times: 0 }, 'invalid_option', 'times'],
+])('refuses %j with %s and names %s', async (body, code, field) => {
+  await using it = await connected();
+
+  const response = await it.post('/faults', body);
+
+  expect(response.status).toBe(400);
+  expect(((await response.json()) as { error: object }).error).toMatchObject({ code, field });
+});
+
+test('another process expects, audits and counts what was forgotten', async () => {
+  await using it = await connected();
+  const { remote, call } = it;
+  await remote.faults.add({ kind: 'status', status: 500, id: 'flaky', times: 1 });
+  await call();
+  await call('/api/v1/lates');
+
+  await remote.expectRequests({ fault: 'flaky' }).toHaveCount(1);
+  await expect(remote.expectRequests({ status: 429 }).toHaveCount(2)).rejects.toThrow(
+    /Expected 2 requests .* got 0\. What came:\n {2}#1 GET \/api\/v1\/latest 500, key_1: served; fault flaky: answered 500/,
+  );
+  expect((await remote.audit()).unknownRoutes).toMatchObject([{ number: 2 }]);
+  expect(await remote.journal.dropped()).toBe(0);
+});
+
+test('a state with a fault that is none is refused', async () => {
+  await using it = await connected();
+  const { mock, remote } = it;
+  mock.faults.add({ kind: 'hang' });
+  const saved = await remote.snapshot();
+  const [fault] = saved.faults;
+
+  await remote.restore(saved);
+  expect(mock.faults.list()).toMatchObject([{ kind: 'hang' }]);
+  const wrong = { ...saved, faults: [{ ...fault, settings: { ...fault?.settings, kind: 'explode' } }] };
+  await expect(remote.restore(wrong as never)).rejects.toThrow(/faults\.0\.settings/);
+});

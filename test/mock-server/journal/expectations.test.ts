@@ -1,0 +1,126 @@
+import { expect, test } from 'vitest';
+import { createMockServer, type RequestFilter } from '../../../src/mock-server/index.ts';
+
+/** A mock that was asked for three things. */
+async function asked(options = {}) {
+  const mock = createMockServer({ clock: { mode: 'virtual', autoAdvance: false }, ...options });
+  const { id, key } = mock.createKey();
+  const send = (target: string, headers = {}) => mock.fetch(mock.baseUrl + target, { headers });
+  await send('/api/v1/latest', { authorization: key });
+  await send(`/api/v1/quota?api_key=${key}`);
+  await send('/api/v1/quota');
+  return { mock, id, key, send };
+}
+
+test.each<[RequestFilter, number]>([
+  [{}, 3],
+  [{ keyId: 'key_1' }, 2],
+  [{ operation: 'quota' }, 2],
+  [{ path: '/api/v1/quota' }, 2],
+  [{ path: '/api/*' }, 3],
+  [{ path: '*/la*st' }, 1],
+  [{ path: '/api/v1/quota*quota' }, 0],
+  [{ status: 401, code: 'unauthorized' }, 1],
+  [{ method: 'POST' }, 0],
+  [{ after: 1 }, 2],
+  [{ fault: 'flaky' }, 0],
+])('of three requests, %j lets through %i', async (filter, count) => {
+  const { mock } = await asked();
+
+  expect(mock.journal.list(filter)).toHaveLength(count);
+  mock.expectRequests(filter).toHaveCount(count);
+  expect(() => mock.expectRequests(filter).toHaveCount(count + 1)).toThrow(`Expected ${count + 1} requests`);
+});
+
+test('a count that is wrong is told with everything that came instead', async () => {
+  const { mock } = await asked();
+
+  expect(() => mock.expectRequests({ status: 429 }).toHaveCount(1)).toThrow(
+    [
+      'Expected 1 requests that match {"status":429}, got 0. What came:',
+      '  #1 GET /api/v1/latest 200, key_1: served',
+      '  #2 GET /api/v1/quota 200, key_1: served',
+      '  #3 GET /api/v1/quota 401, no key: the request carries no API key',
+    ].join('\n'),
+  );
+});
+
+test('a filter with a field that is none is refused: it must not pass for "no such request"', async () => {
+  const { mock } = await asked();
+
+  expect(() => mock.expectRequests({ sttaus: 200 } as never).toHaveCount(0)).toThrow(
+    /filter\.sttaus is 200; expected one/,
+  );
+  await expect(mock.journal.waitFor({ sttaus: 200 } as never)).rejects.toThrow(/filter\.sttaus/);
+});
+
+test('a journal that has forgotten requests says so instead of counting wrong', async () => {
+  const { mock } = await asked({ journalSize: 2 });
+
+  expect(mock.journal.dropped).toBe(1);
+  expect(mock.audit()).toMatchObject({ requests: 2, dropped: 1 });
+  expect(() => mock.expectRequests().toHaveCount(3)).toThrow(
+    /has forgotten the first 1 requests .* larger journalSize/,
+  );
+  mock.expectRequests({ after: 1 }).toHaveCount(2);
+});
+
+test('waits for requests that are still to come, those already there included', async () => {
+  const { mock, send } = await asked();
+
+  const waiting = mock.journal.waitFor({ operation: 'quota' }, { count: 3 });
+  await send('/api/v1/latest');
+  await send('/api/v1/quota');
+
+  expect((await waiting).map(({ number }) => number)).toEqual([2, 3, 5]);
+  expect(await mock.journal.waitFor()).toHaveLength(4 + 1);
+});
+
+test('gives up after its time, with a list of what came', async () => {
+  const { mock } = await asked();
+
+  await expect(mock.journal.waitFor({ status: 429 }, { timeoutMs: 0 })).rejects.toMatchObject({
+    code: 'wait_timeout',
+    message: expect.stringMatching(/^0 of 1 requests came within 0 ms\. What came:\n {2}#1 GET/),
+  });
+});
+
+test('the audit tells of keys in URLs, early requests and paths that lead nowhere', async () => {
+  const { mock, key, send } = await asked();
+  await send('/api/v1/latests', { authorization: key });
+  await send(`/api/v1/quota?x=${key}`, { authorization: key });
+  for (let request = 0; request < 30; request += 1) await send('/api/v1/latest', { authorization: key });
+  await mock.clock.advance(59_000);
+  await send('/api/v1/latest', { authorization: key });
+
+  const { keysInUrls, earlyRetries, unknownRoutes, ...rest } = mock.audit();
+
+  expect(rest).toEqual({ requests: 36, dropped: 0 });
+  expect(keysInUrls.map(({ number }) => number)).toEqual([2, 5]);
+  expect(earlyRetries.at(-1)).toMatchObject({ number: 36, earlyByMs: 1000 });
+  expect(unknownRoutes.map(({ number, why }) => [number, why])).toEqual([
+    [4, 'There is no such endpoint; did you mean /api/v1/latest?'],
+  ]);
+  expect(JSON.stringify(mock.audit())).not.toContain(key.slice(-12));
+});
+
+test.each([
+  ['/api/v1/lates', '/api/v1/latest'],
+  ['/api/v1/latest/', '/api/v1/latest'],
+  ['/API/V1/Quota', '/api/v1/quota'],
+  ['//api//v1/quota', '/api/v1/quota'],
+  ['/latest', '/api/v1/latest'],
+  ['/v1/quota', '/api/v1/quota'],
+  ['/api/v2/latest', '/api/v1/latest'],
+  ['/api/v1/qouta', '/api/v1/quota'],
+  ['/', undefined],
+  ['/nothing/at/all', undefined],
+  [`/${'x'.repeat(10_000)}`, undefined],
+])('for %s the nearest path is %s', async (path, nearest) => {
+  const mock = createMockServer({ clock: { mode: 'virtual', autoAdvance: false } });
+
+  await mock.fetch(mock.baseUrl + path);
+
+  const suggestion = nearest === undefined ? '.' : `; did you mean ${nearest}?`;
+  expect(mock.journal.list()[0]?.why).toBe(`There is no such endpoint${suggestion}`);
+});
