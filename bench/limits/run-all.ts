@@ -37,7 +37,9 @@ export async function runAll(
     }
     group[Symbol.dispose]();
   };
-  const groups = await Promise.all(Array.from({ length: Math.min(jobs, planned.length) }, startGroup));
+  // One after the other: dozens of starting processes would take the machine from whoever else uses it.
+  const groups: CallerGroup[] = [];
+  while (groups.length < Math.min(jobs, planned.length)) groups.push(await startGroup());
   await Promise.all(groups.map(work));
   return done;
 }
