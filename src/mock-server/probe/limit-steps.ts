@@ -1,0 +1,114 @@
+import type { Findings } from './probe-report.ts';
+import type { Probing } from './probe-steps.ts';
+import { Limited, type ProbeRequest, type Prober, type Seen } from './prober.ts';
+
+/** Requests beyond the limit of the minute that meeting it takes: the refusals, and two of `latest`. */
+export const BEYOND_LIMIT = 5;
+
+/** How many of them may count in the month. */
+export const CHARGED_BY_LIMIT = 2;
+
+interface LimitProbing extends Probing {
+  readonly sleep: (ms: number) => Promise<void>;
+}
+
+/** Uses up the minute with `quota`, which is free, and looks at the refusals. */
+export async function meetLimit(probing: LimitProbing): Promise<void> {
+  const { prober, findings, key, sleep } = probing;
+  const authorization = `Bearer ${key}`;
+  const first = await refusalWithin(prober, prober.left - BEYOND_LIMIT + 1, { authorization });
+  if (first === undefined) return leaveOpen(findings, 'the limit was not met within the budget');
+  await observeBucket(probing, first);
+  await sleep(BETWEEN_REFUSALS_MS);
+  const second = await refusalWithin(prober, 1, { authorization });
+  observeRetryAfter(findings, [first, second]);
+}
+
+/** No whole number of seconds, so that two waits in whole seconds cannot both be exact. */
+const BETWEEN_REFUSALS_MS = 1437;
+
+async function refusalWithin(prober: Prober, most: number, request: ProbeRequest): Promise<Seen | undefined> {
+  for (let sent = 0; sent < most; sent += 1) {
+    const answer = await answerOf(prober, 'quota', request);
+    if (isLimited(answer)) return answer;
+  }
+  return undefined;
+}
+
+async function answerOf(prober: Prober, path: string, request: ProbeRequest): Promise<Seen> {
+  return await prober.ask(path, request).catch((error: unknown) => {
+    if (error instanceof Limited) return error.answer;
+    throw error;
+  });
+}
+
+function isLimited({ status, code }: Seen): boolean {
+  return status === 429 && code === 'rate_limited';
+}
+
+/** With `quota` refused, is `latest` refused too? */
+async function observeBucket(probing: LimitProbing, refusal: Seen): Promise<void> {
+  const { findings } = probing;
+  const latest = await latestNotServed(probing);
+  if (latest === undefined) return await observeOwnBucket(probing, refusal);
+  if (!isLimited(latest)) {
+    return findings.leaveOpen('quotaEndpointBucket', `latest was answered with ${latest.status}`);
+  }
+  findings.observe('quotaEndpointBucket', 'shared');
+  if (findings.observed.has('quotaExhausted')) findings.observe('checkOrder', 'rate-then-quota');
+}
+
+/** Two of them: one could have met a place that was just free again. */
+async function latestNotServed({ prober, key }: LimitProbing): Promise<Seen | undefined> {
+  for (let sent = 0; sent < CHARGED_BY_LIMIT; sent += 1) {
+    const latest = await answerOf(prober, 'latest', { authorization: `Bearer ${key}` });
+    if (latest.status !== 200) return latest;
+  }
+  return undefined;
+}
+
+async function observeOwnBucket({ prober, findings, key, quota }: LimitProbing, refusal: Seen): Promise<void> {
+  const again = await answerOf(prober, 'quota', { authorization: `Bearer ${key}` });
+  const isTooSlow = again.receivedAt - refusal.sentAt >= 60_000 / Number(quota.data['rate_limit_per_minute']);
+  if (isTooSlow || !isLimited(again)) findings.leaveOpen('quotaEndpointBucket', 'the answers came too slowly to tell');
+  else findings.observe('quotaEndpointBucket', 'separate');
+}
+
+/** What one or two refusals show; the second came a good second after the first, with no request served between. */
+export function observeRetryAfter(findings: Findings, [first, second]: readonly [Seen, (Seen | undefined)?]): void {
+  leaveOpen(findings, 'the refusals do not tell');
+  const value = retryAfterOf(first);
+  if (Number.isNaN(value)) return findings.contradict('a 429 rate_limited came without a number in Retry-After');
+  if (isDecimal(first) || isDecimal(second)) findings.observe('retryAfterFormat', 'decimal');
+  if (value > MOST_SECONDS) findings.observe('retryAfterUnit', 'milliseconds');
+  if (second !== undefined) compareRefusals(findings, first, second);
+}
+
+/** Two minutes: no window of a minute asks for more. */
+const MOST_SECONDS = 120;
+
+function compareRefusals(findings: Findings, first: Seen, second: Seen): void {
+  const [value, next] = [retryAfterOf(first), retryAfterOf(second)];
+  if (value === next && (value === 60 || value === 60_000)) findings.observe('retryAfterValue', 'whole-minute');
+  if (!(next < value)) return;
+  findings.observe('retryAfterValue', 'rest-of-wait');
+  // In milliseconds it would be less by a thousand and more.
+  const elapsedSeconds = (second.receivedAt - first.sentAt) / 1000;
+  if (value > MOST_SECONDS || value - next > elapsedSeconds + 1) return;
+  findings.observe('retryAfterUnit', 'seconds');
+  if (!isDecimal(first) && !isDecimal(second)) findings.observe('retryAfterFormat', 'integer');
+}
+
+function retryAfterOf({ headers }: Seen): number {
+  return Number(headers.get('retry-after') ?? Number.NaN);
+}
+
+function isDecimal(seen: Seen | undefined): boolean {
+  return seen?.headers.get('retry-after')?.includes('.') === true;
+}
+
+function leaveOpen(findings: Findings, reason: string): void {
+  for (const name of ['retryAfterUnit', 'retryAfterFormat', 'retryAfterValue'] as const) {
+    findings.leaveOpen(name, reason);
+  }
+}

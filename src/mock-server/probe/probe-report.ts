@@ -1,0 +1,38 @@
+import type { BehaviourOptions } from '../behaviour/behaviour-options.ts';
+import type { BehaviourValues, SwitchName } from '../behaviour/switches.ts';
+
+/** What a probe found out: `JSON.stringify` it into a file for `createMockServer({ behaviour })`. */
+export type ObservedBehaviour = BehaviourOptions & { readonly about: ProbeSummary };
+
+/** What a probe did, and what it could not find out. */
+export interface ProbeSummary {
+  readonly origin: string;
+  /** ISO 8601, in UTC. */
+  readonly probedAt: string;
+  readonly requests: number;
+  /** What the service does otherwise than its documentation says. */
+  readonly contradictions: readonly string[];
+  /** Every switch that was not observed, with the reason. */
+  readonly notObserved: Readonly<Partial<Record<SwitchName, string>>>;
+}
+
+/** What is known so far; each step adds what it saw. */
+export class Findings {
+  readonly observed = new Map<SwitchName, unknown>();
+  readonly reasons = new Map<SwitchName, string>();
+  readonly contradictions: string[] = [];
+
+  /** A switch showed itself. */
+  observe<Name extends SwitchName>(name: Name, value: BehaviourValues[Name]): void {
+    this.observed.set(name, value);
+  }
+
+  /** A switch was looked at, and what was seen is none of its values, or several of them. */
+  leaveOpen(name: SwitchName, reason: string): void {
+    this.reasons.set(name, reason);
+  }
+
+  contradict(text: string): void {
+    this.contradictions.push(text);
+  }
+}

@@ -1,0 +1,214 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { type SwitchName, switches } from '../../../src/mock-server/behaviour/switches.ts';
+import {
+  type BehaviourOptions,
+  createMockServer,
+  type MockServerOptions,
+  type ObservedBehaviour,
+  type ProbeFetch,
+  planProbe,
+  probeService,
+} from '../../../src/mock-server/index.ts';
+
+interface Probed {
+  readonly plan?: 'free' | 'developer' | 'unlimited';
+  readonly maxRequests?: number | undefined;
+  readonly used?: number | undefined;
+  /** How long a request is on its way, and its answer on the way back; taken in turn. */
+  readonly latenciesMs?: readonly number[];
+}
+
+/** A mock somewhere in the middle of a month, probed in its own time. */
+function mockAndProbe(behaviour: MockServerOptions['behaviour'], options: Probed = {}) {
+  const { plan = 'free', maxRequests, used, latenciesMs = [0] } = options;
+  const mock = createMockServer({ behaviour, clock: { mode: 'virtual', now: '2026-01-15T10:20:30.405Z' } });
+  const { id, key } = mock.createKey({ plan });
+  if (used !== undefined) mock.keys.setUsage(id, { month: used });
+  let trips = 0;
+  const trip = async () => {
+    trips += 1;
+    await mock.clock.sleep(latenciesMs[trips % latenciesMs.length]!);
+  };
+  const fetch: ProbeFetch = async (url, init) => {
+    await trip();
+    return mock.fetch(url, init).finally(trip);
+  };
+  const probe = () => probeService(mock.baseUrl, { apiKey: key, maxRequests, fetch, clock: mock.clock });
+  return { mock, id, key, probe };
+}
+
+function valuesOf(observed: ObservedBehaviour): Record<string, unknown> {
+  const { about: _, ...known } = observed;
+  return Object.fromEntries(
+    Object.entries(known).map(([name, setting]) => [name, (setting as { readonly value: unknown }).value]),
+  );
+}
+
+/** What the basic questions show, whatever the switches are. */
+const ALWAYS_SEEN: readonly SwitchName[] = [
+  'rateHeaders',
+  'snapshotGranularity',
+  'keyPrefix',
+  'missingKey',
+  'malformedKey',
+  'unknownKey',
+  'unknownRoute',
+  'badParameter',
+  'severalCredentials',
+  'methodNotAllowed',
+  'headRequests',
+  'optionsRequests',
+];
+
+const undocumented = Object.entries(switches).filter(([, { provenance }]) => provenance !== 'documented');
+
+const anyBehaviour = fc.record(
+  Object.fromEntries(
+    undocumented.map(([name, known]) => [name, fc.constantFrom<unknown>(known.default, ...known.alternatives)]),
+  ),
+) as fc.Arbitrary<BehaviourOptions>;
+
+const probed = fc.record({
+  plan: fc.constantFrom('free' as const, 'developer' as const, 'unlimited' as const),
+  maxRequests: fc.constantFrom(14, 60, 400),
+  used: fc.constantFrom(undefined, 0, 7, 1000),
+  latenciesMs: fc.array(fc.constantFrom(0, 1, 13, 170, 900), { minLength: 1, maxLength: 5 }),
+});
+
+test('round trip: probing a mock with random switches gives back its switches, and guesses none', async () => {
+  await fc.assert(
+    fc.asyncProperty(anyBehaviour, probed, async (behaviour, options) => {
+      const { mock, probe } = mockAndProbe(behaviour, options);
+      const isUsedUp = options.plan === 'free' && options.used === 1000;
+
+      const observed = await probe();
+
+      const values = valuesOf(observed);
+      expect(mock.behaviour.values).toMatchObject(values);
+      const seen: readonly string[] = isUsedUp
+        ? [...ALWAYS_SEEN.filter((name) => name !== 'badParameter'), 'quotaExhausted', 'quotaRetryAfter']
+        : ALWAYS_SEEN;
+      expect(Object.keys(values)).toEqual(expect.arrayContaining([...seen]));
+      if (options.plan === 'unlimited') expect(values).toHaveProperty('unlimitedAs');
+      expect([...Object.keys(values), ...Object.keys(observed.about.notObserved)].sort()).toEqual(
+        Object.keys(switches).sort(),
+      );
+      expect(observed.about.contradictions).toEqual([]);
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test('what a probe wrote makes a mock that answers the same probe the same', async () => {
+  const first = await mockAndProbe('hostile').probe();
+
+  const again = mockAndProbe(JSON.parse(JSON.stringify(first)));
+
+  expect(valuesOf(await again.probe())).toMatchObject(valuesOf(first));
+  expect(again.mock.behaviour.describe().find(({ name }) => name === 'missingKey')).toMatchObject({
+    value: '403 forbidden',
+    provenance: 'observed',
+    accepted: true,
+  });
+});
+
+test('the month is charged with one request at most, and with none where failures do not count', async () => {
+  for (const [quotaChargesOn, used] of [
+    ['accepted', 1],
+    ['success', 0],
+  ] as const) {
+    const { mock, id, probe } = mockAndProbe({ quotaChargesOn });
+    const observed = await probe();
+
+    expect(mock.keys.get(id).monthlyUsed).toBe(used);
+    expect(valuesOf(observed)['quotaChargesOn']).toBe(quotaChargesOn === 'success' ? 'success' : undefined);
+  }
+});
+
+test('the first request asks for the quota, and there are never more requests than the budget', async () => {
+  for (let maxRequests = 1; maxRequests <= 40; maxRequests += 1) {
+    const { mock, probe } = mockAndProbe({}, { maxRequests });
+    const observed = await probe();
+    const entries = mock.journal.list();
+
+    expect(entries.length).toBeLessThanOrEqual(maxRequests);
+    expect(entries.length).toBe(observed.about.requests);
+    expect(entries[0]).toMatchObject({ path: '/api/v1/quota', status: 200 });
+    const charged = entries.filter(({ path, status }) => path === '/api/v1/latest' && status !== 429).length;
+    expect(charged).toBeLessThanOrEqual(planProbe(maxRequests).charged);
+  }
+});
+
+test.each([
+  [1, { requests: 1, charged: 0 }],
+  [5, { requests: 5, charged: 0 }],
+  [undefined, { requests: 14, charged: 1 }],
+  [60, { requests: 60, charged: 3 }],
+])('a budget of %s is planned as %j', (maxRequests, plan) => {
+  expect(planProbe(maxRequests)).toEqual(plan);
+});
+
+test('with a budget beyond the limit the refusals are looked at, too', async () => {
+  const values = async (behaviour: BehaviourOptions) =>
+    valuesOf(await mockAndProbe(behaviour, { maxRequests: 60 }).probe());
+
+  expect(await values({})).toMatchObject({
+    retryAfterUnit: 'seconds',
+    retryAfterFormat: 'integer',
+    retryAfterValue: 'rest-of-wait',
+    quotaEndpointBucket: 'shared',
+  });
+  expect(
+    await values({ retryAfterUnit: 'milliseconds', retryAfterValue: 'whole-minute', quotaEndpointBucket: 'separate' }),
+  ).toMatchObject({
+    retryAfterUnit: 'milliseconds',
+    retryAfterValue: 'whole-minute',
+    quotaEndpointBucket: 'separate',
+  });
+  expect(await values({ retryAfterFormat: 'decimal' })).toMatchObject({ retryAfterFormat: 'decimal' });
+});
+
+test('a limit that is met on the way ends the probe with what was seen until then', async () => {
+  const { mock, key, probe } = mockAndProbe({ retryAfterUnit: 'milliseconds' });
+  const headers = { authorization: key };
+  for (let request = 0; request < 28; request += 1) await mock.fetch(`${mock.baseUrl}/api/v1/quota`, { headers });
+
+  const observed = await probe();
+
+  expect(valuesOf(observed)).toMatchObject({ missingKey: '401 unauthorized', retryAfterUnit: 'milliseconds' });
+  expect(observed.about.notObserved).toHaveProperty('headRequests');
+});
+
+test('a key that does not work is told, after one request', async () => {
+  const { mock } = mockAndProbe({});
+  const probing = probeService(mock.baseUrl, { apiKey: `fx_live_${'a'.repeat(48)}`, fetch: mock.fetch });
+
+  await expect(probing).rejects.toMatchObject({
+    code: 'probe_failed',
+    message: expect.stringContaining('401 unauthorized'),
+  });
+  expect(mock.journal.list()).toHaveLength(1);
+});
+
+test('what the service does otherwise than documented is a contradiction, not a switch', async () => {
+  const { mock, key } = mockAndProbe({});
+  const observed = await probeService(mock.baseUrl, {
+    apiKey: key,
+    clock: mock.clock,
+    fetch: async (url, init) => {
+      if (url.includes('api_key=fx_live_')) return new Response('{}', { status: 401 });
+      if (init.method === 'OPTIONS') return new Response('<html>', { status: 200 });
+      return mock.fetch(url, init);
+    },
+  });
+
+  expect(observed.about.contradictions).toEqual(['the key in the query was answered with 401']);
+  expect(observed.about.notObserved.optionsRequests).toBe('the answer was 200');
+});
+
+test('the report holds no key', async () => {
+  const { key, probe } = mockAndProbe({});
+
+  expect(JSON.stringify(await probe())).not.toContain(key.slice(8));
+});
