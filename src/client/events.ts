@@ -93,7 +93,7 @@ const CHANNELS = {
 };
 
 /** The key that an event is about. */
-export interface EventSource {
+export interface EventSubject {
   readonly key: string;
   readonly unitNotice: { readonly belief: UnitBelief | undefined };
   limits(): KeyLimits | undefined;
@@ -114,30 +114,30 @@ export class ClientEvents {
   }
 
   /** The last attempt in the request's log ended. */
-  request(source: EventSource, request: KeyedRequest, durationMs: number): void {
+  request(subject: EventSubject, request: KeyedRequest, durationMs: number): void {
     this.#tell('request', this.#hooks.onRequest, () => {
       const { attempts } = request.log;
       const ended = attempts[attempts.length - 1] as Attempt; // told after it was noted
-      return { ...about(source), ...callOf(request), attempt: attempts.length, ...ended, durationMs };
+      return { ...about(subject), ...callOf(request), attempt: attempts.length, ...ended, durationMs };
     });
   }
 
-  retry(source: EventSource, { request, error: { kind, status, code }, ...plan }: PlannedRetry): void {
-    const { belief } = source.unitNotice;
+  retry(subject: EventSubject, { request, error: { kind, status, code }, ...plan }: PlannedRetry): void {
+    const { belief } = subject.unitNotice;
     this.#tell('retry', this.#hooks.onRetry, () => ({
-      ...about(source),
+      ...about(subject),
       ...callOf(request),
       ...{ kind, status, code, ...plan, retryAfterUnit: belief },
     }));
   }
 
-  wait(source: EventSource, wait: Omit<WaitEvent, keyof KeyEvent | 'retryAfterUnit'>): void {
-    const { belief } = source.unitNotice;
-    this.#tell('wait', this.#hooks.onWait, () => ({ ...about(source), ...wait, retryAfterUnit: belief }));
+  wait(subject: EventSubject, wait: Omit<WaitEvent, keyof KeyEvent | 'retryAfterUnit'>): void {
+    const { belief } = subject.unitNotice;
+    this.#tell('wait', this.#hooks.onWait, () => ({ ...about(subject), ...wait, retryAfterUnit: belief }));
   }
 
-  quota(source: EventSource, { reason, quota }: Pick<QuotaEvent, 'reason' | 'quota'>): void {
-    this.#tell('quota', this.#hooks.onQuota, () => ({ ...about(source), reason, quota }));
+  quota(subject: EventSubject, { reason, quota }: Pick<QuotaEvent, 'reason' | 'quota'>): void {
+    this.#tell('quota', this.#hooks.onQuota, () => ({ ...about(subject), reason, quota }));
   }
 
   /** Says each thing once per client. */
@@ -169,8 +169,8 @@ export function callHook<Event>(hook: ((event: Event) => void) | undefined, even
   }
 }
 
-function about(source: EventSource): KeyEvent {
-  return { key: source.key, limits: source.limits() };
+function about(subject: EventSubject): KeyEvent {
+  return { key: subject.key, limits: subject.limits() };
 }
 
 function callOf({ endpoint, key }: KeyedRequest) {

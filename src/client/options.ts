@@ -55,7 +55,10 @@ export interface FxRatesOptions extends EventHooks {
   readonly timeoutMs?: number | undefined;
   /** Milliseconds for a whole call: queue, attempts and waits; `false` for none. Default: 90 000. */
   readonly deadlineMs?: number | false | undefined;
-  /** Further attempts after a failed connection, a timed-out attempt, 408, 500, 502, 503 or 504. Default: 2. */
+  /**
+   * Further attempts after a failed connection, a timed-out attempt, 408, 500, 502, 503 or 504; a certificate that Node
+   * refuses is not tried again. Default: 2.
+   */
   readonly maxRetries?: number | undefined;
   /** What a rate limit does to a call: it waits for its slot, or fails with `RateLimitError`. Default: `'wait'`. */
   readonly onLimit?: 'wait' | 'throw' | undefined;
@@ -63,7 +66,10 @@ export interface FxRatesOptions extends EventHooks {
   readonly maxRetryAfterMs?: number | undefined;
   /** Unit of a whole number in Retry-After. Default: `'auto'`: seconds (RFC 9110 §10.2.3), unless the answers say otherwise. */
   readonly retryAfterUnit?: 'auto' | 'seconds' | 'milliseconds' | undefined;
-  /** How calls of one key share its per-minute limit; `false` sends without a queue. Default: learn the limit, 16 at once. */
+  /**
+   * How calls of one key share its per-minute limit; `false` sends without a queue. Clients of one key in one process
+   * share one limit, with the options of the first. Default: learn the limit, 16 at once.
+   */
   readonly rateLimit?: RateLimitOptions | false | undefined;
   /**
    * Keeps answers that cost quota, in memory or in a store of yours. `'snapshot'`: as long as the plan's

@@ -90,6 +90,10 @@ const replies: Record<string, Reply> = {
     ...failure(429, { ...limited, message: echoOf(request) }),
     headers: { 'retry-after': '99999' },
   }),
+  'a limit in milliseconds': (request) => ({
+    ...failure(429, { ...limited, message: echoOf(request) }),
+    headers: { 'retry-after': '30000', 'x-echo': echoOf(request) },
+  }),
   'a used-up quota': echo(429),
   'a limit that says nonsense': (request) => ({
     ...failure(429, limited),

@@ -1,16 +1,16 @@
 import type { Clock } from '../clock.ts';
-import type { ClientEvents, EventSource } from '../events.ts';
+import type { ClientEvents, EventSubject } from '../events.ts';
 import type { LimiterWait } from '../limits/limiter-view.ts';
 
 /** The clients whose calls wait for one limiter: each hears of a wait once, and none is kept alive by it. */
 export class Audience {
-  readonly #state: EventSource;
+  readonly #state: EventSubject;
   readonly #clock: Clock;
   readonly #waiting = new Map<ClientEvents, number>();
   /** A warning that came when nobody waited. */
   #unheard: string | undefined;
 
-  constructor(state: EventSource, clock: Clock) {
+  constructor(state: EventSubject, clock: Clock) {
     this.#state = state;
     this.#clock = clock;
   }
