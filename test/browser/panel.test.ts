@@ -51,6 +51,27 @@ browserTest('shows requests as they come, with the reason for each refusal', asy
   await close();
 });
 
+browserTest('adds faults, shows whom they struck, and removes them', async () => {
+  const { mock, call, adminUrl, close } = await serving();
+  await using browser = await openBrowser();
+  const { page } = browser;
+  const problems = await openPanel(page, adminUrl);
+
+  await page.getByLabel('Kind of fault').selectOption('status');
+  await page.getByLabel('Fault, as JSON').fill('{"kind":"status","status":503,"times":1,"id":"down"}');
+  await page.getByRole('button', { name: 'Add fault' }).click();
+  await page.getByText('struck 0 of 0').waitFor();
+  await call();
+  await page.getByText('struck 1 of 1').waitFor();
+  await page.getByText('served; fault down: answered 503').waitFor();
+  await page.getByRole('button', { name: 'Remove down' }).click();
+  await page.getByText('Nothing goes wrong on purpose.').waitFor();
+
+  expect(mock.faults.list()).toEqual([]);
+  expect(problems).toEqual([]);
+  await close();
+});
+
 browserTest('moves the clock, changes switches, makes and revokes keys, and shows the mails', async () => {
   const { mock, url, adminUrl, close } = await serving();
   await using browser = await openBrowser();

@@ -1,5 +1,5 @@
 import { html } from './html.ts';
-import type { SectionProps } from './mock-view.ts';
+import type { ClockState, SectionProps } from './mock-view.ts';
 
 const STEPS = [
   ['+ 1 second', { advanceMs: 1000 }],
@@ -14,13 +14,21 @@ export function ClockSection({ view: { clock }, act }: SectionProps) {
   return html`<section class="card wide">
     <div class="row between">
       <h2>Clock</h2>
-      <span class="badge">${clock.mode === 'real' ? 'runs in real time' : 'virtual: moves when told'}</span>
+      <span class="badge">${paceOf(clock)}</span>
     </div>
     <p class="now mono"><time datetime=${clock.iso}>${clock.iso.replace('T', ' ').replace(/\.\d+Z$/, ' UTC')}</time></p>
     <div class="row">
+      <button type="button" onClick=${() => act('POST', '/clock', { frozen: !clock.frozen })}>
+        ${clock.frozen ? 'Resume' : 'Freeze'}
+      </button>
       ${STEPS.map(
         ([text, step]) => html`<button type="button" onClick=${() => act('POST', '/clock', step)}>${text}</button>`,
       )}
     </div>
   </section>`;
+}
+
+function paceOf({ mode, frozen }: ClockState): string {
+  if (frozen) return 'frozen: moves when told';
+  return mode === 'real' ? 'runs in real time' : 'virtual: moves when told, or when all wait for it';
 }

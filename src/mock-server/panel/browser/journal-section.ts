@@ -6,7 +6,7 @@ import { type SectionProps, timeOfDay } from './mock-view.ts';
 /** Every request as it comes, with the reason for its answer. */
 export function JournalSection({ entries, act }: SectionProps) {
   const [refusedOnly, setRefusedOnly] = useState(false);
-  const shown = entries.filter(({ status }) => !refusedOnly || status >= 400).slice(0, MOST_ROWS);
+  const shown = entries.filter(({ status }) => !refusedOnly || status >= 400 || status === 0).slice(0, MOST_ROWS);
   return html`<section class="card wide">
     <div class="row between">
       <h2>Requests</h2>
@@ -28,7 +28,7 @@ function EntryRow({ entry }: { readonly entry: JournalEntry }) {
   const { at, method, path, status, keyId, why, earlyByMs, switches } = entry;
   return html`<li class="entry">
     <span class="mono soft">${timeOfDay(at)}</span>
-    <span class="badge ${status < 400 ? 'good' : 'bad'}">${status}</span>
+    <span class="badge ${status > 0 && status < 400 ? 'good' : 'bad'}">${status === 0 ? 'none' : status}</span>
     <span class="mono break">${method} ${path}</span>
     <span class="soft">${keyId ?? 'no key'}</span>
     <p class="why">${why}${earlyByMs !== undefined && html`<strong>; ${earlyByMs} ms before Retry-After had passed</strong>`}

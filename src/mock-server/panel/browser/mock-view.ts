@@ -1,4 +1,5 @@
 import type { SwitchDescription } from '../../behaviour/behaviour.ts';
+import type { Fault } from '../../faults/fault.ts';
 import type { JournalEntry } from '../../journal/journal-entry.ts';
 import type { Account } from '../../service/accounts.ts';
 import type { KeySummary } from '../../service/keys.ts';
@@ -9,6 +10,7 @@ type Json<Value> = { readonly [Name in keyof Value]: Value[Name] extends Date ? 
 
 export interface ClockState {
   readonly mode: 'real' | 'virtual';
+  readonly frozen: boolean;
   readonly now: number;
   readonly iso: string;
 }
@@ -20,6 +22,7 @@ export interface MockView {
   readonly keys: readonly Json<KeySummary>[];
   readonly switches: readonly (SwitchDescription & { readonly group: string })[];
   readonly mails: readonly Json<Mail>[];
+  readonly faults: readonly Fault[];
 }
 
 /** What a section of the panel gets. */

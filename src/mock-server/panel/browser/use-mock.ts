@@ -68,14 +68,15 @@ function asError(error: unknown): Error {
 }
 
 async function readView(): Promise<MockView> {
-  const [clock, accounts, keys, switches, mails] = await Promise.all([
+  const [clock, accounts, keys, switches, mails, faults] = await Promise.all([
     ask<ClockState>('GET', '/clock'),
     ask<MockView['accounts']>('GET', '/accounts'),
     ask<MockView['keys']>('GET', '/keys'),
     ask<MockView['switches']>('GET', '/behaviour/describe'),
     ask<MockView['mails']>('GET', '/outbox'),
+    ask<MockView['faults']>('GET', '/faults'),
   ]);
-  return { clock, accounts, keys, switches, mails };
+  return { clock, accounts, keys, switches, mails, faults };
 }
 
 type Change = (update: (entries: readonly JournalEntry[]) => readonly JournalEntry[]) => void;
