@@ -1,8 +1,9 @@
 import { CliError, usageError } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { Invocation } from '../invocation.ts';
-import type { Fetch, Io } from '../io.ts';
+import type { Io } from '../io.ts';
 import { type Answer, askService, type ServiceRequest } from '../service/ask-service.ts';
+import type { Route } from '../service/proxied-fetch.ts';
 import { formatDuration, parseDuration } from '../settings/duration.ts';
 import { noFolder } from '../storage/config-file.ts';
 import { cacheFolder } from './cache-folder.ts';
@@ -37,11 +38,11 @@ export function storeOf(io: Pick<Io, 'env' | 'clock' | 'pid'>): FileStore {
 async function recall(request: ServiceRequest, invocation: Invocation): Promise<Answer> {
   const { io, settings } = invocation;
   const offline = Object.assign(new Error('offline'), { code: OFFLINE });
-  const fetch: Fetch = () => Promise.reject(offline);
+  const route: Route = { fetch: () => Promise.reject(offline), close: async () => undefined };
   const cache = { maxAgeMs: Number.MAX_SAFE_INTEGER, store: storeOf(io) };
   try {
     const once = { ...invocation, settings: { ...settings, retries: 0 } };
-    const answer = await askService(request, once, { cache, fetch });
+    const answer = await askService(request, once, { cache, route });
     await labelAge(answer, invocation);
     return answer;
   } catch (error) {

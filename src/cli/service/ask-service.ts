@@ -1,12 +1,11 @@
 import type { ApiCall, CacheOptions, CallOptions, FxRates, FxRatesOptions, ResponseMeta } from '../../client/index.ts';
 import type { Operation } from '../../generated/operations.ts';
 import type { Invocation } from '../invocation.ts';
-import type { Fetch } from '../io.ts';
 import { type KeyInUse, requireKey } from '../settings/api-key.ts';
 import { requireBaseUrl } from '../settings/base-url.ts';
 import type { Settings } from '../settings/settings.ts';
 import { explainClientError } from './explain-client-error.ts';
-import { proxiedFetch } from './proxied-fetch.ts';
+import { type Route, routeTo } from './proxied-fetch.ts';
 import { Waiting } from './waiting.ts';
 import { Wire } from './wire.ts';
 
@@ -40,7 +39,7 @@ interface AskOptions {
   /** Instead of the one of the settings. */
   readonly key?: KeyInUse;
   /** Instead of the network. */
-  readonly fetch?: Fetch;
+  readonly route?: Route;
   readonly cache?: CacheOptions;
 }
 
@@ -50,7 +49,7 @@ type Method = (...parameters: unknown[]) => ApiCall<unknown>;
 export async function askService(
   request: ServiceRequest,
   invocation: Invocation,
-  { wire = new Wire(invocation), key: given, fetch: transport, cache }: AskOptions = {},
+  { wire = new Wire(invocation), key: given, route: givenRoute, cache }: AskOptions = {},
 ): Promise<Answer> {
   const { settings, io } = invocation;
   const baseUrl = requireBaseUrl(settings);
@@ -58,7 +57,8 @@ export async function askService(
   await welcome(key, invocation);
   const { FxRates, FxRatesError } = await import('../../client/index.ts');
   const waiting = new Waiting(invocation);
-  const fetch = wire.around(transport ?? (await proxiedFetch(io, baseUrl)), () => waiting.end());
+  const route = givenRoute ?? (await routeTo(io, baseUrl));
+  const fetch = wire.around(route.fetch, () => waiting.end());
   try {
     const own = { baseUrl, apiKey: key.secret, fetch, cache, clock: io.clock };
     const options = { ...limitsOf(settings), ...own, ...waiting.hooks };
@@ -70,6 +70,7 @@ export async function askService(
     throw FxRatesError.is(error) ? explainClientError(error, { invocation, key, baseUrl }) : error;
   } finally {
     waiting.end();
+    await route.close();
   }
 }
 

@@ -1,13 +1,20 @@
+import type { Pool } from 'undici';
 import { usageError } from '../errors/cli-error.ts';
 import type { Fetch, Io } from '../io.ts';
 import { isLoopback } from '../settings/base-url.ts';
+
+/** A fetch, and what ends the connections behind it, so that the process can end. */
+export interface Route {
+  readonly fetch: Fetch;
+  readonly close: () => Promise<void>;
+}
 
 /**
  * The fetch to use for `baseUrl`: the built-in one, or undici's through the proxy of the environment. undici is loaded
  * for a proxy only, and its own fetch is used because the built-in one belongs to another version.
  */
-export async function proxiedFetch({ env, fetch }: Pick<Io, 'env' | 'fetch'>, baseUrl: string): Promise<Fetch> {
-  if (proxyFor(env, baseUrl) === undefined) return fetch;
+export async function routeTo({ env, fetch }: Pick<Io, 'env' | 'fetch'>, baseUrl: string): Promise<Route> {
+  if (proxyFor(env, baseUrl) === undefined) return { fetch, close: async () => undefined };
   const { httpProxy, httpsProxy, noProxy } = variables(env);
   checkProxy('HTTP_PROXY', httpProxy);
   checkProxy('HTTPS_PROXY', httpsProxy);
@@ -16,9 +23,33 @@ export async function proxiedFetch({ env, fetch }: Pick<Io, 'env' | 'fetch'>, ba
     noProxy,
     ...(httpProxy ? { httpProxy } : {}),
     ...(httpsProxy ? { httpsProxy } : {}),
+    factory: (origin, options: Pool.Options) => new undici.Pool(origin, { ...options, ...connectOnce(options) }),
   });
-  // The two Response types describe the same class of the standard.
-  return (target, init) => undici.fetch(target, { ...init, dispatcher }) as unknown as Promise<Response>;
+  return {
+    // The two Response types describe the same class of the standard.
+    fetch: (target, init) => undici.fetch(target, { ...init, dispatcher }) as unknown as Promise<Response>,
+    close: () => dispatcher.destroy(),
+  };
+}
+
+/** The fetch alone, for a program that ends soon. */
+export async function proxiedFetch(io: Pick<Io, 'env' | 'fetch'>, baseUrl: string): Promise<Fetch> {
+  return (await routeTo(io, baseUrl)).fetch;
+}
+
+/** undici takes a proxy that hangs up for a lost connection, and would connect again and again without a pause. */
+function connectOnce({ connect }: Pool.Options): Pick<Pool.Options, 'connect'> {
+  if (typeof connect !== 'function') return {};
+  const once: typeof connect = (options, callback) =>
+    connect(options, (...[error, socket]) => {
+      if (error === null) return callback(null, socket);
+      const isHangUp = 'code' in error && error.code === 'UND_ERR_SOCKET';
+      const failure = isHangUp
+        ? Object.assign(new Error(error.message, { cause: error }), { code: 'ECONNRESET' })
+        : error;
+      return callback(failure, null);
+    });
+  return { connect: once };
 }
 
 /**

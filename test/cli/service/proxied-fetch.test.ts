@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { proxiedFetch } from '../../../src/cli/service/proxied-fetch.ts';
+import { routeTo } from '../../../src/cli/service/proxied-fetch.ts';
 import { realClock } from '../../../src/client/clock.ts';
 import { FakeIo, runCli } from '../../helpers/cli-io.ts';
 
@@ -14,7 +14,7 @@ test.each([
 ])('the built-in fetch is used when %s', async (_, env, url) => {
   const io = new FakeIo({ env });
 
-  expect(await proxiedFetch(io, url)).toBe(io.fetch);
+  expect((await routeTo(io, url)).fetch).toBe(io.fetch);
 });
 
 test.each([
@@ -24,11 +24,12 @@ test.each([
 ])('%s sends through the proxy', async (name, url) => {
   const io = new FakeIo({ env: { [name]: PROXY } });
 
-  const fetch = await proxiedFetch(io, url);
+  const { fetch, close } = await routeTo(io, url);
 
   expect(fetch).not.toBe(io.fetch);
   const sent = fetch(url, { method: 'GET', headers: {}, signal: AbortSignal.timeout(5_000), redirect: 'manual' });
   await expect(sent).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED', port: 1 } });
+  await close();
 });
 
 test('a proxy that cannot be reached is named as a possible cause', async () => {

@@ -1,0 +1,174 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createServer as createHttpServer } from 'node:http';
+import { createServer, type Server } from 'node:https';
+import type { AddressInfo, Socket } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { hasBundle, runBundle } from '../helpers/cli-bundle.ts';
+import { type ConnectProxy, startConnectProxy } from '../helpers/connect-proxy.ts';
+import { startRawServer } from '../helpers/raw-server.ts';
+import { API_KEY, quotaRecord } from '../helpers/service-replies.ts';
+
+const fixture = (name: string) => fileURLToPath(new URL(`../fixtures/tls/${name}`, import.meta.url));
+const CA = fixture('cert.pem');
+const BODY = JSON.stringify({ success: true, data: quotaRecord() });
+
+/** What arrived at the service: which key, by which way. */
+const arrived: { key: string | undefined; host: string | undefined; proxyHeaders: string[] }[] = [];
+const answer: Parameters<typeof createHttpServer>[1] = ({ headers }, response) => {
+  const proxyHeaders = Object.keys(headers).filter((name) => name.startsWith('proxy-auth'));
+  arrived.push({ key: headers.authorization, host: headers.host, proxyHeaders });
+  response.setHeader('content-type', 'application/json').end(BODY);
+};
+
+let secure: Server;
+let secureProxy: ConnectProxy;
+let plainProxy: ConnectProxy;
+let securePort = 0;
+const plain = createHttpServer(answer);
+
+beforeAll(async () => {
+  secure = createServer({ key: readFileSync(fixture('key.pem')), cert: readFileSync(CA) }, answer);
+  for (const server of [secure, plain]) {
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+  }
+  securePort = (secure.address() as AddressInfo).port;
+  secureProxy = await startConnectProxy({ port: securePort });
+  plainProxy = await startConnectProxy({ port: (plain.address() as AddressInfo).port });
+});
+
+afterAll(async () => {
+  await Promise.all([secureProxy.close(), plainProxy.close()]);
+  for (const server of [secure, plain]) {
+    server.closeAllConnections();
+    server.close();
+  }
+});
+
+beforeEach(() => {
+  arrived.length = 0;
+});
+
+const plan = (args: readonly string[], env: Record<string, string>) =>
+  runBundle(['quota', '--get', 'plan', '--retries', '0', '--timeout', '10s', ...args], {
+    env: { FXRATES_API_KEY: API_KEY, ...env },
+  });
+
+describe.skipIf(!hasBundle)('the built command', () => {
+  test('trusts the certificate of NODE_EXTRA_CA_CERTS', async () => {
+    const { code, stdout } = await plan([], {
+      FXRATES_BASE_URL: `https://localhost:${securePort}`,
+      NODE_EXTRA_CA_CERTS: CA,
+    });
+
+    expect({ code, stdout }).toEqual({ code: 0, stdout: 'free\n' });
+    expect(arrived).toEqual([{ key: `Bearer ${API_KEY}`, host: `localhost:${securePort}`, proxyHeaders: [] }]);
+  });
+
+  test('without it, sends nothing and names the variable', async () => {
+    const { code, stdout, stderr } = await plan([], { FXRATES_BASE_URL: `https://localhost:${securePort}` });
+
+    expect({ code, stdout }).toEqual({ code: 6, stdout: '' });
+    expect(stderr).toContain('the certificate is self-signed (DEPTH_ZERO_SELF_SIGNED_CERT)');
+    expect(stderr).toContain('export NODE_EXTRA_CA_CERTS=');
+    expect(arrived).toEqual([]);
+  });
+
+  test.each(['HTTPS_PROXY', 'https_proxy'])(
+    '%s: a tunnel, in which the proxy sees neither path nor key',
+    async (name) => {
+      const before = secureProxy.requests.length;
+      const { code, stdout, stderr } = await plan(['-vv'], {
+        FXRATES_BASE_URL: 'https://rates.fxrates.test',
+        NODE_EXTRA_CA_CERTS: CA,
+        [name]: secureProxy.url.replace('http://', 'http://user:p%40ss@'),
+        NO_PROXY: 'elsewhere.test',
+      });
+
+      expect({ code, stdout }).toEqual({ code: 0, stdout: 'free\n' });
+      expect(secureProxy.requests.slice(before)).toEqual(['CONNECT rates.fxrates.test:443']);
+      expect(secureProxy.credentials.at(-1)).toBe('user:p@ss');
+      expect(arrived).toEqual([{ key: `Bearer ${API_KEY}`, host: 'rates.fxrates.test', proxyHeaders: [] }]);
+      expect(stderr).not.toMatch(/p@ss|p%40ss/);
+      expect(stderr).not.toContain(API_KEY);
+    },
+  );
+
+  test('the certificate is that of the service, through a tunnel as well', async () => {
+    const { code, stderr } = await plan([], {
+      FXRATES_BASE_URL: 'https://other.fxrates.test',
+      NODE_EXTRA_CA_CERTS: CA,
+      HTTPS_PROXY: secureProxy.url,
+    });
+
+    expect(code).toBe(6);
+    expect(stderr).toContain('the certificate is for another name');
+    expect(arrived).toEqual([]);
+  });
+
+  test('HTTP_PROXY: for plain http, if that is allowed at all', async () => {
+    const env = { FXRATES_BASE_URL: 'http://rates.fxrates.test', HTTP_PROXY: plainProxy.url };
+    const before = plainProxy.requests.length;
+
+    expect((await plan([], env)).code).toBe(2);
+    expect(plainProxy.requests.slice(before)).toEqual([]);
+    expect(await plan(['--insecure-http'], env)).toMatchObject({ code: 0, stdout: 'free\n' });
+    expect(plainProxy.requests.slice(before)[0]).toMatch(/rates\.fxrates\.test/);
+  });
+
+  test.each(['rates.fxrates.test', '.fxrates.test', '*'])('NO_PROXY=%s goes past the proxy', async (noProxy) => {
+    const before = secureProxy.requests.length;
+    const { code } = await plan(['--timeout', '2s'], {
+      FXRATES_BASE_URL: 'https://rates.fxrates.test', // a name that nobody has
+      HTTPS_PROXY: secureProxy.url,
+      NO_PROXY: noProxy,
+    });
+
+    expect(code).toBe(6);
+    expect(secureProxy.requests.slice(before)).toEqual([]);
+  });
+
+  test('this machine is reached without a proxy, whatever is set', async () => {
+    const { code, stdout } = await plan([], {
+      FXRATES_BASE_URL: `https://localhost:${securePort}`,
+      NODE_EXTRA_CA_CERTS: CA,
+      HTTPS_PROXY: 'http://127.0.0.1:1',
+    });
+
+    expect({ code, stdout }).toEqual({ code: 0, stdout: 'free\n' });
+  });
+
+  test.each([
+    ['hangs up', (socket: Socket) => void socket.once('data', () => socket.destroy()), 'the connection was closed'],
+    ['never answers', () => undefined, 'no complete answer from rates.fxrates.test within 1s'],
+  ])('a proxy that %s is asked once, and the command ends', async (_, onConnection, says) => {
+    const proxy = await startRawServer({ onConnection });
+    const { code, stderr } = await plan(['--timeout', '1s'], {
+      FXRATES_BASE_URL: 'https://rates.fxrates.test',
+      HTTPS_PROXY: proxy.url,
+    });
+
+    expect({ code, connections: proxy.connections() }).toEqual({ code: 6, connections: 1 });
+    expect(stderr).toContain(says);
+    await proxy.close();
+  });
+
+  test('doctor tells the whole way, through proxy and certificate', async () => {
+    const { code, stdout } = await runBundle(['doctor'], {
+      env: {
+        FXRATES_API_KEY: API_KEY,
+        FXRATES_BASE_URL: 'https://rates.fxrates.test',
+        NODE_EXTRA_CA_CERTS: CA,
+        HTTPS_PROXY: secureProxy.url,
+      },
+    });
+
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^ok {4}proxy {8}HTTPS_PROXY: 127/m);
+    expect(stdout).toMatch(/^ok {4}TLS {10}the certificate is valid$/m);
+    expect(stdout).toMatch(/^ok {4}clock {8}agrees/m);
+    expect(stdout).not.toMatch(/^(warn|fail)/m);
+  });
+});

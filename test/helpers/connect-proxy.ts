@@ -1,0 +1,55 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, request as sendRequest } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+
+export interface ConnectProxy {
+  readonly url: string;
+  /** `CONNECT rates.fxrates.test:443` and `GET http://…`, in order. */
+  readonly requests: readonly string[];
+  /** Proxy-Authorization of each, decoded. */
+  readonly credentials: readonly (string | undefined)[];
+  close(): Promise<void>;
+}
+
+/** A forward proxy on loopback. Whatever name it is asked for, it connects to `port` of this machine. */
+export async function startConnectProxy({ port }: { readonly port: number }): Promise<ConnectProxy> {
+  const requests: string[] = [];
+  const credentials: (string | undefined)[] = [];
+  const sockets = new Set<Socket>();
+  const note = ({ method, url, headers }: IncomingMessage) => {
+    requests.push(`${method} ${url}`);
+    const [, encoded] = headers['proxy-authorization']?.split(' ') ?? [];
+    credentials.push(encoded && Buffer.from(encoded, 'base64').toString());
+  };
+  const server = createServer((request, response) => {
+    note(request);
+    const { pathname, search } = new URL(request.url ?? '');
+    const options = { port, path: pathname + search, headers: request.headers };
+    sendRequest(options, (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(response);
+    }).end();
+  });
+  server.on('connection', (socket) => sockets.add(socket));
+  server.on('connect', (request: IncomingMessage, client: Duplex) => {
+    note(request);
+    const target = connect(port, '127.0.0.1', () => {
+      client.write('HTTP/1.1 200 Connection established\r\n\r\n');
+      target.pipe(client).pipe(target);
+    });
+    for (const side of [client, target]) side.on('error', () => undefined); // the other one hung up
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    requests,
+    credentials,
+    async close() {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
