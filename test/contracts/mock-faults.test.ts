@@ -186,7 +186,7 @@ test.each(mockAdapters.filter(({ way }) => way !== 'socket'))(
   },
 );
 
-test.each(mockAdapters)('a client that gives up ends a hang, through $name', async (adapter) => {
+test.each(mockAdapters)('closing the mock ends a hang, through $name', async (adapter) => {
   await using it = await opened(adapter);
   it.mock.faults.add({ kind: 'hang', times: 1 });
   const hanging = it.sendWithKey().then(
