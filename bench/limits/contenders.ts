@@ -1,4 +1,10 @@
+import { hasRedis } from '../../test/helpers/redis-server.ts';
 import type { Contender } from './contender.ts';
+
+const SHARED_IN_REDIS: readonly Contender[] = [
+  { name: 'fxrates, shared in Redis', file: 'fxrates-redis.ts', told: 'nothing', processes: [4] },
+  { name: 'fxrates, shared in Redis, told the limit', file: 'fxrates-redis.ts', told: 'limit', processes: [4] },
+];
 
 /**
  * Each with its own defaults, and where those give up early also with ten retries. Time limits of calls and attempts are
@@ -8,6 +14,7 @@ import type { Contender } from './contender.ts';
 export const CONTENDERS: readonly Contender[] = [
   { name: 'fxrates', file: 'fxrates.ts', told: 'nothing' },
   { name: 'fxrates, told the limit', file: 'fxrates.ts', told: 'limit' },
+  ...(hasRedis ? SHARED_IN_REDIS : []),
   { name: 'plain fetch', file: 'fetch.ts', told: 'nothing' },
   ...withTenRetries({ name: 'openai, 2 retries', file: 'openai.mjs', told: 'nothing' }),
   ...withTenRetries({ name: 'ky, 2 retries', file: 'ky.mjs', told: 'nothing' }),

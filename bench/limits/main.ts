@@ -16,6 +16,7 @@
 import { existsSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
+import { hasRedis, startRedis } from '../../test/helpers/redis-server.ts';
 import { idOf, needsPackages } from './contender.ts';
 import { CONTENDERS } from './contenders.ts';
 import { figuresOf } from './figures.ts';
@@ -51,7 +52,10 @@ const header = {
   speed,
   loadAtStart: loadavg()[0],
 };
+const redis = hasRedis ? await startRedis() : undefined; // for the processes that share a limit in it
+if (redis) process.env['REDIS_URL'] = redis.url;
 const runs = await runAll(contenders, situations, { scale, jobs: Number(values.jobs), onRun: report });
+await redis?.kill();
 const facts = { ...header, loadAtEnd: loadavg()[0], peers: contenders.some(needsPackages) ? peerVersions() : 'none' };
 process.stdout.write(values.json ? asJson() : `${situationTables(runs)}\n\n${summaryTable(runs)}\n\n${asText()}\n`);
 

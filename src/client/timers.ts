@@ -2,9 +2,17 @@ import type { Clock } from './clock.ts';
 import { Heap } from './limits/heap.ts';
 import { SteadyTime } from './limits/steady-time.ts';
 
+/** A sleep that ends so much too late shows that the whole process stood still. */
+const STOOD_STILL_MS = 50;
+
 interface Timer {
   readonly at: number;
   readonly fire: () => void;
+}
+
+interface Sleep {
+  readonly until: number;
+  readonly controller: AbortController;
 }
 
 /**
@@ -16,7 +24,7 @@ export class Timers {
   /** A timeout must not grow by the hour that a clock is set back. */
   readonly #time: SteadyTime;
   readonly #heap = new Heap<Timer>((a, b) => a.at < b.at);
-  #sleep: { readonly until: number; readonly controller: AbortController } | undefined;
+  #sleep: Sleep | undefined;
   #isArming = false;
 
   constructor(clock: Clock) {
@@ -48,18 +56,24 @@ export class Timers {
     const next = this.#heap.peek();
     if (next === undefined || (this.#sleep !== undefined && this.#sleep.until <= next.at)) return;
     this.#stop();
-    const sleep = { until: next.at, controller: new AbortController() };
+    this.#sleepFor(Math.max(0, next.at - this.#time.now()), next.at);
+  }
+
+  #sleepFor(ms: number, until: number): void {
+    const sleep = { until, controller: new AbortController() };
     this.#sleep = sleep;
-    this.#clock.sleep(Math.max(0, next.at - this.#time.now()), sleep.controller.signal).then(
+    this.#clock.sleep(ms, sleep.controller.signal).then(
       () => this.#wake(sleep),
       () => undefined, // stopped: an earlier timer took over, or none is left
     );
   }
 
-  #wake(sleep: object): void {
+  #wake(sleep: Sleep): void {
     if (this.#sleep !== sleep) return;
     this.#sleep = undefined;
     const now = this.#time.now();
+    // Answers that came meanwhile only have to be read; that happens before the next sleep ends.
+    if (now - sleep.until > STOOD_STILL_MS) return this.#sleepFor(0, now);
     for (let next = this.#heap.peek(); next !== undefined && next.at <= now; next = this.#heap.peek()) {
       this.#heap.pop();
       next.fire();

@@ -191,3 +191,18 @@ test('in any order of setting, cancelling and passing time, each fires at its ti
     { numRuns: 60 },
   );
 });
+
+test('a process that stood still reads its answers before it calls them late', async () => {
+  const clock = new FakeClock(0);
+  const timers = new Timers(clock);
+  const fired: number[] = [];
+  const cancel = timers.after(1_000, () => fired.push(1));
+  timers.after(1_000, () => fired.push(2));
+  await quiet();
+
+  clock.set(30_000); // the machine slept
+  void clock.sleep(1_000).then(() => cancel()); // an answer, read in the turn after it woke
+  await clock.advance(1_000);
+
+  expect(fired).toEqual([2]);
+});
