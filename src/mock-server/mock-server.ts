@@ -169,7 +169,8 @@ export class MockServer implements AsyncDisposable {
 
   /** Everything the mock knows, as plain JSON without secrets. */
   snapshot(): Snapshot {
-    return takeSnapshot(this.#parts.context);
+    const { context, clock } = this.#parts;
+    return takeSnapshot(context, clock.isFrozen);
   }
 
   /** Goes back to a snapshot, of this mock or another; the journal begins anew. */
@@ -181,6 +182,8 @@ export class MockServer implements AsyncDisposable {
     context.behaviour.restore(snapshot.behaviour);
     Object.assign(context.state, state);
     clock.set(now);
+    if (snapshot.frozen) clock.freeze();
+    else clock.resume();
     journal.clear();
   }
 

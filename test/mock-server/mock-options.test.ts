@@ -14,7 +14,7 @@ test.each([
   ],
   [{ behaviour: null }, 'behaviour is null'],
   [{ onAssumption: 'throw' }, "onAssumption is \"throw\"; expected 'ignore', 'warn' or 'error'."],
-  [{ clock: 'frozen' }, "clock is \"frozen\"; expected 'real', 'virtual' or { mode, now, autoAdvance }."],
+  [{ clock: 'frozen' }, "clock is \"frozen\"; expected 'real', 'virtual' or { mode, now, autoAdvance, frozen }."],
   [{ clock: 5 }, 'clock is 5'],
   [{ clock: { mode: 'fast' } }, 'clock.mode is "fast"'],
   [{ clock: { mode: 'virtual', at: 0 } }, 'clock.at is 0'],

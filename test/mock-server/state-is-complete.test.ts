@@ -47,7 +47,7 @@ test('every field of the state is in a snapshot: whoever adds one has to say wha
   expect(Object.keys(saved).sort()).toEqual(
     [
       ...['accounts', 'behaviour', 'faults', 'keys', 'mails', 'lastAccount', 'lastFault', 'lastKey', 'lastMail'],
-      ...['now', 'random', 'seed', 'version'],
+      ...['now', 'frozen', 'random', 'seed', 'version'],
     ].sort(),
   );
 });

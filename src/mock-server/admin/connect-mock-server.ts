@@ -34,7 +34,7 @@ export interface RemoteMockServer
   readonly keys: Remote<Keys>;
   readonly outbox: Remote<Outbox>;
   readonly faults: Remote<MockFaults>;
-  readonly clock: Remote<Pick<MockClock, 'now' | 'advance' | 'advanceTo'>>;
+  readonly clock: Remote<Pick<MockClock, 'now' | 'advance' | 'advanceTo' | 'freeze' | 'resume'>>;
   readonly behaviour: {
     values(): Promise<BehaviourValues>;
     describe(): Promise<readonly SwitchDescription[]>;
@@ -134,6 +134,8 @@ function remoteClock(ask: Ask): RemoteMockServer['clock'] {
     now: async () => now(await ask('GET', '/clock')),
     advance: async (ms) => now(await ask('POST', '/clock', { body: { advanceMs: ms } })),
     advanceTo: async (moment) => now(await ask('POST', '/clock', { body: { advanceTo: instant(moment) } })),
+    freeze: async () => void (await ask('POST', '/clock', { body: { frozen: true } })),
+    resume: async () => void (await ask('POST', '/clock', { body: { frozen: false } })),
   };
 }
 

@@ -42,6 +42,7 @@ export const mail = z.object({
 
 export const clockState = z.object({
   mode: z.enum(['real', 'virtual']),
+  frozen: z.boolean().describe('Whether it stands still until it is moved.'),
   now: z.number().describe('Milliseconds since the Unix epoch.'),
   iso: moment,
 });

@@ -12,6 +12,7 @@ const window = z.array(z.number()).nullable();
 export const snapshotShape = z.strictObject({
   version: z.literal(1),
   now: z.number(),
+  frozen: z.boolean(),
   behaviour: z
     .record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()]))
     .describe('A value for every switch.'),

@@ -12,6 +12,12 @@ export type Instant = Date | string | number;
 /** The clock of one mock. It never goes back, except through `mock.restore()` and `mock.reset()`. */
 export interface MockClock extends Clock {
   readonly mode: 'real' | 'virtual';
+  /** Whether it stands still but for `advance` and `advanceTo`. */
+  readonly isFrozen: boolean;
+  /** Stops the time where it is: from now on only `advance` and `advanceTo` move it. */
+  freeze(): void;
+  /** Lets the time go on from where it stands. */
+  resume(): void;
   /** Moves the time on by `ms` milliseconds; whoever sleeps is woken in order on the way. Resolves to the new time. */
   advance(ms: number): Promise<number>;
   /**
@@ -30,16 +36,21 @@ export interface ClockOptions {
    * then a wait costs no time and nothing needs `advance`. Default: true.
    */
   readonly autoAdvance?: boolean | undefined;
+  /** Whether it starts frozen. Default: false. */
+  readonly frozen?: boolean | undefined;
 }
 
 /** The clock as the mock itself drives it. */
 export interface DrivenClock extends Clock {
   readonly mode: 'real' | 'virtual';
+  readonly isFrozen: boolean;
+  freeze(): void;
+  resume(): void;
   /** Moves on to the moment that `target` names when its turn comes, waking sleepers on the way; never goes back. */
   advanceTo(target: (now: number) => number): Promise<number>;
   /** Puts the clock to any time; sleepers keep the rest of their wait. */
   set(at: number): void;
-  /** Puts the clock to where it started. */
+  /** Puts the clock to where it started, frozen or not as then. */
   reset(): void;
   /** A request is being served: no automatic jump until the returned function is called. */
   hold(): () => void;

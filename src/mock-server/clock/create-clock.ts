@@ -10,22 +10,26 @@ export const VIRTUAL_START = '2026-01-15T00:00:00.000Z';
 /** Makes the clock that the option `clock` asks for. */
 export function createClock(option: 'real' | 'virtual' | ClockOptions): DrivenClock {
   const options: ClockOptions = typeof option === 'string' ? { mode: option } : checked(option);
-  const { mode, now, autoAdvance = true } = options;
-  if (mode === 'real') return new RealClock(now === undefined ? undefined : parseInstant('clock.now', now));
-  if (mode === 'virtual') return new VirtualClock(parseInstant('clock.now', now ?? VIRTUAL_START), { autoAdvance });
+  const { mode, now, autoAdvance = true, frozen = false } = options;
+  if (mode === 'real') return new RealClock(now === undefined ? undefined : parseInstant('clock.now', now), { frozen });
+  if (mode === 'virtual') {
+    return new VirtualClock(parseInstant('clock.now', now ?? VIRTUAL_START), { autoAdvance, frozen });
+  }
   throw invalidOption(typeof option === 'string' ? 'clock' : 'clock.mode', mode, EXPECTED);
 }
 
-const EXPECTED = "'real', 'virtual' or { mode, now, autoAdvance }";
+const OPTION_NAMES = ['mode', 'now', 'autoAdvance', 'frozen'];
+const EXPECTED = "'real', 'virtual' or { mode, now, autoAdvance, frozen }";
 
 function checked(option: unknown): ClockOptions {
   if (typeof option !== 'object' || option === null) throw invalidOption('clock', option, EXPECTED);
   for (const [name, value] of Object.entries(option)) {
-    if (!['mode', 'now', 'autoAdvance'].includes(name)) throw invalidOption(`clock.${name}`, value, EXPECTED);
+    if (!OPTION_NAMES.includes(name)) throw invalidOption(`clock.${name}`, value, EXPECTED);
   }
-  const { autoAdvance } = option as Partial<ClockOptions>;
-  if (autoAdvance !== undefined && typeof autoAdvance !== 'boolean') {
-    throw invalidOption('clock.autoAdvance', autoAdvance, 'true or false');
+  const flags: Partial<ClockOptions> = option;
+  for (const name of ['autoAdvance', 'frozen'] as const) {
+    if (flags[name] === undefined || typeof flags[name] === 'boolean') continue;
+    throw invalidOption(`clock.${name}`, flags[name], 'true or false');
   }
   return option as ClockOptions;
 }

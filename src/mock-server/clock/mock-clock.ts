@@ -8,6 +8,11 @@ import { parseInstant } from './instant.ts';
 export function createMockClock(clock: DrivenClock, context: ServiceContext): MockClock {
   return {
     mode: clock.mode,
+    get isFrozen() {
+      return clock.isFrozen;
+    },
+    freeze: () => clock.freeze(),
+    resume: () => clock.resume(),
     now: () => clock.now(),
     sleep: (ms, signal) => clock.sleep(ms, signal),
     async advance(ms) {

@@ -7,19 +7,39 @@ export class RealClock implements DrivenClock {
   readonly mode = 'real';
   readonly #sleepers = new Sleepers();
   readonly #startAt: number | undefined;
+  readonly #startsFrozen: boolean;
+  /** What the system's clock said when this one was frozen. */
+  #frozenAt: number | undefined;
   #aheadMs = 0;
   #latest = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(startAt?: number) {
+  constructor(startAt?: number, { frozen = false }: { readonly frozen?: boolean } = {}) {
     this.#startAt = startAt;
+    this.#startsFrozen = frozen;
     this.reset();
+  }
+
+  get isFrozen(): boolean {
+    return this.#frozenAt !== undefined;
   }
 
   now(): number {
     // The system's clock may be put back; this one never goes back.
-    this.#latest = Math.max(this.#latest, systemNow() + this.#aheadMs);
+    this.#latest = Math.max(this.#latest, this.#source() + this.#aheadMs);
     return this.#latest;
+  }
+
+  freeze(): void {
+    this.#frozenAt ??= systemNow();
+    this.#arm();
+  }
+
+  resume(): void {
+    if (this.#frozenAt === undefined) return;
+    this.#aheadMs -= systemNow() - this.#frozenAt;
+    this.#frozenAt = undefined;
+    this.#arm();
   }
 
   async sleep(ms: number, signal?: AbortSignal): Promise<void> {
@@ -49,11 +69,12 @@ export class RealClock implements DrivenClock {
   set(at: number): void {
     this.#sleepers.shift(at - this.now());
     this.#latest = at;
-    this.#aheadMs = at - systemNow();
+    this.#aheadMs = at - this.#source();
     this.#arm();
   }
 
   reset(): void {
+    this.#frozenAt = this.#startsFrozen ? systemNow() : undefined;
     this.set(this.#startAt ?? systemNow());
   }
 
@@ -65,11 +86,15 @@ export class RealClock implements DrivenClock {
     return () => undefined;
   }
 
-  /** One timer for the earliest sleeper; none when nobody sleeps, so that the process can end. */
+  #source(): number {
+    return this.#frozenAt ?? systemNow();
+  }
+
+  /** One timer for the earliest sleeper; none when nobody sleeps, so that the process can end, or while frozen. */
   #arm(): void {
     clearTimeout(this.#timer);
     const waitMs = Math.min(this.#sleepers.nextDueAt - this.now(), LONGEST_TIMER_MS);
-    if (this.#sleepers.size === 0) return;
+    if (this.#sleepers.size === 0 || this.isFrozen) return;
     // biome-ignore lint/plugin: this is the real clock
     this.#timer = setTimeout(() => this.#wake(), Math.max(1, Math.ceil(waitMs)));
   }
@@ -80,7 +105,8 @@ export class RealClock implements DrivenClock {
   }
 }
 
-function systemNow(): number {
+/** Milliseconds since the Unix epoch by the machine's own clock. */
+export function systemNow(): number {
   // biome-ignore lint/plugin: this is the real clock
   return Date.now();
 }

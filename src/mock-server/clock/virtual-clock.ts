@@ -10,16 +10,34 @@ export class VirtualClock implements DrivenClock {
   readonly #quiet = new Quiet();
   readonly #autoAdvance: boolean;
   readonly #startAt: number;
+  readonly #startsFrozen: boolean;
+  #isFrozen: boolean;
   #now: number;
   #isWatching = false;
   /** Moves are made one after the other; this is the end of the last one. */
   #lastMove: Promise<unknown> = Promise.resolve();
   #moves = 0;
 
-  constructor(startAt: number, { autoAdvance }: { readonly autoAdvance: boolean }) {
+  constructor(startAt: number, { autoAdvance, frozen = false }: VirtualClockOptions) {
     this.#now = startAt;
     this.#startAt = startAt;
     this.#autoAdvance = autoAdvance;
+    this.#startsFrozen = frozen;
+    this.#isFrozen = frozen;
+  }
+
+  get isFrozen(): boolean {
+    return this.#isFrozen;
+  }
+
+  /** It stands still by itself; frozen, it does not jump either. */
+  freeze(): void {
+    this.#isFrozen = true;
+  }
+
+  resume(): void {
+    this.#isFrozen = false;
+    void this.#watch();
   }
 
   now(): number {
@@ -59,6 +77,7 @@ export class VirtualClock implements DrivenClock {
   }
 
   reset(): void {
+    this.#isFrozen = this.#startsFrozen;
     this.set(this.#startAt);
   }
 
@@ -100,8 +119,13 @@ export class VirtualClock implements DrivenClock {
 
   /** Nobody lives to see a later time; whoever sleeps that long sleeps for good. */
   #hasNext(): boolean {
-    return this.#sleepers.nextDueAt <= LATEST_MS;
+    return !this.#isFrozen && this.#sleepers.nextDueAt <= LATEST_MS;
   }
+}
+
+export interface VirtualClockOptions {
+  readonly autoAdvance: boolean;
+  readonly frozen?: boolean | undefined;
 }
 
 /** A request may wait, inside the mock, for the very move that waits for it; then the move goes on. */

@@ -10,6 +10,8 @@ export interface Snapshot {
   readonly version: 1;
   /** Milliseconds since the Unix epoch. */
   readonly now: number;
+  /** Whether the clock stands still. */
+  readonly frozen: boolean;
   readonly behaviour: BehaviourValues;
   readonly seed: number;
   readonly random: readonly number[];
@@ -37,10 +39,11 @@ interface SavedKey extends Omit<KeyRecord, 'account' | 'revokedAt' | 'usedFrom' 
   readonly quotaEndpointWindow: readonly number[] | null;
 }
 
-export function takeSnapshot({ state, behaviour, now }: ServiceContext): Snapshot {
+export function takeSnapshot({ state, behaviour, now }: ServiceContext, frozen: boolean): Snapshot {
   return {
     version: 1,
     now: now(),
+    frozen,
     behaviour: behaviour.values,
     seed: state.seed,
     random: state.random.save(),

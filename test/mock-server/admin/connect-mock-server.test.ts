@@ -47,6 +47,18 @@ test('moves the clock', async () => {
   await expect(remote.clock.advanceTo(0)).rejects.toMatchObject({ code: 'invalid_option', status: 400 });
 });
 
+test('freezes the clock and lets it go on', async () => {
+  await using it = await connected({ clock: 'real' });
+  const { mock, remote } = it;
+
+  await remote.clock.freeze();
+  expect(mock.clock.isFrozen).toBe(true);
+  expect(await remote.clock.now()).toBe(mock.clock.now());
+  await remote.clock.resume();
+
+  expect(mock.clock.isFrozen).toBe(false);
+});
+
 test('changes switches and tells what they are', async () => {
   await using it = await connected();
   const { mock, remote } = it;

@@ -6,9 +6,10 @@ const step = z
   .strictObject({
     advanceMs: z.number().min(0).optional().describe('Milliseconds to move on.'),
     advanceTo: z.string().optional().describe('`quota-reset`, `next-window`, or a moment in ISO 8601.'),
+    frozen: z.boolean().optional().describe('Stops the time where it is, or lets it go on.'),
   })
-  .refine(({ advanceMs, advanceTo }) => (advanceMs === undefined) !== (advanceTo === undefined), {
-    error: 'give either advanceMs or advanceTo',
+  .refine((step) => Object.values(step).filter((value) => value !== undefined).length === 1, {
+    error: 'give one of advanceMs, advanceTo and frozen',
   });
 
 export const clockRoutes = [
@@ -26,13 +27,15 @@ export const clockRoutes = [
     method: 'POST',
     path: '/clock',
     tag: 'clock',
-    summary: 'Move the time on; whoever waits is woken in order on the way',
+    summary: 'Move the time on, whoever waits is woken in order on the way; or stop it, or let it go on',
     body: step,
     answer: clockState,
     async run({ body, ...context }) {
       const { clock } = context.mock;
       if (body.advanceMs !== undefined) await clock.advance(body.advanceMs);
       if (body.advanceTo !== undefined) await clock.advanceTo(body.advanceTo);
+      if (body.frozen === true) clock.freeze();
+      if (body.frozen === false) clock.resume();
       return stateOf(context);
     },
   }),
@@ -40,5 +43,5 @@ export const clockRoutes = [
 
 function stateOf({ mock: { clock } }: Pick<AdminContext, 'mock'>) {
   const now = clock.now();
-  return { mode: clock.mode, now, iso: new Date(now).toISOString() };
+  return { mode: clock.mode, frozen: clock.isFrozen, now, iso: new Date(now).toISOString() };
 }
