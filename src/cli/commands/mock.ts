@@ -6,6 +6,7 @@ import type { Invocation } from '../invocation.ts';
 import { runBesideMock } from '../mock/run-beside-mock.ts';
 import { serveMock } from '../mock/serve-mock.ts';
 import type { MockOptions } from '../mock/start-mock.ts';
+import { mockProbeCommand } from './mock-probe.ts';
 
 export const mockCommand: CommandSpec = {
   name: 'mock',
@@ -32,6 +33,7 @@ export const mockCommand: CommandSpec = {
   ],
   notes: ['The key of a mock opens nothing else. Ctrl-C stops the server.'],
   asksService: false,
+  commands: [mockProbeCommand],
   run: runMock,
 };
 
