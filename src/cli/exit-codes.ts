@@ -25,7 +25,7 @@ export const exitCodeMeanings: readonly (readonly [code: string, name: string, m
   ['5', 'server', 'a server error (5xx) that stayed after the retries'],
   ['6', 'network', 'no response: name, connection, TLS, proxy or timeout'],
   ['7', 'rate limited', 'the per-minute limit, and the wait is longer than --max-wait'],
-  ['8', 'quota', 'the monthly quota is used up, or as far as --fail-at says'],
+  ['8', 'quota', 'the monthly quota is used up, or as far as --fail-at says; a --watch would use it up'],
   ['9', 'rejected', 'any other 4xx: a wrong parameter, not found'],
   ['10', 'response', 'not JSON, not the envelope, or a --get path that is not there'],
   ['130', 'interrupted', 'Ctrl-C (SIGINT)'],
