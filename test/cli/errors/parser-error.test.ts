@@ -13,7 +13,7 @@ test.each([
   ['latest --output', "option '-o, --output <format>' argument missing", 'See: fxrates latest --help'],
   ['quota extra', 'too many arguments', 'See: fxrates quota --help'],
   ['version x', 'too many arguments', 'See: fxrates version --help'],
-  ['help nonsense', "no help about 'nonsense'", 'Topics: exit-codes, environment, profiles'],
+  ['help nonsense', "no help about 'nonsense'", 'Topics: exit-codes, environment, rate-limits, profiles'],
   ['mock npm test', "'npm' is not an option of mock", 'fxrates mock -- npm test'],
   ['mock --port abc', "--port takes a number from 0 to 65535, got 'abc'", ''],
   ['mock --port 65536', '--port takes a number from 0 to 65535', ''],
