@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import type { RequestHandler } from 'msw';
 import type { Dispatcher } from 'undici';
 import type { PlanName } from '../generated/service.ts';
 import type { Fetch } from './adapters/fetch.ts';
 import { intercept } from './adapters/interception.ts';
 import { loadUndici } from './adapters/load-undici.ts';
+import type { MswHandler } from './adapters/msw-handler.ts';
 import { createMswHandlers } from './adapters/msw-handlers.ts';
 import { type RunningServer, type ServeOptions, serve } from './adapters/node-server.ts';
 import type { Overrides } from './adapters/overrides.ts';
@@ -110,14 +110,17 @@ export class MockServer implements AsyncDisposable {
   }
 
   /** Adds or overrides routes, in every mode; the last added is asked first. Needs msw. */
-  use(...handlers: readonly RequestHandler[]): void {
+  use(...handlers: readonly MswHandler[]): void {
     this.#parts.overrides.add(handlers);
   }
 
-  /** The mock as request handlers for a test suite that already has msw: `setupServer(...mock.handlers)`. */
-  get handlers(): RequestHandler[] {
+  /**
+   * The mock as request handlers for a test suite that already has msw: `setupServer(...mock.handlers)`. `never` is what
+   * every version of msw takes for a handler: its own type cannot be named where msw is not installed.
+   */
+  get handlers(): never[] {
     this.#parts.ways.open('msw');
-    return createMswHandlers(this.baseUrl, this.#parts.exchange);
+    return createMswHandlers(this.baseUrl, this.#parts.exchange) as never[];
   }
 
   /** An undici dispatcher that answers for the mock and passes other origins on to the one that is global now. */

@@ -1,6 +1,7 @@
 import type { RequestHandler } from 'msw';
 import type { MockRequest, MockResponse } from '../http/mock-message.ts';
 import { loadMsw } from './load-msw.ts';
+import type { MswHandler } from './msw-handler.ts';
 import { toRequest } from './web-messages.ts';
 
 /** Handlers that `mock.use()` added: asked before the emulated service, the last added first. */
@@ -16,8 +17,9 @@ export class Overrides {
     return this.#handlers.length === 0;
   }
 
-  add(handlers: readonly RequestHandler[]): void {
-    this.#handlers = [...handlers, ...this.#handlers];
+  add(handlers: readonly MswHandler[]): void {
+    // Whatever has the shape goes to msw itself, which runs it.
+    this.#handlers = [...(handlers as readonly RequestHandler[]), ...this.#handlers];
   }
 
   clear(): void {

@@ -1,0 +1,24 @@
+/** Checked by `tsc` alone: the mock's types do not name msw's, and fit them all the same. */
+import { graphql, HttpResponse, http, type RequestHandler } from 'msw';
+import { setupServer } from 'msw/node';
+import { createMockServer } from '../../src/mock-server/index.ts';
+
+const mock = createMockServer();
+
+// Where msw takes handlers, it takes the mock's.
+const server = setupServer(
+  ...mock.handlers,
+  http.all('*', () => HttpResponse.error()),
+);
+server.use(...mock.handlers);
+mock.handlers satisfies RequestHandler[];
+
+// Where the mock takes handlers, it takes msw's, and nothing else.
+mock.use(
+  http.get('/api/v1/latest', () => HttpResponse.json({})),
+  graphql.query('Q', () => HttpResponse.json({ data: {} })),
+);
+// @ts-expect-error: a function is no handler
+mock.use(() => new Response());
+// @ts-expect-error: nor is an object without `run`
+mock.use({ info: {} });
