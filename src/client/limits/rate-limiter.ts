@@ -1,15 +1,13 @@
-import type { CancelSignal } from '../cancellation.ts';
 import type { Clock } from '../clock.ts';
+import type { AcquireOptions } from './acquire-options.ts';
 import { Alarm } from './alarm.ts';
+import { createCore, type Sharing } from './create-core.ts';
 import type { Answer, LimitCore } from './limit-core.ts';
 import { LimitError, type LimitReason } from './limit-error.ts';
 import { type LimiterSettings, limiterSettings, requireCount } from './limiter-settings.ts';
 import type { LimiterView, LimiterWait } from './limiter-view.ts';
-import { LocalCore } from './local-core.ts';
 import { type AnswerHeaders, Permit, type RefusalAnswerHeaders } from './permit.ts';
 import type { RetryAfterReading } from './retry-after-reader.ts';
-import type { LimitStore } from './shared/limit-store.ts';
-import { SharedCore } from './shared/shared-core.ts';
 import { SteadyTime } from './steady-time.ts';
 import { type Waiter, WaitingLine } from './waiting-line.ts';
 
@@ -25,21 +23,9 @@ export interface RateLimiterOptions extends Partial<LimiterSettings> {
   /** Told once per wait of the limiter, however many calls wait. */
   readonly onWait?: ((wait: LimiterWait) => void) | undefined;
   /** Where processes share the limit, and under what name. Default: this process uses it alone. */
-  readonly shared?: { readonly store: LimitStore; readonly name: string } | undefined;
+  readonly shared?: Sharing | undefined;
   /** Told when the store fails and this process goes on by itself, once per outage. */
   readonly onOutage?: ((reason: string) => void) | undefined;
-}
-
-export interface AcquireOptions {
-  readonly signal?: CancelSignal | undefined;
-  /** Milliseconds since the Unix epoch; a function is asked again when the time has come. Default: none. */
-  readonly deadlineAt?: number | (() => number) | undefined;
-  /** High-priority calls go before all others. Default: `'low'`. */
-  readonly priority?: 'high' | 'low' | undefined;
-  /** False: be refused (reason `'policy'`) rather than wait for the limit. Default: true. */
-  readonly wait?: boolean | undefined;
-  /** The permit of the refused attempt: the call keeps its place, at the head of the line. */
-  readonly retryOf?: Permit | undefined;
 }
 
 interface Call extends Waiter {
@@ -65,16 +51,12 @@ export class RateLimiter {
     const settings = limiterSettings(given);
     this.#time = new SteadyTime(clock);
     this.#alarm = new Alarm(clock, () => this.#serve());
-    this.#core = shared
-      ? new SharedCore({
-          ...shared,
-          settings,
-          clock,
-          now: () => this.#time.now(),
-          onChange: () => this.#serve(),
-          onOutage: (reason) => onOutage?.(reason),
-        })
-      : new LocalCore(settings);
+    this.#core = createCore(settings, shared, {
+      clock,
+      now: () => this.#time.now(),
+      onChange: () => this.#serve(),
+      onOutage: (reason) => onOutage?.(reason),
+    });
     this.#maxRetryAfterMs = settings.maxRetryAfterMs;
     this.#onWait = onWait;
   }
@@ -90,6 +72,8 @@ export class RateLimiter {
     const deadlineAt = this.#steadyDeadline(options.deadlineAt);
     const refusal = this.#refusalFor(retryOf ? 0 : isHigh ? this.#line.high : this.#line.size, options, deadlineAt());
     if (refusal) return Promise.reject(refusal);
+    const permit = this.#line.size === 0 ? this.#grantAtOnce(retryOf) : undefined;
+    if (permit) return Promise.resolve(permit);
     return new Promise((resolve, reject) => {
       const onAbort = () => {
         if (this.#line.leave(call)) this.#serveSoon();
@@ -155,6 +139,17 @@ export class RateLimiter {
     return new LimitError(reason, Math.ceil(this.#time.toEpoch(retryAt)));
   }
 
+  /** With nobody in the line, a call whose slot is free need not stand in it. */
+  #grantAtOnce(retryOf: Permit | undefined): Permit | undefined {
+    const now = this.#time.now();
+    const { n, probe } = this.#core.acquire(now, 1);
+    return n === 0 ? undefined : this.#permit(now, probe, retryOf?.ticket ?? ++this.#lastTicket);
+  }
+
+  #permit(sentAt: number, probe: boolean, ticket: number): Permit {
+    return new Permit(this.#reports, { sentAt, probe, ticket });
+  }
+
   /** In a microtask: a refused call that comes back in the same turn stands at the head before anybody is served. */
   #serveSoon(): void {
     if (this.#isServing) return;
@@ -165,13 +160,17 @@ export class RateLimiter {
     });
   }
 
+  #serveWaiting(): void {
+    if (this.#line.size > 0) this.#serveSoon();
+  }
+
   #serve(): void {
     const now = this.#time.now();
     this.#refuseTooLate(now);
     const { n, probe, at } = this.#core.acquire(now, this.#line.size);
     for (let served = 0; served < n; served += 1) {
       const call = this.#line.next();
-      call?.grant(new Permit(this.#reports, { sentAt: now, probe, ticket: call.ticket }));
+      call?.grant(this.#permit(now, probe, call.ticket));
     }
     this.#waitFor(now, at);
   }
@@ -207,23 +206,23 @@ export class RateLimiter {
   readonly #reports = {
     ok: (permit: Permit, { date }: AnswerHeaders) => {
       this.#core.ok({ ...this.#answerTo(permit), date: date ?? undefined });
-      this.#serveSoon();
+      this.#serveWaiting();
     },
     limited: (permit: Permit, { retryAfter, date }: RefusalAnswerHeaders): RetryAfterReading => {
       const answer = this.#answerTo(permit);
       const headers = { retryAfter: retryAfter ?? undefined, date: date ?? undefined };
       const reading = this.#core.limited({ ...answer, ...headers });
       if ((reading.waitMs ?? 0) > this.#maxRetryAfterMs) this.#close(answer.now, reading.waitMs ?? 0);
-      this.#serveSoon();
+      this.#serveWaiting();
       return reading;
     },
     lost: (permit: Permit) => {
       this.#core.lost(this.#answerTo(permit));
-      this.#serveSoon();
+      this.#serveWaiting();
     },
     unused: () => {
       this.#core.unused();
-      this.#serveSoon();
+      this.#serveWaiting();
     },
   };
 

@@ -222,7 +222,7 @@ test('a clock on our side that jumps, any way and any time, holds nobody up', as
   );
 });
 
-test('calls are served in the order they came, urgent ones first', async () => {
+test('waiting calls are served in the order they came, urgent ones first', async () => {
   const clock = new VirtualClock();
   const limiter = new RateLimiter({ clock, perMinute: 100, maxConcurrent: 1 });
   const order: string[] = [];
@@ -233,11 +233,11 @@ test('calls are served in the order they came, urgent ones first', async () => {
     permit.ok();
   };
 
-  const visits = [visit('a', 'low'), visit('b', 'low'), visit('c', 'low'), visit('urgent', 'high')];
+  const visits = [visit('at once', 'low'), visit('a', 'low'), visit('b', 'low'), visit('urgent', 'high')];
   await clock.run();
   await Promise.all(visits);
 
-  expect(order).toEqual(['urgent', 'a', 'b', 'c']);
+  expect(order).toEqual(['at once', 'urgent', 'a', 'b']);
 });
 
 test('a hundred thousand waiting calls hold one timer, and leave none', async () => {

@@ -1,0 +1,15 @@
+import type { CancelSignal } from '../cancellation.ts';
+import type { Permit } from './permit.ts';
+
+/** How a call waits for its slot. */
+export interface AcquireOptions {
+  readonly signal?: CancelSignal | undefined;
+  /** Milliseconds since the Unix epoch; a function is asked again when the time has come. Default: none. */
+  readonly deadlineAt?: number | (() => number) | undefined;
+  /** High-priority calls go before all others. Default: `'low'`. */
+  readonly priority?: 'high' | 'low' | undefined;
+  /** False: be refused (reason `'policy'`) rather than wait for the limit. Default: true. */
+  readonly wait?: boolean | undefined;
+  /** The permit of the refused attempt: the call keeps its place, at the head of the line. */
+  readonly retryOf?: Permit | undefined;
+}
