@@ -1,0 +1,75 @@
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { notShown } from '../../src/generated/service.ts';
+import { testTitles } from '../helpers/test-titles.ts';
+
+const page = fileURLToPath(new URL('../../docs/facts.md', import.meta.url));
+
+/** The headings of the service's specification that state facts, with how many statements each has. */
+const SPECIFICATION = {
+  'What the service does': 7,
+  'Response envelope': 4,
+  'Quota record': 7,
+  'API key': 4,
+  'States and transitions': 5,
+  Endpoints: 2,
+  'GET /api/v1/quota': 5,
+  'GET /api/v1/latest': 1,
+  Authentication: 9,
+  Errors: 4,
+  Limits: 9,
+  Versioning: 1,
+};
+
+const NOT_SHOWN = 'What the specification does not show';
+
+/** The tables of the page by heading, each row as its cells. */
+const tables = Object.fromEntries(
+  readFileSync(page, 'utf8')
+    .split(/^## /m)
+    .slice(1)
+    .map((section) => {
+      const [heading = '', ...lines] = section.split('\n');
+      const rows = lines.filter((line) => line.startsWith('| ')).slice(1);
+      return [heading, rows.map((row) => row.slice(2, -2).split(' | '))] as const;
+    }),
+);
+
+const { [NOT_SHOWN]: open = [], ...facts } = tables;
+const proofs = Object.values(tables)
+  .flat()
+  .flatMap(([, , tests = '']) => [...tests.matchAll(/\[(.+?)\]\(([^)]+\.test\.ts)\)/g)])
+  .map(([, title = '', path = '']) => ({ title, path }));
+
+test('every statement of the specification is a fact of the page, under its heading', () => {
+  const counts = Object.fromEntries(Object.entries(facts).map(([heading, rows]) => [heading, rows.length]));
+  const numbers = Object.values(facts).flatMap((rows) => rows.map(([number]) => Number(number)));
+
+  expect(counts).toEqual(SPECIFICATION);
+  expect(numbers).toEqual(numbers.map((_, index) => index + 1));
+});
+
+test('whatever is not shown is on the page with what we do about it', () => {
+  expect(open.map(([name]) => name).sort()).toEqual(
+    Object.keys(notShown)
+      .map((name) => `\`${name}\``)
+      .sort(),
+  );
+});
+
+test('every fact names a test, or says that there is none to be had', () => {
+  const without = [...Object.values(facts).flat(), ...open].filter(
+    ([, fact, tests = '']) => !fact || !/^(\[.+\]\(.+\)|not testable)$/.test(tests),
+  );
+
+  expect(without).toEqual([]);
+});
+
+test('every test that the page names is there, by its exact title', () => {
+  const files = new Set(proofs.map(({ path }) => path));
+  const titles = new Map([...files].map((path) => [path, testTitles(join(dirname(page), path))]));
+
+  expect(proofs.filter(({ title, path }) => !titles.get(path)?.includes(title))).toEqual([]);
+});
