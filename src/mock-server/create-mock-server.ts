@@ -4,8 +4,9 @@ import { Overrides } from './adapters/overrides.ts';
 import { createAssumptionCheck } from './behaviour/assumptions.ts';
 import { Behaviour } from './behaviour/behaviour.ts';
 import { createClock } from './clock/create-clock.ts';
+import { Sockets } from './clock/sockets.ts';
 import { withDashboard } from './dashboard/with-dashboard.ts';
-import { createExchange } from './exchange.ts';
+import { createExchange, type Exchange } from './exchange.ts';
 import { createMockFaults } from './faults/mock-faults.ts';
 import { Waits } from './faults/waits.ts';
 import { WaysIn } from './faults/ways-in.ts';
@@ -13,37 +14,67 @@ import { createHandler } from './http/handler.ts';
 import { createIdentify } from './http/identify-request.ts';
 import { quotaResponder } from './http/quota-responder.ts';
 import { Journal } from './journal/journal.ts';
-import { checkOptions, type MockServerOptions } from './mock-options.ts';
+import { type CheckedOptions, checkOptions, type MockServerOptions } from './mock-options.ts';
 import { MockServer } from './mock-server.ts';
 import { createLatestResponder } from './rates/latest-responder.ts';
-import { emptyState } from './service/service-state.ts';
+import { emptyState, type ServiceContext } from './service/service-state.ts';
+import { type Assembled, type Core, makeSpace } from './spaces/make-space.ts';
+import { Spaces } from './spaces/spaces.ts';
 
 /**
  * An emulated exchange-rate service with its own accounts, limits and clock; it shares nothing with any other.
  * Throws `MockServerError` for an option that cannot be.
  */
 export function createMockServer(options: MockServerOptions = {}): MockServer {
-  const checked = checkOptions(options);
-  const { seed, baseUrl } = checked;
-  const clock = createClock(checked.clock);
-  const behaviour = new Behaviour(checked.behaviour, { unsafe: checked.unsafe });
-  const journal = new Journal(checked.journalSize);
+  return createFrom(checkOptions(options));
+}
+
+function createFrom(options: CheckedOptions): MockServer {
+  const { seed, unsafe } = options;
+  const sockets = new Sockets();
+  const core = {
+    behaviour: new Behaviour(options.behaviour, { unsafe }),
+    clock: createClock(options.clock, sockets),
+    sockets,
+    ways: new WaysIn(),
+    firstState: () => emptyState(seed),
+  };
+  return assemble(options, core).mock;
+}
+
+function assemble(options: CheckedOptions, core: Core): Assembled {
+  const { seed, baseUrl } = options;
+  const { behaviour, clock, sockets, ways, firstState } = core;
+  const context = { state: firstState(), behaviour, now: () => clock.now() };
+  const journal = new Journal(options.journalSize);
   const overrides = new Overrides(baseUrl);
-  const context = { state: emptyState(seed), behaviour, now: () => clock.now() };
+  const waits = new Waits(clock);
+  const own = createExchange({
+    ...{ context, overrides, clock, journal, waits },
+    handler: createService(options, context),
+    identify: createIdentify(context, operations),
+  });
+  const spaces = new Spaces(context.state, (name, wanted, onClose) =>
+    makeSpace(name, { seed, options: wanted, host: core, assemble: (inner) => assemble(options, inner), onClose }),
+  );
+  const exchange: Exchange = (request, arrival) => (spaces.exchangeFor(request) ?? own)(request, arrival);
+  const parts = {
+    ...{ baseUrl, firstState, clock, context, journal, overrides, exchange, ways, sockets, waits, spaces },
+    fetch: createFetch(baseUrl, exchange),
+    faults: createMockFaults({ context, operations, ways }),
+    remake: () => createFrom(options),
+  };
+  return { mock: new MockServer(parts), parts };
+}
+
+function createService({ onAssumption, source }: CheckedOptions, context: ServiceContext) {
   const service = createHandler({
     context,
-    checkAssumptions: createAssumptionCheck(checked.onAssumption, behaviour, warn),
+    checkAssumptions: createAssumptionCheck(onAssumption, context.behaviour, warn),
     operations,
-    responders: { latest: createLatestResponder(checked.source), quota: quotaResponder },
+    responders: { latest: createLatestResponder(source), quota: quotaResponder },
   });
-  const identify = createIdentify(context, operations);
-  const handler = withDashboard(service, context);
-  const waits = new Waits(clock);
-  const ways = new WaysIn();
-  const faults = createMockFaults({ context, operations, ways });
-  const exchange = createExchange({ handler, overrides, clock, journal, identify, context, waits });
-  const fetch = createFetch(baseUrl, exchange);
-  return new MockServer({ baseUrl, seed, clock, context, journal, overrides, exchange, fetch, faults, ways, waits });
+  return withDashboard(service, context);
 }
 
 function warn(text: string): void {

@@ -1,11 +1,8 @@
 export type { Fetch } from './adapters/fetch.ts';
 export type { MswHandler } from './adapters/msw-handler.ts';
 export type { RunningServer, ServeOptions } from './adapters/node-server.ts';
-export {
-  connectMockServer,
-  type Remote,
-  type RemoteMockServer,
-} from './admin/connect-mock-server.ts';
+export { connectMockServer, type RemoteMockServer, type RemoteSpace } from './admin/connect-mock-server.ts';
+export type { Remote, RemoteScope } from './admin/remote-scope.ts';
 export type { OnAssumption } from './behaviour/assumptions.ts';
 export type { SwitchDescription } from './behaviour/behaviour.ts';
 export { type BehaviourCase, behaviourMatrix, type MatrixOptions } from './behaviour/behaviour-matrix.ts';
@@ -45,3 +42,5 @@ export type { Account, Accounts, CreateAccountOptions } from './service/accounts
 export type { CreatedKey, KeySummary, Keys } from './service/keys.ts';
 export type { Mail, Outbox } from './service/outbox.ts';
 export type { Snapshot } from './service/snapshot.ts';
+export type { Space, SpaceOptions } from './spaces/space.ts';
+export type { Snapshots } from './state/snapshots.ts';

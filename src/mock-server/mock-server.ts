@@ -15,6 +15,7 @@ import { createMockBehaviour, type MockBehaviour } from './behaviour/mock-behavi
 import type { Clock, DrivenClock, MockClock } from './clock/clock.ts';
 import { parseInstant } from './clock/instant.ts';
 import { createMockClock } from './clock/mock-clock.ts';
+import type { Sockets } from './clock/sockets.ts';
 import type { Exchange } from './exchange.ts';
 import type { MockFaults } from './faults/mock-faults.ts';
 import type { Waits } from './faults/waits.ts';
@@ -27,13 +28,17 @@ import type { RequestFilter } from './journal/request-filter.ts';
 import { type Accounts, createAccounts } from './service/accounts.ts';
 import { type CreatedKey, createKeys, type Keys } from './service/keys.ts';
 import { createOutbox, type Outbox } from './service/outbox.ts';
-import { emptyState, type ServiceContext } from './service/service-state.ts';
+import type { ServiceContext, ServiceState } from './service/service-state.ts';
 import { type Snapshot, stateOf, takeSnapshot } from './service/snapshot.ts';
+import type { Space, SpaceOptions } from './spaces/space.ts';
+import type { Spaces } from './spaces/spaces.ts';
+import { createSnapshots, type Snapshots } from './state/snapshots.ts';
 
 /** The parts a mock is made of. */
 export interface MockServerParts {
   readonly baseUrl: string;
-  readonly seed: number;
+  /** What the mock knows when it begins. */
+  readonly firstState: () => ServiceState;
   readonly clock: DrivenClock;
   readonly context: ServiceContext;
   readonly journal: Journal;
@@ -43,6 +48,10 @@ export interface MockServerParts {
   readonly faults: MockFaults;
   readonly ways: WaysIn;
   readonly waits: Waits;
+  readonly sockets: Sockets;
+  readonly spaces: Spaces;
+  /** Makes another mock with the same options. */
+  readonly remake: () => MockServer;
 }
 
 /** What the client takes to talk to a mock in process, in the mock's time. */
@@ -66,6 +75,8 @@ export class MockServer implements AsyncDisposable {
   readonly behaviour: MockBehaviour;
   readonly journal: MockJournal;
   readonly faults: MockFaults;
+  /** Snapshots by name, kept as long as the mock is. */
+  readonly snapshots: Snapshots;
   readonly #parts: MockServerParts;
   readonly #servers = new Set<RunningServer>();
   #stopListening: (() => void) | undefined;
@@ -81,6 +92,7 @@ export class MockServer implements AsyncDisposable {
     this.behaviour = createMockBehaviour(context);
     this.journal = createMockJournal(parts.journal);
     this.faults = parts.faults;
+    this.snapshots = createSnapshots(this);
     this.#parts = parts;
   }
 
@@ -138,9 +150,9 @@ export class MockServer implements AsyncDisposable {
    */
   listen(): void {
     if (this.#stopListening !== undefined) return;
-    const { exchange, clock, ways } = this.#parts;
+    const { exchange, sockets, ways } = this.#parts;
     const stop = intercept(this.baseUrl, exchange);
-    const socketsGone = clock.expectSockets();
+    const socketsGone = sockets.expect();
     const waysClosed = ways.open('msw', 'undici');
     this.#stopListening = () => {
       stop();
@@ -151,11 +163,11 @@ export class MockServer implements AsyncDisposable {
 
   /** Serves the mock on a port. Default: any free port of 127.0.0.1. */
   async serve(options: ServeOptions = {}): Promise<RunningServer> {
-    const { exchange, clock, journal, ways } = this.#parts;
+    const { exchange, clock, journal, sockets, ways, spaces } = this.#parts;
     const adminToken = randomBytes(32).toString('base64url');
-    const admin = createAdmin({ target: { mock: this, journal }, token: adminToken, host: options.host });
+    const admin = createAdmin({ target: { mock: this, journal, spaces }, token: adminToken, host: options.host });
     const server = await serve(options, { exchange, now: () => clock.now(), admin });
-    const socketsGone = clock.expectSockets();
+    const socketsGone = sockets.expect();
     const wayClosed = ways.open('socket');
     const close = async () => {
       await server.close();
@@ -170,7 +182,22 @@ export class MockServer implements AsyncDisposable {
     return running;
   }
 
-  /** Everything the mock knows, as plain JSON without secrets. */
+  /**
+   * An account and its key for one test, isolated from all others: counters, clock, switches, faults and journal of its
+   * own. The mock tells the requests of a space by their key, so parallel tests may share a server or a connection.
+   */
+  space(options: SpaceOptions = {}): Space {
+    return this.#parts.spaces.open(options);
+  }
+
+  /** Another mock with the same options and the same state, which from now on goes its own way. */
+  fork(): MockServer {
+    const copy = this.#parts.remake();
+    copy.restore(this.snapshot());
+    return copy;
+  }
+
+  /** Everything the mock knows, as plain JSON without secrets; not its spaces, nor the handlers of `use()`. */
   snapshot(): Snapshot {
     const { context, clock } = this.#parts;
     return takeSnapshot(context, clock.isFrozen);
@@ -190,19 +217,24 @@ export class MockServer implements AsyncDisposable {
     journal.clear();
   }
 
-  /** Goes back to the moment the mock was made: no account, key, fault or handler of `use()`, switches and clock as then. */
+  /**
+   * Goes back to the moment the mock was made: no account, key, fault or handler of `use()`, switches and clock as then.
+   * Throws `MockServerError` with code `spaces_live` while spaces live.
+   */
   reset(): void {
-    const { context, journal, clock, overrides, seed, waits } = this.#parts;
+    const { context, journal, clock, overrides, firstState, waits, spaces } = this.#parts;
+    spaces.refuseWhileLive('reset()');
     waits.endAll();
-    Object.assign(context.state, emptyState(seed));
+    Object.assign(context.state, firstState());
     context.behaviour.reset();
     overrides.clear();
     clock.reset();
     journal.clear();
   }
 
-  /** Ends everything the mock has opened: interception and servers. */
+  /** Ends everything the mock has opened: spaces, interception and servers. */
   async close(): Promise<void> {
+    await this.#parts.spaces.closeAll();
     this.#parts.waits.endAll();
     this.#stopListening?.();
     this.#stopListening = undefined;

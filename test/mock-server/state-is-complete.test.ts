@@ -38,7 +38,7 @@ test('every field of the state is in a snapshot: whoever adds one has to say wha
         ].map((name) => `.${map}.${name}`),
       ),
       ...['id', 'accountId', 'to', 'token', 'sentAt', 'isUsed'].map((name) => `.mails[].${name}`),
-      ...['.random', '.seed', '.lastAccount', '.lastKey', '.lastMail', '.lastFault'],
+      ...['.random', '.seed', '.lastAccount', '.lastKey', '.lastMail', '.lastFault', '.lastSpace'],
       ...['kind', 'id', 'strikes'].map((name) => `.faults[].settings.${name}`),
       ...['addedAt', 'matched', 'struck', 'matchedByKey.*'].map((name) => `.faults[].${name}`),
     ].sort(),
@@ -46,7 +46,7 @@ test('every field of the state is in a snapshot: whoever adds one has to say wha
   const saved = createMockServer().snapshot();
   expect(Object.keys(saved).sort()).toEqual(
     [
-      ...['accounts', 'behaviour', 'faults', 'keys', 'mails', 'lastAccount', 'lastFault', 'lastKey', 'lastMail'],
+      ...['accounts', 'behaviour', 'faults', 'keys', 'mails', 'lastAccount', 'lastFault', 'lastKey', 'lastMail', 'lastSpace'],
       ...['now', 'frozen', 'random', 'seed', 'version'],
     ].sort(),
   );

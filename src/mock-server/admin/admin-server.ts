@@ -1,13 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { MockServerError } from '../mock-server-error.ts';
 import { answerPanel } from '../panel/answer-panel.ts';
 import { ADMIN_ROOT } from './admin-root.ts';
 import type { AdminTarget } from './admin-target.ts';
-import { answerCall, readCall } from './answer-call.ts';
+import { answerCall, problemOf, readCall } from './answer-call.ts';
 import { findRoute } from './find-route.ts';
 import { refuseStranger } from './gate.ts';
 import { Problem } from './problem.ts';
-import type { AdminContext } from './route.ts';
 import { sendProblem } from './send-json.ts';
+import { scopeOf, targetOf } from './space-scope.ts';
 
 export interface AdminServerOptions {
   readonly target: AdminTarget;
@@ -18,14 +19,13 @@ type Answer = (incoming: IncomingMessage, outgoing: ServerResponse, path: string
 
 /** Answers what is under `/__fxrates`: the control panel's files to anybody, the API to whoever has the token. */
 export function createAdminServer({ target, token }: AdminServerOptions): Answer {
-  const context: AdminContext = { ...target, snapshots: new Map() };
   return async (incoming, outgoing, path) => {
     try {
       if (path === '') return void redirectToPanel(outgoing);
       if (await answerPanel(incoming, outgoing, path)) return;
-      await answerApi(context, { incoming, outgoing, path, token });
+      await answerApi(target, { incoming, outgoing, path, token });
     } catch (error) {
-      sendProblem(outgoing, error instanceof Problem ? error : internalError(error));
+      sendProblem(outgoing, asProblem(error));
     }
   };
 }
@@ -37,14 +37,15 @@ interface Arrival {
   readonly token: string;
 }
 
-async function answerApi(context: AdminContext, { incoming, outgoing, path, token }: Arrival): Promise<void> {
-  const found = findRoute(incoming.method ?? 'GET', path);
+async function answerApi(target: AdminTarget, { incoming, outgoing, path, token }: Arrival): Promise<void> {
+  const scope = scopeOf(path);
+  const found = findRoute(incoming.method ?? 'GET', scope.path);
   if (found.route?.isOpen !== true) {
     const refusal = refuseStranger(incoming.headers, token);
     if (refusal !== undefined) throw refusal;
   }
   if (found.route === undefined) throw notFound(found.allowed);
-  const call = await readCall(context, { ...found, route: found.route, incoming, outgoing });
+  const call = await readCall(targetOf(target, scope.space), { ...found, route: found.route, incoming, outgoing });
   await answerCall(found.route, call);
 }
 
@@ -64,6 +65,11 @@ function notFound(allowed: readonly string[]): Problem {
     code: 'method_not_allowed',
     headers: { allow: allowed.join(', ') },
   });
+}
+
+function asProblem(error: unknown): Problem {
+  if (error instanceof Problem) return error;
+  return error instanceof MockServerError ? problemOf(error) : internalError(error);
 }
 
 /** The admin API is for whoever owns the mock: unlike the emulated service it says what went wrong. */

@@ -2,9 +2,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type * as z from 'zod';
 import { parseTarget } from '../http/router.ts';
 import { MockServerError } from '../mock-server-error.ts';
+import type { AdminTarget } from './admin-target.ts';
 import { Problem } from './problem.ts';
 import { readJson } from './read-json.ts';
-import type { AdminCall, AdminContext, AdminRoute } from './route.ts';
+import type { AdminCall, AdminRoute } from './route.ts';
 import { sendJson } from './send-json.ts';
 
 interface Arrival {
@@ -15,13 +16,13 @@ interface Arrival {
 }
 
 /** Reads and checks what a route takes. A field that it does not know is refused: a typo must not pass for a setting. */
-export async function readCall(context: AdminContext, arrival: Arrival): Promise<AdminCall> {
+export async function readCall(target: AdminTarget, arrival: Arrival): Promise<AdminCall> {
   const { route, path, incoming, outgoing } = arrival;
   const query = parsed(route.query, queryOf(incoming.url ?? ''), 'query');
   const body = parsed(route.body, await readJson(incoming, route.maxBodyBytes ?? MAX_BODY_BYTES), 'body');
   const gone = new AbortController();
   outgoing.once('close', () => gone.abort());
-  return { ...context, path, body, query, gone: gone.signal, outgoing };
+  return { ...target, path, body, query, gone: gone.signal, outgoing };
 }
 
 const MAX_BODY_BYTES = 1024 * 1024;
@@ -38,10 +39,13 @@ async function runChecked(run: AdminRoute['run'], call: AdminCall): Promise<unkn
   try {
     return await run(call);
   } catch (error) {
-    if (!(error instanceof MockServerError)) throw error;
-    // Without a status of the dashboard it is a wrong argument.
-    throw new Problem(error.message, { status: error.status ?? 400, code: error.code, field: fieldOf(error) });
+    throw error instanceof MockServerError ? problemOf(error) : error;
   }
+}
+
+/** What the mock refuses; without a status of the dashboard it is a wrong argument. */
+export function problemOf(error: MockServerError): Problem {
+  return new Problem(error.message, { status: error.status ?? 400, code: error.code, field: fieldOf(error) });
 }
 
 /** The mock's messages about a wrong option begin with its name: `behaviour.rateWindow is …`. */

@@ -16,7 +16,14 @@ export function openApi(routes: readonly AdminRoute[]) {
       description: 'Drives a mock server from another process. Never counted by the service it emulates.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
-    servers: [{ url: '/__fxrates' }],
+    servers: [
+      { url: '/__fxrates', description: 'The mock itself.' },
+      {
+        url: '/__fxrates/spaces/{space}',
+        description: 'A space: the same routes, but for those about spaces.',
+        variables: { space: { default: 'space_1', description: 'The name of a space that lives.' } },
+      },
+    ],
     security: [{ adminToken: [] }],
     tags: Array.from(new Set(routes.map(({ tag }) => tag)), (name) => ({ name, description: TAGS[name] ?? name })),
     paths,
@@ -39,6 +46,7 @@ const TAGS: Readonly<Record<string, string>> = {
   accounts: 'What a person does in the dashboard.',
   keys: 'Keys; a whole key is shown once, when it is made.',
   outbox: 'Confirmation mails.',
+  spaces: 'Isolated parts of the mock, for tests that run at the same time.',
 };
 
 function operation(route: AdminRoute) {

@@ -1,13 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type * as z from 'zod';
-import type { Snapshot } from '../service/snapshot.ts';
 import type { AdminTarget } from './admin-target.ts';
-
-/** What every route works on. */
-export interface AdminContext extends AdminTarget {
-  /** Snapshots kept for whoever drives the mock, by name. */
-  readonly snapshots: Map<string, Snapshot>;
-}
 
 /** One operation of the admin API: what it takes, what it does, and how openapi.json describes it. */
 export interface AdminRoute<Body = unknown, Query = unknown> {
@@ -32,7 +25,7 @@ export interface AdminRoute<Body = unknown, Query = unknown> {
   readonly run: (call: AdminCall<Body, Query>) => unknown;
 }
 
-export interface AdminCall<Body = unknown, Query = unknown> extends AdminContext {
+export interface AdminCall<Body = unknown, Query = unknown> extends AdminTarget {
   readonly path: Readonly<Record<string, string>>;
   readonly body: Body;
   readonly query: Query;

@@ -9,6 +9,7 @@ import { healthRoutes } from './routes/health-routes.ts';
 import { journalRoutes } from './routes/journal-routes.ts';
 import { keyRoutes } from './routes/key-routes.ts';
 import { outboxRoutes } from './routes/outbox-routes.ts';
+import { spaceRoutes } from './routes/space-routes.ts';
 import { stateRoutes } from './routes/state-routes.ts';
 
 const description = route({
@@ -33,4 +34,5 @@ export const adminRoutes: readonly AdminRoute[] = [
   ...accountRoutes,
   ...keyRoutes,
   ...outboxRoutes,
+  ...spaceRoutes,
 ];

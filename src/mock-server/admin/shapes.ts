@@ -6,6 +6,8 @@ import { type PlanName, plans } from '../../generated/service.ts';
 export const planName = z.enum(Object.keys(plans) as [PlanName, ...PlanName[]]);
 export const moment = z.iso.datetime();
 
+export const spaceName = z.string().regex(/^[\w-]{1,64}$/);
+
 export const account = z.object({
   id: z.string(),
   email: z.string(),

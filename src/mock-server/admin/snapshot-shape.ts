@@ -66,6 +66,7 @@ export const snapshotShape = z.strictObject({
     }),
   ),
   lastFault: whole,
+  lastSpace: whole,
 });
 
 /** The snapshot that was read, with its switches checked. Throws what the mock says of a wrong switch. */

@@ -25,11 +25,16 @@ export class Behaviour {
   readonly #initial: Settings;
   readonly #unsafe: boolean;
 
-  constructor(options: PresetName | BehaviourOptions, { unsafe = false } = {}) {
+  constructor(options: PresetName | BehaviourOptions, { unsafe = false, from = DEFAULT_SETTINGS } = {}) {
     this.#unsafe = unsafe;
-    this.#initial = changedSettings(DEFAULT_SETTINGS, options, { unsafe });
+    this.#initial = changedSettings(from, options, { unsafe });
     this.#settings = this.#initial;
     this.#values = valuesOf(this.#initial);
+  }
+
+  /** Switches of their own that begin as these are now, but for `options`. */
+  copy(options: PresetName | BehaviourOptions = {}): Behaviour {
+    return new Behaviour(options, { unsafe: this.#unsafe, from: this.#settings });
   }
 
   get values(): BehaviourValues {

@@ -43,6 +43,7 @@ export interface ClockOptions {
 /** The clock as the mock itself drives it. */
 export interface DrivenClock extends Clock {
   readonly mode: 'real' | 'virtual';
+  readonly autoAdvance: boolean;
   readonly isFrozen: boolean;
   freeze(): void;
   resume(): void;
@@ -54,6 +55,4 @@ export interface DrivenClock extends Clock {
   reset(): void;
   /** A request is being served: no automatic jump until the returned function is called. */
   hold(): () => void;
-  /** Requests come through sockets, where they are on their way for a while unseen: jumps wait longer. */
-  expectSockets(): () => void;
 }

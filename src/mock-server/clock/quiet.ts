@@ -1,4 +1,5 @@
 import { isSystemBusy, nextTurn, pause } from './event-loop.ts';
+import type { Sockets } from './sockets.ts';
 
 /**
  * Tells when nothing is left to happen but waiting: no request is being served, and for several turns of the event
@@ -7,7 +8,11 @@ import { isSystemBusy, nextTurn, pause } from './event-loop.ts';
 export class Quiet {
   #activity = 0;
   #held = 0;
-  #sockets = 0;
+  readonly #sockets: Sockets;
+
+  constructor(sockets: Sockets) {
+    this.#sockets = sockets;
+  }
 
   /** Somebody looked at the clock, fell asleep or woke up. */
   noteActivity(): void {
@@ -19,13 +24,6 @@ export class Quiet {
     return once(() => {
       this.#held -= 1;
       this.#activity += 1;
-    });
-  }
-
-  expectSockets(): () => void {
-    this.#sockets += 1;
-    return once(() => {
-      this.#sockets -= 1;
     });
   }
 
@@ -43,7 +41,7 @@ export class Quiet {
     let quietTurns = 0;
     for (let turn = 0; quietTurns < QUIET_TURNS && turn < maxTurns; turn += 1) {
       const before = this.#activity;
-      await (this.#sockets > 0 ? pause(SOCKET_PAUSE_MS) : nextTurn());
+      await (this.#sockets.areInUse ? pause(SOCKET_PAUSE_MS) : nextTurn());
       quietTurns = this.#activity === before && this.#held === 0 ? quietTurns + 1 : 0;
     }
   }

@@ -5,6 +5,7 @@ import { Sleepers } from './sleepers.ts';
 /** Time that runs by itself at its real speed, from now or from any other moment. */
 export class RealClock implements DrivenClock {
   readonly mode = 'real';
+  readonly autoAdvance = false;
   readonly #sleepers = new Sleepers();
   readonly #startAt: number | undefined;
   readonly #startsFrozen: boolean;
@@ -79,10 +80,6 @@ export class RealClock implements DrivenClock {
   }
 
   hold(): () => void {
-    return () => undefined;
-  }
-
-  expectSockets(): () => void {
     return () => undefined;
   }
 

@@ -2,13 +2,14 @@ import type { DrivenClock } from './clock.ts';
 import { LATEST_MS } from './instant.ts';
 import { Quiet } from './quiet.ts';
 import { Sleepers } from './sleepers.ts';
+import type { Sockets } from './sockets.ts';
 
 /** Time that stands still until it is moved, or until nothing is left to do but wait for it. */
 export class VirtualClock implements DrivenClock {
   readonly mode = 'virtual';
   readonly #sleepers = new Sleepers();
-  readonly #quiet = new Quiet();
-  readonly #autoAdvance: boolean;
+  readonly autoAdvance: boolean;
+  readonly #quiet: Quiet;
   readonly #startAt: number;
   readonly #startsFrozen: boolean;
   #isFrozen: boolean;
@@ -18,10 +19,11 @@ export class VirtualClock implements DrivenClock {
   #lastMove: Promise<unknown> = Promise.resolve();
   #moves = 0;
 
-  constructor(startAt: number, { autoAdvance, frozen = false }: VirtualClockOptions) {
+  constructor(startAt: number, { autoAdvance, frozen, sockets }: VirtualClockOptions) {
     this.#now = startAt;
     this.#startAt = startAt;
-    this.#autoAdvance = autoAdvance;
+    this.autoAdvance = autoAdvance;
+    this.#quiet = new Quiet(sockets);
     this.#startsFrozen = frozen;
     this.#isFrozen = frozen;
   }
@@ -85,10 +87,6 @@ export class VirtualClock implements DrivenClock {
     return this.#quiet.hold();
   }
 
-  expectSockets(): () => void {
-    return this.#quiet.expectSockets();
-  }
-
   async #move(target: (now: number) => number): Promise<number> {
     // What was begun before the call happens before the time moves: a request on its way is decided at the old time.
     await this.#quiet.settle(MOST_TURNS);
@@ -108,7 +106,7 @@ export class VirtualClock implements DrivenClock {
 
   /** Waits for quiet and jumps, as long as somebody sleeps. */
   async #watch(): Promise<void> {
-    if (!this.#autoAdvance || this.#isWatching) return;
+    if (!this.autoAdvance || this.#isWatching) return;
     this.#isWatching = true;
     while (this.#hasNext() && this.#moves === 0) {
       await this.#quiet.idle();
@@ -125,7 +123,8 @@ export class VirtualClock implements DrivenClock {
 
 export interface VirtualClockOptions {
   readonly autoAdvance: boolean;
-  readonly frozen?: boolean | undefined;
+  readonly frozen: boolean;
+  readonly sockets: Sockets;
 }
 
 /** A request may wait, inside the mock, for the very move that waits for it; then the move goes on. */

@@ -19,6 +19,12 @@ export function readCredential({ headers }: MockRequest, query: string, behaviou
   ];
 }
 
+/** Every key a request carries, whatever the service then makes of more than one. */
+export function presentedKeys({ headers }: MockRequest, query: string): readonly string[] {
+  const found = [headerCredential(headers['authorization'] ?? ''), queryCredential(query)];
+  return found.flatMap((credential) => (credential?.kind === 'key' ? [credential.key] : []));
+}
+
 function headerCredential(value: string): Credential | undefined {
   const trimmed = value.trim();
   if (trimmed === '') return undefined;

@@ -64,6 +64,7 @@ export interface ServiceState {
   /** In the order they were added. */
   faults: readonly FaultRecord[];
   lastFault: number;
+  lastSpace: number;
 }
 
 /** What the rules of the service need: its state, the switches and the time. */
@@ -88,6 +89,7 @@ export function emptyState(seed: number): ServiceState {
     lastMail: 0,
     faults: [],
     lastFault: 0,
+    lastSpace: 0,
   };
 }
 

@@ -23,6 +23,7 @@ export interface Snapshot {
   readonly lastMail: number;
   readonly faults: readonly SavedFault[];
   readonly lastFault: number;
+  readonly lastSpace: number;
 }
 
 interface SavedFault extends Omit<FaultRecord, 'matchedByKey'> {
@@ -57,6 +58,7 @@ export function takeSnapshot({ state, behaviour, now }: ServiceContext, frozen: 
       structuredClone({ ...fault, matchedByKey: Object.fromEntries(fault.matchedByKey) }),
     ),
     lastFault: state.lastFault,
+    lastSpace: state.lastSpace,
   };
 }
 
@@ -71,7 +73,7 @@ export function stateOf(snapshot: Snapshot): ServiceState {
   const accounts = new Map(
     snapshot.accounts.map((account) => [account.id, { ...account, keys: [], activeKeys: 0 } as AccountRecord]),
   );
-  const { seed, lastAccount, lastKey, lastMail, lastFault } = snapshot;
+  const { seed, lastAccount, lastKey, lastMail, lastFault, lastSpace } = snapshot;
   const random = randomFrom(snapshot.random);
   const mails = structuredClone(snapshot.mails) as MailRecord[];
   const nothing = { keys: new Map(), keysByHash: new Map() };
@@ -79,7 +81,7 @@ export function stateOf(snapshot: Snapshot): ServiceState {
     ...fault,
     matchedByKey: new Map(Object.entries(fault.matchedByKey)),
   }));
-  const counters = { lastAccount, lastKey, lastMail, lastFault };
+  const counters = { lastAccount, lastKey, lastMail, lastFault, lastSpace };
   const state: ServiceState = { accounts, ...nothing, seed, random, mails, faults, ...counters };
   for (const saved of snapshot.keys) addKey(state, saved, snapshot.behaviour);
   return state;

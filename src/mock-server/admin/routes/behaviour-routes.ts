@@ -18,7 +18,7 @@ const describedAs = (shape: z.ZodType) =>
 const values = z.strictObject(describedAs(value));
 
 // The mock itself checks the values, and names the wrong one.
-const changes = z.strictObject({
+export const behaviourChanges = z.strictObject({
   preset: z.enum(PRESET_NAMES as readonly [PresetName, ...PresetName[]]).optional(),
   about: z.unknown().optional().describe('A note; not read.'),
   ...describedAs(z.union([value, z.strictObject({ value, provenance })]).optional()),
@@ -52,7 +52,7 @@ export const behaviourRoutes = [
     path: '/behaviour',
     tag,
     summary: 'Change some switches, or take a preset: all of what is given or, when something is wrong, nothing',
-    body: changes,
+    body: behaviourChanges,
     answer: values,
     run({ mock, body }) {
       mock.behaviour.set(body as BehaviourOptions);
@@ -65,7 +65,7 @@ export const behaviourRoutes = [
     path: '/behaviour',
     tag,
     summary: 'Change some switches, or take a preset, and put all others to their defaults',
-    body: changes,
+    body: behaviourChanges,
     answer: values,
     run({ mock, body }) {
       mock.behaviour.set({ preset: 'documented', ...(body as BehaviourOptions) });

@@ -1,5 +1,6 @@
 import * as z from 'zod';
-import { type AdminContext, route } from '../route.ts';
+import type { AdminTarget } from '../admin-target.ts';
+import { route } from '../route.ts';
 import { clockState } from '../shapes.ts';
 
 const step = z
@@ -41,7 +42,7 @@ export const clockRoutes = [
   }),
 ];
 
-function stateOf({ mock: { clock } }: Pick<AdminContext, 'mock'>) {
+function stateOf({ mock: { clock } }: Pick<AdminTarget, 'mock'>) {
   const now = clock.now();
   return { mode: clock.mode, frozen: clock.isFrozen, now, iso: new Date(now).toISOString() };
 }

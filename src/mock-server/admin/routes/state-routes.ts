@@ -1,7 +1,6 @@
 import * as z from 'zod';
-import type { Snapshot } from '../../service/snapshot.ts';
 import { Problem } from '../problem.ts';
-import { type AdminContext, route } from '../route.ts';
+import { route } from '../route.ts';
 import { checkedSnapshot, snapshotShape } from '../snapshot-shape.ts';
 
 const tag = 'state';
@@ -32,7 +31,7 @@ export const stateRoutes = [
     method: 'POST',
     path: '/reset',
     tag,
-    summary: 'Go back to the moment the mock was made',
+    summary: 'Go back to the moment the mock, or the space, was made; 409 while spaces live',
     body: z.strictObject({}),
     run: ({ mock }) => mock.reset(),
   }),
@@ -50,7 +49,7 @@ export const stateRoutes = [
         .describe('Letters, digits, `_` and `-`; an older one of this name is replaced.'),
     }),
     answer: snapshotId,
-    run: ({ mock, snapshots, body }) => keep(snapshots, body.id, mock.snapshot()),
+    run: ({ mock, body }) => ({ id: mock.snapshots.save(body.id) }),
   }),
   route({
     id: 'listSnapshots',
@@ -59,7 +58,7 @@ export const stateRoutes = [
     tag,
     summary: 'The names of the snapshots that are kept',
     answer: z.array(snapshotId),
-    run: ({ snapshots }) => Array.from(snapshots.keys(), (id) => ({ id })),
+    run: ({ mock }) => mock.snapshots.list().map((id) => ({ id })),
   }),
   route({
     id: 'restoreSnapshot',
@@ -67,7 +66,7 @@ export const stateRoutes = [
     path: '/snapshots/{snapshotId}/restore',
     tag,
     summary: 'Go back to a snapshot that is kept',
-    run: ({ mock, path, snapshots }) => mock.restore(find(snapshots, path['snapshotId'] ?? '')),
+    run: ({ mock, path }) => mock.snapshots.restore(path['snapshotId'] ?? ''),
   }),
   route({
     id: 'deleteSnapshot',
@@ -75,38 +74,9 @@ export const stateRoutes = [
     path: '/snapshots/{snapshotId}',
     tag,
     summary: 'Forget a snapshot',
-    run({ path, snapshots }) {
-      find(snapshots, path['snapshotId'] ?? '');
-      snapshots.delete(path['snapshotId'] ?? '');
-    },
+    run: ({ mock, path }) => mock.snapshots.delete(path['snapshotId'] ?? ''),
   }),
 ];
-
-type Snapshots = AdminContext['snapshots'];
-
-function keep(snapshots: Snapshots, name: string | undefined, snapshot: Snapshot) {
-  const id = name ?? nextName(snapshots);
-  if (!snapshots.has(id) && snapshots.size >= MOST_SNAPSHOTS) {
-    const text = `There are ${MOST_SNAPSHOTS} snapshots already; delete one first.`;
-    throw new Problem(text, { status: 409, code: 'too_many_snapshots' });
-  }
-  snapshots.set(id, snapshot);
-  return { id };
-}
-
-const MOST_SNAPSHOTS = 100;
-
-function nextName(snapshots: Snapshots): string {
-  let number = snapshots.size + 1;
-  while (snapshots.has(`snapshot_${number}`)) number += 1;
-  return `snapshot_${number}`;
-}
-
-function find(snapshots: Snapshots, id: string): Snapshot {
-  const snapshot = snapshots.get(id);
-  if (snapshot !== undefined) return snapshot;
-  throw new Problem(`There is no snapshot ${id}.`, { status: 404, code: 'not_found', field: 'snapshotId' });
-}
 
 function wrongField(field: string, expected: string): Problem {
   return new Problem(`${field} must be ${expected}.`, { status: 400, code: 'invalid_field', field });

@@ -1,0 +1,70 @@
+import { invalidOption, MockServerError, show } from '../mock-server-error.ts';
+import type { Snapshot } from '../service/snapshot.ts';
+
+/** Snapshots that a mock keeps by name. No snapshot holds them: going back to one does not forget the others. */
+export interface Snapshots {
+  /**
+   * Keeps the state of now; an older one of this name is replaced. Without a name: `snapshot_1`, … Gives the name.
+   * Throws `MockServerError` with code `too_many_snapshots` beyond 100 of them.
+   */
+  save(name?: string): string;
+  /** Goes back to it, as `mock.restore` does. Throws `MockServerError` with code `not_found`. */
+  restore(name: string): void;
+  /** Names, oldest first. */
+  list(): readonly string[];
+  /** Throws `MockServerError` with code `not_found`. */
+  delete(name: string): void;
+}
+
+interface Subject {
+  snapshot(): Snapshot;
+  restore(snapshot: Snapshot): void;
+}
+
+export function createSnapshots(mock: Subject): Snapshots {
+  const kept = new Map<string, Snapshot>();
+  return {
+    save(wanted) {
+      const name = wanted === undefined ? nextName(kept) : checkedName(wanted);
+      if (!kept.has(name) && kept.size >= MOST_SNAPSHOTS) throw tooMany();
+      kept.set(name, mock.snapshot());
+      return name;
+    },
+    restore: (name) => mock.restore(find(kept, name)),
+    list: () => Array.from(kept.keys()),
+    delete(name) {
+      find(kept, name);
+      kept.delete(name);
+    },
+  };
+}
+
+/** Enough for any suite, and a bound for one that never deletes. */
+const MOST_SNAPSHOTS = 100;
+
+function nextName(kept: ReadonlyMap<string, Snapshot>): string {
+  let number = kept.size + 1;
+  while (kept.has(`snapshot_${number}`)) number += 1;
+  return `snapshot_${number}`;
+}
+
+function checkedName(name: unknown): string {
+  if (typeof name === 'string' && /^[\w-]{1,64}$/.test(name)) return name;
+  throw invalidOption('name', name, 'up to 64 letters, digits, _ and -');
+}
+
+function find(kept: ReadonlyMap<string, Snapshot>, name: string): Snapshot {
+  const snapshot = kept.get(name);
+  if (snapshot !== undefined) return snapshot;
+  throw new MockServerError(`There is no snapshot ${show(name)}; mock.snapshots.save() makes one.`, {
+    code: 'not_found',
+    status: 404,
+  });
+}
+
+function tooMany(): MockServerError {
+  return new MockServerError(`There are ${MOST_SNAPSHOTS} snapshots already; delete one first.`, {
+    code: 'too_many_snapshots',
+    status: 409,
+  });
+}

@@ -1,0 +1,91 @@
+import { expect, test } from 'vitest';
+import { connectMockServer, createMockServer, type MockServerOptions } from '../../../src/mock-server/index.ts';
+
+async function connected(options: MockServerOptions = {}) {
+  const mock = createMockServer({ clock: 'virtual', ...options });
+  const server = await mock.serve();
+  const call = async (key: string, path = '/api/v1/latest') =>
+    (await fetch(server.url + path, { headers: { authorization: `Bearer ${key}` } })).status;
+  return { mock, server, remote: connectMockServer(server.adminUrl), call, [Symbol.asyncDispose]: () => mock.close() };
+}
+
+test('another process has a space to itself: key, clock, switches, faults, journal, snapshots', async () => {
+  await using it = await connected();
+  const { mock, remote, call } = it;
+  await using space = await remote.space({ name: 'worker-1', plan: 'developer', behaviour: 'lenient' });
+  const start = mock.clock.now();
+
+  await space.faults.add({ kind: 'status', status: 503, times: 1 });
+  expect([await call(space.key), await call(space.key)]).toEqual([503, 200]);
+  await space.clock.advance(60_000);
+  await space.snapshots.save('full');
+  await space.keys.setUsage(space.keyId, { month: 100_000 });
+  expect(await call(space.key)).not.toBe(200);
+  await space.snapshots.restore('full');
+  expect(await space.snapshots.list()).toEqual(['full']);
+  expect(await call(space.key)).toBe(200);
+
+  await space.expectRequests({ status: 200 }).toHaveCount(1);
+  expect(await space.clock.now()).toBe(start + 60_000);
+  expect((await space.accounts.get(space.accountId)).plan).toBe('developer');
+  expect(mock.clock.now()).toBe(start);
+  expect(mock.faults.list()).toEqual([]);
+  expect(mock.journal.list()).toEqual([]);
+});
+
+test('the mock refuses a reset while spaces of workers live, and can end those of a worker that was killed', async () => {
+  await using it = await connected();
+  const { remote, call } = it;
+  const space = await remote.space();
+  await remote.space();
+
+  await expect(remote.reset()).rejects.toMatchObject({ code: 'spaces_live', status: 409 });
+  await space.reset();
+  await remote.closeSpaces();
+  await remote.reset();
+
+  expect(await call(space.key)).toBe(401);
+  await expect(space.clock.now()).rejects.toMatchObject({ code: 'not_found', status: 404 });
+});
+
+test('a space has a clock of its own kind, from any moment on', async () => {
+  await using it = await connected({ clock: 'real' });
+  const { remote } = it;
+
+  const space = await remote.space({ clock: { mode: 'virtual', now: new Date('2030-01-01') } });
+
+  expect(await space.clock.now()).toBe(Date.UTC(2030, 0));
+});
+
+test.each([
+  ['POST', '/spaces', { name: 'a b' }, 400],
+  ['POST', '/spaces', { nam: 'x' }, 400],
+  ['POST', '/spaces', { plan: 'gold' }, 400],
+  ['GET', '/spaces/nobody/clock', undefined, 404],
+  ['DELETE', '/spaces/nobody', undefined, 404],
+  ['POST', '/spaces/one/spaces', {}, 404],
+  ['GET', '/spaces/one/nothing', undefined, 404],
+  ['GET', '/spaces/one/health', undefined, 200],
+] as const)('%s %s %j answers %i', async (method, path, body, status) => {
+  await using it = await connected();
+  const { server, mock } = it;
+  mock.space({ name: 'one' });
+  const headers = { authorization: `Bearer ${server.adminToken}`, 'content-type': 'application/json' };
+
+  const answer = await fetch(`${server.url}/__fxrates${path}`, {
+    method,
+    headers,
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+
+  expect(answer.status).toBe(status);
+});
+
+test('a space is as closed to strangers as the mock', async () => {
+  await using it = await connected();
+  it.mock.space({ name: 'one' });
+
+  const answer = await fetch(`${it.server.url}/__fxrates/spaces/one/clock`);
+
+  expect(answer.status).toBe(401);
+});

@@ -1,0 +1,264 @@
+import * as undici from 'undici';
+import { expect, test } from 'vitest';
+import { createMockServer, type MockServer, type Space } from '../../../src/mock-server/index.ts';
+
+const START = Date.UTC(2026, 0, 15);
+
+interface Seen {
+  readonly status: number;
+  readonly date: string;
+  readonly used: number;
+}
+
+/** Asks for the quota, which is limited and tells what was used, and for the latest rates. */
+type Call = (
+  key: string,
+  path: string,
+) => Promise<{ readonly status: number; readonly headers: Headers; text(): Promise<string> }>;
+
+function inProcess(mock: MockServer): Call {
+  return (key, path) => mock.fetch(mock.baseUrl + path, { headers: { authorization: `Bearer ${key}` } });
+}
+
+function over(url: string, dispatcher: undici.Dispatcher): Call {
+  return async (key, path) => {
+    const answer = await undici.request(url + path, { dispatcher, headers: { authorization: `Bearer ${key}` } });
+    const text = await answer.body.text();
+    const headers = new Headers(answer.headers as Record<string, string>);
+    return { status: answer.statusCode, headers, text: async () => text };
+  };
+}
+
+async function quota(call: Call, key: string): Promise<Seen> {
+  const answer = await call(key, '/api/v1/quota');
+  const { data } = JSON.parse(await answer.text());
+  return { status: answer.status, date: answer.headers.get('date') ?? '', used: data?.monthly_used };
+}
+
+/** What one test does in its space; every space does something else, all at the same time. */
+async function useSpace(space: Space, number: number, call: Call): Promise<void> {
+  const times = number % 29;
+  await space.clock.advance(number * 60_000);
+  const doomed = number % 3 === 0;
+  if (doomed) space.faults.add({ kind: 'status', status: 503, match: { operation: 'latest' } });
+
+  const statuses: number[] = [];
+  for (let time = 0; time < times; time += 1) statuses.push((await call(space.key, '/api/v1/latest')).status);
+
+  expect(statuses).toEqual(Array(times).fill(doomed ? 503 : 200));
+  const date = new Date(START + number * 60_000).toUTCString();
+  expect(await quota(call, space.key)).toEqual({ status: 200, date, used: times });
+  space.expectRequests().toHaveCount(times + 1);
+  expect(space.journal.list().every(({ keyId }) => keyId === space.keyId)).toBe(true);
+  expect(space.clock.now()).toBe(START + number * 60_000);
+  expect(space.faults.list()).toHaveLength(doomed ? 1 : 0);
+}
+
+const CLOCK = { mode: 'virtual', now: START, autoAdvance: false } as const;
+
+async function runHundred(mock: MockServer, call: Call): Promise<void> {
+  const own = mock.createKey();
+  const before = JSON.stringify({ ...mock.snapshot(), lastSpace: 0 });
+  const spaces = Array.from({ length: 100 }, () => mock.space());
+
+  await Promise.all(spaces.map((space, number) => useSpace(space, number, call)));
+
+  expect(JSON.stringify({ ...mock.snapshot(), lastSpace: 0 })).toBe(before);
+  expect(mock.journal.list()).toEqual([]);
+  expect(await quota(call, own.key)).toMatchObject({ status: 200, used: 0 });
+}
+
+test('a hundred spaces at once have nothing in common but the mock', async () => {
+  await using mock = createMockServer({ clock: CLOCK });
+
+  await runHundred(mock, inProcess(mock));
+});
+
+test('a hundred spaces share a server', async () => {
+  await using mock = createMockServer({ clock: CLOCK });
+  const server = await mock.serve();
+  const agent = new undici.Agent();
+
+  await runHundred(mock, over(server.url, agent));
+  await agent.close();
+});
+
+test('a hundred spaces share one connection, ten requests in a row before the first answer', async () => {
+  await using mock = createMockServer({ clock: CLOCK });
+  const server = await mock.serve();
+  const agent = new undici.Agent({ connections: 1, pipelining: 10 });
+
+  await runHundred(mock, over(server.url, agent));
+  await agent.close();
+});
+
+test('a slow answer in one space does not pass to another over a pipelined connection', async () => {
+  await using mock = createMockServer({ clock: CLOCK });
+  const server = await mock.serve();
+  const agent = new undici.Agent({ connections: 1, pipelining: 10 });
+  const call = over(server.url, agent);
+  const [slow, quick] = [mock.space(), mock.space()];
+  slow.faults.add({ kind: 'latency', latencyMs: 5000 });
+
+  const late = quota(call, slow.key);
+  const early = quota(call, quick.key);
+  let isAnswered = false;
+  void late.then(() => {
+    isAnswered = true;
+  });
+  while (!isAnswered) await slow.clock.advance(1000);
+
+  expect(await late).toMatchObject({ status: 200, used: 0 });
+  expect(await early).toEqual({ status: 200, date: new Date(START).toUTCString(), used: 0 });
+  expect(quick.clock.now()).toBe(START);
+  await agent.close();
+});
+
+test('limits of one space are not those of another', async () => {
+  const mock = createMockServer({ clock: CLOCK });
+  const [full, free] = [mock.space(), mock.space()];
+  for (let request = 0; request < 30; request += 1) await inProcess(mock)(full.key, '/api/v1/latest');
+
+  const statusOf = async ({ key }: Space) => (await inProcess(mock)(key, '/api/v1/latest')).status;
+
+  expect([await statusOf(full), await statusOf(free)]).toEqual([429, 200]);
+  await free.clock.advance(60_000);
+  expect(await statusOf(full)).toBe(429);
+  await full.clock.advance(60_000);
+  expect(await statusOf(full)).toBe(200);
+});
+
+test('a key that a space makes later is its own, in every documented form', async () => {
+  const mock = createMockServer({ clock: CLOCK });
+  const space = mock.space();
+  const { key, id } = space.createKey({ plan: 'developer' });
+
+  await mock.fetch(`${mock.baseUrl}/api/v1/latest`, { headers: { authorization: key } });
+  await mock.fetch(`${mock.baseUrl}/api/v1/latest?api_key=${key}`);
+  await mock.fetch(new Request(`${mock.baseUrl}/nowhere?api_key=${key}`));
+
+  expect(space.journal.list().map(({ keyTransport }) => keyTransport)).toEqual(['header', 'query', undefined]);
+  expect(space.keys.get(id).monthlyUsed).toBe(2);
+  expect(space.audit().keysInUrls).toHaveLength(2);
+  expect(mock.audit()).toMatchObject({ requests: 0, keysInUrls: [] });
+});
+
+test('requests without a key, or with a stranger, are the mock’s own; in the space’s fetch they are the space’s', async () => {
+  const mock = createMockServer({ clock: CLOCK });
+  const space = mock.space();
+
+  await mock.fetch(`${mock.baseUrl}/api/v1/latest`);
+  await inProcess(mock)('fx_live_0', '/api/v1/latest');
+  await space.fetch(`${mock.baseUrl}/api/v1/latest`);
+
+  expect([mock.journal.list().length, space.journal.list().length]).toEqual([2, 1]);
+});
+
+test('a space begins with the switches and the time of the mock, and changes its own', async () => {
+  const mock = createMockServer({ clock: CLOCK, behaviour: { rateWindow: 'token-bucket' } });
+  await mock.clock.advance(5000);
+  const space = mock.space({ behaviour: { retryAfterUnit: 'milliseconds' } });
+
+  expect(space.behaviour.values).toEqual({ ...mock.behaviour.values, retryAfterUnit: 'milliseconds' });
+  expect(space.clock.now()).toBe(START + 5000);
+  space.behaviour.set('hostile');
+
+  expect(mock.behaviour.values.rateWindow).toBe('token-bucket');
+  expect(mock.behaviour.values).not.toEqual(space.behaviour.values);
+});
+
+test('the name of a space decides its key, whatever was made before it', () => {
+  const first = createMockServer({ seed: 7 });
+  const second = createMockServer({ seed: 7 });
+  second.space();
+  second.createKey();
+
+  expect(second.space({ name: 'checkout' }).key).toBe(first.space({ name: 'checkout' }).key);
+  expect(first.space({ name: 'invoices' }).key).not.toBe(first.space({ name: 'orders' }).key);
+  expect(createMockServer({ seed: 8 }).space({ name: 'checkout' }).key).not.toBe(second.space().key);
+});
+
+test('reset of a space leaves it its account and key, and all else as it was made', async () => {
+  const mock = createMockServer({ clock: CLOCK });
+  const space = mock.space({ plan: 'developer' });
+  const before = JSON.stringify(space.snapshot());
+  space.faults.add({ kind: 'status', status: 500 });
+  await space.clock.advance(1000);
+  await inProcess(mock)(space.key, '/api/v1/latest');
+  space.createKey();
+
+  space.reset();
+
+  expect(JSON.stringify(space.snapshot())).toBe(before);
+  expect(space.journal.list()).toEqual([]);
+  expect((await inProcess(mock)(space.key, '/api/v1/latest')).status).toBe(200);
+});
+
+test('the mock is not reset while a space lives; closed, its key is nobody’s', async () => {
+  const mock = createMockServer({ clock: CLOCK });
+  const space = mock.space({ name: 'checkout' });
+
+  expect(() => mock.reset()).toThrow(
+    expect.objectContaining({ code: 'spaces_live', message: expect.stringContaining('(checkout)') }),
+  );
+  await space.close();
+  mock.reset();
+
+  expect((await inProcess(mock)(space.key, '/api/v1/latest')).status).toBe(401);
+});
+
+test('await using ends a space', async () => {
+  const mock = createMockServer();
+  {
+    await using space = mock.space();
+    expect((await inProcess(mock)(space.key, '/api/v1/quota')).status).toBe(200);
+  }
+
+  expect(() => mock.reset()).not.toThrow();
+});
+
+test('closing an old space leaves a new one of the same name alone', async () => {
+  const mock = createMockServer();
+  const old = mock.space({ name: 'checkout' });
+  expect(() => mock.space({ name: 'checkout' })).toThrow(expect.objectContaining({ code: 'space_exists' }));
+  await old.close();
+  const young = mock.space({ name: 'checkout' });
+
+  await old.close();
+
+  expect((await inProcess(mock)(young.key, '/api/v1/quota')).status).toBe(200);
+});
+
+test('a space that waits for an answer forever is ended with the mock', async () => {
+  const mock = createMockServer();
+  const server = await mock.serve();
+  const space = mock.space();
+  space.faults.add({ kind: 'hang' });
+  const hanging = fetch(`${server.url}/api/v1/latest`, { headers: { authorization: space.key } });
+  const failed = hanging.catch((error: unknown) => error);
+  await space.journal.waitFor();
+
+  await mock.close();
+
+  expect(await failed).toBeInstanceOf(TypeError);
+});
+
+test('a space refuses a fault that a way into the mock could only fake', () => {
+  const mock = createMockServer();
+  const space = mock.space();
+
+  expect(() => space.faults.add({ kind: 'garbage' })).toThrow(expect.objectContaining({ code: 'fault_not_possible' }));
+});
+
+test.each([[''], ['a b'], ['x'.repeat(65)], [7 as unknown as string]])('%j is no name of a space', (name) => {
+  expect(() => createMockServer().space({ name })).toThrow(/^name is .*; expected up to 64 letters/);
+});
+
+test('an option that cannot be leaves no space behind', () => {
+  const mock = createMockServer();
+
+  expect(() => mock.space({ plan: 'gold' as never })).toThrow(/^plan is "gold"/);
+  expect(() => mock.space({ clock: 'frozen' as never })).toThrow(/^clock is "frozen"/);
+
+  expect(() => mock.reset()).not.toThrow();
+});
