@@ -1,0 +1,10 @@
+import * as z from 'zod';
+import { FxRates } from '../../../src/client/index.ts';
+import type { CreateCaller } from '../contender.ts';
+
+const schema = z.object({ base: z.string(), date: z.iso.date(), rates: z.record(z.string(), z.number()) });
+
+export const createCaller: CreateCaller = ({ origin, apiKey }) => {
+  const fx = new FxRates({ baseUrl: origin, apiKey, rateLimit: { perMinute: 100_000_000 } });
+  return (n) => fx.latest({ n }, { schema });
+};

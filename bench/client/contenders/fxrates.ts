@@ -1,0 +1,10 @@
+import { FxRates } from '../../../src/client/index.ts';
+import type { CreateCaller } from '../contender.ts';
+
+/** A limit that is never reached: what counts is the work per call. */
+const PER_MINUTE = 100_000_000;
+
+export const createCaller: CreateCaller = ({ origin, apiKey }) => {
+  const fx = new FxRates({ baseUrl: origin, apiKey, rateLimit: { perMinute: PER_MINUTE } });
+  return (n) => fx.latest({ n });
+};

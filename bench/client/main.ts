@@ -1,0 +1,75 @@
+/**
+ * What a call costs: fxrates beside bare `undici.request` and other clients, with the same server and payload (170 rates).
+ * `npm ci --prefix bench && npm run bench:client`; `--json`, `--only fxrates,ky`, `--calls 3000`, `--rounds 9`.
+ *
+ * The contenders take turns, round after round, in one process; the server has another. A ratio is that of the medians;
+ * CPU per call tells more than calls per second where other work shares the machine.
+ */
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { loadavg } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { type Call, CONTENDERS, type CreateCaller } from './contender.ts';
+import { type Measured, measureInTurns } from './measure.ts';
+
+const CONCURRENCIES = [1, 16];
+const API_KEY = `fx_live_${'0123456789abcdef'.repeat(3)}`;
+
+const { values } = parseArgs({
+  options: {
+    json: { type: 'boolean', default: false },
+    only: { type: 'string' },
+    calls: { type: 'string', default: '3000' },
+    rounds: { type: 'string', default: '9' },
+  },
+});
+const only = values.only?.split(',');
+const contenders = CONTENDERS.filter(({ file }, place) => place === 0 || (only?.includes(idOf(file)) ?? true));
+if (contenders.some(({ file }) => file.endsWith('.mjs')) && !existsSync(new URL('../node_modules', import.meta.url))) {
+  process.stderr.write('The peers are not installed. Run: npm ci --prefix bench\n');
+  process.exit(1);
+}
+
+const server = fork(fileURLToPath(new URL('rates-server.ts', import.meta.url)), { execArgv: ['--import', 'tsx'] });
+const [origin] = (await once(server, 'message')) as [string];
+const calls = new Map<string, Call>();
+for (const { name, file } of contenders) {
+  const { createCaller } = (await import(`./contenders/${file}`)) as { createCaller: CreateCaller };
+  calls.set(name, await createCaller({ origin, apiKey: API_KEY }));
+}
+const load = loadavg()[0];
+const results: { concurrency: number; rows: Measured[] }[] = [];
+for (const concurrency of CONCURRENCIES) {
+  const rows = await measureInTurns(calls, {
+    concurrency,
+    calls: Number(values.calls),
+    rounds: Number(values.rounds),
+  });
+  results.push({ concurrency, rows });
+}
+server.disconnect();
+const facts = { date: new Date().toISOString(), node: process.version, loadAtStart: load, loadAtEnd: loadavg()[0] };
+process.stdout.write(values.json ? `${JSON.stringify({ ...facts, results }, undefined, 2)}\n` : asText());
+process.exit();
+
+function idOf(file: string): string {
+  return file.replace(/\.\w+$/, '');
+}
+
+function asText(): string {
+  const tables = results.map(({ concurrency, rows }) => `### ${concurrency} at once\n\n${table(rows)}`);
+  const footer = Object.entries(facts).map(([name, value]) => `${name} ${value}`);
+  return `${tables.join('\n\n')}\n\n${footer.join(', ')}\n`;
+}
+
+function table(rows: readonly Measured[]): string {
+  const lines = rows.map(
+    ({ name, callsPerSecond, cpuMicroseconds, throughput, cpu }) =>
+      `| ${name} | ${Math.round(callsPerSecond)} | ${cpuMicroseconds.toFixed(0)} | ${throughput.toFixed(2)} | ${cpu.toFixed(2)} |`,
+  );
+  return ['| | calls/s | CPU µs per call | throughput / bare | CPU / bare |', '|---|--:|--:|--:|--:|', ...lines].join(
+    '\n',
+  );
+}

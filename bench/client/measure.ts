@@ -1,0 +1,67 @@
+import type { Call } from './contender.ts';
+
+export interface MeasureOptions {
+  readonly concurrency: number;
+  /** Calls of one turn. */
+  readonly calls: number;
+  readonly rounds: number;
+}
+
+/** Medians over all rounds. */
+export interface Measured {
+  readonly name: string;
+  readonly callsPerSecond: number;
+  readonly cpuMicroseconds: number;
+  /** Beside the first contender: more is better. */
+  readonly throughput: number;
+  /** Beside the first contender: less is better. */
+  readonly cpu: number;
+}
+
+interface Turn {
+  readonly callsPerSecond: number;
+  readonly cpuMicroseconds: number;
+}
+
+/** Lets the contenders take turns; the first round warms up and does not count. */
+export async function measureInTurns(
+  contenders: ReadonlyMap<string, Call>,
+  { concurrency, calls, rounds }: MeasureOptions,
+): Promise<Measured[]> {
+  const turns = new Map<string, Turn[]>();
+  for (let round = 0; round <= rounds; round += 1) {
+    for (const [name, call] of contenders) {
+      const turn = await takeTurn(call, concurrency, calls);
+      if (round > 0) turns.set(name, [...(turns.get(name) ?? []), turn]);
+    }
+  }
+  const medians = [...turns].map(([name, all]) => ({
+    name,
+    callsPerSecond: median(all.map(({ callsPerSecond }) => callsPerSecond)),
+    cpuMicroseconds: median(all.map(({ cpuMicroseconds }) => cpuMicroseconds)),
+  }));
+  const [first] = medians;
+  return medians.map((row) => ({
+    ...row,
+    throughput: row.callsPerSecond / (first?.callsPerSecond ?? 1),
+    cpu: row.cpuMicroseconds / (first?.cpuMicroseconds ?? 1),
+  }));
+}
+
+async function takeTurn(call: Call, concurrency: number, calls: number): Promise<Turn> {
+  let n = 0;
+  const worker = async () => {
+    while (n < calls) await call(n++);
+  };
+  const cpuBefore = process.cpuUsage();
+  const startedAt = performance.now();
+  await Promise.all(Array.from({ length: concurrency }, worker));
+  const seconds = (performance.now() - startedAt) / 1_000;
+  const { user, system } = process.cpuUsage(cpuBefore);
+  return { callsPerSecond: calls / seconds, cpuMicroseconds: (user + system) / calls };
+}
+
+function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
+}
