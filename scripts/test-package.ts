@@ -1,0 +1,96 @@
+/**
+ * `npm run test:package -- 22 24 26`: what `npm publish` would send, installed by npm into new projects and used there,
+ * under this Node and the given ones. Needs the registry; test/packaging/ is the same without.
+ */
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { failureOf, pack, runLine, type Tarball, writePrograms } from '../test/packaging/consumer.ts';
+import {
+  BUNDLE_CHECKS,
+  COMPILE_CHECKS,
+  type ConsumerCheck,
+  MSW_COMPILE_CHECK,
+  MSW_RUN_CHECK,
+  RUN_CHECKS,
+} from '../test/packaging/consumer-checks.ts';
+import { installNode } from './install-node.ts';
+
+/** Run by every Node; the other checks do not depend on it. */
+const NODES = ['', ...process.argv.slice(2)].map((version) => (version ? installNode(version) : process.execPath));
+/** The majors that the optional peer may have, with the oldest Node that each runs on. */
+const MSWS = [
+  { msw: 2, minNode: 20 },
+  { msw: 3, minNode: 22 },
+];
+let failures = 0;
+
+const folder = mkdtempSync(join(tmpdir(), 'fxrates-package-'));
+try {
+  const tarball = await pack(folder);
+  const plain = await installInto('plain', [tarball.path, '@types/node@20']);
+  printSizes(tarball, join(plain, 'node_modules'));
+  for (const node of NODES) await runAll(RUN_CHECKS, plain, node);
+  await runAll([...COMPILE_CHECKS, ...BUNDLE_CHECKS], plain, process.execPath);
+  for (const { msw, minNode } of MSWS) {
+    const project = await installInto(`msw-${msw}`, [tarball.path, '@types/node@20', `msw@${msw}`]);
+    await runAll([named(MSW_COMPILE_CHECK, msw)], project, process.execPath);
+    for (const node of NODES) {
+      if ((await majorOf(node)) >= minNode) await runAll([named(MSW_RUN_CHECK, msw)], project, node);
+    }
+  }
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
+print(failures === 0 ? '\nall passed' : `\n${failures} failed`);
+process.exitCode = failures === 0 ? 0 : 1;
+
+function named({ name, line }: ConsumerCheck, msw: number): ConsumerCheck {
+  return { name: `${name} ${msw}`, line };
+}
+
+async function majorOf(node: string): Promise<number> {
+  const { stdout } = await runLine('node -p process.versions.node', folder, node);
+  return Number.parseInt(stdout, 10);
+}
+
+/** A new project with these packages and the users' programs. */
+async function installInto(name: string, packages: readonly string[]): Promise<string> {
+  const project = join(folder, name);
+  writePrograms(project);
+  writeFileSync(join(project, 'package.json'), '{ "private": true }\n');
+  const result = await runLine(`npm install --no-audit --no-fund --loglevel=error ${packages.join(' ')}`, project);
+  if (result.code !== 0) throw new Error(`npm install ${packages.join(' ')}: ${result.stderr}`);
+  return project;
+}
+
+async function runAll(checks: readonly ConsumerCheck[], project: string, node: string): Promise<void> {
+  const { stdout } = await runLine('node --version', project, node);
+  for (const { name, line } of checks) {
+    const failure = failureOf(await runLine(line, project, node));
+    print(`${failure ? 'FAIL' : 'ok  '} ${stdout.trim().padEnd(9)} ${name}`);
+    if (failure) print(failure);
+    if (failure) failures++;
+  }
+}
+
+function printSizes({ sizeBytes, unpackedBytes, files }: Tarball, modules: string): void {
+  print(`tarball ${kilobytes(sizeBytes)}, unpacked ${kilobytes(unpackedBytes)}, ${files.length} files`);
+  const packages = readdirSync(modules).filter((name) => !name.startsWith('.') && !name.startsWith('@'));
+  const others = packages.filter((name) => name !== 'fxrates' && name !== 'undici-types');
+  const sizes = others.map((name) => `${name} ${kilobytes(folderBytes(join(modules, name)))}`);
+  print(`dependencies: ${sizes.join(', ')}`);
+}
+
+function folderBytes(path: string): number {
+  const files = readdirSync(path, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  return files.reduce((sum, file) => sum + statSync(join(file.parentPath, file.name)).size, 0);
+}
+
+function kilobytes(bytes: number): string {
+  return `${Math.round(bytes / 1000)} kB`;
+}
+
+function print(text: string): void {
+  process.stdout.write(`${text}\n`);
+}

@@ -1,0 +1,20 @@
+/** A user's program in CommonJS. Both module systems of a process share one copy of the package. */
+const assert = require('node:assert/strict');
+const { FxRates, FxRatesError } = require('fxrates');
+const { createMockServer } = require('fxrates/mock-server');
+const { redisStore } = require('fxrates/redis');
+const { name } = require('fxrates/package.json');
+
+async function main() {
+  const mock = createMockServer({ clock: 'virtual' });
+  const { key } = mock.createKey();
+  const fx = new FxRates({ apiKey: key, ...mock.clientOptions() });
+
+  assert.equal((await fx.quota()).plan, 'free');
+  assert.equal((await import('fxrates')).FxRatesError, FxRatesError);
+  assert.equal(typeof redisStore, 'function');
+  assert.equal(name, 'fxrates');
+  assert.throws(() => require('fxrates/dist/index.js'), { code: 'ERR_PACKAGE_PATH_NOT_EXPORTED' });
+}
+
+void main(); // a rejection ends the process with exit code 1

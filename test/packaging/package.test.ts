@@ -1,0 +1,62 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { hasBundle } from '../helpers/cli-bundle.ts';
+import { failureOf, installOffline, pack, runLine, type Tarball, writePrograms } from './consumer.ts';
+import { BUNDLE_CHECKS, COMPILE_CHECKS, MSW_COMPILE_CHECK, MSW_RUN_CHECK, RUN_CHECKS } from './consumer-checks.ts';
+
+/** Outside the project, so that nothing is found that the package does not bring or ask for. */
+let folder: string;
+let tarball: Tarball;
+let plain: string;
+let besideMsw: string;
+
+// npm run build; `npm test` does it first. Other Nodes and a real installation: npm run test:package -- 22 24 26
+describe.skipIf(!hasBundle)('the package', () => {
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'fxrates-package-'));
+    tarball = await pack(folder);
+    plain = join(folder, 'plain');
+    besideMsw = join(folder, 'beside-msw');
+    writePrograms(plain);
+    writePrograms(besideMsw);
+    await installOffline(tarball, plain, ['@types/node']);
+    await installOffline(tarball, besideMsw, ['@types/node', 'msw']);
+  });
+
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  test('holds what its package.json points at, and nothing that users have no need of', () => {
+    const paths = tarball.files.map(({ path }) => path);
+    const { exports, bin } = JSON.parse(readFileSync(join(plain, 'node_modules/fxrates/package.json'), 'utf8'));
+    const named = Object.values(exports).flatMap((target) =>
+      typeof target === 'string' ? target : Object.values(target!),
+    );
+
+    expect(paths).toEqual(
+      expect.arrayContaining([...named, ...Object.values<string>(bin)].map((path) => path.slice(2))),
+    );
+    expect(paths.filter((path) => !/^dist\/[\w/-]+(\.d\.ts|\.js)$/.test(path)).sort()).toEqual([
+      'LICENSE',
+      'README.md',
+      'openapi.yaml',
+      'package.json',
+    ]);
+  });
+
+  test('is small: under half a megabyte to load, and no script runs when it is installed', () => {
+    const { scripts } = JSON.parse(readFileSync(join(plain, 'node_modules/fxrates/package.json'), 'utf8'));
+
+    expect(tarball.sizeBytes).toBeLessThan(512 * 1024);
+    expect(Object.keys(scripts).filter((name) => /install|prepare/.test(name))).toEqual([]);
+  });
+
+  test.each([...RUN_CHECKS, ...COMPILE_CHECKS, ...BUNDLE_CHECKS])('works: $name', async ({ line }) => {
+    expect(failureOf(await runLine(line, plain))).toBe('');
+  });
+
+  test.each([MSW_RUN_CHECK, MSW_COMPILE_CHECK])('works: $name', async ({ line }) => {
+    expect(failureOf(await runLine(line, besideMsw))).toBe('');
+  });
+});
