@@ -6,6 +6,9 @@ const LONGEST_SLEEP_MS = 5_000;
 /** A shorter sleep could end at the very time it began, and ring for ever. */
 const SHORTEST_SLEEP_MS = 1;
 
+/** Without a reason of ours, an abort makes an exception with its stack. */
+const CANCELLED = 'cancelled';
+
 /** One sleep at a time, however many calls wait for it. Rings early rather than late; whoever is rung looks again. */
 export class Alarm {
   readonly #clock: Clock;
@@ -33,7 +36,7 @@ export class Alarm {
 
   /** Leaves no timer behind, so that a process with nothing else to do can exit. */
   cancel(): void {
-    this.#sleeping?.controller.abort();
+    this.#sleeping?.controller.abort(CANCELLED);
     this.#sleeping = undefined;
   }
 
