@@ -43,7 +43,7 @@ function createFrom(options: CheckedOptions): MockServer {
 }
 
 function assemble(options: CheckedOptions, core: Core): Assembled {
-  const { seed, baseUrl } = options;
+  const { baseUrl } = options;
   const { behaviour, clock, sockets, ways, firstState } = core;
   const context = { state: firstState(), behaviour, now: () => clock.now() };
   const journal = new Journal(options.journalSize);
@@ -54,9 +54,17 @@ function assemble(options: CheckedOptions, core: Core): Assembled {
     handler: createService(options, context),
     identify: createIdentify(context, operations),
   });
-  const spaces = new Spaces(context.state, (name, wanted, onClose) =>
-    makeSpace(name, { seed, options: wanted, host: core, assemble: (inner) => assemble(options, inner), onClose }),
-  );
+  const spaces = new Spaces(context.state, (name, wanted, onClose) => {
+    // Of the state, not of the options: after `restore()` it is the snapshot's.
+    const { seed } = context.state;
+    return makeSpace(name, {
+      seed,
+      options: wanted,
+      host: core,
+      assemble: (inner) => assemble(options, inner),
+      onClose,
+    });
+  });
   const exchange: Exchange = (request, arrival) => (spaces.exchangeFor(request) ?? own)(request, arrival);
   const parts = {
     ...{ baseUrl, firstState, clock, context, journal, overrides, exchange, ways, sockets, waits, spaces },

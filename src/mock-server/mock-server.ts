@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import type { Dispatcher } from 'undici';
 import type { PlanName } from '../generated/service.ts';
 import type { Fetch } from './adapters/fetch.ts';
@@ -6,11 +5,9 @@ import { intercept } from './adapters/interception.ts';
 import { loadUndici } from './adapters/load-undici.ts';
 import type { MswHandler } from './adapters/msw-handler.ts';
 import { createMswHandlers } from './adapters/msw-handlers.ts';
-import { type RunningServer, type ServeOptions, serve } from './adapters/node-server.ts';
+import type { RunningServer, ServeOptions } from './adapters/node-server.ts';
 import type { Overrides } from './adapters/overrides.ts';
 import { createDispatcher } from './adapters/undici-dispatcher.ts';
-import { createAdmin } from './admin/admin.ts';
-import { ADMIN_ROOT } from './admin/admin-root.ts';
 import { createMockBehaviour, type MockBehaviour } from './behaviour/mock-behaviour.ts';
 import type { Clock, DrivenClock, MockClock } from './clock/clock.ts';
 import { parseInstant } from './clock/instant.ts';
@@ -25,6 +22,7 @@ import { expectCount, type RequestExpectation } from './journal/expect-requests.
 import type { Journal } from './journal/journal.ts';
 import { createMockJournal, type MockJournal } from './journal/mock-journal.ts';
 import type { RequestFilter } from './journal/request-filter.ts';
+import { serveMock } from './serve-mock.ts';
 import { type Accounts, createAccounts } from './service/accounts.ts';
 import { type CreatedKey, createKeys, type Keys } from './service/keys.ts';
 import { createOutbox, type Outbox } from './service/outbox.ts';
@@ -163,23 +161,10 @@ export class MockServer implements AsyncDisposable {
 
   /** Serves the mock on a port. Default: any free port of 127.0.0.1. */
   async serve(options: ServeOptions = {}): Promise<RunningServer> {
-    const { exchange, clock, journal, sockets, ways, spaces } = this.#parts;
-    const adminToken = randomBytes(32).toString('base64url');
-    const admin = createAdmin({ target: { mock: this, journal, spaces }, token: adminToken, host: options.host });
-    const server = await serve(options, { exchange, now: () => clock.now(), admin });
-    const socketsGone = sockets.expect();
-    const wayClosed = ways.open('socket');
-    const close = async () => {
-      await server.close();
-      socketsGone();
-      wayClosed();
-      this.#servers.delete(running);
-    };
-    const adminUrl = `${server.url}${ADMIN_ROOT}/#token=${adminToken}`;
-    const pages = { adminUrl, adminToken, dashboardUrl: `${server.url}/dashboard` };
-    const running: RunningServer = { ...server, ...pages, close, [Symbol.asyncDispose]: close };
-    this.#servers.add(running);
-    return running;
+    const onClose = () => void this.#servers.delete(server);
+    const server = await serveMock(options, { mock: this, parts: this.#parts, onClose });
+    this.#servers.add(server);
+    return server;
   }
 
   /**

@@ -10,7 +10,10 @@ type Move =
   | { readonly kind: 'advance'; readonly ms: number }
   | { readonly kind: 'key'; readonly key: number }
   | { readonly kind: 'revoke'; readonly key: number }
-  | { readonly kind: 'plan'; readonly key: number };
+  | { readonly kind: 'plan'; readonly key: number }
+  | { readonly kind: 'fault'; readonly status: number; readonly probability: number; readonly forMs: number }
+  | { readonly kind: 'freeze'; readonly frozen: boolean }
+  | { readonly kind: 'space' };
 
 const move: fc.Arbitrary<Move> = fc.oneof(
   fc.record({
@@ -23,6 +26,14 @@ const move: fc.Arbitrary<Move> = fc.oneof(
   fc.record({ kind: fc.constant('key' as const), key: fc.nat(9) }),
   fc.record({ kind: fc.constant('revoke' as const), key: fc.nat(9) }),
   fc.record({ kind: fc.constant('plan' as const), key: fc.nat(9) }),
+  fc.record({
+    kind: fc.constant('fault' as const),
+    status: fc.constantFrom(500, 503),
+    probability: fc.double({ min: 0, max: 1, noNaN: true }),
+    forMs: fc.integer({ min: 1, max: 200_000 }),
+  }),
+  fc.record({ kind: fc.constant('freeze' as const), frozen: fc.boolean() }),
+  fc.record({ kind: fc.constant('space' as const) }),
 );
 
 /** Makes the moves and writes down everything the mock said. Keys come and go; `keys` holds the ones in use. */
@@ -46,12 +57,29 @@ class Story {
 
   async #make(next: Move): Promise<unknown> {
     if (next.kind === 'advance') return await this.mock.clock.advance(next.ms);
+    if (next.kind === 'fault') return this.mock.faults.add({ ...next, kind: 'status' });
+    if (next.kind === 'freeze') return this.#freeze(next.frozen);
+    if (next.kind === 'space') return await this.#openSpace();
     if (next.kind === 'key') return this.keys.push(this.mock.createKey({ plan: 'free' }));
     const key = this.keys[next.key % Math.max(1, this.keys.length)];
     if (key === undefined) return 'no key yet';
     if (next.kind === 'revoke') return this.mock.keys.revoke(key.id);
     if (next.kind === 'plan') return this.mock.accounts.setPlan(key.accountId, 'developer');
     return await this.#send(key.key, next.path, next.times);
+  }
+
+  #freeze(frozen: boolean) {
+    if (frozen) this.mock.clock.freeze();
+    else this.mock.clock.resume();
+    return this.mock.clock.isFrozen;
+  }
+
+  async #openSpace() {
+    await using space = this.mock.space();
+    const answer = await this.mock.fetch(`${this.mock.baseUrl}/api/v1/latest`, {
+      headers: { authorization: space.key },
+    });
+    return [space.name, space.key, answer.status, await answer.text()];
   }
 
   async #send(key: string, path: string, times: number) {
@@ -74,6 +102,7 @@ test.each(WINDOWS)(
         const snapshot = JSON.parse(JSON.stringify(original.mock.snapshot()));
         const copy = createMockServer({ seed: 99, clock: CLOCK });
         copy.restore(snapshot);
+        const fork = original.mock.fork();
 
         const first = await new Story(original.mock, original.keys).play(after);
         original.mock.restore(snapshot);
@@ -81,6 +110,7 @@ test.each(WINDOWS)(
 
         expect(again.transcript).toEqual(first.transcript);
         expect((await new Story(copy, original.keys).play(after)).transcript).toEqual(first.transcript);
+        expect((await new Story(fork, original.keys).play(after)).transcript).toEqual(first.transcript);
       }),
       { numRuns: 12 },
     );
@@ -165,4 +195,51 @@ test('a snapshot that contradicts itself is refused, and nothing is restored', (
   expect(() => mock.restore(broken)).toThrow('The snapshot has no account "account_1" for key_1.');
 
   expect(JSON.stringify(mock.snapshot())).toBe(before);
+});
+
+test('a fork goes its own way, and so does the original', async () => {
+  const mock = createMockServer({ clock: CLOCK, seed: 7, latest: () => ({ from: 'the options' }) });
+  const { id, key } = mock.createKey();
+  await mock.clock.advance(5000);
+  const untouched = JSON.stringify(mock.snapshot());
+
+  const fork = mock.fork();
+  expect(JSON.stringify(fork.snapshot())).toBe(untouched);
+  const answer = await fork.fetch(`${fork.baseUrl}/api/v1/latest`, { headers: { authorization: key } });
+  fork.faults.add({ kind: 'hang' });
+  fork.behaviour.set('hostile');
+  await fork.clock.advance(1000);
+
+  expect(JSON.parse(await answer.text()).data).toEqual({ from: 'the options' });
+  expect(JSON.stringify(mock.snapshot())).toBe(untouched);
+  mock.keys.revoke(id);
+  expect(fork.keys.get(id)).toMatchObject({ state: 'active', monthlyUsed: 1 });
+});
+
+test('snapshots are kept by name, survive a way back, and can be forgotten', async () => {
+  const mock = createMockServer({ clock: CLOCK });
+  const { id } = mock.createKey();
+  expect(mock.snapshots.save('fresh')).toBe('fresh');
+  mock.keys.setUsage(id, { month: 999 });
+  expect(mock.snapshots.save()).toBe('snapshot_2');
+
+  mock.snapshots.restore('fresh');
+  expect(mock.keys.get(id).monthlyUsed).toBe(0);
+  mock.snapshots.restore('snapshot_2');
+  expect(mock.keys.get(id).monthlyUsed).toBe(999);
+  expect(mock.snapshots.list()).toEqual(['fresh', 'snapshot_2']);
+  mock.snapshots.delete('fresh');
+
+  const missing = expect.objectContaining({ code: 'not_found', message: expect.stringContaining('"fresh"') });
+  expect(() => mock.snapshots.restore('fresh')).toThrow(missing);
+  expect(() => mock.snapshots.delete('fresh')).toThrow(missing);
+  expect(() => mock.snapshots.save('a b')).toThrow(/^name is "a b"/);
+});
+
+test('a hundred snapshots are enough; one that is there can still be replaced', () => {
+  const mock = createMockServer({ clock: CLOCK });
+  for (let count = 0; count < 100; count += 1) mock.snapshots.save();
+
+  expect(() => mock.snapshots.save()).toThrow(expect.objectContaining({ code: 'too_many_snapshots' }));
+  expect(mock.snapshots.save('snapshot_7')).toBe('snapshot_7');
 });

@@ -24,6 +24,7 @@ export const mockCommand: CommandSpec = {
     new Option('--now <time>', 'start the clock there, e.g. 2026-01-31T23:59:00Z').argParser(parseTime),
     new Option('--behaviour <preset|file>', 'documented, lenient, hostile, or a file of switches'),
     new Option('--replay <file>', 'answer latest from recorded answers'),
+    new Option('--state <file>', 'keep accounts, keys and what they used there; go on from it if it exists'),
   ],
   examples: [
     { command: 'fxrates mock', comment: 'prints the URL on stdout, the rest on stderr' },

@@ -1,5 +1,6 @@
+import { createHash } from 'node:crypto';
 import type { PlanName } from '../../generated/service.ts';
-import type { MockServer, MockServerOptions } from '../../mock-server/index.ts';
+import type { CreatedKey, MockServer, MockServerOptions } from '../../mock-server/index.ts';
 import { CliError, usageError } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { readBehaviour, readReplay } from './mock-files.ts';
@@ -15,6 +16,8 @@ export interface MockOptions {
   readonly behaviour?: string;
   /** The path of a file. */
   readonly replay?: string;
+  /** The path of a file, which may not be there yet. */
+  readonly state?: string;
 }
 
 /** A mock server that listens, with a key to use it. */
@@ -29,14 +32,20 @@ export interface RunningMock {
 }
 
 /** Starts a mock server on `port`, loaded only now, because no other command needs it. */
-export async function startMock({ host, plan, seed, now, ...paths }: MockOptions, port: number): Promise<RunningMock> {
+export async function startMock(
+  { host, plan, seed, now, state, ...paths }: MockOptions,
+  port: number,
+): Promise<RunningMock> {
   const [behaviour, replay] = await Promise.all([readBehaviour(paths.behaviour), readReplay(paths.replay)]);
   const clock = { mode: 'real', ...(now === undefined ? {} : { now }) } as const;
   const mock = await createMock({ seed, clock, behaviour, replay });
-  const { key } = mock.createKey({ plan });
-  const listening = await mock.serve({ port, host }).catch((cause: unknown) => {
-    throw cannotListen(cause, { host, port });
+  const first = mock.createKey({ plan });
+  const listening = await mock.serve({ port, host, state }).catch((cause: unknown) => {
+    throw cannotUse(cause, state) ?? cannotListen(cause, { host, port });
   });
+  // What the command line says goes before what the file remembers.
+  if (behaviour !== undefined) mock.behaviour.set(behaviour);
+  const key = works(first, plan, mock) ? first.key : mock.createKey({ plan }).key;
   const { url, adminUrl, dashboardUrl } = listening;
   return { server: mock, url, key, adminUrl, dashboardUrl, close: () => listening.close() };
 }
@@ -50,6 +59,20 @@ async function createMock(options: MockServerOptions): Promise<MockServer> {
     if (!(error instanceof MockServerError)) throw error;
     throw usageError(error.message.replace(/\.$/, ''));
   }
+}
+
+/** A state from a file knows the key of the run before, if that had the same seed: then it can be shown again. */
+function works({ id, key }: CreatedKey, plan: PlanName, mock: MockServer): boolean {
+  const { accounts, keys } = mock.snapshot();
+  const hash = createHash('sha256').update(key).digest('hex');
+  const known = keys.find((record) => record.id === id && record.hash === hash && record.revokedAt === null);
+  return accounts.some((account) => account.id === known?.accountId && account.plan === plan);
+}
+
+function cannotUse(error: unknown, state: string | undefined): CliError | undefined {
+  const isOfState = error instanceof Error && 'code' in error && error.code === 'state_unusable';
+  if (state === undefined || !isOfState) return undefined;
+  return new CliError(error.message.replace(/\.$/, ''), { code: 'file', exitCode: exitCodes.usage, cause: error });
 }
 
 function cannotListen(cause: unknown, { host, port }: { readonly host: string; readonly port: number }): unknown {

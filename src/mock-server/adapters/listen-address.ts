@@ -5,7 +5,8 @@ import type { ServeOptions } from './node-server.ts';
 /** Lets the server listen where the options say, if that is allowed and free. */
 export async function listen(server: Server, options: ServeOptions): Promise<void> {
   const { port = 0, host = '127.0.0.1', allowRemote = false, ...unknown } = options;
-  for (const [name, value] of Object.entries(unknown)) throw invalidOption(name, value, 'port, host or allowRemote');
+  for (const [name, value] of Object.entries(unknown))
+    throw invalidOption(name, value, 'port, host, allowRemote or state');
   if (!Number.isInteger(port) || port < 0 || port > 65_535) {
     throw invalidOption('port', port, 'a whole number from 0, any free port, to 65535');
   }

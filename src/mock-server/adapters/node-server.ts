@@ -1,4 +1,4 @@
-import { once } from 'node:events';
+import { once, setMaxListeners } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -37,6 +37,11 @@ export interface ServeOptions {
   readonly host?: string | undefined;
   /** Lets `host` be an address that other machines reach. Default: false. */
   readonly allowRemote?: boolean | undefined;
+  /**
+   * A file to keep the state in: read before the server listens, if it is there, and written soon after each request
+   * and when the server is closed. For one server at a time. Default: none.
+   */
+  readonly state?: string | undefined;
 }
 
 export interface ServerContext {
@@ -45,13 +50,18 @@ export interface ServerContext {
   readonly now: () => number;
   /** Asked first; answers what is not the emulated service. */
   readonly admin: Admin;
+  /** Called after each answer, whatever was asked. */
+  readonly onAnswered?: (() => void) | undefined;
 }
 
 /** Serves the mock over node:http. */
-export async function serve(options: ServeOptions, { exchange, now, admin }: ServerContext): Promise<ListeningServer> {
+export async function serve(options: ServeOptions, context: ServerContext): Promise<ListeningServer> {
+  const { exchange, now, admin, onAnswered } = context;
   const inHand = new Set<Promise<void>>();
   const closing = new AbortController();
+  setMaxListeners(0, closing.signal); // one per request that waits, taken away with it: no leak
   const server = createServer(LIMITS, (incoming, outgoing) => {
+    if (onAnswered !== undefined) outgoing.once('close', onAnswered);
     if (admin(incoming, outgoing)) return;
     const answered = receive(incoming, outgoing, { exchange, closing: closing.signal });
     if (answered === undefined) return;

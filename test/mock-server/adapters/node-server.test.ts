@@ -102,7 +102,7 @@ test.each([
     'host is "0.0.0.0"; expected a loopback address such as 127.0.0.1; allowRemote: true takes others',
   ],
   [{ host: '192.168.1.1' }, 'host is "192.168.1.1"'],
-  [{ hots: '127.0.0.1' } as never, 'hots is "127.0.0.1"; expected port, host or allowRemote'],
+  [{ hots: '127.0.0.1' } as never, 'hots is "127.0.0.1"; expected port, host, allowRemote or state'],
 ])('%j is refused before anything listens', async (options, message) => {
   await expect(newMock().serve(options)).rejects.toThrow(message);
 });

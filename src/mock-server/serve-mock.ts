@@ -1,0 +1,53 @@
+import { randomBytes } from 'node:crypto';
+import { type ListeningServer, type RunningServer, type ServeOptions, serve } from './adapters/node-server.ts';
+import { createAdmin } from './admin/admin.ts';
+import { ADMIN_ROOT } from './admin/admin-root.ts';
+import type { MockServer, MockServerParts } from './mock-server.ts';
+import { invalidOption } from './mock-server-error.ts';
+import { KeptState } from './state/kept-state.ts';
+
+export interface Serving {
+  readonly mock: MockServer;
+  readonly parts: MockServerParts;
+  readonly onClose: () => void;
+}
+
+/** A mock on a port, with its pages and its admin API; with its state in a file, if `options.state` names one. */
+export async function serveMock(options: ServeOptions, { mock, parts, onClose }: Serving): Promise<RunningServer> {
+  const { state, ...address } = options;
+  const { exchange, clock, journal, sockets, ways, spaces } = parts;
+  const adminToken = randomBytes(32).toString('base64url');
+  const admin = createAdmin({ target: { mock, journal, spaces }, token: adminToken, host: options.host });
+  const kept = state === undefined ? undefined : await KeptState.open(checkedPath(state), mock, clock);
+  const onAnswered = kept === undefined ? undefined : () => kept.noteChange();
+  const server = await serve(address, { exchange, now: () => clock.now(), admin, onAnswered });
+  await begin(kept, server);
+  const ends = [sockets.expect(), ways.open('socket'), onClose];
+  const end = async () => {
+    await server.close();
+    for (const endOne of ends) endOne();
+    await kept?.close();
+  };
+  let closed: Promise<void> | undefined;
+  const close = () => {
+    closed ??= end();
+    return closed;
+  };
+  const adminUrl = `${server.url}${ADMIN_ROOT}/#token=${adminToken}`;
+  const pages = { adminUrl, adminToken, dashboardUrl: `${server.url}/dashboard` };
+  return { ...server, ...pages, close, [Symbol.asyncDispose]: close };
+}
+
+async function begin(kept: KeptState | undefined, server: ListeningServer): Promise<void> {
+  try {
+    await kept?.begin();
+  } catch (error) {
+    await server.close();
+    throw error;
+  }
+}
+
+function checkedPath(path: unknown): string {
+  if (typeof path === 'string' && path !== '') return path;
+  throw invalidOption('state', path, 'the path of a file');
+}

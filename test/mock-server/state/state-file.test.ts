@@ -1,0 +1,183 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { connectMockServer, createMockServer } from '../../../src/mock-server/index.ts';
+import { readStateFile } from '../../../src/mock-server/state/state-file.ts';
+import { until } from '../../helpers/until.ts';
+
+const newFolder = () => mkdtempSync(join(tmpdir(), 'fxrates-state-'));
+
+function start(program: string, args: readonly string[]) {
+  return fork(join(import.meta.dirname, '../../helpers', program), args, { execArgv: ['--import', 'tsx'] });
+}
+
+async function kill(child: ReturnType<typeof start>): Promise<void> {
+  const gone = once(child, 'exit');
+  child.kill('SIGKILL');
+  await gone;
+}
+
+const CLOCK = { mode: 'virtual', autoAdvance: false } as const;
+
+test('a mock goes on from its state file: keys, what they used, windows, clock, switches, faults, outbox', async () => {
+  const state = join(newFolder(), 'state.json');
+  const mock = createMockServer({ clock: CLOCK, seed: 7 });
+  const server = await mock.serve({ state });
+  const { key, id } = mock.createKey();
+  mock.behaviour.set({ rateWindow: 'token-bucket' });
+  mock.faults.add({ kind: 'latency', latencyMs: 0, times: 5 });
+  await mock.clock.advance(1234);
+  await fetch(`${server.url}/api/v1/latest`, { headers: { authorization: key } });
+  await server.close();
+
+  const again = createMockServer({ clock: CLOCK });
+  await using next = await again.serve({ state });
+
+  expect(again.snapshot()).toEqual(mock.snapshot());
+  expect(again.keys.get(id).monthlyUsed).toBe(1);
+  expect((await fetch(`${next.url}/api/v1/quota`, { headers: { authorization: key } })).status).toBe(200);
+  expect(readFileSync(state, 'utf8')).not.toContain(key.slice(-48));
+  expect(statSync(state).mode & 0o077).toBe(0);
+});
+
+test('a server that is killed loses nothing that it had answered a moment before', async () => {
+  const state = join(newFolder(), 'state.json');
+  const child = start('state-serving-process.ts', [state]);
+  const [{ key, url, adminUrl }] = await once(child, 'message');
+  const used = async () => (await readStateFile(state))?.snapshot.keys[0]?.used;
+
+  for (let call = 0; call < 3; call += 1) await fetch(`${url}/api/v1/latest`, { headers: { authorization: key } });
+  await until(async () => (await used()) === 3);
+  await connectMockServer(adminUrl).keys.setUsage('key_1', { month: 500 });
+  await until(async () => (await used()) === 500);
+  await kill(child);
+
+  const mock = createMockServer();
+  await using _ = await mock.serve({ state });
+  expect(mock.keys.get('key_1').monthlyUsed).toBe(500);
+  expect(new Date(mock.clock.now()).toISOString()).toMatch(/^2026-01-15T00:/);
+});
+
+test('kill -9 in the middle of a write leaves a whole file, the old one or the new', async () => {
+  const folder = newFolder();
+  const interrupted: boolean[] = [];
+  for (let round = 0; round < 3; round += 1) {
+    const path = join(folder, `state-${round}.json`);
+    const child = start('state-writing-process.ts', [path, '5000']);
+    await once(child, 'message');
+    // At a different point of the writing each time.
+    await until(() => existsSync(`${path}.tmp`) && statSync(`${path}.tmp`).size >= round * 400_000);
+    await kill(child);
+
+    interrupted.push(existsSync(`${path}.tmp`));
+    const saved = await readStateFile(path);
+    expect(saved?.snapshot.keys).toHaveLength(5000 + (saved?.savedAt ?? 0));
+  }
+
+  expect(interrupted).toContain(true);
+});
+
+test('what a killed writer left behind is in nobody’s way', async () => {
+  const state = join(newFolder(), 'state.json');
+  writeFileSync(`${state}.tmp`, '{"format":');
+  const mock = createMockServer();
+
+  await (await mock.serve({ state })).close();
+
+  expect(existsSync(`${state}.tmp`)).toBe(false);
+  expect((await readStateFile(state))?.snapshot.keys).toEqual([]);
+});
+
+const whole = { format: 'fxrates-mock-state', version: 1, savedAt: 0, snapshot: createMockServer().snapshot() };
+const withSnapshot = (change: object) => JSON.stringify({ ...whole, snapshot: { ...whole.snapshot, ...change } });
+
+test.each([
+  ['', 'is damaged: it is not a JSON object; put back a copy of it, or move it away to begin anew.'],
+  [JSON.stringify(whole).slice(0, -9), 'is damaged: it is not a JSON object'],
+  ['[]', 'is something else than the state of a mock server, and is left as it is; name another file.'],
+  ['{"name":"my-package"}', 'is something else than the state of a mock server'],
+  [
+    JSON.stringify({ ...whole, version: 2 }),
+    'has version 2, and this fxrates reads version 1; use the fxrates that wrote it, or move it away to begin anew.',
+  ],
+  [withSnapshot({ keys: [{ id: 'key_1' }] }), 'is damaged: snapshot.keys.0.accountId: '],
+  [withSnapshot({ behaviour: { rateWindow: 'round' } }), 'is damaged: behaviour.rateWindow must be '],
+  [withSnapshot({ lastKey: undefined }), 'is damaged: snapshot.lastKey: '],
+])('a file with %s is refused by name, and stays as it is', async (text, message) => {
+  const state = join(newFolder(), 'state.json');
+  writeFileSync(state, text);
+
+  const serving = createMockServer().serve({ state });
+
+  await expect(serving).rejects.toMatchObject({ name: 'MockServerError', code: 'state_unusable' });
+  await expect(serving).rejects.toThrow(`The state file ${state} ${message}`);
+  expect(readFileSync(state, 'utf8')).toBe(text);
+});
+
+test('a place that cannot be written is told before anything is served', async () => {
+  const state = join(newFolder(), 'no', 'such', 'folder', 'state.json');
+
+  await expect(createMockServer().serve({ state })).rejects.toThrow(
+    `The state file ${state} cannot be written (ENOENT); make room for it, or name another file.`,
+  );
+});
+
+test('a switch that is younger than the file has its default', async () => {
+  const state = join(newFolder(), 'state.json');
+  const { rateWindow: _, ...older } = whole.snapshot.behaviour;
+  writeFileSync(state, withSnapshot({ behaviour: older }));
+  const mock = createMockServer({ behaviour: { rateWindow: 'token-bucket' } });
+
+  await using _server = await mock.serve({ state });
+
+  expect(mock.behaviour.values.rateWindow).toBe('sliding-log');
+});
+
+test('real time goes on while the mock is not served; a frozen clock stands still', async () => {
+  const hourAgo = Date.now() - 3_600_000;
+  const resumed = async (frozen: boolean) => {
+    const state = join(newFolder(), 'state.json');
+    const snapshot = { ...whole.snapshot, now: Date.UTC(2026, 0, 15), frozen };
+    writeFileSync(state, JSON.stringify({ ...whole, savedAt: hourAgo, snapshot }));
+    const mock = createMockServer();
+    await using _ = await mock.serve({ state });
+    return new Date(mock.clock.now()).toISOString();
+  };
+
+  expect(await resumed(false)).toMatch(/^2026-01-15T01:0/);
+  expect(await resumed(true)).toBe('2026-01-15T00:00:00.000Z');
+});
+
+test('a link to the file stays a link', async () => {
+  const folder = newFolder();
+  const [target, state] = [join(folder, 'real.json'), join(folder, 'link.json')];
+  writeFileSync(target, JSON.stringify(whole));
+  symlinkSync(target, state);
+
+  await (await createMockServer({ seed: 9 }).serve({ state })).close();
+
+  expect(JSON.parse(readFileSync(target, 'utf8')).savedAt).toBeGreaterThan(0);
+});
+
+test('a fault of the disk while serving is warned of, and thrown when the server is closed', async () => {
+  const folder = newFolder();
+  const state = join(folder, 'state.json');
+  const mock = createMockServer();
+  const server = await mock.serve({ state });
+  writeFileSync(join(folder, 'file'), '');
+  const warned = once(process, 'warning');
+  const { rmSync } = await import('node:fs');
+  rmSync(folder, { recursive: true });
+
+  await fetch(`${server.url}/api/v1/latest`);
+
+  expect((await warned)[0]).toMatchObject({ name: 'FxratesMockWarning', message: expect.stringContaining(state) });
+  await expect(server.close()).rejects.toMatchObject({ code: 'state_unusable' });
+});
+
+test.each([[''], [7 as unknown as string]])('%j is no path of a state file', async (state) => {
+  await expect(createMockServer().serve({ state })).rejects.toThrow(/^state is .*; expected the path of a file\.$/);
+});
