@@ -43,7 +43,6 @@ export default defineConfig((cli) => [
     noExternal: [/^(?!undici$|msw$)/],
     external: ['msw', 'undici'],
     esbuildPlugins: [panelFiles],
-    minify: true,
     banner: {
       // commander is CommonJS and asks for Node's modules by `require`.
       js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
