@@ -13,6 +13,8 @@ const ENOUGH_OF_LIMIT = 0.1;
 const CHANCE_CALLS = 2;
 /** Below this part of the told rate, measured in the last second, a refusal is not for going too fast. */
 const SLOW_RATE = 1.5;
+/** A fixed window of which less than half can be used is worse than none. */
+const LONGEST_GUARD_MS = WINDOW_MS / 2;
 /** A measured refill is a little too high: the last call came before the bucket was empty. */
 const MEASURED_RATE = 0.95;
 
@@ -40,13 +42,16 @@ export interface Acceptance {
   readonly isFirst: boolean;
 }
 
-/** A fixed window that began when the gate opened; the guard covers what is not known about its beginning. */
+/**
+ * A fixed window that began when the gate opened; the guard covers what is not known about its beginning. When nobody
+ * came for long, that is all: a guard of a minute would never let anybody through, and a log is safe for any window.
+ */
 function supposeFixed(beliefs: Beliefs, sentAt: number): void {
   const { trial, roundTrips } = beliefs;
   const startsAt = trial.boundaryAfter;
   const guardMs = trial.hint === 'long' ? 0 : sentAt + roundTrips.jitterMs - startsAt;
   beliefs.trial = { ...trial, tries: 0 };
-  beliefs.window = { kind: 'fixed', startsAt, guardMs };
+  beliefs.window = guardMs <= LONGEST_GUARD_MS ? { kind: 'fixed', startsAt, guardMs } : { kind: 'log' };
 }
 
 /** Rule for a refusal after the gate opened: a bucket, a limit per second, or a smaller limit than was thought. */

@@ -132,6 +132,26 @@ test('without a hint it tries after 1, 2, 4 … s, at the next full minute of th
   expect(core.view().gateAt).toBe(36_500);
 });
 
+test.each([20_000, 55_000, 114_000, 3_600_000])(
+  'a try that comes %i ms after its gate has opened leaves the next calls their slots',
+  (lateMs) => {
+    const { core, ask, accept, refuse } = setUp(3);
+    ask(0);
+    refuse(0);
+    const sentAt = core.view().gateAt + lateMs;
+    for (let call = 0; call < 3; call += 1) {
+      ask(sentAt + call * 200);
+      accept(sentAt + call * 200);
+    }
+
+    const slotAt = core.slotAt(sentAt + 1_000, 0);
+
+    expect(core.view().window).not.toBe('unknown');
+    expect(slotAt).toBeLessThanOrEqual(sentAt + 2 * MINUTE);
+    expect(ask(slotAt).n).toBeGreaterThan(0);
+  },
+);
+
 test('refused although it has not used its limit, it takes what it got for its share, and asks for more later', () => {
   const { core, ask, accept, refuse } = usedUp(59_900);
   ask(60_200);

@@ -98,3 +98,16 @@ test('a client that has gone is not waited for', async () => {
   await expect(hanging).rejects.toThrow(/abort/);
   await it.close();
 });
+
+test('a crowd that waits at once is no reason to warn of a leak', async () => {
+  await using it = await serving();
+  it.mock.faults.add({ kind: 'latency', latencyMs: 1000 });
+  const warnings: unknown[] = [];
+  const note = (warning: unknown) => warnings.push(warning);
+  process.on('warning', note);
+
+  await Promise.all(Array.from({ length: 20 }, () => fetch(`${it.url}/api/v1/quota`).then((answer) => answer.text())));
+  process.off('warning', note);
+
+  expect(warnings).toEqual([]);
+});

@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest';
+import { CHAOS_FAULTS, SOCKET_FAULTS } from '../helpers/chaos-faults.ts';
+import { ChaosRun, chaosMock } from '../helpers/chaos-run.ts';
+
+/** The whole of it, 100,000 calls: `npx tsx bench/chaos/main.ts`. */
+test('through every fault each call ends, the books of client and mock agree, and nothing is left', async () => {
+  const report = await new ChaosRun({ seed: 20_261_121, calls: 6000, faults: CHAOS_FAULTS }).play();
+
+  expect(report.problems).toEqual([]);
+  expect(report.spent.client).toBe(report.spent.mock + report.spent.unseen);
+  // Not a quiet day: every ending has come, and most kinds of faults.
+  expect(Object.keys(report.endings)).toHaveLength(10);
+  expect(Object.values(report.struck).filter((times) => times > 0).length).toBeGreaterThan(7);
+});
+
+test('and so over a real socket', async () => {
+  await using mock = chaosMock();
+  const { url } = await mock.serve();
+  const via = { baseUrl: url, fetch: undefined };
+
+  const report = await new ChaosRun({ seed: 3, calls: 250, faults: SOCKET_FAULTS, mock, via, isExact: false }).play();
+
+  expect(report.problems).toEqual([]);
+  expect(report.endings['value']).toBeGreaterThan(100);
+  expect(Object.keys(report.endings).length).toBeGreaterThan(2);
+});

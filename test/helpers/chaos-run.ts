@@ -1,0 +1,221 @@
+import { getEventListeners } from 'node:events';
+import { resolveOptions } from '../../src/client/config/settings.ts';
+import { type CallOptions, type Clock, FxRates, FxRatesError, type FxRatesOptions } from '../../src/client/index.ts';
+import { ApiKey } from '../../src/client/keys/api-key.ts';
+import { KeyStates } from '../../src/client/state/key-states.ts';
+import { createMockServer, type MockServer } from '../../src/mock-server/index.ts';
+import { type ChaosFault, SERVED } from './chaos-faults.ts';
+import { seededRandom } from './limits-random.ts';
+
+export interface ChaosOptions {
+  readonly seed: number;
+  readonly calls: number;
+  readonly faults: readonly ChaosFault[];
+  /** How the client reaches the mock, beside the mock's own `fetch`. */
+  readonly via?: Pick<FxRatesOptions, 'baseUrl' | 'fetch'>;
+  /** Over a socket nobody knows whether the request of one who left had arrived: the client counts it. Default: true. */
+  readonly isExact?: boolean;
+  readonly mock?: MockServer;
+}
+
+export interface ChaosReport {
+  /** How many calls ended how: `'value'`, or the kind of the error. */
+  readonly endings: Readonly<Record<string, number>>;
+  /** Everything that must not be. */
+  readonly problems: readonly string[];
+  /** Requests that the client takes for counted, and that the service has counted or a fault has kept from it. */
+  readonly spent: { readonly client: number; readonly mock: number; readonly unseen: number };
+  /** How often each kind of fault struck. */
+  readonly struck: Readonly<Record<string, number>>;
+  readonly virtualHours: number;
+}
+
+const CALLS_PER_KEY = 125;
+const PLANS = ['free', 'developer', 'developer', 'unlimited'] as const;
+const DEADLINES_MS = [90_000, 90_000, 60_000, 5_000, 200];
+
+/** A mock whose quota month has just begun: a whole run fits into it, so that what was used stays counted. */
+export function chaosMock(): MockServer {
+  return createMockServer({ clock: { mode: 'virtual', now: '2026-03-01T00:00:01Z' }, journalSize: 10 });
+}
+
+/**
+ * One client against a mock on which everything goes wrong, in the time of the mock. Every few hundred calls there are
+ * other faults, and the key is revoked: the client finds out, asks for the next one and goes on.
+ */
+export class ChaosRun {
+  readonly #options: ChaosOptions;
+  readonly #random;
+  readonly #mock: MockServer;
+  readonly #clock: CountingClock;
+  readonly #fx: FxRates;
+  readonly #states: KeyStates;
+  readonly #problems: string[] = [];
+  readonly #endings: Record<string, number> = {};
+  readonly #struck: Record<string, number> = {};
+  readonly #spent = { client: 0, mock: 0, unseen: 0 };
+  #key = '';
+
+  constructor(options: ChaosOptions) {
+    this.#options = options;
+    this.#random = seededRandom(options.seed);
+    this.#mock = options.mock ?? chaosMock();
+    this.#clock = new CountingClock(this.#mock.clock);
+    const settings: FxRatesOptions = {
+      ...this.#mock.clientOptions(),
+      ...options.via,
+      clock: this.#clock,
+      apiKey: () => this.#key,
+      random: () => this.#random(),
+      logger: { warn: () => undefined },
+    };
+    this.#fx = new FxRates(settings);
+    this.#states = new KeyStates(resolveOptions(settings));
+  }
+
+  async play(): Promise<ChaosReport> {
+    const startedAt = this.#clock.now();
+    for (let done = 0; done < this.#options.calls; done += CALLS_PER_KEY) {
+      await this.#playKey(Math.min(CALLS_PER_KEY, this.#options.calls - done));
+    }
+    const virtualHours = (this.#clock.now() - startedAt) / 3_600_000;
+    return { endings: this.#endings, problems: this.#problems, spent: this.#spent, struck: this.#struck, virtualHours };
+  }
+
+  /** The life of a key: some calls, some faults; then it is revoked, and the books must agree. */
+  async #playKey(calls: number): Promise<void> {
+    const { id, key } = this.#mock.createKey({ plan: this.#pick(PLANS) });
+    this.#key = key;
+    const usedBefore = this.#isLikely(0.2) ? this.#endOfMonth(id) : 0;
+    const faults = this.#addFaults(id);
+    this.#mock.faults.add({ kind: 'latency', latencyMs: 1 + this.#below(400), match: { ...SERVED, keyId: id } });
+    for (let left = calls; left > 0; ) {
+      const burst = Math.min(left, 1 + this.#below(50));
+      await Promise.all(Array.from({ length: burst }, () => this.#call()));
+      await this.#clock.sleep(this.#below(90_000));
+      left -= burst;
+    }
+    await this.#balance(key, this.#mock.keys.get(id).monthlyUsed - usedBefore, faults);
+    await this.#recover(id);
+    this.#mock.keys.revoke(id);
+  }
+
+  /** When nothing goes wrong any more, neither does the client, after the minute or two that it may keep away. */
+  async #recover(keyId: string): Promise<void> {
+    this.#mock.faults.clear();
+    this.#mock.keys.setUsage(keyId, { month: 0 });
+    await this.#clock.sleep(120_000);
+    const served = await this.#fx.latest({ n: 'last' }, { deadlineMs: 150_000 }).catch(String);
+    this.#expect(typeof served === 'object', `does not recover: ${served}`);
+  }
+
+  #endOfMonth(id: string): number {
+    const month = 1000 - this.#below(60);
+    this.#mock.keys.setUsage(id, { month });
+    return month;
+  }
+
+  /** For this key alone: what still comes with the one before it, that one has to answer for. */
+  #addFaults(keyId: string): readonly { readonly id: string; readonly looksCounted: boolean }[] {
+    return Array.from({ length: this.#below(10) }, () => {
+      const { fault, looksCounted = false } = this.#pick(this.#options.faults);
+      const often = fault.kind === 'retry-after' ? { probability: 0.8 } : { probability: this.#random() / 3 };
+      return { id: this.#mock.faults.add({ ...fault, ...often, match: { ...fault.match, keyId } }).id, looksCounted };
+    });
+  }
+
+  async #balance(key: string, charged: number, added: readonly { id: string; looksCounted: boolean }[]): Promise<void> {
+    const state = this.#states.of(ApiKey.from(key));
+    let unseen = 0;
+    for (const { id, kind, struck } of this.#mock.faults.list()) {
+      this.#struck[kind] = (this.#struck[kind] ?? 0) + struck;
+      if (added.some((fault) => fault.id === id && fault.looksCounted)) unseen += struck;
+    }
+    const { spent } = state.ledger;
+    const faults = JSON.stringify(this.#mock.faults.list());
+    const isRight = (this.#options.isExact ?? true) ? spent === charged + unseen : spent >= charged + unseen;
+    this.#expect(isRight, `counted ${spent}, not ${charged} and ${unseen} unseen: ${faults}`);
+    this.#expect(state.isIdle(), `left in the queue: ${JSON.stringify(state.limits())}`);
+    this.#expect(this.#clock.pending === 0, `${this.#clock.pending} timers left: ${faults}`);
+    this.#spent.client += spent;
+    this.#spent.mock += charged;
+    this.#spent.unseen += unseen;
+  }
+
+  async #call(): Promise<void> {
+    const controller = new AbortController();
+    const { signal } = controller;
+    const deadlineMs = this.#pick(DEADLINES_MS);
+    const options: CallOptions = {
+      signal,
+      deadlineMs,
+      maxRetries: this.#below(3),
+      onLimit: this.#isLikely(0.1) ? 'throw' : 'wait',
+    };
+    const startedAt = this.#clock.now();
+    const leaves = this.#isLikely(0.1);
+    const leaving = leaves
+      ? this.#clock.sleep(this.#below(3_000), signal).then(
+          () => controller.abort(),
+          () => {},
+        )
+      : undefined;
+    const call = this.#isLikely(0.05) ? this.#fx.quota(options) : this.#fx.latest({ n: this.#below(40) }, options);
+    const ending = await call.then(
+      (data: object) => (typeof data === 'object' ? 'value' : `no data: ${String(data)}`),
+      (error: unknown) => (FxRatesError.is(error) ? error.kind : `a stranger: ${String(error)}`),
+    );
+    const lasted = this.#clock.now() - startedAt;
+    this.#endings[ending] = (this.#endings[ending] ?? 0) + 1;
+    this.#expect(KINDS.has(ending), ending);
+    this.#expect(lasted <= deadlineMs, `${ending} after ${lasted} of ${deadlineMs} ms`);
+    const listeners = getEventListeners(signal, 'abort').length;
+    if (leaving === undefined) this.#expect(listeners === 0, `${ending} left ${listeners} listeners`);
+    controller.abort();
+    await leaving;
+  }
+
+  #expect(holds: boolean, problem: string): void {
+    if (!holds) this.#problems.push(problem);
+  }
+
+  #below(end: number): number {
+    return Math.floor(this.#random() * end);
+  }
+
+  #isLikely(probability: number): boolean {
+    return this.#random() < probability;
+  }
+
+  #pick<T>(list: readonly T[]): T {
+    return list[this.#below(list.length)] as T;
+  }
+}
+
+/** A `ConfigError` is not among them: nothing here is a mistake of the caller. */
+const KINDS = new Set(
+  'value authentication rate_limited quota_exhausted request server network timeout aborted response'.split(' '),
+);
+
+/** Knows how many still sleep. */
+class CountingClock implements Clock {
+  pending = 0;
+  readonly #clock: Clock;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  now(): number {
+    return this.#clock.now();
+  }
+
+  async sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    this.pending += 1;
+    try {
+      await this.#clock.sleep(ms, signal);
+    } finally {
+      this.pending -= 1;
+    }
+  }
+}
