@@ -1,4 +1,5 @@
 export type { Fetch } from './adapters/fetch.ts';
+export { type InterceptedUndici, interceptUndici, type MswServer } from './adapters/intercept-undici.ts';
 export type { MswHandler } from './adapters/msw-handler.ts';
 export type { RunningServer, ServeOptions } from './adapters/node-server.ts';
 export { connectMockServer, type RemoteMockServer, type RemoteSpace } from './admin/connect-mock-server.ts';

@@ -10,10 +10,22 @@ export interface ResponseSink {
   begin(): boolean;
   /** Hands the answer over; waits where the reader does not keep up. Does nothing after an abort. */
   send(answer: MockResponse): Promise<void>;
+  /** The same for a body that comes bit by bit; rejects with what reading it throws. */
+  stream(head: ResponseHead, pieces: Pieces): Promise<void>;
+  /** Leaves the handler to somebody else; says whether an answer is still wanted. */
+  leave(): boolean;
   fail(error: Error): void;
   /** Aborts when no answer is wanted any more. */
   readonly gone: AbortSignal;
 }
+
+/** What an answer begins with. */
+export interface ResponseHead {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | readonly string[]>>;
+}
+
+export type Pieces = Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
 
 /** The handlers of undici 7 have `onRequestStart`; those of `fetch` in Node 20, and undici's own old ones, `onConnect`. */
 export function responseSink(handler: Dispatcher.DispatchHandler, aborted: () => Error): ResponseSink {
@@ -33,27 +45,44 @@ export function responseSink(handler: Dispatcher.DispatchHandler, aborted: () =>
     get gone() {
       return flow.gone;
     },
+    leave() {
+      const isWanted = !flow.isOver;
+      flow.isOver = true;
+      return isWanted;
+    },
     async send(answer) {
+      await sendAll(answer, bodyOf(answer, flow), { flow, steps });
       if (flow.isOver) return;
-      steps.head(answer);
-      await sendBody(answer, flow, steps);
-      if (!(await flow.isFree())) return;
       const { ending = 'whole' } = answer.delivery ?? {};
       if (ending !== 'whole') return fail(brokenConnection(ending));
+      flow.finish();
+      steps.end();
+    },
+    async stream(head, pieces) {
+      await sendAll(head, pieces, { flow, steps });
+      if (flow.isOver) return;
       flow.finish();
       steps.end();
     },
   };
 }
 
-async function sendBody(answer: MockResponse, flow: Flow, steps: Steps): Promise<void> {
-  for await (const piece of bodyOf(answer, flow)) {
+interface Sending {
+  readonly flow: Flow;
+  readonly steps: Steps;
+}
+
+async function sendAll(head: ResponseHead, pieces: Pieces, { flow, steps }: Sending): Promise<void> {
+  if (flow.isOver) return;
+  steps.head(head);
+  for await (const piece of pieces) {
     if (!(await flow.isFree())) return;
     steps.data(Buffer.from(piece));
   }
+  await flow.isFree();
 }
 
-function bodyOf(answer: MockResponse, flow: Flow): Iterable<Uint8Array> | AsyncIterable<Uint8Array> {
+function bodyOf(answer: MockResponse, flow: Flow): Pieces {
   if (answer.delivery !== undefined) return piecesOf(answer, answer.delivery, flow.gone);
   return answer.body.length > 0 ? [Buffer.from(answer.body)] : [];
 }
@@ -61,7 +90,7 @@ function bodyOf(answer: MockResponse, flow: Flow): Iterable<Uint8Array> | AsyncI
 /** What a handler is told, in this order. */
 interface Steps {
   readonly begin: (abort: (reason?: Error) => void) => void;
-  readonly head: (answer: MockResponse) => void;
+  readonly head: (head: ResponseHead) => void;
   readonly data: (chunk: Buffer) => void;
   readonly end: () => void;
   readonly error: (error: Error) => void;
@@ -134,7 +163,13 @@ function newSteps(handler: Dispatcher.DispatchHandler, flow: Flow): Steps {
       abort = abortRequest;
       handler.onRequestStart?.(controller, {});
     },
-    head: ({ status, headers }) => handler.onResponseStart?.(controller, status, { ...headers }, reasonPhrase(status)),
+    head: ({ status, headers }) => {
+      const given = Object.entries(headers).map(([name, value]) => [
+        name,
+        typeof value === 'string' ? value : [...value],
+      ]);
+      handler.onResponseStart?.(controller, status, Object.fromEntries(given), reasonPhrase(status));
+    },
     data: (chunk) => handler.onResponseData?.(controller, chunk),
     end: () => handler.onResponseEnd?.(controller, {}),
     error: (error) => handler.onResponseError?.(controller, error),
@@ -148,7 +183,9 @@ function oldSteps(handler: Dispatcher.DispatchHandler, flow: Flow): Steps {
   return {
     begin: (abort) => handler.onConnect?.(abort),
     head: ({ status, headers }) => {
-      const raw = Object.entries(headers).flatMap(([name, value]) => [Buffer.from(name), Buffer.from(value, 'latin1')]);
+      const raw = Object.entries(headers).flatMap(([name, values]) =>
+        [values].flat().flatMap((value) => [Buffer.from(name), Buffer.from(value, 'latin1')]),
+      );
       pauseIf(handler.onHeaders?.(status, raw, () => flow.resume(), reasonPhrase(status)));
     },
     data: (chunk) => pauseIf(handler.onData?.(chunk)),

@@ -1,0 +1,228 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
+import { bypass, HttpResponse, http, passthrough, ws } from 'msw';
+import { setupServer } from 'msw/node';
+import * as undici from 'undici';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type InterceptedUndici, interceptUndici } from '../../../src/mock-server/index.ts';
+
+const HOST = 'https://other.test';
+const server = setupServer();
+let intercepted: InterceptedUndici;
+let before: undici.Dispatcher;
+let real: Server;
+let url: string;
+
+beforeEach(async () => {
+  before = undici.getGlobalDispatcher();
+  intercepted = interceptUndici(server);
+  real = createServer(async (incoming, outgoing) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of incoming) chunks.push(chunk);
+    outgoing.end(`real ${incoming.method} ${incoming.url} ${Buffer.concat(chunks)}`);
+  });
+  real.listen(0, '127.0.0.1');
+  await once(real, 'listening');
+  url = `http://127.0.0.1:${(real.address() as AddressInfo).port}`;
+});
+
+afterEach(() => {
+  intercepted.close();
+  server.resetHandlers();
+  server.close();
+  real.closeAllConnections();
+  real.close();
+});
+
+async function ask(target: string, options: Parameters<typeof undici.request>[1] = {}) {
+  const { statusCode, headers, body } = await undici.request(target, options);
+  return { status: statusCode, headers, text: await body.text() };
+}
+
+test('undici.request asks the handlers of a server that somebody else made, added before or after', async () => {
+  server.use(http.get(`${HOST}/user/:id`, ({ params }) => HttpResponse.json({ id: params['id'] }, { status: 201 })));
+
+  expect(await ask(`${HOST}/user/7?x=1`)).toMatchObject({
+    status: 201,
+    headers: { 'content-type': 'application/json' },
+    text: '{"id":"7"}',
+  });
+});
+
+test('undici.fetch, undici.stream and a client with retries do, too', async () => {
+  server.use(http.get(`${HOST}/`, () => HttpResponse.text('mocked')));
+
+  expect(await (await undici.fetch(`${HOST}/`)).text()).toBe('mocked');
+  const retrying = new undici.RetryAgent(undici.getGlobalDispatcher());
+  expect((await ask(`${HOST}/`, { dispatcher: retrying })).text).toBe('mocked');
+});
+
+test('method, headers, query and body arrive; every cookie comes back', async () => {
+  server.use(
+    http.post(`${HOST}/echo`, async ({ request }) => {
+      const headers = new Headers([
+        ['set-cookie', 'a=1'],
+        ['set-cookie', 'b=2'],
+      ]);
+      const text = `${new URL(request.url).search} ${request.headers.get('x-name')} ${await request.text()}`;
+      return new HttpResponse(text, { headers });
+    }),
+  );
+
+  const answer = await ask(`${HOST}/echo`, {
+    method: 'POST',
+    query: { base: 'EUR' },
+    headers: { 'x-name': 'ada' },
+    body: Readable.from(['one ', 'two']),
+  });
+
+  expect(answer.text).toBe('?base=EUR ada one two');
+  expect(answer.headers['set-cookie']).toEqual(['a=1', 'b=2']);
+});
+
+test('what no handler answers goes on its way, with its body, also one that can be read only once', async () => {
+  server.use(http.post(`${url}/other`, () => HttpResponse.text('mocked')));
+
+  expect((await ask(`${url}/get`)).text).toBe('real GET /get ');
+  expect((await ask(`${url}/post`, { method: 'POST', body: 'text' })).text).toBe('real POST /post text');
+  const fetched = await undici.fetch(`${url}/post`, { method: 'POST', body: 'fetched' });
+  expect(await fetched.text()).toBe('real POST /post fetched');
+  const stream = Readable.from(['one ', 'two']);
+  expect((await ask(`${url}/post`, { method: 'POST', body: stream })).text).toBe('real POST /post one two');
+});
+
+test('passthrough() and bypass() lead past the handlers', async () => {
+  let asked = 0;
+  server.use(
+    http.get(`${url}/a`, () => {
+      asked += 1;
+      return passthrough();
+    }),
+    http.get(`${url}/b`, () => HttpResponse.text('mocked')),
+  );
+
+  expect((await ask(`${url}/a`)).text).toBe('real GET /a ');
+  const { headers } = bypass(`${url}/b`);
+  expect((await ask(`${url}/b`, { headers: Object.fromEntries(headers) })).text).toBe('real GET /b ');
+  expect(asked).toBe(1);
+});
+
+test('a body that streams is read as it comes', async () => {
+  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+  const writer = writable.getWriter();
+  server.use(http.get(`${HOST}/stream`, () => new HttpResponse(readable)));
+
+  const { body } = await undici.request(`${HOST}/stream`);
+  const chunks = body[Symbol.asyncIterator]();
+  void writer.write(Buffer.from('one'));
+  expect(String((await chunks.next()).value)).toBe('one');
+  void writer.write(Buffer.from('two'));
+  expect(String((await chunks.next()).value)).toBe('two');
+  void writer.close();
+
+  expect((await chunks.next()).done).toBe(true);
+});
+
+test('a body that breaks off is an error of the reader', async () => {
+  const broken = new ReadableStream({
+    pull(controller) {
+      controller.error(new Error('cut'));
+    },
+  });
+  server.use(http.get(`${HOST}/stream`, () => new HttpResponse(broken)));
+
+  await expect(ask(`${HOST}/stream`)).rejects.toThrow('cut');
+});
+
+test.each([
+  ['before the handler answers', false],
+  ['while the body comes', true],
+])('an abort %s ends the request with its reason, and tells the handler', async (_, hasHead) => {
+  const controller = new AbortController();
+  let seen: AbortSignal | undefined;
+  server.use(
+    http.get(`${HOST}/slow`, ({ request }) => {
+      seen = request.signal;
+      return hasHead ? new HttpResponse(new ReadableStream()) : new Promise<never>(() => undefined);
+    }),
+  );
+
+  const asking = ask(`${HOST}/slow`, { signal: controller.signal });
+  const failed = asking.catch((error: unknown) => error);
+  while (seen === undefined) await new Promise((resolve) => setImmediate(resolve));
+  controller.abort(new Error('enough'));
+
+  expect(await failed).toMatchObject({ message: 'enough' });
+  expect(seen.aborted).toBe(true);
+});
+
+test('HttpResponse.error() and an error in a handler fail the request; a thrown response is the answer', async () => {
+  server.use(
+    http.get(`${HOST}/error`, () => HttpResponse.error()),
+    http.get(`${HOST}/bug`, () => {
+      throw new Error('a bug in a handler');
+    }),
+    http.get(`${HOST}/thrown`, () => {
+      throw HttpResponse.text('thrown', { status: 418 });
+    }),
+  );
+
+  await expect(ask(`${HOST}/error`)).rejects.toMatchObject({ code: 'UND_ERR_SOCKET' });
+  await expect(ask(`${HOST}/bug`)).rejects.toThrow('a bug in a handler');
+  expect(await ask(`${HOST}/thrown`)).toMatchObject({ status: 418, text: 'thrown' });
+});
+
+test('global fetch is msw’s alone: its handlers are asked once', async () => {
+  let asked = 0;
+  server.listen({ onUnhandledRequest: 'bypass' });
+  server.use(
+    http.get(`${url}/once`, () => {
+      asked += 1;
+    }),
+    http.get(`${HOST}/mocked`, () => HttpResponse.text('mocked')),
+  );
+
+  expect(await (await fetch(`${url}/once`)).text()).toBe('real GET /once ');
+  expect(asked).toBe(1);
+  expect(await (await fetch(`${HOST}/mocked`)).text()).toBe('mocked');
+  expect((await ask(`${HOST}/mocked`)).text).toBe('mocked');
+});
+
+test('a handler for one request answers one of ten at once; handlers for WebSockets are left alone', async () => {
+  server.use(
+    ws.link('wss://other.test/chat').addEventListener('connection', () => undefined),
+    http.get(`${url}/one`, () => HttpResponse.text('mocked'), { once: true }),
+  );
+
+  const answers = await Promise.all(Array.from({ length: 10 }, () => ask(`${url}/one`)));
+
+  expect(answers.filter(({ text }) => text === 'mocked')).toHaveLength(1);
+});
+
+test('closing puts the dispatcher and fetch back that were there', () => {
+  intercepted.close();
+  const { fetch } = globalThis;
+
+  {
+    using _ = interceptUndici(server);
+    expect(undici.getGlobalDispatcher()).not.toBe(before);
+  }
+
+  expect(undici.getGlobalDispatcher()).toBe(before);
+  expect(globalThis.fetch).toBe(fetch);
+});
+
+test('closing leaves a dispatcher alone that was set since; what that passes on is not asked any more', async () => {
+  server.use(http.get(`${url}/x`, () => HttpResponse.text('mocked')));
+  const ours = undici.getGlobalDispatcher();
+  const theirs = ours.compose((dispatch) => dispatch);
+  undici.setGlobalDispatcher(theirs);
+
+  intercepted.close();
+
+  expect(undici.getGlobalDispatcher()).toBe(theirs);
+  expect((await ask(`${url}/x`)).text).toBe('real GET /x ');
+  undici.setGlobalDispatcher(before);
+});
