@@ -1,18 +1,21 @@
-import { chmodSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createMockServer, type RunningServer } from '../../src/mock-server/index.ts';
 import { BUNDLE, hasBundle, Running } from '../helpers/cli-bundle.ts';
 import { readDocument } from '../helpers/document.ts';
 import { hasRedis, type RedisServer, startRedis } from '../helpers/redis-server.ts';
+import { isInstalled, testRunnerOf } from '../helpers/test-runners.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const pages = readdirSync(join(root, 'docs')).map((name) => `docs/${name}`);
 const documents = ['README.md', ...pages].map((name) => readDocument(root, name));
 const readme = documents[0]!;
-const withExamples = documents.filter(({ snippets, commands }) => snippets.length + commands.length > 0);
+const withExamples = documents.filter(
+  ({ snippets, commands, files }) => [...snippets, ...commands, ...files].length > 0,
+);
 
 const needsBuild = describe.skipIf(!hasBundle); // npm run build; `npm test` does it first
 const mock = createMockServer({ seed: 7 });
@@ -31,7 +34,8 @@ beforeAll(async () => {
   writeFileSync(join(binaries, 'fxrates'), `#!/bin/sh\nexec "${process.execPath}" "${BUNDLE}" "$@"\n`);
   chmodSync(join(binaries, 'fxrates'), 0o755);
   const { key } = mock.createKey({ plan: 'developer' });
-  const path = `${binaries}:${dirname(process.execPath)}:${process.env['PATH']}`;
+  symlinkSync(process.execPath, join(binaries, 'node'));
+  const path = `${binaries}:${process.env['PATH']}`;
   env = { FXRATES_BASE_URL: server.url, FXRATES_API_KEY: key, PATH: path, HOME: binaries };
   if (redis) env['REDIS_URL'] = redis.url;
 });
@@ -42,8 +46,16 @@ afterAll(async () => {
   for (const temporary of [folder, binaries]) rmSync(temporary, { recursive: true, force: true });
 });
 
-needsBuild.each(withExamples)('$name', ({ name, snippets, commands }) => {
-  const fileOf = (index: number) => join(folder, `${name.replaceAll('/', '-')}-${index}.ts`);
+needsBuild.each(withExamples)('$name', ({ name, snippets, commands, files }) => {
+  const pageFolder = () => join(folder, name.replaceAll('/', '-'));
+  const fileOf = (index: number) => join(pageFolder(), `snippet-${index}.ts`);
+  const runLine = (line: string) => new Running('sh', ['-c', `cd "$0" && ${line}`, pageFolder()], { env }).ended;
+
+  beforeAll(() => {
+    mkdirSync(pageFolder());
+    writeFileSync(join(pageFolder(), 'vitest.config.mjs'), 'export default {};'); // else vitest takes the project's own
+    for (const file of files) writeFileSync(join(pageFolder(), file.name), file.code);
+  });
 
   for (const [index, code] of snippets.entries()) {
     test.skipIf(code.includes('REDIS_URL') && !hasRedis)(`snippet ${index + 1} runs`, async () => {
@@ -58,9 +70,19 @@ needsBuild.each(withExamples)('$name', ({ name, snippets, commands }) => {
 
   for (const command of commands) {
     test(`the command runs: ${command}`, async () => {
-      const { code, stderr } = await new Running('sh', ['-c', command], { env }).ended;
+      const { code, stderr } = await runLine(command);
 
       expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
+    });
+  }
+
+  for (const file of files) {
+    const runner = testRunnerOf(file.name);
+    if (runner === undefined) continue; // used by another one, or by a command
+    test.skipIf(!isInstalled(runner))(`${file.name} passes under ${runner.name}`, async () => {
+      const { code, stdout, stderr } = await runLine(`${runner.line} ${file.name}`);
+
+      expect({ code, output: code === 0 ? '' : stdout + stderr }).toEqual({ code: 0, output: '' });
     });
   }
 
@@ -68,12 +90,20 @@ needsBuild.each(withExamples)('$name', ({ name, snippets, commands }) => {
     for (const [index, code] of snippets.entries()) writeFileSync(fileOf(index), code);
     const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
     const strict = '--noEmit --strict --exactOptionalPropertyTypes --module nodenext --target es2023 --types node';
-    const args = [tsc, ...strict.split(' '), ...snippets.map((_, index) => fileOf(index))];
+    const typed = files.filter((file) => file.name.endsWith('.ts')).map((file) => join(pageFolder(), file.name));
+    const args = [tsc, ...strict.split(' '), ...snippets.map((_, index) => fileOf(index)), ...typed];
 
     const { stdout } = await new Running(process.execPath, args, { env }).ended;
 
     expect(stdout).toBe('');
   });
+});
+
+test('the page on testing has a test for every runner', () => {
+  const { files } = documents.find(({ name }) => name === 'docs/testing.md')!;
+  const runners = files.map((file) => testRunnerOf(file.name)?.name);
+
+  expect(runners).toEqual(expect.arrayContaining(['vitest', 'jest', 'node:test', 'pytest', 'go']));
 });
 
 test('the README gives a snippet to each of the three users', () => {

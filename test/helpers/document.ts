@@ -7,19 +7,29 @@ export interface Document {
   readonly snippets: readonly string[];
   /** `fxrates …`, one line each. */
   readonly commands: readonly string[];
+  /** Blocks whose first line is a comment with a file name, in any language. */
+  readonly files: readonly DocumentFile[];
+}
+
+export interface DocumentFile {
+  readonly name: string;
+  readonly code: string;
 }
 
 /** What a reader of a Markdown page may try. Blocks marked `ts no-run` or `sh no-run` are shown only. */
 export function readDocument(root: string, name: string): Document {
   const text = readFileSync(join(root, name), 'utf8');
-  const blocks = [...text.matchAll(/^```(ts|sh)\n(.*?)^```$/gms)].map(([, language, code = '']) => ({
+  const blocks = Array.from(text.matchAll(/^```(ts|js|python|go|sh)\n(.*?)^```$/gms), ([, language, code = '']) => ({
     language,
     code,
+    file: /^(?:\/\/|#) ([\w-]+(?:\.[\w-]+)+)\n/.exec(code)?.[1],
   }));
+  const nameless = blocks.filter(({ file }) => file === undefined);
   return {
     name,
-    snippets: blocks.filter(({ language }) => language === 'ts').map(({ code }) => code),
-    commands: blocks.filter(({ language }) => language === 'sh').flatMap(({ code }) => commandsOf(code)),
+    snippets: nameless.filter(({ language }) => language === 'ts').map(({ code }) => code),
+    commands: nameless.filter(({ language }) => language === 'sh').flatMap(({ code }) => commandsOf(code)),
+    files: blocks.flatMap(({ file, code }) => (file === undefined ? [] : { name: file, code })),
   };
 }
 

@@ -1,0 +1,42 @@
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** What runs the tests that a page shows. */
+export interface TestRunner {
+  readonly name: string;
+  readonly files: RegExp;
+  /** The line to type, without the file. */
+  readonly line: string;
+}
+
+const MODULES = fileURLToPath(new URL('../../node_modules', import.meta.url));
+
+/** The first that fits a file's name counts. */
+const RUNNERS: readonly TestRunner[] = [
+  {
+    name: 'vitest',
+    files: /\.test\.ts$/,
+    line: `node ${join(MODULES, 'vitest/vitest.mjs')} run --root .`,
+  },
+  { name: 'jest', files: /-jest\.test\.mjs$/, line: 'NODE_OPTIONS=--experimental-vm-modules jest --rootDir .' },
+  { name: 'node:test', files: /\.test\.mjs$/, line: 'node --test' },
+  { name: 'pytest', files: /^test_\w+\.py$/, line: 'fxrates mock -- python3 -m pytest -q -p no:cacheprovider' },
+  { name: 'go', files: /_test\.go$/, line: 'go test' },
+];
+
+/** Asked of each runner that a machine may lack. */
+const PROBES: Readonly<Record<string, readonly string[]>> = {
+  jest: ['jest', '--version'],
+  pytest: ['python3', '-m', 'pytest', '--version'],
+  go: ['go', 'version'],
+};
+
+export function testRunnerOf(file: string): TestRunner | undefined {
+  return RUNNERS.find(({ files }) => files.test(file));
+}
+
+export function isInstalled({ name }: TestRunner): boolean {
+  const [program, ...args] = PROBES[name] ?? ['node', '--version'];
+  return spawnSync(program!, args).status === 0;
+}
