@@ -1,0 +1,165 @@
+import { request } from 'node:http';
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { adminRoutes } from '../../../src/mock-server/admin/routes.ts';
+import { createMockServer, type MockServer, type RunningServer } from '../../../src/mock-server/index.ts';
+import { mutated } from '../../helpers/mutated.ts';
+
+let mock: MockServer;
+let server: RunningServer;
+let canary: string;
+
+beforeAll(async () => {
+  mock = createMockServer({ clock: 'virtual' });
+  server = await mock.serve();
+  canary = mock.createKey().key;
+});
+afterAll(() => mock.close());
+
+/** Those that answer later or never, by design, are not for a fuzzer. */
+const ROUTES = adminRoutes.filter(({ id, isStream }) => isStream !== true && id !== 'waitForRequests');
+/** Names that the routes take, wherever they may come. */
+const NAMES = [
+  ...'advanceMs advanceTo frozen plan email month preset about kind status match times nth probability forMs'.split(
+    ' ',
+  ),
+  ...'latencyMs afterBytes strikes retryAfter headers body code id name clock behaviour version now accounts'.split(
+    ' ',
+  ),
+  ...'keys faults outbox random rateWindow retryAfterUnit revocationDelayMs value provenance __proto__'.split(' '),
+  ...'constructor toString limit after accountId to operation keyId'.split(' '),
+];
+const scalar = fc.oneof(
+  fc.constantFrom<unknown>(
+    null,
+    true,
+    -1,
+    0,
+    0.5,
+    1e15,
+    1e308,
+    -1e308,
+    8.64e15,
+    '',
+    'free',
+    'unlimited',
+    'quota-reset',
+  ),
+  fc.constantFrom('next-window', '2026-01-01T00:00:00Z', '+275760-09-13T00:00:00.001Z', 'key_1', 'account_1', 'hang'),
+  fc.constantFrom('hostile', 'lenient', 'status', 'reset', 'virtual', 'sliding-log', 'fixed-epoch', '../../etc'),
+  fc.string({ unit: 'binary' }),
+  fc.double(),
+  fc.integer(),
+);
+const { body: bodies } = fc.letrec<{ value: unknown; body: unknown }>((tie) => ({
+  value: fc.oneof({ maxDepth: 3 }, scalar, fc.array(tie('value'), { maxLength: 3 }), tie('body')),
+  body: fc.dictionary(fc.constantFrom(...NAMES), tie('value'), { maxKeys: 5 }),
+}));
+const parameter = fc.oneof(
+  fc.constantFrom('key_1', 'account_1', 'fault_1', '1', '0', '..', '%2e%2e', '%2F', '%', '%00', '__proto__', 'a//b'),
+  fc.string({ maxLength: 200 }).map(encodeURIComponent),
+);
+const query = fc.oneof(
+  fc.constant(''),
+  fc.dictionary(fc.constantFrom(...NAMES), fc.string(), { maxKeys: 3 }).map((all) => `?${new URLSearchParams(all)}`),
+  fc.webQueryParameters().map((text) => `?${encodeURI(text)}`),
+);
+const call = fc.record({
+  route: fc.constantFrom(...ROUTES),
+  parameter,
+  query,
+  body: fc.oneof(
+    { weight: 5, arbitrary: bodies.map((value) => JSON.stringify(value)) },
+    { weight: 1, arbitrary: fc.json() },
+    { weight: 1, arbitrary: fc.string({ unit: 'binary' }) },
+  ),
+});
+
+test('whatever comes, the admin API answers, never with a 500 and never with a key', async () => {
+  await fc.assert(
+    fc.asyncProperty(call, async ({ route, parameter, query, body }) => {
+      const path = `/__fxrates${route.path.replace(/\{\w+\}/g, () => parameter)}${query}`;
+
+      const { status, text } = await send(route.method, path, ['GET', 'HEAD'].includes(route.method) ? '' : body);
+
+      expect(status, `${route.id} ${path} ${body}: ${text}`).toBeLessThan(500);
+      expect(text).not.toContain(canary);
+      if (status >= 400) expect(JSON.parse(text).error.code).toMatch(/^\w+$/);
+    }),
+    { numRuns: 500 },
+  );
+
+  expect((await send('GET', '/__fxrates/health', '')).status).toBe(200);
+});
+
+/** Requests that are right, to be bent a little. */
+const RIGHT: readonly (readonly [method: string, path: string, bodies: readonly unknown[]])[] = [
+  ['POST', '/clock', [{ advanceMs: 1000 }, { advanceTo: 'quota-reset' }, { advanceTo: '2027-01-01T00:00:00Z' }]],
+  ['POST', '/accounts', [{ email: 'a@example.test', plan: 'free' }]],
+  ['PUT', '/accounts/account_1/plan', [{ plan: 'developer' }]],
+  ['PUT', '/keys/key_1/usage', [{ month: 999 }]],
+  ['PATCH', '/behaviour', [{ rateWindow: 'token-bucket', preset: 'hostile' }, { revocationDelayMs: 5 }]],
+  ['PUT', '/behaviour', [{ retryAfterUnit: { value: 'milliseconds', provenance: 'observed' } }]],
+  ['POST', '/spaces', [{ name: 'one', plan: 'free', clock: { mode: 'virtual', now: '2026-01-01T00:00:00Z' } }]],
+  ['POST', '/snapshots', [{ id: 'one' }]],
+  [
+    'POST',
+    '/faults',
+    [
+      { kind: 'status', status: 503, code: 'maintenance', headers: { 'retry-after': '3' }, match: { status: 200 } },
+      { kind: 'reset', afterBytes: 10, nth: [1, 2], times: 3, probability: 0.5, forMs: 1000, id: 'mine' },
+      { kind: 'retry-after', retryAfter: '5', strikes: 'after', match: { operation: 'latest', path: '/api/*' } },
+    ],
+  ],
+];
+const SEEN_BY = ['/clock', '/state', '/accounts', '/keys', '/faults', '/outbox', '/requests', '/audit', '/behaviour'];
+
+test('a right request bent a little never brings the mock into a state that it cannot answer from', async () => {
+  const state = richState();
+  const bent = fc.oneof(
+    ...RIGHT.map(([method, path, bodies]) => mutated(bodies).map((body) => ({ method, path, body }))),
+    mutated([state]).map((body) => ({ method: 'PUT', path: '/state', body })),
+  );
+  await fc.assert(
+    fc.asyncProperty(bent, async ({ method, path, body }) => {
+      for (const space of mock.snapshots.list()) mock.snapshots.delete(space);
+      mock.restore(state);
+
+      const { status, text } = await send(method, `/__fxrates${path}`, JSON.stringify(body));
+
+      expect(status, text).toBeLessThan(500);
+      mock.faults.clear();
+      for (const seen of SEEN_BY) {
+        const shown = await send('GET', `/__fxrates${seen}`, '');
+        expect(shown.status, `${seen}: ${shown.text}`).toBe(200);
+      }
+      for (const target of ['latest', 'quota']) {
+        const answer = await mock.fetch(`${mock.baseUrl}/api/v1/${target}`, { headers: { authorization: canary } });
+        expect([target, await answer.json()]).not.toMatchObject([target, { error: { code: 'internal_error' } }]);
+      }
+    }),
+    { numRuns: 300 },
+  );
+});
+
+/** A state with something of everything in it. */
+function richState() {
+  mock.accounts.create({ email: 'b@example.test', plan: 'unlimited' });
+  mock.keys.revoke(mock.createKey({ plan: 'developer' }).id);
+  mock.keys.setUsage('key_1', { month: 900 });
+  mock.faults.add({ kind: 'latency', latencyMs: 5, times: 2 });
+  return JSON.parse(JSON.stringify(mock.snapshot()));
+}
+
+function send(method: string, path: string, body: string): Promise<{ readonly status: number; readonly text: string }> {
+  return new Promise((resolve, reject) => {
+    const content = { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(body)) };
+    const headers = { authorization: `Bearer ${server.adminToken}`, ...(body === '' ? {} : content) };
+    const outgoing = request(server.url, { method, path, headers, agent: false }, async (response) => {
+      const text = Buffer.concat(await response.toArray()).toString();
+      resolve({ status: response.statusCode ?? 0, text });
+    });
+    outgoing.on('error', reject);
+    outgoing.end(body);
+  });
+}
