@@ -46,7 +46,18 @@ test('every field of the state is in a snapshot: whoever adds one has to say wha
   const saved = createMockServer().snapshot();
   expect(Object.keys(saved).sort()).toEqual(
     [
-      ...['accounts', 'behaviour', 'faults', 'keys', 'mails', 'lastAccount', 'lastFault', 'lastKey', 'lastMail', 'lastSpace'],
+      ...[
+        'accounts',
+        'behaviour',
+        'faults',
+        'keys',
+        'mails',
+        'lastAccount',
+        'lastFault',
+        'lastKey',
+        'lastMail',
+        'lastSpace',
+      ],
       ...['now', 'frozen', 'random', 'seed', 'version'],
     ].sort(),
   );
