@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { bypass, HttpResponse, http, passthrough, ws } from 'msw';
 import { setupServer } from 'msw/node';
 import * as undici from 'undici';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { type InterceptedUndici, interceptUndici } from '../../../src/mock-server/index.ts';
 
 const HOST = 'https://other.test';
@@ -31,7 +31,6 @@ beforeEach(async () => {
 afterEach(() => {
   intercepted.close();
   server.resetHandlers();
-  server.close();
   real.closeAllConnections();
   real.close();
 });
@@ -177,6 +176,7 @@ test('HttpResponse.error() and an error in a handler fail the request; a thrown 
 test('global fetch is msw’s alone: its handlers are asked once', async () => {
   let asked = 0;
   server.listen({ onUnhandledRequest: 'bypass' });
+  onTestFinished(() => server.close());
   server.use(
     http.get(`${url}/once`, () => {
       asked += 1;
