@@ -17,7 +17,8 @@ export async function serveMock(options: ServeOptions, { mock, parts, onClose }:
   const { state, ...address } = options;
   const { exchange, clock, journal, sockets, ways, spaces } = parts;
   const adminToken = randomBytes(32).toString('base64url');
-  const admin = createAdmin({ target: { mock, journal, spaces }, token: adminToken, host: options.host });
+  const { host, allowRemote } = address;
+  const admin = createAdmin({ target: { mock, journal, spaces }, token: adminToken, host, allowRemote });
   const kept = state === undefined ? undefined : await KeptState.open(checkedPath(state), mock, clock);
   const onAnswered = kept === undefined ? undefined : () => kept.noteChange();
   const server = await serve(address, { exchange, now: () => clock.now(), admin, onAnswered });

@@ -83,6 +83,8 @@ export async function serve(options: ServeOptions, context: ServerContext): Prom
 const LIMITS: ServerOptions = {
   headersTimeout: 10_000,
   requestTimeout: 30_000,
+  // Node looks for slow requests this often; by default half a minute, which would make 40 s of the 10.
+  connectionsCheckingInterval: 2_000,
   maxHeaderSize: 16 * 1024,
   // Two `Authorization` headers are told apart from one, as in every other adapter.
   joinDuplicateHeaders: true,

@@ -1,8 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { isDashboardPath } from '../dashboard/dashboard-path.ts';
 import { parseTarget } from '../http/router.ts';
 import { ADMIN_ROOT } from './admin-root.ts';
 import type { AdminTarget } from './admin-target.ts';
-import { refuse } from './gate.ts';
+import { refuseForeignHost, refuseForeignPage } from './gate.ts';
+import type { Problem } from './problem.ts';
 import { sendProblem } from './send-json.ts';
 
 /** The mock's own pages and API, beside the emulated service; says whether the request was for them. */
@@ -13,22 +15,37 @@ export interface AdminOptions {
   readonly token: string;
   /** The name the server was told to listen at, which requests may name. */
   readonly host: string | undefined;
+  /** Whether other machines may reach the server, under names that it does not know; for the dashboard alone. */
+  readonly allowRemote: boolean | undefined;
 }
 
+type AnswerAdmin = (incoming: IncomingMessage, outgoing: ServerResponse, path: string) => Promise<void>;
+
 /** Looks at the path alone until somebody asks: what is behind it is loaded with the first request. */
-export function createAdmin({ target, token, host }: AdminOptions): Admin {
-  let loaded: Promise<(incoming: IncomingMessage, outgoing: ServerResponse, path: string) => Promise<void>> | undefined;
+export function createAdmin({ target, token, host, allowRemote = false }: AdminOptions): Admin {
+  let loaded: Promise<AnswerAdmin> | undefined;
   return (incoming, outgoing) => {
-    if (!incoming.url?.includes(ADMIN_ROOT)) return false;
-    const { path } = parseTarget(incoming.url);
-    if (path !== ADMIN_ROOT && !path.startsWith(`${ADMIN_ROOT}/`)) return false;
-    const refusal = refuse(incoming.headers, host);
-    if (refusal !== undefined) {
-      sendProblem(outgoing, refusal);
-      return true;
-    }
+    const { url = '', headers } = incoming;
+    if (!OWN.test(url)) return false;
+    const { path } = parseTarget(url);
+    // The exchange answers the dashboard, as it does without a socket; here it is kept from foreign names.
+    if (isDashboardPath(path)) return !allowRemote && isRefused(outgoing, refuseForeignHost(headers, host));
+    if (!isAdminPath(path)) return false;
+    if (isRefused(outgoing, refuseForeignHost(headers, host) ?? refuseForeignPage(headers))) return true;
     loaded ??= import('./admin-server.ts').then(({ createAdminServer }) => createAdminServer({ target, token }));
     loaded.then((answer) => answer(incoming, outgoing, path.slice(ADMIN_ROOT.length))).catch(() => outgoing.destroy());
     return true;
   };
+}
+
+/** A quick look, at every request: whether it is worth a closer one. */
+const OWN = /__fxrates|dashboard/;
+
+function isAdminPath(path: string): boolean {
+  return path === ADMIN_ROOT || path.startsWith(`${ADMIN_ROOT}/`);
+}
+
+function isRefused(outgoing: ServerResponse, refusal: Problem | undefined): boolean {
+  if (refusal !== undefined) sendProblem(outgoing, refusal);
+  return refusal !== undefined;
 }

@@ -4,25 +4,29 @@ import { isSameSecret } from '../web/same-secret.ts';
 import { Problem } from './problem.ts';
 
 /**
- * Refuses what a page of another site could make a browser send. With DNS rebinding a foreign name leads here; an
- * address or `localhost` never does, because nobody else can own those.
+ * Refuses what a name leads here that is not the server's own. With DNS rebinding a foreign name does; an address or
+ * `localhost` never does, because nobody else can own those.
  */
-export function refuse({ host = '', origin }: IncomingHttpHeaders, ownName: string | undefined): Problem | undefined {
-  if (!isOwnHost(host, ownName)) {
-    return new Problem('The Host header names neither an address nor this server.', {
-      status: 403,
-      code: 'foreign_host',
-      field: 'Host',
-    });
-  }
-  if (origin !== undefined && origin !== `http://${host}`) {
-    return new Problem('Pages of other origins may not use the admin API.', {
-      status: 403,
-      code: 'foreign_origin',
-      field: 'Origin',
-    });
-  }
-  return undefined;
+export function refuseForeignHost(
+  { host = '' }: IncomingHttpHeaders,
+  ownName: string | undefined,
+): Problem | undefined {
+  if (isOwnHost(host, ownName)) return undefined;
+  return new Problem('The Host header names neither an address nor this server.', {
+    status: 403,
+    code: 'foreign_host',
+    field: 'Host',
+  });
+}
+
+/** Refuses what a page of another site could make a browser send. */
+export function refuseForeignPage({ host = '', origin }: IncomingHttpHeaders): Problem | undefined {
+  if (origin === undefined || origin === `http://${host}`) return undefined;
+  return new Problem('Pages of other origins may not use the admin API.', {
+    status: 403,
+    code: 'foreign_origin',
+    field: 'Origin',
+  });
 }
 
 function isOwnHost(host: string, ownName: string | undefined): boolean {

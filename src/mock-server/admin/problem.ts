@@ -1,3 +1,5 @@
+import { redactKeys } from '../redact-keys.ts';
+
 /** What the admin API refuses; the answer is `{ error: { code, message, field } }` with `status`. */
 export class Problem extends Error {
   override readonly name = 'Problem';
@@ -8,10 +10,11 @@ export class Problem extends Error {
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(message: string, { status, code, field, headers = {} }: ProblemDetail) {
-    super(message);
+    // Both repeat what was sent: a path, or the name of a field.
+    super(redactKeys(message));
     this.status = status;
     this.code = code;
-    this.field = field;
+    this.field = field === undefined ? undefined : redactKeys(field);
     this.headers = headers;
   }
 }

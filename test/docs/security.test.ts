@@ -1,0 +1,28 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+
+interface LockedPackage {
+  readonly dev?: boolean;
+  readonly peer?: boolean;
+  readonly optional?: boolean;
+  readonly hasInstallScript?: boolean;
+  readonly resolved?: string;
+  readonly integrity?: string;
+  readonly link?: boolean;
+}
+
+const lock = JSON.parse(readFileSync(new URL('../../package-lock.json', import.meta.url), 'utf8'));
+const packages = Object.entries<LockedPackage>(lock.packages).filter(([path]) => path !== '');
+/** What a user gets by `npm install fxrates`. */
+const installed = packages.filter(([, { dev, peer }]) => dev !== true && peer !== true);
+
+test('nothing that comes with the package runs a script when it is installed', () => {
+  expect(installed.filter(([, { hasInstallScript }]) => hasInstallScript === true)).toEqual([]);
+});
+
+test('few packages come with it, and each is there with its hash', () => {
+  expect(installed.map(([path]) => path).sort()).toEqual(
+    ['chalk', 'commander', 'undici', 'zod'].map((name) => `node_modules/${name}`),
+  );
+  expect(packages.filter(([, { integrity, link }]) => integrity === undefined && link !== true)).toEqual([]);
+});

@@ -1,0 +1,183 @@
+import { once } from 'node:events';
+import { get as httpGet, type IncomingMessage } from 'node:http';
+import net from 'node:net';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { adminRoutes } from '../../src/mock-server/admin/routes.ts';
+import { createMockServer, type RunningServer, type ServeOptions } from '../../src/mock-server/index.ts';
+import { Visitor } from '../helpers/browser-visitor.ts';
+
+async function serving(options: ServeOptions = {}) {
+  const mock = createMockServer({ clock: { mode: 'virtual', autoAdvance: false } });
+  const server = await mock.serve(options);
+  return { mock, server, [Symbol.asyncDispose]: () => mock.close() };
+}
+
+/** Sends raw text and gives everything that comes back until the connection closes. */
+async function raw({ port }: RunningServer, text: string): Promise<string> {
+  const socket = net.connect(port, '127.0.0.1');
+  let answer = '';
+  socket.on('data', (chunk) => {
+    answer += chunk;
+  });
+  socket.on('error', () => undefined); // the server may hang up on what it does not want to read
+  socket.write(text);
+  await once(socket, 'close');
+  return answer;
+}
+
+const get = (target: string, host: string) => `GET ${target} HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`;
+
+test.each(['/dashboard', '/dashboard/', '/dashboard/confirm?token=x', '/__fxrates/', '/__fxrates/health'])(
+  '%s is not there under a foreign name, as DNS rebinding would ask for it',
+  async (target) => {
+    await using it = await serving();
+
+    const answers = await Promise.all(
+      ['evil.example', 'localhost', '127.0.0.1:80', '[::1]'].map((host) => raw(it.server, get(target, host))),
+    );
+
+    expect(answers[0]).toMatch(/^HTTP\/1\.1 403 .*foreign_host/s);
+    for (const answer of answers.slice(1)) expect(answer).not.toMatch(/^HTTP\/1\.1 403 /);
+  },
+);
+
+test('under a foreign name no form of the dashboard changes anything, whatever token it has', async () => {
+  await using it = await serving();
+  const visitor = new Visitor(it.server.url);
+  await visitor.open('/dashboard');
+  const body = new URLSearchParams({ csrf: visitor.csrf, email: 'x@example.test', plan: 'free' }).toString();
+  const head = [
+    'POST /dashboard/sign-up HTTP/1.1',
+    'host: evil.example',
+    'origin: http://evil.example',
+    `cookie: ${visitor.cookie}`,
+    'content-type: application/x-www-form-urlencoded',
+    `content-length: ${body.length}`,
+    'connection: close',
+  ];
+
+  const answer = await raw(it.server, `${head.join('\r\n')}\r\n\r\n${body}`);
+
+  expect(answer).toMatch(/^HTTP\/1\.1 403 /);
+  expect(it.mock.accounts.list()).toEqual([]);
+});
+
+test('a mock that other machines may reach shows them its dashboard under any name, but not its admin API', async () => {
+  await using it = await serving({ host: '0.0.0.0', allowRemote: true });
+
+  expect(await raw(it.server, get('/dashboard', 'mock:4010'))).toMatch(/^HTTP\/1\.1 200 /);
+  expect(await raw(it.server, get('/__fxrates/health', 'mock:4010'))).toMatch(/^HTTP\/1\.1 403 /);
+});
+
+const OUTSIDE = [
+  '/dashboard/../__fxrates/state',
+  '/dashboard%2f..%2f__fxrates/state',
+  '/dashboard//../__fxrates/state',
+];
+const INSIDE = [
+  '/__fxrates/%2e%2e/%2e%2e/etc/passwd',
+  '/__fxrates/..%5c..%5cpackage.json',
+  '/__fxrates/panel.js%00.css',
+];
+
+test.each([...OUTSIDE, ...INSIDE, 'http://evil.example/__fxrates/state', '*', '/__fxrates/state/../health'])(
+  'no trick with the path %s leads to a file or past the token',
+  async (target) => {
+    await using it = await serving();
+
+    const answer = await raw(it.server, get(target, '127.0.0.1'));
+
+    expect(answer).toMatch(/^HTTP\/1\.1 40[0134] /);
+    expect(answer).not.toMatch(/root:|"dependencies"|"accounts"/);
+  },
+);
+
+test('headers and bodies without end are refused, and the connection ends', async () => {
+  await using it = await serving();
+  const host = 'host: 127.0.0.1\r\n';
+  const length = 'content-length: 99999999\r\n';
+  const requests = [
+    `GET /dashboard HTTP/1.1\r\n${host}cookie: ${'x'.repeat(20_000)}`,
+    `GET /${'a'.repeat(20_000)} HTTP/1.1\r\n${host}`,
+    `POST /dashboard/sign-up HTTP/1.1\r\n${host}${length}\r\n${'x'.repeat(2_000_000)}`,
+    `POST /__fxrates/clock HTTP/1.1\r\n${host}authorization: Bearer ${it.server.adminToken}\r\ncontent-type: application/json\r\n${length}\r\n${'1'.repeat(2_000_000)}`,
+  ];
+
+  for (const request of requests) expect(await raw(it.server, request)).toMatch(/^HTTP\/1\.1 4(?:13|31) /);
+});
+
+/** Markup, in pieces that make sense to a browser. */
+const markup = fc
+  .array(
+    fc.oneof(
+      fc.constantFrom('<script>', '</script>', '<img src=x onerror=alert(1)>', '"', "'", '`', '&lt;', '&#60;', '-->'),
+      fc.constantFrom('javascript:alert(1)', '</title>', '</textarea>', '\u2028', '{{1}}', '<svg/onload=x>'),
+      fc.string({ maxLength: 10 }),
+    ),
+    { minLength: 1, maxLength: 6 },
+  )
+  .map((pieces) => pieces.join(''));
+
+test('whatever is typed into the dashboard, its pages show it as text', async () => {
+  await fc.assert(
+    fc.asyncProperty(markup, markup, async (one, other) => {
+      const mock = createMockServer({ clock: 'virtual' });
+      const visitor = new Visitor(mock.baseUrl, mock.fetch);
+      const pages: string[] = [];
+      const keep = async (visited: Promise<{ readonly html: string }>) => void pages.push((await visited).html);
+      await keep(visitor.open('/dashboard'));
+      const plain = tagsOf(pages[0] ?? '');
+      await keep(visitor.submit('/dashboard/sign-up', { email: one, plan: other }));
+      await keep(visitor.submit('/dashboard/sign-up', { email: `${one}@${other}`, plan: 'free' }));
+      await keep(visitor.open(`/dashboard?${encodeURIComponent(one)}=${encodeURIComponent(other)}`));
+      await keep(visitor.open(`/dashboard/keys/${encodeURIComponent(one)}`));
+      await keep(visitor.open(`/dashboard/confirm?token=${encodeURIComponent(other)}`));
+
+      expect(plain).toContain('form');
+      for (const page of pages.map(withoutValues)) {
+        expect(tagsOf(page).filter((tag) => ['script', 'img', 'svg'].includes(tag))).toEqual([]);
+        expect(page).not.toMatch(/<[a-z][^<>]*\son\w+=|javascript:/i);
+      }
+    }),
+    { numRuns: 100 },
+  );
+});
+
+/** A page without what stands in quotes, which a browser takes for nothing but text, and without its text. */
+const withoutValues = (page: string) => page.replace(/="[^"<>]*"/g, '=""').replace(/>[^<]*</g, '><');
+const tagsOf = (page: string) => [...page.matchAll(/<([a-z]+)[\s/>]/gi)].map(([, name = '']) => name.toLowerCase());
+
+test('no page, answer or stream of a served mock shows a key that was sent to it in every possible place', async () => {
+  await using it = await serving();
+  const { mock, server } = it;
+  const { id, key, accountId } = mock.createKey({ plan: 'developer' });
+  const authorization = `Bearer ${server.adminToken}`;
+  const stream = httpGet(`${server.url}/__fxrates/events?after=0`, { headers: { authorization } });
+  const [events] = (await once(stream, 'response')) as [IncomingMessage];
+  let seen = '';
+  events.on('data', (chunk) => {
+    seen += chunk;
+  });
+  const places = [
+    get(`/api/v1/latest?api_key=${key}&base=${key}`, key),
+    get(`/${key}/${key}`, '127.0.0.1').replace('\r\n\r\n', `\r\nauthorization: ${key}\r\ncookie: ${key}\r\n\r\n`),
+    get(`/dashboard/keys/${key}?done=${key}`, '127.0.0.1'),
+    get(`/__fxrates/keys/${key}?${key}=${key}`, '127.0.0.1').replace(
+      '\r\n\r\n',
+      `\r\nauthorization: ${authorization}\r\n\r\n`,
+    ),
+    `${key} /api/v1/latest HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`,
+  ];
+  for (const text of places) seen += await raw(server, text);
+  for (const { method, path, isStream } of adminRoutes) {
+    if (method !== 'GET' || isStream === true) continue;
+    const target = path.replace('{accountId}', accountId).replace('{keyId}', id).replace('{number}', '1');
+    seen += await (await fetch(`${server.url}/__fxrates${target}`, { headers: { authorization } })).text();
+  }
+  stream.destroy();
+
+  expect(seen).toContain(key.slice(-4));
+  expect(seen).toContain('/api/v1/latest');
+  expect(seen).not.toContain(key.slice(key.lastIndexOf('_') + 1, -4));
+});
