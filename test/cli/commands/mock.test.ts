@@ -3,6 +3,7 @@ import { createServer } from 'node:net';
 import { expect, test } from 'vitest';
 import type { SignalName } from '../../../src/cli/io.ts';
 import { main } from '../../../src/cli/main.ts';
+import { realClock } from '../../../src/cli/real-clock.ts';
 import { FakeIo, type FakeIoOptions, runCli } from '../../helpers/cli-io.ts';
 import { FakeClock, quiet } from '../../helpers/fake-clock.ts';
 
@@ -19,11 +20,12 @@ test('stdout gets exactly one line, the URL; how to use it goes to stderr', asyn
   const url = io.written.stdout.trim();
   const key = /FXRATES_API_KEY=(\S+)/.exec(io.written.stderr)?.[1] ?? '';
 
-  const quota = await runCli('quota --get plan', { env: { FXRATES_BASE_URL: url, FXRATES_API_KEY: key }, fetch });
+  const env = { FXRATES_BASE_URL: url, FXRATES_API_KEY: key };
+  const quota = await runCli('quota --get plan', { env, fetch, clock: realClock }); // over a real socket, in real time
   io.interrupt('SIGTERM');
 
   expect(await exited).toBe(0);
-  expect(quota).toMatchObject({ code: 0, stdout: 'free\n' });
+  expect(quota).toMatchObject({ code: 0, stdout: 'free\n', stderr: '' });
   expect(io.written.stdout).toBe(`${url}\n`);
   expect(io.written.stderr).toContain(`export FXRATES_BASE_URL=${url}`);
 });
