@@ -24,6 +24,7 @@ const SPECIFICATION = {
 };
 
 const NOT_SHOWN = 'What the specification does not show';
+const PRISM = 'Independent eyes';
 
 /** The tables of the page by heading, each row as its cells. */
 const tables = Object.fromEntries(
@@ -37,7 +38,7 @@ const tables = Object.fromEntries(
     }),
 );
 
-const { [NOT_SHOWN]: open = [], ...facts } = tables;
+const { [NOT_SHOWN]: open = [], [PRISM]: _, ...facts } = tables;
 const proofs = Object.values(tables)
   .flat()
   .flatMap(([, , tests = '']) => [...tests.matchAll(/\[(.+?)\]\(([^)]+\.test\.ts)\)/g)])

@@ -1,0 +1,126 @@
+// npx tsx bench/contract/prism.ts — after `npm ci` in bench/. Sends the black-box requests to the mock through Prism's
+// validation proxy, which reads openapi.yaml by itself and has no code of ours: zero violations in answers, or exit 1.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { request } from 'node:http';
+import { createServer } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { createMockServer, type MockServer } from '../../src/mock-server/index.ts';
+import type { PlainRequest, PlainResponse } from '../../test/helpers/mock-adapters.ts';
+import { story } from '../../test/helpers/mock-story.ts';
+
+interface Violation {
+  /** `['response', 'body', …]`: what is wrong, and where. */
+  readonly location: readonly string[];
+  readonly message: string;
+}
+
+interface Checked extends PlainRequest {
+  readonly status: number;
+  /** Where it arrived: Prism takes the second of two slashes away. */
+  readonly path: string | undefined;
+  readonly violations: readonly Violation[];
+}
+
+const file = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+const PRISM = file('../node_modules/@stoplight/prism-cli/dist/index.js');
+
+const BEHAVIOURS = [
+  {},
+  { rateHeaders: 'ietf-draft', retryAfterFormat: 'decimal', quotaRetryAfter: 'until-reset' },
+  { unlimitedAs: 'omitted', quotaExhausted: '402 quota_exceeded' },
+] as const;
+
+const seen: Checked[] = [];
+for (const behaviour of BEHAVIOURS) {
+  const mock = createMockServer({ seed: 7, clock: { mode: 'virtual', autoAdvance: false }, behaviour });
+  seen.push(...(await throughPrism(mock, (send) => story(mock, send))));
+}
+const blind = await throughPrism(spoiltMock(), (send) =>
+  send({ target: '/api/v1/quota', headers: { authorization: 'any' } }),
+);
+
+const inAnswers = seen.filter(({ violations }) => violations.some(({ location }) => location[0] === 'response'));
+// What Prism holds against a request is what the mock refuses it for.
+const inRequests = seen.filter(({ violations }) => violations.some(({ location }) => location[0] === 'request'));
+const lost = seen.filter(({ status }) => status === 0);
+const accepted = inRequests.filter(({ status, path, target }) => status < 400 && path === target.split('?')[0]);
+for (const { method, target, status, violations } of [...inAnswers, ...accepted, ...lost]) {
+  print(`${method ?? 'GET'} ${target.slice(0, 60)} → ${status}: ${JSON.stringify(violations)}`);
+}
+print(`${seen.length} requests, ${lost.length} of which Prism gives up on; violations in ${inAnswers.length} answers`);
+print(`${inRequests.length} requests are wrong for Prism; the mock accepts ${accepted.length} of them`);
+print(`an answer spoilt on purpose: ${blind.flatMap(({ violations }) => violations).length} violations`);
+process.exitCode = inAnswers.length + accepted.length === 0 && blind[0]?.violations.length !== 0 ? 0 : 1;
+
+/** Plays requests through a Prism in front of the mock; gives each with what Prism says of it. */
+async function throughPrism(
+  mock: MockServer,
+  play: (send: (request: PlainRequest) => Promise<PlainResponse>) => Promise<unknown>,
+): Promise<readonly Checked[]> {
+  const checked: Checked[] = [];
+  const { url } = await mock.serve();
+  const port = await freePort();
+  const prism = spawn(process.execPath, [PRISM, 'proxy', file('../../openapi.yaml'), url, '-p', String(port)]);
+  try {
+    await listening(prism);
+    await play(async (sent) => {
+      const answer = await send(port, sent);
+      const violations = JSON.parse(answer.headers['sl-violations'] ?? '[]') as Violation[];
+      const path = mock.journal.list().at(-1)?.path;
+      checked.push({ ...sent, status: answer.status, path, violations });
+      return answer;
+    });
+  } finally {
+    prism.kill();
+    await mock.close();
+  }
+  return checked;
+}
+
+function send(port: number, { method = 'GET', target, headers = {}, body }: PlainRequest): Promise<PlainResponse> {
+  return new Promise((resolve) => {
+    const options = { port, host: '127.0.0.1', path: target, method, headers, agent: false };
+    const outgoing = request(options, async (response) => {
+      const text = Buffer.concat(await response.toArray()).toString();
+      resolve({ status: response.statusCode ?? 0, headers: response.headers as Record<string, string>, body: text });
+    });
+    // Prism hangs up on some requests, a path that it cannot decode say: then there is no answer to look at.
+    outgoing.on('error', () => resolve({ status: 0, headers: {}, body: '' }));
+    outgoing.end(body);
+  });
+}
+
+/** A quota without most of its fields, as a fault sends it: Prism must see that. */
+function spoiltMock(): MockServer {
+  const mock = createMockServer();
+  mock.faults.add({ kind: 'status', status: 200, body: '{"success":true,"data":{"plan":7}}' });
+  return mock;
+}
+
+/** Goes on reading: a Prism that cannot write its log ends. */
+async function listening(prism: ChildProcess): Promise<void> {
+  let said = '';
+  const note = (chunk: Buffer) => {
+    said += chunk;
+  };
+  prism.stdout?.on('data', note);
+  prism.stderr?.on('data', note);
+  while (!said.includes('Prism is listening')) {
+    if (prism.exitCode !== null) throw new Error(`Prism did not start: ${said}`);
+    await setTimeout(50);
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
