@@ -37,7 +37,9 @@ describe.skipIf(!hasBundle)('the package', () => {
     expect(paths).toEqual(
       expect.arrayContaining([...named, ...Object.values<string>(bin)].map((path) => path.slice(2))),
     );
-    expect(paths.filter((path) => !/^dist\/[\w/-]+(\.d\.ts|\.js)$/.test(path)).sort()).toEqual([
+    const isCodeOrPage = (path: string) => /^dist\/[\w/-]+(\.d\.ts|\.js)$|^docs\/[\w-]+\.md$/.test(path);
+    expect(paths.filter((path) => !isCodeOrPage(path)).sort()).toEqual([
+      'CHANGELOG.md',
       'LICENSE',
       'README.md',
       'openapi.yaml',
