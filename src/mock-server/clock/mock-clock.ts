@@ -2,7 +2,7 @@ import { invalidOption } from '../mock-server-error.ts';
 import { nextQuotaReset, nextWindow } from '../service/next-moment.ts';
 import type { ServiceContext } from '../service/service-state.ts';
 import type { DrivenClock, MockClock } from './clock.ts';
-import { parseInstant } from './instant.ts';
+import { LATEST_MS, parseInstant } from './instant.ts';
 
 /** The clock as users see it: it knows the moments of the service, and does not go back. */
 export function createMockClock(clock: DrivenClock, context: ServiceContext): MockClock {
@@ -16,8 +16,9 @@ export function createMockClock(clock: DrivenClock, context: ServiceContext): Mo
     now: () => clock.now(),
     sleep: (ms, signal) => clock.sleep(ms, signal),
     async advance(ms) {
-      if (!(ms >= 0 && Number.isFinite(ms)))
-        throw invalidOption('advance', ms, 'milliseconds from 0; time goes forward');
+      if (!(Number.isFinite(ms) && ms >= 0 && clock.now() + ms <= LATEST_MS)) {
+        throw invalidOption('advance', ms, 'milliseconds from 0 up to the year 9999; time goes forward');
+      }
       return await clock.advanceTo((now) => now + ms);
     },
     async advanceTo(moment) {

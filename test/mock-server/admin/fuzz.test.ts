@@ -20,6 +20,7 @@ afterAll(() => mock.close());
 
 /** Those that answer later or never, by design, are not for a fuzzer. */
 const ROUTES = adminRoutes.filter(({ id, isStream }) => isStream !== true && id !== 'waitForRequests');
+const MAKES_A_KEY = ['createKey', 'createAccountKey', 'openSpace'];
 /** Names that the routes take, wherever they may come. */
 const NAMES = [
   ...'advanceMs advanceTo frozen plan email month preset about kind status match times nth probability forMs'.split(
@@ -110,7 +111,9 @@ test('whatever comes, the admin API answers, never with a 500 and never with a k
       const { status, text } = await send(route.method, path, ['GET', 'HEAD'].includes(route.method) ? '' : body);
 
       expect(status, `${route.id} ${path} ${body}: ${text}`).toBeLessThan(500);
-      for (const secret of [key, CANARY]) expect(text).not.toContain(secret);
+      // After a reset the first key that is made is this one again, and shown once.
+      if (!MAKES_A_KEY.includes(route.id)) expect(text).not.toContain(key);
+      expect(text).not.toContain(CANARY);
       if (status >= 400) expect(JSON.parse(text).error.code).toMatch(/^\w+$/);
     }),
     { numRuns: 500 },
