@@ -42,6 +42,7 @@ describe.skipIf(!hasBundle)('the package', () => {
       'CHANGELOG.md',
       'LICENSE',
       'README.md',
+      'SECURITY.md',
       'openapi.yaml',
       'package.json',
     ]);
