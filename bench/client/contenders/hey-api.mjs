@@ -2,7 +2,7 @@ import { createClient as generate } from '@hey-api/openapi-ts';
 
 /** Made from our own openapi.yaml, anew each time. */
 const root = new URL('../../../', import.meta.url).pathname;
-const output = new URL('../generated', import.meta.url).pathname;
+const output = new URL('../../node_modules/.cache/hey-api', import.meta.url).pathname;
 await generate({
   input: `${root}openapi.yaml`,
   output,
