@@ -3,7 +3,7 @@ const [module, spaces] = process.argv.slice(2);
 const { createMockServer } = await import(module);
 
 /** Each has 1000 requests a minute. */
-const KEYS = 200;
+const KEYS = 500;
 
 const mock = createMockServer();
 for (let space = 0; space < Number(spaces); space += 1) mock.space();

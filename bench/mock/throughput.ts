@@ -1,26 +1,25 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { Pool } from 'undici';
 import { buildMock } from './built-mock.ts';
-import { callsPerSecond, median, table } from './measure.ts';
+import { median, table } from './measure.ts';
+import { rawLoad } from './raw-load.ts';
 
-const ROUNDS = 7;
-const LOAD = { calls: 8000, callers: 16 };
+const ROUNDS = 9;
+const LOAD = { calls: 16_000, connections: 16 };
 
 /** Requests per second over HTTP: the mock beside a bare node:http server with the same payload, in turns. */
 export async function throughput(): Promise<string> {
   const module = await buildMock();
   await using mock = await start('mock-process.mjs', [module, '0']);
   await using crowded = await start('mock-process.mjs', [module, '100']);
-  const payload = await mock.ask();
-  await using bare = await start('bare-server.mjs', [], payload);
+  await using bare = await start('bare-server.mjs', [], await payloadOf(mock));
   const contenders = { 'bare node:http': bare, 'mock.serve()': mock, 'mock.serve(), with 100 spaces': crowded };
   const speeds = new Map(Object.keys(contenders).map((name): [string, number[]] => [name, []]));
 
   for (let round = -1; round < ROUNDS; round += 1) {
-    for (const [name, { ask }] of Object.entries(contenders)) {
-      const speed = await callsPerSecond(ask, LOAD);
+    for (const [name, { url, keys }] of Object.entries(contenders)) {
+      const speed = await rawLoad(url, { ...LOAD, keys });
       // The first round warms up.
       if (round >= 0) speeds.get(name)?.push(speed);
     }
@@ -31,12 +30,18 @@ export async function throughput(): Promise<string> {
     median(values).toFixed(0),
     (median(values) / base).toFixed(2),
   ]);
-  return table(['over HTTP, 16 at once', 'requests/s', '/ bare'], rows);
+  return table(['over HTTP, 16 connections', 'requests/s', '/ bare'], rows);
 }
 
 interface Payload {
   readonly body: string;
   readonly headers: Record<string, string>;
+}
+
+async function payloadOf({ url, keys }: { readonly url: string; readonly keys: readonly string[] }): Promise<Payload> {
+  const response = await fetch(`${url}/api/v1/latest?base=EUR`, { headers: { authorization: keys[0] ?? '' } });
+  const { connection: _, 'keep-alive': __, ...headers } = Object.fromEntries(response.headers);
+  return { body: await response.text(), headers };
 }
 
 async function start(program: string, args: readonly string[], payload?: Payload) {
@@ -46,19 +51,5 @@ async function start(program: string, args: readonly string[], payload?: Payload
     child.send(payload);
   }
   const [{ url, keys = ['none'] }] = (await once(child, 'message')) as [{ url: string; keys?: string[] }];
-  const pool = new Pool(url, { connections: 16 });
-  let call = 0;
-  const ask = async (): Promise<Payload> => {
-    call += 1;
-    const headers = { authorization: `Bearer ${keys[call % keys.length]}` };
-    const response = await pool.request({ path: '/api/v1/latest?base=EUR', method: 'GET', headers });
-    const body = await response.body.text();
-    if (response.statusCode !== 200) throw new Error(`${program} answered ${response.statusCode}: ${body}`);
-    return { body, headers: response.headers as Record<string, string> };
-  };
-  const end = async () => {
-    await pool.close();
-    child.disconnect();
-  };
-  return { ask, [Symbol.asyncDispose]: end };
+  return { url, keys, [Symbol.asyncDispose]: async () => child.disconnect() };
 }
