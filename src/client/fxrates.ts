@@ -2,12 +2,12 @@ import { inspect } from 'node:util';
 import { OperationMethods } from '../generated/operation-methods.ts';
 import type { OperationId } from '../generated/operations.ts';
 import { VERSION } from '../version.ts';
-import type { ApiCall, CallOptions, ResponseMeta, SchemaCallOptions } from './api-call.ts';
+import type { ApiCall, CallOptions, SchemaCallOptions } from './api-call.ts';
 import { checkPayload } from './check-payload.ts';
 import { resolveCall } from './config/call-settings.ts';
 import { type ClientSettings, resolveOptions } from './config/settings.ts';
 import { checkPath, type QueryValue } from './config/target.ts';
-import { createApiCall } from './create-api-call.ts';
+import { type CallResult, createApiCall } from './create-api-call.ts';
 import { operationEndpoint, pathEndpoint } from './endpoints.ts';
 import { ConfigError } from './errors/config-error.ts';
 import { ClientEvents } from './events.ts';
@@ -109,7 +109,7 @@ export class FxRates extends OperationMethods {
   async #call<Data>(
     endpointOf: () => Endpoint,
     options: CallOptions & Partial<SchemaCallOptions<StandardSchema>>,
-  ): Promise<{ readonly data: Data; readonly meta: ResponseMeta }> {
+  ): Promise<CallResult<Data>> {
     const { clock } = this.#settings;
     const startedAt = clock.now();
     const { signal, deadlineMs, ...settings } = resolveCall(options, this.#settings);
@@ -126,18 +126,14 @@ export class FxRates extends OperationMethods {
             nowMs: clock.now(),
             attempts: log.attempts,
           });
-    const meta: ResponseMeta = {
-      status,
-      get headers() {
-        return response.headers.toHeaders();
+    const durationMs = clock.now() - startedAt;
+    return {
+      data: data as Data, // the type that the operation's schema, or the caller's, proved
+      meta: () => {
+        const headers = response.headers.toHeaders();
+        return { status, headers, rawBody, source, ageMs, attempts: log.attempts, durationMs };
       },
-      rawBody,
-      source,
-      ageMs,
-      attempts: log.attempts,
-      durationMs: clock.now() - startedAt,
     };
-    return { data: data as Data, meta }; // the type that the operation's schema, or the caller's, proved
   }
 
   /** Without the key. */

@@ -36,11 +36,10 @@ export class Timers {
 
   /** Calls `fire` once, `ms` milliseconds from now. Returns what takes that back. */
   after(ms: number, fire: () => void): () => void {
-    const timer: Timer = { at: this.#time.now() + ms, fire };
-    this.#heap.push(timer);
+    const seat = this.#heap.push({ at: this.#time.now() + ms, fire });
     this.#armSoon();
     return () => {
-      if (this.#heap.remove(timer) && this.#heap.size === 0) this.#stop();
+      if (this.#heap.remove(seat) && this.#heap.size === 0) this.#stop();
     };
   }
 

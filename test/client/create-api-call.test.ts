@@ -23,7 +23,7 @@ afterEach(() => {
 const meta = { status: 200 } as ResponseMeta;
 
 test('is a promise of the data, and gives the meta of the same answer', async () => {
-  const call = createApiCall(Promise.resolve({ data: { EUR: 0.92 }, meta }));
+  const call = createApiCall(Promise.resolve({ data: { EUR: 0.92 }, meta: () => meta }));
 
   await expect(call).resolves.toEqual({ EUR: 0.92 });
   await expect(call.withMeta()).resolves.toEqual({ data: { EUR: 0.92 }, meta });

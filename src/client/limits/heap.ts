@@ -1,7 +1,16 @@
-/** A binary heap whose entries can be removed from the middle: push, pop and remove take O(log n), peek O(1). */
+/** An entry in a heap, and where it stands; -1 when it has left. */
+export interface Seat<Entry> {
+  readonly entry: Entry;
+  place: number;
+}
+
+/**
+ * A binary heap whose entries can be removed from the middle: push, pop and remove take O(log n), peek O(1). The places
+ * stand in the seats and not in a Map: V8 keeps what a Map has outgrown until the next full collection, and with it
+ * every call that stood there.
+ */
 export class Heap<Entry> {
-  readonly #entries: Entry[] = [];
-  readonly #places = new Map<Entry, number>();
+  readonly #seats: Seat<Entry>[] = [];
   readonly #isBefore: (a: Entry, b: Entry) => boolean;
 
   constructor(isBefore: (a: Entry, b: Entry) => boolean) {
@@ -9,71 +18,69 @@ export class Heap<Entry> {
   }
 
   get size(): number {
-    return this.#entries.length;
+    return this.#seats.length;
   }
 
   peek(): Entry | undefined {
-    return this.#entries[0];
+    return this.#seats[0]?.entry;
   }
 
-  push(entry: Entry): void {
-    this.#put(entry, this.#entries.length);
-    this.#rise(entry);
+  /** Returns what `remove` wants. */
+  push(entry: Entry): Seat<Entry> {
+    const seat = { entry, place: this.#seats.length };
+    this.#seats.push(seat);
+    this.#rise(seat);
+    return seat;
   }
 
   pop(): Entry | undefined {
-    const first = this.#entries[0];
+    const first = this.#seats[0];
     if (first !== undefined) this.remove(first);
-    return first;
+    return first?.entry;
   }
 
-  /** Returns whether the entry was there. */
-  remove(entry: Entry): boolean {
-    const place = this.#places.get(entry);
-    if (place === undefined) return false;
-    this.#places.delete(entry);
-    const last = this.#entries.pop();
-    if (last === undefined || last === entry) return true;
+  /** Returns whether the entry was still there. */
+  remove(seat: Seat<Entry>): boolean {
+    const { place } = seat;
+    if (place < 0) return false;
+    seat.place = -1;
+    const last = this.#seats.pop();
+    if (last === undefined || last === seat) return true;
     this.#put(last, place);
     this.#rise(last);
     this.#sink(last);
     return true;
   }
 
-  #put(entry: Entry, place: number): void {
-    this.#entries[place] = entry;
-    this.#places.set(entry, place);
+  #put(seat: Seat<Entry>, place: number): void {
+    this.#seats[place] = seat;
+    seat.place = place;
   }
 
-  #rise(entry: Entry): void {
-    let place = this.#places.get(entry) ?? 0;
-    while (place > 0) {
-      const parentPlace = (place - 1) >> 1;
-      const parent = this.#entries[parentPlace];
-      if (parent === undefined || !this.#isBefore(entry, parent)) return;
+  #rise(seat: Seat<Entry>): void {
+    while (seat.place > 0) {
+      const { place } = seat;
+      const parent = this.#seats[(place - 1) >> 1];
+      if (parent === undefined || !this.#isBefore(seat.entry, parent.entry)) return;
+      this.#put(seat, parent.place);
       this.#put(parent, place);
-      this.#put(entry, parentPlace);
-      place = parentPlace;
     }
   }
 
-  #sink(entry: Entry): void {
-    let place = this.#places.get(entry) ?? 0;
+  #sink(seat: Seat<Entry>): void {
     for (;;) {
+      const { place } = seat;
       const child = this.#firstChild(place);
-      if (child === undefined || !this.#isBefore(child.entry, entry)) return;
-      this.#put(child.entry, place);
-      this.#put(entry, child.place);
-      place = child.place;
+      if (child === undefined || !this.#isBefore(child.entry, seat.entry)) return;
+      this.#put(seat, child.place);
+      this.#put(child, place);
     }
   }
 
-  #firstChild(place: number): { entry: Entry; place: number } | undefined {
-    const leftPlace = 2 * place + 1;
-    const left = this.#entries[leftPlace];
-    const right = this.#entries[leftPlace + 1];
-    if (left === undefined) return undefined;
-    if (right === undefined || this.#isBefore(left, right)) return { entry: left, place: leftPlace };
-    return { entry: right, place: leftPlace + 1 };
+  #firstChild(place: number): Seat<Entry> | undefined {
+    const left = this.#seats[2 * place + 1];
+    const right = this.#seats[2 * place + 2];
+    if (left === undefined || right === undefined) return left;
+    return this.#isBefore(left.entry, right.entry) ? left : right;
   }
 }

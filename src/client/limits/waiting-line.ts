@@ -1,4 +1,4 @@
-import { Heap } from './heap.ts';
+import { Heap, type Seat } from './heap.ts';
 
 /** A call that waits. Tickets are handed out in order; a refused call comes back with its old one, to the head. */
 export interface Waiter {
@@ -15,11 +15,17 @@ interface Deadline<Entry> {
   readonly at: number;
 }
 
+interface Seats<Entry> {
+  readonly order: Seat<Entry>;
+  /** `undefined` for a waiter without a deadline. */
+  readonly deadline: Seat<Deadline<Entry>> | undefined;
+}
+
 /** The waiting calls: two priorities, first come first served in each, and the earliest deadline always at hand. */
 export class WaitingLine<Entry extends Waiter> {
   readonly #order = new Heap<Entry>((a, b) => (a.isHigh === b.isHigh ? a.ticket < b.ticket : a.isHigh));
   readonly #deadlines = new Heap<Deadline<Entry>>((a, b) => a.at < b.at);
-  readonly #deadlineOf = new Map<Entry, Deadline<Entry>>();
+  readonly #seatsOf = new Map<Entry, Seats<Entry>>();
   readonly #impatient = new Set<Entry>();
   #high = 0;
 
@@ -41,18 +47,20 @@ export class WaitingLine<Entry extends Waiter> {
   }
 
   join(waiter: Entry): void {
-    this.#order.push(waiter);
+    this.#seatsOf.set(waiter, { order: this.#order.push(waiter), deadline: this.#seatAtDeadline(waiter) });
     this.#high += waiter.isHigh ? 1 : 0;
     if (waiter.isImpatient) this.#impatient.add(waiter);
-    this.#keepDeadline(waiter);
   }
 
   /** Takes a waiter out, wherever it stands. O(log n). Returns whether it stood there. */
   leave(waiter: Entry): boolean {
-    if (!this.#order.remove(waiter)) return false;
+    const seats = this.#seatsOf.get(waiter);
+    if (seats === undefined) return false;
+    this.#seatsOf.delete(waiter);
+    this.#order.remove(seats.order);
+    if (seats.deadline) this.#deadlines.remove(seats.deadline);
     this.#high -= waiter.isHigh ? 1 : 0;
     this.#impatient.delete(waiter);
-    this.#forgetDeadline(waiter);
     return true;
   }
 
@@ -73,28 +81,15 @@ export class WaitingLine<Entry extends Waiter> {
   nextDueBefore(time: number): Entry | undefined {
     for (let due = this.#deadlines.peek(); due && due.at < time; due = this.#deadlines.peek()) {
       const { waiter } = due;
-      if (waiter.deadlineAt() < time) {
-        this.leave(waiter);
-        return waiter;
-      }
-      this.#forgetDeadline(waiter);
-      this.#keepDeadline(waiter);
+      this.leave(waiter);
+      if (waiter.deadlineAt() < time) return waiter;
+      this.join(waiter); // its deadline has grown
     }
     return undefined;
   }
 
-  #keepDeadline(waiter: Entry): void {
+  #seatAtDeadline(waiter: Entry): Seat<Deadline<Entry>> | undefined {
     const at = waiter.deadlineAt();
-    if (at === Number.POSITIVE_INFINITY) return;
-    const deadline = { waiter, at };
-    this.#deadlineOf.set(waiter, deadline);
-    this.#deadlines.push(deadline);
-  }
-
-  #forgetDeadline(waiter: Entry): void {
-    const deadline = this.#deadlineOf.get(waiter);
-    if (!deadline) return;
-    this.#deadlineOf.delete(waiter);
-    this.#deadlines.remove(deadline);
+    return at === Number.POSITIVE_INFINITY ? undefined : this.#deadlines.push({ waiter, at });
   }
 }

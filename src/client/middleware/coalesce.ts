@@ -28,27 +28,34 @@ interface Flight {
   deadlineAt: number;
 }
 
+/** Emptied on landing: V8 keeps what a Map has outgrown until the next full collection, and with it every answer. */
+interface Underway {
+  flight: Flight | undefined;
+}
+
 /**
  * Identical calls under way at the same time share one request. Each caller keeps its own signal and deadline: leaving
  * early ends the request only for the last one. Calls with other settings (retries, ages) do not mix.
  */
 export function coalesce({ timers, now }: { readonly timers: Timers; readonly now: () => number }) {
-  const flights = new Map<string, Flight>();
+  const flights = new Map<string, Underway>();
 
   const takeOff = (key: string, caller: Caller, next: Handler<ApiRequest>): Flight => {
     const flight = begin(caller, next);
+    const entry: Underway = { flight };
     const land = () => {
-      if (flights.get(key) === flight) flights.delete(key);
+      entry.flight = undefined;
+      if (flights.get(key) === entry) flights.delete(key);
     };
     flight.response.then(land, land);
     flight.cancellation.addEventListener('abort', land);
-    flights.set(key, flight);
+    flights.set(key, entry);
     return flight;
   };
 
   const board = (caller: Caller, next: Handler<ApiRequest>): Flight => {
     const key = flightKey(caller);
-    const underWay = flights.get(key);
+    const underWay = flights.get(key)?.flight;
     if (underWay === undefined) return takeOff(key, caller, next);
     // One that waits longer than the caller can is of no use to it: a way of its own ends at once, and says why.
     return underWay.log.slotAt > caller.deadlineAt ? begin(caller, next) : underWay;

@@ -13,8 +13,8 @@ test('pops in order what was pushed and not removed from the middle', () => {
   fc.assert(
     fc.property(entries, (pushed) => {
       const heap = new Heap<Entry>((a, b) => a.key < b.key);
-      for (const entry of pushed) heap.push(entry);
-      for (const entry of pushed.filter(({ isRemoved }) => isRemoved)) expect(heap.remove(entry)).toBe(true);
+      const seats = pushed.map((entry) => heap.push(entry));
+      for (const seat of seats.filter(({ entry }) => entry.isRemoved)) expect(heap.remove(seat)).toBe(true);
 
       const kept = pushed.filter(({ isRemoved }) => !isRemoved).map(({ key }) => key);
       expect(heap.size).toBe(kept.length);
@@ -24,8 +24,12 @@ test('pops in order what was pushed and not removed from the middle', () => {
   );
 });
 
-test('an entry that is not there cannot be removed', () => {
+test('an entry that has left cannot be removed', () => {
   const heap = new Heap<Entry>((a, b) => a.key < b.key);
+  const seat = heap.push({ key: 1, isRemoved: false });
+  heap.push({ key: 2, isRemoved: false });
+  heap.pop();
 
-  expect(heap.remove({ key: 1, isRemoved: true })).toBe(false);
+  expect(heap.remove(seat)).toBe(false);
+  expect(heap.size).toBe(1);
 });
