@@ -28,6 +28,7 @@ export class Timers {
   readonly #heap = new Heap<Timer>((a, b) => a.at < b.at);
   #sleep: Sleep | undefined;
   #isArming = false;
+  #isStopping = false;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -39,7 +40,7 @@ export class Timers {
     const seat = this.#heap.push({ at: this.#time.now() + ms, fire });
     this.#armSoon();
     return () => {
-      if (this.#heap.remove(seat) && this.#heap.size === 0) this.#stop();
+      if (this.#heap.remove(seat) && this.#heap.size === 0) this.#stopSoon();
     };
   }
 
@@ -80,6 +81,16 @@ export class Timers {
       next.fire();
     }
     this.#arm();
+  }
+
+  /** After this turn of the event loop: most programs make their next call in the one that answers the last. */
+  #stopSoon(): void {
+    if (this.#isStopping || this.#sleep === undefined) return;
+    this.#isStopping = true;
+    setImmediate(() => {
+      this.#isStopping = false;
+      if (this.#heap.size === 0) this.#stop();
+    });
   }
 
   #stop(): void {

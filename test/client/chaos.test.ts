@@ -93,7 +93,7 @@ class Run {
     await clock.run(Promise.all(calls.map((planned) => this.#call(planned))));
     await quiet();
     expect(this.#problems).toEqual([]);
-    expect(clock.pending).toBe(0);
+    expect(await clock.left()).toBe(0);
     expect(fx.limits()?.inFlight ?? 0).toBe(0);
     expect(fx.limits()?.waiting ?? 0).toBe(0);
     for (const signal of this.#signals) expect(getEventListeners(signal, 'abort')).toEqual([]);

@@ -51,7 +51,7 @@ test('whatever the service answers, a call ends as a value or a typed error, wit
       const ended = await clock.run((isQuota ? fx.quota() : fx.latest()).withMeta().then(() => 'value', seen));
 
       expect(ended).not.toContain(API_KEY);
-      expect(clock.pending).toBe(0);
+      expect(await clock.left()).toBe(0);
     }),
     { numRuns: 500 },
   );
@@ -68,7 +68,7 @@ test('whatever Retry-After says, a call ends before its deadline, and no timer i
 
       expect(ended).toMatch(/^(RateLimitError|TimeoutError)/);
       expect(clock.now() - startedAt).toBeLessThanOrEqual(90_000);
-      expect(clock.pending).toBe(0);
+      expect(await clock.left()).toBe(0);
     }),
     { numRuns: 300 },
   );

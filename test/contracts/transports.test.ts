@@ -154,7 +154,7 @@ describe.each(transports)('%s', (_, transport) => {
 
     expect(await ending).toMatchObject({ kind: 'timeout', scope: 'attempt', limitMs: 5000 });
     await Promise.all(hungUp);
-    expect(clock.pending).toBe(0);
+    expect(await clock.left()).toBe(0);
   });
 
   test('an abort ends the connection', async () => {
@@ -169,7 +169,7 @@ describe.each(transports)('%s', (_, transport) => {
 
     expect(await ending).toMatchObject({ kind: 'aborted', cause: new Error('enough') });
     await Promise.all(hungUp);
-    expect(clock.pending).toBe(0);
+    expect(await clock.left()).toBe(0);
   });
 
   test('an abort while the connection is made sends nothing', async () => {
@@ -186,7 +186,7 @@ describe.each(transports)('%s', (_, transport) => {
     for (let turn = 0; turn < 10; turn += 1) await quiet();
 
     expect(server.requests).toEqual([]);
-    expect(clock.pending).toBe(0);
+    expect(await clock.left()).toBe(0);
   });
 
   test.each<[string, Parameters<typeof respond>[1], object]>([

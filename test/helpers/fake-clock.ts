@@ -32,6 +32,12 @@ export class FakeClock implements Clock {
     return this.#sleepers.length;
   }
 
+  /** Those that are left when everything that needs no more than the event loop has happened. */
+  async left(): Promise<number> {
+    await quiet();
+    return this.pending;
+  }
+
   sleep(ms: number, signal?: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(signal.reason);

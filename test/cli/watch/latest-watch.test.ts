@@ -159,7 +159,7 @@ test('Ctrl-C during the pause ends it with 130 and nothing left behind', async (
   io.interrupt('SIGINT');
 
   expect(await running).toBe(130);
-  expect(clock.pending).toBe(0);
+  expect(await clock.left()).toBe(0);
   expect(io.written.stdout.endsWith('\n')).toBe(true);
   expect(io.written.stdout).not.toContain('\u001b[?25l');
 });

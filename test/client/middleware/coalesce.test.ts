@@ -134,7 +134,7 @@ test('the last caller to leave aborts the request', async () => {
   expect(await Promise.all(calls)).toMatchObject([{ kind: 'aborted' }, { kind: 'aborted' }]);
   expect(fetch.requests[0]?.signal.aborted).toBe(true);
   await quiet();
-  expect(clock.pending).toBe(0);
+  expect(await clock.left()).toBe(0);
 });
 
 test('a call right after the last caller left is a new request', async () => {
@@ -287,7 +287,7 @@ test('one signal for a hundred calls at the same time is no reason to warn of a 
   process.off('warning', note);
 
   expect(warnings).toEqual([]);
-  expect(clock.pending).toBe(0);
+  expect(await clock.left()).toBe(0);
 });
 
 test('an aborted signal sends nothing', async () => {
@@ -312,6 +312,6 @@ test.each([{}, { rateLimit: false } as const])(
     expect(await call).toBeInstanceOf(AbortError);
     await quiet();
     expect(fetch.requests).toEqual([]);
-    expect(clock.pending).toBe(0);
+    expect(await clock.left()).toBe(0);
   },
 );

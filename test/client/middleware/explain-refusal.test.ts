@@ -94,7 +94,7 @@ test.each([{}, { rateLimit: { maxConcurrent: 50, perMinute: 1000 } }, { rateLimi
 
     expect(errors.every((error) => error instanceof QuotaExhaustedError)).toBe(true);
     expect(questions(client)).toBe(1);
-    expect(client.clock.pending).toBe(0);
+    expect(await client.clock.left()).toBe(0);
   },
 );
 
@@ -121,7 +121,7 @@ test('a quota that never comes holds a refusal back for one timeout at most', as
   expect(await client.clock.run(errorOf(client.fx.latest()))).toMatchObject({ kind: 'request', status: 402 });
 
   expect(client.clock.now() - startedAt).toBe(3000);
-  expect(client.clock.pending).toBe(0);
+  expect(await client.clock.left()).toBe(0);
 });
 
 test('after a refusal calls fail without a request, quota() goes on working, and a minute later one finds out', async () => {

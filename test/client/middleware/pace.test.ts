@@ -40,7 +40,7 @@ test('the first call goes at once, the next one a spacing later', async () => {
   const waitedMs = clock.now() - startedAt;
   expect(waitedMs / spacing(100)).toBeCloseTo(1, 1);
   expect(meta.attempts).toMatchObject([{ status: 200, waitedMs, reason: 'first' }]);
-  expect(clock.pending).toBe(0);
+  expect(await clock.left()).toBe(0);
 });
 
 test('a wait for a turn is told of, once', async () => {
@@ -73,7 +73,7 @@ test('a call whose turn comes after its deadline fails at once, and says when to
   expect(error).not.toMatchObject({ message: expect.stringContaining('per-minute') });
   expect(Number((error as { retryAt: Date }).retryAt)).toBeCloseTo(Number(retryAt), -2);
   expect(clock.now()).toBe(startedAt);
-  expect(clock.pending).toBe(0);
+  expect(await clock.left()).toBe(0);
   expect(fetch.requests.length).toBe(sent);
 });
 
@@ -94,7 +94,7 @@ test("onLimit: 'throw' does not wait for a turn", async () => {
   const error = await errorOf(fx.latest({ call: 2 }));
 
   expect(error).toMatchObject({ kind: 'rate_limited', reason: 'policy' });
-  expect(clock.pending).toBe(0);
+  expect(await clock.left()).toBe(0);
 });
 
 test('an abort ends the wait within a tick, gives the turn back and leaves no timer', async () => {
@@ -103,14 +103,14 @@ test('an abort ends the wait within a tick, gives the turn back and leaves no ti
   const controller = new AbortController();
   const call = errorOf(fx.latest({ call: 2 }, { signal: controller.signal }));
   await quiet();
-  expect(clock.pending).toBe(1);
+  expect(await clock.left()).toBe(1);
 
   controller.abort(new Error('enough'));
 
   expect(await ticksUntilSettled(call)).toBeLessThanOrEqual(10);
   expect(await call).toMatchObject({ kind: 'aborted', cause: new Error('enough') });
   await quiet();
-  expect(clock.pending).toBe(0);
+  expect(await clock.left()).toBe(0);
   const startedAt = clock.now();
   await clock.run(fx.latest({ call: 3 }));
   expect((clock.now() - startedAt) / spacing(100)).toBeCloseTo(1, 1);
@@ -127,7 +127,7 @@ test('an abort while the quota is asked takes no turn', async () => {
   expect(await ticksUntilSettled(call)).toBeLessThanOrEqual(20);
   await quiet();
   expect(fetch.requests.map(({ signal }) => signal.aborted)).toEqual([true]);
-  expect(clock.pending).toBe(0);
+  expect(await clock.left()).toBe(0);
 });
 
 test('calls that the guard has let pass do not slow the pace down', async () => {
@@ -171,7 +171,7 @@ test.each<[string, Reply]>([
   await Promise.all(differentCalls(fx, 30));
 
   expect(clock.now()).toBe(startedAt);
-  expect(clock.pending).toBe(0);
+  expect(await clock.left()).toBe(0);
 });
 
 test('the quota itself is not paced', async () => {

@@ -40,7 +40,7 @@ test('a refusal of one client holds back every client of the key', async () => {
   await clock.run(Promise.all([one, ...others]));
 
   expect(service.early()).toBe(0);
-  expect(clock.pending).toBe(0);
+  expect(await clock.left()).toBe(0);
 });
 
 test('a refusal of one key does not hold back another', async () => {
@@ -99,7 +99,7 @@ test("with onLimit 'throw' a refusal is an error at once, and so are the calls b
   expect(behind).toMatchObject({ reason: 'policy', retryAfterMs: 7000, status: undefined, attempts: [] });
   expect(fetch.requests).toHaveLength(1);
   expect(clock.now()).toBe(startedAt);
-  expect(clock.pending).toBe(0);
+  expect(await clock.left()).toBe(0);
 
   await clock.advance(7000);
   await expect(fx.latest({ call: 3 })).resolves.toBeDefined();
