@@ -1,3 +1,4 @@
+import { type CacheEntry, decodeEntry, encodeEntry } from '../../src/client/cache/cache-entry.ts';
 import type { CacheStore } from '../../src/client/index.ts';
 
 /** What a misbehaving store does instead of its work: it gives, throws or rejects with this, or never answers. */
@@ -28,11 +29,11 @@ export class FakeStore implements CacheStore {
     return this.entries.set(key, value);
   }
 
-  /** Puts this in the place of every answer that is kept. */
-  overwrite(value: (kept: Record<string, unknown>) => unknown): void {
-    for (const [key, kept] of this.entries) {
-      const changed = value(JSON.parse(kept));
-      this.entries.set(key, typeof changed === 'string' ? changed : JSON.stringify(changed));
+  /** Puts another answer, or another text, in the place of every one that is kept. */
+  overwrite(change: (kept: CacheEntry, text: string) => CacheEntry | string): void {
+    for (const [key, text] of this.entries) {
+      const changed = change(decodeEntry(text) as CacheEntry, text); // written by the client
+      this.entries.set(key, typeof changed === 'string' ? changed : encodeEntry(changed));
     }
   }
 }

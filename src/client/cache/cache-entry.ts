@@ -16,18 +16,20 @@ const storedEntry = z.object({
   storedAtMs: z.number(),
   status: z.int(),
   headers: z.array(z.tuple([z.string(), z.string()])),
-  rawBody: z.string(),
 });
 
-export function encodeEntry({ headers, ...entry }: CacheEntry): string {
-  return JSON.stringify({ version: VERSION, ...entry, headers: [...headers] });
+/** A line of JSON about the answer, and below it the answer as it came: JSON in JSON would have to be read twice. */
+export function encodeEntry({ headers, rawBody, ...entry }: CacheEntry): string {
+  return `${JSON.stringify({ version: VERSION, ...entry, headers: [...headers] })}\n${rawBody}`;
 }
 
 /** `undefined` for anything else than what `encodeEntry` made: a store is shared, and may hold what others left. */
 export function decodeEntry(stored: unknown): CacheEntry | undefined {
   try {
-    const { storedAtMs, status, headers, rawBody } = storedEntry.parse(JSON.parse(String(stored)));
-    return { storedAtMs, status, headers: new Headers(headers), rawBody };
+    const text = String(stored);
+    const lineEnd = text.indexOf('\n');
+    const { storedAtMs, status, headers } = storedEntry.parse(JSON.parse(text.slice(0, Math.max(0, lineEnd))));
+    return { storedAtMs, status, headers: new Headers(headers), rawBody: text.slice(lineEnd + 1) };
   } catch {
     return undefined; // not ours
   }
