@@ -30,16 +30,16 @@ interface Refusal {
  * Sends a call when the limit of its key has room for it. A call that the service refuses all the same (429) goes back
  * to the head of the line; only its own deadline or signal ends that.
  */
-export function rateLimit(options: RateLimitMiddlewareOptions) {
+export function rateLimit({ clock, states, events }: RateLimitMiddlewareOptions) {
   return (next: Handler): Handler =>
     (request) => {
-      const state = options.states.of(request.key);
+      const state = states.of(request.key);
       const { limiter } = state;
-      return limiter === undefined ? next(request) : sendQueued(request, { next, state, limiter, ...options });
+      return limiter === undefined ? next(request) : sendQueued(request, { next, state, limiter, clock, events });
     };
 }
 
-interface Queue extends RateLimitMiddlewareOptions {
+interface Queue extends Omit<RateLimitMiddlewareOptions, 'states'> {
   readonly next: Handler;
   readonly state: KeyState;
   readonly limiter: RateLimiter;
@@ -51,7 +51,7 @@ async function sendQueued(request: KeyedRequest, queue: Queue): Promise<ApiRespo
   let refusal: Refusal | undefined;
   for (;;) {
     stopIfExhausted();
-    const permit = await admit(request, { refusal, ...queue });
+    const permit = await admit(request, { refusal, queue });
     if (request.signal.aborted) permit.unused(); // everybody left in the moment it was granted; `send` says so
     const send = () => {
       stopIfExhausted(); // others may have found that out while this call waited
@@ -67,8 +67,9 @@ async function sendQueued(request: KeyedRequest, queue: Queue): Promise<ApiRespo
 
 async function admit(
   request: KeyedRequest,
-  { state, limiter, refusal, clock, events }: Queue & { readonly refusal: Refusal | undefined },
+  { refusal, queue }: { readonly refusal: Refusal | undefined; readonly queue: Queue },
 ): Promise<Permit> {
+  const { state, limiter, clock, events } = queue;
   const { signal, deadlineAt, settings } = request;
   const { audience, unitNotice } = state;
   const askedAt = clock.now();

@@ -27,16 +27,18 @@ interface RetryOptions {
  * which is inside, waits for those.
  */
 export function retry(options: RetryOptions) {
-  return (next: Handler): Handler =>
-    (request) =>
-      sendPersistently(request, { next, ...options });
+  return (next: Handler): Handler => {
+    const sender = { next, ...options };
+    return (request) => sendPersistently(request, sender);
+  };
 }
 
-async function sendPersistently(
-  request: KeyedRequest,
-  { next, ...options }: RetryOptions & { readonly next: Handler },
-): Promise<ApiResponse> {
-  const { clock, states, events } = options;
+interface Sender extends RetryOptions {
+  readonly next: Handler;
+}
+
+async function sendPersistently(request: KeyedRequest, sender: Sender): Promise<ApiResponse> {
+  const { next, clock, states, events } = sender;
   const state = states.of(request.key);
   const { retryBudget } = state;
   for (let retries = 0; ; retries += 1) {
@@ -46,7 +48,7 @@ async function sendPersistently(
       return outcome;
     }
     const { error } = outcome;
-    const waitMs = waitBeforeRetry(error, request, { retries, ...options });
+    const waitMs = waitBeforeRetry(error, request, { retries, ...sender });
     if (waitMs === undefined || !retryBudget.take()) throw error;
     const until = new Date(clock.now() + waitMs);
     events.retry(state, { request, error: error as RetryableError, waitMs, until, retry: retries + 1 });
