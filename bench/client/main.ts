@@ -11,6 +11,7 @@ import { existsSync } from 'node:fs';
 import { loadavg } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { table } from '../table.ts';
 import { type Call, CONTENDERS, type CreateCaller } from './contender.ts';
 import { type Measured, measureInTurns } from './measure.ts';
 
@@ -59,17 +60,14 @@ function idOf(file: string): string {
 }
 
 function asText(): string {
-  const tables = results.map(({ concurrency, rows }) => `### ${concurrency} at once\n\n${table(rows)}`);
+  const tables = results.map(({ concurrency, rows }) => `### ${concurrency} at once\n\n${tableOf(rows)}`);
   const footer = Object.entries(facts).map(([name, value]) => `${name} ${value}`);
   return `${tables.join('\n\n')}\n\n${footer.join(', ')}\n`;
 }
 
-function table(rows: readonly Measured[]): string {
-  const lines = rows.map(
-    ({ name, callsPerSecond, cpuMicroseconds, throughput, cpu }) =>
-      `| ${name} | ${Math.round(callsPerSecond)} | ${cpuMicroseconds.toFixed(0)} | ${throughput.toFixed(2)} | ${cpu.toFixed(2)} |`,
-  );
-  return ['| | calls/s | CPU µs per call | throughput / bare | CPU / bare |', '|---|--:|--:|--:|--:|', ...lines].join(
-    '\n',
-  );
+function tableOf(rows: readonly Measured[]): string {
+  const cells = rows.map(({ name, callsPerSecond, cpuMicroseconds, throughput, cpu }) => [
+    ...[name, callsPerSecond.toFixed(0), cpuMicroseconds.toFixed(0), throughput.toFixed(2), cpu.toFixed(2)],
+  ]);
+  return table(['', 'calls/s', 'CPU µs per call', 'throughput / bare', 'CPU / bare'], cells);
 }

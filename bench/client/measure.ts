@@ -1,3 +1,4 @@
+import { median } from '../median.ts';
 import type { Call } from './contender.ts';
 
 export interface MeasureOptions {
@@ -59,9 +60,4 @@ async function takeTurn(call: Call, concurrency: number, calls: number): Promise
   const seconds = (performance.now() - startedAt) / 1_000;
   const { user, system } = process.cpuUsage(cpuBefore);
   return { callsPerSecond: calls / seconds, cpuMicroseconds: (user + system) / calls };
-}
-
-function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
 }

@@ -1,11 +1,15 @@
-// npx tsx bench/contract/prism.ts — after `npm ci` in bench/. Sends the black-box requests to the mock through Prism's
-// validation proxy, which reads openapi.yaml by itself and has no code of ours: zero violations in answers, or exit 1.
+/**
+ * The mock behind Prism's validation proxy, which reads openapi.yaml by itself and has no code of ours: sends the
+ * black-box requests of the adapters' suite. Zero violations in answers, or exit 1.
+ * `npm ci --prefix bench && npm run bench:contract`; `--json`.
+ */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { createServer } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
 import { createMockServer, type MockServer } from '../../src/mock-server/index.ts';
 import type { PlainRequest, PlainResponse } from '../../test/helpers/mock-adapters.ts';
 import { story } from '../../test/helpers/mock-story.ts';
@@ -46,13 +50,20 @@ const inAnswers = seen.filter(({ violations }) => violations.some(({ location })
 const inRequests = seen.filter(({ violations }) => violations.some(({ location }) => location[0] === 'request'));
 const lost = seen.filter(({ status }) => status === 0);
 const accepted = inRequests.filter(({ status, path, target }) => status < 400 && path === target.split('?')[0]);
-for (const { method, target, status, violations } of [...inAnswers, ...accepted, ...lost]) {
-  print(`${method ?? 'GET'} ${target.slice(0, 60)} → ${status}: ${JSON.stringify(violations)}`);
-}
-print(`${seen.length} requests, ${lost.length} of which Prism gives up on; violations in ${inAnswers.length} answers`);
-print(`${inRequests.length} requests are wrong for Prism; the mock accepts ${accepted.length} of them`);
-print(`an answer spoilt on purpose: ${blind.flatMap(({ violations }) => violations).length} violations`);
-process.exitCode = inAnswers.length + accepted.length === 0 && blind[0]?.violations.length !== 0 ? 0 : 1;
+const wrong = [...inAnswers, ...accepted, ...lost].map(({ method = 'GET', target, status, violations }) => {
+  return { method, target, status, violations };
+});
+const counts = {
+  requests: seen.length,
+  lost: lost.length,
+  violatingAnswers: inAnswers.length,
+  violatingRequests: inRequests.length,
+  violatingRequestsAccepted: accepted.length,
+  violationsOfSpoiltAnswer: blind.flatMap(({ violations }) => violations).length,
+};
+const { values } = parseArgs({ options: { json: { type: 'boolean', default: false } } });
+process.stdout.write(`${values.json ? JSON.stringify({ ...counts, wrong }, undefined, 2) : asText()}\n`);
+process.exitCode = inAnswers.length + accepted.length === 0 && counts.violationsOfSpoiltAnswer > 0 ? 0 : 1;
 
 /** Plays requests through a Prism in front of the mock; gives each with what Prism says of it. */
 async function throughPrism(
@@ -121,6 +132,14 @@ async function freePort(): Promise<number> {
   return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
-function print(line: string): void {
-  process.stdout.write(`${line}\n`);
+function asText(): string {
+  const lines = wrong.map(({ method, target, status, violations }) => {
+    return `${method} ${target.slice(0, 60)} → ${status}: ${JSON.stringify(violations)}`;
+  });
+  return [
+    ...lines,
+    `${counts.requests} requests, ${counts.lost} of which Prism gives up on; violations in ${counts.violatingAnswers} answers`,
+    `${counts.violatingRequests} requests are wrong for Prism; the mock accepts ${counts.violatingRequestsAccepted} of them`,
+    `an answer spoilt on purpose: ${counts.violationsOfSpoiltAnswer} violations`,
+  ].join('\n');
 }

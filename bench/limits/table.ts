@@ -1,4 +1,5 @@
 import type { WindowKind } from '../../test/helpers/limits-server.ts';
+import { table } from '../table.ts';
 import { type Figures, figuresOf, optimumOf } from './figures.ts';
 import type { Run } from './run.ts';
 
@@ -72,11 +73,6 @@ function summaryCells(runs: readonly Run[]): string[] {
 function ratioCell(ratios: readonly number[]): string {
   if (ratios.length === 0) return '–';
   return `${Math.exp(mean(ratios.map(Math.log))).toFixed(2)} (${Math.max(...ratios).toFixed(2)})`;
-}
-
-function table(heads: readonly string[], rows: readonly (readonly string[])[]): string {
-  const rule = heads.map((_, place) => (place === 0 ? '---' : '--:'));
-  return [heads, rule, ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
 
 function groups<Item>(items: readonly Item[], keyOf: (item: Item) => string): [string, Item[]][] {

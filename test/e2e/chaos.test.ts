@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { CHAOS_FAULTS, SOCKET_FAULTS } from '../helpers/chaos-faults.ts';
 import { ChaosRun, chaosMock } from '../helpers/chaos-run.ts';
 
-/** The whole of it, 100,000 calls: `npx tsx bench/chaos/main.ts`. */
+/** The whole of it, 100,000 calls: `npm run bench:chaos`. */
 test('through every fault each call ends, the books of client and mock agree, and nothing is left', async () => {
   const report = await new ChaosRun({ seed: 20_261_121, calls: 6000, faults: CHAOS_FAULTS }).play();
 
