@@ -1,9 +1,7 @@
-/** A bare node:http server in a process of its own, which answers everything with one body. */
+/** A bare node:http server that answers everything with one body: `node bare-server.mjs answer.json port`. */
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 
-process.once('message', ({ body, headers }) => {
-  const server = createServer((_, outgoing) => outgoing.writeHead(200, headers).end(body));
-  server.listen(0, '127.0.0.1', () => process.send({ url: `http://127.0.0.1:${server.address().port}` }));
-});
-process.once('disconnect', () => process.exit());
-process.send('ready');
+const [answer, port] = process.argv.slice(2);
+const { body, headers } = JSON.parse(readFileSync(answer, 'utf8'));
+createServer((_, outgoing) => outgoing.writeHead(200, headers).end(body)).listen(Number(port), '127.0.0.1');

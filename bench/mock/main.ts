@@ -1,25 +1,57 @@
 /**
- * `npx tsx bench/mock/main.ts`: how fast the mock server is and how much memory it takes. Ratios are of this run alone;
- * `memory` and the like as an argument run one part.
+ * What the mock server costs, beside a bare node:http server, Prism, Mockoon and json-server:
+ * `npm ci --prefix bench && npm run bench:mock`; `--json`, `--only throughput,start-up,in-process,memory`.
+ *
+ * Ratios are of one run alone, in which the contenders take turns. Each server has a process of its own, and so has each
+ * part: what one leaves behind is not the next one's.
  */
 import { spawnSync } from 'node:child_process';
+import { loadavg } from 'node:os';
+import { parseArgs } from 'node:util';
+import { asRecords, asText, type Figures } from './figures.ts';
 
-const parts = {
+const PARTS = {
   throughput: async () => (await import('./throughput.ts')).throughput(),
-  'in-process': async () => (await import('./in-process.ts')).inProcess(),
   'start-up': async () => (await import('./start-up.ts')).startUp(),
+  'in-process': async () => (await import('./in-process.ts')).inProcess(),
   memory: async () => (await import('./memory.ts')).memory(),
 };
+type Part = keyof typeof PARTS;
 
-const [wanted] = process.argv.slice(2);
-if (wanted === undefined) {
-  // Each in a process of its own: what one leaves behind is not the next one's.
-  for (const part of Object.keys(parts)) {
-    const node = ['--import', 'tsx', '--expose-gc', '--max-old-space-size=4096', import.meta.filename, part];
-    spawnSync(process.execPath, node, { stdio: 'inherit' });
-  }
-} else {
-  const run = parts[wanted as keyof typeof parts];
-  if (run === undefined) throw new Error(`${wanted} is none of ${Object.keys(parts).join(', ')}.`);
-  process.stdout.write(`${await run()}\n\n`);
+const { values } = parseArgs({
+  options: {
+    json: { type: 'boolean', default: false },
+    only: { type: 'string', default: Object.keys(PARTS).join() },
+    part: { type: 'string' }, // for this process; its figures are JSON
+  },
+});
+
+if (values.part === undefined) report(values.only.split(',').map(named));
+else process.stdout.write(JSON.stringify(await PARTS[named(values.part)]()));
+
+function report(parts: readonly Part[]): void {
+  const date = new Date().toISOString();
+  const loadAtStart = loadavg()[0];
+  const all = parts.map((part): [Part, Figures] => [part, inProcessOfItsOwn(part)]);
+  const facts = { date, node: process.version, loadAtStart, loadAtEnd: loadavg()[0] };
+  const records = Object.fromEntries(all.map(([part, figures]) => [part, asRecords(figures)]));
+  const texts = [...all.map(([, figures]) => asText(figures)), JSON.stringify(facts)];
+  process.stdout.write(
+    `${values.json ? JSON.stringify({ ...facts, ...records }, undefined, 2) : texts.join('\n\n')}\n`,
+  );
+}
+
+function inProcessOfItsOwn(part: Part): Figures {
+  const node = ['--import', 'tsx', '--max-old-space-size=4096', import.meta.filename, '--part', part];
+  const { status, stdout } = spawnSync(process.execPath, node, {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  if (status !== 0) throw new Error(`${part} failed.`);
+  return JSON.parse(stdout);
+}
+
+function named(part: string): Part {
+  if (part in PARTS) return part as Part;
+  throw new Error(`${part} is none of ${Object.keys(PARTS).join(', ')}.`);
 }

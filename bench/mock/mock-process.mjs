@@ -1,13 +1,8 @@
-/** A mock server in a process of its own, with keys that are never limited for as long as a bench takes. */
-const [module, spaces] = process.argv.slice(2);
+/** A mock server in a process of its own: `node mock-process.mjs module port spaces keys`. */
+import { populate } from './population.mjs';
+
+const [module, port, spaces, keys] = process.argv.slice(2);
 const { createMockServer } = await import(module);
-
-/** Each has 1000 requests a minute. */
-const KEYS = 500;
-
 const mock = createMockServer();
-for (let space = 0; space < Number(spaces); space += 1) mock.space();
-const keys = Array.from({ length: KEYS }, () => mock.createKey({ plan: 'unlimited' }).key);
-const server = await mock.serve();
-process.once('disconnect', () => process.exit());
-process.send({ url: server.url, keys });
+populate(mock, { spaces: Number(spaces), keys: Number(keys) });
+await mock.serve({ port: Number(port) });

@@ -1,42 +1,45 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { LATEST } from './answer.ts';
+
+export interface RawLoad {
+  readonly keys: readonly string[];
+  readonly connections: number;
+  readonly ms: number;
+}
 
 /**
- * Asks over plain sockets, one request at a time on each: a client library costs more than the servers measured here,
- * and would be all that is measured. Gives requests per second.
+ * Asks over plain sockets for so long, one request at a time on each: a client library costs more than the servers
+ * measured here, and would be all that is measured. Gives answers per second.
  */
-export async function rawLoad(url: string, { keys, calls, connections }: RawLoad): Promise<number> {
+export async function rawLoad(url: string, { keys, connections, ms }: RawLoad): Promise<number> {
   const { hostname, port } = new URL(url);
   let key = 0;
   const nextRequest = () => {
     key = (key + 1) % keys.length;
-    return `GET /api/v1/latest?base=EUR HTTP/1.1\r\nhost: ${hostname}\r\nauthorization: Bearer ${keys[key]}\r\n\r\n`;
+    return `GET ${LATEST} HTTP/1.1\r\nhost: ${hostname}\r\nauthorization: Bearer ${keys[key]}\r\n\r\n`;
   };
   const sockets = Array.from({ length: connections }, () => connect({ host: hostname, port: Number(port) }));
   await Promise.all(sockets.map((socket) => once(socket, 'connect')));
   const startedAt = performance.now();
-  await Promise.all(sockets.map((socket) => askOver(socket, Math.ceil(calls / connections), nextRequest)));
+  const answers = await Promise.all(sockets.map((socket) => askOver(socket, startedAt + ms, nextRequest)));
   const seconds = (performance.now() - startedAt) / 1000;
   for (const socket of sockets) socket.destroy();
-  return calls / seconds;
+  return answers.reduce((sum, count) => sum + count, 0) / seconds;
 }
 
-export interface RawLoad {
-  readonly keys: readonly string[];
-  readonly calls: number;
-  readonly connections: number;
-}
-
-async function askOver(socket: Socket, calls: number, nextRequest: () => string): Promise<void> {
-  let left = calls;
+/** Gives how many answers came until the first one at or after `endsAt`, that one too. */
+async function askOver(socket: Socket, endsAt: number, nextRequest: () => string): Promise<number> {
+  let answers = 0;
   let missingBytes = 0;
-  await new Promise<void>((resolve, reject) => {
+  return new Promise((resolve, reject) => {
     socket.on('error', reject);
+    socket.on('close', () => reject(new Error('The server hung up.')));
     socket.on('data', (chunk: Buffer) => {
       missingBytes = (missingBytes === 0 ? sizeOf(chunk) : missingBytes) - chunk.length;
       if (missingBytes > 0) return;
-      left -= 1;
-      if (left === 0) resolve();
+      answers += 1;
+      if (performance.now() >= endsAt) resolve(answers);
       else socket.write(nextRequest());
     });
     socket.write(nextRequest());
@@ -47,6 +50,7 @@ async function askOver(socket: Socket, calls: number, nextRequest: () => string)
 function sizeOf(chunk: Buffer): number {
   const end = chunk.indexOf('\r\n\r\n');
   const head = chunk.toString('latin1', 0, end);
-  if (!head.startsWith('HTTP/1.1 200 OK')) throw new Error(`Not served: ${head}`);
-  return end + 4 + Number(/content-length: (\d+)/i.exec(head)?.[1]);
+  const [, length] = /content-length: (\d+)/i.exec(head) ?? [];
+  if (!head.startsWith('HTTP/1.1 200 OK') || length === undefined) throw new Error(`Not served: ${head}`);
+  return end + 4 + Number(length);
 }

@@ -1,55 +1,66 @@
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
-import { join } from 'node:path';
-import { buildMock } from './built-mock.ts';
-import { median, table } from './measure.ts';
+import { median } from '../median.ts';
+import { type Answer, isWhole } from './answer.ts';
+import type { Figures } from './figures.ts';
+import { bareServer, mockAnswer, peerServers, servingMock } from './programs.ts';
 import { rawLoad } from './raw-load.ts';
+import { type ServerProcess, type ServerProgram, startServer } from './server-process.ts';
+import { withDirectory } from './with-directory.ts';
 
 const ROUNDS = 9;
-const LOAD = { calls: 16_000, connections: 16 };
+const LOAD = { connections: 16, ms: 1_000 };
+/** Each has 1000 requests a minute, more than the turns of a minute make. */
+const KEYS = 500;
 
-/** Requests per second over HTTP: the mock beside a bare node:http server with the same payload, in turns. */
-export async function throughput(): Promise<string> {
-  const module = await buildMock();
-  await using mock = await start('mock-process.mjs', [module, '0']);
-  await using crowded = await start('mock-process.mjs', [module, '100']);
-  await using bare = await start('bare-server.mjs', [], await payloadOf(mock));
-  const contenders = { 'bare node:http': bare, 'mock.serve()': mock, 'mock.serve(), with 100 spaces': crowded };
-  const speeds = new Map(Object.keys(contenders).map((name): [string, number[]] => [name, []]));
+interface Contender {
+  readonly program: ServerProgram;
+  readonly server: ServerProcess;
+  readonly speeds: number[];
+}
 
+/** Requests per second over HTTP: the mock beside a bare node:http server and other mocks with the same answer. */
+export function throughput(): Promise<Figures> {
+  return withDirectory(async (directory) => {
+    const answer = await mockAnswer();
+    const { programs, notes } = peerServers(answer, directory);
+    const mocks = [
+      await servingMock('mock.serve()', { spaces: 0, keys: KEYS }),
+      await servingMock('mock.serve(), with 100 spaces', { spaces: 100, keys: KEYS }),
+    ];
+    const contenders: Contender[] = [];
+    try {
+      for (const program of [bareServer(answer, directory), ...mocks, ...programs]) {
+        contenders.push({ program, server: await startServer(program), speeds: [] });
+      }
+      await takeTurns(contenders, answer);
+    } finally {
+      for (const { server } of contenders) await server[Symbol.asyncDispose]();
+    }
+    return { heads: HEADS, rows: rowsOf(contenders), notes: [METHOD, ...notes] };
+  });
+}
+
+const HEADS = ['over HTTP', 'requests/s', '/ bare', 'bytes of the answer'];
+const METHOD =
+  `GET /api/v1/latest over ${LOAD.connections} plain sockets, one request at a time on each; medians of ${ROUNDS} turns ` +
+  `of ${LOAD.ms / 1000} s, the servers one after the other in each round. json-server indents its answer.`;
+
+async function takeTurns(contenders: readonly Contender[], answer: Answer): Promise<void> {
+  for (const { program, server } of contenders) {
+    if (!isWhole(server.body, answer)) throw new Error(`${program.name} gives another answer: ${server.body}`);
+  }
   for (let round = -1; round < ROUNDS; round += 1) {
-    for (const [name, { url, keys }] of Object.entries(contenders)) {
-      const speed = await rawLoad(url, { ...LOAD, keys });
+    for (const { program, server, speeds } of contenders) {
+      const speed = await rawLoad(server.url, { ...LOAD, keys: program.keys });
       // The first round warms up.
-      if (round >= 0) speeds.get(name)?.push(speed);
+      if (round >= 0) speeds.push(speed);
     }
   }
-  const base = median(speeds.get('bare node:http') ?? []);
-  const rows = Array.from(speeds, ([name, values]) => [
-    name,
-    median(values).toFixed(0),
-    (median(values) / base).toFixed(2),
-  ]);
-  return table(['over HTTP, 16 connections', 'requests/s', '/ bare'], rows);
 }
 
-interface Payload {
-  readonly body: string;
-  readonly headers: Record<string, string>;
-}
-
-async function payloadOf({ url, keys }: { readonly url: string; readonly keys: readonly string[] }): Promise<Payload> {
-  const response = await fetch(`${url}/api/v1/latest?base=EUR`, { headers: { authorization: keys[0] ?? '' } });
-  const { connection: _, 'keep-alive': __, ...headers } = Object.fromEntries(response.headers);
-  return { body: await response.text(), headers };
-}
-
-async function start(program: string, args: readonly string[], payload?: Payload) {
-  const child = fork(join(import.meta.dirname, program), args, { execArgv: [] });
-  if (payload !== undefined) {
-    await once(child, 'message');
-    child.send(payload);
-  }
-  const [{ url, keys = ['none'] }] = (await once(child, 'message')) as [{ url: string; keys?: string[] }];
-  return { url, keys, [Symbol.asyncDispose]: async () => child.disconnect() };
+function rowsOf(contenders: readonly Contender[]): Figures['rows'] {
+  const base = median(contenders[0]?.speeds ?? []);
+  return contenders.map(({ program, server, speeds }) => {
+    const speed = median(speeds);
+    return [program.name, speed, speed / base, Buffer.byteLength(server.body)];
+  });
 }

@@ -1,0 +1,23 @@
+import { table } from '../table.ts';
+
+/** What one part of the bench found: names in the first column, figures in the others. */
+export interface Figures {
+  readonly heads: readonly string[];
+  readonly rows: readonly (readonly [string, ...number[]])[];
+  /** What was measured how, and what was left out. */
+  readonly notes?: readonly string[];
+}
+
+export function asText({ heads, rows, notes = [] }: Figures): string {
+  const cells = rows.map(([name, ...figures]) => [name, ...figures.map(rounded)]);
+  return [table(heads, cells), ...notes].join('\n\n');
+}
+
+/** Each row as an object with the heads as its names. */
+export function asRecords({ heads, rows, notes = [] }: Figures) {
+  return { rows: rows.map((row) => Object.fromEntries(row.map((cell, place) => [heads[place], cell]))), notes };
+}
+
+function rounded(figure: number): string {
+  return figure.toFixed(Math.abs(figure) < 10 ? 2 : 0);
+}

@@ -1,0 +1,106 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import type { Answer } from './answer.ts';
+import type { ServerProgram } from './server-process.ts';
+
+const packages = join(import.meta.dirname, '../node_modules');
+
+interface Peer {
+  readonly name: string;
+  readonly package: string;
+  readonly bin: string;
+  /** Writes what the peer reads, and gives the arguments with which it serves that on a port. */
+  readonly serve: (answer: Answer, directory: string) => (port: number) => readonly string[];
+}
+
+/** Each with the same answer, told to log as little as it can: the mock writes no log either. */
+const PEERS: readonly Peer[] = [
+  {
+    name: 'json-server',
+    package: 'json-server',
+    bin: 'lib/cli/bin.js',
+    serve: ({ body }, directory) => {
+      const data = write(join(directory, 'json-server.json'), { latest: JSON.parse(body) });
+      const routes = write(join(directory, 'json-server-routes.json'), { '/api/v1/*': '/$1' });
+      return (port) => [data, '--routes', routes, '--host', '127.0.0.1', '--port', `${port}`, '--read-only', '--quiet'];
+    },
+  },
+  {
+    name: 'Mockoon CLI',
+    package: '@mockoon/cli',
+    bin: 'bin/run.js',
+    serve: ({ body }, directory) => {
+      const data = write(join(directory, 'mockoon.json'), mockoonEnvironment(body));
+      const quiet = ['--disable-log-to-file', '--disable-admin-api', '--max-transaction-logs', '0'];
+      return (port) => ['start', '--data', data, '--hostname', '127.0.0.1', '--port', `${port}`, ...quiet];
+    },
+  },
+  {
+    name: 'Prism',
+    package: '@stoplight/prism-cli',
+    bin: 'dist/index.js',
+    serve: ({ body }, directory) => {
+      const document = write(join(directory, 'openapi.json'), contractWith(JSON.parse(body)));
+      return (port) => ['mock', document, '--host', '127.0.0.1', '--port', `${port}`, '--verboseLevel', 'silent'];
+    },
+  },
+];
+
+/** The other servers that are installed, and the names of those that are not. */
+export function peers(answer: Answer, directory: string) {
+  const installed = PEERS.filter((peer) => existsSync(join(packages, peer.package)));
+  const programs = installed.map(({ name, package: of, bin, serve }): ServerProgram => {
+    const args = serve(answer, directory);
+    return {
+      name: `${name} ${versionOf(of)}`,
+      args: (port) => [join(packages, of, bin), ...args(port)],
+      keys: ['any'],
+    };
+  });
+  const missing = PEERS.filter((peer) => !installed.includes(peer)).map(({ name }) => name);
+  return { programs, missing };
+}
+
+function versionOf(name: string): string {
+  return JSON.parse(readFileSync(join(packages, name, 'package.json'), 'utf8')).version;
+}
+
+function write(path: string, content: unknown): string {
+  writeFileSync(path, JSON.stringify(content));
+  return path;
+}
+
+/** openapi.yaml with the answer as the one example of `latest`. */
+function contractWith(example: unknown): unknown {
+  const contract = parse(readFileSync(join(import.meta.dirname, '../../openapi.yaml'), 'utf8'));
+  const content = contract.paths['/api/v1/latest'].get.responses['200'].content['application/json'];
+  content.examples = { answer: { value: example } };
+  return contract;
+}
+
+/** One route without templates, which Mockoon would look for in each answer. Its migrations fill in all that is left out. */
+function mockoonEnvironment(body: string) {
+  const response = {
+    uuid: '00000000-0000-4000-8000-000000000003',
+    body,
+    statusCode: 200,
+    headers: [{ key: 'content-type', value: 'application/json' }],
+    disableTemplating: true,
+    default: true,
+  };
+  const route = {
+    uuid: '00000000-0000-4000-8000-000000000002',
+    type: 'http',
+    method: 'get',
+    endpoint: 'api/v1/latest',
+    responses: [response],
+  };
+  return {
+    uuid: '00000000-0000-4000-8000-000000000001',
+    lastMigration: 33,
+    name: 'rates',
+    routes: [route],
+    rootChildren: [{ type: 'route', uuid: route.uuid }],
+  };
+}

@@ -1,0 +1,50 @@
+import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { builtMock, CLI, MOCK_MODULE } from '../built.ts';
+import { type Answer, answerOf, LATEST } from './answer.ts';
+import { peers } from './peers.ts';
+import { type Population, populate } from './population.mjs';
+import type { ServerProgram } from './server-process.ts';
+
+export const BARE = 'bare node:http';
+
+const file = (name: string) => join(import.meta.dirname, name);
+
+/** What the mock answers `latest` with. */
+export async function mockAnswer(): Promise<Answer> {
+  const { createMockServer } = await builtMock();
+  const mock = createMockServer();
+  const { key } = mock.createKey();
+  return answerOf(await mock.fetch(`${mock.baseUrl}${LATEST}`, { headers: { authorization: `Bearer ${key}` } }));
+}
+
+/** A server that does nothing but send the answer. */
+export function bareServer(answer: Answer, directory: string): ServerProgram {
+  const path = join(directory, 'answer.json');
+  writeFileSync(path, JSON.stringify(answer));
+  return { name: BARE, args: (port) => [file('bare-server.mjs'), path, `${port}`], keys: ['any'] };
+}
+
+/** `mock.serve()` in a script. Keys enough are never limited for as long as a bench takes. */
+export async function servingMock(name: string, population: Population): Promise<ServerProgram> {
+  const { createMockServer } = await builtMock();
+  const keys = populate(createMockServer(), population);
+  const given = [population.spaces, population.keys].map(String);
+  return { name, args: (port) => [file('mock-process.mjs'), MOCK_MODULE, `${port}`, ...given], keys };
+}
+
+/** `fxrates mock`. */
+export function mockCommand(): ServerProgram {
+  // The seed decides the key, and it is the same one each time.
+  const print = [process.execPath, '-p', 'process.env.FXRATES_API_KEY'];
+  const key = execFileSync(process.execPath, [CLI, 'mock', '-q', '--', ...print], { encoding: 'utf8' }).trim();
+  return { name: 'fxrates mock', args: (port) => [CLI, 'mock', '--port', `${port}`], keys: [key] };
+}
+
+/** The other servers, and a word on those that are not there. */
+export function peerServers(answer: Answer, directory: string) {
+  const { programs, missing } = peers(answer, directory);
+  const notes = missing.length === 0 ? [] : [`Not installed: ${missing.join(', ')} (npm ci --prefix bench).`];
+  return { programs, notes };
+}
