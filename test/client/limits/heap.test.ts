@@ -33,3 +33,17 @@ test('an entry that has left cannot be removed', () => {
   expect(heap.remove(seat)).toBe(false);
   expect(heap.size).toBe(1);
 });
+
+test('an entry more costs as many comparisons as the heap has levels', () => {
+  let comparisons = 0;
+  const heap = new Heap<{ readonly key: number }>((a, b) => {
+    comparisons += 1;
+    return a.key < b.key;
+  });
+  const all = Array.from({ length: 10_000 }, (_, place) => ({ key: (place * 7_919) % 10_007 }));
+  const seats = all.map((entry) => heap.push(entry));
+  for (const seat of seats) heap.remove(seat);
+
+  const levels = Math.log2(all.length);
+  expect(comparisons).toBeLessThan(3 * levels * all.length);
+});

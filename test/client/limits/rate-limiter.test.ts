@@ -244,3 +244,42 @@ test.each([
 ])('refuses a wrong %s and says what it got', (option, given) => {
   expect(() => setUp(given)).toThrow(`${option} is ${Object.values(given)[0]}`);
 });
+
+test('a call that waits behind two thousand others asks for the time as often as one behind the first', async () => {
+  let asked = 0;
+  const clock = new VirtualClock();
+  const counted = {
+    now: () => {
+      asked += 1;
+      return clock.now();
+    },
+    sleep: (ms: number, signal?: AbortSignal) => clock.sleep(ms, signal),
+  };
+  const limiter = new RateLimiter({ clock: counted, perMinute: 30, maxConcurrent: 1 });
+  await limiter.acquire();
+  const controller = new AbortController();
+  const join = async (calls: number) => {
+    asked = 0;
+    for (let call = 0; call < calls; call += 1) {
+      const deadlineAt = () => {
+        asked += 1;
+        return clock.now() + 1e9;
+      };
+      limiter.acquire({ deadlineAt, signal: controller.signal }).catch(() => undefined);
+      await settle();
+    }
+    return asked / calls;
+  };
+
+  await join(1);
+  const ahead = await join(10);
+  await join(2_000);
+  expect(await join(10)).toBe(ahead);
+
+  asked = 0;
+  controller.abort();
+  await settle();
+  expect(asked).toBeLessThan(10);
+  expect(limiter.limits().waiting).toBe(0);
+  expect(clock.pending).toBe(0);
+});

@@ -1,0 +1,56 @@
+/**
+ * What a call costs that waits for the limit, and what is left of it: 100,000 must cost each what the first thousand do.
+ * `npm run bench:queue`; `--json`, `--calls 100000`.
+ *
+ * A client with the limit of the Unlimited plan (1,000 per minute) in virtual time, over a fake service that holds its
+ * answers until all calls wait. Figures are CPU time of the process, collections of garbage included.
+ */
+import { parseArgs } from 'node:util';
+import { table } from '../table.ts';
+import { type Measured, measure } from './measure.ts';
+import { SITUATIONS } from './situations.ts';
+
+const { values } = parseArgs({
+  options: { json: { type: 'boolean', default: false }, calls: { type: 'string', default: '100000' } },
+});
+const calls = Number(values.calls);
+const [first] = SITUATIONS;
+if (first) await measure(first, 5_000); // loads and compiles everything
+const rows: Measured[] = [];
+for (const situation of SITUATIONS) rows.push(await measure(situation, calls));
+process.stdout.write(
+  values.json ? `${JSON.stringify({ node: process.version, calls, rows }, undefined, 2)}\n` : asText(),
+);
+
+function asText(): string {
+  const heads = [
+    'waiting calls',
+    'bytes each',
+    'µs to make',
+    'µs to abort',
+    'µs to answer',
+    'answered',
+    'MiB left',
+    'left',
+  ];
+  const cells = rows.map(({ situation, bytesFirst, bytesAll, short, long, answered, leftMebibytes, left }) => [
+    situation,
+    pair(bytesFirst, bytesAll),
+    pair(short.add, long.add),
+    Number.isNaN(long.abort) ? '' : pair(short.abort, long.abort),
+    pair(short.answer, long.answer),
+    String(answered),
+    leftMebibytes.toFixed(1),
+    String(left),
+  ]);
+  const notes = [
+    `In each pair: 1,000 waiting calls; ${calls.toLocaleString('en')} (to make: the last tenth of them).`,
+    'µs are CPU time, garbage collection included: it copies what lives longer than a queue of 1,000 does, once.',
+    'Left: what waits or sleeps when all have ended.',
+  ];
+  return `${table(heads, cells)}\n\n${notes.join('\n')} Node ${process.version}.\n`;
+}
+
+function pair(one: number, other: number): string {
+  return `${one.toFixed(0)}; ${other.toFixed(0)}`;
+}

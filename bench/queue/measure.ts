@@ -1,0 +1,80 @@
+import { memoryInUse } from '../memory-in-use.ts';
+import { Queue } from './queue.ts';
+import type { Situation } from './situations.ts';
+
+/** Calls that are made in one turn of the event loop. */
+const BATCH = 1_000;
+/** Queues of one batch, whose mean is a figure: enough for the collections of garbage to show. */
+const SHORT_QUEUES = 30;
+
+/** CPU microseconds, garbage collection included. */
+export interface Costs {
+  /** To make a call. */
+  readonly add: number;
+  /** To abort one; NaN when none is aborted. */
+  readonly abort: number;
+  /** To send one and read its answer. */
+  readonly answer: number;
+}
+
+export interface Measured {
+  readonly situation: string;
+  /** Bytes per waiting call, of the first thousand and of all. */
+  readonly bytesFirst: number;
+  readonly bytesAll: number;
+  /** Per call of a queue of a thousand. */
+  readonly short: Costs;
+  /** Per call of the long queue; of `add` its last tenth. */
+  readonly long: Costs;
+  readonly answered: number;
+  /** MiB in use when all have ended, beside what was in use before the first. */
+  readonly leftMebibytes: number;
+  /** Waiting calls and sleeps when all have ended. */
+  readonly left: number;
+}
+
+export async function measure({ name, prepare }: Situation, calls: number): Promise<Measured> {
+  const short = await shortQueues(prepare);
+  const queue = await Queue.create(prepare());
+  const before = memoryInUse();
+  await queue.add(BATCH);
+  const bytesFirst = (memoryInUse() - before) / BATCH;
+  await addInBatches(queue, 0.9 * calls - BATCH);
+  const add = (await cpuOf(() => addInBatches(queue, 0.1 * calls))) / (0.1 * calls);
+  const bytesAll = (memoryInUse() - before) / queue.waiting;
+  const long = { add, ...(await emptied(queue)) };
+  const leftMebibytes = (memoryInUse() - before) / 2 ** 20;
+  const { answered, waiting, sleeps } = queue;
+  return { situation: name, bytesFirst, bytesAll, short, long, answered, leftMebibytes, left: waiting + sleeps };
+}
+
+async function shortQueues(prepare: Situation['prepare']): Promise<Costs> {
+  const costs: Costs[] = [];
+  for (let run = 0; run < SHORT_QUEUES; run += 1) {
+    const queue = await Queue.create(prepare());
+    const add = (await cpuOf(() => queue.add(BATCH))) / BATCH;
+    costs.push({ add, ...(await emptied(queue)) });
+  }
+  const mean = (name: keyof Costs) => costs.reduce((sum, cost) => sum + cost[name], 0) / costs.length;
+  return { add: mean('add'), abort: mean('abort'), answer: mean('answer') };
+}
+
+async function addInBatches(queue: Queue, calls: number): Promise<void> {
+  for (let left = calls; left > 0; left -= BATCH) await queue.add(Math.min(BATCH, left));
+}
+
+async function emptied(queue: Queue): Promise<Omit<Costs, 'add'>> {
+  const waiting = queue.waiting;
+  const abort = await cpuOf(() => queue.abortHalf());
+  const aborted = waiting - queue.waiting;
+  const answer = await cpuOf(() => queue.drain());
+  return { abort: aborted === 0 ? Number.NaN : abort / aborted, answer: answer / queue.answered };
+}
+
+/** CPU microseconds of this process: what else the machine does adds nothing to them. */
+async function cpuOf(work: () => Promise<void>): Promise<number> {
+  const before = process.cpuUsage();
+  await work();
+  const { user, system } = process.cpuUsage(before);
+  return user + system;
+}
