@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import module from 'node:module';
+import { setFlagsFromString } from 'node:v8';
 import { VERSION } from '../version.ts';
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
@@ -20,6 +21,8 @@ async function start(): Promise<void> {
   process.exitCode = 1; // stays when the event loop runs dry before the command ends
   process.on('uncaughtException', crash);
   (module as { readonly enableCompileCache?: () => void }).enableCompileCache?.();
+  // That V8 optimises the HTTP parser of fetch in its first use, and the process cannot end before that is done.
+  if (major === 20) setFlagsFromString('--liftoff-only');
   const env = { ...process.env };
   // Node.js would warn on stderr that it ignores NO_COLOR; here NO_COLOR wins, and a child still gets both.
   if (env['NO_COLOR']) delete process.env['FORCE_COLOR'];
