@@ -1,7 +1,8 @@
-import { FxRates } from '../../../src/client/index.ts';
+import { builtClient } from '../../built.ts';
 import type { CreateCaller } from '../contender.ts';
 
-export const createCaller: CreateCaller = ({ origin, apiKey }) => {
+export const createCaller: CreateCaller = async ({ origin, apiKey }) => {
+  const { FxRates } = await builtClient();
   const fx = new FxRates({ baseUrl: origin, apiKey, cache: { maxAgeMs: 3_600_000 } });
   return () => fx.latest({ n: 'always the same' });
 };

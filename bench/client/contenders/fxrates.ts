@@ -1,10 +1,11 @@
-import { FxRates } from '../../../src/client/index.ts';
+import { builtClient } from '../../built.ts';
 import type { CreateCaller } from '../contender.ts';
 
 /** A limit that is never reached: what counts is the work per call. */
 const PER_MINUTE = 100_000_000;
 
-export const createCaller: CreateCaller = ({ origin, apiKey }) => {
+export const createCaller: CreateCaller = async ({ origin, apiKey }) => {
+  const { FxRates } = await builtClient();
   const fx = new FxRates({ baseUrl: origin, apiKey, rateLimit: { perMinute: PER_MINUTE } });
   return (n) => fx.latest({ n });
 };
