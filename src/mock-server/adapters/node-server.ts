@@ -63,7 +63,7 @@ export async function serve(options: ServeOptions, context: ServerContext): Prom
   const server = createServer(LIMITS, (incoming, outgoing) => {
     if (onAnswered !== undefined) outgoing.once('close', onAnswered);
     if (admin(incoming, outgoing)) return;
-    const answered = receive(incoming, outgoing, { exchange, closing: closing.signal });
+    const answered = receiveSafely(incoming, outgoing, { exchange, closing: closing.signal });
     if (answered === undefined) return;
     inHand.add(answered);
     void answered.finally(() => inHand.delete(answered));
@@ -94,6 +94,17 @@ interface Receiving {
   readonly exchange: Exchange;
   /** Aborts when the server is closed: faults that make a request wait end then. */
   readonly closing: AbortSignal;
+}
+
+/** A bug in an answer must not end the process, and with it the tests of everybody else. */
+function receiveSafely(...message: Parameters<typeof receive>): ReturnType<typeof receive> {
+  try {
+    return receive(...message);
+  } catch {
+    const [, outgoing] = message;
+    outgoing.destroy();
+    return undefined;
+  }
 }
 
 /** Answers at once where nothing must be waited for; otherwise the promise is that of the answer. It never rejects. */

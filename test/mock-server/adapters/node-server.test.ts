@@ -2,6 +2,8 @@ import { once } from 'node:events';
 import http from 'node:http';
 import net from 'node:net';
 import { expect, test } from 'vitest';
+import { serve } from '../../../src/mock-server/adapters/node-server.ts';
+import type { Exchange } from '../../../src/mock-server/exchange.ts';
 import { createMockServer, type RunningServer } from '../../../src/mock-server/index.ts';
 
 const newMock = () => createMockServer({ clock: { mode: 'virtual', autoAdvance: false } });
@@ -182,6 +184,20 @@ test('a client that leaves in the middle of its body harms nobody', async () => 
   socket.destroy();
 
   expect((await fetch(`${server.url}/api/v1/latest`)).status).toBe(401);
+});
+
+/** node:http refuses a trailer where no chunks are sent. */
+const UNSENDABLE = { trailer: 'x', 'content-length': '4' };
+
+test('a bug in an answer ends its connection and nothing else', async () => {
+  const exchange: Exchange = ({ target }) => {
+    if (target === '/bug') throw new Error('a bug');
+    return { status: 200, headers: target === '/head' ? UNSENDABLE : {}, body: 'fine' };
+  };
+  await using server = await serve({}, { exchange, now: () => 0, admin: () => false });
+
+  for (const target of ['/bug', '/head']) await expect(fetch(server.url + target)).rejects.toThrow('fetch failed');
+  expect(await (await fetch(server.url)).text()).toBe('fine');
 });
 
 test('a hundred servers open and close without a trace', async () => {

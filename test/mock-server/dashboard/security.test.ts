@@ -128,6 +128,19 @@ test('shows every field as text, whatever stands in it', async () => {
   expect(pages.join('')).toContain('&lt;script&gt;');
 });
 
+test.each(['__proto__', 'constructor', 'toString', 'done'])(
+  'takes the word %s for none that it knows',
+  async (word) => {
+    const { visitor } = open();
+    await visitor.signUp();
+
+    const { status, html: page } = await visitor.open(`/dashboard?done=${word}`);
+
+    expect(status).toBe(200);
+    expect(page).not.toContain('role="status"');
+  },
+);
+
 test('escapes for text and for quoted attributes', () => {
   const value = `<a href="x" id='y'>&`;
   expect(html`<p title="${value}">${value}</p>`.text).toBe(`<p title="${ESCAPED}">${ESCAPED}</p>`);

@@ -14,7 +14,7 @@ export interface Refusal {
 /** The account with its keys, their use, and its plan. */
 export function accountPage(visit: AccountVisit, refusal?: Refusal): Page {
   const { account } = visit;
-  const done = DONE[visit.query.get('done') ?? ''];
+  const done = DONE.get(visit.query.get('done') ?? '');
   const content = html`<div class="row between">
 <div><h1>Your account</h1><p class="hint break">${account.email} · ${plans[account.plan].title} plan</p></div>
 ${form(visit, '/dashboard/sign-out', html`<button>Sign out</button>`)}
@@ -36,11 +36,11 @@ ${form(
 }
 
 /** By the word that the redirect after a form carries: a page cannot be made to say anything else. */
-const DONE: Readonly<Record<string, string>> = {
-  confirmed: 'Your e-mail address is confirmed. You can create an API key now.',
-  revoked: 'The key is revoked.',
-  plan: 'Your plan has changed.',
-};
+const DONE: ReadonlyMap<string, string> = new Map([
+  ['confirmed', 'Your e-mail address is confirmed. You can create an API key now.'],
+  ['revoked', 'The key is revoked.'],
+  ['plan', 'Your plan has changed.'],
+]);
 
 function confirmFirst(visit: AccountVisit): Html {
   return html`<section class="note">
