@@ -1,6 +1,7 @@
 import type { ResponseMeta } from '../api-call.ts';
 import { Cancellation } from '../cancellation.ts';
 import { AbortError } from '../errors/abort-error.ts';
+import { parseJson } from '../parse-json.ts';
 import { type Patience, withPatience } from '../patience.ts';
 import type { ApiRequest, ApiResponse, CallSettings, Endpoint, Handler } from '../request.ts';
 import { AttemptLog } from '../request.ts';
@@ -74,7 +75,7 @@ export function coalesce({ timers, now }: { readonly timers: Timers; readonly no
       };
       const { attempts } = flight.log;
       const response = await withPatience(flight.response, caller, { timers, nowMs: now(), attempts, leave });
-      return isOwn ? own(response, flight.log) : shared(response, flight.log);
+      return isOwn ? own(response, flight.log) : shared(response, flight.log, caller.endpoint);
     };
 }
 
@@ -83,10 +84,13 @@ function own(response: ApiResponse, log: AttemptLog): Answer {
   return { response, log, source, ageMs };
 }
 
-/** With data of its own: what one caller changes in it, the others must not see. */
-function shared(response: ApiResponse, log: AttemptLog): Answer {
+/**
+ * With data of its own: what one caller changes in it, the others must not see. Read again from the text, because a
+ * copy of the data would need a stack as deep as the service cares to nest.
+ */
+function shared(response: ApiResponse, log: AttemptLog, { parse }: Endpoint): Answer {
   const { source, ageMs } = response.kept ?? { source: 'coalesced', ageMs: 0 };
-  return { response: { ...response, data: structuredClone(response.data) }, log, source, ageMs };
+  return { response: { ...response, ...parse(parseJson(response.rawBody)) }, log, source, ageMs };
 }
 
 function flightKey({ endpoint, settings }: Caller): string {

@@ -41,6 +41,16 @@ test('callers of one request do not share its data: what one changes, the other 
   expect(second).toEqual({ rates: { EUR: 1 } });
 });
 
+test('however deep an answer is nested, every caller gets it', async () => {
+  const depth = 100_000;
+  const { fx } = testClient({ body: `{"success":true,"data":{"deep":${'['.repeat(depth)}${']'.repeat(depth)}}}` });
+
+  const [first, second] = await Promise.all([fx.latest(), fx.latest()]);
+
+  // Compared here: what an assertion prints goes as deep as the data.
+  expect(Array.isArray(second['deep']) && second['deep'] !== first['deep']).toBe(true);
+});
+
 test('calls one after the other are two requests', async () => {
   const { fx, fetch } = testClient(success());
 
