@@ -1,6 +1,8 @@
 import { apiKeyPattern } from '../../generated/service.ts';
 import { readEarlyFlags } from '../settings/early-flags.ts';
+import { jsonLine } from '../terminal/json-line.ts';
 import { maskKey, Redactor } from '../terminal/redactor.ts';
+import { visible } from '../terminal/visible.ts';
 
 const KEY_LIKE = new RegExp(apiKeyPattern.replace(/^\^|\$$/g, ''), 'g');
 
@@ -14,11 +16,11 @@ export function crashReport(
   const secrets = new Redactor();
   secrets.protect(env['FXRATES_API_KEY'] ?? '');
   const message = `unexpected failure — ${error instanceof Error ? error.message : String(error)}`;
-  const stack = verbose > 1 && error instanceof Error ? `\n${error.stack}\n` : '';
+  const stack = verbose > 1 && error instanceof Error ? `\n${visible(error.stack ?? '')}\n` : '';
   const text =
     output === 'json'
-      ? JSON.stringify({ error: { code: 'internal', message, exit_code: 1 } })
-      : `fxrates: ${message}\n\n  This is a bug of fxrates. Please report it with the output of the same command with -vv.`;
+      ? jsonLine({ error: { code: 'internal', message, exit_code: 1 } }).trimEnd()
+      : `fxrates: ${visible(message)}\n\n  This is a bug of fxrates. Please report it with the output of the same command with -vv.`;
   return `${secrets
     .redact(text + stack)
     .replace(KEY_LIKE, maskKey)

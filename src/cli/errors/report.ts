@@ -1,5 +1,6 @@
 import { exitCodes } from '../exit-codes.ts';
 import { Interrupted, WriteFailure } from '../io.ts';
+import { jsonLine } from '../terminal/json-line.ts';
 import type { Screen } from '../terminal/screen.ts';
 import { visible } from '../terminal/visible.ts';
 import { wrap } from '../terminal/wrap.ts';
@@ -12,7 +13,7 @@ export async function report(error: unknown, screen: Screen, verbose: number): P
   if (error instanceof Interrupted) return 128 + SIGNAL_NUMBERS[error.signalName];
   if (isClosedPipe(error)) return exitCodes.ok;
   const failure = toCliError(error);
-  await screen.fail(screen.isJson ? jsonLine(failure) : paragraph(failure, screen));
+  await screen.fail(screen.isJson ? asJson(failure) : paragraph(failure, screen));
   if (verbose > 1) await screen.fail(stackOf(error));
   return failure.exitCode;
 }
@@ -53,16 +54,7 @@ function hintLines(hint: string, { isTTY, columns }: Screen['err']): string[] {
   return (isTTY && !isCommand ? wrap(hint, columns - 2) : [hint]).map((line) => `  ${line}`);
 }
 
-function jsonLine({
-  code,
-  message,
-  status,
-  causeCode,
-  retryAfterSeconds,
-  resetsAt,
-  hints,
-  exitCode,
-}: CliError): string {
+function asJson({ code, message, status, causeCode, retryAfterSeconds, resetsAt, hints, exitCode }: CliError): string {
   const error = {
     code,
     message,
@@ -73,7 +65,7 @@ function jsonLine({
     hint: hints.length > 0 ? hints.join('\n') : undefined,
     exit_code: exitCode,
   };
-  return `${JSON.stringify({ error })}\n`;
+  return jsonLine({ error });
 }
 
 function stackOf(error: unknown): string {

@@ -31,7 +31,7 @@ export async function printRaw(body: string | Uint8Array, { screen }: Invocation
 
 function documentText(json: string, format: Settings['output'], out: Face): string {
   if (format === 'tsv') return tsvText(json, out.isTTY);
-  if (format === 'compact') return out.isTTY ? visible(compactJson(json)) : compactJson(json);
+  if (format === 'compact') return shown(compactJson(json), out);
   return out.isTTY || out.hasColor ? prettyText(json, out.palette) : json;
 }
 
@@ -59,12 +59,17 @@ function selectedText(json: string, { get, output }: Settings, out: Face): strin
   const values = get.map((wanted) => requireValue(json, wanted));
   const [only] = values;
   if (values.length > 1 || only === undefined) {
-    if (output === 'json') return `[${values.join(',')}]`;
+    if (output === 'json') return shown(`[${values.join(',')}]`, out);
     const row = values.map((value) => tsvCell(scalarText(isContainer(value) ? compactJson(value) : value))).join('\t');
-    return out.isTTY ? visible(row) : row;
+    return shown(row, out);
   }
   if (output === 'json' || isContainer(only)) return documentText(only, output, out);
-  return out.isTTY ? visible(scalarText(only)) : scalarText(only);
+  return shown(scalarText(only), out);
+}
+
+/** A file or a pipe gets a text as it is. */
+function shown(text: string, { isTTY }: Face): string {
+  return isTTY ? visible(text) : text;
 }
 
 function requireValue(json: string, { text, path }: GetPath): string {

@@ -4,6 +4,7 @@ import { CliError } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { Invocation } from '../invocation.ts';
 import { durationOption, formatDuration } from '../settings/duration.ts';
+import { visible } from '../terminal/visible.ts';
 
 /** A wait of the client, as people and programs get to know of it. */
 interface Wait {
@@ -35,7 +36,7 @@ export class Waiting {
     this.hooks = {
       onWait: ({ waitMs }) => this.#onLimit(waitMs),
       onRetry: ({ kind, code, status, waitMs }) =>
-        this.#begin({ reason: kind, cause: `the attempt failed (${status ?? code ?? kind})`, waitMs }),
+        this.#begin({ reason: kind, cause: visible(`the attempt failed (${status ?? code ?? kind})`), waitMs }),
       logger: { warn: (message) => void invocation.screen.warn(message) },
     };
   }

@@ -1,9 +1,11 @@
 import type { Io, Output } from '../io.ts';
 import type { Settings } from '../settings/settings.ts';
 import { colorLevel } from './color-level.ts';
+import { jsonLine } from './json-line.ts';
 import type { Palette } from './palette.ts';
 import { createPalette } from './palette.ts';
 import { Redactor } from './redactor.ts';
+import { visible } from './visible.ts';
 import { wrap } from './wrap.ts';
 
 /** How the two output streams look, and the only way to write to them: every text loses the key first. */
@@ -74,7 +76,7 @@ export class Screen {
   warn(message: string): Promise<void> {
     if (this.#warnings.has(message)) return Promise.resolve();
     this.#warnings.add(message);
-    return this.note(this.isJson ? `${JSON.stringify({ event: 'warning', message })}\n` : `fxrates: ${message}\n`);
+    return this.note(this.isJson ? jsonLine({ event: 'warning', message }) : `fxrates: ${visible(message)}\n`);
   }
 
   /** A failure, to stderr; `-qq` drops it. */

@@ -3,6 +3,7 @@ import type { Invocation } from '../invocation.ts';
 import { compactJson } from '../json/pretty-json.ts';
 import { localClock } from '../output/local-time.ts';
 import { formatDuration } from '../settings/duration.ts';
+import { visible } from '../terminal/visible.ts';
 import { wrap } from '../terminal/wrap.ts';
 import type { Pace } from './pace.ts';
 
@@ -41,7 +42,8 @@ export class LiveView {
     const now = io.clock.now();
     if (settings.output !== 'auto' || !screen.out.isTTY) {
       const fetchedAt = new Date(now).toISOString();
-      return screen.print(`{"fetched_at":"${fetchedAt}","data":${compactJson(json)}}\n`);
+      const line = `{"fetched_at":"${fetchedAt}","data":${compactJson(json)}}\n`;
+      return screen.print(screen.out.isTTY ? visible(line) : line);
     }
     const next = localClock(now + pace.intervalMs, io.timeZone);
     const every = `every ${formatDuration(pace.intervalMs)}, ${pace.reason}`;

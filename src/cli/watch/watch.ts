@@ -3,6 +3,8 @@ import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import type { Invocation } from '../invocation.ts';
 import { localClock } from '../output/local-time.ts';
 import { formatDuration } from '../settings/duration.ts';
+import { jsonLine } from '../terminal/json-line.ts';
+import { visible } from '../terminal/visible.ts';
 import type { Pace } from './pace.ts';
 
 interface Watch {
@@ -53,5 +55,5 @@ interface Remark {
 }
 
 function remark({ error: { code, message }, at, next, isJson }: Remark): string {
-  return isJson ? `${JSON.stringify({ event: 'missed', code, message })}\n` : `fxrates: ${at} ${message}; ${next}\n`;
+  return isJson ? jsonLine({ event: 'missed', code, message }) : `fxrates: ${at} ${visible(message)}; ${next}\n`;
 }
