@@ -7,8 +7,8 @@ import { type FakeIoOptions, runCli } from '../helpers/cli-io.ts';
 import type { Reply } from '../helpers/fake-fetch.ts';
 import { exhaustedQuota, failure, rateLimited, success } from '../helpers/service-replies.ts';
 
-/** Not of the documented form, with a character that URL encoding changes. */
-const ODD_KEY = 'canary+key/0f1e2d3c4b5a69788796a5b4c3d2e1f0';
+/** Not of the documented form, with characters that URL encoding and JSON change. */
+const ODD_KEY = 'canary+key/0f1e2d3c"4b5a6978\\8796a5b4c3d2e1f0';
 const LIVE_KEY = `fx_live_${'ca11ab1e'.repeat(6)}`;
 
 let folder = '';
@@ -66,7 +66,7 @@ const LINES = [
 ];
 
 function repliesWith(key: string): Reply[] {
-  const echo = `You sent ${key} (${encodeURIComponent(key)}, ${Buffer.from(key).toString('base64')})`;
+  const echo = `You sent ${formsOf(key).join(', ')}`;
   return [
     success({ base: 'USD', echo }),
     failure(401, { code: key, message: echo }),
@@ -82,7 +82,9 @@ function repliesWith(key: string): Reply[] {
 }
 
 function formsOf(key: string): string[] {
-  return [key, encodeURIComponent(key), Buffer.from(key).toString('base64')];
+  const encoded = encodeURIComponent(key);
+  const lowerCase = encoded.replace(/%../g, (octet) => octet.toLowerCase());
+  return [key, JSON.stringify(key).slice(1, -1), encoded, lowerCase, Buffer.from(key).toString('base64')];
 }
 
 const SOURCES: readonly ((key: string) => { readonly args: string[]; readonly options: FakeIoOptions })[] = [
@@ -108,6 +110,64 @@ test.each(LINES.flatMap((line) => [ODD_KEY, LIVE_KEY].map((key) => [line, key] a
       .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'utf8'))
       .join('');
     expect(formsOf(key).filter((form) => written.includes(form))).toEqual([]);
+  },
+);
+
+const WRONG_PLACES = [
+  'latest KEY',
+  'latest --base-url KEY',
+  'latest --base-url https://KEY@host.test',
+  'latest --base-url https://host.test/KEY',
+  'latest --base-url https://host.test/?api_key=KEY',
+  'latest --key-file KEY',
+  'latest --profile KEY',
+  'latest --timeout KEY',
+  'latest --retries KEY',
+  'latest --color KEY',
+  'latest --cache KEY',
+  'latest --count KEY',
+  'latest --get KEY',
+  'latest -o KEY',
+  'latest base=KEY',
+  'latest base=KEY --dry-run',
+  'latest base=KEY --curl',
+  'latest --watch KEY',
+  'latest --fixture-out /KEY/KEY',
+  'quota --fail-at KEY',
+  'api /KEY',
+  'api /api/v1/latest?api_key=KEY',
+  'auth KEY',
+  'auth login KEY',
+  'auth login --api-key KEY',
+  'auth status --profile KEY',
+  'config set KEY x',
+  'config set base-url KEY',
+  'config set timeout KEY',
+  'config get KEY',
+  'doctor --base-url KEY',
+  'doctor --base-url https://host.test/KEY',
+  'doctor --key-file KEY',
+  'completion KEY',
+  'help KEY',
+  'mock --port KEY',
+  'mock --host KEY',
+  'mock --now KEY',
+  'mock --behaviour KEY',
+  'mock --state /KEY/KEY',
+  'mock -- KEY',
+  'mock probe KEY',
+  'KEY',
+  '--KEY',
+];
+
+test.each(WRONG_PLACES.flatMap((line) => [line, `--json ${line}`, `-vv ${line}`]))(
+  '%s: a key in a wrong place, which no setting names, is masked',
+  async (line) => {
+    const env = { HOME: folder, FXRATES_API_KEY: '' };
+
+    const { stdout, stderr } = await runCli(line.replaceAll('KEY', LIVE_KEY), { env });
+
+    expect(stdout + stderr).not.toContain(LIVE_KEY.slice(0, -4));
   },
 );
 

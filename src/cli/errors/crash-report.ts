@@ -1,10 +1,7 @@
-import { apiKeyPattern } from '../../generated/service.ts';
 import { readEarlyFlags } from '../settings/early-flags.ts';
 import { jsonLine } from '../terminal/json-line.ts';
-import { maskKey, Redactor } from '../terminal/redactor.ts';
+import { Redactor } from '../terminal/redactor.ts';
 import { visible } from '../terminal/visible.ts';
-
-const KEY_LIKE = new RegExp(apiKeyPattern.replace(/^\^|\$$/g, ''), 'g');
 
 /** What is said of an error that nothing caught. Which keys are in use is not known here, so all that look like one go. */
 export function crashReport(
@@ -21,8 +18,5 @@ export function crashReport(
     output === 'json'
       ? jsonLine({ error: { code: 'internal', message, exit_code: 1 } }).trimEnd()
       : `fxrates: ${visible(message)}\n\n  This is a bug of fxrates. Please report it with the output of the same command with -vv.`;
-  return `${secrets
-    .redact(text + stack)
-    .replace(KEY_LIKE, maskKey)
-    .replace(/Bearer \S+/g, 'Bearer …')}\n`;
+  return `${secrets.redact(text + stack).replace(/Bearer \S+/g, 'Bearer …')}\n`;
 }

@@ -37,5 +37,5 @@ async function tellHowToUse(mock: RunningMock, { plan }: MockOptions, { screen }
     '',
     faint('Requests:'),
   ];
-  await screen.note(`${lines.join('\n')}\n`);
+  await screen.revealInNote(`${lines.join('\n')}\n`);
 }

@@ -61,15 +61,14 @@ export class Screen {
 
   /** A remark for people, to stderr, broken at words on a terminal; `-q` drops it. */
   note(text: string): Promise<void> {
+    return this.revealInNote(this.secrets.redact(text));
+  }
+
+  /** The same with a key in full: as in `reveal`, the mock server's own. */
+  revealInNote(text: string): Promise<void> {
     if (this.#quiet > 0) return Promise.resolve();
-    return this.#toStderr(
-      this.err.isTTY
-        ? text
-            .split('\n')
-            .map((line) => this.#broken(line))
-            .join('\n')
-        : text,
-    );
+    const lines = text.split('\n');
+    return this.#toStderr(this.err.isTTY ? lines.map((line) => this.#broken(line)).join('\n') : text);
   }
 
   /** A remark that programs get as an event; once, however often a repeated call has reason for it. */
@@ -81,12 +80,12 @@ export class Screen {
 
   /** A failure, to stderr; `-qq` drops it. */
   fail(text: string): Promise<void> {
-    return this.#quiet > 1 ? Promise.resolve() : this.#toStderr(text);
+    return this.#quiet > 1 ? Promise.resolve() : this.#toStderr(this.secrets.redact(text));
   }
 
   /** Nobody is left to be told when stderr cannot be written, so that failure ends here. */
   #toStderr(text: string): Promise<void> {
-    return this.#io.stderr.write(this.secrets.redact(this.#plain(text))).catch(() => undefined);
+    return this.#io.stderr.write(this.#plain(text)).catch(() => undefined);
   }
 
   /** What is indented is there to be copied, and a painted line looks after its own length. */
