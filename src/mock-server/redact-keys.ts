@@ -1,6 +1,11 @@
 /** The text without the digits of any API key that came to the wrong place, a path or an option. */
 export function redactKeys(text: string): string {
-  return text.includes('_live_') ? text.replace(KEY_DIGITS, '_live_…') : text;
+  return looksLikeKey(text) ? text.replace(KEY_DIGITS, '_live_…') : text;
 }
 
-const KEY_DIGITS = /_live_[0-9a-f]+/gi;
+/** Whether there is a key in the text by its looks, also as a URL may write it. */
+export function looksLikeKey(text: string): boolean {
+  return text.includes('_live_') || /%5flive|live%5f/i.test(text);
+}
+
+const KEY_DIGITS = /(?:_|%5f)live(?:_|%5f)[0-9a-f]+/gi;

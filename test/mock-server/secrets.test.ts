@@ -48,6 +48,7 @@ test.each(mockAdapters)('no key is in anything the mock shows, says or keeps: $n
     '/api/v1/quota',
     '/nothing',
     `/api/v1/latest/${key}`,
+    `/api/v1/latest/${key.replaceAll('_', '%5F')}`,
     `/api/v1/latest?base=${key}`,
   ]) {
     for (const headers of [
