@@ -1,5 +1,6 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
-import { get as httpGet, type IncomingMessage } from 'node:http';
+import { get as httpGet, type IncomingMessage, type Server } from 'node:http';
 import net from 'node:net';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -105,6 +106,48 @@ test('headers and bodies without end are refused, and the connection ends', asyn
   ];
 
   for (const request of requests) expect(await raw(it.server, request)).toMatch(/^HTTP\/1\.1 4(?:13|31) /);
+});
+
+test.each([
+  '/dashboard',
+  '/dashboard/nothing',
+  '/dashboard/style.css',
+  '/__fxrates/',
+  '/__fxrates/panel.js',
+  '/__fxrates/state',
+])(
+  '%s is kept by nobody, framed by nobody, loaded by no other site, and taken for what it says it is',
+  async (target) => {
+    await using it = await serving();
+
+    const { headers } = await fetch(it.server.url + target);
+
+    expect(Object.fromEntries(headers)).toMatchObject({
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+      'x-frame-options': 'DENY',
+      'cross-origin-opener-policy': 'same-origin',
+      'cross-origin-resource-policy': 'same-origin',
+      'referrer-policy': 'same-origin',
+    });
+    if (!headers.get('content-type')?.startsWith('text/html')) return;
+    const policy = headers.get('content-security-policy')?.split('; ');
+    expect(policy).toEqual(expect.arrayContaining(["default-src 'none'", "base-uri 'none'", "frame-ancestors 'none'"]));
+  },
+);
+
+test('a request that takes its time to arrive is given up: its head after 10 s, all of it after 30', async () => {
+  await using it = await serving();
+  let server: Server | undefined;
+  const note = (message: unknown) => {
+    server = (message as { readonly server: Server }).server;
+  };
+  subscribe('http.server.request.start', note);
+  await raw(it.server, get('/api/v1/quota', '127.0.0.1'));
+  unsubscribe('http.server.request.start', note);
+
+  // What node:http does with them it does in real time.
+  expect(server).toMatchObject({ headersTimeout: 10_000, requestTimeout: 30_000, connectionsCheckingInterval: 2_000 });
 });
 
 /** Markup, in pieces that make sense to a browser. */
