@@ -183,13 +183,14 @@ test('a key that waits to be shown is not shown after a reset to whoever has its
   });
   expect(sent.headers.get('location')).toBe('/dashboard/keys/key_1');
   mock.reset();
-  mock.createKey();
   const { id } = mock.accounts.create({ email: 'ada@example.test' });
   mock.accounts.confirm(id);
+  expect(mock.keys.create({ accountId: id }).id).toBe('key_1');
 
   await visitor.open('/dashboard');
   await visitor.submit('/dashboard/sign-in', { email: 'ada@example.test' });
   await visitor.open('/dashboard/keys/key_1');
 
+  expect(visitor.text).toContain('This key was shown already');
   expect(visitor.page.html).not.toMatch(/fx_live_[0-9a-f]{48}/);
 });
