@@ -10,8 +10,8 @@ import { hasRedis, type RedisServer, startRedis } from '../helpers/redis-server.
 import { isInstalled, testRunnerOf } from '../helpers/test-runners.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const pages = readdirSync(join(root, 'docs')).map((name) => `docs/${name}`);
-const documents = ['README.md', ...pages].map((name) => readDocument(root, name));
+const pages = readdirSync(join(root, 'docs')).filter((name) => name.endsWith('.md'));
+const documents = ['README.md', ...pages.map((name) => `docs/${name}`)].map((name) => readDocument(root, name));
 const readme = documents[0]!;
 const withExamples = documents.filter(
   ({ snippets, commands, files }) => [...snippets, ...commands, ...files].length > 0,
