@@ -8,6 +8,7 @@ import type { Handled, Handler } from './http/handler.ts';
 import type { RequestIdentity } from './http/identify-request.ts';
 import type { MockRequest, MockResponse } from './http/mock-message.ts';
 import { internalError } from './http/refusals.ts';
+import { rememberRetryAfter } from './http/told-retry-after.ts';
 import { createDateHeader, writeResponse } from './http/write-response.ts';
 import type { Journal } from './journal/journal.ts';
 import { draftOf } from './journal/journal-entry.ts';
@@ -34,13 +35,18 @@ export interface ExchangeOptions {
  * nor such handlers.
  */
 export function createExchange(options: ExchangeOptions): Exchange {
-  const { journal, waits } = options;
+  const { journal, waits, context } = options;
   const answer = withFaults(createAnswering(options), options);
 
-  function finish({ response, entry, waitMs = 0 }: Handled, { gone }: Arrival): ReturnType<Exchange> {
+  function finish(handled: Handled, { way, gone }: Arrival): ReturnType<Exchange> {
+    const { entry, waitMs = 0 } = handled;
     if (entry !== undefined) journal.add(entry);
-    if (waitMs === 0) return response;
-    return waits.wait(waitMs, gone?.()).then((hasWaited) => (hasWaited ? response : undefined));
+    const handOver = () => {
+      rememberRetryAfter(context, handled, way);
+      return handled.response;
+    };
+    if (waitMs === 0) return handOver();
+    return waits.wait(waitMs, gone?.()).then((hasWaited) => (hasWaited ? handOver() : undefined));
   }
 
   return (request, arrival) => {

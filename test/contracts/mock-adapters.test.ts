@@ -48,3 +48,20 @@ test.each(mockAdapters.filter(({ losesDoubleSlash }) => !losesDoubleSlash))(
     expect(mock.journal.list().at(-1)).toMatchObject({ path: '//api/v1/latest' });
   },
 );
+
+test.each(mockAdapters)(
+  '$name: a request is early from the moment a refusal has come until its Retry-After is over',
+  async ({ open }) => {
+    const mock = newMock();
+    const { key, id } = mock.createKey();
+    const { send, close } = await open(mock);
+    const ask = () => send({ target: '/api/v1/quota', headers: { authorization: `Bearer ${key}` } });
+
+    for (let request = 0; request < 32; request += 1) await ask();
+    await mock.clock.advance(60_000);
+    await ask();
+    await close();
+
+    expect(mock.audit().earlyRetries).toMatchObject([{ number: 32, keyId: id, earlyByMs: 60_000 }]);
+  },
+);

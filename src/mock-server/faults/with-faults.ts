@@ -9,7 +9,6 @@ import type { Wait } from './delivery.ts';
 import type { FaultRecord } from './fault.ts';
 import { spoil } from './spoil.ts';
 import { takeStrikes } from './take-strikes.ts';
-import { rememberRetryAt } from './told-retry-after.ts';
 import type { Waits } from './waits.ts';
 import type { Arrival } from './ways-in.ts';
 
@@ -33,16 +32,13 @@ export function withFaults(next: Answering, { context, identify, waits }: Faults
     const candidate = { request: identity, way: arrival.way, at: identity.at, response: undefined };
     const before = takeStrikes(context.state, candidate, 'before');
     const hasWaited = await waitFor(before, arrival);
-    const memory = rememberRetryAt(context, identity.keyId);
 
     const isOver = !hasWaited || before.some(({ settings }) => settings.kind !== 'latency');
     const decided = isOver ? unanswered({ ...identity, at: context.now() }, hasWaited) : await next(request, arrival);
     const seen = { ...candidate, at: context.now(), response: decided.response };
     const after = isOver ? [] : takeStrikes(context.state, seen, 'after');
     const date = dateHeader(context.now());
-    const told = spoil(decided, [...before, ...after], { method: request.method, date, wait });
-    memory.correct(decided, told);
-    return told;
+    return spoil(decided, [...before, ...after], { method: request.method, date, wait });
   }
 
   async function waitFor(faults: readonly FaultRecord[], { gone }: Arrival): Promise<boolean> {

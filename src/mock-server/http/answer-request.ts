@@ -100,10 +100,8 @@ function answerKey(answering: Answering, key: KeyRecord, destination: Destinatio
     },
     behaviour,
   );
-  const { answer, asksMs } = answerOf(decision, behaviour, at);
-  if (asksMs !== undefined) key.retryAt = at + asksMs;
   return {
-    answer: withRateHeaders(answer, rateHeaders(decision.rate, at, behaviour)),
+    answer: withRateHeaders(answerOf(decision, behaviour, at), rateHeaders(decision.rate, at, behaviour)),
     keyId: key.id,
     rate: decision.rate,
     quota: decision.quota,
@@ -115,10 +113,10 @@ function withRateHeaders(answer: Answer, headers: Answer['headers'] | undefined)
   return headers === undefined ? answer : { ...answer, headers: { ...answer.headers, ...headers } };
 }
 
-function answerOf(decision: Decision<Answer>, behaviour: Behaviour, at: number): refusals.TimedRefusal {
+function answerOf(decision: Decision<Answer>, behaviour: Behaviour, at: number): Answer {
   switch (decision.kind) {
     case 'served':
-      return { answer: decision.answer, asksMs: undefined };
+      return decision.answer;
     case 'rate-limited':
       return refusals.rateRefusal(decision, behaviour);
     case 'quota-exhausted':

@@ -23,37 +23,27 @@ export function authenticationRefusal(
   });
 }
 
-/** An answer, and the wait in milliseconds that its Retry-After asks for. */
-export interface TimedRefusal {
-  readonly answer: Answer;
-  readonly asksMs: number | undefined;
-}
-
 /** 429 `rate_limited` with Retry-After, as documented. */
-export function rateRefusal({ rate, waitMs }: Refused<'rate-limited'>, behaviour: Behaviour): TimedRefusal {
-  const { value, asksMs } = retryAfter(waitMs, behaviour);
-  const answer = failure({
+export function rateRefusal({ rate, waitMs }: Refused<'rate-limited'>, behaviour: Behaviour): Answer {
+  return failure({
     status: 429,
     code: 'rate_limited',
     message: `Too many requests: the plan allows ${rate.limit} per minute.`,
-    headers: { 'retry-after': value },
+    headers: { 'retry-after': retryAfter(waitMs, behaviour) },
     why: `${shownUse(rate)} of ${rate.limit} requests of this minute are used; one fits again in ${waitMs} ms`,
   });
-  return { answer, asksMs };
 }
 
 /** A used-up month. */
-export function quotaRefusal({ quota }: Refused<'quota-exhausted'>, behaviour: Behaviour, now: number): TimedRefusal {
+export function quotaRefusal({ quota }: Refused<'quota-exhausted'>, behaviour: Behaviour, now: number): Answer {
   const isTimed = behaviour.use('quotaRetryAfter') === 'until-reset';
-  const wait = isTimed ? retryAfter(quota.resetsAt - now, behaviour) : undefined;
   const resetsAt = new Date(quota.resetsAt).toISOString();
-  const answer = failure({
+  return failure({
     ...statusAndCode(behaviour.use('quotaExhausted')),
     message: `The monthly quota of ${quota.limit} requests is used up; it resets at ${resetsAt}.`,
-    headers: wait === undefined ? {} : { 'retry-after': wait.value },
+    headers: isTimed ? { 'retry-after': retryAfter(quota.resetsAt - now, behaviour) } : {},
     why: `${quota.used} of ${quota.limit} requests of this quota period are used; it ends at ${resetsAt}`,
   });
-  return { answer, asksMs: wait?.asksMs };
 }
 
 /** The suggestion is for the journal alone: the service would not make one. */

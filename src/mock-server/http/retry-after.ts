@@ -1,20 +1,14 @@
 import type { Behaviour } from '../behaviour/behaviour.ts';
 import { WINDOW_MS } from '../service/windows/rate-window.ts';
 
-/** The value of `Retry-After` for a wait, and the wait it asks for in milliseconds. */
-export interface RetryAfter {
-  readonly value: string;
-  readonly asksMs: number;
-}
-
 /** Writes a wait as the switches say. By default: whole seconds, rounded up, so that obeying it is always served. */
-export function retryAfter(waitMs: number, behaviour: Behaviour): RetryAfter {
+export function retryAfter(waitMs: number, behaviour: Behaviour): string {
   const unitMs = behaviour.use('retryAfterUnit') === 'seconds' ? 1000 : 1;
   const isDecimal = behaviour.use('retryAfterFormat') === 'decimal';
   const stepsPerUnit = isDecimal ? 1000 : 1;
   const shownMs = behaviour.use('retryAfterValue') === 'whole-minute' ? WINDOW_MS : waitMs;
   const steps = rounded((shownMs * stepsPerUnit) / unitMs, behaviour);
-  return { value: String(steps / stepsPerUnit), asksMs: (steps * unitMs) / stepsPerUnit };
+  return String(steps / stepsPerUnit);
 }
 
 function rounded(steps: number, behaviour: Behaviour): number {

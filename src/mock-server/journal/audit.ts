@@ -7,7 +7,7 @@ export interface Audit {
   readonly requests: number;
   /** Older ones that the journal has forgotten: this audit does not cover them. */
   readonly dropped: number;
-  /** Sent before the last Retry-After had passed; `earlyByMs` says by how much. */
+  /** Sent after a Retry-After had come and before it had passed; `earlyByMs` says by how much. */
   readonly earlyRetries: readonly JournalEntry[];
   /** Whose URL held a key, where logs show it. */
   readonly keysInUrls: readonly JournalEntry[];

@@ -27,7 +27,10 @@ export interface JournalEntry {
   /** The limits the decision was made on; `undefined` when it did not come to them. */
   readonly rate: RateUse | undefined;
   readonly quota: QuotaUse | undefined;
-  /** How much of the last Retry-After was left when the request came: it did not obey. */
+  /**
+   * How much of the last Retry-After was left when the request came: it did not obey. Not told of requests that were on
+   * their way before the client had that answer.
+   */
   readonly earlyByMs: number | undefined;
   /** The switches the answer depends on. */
   readonly switches: readonly SwitchName[];

@@ -60,6 +60,20 @@ test('a request that did not wait for Retry-After is told by how much it was ear
   ]);
 });
 
+test('requests on their way when the first refusal came were not early, what is sent with it in hand is', async () => {
+  const mock = newMock();
+  const { key } = mock.createKey();
+  const send = () => mock.fetch(`${mock.baseUrl}/api/v1/quota?api_key=${key}`);
+  const early = () => mock.audit().earlyRetries.map(({ number }) => number);
+
+  await Promise.all(Array.from({ length: 35 }, send));
+  expect(mock.journal.list({ status: 429 })).toHaveLength(5);
+  expect(early()).toEqual([]);
+
+  await send();
+  expect(early()).toEqual([36]);
+});
+
 test.each([
   ['/api/v1/latest', {}, 'the request carries no API key'],
   ['/api/v1/latest', { authorization: 'Bearer nonsense' }, 'the credential does not look like an API key'],
