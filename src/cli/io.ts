@@ -1,4 +1,4 @@
-import type { Clock } from '../client/index.ts';
+import type { Clock, FetchLike } from '../client/index.ts';
 
 /** Everything a command may touch of the world. Only `bin.ts` builds it from `process`; tests build a fake. */
 export interface Io {
@@ -8,7 +8,7 @@ export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
   /** The built-in fetch: it starts faster than undici, which is loaded for a proxy only. */
-  readonly fetch: Fetch;
+  readonly fetch: FetchLike;
   readonly interrupts: Interrupts;
   /** IANA name of the zone for times that people read. Default: the system's. */
   readonly timeZone?: string;
@@ -42,17 +42,6 @@ export class WriteFailure extends Error {
     this.code = cause.code;
   }
 }
-
-/** The part of WHATWG fetch that the client uses. */
-export type Fetch = (
-  url: string,
-  init: {
-    readonly method: 'GET';
-    readonly headers: Record<string, string>;
-    readonly signal: AbortSignal;
-    readonly redirect: 'manual';
-  },
-) => Promise<Response>;
 
 export type SignalName = 'SIGINT' | 'SIGTERM';
 

@@ -9,6 +9,8 @@ export interface ConnectProxy {
   readonly requests: readonly string[];
   /** Proxy-Authorization of each, decoded. */
   readonly credentials: readonly (string | undefined)[];
+  /** Resolves when no client is connected any more. */
+  deserted(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -31,7 +33,10 @@ export async function startConnectProxy({ port }: { readonly port: number }): Pr
       answer.pipe(response);
     }).end();
   });
-  server.on('connection', (socket) => sockets.add(socket));
+  server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
   server.on('connect', (request: IncomingMessage, client: Duplex) => {
     note(request);
     const target = connect(port, '127.0.0.1', () => {
@@ -46,6 +51,9 @@ export async function startConnectProxy({ port }: { readonly port: number }): Pr
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests,
     credentials,
+    async deserted() {
+      await Promise.all(Array.from(sockets, (socket) => once(socket, 'close')));
+    },
     async close() {
       for (const socket of sockets) socket.destroy();
       server.close();

@@ -3,7 +3,7 @@ import { exitCodes } from '../exit-codes.ts';
 import type { Invocation } from '../invocation.ts';
 import type { Io } from '../io.ts';
 import { type Answer, askService, type ServiceRequest } from '../service/ask-service.ts';
-import type { Route } from '../service/proxied-fetch.ts';
+import type { Route } from '../service/route.ts';
 import { formatDuration, parseDuration } from '../settings/duration.ts';
 import { noFolder } from '../storage/config-file.ts';
 import { cacheFolder } from './cache-folder.ts';

@@ -5,7 +5,7 @@ import { exitCodes } from '../exit-codes.ts';
 import type { Invocation } from '../invocation.ts';
 import { grouped } from '../output/grouped.ts';
 import { askService } from '../service/ask-service.ts';
-import { proxyFor } from '../service/proxied-fetch.ts';
+import { proxyFor } from '../service/route.ts';
 import { Wire } from '../service/wire.ts';
 import type { KeyInUse } from '../settings/api-key.ts';
 import { formatDuration } from '../settings/duration.ts';
@@ -29,15 +29,15 @@ export async function checkService(
   const settings = { ...invocation.settings, retries: 0, maxWaitMs: 0, verbose: 0 };
   const wire = new Wire({ ...invocation, settings }, { keepsBodies: true });
   const request = { operation: operations.quota, path, query: {} };
-  const steps = { url: new URL(baseUrl), proxy: proxyFor(io.env, baseUrl) };
+  const destination = { url: new URL(baseUrl), proxy: proxyFor(io.env, baseUrl) };
   try {
     const { data } = await askService(request, { ...invocation, settings }, { wire, key });
     const quota = data as QuotaData; // parsed with the schema by the client
-    return [...stepFindings(undefined, steps), clockFinding(wire, io.clock.now()), quotaFinding(quota)];
+    return [...stepFindings(undefined, destination), clockFinding(wire, io.clock.now()), quotaFinding(quota)];
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
     const hasAnswer = wire.answerOf(path) !== undefined;
-    const findings = stepFindings({ step: hasAnswer ? 'answer' : failedStep(error), error }, steps);
+    const findings = stepFindings({ step: hasAnswer ? 'answer' : failedStep(error), error }, destination);
     return hasAnswer ? [...findings, clockFinding(wire, io.clock.now())] : findings;
   }
 }
@@ -53,12 +53,12 @@ interface Failure {
   readonly error: CliError;
 }
 
-interface Route {
+interface Destination {
   readonly url: URL;
   readonly proxy: string | undefined;
 }
 
-function stepFindings(failure: Failure | undefined, { url, proxy }: Route): readonly Finding[] {
+function stepFindings(failure: Failure | undefined, { url, proxy }: Destination): readonly Finding[] {
   const failedAt = failure === undefined ? STEPS.length : STEPS.indexOf(failure.step);
   const via = proxy === undefined ? '' : `, through ${proxy}`;
   const words: Readonly<Record<Step, string>> = {

@@ -5,7 +5,7 @@ import { type KeyInUse, requireKey } from '../settings/api-key.ts';
 import { requireBaseUrl } from '../settings/base-url.ts';
 import type { Settings } from '../settings/settings.ts';
 import { explainClientError } from './explain-client-error.ts';
-import { type Route, routeTo } from './proxied-fetch.ts';
+import { type Route, routeTo } from './route.ts';
 import { Waiting } from './waiting.ts';
 import { Wire } from './wire.ts';
 

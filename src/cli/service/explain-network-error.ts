@@ -2,7 +2,7 @@ import type { NetworkError } from '../../client/index.ts';
 import type { Io } from '../io.ts';
 import { isLoopback } from '../settings/base-url.ts';
 import type { Explanation } from './explain-client-error.ts';
-import { proxyFor } from './proxied-fetch.ts';
+import { proxyFor } from './route.ts';
 
 interface Context {
   readonly baseUrl: string;

@@ -1,7 +1,7 @@
+import type { FetchLike } from '../../client/index.ts';
 import { quoteForShell } from '../command-line.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { Invocation } from '../invocation.ts';
-import type { Fetch } from '../io.ts';
 import { requireBaseUrl } from '../settings/base-url.ts';
 import { type ServiceRequest, start } from './ask-service.ts';
 
@@ -26,7 +26,7 @@ export async function rehearse(request: ServiceRequest, { settings, screen }: In
 async function capture(request: ServiceRequest, baseUrl: string, allowInsecureHttp: boolean): Promise<SentRequest> {
   const { FxRates } = await import('../../client/index.ts');
   let sent: SentRequest | undefined;
-  const fetch: Fetch = async (url, { method, headers }) => {
+  const fetch: FetchLike = async (url, { method, headers }) => {
     sent = { method, url, headers: { ...headers, authorization: 'Bearer [redacted]' } };
     throw new Error('a rehearsal sends nothing');
   };

@@ -1,5 +1,5 @@
+import type { FetchLike } from '../../client/index.ts';
 import type { Invocation } from '../invocation.ts';
-import type { Fetch } from '../io.ts';
 import { visible } from '../terminal/visible.ts';
 
 /** A longer body is cut in `-vv`. */
@@ -34,7 +34,7 @@ export class Wire {
   }
 
   /** `fetch`, watched. `onSend` runs before each request. */
-  around(fetch: Fetch, onSend: () => void): Fetch {
+  around(fetch: FetchLike, onSend: () => void): FetchLike {
     return async (url, init) => {
       onSend();
       const { clock } = this.#invocation.io;

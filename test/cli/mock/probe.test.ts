@@ -1,9 +1,15 @@
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { realClock } from '../../../src/cli/real-clock.ts';
 import { createMockServer } from '../../../src/mock-server/index.ts';
 import { runCli } from '../../helpers/cli-io.ts';
+import { startConnectProxy } from '../../helpers/connect-proxy.ts';
+import { quotaRecord } from '../../helpers/service-replies.ts';
 
 const BASE_URL = 'https://fxrates.test';
 
@@ -83,4 +89,22 @@ test('a key that does not work is told', async () => {
 
   expect(code).toBe(1);
   expect(stderr).toContain('quota was answered with 401 unauthorized');
+});
+
+test('no connection to a proxy is left open, so that the command ends', async () => {
+  const service = createServer((_, response) => response.end(JSON.stringify({ success: true, data: quotaRecord() })));
+  service.keepAliveTimeout = 600_000; // a client that does not close stays for ten minutes
+  service.listen(0, '127.0.0.1');
+  await once(service, 'listening');
+  const proxy = await startConnectProxy({ port: (service.address() as AddressInfo).port });
+
+  const { code } = await runCli('mock probe http://rates.fxrates.test --insecure-http --max-requests 1', {
+    env: { HTTP_PROXY: proxy.url },
+    clock: realClock,
+  });
+  await proxy.deserted();
+
+  expect([code, proxy.requests.length]).toEqual([0, 1]);
+  await proxy.close();
+  service.close();
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { routeTo } from '../../../src/cli/service/proxied-fetch.ts';
+import { routeTo } from '../../../src/cli/service/route.ts';
 import { realClock } from '../../../src/client/clock.ts';
 import { FakeIo, runCli } from '../../helpers/cli-io.ts';
 

@@ -1,16 +1,17 @@
 import type { Pool } from 'undici';
+import type { FetchLike } from '../../client/index.ts';
 import { usageError } from '../errors/cli-error.ts';
-import type { Fetch, Io } from '../io.ts';
+import type { Io } from '../io.ts';
 import { isLoopback } from '../settings/base-url.ts';
 
-/** A fetch, and what ends the connections behind it, so that the process can end. */
+/** The way to a service: a fetch, and what ends the connections behind it, so that the process can end. */
 export interface Route {
-  readonly fetch: Fetch;
+  readonly fetch: FetchLike;
   readonly close: () => Promise<void>;
 }
 
 /**
- * The fetch to use for `baseUrl`: the built-in one, or undici's through the proxy of the environment. undici is loaded
+ * The way to `baseUrl`: the built-in fetch, or undici's through the proxy of the environment. undici is loaded
  * for a proxy only, and its own fetch is used because the built-in one belongs to another version.
  */
 export async function routeTo({ env, fetch }: Pick<Io, 'env' | 'fetch'>, baseUrl: string): Promise<Route> {
@@ -30,11 +31,6 @@ export async function routeTo({ env, fetch }: Pick<Io, 'env' | 'fetch'>, baseUrl
     fetch: (target, init) => undici.fetch(target, { ...init, dispatcher }) as unknown as Promise<Response>,
     close: () => dispatcher.destroy(),
   };
-}
-
-/** The fetch alone, for a program that ends soon. */
-export async function proxiedFetch(io: Pick<Io, 'env' | 'fetch'>, baseUrl: string): Promise<Fetch> {
-  return (await routeTo(io, baseUrl)).fetch;
 }
 
 /** undici takes a proxy that hangs up for a lost connection, and would connect again and again without a pause. */
