@@ -16,7 +16,7 @@ export interface CommandSpec {
   /** Commands that ask the service take all global options; the others only those about output. */
   readonly asksService: boolean;
   readonly takesParameters?: boolean;
-  /** Its subcommands; then it does nothing by itself but to show its help. */
+  /** Its subcommands; without a `run` it does nothing by itself but to show its help. */
   readonly commands?: readonly CommandSpec[];
   /** Whether it works on what is stored for a profile, without asking the service. */
   readonly usesConfig?: boolean;

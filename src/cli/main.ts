@@ -4,6 +4,7 @@ import { type CommandLine, explainParserError, refuseKeyOption } from './errors/
 import { report } from './errors/report.ts';
 import { exitCodes } from './exit-codes.ts';
 import type { Io } from './io.ts';
+import { keepSeparator } from './keep-separator.ts';
 import { createProgram } from './program.ts';
 import { readEarlyFlags } from './settings/early-flags.ts';
 import type { GlobalOptions } from './settings/global-options.ts';
@@ -39,7 +40,7 @@ async function run(argv: readonly string[], io: Io, screen: Screen): Promise<num
     },
   });
   try {
-    await program.parseAsync([...argv], { from: 'user' });
+    await program.parseAsync(keepSeparator(argv, program), { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     const isHelp = error.code === 'commander.help' || error.exitCode === 0;

@@ -41,12 +41,11 @@ export const mockCommand: CommandSpec = {
 const PLAN_NAMES = Object.keys(plans);
 
 function runMock(invocation: Invocation): Promise<number> {
-  const { args, argv, options } = invocation;
-  const separator = argv.indexOf('--');
-  const command = separator === -1 ? [] : argv.slice(separator + 1);
-  if (args.length !== command.length) {
-    throw usageError(`'${args[0]}' is not an option of mock`, 'a command to run stands after --', [
-      `fxrates mock -- ${args.join(' ')}`,
+  const { args, options } = invocation;
+  const [separator, ...command] = args;
+  if (separator !== undefined && separator !== '--') {
+    throw usageError(`'${separator}' is not an option of mock`, 'a command to run stands after --', [
+      `fxrates mock -- ${args.filter((word) => word !== '--').join(' ')}`,
     ]);
   }
   const mock = options as unknown as MockOptions; // parsed by the options above

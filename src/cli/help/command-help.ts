@@ -9,11 +9,12 @@ import { usefulOptions } from './useful-options.ts';
 export function commandHelp(spec: CommandSpec, command: Command, face: Face): string {
   const { palette, columns } = face;
   const subcommands = (spec.commands ?? []).map(({ name, summary }) => ({ term: name, text: summary }));
-  const argument = spec.argument === undefined ? '' : ` ${spec.argument.syntax}`;
   return paragraphs([
     wrap(spec.description, columns),
     section('Examples', exampleLines(spec.examples ?? [], face), face),
-    [`${palette.heading('Usage:')} ${pathOf(command)}${subcommands.length > 0 ? ' <command>' : argument} [options]`],
+    usageLines(spec, pathOf(command)).map((usage, index) => {
+      return `${index === 0 ? palette.heading('Usage:') : '      '} ${usage}`;
+    }),
     section('Commands', twoColumns(subcommands, { columns, paintTerm: palette.command }), face),
     ...(spec.notes ?? []).map((note) => wrap(note, columns)),
     ...optionSections(usefulOptions(command, spec), face),
@@ -25,6 +26,17 @@ export function commandHelp(spec: CommandSpec, command: Command, face: Face): st
       face,
     ),
   ]);
+}
+
+/** What it does itself, then that it has subcommands. */
+function usageLines({ argument, commands, run }: CommandSpec, path: string): string[] {
+  const { syntax = '' } = argument ?? {};
+  // After `--` an option would belong to the program that is run.
+  const words = syntax.startsWith('[--') ? [path, '[options]', syntax] : [path, syntax, '[options]'];
+  return [
+    ...(run === undefined ? [] : [words.filter((word) => word !== '').join(' ')]),
+    ...(commands === undefined ? [] : [`${path} <command> [options]`]),
+  ];
 }
 
 /** `fxrates auth login`. */

@@ -159,3 +159,42 @@ test('a command that is not there exits 127, as in a shell', async () => {
   expect(code).toBe(127);
   expect(stderr).toContain('fxrates: command not found: no-such-program');
 });
+
+test.each([
+  ['mock -- probe https://api.example.test', ['probe', 'https://api.example.test']],
+  ['mock --port 0 -- probe', ['probe']],
+  [
+    '--profile mock mock --plan=developer -q -- probe --max-requests 1 -- x',
+    ['probe', '--max-requests', '1', '--', 'x'],
+  ],
+])('%s runs the program probe, not the subcommand', async (line, expected) => {
+  const program = fakeProgram({ code: 0, signal: null });
+  const exited = main(line.split(' '), new FakeIo({ spawn: program.spawn }));
+  while (program.started.length === 0) await quiet();
+  program.end();
+
+  expect(await exited).toBe(0);
+  expect(program.started[0]?.command).toEqual(expected);
+});
+
+test('elsewhere what stands after -- is an argument like any other', async () => {
+  const { code, requests } = await runCli('latest -- base=EUR');
+
+  expect([code, requests[0]?.url]).toEqual([0, 'https://api.example.test/api/v1/latest?base=EUR']);
+});
+
+test('a command to run without -- in front of it is refused', async () => {
+  const { code, stderr } = await runCli('mock npm -- test');
+
+  expect(code).toBe(2);
+  expect(stderr).toContain("'npm' is not an option of mock");
+  expect(stderr).toContain('fxrates mock -- npm test');
+});
+
+test('the help of mock shows both what it takes and that it has subcommands', async () => {
+  const { stdout } = await runCli('mock --help');
+
+  expect(stdout).toContain(`Usage: fxrates mock [options] [-- command...]
+       fxrates mock <command> [options]
+`);
+});
