@@ -1,5 +1,6 @@
 import { Option } from 'commander';
 import { plans } from '../../generated/service.ts';
+import { choiceOption } from '../choice-option.ts';
 import type { CommandSpec } from '../command-spec.ts';
 import { usageError } from '../errors/cli-error.ts';
 import type { Invocation } from '../invocation.ts';
@@ -12,14 +13,14 @@ export const mockCommand: CommandSpec = {
   name: 'mock',
   summary: 'local mock server with invented rates, or a command beside it',
   description:
-    'Starts a local server that behaves like the service, with invented rates, a key and real limits. With a command after --, it sets FXRATES_BASE_URL and FXRATES_API_KEY for that command, runs it, and stops with its exit code.',
+    'Starts a local server that behaves like the service, with invented rates, a key and real limits. With a command after --, it sets FXRATES_BASE_URL, FXRATES_API_KEY and FXRATES_MOCK_ADMIN_URL for that command, runs it, and stops with its exit code.',
   argument: { syntax: '[-- command...]', description: 'a command to run beside the mock' },
   options: () => [
     new Option('--port <port>', '0 takes a free one (default: 4010; 0 with a command)').argParser(parsePort),
     new Option('--host <address>', 'address to listen on (default: 127.0.0.1)')
       .default('127.0.0.1')
       .argParser(parseHost),
-    new Option('--plan <plan>', `${PLAN_NAMES.join(', ')} (default: free)`).default('free').argParser(parsePlan),
+    choiceOption('--plan <plan>', `${PLAN_NAMES.join(', ')} (default: free)`, PLAN_NAMES).default('free'),
     new Option('--seed <number>', 'decides the rates and the key (default: 1)').default(1).argParser(parseSeed),
     new Option('--now <time>', 'start the clock there, e.g. 2026-01-31T23:59:00Z').argParser(parseTime),
     new Option('--behaviour <preset|file>', 'documented, lenient, hostile, or a file of switches'),
@@ -63,11 +64,6 @@ function parseHost(text: string): string {
   throw usageError(`--host takes a loopback address, got '${text}'`, 'a mock is for this machine alone', [
     'e.g. --host 127.0.0.1, --host ::1',
   ]);
-}
-
-function parsePlan(text: string): string {
-  if (PLAN_NAMES.includes(text)) return text;
-  throw usageError(`--plan takes ${PLAN_NAMES.join(', ')}, got '${text}'`);
 }
 
 function parseSeed(text: string): number {

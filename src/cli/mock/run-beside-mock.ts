@@ -2,7 +2,7 @@ import { constants } from 'node:os';
 import { CliError } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { Invocation } from '../invocation.ts';
-import { type MockOptions, startMock } from './start-mock.ts';
+import { type MockOptions, type RunningMock, startMock } from './start-mock.ts';
 
 /** What shells answer for a command that is not there, or that is no program. */
 const NOT_FOUND = 127;
@@ -18,7 +18,7 @@ export async function runBesideMock(
   const mock = await startMock(options, options.port ?? 0);
   try {
     await screen.note(`fxrates: mock server at ${mock.url}, plan ${options.plan}\n`);
-    const child = io.spawn(command, { FXRATES_BASE_URL: mock.url, FXRATES_API_KEY: mock.key });
+    const child = io.spawn(command, environmentOf(mock));
     // On a terminal Ctrl-C reaches the command without us; a second one from us would look like impatience.
     const release = io.interrupts.takeOver((name) => {
       if (name !== 'SIGINT' || !io.stdin.isTTY) child.kill(name);
@@ -30,6 +30,11 @@ export async function runBesideMock(
   } finally {
     await mock.close();
   }
+}
+
+/** What the client reads, and what `connectMockServer` takes. */
+function environmentOf({ url, key, adminUrl }: RunningMock): Readonly<Record<string, string>> {
+  return { FXRATES_BASE_URL: url, FXRATES_API_KEY: key, FXRATES_MOCK_ADMIN_URL: adminUrl };
 }
 
 /** 126 and 127 are not ours but the shells', so they are no `ExitCode`. */

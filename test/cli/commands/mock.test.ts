@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import type { SignalName } from '../../../src/cli/io.ts';
 import { main } from '../../../src/cli/main.ts';
 import { realClock } from '../../../src/cli/real-clock.ts';
+import { connectMockServer } from '../../../src/mock-server/index.ts';
 import { FakeIo, type FakeIoOptions, runCli } from '../../helpers/cli-io.ts';
 import { FakeClock, quiet } from '../../helpers/fake-clock.ts';
 
@@ -128,10 +129,12 @@ test.each([
   const health = await fetch(`${child?.env?.['FXRATES_BASE_URL']}/api/v1/quota`, {
     headers: { authorization: `Bearer ${child?.env?.['FXRATES_API_KEY']}` },
   });
+  const remote = connectMockServer(child?.env?.['FXRATES_MOCK_ADMIN_URL'] ?? '');
+  const { requests } = await remote.audit();
   program.end();
 
   expect(await exited).toBe(expected);
-  expect(health.status).toBe(200);
+  expect([health.status, requests]).toEqual([200, 1]);
   expect(child?.command).toEqual(['npm', 'test', '--', '--help']);
   expect(io.written.stdout).toBe('');
   await expect(fetch(`${child?.env?.['FXRATES_BASE_URL']}/`)).rejects.toThrow();

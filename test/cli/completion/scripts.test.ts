@@ -74,6 +74,7 @@ const CASES: readonly (readonly [words: readonly string[], expected: readonly st
     ['quota', '--color', 'a'],
     ['always', 'auto'],
   ],
+  [['mock', '--plan', 'd'], ['developer']],
   [['config', 'set', 'max'], ['max_wait']],
   [['config', 'set', 'max_wait', ''], []],
   [['completion', 'install', 'f'], ['fish']],
