@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, request as sendRequest } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse, request as sendRequest } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
@@ -26,12 +26,7 @@ export async function startConnectProxy({ port }: { readonly port: number }): Pr
   };
   const server = createServer((request, response) => {
     note(request);
-    const { pathname, search } = new URL(request.url ?? '');
-    const options = { port, path: pathname + search, headers: request.headers };
-    sendRequest(options, (answer) => {
-      response.writeHead(answer.statusCode ?? 502, answer.headers);
-      answer.pipe(response);
-    }).end();
+    passOn(request, response, port);
   });
   server.on('connection', (socket) => {
     sockets.add(socket);
@@ -60,4 +55,14 @@ export async function startConnectProxy({ port }: { readonly port: number }): Pr
       await once(server, 'close');
     },
   };
+}
+
+/** A request in plain text, which names the whole URL. */
+function passOn(request: IncomingMessage, response: ServerResponse, port: number): void {
+  const { pathname, search } = new URL(request.url ?? '');
+  const options = { port, path: pathname + search, headers: request.headers };
+  sendRequest(options, (answer) => {
+    response.writeHead(answer.statusCode ?? 502, answer.headers);
+    answer.pipe(response);
+  }).end();
 }

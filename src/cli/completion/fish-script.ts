@@ -32,19 +32,22 @@ function __fxrates_state --description 'The command under way, then how many arg
     echo "$command"
     echo $arguments
 end
-function __fxrates_at --description 'Whether the command under way is one of these'
+${CONDITIONS}
+complete -c fxrates -f
+${commands.flatMap(argumentLines).join('\n')}
+${optionLines(commands, rules).join('\n')}
+`;
+}
+
+/** What the lines of candidates ask, by `__fxrates_state`. */
+const CONDITIONS = `function __fxrates_at --description 'Whether the command under way is one of these'
     set -l state (__fxrates_state)
     contains -- "$state[1]" $argv
 end
 function __fxrates_starts --description 'The same, and it has no argument yet'
     set -l state (__fxrates_state)
     test "$state[2]" = 0; and contains -- "$state[1]" $argv
-end
-complete -c fxrates -f
-${commands.flatMap(argumentLines).join('\n')}
-${optionLines(commands, rules).join('\n')}
-`;
-}
+end`;
 
 function argumentLines(command: CommandNode): string[] {
   return argumentCandidates(command).map(({ word, description }) => {

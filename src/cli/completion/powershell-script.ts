@@ -29,7 +29,11 @@ ${table(optionCandidates)}
     $arguments = @{
 ${table(argumentCandidates)}
     }
-    $command = ''
+${COMPLETE}`;
+}
+
+/** From the tables and the words so far to what is offered. */
+const COMPLETE = `    $command = ''
     $option = ''
     $argumentCount = 0
     $words = @($commandAst.CommandElements | Select-Object -Skip 1 |
@@ -54,7 +58,6 @@ ${table(argumentCandidates)}
     }
 }
 `;
-}
 
 function valueLines({ names, choices }: ValueRule): string[] {
   return names.map((name) => `$values[${quoted(name)}] = ${list(choices)}`);

@@ -1,24 +1,10 @@
-import { allCommands, type CommandNode } from '../command-tree.ts';
-import {
-  argumentCandidates,
-  type Candidate,
-  indented,
-  LIST_PROFILES,
-  offers,
-  optionCandidates,
-  type ValueRule,
-  valueRules,
-  wordsOf,
-} from './script-parts.ts';
+import type { CommandNode } from '../command-tree.ts';
+import { type CaseSyntax, caseParts } from './case-parts.ts';
+import { type Candidate, LIST_PROFILES, type ValueRule } from './script-parts.ts';
 
 /** Works as a file in `fpath` and when it is sourced. */
 export function zshScript(tree: CommandNode): string {
-  const rules = valueRules(tree);
-  const commands = tree.commands.flatMap(allCommands).map(wordsOf);
-  const arms = (candidatesOf: (command: CommandNode) => readonly Candidate[]) =>
-    offers(tree, candidatesOf).map(({ words, candidates }) => {
-      return `(${words.map(commandPattern).join('|')}) candidates=(${candidates.map(described).join(' ')}) ;;`;
-    });
+  const { optionsWithValue, commands, valueArms, optionArms, argumentArms } = caseParts(tree, SYNTAX);
   return `#compdef fxrates
 # zsh completion of fxrates, made by: fxrates completion zsh
 _fxrates() {
@@ -29,30 +15,25 @@ _fxrates() {
     if [[ -n $option ]]; then option=; continue; fi
     case $word in
       (--) _alternative 'commands:command:_command_names -e' 'files:file:_files'; return ;;
-      (${rules.flatMap(({ names }) => names).join('|')}) option=$word ;;
+      ${optionsWithValue} option=$word ;;
       (-*) ;;
       (*) case "$command $word" in
-        (${commands.map(commandPattern).join('|')})
-          command="$command $word" arguments=0 ;;
+        ${commands} command="$command $word" arguments=0 ;;
         (*) arguments+=1 ;;
       esac ;;
     esac
   done
-  if [[ -z $option && $PREFIX == --*=* ]]; then
-    option=\${PREFIX%%=*}
-    compset -P '*='
-  fi
+  if [[ -z $option && $PREFIX == --*=* ]]; then option=\${PREFIX%%=*}; compset -P '*='; fi
   case $option in
-${indented(rules.filter(({ kind }) => kind !== 'free').map(valueArm), 4)}
+${valueArms}
     (?*) return 1 ;;
-    (*)
-      if [[ $PREFIX == -* ]]; then
+    (*) if [[ $PREFIX == -* ]]; then
         case $command in
-${indented(arms(optionCandidates), 10)}
+${optionArms}
         esac
       elif ((arguments == 0)); then
         case $command in
-${indented(arms(argumentCandidates), 10)}
+${argumentArms}
         esac
       fi ;;
   esac
@@ -62,16 +43,14 @@ if [[ $funcstack[1] == _fxrates ]]; then _fxrates "$@"; else compdef _fxrates fx
 `;
 }
 
-function valueArm({ names, kind, choices }: ValueRule): string {
-  const pattern = `(${names.join('|')})`;
-  if (kind === 'profile') return `${pattern} candidates=(\${(f)"$(${LIST_PROFILES})"}) ;;`;
-  return kind === 'choices' ? `${pattern} candidates=(${choices.join(' ')}) ;;` : `${pattern} _files; return ;;`;
-}
-
-/** The script puts a space before each word of a command. */
-function commandPattern(words: string): string {
-  return words === '' ? "''" : `' ${words}'`;
-}
+const SYNTAX: CaseSyntax = {
+  arm: (patterns) => `(${patterns.join('|')})`,
+  offer: (candidates) => `candidates=(${candidates.map(described).join(' ')})`,
+  value: ({ kind, choices }: ValueRule) => {
+    if (kind === 'profile') return `candidates=(\${(f)"$(${LIST_PROFILES})"})`;
+    return kind === 'choices' ? `candidates=(${choices.join(' ')})` : '_files; return';
+  },
+};
 
 /** `'word:its description'`; in a word, a colon would end it. */
 function described({ word, description }: Candidate): string {

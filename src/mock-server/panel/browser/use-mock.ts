@@ -33,17 +33,7 @@ export function useMock(): MockState {
     }
   }, []);
 
-  useEffect(() => {
-    const end = new AbortController();
-    void load();
-    // What the stream fails of, the next look fails of too.
-    void followEntries(setEntries, end.signal).catch(() => undefined);
-    const stop = everySecond(() => void load());
-    return () => {
-      end.abort();
-      stop();
-    };
-  }, [connection]);
+  useEffect(() => stayInTouch(load, setEntries), [connection]);
 
   const act: SectionProps['act'] = async (method, path, body) => {
     setRefusal(undefined);
@@ -60,6 +50,19 @@ export function useMock(): MockState {
   const needsToken = lost instanceof Refusal && lost.status === 401;
   const problem = (lost ?? refusal)?.message ?? '';
   return { view, entries, problem, needsToken, act, connect: () => setConnection(connection + 1) };
+}
+
+/** Gives a function that ends it. */
+function stayInTouch(load: () => Promise<void>, setEntries: Change): () => void {
+  const end = new AbortController();
+  void load();
+  // What the stream fails of, the next look fails of too.
+  void followEntries(setEntries, end.signal).catch(() => undefined);
+  const stop = everySecond(() => void load());
+  return () => {
+    end.abort();
+    stop();
+  };
 }
 
 function asError(error: unknown): Error {
