@@ -32,7 +32,8 @@ const EXIT_CODES: Readonly<Record<AnyFxRatesError['kind'], ExitCode>> = {
 export function explainClientError(error: AnyFxRatesError, context: Context): CliError {
   const { kind } = error;
   if (kind === 'rate_limited') {
-    if (error.reason !== 'budget') return waitTooLong(error.retryAfterMs, context.invocation, { status: error.status });
+    if (error.reason !== 'budget')
+      return waitTooLong(error.retryAfterMs, context.invocation, { status: error.status, unit: error.retryAfterUnit });
   }
   const { what = lowerFirst(error.message), why, hints } = explanationOf(error, context);
   const resetsAt = kind === 'quota_exhausted' ? error.resetsAt?.toISOString() : undefined;
@@ -63,7 +64,11 @@ function explanationOf(error: AnyFxRatesError, { invocation, key, baseUrl }: Con
     case 'quota_exhausted':
       return { ...quotaExplanation(error, invocation), hints: ['Not retried. See:  fxrates quota'] };
     case 'network':
-      return explainNetworkError(error, { baseUrl, env: invocation.io.env });
+      return explainNetworkError(error, {
+        baseUrl,
+        source: invocation.settings.baseUrl?.source ?? 'the settings',
+        env: invocation.io.env,
+      });
     case 'timeout':
       return timeoutExplanation(error.scope, invocation, baseUrl);
     case 'response':

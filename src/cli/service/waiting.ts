@@ -1,4 +1,4 @@
-import type { FxRatesOptions } from '../../client/index.ts';
+import type { FxRatesOptions, UnitBelief } from '../../client/index.ts';
 import { commandLine, withoutOptions } from '../command-line.ts';
 import { CliError } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
@@ -34,7 +34,7 @@ export class Waiting {
     this.#invocation = invocation;
     this.signal = AbortSignal.any([invocation.io.interrupts.signal, this.#tooLong.signal]);
     this.hooks = {
-      onWait: ({ waitMs }) => this.#onLimit(waitMs),
+      onWait: ({ waitMs, retryAfterUnit }) => this.#onLimit(waitMs, retryAfterUnit),
       onRetry: ({ kind, code, status, waitMs }) =>
         this.#begin({ reason: kind, cause: visible(`the attempt failed (${status ?? code ?? kind})`), waitMs }),
       logger: { warn: (message) => void invocation.screen.warn(message) },
@@ -49,11 +49,11 @@ export class Waiting {
     void this.#invocation.screen.note(ERASE_LINE);
   }
 
-  #onLimit(waitMs: number): void {
+  #onLimit(waitMs: number, unit: UnitBelief | undefined): void {
     this.#limitWaitsMs += waitMs;
     const { maxWaitMs } = this.#invocation.settings;
     if (this.#limitWaitsMs > maxWaitMs + (this.#waits + 1) * JITTER_MS) {
-      this.#tooLong.abort(waitTooLong(waitMs, this.#invocation, { sumMs: this.#limitWaitsMs }));
+      this.#tooLong.abort(waitTooLong(waitMs, this.#invocation, { sumMs: this.#limitWaitsMs, unit }));
     } else {
       this.#begin({ reason: 'rate_limited', cause: 'rate limited', waitMs });
     }
@@ -94,11 +94,19 @@ export class Waiting {
   }
 }
 
+interface LimitedWait {
+  /** With the waits before. */
+  readonly sumMs?: number;
+  readonly status?: number | undefined;
+  /** How Retry-After was read. */
+  readonly unit?: UnitBelief | undefined;
+}
+
 /** The error of a wait that `--max-wait` does not allow. */
 export function waitTooLong(
   waitMs: number | undefined,
   { settings, argv }: Invocation,
-  { sumMs, status }: { readonly sumMs?: number; readonly status?: number | undefined } = {},
+  { sumMs, status, unit }: LimitedWait = {},
 ): CliError {
   const retryAfterSeconds = waitMs === undefined ? undefined : Math.ceil(waitMs / 1000);
   const when = waitMs === undefined ? 'the service does not say when to retry' : `retry in ${formatDuration(waitMs)}`;
@@ -107,11 +115,16 @@ export function waitTooLong(
   return new CliError('rate limited', {
     code: 'rate_limited',
     exitCode: exitCodes.rateLimited,
-    why: `${when}, ${limitText(settings.maxWaitMs, sumMs !== undefined)}`,
+    why: `${when}${doubtText(unit)}, ${limitText(settings.maxWaitMs, sumMs !== undefined)}`,
     hints: [`Wait for it:  ${commandLine(again)}`],
     status,
     retryAfterSeconds,
   });
+}
+
+/** A number too long for seconds is a wait only if it means milliseconds. */
+function doubtText(unit: UnitBelief | undefined): string {
+  return unit?.evidence === 'on-trial' ? ` if Retry-After ${unit.value} is in milliseconds, which is not certain` : '';
 }
 
 function limitText(maxWaitMs: number, isSum: boolean): string {

@@ -105,6 +105,18 @@ test('a wait longer than --max-wait fails at once and says what would do', async
 `);
 });
 
+test.each(['latest --no-wait', 'latest --max-wait 2s'])(
+  '%s tells that the unit of Retry-After is not certain',
+  async (line) => {
+    const { code, stderr } = await runCli(line, { replies: rateLimited('5000') });
+
+    expect(code).toBe(7);
+    expect(stderr).toContain(
+      'rate limited — retry in 5 s if Retry-After 5000 is in milliseconds, which is not certain, ',
+    );
+  },
+);
+
 test('--max-wait bounds the sum of all waits', async () => {
   const clock = new FakeClock();
   const startedAt = clock.now();

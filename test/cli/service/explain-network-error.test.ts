@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest';
+import { runCli } from '../../helpers/cli-io.ts';
+
+const broken = (code: string) =>
+  Object.assign(new TypeError('fetch failed'), { cause: Object.assign(new Error(code), { code }) });
+
+test.each([
+  ['ENOTFOUND', 'name not found', 'Is https://api.example.test the right base URL? It comes from FXRATES_BASE_URL.'],
+  ['CERT_HAS_EXPIRED', 'the certificate has expired', "Is this machine's clock right?"],
+  ['CERT_NOT_YET_VALID', 'the certificate is not valid yet', "Is this machine's clock right?"],
+  ['DEPTH_ZERO_SELF_SIGNED_CERT', 'the certificate is self-signed', 'export NODE_EXTRA_CA_CERTS='],
+  ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'nobody known has signed the certificate', 'export NODE_EXTRA_CA_CERTS='],
+  ['ERR_TLS_CERT_ALTNAME_INVALID', 'the certificate is for another name', 'Is https://api.example.test the right'],
+  [
+    'CERT_REVOKED',
+    'No valid HTTP response from api.example.test: CERT_REVOKED; the certificate has been revoked',
+    undefined,
+  ],
+  ['EPIPE', 'No valid HTTP response from api.example.test: EPIPE', undefined],
+])('%s is told as: %s, with what to do about it', async (code, says, nextStep) => {
+  const result = await runCli('latest --retries 0', { replies: broken(code) });
+
+  const [headline = '', ...hints] = result.stderr.split('\n').filter((line) => line !== '');
+  expect(result.code).toBe(6);
+  expect(headline).toContain(`cannot reach api.example.test — ${says}`);
+  expect(hints.length).toBe(nextStep === undefined ? 0 : 1);
+  if (nextStep !== undefined) expect(hints[0]).toContain(nextStep);
+});
