@@ -88,6 +88,11 @@ browserTest('moves the clock, changes switches, makes and revokes keys, and show
   expect(mock.behaviour.values.rateWindow).toBe('token-bucket');
   await page.getByRole('button', { name: 'Put 1 back to the default' }).click();
   await page.getByRole('button', { name: 'All at their defaults' }).waitFor();
+  await page.getByRole('button', { name: 'Preset hostile' }).click();
+  await page.getByRole('button', { name: /^Put \d+ back to the default$/ }).waitFor();
+  expect(mock.behaviour.values).toEqual(createMockServer({ behaviour: 'hostile' }).behaviour.values);
+  await page.getByRole('button', { name: /^Put \d+ back to the default$/ }).click();
+  await page.getByRole('button', { name: 'All at their defaults' }).waitFor();
 
   await page.getByLabel('Plan of a new key').selectOption('developer');
   await page.getByRole('button', { name: 'Create key' }).click();

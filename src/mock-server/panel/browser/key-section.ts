@@ -1,8 +1,9 @@
 import { useState } from 'preact/hooks';
+import { plans } from '../../../generated/service.ts';
 import { html } from './html.ts';
 import type { MockView, SectionProps } from './mock-view.ts';
 
-const PLANS = ['free', 'developer', 'unlimited'];
+const PLANS = Object.keys(plans);
 
 /** Accounts and keys, with short cuts past the dashboard. */
 export function KeySection({ view: { keys, accounts }, act }: SectionProps) {

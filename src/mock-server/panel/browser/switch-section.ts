@@ -1,7 +1,11 @@
+import type { PresetName } from '../../behaviour/presets.ts';
 import { html } from './html.ts';
 import type { MockView, SectionProps } from './mock-view.ts';
 
 type Known = MockView['switches'][number];
+
+/** Besides `documented`, which is every switch at its default. */
+const PRESETS: readonly PresetName[] = ['lenient', 'hostile'];
 
 /** Every behaviour the service does not show, with what the mock takes for it. */
 export function SwitchSection({ view: { switches }, act }: SectionProps) {
@@ -10,9 +14,15 @@ export function SwitchSection({ view: { switches }, act }: SectionProps) {
   return html`<section class="card wide">
     <div class="row between">
       <div><h2>Switches</h2><p class="hint">What the service does not show, and what the mock takes for it.</p></div>
-      <button type="button" disabled=${changed === 0} onClick=${() => act('PUT', '/behaviour', {})}>
-        ${changed === 0 ? 'All at their defaults' : `Put ${changed} back to the default`}
-      </button>
+      <div class="row">
+        ${PRESETS.map(
+          (preset) =>
+            html`<button type="button" onClick=${() => act('PUT', '/behaviour', { preset })}>Preset ${preset}</button>`,
+        )}
+        <button type="button" disabled=${changed === 0} onClick=${() => act('PUT', '/behaviour', {})}>
+          ${changed === 0 ? 'All at their defaults' : `Put ${changed} back to the default`}
+        </button>
+      </div>
     </div>
     ${groups.map((group) => html`<${Group} name=${group} switches=${switches.filter((one) => one.group === group)} act=${act} />`)}
   </section>`;
