@@ -1,7 +1,6 @@
 export type { Fetch } from './adapters/fetch.ts';
 export { type InterceptedUndici, interceptUndici, type MswServer } from './adapters/intercept-undici.ts';
 export type { MswHandler } from './adapters/msw-handler.ts';
-export type { RunningServer, ServeOptions } from './adapters/node-server.ts';
 export { connectMockServer, type RemoteMockServer, type RemoteSpace } from './admin/connect-mock-server.ts';
 export type { Remote, RemoteScope } from './admin/remote-scope.ts';
 export type { OnAssumption } from './behaviour/assumptions.ts';
@@ -39,6 +38,7 @@ export type { ProbeFetch } from './probe/prober.ts';
 export type { LatestContext, LatestFunction } from './rates/custom-latest.ts';
 export type { InventedData } from './rates/invented-latest.ts';
 export type { Replay } from './rates/replay.ts';
+export type { RunningServer, ServeOptions } from './serve-mock.ts';
 export type { Account, Accounts, CreateAccountOptions } from './service/accounts.ts';
 export type { CreatedKey, KeySummary, Keys } from './service/keys.ts';
 export type { Mail, Outbox } from './service/outbox.ts';

@@ -5,7 +5,6 @@ import { intercept } from './adapters/interception.ts';
 import { loadUndici } from './adapters/load-undici.ts';
 import type { MswHandler } from './adapters/msw-handler.ts';
 import { createMswHandlers } from './adapters/msw-handlers.ts';
-import type { RunningServer, ServeOptions } from './adapters/node-server.ts';
 import type { Overrides } from './adapters/overrides.ts';
 import { createDispatcher } from './adapters/undici-dispatcher.ts';
 import { createMockBehaviour, type MockBehaviour } from './behaviour/mock-behaviour.ts';
@@ -22,7 +21,7 @@ import { expectCount, type RequestExpectation } from './journal/expect-requests.
 import type { Journal } from './journal/journal.ts';
 import { createMockJournal, type MockJournal } from './journal/mock-journal.ts';
 import type { RequestFilter } from './journal/request-filter.ts';
-import { serveMock } from './serve-mock.ts';
+import { type RunningServer, type ServeOptions, serveMock } from './serve-mock.ts';
 import { type Accounts, createAccounts } from './service/accounts.ts';
 import { type CreatedKey, createKeys, type Keys } from './service/keys.ts';
 import { createOutbox, type Outbox } from './service/outbox.ts';

@@ -1,10 +1,28 @@
 import { randomBytes } from 'node:crypto';
-import { type ListeningServer, type RunningServer, type ServeOptions, serve } from './adapters/node-server.ts';
+import { type ListeningServer, type ListenOptions, serve } from './adapters/node-server.ts';
 import { createAdmin } from './admin/admin.ts';
 import { ADMIN_ROOT } from './admin/admin-root.ts';
 import type { MockServer, MockServerParts } from './mock-server.ts';
 import { invalidOption } from './mock-server-error.ts';
 import { KeptState } from './state/kept-state.ts';
+
+/** A mock that listens on a port, with what belongs to it alone. */
+export interface RunningServer extends ListeningServer {
+  /** The control panel. The fragment holds the admin token: browsers do not send it. */
+  readonly adminUrl: string;
+  /** The emulated dashboard. */
+  readonly dashboardUrl: string;
+  /** For `Authorization: Bearer` of the admin API; a new one with every server. */
+  readonly adminToken: string;
+}
+
+export interface ServeOptions extends ListenOptions {
+  /**
+   * A file to keep the state in: read before the server listens, if it is there, and written soon after each request
+   * and when the server is closed. For one server at a time. Default: none.
+   */
+  readonly state?: string | undefined;
+}
 
 export interface Serving {
   readonly mock: MockServer;

@@ -5,6 +5,7 @@ import type { Dispatcher } from 'undici';
 import { brokenConnection } from './broken-connection.ts';
 import { loadMsw } from './load-msw.ts';
 import { loadUndici } from './load-undici.ts';
+import { isPassthrough } from './msw-passthrough.ts';
 import { isAsyncIterable, readDispatch } from './undici-request.ts';
 import { type ResponseSink, responseSink } from './undici-sink.ts';
 import { toRequest } from './web-messages.ts';
@@ -29,7 +30,7 @@ export function interceptUndici(server: MswServer): InterceptedUndici {
   const { getGlobalDispatcher, setGlobalDispatcher } = loadUndici();
   loadMsw();
   const previous = getGlobalDispatcher();
-  const dispatcher = createDispatcher(server, previous);
+  const dispatcher = createMswDispatcher(server, previous);
   setGlobalDispatcher(dispatcher);
   const putBackFetch = markGlobalFetch();
   const close = () => {
@@ -57,7 +58,7 @@ function markGlobalFetch(): () => void {
   };
 }
 
-function createDispatcher(server: MswServer, next: Dispatcher): Dispatcher & { stop(): void } {
+function createMswDispatcher(server: MswServer, next: Dispatcher): Dispatcher & { stop(): void } {
   const { Dispatcher, errors } = loadUndici();
   return new (class MswDispatcher extends Dispatcher {
     #isStopped = false;
@@ -126,10 +127,6 @@ function forTwo(options: Dispatcher.DispatchOptions): [Dispatcher.DispatchOption
 /** Those for WebSockets stand in the same list; a resolver is what only the others have. */
 function isRequestHandler(handler: unknown): handler is RequestHandler {
   return typeof handler === 'object' && handler !== null && 'resolver' in handler;
-}
-
-function isPassthrough({ headers }: Response): boolean {
-  return headers.get('x-msw-intention') === 'passthrough';
 }
 
 function headersOf({ headers }: Response): Record<string, string | string[]> {

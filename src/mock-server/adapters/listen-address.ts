@@ -1,9 +1,9 @@
 import type { Server } from 'node:http';
 import { invalidOption, MockServerError } from '../mock-server-error.ts';
-import type { ServeOptions } from './node-server.ts';
+import type { ListenOptions } from './node-server.ts';
 
 /** Lets the server listen where the options say, if that is allowed and free. */
-export async function listen(server: Server, options: ServeOptions): Promise<void> {
+export async function listen(server: Server, options: ListenOptions): Promise<void> {
   const { port = 0, host = '127.0.0.1', allowRemote = false, ...unknown } = options;
   for (const [name, value] of Object.entries(unknown))
     throw invalidOption(name, value, 'port, host, allowRemote or state');

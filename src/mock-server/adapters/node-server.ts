@@ -11,16 +11,6 @@ import { brokenRequestAnswer } from './broken-request.ts';
 import { deliverOverSocket } from './deliver-over-socket.ts';
 import { listen } from './listen-address.ts';
 
-/** A mock that listens on a port, with what belongs to it alone. */
-export interface RunningServer extends ListeningServer {
-  /** The control panel. The fragment holds the admin token: browsers do not send it. */
-  readonly adminUrl: string;
-  /** The emulated dashboard. */
-  readonly dashboardUrl: string;
-  /** For `Authorization: Bearer` of the admin API; a new one with every server. */
-  readonly adminToken: string;
-}
-
 /** A server on a port. */
 export interface ListeningServer extends AsyncDisposable {
   /** `http://127.0.0.1:41234` */
@@ -30,18 +20,14 @@ export interface ListeningServer extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-export interface ServeOptions {
+/** Where to listen. */
+export interface ListenOptions {
   /** Default: 0, any free port. */
   readonly port?: number | undefined;
   /** Default: `'127.0.0.1'`. */
   readonly host?: string | undefined;
   /** Lets `host` be an address that other machines reach. Default: false. */
   readonly allowRemote?: boolean | undefined;
-  /**
-   * A file to keep the state in: read before the server listens, if it is there, and written soon after each request
-   * and when the server is closed. For one server at a time. Default: none.
-   */
-  readonly state?: string | undefined;
 }
 
 export interface ServerContext {
@@ -55,7 +41,7 @@ export interface ServerContext {
 }
 
 /** Serves the mock over node:http. */
-export async function serve(options: ServeOptions, context: ServerContext): Promise<ListeningServer> {
+export async function serve(options: ListenOptions, context: ServerContext): Promise<ListeningServer> {
   const { exchange, now, admin, onAnswered } = context;
   const inHand = new Set<Promise<void>>();
   const closing = new AbortController();

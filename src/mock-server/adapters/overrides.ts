@@ -2,6 +2,7 @@ import type { RequestHandler } from 'msw';
 import type { MockRequest, MockResponse } from '../http/mock-message.ts';
 import { loadMsw } from './load-msw.ts';
 import type { MswHandler } from './msw-handler.ts';
+import { isPassthrough } from './msw-passthrough.ts';
 import { toRequest } from './web-messages.ts';
 
 /** Handlers that `mock.use()` added: asked before the emulated service, the last added first. */
@@ -31,14 +32,10 @@ export class Overrides {
     const { getResponse } = loadMsw();
     // Handlers name the mock's base URL or a path, whichever address the request came in at.
     const response = await getResponse(this.#handlers, toRequest(request, this.#baseUrl), { baseUrl: this.#baseUrl });
+    // There is no network behind the mock, so a passthrough leads to the emulated service.
     if (response === undefined || isPassthrough(response)) return 'not-handled';
     return response.type === 'error' ? undefined : fromResponse(response);
   }
-}
-
-/** `passthrough()` of msw: there is no network behind the mock, so the emulated service answers. */
-function isPassthrough({ headers }: Response): boolean {
-  return headers.get('x-msw-intention') === 'passthrough';
 }
 
 async function fromResponse(response: Response): Promise<MockResponse> {

@@ -20,12 +20,12 @@ export interface ResponseSink {
 }
 
 /** What an answer begins with. */
-export interface ResponseHead {
+interface ResponseHead {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
 }
 
-export type Pieces = Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
+type Pieces = Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
 
 /** The handlers of undici 7 have `onRequestStart`; those of `fetch` in Node 20, and undici's own old ones, `onConnect`. */
 export function responseSink(handler: Dispatcher.DispatchHandler, aborted: () => Error): ResponseSink {

@@ -1,12 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { MockServerError } from '../mock-server-error.ts';
 import { answerPanel } from '../panel/answer-panel.ts';
+import { findRoute } from '../web/find-route.ts';
 import { ADMIN_ROOT } from './admin-root.ts';
 import type { AdminTarget } from './admin-target.ts';
 import { answerCall, problemOf, readCall } from './answer-call.ts';
-import { findRoute } from './find-route.ts';
 import { refuseStranger } from './gate.ts';
 import { Problem } from './problem.ts';
+import { adminRoutes } from './routes.ts';
 import { sendProblem } from './send-json.ts';
 import { scopeOf, targetOf } from './space-scope.ts';
 
@@ -15,10 +16,10 @@ export interface AdminServerOptions {
   readonly token: string;
 }
 
-type Answer = (incoming: IncomingMessage, outgoing: ServerResponse, path: string) => Promise<void>;
+export type AnswerAdmin = (incoming: IncomingMessage, outgoing: ServerResponse, path: string) => Promise<void>;
 
 /** Answers what is under `/__fxrates`: the control panel's files to anybody, the API to whoever has the token. */
-export function createAdminServer({ target, token }: AdminServerOptions): Answer {
+export function createAdminServer({ target, token }: AdminServerOptions): AnswerAdmin {
   return async (incoming, outgoing, path) => {
     try {
       if (path === '') return void redirectToPanel(outgoing);
@@ -39,7 +40,7 @@ interface Arrival {
 
 async function answerApi(target: AdminTarget, { incoming, outgoing, path, token }: Arrival): Promise<void> {
   const scope = scopeOf(path);
-  const found = findRoute(incoming.method ?? 'GET', scope.path);
+  const found = findRoute(adminRoutes, incoming.method ?? 'GET', scope.path);
   if (found.route?.isOpen !== true) {
     const refusal = refuseStranger(incoming.headers, token);
     if (refusal !== undefined) throw refusal;

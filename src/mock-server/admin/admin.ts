@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isDashboardPath } from '../dashboard/dashboard-path.ts';
 import { parseTarget } from '../http/router.ts';
 import { ADMIN_ROOT } from './admin-root.ts';
+import type { AnswerAdmin } from './admin-server.ts';
 import type { AdminTarget } from './admin-target.ts';
 import { refuseForeignHost, refuseForeignPage } from './gate.ts';
 import type { Problem } from './problem.ts';
@@ -18,8 +19,6 @@ export interface AdminOptions {
   /** Whether other machines may reach the server, under names that it does not know; for the dashboard alone. */
   readonly allowRemote: boolean | undefined;
 }
-
-type AnswerAdmin = (incoming: IncomingMessage, outgoing: ServerResponse, path: string) => Promise<void>;
 
 /** Looks at the path alone until somebody asks: what is behind it is loaded with the first request. */
 export function createAdmin({ target, token, host, allowRemote = false }: AdminOptions): Admin {

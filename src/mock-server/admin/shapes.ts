@@ -4,7 +4,7 @@ import { type PlanName, plans } from '../../generated/service.ts';
 /** The shapes that several routes take or answer, as JSON. */
 
 export const planName = z.enum(Object.keys(plans) as [PlanName, ...PlanName[]]);
-export const moment = z.iso.datetime();
+const moment = z.iso.datetime();
 
 export const spaceName = z.string().regex(/^[\w-]{1,64}$/);
 

@@ -25,7 +25,7 @@ export type BehaviourOptions = {
 };
 
 /** The setting of one switch. */
-export interface Setting extends KnownValue {
+interface Setting extends KnownValue {
   /** Whether somebody chose the value, or it was observed: then no answer that depends on it relies on a guess. */
   readonly isAccepted: boolean;
 }

@@ -6,7 +6,7 @@ import { Sockets } from './sockets.ts';
 import { VirtualClock } from './virtual-clock.ts';
 
 /** Where a virtual clock starts unless told: fixed, so that every run gives the same answers. */
-export const VIRTUAL_START = '2026-01-15T00:00:00.000Z';
+const VIRTUAL_START = '2026-01-15T00:00:00.000Z';
 
 /** Makes the clock that the option `clock` asks for. */
 export function createClock(option: 'real' | 'virtual' | ClockOptions, sockets = new Sockets()): DrivenClock {

@@ -2,11 +2,12 @@ import type { MockRequest, MockResponse } from '../http/mock-message.ts';
 import { parseTarget, type Target } from '../http/router.ts';
 import { createDateHeader } from '../http/write-response.ts';
 import type { ServiceContext } from '../service/service-state.ts';
+import { findRoute } from '../web/find-route.ts';
 import { isSameSecret } from '../web/same-secret.ts';
 import { isDashboardPath } from './dashboard-path.ts';
 import { NewKeys } from './new-keys.ts';
 import { messagePage } from './pages/message-page.ts';
-import { findRoute } from './routes.ts';
+import { dashboardRoutes } from './routes.ts';
 import { SESSION_COOKIE, type Session, Sessions } from './session.ts';
 import { DASHBOARD_STYLE } from './style.ts';
 import { type Page, type Reply, redirect, type Visit } from './visit.ts';
@@ -33,7 +34,8 @@ type Desk = Pick<Visit, 'context' | 'sessions' | 'newKeys'>;
 function respond(desk: Desk, request: MockRequest, target: Target): MockResponse {
   if (target.path === '/dashboard/style.css') return styleSheet(DASHBOARD_STYLE, request.method);
   // HEAD does nothing: a link is not followed and a key not shown by a look at the headers.
-  if (request.method === 'HEAD' && findRoute('GET', target.path).route !== undefined) return writePage(EMPTY);
+  if (request.method === 'HEAD' && findRoute(dashboardRoutes, 'GET', target.path).route !== undefined)
+    return writePage(EMPTY);
   const known = desk.sessions.read(request.headers['cookie'], desk.context.state);
   const session = known ?? desk.sessions.open();
   const reply = answer(desk, request, { target, session });
@@ -49,7 +51,7 @@ interface Arrival {
 
 function answer(desk: Desk, request: MockRequest, { target, session }: Arrival): Reply {
   if (target.path === '/dashboard/') return redirect('/dashboard');
-  const { route, path, allowed } = findRoute(request.method, target.path);
+  const { route, path, allowed } = findRoute(dashboardRoutes, request.method, target.path);
   if (route === undefined) return allowed.length === 0 ? NOT_FOUND : notAllowed(allowed);
   const form = new URLSearchParams(route.method === 'POST' ? Buffer.from(request.body ?? []).toString() : '');
   const refusal = route.method === 'POST' ? refuseForm(request, form, session) : undefined;
@@ -77,9 +79,10 @@ function cookieOf({ cookie }: Session): string {
 }
 
 function notAllowed(allowed: readonly string[]): Page {
+  const methods = allowed.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
   const text = 'The dashboard does not do that here.';
   const refusal = messagePage({ status: 405, title: 'Not allowed', text });
-  return { ...refusal, headers: { allow: allowed.join(', ') } };
+  return { ...refusal, headers: { allow: methods.join(', ') } };
 }
 
 const MAX_FORM_BYTES = 8 * 1024;

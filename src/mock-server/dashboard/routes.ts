@@ -1,14 +1,13 @@
-import { matchPath } from '../web/path-template.ts';
 import * as actions from './actions.ts';
 import { type AccountVisit, type Reply, redirect, type Visit } from './visit.ts';
 
-export interface DashboardRoute {
+interface DashboardRoute {
   readonly method: 'GET' | 'POST';
   readonly path: string;
   readonly answer: (visit: Visit) => Reply;
 }
 
-const routes: readonly DashboardRoute[] = [
+export const dashboardRoutes: readonly DashboardRoute[] = [
   { method: 'GET', path: '/dashboard', answer: actions.home },
   { method: 'POST', path: '/dashboard/sign-up', answer: actions.signUp },
   { method: 'POST', path: '/dashboard/sign-in', answer: actions.signIn },
@@ -28,22 +27,4 @@ function signedIn(answer: (visit: AccountVisit) => Reply): (visit: Visit) => Rep
     const { account } = visit.session;
     return account === undefined ? redirect('/dashboard') : answer({ ...visit, account });
   };
-}
-
-export interface FoundRoute {
-  readonly route: DashboardRoute | undefined;
-  readonly path: Readonly<Record<string, string>>;
-  /** Methods that the path takes; empty for an unknown path. */
-  readonly allowed: readonly string[];
-}
-
-export function findRoute(method: string, path: string): FoundRoute {
-  const allowed: string[] = [];
-  for (const route of routes) {
-    const parts = matchPath(route.path, path);
-    if (parts === undefined) continue;
-    if (route.method === method) return { route, path: parts, allowed };
-    allowed.push(...(route.method === 'GET' ? ['GET', 'HEAD'] : ['POST']));
-  }
-  return { route: undefined, path: {}, allowed };
 }

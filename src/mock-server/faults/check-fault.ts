@@ -1,7 +1,7 @@
 import { invalidOption, MockServerError } from '../mock-server-error.ts';
 import type { FaultKind, FaultMatch, FaultOptions, FaultRecord } from './fault.ts';
 import { FAULT_KINDS, type FaultSetting, faultKinds } from './fault-kinds.ts';
-import { WAYS, type Way } from './ways-in.ts';
+import { WAYS, waysOf } from './ways-in.ts';
 
 /** What can be named in a fault. */
 export interface KnownNames {
@@ -39,35 +39,29 @@ function checkSettings(given: Readonly<Record<string, unknown>>, kind: FaultKind
 }
 
 const isCount = (value: unknown) => Number.isSafeInteger(value) && (value as number) >= 1;
-const CONDITIONS: Readonly<Record<string, FaultSetting>> = {
+const CONDITIONS: Readonly<Record<string, Pick<FaultSetting, 'accepts' | 'expected'>>> = {
   id: {
-    type: 'text',
     accepts: (value) => typeof value === 'string' && /^[\w.-]{1,64}$/.test(value),
     expected: 'letters, digits, _ . and -',
   },
   match: {
-    type: 'text',
     accepts: (value) => typeof value === 'object' && value !== null,
     expected: 'an object',
   },
   nth: {
-    type: 'number',
     accepts: (value) => (Array.isArray(value) ? value.length > 0 && value.every(isCount) : isCount(value)),
     expected: 'the number of a request, or several, counted from 1',
   },
-  times: { type: 'number', accepts: isCount, expected: 'a whole number from 1' },
+  times: { accepts: isCount, expected: 'a whole number from 1' },
   probability: {
-    type: 'number',
     accepts: (value) => typeof value === 'number' && value >= 0 && value <= 1,
     expected: 'a number from 0 to 1',
   },
   forMs: {
-    type: 'number',
     accepts: (value) => Number.isFinite(value) && (value as number) > 0,
     expected: 'milliseconds above 0',
   },
   strikes: {
-    type: 'text',
     accepts: (value) => value === 'before' || value === 'after',
     expected: "'before' or 'after'",
   },
@@ -109,10 +103,4 @@ function checkMatch(match: FaultMatch, known: KnownNames): void {
     ];
     if (!accepts(value)) throw invalidOption(`match.${name}`, value, expected);
   }
-}
-
-/** One way or several, as a list. */
-export function waysOf(via: unknown): readonly Way[] {
-  // Checked when the fault was added.
-  return [via].flat() as Way[];
 }

@@ -1,8 +1,7 @@
 import { MockServerError } from '../mock-server-error.ts';
-import { waysOf } from './check-fault.ts';
 import type { FaultRecord } from './fault.ts';
 import { faultKinds } from './fault-kinds.ts';
-import type { Way } from './ways-in.ts';
+import { type Way, waysOf } from './ways-in.ts';
 
 /**
  * Throws when a fault is to strike through a way in that cannot do it as a real network does: something like it would

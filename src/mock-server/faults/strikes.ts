@@ -3,9 +3,8 @@ import type { MockResponse } from '../http/mock-message.ts';
 import { matchesPath } from '../path-pattern.ts';
 import type { ServiceState } from '../service/service-state.ts';
 import { chance } from './chance.ts';
-import { waysOf } from './check-fault.ts';
 import type { FaultRecord } from './fault.ts';
-import type { Way } from './ways-in.ts';
+import { type Way, waysOf } from './ways-in.ts';
 
 /** A request in front of a fault. */
 export interface Candidate {

@@ -3,6 +3,11 @@ export type Way = 'fetch' | 'msw' | 'undici' | 'socket';
 
 export const WAYS: readonly Way[] = ['fetch', 'msw', 'undici', 'socket'];
 
+/** One way or several, as a list; what else a user may give, `checkedFault` refuses. */
+export function waysOf(via: unknown): readonly Way[] {
+  return [via].flat() as Way[];
+}
+
 /** A request's way in. */
 export interface Arrival {
   readonly way: Way;

@@ -13,7 +13,7 @@ import type { AdmittedRequest, Responder } from './responder.ts';
 import type { Route, Target } from './router.ts';
 
 /** What answering needs: the service, and what its operations answer once a request is within the limits. */
-export interface Answering {
+export interface Emulation {
   readonly context: ServiceContext;
   readonly responderOf: (operation: Operation) => Responder;
 }
@@ -23,8 +23,8 @@ export type Outcome = { readonly answer: Answer } & Partial<
   Pick<JournalEntry, 'keyId' | 'keyTransport' | 'rate' | 'quota' | 'earlyByMs'>
 >;
 
-/** A request as it came. */
-export interface Arrival {
+/** Where a request leads, and when. */
+export interface RoutedRequest {
   readonly target: Target;
   readonly route: Route;
   /** The one moment everything about it is decided for, in milliseconds since the Unix epoch. */
@@ -32,31 +32,31 @@ export interface Arrival {
 }
 
 /** First step, for which no key is needed: where does the request lead? */
-export function answerRequest(answering: Answering, request: MockRequest, arrival: Arrival): Outcome {
-  const { behaviour } = answering.context;
-  const { route } = arrival;
+export function answerRequest(emulation: Emulation, request: MockRequest, routed: RoutedRequest): Outcome {
+  const { behaviour } = emulation.context;
+  const { route } = routed;
   switch (route.kind) {
     case 'operation':
-      return answerCaller(answering, request, { ...arrival, operation: route.operation });
+      return answerCaller(emulation, request, { ...routed, operation: route.operation });
     case 'wrong-method':
-      return answerOtherMethod(answering, request, { ...arrival, operation: route.operation });
+      return answerOtherMethod(emulation, request, { ...routed, operation: route.operation });
     case 'unknown':
       if (behaviour.use('unknownRoute') === '404 before authentication') {
         return { answer: refusals.unknownRoute(route.nearest) };
       }
-      return answerCaller(answering, request, { ...arrival, operation: undefined });
+      return answerCaller(emulation, request, { ...routed, operation: undefined });
   }
 }
 
-interface Destination<Found = Operation | undefined> extends Arrival {
+interface Destination<Found = Operation | undefined> extends RoutedRequest {
   /** `undefined` for a path that leads nowhere. */
   readonly operation: Found;
 }
 
-function answerOtherMethod(answering: Answering, request: MockRequest, destination: Destination<Operation>): Outcome {
-  const { behaviour } = answering.context;
+function answerOtherMethod(emulation: Emulation, request: MockRequest, destination: Destination<Operation>): Outcome {
+  const { behaviour } = emulation.context;
   if (request.method === 'HEAD' && behaviour.use('headRequests') === 'like-get') {
-    return answerCaller(answering, request, destination);
+    return answerCaller(emulation, request, destination);
   }
   if (request.method === 'OPTIONS' && behaviour.use('optionsRequests') === 'allow-header') {
     return { answer: refusals.optionsAnswer(behaviour) };
@@ -65,19 +65,19 @@ function answerOtherMethod(answering: Answering, request: MockRequest, destinati
 }
 
 /** Second step: who asks? */
-function answerCaller(answering: Answering, request: MockRequest, destination: Destination): Outcome {
-  const { context } = answering;
+function answerCaller(emulation: Emulation, request: MockRequest, destination: Destination): Outcome {
+  const { context } = emulation;
   const credential = readCredential(request, destination.target.query, context.behaviour);
-  const authentication = authenticateCredential(answering, credential, destination.at);
+  const authentication = authenticateCredential(emulation, credential, destination.at);
   const keyTransport = credential.kind === 'key' ? credential.transport : undefined;
   if (authentication.refusedBy === undefined) {
-    return { keyTransport, ...answerKey(answering, authentication.key, destination) };
+    return { keyTransport, ...answerKey(emulation, authentication.key, destination) };
   }
   const answer = refusals.authenticationRefusal(authentication, context.behaviour);
   return { answer, keyTransport, keyId: authentication.key?.id };
 }
 
-function authenticateCredential({ context }: Answering, credential: Credential, at: number): Authentication {
+function authenticateCredential({ context }: Emulation, credential: Credential, at: number): Authentication {
   if (credential.kind === 'several') {
     return { refusedBy: 'malformedKey', why: 'the request carries more than one credential' };
   }
@@ -85,9 +85,9 @@ function authenticateCredential({ context }: Answering, credential: Credential, 
 }
 
 /** Third step: is there room under both limits? */
-function answerKey(answering: Answering, key: KeyRecord, destination: Destination): Outcome {
+function answerKey(emulation: Emulation, key: KeyRecord, destination: Destination): Outcome {
   const { at, operation } = destination;
-  const { behaviour } = answering.context;
+  const { behaviour } = emulation.context;
   const leftMs = key.retryAt - at;
   const decision = decide(
     {
@@ -96,7 +96,7 @@ function answerKey(answering: Answering, key: KeyRecord, destination: Destinatio
       consumesQuota: operation?.consumesQuota ?? false,
       worksWhenQuotaExhausted: operation?.worksWhenQuotaExhausted ?? true,
       hasOwnWindow: operation?.id === 'quota',
-      answer: (quota) => respond(answering, destination, { key, quota }),
+      answer: (quota) => respond(emulation, destination, { key, quota }),
     },
     behaviour,
   );
@@ -124,7 +124,7 @@ function answerOf(decision: Decision<Answer>, behaviour: Behaviour, at: number):
   }
 }
 
-function respond({ context, responderOf }: Answering, destination: Destination, caller: Caller): Answer {
+function respond({ context, responderOf }: Emulation, destination: Destination, caller: Caller): Answer {
   const { operation, target, at, route } = destination;
   if (operation === undefined) return refusals.unknownRoute(route.kind === 'unknown' ? route.nearest : undefined);
   const query = new URLSearchParams(target.query);

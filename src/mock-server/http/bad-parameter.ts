@@ -1,5 +1,5 @@
 import type { Behaviour } from '../behaviour/behaviour.ts';
-import { statusAndCode } from '../service/status-code.ts';
+import { statusAndCode } from '../service/status-and-code.ts';
 import { type Answer, failure } from './answer.ts';
 
 /** The answer to a parameter that cannot be; `undefined` when the switch says it is ignored. */

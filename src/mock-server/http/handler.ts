@@ -3,7 +3,7 @@ import type { CheckAssumptions } from '../behaviour/assumptions.ts';
 import type { JournalDraft } from '../journal/journal-entry.ts';
 import { redactKeys } from '../redact-keys.ts';
 import type { ServiceContext } from '../service/service-state.ts';
-import { type Answering, type Arrival, answerRequest, type Outcome } from './answer-request.ts';
+import { answerRequest, type Emulation, type Outcome, type RoutedRequest } from './answer-request.ts';
 import { exampleResponder } from './example-responder.ts';
 import { hasKeyInUrl } from './key-in-url.ts';
 import type { MockRequest, MockResponse } from './mock-message.ts';
@@ -37,7 +37,7 @@ export interface Handled {
 export function createHandler({ context, checkAssumptions, operations, responders }: HandlerOptions): Handler {
   const dateHeader = createDateHeader();
   const findRoute = createRouter(operations);
-  const answering: Answering = {
+  const emulation: Emulation = {
     context,
     responderOf: (operation) => responders[operation.id] ?? exampleResponder,
   };
@@ -48,7 +48,7 @@ export function createHandler({ context, checkAssumptions, operations, responder
     // Switches asked since the last request were asked by the test, not by this one.
     context.behaviour.takeExercised();
     const at = context.now();
-    const { answer: answered, ...facts } = safely(answering, request, { target, route, at });
+    const { answer: answered, ...facts } = safely(emulation, request, { target, route, at });
     const switches = context.behaviour.takeExercised();
     const answer = checkAssumptions?.(answered, switches) ?? answered;
     const entry: JournalDraft = {
@@ -73,9 +73,9 @@ export function createHandler({ context, checkAssumptions, operations, responder
   };
 }
 
-function safely(answering: Answering, request: MockRequest, arrival: Arrival): Outcome {
+function safely(emulation: Emulation, request: MockRequest, routed: RoutedRequest): Outcome {
   try {
-    return answerRequest(answering, request, arrival);
+    return answerRequest(emulation, request, routed);
   } catch (error) {
     return { answer: internalError(error) };
   }

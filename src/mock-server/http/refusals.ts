@@ -1,7 +1,7 @@
 import type { Behaviour } from '../behaviour/behaviour.ts';
 import type { Authentication } from '../service/authenticate.ts';
 import type { Decision, RateUse } from '../service/decide.ts';
-import { statusAndCode } from '../service/status-code.ts';
+import { statusAndCode } from '../service/status-and-code.ts';
 import { type Answer, failure } from './answer.ts';
 import { retryAfter } from './retry-after.ts';
 

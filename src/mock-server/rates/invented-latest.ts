@@ -72,7 +72,7 @@ export class InventedSnapshot {
 }
 
 /** Keeps the newest snapshot: it answers every request until the next one. */
-export function createSnapshots(): (seed: number, at: number) => InventedSnapshot {
+export function createInventedSnapshots(): (seed: number, at: number) => InventedSnapshot {
   let newest: InventedSnapshot | undefined;
   return (seed, at) => {
     if (newest?.at !== at || newest.seed !== seed) newest = new InventedSnapshot(seed, at);

@@ -1,5 +1,6 @@
+import { textHash } from '../service/text-hash.ts';
 import { CURRENCIES, type Currency, usualUnitsPerUsd } from './currencies.ts';
-import { randomWalk, walkName } from './random-walk.ts';
+import { randomWalk } from './random-walk.ts';
 
 /** The invented rates of one snapshot. They agree with each other: a to b and b to c give a to c, up to rounding. */
 export interface InventedRates {
@@ -17,5 +18,5 @@ export function inventRates(seed: number, at: number): InventedRates {
 
 function unitsPerUsd(currency: Currency, { seed, minutes }: { readonly seed: number; readonly minutes: number }) {
   if (currency === 'USD') return 1;
-  return usualUnitsPerUsd(currency) * randomWalk(minutes, { seed, name: walkName(currency) });
+  return usualUnitsPerUsd(currency) * randomWalk(minutes, { seed, name: textHash(currency) });
 }

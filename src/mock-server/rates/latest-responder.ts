@@ -2,7 +2,7 @@ import { badParameter } from '../http/bad-parameter.ts';
 import type { AdmittedRequest, Responder } from '../http/responder.ts';
 import type { ServiceContext } from '../service/service-state.ts';
 import { answerWith, type LatestFunction } from './custom-latest.ts';
-import { createSnapshots, readQuestion } from './invented-latest.ts';
+import { createInventedSnapshots, readQuestion } from './invented-latest.ts';
 import { createReplay, type Replay } from './replay.ts';
 import { snapshotIntervalMs } from './snapshot-interval.ts';
 
@@ -15,7 +15,7 @@ export interface LatestSource {
 /** `GET /api/v1/latest`: its parameters and fields are not shown, so the data is invented, or the user's own. */
 export function createLatestResponder({ latest, replay }: LatestSource = {}): Responder {
   if (replay !== undefined) return createReplay(replay);
-  const snapshots = createSnapshots();
+  const snapshots = createInventedSnapshots();
   const snapshotOf = ({ at }: AdmittedRequest, { behaviour, state }: ServiceContext) => {
     const intervalMs = snapshotIntervalMs(behaviour.use('snapshotGranularity'));
     return snapshots(state.seed, Math.floor(at / intervalMs) * intervalMs);

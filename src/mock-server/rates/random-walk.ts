@@ -25,15 +25,6 @@ export function randomWalk(minutes: number, { seed, name }: { readonly seed: num
 const WAVES = 18;
 const LOWEST_WAVE = 0.000_05;
 
-/** The name of a walk as a number (FNV-1a). */
-export function walkName(text: string): number {
-  let hash = 0x811c9dc5;
-  for (let index = 0; index < text.length; index += 1) {
-    hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
-  }
-  return hash;
-}
-
 /** From -1 to 1. */
 function noise(salt: number, node: number): number {
   return (mix(salt, node) >>> 0) / 2 ** 31 - 1;

@@ -36,7 +36,7 @@ export function createAccounts(context: ServiceContext): Accounts {
   const { state, now } = context;
   return {
     create({ email, plan = 'free' } = {}) {
-      checkPlan('plan', plan);
+      checkPlan(plan);
       if (email !== undefined) checkEmail(email);
       state.lastAccount += 1;
       const account: AccountRecord = {
@@ -58,7 +58,7 @@ export function createAccounts(context: ServiceContext): Accounts {
     },
     get: (accountId) => view(findAccount(state, accountId)),
     setPlan(accountId, plan) {
-      checkPlan('plan', plan);
+      checkPlan(plan);
       const account = findAccount(state, accountId);
       applyPlanChange(context, account, plan);
       return view(account);
@@ -80,9 +80,9 @@ function view({ id, email, plan, isConfirmed, createdAt }: AccountRecord): Accou
   return { id, email, plan, confirmed: isConfirmed, createdAt: new Date(createdAt) };
 }
 
-export function checkPlan(option: string, plan: unknown): void {
+function checkPlan(plan: unknown): void {
   if (typeof plan === 'string' && Object.hasOwn(plans, plan)) return;
-  throw invalidOption(option, plan, `one of ${Object.keys(plans).join(', ')}`);
+  throw invalidOption('plan', plan, `one of ${Object.keys(plans).join(', ')}`);
 }
 
 function checkEmail(email: unknown): void {

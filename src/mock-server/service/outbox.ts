@@ -32,7 +32,7 @@ export function createOutbox({ state }: ServiceContext): Outbox {
 }
 
 /** How long a confirmation link works. Not shown for the real service; a day is common. */
-export const LINK_LIFE_MS = 24 * 60 * 60_000;
+const LINK_LIFE_MS = 24 * 60 * 60_000;
 
 /** Sends the mail with the link that confirms the account's address. */
 export function sendConfirmation({ state, now }: ServiceContext, { id, email }: AccountRecord): void {

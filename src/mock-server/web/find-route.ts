@@ -1,0 +1,46 @@
+/** A method and a path, such as `/keys/{id}`. */
+interface Route {
+  readonly method: string;
+  readonly path: string;
+}
+
+export interface FoundRoute<Found extends Route> {
+  readonly route: Found | undefined;
+  /** The named parts of the path. */
+  readonly path: Readonly<Record<string, string>>;
+  /** Methods of the routes at this path; empty for an unknown path. */
+  readonly allowed: readonly string[];
+}
+
+/** The first route that fits, so that `/requests/wait` may stand before `/requests/{number}` only with another method. */
+export function findRoute<Found extends Route>(
+  routes: readonly Found[],
+  method: string,
+  path: string,
+): FoundRoute<Found> {
+  const allowed: string[] = [];
+  for (const route of routes) {
+    const parts = matchPath(route.path, path);
+    if (parts === undefined) continue;
+    if (route.method === method) return { route, path: parts, allowed };
+    allowed.push(route.method);
+  }
+  return { route: undefined, path: {}, allowed };
+}
+
+function matchPath(template: string, path: string): Readonly<Record<string, string>> | undefined {
+  const expected = template.split('/');
+  const given = path.split('/');
+  if (expected.length !== given.length) return undefined;
+  const parts: Record<string, string> = {};
+  for (const [index, segment] of expected.entries()) {
+    const part = given[index] ?? '';
+    const name = /^\{(\w+)\}$/.exec(segment)?.[1];
+    if (name === undefined ? part !== segment : !PLAIN.test(part)) return undefined;
+    if (name !== undefined) parts[name] = part;
+  }
+  return parts;
+}
+
+/** Identifiers are plain; what is encoded or has dots in it names nothing. */
+const PLAIN = /^[\w-]+$/;
