@@ -5,10 +5,11 @@ import type { CommandSpec } from '../command-spec.ts';
 import { usageError } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { Invocation } from '../invocation.ts';
+import { printAnswer } from '../output/print-answer.ts';
 import { readFixture, saveFixture } from '../output/save-fixture.ts';
 import { watchLatest } from '../watch/watch-latest.ts';
 import { watchOptions, watchRequest } from '../watch/watch-options.ts';
-import { operationCommand, operationRequest, printAnswer } from './operation.ts';
+import { operationCommand, operationRequest } from './operation.ts';
 
 const { latest } = operations;
 const generated = operationCommand(latest);

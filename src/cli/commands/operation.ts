@@ -4,10 +4,8 @@ import { askOrRecall, parseCacheAge } from '../cache/kept-answer.ts';
 import type { CommandSpec } from '../command-spec.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { Invocation } from '../invocation.ts';
-import { selectValue } from '../json/select-value.ts';
 import { namedOptions, namedQuery } from '../named-parameters.ts';
-import { printJson, printRaw } from '../output/print-json.ts';
-import { printShape } from '../output/print-shape.ts';
+import { printAnswer } from '../output/print-answer.ts';
 import { parameterArgument, parameterOption, typedParameters } from '../parameters.ts';
 import type { Answer, ServiceRequest } from '../service/ask-service.ts';
 import { rehearse } from '../service/rehearse.ts';
@@ -44,18 +42,6 @@ export function operationRequest(operation: Operation, invocation: Invocation): 
   const typed = typedParameters(invocation);
   const query = operation.query === 'named' ? namedQuery(operation, typed, invocation.options) : typed;
   return { operation, path: operation.path, query };
-}
-
-export async function printAnswer({ rawBody }: Answer, invocation: Invocation): Promise<void> {
-  const { settings, options } = invocation;
-  if (options['shape'] === true) await printShape(dataOf(rawBody), invocation);
-  else if (settings.output === 'raw') await printRaw(rawBody, invocation);
-  else await printJson(options['envelope'] ? rawBody.trim() : dataOf(rawBody), invocation);
-}
-
-/** The text of "data", as it came. */
-export function dataOf(rawBody: string): string {
-  return selectValue(rawBody, ['data']) ?? rawBody;
 }
 
 /** For people only: what the answer cost. */

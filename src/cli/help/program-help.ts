@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { CommandSpec } from '../command-spec.ts';
 import type { Face } from '../terminal/screen.ts';
-import { exampleLines, optionSections, paragraphs, section } from './command-help.ts';
+import { exampleLines, optionSections, paragraphs, section } from './page.ts';
 import { topics } from './topics.ts';
 import { twoColumns } from './two-columns.ts';
 import { helpOption } from './useful-options.ts';

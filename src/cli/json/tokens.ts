@@ -1,4 +1,4 @@
-export type TokenKind = '{' | '}' | '[' | ']' | ',' | ':' | 'string' | 'number' | 'literal';
+type TokenKind = '{' | '}' | '[' | ']' | ',' | ':' | 'string' | 'number' | 'literal';
 
 /** One token of a JSON text, as a range of it: the text itself is never decoded, so nothing of it can change. */
 export interface Token {

@@ -1,3 +1,4 @@
+import type { Io } from '../io.ts';
 import type { ColorWhen } from '../terminal/color-level.ts';
 import type { Settings } from './settings.ts';
 
@@ -5,7 +6,7 @@ import type { Settings } from './settings.ts';
 export type EarlyFlags = Pick<Settings, 'output' | 'color' | 'quiet' | 'verbose'>;
 
 /** Reads the flags that shape error messages; everything else, and everything after `--`, is passed over. */
-export function readEarlyFlags(argv: readonly string[], env: Readonly<Record<string, string | undefined>>): EarlyFlags {
+export function readEarlyFlags(argv: readonly string[], env: Io['env']): EarlyFlags {
   const end = argv.indexOf('--');
   const args = end === -1 ? argv : argv.slice(0, end);
   const isJson = args.includes('--json') || optionValue(args, '-o', '--output') === 'json';

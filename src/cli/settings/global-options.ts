@@ -3,7 +3,7 @@ import { choiceOption, oneOf } from '../choice-option.ts';
 import { usageError } from '../errors/cli-error.ts';
 import { parseDuration } from './duration.ts';
 
-export const OUTPUT_FORMATS = ['auto', 'json', 'compact', 'tsv', 'raw'] as const;
+const OUTPUT_FORMATS = ['auto', 'json', 'compact', 'tsv', 'raw'] as const;
 export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
 const COLOR_CHOICES = ['auto', 'always', 'never'] as const;
 
@@ -30,7 +30,7 @@ export interface GlobalOptions {
 }
 
 /** Help shows a group where the command has a use for it. */
-export type OptionGroup = 'Output' | 'Connection' | 'Waiting' | 'General';
+type OptionGroup = 'Output' | 'Connection' | 'Waiting' | 'General';
 
 /** Fresh objects each time, because commander keeps state in them. */
 export function createGlobalOptions(): readonly Option[] {

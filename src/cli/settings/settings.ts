@@ -1,4 +1,5 @@
 import { usageError } from '../errors/cli-error.ts';
+import type { Io } from '../io.ts';
 import type { JsonPath } from '../json/select-value.ts';
 import { parseJsonPath } from '../json/select-value.ts';
 import { type ConfigFile, configValue, NO_CONFIG } from '../storage/config-file.ts';
@@ -41,10 +42,8 @@ export interface GetPath {
   readonly path: JsonPath;
 }
 
-type Env = Readonly<Record<string, string | undefined>>;
-
 /** Flag before environment before config.json before default. An empty variable counts as not set. */
-export function resolveSettings(options: GlobalOptions, env: Env, config: ConfigFile = NO_CONFIG): Settings {
+export function resolveSettings(options: GlobalOptions, env: Io['env'], config: ConfigFile = NO_CONFIG): Settings {
   refuseContradictions(options);
   const top: Sources = { env, config, profile: undefined };
   const profile = options.profile ?? stored(top, 'profile', parseProfile) ?? 'default';
@@ -113,7 +112,7 @@ function parseGetPath(text: string): JsonPath {
 }
 
 interface Sources {
-  readonly env: Env;
+  readonly env: Io['env'];
   readonly config: ConfigFile;
   readonly profile: string | undefined;
 }

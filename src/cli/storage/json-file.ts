@@ -66,7 +66,7 @@ async function refuseSymlink(path: string): Promise<void> {
   if (stats?.isSymbolicLink()) throw storageError(`refusing to write ${path}`, 'it is a symbolic link');
 }
 
-/** Whether others could read the file; now they cannot.. */
+/** Whether others could read the file; now they cannot. */
 export async function tighten(path: string): Promise<boolean> {
   const stats = await lstat(path).catch(() => undefined);
   if (!stats?.isFile() || (stats.mode & 0o077) === 0) return false;

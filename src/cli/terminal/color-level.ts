@@ -1,10 +1,12 @@
+import type { Io } from '../io.ts';
+
 /** Colours of one stream: none, 16, 256 or 16 million. */
 export type ColorLevel = 0 | 1 | 2 | 3;
 export type ColorWhen = 'auto' | 'always' | 'never';
 
 interface ColorQuestion {
   readonly when: ColorWhen;
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: Io['env'];
   readonly isTTY: boolean;
   /** Whether a program is meant to read the stream: then only `--color=always` brings colour when it is no terminal. */
   readonly isForMachines?: boolean;

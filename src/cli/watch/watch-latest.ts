@@ -1,8 +1,8 @@
 import { operations } from '../../generated/operations.ts';
 import type { QuotaData } from '../../generated/types.ts';
-import { dataOf, printAnswer } from '../commands/operation.ts';
 import type { Invocation } from '../invocation.ts';
 import { tokens } from '../json/tokens.ts';
+import { dataOf, printAnswer } from '../output/print-answer.ts';
 import { prettyText } from '../output/print-json.ts';
 import { type Answer, askService, type ServiceRequest } from '../service/ask-service.ts';
 import { requireKey } from '../settings/api-key.ts';
