@@ -1,11 +1,12 @@
+/**
+ * `npm run demo`: the whole of fxrates in a few seconds, the built command line against the mock server on a real port,
+ * up to the per-minute limit and through it. Exits 1 when anything is not as the README promises.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { styleText } from 'node:util';
 import { createMockServer, type JournalEntry } from '../src/mock-server/index.ts';
-
-// The whole of fxrates in a few seconds: the built command line against the mock server on a real port, up to the
-// per-minute limit and through it. Exits 1 when anything is not as the README promises.
 
 const CLI = fileURLToPath(new URL('../dist/cli/fxrates.js', import.meta.url));
 const LIMIT = 30;

@@ -4,18 +4,17 @@
  * use msw (or those it is told), in a copy of the project with that msw. Other arguments go to vitest.
  */
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { installNode, installPackage } from './install-package.ts';
 
 const TESTS_WITH_MSW = ['test/contracts/mock-', 'test/mock-server/adapters', 'test/mock-server/secrets'];
 
 const { node: version, msw, vitestOptions } = readArguments(process.argv.slice(2));
 const root = join(import.meta.dirname, '..');
-const cache = join(root, 'node_modules', '.cache');
 
-const nodePackage = `node-${process.platform}-${process.arch}`;
-const node = join(install(nodePackage, version), nodePackage, 'bin', 'node');
+const node = installNode(version);
 run(node, ['--version'], root);
 const folder = msw === undefined ? root : copyWithMsw(msw);
 const tests = msw !== undefined && vitestOptions.length === 0 ? TESTS_WITH_MSW : vitestOptions;
@@ -36,19 +35,6 @@ function checkedVersion(name: string, version = 'none'): string {
   process.exit(2);
 }
 
-/** A package by itself, with what it depends on; gives the folder it stands in. */
-function install(name: string, wanted: string): string {
-  const folder = join(cache, `${name}-${wanted}`);
-  const modules = join(folder, 'node_modules');
-  if (existsSync(join(modules, name))) return modules;
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, 'package.json'), '{ "private": true }\n');
-  const npm = ['install', '--prefix', folder, '--no-audit', '--no-fund', `${name}@${wanted}`];
-  if (run('npm', npm, root) === 0 && existsSync(join(modules, name))) return modules;
-  process.stderr.write(`test:node: npm has no ${name}@${wanted}\n`);
-  process.exit(1);
-}
-
 /** The project as it stands, where `msw` is another one and every other package the one that is installed. */
 function copyWithMsw(wanted: string): string {
   // Not in node_modules, where vitest looks for no tests.
@@ -61,7 +47,7 @@ function copyWithMsw(wanted: string): string {
   for (const name of readdirSync(join(root, 'node_modules'))) {
     if (name !== 'msw' && name !== '.cache') symlinkSync(join(root, 'node_modules', name), join(modules, name));
   }
-  symlinkSync(join(install('msw', wanted), 'msw'), join(modules, 'msw'));
+  symlinkSync(join(installPackage('msw', wanted), 'msw'), join(modules, 'msw'));
   return copy;
 }
 

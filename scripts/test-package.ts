@@ -14,7 +14,7 @@ import {
   MSW_RUN_CHECK,
   RUN_CHECKS,
 } from '../test/packaging/consumer-checks.ts';
-import { installNode } from './install-node.ts';
+import { installNode } from './install-package.ts';
 
 /** Run by every Node; the other checks do not depend on it. */
 const NODES = ['', ...process.argv.slice(2)].map((version) => (version ? installNode(version) : process.execPath));

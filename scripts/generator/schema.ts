@@ -28,7 +28,7 @@ export interface StringSchema {
 }
 
 export const STRING_FORMATS = ['date', 'date-time'] as const;
-export type StringFormat = (typeof STRING_FORMATS)[number];
+type StringFormat = (typeof STRING_FORMATS)[number];
 
 export interface NumberSchema {
   readonly kind: 'number';
