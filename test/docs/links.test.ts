@@ -26,6 +26,32 @@ test('every file and folder that the map of changes names is there', () => {
   expect(paths.filter((path) => ![path, `src/${path}`].some((there) => isThere(there)))).toEqual([]);
 });
 
+test('the page on architecture tells of every folder with code in it, and where to begin', () => {
+  const map = textOf('docs/architecture.md').split('## The folders')[1] ?? '';
+  const told = Array.from(
+    map.matchAll(/^\| `([\w/-]+)` \| \S.* \| `([\w.-]+)` \|$/gm),
+    ([, folder = '', file = '']) => ({
+      folder,
+      file,
+    }),
+  );
+  const folders = ['src', 'scripts', 'bench'].flatMap((name) => [name, ...foldersIn(name)]).filter(hasCode);
+
+  expect(told.map(({ folder }) => folder).sort()).toEqual(folders.sort());
+  expect(told.filter(({ folder, file }) => !existsSync(join(root, folder, file)))).toEqual([]);
+});
+
+function foldersIn(name: string): string[] {
+  const entries = readdirSync(join(root, name), { withFileTypes: true });
+  const inside = entries.filter((entry) => entry.isDirectory() && entry.name !== 'node_modules');
+  return inside.flatMap((entry) => [join(name, entry.name), ...foldersIn(join(name, entry.name))]);
+}
+
+/** `src` itself has the version alone. */
+function hasCode(folder: string): boolean {
+  return folder !== 'src' && readdirSync(join(root, folder)).some((name) => /\.(ts|mjs)$/.test(name));
+}
+
 /** A `*` stands for the beginning of a file's name. */
 function isThere(path: string): boolean {
   const [folder = '', ending] = join(root, path).split('*');
