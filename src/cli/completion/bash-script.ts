@@ -4,7 +4,7 @@ import { LIST_PROFILES, type ValueRule } from './script-parts.ts';
 
 /** Runs in bash 3.2 as well, which macOS has. There, and wherever `=` breaks words, `--color=al` is three words. */
 export function bashScript(tree: CommandNode): string {
-  const { optionsWithValue, commands, valueArms, optionArms, argumentArms } = caseParts(tree, SYNTAX);
+  const { optionsWithValue, commands, valueArms, lookUp } = caseParts(tree, SYNTAX);
   return `# bash completion of fxrates, made by: fxrates completion bash
 _fxrates() {
   local current="\${COMP_WORDS[COMP_CWORD]}" command= option= words= word
@@ -26,15 +26,7 @@ _fxrates() {
   case $option in
 ${valueArms}
     ?*) return ;;
-    *) if [[ $current == -* ]]; then
-        case $command in
-${optionArms}
-        esac
-      elif ((arguments == 0)); then
-        case $command in
-${argumentArms}
-        esac
-      fi ;;
+    *) ${lookUp} ;;
   esac
   COMPREPLY=($(compgen -W "$words" -- "$current"))
 }
@@ -43,6 +35,7 @@ complete -F _fxrates fxrates
 }
 
 const SYNTAX: CaseSyntax = {
+  current: '$current',
   arm: (patterns) => `${patterns.join(' | ')})`,
   offer: (candidates) => `words='${candidates.map(({ word }) => word).join(' ')}'`,
   value: ({ kind, choices }: ValueRule) => {

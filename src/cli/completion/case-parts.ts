@@ -12,6 +12,8 @@ import {
 
 /** How a shell writes what the scripts of bash and zsh have in common: a walk through the words, by `case`. */
 export interface CaseSyntax {
+  /** The word under way. */
+  readonly current: string;
   /** The head of an arm for any of these patterns. */
   readonly arm: (patterns: readonly string[]) => string;
   /** Takes candidates for what may stand next. */
@@ -25,11 +27,11 @@ export interface CaseParts {
   readonly optionsWithValue: string;
   readonly commands: string;
   readonly valueArms: string;
-  readonly optionArms: string;
-  readonly argumentArms: string;
+  /** Looks up what may stand next: options, or the first argument. */
+  readonly lookUp: string;
 }
 
-export function caseParts(tree: CommandNode, { arm, offer, value }: CaseSyntax): CaseParts {
+export function caseParts(tree: CommandNode, { current, arm, offer, value }: CaseSyntax): CaseParts {
   const rules = valueRules(tree);
   const commands = tree.commands.flatMap(allCommands).map(wordsOf);
   const arms = (candidatesOf: (command: CommandNode) => readonly Candidate[]) =>
@@ -41,8 +43,15 @@ export function caseParts(tree: CommandNode, { arm, offer, value }: CaseSyntax):
     optionsWithValue: arm(rules.flatMap(({ names }) => names)),
     commands: arm(commands.map(commandPattern)),
     valueArms: indented(ofValues, 4),
-    optionArms: indented(arms(optionCandidates), 10),
-    argumentArms: indented(arms(argumentCandidates), 10),
+    lookUp: `if [[ ${current} == -* ]]; then
+        case $command in
+${indented(arms(optionCandidates), 10)}
+        esac
+      elif ((arguments == 0)); then
+        case $command in
+${indented(arms(argumentCandidates), 10)}
+        esac
+      fi`,
   };
 }
 

@@ -4,7 +4,7 @@ import { type Candidate, LIST_PROFILES, type ValueRule } from './script-parts.ts
 
 /** Works as a file in `fpath` and when it is sourced. */
 export function zshScript(tree: CommandNode): string {
-  const { optionsWithValue, commands, valueArms, optionArms, argumentArms } = caseParts(tree, SYNTAX);
+  const { optionsWithValue, commands, valueArms, lookUp } = caseParts(tree, SYNTAX);
   return `#compdef fxrates
 # zsh completion of fxrates, made by: fxrates completion zsh
 _fxrates() {
@@ -27,15 +27,7 @@ _fxrates() {
   case $option in
 ${valueArms}
     (?*) return 1 ;;
-    (*) if [[ $PREFIX == -* ]]; then
-        case $command in
-${optionArms}
-        esac
-      elif ((arguments == 0)); then
-        case $command in
-${argumentArms}
-        esac
-      fi ;;
+    (*) ${lookUp} ;;
   esac
   _describe fxrates candidates
 }
@@ -44,6 +36,7 @@ if [[ $funcstack[1] == _fxrates ]]; then _fxrates "$@"; else compdef _fxrates fx
 }
 
 const SYNTAX: CaseSyntax = {
+  current: '$PREFIX',
   arm: (patterns) => `(${patterns.join('|')})`,
   offer: (candidates) => `candidates=(${candidates.map(described).join(' ')})`,
   value: ({ kind, choices }: ValueRule) => {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { createMockServer } from '../../../src/mock-server/index.ts';
+import { hangingHandler } from '../../helpers/hanging-handler.ts';
 
 const newMock = () => createMockServer({ clock: 'virtual' });
 
@@ -71,17 +72,9 @@ test('an abort right after sending rejects, although the service has counted the
 });
 
 test('an abort ends the wait for a handler of mock.use()', async () => {
-  const { http, HttpResponse } = await import('msw');
   const mock = newMock();
-  let release = () => {};
-  mock.use(
-    http.get('/hang', async () => {
-      await new Promise<void>((resolve) => {
-        release = resolve;
-      });
-      return HttpResponse.json({});
-    }),
-  );
+  const { handler, release } = hangingHandler();
+  mock.use(handler);
   const controller = new AbortController();
 
   const sent = mock.fetch(`${mock.baseUrl}/hang`, { signal: controller.signal });

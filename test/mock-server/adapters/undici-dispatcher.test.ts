@@ -4,6 +4,7 @@ import { HttpResponse, http } from 'msw';
 import * as undici from 'undici';
 import { expect, test } from 'vitest';
 import { createMockServer } from '../../../src/mock-server/index.ts';
+import { hangingHandler } from '../../helpers/hanging-handler.ts';
 
 const newMock = () => createMockServer({ clock: 'virtual' });
 
@@ -85,15 +86,8 @@ test('other origins go to the dispatcher that was global when it was made', asyn
 
 test('an abort ends a request that waits', async () => {
   const mock = newMock();
-  let release = () => {};
-  mock.use(
-    http.get('/hang', async () => {
-      await new Promise<void>((resolve) => {
-        release = resolve;
-      });
-      return HttpResponse.json({});
-    }),
-  );
+  const { handler, release } = hangingHandler();
+  mock.use(handler);
   const controller = new AbortController();
   const { dispatcher } = mock;
 
