@@ -12,7 +12,7 @@ export interface Answer {
   readonly why: string;
 }
 
-/** The success envelope of SERVICE.md with this payload. */
+/** The documented success envelope (docs/facts.md, Response envelope) with this payload. */
 export function success(data: unknown): Answer {
   return { status: 200, headers: {}, body: toJson({ success: true, data }), code: undefined, why: 'served' };
 }
@@ -27,7 +27,7 @@ export interface Failure {
   readonly why?: string;
 }
 
-/** The error envelope of SERVICE.md. */
+/** The documented error envelope. */
 export function failure({ status, code, message, headers = {}, why = message }: Failure): Answer {
   return { status, headers, body: toJson({ success: false, error: { code, message, status } }), code, why };
 }

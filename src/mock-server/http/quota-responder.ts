@@ -4,7 +4,7 @@ import type { Behaviour } from '../behaviour/behaviour.ts';
 import { success } from './answer.ts';
 import type { Responder } from './responder.ts';
 
-/** `GET /api/v1/quota`: the record of SERVICE.md, from what the key has really used. */
+/** `GET /api/v1/quota`: the record as documented (docs/facts.md), from what the key has really used. */
 export const quotaResponder: Responder = ({ key, quota }, { behaviour }) => {
   const { plan } = key.account;
   const record: QuotaData = {

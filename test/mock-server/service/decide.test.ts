@@ -35,7 +35,7 @@ interface ModelBehaviour {
   readonly quotaChargesOn: 'accepted' | 'success' | 'non-5xx';
 }
 
-/** What SERVICE.md says of one key, in the plainest words. */
+/** What the documentation says of one key, in the plainest words. */
 class ModelKey {
   used = 0;
   readonly #behaviour: ModelBehaviour;
