@@ -82,6 +82,11 @@ export class Prober {
   }
 }
 
+/** `401 unauthorized`, as switches name an answer; the status alone when there is no code. */
+export function statusAndCode({ status, code }: Seen): string {
+  return code === undefined ? String(status) : `${status} ${code}`;
+}
+
 function envelopeOf(text: string): Pick<Seen, 'code' | 'data'> {
   const { data, error } = objectOf(parsed(text));
   const { code } = objectOf(error);

@@ -212,3 +212,47 @@ test('the report holds no key', async () => {
 
   expect(JSON.stringify(await probe())).not.toContain(key.slice(8));
 });
+
+/** Answers quota as documented to the key as a Bearer; whatever else it is asked gets `status`. */
+function strangeService(status: number): ProbeFetch {
+  const quota = { plan: 'gold', monthly_used: 3, rate_limit_per_minute: 30, resets_at: '2026-02-17T09:00:00.000Z' };
+  return async (url, { method, headers }) => {
+    const isPlain =
+      method === 'GET' && url.endsWith('/quota') && headers['authorization'] === `Bearer ${'k'.repeat(20)}`;
+    if (isPlain) return Response.json({ success: true, data: quota }, { headers: { 'x-my-ratelimit': '30' } });
+    return new Response('<html>', { status, headers: { 'www-authenticate': 'Basic' } });
+  };
+}
+
+test.each([401, 418, 500])(
+  'what a service answers with %i, which no switch knows, is left open and never guessed',
+  async (status) => {
+    const observed = await probeService('https://strange.test', {
+      apiKey: 'k'.repeat(20),
+      fetch: strangeService(status),
+      clock: createMockServer({ clock: 'virtual' }).clock,
+    });
+
+    const { notObserved, contradictions } = observed.about;
+    const isAuthentication = status === 401;
+    expect(notObserved).toMatchObject({
+      missingKey: `the answer was ${status}, which the mock does not have`,
+      unknownKey: 'the key in use has not the documented form',
+      methodNotAllowed: `the answer to POST was ${status}`,
+      headRequests: `the answer was ${status}`,
+      optionsRequests: `the answer was ${status}`,
+      badParameter: `the answer to base=XXX was ${status}`,
+      snapshotGranularity: 'quota shows none',
+      rateHeaders: 'there are others: x-my-ratelimit',
+      keyPrefix: 'the key in use has not the documented form',
+      unlimitedAs: 'the key is of the gold plan',
+      ...(isAuthentication
+        ? { wwwAuthenticate: 'the challenge names another scheme than Bearer' }
+        : { unknownRoute: `the answer was ${status}`, severalCredentials: `the answer was ${status}` }),
+    });
+    expect(contradictions).toEqual([
+      `the bare key in the Authorization header was answered with ${status}`,
+      `the key in the query was answered with ${status}`,
+    ]);
+  },
+);
