@@ -124,3 +124,22 @@ test.each([
   const suggestion = nearest === undefined ? '.' : `; did you mean ${nearest}?`;
   expect(mock.journal.list()[0]?.why).toBe(`There is no such endpoint${suggestion}`);
 });
+
+test('of many requests the newest are listed, with those that got no answer', async () => {
+  const { mock, send } = await asked();
+  for (let request = 0; request < 20; request += 1) await send('/api/v1/quota');
+  mock.faults.add({ kind: 'network-error' });
+  await send('/api/v1/quota').catch(() => undefined);
+
+  const error = (() => {
+    try {
+      mock.expectRequests().toHaveCount(1);
+    } catch (thrown) {
+      return String(thrown);
+    }
+    return '';
+  })();
+
+  expect(error).toContain('Expected 1 requests, got 24. What came:\n  (4 older)\n  #5 GET');
+  expect(error).toContain('  #24 GET /api/v1/quota no answer, no key: ');
+});
