@@ -80,6 +80,7 @@ const IN_THE_SNAPSHOT = {
 const DERIVED = {
   'admin/admin.ts': ['loaded'],
   'behaviour/behaviour-options.ts': ['DEFAULT_SETTINGS'],
+  'dashboard/pages/account-page.ts': ['DONE'],
   'faults/bend-answer.ts': ['BREAKS_OFF', 'STATUSES_WITHOUT_BODY'],
   'http/quota-responder.ts': ['lastIso'],
   'http/write-response.ts': ['second', 'text'],
