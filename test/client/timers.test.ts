@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { Timers } from '../../src/client/timers.ts';
 import { FakeClock, quiet } from '../helpers/fake-clock.ts';
 
@@ -45,6 +45,18 @@ test('calls that follow one another at once cost one sleep together', async () =
   }
 
   expect(clock.sleeps).toEqual([10_000]);
+});
+
+test('fake timers, in place for the moment in which the last timer goes, keep no sleep alive', async () => {
+  const clock = new FakeClock();
+  const cancel = new Timers(clock).after(10_000, () => undefined);
+  await quiet();
+
+  vi.useFakeTimers();
+  cancel();
+  vi.useRealTimers();
+
+  expect(await clock.left()).toBe(0);
 });
 
 test('a timer due later than the sleep under way does not begin another', async () => {
