@@ -21,8 +21,9 @@ async function start(): Promise<void> {
   process.exitCode = 1; // stays when the event loop runs dry before the command ends
   process.on('uncaughtException', crash);
   (module as { readonly enableCompileCache?: () => void }).enableCompileCache?.();
-  // That V8 optimises the HTTP parser of fetch in its first use, and the process cannot end before that is done.
-  if (major === 20) setFlagsFromString('--liftoff-only');
+  // Else V8 optimises the HTTP parser of fetch in its first use, and the process cannot end before that is done. Later
+  // versions do not wait, and machines of other kinds may need the optimiser for what their baseline cannot compile.
+  if (major === 20 && ['x64', 'arm64'].includes(process.arch)) setFlagsFromString('--liftoff-only');
   const env = { ...process.env };
   // Node.js would warn on stderr that it ignores NO_COLOR; here NO_COLOR wins, and a child still gets both.
   if (env['NO_COLOR']) delete process.env['FORCE_COLOR'];

@@ -14,6 +14,12 @@ export function keepSeparator(argv: readonly string[], program: Command): readon
 
 /** The first word that is neither an option of all commands nor the value of one. */
 function commandWord(words: readonly string[], { options }: Command): string | undefined {
-  const namesOfValues = options.flatMap(({ required, short, long }) => (required ? [short, long] : []));
-  return words.find((word, index) => !word.startsWith('-') && !namesOfValues.includes(words[index - 1] ?? ''));
+  const takesValue = (word = '') =>
+    options.some(({ required, short, long }) => required && (word === long || isCluster(word, short)));
+  return words.find((word, index) => !word.startsWith('-') && !takesValue(words[index - 1]));
+}
+
+/** Whether a word such as `-qo` ends with this short option. */
+function isCluster(word: string, short = ''): boolean {
+  return short !== '' && /^-[a-z]+$/i.test(word) && word.endsWith(short.slice(1));
 }

@@ -1,3 +1,5 @@
+// Not the global one: fake timers, which a test puts in its place and takes away again, may never call.
+import { setImmediate } from 'node:timers';
 import type { Clock } from './clock.ts';
 import { Heap } from './limits/heap.ts';
 import { SteadyTime } from './limits/steady-time.ts';
@@ -6,9 +8,6 @@ import { SteadyTime } from './limits/steady-time.ts';
 const STOPPED = 'stopped';
 /** A sleep that ends so much too late shows that the whole process stood still. */
 const STOOD_STILL_MS = 50;
-
-/** As it is when this file is loaded: fake timers, which a test puts in its place and takes away again, may never call. */
-const nextTurn = setImmediate;
 
 interface Timer {
   readonly at: number;
@@ -90,7 +89,7 @@ export class Timers {
   #stopSoon(): void {
     if (this.#isStopping || this.#sleep === undefined) return;
     this.#isStopping = true;
-    nextTurn(() => {
+    setImmediate(() => {
       this.#isStopping = false;
       if (this.#heap.size === 0) this.#stop();
     });

@@ -15,5 +15,5 @@ export function crashReport(error: unknown, argv: readonly string[], env: Io['en
     output === 'json'
       ? jsonLine({ error: { code: 'internal', message, exit_code: 1 } }).trimEnd()
       : `fxrates: ${visible(message)}\n\n  This is a bug of fxrates. Please report it with the output of the same command with -vv.`;
-  return `${secrets.redact(text + stack).replace(/Bearer \S+/g, 'Bearer …')}\n`;
+  return `${secrets.redactSaid(text + stack).replace(/Bearer \S+/g, 'Bearer …')}\n`;
 }

@@ -46,7 +46,9 @@ export function explainNetworkError({ code = '', message }: NetworkError, contex
   const { host } = new URL(context.baseUrl);
   const [words, nextStep] = SYSTEM_CODES[code] ?? [];
   const why = words === undefined ? message : `${words} (${code})`;
-  const hints = [...(nextStep === undefined ? [] : [nextStep(context)]), ...hintsFor(code, context)];
+  // Behind a proxy the name that nobody knows is the proxy's.
+  const isOfProxy = code === 'ENOTFOUND' && proxyFor(context.env, context.baseUrl) !== undefined;
+  const hints = [...(nextStep === undefined || isOfProxy ? [] : [nextStep(context)]), ...hintsFor(code, context)];
   return { what: `cannot reach ${host}`, why, hints };
 }
 

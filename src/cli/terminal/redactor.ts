@@ -1,7 +1,9 @@
 /** A shorter text is no key, and hiding it would riddle every output. */
 const SHORTEST_KEY = 8;
-/** What looks like a key is taken for one: it may have come to the wrong place, as a URL, a file, or a number. */
-const KEY_LIKE = /_live_[A-Za-z0-9]{12,}([A-Za-z0-9]{4})/g;
+/** A key of the documented form, also as a URL may write it. */
+const KEY = /(_|%5f)live(?:_|%5f)[0-9a-f]{44}([0-9a-f]{4})/gi;
+/** What looks like a key, whole or not: it may have come to the wrong place, as a URL, a file, or a number. */
+const KEY_LIKE = /(_|%5f)live(?:_|%5f)[a-z0-9]{12,}([a-z0-9]{4})/gi;
 
 /** Takes keys out of texts; the last step before anything is written. */
 export class Redactor {
@@ -14,19 +16,31 @@ export class Redactor {
     for (const form of formsOf(secret)) this.#masks.set(form, mask);
   }
 
+  /** Data: it stays as it came but for keys. */
   redact(text: string): string {
-    let redacted = text;
-    for (const [form, mask] of this.#masks) redacted = redacted.replaceAll(form, mask);
-    return redacted.replace(KEY_LIKE, '_live_…$1');
+    return this.#withoutSecrets(text).replace(KEY, MASK);
+  }
+
+  /** What the command line says itself, which may repeat what was typed: nothing that looks like a key stays. */
+  redactSaid(text: string): string {
+    return this.#withoutSecrets(text).replace(KEY_LIKE, MASK);
   }
 
   /** The same bytes when there is no secret in them, so that a body stays what it was. */
   redactBytes(bytes: Uint8Array): Uint8Array {
-    const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    const isClean = [...this.#masks.keys()].every((form) => !buffer.includes(form));
-    return isClean ? bytes : Buffer.from(this.redact(buffer.toString()));
+    const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
+    const redacted = this.redact(text);
+    return redacted === text ? bytes : Buffer.from(redacted);
+  }
+
+  #withoutSecrets(text: string): string {
+    let redacted = text;
+    for (const [form, mask] of this.#masks) redacted = redacted.replaceAll(form, mask);
+    return redacted;
   }
 }
+
+const MASK = '$1live_…$2';
 
 function formsOf(secret: string): string[] {
   const encoded = encodeURIComponent(secret);

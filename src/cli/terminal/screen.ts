@@ -49,23 +49,27 @@ export class Screen {
     );
   }
 
-  /** The one way a key is shown in full: the mock server's own, when it is made, and by `auth token`. */
+  /** With a key in full: the mock server's own, when it is made, and by `auth token`. */
   reveal(text: string): Promise<void> {
     return this.#io.stdout.write(text);
   }
 
   /** Text for people, to stdout. */
   tell(text: string): Promise<void> {
-    return this.print(this.#plain(text));
+    return this.print(this.secrets.redactSaid(this.#plain(text)));
   }
 
   /** A remark for people, to stderr, broken at words on a terminal; `-q` drops it. */
   note(text: string): Promise<void> {
-    return this.revealInNote(this.secrets.redact(text));
+    return this.#toPeople(this.secrets.redactSaid(text));
   }
 
-  /** The same with a key in full: as in `reveal`, the mock server's own. */
+  /** A remark with a key in full, the mock server's own. */
   revealInNote(text: string): Promise<void> {
+    return this.#toPeople(text);
+  }
+
+  #toPeople(text: string): Promise<void> {
     if (this.#quiet > 0) return Promise.resolve();
     const lines = text.split('\n');
     return this.#toStderr(this.err.isTTY ? lines.map((line) => this.#broken(line)).join('\n') : text);
@@ -80,7 +84,7 @@ export class Screen {
 
   /** A failure, to stderr; `-qq` drops it. */
   fail(text: string): Promise<void> {
-    return this.#quiet > 1 ? Promise.resolve() : this.#toStderr(this.secrets.redact(text));
+    return this.#quiet > 1 ? Promise.resolve() : this.#toStderr(this.secrets.redactSaid(text));
   }
 
   /** Nobody is left to be told when stderr cannot be written, so that failure ends here. */

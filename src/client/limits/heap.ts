@@ -6,8 +6,8 @@ export interface Seat<Entry> {
 
 /**
  * A binary heap whose entries can be removed from the middle: push, pop and remove take O(log n), peek O(1). The places
- * stand in the seats and not in a Map: V8 keeps what a Map has outgrown until the next full collection, and with it
- * every call that stood there.
+ * stand in the seats and not in a Map, where every timeout of every call would come and go: V8 keeps what a Map has
+ * outgrown until the next full collection, with all that stood there.
  */
 export class Heap<Entry> {
   readonly #seats: Seat<Entry>[] = [];

@@ -90,7 +90,9 @@ function own(response: ApiResponse, log: AttemptLog): Answer {
  */
 function shared(response: ApiResponse, log: AttemptLog, { parse }: Endpoint): Answer {
   const { source, ageMs } = response.kept ?? { source: 'coalesced', ageMs: 0 };
-  return { response: { ...response, ...parse(parseJson(response.rawBody)) }, log, source, ageMs };
+  const parsed = parse(parseJson(response.rawBody));
+  if (parsed.issues !== undefined) throw new Error('the text of a valid answer is read as an invalid one');
+  return { response: { ...response, data: parsed.data }, log, source, ageMs };
 }
 
 function flightKey({ endpoint, settings }: Caller): string {
