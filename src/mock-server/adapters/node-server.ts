@@ -86,7 +86,8 @@ interface Receiving {
 function receiveSafely(...message: Parameters<typeof receive>): ReturnType<typeof receive> {
   try {
     return receive(...message);
-  } catch {
+  } catch (error) {
+    process.emitWarning(error instanceof Error ? error : String(error), 'FxratesMockWarning');
     const [, outgoing] = message;
     outgoing.destroy();
     return undefined;

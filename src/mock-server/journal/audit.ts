@@ -7,7 +7,10 @@ export interface Audit {
   readonly requests: number;
   /** Older ones that the journal has forgotten: this audit does not cover them. */
   readonly dropped: number;
-  /** Sent after a Retry-After had come and before it had passed; `earlyByMs` says by how much. */
+  /**
+   * Came after a Retry-After had been told and before it had passed; `earlyByMs` says by how much. In process that is
+   * exact. Over sockets nobody can see when a request was sent, and those of a burst, which were on their way, are here.
+   */
   readonly earlyRetries: readonly JournalEntry[];
   /** Whose URL held a key, where logs show it. */
   readonly keysInUrls: readonly JournalEntry[];

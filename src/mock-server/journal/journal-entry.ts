@@ -28,8 +28,8 @@ export interface JournalEntry {
   readonly rate: RateUse | undefined;
   readonly quota: QuotaUse | undefined;
   /**
-   * How much of the last Retry-After was left when the request came: it did not obey. Not told of requests that were on
-   * their way before the client had that answer.
+   * How much of the last Retry-After was left when the request came: it did not obey. Not told, in process, of requests
+   * that were on their way before the client had that answer.
    */
   readonly earlyByMs: number | undefined;
   /** The switches the answer depends on. */
