@@ -16,6 +16,10 @@ export interface CommandSpec {
   /** Commands that ask the service take all global options; the others only those about output. */
   readonly asksService: boolean;
   readonly takesParameters?: boolean;
+  /** Whether all it does is to send a request, which --dry-run and --curl print instead. */
+  readonly sendsRequest?: boolean;
+  /** Whether what it prints is data, from which --get chooses. */
+  readonly printsData?: boolean;
   /** Its subcommands; without a `run` it does nothing by itself but to show its help. */
   readonly commands?: readonly CommandSpec[];
   /** Whether it works on what is stored for a profile, without asking the service. */

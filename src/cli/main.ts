@@ -1,8 +1,10 @@
 import { type Command, CommanderError } from 'commander';
 import type { CommandSpec } from './command-spec.ts';
 import { type CommandLine, explainParserError, refuseKeyOption } from './errors/parser-error.ts';
+import { refuseOptions } from './errors/refuse-options.ts';
 import { report } from './errors/report.ts';
 import { exitCodes } from './exit-codes.ts';
+import { pathOf } from './help/command-help.ts';
 import type { Io } from './io.ts';
 import { keepSeparator } from './keep-separator.ts';
 import { createProgram } from './program.ts';
@@ -34,6 +36,7 @@ async function run(argv: readonly string[], io: Io, screen: Screen): Promise<num
     face: screen.help,
     write: (text) => pages.push(text),
     run: async (run, spec, command) => {
+      refuseOptions(spec, command.optsWithGlobals(), pathOf(command));
       const settings = await settingsFor(spec, command, io.env);
       const invocation = { io, settings, argv, args: command.args, options: command.opts() };
       exitCode = await run({ ...invocation, screen: new Screen(io, settings, screen.secrets) });

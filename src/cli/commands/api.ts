@@ -27,6 +27,8 @@ export const apiCommand: CommandSpec = {
   ],
   notes: ['The body is printed whatever the status is; the exit code still tells a failure.'],
   asksService: true,
+  sendsRequest: true,
+  printsData: true,
   takesParameters: true,
   run: runApi,
 };

@@ -33,6 +33,7 @@ export const authCommand: CommandSpec = {
       options: () => [new Option('--no-verify', 'do not ask the service')],
       examples: [{ command: 'fxrates auth status', comment: '' }],
       asksService: true,
+      printsData: true,
       run: status,
     },
     {

@@ -22,6 +22,7 @@ export const cacheCommand: CommandSpec = {
       description: 'Prints where kept answers are, how many there are, their size and age.',
       examples: [{ command: 'fxrates cache info', comment: '' }],
       asksService: false,
+      printsData: true,
       run: info,
     },
     {
@@ -36,13 +37,13 @@ export const cacheCommand: CommandSpec = {
 };
 
 async function info(invocation: Invocation): Promise<number> {
-  const { io, screen } = invocation;
+  const { io, screen, settings } = invocation;
   const entries = await storeOf(io).entries().catch(unusable(invocation));
   const folder = cacheFolder(io.env) ?? '';
   const bytes = entries.reduce((sum, entry) => sum + entry.bytes, 0);
   const ages = entries.map(({ keptAtMs }) => Math.max(0, io.clock.now() - keptAtMs));
   const [newest, oldest] = ages.length === 0 ? [] : [Math.min(...ages), Math.max(...ages)];
-  if (screen.isJson) {
+  if (settings.output !== 'auto' || settings.get.length > 0) {
     const seconds = (ms: number | undefined) => (ms === undefined ? null : Math.floor(ms / 1000));
     const facts = { folder, answers: entries.length, bytes };
     const ofAge = { newest_age_seconds: seconds(newest), oldest_age_seconds: seconds(oldest) };

@@ -22,6 +22,7 @@ export const doctorCommand: CommandSpec = {
   ],
   notes: ['Findings are no failure: the exit code is 0 whenever the report could be made.'],
   asksService: true,
+  printsData: true,
   survivesBrokenConfig: true,
   run: examine,
 };

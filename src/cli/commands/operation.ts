@@ -23,6 +23,8 @@ export function operationCommand(operation: Operation): CommandSpec {
     notes: description === '' ? [] : [description],
     examples: [exampleOf(operation)],
     asksService: true,
+    sendsRequest: true,
+    printsData: true,
     takesParameters,
     run: (invocation) => runOperation(operation, invocation),
   };

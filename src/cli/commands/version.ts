@@ -10,6 +10,7 @@ export const versionCommand: CommandSpec = {
   description: 'Prints the version of fxrates and what it runs on. Nothing is sent.',
   examples: [{ command: 'fxrates version --json', comment: 'for a bug report' }],
   asksService: false,
+  printsData: true,
   run: printVersion,
 };
 

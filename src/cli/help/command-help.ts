@@ -41,6 +41,6 @@ function usageLines({ argument, commands, run }: CommandSpec, path: string): str
 }
 
 /** `fxrates auth login`. */
-function pathOf(command: Command): string {
+export function pathOf(command: Command): string {
   return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`;
 }

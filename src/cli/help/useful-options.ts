@@ -12,10 +12,12 @@ export function helpOption(): Option {
   return new Option('-h, --help', 'print help').helpGroup('General');
 }
 
-/** Only commands that ask the service have a use for connection, waiting and the choice of a value. */
-function isOfUse({ helpGroupHeading, long }: Option, { asksService, usesConfig }: CommandSpec): boolean {
-  if (asksService || (usesConfig && long === '--profile')) return true;
-  return helpGroupHeading === 'General' || (helpGroupHeading === 'Output' && long !== '--get' && long !== '--output');
+/** Only commands that ask the service have a use for connection and waiting. */
+function isOfUse({ helpGroupHeading, long }: Option, spec: CommandSpec): boolean {
+  if (long === '--dry-run' || long === '--curl') return spec.sendsRequest ?? false;
+  if (long === '--get' || long === '--output') return spec.printsData ?? false;
+  if (long === '--profile' && spec.usesConfig) return true;
+  return spec.asksService || helpGroupHeading === 'General' || helpGroupHeading === 'Output';
 }
 
 function rootOf(command: Command): Command {
