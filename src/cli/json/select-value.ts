@@ -26,6 +26,28 @@ export function memberNames(text: string, path: JsonPath, limit: number): readon
   return names;
 }
 
+/** The path that differs from `path` in capital and small letters alone; `undefined` when there is none. */
+export function findCaseless(text: string, path: JsonPath): JsonPath | undefined {
+  const found: string[] = [];
+  for (const segment of path) {
+    const names = memberNames(text, found, Number.POSITIVE_INFINITY);
+    const name = names.includes(segment) ? segment : names.find((other) => isCaselessEqual(other, segment));
+    if (name === undefined) return undefined;
+    found.push(name);
+  }
+  return found;
+}
+
+function isCaselessEqual(one: string, other: string): boolean {
+  return one.toLowerCase() === other.toLowerCase();
+}
+
+/** As one would type it: with dots, or where a name has one itself, as a JSON pointer. */
+export function writeJsonPath(path: JsonPath): string {
+  if (path.every((name) => /^[^./]+$/.test(name))) return path.join('.');
+  return path.map((name) => `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+}
+
 /** Reads `rates.EUR`, `.rates.EUR`, `list.0.name`, or a JSON pointer (RFC 6901), which can also name keys with dots. */
 export function parseJsonPath(path: string): JsonPath {
   if (path.startsWith('/')) return path.slice(1).split('/').map(decodePointerSegment);

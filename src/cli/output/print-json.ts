@@ -3,7 +3,7 @@ import { exitCodes } from '../exit-codes.ts';
 import type { Invocation } from '../invocation.ts';
 import { leaves } from '../json/leaves.ts';
 import { compactJson, prettyJson } from '../json/pretty-json.ts';
-import { memberNames, selectValue } from '../json/select-value.ts';
+import { findCaseless, memberNames, selectValue, writeJsonPath } from '../json/select-value.ts';
 import type { GetPath, Settings } from '../settings/settings.ts';
 import type { Palette } from '../terminal/palette.ts';
 import type { Face } from '../terminal/screen.ts';
@@ -78,12 +78,14 @@ function requireValue(json: string, { text, path }: GetPath): string {
   throw new CliError(`the answer has no '${text}'`, {
     code: 'missing_value',
     exitCode: exitCodes.response,
-    hints: nearestNames(json, path),
+    hints: hintsFor(json, path),
   });
 }
 
-/** What there is at the last level that exists. */
-function nearestNames(json: string, path: GetPath['path']): string[] {
+/** The name that was meant, else what there is at the last level that exists. */
+function hintsFor(json: string, path: GetPath['path']): string[] {
+  const meant = findCaseless(json, path);
+  if (meant !== undefined) return [`Did you mean ${writeJsonPath(meant)}?`];
   const depth = path.findLastIndex((_, index) => selectValue(json, path.slice(0, index)) !== undefined);
   const parent = path.slice(0, Math.max(depth, 0));
   const names = memberNames(json, parent, 12);

@@ -1,6 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import { expect, test } from 'vitest';
 import { runCli } from '../../helpers/cli-io.ts';
+import { success } from '../../helpers/service-replies.ts';
 
 /** Odd, but JSON: spacing, repeated names, escapes and digits that no number type keeps. */
 const DATA = '{ "base":"USD", "rates":{"EUR":1.10, "10":1E-7,"2":12345678901234567890.5},"x":"\\u00e9\\t","x":[ ] }';
@@ -74,6 +75,25 @@ test('--get of what is not there names what is, and exits 10', async () => {
   expect(code).toBe(10);
   expect(stdout).toBe('');
   expect(stderr).toBe("fxrates: the answer has no 'rates.GBP'\n\n  rates has: EUR, 10, 2\n");
+});
+
+test.each([
+  ['rates.eur', 'rates.EUR'],
+  ['/RATES/Eur', 'rates.EUR'],
+  ['BASE', 'base'],
+  ['Odd.names', undefined],
+  ['/odd/a.b', '/odd/A.B'],
+  ['/odd/x~1y', '/odd/X~1Y'],
+])('--get %s, which is written otherwise in the answer, asks for %s', async (path, meant) => {
+  const many = Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`A${index}`, index]));
+  const data = success({ base: 'USD', rates: { ...many, EUR: 1 }, odd: { 'A.B': 1, 'X/Y': 2 } });
+
+  const { code, stderr } = await runCli(['latest', '--get', path], { replies: data });
+
+  expect(code).toBe(10);
+  if (meant === undefined) expect(stderr).not.toContain('Did you mean');
+  else expect(stderr).toBe(`fxrates: the answer has no '${path}'\n\n  Did you mean ${meant}?\n`);
+  if (meant !== undefined) expect((await runCli(['latest', '--get', meant], { replies: data })).code).toBe(0);
 });
 
 test('--get with --envelope looks at the whole response', async () => {
