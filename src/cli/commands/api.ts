@@ -1,7 +1,8 @@
 import { Option } from 'commander';
 import { operations } from '../../generated/operations.ts';
+import { commandLine } from '../command-line.ts';
 import type { CommandSpec } from '../command-spec.ts';
-import { usageError } from '../errors/cli-error.ts';
+import { CliError, usageError } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { Invocation } from '../invocation.ts';
 import { printJson, printRaw } from '../output/print-json.ts';
@@ -11,6 +12,10 @@ import { askService } from '../service/ask-service.ts';
 import { rehearse } from '../service/rehearse.ts';
 import { Wire, type WireAnswer } from '../service/wire.ts';
 
+const PATHS: readonly string[] = Object.values(operations).map(({ path }) => path);
+const BASE_PATH = operations.quota.path.replace(/\/[^/]*$/, '');
+const [, FIRST_SEGMENT] = BASE_PATH.split('/');
+
 export const apiCommand: CommandSpec = {
   name: 'api',
   summary: 'raw GET of any path, body byte for byte',
@@ -18,7 +23,7 @@ export const apiCommand: CommandSpec = {
   argument: {
     syntax: '<path> [name=value...]',
     description: 'a path such as /api/v1/latest, and parameters',
-    choices: Object.values(operations).map(({ path }) => path),
+    choices: PATHS,
   },
   options: () => [parameterOption(), new Option('-i, --include', 'print the status line and the headers first')],
   examples: [
@@ -38,13 +43,23 @@ async function runApi(invocation: Invocation): Promise<number> {
   if (invocation.settings.rehearsal !== undefined) return rehearse(request, invocation);
   const wire = new Wire(invocation, { keepsBodies: true });
   try {
-    await askService(request, invocation, { wire });
+    await askService(request, invocation, { wire }).catch(withWholePath(request.path));
   } finally {
     // Also after a failure: whoever asks for the raw answer wants to see what came.
     const answer = wire.answerOf(request.path);
     if (answer !== undefined) await printAnswer(answer, invocation);
   }
   return exitCodes.ok;
+}
+
+/** To a path that the service does not have, adds what a path of it looks like, if that is what it lacks. */
+function withWholePath(path: string): (error: unknown) => never {
+  return (error) => {
+    if (!(error instanceof CliError) || error.status !== 404 || path.split('/')[1] === FIRST_SEGMENT) throw error;
+    const whole = PATHS.find((known) => known.endsWith(path)) ?? BASE_PATH + path;
+    const hint = `Paths begin with ${BASE_PATH}:  ${commandLine(['api', whole])}`;
+    throw new CliError(error.message, { ...error, hints: [...error.hints, hint], cause: error });
+  };
 }
 
 async function printAnswer(answer: WireAnswer, invocation: Invocation): Promise<void> {

@@ -48,6 +48,28 @@ test('prints the body of a failure too, and still exits with its code', async ()
   expect(stderr).toContain('No such endpoint. (HTTP 404, not_found)');
 });
 
+test.each([
+  ['quota', '  Paths begin with /api/v1:  fxrates api /api/v1/quota\n'],
+  ['/v1/latest', '  Paths begin with /api/v1:  fxrates api /api/v1/latest\n'],
+  ['/it%27s', '  Paths begin with /api/v1:  fxrates api /api/v1/it%27s\n'],
+])('where %s is not found, it says how paths begin', async (path, hint) => {
+  const { code, stderr } = await runCli(['api', path], { replies: failure(404) });
+
+  expect(code).toBe(9);
+  expect(stderr).toContain(`\n\n${hint}`);
+});
+
+test.each([
+  ['/api/v1/nope', 404, 9],
+  ['/api/v2/quota', 404, 9],
+  ['/quota', 401, 4],
+])('%s refused with %d: how paths begin is not the matter', async (path, status, exitCode) => {
+  const { code, stderr } = await runCli(['api', path], { replies: failure(status) });
+
+  expect(code).toBe(exitCode);
+  expect(stderr).not.toContain('Paths begin');
+});
+
 test('prints what is not JSON', async () => {
   const { code, stdout } = await runCli('api /page', { replies: { body: '<h1>It works</h1>' } });
 
