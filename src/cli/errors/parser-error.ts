@@ -20,6 +20,7 @@ export function explainParserError(error: CommanderError, line: CommandLine): Cl
   const [what = '', suggestion] = error.message.replace(/^error: /, '').split('\n');
   const meant = /Did you mean (?:one of )?(.+)\?/.exec(suggestion ?? '')?.[1];
   if (error.code === 'commander.unknownOption') return unknownOption(what, meant, line);
+  if (error.code === 'commander.excessArguments' && what.includes('Expected 0 ')) return tookNone(line);
   const hints = meant === undefined ? [helpHint(line)] : [`Did you mean ${meant}?`];
   return usageError(what, undefined, hints);
 }
@@ -37,6 +38,13 @@ export function refuseKeyOption(argv: readonly string[]): void {
       'Consider the key you just typed exposed: create a new one and revoke it.',
     ],
   );
+}
+
+function tookNone(line: CommandLine): CliError {
+  const isParameter = line.argv.some((arg) => /^[^-=][^=]*=/.test(arg));
+  return usageError(`${line.command} takes no ${isParameter ? 'parameters' : 'arguments'}`, undefined, [
+    helpHint(line),
+  ]);
 }
 
 function unknownOption(what: string, meant: string | undefined, line: CommandLine): CliError {
