@@ -17,8 +17,9 @@ export async function login(invocation: Invocation): Promise<number> {
   if (options['verify'] !== false) await verify(secret, invocation);
   const { profile } = settings;
   const path = await storeCredential(io, profile, { origin: new URL(baseUrl).origin, secret });
-  await changeConfig(io, 'base_url', { value: baseUrl, profile });
+  const configPath = await changeConfig(io, 'base_url', { value: baseUrl, profile });
   await screen.note(`fxrates: key ${maskKey(secret)} for ${baseUrl} stored in ${path}, profile ${profile}\n`);
+  await screen.note(`fxrates: base URL kept in ${configPath}\n`);
   for (const name of ['FXRATES_API_KEY', 'FXRATES_API_KEY_FILE']) {
     if (io.env[name]) await screen.warn(`${name} is set and comes before the stored key`);
   }

@@ -24,11 +24,16 @@ export async function readConfig(env: Io['env']): Promise<ConfigFile> {
 
 /** What config.json says under `name`: for the profile, else for all. @throws CliError for what is neither text nor number */
 export function configValue({ path, document }: ConfigFile, name: string, profile?: string): string | undefined {
-  const own = profile === undefined ? undefined : memberOf(memberOf(document, 'profiles'), profile);
-  const value = memberOf(own, name) ?? memberOf(document, name);
+  const own = profile === undefined ? undefined : ownSetting({ document }, name, profile);
+  const value = own ?? memberOf(document, name);
   if (value === undefined) return undefined;
   if (typeof value === 'string' || typeof value === 'number') return String(value);
   throw storageError(`cannot use ${path}`, `${name} is neither a text nor a number`);
+}
+
+/** What stands there for this profile itself, be it of use or not. */
+export function ownSetting({ document }: Pick<ConfigFile, 'document'>, name: string, profile: string): unknown {
+  return memberOf(memberOf(memberOf(document, 'profiles'), profile), name);
 }
 
 export function profileNames({ document }: ConfigFile): readonly string[] {

@@ -31,6 +31,7 @@ test('login checks the key with one quota call and stores it with its origin', a
 
   expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
   expect(stderr).toContain('key fx_live_…00ed for https://api.example.test stored');
+  expect(stderr).toContain(`base URL kept in ${join(folder, 'config.json')}\n`);
   expect(requests.map(({ url }) => url)).toEqual([`${ORIGIN}/api/v1/quota`]);
   expect(await read('credentials.json')).toEqual({
     version: 1,
@@ -194,11 +195,25 @@ test('status as JSON, with a key that the service refuses', async () => {
   expect(JSON.parse(stderr).error.exit_code).toBe(4);
 });
 
+test('logout says nothing of a base URL that is not kept', async () => {
+  await login();
+  await run('config unset base_url');
+
+  const { code, stderr } = await run('auth logout');
+
+  expect(code).toBe(0);
+  expect(stderr).toContain('key of profile default removed');
+  expect(stderr).not.toContain('base URL');
+});
+
 test('logout removes the key of its profile, twice without failing', async () => {
   await login();
   await login({}, '--profile other');
 
-  expect((await run('auth logout')).code).toBe(0);
+  const { code, stderr } = await run('auth logout');
+  expect(code).toBe(0);
+  expect(stderr).toContain(`base URL kept in ${join(folder, 'config.json')}\n`);
+  expect((await read('config.json')).profiles.default.base_url).toBe(ORIGIN);
   expect(Object.keys((await read('credentials.json')).keys)).toEqual(['other']);
   expect(await run('auth logout')).toMatchObject({
     code: 0,
