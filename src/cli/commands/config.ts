@@ -80,8 +80,10 @@ async function list(invocation: Invocation): Promise<number> {
     ),
   );
   const settings = [...ofAll, ...ofProfiles];
-  if (invocation.settings.output === 'json') await printJson(JSON.stringify(Object.fromEntries(settings)), invocation);
-  else await invocation.screen.tell(settings.map(([name, value]) => `${name}\t${value}\n`).join(''));
+  const { screen } = invocation;
+  if (screen.isJson) await printJson(JSON.stringify(Object.fromEntries(settings)), invocation);
+  else if (settings.length === 0) await screen.note(`fxrates: nothing is set in ${config.path ?? 'config.json'}\n`);
+  else await screen.tell(settings.map(([name, value]) => `${name}\t${value}\n`).join(''));
   return exitCodes.ok;
 }
 

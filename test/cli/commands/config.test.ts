@@ -35,6 +35,17 @@ test('what is set can be read, listed and removed', async () => {
   });
 });
 
+test('a list of nothing says so, on stderr', async () => {
+  const path = join(folder, 'config.json');
+
+  expect(await run('config list')).toMatchObject({
+    code: 0,
+    stdout: '',
+    stderr: `fxrates: nothing is set in ${path}\n`,
+  });
+  expect(await run('config list --json')).toMatchObject({ code: 0, stdout: '{}\n', stderr: '' });
+});
+
 test('option beats variable beats profile beats config.json', async () => {
   await writeFile(
     join(folder, 'config.json'),
