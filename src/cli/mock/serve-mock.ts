@@ -5,15 +5,18 @@ import { type MockOptions, type RunningMock, startMock } from './start-mock.ts';
 
 const DEFAULT_PORT = 4010;
 
-/** Serves until Ctrl-C or SIGTERM. Stdout gets exactly one line, when the server is ready; the rest goes to stderr. */
+/** Serves until Ctrl-C or SIGTERM. A stdout that is read gets exactly one line, when ready; the rest goes to stderr. */
 export async function serveMock(options: MockOptions, invocation: Invocation): Promise<number> {
-  const { io, screen } = invocation;
+  const { io, screen, settings } = invocation;
   const mock = await startMock(options, options.port ?? DEFAULT_PORT);
   try {
     await tellHowToUse(mock, options, invocation);
     const { url, key, adminUrl, dashboardUrl } = mock;
     const ready = { url, key, plan: options.plan, pid: io.pid, adminUrl, dashboardUrl };
-    await screen.reveal(`${screen.isJson ? JSON.stringify(ready) : mock.url}\n`);
+    // On a terminal that shows stderr too, the URL has been said, and would stand among the requests.
+    const isSaid = screen.out.isTTY && screen.err.isTTY && settings.quiet === 0;
+    if (screen.isJson) await screen.reveal(`${JSON.stringify(ready)}\n`);
+    else if (!isSaid) await screen.reveal(`${url}\n`);
     await logRequests(mock.server, invocation, io.interrupts.signal);
   } finally {
     await mock.close();

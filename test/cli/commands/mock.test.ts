@@ -31,6 +31,21 @@ test('stdout gets exactly one line, the URL; how to use it goes to stderr', asyn
   expect(io.written.stderr).toContain(`export FXRATES_BASE_URL=${url}`);
 });
 
+test.each([
+  ['mock --port 0', false],
+  ['mock --port 0 -q', true],
+  ['mock --port 0 --json', true],
+])('%s on a terminal: the URL has a line of its own: %s', async (line, hasLine) => {
+  const io = new FakeIo({ tty: ['stdout', 'stderr'] });
+  const exited = main(line.split(' '), io);
+  while (!`${io.written.stdout}${io.written.stderr}`.includes(hasLine ? '\n' : 'Requests:')) await quiet();
+  io.interrupt('SIGINT');
+
+  expect(await exited).toBe(0);
+  expect(io.written.stdout === '').toBe(!hasLine);
+  expect(io.written.stdout + io.written.stderr).toMatch(/http:\/\/127\.0\.0\.1:\d+/);
+});
+
 test('--json is one line with url, key, plan, pid and the pages', async () => {
   const { io, exited } = await startMock('mock --port 0 --plan developer --json');
   io.interrupt('SIGINT');
