@@ -8,6 +8,7 @@ import type { KeyInUse } from '../settings/api-key.ts';
 import { durationOption, formatDuration } from '../settings/duration.ts';
 import { explainNetworkError } from './explain-network-error.ts';
 import { waitTooLong } from './waiting.ts';
+import { withoutAdvice } from './without-advice.ts';
 
 interface Context {
   readonly invocation: Invocation;
@@ -35,7 +36,7 @@ export function explainClientError(error: AnyFxRatesError, context: Context): Cl
     if (error.reason !== 'budget')
       return waitTooLong(error.retryAfterMs, context.invocation, { status: error.status, unit: error.retryAfterUnit });
   }
-  const { what = lowerFirst(error.message), why, hints } = explanationOf(error, context);
+  const { what = lowerFirst(withoutAdvice(error.message)), why, hints } = explanationOf(error, context);
   const resetsAt = kind === 'quota_exhausted' ? error.resetsAt?.toISOString() : undefined;
   const { status, code: causeCode } = error;
   return new CliError(what, {

@@ -5,6 +5,7 @@ import { exitCodes } from '../exit-codes.ts';
 import type { Invocation } from '../invocation.ts';
 import { durationOption, formatDuration } from '../settings/duration.ts';
 import { visible } from '../terminal/visible.ts';
+import { withoutAdvice } from './without-advice.ts';
 
 /** A wait of the client, as people and programs get to know of it. */
 interface Wait {
@@ -37,7 +38,7 @@ export class Waiting {
       onWait: ({ waitMs, retryAfterUnit }) => this.#onLimit(waitMs, retryAfterUnit),
       onRetry: ({ kind, code, status, waitMs }) =>
         this.#begin({ reason: kind, cause: visible(`the attempt failed (${status ?? code ?? kind})`), waitMs }),
-      logger: { warn: (message) => void invocation.screen.warn(message) },
+      logger: { warn: (message) => void invocation.screen.warn(withoutAdvice(message)) },
     };
   }
 
