@@ -1,0 +1,89 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { Redactor } from '../../../src/cli/terminal/redactor.ts';
+import { runCli } from '../../helpers/cli-io.ts';
+import { failure } from '../../helpers/service-replies.ts';
+
+/** Has `_live_` in it, and 20 letters and digits after it, but is no key. */
+const FEED = 'eur_live_snapshot20260131T1405';
+const DATA = `{"feed_id":"${FEED}","rate":1.10}`;
+const BODY = `{"success":true,"data":${DATA}}`;
+/** Nobody's: of the documented form, but in no setting. */
+const KEY = `fx_live_${'ca11ab1e'.repeat(5)}0f1e9c2d`;
+const IN_URL = KEY.replaceAll('_', '%5F');
+
+let folder = '';
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'fxrates-redactor-'));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+test.each([
+  ['latest', `${DATA}\n`],
+  ['latest --json', `${DATA}\n`],
+  ['latest -o compact', `${DATA}\n`],
+  ['latest -o tsv', `feed_id\t${FEED}\nrate\t1.10\n`],
+  ['latest -o raw', BODY],
+  ['latest --get feed_id', `${FEED}\n`],
+  ['api /api/v1/latest', BODY],
+])('%s prints data that only looks like a key as it came', async (line, expected) => {
+  expect((await runCli(line, { replies: { body: BODY } })).stdout).toBe(expected);
+});
+
+test('api -i prints such data in a header and in the body as it came', async () => {
+  const { stdout } = await runCli('api /api/v1/latest -i', { replies: { headers: { 'x-feed': FEED }, body: BODY } });
+
+  expect(stdout).toContain(`x-feed: ${FEED}\n`);
+  expect(stdout.endsWith(`\n\n${BODY}`)).toBe(true);
+});
+
+test('--fixture-out records such data as it came', async () => {
+  const file = join(folder, 'answers.json');
+
+  await runCli(['latest', '--fixture-out', file], { replies: { body: BODY } });
+
+  expect(readFileSync(file, 'utf8')).toBe(`{\n  "": ${BODY}\n}\n`);
+});
+
+test.each([
+  ['as it is', KEY, 'fx_live_…9c2d'],
+  ['as in a URL', IN_URL, 'fx%5Flive_…9c2d'],
+  ['as in a URL, in small letters', IN_URL.toLowerCase(), 'fx%5flive_…9c2d'],
+  ['in capitals', KEY.toUpperCase(), 'FX_live_…9C2D'],
+])('a key in the data is masked everywhere, %s', async (_, key, mask) => {
+  const file = join(folder, 'answers.json');
+  const replies = { headers: { 'x-key': key }, body: `{"success":true,"data":{"echo":"${key}"}}` };
+
+  for (const line of ['latest', 'latest --json', 'latest -o tsv', 'latest -o raw', 'latest --get echo', 'api /x -i']) {
+    const { code, stdout } = await runCli(line, { replies });
+
+    expect([line, code]).toEqual([line, 0]);
+    expect(stdout).toContain(mask);
+    expect(stdout).not.toContain(key);
+  }
+  await runCli(['latest', '--fixture-out', file], { replies });
+  expect(readFileSync(file, 'utf8')).toContain(`"echo":"${mask}"`);
+});
+
+test.each([
+  ['what the service says', 'latest', 'fx_live_…9c2d'],
+  ['what was typed', `latest ${IN_URL}`, 'fx%5Flive_…9c2d'],
+  ['what was typed, cut short', `latest ${KEY.slice(0, 30)}`, 'fx_live_…'],
+  ['what is shown of a request', `latest base=${FEED} -v`, 'eur_live_…1405'],
+])('%s loses all that looks like a key', async (_, line, mask) => {
+  const { stderr } = await runCli(line, { replies: failure(404, { message: `You sent ${KEY}` }) });
+
+  expect(stderr).toContain(mask);
+  for (const text of [KEY, IN_URL, KEY.slice(0, 30), FEED]) expect(stderr).not.toContain(text);
+});
+
+test('bytes without a key in them stay what they were, valid UTF-8 or not', () => {
+  const secrets = new Redactor();
+  secrets.protect('canary+key/0f1e2d3c');
+  const bytes = Uint8Array.from([0xff, 0xfe, ...Buffer.from(FEED)]);
+
+  expect(secrets.redactBytes(bytes)).toBe(bytes);
+  expect(Buffer.from(secrets.redactBytes(Buffer.from(`=${KEY}=`))).toString()).toBe('=fx_live_…9c2d=');
+});
