@@ -185,6 +185,8 @@ test.each([
     '--profile mock mock --plan=developer -q -- probe --max-requests 1 -- x',
     ['probe', '--max-requests', '1', '--', 'x'],
   ],
+  ['-qo json mock --port 0 -- probe', ['probe']],
+  ['-qvo json mock -- probe x', ['probe', 'x']],
 ])('%s runs the program probe, not the subcommand', async (line, expected) => {
   const program = fakeProgram({ code: 0, signal: null });
   const exited = main(line.split(' '), new FakeIo({ spawn: program.spawn }));

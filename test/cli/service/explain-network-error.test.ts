@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import { explainNetworkError } from '../../../src/cli/service/explain-network-error.ts';
+import { NetworkError } from '../../../src/client/index.ts';
 import { runCli } from '../../helpers/cli-io.ts';
 
 const broken = (code: string) =>
@@ -25,4 +27,17 @@ test.each([
   expect(headline).toContain(`cannot reach api.example.test — ${says}`);
   expect(hints.length).toBe(nextStep === undefined ? 0 : 1);
   if (nextStep !== undefined) expect(hints[0]).toContain(nextStep);
+});
+
+const BASE_URL_HINT = 'Is https://api.example.test the right base URL? It comes from --base-url.';
+const PROXY_HINT = 'HTTPS_PROXY is set. To go past that proxy:  export NO_PROXY=api.example.test';
+
+test.each([
+  ['ENOTFOUND', {}, [BASE_URL_HINT]],
+  ['ENOTFOUND', { HTTPS_PROXY: 'http://proxy.example.test' }, [PROXY_HINT]],
+  ['ERR_TLS_CERT_ALTNAME_INVALID', { HTTPS_PROXY: 'http://proxy.example.test' }, [BASE_URL_HINT]],
+])('%s with the environment %j: whose name it is, the proxy or the service', (code, env, hints) => {
+  const context = { baseUrl: 'https://api.example.test', source: '--base-url', env };
+
+  expect(explainNetworkError(new NetworkError('no answer', { code }), context).hints).toEqual(hints);
 });
