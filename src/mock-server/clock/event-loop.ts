@@ -1,15 +1,22 @@
 // Taken when the module loads: a test that fakes timers later must not stop the mock.
-const { setImmediate: runNext, setTimeout: runLater } = globalThis;
+const { setImmediate: runNext, setTimeout: runLater, clearTimeout: stopTimer } = globalThis;
 
 /** One turn of the event loop: every promise and every event that is ready gets its go. */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => runNext(resolve));
 }
 
-/** Milliseconds of real time, in which data on its way through a socket of this machine arrives. */
-export function pause(ms: number): Promise<void> {
+/** Milliseconds of real time, or until `signal` aborts; the process does not end before. */
+export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    runLater(resolve, ms);
+    const end = () => {
+      stopTimer(timer);
+      signal?.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = runLater(end, Math.min(ms, LONGEST_TIMER_MS));
+    if (signal?.aborted) end();
+    else signal?.addEventListener('abort', end);
   });
 }
 
@@ -18,5 +25,7 @@ export function isSystemBusy(): boolean {
   return process.getActiveResourcesInfo().some((resource) => SYSTEM_WORK.test(resource));
 }
 
+/** Node fires a longer timer after 1 ms. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
 /** Names of libuv's requests, as opposed to sockets and timers, which may wait for ever. */
 const SYSTEM_WORK = /^(?:FSReq|CloseReq|GetAddrInfo|GetNameInfo|TCPConnect|PipeConnect|WriteWrap|ShutdownWrap)/;

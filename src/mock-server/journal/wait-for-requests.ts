@@ -1,3 +1,4 @@
+import { pause } from '../clock/event-loop.ts';
 import { MockServerError } from '../mock-server-error.ts';
 import type { Journal } from './journal.ts';
 import type { JournalEntry } from './journal-entry.ts';
@@ -29,18 +30,11 @@ export async function waitForRequests(
     if (matches(entry)) found.push(entry);
     if (found.length >= count) enough.abort();
   });
-  // Whoever waits is in real time, in another process perhaps.
-  const ends = [enough.signal, AbortSignal.timeout(timeoutMs), ...(signal === undefined ? [] : [signal])];
-  if (found.length < count) await aborted(AbortSignal.any(ends));
+  const ends = AbortSignal.any([enough.signal, ...(signal === undefined ? [] : [signal])]);
+  // Whoever waits is in real time, in another process perhaps. Not AbortSignal.timeout: that lets the process end.
+  if (found.length < count) await pause(timeoutMs, ends);
   stop();
   if (found.length >= count) return found;
   const text = `${found.length} of ${count} requests came within ${timeoutMs} ms. What came:\n`;
   throw new MockServerError(text + listRequests(journal.entries), { code: 'wait_timeout', status: 408 });
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 import { createMockServer, type RequestFilter } from '../../../src/mock-server/index.ts';
 
@@ -142,4 +143,18 @@ test('of many requests the newest are listed, with those that got no answer', as
 
   expect(error).toContain('Expected 1 requests, got 24. What came:\n  (4 older)\n  #5 GET');
   expect(error).toContain('  #24 GET /api/v1/quota no answer, no key: ');
+});
+
+test('keeps a process that has nothing else to do until it gives up', () => {
+  const script = `
+    const { createMockServer } = await import('./src/mock-server/index.ts');
+    await createMockServer().journal.waitFor({}, { timeoutMs: 20 }).catch(({ code }) => console.log(code));
+  `;
+
+  const output = execFileSync(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script], {
+    encoding: 'utf8',
+    timeout: 20_000,
+  });
+
+  expect(output.trim()).toBe('wait_timeout');
 });
