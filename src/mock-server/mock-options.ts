@@ -2,8 +2,9 @@ import { checkedOnAssumption, type OnAssumption } from './behaviour/assumptions.
 import type { BehaviourOptions } from './behaviour/behaviour-options.ts';
 import { isPresetName, PRESET_NAMES, type PresetName } from './behaviour/presets.ts';
 import type { ClockOptions } from './clock/clock.ts';
-import { invalidOption, MockServerError } from './mock-server-error.ts';
+import { invalidOption } from './mock-server-error.ts';
 import type { LatestSource } from './rates/latest-responder.ts';
+import { unknownName } from './unknown-name.ts';
 
 /** Options of `createMockServer`; all may be left out. */
 export interface MockServerOptions {
@@ -46,7 +47,8 @@ export interface CheckedOptions {
 export function checkOptions(options: MockServerOptions): CheckedOptions {
   const { seed = 1, clock = 'real', behaviour = {}, unsafe = false, journalSize = 1000, ...rest } = options;
   const { baseUrl = 'https://fxrates.test', onAssumption = 'ignore', latest, replay, ...unknown } = rest;
-  for (const name of Object.keys(unknown)) throw unknownOption(name);
+  for (const name of Object.keys(unknown))
+    throw unknownName(name, { what: 'an option of createMockServer', known: OPTION_NAMES });
   if (!Number.isSafeInteger(seed) || seed < 0) throw invalidOption('seed', seed, 'a whole number from 0');
   if (!Number.isSafeInteger(journalSize) || journalSize < 0) {
     throw invalidOption('journalSize', journalSize, 'a whole number from 0');
@@ -85,10 +87,14 @@ function checkedOrigin(baseUrl: unknown): string {
   throw invalidOption('baseUrl', baseUrl, 'an http or https origin such as https://fxrates.test');
 }
 
-const OPTION_NAMES = 'seed, clock, behaviour, onAssumption, unsafe, latest, replay, baseUrl and journalSize';
-
-function unknownOption(name: string): MockServerError {
-  return new MockServerError(`${name} is not an option of createMockServer; there are ${OPTION_NAMES}.`, {
-    code: 'invalid_option',
-  });
-}
+const OPTION_NAMES = [
+  'seed',
+  'clock',
+  'behaviour',
+  'onAssumption',
+  'unsafe',
+  'latest',
+  'replay',
+  'baseUrl',
+  'journalSize',
+] as const satisfies readonly (keyof MockServerOptions)[];

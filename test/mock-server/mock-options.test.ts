@@ -2,6 +2,8 @@ import { expect, test } from 'vitest';
 import { createMockServer, MockServerError } from '../../src/mock-server/index.ts';
 
 test.each([
+  [{ behavior: {} }, 'behavior is not an option of createMockServer; did you mean behaviour? There are seed, clock'],
+  [{ ['x'.repeat(101)]: 1 }, 'is not an option of createMockServer; there are seed'],
   [{ sede: 1 }, 'sede is not an option of createMockServer; there are seed, clock, behaviour'],
   [{ seed: 1.5 }, 'seed is 1.5; expected a whole number from 0.'],
   [{ seed: -1 }, 'seed is -1; expected a whole number from 0.'],

@@ -1,4 +1,5 @@
 import { invalidOption, MockServerError, show } from '../mock-server-error.ts';
+import { unknownName } from '../unknown-name.ts';
 import { isPresetName, PRESET_NAMES, type PresetName, presets } from './presets.ts';
 import type { Provenance, Switch } from './switch.ts';
 import { type BehaviourValues, SWITCH_NAMES, type SwitchName, switches } from './switches.ts';
@@ -50,7 +51,7 @@ export function changedSettings(
   const chosen = Object.entries({ ...(preset === undefined ? {} : presetValues(preset)), ...defined(given) });
   const changed = new Map(preset === undefined ? current : DEFAULT_SETTINGS);
   for (const [name, wanted] of chosen) {
-    if (!isSwitchName(name)) throw unknownSwitch(name);
+    if (!isSwitchName(name)) throw unknownName(name, { what: 'a switch', known: SWITCH_NAMES }, 'behaviour.');
     changed.set(name, readSetting(name, wanted, unsafe));
   }
   return changed;
@@ -90,10 +91,4 @@ function checkValue(name: SwitchName, value: unknown, unsafe: boolean): void {
 
 function isSwitchName(name: string): name is SwitchName {
   return Object.hasOwn(switches, name);
-}
-
-function unknownSwitch(name: string): MockServerError {
-  return new MockServerError(`behaviour.${name} is not a switch; there are ${SWITCH_NAMES.join(', ')}.`, {
-    code: 'invalid_option',
-  });
 }

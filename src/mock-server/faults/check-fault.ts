@@ -1,4 +1,5 @@
-import { invalidOption, MockServerError } from '../mock-server-error.ts';
+import { invalidOption } from '../mock-server-error.ts';
+import { unknownName } from '../unknown-name.ts';
 import type { FaultKind, FaultMatch, FaultOptions, FaultRecord } from './fault.ts';
 import { FAULT_KINDS, type FaultSetting, faultKinds } from './fault-kinds.ts';
 import { WAYS, waysOf } from './ways-in.ts';
@@ -30,7 +31,8 @@ function checkSettings(given: Readonly<Record<string, unknown>>, kind: FaultKind
   const allowed = new Map(Object.entries({ ...CONDITIONS, ...settings }));
   for (const [name, value] of Object.entries(given)) {
     const setting = allowed.get(name);
-    if (setting === undefined) throw unknownSetting(name, kind, [...allowed.keys()]);
+    if (setting === undefined)
+      throw unknownName(name, { what: `a setting of a ${kind} fault`, known: [...allowed.keys()] });
     if (!setting.accepts(value)) throw invalidOption(name, value, setting.expected);
   }
   for (const [name, { isRequired = false, expected }] of Object.entries(settings)) {
@@ -67,12 +69,6 @@ const CONDITIONS: Readonly<Record<string, Pick<FaultSetting, 'accepts' | 'expect
   },
 };
 
-function unknownSetting(name: string, kind: string, allowed: readonly string[]): MockServerError {
-  return new MockServerError(`${name} is not a setting of a ${kind} fault; it has ${allowed.join(', ')}.`, {
-    code: 'invalid_option',
-  });
-}
-
 function checkStrikes(options: FaultOptions): void {
   const { kind, strikes, match } = options;
   if (strikes !== 'before') return;
@@ -97,10 +93,10 @@ function checkMatch(match: FaultMatch, known: KnownNames): void {
     via: [(value) => waysOf(value).every((way) => WAYS.includes(way)), `some of ${WAYS.join(', ')}`],
   };
   for (const [name, value] of Object.entries(match).filter(([, given]) => given !== undefined)) {
-    const [accepts, expected] = checks[name] ?? [
-      () => false,
-      `no such field; there are ${Object.keys(checks).join(', ')}`,
-    ];
+    const check = checks[name];
+    if (check === undefined)
+      throw unknownName(name, { what: 'a field of match', known: Object.keys(checks) }, 'match.');
+    const [accepts, expected] = check;
     if (!accepts(value)) throw invalidOption(`match.${name}`, value, expected);
   }
 }

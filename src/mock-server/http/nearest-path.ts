@@ -1,9 +1,13 @@
+import { editDistance } from '../edit-distance.ts';
+
 /** The path that was most likely meant; `undefined` when none of them is like it. */
 export function nearestPath(path: string, paths: readonly string[]): string | undefined {
   if (path.length > LONGEST_PATH) return undefined;
   const given = plain(path);
+  // A path without its beginning is right but for that.
+  const distanceTo = (known: string) => (given.length > 1 && known.endsWith(given) ? 0 : editDistance(given, known));
   const ranked = paths
-    .map((known) => ({ known, distance: distanceBetween(given, plain(known)) }))
+    .map((known) => ({ known, distance: distanceTo(plain(known)) }))
     .sort((one, other) => one.distance - other.distance);
   const [best] = ranked;
   return best !== undefined && best.distance <= best.known.length / 3 ? best.known : undefined;
@@ -18,26 +22,4 @@ function plain(path: string): string {
     .toLowerCase()
     .replace(/\/{2,}/g, '/')
     .replace(/\/$/, '');
-}
-
-/** How many characters must be put in, left out or changed (Levenshtein); none for a path without its beginning. */
-function distanceBetween(given: string, known: string): number {
-  if (given.length > 1 && known.endsWith(given)) return 0;
-  const first = Array.from({ length: known.length + 1 }, (_, index) => index);
-  return (
-    Array.from(given)
-      .reduce((row, character) => nextRow(row, character, known), first)
-      .at(-1) ?? 0
-  );
-}
-
-/** Distances from one character more of what was given to every beginning of `known`. */
-function nextRow(row: readonly number[], character: string, known: string): number[] {
-  const at = (index: number) => row[index] ?? 0;
-  const next = [at(0) + 1];
-  for (let column = 1; column <= known.length; column += 1) {
-    const change = at(column - 1) + (character === known[column - 1] ? 0 : 1);
-    next.push(Math.min(change, at(column) + 1, (next[column - 1] ?? 0) + 1));
-  }
-  return next;
 }

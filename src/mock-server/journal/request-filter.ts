@@ -1,5 +1,7 @@
+import { operations } from '../../generated/operations.ts';
 import { invalidOption } from '../mock-server-error.ts';
 import { matchesPath } from '../path-pattern.ts';
+import { unknownName } from '../unknown-name.ts';
 import type { JournalEntry } from './journal-entry.ts';
 
 /** Which requests of the journal; all by default. */
@@ -19,18 +21,23 @@ export interface RequestFilter {
   readonly after?: number | undefined;
 }
 
-/** Whether an entry is meant. Throws for a field that is none: a typo must not pass for "no such request". */
+/** Whether an entry is meant. Throws for a name that is none: a typo must not pass for "no such request". */
 export function createMatcher(filter: RequestFilter): (entry: JournalEntry) => boolean {
-  const unknown = Object.keys(filter).find((name) => !FIELDS.includes(name));
-  if (unknown !== undefined) {
-    throw invalidOption(`filter.${unknown}`, filter[unknown as keyof RequestFilter], `one of ${FIELDS.join(', ')}`);
-  }
+  checkNames(filter);
   const { path, fault, after = 0 } = filter;
   return (entry) =>
     entry.number > after &&
     SAME.every((name) => filter[name] === undefined || filter[name] === entry[name]) &&
     (path === undefined || matchesPath(path, entry.path)) &&
     (fault === undefined || entry.faults.includes(fault));
+}
+
+function checkNames(filter: RequestFilter): void {
+  const unknown = Object.keys(filter).find((name) => !FIELDS.includes(name));
+  if (unknown !== undefined) throw unknownName(unknown, { what: 'a field of the filter', known: FIELDS }, 'filter.');
+  const { operation } = filter;
+  if (operation === undefined || Object.hasOwn(operations, operation)) return;
+  throw invalidOption('filter.operation', operation, `one of ${Object.keys(operations).join(', ')}`);
 }
 
 const SAME = ['keyId', 'method', 'operation', 'status', 'code'] as const;

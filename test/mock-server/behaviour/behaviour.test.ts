@@ -6,7 +6,7 @@ const withBehaviour = (behaviour: object, more = {}) => createMockServer({ behav
 
 test('an unknown switch is refused by name, with the switches there are', () => {
   expect(() => withBehaviour({ rateWindows: 'sliding-log' })).toThrow(
-    /behaviour\.rateWindows is not a switch; there are rateWindow, /,
+    /behaviour\.rateWindows is not a switch; did you mean rateWindow\? There are rateWindow, /,
   );
 });
 

@@ -50,9 +50,17 @@ test('a filter with a field that is none is refused: it must not pass for "no su
   const { mock } = await asked();
 
   expect(() => mock.expectRequests({ sttaus: 200 } as never).toHaveCount(0)).toThrow(
-    /filter\.sttaus is 200; expected one/,
+    /^filter\.sttaus is not a field of the filter; did you mean status\? There are keyId, /,
   );
   await expect(mock.journal.waitFor({ sttaus: 200 } as never)).rejects.toThrow(/filter\.sttaus/);
+});
+
+test('an operation that is none is refused: it must not pass for "no such request"', async () => {
+  const { mock } = await asked();
+  const message = 'filter.operation is "lates"; expected one of latest, quota.';
+
+  expect(() => mock.expectRequests({ operation: 'lates' }).toHaveCount(0)).toThrow(message);
+  await expect(mock.journal.waitFor({ operation: 'lates' })).rejects.toThrow(message);
 });
 
 test('a journal that has forgotten requests says so instead of counting wrong', async () => {
