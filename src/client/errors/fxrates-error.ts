@@ -1,5 +1,6 @@
 import type { Attempt } from '../api-call.ts';
 import type { AnyFxRatesError } from './any-fxrates-error.ts';
+import { hideAbsent } from './hide-absent.ts';
 
 /** What an error is about; switch on it. */
 export type FxRatesErrorKind =
@@ -43,13 +44,14 @@ export abstract class FxRatesError extends Error {
   readonly attempts: readonly Attempt[];
   readonly [BRAND] = true;
 
-  constructor(message: string, { code, status, headers, attempts = [], cause }: ErrorDetails = {}) {
+  constructor(message: string, { code, status, headers, attempts, cause }: ErrorDetails = {}) {
     super(message, cause === undefined ? undefined : { cause });
     this.code = code;
     this.status = status;
     this.headers = headers;
-    this.attempts = attempts;
+    this.attempts = attempts ?? [];
     Object.defineProperty(this, BRAND, { enumerable: false });
+    hideAbsent(this, { code, status, headers, attempts });
   }
 
   /** Whether `error` is one of the client's errors, also across copies of the package; narrows to a union on `kind`. */
@@ -57,7 +59,7 @@ export abstract class FxRatesError extends Error {
     return typeof error === 'object' && error !== null && BRAND in error;
   }
 
-  /** For logs: no headers, no cause, no stack. */
+  /** For logs, with what one acts on: no headers, no cause, no stack. */
   toJSON(): Record<string, unknown> {
     const { name, kind, code, message, status, attempts } = this;
     return { name, kind, code, message, status, attempts };

@@ -1,6 +1,7 @@
 import type { QuotaData } from '../../generated/types.ts';
 import type { ErrorDetails } from './fxrates-error.ts';
 import { FxRatesError } from './fxrates-error.ts';
+import { hideAbsent } from './hide-absent.ts';
 
 interface QuotaExhaustedDetails extends ErrorDetails {
   readonly quota?: QuotaData | undefined;
@@ -23,5 +24,11 @@ export class QuotaExhaustedError extends FxRatesError {
     this.quota = quota;
     this.resetsAt = quota && new Date(quota.resets_at);
     this.local = local;
+    hideAbsent(this, { quota, resetsAt: this.resetsAt });
+  }
+
+  override toJSON(): Record<string, unknown> {
+    const { resetsAt, local } = this;
+    return { ...super.toJSON(), resetsAt, local };
   }
 }

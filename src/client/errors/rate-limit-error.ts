@@ -1,6 +1,7 @@
 import type { UnitBelief } from '../state/unit-notice.ts';
 import type { ErrorDetails } from './fxrates-error.ts';
 import { FxRatesError } from './fxrates-error.ts';
+import { hideAbsent } from './hide-absent.ts';
 
 /**
  * Why the call did not wait: its `deadline` comes before the next slot, Retry-After exceeds `maxRetryAfterMs`,
@@ -40,5 +41,11 @@ export class RateLimitError extends FxRatesError {
     this.retryAt = retryAt;
     this.retryAfterRaw = retryAfterRaw;
     this.retryAfterUnit = retryAfterUnit;
+    hideAbsent(this, { retryAfterMs, retryAt, retryAfterRaw, retryAfterUnit });
+  }
+
+  override toJSON(): Record<string, unknown> {
+    const { reason, retryAfterMs, retryAt } = this;
+    return { ...super.toJSON(), reason, retryAfterMs, retryAt };
   }
 }

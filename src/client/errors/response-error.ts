@@ -1,6 +1,7 @@
 import type { SchemaIssue } from '../standard-schema.ts';
 import type { ErrorDetails } from './fxrates-error.ts';
 import { FxRatesError } from './fxrates-error.ts';
+import { hideAbsent } from './hide-absent.ts';
 
 interface ResponseErrorDetails extends ErrorDetails {
   readonly issues?: readonly SchemaIssue[];
@@ -16,9 +17,10 @@ export class ResponseError extends FxRatesError {
   /** The first characters of the body, without the key. */
   readonly bodyExcerpt: string | undefined;
 
-  constructor(message: string, { issues = [], bodyExcerpt, ...details }: ResponseErrorDetails = {}) {
+  constructor(message: string, { issues, bodyExcerpt, ...details }: ResponseErrorDetails = {}) {
     super(message, details);
-    this.issues = issues;
+    this.issues = issues ?? [];
     this.bodyExcerpt = bodyExcerpt;
+    hideAbsent(this, { issues, bodyExcerpt });
   }
 }

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { expect, test } from 'vitest';
 import { describeValue } from '../../../src/client/errors/describe-value.ts';
 import {
@@ -13,6 +14,7 @@ import {
   ServerError,
   TimeoutError,
 } from '../../../src/client/index.ts';
+import { quotaRecord } from '../../helpers/service-replies.ts';
 
 const errors: [FxRatesError, string, string][] = [
   [new ConfigError('x'), 'ConfigError', 'config'],
@@ -52,6 +54,38 @@ test('an error of another copy of the package is known by its brand', () => {
   const foreign = Object.assign(new Error('x'), { kind: 'server', [Symbol.for('fxrates.error')]: true });
 
   expect(FxRatesError.is(foreign)).toBe(true);
+});
+
+test('what an error does not have is not printed, and can be read all the same', () => {
+  const error = new ConfigError('baseUrl: none given');
+  const printed = inspect(error);
+
+  expect(printed).toContain("kind: 'config'");
+  expect(printed).not.toMatch(/undefined|headers|attempts/);
+  expect(error).toMatchObject({ code: undefined, status: undefined, headers: undefined, attempts: [] });
+  expect(inspect(new RateLimitError('x', { reason: 'policy', status: 429 }))).toMatch(
+    /status: 429,.*reason: 'policy'/s,
+  );
+  expect(inspect(new RateLimitError('x', { reason: 'policy' }))).not.toContain('retryA');
+  expect(inspect(new QuotaExhaustedError('x'))).not.toContain('resetsAt');
+  expect(inspect(new ResponseError('x'))).not.toContain('issues');
+  expect(inspect(new NetworkError('x', { attempts: [] }))).toContain('attempts: []');
+});
+
+test('as JSON the error of a limit says when to go on, and why the call did not wait', () => {
+  const retryAt = new Date('2026-01-15T00:00:07.000Z');
+  const limited = new RateLimitError('x', { reason: 'deadline', retryAfterMs: 7000, retryAt });
+  const exhausted = new QuotaExhaustedError('x', {
+    local: true,
+    quota: quotaRecord({ resets_at: '2026-02-01T00:00:00.000Z' }),
+  });
+
+  expect(JSON.parse(JSON.stringify(limited))).toMatchObject({
+    reason: 'deadline',
+    retryAfterMs: 7000,
+    retryAt: '2026-01-15T00:00:07.000Z',
+  });
+  expect(JSON.parse(JSON.stringify(exhausted))).toMatchObject({ local: true, resetsAt: '2026-02-01T00:00:00.000Z' });
 });
 
 test('the cause is the original, and there is none when none was given', () => {
