@@ -1,4 +1,4 @@
-/** The only way the client reads or waits for time. Tests pass a fake. Default: `realClock`. */
+/** The only way the client reads or waits for time. Tests pass a fake. Default: real time. */
 export interface Clock {
   /** Milliseconds since the Unix epoch. */
   now(): number;

@@ -7,7 +7,7 @@ import type { LimitStore } from './limits/shared/limit-store.ts';
 import type { QuotaEstimate } from './quota/quota-ledger.ts';
 import type { FetchLike } from './transport/fetch-transport.ts';
 
-/** How the key is sent (SERVICE.md, Authentication). Exactly one form is ever used. */
+/** How the key is sent: `Authorization: Bearer <key>`, the bare key in that header, or `?api_key=`. Exactly one form is ever used. */
 export type AuthForm = 'bearer' | 'header' | 'query';
 
 export interface RateLimitOptions {
