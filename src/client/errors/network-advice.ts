@@ -25,9 +25,18 @@ export function isCertificateProblem(code: string | undefined): boolean {
   return code !== undefined && ABOUT_CERTIFICATES.has(code);
 }
 
-/** What to do about a failure of the network; `undefined` where only time helps. */
-export function networkAdvice(code: string | undefined): string | undefined {
+const NEXT_STEPS = new Map([
+  ...ABOUT_CERTIFICATES,
   // Tried again all the same: a name server that has just started, or lost its own, says that too.
-  if (code === 'ENOTFOUND') return 'there is no such host; check baseUrl';
-  return ABOUT_CERTIFICATES.get(code ?? '');
+  ['ENOTFOUND', 'there is no such host; check baseUrl'],
+  ['ECONNREFUSED', 'nothing listens there; check baseUrl, or start the server'],
+  // OpenSSL's words for an answer that is no TLS.
+  ['ERR_SSL_WRONG_VERSION_NUMBER', 'the server speaks plain http there; is the https:// of baseUrl right?'],
+  // A fetch has no code for a port that the Fetch standard blocks.
+  ['bad port', 'fetch never connects to that port; check baseUrl'],
+]);
+
+/** What to do about a failure of the network, by its code or words; `undefined` where only time helps. */
+export function networkAdvice(why: string): string | undefined {
+  return NEXT_STEPS.get(why);
 }

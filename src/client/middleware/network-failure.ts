@@ -13,8 +13,8 @@ export function networkFailure(error: unknown, { key, log }: KeyedRequest, baseU
   if (error instanceof FxRatesError) return error;
   const cause = withoutKey(error, key);
   const code = key.redact(codeOf(error) ?? '') || undefined;
-  const why = code ?? (cause instanceof Error ? cause.message : String(cause));
-  const advice = networkAdvice(code);
+  const why = code ?? innermostMessage(cause);
+  const advice = networkAdvice(why);
   const message = `No valid HTTP response from ${new URL(baseUrl).host}: ${why}`;
   return new NetworkError(advice === undefined ? message : `${message}; ${advice}`, {
     cause,
@@ -31,6 +31,15 @@ function withoutKey(error: unknown, key: ApiKey): unknown {
   const copy = new Error(key.redact(error instanceof Error ? error.message : shown));
   copy.stack = key.redact(error instanceof Error ? (error.stack ?? '') : shown);
   return copy;
+}
+
+/** Of a failed `fetch` the outer message says only that it failed. */
+function innermostMessage(error: unknown): string {
+  let inner = error;
+  for (let depth = 0; depth < DEEPEST_CAUSE && inner instanceof Error && inner.cause instanceof Error; depth += 1) {
+    inner = inner.cause;
+  }
+  return inner instanceof Error ? inner.message : String(inner);
 }
 
 /** The system's or undici's code; `fetch` hides it one `cause` deeper. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { ResponseMeta, RetryEvent } from '../../../src/client/index.ts';
+import { FxRates, type ResponseMeta, type RetryEvent } from '../../../src/client/index.ts';
 import type { Reply } from '../../helpers/fake-fetch.ts';
-import { failure, quotaRecord, success } from '../../helpers/service-replies.ts';
+import { API_KEY, failure, quotaRecord, success } from '../../helpers/service-replies.ts';
 import { differentCalls, errorOf, testClient } from '../../helpers/test-client.ts';
 
 const failed = (code: string) => Object.assign(new Error(`failed: ${code}`), { code });
@@ -70,12 +70,23 @@ test.each([
 });
 
 test.each([
-  ['ENOTFOUND', 'No valid HTTP response from fx.test: ENOTFOUND; there is no such host; check baseUrl'],
-  ['ECONNRESET', 'No valid HTTP response from fx.test: ECONNRESET'],
+  ['ENOTFOUND', /^No valid HTTP response from fx.test: ENOTFOUND; there is no such host; check baseUrl$/],
+  ['ECONNREFUSED', /: ECONNREFUSED; nothing listens there; check baseUrl, or start the server$/],
+  ['ERR_SSL_WRONG_VERSION_NUMBER', /; the server speaks plain http there; is the https:\/\/ of baseUrl right\?$/],
+  ['ECONNRESET', /^No valid HTTP response from fx.test: ECONNRESET$/],
 ])('the error of %s says what to do where there is something to do', async (code, message) => {
   const { fx } = testClient(failed(code), { maxRetries: 0 });
 
-  expect(await errorOf(fx.latest())).toMatchObject({ kind: 'network', code, message });
+  expect(await errorOf(fx.latest())).toMatchObject({ kind: 'network', code, message: expect.stringMatching(message) });
+});
+
+test('a port that fetch blocks is told as such, not as a fetch that failed', async () => {
+  const fx = new FxRates({ baseUrl: 'https://fx.test:1', apiKey: API_KEY, fetch, maxRetries: 0 });
+
+  expect(await errorOf(fx.latest())).toMatchObject({
+    kind: 'network',
+    message: 'No valid HTTP response from fx.test:1: bad port; fetch never connects to that port; check baseUrl',
+  });
 });
 
 test('a 503 that says when is tried again no earlier', async () => {
