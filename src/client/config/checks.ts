@@ -1,5 +1,6 @@
 import { ConfigError } from '../errors/config-error.ts';
 import { describeValue } from '../errors/describe-value.ts';
+import { nearestName } from './nearest-name.ts';
 
 /** @throws ConfigError that names the option, what it got and what was expected. */
 export function refuse(option: string, value: unknown, expected: string): never {
@@ -44,5 +45,8 @@ export function requireFunction<Fn>(option: string, value: Fn): Fn {
 export function requireKnownNames(options: unknown, known: readonly string[], where: string): void {
   if (typeof options !== 'object' || options === null) refuse(where, options, 'an object of options');
   const unknown = Object.keys(options).find((name) => !known.includes(name));
-  if (unknown !== undefined) throw new ConfigError(`${where}: no option '${unknown}'; there are ${known.join(', ')}`);
+  if (unknown === undefined) return;
+  const nearest = nearestName(unknown, known);
+  const there = nearest === undefined ? 'there are' : `did you mean '${nearest}'? There are`;
+  throw new ConfigError(`${where}: no option '${unknown}'; ${there} ${known.join(', ')}`);
 }

@@ -90,9 +90,15 @@ test.each<[string, unknown]>([
 });
 
 test.each([
-  [{ timeout: 5 }, "FxRates options: no option 'timeout'; there are baseUrl, apiKey"],
-  [{ apikey: API_KEY }, "no option 'apikey'"],
-  [{ rateLimit: { perMinutes: 5 } }, "rateLimit: no option 'perMinutes'; there are perMinute, maxConcurrent, probe"],
+  [{ proxy: 5 }, "FxRates options: no option 'proxy'; there are baseUrl, apiKey"],
+  [{ baseurl: BASE_URL }, "FxRates options: no option 'baseurl'; did you mean 'baseUrl'? There are baseUrl, apiKey"],
+  [{ apikey: API_KEY }, "no option 'apikey'; did you mean 'apiKey'?"],
+  [{ maxRetry: 1 }, "no option 'maxRetry'; did you mean 'maxRetries'?"],
+  [{ ['timeoutMs'.repeat(12)]: 1 }, '; there are baseUrl, apiKey'],
+  [
+    { rateLimit: { perMinutes: 5 } },
+    "no option 'perMinutes'; did you mean 'perMinute'? There are perMinute, maxConcurrent",
+  ],
 ])('refuses the unknown option in %j', (options, message) => {
   expect(() => new FxRates({ ...given, ...options } as never)).toThrow(ConfigError);
   expect(() => new FxRates({ ...given, ...options } as never)).toThrow(message);
