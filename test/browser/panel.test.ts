@@ -58,6 +58,13 @@ browserTest('adds faults, shows whom they struck, and removes them', async () =>
   const problems = await openPanel(page, adminUrl);
 
   await page.getByLabel('Kind of fault').selectOption('status');
+  await page.getByLabel('Fault, as JSON').fill('{"kind":"statu"}');
+  await page.getByRole('button', { name: 'Add fault' }).click();
+  const card = page.locator('section', { has: page.getByRole('heading', { name: 'Faults' }) });
+  await card.getByText('kind is "statu"; expected one of latency, hang, status,').waitFor();
+  expect(await page.getByRole('alert').count()).toBe(1);
+  // The browser notes the refused call by itself.
+  expect(problems.splice(0)).toHaveLength(1);
   await page.getByLabel('Fault, as JSON').fill('{"kind":"status","status":503,"times":1,"id":"down"}');
   await page.getByRole('button', { name: 'Add fault' }).click();
   await page.getByText('struck 0 of 0').waitFor();

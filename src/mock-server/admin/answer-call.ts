@@ -19,7 +19,8 @@ interface Arrival {
 export async function readCall(target: AdminTarget, arrival: Arrival): Promise<AdminCall> {
   const { route, path, incoming, outgoing } = arrival;
   const query = parsed(route.query, queryOf(incoming.url ?? ''), 'query');
-  const body = parsed(route.body, await readJson(incoming, route.maxBodyBytes ?? MAX_BODY_BYTES), 'body');
+  const json = await readJson(incoming, route.maxBodyBytes ?? MAX_BODY_BYTES);
+  const body = route.checksBody ? json : parsed(route.body, json, 'body');
   const gone = new AbortController();
   outgoing.once('close', () => gone.abort());
   return { ...target, path, body, query, gone: gone.signal, outgoing };

@@ -12,6 +12,8 @@ export interface AdminRoute<Body = unknown, Query = unknown> {
   readonly summary: string;
   /** Left out: the route takes no body. */
   readonly body?: z.ZodType<Body>;
+  /** Leaves it to `run` to refuse a wrong body, with words of its own; the schema only describes it. */
+  readonly checksBody?: boolean;
   readonly maxBodyBytes?: number;
   /** Left out: the route takes no query. */
   readonly query?: z.ZodType<Query>;

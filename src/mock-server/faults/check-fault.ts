@@ -93,7 +93,7 @@ function checkMatch(match: FaultMatch, known: KnownNames): void {
     via: [(value) => waysOf(value).every((way) => WAYS.includes(way)), `some of ${WAYS.join(', ')}`],
   };
   for (const [name, value] of Object.entries(match).filter(([, given]) => given !== undefined)) {
-    const check = checks[name];
+    const check = Object.hasOwn(checks, name) ? checks[name] : undefined;
     if (check === undefined)
       throw unknownName(name, { what: 'a field of match', known: Object.keys(checks) }, 'match.');
     const [accepts, expected] = check;

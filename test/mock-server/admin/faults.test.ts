@@ -54,10 +54,13 @@ test('what the mock refuses is refused to another process in the same words', as
 });
 
 test.each([
-  [{ kind: 'latency', latencyMs: 1, latency: 2 }, 'unknown_field', 'latency'],
-  [{ kind: 'hang', match: { url: '/' } }, 'unknown_field', 'match.url'],
-  [{ kind: 'explode' }, 'invalid_field', 'kind'],
-  [{ kind: 'latency' }, 'invalid_field', 'latencyMs'],
+  [{ kind: 'latency', latencyMs: 1, latency: 2 }, 'invalid_option', 'latency'],
+  [{ kind: 'hang', match: { url: '/' } }, 'invalid_option', 'match.url'],
+  [{ kind: 'hang', match: { constructor: 1 } }, 'invalid_option', 'match.constructor'],
+  [{ kind: 'explode' }, 'invalid_option', 'kind'],
+  [[], 'invalid_option', 'kind'],
+  [null, 'invalid_option', 'fault'],
+  [{ kind: 'latency' }, 'invalid_option', 'latencyMs'],
   [{ kind: 'latency', latencyMs: -1 }, 'invalid_option', 'latencyMs'],
   [{ kind: 'hang', times: 0 }, 'invalid_option', 'times'],
 ])('refuses %j with %s and names %s', async (body, code, field) => {

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import { keepToken, takeToken } from './admin-api.ts';
+import { isOfFaults } from './fault-section.ts';
 import { html } from './html.ts';
 import { OutboxSection } from './outbox-section.ts';
 import { SECTIONS } from './sections.ts';
@@ -7,7 +8,8 @@ import { useMock } from './use-mock.ts';
 
 export function App() {
   const sections = location.pathname.endsWith('/outbox') ? [OutboxSection] : SECTIONS;
-  const { view, entries, problem, needsToken, act, connect } = useMock();
+  const { view, entries, problem, refusal, needsToken, act, connect } = useMock();
+  const note = problem === '' && !isOfFaults(refusal) ? refusal?.message : problem;
   return html`<a class="skip" href="#main">Skip to the content</a>
     <header class="bar">
       <a class="brand" href="/__fxrates/">fxrates mock server</a>
@@ -15,9 +17,9 @@ export function App() {
     </header>
     <main id="main">
       <h1 class="hidden">Control panel</h1>
-      ${problem !== '' && !(needsToken && takeToken() === '') && html`<p class="note bad wide" role="alert">${problem}</p>`}
+      ${note && !(needsToken && takeToken() === '') && html`<p class="note bad wide" role="alert">${note}</p>`}
       ${needsToken && html`<${TokenForm} connect=${connect} />`}
-      ${!needsToken && view !== undefined && sections.map((Section) => html`<${Section} view=${view} entries=${entries} act=${act} />`)}
+      ${!needsToken && view !== undefined && sections.map((Section) => html`<${Section} view=${view} entries=${entries} refusal=${refusal} act=${act} />`)}
     </main>`;
 }
 
@@ -33,7 +35,7 @@ function TokenForm({ connect }: { readonly connect: () => void }) {
     <div class="field"><label for="token">Admin token</label>
       <input id="token" type="password" autocomplete="off" value=${token}
         onInput=${(event: { currentTarget: HTMLInputElement }) => setToken(event.currentTarget.value)} /></div>
-    <p class="hint">The mock server shows it when it starts, in the address of this panel.</p>
+    <p class="hint">It stands after <code>#token=</code> in the line “Clock, switches, journal” that <code>fxrates mock</code> prints.</p>
     <div><button class="main">Open the panel</button></div>
   </form>`;
 }

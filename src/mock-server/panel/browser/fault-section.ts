@@ -20,7 +20,7 @@ const EXAMPLES: readonly FaultEffect[] = [
 ];
 
 /** What goes wrong on purpose. */
-export function FaultSection({ view: { faults }, act }: SectionProps) {
+export function FaultSection({ view: { faults }, refusal, act }: SectionProps) {
   const [text, setText] = useState(JSON.stringify({ ...EXAMPLES[0], times: 1 }));
   const isJson = parsed(text) !== undefined;
   const choose = ({ currentTarget }: { readonly currentTarget: HTMLSelectElement }) =>
@@ -41,11 +41,17 @@ export function FaultSection({ view: { faults }, act }: SectionProps) {
       <label for="fault">Fault, as JSON</label>
       <input id="fault" class="mono" value=${text} spellcheck=${false} aria-invalid=${!isJson}
         onInput=${(event: { currentTarget: HTMLInputElement }) => setText(event.currentTarget.value)} />
+      ${isOfFaults(refusal) && html`<p class="note bad break" role="alert">${refusal?.message}</p>`}
       <div><button class="main" disabled=${!isJson}>Add fault</button></div>
     </form>
     <ul class="plain">${faults.map((fault) => html`<${FaultRow} key=${fault.id} fault=${fault} act=${act} />`)}</ul>
     ${faults.length === 0 && html`<p class="hint">Nothing goes wrong on purpose.</p>`}
   </section>`;
+}
+
+/** Whether the refusal is shown here, beside what was typed, and not at the top of the page. */
+export function isOfFaults(refusal: SectionProps['refusal']): boolean {
+  return refusal?.path.startsWith('/faults') ?? false;
 }
 
 function FaultRow({ fault, act }: Pick<SectionProps, 'act'> & { readonly fault: MockView['faults'][number] }) {

@@ -25,11 +25,19 @@ export interface MockView {
   readonly faults: readonly Fault[];
 }
 
+/** A call that the mock refused, and why. */
+export interface RefusedCall {
+  readonly path: string;
+  readonly message: string;
+}
+
 /** What a section of the panel gets. */
 export interface SectionProps {
   readonly view: MockView;
   /** Newest first. */
   readonly entries: readonly JournalEntry[];
+  /** What the mock has refused last; `undefined` for nothing. */
+  readonly refusal: RefusedCall | undefined;
   /** Calls the admin API and shows what has changed, or why it refused. */
   readonly act: <Answer>(method: string, path: string, body?: unknown) => Promise<Answer | undefined>;
 }

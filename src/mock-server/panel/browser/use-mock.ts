@@ -10,8 +10,9 @@ const MOST_ENTRIES = 1000;
 export interface MockState {
   readonly view: MockView | undefined;
   readonly entries: readonly JournalEntry[];
-  /** What the mock has refused last; empty for nothing. */
+  /** Why the mock cannot be looked at; empty when it can. */
   readonly problem: string;
+  readonly refusal: SectionProps['refusal'];
   readonly needsToken: boolean;
   readonly act: SectionProps['act'];
   readonly connect: () => void;
@@ -22,7 +23,7 @@ export function useMock(): MockState {
   const [view, setView] = useState<MockView>();
   const [entries, setEntries] = useState<readonly JournalEntry[]>([]);
   const [lost, setLost] = useState<Error>();
-  const [refusal, setRefusal] = useState<Error>();
+  const [refusal, setRefusal] = useState<SectionProps['refusal']>();
   const [connection, setConnection] = useState(0);
   const load = useCallback(async () => {
     try {
@@ -40,7 +41,7 @@ export function useMock(): MockState {
     try {
       return await ask(method, path, body);
     } catch (error) {
-      setRefusal(asError(error));
+      setRefusal({ path, message: asError(error).message });
       return undefined;
     } finally {
       if (path === '/requests') setEntries([]);
@@ -48,8 +49,8 @@ export function useMock(): MockState {
     }
   };
   const needsToken = lost instanceof Refusal && lost.status === 401;
-  const problem = (lost ?? refusal)?.message ?? '';
-  return { view, entries, problem, needsToken, act, connect: () => setConnection(connection + 1) };
+  const problem = lost?.message ?? '';
+  return { view, entries, problem, refusal, needsToken, act, connect: () => setConnection(connection + 1) };
 }
 
 /** Gives a function that ends it. */
