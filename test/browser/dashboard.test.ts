@@ -1,3 +1,4 @@
+import type { Locator } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { createMockServer, type MockServer } from '../../src/mock-server/index.ts';
 import { hasChromium, lookAt, openBrowser, type Page } from '../helpers/browser-chromium.ts';
@@ -30,6 +31,9 @@ async function wholeStory(page: Page, { mock, url, dashboardUrl }: Awaited<Retur
   await page.getByText('Your e-mail address is confirmed').waitFor();
   await page.getByRole('button', { name: 'Create key' }).click();
   const key = await page.getByLabel('API key').inputValue();
+  expect(await isShownWhole(page.getByLabel('API key'))).toBe(true);
+  await page.setViewportSize({ width: 320, height: 800 });
+  expect(await isShownWhole(page.getByLabel('API key'))).toBe(true);
   expect(await call(url, key)).toBe(200);
 
   await page.reload();
@@ -167,4 +171,9 @@ async function tabTo(page: Page, name: string | RegExp): Promise<void> {
     if (typeof name === 'string' ? now === name : name.test(now)) return;
   }
   throw new Error(`Tab never reaches ${name}`);
+}
+
+/** Whether nothing of a field's text is cut off. */
+function isShownWhole(field: Locator): Promise<boolean> {
+  return field.evaluate((box) => box.scrollWidth <= box.clientWidth && box.scrollHeight <= box.clientHeight);
 }

@@ -36,14 +36,15 @@ code, .secret, .mono { font-family: ui-monospace, "SFMono-Regular", Menlo, Conso
 .note { background: var(--note-back); border-radius: 8px; padding: 0.75rem 1rem; }
 .note.good { background: var(--good-back); color: var(--good); }
 .note.bad { background: var(--bad-back); color: var(--bad); }
-button, .button, input, select { font: inherit; border-radius: 8px; min-height: 2.5rem; padding: 0.375rem 0.875rem; }
+button, .button, input, select, textarea { font: inherit; border-radius: 8px; min-height: 2.5rem; padding: 0.375rem 0.875rem; }
 button, .button { border: 1px solid var(--line); background: var(--card); color: var(--text); cursor: pointer; }
 button, .button { font-weight: 600; text-decoration: none; display: inline-flex; align-items: center; gap: 0.375rem; }
 button:hover, .button:hover { border-color: var(--accent); }
 button:disabled { opacity: 0.55; cursor: default; }
 .main { background: var(--accent); border-color: var(--accent); color: var(--on-accent); }
 .danger { color: var(--bad); border-color: var(--bad); }
-input, select { width: 100%; border: 1px solid var(--soft); background: var(--card); color: var(--text); }
+input, select, textarea { width: 100%; border: 1px solid var(--soft); background: var(--card); color: var(--text); }
+.secret { resize: none; overflow-wrap: anywhere; field-sizing: content; }
 label { font-weight: 600; font-size: 0.9375rem; }
 .field { display: grid; gap: 0.25rem; }
 :focus-visible { outline: 3px solid var(--focus); outline-offset: 2px; }

@@ -13,7 +13,7 @@ function shownNow(secret: string): Page {
     'Your new API key',
     html`<p>Copy it now. It is shown this once and cannot be brought back: only its SHA-256 is kept.</p>
 <div class="field"><label for="new-key">API key</label>
-<input id="new-key" class="secret" readonly value="${secret}" spellcheck="false" autocomplete="off"></div>
+<textarea id="new-key" class="secret" rows="2" readonly spellcheck="false" autocomplete="off">${secret}</textarea></div>
 <p class="hint">Use it from server-side code, as <code>Authorization: Bearer</code> and the key.</p>
 <p><a class="button main" href="/dashboard">I have copied it</a></p>`,
   );

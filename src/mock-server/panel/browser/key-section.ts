@@ -21,7 +21,7 @@ export function KeySection({ view: { keys, accounts }, act }: SectionProps) {
     ${
       created !== '' &&
       html`<div class="field"><label for="created">New key, shown this once</label>
-        <input id="created" class="secret" readonly value=${created} /></div>`
+        <textarea id="created" class="secret" rows="2" readonly value=${created}></textarea></div>`
     }
     <ul class="plain">
       ${keys.map((key) => html`<${KeyRow} key=${key.id} summary=${key} account=${accounts.find(({ id }) => id === key.accountId)} act=${act} />`)}
