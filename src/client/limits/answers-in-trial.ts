@@ -1,5 +1,5 @@
 import type { Beliefs } from './beliefs.ts';
-import { classify, classifyAgain } from './classify.ts';
+import { classify, classifyAgain, waitsForOwn } from './classify.ts';
 import { learnPace } from './first-refusal.ts';
 import { type Refusal, refilledIn } from './refusal.ts';
 import { isShortTrial } from './trial.ts';
@@ -57,7 +57,7 @@ function supposeFixed(beliefs: Beliefs, sentAt: number): void {
 /** Rule for a refusal after the gate opened: a bucket, a limit per second, or a smaller limit than was thought. */
 export function refuseInTrial(beliefs: Beliefs, refusal: Refusal): void {
   const { now, hintMs, isShort } = refusal;
-  const { gate, trial } = beliefs;
+  const { gate, trial, log } = beliefs;
   const sinceExhaustedMs = now - trial.exhaustedAt;
   beliefs.trial = { ...trial, exhaustedAt: now };
   if (gate.isHalfOpen) return classifyAgain(beliefs, refusal);
@@ -65,7 +65,9 @@ export function refuseInTrial(beliefs: Beliefs, refusal: Refusal): void {
   if (isSoon && looksLikeBucket(beliefs, refusal, sinceExhaustedMs))
     return becomeBucket(beliefs, now, sinceExhaustedMs);
   if (isSoon && isShortTrial(trial)) return learnPace(beliefs, now);
-  beliefs.learnLimit(gate.accepted);
+  // A log counts our calls before the gate too: those accepted since then took the slots of others, who were forgotten.
+  const isLog = !isShortTrial(trial) && waitsForOwn(beliefs, refusal);
+  beliefs.learnLimit(isLog ? Math.min(beliefs.told, log.size) : gate.accepted);
   beliefs.startTrial(now);
   classify(beliefs, refusal);
 }

@@ -20,7 +20,7 @@ const LONGEST_TRY_MS = 16_000;
  */
 export function classify(beliefs: Beliefs, { now, hintMs, isShort }: Refusal): void {
   if (hintMs === undefined) return tryBlind(beliefs, now, FIRST_TRY_MS);
-  const opensAt = now + Math.max(hintMs, SHORTEST_GATE_MS);
+  const opensAt = gateAfter(now, hintMs);
   if (isOwnOldest(beliefs, opensAt)) return beliefs.become({ kind: 'log' }, now);
   beliefs.trial = {
     ...beliefs.trial,
@@ -30,6 +30,15 @@ export function classify(beliefs: Beliefs, { now, hintMs, isShort }: Refusal): v
     opensAt,
   };
   beliefs.gate.close(opensAt);
+}
+
+/** Whether the refusal waits for our own oldest call to be forgotten. */
+export function waitsForOwn(beliefs: Beliefs, { now, hintMs }: Refusal): boolean {
+  return hintMs !== undefined && isOwnOldest(beliefs, gateAfter(now, hintMs));
+}
+
+function gateAfter(now: number, hintMs: number): number {
+  return now + Math.max(hintMs, SHORTEST_GATE_MS);
 }
 
 /** The same for a refusal of the first call after a gate: its hint may just have proved too small. */

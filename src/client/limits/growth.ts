@@ -55,6 +55,11 @@ export class Growth {
     return this.#dueAt;
   }
 
+  /** Whether a call beyond the known slots was refused since the window became known: there are no more of them. */
+  get wasRefused(): boolean {
+    return this.#pauseMs > WINDOW_MS;
+  }
+
   /** A window became known: it may be grown from `at` on. */
   start(at: number): void {
     this.#train = 1;

@@ -133,13 +133,16 @@ export class LimitDecisions {
   }
 
   slotAt(now: number, ahead: number): number {
-    const { gate, phase, window, usage, isTold, isBelowTold, told } = this.#beliefs;
+    const { gate, growth, phase, window, usage, isTold, isBelowTold, told } = this.#beliefs;
     const opensAt = Math.max(now, gate.opensAt);
     // Before the window is known, a slot can come at any time.
     if (phase !== 'sure') return opensAt;
     const slotAt = (place: number) => Math.max(opensAt, nextSlotAt(advance(window, now), usage, now, place) ?? opensAt);
-    // A share of a told limit can grow at any time; only the whole limit is certain not to.
-    return isTold && isBelowTold ? slotAt(0) + Math.floor(ahead / told) * WINDOW_MS : slotAt(ahead);
+    // What may be a part of the limit can grow: soon, until a call beyond it is refused. Only the whole is certain not to.
+    const mayGrowSoon = this.#mayProbe && isBelowTold && window.kind !== 'bucket' && !growth.wasRefused;
+    if (!mayGrowSoon && !(isTold && isBelowTold)) return slotAt(ahead);
+    const firstAt = mayGrowSoon ? Math.max(opensAt, Math.min(growth.dueAt, slotAt(0))) : slotAt(0);
+    return firstAt + Math.floor(ahead / told) * WINDOW_MS;
   }
 
   view(): LimitView {

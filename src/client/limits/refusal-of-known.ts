@@ -1,6 +1,6 @@
 import type { Beliefs } from './beliefs.ts';
 import { slowDown } from './bucket-growth.ts';
-import { classify, SHORTEST_GATE_MS, TOLERANCE_MS } from './classify.ts';
+import { classify, SHORTEST_GATE_MS, TOLERANCE_MS, waitsForOwn } from './classify.ts';
 import { NEARLY_ALL, type Refusal } from './refusal.ts';
 import { type BucketWindow, type FixedWindow, type LogWindow, WINDOW_MS } from './window.ts';
 
@@ -36,9 +36,20 @@ function refuseBucket(beliefs: Beliefs, refusal: Refusal, window: BucketWindow):
 }
 
 function refuseWindow(beliefs: Beliefs, refusal: Refusal, window: LogWindow | FixedWindow): void {
+  if (window.kind === 'fixed' && forgetsCalls(beliefs, refusal, window)) {
+    beliefs.learnLimit(Math.min(beliefs.told, beliefs.log.size));
+    return beliefs.become({ kind: 'log' }, refusal.now);
+  }
   if (refusal.isProbe) return refuseProbe(beliefs, refusal, window);
   if (window.kind === 'fixed' && isNearBoundary(window, refusal)) return moveBoundary(beliefs, refusal);
   shareWithOthers(beliefs, refusal, window);
+}
+
+/** Whether what was taken for a boundary was the moment in which the server forgot calls of others. */
+function forgetsCalls(beliefs: Beliefs, refusal: Refusal, { startsAt }: FixedWindow): boolean {
+  const { now, hintMs } = refusal;
+  const isOther = hintMs !== undefined && Math.abs(now + hintMs - (startsAt + WINDOW_MS)) > CONTRADICTION_MS;
+  return isOther && waitsForOwn(beliefs, refusal);
 }
 
 /** There is no more to be had; but a hint of a slot long before the window ends says that it is another window. */

@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest';
+import { FxRates } from '../../src/client/index.ts';
+import { createMockServer } from '../../src/mock-server/index.ts';
+
+const LIMIT = 30;
+const CALLS = 60;
+/** The client's default. */
+const DEADLINE_S = 90;
+
+/** When slots come free for us, in seconds after our first call, and how many. */
+const SLOTS: Readonly<
+  Record<'sliding-log' | 'fixed-epoch', (others: Others) => (readonly [atS: number, slots: number])[]>
+> = {
+  'sliding-log': ({ used, beforeS }) => [
+    [0, LIMIT - used],
+    [60 - beforeS, used],
+    [60, LIMIT - used],
+    [120 - beforeS, used],
+  ],
+  'fixed-epoch': ({ used, beforeS }) => [
+    [0, LIMIT - used],
+    [60 - beforeS, LIMIT],
+    [120 - beforeS, LIMIT],
+  ],
+};
+
+/** Requests of another process, some seconds before ours. */
+interface Others {
+  readonly used: number;
+  readonly beforeS: number;
+}
+
+const others = [1, 2, 5, 10, 20].flatMap((used) => [5, 20, 35, 50].map((beforeS): Others => ({ used, beforeS })));
+const cases = (['sliding-log', 'fixed-epoch'] as const).flatMap((rateWindow) =>
+  [undefined, LIMIT].flatMap((perMinute) => others.map((given) => ({ rateWindow, perMinute, ...given }))),
+);
+
+test.each(cases)(
+  '$rateWindow, told $perMinute: with $used requests of somebody else $beforeS s before, no call fails that could be served',
+  async ({ rateWindow, perMinute, used, beforeS }) => {
+    const mock = createMockServer({ clock: 'virtual', behaviour: { rateWindow } });
+    const { key } = mock.createKey();
+    const headers = { authorization: `Bearer ${key}` };
+    for (let request = 0; request < used; request += 1) await mock.fetch(`${mock.baseUrl}/api/v1/latest`, { headers });
+    await mock.clock.advance(beforeS * 1000);
+    const fx = new FxRates({ apiKey: key, ...mock.clientOptions(), rateLimit: { perMinute: perMinute ?? 'learn' } });
+
+    const calls = await Promise.allSettled(Array.from({ length: CALLS }, (_, n) => fx.latest({ n })));
+
+    const inTime = SLOTS[rateWindow]({ used, beforeS }).filter(([atS]) => atS < DEADLINE_S);
+    const possible = inTime.reduce((sum, [, slots]) => sum + slots, 0);
+    expect(calls.filter(({ status }) => status === 'fulfilled').length).toBe(Math.min(CALLS, possible));
+  },
+);
