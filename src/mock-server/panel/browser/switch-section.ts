@@ -1,11 +1,11 @@
-import type { PresetName } from '../../behaviour/presets.ts';
+import { PRESET_NAMES } from '../../behaviour/presets.ts';
 import { html } from './html.ts';
 import type { MockView, SectionProps } from './mock-view.ts';
 
 type Known = MockView['switches'][number];
 
 /** Besides `documented`, which is every switch at its default. */
-const PRESETS: readonly PresetName[] = ['lenient', 'hostile'];
+const PRESETS = PRESET_NAMES.filter((name) => name !== 'documented');
 
 /** Every behaviour the service does not show, with what the mock takes for it. */
 export function SwitchSection({ view: { switches }, act }: SectionProps) {
