@@ -1,6 +1,6 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hasBundle } from '../helpers/cli-bundle.ts';
 import { failureOf, installOffline, pack, runLine, type Tarball, writePrograms } from './consumer.ts';
@@ -48,6 +48,19 @@ describe.skipIf(!hasBundle)('the package', () => {
     ]);
   });
 
+  test('has no page or type that names a document which is not in it', () => {
+    const paths = tarball.files.map(({ path }) => path);
+    // The README is also the front page of the repository, and leads to what is only there.
+    const packed = paths.filter((path) => path !== 'README.md' && /\.(md|d\.ts)$/.test(path));
+    const astray = packed.flatMap((path) => {
+      const text = readFileSync(join(plain, 'node_modules/fxrates', path), 'utf8');
+      return documentsIn(path, text).filter((name) => !paths.includes(name));
+    });
+
+    expect(packed).toEqual(expect.arrayContaining(['docs/client.md', 'dist/index.d.ts']));
+    expect(astray).toEqual([]);
+  });
+
   test('is small: under half a megabyte to load, and no script runs when it is installed', () => {
     const { scripts } = JSON.parse(readFileSync(join(plain, 'node_modules/fxrates/package.json'), 'utf8'));
 
@@ -63,3 +76,10 @@ describe.skipIf(!hasBundle)('the package', () => {
     expect(failureOf(await runLine(line, besideMsw))).toBe('');
   });
 });
+
+/** Where the links of a page lead, pictures aside, which would make the package large; or what a docstring cites. */
+function documentsIn(path: string, text: string): string[] {
+  if (path.endsWith('.d.ts')) return text.match(/[\w/-]+\.md\b/g) ?? [];
+  const links = Array.from(text.matchAll(/\]\(([^)\s#]+)[^)]*\)/g), ([, link = '']) => link);
+  return links.filter((link) => !/^[a-z]+:|\.png$/.test(link)).map((link) => join(dirname(path), link));
+}

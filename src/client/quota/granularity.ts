@@ -11,8 +11,8 @@ const UNIT_MS = new Map([
 ]);
 
 /**
- * Milliseconds of a `snapshot_granularity` such as `5min`; `undefined` for what cannot be read. Only `5min` is shown
- * (SERVICE.md, Quota record), so near spellings are taken as well.
+ * Milliseconds of a `snapshot_granularity` such as `5min`; `undefined` for what cannot be read. The service
+ * documents `5min` alone, so near spellings are taken as well.
  */
 export function granularityMs(text: string): number | undefined {
   const [, count, unit = ''] = /^(\d+)\s*([a-z]+)$/.exec(text.trim().toLowerCase()) ?? [];
