@@ -4,15 +4,14 @@
  * `npm ci --prefix bench && npm run bench:contract`; `--json`.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { request } from 'node:http';
-import { createServer } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { createMockServer, type MockServer } from '../../src/mock-server/index.ts';
 import type { PlainRequest, PlainResponse } from '../../test/helpers/mock-adapters.ts';
 import { story } from '../../test/helpers/mock-story.ts';
+import { freePort } from '../free-port.ts';
 
 interface Violation {
   /** `['response', 'body', …]`: what is wrong, and where. */
@@ -122,14 +121,6 @@ async function listening(prism: ChildProcess): Promise<void> {
     if (prism.exitCode !== null) throw new Error(`Prism did not start: ${said}`);
     await setTimeout(50);
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
 function asText(): string {

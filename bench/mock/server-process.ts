@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { request } from 'node:http';
-import { createServer } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
+import { freePort } from '../free-port.ts';
 import { LATEST } from './answer.ts';
 
 const ASK_AGAIN_MS = 5;
@@ -59,12 +59,4 @@ function served(url: string, key: string): Promise<string | undefined> {
     outgoing.on('error', () => resolve(undefined)); // not listening yet
     outgoing.end();
   });
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  return typeof address === 'object' && address !== null ? address.port : 0;
 }

@@ -1,6 +1,5 @@
 #!/usr/bin/env node
 import module from 'node:module';
-import { setFlagsFromString } from 'node:v8';
 import { VERSION } from '../version.ts';
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
@@ -23,7 +22,10 @@ async function start(): Promise<void> {
   (module as { readonly enableCompileCache?: () => void }).enableCompileCache?.();
   // Else V8 optimises the HTTP parser of fetch in its first use, and the process cannot end before that is done. Later
   // versions do not wait, and machines of other kinds may need the optimiser for what their baseline cannot compile.
-  if (major === 20 && ['x64', 'arm64'].includes(process.arch)) setFlagsFromString('--liftoff-only');
+  if (major === 20 && ['x64', 'arm64'].includes(process.arch)) {
+    const { setFlagsFromString } = await import('node:v8');
+    setFlagsFromString('--liftoff-only');
+  }
   const env = { ...process.env };
   // Node.js would warn on stderr that it ignores NO_COLOR; here NO_COLOR wins, and a child still gets both.
   if (env['NO_COLOR']) delete process.env['FORCE_COLOR'];

@@ -1,4 +1,4 @@
-import { editDistance } from './edit-distance.ts';
+import { nearestName } from '../nearest-name.ts';
 import { MockServerError } from './mock-server-error.ts';
 
 interface Unknown {
@@ -15,15 +15,3 @@ export function unknownName(name: string, { what, known }: Unknown, place = ''):
     code: 'invalid_option',
   });
 }
-
-function nearestName(name: string, known: readonly string[]): string | undefined {
-  if (name.length > LONGEST_NAME) return undefined;
-  const [best] = known
-    .map((candidate) => ({ candidate, distance: editDistance(name.toLowerCase(), candidate.toLowerCase()) }))
-    .filter(({ candidate, distance }) => distance <= candidate.length / 3)
-    .sort((one, other) => one.distance - other.distance);
-  return best?.candidate;
-}
-
-/** No typing mistake is that long, and the comparison takes time with the length. */
-const LONGEST_NAME = 100;

@@ -54,5 +54,5 @@ export interface LimitCore {
   tellLimit(perMinute: number): void;
   /** The earliest time at which a call with `ahead` others before it can be sent, as far as is known. */
   slotAt(now: number, ahead: number): number;
-  view(now: number): LimitView;
+  view(): LimitView;
 }

@@ -108,7 +108,7 @@ export class RateLimiter {
 
   limits(): LimiterView {
     const now = this.#time.now();
-    const { gateAt, inFlight, perMinute, window } = this.#core.view(now);
+    const { gateAt, inFlight, perMinute, window } = this.#core.view();
     return {
       gate: gateAt > now ? { until: this.#time.toEpoch(gateAt) } : 'open',
       waiting: this.#line.size,
@@ -199,7 +199,7 @@ export class RateLimiter {
     const until = Math.max(lookAgainAt, this.#core.slotAt(now, 0));
     if (now < this.#toldUntil || until - now < WAIT_WORTH_TELLING_MS) return;
     this.#toldUntil = until;
-    const reason = this.#core.view(now).gateAt > now ? 'refused' : 'window';
+    const reason = this.#core.view().gateAt > now ? 'refused' : 'window';
     this.#onWait?.({ until: this.#time.toEpoch(until), waiting: this.#line.size, reason });
   }
 

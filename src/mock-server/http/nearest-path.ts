@@ -1,4 +1,4 @@
-import { editDistance } from '../edit-distance.ts';
+import { editDistance } from '../../nearest-name.ts';
 
 /** The path that was most likely meant; `undefined` when none of them is like it. */
 export function nearestPath(path: string, paths: readonly string[]): string | undefined {

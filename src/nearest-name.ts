@@ -11,8 +11,8 @@ export function nearestName(given: string, known: readonly string[]): string | u
 /** No typing mistake is that long, and the comparison takes time with the length. */
 const LONGEST_NAME = 100;
 
-/** How many characters must be put in, left out or changed (Levenshtein). */
-function editDistance(given: string, known: string): number {
+/** How many characters of `given` must be put in, left out or changed to make `known` of it (Levenshtein). */
+export function editDistance(given: string, known: string): number {
   let row = Array.from({ length: known.length + 1 }, (_, index) => index);
   for (const character of given) row = nextRow(row, character, known);
   return row.at(-1) ?? 0;
