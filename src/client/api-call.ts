@@ -12,6 +12,8 @@ export interface CallOptions {
   readonly maxRetries?: number;
   /** What a rate limit does: wait for the next slot, or throw `RateLimitError`. Default: the client's, `'wait'`. */
   readonly onLimit?: 'wait' | 'throw';
+  /** `'high'`: goes before the other calls of the key that wait. Default: `'normal'`. */
+  readonly priority?: 'high' | 'normal';
   /** Takes a kept answer younger than this, in milliseconds; `0` asks the service. Needs the option `cache`, whose age is the default. */
   readonly maxAgeMs?: number;
   /** Lets this call spend what `quotaGuard` reserves, without waiting for its turn in the `pace`. Default: false. */

@@ -4,6 +4,11 @@ export interface Clock {
   now(): number;
   /** Resolves after `ms` milliseconds; rejects with the signal's reason as soon as `signal` aborts. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
+  /**
+   * Milliseconds since any fixed moment, unaffected when the system clock is set; durations are measured with it.
+   * Default: `now()`, where a step forward counts as elapsed time.
+   */
+  monotonicNow?(): number;
 }
 
 /** Node fires a longer timer after 1 ms, which would turn a long wait into a hot loop. */
@@ -13,6 +18,8 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 export const realClock: Clock = {
   // biome-ignore lint/plugin: this is the real clock
   now: () => Date.now(),
+  // biome-ignore lint/plugin: this is the real clock
+  monotonicNow: () => performance.now(),
   sleep: (ms, signal) =>
     new Promise((resolve, reject) => {
       if (signal?.aborted) {

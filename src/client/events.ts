@@ -51,10 +51,10 @@ export interface RetryEvent extends CallEvent {
 /** The rate limit, or the pace, holds calls of a key back. Once per wait, however many calls wait. */
 export interface WaitEvent extends KeyEvent {
   /**
-   * `'retry_after'`: the service refused a call; `'window'`: the calls the limit allows are used up; `'pace'`: the
-   * monthly quota is spread.
+   * `'retry_after'`: the service refused a call; `'window'`: the calls the limit allows are used up; `'service'`: the
+   * service failed several times in a row; `'pace'`: the monthly quota is spread.
    */
-  readonly reason: 'retry_after' | 'window' | 'pace';
+  readonly reason: 'retry_after' | 'window' | 'service' | 'pace';
   /** Milliseconds until the next slot, as far as is known. */
   readonly waitMs: number;
   /** When that is. */
@@ -67,8 +67,11 @@ export interface WaitEvent extends KeyEvent {
 
 /** The service told the state of the quota. */
 export interface QuotaEvent extends KeyEvent {
-  /** Who asked: the program (`'call'`), or the client, to explain a `'refusal'` or to `'refresh'` its estimate. */
-  readonly reason: 'call' | 'refusal' | 'refresh';
+  /**
+   * Who asked: the program (`'call'`), or the client: to explain a `'refusal'`, to `'refresh'` its estimate, or to learn
+   * the per-minute `'limit'`.
+   */
+  readonly reason: 'call' | 'refusal' | 'refresh' | 'limit';
   readonly quota: QuotaData;
 }
 

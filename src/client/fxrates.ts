@@ -110,8 +110,8 @@ export class FxRates extends OperationMethods {
     endpointOf: () => Endpoint,
     options: CallOptions & Partial<SchemaCallOptions<StandardSchema>>,
   ): Promise<CallResult<Data>> {
-    const { clock } = this.#settings;
-    const startedAt = clock.now();
+    const { time } = this.#settings;
+    const startedAt = time.now();
     const { signal, deadlineMs, ...settings } = resolveCall(options, this.#settings);
     const endpoint = endpointOf();
     const patience = { signal, deadlineMs, deadlineAt: startedAt + deadlineMs };
@@ -123,10 +123,10 @@ export class FxRates extends OperationMethods {
         ? response.data
         : await withPatience(checkPayload(schema, response.data, { endpoint: endpoint.name, status }), patience, {
             timers: this.#timers,
-            nowMs: clock.now(),
+            nowMs: time.now(),
             attempts: log.attempts,
           });
-    const durationMs = clock.now() - startedAt;
+    const durationMs = time.now() - startedAt;
     return {
       data: data as Data, // the type that the operation's schema, or the caller's, proved
       meta: () => {

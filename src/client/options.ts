@@ -13,8 +13,11 @@ export type AuthForm = 'bearer' | 'header' | 'query';
 export interface RateLimitOptions {
   /** Requests per minute the key may make. Default: `'learn'`, from `quota` and from the service's answers. */
   readonly perMinute?: 'learn' | number;
-  /** Requests in flight at once. Default: 16. */
-  readonly maxConcurrent?: number;
+  /**
+   * Requests in flight at once, at most. `'adapt'` starts with 4, grows to 256 while the service answers fast, and shrinks
+   * when it fails or times out. Default: `'adapt'`.
+   */
+  readonly maxConcurrent?: 'adapt' | number;
   /** Whether to spend one refused request to learn what kind of window the service uses, when calls are waiting. Default: true. */
   readonly probe?: boolean;
   /**
@@ -68,7 +71,7 @@ export interface FxRatesOptions extends EventHooks {
   readonly retryAfterUnit?: 'auto' | 'seconds' | 'milliseconds' | undefined;
   /**
    * How calls of one key share its per-minute limit; `false` sends without a queue. Clients of one key in one process
-   * share one limit, with the options of the first. Default: learn the limit, 16 at once.
+   * share one limit, with the options of the first. Default: learn the limit, adapt the concurrency.
    */
   readonly rateLimit?: RateLimitOptions | false | undefined;
   /**

@@ -9,7 +9,7 @@ export interface Patience {
   readonly signal: AbortSignal | undefined;
   /** Milliseconds for the whole call; Infinity for no deadline. */
   readonly deadlineMs: number;
-  /** Epoch milliseconds at which they have passed. */
+  /** Time of `SteadyTime` at which they have passed. */
   readonly deadlineAt: number;
 }
 

@@ -39,23 +39,26 @@ type Send = (caller: Caller) => Promise<Answer>;
  * - `send` last: authentication, transport, timeout and parsing are one attempt.
  */
 export function createPipeline({ settings, events, timers, keys, states, quota, userAgent }: Parts): Send {
-  const { baseUrl, clock, random, maxRetryAfterMs } = settings;
+  const { baseUrl, clock, time, random, maxRetryAfterMs, retryAfterUnit } = settings;
   const now = () => clock.now();
-  const askQuota = (request: KeyedRequest) => coalesced(question(quota, request, now()));
+  const askQuota = (request: KeyedRequest) =>
+    coalesced(question(quota, request, { nowMs: time.now(), askedFor: 'refresh' }));
+  const askLimit = (request: KeyedRequest) =>
+    coalesced(question(quota, request, { nowMs: time.now(), askedFor: 'limit' }));
   const refreshQuota = quotaRefresher({ states, askQuota });
 
   const limit = settings.rateLimit
-    ? rateLimit({ clock, states, events })
-    : waitAlone({ clock, random, states, events, maxRetryAfterMs });
+    ? rateLimit({ time, states, events, askLimit })
+    : waitAlone({ clock, time, random, states, events, maxRetryAfterMs, retryAfterUnit });
   const attempt = explainRefusal({ states, quota })(send({ settings, timers, events, states, userAgent }));
-  const persistent = retry({ clock, random, states, events, maxRetryAfterMs })(limit(attempt));
+  const persistent = retry({ clock, time, random, states, events, maxRetryAfterMs })(limit(attempt));
 
   const { quotaGuard: guard, cache: keep } = settings;
   const reserve = guard?.reserve ?? 0;
-  const paced = settings.pace ? pace({ clock, states, events, reserve, refreshQuota })(persistent) : persistent;
+  const paced = settings.pace ? pace({ clock, time, states, events, reserve, refreshQuota })(persistent) : persistent;
   const guarded = guard ? quotaGuard({ ...guard, states, refreshQuota })(paced) : paced;
   const cached = keep ? cache({ ...keep, baseUrl, timers, events, states, refreshQuota, now })(guarded) : guarded;
-  const coalesced = coalesce({ timers, now })(useKey(keys)(cached));
+  const coalesced = coalesce({ timers, now: () => time.now() })(useKey(keys)(cached));
   return coalesced;
 }
 
@@ -63,10 +66,14 @@ export function createPipeline({ settings, events, timers, keys, states, quota, 
  * A question of the client's own about the quota goes the way of every call, and lasts as long as the call that needs
  * the answer. It is tried once: what it would tell is worth less than the call itself.
  */
-function question(endpoint: Endpoint, { settings, signal, deadlineAt }: KeyedRequest, nowMs: number): Caller {
+function question(
+  endpoint: Endpoint,
+  { settings, signal, deadlineAt }: KeyedRequest,
+  { nowMs, askedFor }: { readonly nowMs: number; readonly askedFor: 'refresh' | 'limit' },
+): Caller {
   return {
-    endpoint: { ...endpoint, askedFor: 'refresh' },
-    settings: { ...settings, maxRetries: 0, useReserve: false, maxAgeMs: undefined },
+    endpoint: { ...endpoint, askedFor },
+    settings: { ...settings, maxRetries: 0, useReserve: false, maxAgeMs: undefined, priority: 'high' },
     signal: signal.toSignal(),
     deadlineAt: deadlineAt(),
     deadlineMs: deadlineAt() - nowMs,

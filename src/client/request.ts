@@ -1,6 +1,7 @@
 import type { Attempt } from './api-call.ts';
 import type { Cancellation } from './cancellation.ts';
 import type { ApiKey } from './keys/api-key.ts';
+import type { Permit } from './limits/permit.ts';
 import type { ResponseHeaders } from './transport/transport.ts';
 
 /** The endpoint of a call: an operation of the contract, or a path given to `get`. */
@@ -12,7 +13,7 @@ export interface Endpoint {
   /** Whether an answered request counts toward the monthly quota, as far as the contract says. */
   readonly consumesQuota: boolean;
   /** Why the client itself asks, not its program. */
-  readonly askedFor?: 'refusal' | 'refresh';
+  readonly askedFor?: 'refusal' | 'refresh' | 'limit';
   /** Checks a success body; throws its list of issues. */
   readonly parse: (body: unknown) => ParsedEnvelope;
 }
@@ -28,6 +29,8 @@ export interface CallSettings {
   readonly maxRetries: number;
   readonly onLimit: 'wait' | 'throw';
   readonly useReserve: boolean;
+  /** High-priority calls go before the others of their key. */
+  readonly priority: 'high' | 'normal';
   /** Longest age of a kept answer in milliseconds; `undefined`: as the client's `cache` says. */
   readonly maxAgeMs: number | undefined;
 }
@@ -38,7 +41,7 @@ export interface ApiRequest {
   readonly settings: CallSettings;
   /** Aborts when nobody waits for the answer any more. */
   readonly signal: Cancellation;
-  /** Epoch milliseconds after which no caller waits any more; Infinity for none. A later caller can move it. */
+  /** Time of `SteadyTime` after which no caller waits any more; Infinity for none. A later caller can move it. */
   readonly deadlineAt: () => number;
   readonly log: AttemptLog;
 }
@@ -63,11 +66,13 @@ export type Handler<Request = KeyedRequest> = (request: Request) => Promise<ApiR
 /** Collects the attempts of a call, and the waiting before each. */
 export class AttemptLog {
   readonly attempts: Attempt[] = [];
+  /** The permit of the last attempt: a call that is sent again keeps its place in the queue. */
+  permit: Permit | undefined;
   #waitedMs = 0;
   #reason: Attempt['reason'] = 'first';
   #slotAt: (() => number) | undefined;
 
-  /** Epoch milliseconds of the slot that the call waits for now, as far as is known; 0 when it waits for none. */
+  /** Time of `SteadyTime` of the slot that the call waits for now, as far as is known; 0 when it waits for none. */
   get slotAt(): number {
     return this.#slotAt?.() ?? 0;
   }

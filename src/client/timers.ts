@@ -2,7 +2,7 @@
 import { setImmediate } from 'node:timers';
 import type { Clock } from './clock.ts';
 import { Heap } from './limits/heap.ts';
-import { SteadyTime } from './limits/steady-time.ts';
+import { type SteadyTime, steadyTime } from './steady-time.ts';
 
 /** Without a reason of ours, every stop would cost an exception with its stack: a tenth of a call. */
 const STOPPED = 'stopped';
@@ -34,7 +34,7 @@ export class Timers {
 
   constructor(clock: Clock) {
     this.#clock = clock;
-    this.#time = new SteadyTime(clock);
+    this.#time = steadyTime(clock);
   }
 
   /** Calls `fire` once, `ms` milliseconds from now. Returns what takes that back. */

@@ -22,6 +22,7 @@ const CALL_OPTION_NAMES = [
   'onLimit',
   'maxAgeMs',
   'useReserve',
+  'priority',
   'schema',
 ];
 
@@ -33,7 +34,16 @@ interface CallerSettings extends CallSettings {
 /** The settings of one call: its own options over the client's. @throws ConfigError */
 export function resolveCall(options: CallOptions, client: ClientSettings): CallerSettings {
   requireKnownNames(options, CALL_OPTION_NAMES, 'call options');
-  const { signal, timeoutMs, deadlineMs, maxRetries, onLimit, maxAgeMs, useReserve = false } = options;
+  const {
+    signal,
+    timeoutMs,
+    deadlineMs,
+    maxRetries,
+    onLimit,
+    maxAgeMs,
+    useReserve = false,
+    priority = 'normal',
+  } = options;
   if (signal !== undefined && !(signal instanceof AbortSignal)) refuse('signal', signal, 'an AbortSignal');
   requireSchema('schema' in options ? options.schema : undefined);
   if (maxAgeMs !== undefined && client.cache === undefined) {
@@ -47,6 +57,7 @@ export function resolveCall(options: CallOptions, client: ClientSettings): Calle
     onLimit: onLimit === undefined ? client.onLimit : requireOneOf('onLimit', onLimit, ['wait', 'throw']),
     maxAgeMs: maxAgeMs === undefined ? undefined : requireMs('maxAgeMs', maxAgeMs),
     useReserve: requireBoolean('useReserve', useReserve),
+    priority: requireOneOf('priority', priority, ['high', 'normal']),
   };
 }
 

@@ -4,6 +4,7 @@ import type { Logger } from '../events.ts';
 import type { LimitStore } from '../limits/shared/limit-store.ts';
 import type { AuthForm, FxRatesOptions, QuotaGuardOptions, RateLimitOptions } from '../options.ts';
 import type { CallSettings } from '../request.ts';
+import { type SteadyTime, steadyTime } from '../steady-time.ts';
 import { fetchTransport } from '../transport/fetch-transport.ts';
 import type { Transport } from '../transport/transport.ts';
 import { undiciTransport } from '../transport/undici-transport.ts';
@@ -25,7 +26,7 @@ import { type CacheSettings, resolveCache, resolveQuotaGuard } from './quota-set
 /** With its defaults. */
 export type RateLimitSettings = Required<Omit<RateLimitOptions, 'store'>> & Pick<RateLimitOptions, 'store'>;
 
-export interface ClientSettings extends Omit<CallSettings, 'useReserve' | 'maxAgeMs'> {
+export interface ClientSettings extends Omit<CallSettings, 'useReserve' | 'maxAgeMs' | 'priority'> {
   readonly baseUrl: string;
   readonly auth: AuthForm;
   readonly deadlineMs: number;
@@ -38,6 +39,8 @@ export interface ClientSettings extends Omit<CallSettings, 'useReserve' | 'maxAg
   readonly transport: Transport;
   readonly maxResponseBytes: number;
   readonly clock: Clock;
+  /** Measures all durations, on `clock`. */
+  readonly time: SteadyTime;
   readonly random: () => number;
 }
 
@@ -101,6 +104,7 @@ export function resolveOptions(options: FxRatesOptions): ClientSettings {
   if (options.logger !== undefined) requireLogger(options.logger);
   const given = { baseUrl: process.env['FXRATES_BASE_URL'], ...DEFAULTS, ...definedOf(options) };
   const allowInsecureHttp = requireBoolean('allowInsecureHttp', given.allowInsecureHttp);
+  const clock = requireClock(given.clock);
   return {
     baseUrl: checkBaseUrl(given.baseUrl, { allowInsecureHttp }),
     auth: requireOneOf('auth', given.auth, ['bearer', 'header', 'query']),
@@ -116,7 +120,8 @@ export function resolveOptions(options: FxRatesOptions): ClientSettings {
     pace: requireBoolean('pace', given.pace),
     transport: resolveTransport(options),
     maxResponseBytes: requireCount('maxResponseBytes', given.maxResponseBytes, { from: 1 }),
-    clock: requireClock(given.clock),
+    clock,
+    time: steadyTime(clock),
     random: requireFunction('random', given.random),
   };
 }
@@ -137,15 +142,20 @@ function definedOf<Options extends object>(
 function resolveRateLimit(value: RateLimitOptions | false): RateLimitSettings | false {
   if (value === false) return false;
   requireKnownNames(value, RATE_LIMIT_NAMES, 'rateLimit');
-  const { perMinute = 'learn', maxConcurrent = 16, probe = true, store } = value;
+  const { perMinute = 'learn', maxConcurrent = 'adapt', probe = true, store } = value;
   const isCount = typeof perMinute === 'number' && Number.isSafeInteger(perMinute) && perMinute >= 1;
   if (perMinute !== 'learn' && !isCount) refuse('rateLimit.perMinute', perMinute, "a whole number from 1, or 'learn'");
   return {
     perMinute,
-    maxConcurrent: requireCount('rateLimit.maxConcurrent', maxConcurrent, { from: 1 }),
+    maxConcurrent: maxConcurrent === 'adapt' ? maxConcurrent : requireMaxConcurrent(maxConcurrent),
     probe: requireBoolean('rateLimit.probe', probe),
     store: requireLimitStore(store),
   };
+}
+
+function requireMaxConcurrent(value: number): number {
+  const isCount = Number.isSafeInteger(value) && value >= 1;
+  return isCount ? value : refuse('rateLimit.maxConcurrent', value, "a whole number from 1, or 'adapt'");
 }
 
 function requireLimitStore(store: LimitStore | undefined): LimitStore | undefined {

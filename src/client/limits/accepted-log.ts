@@ -1,87 +1,124 @@
-/** A call that the server accepted, or may have accepted. */
-interface Accepted {
+/** Every limit of the service is per minute (SERVICE.md, Limits). */
+export const WINDOW_MS = 60_000;
+
+/** From this many entries on, answers of one slice of time share an entry: an unlimited key must not fill the memory. */
+const MERGE_FROM = 2_000;
+const SLICE_MS = 25;
+
+/** Requests that the server accepted, or may have accepted. */
+interface Entry {
   readonly sentAt: number;
   readonly answeredAt: number;
 }
 
 /**
- * The accepted calls of the last `keepMs`, in the order of their answers. A call leaves `keepMs` after its answer, not
- * after its sending: by then the server, which counted it somewhere in between, has certainly forgotten it.
+ * The accepted requests of the last minute, in the order of their answers. An entry expires one minute after its answer,
+ * not after its sending: the server counted it somewhere in between, so by then its slot is free again.
+ *
+ * The one part of the limiter's state that is changed in place: a copy per answer would cost more than the call.
  */
 export class AcceptedLog {
-  readonly #keepMs: number;
-  /** Side by side as numbers: as objects, the calls of a busy minute would be most of what the client keeps. */
+  /** Numbers side by side: as objects, the entries of a busy minute would be most of the client's memory. */
   #sentAt: number[] = [];
   #answeredAt: number[] = [];
-  /** Place of the oldest. */
+  /** Requests up to and including the entry, expired ones too. */
+  #total: number[] = [];
+  #expired = 0;
+  /** Index of the oldest entry. */
   #head = 0;
 
-  /** `saved`: of each call, the milliseconds since the answer before it, and its round trip. */
-  constructor(keepMs: number, saved: readonly number[] = []) {
-    this.#keepMs = keepMs;
+  /** `saved`: for each entry the milliseconds since the answer before it, its round trip, and its number of requests. */
+  constructor(saved: readonly number[] = []) {
     let answeredAt = 0;
-    for (let place = 0; place < saved.length; place += 2) {
+    for (let place = 0; place < saved.length; place += 3) {
       answeredAt += saved[place] ?? 0;
-      this.add(answeredAt - (saved[place + 1] ?? 0), answeredAt);
+      this.#push(answeredAt - (saved[place + 1] ?? 0), answeredAt, saved[place + 2] ?? 1);
     }
   }
 
-  /** Differences are short to write: a thousand calls take some 6 kB. */
-  save(): number[] {
+  /** Differences are short to write: a thousand requests take about 8 kB. */
+  toJSON(): number[] {
     const saved: number[] = [];
     let last = 0;
     for (let place = this.#head; place < this.#answeredAt.length; place += 1) {
-      const { sentAt, answeredAt } = this.#at(place) as Accepted; // within the bounds
-      saved.push(answeredAt - last, answeredAt - sentAt);
+      const answeredAt = this.#answeredAt[place] ?? 0;
+      saved.push(
+        answeredAt - last,
+        answeredAt - (this.#sentAt[place] ?? 0),
+        this.#totalAt(place) - this.#totalAt(place - 1),
+      );
       last = answeredAt;
     }
     return saved;
   }
 
   get size(): number {
-    return this.#answeredAt.length - this.#head;
+    return this.#totalAt(this.#total.length - 1) - this.#expired;
   }
 
-  get oldest(): Accepted | undefined {
-    return this.#at(this.#head);
+  get oldest(): Entry | undefined {
+    const sentAt = this.#sentAt[this.#head];
+    const answeredAt = this.#answeredAt[this.#head];
+    return sentAt === undefined || answeredAt === undefined ? undefined : { sentAt, answeredAt };
   }
 
   add(sentAt: number, answeredAt: number): void {
-    this.#sentAt.push(sentAt);
-    this.#answeredAt.push(answeredAt);
+    const last = this.#answeredAt.length - 1;
+    const isFull = last + 1 - this.#head >= MERGE_FROM;
+    if (!isFull || Math.floor((this.#answeredAt[last] ?? 0) / SLICE_MS) !== Math.floor(answeredAt / SLICE_MS)) {
+      this.#push(sentAt, answeredAt, 1);
+      return;
+    }
+    this.#sentAt[last] = Math.min(this.#sentAt[last] ?? sentAt, sentAt);
+    this.#answeredAt[last] = answeredAt;
+    this.#total[last] = this.#totalAt(last) + 1;
   }
 
-  /** Forgets what is older than `keepMs`. Amortised O(1): every call is added once and dropped once. */
+  /** Drops expired entries. Amortised O(1): every entry is added once and dropped once. */
   expire(now: number): void {
     const head = this.#head;
-    while ((this.leavesAt(0) ?? Number.POSITIVE_INFINITY) <= now) this.#head += 1;
-    if (this.#head === head || this.#head * 2 < this.#answeredAt.length) return;
+    while ((this.#answeredAt[this.#head] ?? Number.POSITIVE_INFINITY) + WINDOW_MS <= now) this.#head += 1;
+    if (this.#head === head) return;
+    this.#expired = this.#totalAt(this.#head - 1);
+    if (this.#head * 2 < this.#answeredAt.length) return;
     this.#sentAt = this.#sentAt.slice(this.#head);
     this.#answeredAt = this.#answeredAt.slice(this.#head);
+    this.#total = this.#total.slice(this.#head);
     this.#head = 0;
   }
 
-  /** When the entry at `place` (0 = the oldest) leaves; `undefined` if there are not so many. */
-  leavesAt(place: number): number | undefined {
-    const answeredAt = this.#answeredAt[this.#head + place];
-    return answeredAt === undefined ? undefined : answeredAt + this.#keepMs;
+  /** When the request at `place` (0 is the oldest) expires; `undefined` if the log has fewer. */
+  expiresAt(place: number): number | undefined {
+    const index = this.#firstIndex((entry) => this.#totalAt(entry) - this.#expired > place);
+    const answeredAt = this.#answeredAt[index];
+    return answeredAt === undefined ? undefined : answeredAt + WINDOW_MS;
   }
 
   /** How many were answered at or after `since`. O(log n). */
   answeredSince(since: number): number {
+    const index = this.#firstIndex((entry) => (this.#answeredAt[entry] ?? 0) >= since);
+    return this.size - (this.#totalAt(index - 1) - this.#expired);
+  }
+
+  #push(sentAt: number, answeredAt: number, requests: number): void {
+    this.#total.push(this.#totalAt(this.#total.length - 1) + requests);
+    this.#sentAt.push(sentAt);
+    this.#answeredAt.push(answeredAt);
+  }
+
+  #totalAt(index: number): number {
+    return this.#total[index] ?? this.#expired;
+  }
+
+  /** The first entry with a property that all later ones have too. */
+  #firstIndex(hasProperty: (index: number) => boolean): number {
     let low = this.#head;
     let high = this.#answeredAt.length;
     while (low < high) {
       const middle = (low + high) >> 1;
-      if ((this.#answeredAt[middle] ?? Number.POSITIVE_INFINITY) < since) low = middle + 1;
-      else high = middle;
+      if (hasProperty(middle)) high = middle;
+      else low = middle + 1;
     }
-    return this.#answeredAt.length - low;
-  }
-
-  #at(place: number): Accepted | undefined {
-    const sentAt = this.#sentAt[place];
-    const answeredAt = this.#answeredAt[place];
-    return sentAt === undefined || answeredAt === undefined ? undefined : { sentAt, answeredAt };
+    return low;
   }
 }

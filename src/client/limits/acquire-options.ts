@@ -4,12 +4,12 @@ import type { Permit } from './permit.ts';
 /** How a call waits for its slot. */
 export interface AcquireOptions {
   readonly signal?: CancelSignal | undefined;
-  /** Milliseconds since the Unix epoch; a function is asked again when the time has come. Default: none. */
+  /** Milliseconds of the limiter's clock; a function is asked again when the time has come. Default: none. */
   readonly deadlineAt?: number | (() => number) | undefined;
   /** High-priority calls go before all others. Default: `'low'`. */
   readonly priority?: 'high' | 'low' | undefined;
-  /** False: be refused (reason `'policy'`) rather than wait for the limit. Default: true. */
+  /** False: be rejected (reason `'policy'`) instead of waiting for the limit. Default: true. */
   readonly wait?: boolean | undefined;
-  /** The permit of the refused attempt: the call keeps its place, at the head of the line. */
+  /** The permit of the attempt before: the call keeps its place, at the head of the queue. */
   readonly retryOf?: Permit | undefined;
 }

@@ -1,16 +1,16 @@
-/** An entry in a heap, and where it stands; -1 when it has left. */
-export interface Seat<Entry> {
+/** An entry of a heap and its index; -1 after its removal. */
+export interface HeapNode<Entry> {
   readonly entry: Entry;
-  place: number;
+  index: number;
 }
 
 /**
- * A binary heap whose entries can be removed from the middle: push, pop and remove take O(log n), peek O(1). The places
- * stand in the seats and not in a Map, where every timeout of every call would come and go: V8 keeps what a Map has
- * outgrown until the next full collection, with all that stood there.
+ * A binary heap whose entries can be removed from the middle: push, pop and remove take O(log n), peek O(1). The index is
+ * a field of the node and not in a Map: V8 keeps what a Map has outgrown until the next full collection, with every
+ * timeout of every call that was in it.
  */
 export class Heap<Entry> {
-  readonly #seats: Seat<Entry>[] = [];
+  readonly #nodes: HeapNode<Entry>[] = [];
   readonly #isBefore: (a: Entry, b: Entry) => boolean;
 
   constructor(isBefore: (a: Entry, b: Entry) => boolean) {
@@ -18,68 +18,68 @@ export class Heap<Entry> {
   }
 
   get size(): number {
-    return this.#seats.length;
+    return this.#nodes.length;
   }
 
   peek(): Entry | undefined {
-    return this.#seats[0]?.entry;
+    return this.#nodes[0]?.entry;
   }
 
   /** Returns what `remove` wants. */
-  push(entry: Entry): Seat<Entry> {
-    const seat = { entry, place: this.#seats.length };
-    this.#seats.push(seat);
-    this.#rise(seat);
-    return seat;
+  push(entry: Entry): HeapNode<Entry> {
+    const node = { entry, index: this.#nodes.length };
+    this.#nodes.push(node);
+    this.#rise(node);
+    return node;
   }
 
   pop(): Entry | undefined {
-    const first = this.#seats[0];
+    const first = this.#nodes[0];
     if (first !== undefined) this.remove(first);
     return first?.entry;
   }
 
   /** Returns whether the entry was still there. */
-  remove(seat: Seat<Entry>): boolean {
-    const { place } = seat;
-    if (place < 0) return false;
-    seat.place = -1;
-    const last = this.#seats.pop();
-    if (last === undefined || last === seat) return true;
-    this.#put(last, place);
+  remove(node: HeapNode<Entry>): boolean {
+    const { index } = node;
+    if (index < 0) return false;
+    node.index = -1;
+    const last = this.#nodes.pop();
+    if (last === undefined || last === node) return true;
+    this.#put(last, index);
     this.#rise(last);
     this.#sink(last);
     return true;
   }
 
-  #put(seat: Seat<Entry>, place: number): void {
-    this.#seats[place] = seat;
-    seat.place = place;
+  #put(node: HeapNode<Entry>, index: number): void {
+    this.#nodes[index] = node;
+    node.index = index;
   }
 
-  #rise(seat: Seat<Entry>): void {
-    while (seat.place > 0) {
-      const { place } = seat;
-      const parent = this.#seats[(place - 1) >> 1];
-      if (parent === undefined || !this.#isBefore(seat.entry, parent.entry)) return;
-      this.#put(seat, parent.place);
-      this.#put(parent, place);
+  #rise(node: HeapNode<Entry>): void {
+    while (node.index > 0) {
+      const { index } = node;
+      const parent = this.#nodes[(index - 1) >> 1];
+      if (parent === undefined || !this.#isBefore(node.entry, parent.entry)) return;
+      this.#put(node, parent.index);
+      this.#put(parent, index);
     }
   }
 
-  #sink(seat: Seat<Entry>): void {
+  #sink(node: HeapNode<Entry>): void {
     for (;;) {
-      const { place } = seat;
-      const child = this.#firstChild(place);
-      if (child === undefined || !this.#isBefore(child.entry, seat.entry)) return;
-      this.#put(seat, child.place);
-      this.#put(child, place);
+      const { index } = node;
+      const child = this.#firstChild(index);
+      if (child === undefined || !this.#isBefore(child.entry, node.entry)) return;
+      this.#put(node, child.index);
+      this.#put(child, index);
     }
   }
 
-  #firstChild(place: number): Seat<Entry> | undefined {
-    const left = this.#seats[2 * place + 1];
-    const right = this.#seats[2 * place + 2];
+  #firstChild(index: number): HeapNode<Entry> | undefined {
+    const left = this.#nodes[2 * index + 1];
+    const right = this.#nodes[2 * index + 2];
     if (left === undefined || right === undefined) return left;
     return this.#isBefore(left.entry, right.entry) ? left : right;
   }

@@ -1,4 +1,4 @@
-import type { RetryAfterReading } from './retry-after-reader.ts';
+import type { RetryAfterReading } from './transitions.ts';
 
 /** The headers of an answer that tell the limiter something; leave out what is absent. */
 export interface AnswerHeaders {
@@ -9,10 +9,18 @@ export interface RefusalAnswerHeaders extends AnswerHeaders {
   readonly retryAfter?: string | null | undefined;
 }
 
+/** How a request failed that the service did not answer properly. */
+export interface FailureDetails extends RefusalAnswerHeaders {
+  /** Whether the service may have counted the request. */
+  readonly mayHaveCounted: boolean;
+  readonly error: unknown;
+}
+
 /** Where a permit's report goes. */
 export interface Reports {
   ok(permit: Permit, headers: AnswerHeaders): void;
   limited(permit: Permit, headers: RefusalAnswerHeaders): RetryAfterReading;
+  failed(permit: Permit, details: FailureDetails): void;
   lost(permit: Permit): void;
   unused(permit: Permit): void;
 }
@@ -22,7 +30,7 @@ export class Permit {
   /** The limiter's own time, not for display: compare it with nothing but the limiter's. */
   readonly sentAt: number;
   readonly probe: boolean;
-  /** The call's place in the line: a refused call comes back with it. */
+  /** The call's place in the queue: a call that comes back passes it as `AcquireOptions.ticket`. */
   readonly ticket: number;
   readonly #reports: Reports;
   #isOpen = true;
@@ -34,7 +42,7 @@ export class Permit {
     this.ticket = ticket;
   }
 
-  /** The server answered, with anything but a refusal for the rate. */
+  /** The server answered, with anything but a refusal for the rate or a failure. */
   ok(headers: AnswerHeaders = {}): void {
     if (this.#close()) this.#reports.ok(this, headers);
   }
@@ -44,7 +52,12 @@ export class Permit {
     return this.#close() ? this.#reports.limited(this, headers) : undefined;
   }
 
-  /** No answer came: connection lost, timed out, aborted in flight. The server may have counted the request. */
+  /** The service failed: a 5xx, a timeout, a broken or refused connection. */
+  failed(details: FailureDetails): void {
+    if (this.#close()) this.#reports.failed(this, details);
+  }
+
+  /** The caller left before an answer came. The server may have counted the request. */
   lost(): void {
     if (this.#close()) this.#reports.lost(this);
   }

@@ -2,7 +2,7 @@ import { parseHttpDate } from './http-date.ts';
 
 export type RetryAfterUnit = 'seconds' | 'milliseconds';
 
-/** A Retry-After as it was written. Only a plain integer leaves its unit open: the service documents just "a number". */
+/** A Retry-After as it was written. Only an integer leaves its unit open: the service documents just "a number". */
 export type RetryAfter =
   | { readonly form: 'integer'; readonly value: number }
   | { readonly form: 'wait'; readonly ms: number }
@@ -30,15 +30,27 @@ export function parseRetryAfter(text: string | undefined): RetryAfter | undefine
 
 /**
  * Milliseconds to wait from the answer on; `undefined` without a usable value. A moment is counted from the answer's
- * own `Date` header: the local clock may be wrong, the server's is the one that matters.
+ * own `Date` header: the local clock may be wrong. Without that header, `serverNowMs` is the best estimate. A wait of 0
+ * says nothing: the server has just refused a request.
  */
 export function retryAfterMs(
   retryAfter: RetryAfter | undefined,
-  { unit, date }: { readonly unit: RetryAfterUnit; readonly date: string | undefined },
+  { unit, date, serverNowMs }: ReadingOptions,
 ): number | undefined {
-  if (retryAfter === undefined) return undefined;
+  const waitMs = retryAfter && waitOf(retryAfter, unit, parseHttpDate(date) ?? serverNowMs);
+  return waitMs !== undefined && waitMs > 0 ? waitMs : undefined;
+}
+
+interface ReadingOptions {
+  readonly unit: RetryAfterUnit;
+  /** The `Date` header of the same response. */
+  readonly date: string | undefined;
+  /** Milliseconds since the Unix epoch. */
+  readonly serverNowMs: number;
+}
+
+function waitOf(retryAfter: RetryAfter, unit: RetryAfterUnit, serverNowMs: number): number {
   if (retryAfter.form === 'wait') return retryAfter.ms;
   if (retryAfter.form === 'integer') return retryAfter.value * (unit === 'seconds' ? 1000 : 1);
-  const serverNow = parseHttpDate(date);
-  return serverNow === undefined || retryAfter.epochMs <= serverNow ? undefined : retryAfter.epochMs - serverNow;
+  return retryAfter.epochMs - serverNowMs;
 }

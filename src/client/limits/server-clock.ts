@@ -1,42 +1,44 @@
-import type { SavedBeliefs } from './saved-limit.ts';
+import { WINDOW_MS } from './accepted-log.ts';
+import type { LimiterState } from './limiter-state.ts';
+
+/**
+ * How far the server's clock is ahead of ours, as an interval that every `Date` header narrows: the server wrote its
+ * time after the request was sent and before the response arrived.
+ */
+export type ServerAhead = Readonly<LimiterState['serverAhead']>;
 
 /** `Date` headers are whole seconds, rounded down. */
 const DATE_STEP_MS = 1_000;
 
-const UNKNOWN = { atLeast: Number.NEGATIVE_INFINITY, atMost: Number.POSITIVE_INFINITY };
+export const UNKNOWN_SERVER_CLOCK: ServerAhead = {
+  atLeast: Number.NEGATIVE_INFINITY,
+  atMost: Number.POSITIVE_INFINITY,
+};
 
-/**
- * How far the server's clock is ahead of ours, as an interval that every `Date` header narrows: the server wrote its
- * time after we sent the request and before we had the answer.
- */
-export class ServerClock {
-  #aheadAtLeast: number;
-  #aheadAtMost: number;
+/** `serverDate`: the `Date` header in milliseconds since the Unix epoch. */
+export function observeServerDate(ahead: ServerAhead, serverDate: number, { sentAt, now }: Times): ServerAhead {
+  const newest = { atLeast: serverDate - now, atMost: serverDate + DATE_STEP_MS - sentAt };
+  const narrowed = {
+    atLeast: Math.max(ahead.atLeast, newest.atLeast),
+    atMost: Math.min(ahead.atMost, newest.atMost),
+  };
+  // An empty interval means that one of the clocks was set: only the newest response still counts.
+  return narrowed.atLeast <= narrowed.atMost ? narrowed : newest;
+}
 
-  constructor({ atLeast, atMost }: SavedBeliefs['serverAhead'] = UNKNOWN) {
-    this.#aheadAtLeast = atLeast;
-    this.#aheadAtMost = atMost;
-  }
+interface Times {
+  readonly sentAt: number;
+  readonly now: number;
+}
 
-  save(): SavedBeliefs['serverAhead'] {
-    return { atLeast: this.#aheadAtLeast, atMost: this.#aheadAtMost };
-  }
+/** The server's time in milliseconds since the Unix epoch, as far as is known. */
+export function serverNow({ atLeast }: ServerAhead, now: number): number {
+  return atLeast === Number.NEGATIVE_INFINITY ? now : now + atLeast;
+}
 
-  observe(serverDate: number, { sentAt, receivedAt }: { readonly sentAt: number; readonly receivedAt: number }): void {
-    const atLeast = serverDate - receivedAt;
-    const atMost = serverDate + DATE_STEP_MS - sentAt;
-    const narrowedLeast = Math.max(this.#aheadAtLeast, atLeast);
-    const narrowedMost = Math.min(this.#aheadAtMost, atMost);
-    // An empty intersection means that one of the clocks was set: only the newest answer still counts.
-    const isConsistent = narrowedLeast <= narrowedMost;
-    this.#aheadAtLeast = isConsistent ? narrowedLeast : atLeast;
-    this.#aheadAtMost = isConsistent ? narrowedMost : atMost;
-  }
-
-  /** Our time at which the server's clock has certainly passed its next full minute; `undefined` before any answer. */
-  nextMinuteAfter(now: number): number | undefined {
-    if (this.#aheadAtLeast === Number.NEGATIVE_INFINITY) return undefined;
-    const minute = (Math.floor((now + this.#aheadAtLeast) / 60_000) + 1) * 60_000;
-    return minute - this.#aheadAtLeast;
-  }
+/** Our time at which the server's clock has certainly passed its next full minute; `undefined` before any `Date`. */
+export function nextServerMinute({ atLeast }: ServerAhead, now: number): number | undefined {
+  if (atLeast === Number.NEGATIVE_INFINITY) return undefined;
+  const minute = (Math.floor((now + atLeast) / WINDOW_MS) + 1) * WINDOW_MS;
+  return minute - atLeast;
 }

@@ -1,33 +1,15 @@
-import type { AcceptedLog } from './accepted-log.ts';
-
-/** Every limit here is "per minute". */
-export const WINDOW_MS = 60_000;
+import { type AcceptedLog, WINDOW_MS } from './accepted-log.ts';
+import type { LimiterState } from './limiter-state.ts';
 
 /**
- * How the server counts, as far as its answers have told.
- * - `log`: a call counts for a minute. Also safe for a window that starts with the first call after the last one ended.
- * - `fixed`: the count starts afresh every minute, at `startsAt` or up to `guardMs` later.
- * - `bucket`: one token per call; `tokens` at the time `at`, refilled at `perMs`, never more than `capacity`.
+ * How the server counts, as far as its answers have shown.
+ * - `log`: a request counts for a minute. Also safe for a window that starts with the first request after the last ended.
+ * - `fixed`: the count starts anew every minute, at `startsAt` or up to `guardMs` later.
+ * - `bucket`: one token per request; `tokens` at the time `at`, refilled at `perMs`, never more than `capacity`.
  */
-export type Window = LogWindow | FixedWindow | BucketWindow;
-
-export interface LogWindow {
-  readonly kind: 'log';
-}
-
-export interface FixedWindow {
-  readonly kind: 'fixed';
-  readonly startsAt: number;
-  readonly guardMs: number;
-}
-
-export interface BucketWindow {
-  readonly kind: 'bucket';
-  readonly perMs: number;
-  readonly capacity: number;
-  readonly tokens: number;
-  readonly at: number;
-}
+export type Window = Readonly<LimiterState['window']>;
+export type BucketWindow = Extract<Window, { kind: 'bucket' }>;
+export type FixedWindow = Extract<Window, { kind: 'fixed' }>;
 
 /** What has been used of a window. */
 export interface Usage {
@@ -37,7 +19,7 @@ export interface Usage {
 }
 
 /** The window as it is at `now`: a fixed one that has ended starts again, a bucket has refilled. */
-export function advance(window: Window, now: number): Window {
+export function advanceWindow(window: Window, now: number): Window {
   if (window.kind === 'fixed' && now >= window.startsAt + WINDOW_MS) {
     const ended = Math.floor((now - window.startsAt) / WINDOW_MS);
     return { ...window, startsAt: window.startsAt + ended * WINDOW_MS };
@@ -49,7 +31,7 @@ export function advance(window: Window, now: number): Window {
   return window;
 }
 
-/** Calls that may be sent at `now`; zero or less for none. The window has been advanced to `now`. */
+/** Requests that may be sent at `now`; zero or less for none. The window has been advanced to `now`. */
 export function freeSlots(window: Window, { log, limit, inFlight }: Usage, now: number): number {
   switch (window.kind) {
     case 'log':
@@ -62,18 +44,18 @@ export function freeSlots(window: Window, { log, limit, inFlight }: Usage, now: 
   }
 }
 
-/** When the call with `ahead` others before it finds a slot, if nothing is sent meanwhile; `undefined`: after an answer. */
+/** When a request with `ahead` others before it finds a slot if nothing is sent meanwhile; `undefined`: after an answer. */
 export function nextSlotAt(window: Window, usage: Usage, now: number, ahead = 0): number | undefined {
   const missing = ahead + 1 - freeSlots(window, usage, now);
   if (missing <= 0) return now;
   const { log, limit } = usage;
   switch (window.kind) {
     case 'log': {
-      // Beyond the calls in the log, the slots are those of calls that are still to be sent: a minute later each.
+      // Beyond the requests in the log, the slots are those of requests that are still to be sent: a minute later each.
       const beyond = missing - 1 - log.size;
-      if (beyond < 0) return log.leavesAt(missing - 1);
-      const leavesAt = log.leavesAt(Math.min(beyond % limit, log.size - 1));
-      return leavesAt === undefined ? undefined : leavesAt + (1 + Math.floor(beyond / limit)) * WINDOW_MS;
+      if (beyond < 0) return log.expiresAt(missing - 1);
+      const expiresAt = log.expiresAt(Math.min(beyond % limit, log.size - 1));
+      return expiresAt === undefined ? undefined : expiresAt + (1 + Math.floor(beyond / limit)) * WINDOW_MS;
     }
     case 'fixed': {
       const opensAt = window.startsAt + window.guardMs;

@@ -96,8 +96,8 @@ function shared(response: ApiResponse, log: AttemptLog, { parse }: Endpoint): An
 }
 
 function flightKey({ endpoint, settings }: Caller): string {
-  const { timeoutMs, maxRetries, onLimit, useReserve, maxAgeMs } = settings;
-  return [endpoint.target, timeoutMs, maxRetries, onLimit, useReserve, maxAgeMs].join(' ');
+  const { timeoutMs, maxRetries, onLimit, useReserve, priority, maxAgeMs } = settings;
+  return [endpoint.target, timeoutMs, maxRetries, onLimit, useReserve, priority, maxAgeMs].join(' ');
 }
 
 function begin({ endpoint, settings }: Caller, next: Handler<ApiRequest>): Flight {

@@ -1,5 +1,9 @@
+import { FxRatesError } from '../errors/fxrates-error.ts';
+import { NetworkError } from '../errors/network-error.ts';
 import type { RateLimitReason } from '../errors/rate-limit-error.ts';
 import { RateLimitError } from '../errors/rate-limit-error.ts';
+import { ServerError } from '../errors/server-error.ts';
+import type { LimitError } from '../limits/limit-error.ts';
 import type { KeyedRequest } from '../request.ts';
 import { type UnitBelief, unitInWords } from '../state/unit-notice.ts';
 
@@ -40,6 +44,17 @@ export function limitedError({ reason, request, nowMs, retryAtMs, unit, refused 
     attempts: request.log.attempts,
     cause: refused,
   });
+}
+
+/** The error of a call that was not sent because the service is down until after the call's deadline. */
+export function unavailableError(
+  { cause }: LimitError,
+  { request, waitMs }: { readonly request: KeyedRequest; readonly waitMs: number },
+): ServerError | NetworkError {
+  const { code, status, headers } = cause instanceof FxRatesError ? cause : {};
+  const message = `The service does not answer properly (${status ?? code ?? 'no response'}); the next attempt is in ${seconds(waitMs)} s, which is too late for this call`;
+  const Unavailable = status === undefined ? NetworkError : ServerError;
+  return new Unavailable(message, { code, status, headers, attempts: request.log.attempts, cause });
 }
 
 function seconds(ms: number): string {

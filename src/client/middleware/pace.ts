@@ -4,9 +4,11 @@ import type { ClientEvents } from '../events.ts';
 import { type RefreshQuota, SHARED_KEY_MS } from '../quota/refresh-quota.ts';
 import type { Handler, KeyedRequest } from '../request.ts';
 import type { KeyStates } from '../state/key-states.ts';
+import type { SteadyTime } from '../steady-time.ts';
 
 interface PaceOptions {
   readonly clock: Clock;
+  readonly time: SteadyTime;
   readonly states: KeyStates;
   readonly events: ClientEvents;
   /** Requests that are not spread: the guard keeps them, and calls with `useReserve` do not wait. */
@@ -28,18 +30,19 @@ export function pace(options: PaceOptions) {
     };
 }
 
-async function takeTurn(request: KeyedRequest, { clock, states, events, reserve }: PaceOptions): Promise<void> {
+async function takeTurn(request: KeyedRequest, { clock, time, states, events, reserve }: PaceOptions): Promise<void> {
   const { key, signal, log } = request;
   const state = states.of(key);
   const { pacer } = state;
   const askedAtMs = clock.now();
   const slotAtMs = pacer.slotAt(reserve);
-  const reason = whyNotWait(request, { slotAtMs, nowMs: askedAtMs });
+  const waitMs = slotAtMs - askedAtMs;
+  const reason = whyNotWait(request, { waitMs, until: time.now() + waitMs });
   if (reason !== undefined) throw tooEarly(request, { reason, slotAtMs, nowMs: askedAtMs });
   const onWait = ({ untilMs, waiting }: { readonly untilMs: number; readonly waiting: number }) =>
     events.wait(state, { reason: 'pace', waitMs: untilMs - clock.now(), until: new Date(untilMs), waiting });
   // A bigger quota may make it an earlier one.
-  log.waits(() => Math.min(slotAtMs, pacer.slotAt(reserve)));
+  log.waits(() => Math.min(slotAtMs, pacer.slotAt(reserve)) - clock.now() + time.now());
   try {
     await pacer.turn({ reserve, signal, onWait });
   } finally {
@@ -47,15 +50,21 @@ async function takeTurn(request: KeyedRequest, { clock, states, events, reserve 
   }
 }
 
+interface Wait {
+  readonly waitMs: number;
+  /** Time of `SteadyTime`. */
+  readonly until: number;
+}
+
 interface Slot {
   readonly slotAtMs: number;
   readonly nowMs: number;
 }
 
-function whyNotWait({ settings, deadlineAt }: KeyedRequest, { slotAtMs, nowMs }: Slot): RateLimitReason | undefined {
-  if (slotAtMs <= nowMs) return undefined;
+function whyNotWait({ settings, deadlineAt }: KeyedRequest, { waitMs, until }: Wait): RateLimitReason | undefined {
+  if (waitMs <= 0) return undefined;
   if (settings.onLimit === 'throw') return 'policy';
-  return slotAtMs > deadlineAt() ? 'deadline' : undefined;
+  return until > deadlineAt() ? 'deadline' : undefined;
 }
 
 function tooEarly(

@@ -1,41 +1,49 @@
-import type { Clock } from '../clock.ts';
+import { AbortError } from '../errors/abort-error.ts';
 import { FxRatesError } from '../errors/fxrates-error.ts';
+import { isCertificateProblem } from '../errors/network-advice.ts';
+import { NetworkError } from '../errors/network-error.ts';
 import { QuotaExhaustedError } from '../errors/quota-exhausted-error.ts';
 import { RateLimitError } from '../errors/rate-limit-error.ts';
+import { TimeoutError } from '../errors/timeout-error.ts';
 import { wasNeverSent } from '../errors/was-never-sent.ts';
 import type { ClientEvents } from '../events.ts';
 import { LimitError } from '../limits/limit-error.ts';
 import type { Permit } from '../limits/permit.ts';
 import type { RateLimiter } from '../limits/rate-limiter.ts';
-import type { RetryAfterReading } from '../limits/retry-after-reader.ts';
+import type { RetryAfterReading } from '../limits/transitions.ts';
 import type { ApiResponse, Handler, KeyedRequest } from '../request.ts';
 import type { KeyState } from '../state/key-state.ts';
 import type { KeyStates } from '../state/key-states.ts';
-import { limitedError } from './limited-error.ts';
+import type { SteadyTime } from '../steady-time.ts';
+import { limitedError, unavailableError } from './limited-error.ts';
 
 interface RateLimitMiddlewareOptions {
-  readonly clock: Clock;
+  readonly time: SteadyTime;
   readonly states: KeyStates;
   readonly events: ClientEvents;
+  /** Asks `quota`, in the queue of the call's key, before the other calls. */
+  readonly askLimit: (request: KeyedRequest) => Promise<unknown>;
 }
 
-/** A 429, the permit it used up, and what its Retry-After asks for. */
+/** A 429, and what its Retry-After asks for. */
 interface Refusal {
-  readonly permit: Permit;
   readonly error: RateLimitError;
   readonly reading: RetryAfterReading | undefined;
 }
 
+/** Answered by what stands before the service: the request was not counted. */
+const NOT_COUNTED_STATUSES: readonly number[] = [502, 503];
+
 /**
  * Sends a call when the limit of its key has room for it. A call that the service refuses all the same (429) goes back
- * to the head of the line; only its own deadline or signal ends that.
+ * to the head of the queue; only its own deadline or signal ends that.
  */
-export function rateLimit({ clock, states, events }: RateLimitMiddlewareOptions) {
+export function rateLimit({ states, ...options }: RateLimitMiddlewareOptions) {
   return (next: Handler): Handler =>
     (request) => {
       const state = states.of(request.key);
       const { limiter } = state;
-      return limiter === undefined ? next(request) : sendQueued(request, { next, state, limiter, clock, events });
+      return limiter === undefined ? next(request) : sendQueued(request, { next, state, limiter, ...options });
     };
 }
 
@@ -46,20 +54,21 @@ interface Queue extends Omit<RateLimitMiddlewareOptions, 'states'> {
 }
 
 async function sendQueued(request: KeyedRequest, queue: Queue): Promise<ApiResponse> {
-  const { state, clock } = queue;
+  const { state, time } = queue;
   const stopIfExhausted = () => request.endpoint.consumesQuota && state.quotaStop.check();
   let refusal: Refusal | undefined;
   for (;;) {
     stopIfExhausted();
     const permit = await admit(request, { refusal, queue });
-    if (request.signal.aborted) permit.unused(); // everybody left in the moment it was granted; `send` says so
+    request.log.permit = permit;
+    if (request.signal.aborted) permit.unused(); // the last caller left in the moment it was granted; `send` says so
     const send = () => {
       stopIfExhausted(); // others may have found that out while this call waited
       return queue.next(request);
     };
     const outcome = await attempt(permit, send, queue);
     if ('rawBody' in outcome) return outcome;
-    if (request.settings.onLimit === 'throw') throw refusedByPolicy(outcome, request, { state, nowMs: clock.now() });
+    if (request.settings.onLimit === 'throw') throw refusedByPolicy(outcome, request, { state, time });
     refusal = outcome;
     request.log.again('rate_limited');
   }
@@ -69,38 +78,39 @@ async function admit(
   request: KeyedRequest,
   { refusal, queue }: { readonly refusal: Refusal | undefined; readonly queue: Queue },
 ): Promise<Permit> {
-  const { state, limiter, clock, events } = queue;
-  const { signal, deadlineAt, settings } = request;
-  const { audience, unitNotice } = state;
-  const askedAt = clock.now();
+  const { state, limiter, time, events, askLimit } = queue;
+  const { signal, deadlineAt, settings, log, endpoint } = request;
+  const { audience, unitNotice, limitQuestion } = state;
+  const askedAt = time.now();
   audience.join(events);
-  request.log.waits(slotOf(limiter, { isFirst: refusal !== undefined }));
+  log.waits(slotOf(limiter, { isFirst: log.permit !== undefined }));
+  if (endpoint.askedFor === undefined) limitQuestion.ask = () => askLimit(request);
   try {
     return await limiter.acquire({
       signal,
       deadlineAt,
+      priority: settings.priority === 'high' ? 'high' : 'low',
       wait: settings.onLimit === 'wait',
-      retryOf: refusal?.permit,
+      retryOf: log.permit,
     });
   } catch (error) {
-    if (!(error instanceof LimitError)) throw error;
-    const { reason, retryAt: retryAtMs } = error;
+    if (!LimitError.is(error)) throw error;
+    const { reason, retryAt } = error;
+    const nowMs = time.toEpoch(time.now());
+    if (reason === 'unavailable') throw unavailableError(error, { request, waitMs: retryAt - nowMs });
     const unit = unitNotice.belief;
-    throw limitedError({ reason, retryAtMs, nowMs: clock.now(), request, unit, refused: refusal?.error });
+    throw limitedError({ reason, retryAtMs: retryAt, nowMs, request, unit, refused: refusal?.error });
   } finally {
     audience.leave(events);
-    request.log.waited(clock.now() - askedAt);
+    log.waited(time.now() - askedAt);
   }
 }
 
-/** When a call that joins the line now will be sent, as far as is known, now and later; `isFirst`: at its head. */
+/** When a call that joins the queue now will be sent, as far as is known, now and later; `isFirst`: at its head. */
 function slotOf(limiter: RateLimiter, { isFirst }: { readonly isFirst: boolean }): () => number {
-  const seenAtMs = isFirst ? 0 : limiter.limits().nextSlotAt;
-  return () => {
-    const { gate, nextSlotAt } = limiter.limits();
-    // Since then those ahead may have left, which makes the slot an earlier one, or the gate may have shut.
-    return Math.max(gate === 'open' ? 0 : gate.until, Math.min(seenAtMs, nextSlotAt));
-  };
+  const seenAt = isFirst ? 0 : limiter.nextSlotAt;
+  // Since then those ahead may have left, which makes the slot an earlier one, or the gate may have closed.
+  return () => Math.max(limiter.closedUntil, Math.min(seenAt, limiter.nextSlotAt));
 }
 
 /** Sends once and reports on the permit, whatever happens. */
@@ -118,7 +128,7 @@ async function attempt(
       const { retryAfterRaw: retryAfter, headers } = error;
       const reading = permit.limited({ retryAfter, date: headers?.get('date') });
       if (reading) state.unitNotice.saw(reading, retryAfter, events);
-      return { permit, error, reading };
+      return { error, reading };
     }
     reportFailure(permit, error);
     throw error;
@@ -127,16 +137,29 @@ async function attempt(
 
 function reportFailure(permit: Permit, error: unknown): void {
   const isLocal = error instanceof QuotaExhaustedError && error.local;
-  if (isLocal || wasNeverSent(error)) permit.unused();
-  else if (error instanceof FxRatesError && error.status !== undefined) permit.ok({ date: error.headers?.get('date') });
-  else permit.lost();
+  if (isLocal || !(error instanceof FxRatesError)) permit.unused();
+  else if (error instanceof AbortError) permit.lost();
+  else if (isOutage(error)) {
+    const { status, headers } = error;
+    const mayHaveCounted = status === undefined ? !wasNeverSent(error) : !NOT_COUNTED_STATUSES.includes(status);
+    const [retryAfter, date] = [headers?.get('retry-after'), headers?.get('date')];
+    permit.failed({ retryAfter, date, mayHaveCounted, error });
+  } else if (error.status !== undefined) permit.ok({ date: error.headers?.get('date') });
+  else permit.unused();
+}
+
+/** Whether an error says that the service does not work at the moment. */
+function isOutage(error: FxRatesError): boolean {
+  if (error instanceof NetworkError) return !isCertificateProblem(error.code);
+  return error instanceof TimeoutError || (error.status ?? 0) >= 500;
 }
 
 function refusedByPolicy(
   { error, reading }: Refusal,
   request: KeyedRequest,
-  { state, nowMs }: { readonly state: KeyState; readonly nowMs: number },
+  { state, time }: { readonly state: KeyState; readonly time: SteadyTime },
 ): RateLimitError {
+  const nowMs = time.toEpoch(time.now());
   const retryAtMs = reading?.waitMs === undefined ? undefined : nowMs + reading.waitMs;
   const unit = state.unitNotice.belief;
   return limitedError({ reason: 'policy', retryAtMs, nowMs, request, unit, refused: error });

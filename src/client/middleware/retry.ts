@@ -7,15 +7,18 @@ import { RequestError } from '../errors/request-error.ts';
 import { ServerError } from '../errors/server-error.ts';
 import { TimeoutError } from '../errors/timeout-error.ts';
 import type { ClientEvents } from '../events.ts';
-import { parseRetryAfter, retryAfterMs } from '../limits/retry-after.ts';
+import { parseRetryAfter, type RetryAfterUnit, retryAfterMs } from '../limits/retry-after.ts';
 import type { ApiResponse, Handler, KeyedRequest } from '../request.ts';
+import type { KeyState } from '../state/key-state.ts';
 import type { KeyStates } from '../state/key-states.ts';
+import type { SteadyTime } from '../steady-time.ts';
 import { settle } from './settle.ts';
 
 const RETRYABLE_STATUSES: readonly (number | undefined)[] = [408, 500, 502, 503, 504];
 
 interface RetryOptions {
   readonly clock: Clock;
+  readonly time: SteadyTime;
   readonly random: () => number;
   readonly states: KeyStates;
   readonly events: ClientEvents;
@@ -48,8 +51,9 @@ async function sendPersistently(request: KeyedRequest, sender: Sender): Promise<
       return outcome;
     }
     const { error } = outcome;
-    const waitMs = waitBeforeRetry(error, request, { retries, ...sender });
-    if (waitMs === undefined || !retryBudget.take()) throw error;
+    const waitMs = waitBeforeRetry(error, request, { retries, state, ...sender });
+    // While the service is down, its probes are few, and each is a retry.
+    if (waitMs === undefined || !(state.limiter?.isServiceDown || retryBudget.take())) throw error;
     const until = new Date(clock.now() + waitMs);
     events.retry(state, { request, error: error as RetryableError, waitMs, until, retry: retries + 1 });
     await abortable(clock.sleep(waitMs, request.signal.toSignal()), request.signal);
@@ -58,16 +62,21 @@ async function sendPersistently(request: KeyedRequest, sender: Sender): Promise<
   }
 }
 
+interface Retry extends RetryOptions {
+  readonly retries: number;
+  readonly state: KeyState;
+}
+
 /** Milliseconds to wait before the request is sent again; `undefined` when it is not. */
 function waitBeforeRetry(
   error: unknown,
   { settings, signal, deadlineAt }: KeyedRequest,
-  { retries, clock, random, maxRetryAfterMs }: RetryOptions & { readonly retries: number },
+  { retries, state, clock, time, random, maxRetryAfterMs }: Retry,
 ): number | undefined {
   if (!isRetryable(error) || retries >= settings.maxRetries || signal.aborted) return undefined;
-  const hintMs = hintOf(error);
+  const hintMs = hintOf(error, { unit: state.limiter?.retryAfterUnit ?? 'seconds', serverNowMs: clock.now() });
   const waitMs = Math.max(hintMs, backoffMs(retries, random));
-  const isTooLong = hintMs > maxRetryAfterMs || clock.now() + waitMs >= deadlineAt();
+  const isTooLong = hintMs > maxRetryAfterMs || time.now() + waitMs >= deadlineAt();
   return isTooLong ? undefined : waitMs;
 }
 
@@ -80,7 +89,10 @@ function isRetryable(error: unknown): error is RetryableError {
 }
 
 /** Milliseconds that a 503 asks to wait (RFC 9110 §10.2.3: seconds or a date); 0 when it does not say. */
-function hintOf({ headers }: RetryableError): number {
+function hintOf(
+  { headers }: RetryableError,
+  reading: { readonly unit: RetryAfterUnit; readonly serverNowMs: number },
+): number {
   const date = headers?.get('date') ?? undefined;
-  return retryAfterMs(parseRetryAfter(headers?.get('retry-after') ?? undefined), { unit: 'seconds', date }) ?? 0;
+  return retryAfterMs(parseRetryAfter(headers?.get('retry-after') ?? undefined), { ...reading, date }) ?? 0;
 }

@@ -31,7 +31,7 @@ interface Start {
 
 /** One attempt: authenticate, send, read, parse, within `timeoutMs`. Every failure leaves it as one of the client's errors. */
 export function send({ settings, timers, events, states, userAgent }: SendOptions): Handler {
-  const { clock } = settings;
+  const { time } = settings;
 
   const exchange = (request: KeyedRequest): Promise<TransportResponse> => {
     const { key, endpoint, signal } = request;
@@ -50,7 +50,7 @@ export function send({ settings, timers, events, states, userAgent }: SendOption
     const { endpoint, key, log } = request;
     const state = states.of(key);
     log.ended(status, code);
-    events.request(state, request, clock.now() - startedAt);
+    events.request(state, request, time.now() - startedAt);
     if (endpoint.consumesQuota && mayHaveCounted(outcome)) state.ledger.spend();
     if (!('rawBody' in outcome)) return;
     state.ledger.release(log); // what was set aside for the call is spent now
@@ -63,7 +63,7 @@ export function send({ settings, timers, events, states, userAgent }: SendOption
   return async (request) => {
     // Between the end of a wait and this, the last caller may have left: nothing is sent for nobody.
     if (request.signal.aborted) throw request.signal.reason;
-    const start = { startedAt: clock.now(), spentBefore: states.of(request.key).ledger.spent };
+    const start = { startedAt: time.now(), spentBefore: states.of(request.key).ledger.spent };
     const outcome = await settle(exchange(request).then((response) => parseResponse(response, request)));
     tell(request, outcome, start);
     if ('rawBody' in outcome) return outcome;

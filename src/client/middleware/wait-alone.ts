@@ -4,18 +4,24 @@ import type { Clock } from '../clock.ts';
 import type { RateLimitReason } from '../errors/rate-limit-error.ts';
 import { RateLimitError } from '../errors/rate-limit-error.ts';
 import type { ClientEvents } from '../events.ts';
+import { parseRetryAfter, retryAfterMs } from '../limits/retry-after.ts';
+import { unitOf, weighAcceptance, weighRefusal } from '../limits/retry-after-unit.ts';
+import type { RetryAfterReading } from '../limits/transitions.ts';
 import type { Handler, KeyedRequest } from '../request.ts';
 import type { KeyState } from '../state/key-state.ts';
 import type { KeyStates } from '../state/key-states.ts';
+import type { SteadyTime } from '../steady-time.ts';
 import { limitedError } from './limited-error.ts';
 import { settle } from './settle.ts';
 
 interface WaitAloneOptions {
   readonly clock: Clock;
+  readonly time: SteadyTime;
   readonly random: () => number;
   readonly states: KeyStates;
   readonly events: ClientEvents;
   readonly maxRetryAfterMs: number;
+  readonly retryAfterUnit: 'auto' | 'seconds' | 'milliseconds';
 }
 
 /**
@@ -23,15 +29,15 @@ interface WaitAloneOptions {
  * key's retry budget, because nothing else keeps a crowd of such calls in check.
  */
 export function waitAlone(options: WaitAloneOptions) {
-  const { clock, states, events } = options;
+  const { clock, time, states, events } = options;
   return (next: Handler): Handler =>
     async (request) => {
       const state = states.of(request.key);
       for (let refusals = 0; ; refusals += 1) {
-        const sentAt = clock.now();
+        const sentAt = time.now();
         const outcome = await settle(next(request));
         if ('rawBody' in outcome) {
-          state.reader.accepted(sentAt);
+          state.unit = weighAcceptance(state.unit, sentAt);
           return outcome;
         }
         const waitMs = waitAfter(outcome.error, request, { state, sentAt, refusals, ...options });
@@ -54,19 +60,26 @@ interface RefusedCall extends WaitAloneOptions {
 function waitAfter(
   error: unknown,
   request: KeyedRequest,
-  { state, sentAt, refusals, clock, random, events, maxRetryAfterMs }: RefusedCall,
+  { state, sentAt, refusals, clock, time, random, events, maxRetryAfterMs, retryAfterUnit }: RefusedCall,
 ): number {
   if (!(error instanceof RateLimitError)) throw error;
-  const { reader, unitNotice, retryBudget } = state;
+  const { unitNotice, retryBudget } = state;
   const nowMs = clock.now();
   const { retryAfterRaw: retryAfter, headers } = error;
-  const reading = reader.refused({ retryAfter, date: headers?.get('date') ?? undefined, sentAt, now: nowMs });
+  const parsed = parseRetryAfter(retryAfter);
+  if (retryAfterUnit === 'auto') state.unit = weighRefusal(state.unit, parsed, { sentAt, now: time.now() });
+  const unitNow = parsed?.form === 'integer' ? unitOf(state.unit, parsed.value, retryAfterUnit) : 'seconds';
+  const reading: RetryAfterReading = {
+    waitMs: retryAfterMs(parsed, { unit: unitNow, date: headers?.get('date') ?? undefined, serverNowMs: nowMs }),
+    unit: unitNow,
+    evidence: retryAfterUnit === 'auto' ? state.unit.evidence : 'set',
+  };
   unitNotice.saw(reading, retryAfter, events);
   const hintMs = reading.waitMs;
   const waitMs = hintMs === undefined ? unhintedLimitMs(refusals, random) : hintedLimitMs(hintMs, random);
   const isTooLong = hintMs !== undefined && hintMs > maxRetryAfterMs;
   const reason =
-    whyNotWait(request, { isTooLong, readyAtMs: nowMs + waitMs }) ?? (retryBudget.take() ? undefined : 'budget');
+    whyNotWait(request, { isTooLong, readyAt: time.now() + waitMs }) ?? (retryBudget.take() ? undefined : 'budget');
   if (reason === undefined) return waitMs;
   const unit = unitNotice.belief;
   throw limitedError({ reason, retryAtMs: nowMs + (hintMs ?? waitMs), nowMs, request, unit, refused: error });
@@ -74,14 +87,11 @@ function waitAfter(
 
 interface Wait {
   readonly isTooLong: boolean;
-  readonly readyAtMs: number;
+  readonly readyAt: number;
 }
 
-function whyNotWait(
-  { settings, deadlineAt }: KeyedRequest,
-  { isTooLong, readyAtMs }: Wait,
-): RateLimitReason | undefined {
+function whyNotWait({ settings, deadlineAt }: KeyedRequest, { isTooLong, readyAt }: Wait): RateLimitReason | undefined {
   if (settings.onLimit === 'throw') return 'policy';
   if (isTooLong) return 'max_retry_after';
-  return readyAtMs >= deadlineAt() ? 'deadline' : undefined;
+  return readyAt >= deadlineAt() ? 'deadline' : undefined;
 }

@@ -3,7 +3,8 @@ import type { Clock } from '../clock.ts';
 import type { ClientSettings, RateLimitSettings } from '../config/settings.ts';
 import type { ApiKey } from '../keys/api-key.ts';
 import { RateLimiter } from '../limits/rate-limiter.ts';
-import { RetryAfterReader } from '../limits/retry-after-reader.ts';
+import { UNKNOWN_UNIT, type UnitState } from '../limits/retry-after-unit.ts';
+import { LimitQuestion } from '../quota/limit-question.ts';
 import { Pacer } from '../quota/pacer.ts';
 import { QuotaCheck } from '../quota/quota-check.ts';
 import { QuotaLedger } from '../quota/quota-ledger.ts';
@@ -29,19 +30,20 @@ export class KeyState {
   readonly pacer: Pacer;
   /** The clients that want to hear of waits. */
   readonly audience: Audience;
-  /** Reads Retry-After where there is no limiter to do it. */
-  readonly reader: RetryAfterReader;
+  readonly limitQuestion: LimitQuestion;
+  /** The unit of Retry-After, where there is no limiter to learn it. */
+  unit: UnitState = UNKNOWN_UNIT;
   readonly unitNotice: UnitNotice;
   readonly #clock: Clock;
   readonly #learnsLimit: boolean;
 
   constructor({ masked, hash }: ApiKey, settings: ClientSettings) {
-    const { clock, rateLimit, retryAfterUnit } = settings;
+    const { clock, rateLimit } = settings;
     this.key = masked;
     this.options = sharedOptions(settings);
     this.#clock = clock;
     this.audience = new Audience(this, clock);
-    this.reader = new RetryAfterReader(retryAfterUnit);
+    this.limitQuestion = new LimitQuestion(settings.time);
     this.unitNotice = new UnitNotice(masked);
     this.quotaCheck = new QuotaCheck(clock);
     this.quotaStop = new QuotaStop(clock);
@@ -49,9 +51,7 @@ export class KeyState {
     this.pacer = new Pacer(clock, this.ledger);
     this.#learnsLimit = rateLimit !== false && rateLimit.perMinute === 'learn';
     this.limiter =
-      rateLimit === false
-        ? undefined
-        : createLimiter(this.audience, stateName(hash, settings), { ...settings, rateLimit });
+      rateLimit === false ? undefined : createLimiter(this, stateName(hash, settings), { ...settings, rateLimit });
   }
 
   /**
@@ -62,7 +62,8 @@ export class KeyState {
     this.quotaStop.sawQuota(quota);
     this.ledger.sawQuota(quota, spentBefore);
     const perMinute = quota.rate_limit_per_minute;
-    if (this.#learnsLimit && perMinute >= 1) this.limiter?.tellLimit(perMinute);
+    // A larger number is no limit that a client could reach.
+    if (this.#learnsLimit && perMinute >= 1 && Number.isSafeInteger(perMinute)) this.limiter?.configure(perMinute);
   }
 
   /** Who waits, for what and until when; `undefined` without a queue. */
@@ -73,21 +74,27 @@ export class KeyState {
 
   isIdle(): boolean {
     if (this.pacer.waiting > 0) return false;
-    const view = this.limiter?.limits();
-    return view === undefined || (view.waiting === 0 && view.inFlight === 0);
+    return this.limiter?.isIdle ?? true;
   }
 }
 
 function createLimiter(
-  audience: Audience,
+  { audience, limitQuestion }: KeyState,
   name: string,
-  { rateLimit, maxRetryAfterMs, retryAfterUnit, clock }: ClientSettings & { readonly rateLimit: RateLimitSettings },
+  {
+    rateLimit,
+    maxRetryAfterMs,
+    retryAfterUnit,
+    clock,
+    random,
+  }: ClientSettings & { readonly rateLimit: RateLimitSettings },
 ): RateLimiter {
   const { store, ...limit } = rateLimit;
   return new RateLimiter({
     ...limit,
-    ...{ maxRetryAfterMs, retryAfterUnit, clock },
+    ...{ maxRetryAfterMs, retryAfterUnit, clock, random },
     onWait: audience.tell,
+    onLimitWanted: limitQuestion.wanted,
     shared: store && { store, name },
     onOutage: (reason) =>
       audience.warn(

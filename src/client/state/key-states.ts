@@ -5,7 +5,7 @@ import { KeyState, stateName } from './key-state.ts';
 import { type StateEntry, StateRegistry } from './state-registry.ts';
 
 /** Copies of the package in one process share this as long as its shape is the same; hence the number. */
-const SHARED = Symbol.for('fxrates.key-states.1');
+const SHARED = Symbol.for('fxrates.key-states.2');
 
 interface Shared {
   readonly real: StateRegistry;
@@ -35,6 +35,8 @@ export class KeyStates {
     const name = stateName(key.hash, this.#settings);
     const create = () => new KeyState(key, this.#settings);
     const entry = registryUnder(clock).find(name, clock.now(), create);
+    const { rateLimit } = this.#settings;
+    if (rateLimit !== false && rateLimit.store) entry.state.limiter?.offerStore(rateLimit.store);
     this.#latest = { key, entry };
     return entry;
   }

@@ -1,7 +1,8 @@
 import { describeValue } from '../errors/describe-value.ts';
 import type { ClientEvents } from '../events.ts';
 import { parseRetryAfter, type RetryAfterUnit } from '../limits/retry-after.ts';
-import type { RetryAfterReading, UnitEvidence } from '../limits/retry-after-reader.ts';
+import type { UnitEvidence } from '../limits/retry-after-unit.ts';
+import type { RetryAfterReading } from '../limits/transitions.ts';
 
 /** How the whole numbers in a key's Retry-After are read. */
 export interface UnitBelief {

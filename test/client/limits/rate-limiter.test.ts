@@ -223,13 +223,13 @@ test('a limit told later holds from then on', async () => {
   (await limiter.acquire()).ok();
   expect(limiter.limits().perMinute).toBeUndefined();
 
-  limiter.tellLimit(1);
+  limiter.configure(1);
   const second = limiter.acquire();
   await clock.run();
 
   expect(limiter.limits().perMinute).toBe(1);
   expect((await second).sentAt).toBe(start + 60_000);
-  expect(() => limiter.tellLimit(0)).toThrow('perMinute is 0');
+  expect(() => limiter.configure(0)).toThrow('perMinute is 0');
 });
 
 test.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY, 2.5])('refuses %d as a number of calls', (value) => {

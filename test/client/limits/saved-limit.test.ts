@@ -49,7 +49,7 @@ function tell(core: LocalCore, { kind, roundTripMs, retryAfter, count }: Happeni
   if (kind === 'limited') return core.limited({ ...answer, date, retryAfter });
   if (kind === 'lost') return core.lost(answer);
   if (kind === 'unused') return core.unused();
-  return core.tellLimit(count);
+  return core.configure(count);
 }
 
 test('a thousand calls take less than 10 kB', () => {

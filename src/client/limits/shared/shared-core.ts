@@ -1,12 +1,12 @@
-import type { Answer, DatedAnswer, Grant, LimitCore, LimitView, RefusedAnswer } from '../limit-core.ts';
+import { WINDOW_MS } from '../accepted-log.ts';
+import type { Grant } from '../grant.ts';
+import { type LimiterCore, LocalCore } from '../limiter-core.ts';
 import type { LimiterSettings } from '../limiter-settings.ts';
-import { LocalCore } from '../local-core.ts';
-import type { RetryAfterReading } from '../retry-after-reader.ts';
-import { WINDOW_MS } from '../window.ts';
-import { Agreement, type AgreementOptions } from './agreement.ts';
-import { type Draft, draftNext } from './draft.ts';
-import { endsCall, type Report, shifted, tell } from './report.ts';
-import { shareOf } from './share.ts';
+import type { LimiterState } from '../limiter-state.ts';
+import type { Answer, DatedAnswer, RefusedAnswer, RetryAfterReading } from '../transitions.ts';
+import type { LimitStore } from './limit-store.ts';
+import { applyReport, endsCall, type Proposal, propose, type Report, shareOf, shiftReport } from './proposal.ts';
+import { StoreExchange, type StoreExchangeOptions } from './store-exchange.ts';
 
 /** Between attempts to reach a store that failed. */
 const TRY_AGAIN_MS = 1_000;
@@ -14,31 +14,35 @@ const TRY_AGAIN_MS = 1_000;
 const LOOK_AGAIN_MS = 50;
 const LOOK_AGAIN_AT_LEAST_MS = 1_000;
 
-export interface SharedCoreOptions extends AgreementOptions {
+/** Where processes share a limit, and under what name. */
+export type Sharing = Pick<StoreExchangeOptions, 'store' | 'name'>;
+
+export interface SharedCoreOptions extends StoreExchangeOptions {
   readonly settings: LimiterSettings;
+  readonly random: () => number;
   /** Something may be granted now that was not before. */
   readonly onChange: () => void;
-  /** The store failed; each process goes on by itself. */
+  /** The store failed; each process continues alone. */
   readonly onOutage: (reason: string) => void;
 }
 
 /**
  * The limit of one key for several processes. Each takes the state that all share, adds what it has to report, decides
- * as it would alone, and writes the outcome if nobody else wrote meanwhile; else it begins anew. So all decide with the
- * same code, and no slot is granted twice.
+ * as it would alone, and writes the outcome if no other process wrote meanwhile; else it starts again. So all decide with
+ * the same code, and no slot is granted twice.
  */
-export class SharedCore implements LimitCore {
+export class SharedCore implements LimiterCore {
   readonly #options: SharedCoreOptions;
-  readonly #agreement: Agreement;
+  #exchange: StoreExchange;
   /** What all knew at the last exchange, with what this process has seen since then. */
-  #believed: LocalCore;
+  #local: LocalCore;
   /** Not yet in the store; in this process's time. */
   #reports: Report[] = [];
   /** Granted and not yet reported. */
-  #open = 0;
+  #inFlight = 0;
   /** Of these, not yet handed to a call. */
   #granted = { n: 0, probe: false };
-  #waiting = 0;
+  #wanted = 0;
   #askAt = Number.NEGATIVE_INFINITY;
   #isExchanging = false;
   #hasMore = false;
@@ -47,85 +51,87 @@ export class SharedCore implements LimitCore {
 
   constructor(options: SharedCoreOptions) {
     this.#options = options;
-    this.#agreement = new Agreement(options);
-    this.#believed = new LocalCore(options.settings);
+    this.#exchange = new StoreExchange(options);
+    this.#local = new LocalCore(options.settings);
   }
 
-  acquire(now: number, waiting: number): Grant {
-    this.#waiting = waiting;
-    const granted = this.#handOut(waiting);
+  get state(): LimiterState {
+    return this.#local.state;
+  }
+
+  /** Another client of the key has another store: takes its place if the one in use has failed. */
+  offerStore(store: LimitStore): void {
+    if (this.#aloneUntil === undefined || store === this.#options.store) return;
+    this.#exchange = new StoreExchange({ ...this.#options, store });
+    this.#aloneUntil = this.#options.now();
+  }
+
+  grant(now: number, wanted: number): Grant {
+    this.#wanted = wanted;
+    const granted = this.#handOut(wanted);
     if (granted) return granted;
-    if (waiting === 0) return { n: 0, probe: false, at: undefined };
-    if (this.#aloneUntil !== undefined) {
-      if (now >= this.#aloneUntil) this.#exchangeSoon();
-      return this.#acquireAlone(now, waiting);
-    }
-    if (this.#room() === 0) return { n: 0, probe: false, at: undefined };
+    if (wanted === 0) return { n: 0, probe: false, at: undefined };
+    if (this.#aloneUntil !== undefined) return this.#grantAlone(now, wanted, this.#aloneUntil);
     if (now >= this.#askAt) this.#exchangeSoon();
     return { n: 0, probe: false, at: this.#hasMore ? undefined : this.#askAt };
   }
 
-  ok(answer: DatedAnswer): void {
-    this.#remember({ kind: 'ok', answer });
-    this.#believed.ok(this.#inSharedTime(answer));
+  accepted(answer: DatedAnswer): void {
+    this.#remember({ kind: 'accepted', answer });
+    this.#local.accepted(this.#inStoreTime(answer));
   }
 
-  limited(answer: RefusedAnswer): RetryAfterReading {
-    this.#remember({ kind: 'limited', answer });
-    return this.#believed.limited(this.#inSharedTime(answer));
+  refused(answer: RefusedAnswer): RetryAfterReading {
+    this.#remember({ kind: 'refused', answer });
+    return this.#local.refused(this.#inStoreTime(answer));
   }
 
   lost(answer: Answer): void {
     this.#remember({ kind: 'lost', answer });
-    this.#believed.lost(this.#inSharedTime(answer));
+    this.#local.lost(this.#inStoreTime(answer));
   }
 
   unused(): void {
     this.#remember({ kind: 'unused' });
-    this.#believed.unused();
+    this.#local.unused();
   }
 
-  tellLimit(perMinute: number): void {
-    this.#remember({ kind: 'told', perMinute });
-    this.#believed.tellLimit(perMinute);
+  configure(perMinute: number): void {
+    if (perMinute === this.state.configured) return;
+    this.#remember({ kind: 'configured', perMinute });
+    this.#local.configure(perMinute);
   }
 
   slotAt(now: number, ahead: number): number {
-    return Math.max(
-      now,
-      this.#agreement.time.toLocal(this.#believed.slotAt(this.#agreement.time.fromLocal(now), ahead)),
-    );
+    return Math.max(now, this.toLocal(this.#local.slotAt(now + this.#exchange.aheadMs, ahead)));
   }
 
-  view(): LimitView {
-    const view = this.#believed.view();
-    return { ...view, gateAt: this.#agreement.time.toLocal(view.gateAt), inFlight: this.#open };
+  toLocal(at: number): number {
+    return at - this.#exchange.aheadMs;
   }
 
   /** What the store has granted goes to the calls that wait; those may have become fewer. */
-  #handOut(waiting: number): Grant | undefined {
+  #handOut(wanted: number): Grant | undefined {
     const { n: granted, probe } = this.#granted;
     if (granted === 0) return undefined;
     this.#granted = { n: 0, probe: false };
-    const n = Math.min(granted, waiting);
+    const n = Math.min(granted, wanted);
     for (let call = n; call < granted; call += 1) this.unused();
-    return { n, probe, at: waiting > n ? this.#askAt : undefined };
+    return { n, probe, at: wanted > n ? this.#askAt : undefined };
   }
 
-  #acquireAlone(now: number, waiting: number): Grant {
-    const { n, probe, at } = this.#believed.acquire(this.#agreement.time.fromLocal(now), waiting);
-    this.#open += n;
-    return { n, probe, at: at === undefined ? undefined : this.#agreement.time.toLocal(at) };
-  }
-
-  /** Calls that may join those of this process in flight. */
-  #room(): number {
-    return Math.max(0, this.#options.settings.maxConcurrent - this.#open);
+  /** Also asks again when the store is to be tried, however long the next slot takes. */
+  #grantAlone(now: number, wanted: number, aloneUntil: number): Grant {
+    if (now >= aloneUntil) this.#exchangeSoon();
+    const { n, probe, at } = this.#local.grant(now + this.#exchange.aheadMs, wanted);
+    this.#inFlight += n;
+    const tryAt = Math.max(aloneUntil, now + 1);
+    return { n, probe, at: at === undefined ? tryAt : Math.min(tryAt, this.toLocal(at)) };
   }
 
   /** For the store. */
   #remember(report: Report): void {
-    if (endsCall(report)) this.#open -= 1;
+    if (endsCall(report)) this.#inFlight -= 1;
     this.#reports.push(report);
     if (this.#aloneUntil === undefined) this.#exchangeSoon();
     else this.#forgetOldReport();
@@ -138,12 +144,9 @@ export class SharedCore implements LimitCore {
     if (isOld) this.#reports.shift();
   }
 
-  #inSharedTime<Dated extends Answer>(answer: Dated): Dated {
-    return {
-      ...answer,
-      now: this.#agreement.time.fromLocal(answer.now),
-      sentAt: this.#agreement.time.fromLocal(answer.sentAt),
-    };
+  #inStoreTime<Dated extends Answer>(answer: Dated): Dated {
+    const { aheadMs } = this.#exchange;
+    return { ...answer, now: answer.now + aheadMs, sentAt: answer.sentAt + aheadMs };
   }
 
   /** In a microtask, so that what happens together is written together; one exchange at a time. */
@@ -151,58 +154,59 @@ export class SharedCore implements LimitCore {
     this.#hasMore = true;
     if (this.#isExchanging) return;
     this.#isExchanging = true;
-    queueMicrotask(() => void this.#exchange());
+    queueMicrotask(() => void this.#exchangeAll());
   }
 
-  async #exchange(): Promise<void> {
+  async #exchangeAll(): Promise<void> {
+    const exchange = this.#exchange;
     try {
       while (this.#hasMore) {
         this.#hasMore = false;
-        this.#adopt(await this.#agreement.reach(() => this.#draft()));
+        this.#apply(await exchange.commit(() => this.#propose()));
         this.#options.onChange();
       }
       this.#isExchanging = false;
     } catch (error) {
       this.#hasMore = false;
       this.#isExchanging = false;
-      this.#goOnAlone(error);
+      if (exchange === this.#exchange) this.#continueAlone(error);
       this.#options.onChange();
     }
   }
 
-  #draft(): Draft {
-    return draftNext({
+  #propose(): Proposal {
+    const { aheadMs, id, state } = this.#exchange;
+    return propose({
       settings: this.#options.settings,
-      id: this.#agreement.id,
-      known: this.#agreement.state,
-      open: this.#open,
-      reports: this.#reports.map((report) => shifted(report, this.#agreement.time.aheadMs)),
-      wanted: Math.min(this.#waiting, this.#room()),
-      now: this.#agreement.now(),
+      id,
+      known: state,
+      inFlight: this.#inFlight,
+      reports: this.#reports.map((report) => shiftReport(report, aheadMs)),
+      wanted: this.#wanted,
+      now: this.#exchange.now(),
     });
   }
 
-  #adopt({ core, grant, reported }: Draft): void {
+  #apply({ core, grant, reported }: Proposal): void {
     this.#aloneUntil = undefined;
     this.#reports.splice(0, reported);
-    this.#believed = core;
-    for (const report of this.#reports) tell(core, shifted(report, this.#agreement.time.aheadMs));
+    this.#local = core;
+    for (const report of this.#reports) applyReport(core, shiftReport(report, this.#exchange.aheadMs));
     this.#granted = { n: grant.n, probe: grant.probe };
-    this.#open += grant.n;
+    this.#inFlight += grant.n;
     const now = this.#options.now();
-    const at = grant.at === undefined ? now + LOOK_AGAIN_MS : this.#agreement.time.toLocal(grant.at);
+    const at = grant.at === undefined ? now + LOOK_AGAIN_MS : this.toLocal(grant.at);
     this.#askAt = Math.max(now + 1, Math.min(at, now + LOOK_AGAIN_AT_LEAST_MS));
   }
 
-  #goOnAlone(error: unknown): void {
+  #continueAlone(error: unknown): void {
     const { settings, now, onOutage } = this.#options;
     const isNew = this.#aloneUntil === undefined;
     this.#aloneUntil = now() + TRY_AGAIN_MS;
     if (!isNew) return;
-    const { state } = this.#draft();
-    const processes = Object.keys(state.holders).length;
-    const share = shareOf(state.limit, { processes, inFlight: this.#open });
-    this.#believed = new LocalCore(settings, share);
+    const { state } = this.#propose();
+    const processes = Object.keys(state.leases).length;
+    this.#local = new LocalCore(settings, shareOf(state.limit, { processes, inFlight: this.#inFlight }));
     onOutage(error instanceof Error ? error.message : String(error));
   }
 }

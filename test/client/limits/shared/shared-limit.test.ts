@@ -65,7 +65,7 @@ test('a process that is told the limit tells all', async () => {
   const { clock, startProcess } = setUp({ perMinute: 'learn' });
   const [one, other] = [startProcess(), startProcess()];
 
-  one.tellLimit(2);
+  one.configure(2);
   await clock.advance(10);
   const granted = ask(other, 3);
   await clock.advance(100);

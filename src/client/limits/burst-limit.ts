@@ -1,0 +1,70 @@
+import { type AcceptedLog, WINDOW_MS } from './accepted-log.ts';
+import type { LimiterState } from './limiter-state.ts';
+
+/** A second limit that some servers have beside the one per minute: so many requests per second, or per ten seconds. */
+export type BurstLimit = Readonly<LimiterState['burst']>;
+
+/** Longer periods are the minute's own window, or what other users have left of it. */
+const LONGEST_PERIOD_MS = 45_000;
+const SHORTEST_PERIOD_MS = 1_000;
+/** After a refusal the limit is left alone for so many periods; twice as many after each further one. */
+const FIRST_PAUSE_PERIODS = 4;
+const LONGEST_PAUSE_MS = 2 * WINDOW_MS;
+/** A limit without a refusal grows by this part per period, and by one request at least. */
+const GROWTH = 0.1;
+
+export const NO_BURST_LIMIT: BurstLimit = {
+  calls: Number.POSITIVE_INFINITY,
+  periodMs: SHORTEST_PERIOD_MS,
+  growsAt: 0,
+  pauseMs: 0,
+};
+
+export function isBurstPeriod(periodMs: number): boolean {
+  return periodMs <= LONGEST_PERIOD_MS;
+}
+
+export function hasBurstLimit({ calls }: BurstLimit): boolean {
+  return calls !== Number.POSITIVE_INFINITY;
+}
+
+/** Requests that the limit leaves now. */
+export function burstSlots({ calls, periodMs }: BurstLimit, log: AcceptedLog, { inFlight, now }: Moment): number {
+  if (calls === Number.POSITIVE_INFINITY) return calls;
+  return calls - log.answeredSince(now - periodMs) - inFlight;
+}
+
+interface Moment {
+  readonly inFlight: number;
+  readonly now: number;
+}
+
+/** When the oldest request of the period leaves it; `undefined` if there is none: after an answer. */
+export function burstSlotAt({ periodMs }: BurstLimit, log: AcceptedLog, now: number): number | undefined {
+  const expiresAt = log.expiresAt(log.size - log.answeredSince(now - periodMs));
+  return expiresAt === undefined ? undefined : expiresAt - WINDOW_MS + periodMs;
+}
+
+/** The server refused more than `calls` in `periodMs`. */
+export function learnBurstLimit(burst: BurstLimit, { calls, periodMs, now }: Burst): BurstLimit {
+  const known = hasBurstLimit(burst) && burst.periodMs <= 2 * periodMs && periodMs <= 2 * burst.periodMs;
+  const period = Math.max(SHORTEST_PERIOD_MS, known ? Math.min(burst.periodMs, periodMs) : periodMs);
+  const pauseMs = known ? Math.min(LONGEST_PAUSE_MS, 2 * burst.pauseMs) : FIRST_PAUSE_PERIODS * period;
+  const atMost = known ? Math.min(calls, burst.calls) : calls;
+  return { calls: Math.max(1, atMost), periodMs: period, growsAt: now + pauseMs, pauseMs };
+}
+
+interface Burst {
+  readonly calls: number;
+  readonly periodMs: number;
+  readonly now: number;
+}
+
+/** Raises the limit if it is due: what was refused once may have been the share of a moment. */
+export function growBurstLimit(burst: BurstLimit, log: AcceptedLog, now: number): BurstLimit {
+  if (now < burst.growsAt || !hasBurstLimit(burst)) return burst;
+  const isUsedUp = log.answeredSince(now - burst.periodMs) >= burst.calls;
+  if (!isUsedUp) return burst;
+  const calls = burst.calls + Math.max(1, Math.floor(GROWTH * burst.calls));
+  return { ...burst, calls, growsAt: now + burst.periodMs };
+}

@@ -1,0 +1,93 @@
+import { WINDOW_MS } from './accepted-log.ts';
+import { isBelowConfigured, type LimiterState } from './limiter-state.ts';
+import type { BucketWindow } from './window.ts';
+
+/**
+ * How a share that is smaller than the limit finds out that it may be larger. In a window the probe sends requests beyond
+ * its slots: one, then twice as many after each batch that was wholly accepted, until one is refused. A bucket raises its
+ * rate instead.
+ */
+export type CapacityProbe = Readonly<LimiterState['probe']>;
+
+/** The rate of a bucket grows by at most this factor at once, in smaller steps near a rate that was refused. */
+const LARGEST_STEP = 1.5;
+const SMALLEST_STEP = 1.02;
+/** After a refusal the rate is this much lower. */
+const SLOWER = 0.93;
+/** Steps up come at most this often. */
+const STEP_MS = WINDOW_MS / 8;
+/** A small step waits until so many requests have been accepted at the rate before it. */
+const CALLS_PER_SMALL_STEP = 8;
+
+export const FIRST_PROBE: CapacityProbe = {
+  batch: 1,
+  outstanding: 0,
+  dueAt: 0,
+  pauseMs: WINDOW_MS,
+  step: LARGEST_STEP,
+  acceptedAtStep: 0,
+};
+
+/** The next probe is one request, at `dueAt`; a bucket, whose probes cost a refusal, waits a step longer. */
+export function scheduleProbe(
+  probe: CapacityProbe,
+  dueAt: number,
+  kind: 'log' | 'fixed' | 'bucket' = 'log',
+): CapacityProbe {
+  return { ...probe, batch: 1, dueAt: dueAt + (kind === 'bucket' ? STEP_MS : 0), pauseMs: WINDOW_MS };
+}
+
+/** Whether a request beyond the known slots was refused since the window became known: it has no more of them. */
+export function wasProbeRefused({ pauseMs }: CapacityProbe): boolean {
+  return pauseMs > WINDOW_MS;
+}
+
+export function acceptProbe(probe: CapacityProbe): CapacityProbe {
+  const outstanding = probe.outstanding - 1;
+  return { ...probe, outstanding, batch: outstanding <= 0 ? 2 * probe.batch : probe.batch };
+}
+
+/** Nothing to be had now: probes again later, after pauses that double up to `longestPauseMs`. */
+export function refuseProbe(probe: CapacityProbe, now: number, longestPauseMs: number): CapacityProbe {
+  const pauseMs = Math.min(longestPauseMs, 2 * probe.pauseMs);
+  return { ...probe, batch: 1, dueAt: now + probe.pauseMs, pauseMs };
+}
+
+/** Takes a refused bucket for empty, and for a little slower than thought unless the request was a probe. */
+export function slowBucketDown(state: LimiterState, window: BucketWindow, refusal: SlowDown): LimiterState {
+  const { now, isProbe, jitterMs } = refusal;
+  const { probe, gate } = state;
+  const perMs = window.perMs * (isProbe ? 1 : SLOWER);
+  return {
+    ...state,
+    window: { ...window, tokens: 0, at: now + jitterMs, perMs },
+    probe: {
+      ...scheduleProbe(probe, now + STEP_MS),
+      step: 1 + Math.max(SMALLEST_STEP - 1, (probe.step - 1) / 4),
+      acceptedAtStep: gate.accepted,
+    },
+  };
+}
+
+interface SlowDown {
+  readonly now: number;
+  readonly isProbe: boolean;
+  readonly jitterMs: number;
+}
+
+/** Raises the rate of a bucket by a step when it is due: others may have gone, or the configured limit is larger. */
+export function speedBucketUp(state: LimiterState, now: number): LimiterState {
+  const { window, phase, probe, gate, configured } = state;
+  if (window.kind !== 'bucket' || phase !== 'known' || now < probe.dueAt || !isBelowConfigured(state)) return state;
+  const isProven = probe.step >= LARGEST_STEP || gate.accepted - probe.acceptedAtStep >= CALLS_PER_SMALL_STEP;
+  if (!isProven) return state;
+  return {
+    ...state,
+    window: { ...window, perMs: Math.min(configured / WINDOW_MS, window.perMs * probe.step) },
+    probe: {
+      ...scheduleProbe(probe, now + STEP_MS),
+      step: 1 + Math.min(LARGEST_STEP - 1, LARGEST_STEP * (probe.step - 1)),
+      acceptedAtStep: gate.accepted,
+    },
+  };
+}

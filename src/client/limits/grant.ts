@@ -1,0 +1,129 @@
+import { WINDOW_MS } from './accepted-log.ts';
+import { burstSlotAt, burstSlots, growBurstLimit } from './burst-limit.ts';
+import { scheduleProbe, speedBucketUp, wasProbeRefused } from './capacity-probe.ts';
+import { rampSize } from './gate.ts';
+import { hasConfiguredLimit, isBelowConfigured, type LimiterState } from './limiter-state.ts';
+import { advanceWindow, freeSlots, nextSlotAt, type Usage } from './window.ts';
+
+/** How many waiting calls may be sent now, and when to ask again. */
+export interface Grant {
+  readonly n: number;
+  /** These are sent to learn the window, beyond what is known to be free. */
+  readonly probe: boolean;
+  /** Ask again at this time; `undefined`: after the next answer. */
+  readonly at: number | undefined;
+}
+
+/** A probe in a known window sends at most this part of the limit. */
+const BATCH_PART = 16;
+/** Accepted requests beyond a bucket's refill, from which on a first batch is no longer held short. */
+const BEYOND_REFILL = 1.3;
+const CHANCE_CALLS = 4;
+
+/** Lets time pass: entries expire, a fixed window starts again, a bucket refills, what is due grows. */
+export function advance(state: LimiterState, now: number): LimiterState {
+  state.log.expire(now);
+  const window = advanceWindow(state.window, now);
+  const burst = growBurstLimit(state.burst, state.log, now);
+  const isSame = window === state.window && burst === state.burst;
+  const passed = speedBucketUp(isSame ? state : { ...state, window, burst }, now);
+  // The limit was lowered below what the gate has let through: there is nothing left to learn from.
+  const isLearnt = passed.phase === 'learning' && passed.gate.accepted > 0 && passed.gate.accepted >= passed.limit;
+  return isLearnt ? { ...passed, phase: 'known', knownSince: now, probe: scheduleProbe(passed.probe, now) } : passed;
+}
+
+/** Grants up to `wanted` calls: the smallest of what the gate, the window and the burst limit leave. */
+export function grant(
+  before: LimiterState,
+  { now, wanted, mayProbe }: { readonly now: number; readonly wanted: number; readonly mayProbe: boolean },
+): { readonly state: LimiterState; readonly grant: Grant } {
+  const state = advance(before, now);
+  const closedUntil = Math.max(state.gate.opensAt, state.blockedUntil);
+  if (now < closedUntil) return { state, grant: { n: 0, probe: false, at: closedUntil } };
+  const { inFlight, log } = state;
+  const room = state.phase === 'known' ? wanted : rampSize(state.gate, hasConfiguredLimit(state)) - inFlight;
+  const inBurst = burstSlots(state.burst, log, { inFlight, now });
+  const free = knownSlots(state, now);
+  const n = Math.max(0, Math.min(wanted, room, inBurst, free));
+  if (n > 0) {
+    const at = n === wanted || room <= n ? undefined : askAgainAt(state, now, mayProbe);
+    return { state: take(state, n), grant: { n, probe: false, at } };
+  }
+  const batch = free <= 0 && mayProbe && shouldProbe(state, now) ? Math.min(wanted, inBurst, batchSize(state, now)) : 0;
+  if (batch > 0) {
+    const probing = { ...state, probe: { ...state.probe, outstanding: batch } };
+    return { state: take(probing, batch), grant: { n: batch, probe: true, at: undefined } };
+  }
+  return { state, grant: { n: 0, probe: false, at: room <= 0 ? undefined : askAgainAt(state, now, mayProbe) } };
+}
+
+/** Requests are in flight that were granted; less than none: were given back. */
+export function take(state: LimiterState, calls: number): LimiterState {
+  const { window, inFlight } = state;
+  const taken = window.kind === 'bucket' ? { ...window, tokens: window.tokens - calls } : window;
+  return { ...state, inFlight: inFlight + calls, window: taken };
+}
+
+/** The earliest time at which a call with `ahead` others before it can be sent, as far as is known. */
+export function slotAt(
+  state: LimiterState,
+  now: number,
+  { ahead, mayProbe }: { ahead: number; mayProbe: boolean },
+): number {
+  const { gate, probe, phase, window, configured, blockedUntil } = state;
+  const opensAt = Math.max(now, gate.opensAt, blockedUntil);
+  // Before the window is known, a slot can come at any time.
+  if (phase !== 'known') return opensAt;
+  const usage = usageOf(state);
+  const knownSlotAt = (place: number) =>
+    Math.max(opensAt, nextSlotAt(advanceWindow(window, now), usage, now, place) ?? opensAt);
+  const isBelow = isBelowConfigured(state);
+  // What may be a part of the limit can grow: soon, until a call beyond it is refused. Only the whole is certain not to.
+  const mayGrowSoon = mayProbe && isBelow && window.kind !== 'bucket' && !wasProbeRefused(probe);
+  if (!mayGrowSoon && !(hasConfiguredLimit(state) && isBelow)) return knownSlotAt(ahead);
+  const firstAt = mayGrowSoon ? Math.max(opensAt, Math.min(probe.dueAt, knownSlotAt(0))) : knownSlotAt(0);
+  return firstAt + Math.floor(ahead / configured) * WINDOW_MS;
+}
+
+/** Calls that may be sent at `now` by what is known; zero or less for none. */
+export function knownSlots(state: LimiterState, now: number): number {
+  const { phase, limit, gate, inFlight, window } = state;
+  return phase === 'learning' ? limit - gate.accepted - inFlight : freeSlots(window, usageOf(state), now);
+}
+
+/** When to ask again if nothing is answered before; `undefined`: only an answer changes anything. */
+function askAgainAt(state: LimiterState, now: number, mayProbe: boolean): number | undefined {
+  const { phase, window, burst, log, inFlight, probe } = state;
+  const windowSlotAt = phase === 'learning' ? undefined : nextSlotAt(window, usageOf(state), now);
+  if (burstSlots(burst, log, { inFlight, now }) <= 0) {
+    const inBurstAt = burstSlotAt(burst, log, now);
+    return inBurstAt === undefined ? undefined : Math.max(now + 1, windowSlotAt ?? 0, inBurstAt);
+  }
+  const at =
+    mayProbe && mayGrow(state) ? Math.min(windowSlotAt ?? Number.POSITIVE_INFINITY, probe.dueAt) : windowSlotAt;
+  return at === undefined ? undefined : Math.max(now + 1, at);
+}
+
+/** Whether to send beyond the known slots: once to learn the window, later to find what others gave up. */
+function shouldProbe(state: LimiterState, now: number): boolean {
+  if (state.inFlight > 0) return false;
+  return state.phase === 'unknown' ? hasConfiguredLimit(state) : mayGrow(state) && now >= state.probe.dueAt;
+}
+
+function mayGrow(state: LimiterState): boolean {
+  return state.phase === 'known' && state.inFlight === 0 && state.window.kind !== 'bucket' && isBelowConfigured(state);
+}
+
+/** How many requests a probe sends. */
+function batchSize({ probe, phase, limit, log, configured }: LimiterState, now: number): number {
+  if (phase === 'known') return Math.min(probe.batch, Math.ceil(limit / BATCH_PART));
+  const extra = log.size - limit;
+  const refilled = ((now - (log.oldest?.sentAt ?? now)) * configured) / WINDOW_MS;
+  if (extra > BEYOND_REFILL * refilled + CHANCE_CALLS) return probe.batch;
+  // Perhaps a bucket: no more than it can have refilled.
+  return Math.min(probe.batch, Math.max(CHANCE_CALLS, Math.floor(refilled - extra)));
+}
+
+function usageOf({ log, limit, inFlight }: LimiterState): Usage {
+  return { log, limit, inFlight };
+}

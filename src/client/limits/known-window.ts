@@ -1,0 +1,133 @@
+import { WINDOW_MS } from './accepted-log.ts';
+import { isBurstPeriod } from './burst-limit.ts';
+import { refuseProbe, scheduleProbe, slowBucketDown } from './capacity-probe.ts';
+import { closeGate, stayClosedUntil } from './gate.ts';
+import {
+  jitterMs,
+  limitBursts,
+  NEARLY_ALL,
+  type Refusal,
+  relearn,
+  SHORTEST_GATE_MS,
+  settleWindow,
+  TOLERANCE_MS,
+  waitsForOwn,
+  withLimit,
+} from './learn-window.ts';
+import { hasConfiguredLimit, type LimiterState, newHypothesis } from './limiter-state.ts';
+import type { BucketWindow, FixedWindow, Window } from './window.ts';
+
+/** A hint that differs from the known window by more than this contradicts it. */
+const CONTRADICTION_MS = 2_000;
+/** A refusal this soon after a boundary, with a hint this short, means that the boundary is later. */
+const NEAR_BOUNDARY_MS = 250;
+const NEAR_BOUNDARY_HINT_MS = 2_000;
+/** Some servers round hints up to 5 or 10 s: up to this, one may still mean the next slot of a bucket. */
+const LONGEST_COARSE_HINT_MS = 15_000;
+/** Between probes for capacity that others gave up: one refusal in two windows. */
+const LONGEST_PAUSE_MS = 2 * WINDOW_MS;
+
+/** A refusal although the kind of window is known. */
+export function refuseKnown(state: LimiterState, refusal: Refusal): LimiterState {
+  const { window } = state;
+  return window.kind === 'bucket' ? refuseBucket(state, refusal, window) : refuseWindow(state, refusal, window);
+}
+
+function refuseBucket(state: LimiterState, refusal: Refusal, window: BucketWindow): LimiterState {
+  const { now, isShort, hintMs, isProbe } = refusal;
+  const { log, configured, knownSince } = state;
+  if (hintMs !== undefined && !isShort && hintMs > LONGEST_COARSE_HINT_MS) {
+    // A whole window's wait after so many requests: they are its limit, whatever was thought of it before.
+    return relearn(withLimit(state, Math.min(configured, Math.max(state.limit, log.size))), refusal);
+  }
+  if (hasConfiguredLimit(state) && log.size >= configured && now - knownSince >= WINDOW_MS) {
+    // A whole limit within a minute, and still refused: no bucket, but a window that forgets after a minute.
+    return settleWindow({ ...state, limit: configured }, { kind: 'log' }, now);
+  }
+  return slowBucketDown(state, window, { now, isProbe, jitterMs: jitterMs(state) });
+}
+
+function refuseWindow(state: LimiterState, refusal: Refusal, window: Exclude<Window, BucketWindow>): LimiterState {
+  if (window.kind === 'fixed' && forgetsCalls(state, refusal, window)) {
+    return settleWindow(withLimit(state, Math.min(state.configured, state.log.size)), { kind: 'log' }, refusal.now);
+  }
+  if (window.kind === 'fixed' && isShorterPeriod(state, refusal, window)) return shortenPeriod(state, refusal, window);
+  if (refusal.isProbe) return refuseWindowProbe(state, refusal, window);
+  if (window.kind === 'fixed' && isNearBoundary(window, refusal)) return moveBoundary(state, refusal);
+  return shareWithOthers(state, refusal, window);
+}
+
+/** Whether what was taken for a boundary was the moment in which the server forgot requests of others. */
+function forgetsCalls(state: LimiterState, refusal: Refusal, { startsAt }: FixedWindow): boolean {
+  const { now, hintMs } = refusal;
+  const isOther = hintMs !== undefined && Math.abs(now + hintMs - (startsAt + WINDOW_MS)) > CONTRADICTION_MS;
+  return isOther && waitsForOwn(state, refusal);
+}
+
+/** Whether a full window's slots come back long before the minute is over: then the limit is for a shorter time. */
+function isShorterPeriod({ log, limit }: LimiterState, refusal: Refusal, { startsAt }: FixedWindow): boolean {
+  const { now, hintMs, isShort } = refusal;
+  if (hintMs === undefined || isShort) return false;
+  return isBurstPeriod(now + hintMs - startsAt) && log.answeredSince(startsAt) >= limit;
+}
+
+function shortenPeriod(state: LimiterState, { now, hintMs = 0 }: Refusal, { startsAt }: FixedWindow): LimiterState {
+  const calls = state.log.answeredSince(startsAt);
+  return limitBursts(state, { calls, periodMs: now + hintMs - startsAt, now, hintMs });
+}
+
+/** No more to be had; but a hint of a slot long before the window ends means that it is another window. */
+function refuseWindowProbe(state: LimiterState, refusal: Refusal, window: Window): LimiterState {
+  const { now, isShort, hintMs = 0 } = refusal;
+  const isOtherWindow = isShort && now + hintMs < nextSlotsAt(state, window, now) - CONTRADICTION_MS;
+  if (isOtherWindow) return relearn(state, refusal);
+  return { ...state, probe: refuseProbe(state.probe, now, LONGEST_PAUSE_MS) };
+}
+
+/** When the window gives slots again that it has taken. */
+function nextSlotsAt({ log }: LimiterState, window: Window, now: number): number {
+  return window.kind === 'fixed' ? window.startsAt + WINDOW_MS : (log.expiresAt(0) ?? now);
+}
+
+function isNearBoundary({ startsAt, guardMs }: FixedWindow, { sentAt, hintMs = 0 }: Refusal): boolean {
+  return sentAt < startsAt + guardMs + NEAR_BOUNDARY_MS && hintMs <= NEAR_BOUNDARY_HINT_MS;
+}
+
+/** The boundary was assumed too early; or there is none, and our own oldest request still counts. */
+function moveBoundary(state: LimiterState, { now, sentAt, hintMs = 0 }: Refusal): LimiterState {
+  const { oldest } = state.log;
+  if (oldest && now + hintMs >= oldest.sentAt + WINDOW_MS - TOLERANCE_MS) {
+    return settleWindow(state, { kind: 'log' }, now);
+  }
+  const opensAt = now + Math.max(hintMs, SHORTEST_GATE_MS);
+  return {
+    ...state,
+    phase: 'learning',
+    hypothesis: { ...newHypothesis(now), boundaryAfter: sentAt, opensAt },
+    gate: closeGate(state.gate, opensAt),
+  };
+}
+
+/** Another client uses the key: what this process got in this window is its share; the shares add up to the limit. */
+function shareWithOthers(state: LimiterState, refusal: Refusal, window: Window): LimiterState {
+  const { now, hintMs, isShort } = refusal;
+  const { log } = state;
+  const got = window.kind === 'fixed' ? log.answeredSince(window.startsAt) : log.size;
+  if (isOwnLog(state, window, got)) return settleWindow(state, { kind: 'log' }, now);
+  if (hintMs === undefined && got < state.limit / 2) return relearn(withLimit(state, got), refusal);
+  const nextAt = nextSlotsAt(state, window, now);
+  const hintedAt = now + (hintMs ?? 0);
+  const isOneSlot = isShort && hintedAt < nextAt - CONTRADICTION_MS;
+  const shared = isOneSlot ? state : withLimit(state, got);
+  if (hintMs !== undefined && Math.abs(hintedAt - nextAt) > CONTRADICTION_MS) return relearn(shared, refusal);
+  return {
+    ...shared,
+    gate: stayClosedUntil(shared.gate, nextAt),
+    probe: scheduleProbe(shared.probe, nextAt + WINDOW_MS),
+  };
+}
+
+/** Refused early in a fixed window that followed a full one: the server may still count the requests before it. */
+function isOwnLog({ log, limit }: LimiterState, { kind }: Window, got: number): boolean {
+  return kind === 'fixed' && got < limit / 2 && log.size >= NEARLY_ALL * limit;
+}

@@ -1,0 +1,258 @@
+import { WINDOW_MS } from './accepted-log.ts';
+import { isBurstPeriod, learnBurstLimit } from './burst-limit.ts';
+import { scheduleProbe } from './capacity-probe.ts';
+import { acceptBehindGate, closeGate } from './gate.ts';
+import { type Hypothesis, hasConfiguredLimit, type LimiterState, newHypothesis } from './limiter-state.ts';
+import { nextServerMinute } from './server-clock.ts';
+import type { Window } from './window.ts';
+
+/** A 429, as the rules see it. */
+export interface Refusal {
+  readonly now: number;
+  readonly sentAt: number;
+  /** The request was sent beyond the known slots, to learn. */
+  readonly isProbe: boolean;
+  readonly hintMs: number | undefined;
+  /** The hint is about the time in which one slot comes free: it does not speak of a whole window. */
+  readonly isShort: boolean;
+}
+
+/** From this part of the limit on, a refusal is that of our own requests. */
+export const NEARLY_ALL = 0.9;
+/** Our log and the server's hint may differ by this and still mean the same: a second's rounding and the way. */
+export const TOLERANCE_MS = 2_100;
+/** No gate is shorter: a tiny hint must not become a hot loop. */
+export const SHORTEST_GATE_MS = 250;
+/** A log with fewer requests says nothing about the rate of the server. */
+const ENOUGH_CALLS = 10;
+/** Hints are rounded up to seconds, and requests take their time. */
+const SHORT_HINT_SLACK_MS = 1_050;
+/** Refusals this close before the gate opens are those of a bucket or of a limit per second, not of a minute. */
+const SHORT_TRIAL_MS = 2_500;
+/** Accepted requests that settle a window whose boundary the server named. */
+const ENOUGH_AFTER_LONG_HINT = 8;
+/** Part of the limit that must be accepted in a row to settle a window whose boundary the server did not name. */
+const ENOUGH_OF_LIMIT = 0.1;
+/** Accepted requests beyond a bucket's refill that can be chance. */
+const CHANCE_CALLS = 2;
+/** Below this part of the configured rate, measured in the last second, a refusal is not for going too fast. */
+const SLOW_RATE = 1.5;
+/** A fixed window of which less than half can be used is worse than none. */
+const LONGEST_GUARD_MS = WINDOW_MS / 2;
+/** A measured refill is a little too high: the last request came before the bucket was empty. */
+const MEASURED_RATE = 0.95;
+/** Below this, a hint that brought another refusal was too small; doubled per try. */
+const TOO_SMALL_HINT_MS = 125;
+const LARGEST_TOO_SMALL_HINT_MS = 2_000;
+/** Tries without a usable hint: doubling, from these up to the longest. */
+const FIRST_TRY_MS = 1_000;
+const FIRST_TRY_AFTER_HINT_MS = 250;
+const LONGEST_TRY_MS = 16_000;
+/** Between these, whatever was measured: less is luck, more is a slow server and not jitter. */
+const JITTER_AT_LEAST_MS = 50;
+const JITTER_AT_MOST_MS = 1_000;
+
+/** How much earlier than planned a request may arrive, relative to others. */
+export function jitterMs({ roundTrips: { shortestMs, longestMs } }: LimiterState): number {
+  return Math.min(JITTER_AT_MOST_MS, Math.max(JITTER_AT_LEAST_MS, longestMs - shortestMs));
+}
+
+/** The longest hint that can mean one slot of a bucket. */
+export function shortHintMs(state: LimiterState): number {
+  const { log, limit, configured } = state;
+  const perMinute = hasConfiguredLimit(state) ? configured : limit;
+  const rate = log.size >= ENOUGH_CALLS ? Math.min(perMinute, log.size) : perMinute;
+  return Math.ceil(WINDOW_MS / rate / 1000) * 1000 + SHORT_HINT_SLACK_MS;
+}
+
+/** A learned limit or share; never none at all. */
+export function withLimit(state: LimiterState, calls: number): LimiterState {
+  return { ...state, limit: Math.max(1, calls) };
+}
+
+/** The window is known from now on. */
+export function settleWindow(state: LimiterState, window: Window, now: number): LimiterState {
+  return { ...state, phase: 'known', knownSince: now, window, probe: scheduleProbe(state.probe, now, window.kind) };
+}
+
+export function relearn(state: LimiterState, refusal: Refusal): LimiterState {
+  const { now } = refusal;
+  return suppose({ ...state, phase: 'learning', hypothesis: newHypothesis(now) }, refusal);
+}
+
+/** A refusal before anything is known: what was accepted so far is the limit, or this process's share of it. */
+export function refuseUnknown(state: LimiterState, refusal: Refusal): LimiterState {
+  const { log, configured, burst } = state;
+  const { now, isProbe, isShort, hintMs } = refusal;
+  const isWhole = hasConfiguredLimit(state) && log.size >= NEARLY_ALL * configured;
+  const isTooFast = burst.calls !== Number.POSITIVE_INFINITY && isShort && log.answeredSince(now - 1_000) > 0;
+  if (isTooFast && !isProbe && !isWhole) return limitPerSecond(state, now);
+  // A probe was sent beyond a full limit; a short hint is about the next slot; and a few requests prove nothing alone.
+  const saysLimit = !isProbe && !isShort && (hintMs !== undefined || log.size >= ENOUGH_CALLS);
+  const learned = saysLimit ? { ...withLimit(state, log.size), countsLateAnswers: true } : state;
+  return relearn({ ...learned, isWhole, firstBurst: log.size }, refusal);
+}
+
+/** A refusal after the gate opened: a bucket, a limit for bursts, or a smaller limit than was thought. */
+export function refuseLearning(state: LimiterState, refusal: Refusal): LimiterState {
+  const { now, hintMs, isShort } = refusal;
+  const { gate, hypothesis, log, configured } = state;
+  const sinceExhaustedMs = now - hypothesis.exhaustedAt;
+  const exhausted = { ...state, hypothesis: { ...hypothesis, exhaustedAt: now } };
+  if (gate.isHalfOpen) return supposeAgain(exhausted, refusal);
+  const isSoon = hintMs === undefined || isShort;
+  const isShortTrial = wasShortTrial(hypothesis);
+  const periodMs = now + (hintMs ?? 0) - gate.opensAt;
+  const isBurst = hintMs !== undefined && isBurstPeriod(periodMs);
+  if ((isSoon || (isBurst && state.isWhole)) && looksLikeBucket(exhausted, refusal, sinceExhaustedMs)) {
+    return becomeBucket(exhausted, now, sinceExhaustedMs);
+  }
+  if (isSoon && isShortTrial) return limitPerSecond(exhausted, now);
+  const isLog = !isShortTrial && waitsForOwn(exhausted, refusal);
+  if (isBurst && !isSoon && !isLog) return limitBursts(exhausted, { calls: gate.accepted, periodMs, now, hintMs });
+  // A log counts our requests before the gate too: those accepted since then took the slots of others, which expired.
+  return relearn(withLimit(exhausted, isLog ? Math.min(configured, log.size) : gate.accepted), refusal);
+}
+
+/** A request accepted after the gate opened. */
+export function acceptLearning(before: LimiterState, { now, sentAt }: { now: number; sentAt: number }): LimiterState {
+  const { hypothesis } = before;
+  const isFirst = before.gate.isHalfOpen;
+  let state: LimiterState = { ...before, gate: acceptBehindGate(before.gate) };
+  if (isFirst && hypothesis.isOwnSlot) return settleWindow(state, { kind: 'log' }, now);
+  if (isFirst) state = supposeFixed(state, sentAt);
+  const { gate, limit } = state;
+  const isTooManyForBucket = gate.accepted > refilledIn(now - hypothesis.exhaustedAt, state) + CHANCE_CALLS;
+  const isShortTrial = wasShortTrial(hypothesis);
+  if (isShortTrial && isTooManyForBucket) state = { ...state, limit: state.configured };
+  const isEnough =
+    hypothesis.hint === 'long'
+      ? gate.accepted >= Math.min(ENOUGH_AFTER_LONG_HINT, limit / 2)
+      : isTooManyForBucket && gate.accepted >= ENOUGH_OF_LIMIT * limit;
+  const isSettled = (isEnough && !isShortTrial) || gate.accepted >= state.limit;
+  return isSettled ? settleWindow(state, state.window, now) : state;
+}
+
+/** Whether the refusal waits for our own oldest request to expire. */
+export function waitsForOwn(state: LimiterState, { now, hintMs }: Refusal): boolean {
+  return hintMs !== undefined && isOwnOldest(state, gateAfter(now, hintMs));
+}
+
+/** The server has a second limit for shorter times: starts to learn the minute anew beside it. */
+export function limitBursts(
+  state: LimiterState,
+  { calls, periodMs, now, hintMs }: { calls: number; periodMs: number; now: number; hintMs: number },
+): LimiterState {
+  return {
+    ...state,
+    burst: learnBurstLimit(state.burst, { calls, periodMs, now }),
+    phase: 'unknown',
+    window: { kind: 'log' },
+    limit: state.configured,
+    countsLateAnswers: false,
+    probe: scheduleProbe(state.probe, now),
+    gate: closeGate(state.gate, now + hintMs),
+  };
+}
+
+function limitPerSecond(state: LimiterState, now: number): LimiterState {
+  const calls = Math.min(state.burst.calls, state.log.answeredSince(now - 1_000));
+  return limitBursts(state, { calls, periodMs: 1_000, now, hintMs: 0 });
+}
+
+/**
+ * Closes the gate for a refusal, and notes what its opening will prove. A hint that our own log explains proves the
+ * window at once: one that forgets a request after a minute.
+ */
+function suppose(state: LimiterState, { now, hintMs, isShort }: Refusal): LimiterState {
+  if (hintMs === undefined) return tryWithoutHint(state, now, FIRST_TRY_MS);
+  const opensAt = gateAfter(now, hintMs);
+  if (isOwnOldest(state, opensAt)) return settleWindow(state, { kind: 'log' }, now);
+  const hint = isShort ? ('short' as const) : ('long' as const);
+  return {
+    ...state,
+    hypothesis: { ...state.hypothesis, hint, isOwnSlot: false, boundaryAfter: opensAt, opensAt },
+    gate: closeGate(state.gate, opensAt),
+  };
+}
+
+/** The same for a refusal of the first request after a gate: its hint may just have proved too small. */
+function supposeAgain(state: LimiterState, refusal: Refusal): LimiterState {
+  const tooSmallMs = Math.min(LARGEST_TOO_SMALL_HINT_MS, TOO_SMALL_HINT_MS * 2 ** state.hypothesis.tries);
+  const isTooSmall = refusal.hintMs !== undefined && refusal.hintMs < tooSmallMs;
+  return isTooSmall ? tryWithoutHint(state, refusal.now, FIRST_TRY_AFTER_HINT_MS) : suppose(state, refusal);
+}
+
+/** Without a hint: the earliest of a backoff, the server's next full minute, and the end of our own oldest request. */
+function tryWithoutHint(state: LimiterState, now: number, firstTryMs: number): LimiterState {
+  const { hypothesis, log, serverAhead } = state;
+  const ownSlotAt = log.expiresAt(0) ?? Number.POSITIVE_INFINITY;
+  const backoffAt = now + Math.min(LONGEST_TRY_MS, firstTryMs * 2 ** hypothesis.tries);
+  const minuteAt = nextServerMinute(serverAhead, now) ?? Number.POSITIVE_INFINITY;
+  const opensAt = Math.min(backoffAt, minuteAt, ownSlotAt);
+  return {
+    ...state,
+    hypothesis: {
+      ...hypothesis,
+      hint: 'none',
+      isOwnSlot: opensAt === ownSlotAt,
+      boundaryAfter: opensAt,
+      opensAt,
+      tries: hypothesis.tries + 1,
+    },
+    gate: closeGate(state.gate, opensAt),
+  };
+}
+
+/**
+ * A fixed window that began when the gate opened; the guard covers what is not known about its beginning. If no request
+ * came for long, a log is assumed: a guard of a minute would never let a request through, and a log fits any window.
+ */
+function supposeFixed(state: LimiterState, sentAt: number): LimiterState {
+  const { hypothesis } = state;
+  const startsAt = hypothesis.boundaryAfter;
+  const guardMs = hypothesis.hint === 'long' ? 0 : sentAt + jitterMs(state) - startsAt;
+  return {
+    ...state,
+    hypothesis: { ...hypothesis, tries: 0 },
+    window: guardMs <= LONGEST_GUARD_MS ? { kind: 'fixed', startsAt, guardMs } : { kind: 'log' },
+  };
+}
+
+function looksLikeBucket(state: LimiterState, { now, isShort }: Refusal, sinceExhaustedMs: number): boolean {
+  const { gate, log, configured, firstBurst } = state;
+  if (gate.accepted <= refilledIn(sinceExhaustedMs, state)) return true;
+  if (hasConfiguredLimit(state)) return log.answeredSince(now - 1_000) <= (SLOW_RATE * configured) / 60;
+  return isShort && gate.accepted <= firstBurst / 2;
+}
+
+function becomeBucket(state: LimiterState, now: number, sinceExhaustedMs: number): LimiterState {
+  const { log, gate, configured, isWhole, firstBurst } = state;
+  const spanMs = now - (log.oldest?.sentAt ?? now);
+  const configuredPerMs = configured / WINDOW_MS;
+  const measured = Math.max(log.size / (WINDOW_MS + spanMs), (MEASURED_RATE * gate.accepted) / sinceExhaustedMs);
+  const perMs = isWhole ? configuredPerMs : Math.min(configuredPerMs, measured);
+  const at = now + jitterMs(state);
+  return settleWindow(state, { kind: 'bucket', perMs, capacity: Math.max(1, firstBurst), tokens: 0, at }, now);
+}
+
+/** Requests that a bucket can have refilled in `ms`, with the one that was under way. */
+function refilledIn(ms: number, state: LimiterState): number {
+  const { limit, configured, firstBurst, roundTrips } = state;
+  const perMinute = Math.min(limit, hasConfiguredLimit(state) ? configured : firstBurst);
+  return 1 + ((ms + roundTrips.longestMs) * perMinute) / WINDOW_MS;
+}
+
+function wasShortTrial({ opensAt, startedAt }: Hypothesis): boolean {
+  return opensAt - startedAt <= SHORT_TRIAL_MS;
+}
+
+function gateAfter(now: number, hintMs: number): number {
+  return now + Math.max(hintMs, SHORTEST_GATE_MS);
+}
+
+/** Whether `at` is when the server forgets our oldest request. */
+function isOwnOldest({ log: { oldest } }: LimiterState, at: number): boolean {
+  if (oldest === undefined) return false;
+  return at >= oldest.sentAt + WINDOW_MS - TOLERANCE_MS && at <= oldest.answeredAt + WINDOW_MS + TOLERANCE_MS;
+}

@@ -1,0 +1,94 @@
+import { type Grant, grant, slotAt, take } from './grant.ts';
+import type { LimiterSettings } from './limiter-settings.ts';
+import type { LimiterState } from './limiter-state.ts';
+import {
+  type Answer,
+  accepted,
+  configured,
+  type DatedAnswer,
+  initialState,
+  lost,
+  type RefusedAnswer,
+  type RetryAfterReading,
+  refused,
+  unused,
+} from './transitions.ts';
+
+/**
+ * The limit of one key, without timer or queue: time is passed in. For every call granted, exactly one of `accepted`,
+ * `refused`, `lost` and `unused` is reported.
+ */
+export interface LimiterCore {
+  /** Everything known at this moment. */
+  readonly state: LimiterState;
+  grant(now: number, wanted: number): Grant;
+  /** Any answer but a refusal for the rate: the server counted the request. */
+  accepted(answer: DatedAnswer): void;
+  refused(answer: RefusedAnswer): RetryAfterReading;
+  /** The server may have counted the request. */
+  lost(answer: Answer): void;
+  /** Granted and then not sent. */
+  unused(): void;
+  /** The plan's limit became known. */
+  configure(perMinute: number): void;
+  /** The earliest time at which a call with `ahead` others before it can be sent, as far as is known. */
+  slotAt(now: number, ahead: number): number;
+  /** A time of `state` by the limiter's own clock. */
+  toLocal(at: number): number;
+}
+
+/** The limit as this process alone uses it: applies the functions of transitions.ts to one state. */
+export class LocalCore implements LimiterCore {
+  readonly #settings: LimiterSettings;
+  state: LimiterState;
+
+  constructor(settings: LimiterSettings, saved?: LimiterState) {
+    this.#settings = settings;
+    const { perMinute } = settings;
+    const own = perMinute === 'learn' ? Number.POSITIVE_INFINITY : perMinute;
+    this.state = saved ?? initialState(own);
+    // The option of this process counts, not what another one stored before a change of it.
+    if (saved && perMinute !== 'learn' && saved.configured !== own) this.configure(own);
+  }
+
+  grant(now: number, wanted: number): Grant {
+    const granted = grant(this.state, { now, wanted, mayProbe: this.#settings.probe });
+    this.state = granted.state;
+    return granted.grant;
+  }
+
+  accepted(answer: DatedAnswer): void {
+    this.state = accepted(this.state, answer);
+  }
+
+  refused(answer: RefusedAnswer): RetryAfterReading {
+    const { state, reading } = refused(this.state, answer, this.#settings);
+    this.state = state;
+    return reading;
+  }
+
+  lost(answer: Answer): void {
+    this.state = lost(this.state, answer);
+  }
+
+  unused(): void {
+    this.state = unused(this.state);
+  }
+
+  /** Calls are in flight that were granted elsewhere; less than none: were given back there. */
+  take(calls: number): void {
+    this.state = take(this.state, calls);
+  }
+
+  configure(perMinute: number): void {
+    if (perMinute !== this.state.configured) this.state = configured(this.state, perMinute);
+  }
+
+  slotAt(now: number, ahead: number): number {
+    return slotAt(this.state, now, { ahead, mayProbe: this.#settings.probe });
+  }
+
+  toLocal(at: number): number {
+    return at;
+  }
+}

@@ -1,0 +1,93 @@
+import { Heap, type HeapNode } from './heap.ts';
+
+/** A call that waits. Tickets are numbered in order of arrival; a refused call comes back with its own, to the head. */
+export interface QueuedCall {
+  readonly ticket: number;
+  readonly isHigh: boolean;
+  /** Leaves as soon as there is no free slot. */
+  readonly waits: boolean;
+  /** Infinity for none. Asked again when it has passed, since the deadline of a shared call can grow. */
+  readonly deadlineAt: () => number;
+}
+
+interface Deadline<Call> {
+  readonly call: Call;
+  readonly at: number;
+}
+
+interface Nodes<Call> {
+  readonly order: HeapNode<Call>;
+  /** `undefined` for a call without a deadline. */
+  readonly deadline: HeapNode<Deadline<Call>> | undefined;
+}
+
+/** The waiting calls: two priorities, first come first served in each, and the earliest deadline always at hand. */
+export class RequestQueue<Call extends QueuedCall> {
+  readonly #order = new Heap<Call>((a, b) => (a.isHigh === b.isHigh ? a.ticket < b.ticket : a.isHigh));
+  readonly #deadlines = new Heap<Deadline<Call>>((a, b) => a.at < b.at);
+  readonly #nodesOf = new Map<Call, Nodes<Call>>();
+  readonly #notWaiting = new Set<Call>();
+  #high = 0;
+
+  get size(): number {
+    return this.#order.size;
+  }
+
+  /** Waiting calls of high priority. */
+  get high(): number {
+    return this.#high;
+  }
+
+  /** Milliseconds of the earliest deadline; Infinity if no call has one. */
+  get earliestDeadline(): number {
+    return this.#deadlines.peek()?.at ?? Number.POSITIVE_INFINITY;
+  }
+
+  add(call: Call): void {
+    this.#nodesOf.set(call, { order: this.#order.push(call), deadline: this.#addDeadline(call) });
+    this.#high += call.isHigh ? 1 : 0;
+    if (!call.waits) this.#notWaiting.add(call);
+  }
+
+  /** Removes a call, wherever it is. O(log n). Returns whether it was there. */
+  remove(call: Call): boolean {
+    const nodes = this.#nodesOf.get(call);
+    if (nodes === undefined) return false;
+    this.#nodesOf.delete(call);
+    this.#order.remove(nodes.order);
+    if (nodes.deadline) this.#deadlines.remove(nodes.deadline);
+    this.#high -= call.isHigh ? 1 : 0;
+    this.#notWaiting.delete(call);
+    return true;
+  }
+
+  /** Removes the call at the head. */
+  shift(): Call | undefined {
+    const call = this.#order.peek();
+    if (call) this.remove(call);
+    return call;
+  }
+
+  /** Removes one call that does not wait for a slot; `undefined` if there is none left. */
+  shiftNotWaiting(): Call | undefined {
+    const [call] = this.#notWaiting;
+    if (call) this.remove(call);
+    return call;
+  }
+
+  /** Removes one call whose deadline is before `time`; `undefined` if there is none left. */
+  shiftDueBefore(time: number): Call | undefined {
+    for (let due = this.#deadlines.peek(); due && due.at < time; due = this.#deadlines.peek()) {
+      const { call } = due;
+      this.remove(call);
+      if (call.deadlineAt() < time) return call;
+      this.add(call); // its deadline has grown
+    }
+    return undefined;
+  }
+
+  #addDeadline(call: Call): HeapNode<Deadline<Call>> | undefined {
+    const at = call.deadlineAt();
+    return at === Number.POSITIVE_INFINITY ? undefined : this.#deadlines.push({ call, at });
+  }
+}

@@ -1,0 +1,162 @@
+import { AcceptedLog, WINDOW_MS } from '../accepted-log.ts';
+import { advance, type Grant, knownSlots } from '../grant.ts';
+import { type LimiterCore, LocalCore } from '../limiter-core.ts';
+import type { LimiterSettings } from '../limiter-settings.ts';
+import type { LimiterState } from '../limiter-state.ts';
+import type { Answer, DatedAnswer, RefusedAnswer } from '../transitions.ts';
+import type { Lease, SharedState } from './store-exchange.ts';
+
+/** A process that did not write for so long has died; attempts end sooner. */
+const LEASE_MS = 30_000;
+/** A process that waited so recently still does. */
+const WAITS_MS = 2_000;
+
+/** What became of a granted call, or a limit that became known: kept until the store has it, too. */
+export type Report =
+  | { readonly kind: 'accepted'; readonly answer: DatedAnswer }
+  | { readonly kind: 'refused'; readonly answer: RefusedAnswer }
+  | { readonly kind: 'lost'; readonly answer: Answer }
+  | { readonly kind: 'unused' }
+  | { readonly kind: 'configured'; readonly perMinute: number };
+
+export interface ProposalParts {
+  readonly settings: LimiterSettings;
+  /** The name of this process among those that share. */
+  readonly id: string;
+  /** What the store was last seen to hold. */
+  readonly known: SharedState | undefined;
+  /** Calls of this process in flight, without those that `reports` end. */
+  readonly inFlight: number;
+  /** What the store does not know yet, in its own time. */
+  readonly reports: readonly Report[];
+  /** Calls that this process wants to send. */
+  readonly wanted: number;
+  /** The store's time. */
+  readonly now: number;
+}
+
+/** The next state that a process offers to the store, and what it may send once that is written. */
+export interface Proposal {
+  readonly core: LocalCore;
+  readonly state: SharedState;
+  readonly grant: Grant;
+  /** How many reports it has. */
+  readonly reported: number;
+  readonly isNews: boolean;
+}
+
+/** Whether a call that was in flight has ended. */
+export function endsCall({ kind }: Report): boolean {
+  return kind !== 'configured';
+}
+
+export function applyReport(core: LimiterCore, report: Report): void {
+  if (report.kind === 'refused') core.refused(report.answer);
+  else if (report.kind === 'configured') core.configure(report.perMinute);
+  else if (report.kind === 'unused') core.unused();
+  else core[report.kind](report.answer);
+}
+
+/** The same report by a clock that is `byMs` ahead. */
+export function shiftReport(report: Report, byMs: number): Report {
+  if (!('answer' in report)) return report;
+  const { now, sentAt } = report.answer;
+  return answeredAt(report, { now: now + byMs, sentAt: sentAt + byMs });
+}
+
+/** Applies what this process has to report to what all know, and asks for what it wants to send. Pure. */
+export function propose({ settings, id, known, inFlight, reports, wanted, now: clockNow }: ProposalParts): Proposal {
+  const since = known?.at ?? Number.NEGATIVE_INFINITY;
+  const now = Math.max(clockNow, since);
+  const leases = new Map(Object.entries(known?.leases ?? {}));
+  const own = leases.get(id);
+  const core = new LocalCore(settings, known && copyState(known.limit));
+  // Nothing, except after an outage, or if the others took this process for dead.
+  core.take(inFlight + reports.filter(endsCall).length - (own?.inFlight ?? 0));
+  const dead = [...leases].filter(([name, { seenAt }]) => name !== id && now - seenAt >= LEASE_MS);
+  for (const [name, lease] of dead) {
+    leases.delete(name);
+    reclaimLease(core, lease, now);
+  }
+  for (const report of reports) applyReport(core, answeredBetween(report, since, now));
+  const contenders = [...leases].filter(
+    ([name, { waiting, seenAt }]) => name !== id && waiting > 0 && now - seenAt < WAITS_MS,
+  );
+  const share = fairShare(core.state, contenders.length + 1, now);
+  const grant = core.grant(now, Math.min(wanted, share));
+  const waiting = wanted - grant.n;
+  leases.set(id, { inFlight: inFlight + grant.n, waiting, seenAt: now });
+  const beginsToWait = waiting > 0 !== (own?.waiting ?? 0) > 0;
+  return {
+    core,
+    state: { at: now, limit: core.state, leases: Object.fromEntries(leases) },
+    grant: waiting > 0 && grant.n === share ? { ...grant, at: undefined } : grant,
+    reported: reports.length,
+    isNews: reports.length > 0 || grant.n > 0 || dead.length > 0 || beginsToWait,
+  };
+}
+
+/** What one of several processes continues with when the store fails: an even share of everything. */
+export function shareOf(
+  state: LimiterState,
+  { processes, inFlight }: { readonly processes: number; readonly inFlight: number },
+): LimiterState {
+  const { window, limit, log } = state;
+  const isBucket = window.kind === 'bucket';
+  return {
+    ...state,
+    inFlight,
+    limit: Math.max(1, Math.floor(limit / processes)),
+    log: new AcceptedLog(everyNth(log.toJSON(), processes)),
+    window: isBucket
+      ? {
+          ...window,
+          perMs: window.perMs / processes,
+          capacity: Math.max(1, window.capacity / processes),
+          tokens: window.tokens / processes,
+        }
+      : window,
+  };
+}
+
+/** While others wait too, a process takes its part of what is free, not all of it. */
+function fairShare(state: LimiterState, processes: number, now: number): number {
+  if (processes === 1) return Number.POSITIVE_INFINITY;
+  return Math.max(1, Math.ceil(knownSlots(advance(state, now), now) / processes));
+}
+
+/** The service may have counted what a dead process had in flight. */
+function reclaimLease(core: LimiterCore, { inFlight, seenAt }: Lease, now: number): void {
+  const at = Math.max(seenAt, now - WINDOW_MS);
+  for (let call = 0; call < inFlight; call += 1) core.lost({ now, sentAt: at, probe: false });
+}
+
+/** The log is changed in place; the known state must stay as it was for the next try. */
+function copyState(state: LimiterState): LimiterState {
+  return { ...state, log: new AcceptedLog(state.log.toJSON()) };
+}
+
+/** Answers that came while others wrote count as answered after they wrote: all see one order. */
+function answeredBetween(report: Report, earliest: number, latest: number): Report {
+  if (!('answer' in report)) return report;
+  return answeredAt(report, { now: Math.min(latest, Math.max(earliest, report.answer.now)) });
+}
+
+type Answered = Extract<Report, { readonly answer: Answer }>;
+
+function answeredAt(report: Answered, times: Partial<Answer>): Report {
+  return { ...report, answer: { ...report.answer, ...times } } as Answered; // the kind stays, and so does its answer
+}
+
+/** Every `n`th entry of a saved log. */
+function everyNth(log: readonly number[], n: number): number[] {
+  const kept: number[] = [];
+  let sinceKeptMs = 0;
+  for (let place = 0; place < log.length; place += 3) {
+    sinceKeptMs += log[place] ?? 0;
+    if ((place / 3) % n !== 0) continue;
+    kept.push(sinceKeptMs, log[place + 1] ?? 0, log[place + 2] ?? 1);
+    sinceKeptMs = 0;
+  }
+  return kept;
+}

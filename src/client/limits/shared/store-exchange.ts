@@ -1,0 +1,166 @@
+import { randomUUID } from 'node:crypto';
+import * as z from 'zod';
+import type { Clock } from '../../clock.ts';
+import { WINDOW_MS } from '../accepted-log.ts';
+import { LIMITER_STATE_VERSION, limiterState } from '../limiter-state.ts';
+import type { LimitExchange, LimitOffer, LimitStore } from './limit-store.ts';
+
+/** What one process has in flight, and how many of its calls wait. */
+const lease = z.object({ inFlight: z.number().int().nonnegative(), waiting: z.number(), seenAt: z.number() });
+
+const sharedState = z.object({
+  /** The last write, by the store's clock. */
+  at: z.number(),
+  limit: limiterState,
+  leases: z.record(z.string(), lease),
+});
+
+/** What the processes with one key share. */
+export type SharedState = Readonly<z.output<typeof sharedState>>;
+export type Lease = Readonly<z.output<typeof lease>>;
+
+/** An exchange that takes longer fails; a store that is always slow gets up to the longest. */
+const SHORTEST_TIMEOUT_MS = 250;
+const LONGEST_TIMEOUT_MS = 1_000;
+/** An exchange may take this many times the average. */
+const PATIENCE = 4;
+const AVERAGE_WEIGHT = 1 / 8;
+/** Against a store that refuses every write; among processes that write at the same time, one always succeeds. */
+const TRIES_AT_MOST = 100;
+const KEEP_MS = 10 * WINDOW_MS;
+/** A state this much younger than the store's clock was written before that clock was set back. */
+const FUTURE_MS = 5_000;
+/** A difference this large is no jitter: one of the clocks was set. */
+const CLOCK_WAS_SET_MS = 1_000;
+
+export interface StoreExchangeOptions {
+  readonly store: LimitStore;
+  /** What the processes must agree on to share: origin and key hash. */
+  readonly name: string;
+  readonly clock: Clock;
+  /** The limiter's own time. */
+  readonly now: () => number;
+}
+
+/** What a process offers to the store. */
+export interface Offer {
+  readonly state: SharedState;
+  /** Whether there is anything to write. */
+  readonly isNews: boolean;
+}
+
+/** One process's access to the state that all share: compares, writes, and keeps the store's time. */
+export class StoreExchange {
+  /** The name of this process among those that share. */
+  readonly id = randomUUID();
+  readonly #options: StoreExchangeOptions;
+  readonly #name: string;
+  #version = '';
+  #state: SharedState | undefined;
+  #writes = 0;
+  #attempt = 0;
+  #averageMs = 0;
+  #timeoutMs = SHORTEST_TIMEOUT_MS;
+  #aheadMs: number | undefined;
+
+  constructor(options: StoreExchangeOptions) {
+    this.#options = options;
+    this.#name = `${LIMITER_STATE_VERSION}:${options.name}`;
+  }
+
+  /** The state that the store was last seen to hold: a copy, which its reader may change. */
+  get state(): SharedState | undefined {
+    return this.#state;
+  }
+
+  /** How far the store's clock is ahead of ours; 0 while unknown. */
+  get aheadMs(): number {
+    return this.#aheadMs ?? 0;
+  }
+
+  /** The store's time. */
+  now(): number {
+    return this.#options.now() + this.aheadMs;
+  }
+
+  /**
+   * Writes an offer, created anew whenever another process wrote meanwhile; one without news only has to know what the
+   * others wrote. Rejects if the store fails, or takes too long for one exchange.
+   */
+  async commit<Offered extends Offer>(createOffer: () => Offered): Promise<Offered> {
+    this.#attempt += 1;
+    const attempt = this.#attempt;
+    for (let tries = 0; tries < TRIES_AT_MOST && attempt === this.#attempt; tries += 1) {
+      const offer = createOffer();
+      const isDone = offer.isNews ? await this.#write(offer.state) : tries > 0;
+      if (isDone) return offer;
+      if (!offer.isNews) await this.#exchange();
+    }
+    throw new Error(`none of ${TRIES_AT_MOST} writes was accepted`);
+  }
+
+  async #write(state: SharedState): Promise<boolean> {
+    this.#writes += 1;
+    const text = JSON.stringify(state);
+    const version = `${this.id}:${this.#writes}`;
+    const isWritten = await this.#exchange({ version, state: text, nowMs: state.at, keepMs: KEEP_MS });
+    if (isWritten) this.#state = parseState(text, state.at);
+    return isWritten;
+  }
+
+  async #exchange(offer?: LimitOffer): Promise<boolean> {
+    const { store, now } = this.#options;
+    const startedAt = now();
+    const { isWritten, version, state, nowMs } = await this.#inTime(store.exchange(this.#name, this.#version, offer));
+    if (!Number.isFinite(nowMs)) throw new Error(`the store returned nowMs ${nowMs}, not a time in milliseconds`);
+    this.#observe(nowMs, now() - startedAt);
+    if (!isWritten && version !== this.#version) this.#state = parseState(state, nowMs);
+    this.#version = version;
+    return isWritten;
+  }
+
+  /** Only one exchange is timed, not all tries together: a busy store is not one that failed. */
+  async #inTime(exchange: Promise<LimitExchange>): Promise<LimitExchange> {
+    const { clock } = this.#options;
+    const limitMs = this.#timeoutMs;
+    const answered = new AbortController();
+    const sleep = (ms: number) => clock.sleep(ms, answered.signal);
+    const tooLate = sleep(limitMs)
+      // Where the process itself stood still for so long, the answer is there and only has to be read.
+      .then(() => sleep(1))
+      .then(
+        () => {
+          this.#timeoutMs = Math.min(LONGEST_TIMEOUT_MS, 2 * limitMs);
+          throw new Error(`no answer within ${limitMs} ms`);
+        },
+        () => exchange, // only the answer ends the sleep early
+      );
+    try {
+      return await Promise.race([exchange, tooLate]);
+    } finally {
+      answered.abort();
+    }
+  }
+
+  /**
+   * What the store said is a little old when it arrives, so the largest difference seen is the best, and time never goes
+   * back between two exchanges.
+   */
+  #observe(storeNowMs: number, tookMs: number): void {
+    this.#averageMs += AVERAGE_WEIGHT * (tookMs - this.#averageMs);
+    this.#timeoutMs = Math.min(LONGEST_TIMEOUT_MS, Math.max(SHORTEST_TIMEOUT_MS, PATIENCE * this.#averageMs));
+    const aheadMs = storeNowMs - this.#options.now();
+    const known = this.#aheadMs ?? aheadMs;
+    this.#aheadMs = aheadMs < known - CLOCK_WAS_SET_MS ? aheadMs : Math.max(known, aheadMs);
+  }
+}
+
+/** `undefined` for a state that cannot be used: it is better to learn anew than to wait for an hour to pass again. */
+function parseState(text: string, nowMs: number): SharedState | undefined {
+  try {
+    const state = sharedState.safeParse(JSON.parse(text)).data;
+    return state && state.at <= nowMs + FUTURE_MS ? state : undefined;
+  } catch {
+    return undefined;
+  }
+}

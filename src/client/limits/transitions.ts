@@ -1,0 +1,185 @@
+import { AcceptedLog } from './accepted-log.ts';
+import { NO_BURST_LIMIT } from './burst-limit.ts';
+import { acceptProbe, FIRST_PROBE, scheduleProbe } from './capacity-probe.ts';
+import { acceptBehindGate, isStale, OPEN_GATE, recordRefusal, stayClosedUntil } from './gate.ts';
+import { advance, take } from './grant.ts';
+import { parseHttpDate } from './http-date.ts';
+import { refuseKnown } from './known-window.ts';
+import { acceptLearning, refuseLearning, refuseUnknown, shortHintMs } from './learn-window.ts';
+import { type LimiterState, newHypothesis } from './limiter-state.ts';
+import { parseRetryAfter, type RetryAfterUnit, retryAfterMs } from './retry-after.ts';
+import { UNKNOWN_UNIT, type UnitEvidence, unitOf, weighAcceptance, weighRefusal } from './retry-after-unit.ts';
+import { observeServerDate, serverNow, UNKNOWN_SERVER_CLOCK } from './server-clock.ts';
+
+/** `Date` headers have no finer grain. */
+const DATE_GRAIN_MS = 1_000;
+/** Once a day one request is sent although the service asked for a longer wait: a plan can change. */
+const BLOCKED_AT_MOST_MS = 86_400_000;
+
+/** When a granted request was sent and answered. */
+export interface Answer {
+  readonly now: number;
+  readonly sentAt: number;
+  /** As it was granted. */
+  readonly probe: boolean;
+}
+
+/** With the `Date` header. */
+export interface DatedAnswer extends Answer {
+  readonly date?: string | undefined;
+}
+
+/** A 429. */
+export interface RefusedAnswer extends DatedAnswer {
+  readonly retryAfter?: string | undefined;
+}
+
+/** What a Retry-After asks for. */
+export interface RetryAfterReading {
+  /** Milliseconds to wait from the answer on; `undefined` without a usable header. */
+  readonly waitMs: number | undefined;
+  readonly unit: RetryAfterUnit;
+  readonly evidence: UnitEvidence;
+}
+
+export interface UnitOptions {
+  readonly maxRetryAfterMs: number;
+  readonly retryAfterUnit: 'auto' | RetryAfterUnit;
+}
+
+/** Nothing sent yet. `perMinute`: the configured limit, Infinity for none. */
+export function initialState(perMinute: number): LimiterState {
+  return {
+    configured: perMinute,
+    limit: perMinute,
+    inFlight: 0,
+    phase: 'unknown',
+    window: { kind: 'log' },
+    hypothesis: newHypothesis(0),
+    gate: OPEN_GATE,
+    probe: FIRST_PROBE,
+    burst: NO_BURST_LIMIT,
+    unit: UNKNOWN_UNIT,
+    roundTrips: { shortestMs: Number.POSITIVE_INFINITY, longestMs: 0 },
+    serverAhead: UNKNOWN_SERVER_CLOCK,
+    datedAt: Number.NEGATIVE_INFINITY,
+    knownSince: 0,
+    firstBurst: 0,
+    isWhole: false,
+    countsLateAnswers: false,
+    blockedUntil: Number.NEGATIVE_INFINITY,
+    log: new AcceptedLog(),
+  };
+}
+
+/** The server accepted a request. */
+export function accepted(before: LimiterState, answer: DatedAnswer): LimiterState {
+  const { now, sentAt, probe } = answer;
+  let state = observe(before, answer);
+  const unit = weighAcceptance(state.unit, sentAt);
+  log(state, answer);
+  state = { ...state, inFlight: state.inFlight - 1, unit };
+  if (isStale(state.gate, sentAt)) return state.countsLateAnswers ? { ...state, limit: state.limit + 1 } : state;
+  if (state.phase === 'learning') state = acceptLearning(state, { now, sentAt });
+  else state = { ...state, gate: acceptBehindGate(state.gate) };
+  if (!probe) return state;
+  const grows = state.phase === 'known' && state.window.kind !== 'bucket';
+  const limit = grows ? Math.min(state.configured, state.limit + 1) : state.limit;
+  return { ...state, limit, probe: acceptProbe(state.probe) };
+}
+
+/** The server refused a request for the rate (429). */
+export function refused(
+  before: LimiterState,
+  answer: RefusedAnswer,
+  options: UnitOptions,
+): { readonly state: LimiterState; readonly reading: RetryAfterReading } {
+  const { now, sentAt, probe: isProbe } = answer;
+  const { unit, reading } = readRetryAfter(before, answer, options);
+  const { waitMs: hintMs } = reading;
+  let state: LimiterState = { ...observe(before, answer), unit };
+  if (hintMs !== undefined && hintMs > options.maxRetryAfterMs) {
+    // A longer quota than the window's is used up: that says nothing about the window.
+    const blockedUntil = Math.max(state.blockedUntil, now + Math.min(hintMs, BLOCKED_AT_MOST_MS));
+    return { state: { ...take(state, -1), blockedUntil }, reading };
+  }
+  state = advance({ ...state, inFlight: state.inFlight - 1 }, now);
+  const wasStale = isStale(state.gate, sentAt);
+  state = { ...state, gate: stayClosedUntil(state.gate, now + (hintMs ?? 0)) };
+  // Sent before the last refusal, or before the gate: that refusal has been handled.
+  if (wasStale) return { state, reading };
+  state = { ...state, gate: recordRefusal(state.gate, now) };
+  const isShort = hintMs !== undefined && hintMs <= shortHintMs(state);
+  const refusal = { now, sentAt, isProbe, hintMs, isShort };
+  if (state.phase === 'unknown') return { state: refuseUnknown(state, refusal), reading };
+  state = { ...state, countsLateAnswers: false };
+  return { state: (state.phase === 'learning' ? refuseLearning : refuseKnown)(state, refusal), reading };
+}
+
+/** No answer, or one that does not say whether the server counted the request: it may have. */
+export function lost(state: LimiterState, answer: Answer): LimiterState {
+  log(state, answer);
+  return { ...state, inFlight: state.inFlight - 1 };
+}
+
+/** Granted and then not sent. */
+export function unused(state: LimiterState): LimiterState {
+  return take(state, -1);
+}
+
+/** The limit of the plan became known, or has changed. */
+export function configured(state: LimiterState, perMinute: number): LimiterState {
+  const { phase, limit, window, probe } = state;
+  const isWhole = limit === state.configured && perMinute > limit;
+  const isRaised = perMinute > state.configured;
+  return {
+    ...state,
+    configured: perMinute,
+    limit: phase === 'unknown' || limit > perMinute || isWhole ? perMinute : limit,
+    window:
+      isWhole && window.kind === 'bucket'
+        ? { ...window, perMs: (window.perMs * perMinute) / state.configured }
+        : window,
+    // A share of the smaller limit may be able to grow at once.
+    probe: isRaised ? scheduleProbe(probe, Number.NEGATIVE_INFINITY) : probe,
+  };
+}
+
+/** Reads Retry-After and learns its unit. */
+function readRetryAfter(
+  state: LimiterState,
+  { retryAfter, date, sentAt, now }: RefusedAnswer,
+  { retryAfterUnit }: UnitOptions,
+) {
+  const parsed = parseRetryAfter(retryAfter);
+  const unitState = retryAfterUnit === 'auto' ? weighRefusal(state.unit, parsed, { sentAt, now }) : state.unit;
+  const unit = parsed?.form === 'integer' ? unitOf(unitState, parsed.value, retryAfterUnit) : 'seconds';
+  const waitMs = retryAfterMs(parsed, { unit, date, serverNowMs: serverNow(state.serverAhead, now) });
+  const evidence: UnitEvidence = retryAfterUnit === 'auto' ? unitState.evidence : 'set';
+  return { unit: unitState, reading: { waitMs, unit, evidence } };
+}
+
+/** What the time of an answer and its `Date` header say. */
+function observe(state: LimiterState, { now, sentAt, date }: DatedAnswer): LimiterState {
+  const { roundTrips, datedAt } = state;
+  const tookMs = now - sentAt;
+  const isUsual = tookMs >= roundTrips.shortestMs && tookMs <= roundTrips.longestMs;
+  const isDated = date !== undefined && now - datedAt >= DATE_GRAIN_MS;
+  if (isUsual && !isDated) return state;
+  const serverDate = isDated ? parseHttpDate(date) : undefined;
+  return {
+    ...state,
+    roundTrips: {
+      shortestMs: Math.min(roundTrips.shortestMs, tookMs),
+      longestMs: Math.max(roundTrips.longestMs, tookMs),
+    },
+    datedAt: serverDate === undefined ? datedAt : now,
+    serverAhead:
+      serverDate === undefined ? state.serverAhead : observeServerDate(state.serverAhead, serverDate, { sentAt, now }),
+  };
+}
+
+function log(state: LimiterState, { now, sentAt }: Answer): void {
+  state.log.expire(now);
+  state.log.add(sentAt, now);
+}
