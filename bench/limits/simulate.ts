@@ -1,30 +1,53 @@
 /**
- * The complete matrix of test/client/limits/acceptance.test.ts in virtual time: `npm run bench:simulate`; `--json`,
- * `--seeds 3`.
+ * Two tables in virtual time: `npm run bench:simulate`; `--json`, `--seeds 3`.
  *
- * Every line is the limiter itself against a simulated server: 4 window kinds, limits of 30, 300 and 1 000 per minute,
- * 6 forms of Retry-After, jobs of 1.1 and 2 times the limit and of 2 000 calls.
+ * The first is the complete matrix of test/client/limits/acceptance.test.ts. Every line is the limiter itself against a
+ * simulated server: 4 window kinds, limits of 30, 300 and 1 000 per minute, 6 forms of Retry-After, jobs of 1.1 and 2
+ * times the limit and of 2 000 calls.
+ *
+ * The second, alone with `--wild`, is the client against servers and networks that misbehave. `--only outage` selects its
+ * scenarios by name, `--row 1` by the row of the table of known misses.
  */
 import { parseArgs } from 'node:util';
 import { EVERYTHING, MEASURED, measure, ROUGH, type Summary } from '../../test/helpers/limits-matrix.ts';
 import { table } from '../table.ts';
+import { measureWild, selectScenarios, wildSummary, wildTable } from './wild/report.ts';
 
 interface Row extends Summary {
   readonly situation: string;
 }
 
 const { values } = parseArgs({
-  options: { json: { type: 'boolean', default: false }, seeds: { type: 'string', default: '3' } },
+  options: {
+    json: { type: 'boolean', default: false },
+    seeds: { type: 'string' },
+    wild: { type: 'boolean', default: false },
+    only: { type: 'string' },
+    row: { type: 'string' },
+  },
 });
-const seeds = Array.from({ length: Number(values.seeds) }, (_, place) => place + 1);
-const rows: Row[] = [];
-for (const situation of [...MEASURED, ...ROUGH]) {
-  rows.push({ situation: situation.name, ...(await measure(situation, { ...EVERYTHING, seeds })) });
-  process.stderr.write(`${situation.name}\n`);
+const seedCount = values.seeds === undefined ? undefined : Number(values.seeds);
+const isWildAlone = values.wild || values.only !== undefined || values.row !== undefined;
+const seeds = Array.from({ length: seedCount ?? 3 }, (_, place) => place + 1);
+const rows = isWildAlone ? [] : await measureMatrix();
+const wild = await measureWild(selectScenarios(values), seedCount);
+process.stdout.write(`${values.json ? JSON.stringify({ seeds, rows, wild }, undefined, 2) : asText()}\n`);
+
+async function measureMatrix(): Promise<Row[]> {
+  const measured: Row[] = [];
+  for (const situation of [...MEASURED, ...ROUGH]) {
+    measured.push({ situation: situation.name, ...(await measure(situation, { ...EVERYTHING, seeds })) });
+    process.stderr.write(`${situation.name}\n`);
+  }
+  return measured;
 }
-process.stdout.write(`${values.json ? JSON.stringify({ seeds, rows }, undefined, 2) : asText()}\n`);
 
 function asText(): string {
+  const wildText = `${wildTable(wild)}\n\n${wildSummary(wild)}`;
+  return isWildAlone ? wildText : `${matrixTable()}\n\n${wildText}`;
+}
+
+function matrixTable(): string {
   const heads = ['situation', 'jobs', 'calls failed', '429 per 100 calls', 'time / optimum', 'worst'];
   const cells = rows.map(({ situation, runs, failed, refusedPer100, ratio, worst }) => [
     ...[situation, String(runs), String(failed)],

@@ -1,0 +1,172 @@
+import { type Random, seededRandom } from '../../../test/helpers/limits-random.ts';
+import { EventQueue } from './event-queue.ts';
+import { latencyMs } from './network.ts';
+import { deadlineOf, type PlannedCall, type Scenario } from './scenario.ts';
+import { earlierTimes, othersTimes, type ServerSpec, WildServer } from './server.ts';
+
+/** What a client achieves that knows when the server accepts, but not what the network will lose. */
+export interface Bound {
+  readonly makespanMs: number;
+  readonly served: number;
+}
+
+/** Where the network is a matter of luck, the luckiest of so many runs counts. */
+const TRIES = 3;
+/** The client's own timeout for one attempt. */
+const ATTEMPT_TIMEOUT_MS = 10_000;
+
+/** The least possible time and the most calls that can be served. */
+export function clairvoyant(scenario: Scenario, planned: readonly PlannedCall[], run: RunSeeds): Bound {
+  const bounds = Array.from({ length: TRIES }, (_, place) =>
+    new ClairvoyantRun(scenario, planned, { ...run, luck: seededRandom(1_000 * run.seed + place) }).run(),
+  );
+  return {
+    makespanMs: Math.min(...bounds.map(({ makespanMs }) => makespanMs)),
+    served: Math.max(...bounds.map(({ served }) => served)),
+  };
+}
+
+export interface RunSeeds {
+  readonly seed: number;
+  readonly startedAt: number;
+}
+
+type Event =
+  | { readonly kind: 'start' | 'arrive'; readonly call: PlannedCall; readonly node: number }
+  | { readonly kind: 'open'; readonly node: number }
+  | { readonly kind: 'free' };
+
+/** Sends each request so that it arrives the moment its server accepts it, with no bound but the job's callers. */
+class ClairvoyantRun {
+  readonly #scenario: Scenario;
+  readonly #startedAt: number;
+  readonly #luck: Random;
+  readonly #server: WildServer;
+  readonly #events = new EventQueue<Event>();
+  /** Requests at the door of each node, in the order of their arrival. */
+  readonly #parked: PlannedCall[][];
+  readonly #opening: boolean[];
+  /** Calls that have no caller yet. */
+  readonly #idle: PlannedCall[] = [];
+  readonly #nextOther: () => number | undefined;
+  #otherAt: number | undefined;
+  #lanes: number;
+  #endedAt: number;
+  #served = 0;
+
+  constructor(
+    scenario: Scenario,
+    planned: readonly PlannedCall[],
+    { seed, startedAt, luck }: RunSeeds & { luck: Random },
+  ) {
+    const { job, processes = 1 } = scenario;
+    const spec = unlagged(scenario.server);
+    this.#scenario = scenario;
+    this.#startedAt = startedAt;
+    this.#endedAt = startedAt;
+    this.#luck = luck;
+    this.#server = new WildServer(spec, luck, startedAt);
+    for (const at of earlierTimes(spec, seededRandom(seed + 1), startedAt)) this.#server.receiveOther(at);
+    this.#nextOther = othersTimes(spec, seededRandom(seed + 2), startedAt);
+    this.#otherAt = this.#nextOther();
+    this.#lanes = (job.callers ?? Number.POSITIVE_INFINITY) * processes;
+    const nodes = spec.nodes ?? 1;
+    this.#parked = Array.from({ length: nodes }, () => []);
+    this.#opening = new Array<boolean>(nodes).fill(false);
+    for (const call of planned) this.#events.push(startedAt + call.startMs, { kind: 'start', call, node: 0 });
+  }
+
+  run(): Bound {
+    for (let next = this.#events.pop(); next !== undefined; next = this.#events.pop()) {
+      this.#advanceOthers(next.at);
+      this.#handle(next.item, next.at);
+    }
+    return { makespanMs: this.#endedAt - this.#startedAt, served: this.#served };
+  }
+
+  #handle(event: Event, now: number): void {
+    switch (event.kind) {
+      case 'start':
+        this.#idle.push(event.call);
+        this.#sendIdle(now);
+        break;
+      case 'arrive':
+        this.#parked[event.node]?.push(event.call);
+        if (!this.#opening[event.node]) this.#serve(event.node, now);
+        break;
+      case 'open':
+        this.#opening[event.node] = false;
+        this.#serve(event.node, now);
+        break;
+      case 'free':
+        this.#lanes += 1;
+        this.#sendIdle(now);
+    }
+  }
+
+  #sendIdle(now: number): void {
+    while (this.#lanes > 0) {
+      const call = this.#idle.shift();
+      if (call === undefined) return;
+      this.#lanes -= 1;
+      this.#send(call, now);
+    }
+  }
+
+  #send(call: PlannedCall, now: number): void {
+    const { network = {} } = this.#scenario;
+    const { lostRequests = 0, resets = 0 } = network;
+    if (this.#luck() < lostRequests) return this.#sendLater(call, now + ATTEMPT_TIMEOUT_MS);
+    const arrivesAt = now + latencyMs(network, this.#luck);
+    if (this.#luck() < resets) return this.#sendLater(call, arrivesAt + latencyMs(network, this.#luck));
+    this.#events.push(arrivesAt, { kind: 'arrive', call, node: this.#server.pickNode() });
+  }
+
+  /** The next try arrives so much later; its way is drawn now. */
+  #sendLater(call: PlannedCall, at: number): void {
+    const { network = {} } = this.#scenario;
+    this.#events.push(at + latencyMs(network, this.#luck), { kind: 'arrive', call, node: this.#server.pickNode() });
+  }
+
+  #serve(node: number, now: number): void {
+    const parked = this.#parked[node] ?? [];
+    for (;;) {
+      const call = parked[0];
+      if (call === undefined) return;
+      const waitMs = this.#server.waitMs(now, node);
+      if (waitMs > 0) {
+        this.#opening[node] = true;
+        this.#events.push(now + waitMs, { kind: 'open', node });
+        return;
+      }
+      parked.shift();
+      this.#answer(call, node, now);
+    }
+  }
+
+  /** A call that the answer would reach too late gives its turn to the next. */
+  #answer(call: PlannedCall, node: number, now: number): void {
+    const { network = {} } = this.#scenario;
+    const answeredAt = now + latencyMs(network, this.#luck);
+    const callStart = this.#startedAt + call.startMs;
+    const isLate = answeredAt > callStart + Math.min(deadlineOf(this.#scenario), call.abortAfterMs ?? Infinity);
+    if (isLate) return this.#events.push(now, { kind: 'free' });
+    this.#server.accept(now, node);
+    if (this.#luck() < (network.lostAnswers ?? 0)) return this.#sendLater(call, now + ATTEMPT_TIMEOUT_MS);
+    this.#served += 1;
+    this.#endedAt = Math.max(this.#endedAt, answeredAt);
+    this.#events.push(answeredAt, { kind: 'free' });
+  }
+
+  #advanceOthers(now: number): void {
+    while (this.#otherAt !== undefined && this.#otherAt <= now) {
+      this.#server.receiveOther(this.#otherAt);
+      this.#otherAt = this.#nextOther();
+    }
+  }
+}
+
+/** A counter that lags lets any burst through; that is not a goal for a client. */
+function unlagged({ lagMs: _, ...spec }: ServerSpec): ServerSpec {
+  return spec;
+}

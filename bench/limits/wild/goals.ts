@@ -1,0 +1,70 @@
+import type { Outcome } from './run.ts';
+import type { Goals, Scenario } from './scenario.ts';
+
+/** What a scenario must reach unless it says otherwise. */
+export function goalsOf({ told, server, goals }: Scenario): Goals {
+  const fails = (server.outages ?? []).some(({ part = 1 }) => part === 1);
+  return {
+    failedPart: 0.03,
+    refusedPer100: told === undefined ? 5 : 1,
+    ratio: 1.6,
+    early: 0,
+    unsettled: 0,
+    inKnownOutage: fails ? 10 : Number.POSITIVE_INFINITY,
+    requests: Number.POSITIVE_INFINITY,
+    makespanMs: Number.POSITIVE_INFINITY,
+    ...goals,
+  };
+}
+
+/** Refusals that every run may have: a client must be refused once or twice to learn from it. */
+const FREE_REFUSALS = 2;
+/** What a job may take beyond its ratio: a bound of a few round trips is no measure. */
+const SLACK_MS = 1_500;
+
+/** The figures of one run that the goals are about, in their units. */
+export function figuresOf(outcome: Outcome): Goals {
+  const { calls, avoidable, refused, makespanMs, bound, early, unsettled, inKnownOutage, requests } = outcome;
+  return {
+    failedPart: avoidable / calls,
+    refusedPer100: (100 * refused) / calls,
+    ratio: ratioOf(outcome),
+    early,
+    unsettled,
+    inKnownOutage,
+    requests,
+    makespanMs: bound.served === 0 ? 0 : makespanMs,
+  };
+}
+
+/** Makespan over the bound; 1 for a job of which nothing can be served. */
+export function ratioOf({ served, makespanMs, bound }: Outcome): number {
+  return served === 0 || bound.served === 0 ? 1 : makespanMs / bound.makespanMs;
+}
+
+/** The goals that an outcome misses, such as `ratio 5.71 > 1.6`. */
+export function misses(scenario: Scenario, outcome: Outcome): string[] {
+  const goals = goalsOf(scenario);
+  const figures = figuresOf(outcome);
+  const names = Object.keys(goals) as (keyof Goals)[];
+  return names
+    .filter((name) => isMissed(name, { goals, figures, outcome }))
+    .map((name) => missText(name, goals, figures));
+}
+
+function isMissed(
+  name: keyof Goals,
+  { goals, figures, outcome }: { readonly goals: Goals; readonly figures: Goals; readonly outcome: Outcome },
+): boolean {
+  if (name === 'refusedPer100' && outcome.refused <= FREE_REFUSALS) return false;
+  if (name === 'ratio' && outcome.makespanMs <= goals.ratio * outcome.bound.makespanMs + SLACK_MS) return false;
+  return figures[name] > goals[name];
+}
+
+function missText(name: keyof Goals, goals: Goals, figures: Goals): string {
+  return `${name} ${short(figures[name])} > ${short(goals[name])}`;
+}
+
+function short(value: number): string {
+  return String(Number(value.toFixed(2)));
+}

@@ -1,0 +1,106 @@
+import type { FetchLike } from '../../../src/client/index.ts';
+import { between, type Random } from '../../../test/helpers/limits-random.ts';
+import type { Answer, WildServer } from './server.ts';
+import type { VirtualTime } from './virtual-time.ts';
+
+/** One-way latency in milliseconds: even between two values, or a median with a heavy tail of up to 4 s. */
+export type Latency = readonly [number, number] | { readonly medianMs: number };
+
+export interface NetworkSpec {
+  /** Default: 20 to 120. */
+  readonly latency?: Latency;
+  /** Part of the requests that never arrive. Default: 0. */
+  readonly lostRequests?: number;
+  /** Part of the answers that never arrive; the server has counted the request. Default: 0. */
+  readonly lostAnswers?: number;
+  /** Part of the connections that are reset before the request arrives. Default: 0. */
+  readonly resets?: number;
+}
+
+/** What one process sent, and what it was told. */
+export class Traffic {
+  requests = 0;
+  quotaRequests = 0;
+  refused = 0;
+  /** Sent before the end of a wait that an honest answer had asked for. */
+  early = 0;
+  /** Sent during an outage, and those of them after the first failed answer was there. */
+  inOutage = 0;
+  inKnownOutage = 0;
+  /** When the server will accept again, as far as the process was told. */
+  opensAt = 0;
+  /** When the process last saw the service fail. */
+  failedAt = Number.NEGATIVE_INFINITY;
+}
+
+export interface World {
+  readonly time: VirtualTime;
+  readonly server: WildServer;
+  readonly network: NetworkSpec;
+  readonly random: Random;
+}
+
+const LONGEST_LATENCY_MS = 4_000;
+
+/** A `fetch` through the simulated network to the simulated server. */
+export function createFetch(world: World, traffic: Traffic): FetchLike {
+  return (url, { signal }) =>
+    new Promise((resolve, reject) => {
+      if (signal.aborted) return reject(signal.reason);
+      signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+      const path = new URL(url).pathname;
+      countSent(world, traffic, path);
+      exchange(world, path, (answer) => {
+        countAnswer(world, traffic, answer);
+        if (answer.status === 'reset') reject(connectionReset());
+        else resolve(new Response(answer.body, { status: Number(answer.status), headers: answer.headers }));
+      });
+    });
+}
+
+/** Draws a one-way latency. */
+export function latencyMs({ latency = [20, 120] }: NetworkSpec, random: Random): number {
+  if ('medianMs' in latency) {
+    // Log-normal: one in forty takes seven times the median, one in a thousand thirty times.
+    const normal = Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
+    return Math.min(LONGEST_LATENCY_MS, latency.medianMs * Math.exp(normal));
+  }
+  return between(random, latency[0], latency[1]);
+}
+
+/** One request and its answer; `deliver` is not called if either is lost. */
+function exchange(world: World, path: string, deliver: (answer: Answer) => void): void {
+  const { time, server, network, random } = world;
+  const { lostRequests = 0, lostAnswers = 0, resets = 0 } = network;
+  if (random() < lostRequests) return;
+  const isReset = random() < resets;
+  time.after(latencyMs(network, random), () => {
+    const answer = isReset ? RESET : server.receive(time.now(), path);
+    if (answer.status === 'silence' || random() < lostAnswers) return;
+    time.after(answer.delayMs + latencyMs(network, random), () => deliver(answer));
+  });
+}
+
+const RESET: Answer = { status: 'reset', headers: {}, body: '', delayMs: 0 };
+
+function countSent({ time, server }: World, traffic: Traffic, path: string): void {
+  const now = time.now();
+  traffic.requests += 1;
+  if (path.endsWith('/quota')) traffic.quotaRequests += 1;
+  if (now < traffic.opensAt) traffic.early += 1;
+  const outage = server.outageAt(now);
+  if (outage === undefined) return;
+  traffic.inOutage += 1;
+  if (traffic.failedAt >= server.startedAt + outage.fromMs) traffic.inKnownOutage += 1;
+}
+
+function countAnswer({ time }: World, traffic: Traffic, { status, opensAt = 0 }: Answer): void {
+  if (status === 429) traffic.refused += 1;
+  if (status === 'reset' || Number(status) >= 500) traffic.failedAt = time.now();
+  traffic.opensAt = Math.max(traffic.opensAt, opensAt);
+}
+
+function connectionReset(): Error {
+  const cause = Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' });
+  return new TypeError('fetch failed', { cause });
+}

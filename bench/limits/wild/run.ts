@@ -1,0 +1,237 @@
+import { FxRates, FxRatesError, type FxRatesOptions } from '../../../src/client/index.ts';
+import { seededRandom } from '../../../test/helpers/limits-random.ts';
+import { type Bound, clairvoyant } from './clairvoyant.ts';
+import { createFetch, Traffic, type World } from './network.ts';
+import { type PlannedCall, planCalls, type Scenario } from './scenario.ts';
+import { earlierTimes, othersTimes, WildServer } from './server.ts';
+import { SimulatedStore } from './store.ts';
+import { ProcessClock, settle, VirtualTime } from './virtual-time.ts';
+
+/** What one run of a scenario came to. */
+export interface Outcome {
+  readonly calls: number;
+  readonly served: number;
+  /** By the `kind` of the error; aborted calls are not here. */
+  readonly failed: Readonly<Record<string, number>>;
+  readonly aborted: number;
+  /** Failed calls beyond those that a clairvoyant client fails too. */
+  readonly avoidable: number;
+  readonly unsettled: number;
+  readonly requests: number;
+  readonly quotaRequests: number;
+  readonly refused: number;
+  readonly early: number;
+  readonly inOutage: number;
+  readonly inKnownOutage: number;
+  readonly makespanMs: number;
+  readonly bound: Bound;
+  /** Timers left when all calls are settled. */
+  readonly pendingTimers: number;
+}
+
+const START = 1_700_000_000_000;
+const API_KEY = `fx_live_${'0123456789abcdef'.repeat(3)}`;
+/** A run that takes longer than this beyond twenty times the bound does not end. */
+const GIVE_UP_MS = 2 * 3_600_000;
+
+/** Makes one call; `n` keeps the calls apart, since identical ones share one request. */
+export type MakeCall = (n: number, signal?: AbortSignal) => Promise<unknown>;
+
+/** One simulated process: its clock, and how it makes a call. */
+export interface Process {
+  readonly clock: ProcessClock;
+  readonly traffic: Traffic;
+  readonly call: MakeCall;
+}
+
+/** Runs a scenario in virtual time. */
+export async function runScenario(scenario: Scenario, seed: number): Promise<Outcome> {
+  const startedAt = START + Math.floor(seededRandom(seed)() * 60_000);
+  const time = new VirtualTime(startedAt);
+  const store = scenario.store && new SimulatedStore(scenario.store, time, seededRandom(seed + 3));
+  const { server: spec, network = {} } = scenario;
+  if (scenario.before) await runBefore(scenario, { time, store, seed });
+  const server = new WildServer(spec, seededRandom(seed + 4), time.now());
+  const world: World = { time, server, network, random: seededRandom(seed + 5) };
+  const processes = Array.from({ length: scenario.processes ?? 1 }, (_, place) =>
+    startProcess(scenario, world, { store, seed: 100 * seed + place }),
+  );
+  const planned = planCalls(scenario, seededRandom(seed + 6));
+  const bound = clairvoyant(scenario, planned, { seed, startedAt: time.now() });
+  startOthers(scenario, world, seed);
+  startJumps(scenario, time, processes);
+  const job = new JobRun(scenario, time, processes);
+  await job.run(planned, 20 * bound.makespanMs + GIVE_UP_MS);
+  return outcomeOf(job, { bound, processes, time, planned });
+}
+
+interface ProcessOptions {
+  readonly store: SimulatedStore | undefined;
+  readonly seed: number;
+}
+
+function startProcess(scenario: Scenario, world: World, { store, seed }: ProcessOptions): Process {
+  const clock = new ProcessClock(world.time);
+  const traffic = new Traffic();
+  const options = clientOptions(scenario, store);
+  const transport = { baseUrl: 'https://service.example', apiKey: API_KEY, fetch: createFetch(world, traffic) };
+  const fx = new FxRates({ ...transport, clock, random: seededRandom(seed), logger: SILENT, ...options });
+  const call: MakeCall = (n, signal) => fx.latest({ n }, signal === undefined ? {} : { signal });
+  return { clock, traffic, call };
+}
+
+const SILENT = { warn: () => undefined };
+
+function clientOptions(
+  { told, options = { deadlineMs: false } }: Scenario,
+  store: SimulatedStore | undefined,
+): FxRatesOptions {
+  if (options.rateLimit === false) return options;
+  const perMinute = told === undefined ? {} : { perMinute: told };
+  return { ...options, rateLimit: { ...perMinute, ...(store ? { store } : {}), ...options.rateLimit } };
+}
+
+/** The job of an earlier deployment, with its own server: only the store remembers it. */
+async function runBefore(
+  scenario: Scenario,
+  { time, store, seed }: { time: VirtualTime; store: SimulatedStore | undefined; seed: number },
+): Promise<void> {
+  const { before, server: spec } = scenario;
+  if (before === undefined) return;
+  const job = { calls: before.calls };
+  const earlier: Scenario = { ...scenario, told: before.told, job, server: { ...spec, limit: before.told } };
+  const server = new WildServer(earlier.server, seededRandom(seed + 7), time.now());
+  const world: World = { time, server, network: {}, random: seededRandom(seed + 8) };
+  const processes = [startProcess(earlier, world, { store, seed: seed + 9 })];
+  await new JobRun(earlier, time, processes).run(
+    planCalls({ ...earlier, processes: 1 }, seededRandom(seed)),
+    GIVE_UP_MS,
+  );
+}
+
+function startOthers({ server: spec }: Scenario, { time, server }: World, seed: number): void {
+  const startedAt = time.now();
+  for (const at of earlierTimes(spec, seededRandom(seed + 1), startedAt)) server.receiveOther(at);
+  const nextOther = othersTimes(spec, seededRandom(seed + 2), startedAt);
+  const next = () => {
+    const at = nextOther();
+    if (at === undefined) return;
+    time.after(at - time.now(), () => {
+      server.receiveOther(time.now());
+      next();
+    });
+  };
+  next();
+}
+
+function startJumps({ jumps = [] }: Scenario, time: VirtualTime, processes: readonly Process[]): void {
+  for (const { atMs, byMs } of jumps) {
+    time.after(atMs, () => {
+      for (const { clock } of processes) clock.jump(byMs);
+    });
+  }
+}
+
+/** Makes the calls of a job and counts how they end. */
+class JobRun {
+  readonly #time: VirtualTime;
+  readonly #processes: readonly Process[];
+  readonly #startedAt: number;
+  readonly #callers: number;
+  readonly failed = new Map<string, number>();
+  served = 0;
+  aborted = 0;
+  settled = 0;
+  endedAt: number;
+
+  constructor({ job }: Scenario, time: VirtualTime, processes: readonly Process[]) {
+    this.#time = time;
+    this.#processes = processes;
+    this.#startedAt = time.now();
+    this.#callers = job.callers ?? Number.POSITIVE_INFINITY;
+    this.endedAt = time.now();
+  }
+
+  get makespanMs(): number {
+    return this.endedAt - this.#startedAt;
+  }
+
+  async run(planned: readonly PlannedCall[], giveUpMs: number): Promise<void> {
+    this.#processes.forEach((process, place) => {
+      this.#start(
+        process,
+        planned.filter((call) => call.process === place),
+      );
+    });
+    await this.#time.run(() => this.settled === planned.length, this.#startedAt + giveUpMs);
+    await settle();
+  }
+
+  #start(process: Process, calls: readonly PlannedCall[]): void {
+    if (this.#callers < calls.length) {
+      const left = [...calls];
+      for (let caller = 0; caller < this.#callers; caller += 1) void this.#workThrough(process, left);
+      return;
+    }
+    for (const call of calls) {
+      if (call.startMs === 0) void this.#make(process, call);
+      else this.#time.after(call.startMs, () => void this.#make(process, call));
+    }
+  }
+
+  async #workThrough(process: Process, left: PlannedCall[]): Promise<void> {
+    for (let call = left.shift(); call !== undefined; call = left.shift()) await this.#make(process, call);
+  }
+
+  async #make({ call }: Process, { number, abortAfterMs }: PlannedCall): Promise<void> {
+    const controller = abortAfterMs === undefined ? undefined : new AbortController();
+    const cancel = controller && this.#time.after(abortAfterMs ?? 0, () => controller.abort());
+    try {
+      await call(number, controller?.signal);
+      this.served += 1;
+      this.endedAt = this.#time.now();
+    } catch (error) {
+      this.#countFailure(error);
+    }
+    cancel?.();
+    this.settled += 1;
+  }
+
+  #countFailure(error: unknown): void {
+    const kind = error instanceof FxRatesError ? error.kind : String((error as Error | undefined)?.name);
+    if (kind === 'aborted') this.aborted += 1;
+    else this.failed.set(kind, (this.failed.get(kind) ?? 0) + 1);
+  }
+}
+
+interface Parts {
+  readonly bound: Bound;
+  readonly processes: readonly Process[];
+  readonly time: VirtualTime;
+  readonly planned: readonly PlannedCall[];
+}
+
+function outcomeOf(job: JobRun, { bound, processes, time, planned }: Parts): Outcome {
+  const total = (count: (traffic: Traffic) => number) =>
+    processes.reduce((sum, { traffic }) => sum + count(traffic), 0);
+  const failed = Object.fromEntries(job.failed);
+  const failures = [...job.failed.values()].reduce((sum, count) => sum + count, 0);
+  const unavoidable = Math.max(0, planned.length - bound.served - job.aborted);
+  return {
+    calls: planned.length,
+    served: job.served,
+    failed,
+    aborted: job.aborted,
+    avoidable: Math.max(0, failures - unavoidable),
+    unsettled: planned.length - job.settled,
+    requests: total(({ requests }) => requests),
+    quotaRequests: total(({ quotaRequests }) => quotaRequests),
+    refused: total(({ refused }) => refused),
+    early: total(({ early }) => early),
+    inOutage: total(({ inOutage }) => inOutage),
+    inKnownOutage: total(({ inKnownOutage }) => inKnownOutage),
+    makespanMs: job.makespanMs,
+    bound,
+    pendingTimers: time.pending,
+  };
+}

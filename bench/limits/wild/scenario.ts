@@ -1,0 +1,85 @@
+import type { FxRatesOptions } from '../../../src/client/index.ts';
+import type { Random } from '../../../test/helpers/limits-random.ts';
+import type { NetworkSpec } from './network.ts';
+import type { ServerSpec } from './server.ts';
+import type { StoreSpec } from './store.ts';
+
+/** One situation: a server, a network, a job, and what must hold. */
+export interface Scenario {
+  readonly name: string;
+  /** The row of the table of known misses that it is about. */
+  readonly row?: number;
+  readonly server: ServerSpec;
+  /** Default: 20 to 120 ms one way, nothing lost. */
+  readonly network?: NetworkSpec;
+  readonly job: Job;
+  /** Default: 1. */
+  readonly processes?: number;
+  /** Where the processes share what they learn. Default: they share nothing. */
+  readonly store?: StoreSpec;
+  /** Options of each process's client. Default: `deadlineMs: false`. */
+  readonly options?: FxRatesOptions;
+  /** `rateLimit.perMinute`. Default: the client learns it. */
+  readonly told?: number;
+  /** A job that clients told another limit do first, over the same store. */
+  readonly before?: { readonly told: number; readonly calls: number };
+  /** When the wall clocks of all processes jump. */
+  readonly jumps?: readonly { readonly atMs: number; readonly byMs: number }[];
+  /** What differs from the general goals. */
+  readonly goals?: Partial<Goals>;
+  /** Seeds to run by default; more for what goes wrong only sometimes. */
+  readonly seeds?: number;
+}
+
+/** Calls that start at once, from so many callers in turn, or at random times. */
+export interface Job {
+  readonly calls: number;
+  /** Callers of each process; each makes its next call when the last one is settled. Default: one per call. */
+  readonly callers?: number;
+  /** Calls start at random times, so many per minute in all. Default: all at the start. */
+  readonly perMinute?: number;
+  /** Part of the calls that are aborted, and how long after their start. */
+  readonly aborts?: { readonly part: number; readonly afterMs: number };
+}
+
+/** Upper bounds for each seed; Infinity for none. */
+export interface Goals {
+  /** Part of the calls that fail although a clairvoyant client could serve them. */
+  readonly failedPart: number;
+  readonly refusedPer100: number;
+  /** Makespan over that of a clairvoyant client. */
+  readonly ratio: number;
+  readonly early: number;
+  readonly unsettled: number;
+  readonly inKnownOutage: number;
+  readonly requests: number;
+  readonly makespanMs: number;
+}
+
+/** One call of a job, planned before the run. */
+export interface PlannedCall {
+  readonly number: number;
+  readonly process: number;
+  /** Since the start. */
+  readonly startMs: number;
+  readonly abortAfterMs: number | undefined;
+}
+
+/** What the client does without `deadlineMs` (its default). */
+const DEFAULT_DEADLINE_MS = 90_000;
+
+/** How long a call of this scenario may take; Infinity: no deadline. */
+export function deadlineOf({ options = { deadlineMs: false } }: Scenario): number {
+  const { deadlineMs = DEFAULT_DEADLINE_MS } = options;
+  return deadlineMs === false ? Number.POSITIVE_INFINITY : deadlineMs;
+}
+
+/** The calls in the order of their start; processes take turns. */
+export function planCalls({ job, processes = 1 }: Scenario, random: Random): PlannedCall[] {
+  let startMs = 0;
+  return Array.from({ length: job.calls }, (_, number) => {
+    if (job.perMinute !== undefined) startMs -= Math.log(1 - random()) * (60_000 / job.perMinute);
+    const isAborted = job.aborts !== undefined && random() < job.aborts.part;
+    return { number, process: number % processes, startMs, abortAfterMs: isAborted ? job.aborts?.afterMs : undefined };
+  });
+}

@@ -1,0 +1,238 @@
+import type { Scenario } from './scenario.ts';
+import type { ServerSpec } from './server.ts';
+
+const fixed = (limit: number, more: Partial<ServerSpec> = {}): ServerSpec => ({ kind: 'fixed-minute', limit, ...more });
+const log = (limit: number, more: Partial<ServerSpec> = {}): ServerSpec => ({ kind: 'sliding-log', limit, ...more });
+const counter = (limit: number, more: Partial<ServerSpec> = {}): ServerSpec => ({
+  kind: 'sliding-counter',
+  limit,
+  ...more,
+});
+const bucket = (limit: number, burst: number, more: Partial<ServerSpec> = {}): ServerSpec => ({
+  kind: 'bucket',
+  limit,
+  burst,
+  ...more,
+});
+
+const HOUR = 3_600_000;
+const none = Number.POSITIVE_INFINITY;
+/** The client's own options: among them a deadline of 90 s. */
+const DEFAULTS = {};
+
+const unavailable = (fromMs: number, untilMs: number, retryAfter?: number | 'remaining') => ({
+  outages: [{ fromMs, untilMs, kind: 503 as const, ...(retryAfter === undefined ? {} : { retryAfter }) }],
+});
+
+/** The table of known misses, row by row. */
+export const ROWS: readonly Scenario[] = [
+  {
+    name: 'outage 5 s at the start, Retry-After 5, defaults',
+    row: 1,
+    server: fixed(300, unavailable(0, 5_000, 5)),
+    job: { calls: 100 },
+    options: DEFAULTS,
+    goals: { failedPart: 0 },
+  },
+  {
+    name: 'outage 5 s after 300 ms, Retry-After 5, defaults',
+    row: 1,
+    server: fixed(300, unavailable(300, 5_300, 5)),
+    job: { calls: 100 },
+    options: DEFAULTS,
+    goals: { failedPart: 0, ratio: none, makespanMs: 9_000 },
+  },
+  {
+    name: 'outage 5 s without Retry-After, defaults',
+    row: 1,
+    server: fixed(300, unavailable(300, 5_300)),
+    job: { calls: 100 },
+    options: DEFAULTS,
+    goals: { failedPart: 0, ratio: none, makespanMs: 12_000 },
+  },
+  {
+    name: 'outage 20 s, Retry-After 5, 1,000 calls',
+    row: 1,
+    server: fixed(300, unavailable(1_000, 21_000, 5)),
+    job: { calls: 1_000 },
+  },
+  {
+    name: '4 processes, store 100-300 ms fails while learning, bucket of 5',
+    row: 2,
+    server: bucket(60, 5),
+    job: { calls: 120 },
+    processes: 4,
+    store: { latency: [100, 300], failures: [{ fromMs: 1_500, untilMs: 8_000, kind: 'down' }] },
+    seeds: 8,
+    goals: { refusedPer100: 12, ratio: 1.6 },
+  },
+  {
+    name: '4 processes, store 100-300 ms silent from 3 to 20 s, bucket of 3',
+    row: 2,
+    server: bucket(30, 3),
+    job: { calls: 60 },
+    processes: 4,
+    store: { latency: [100, 300], failures: [{ fromMs: 3_000, untilMs: 20_000, kind: 'silent' }] },
+    seeds: 8,
+    goals: { refusedPer100: 25, ratio: 1.6 },
+  },
+  { name: 'hints jittered by 0-10 s, log of 30', row: 3, server: log(30, { hint: 'jitter10' }), job: { calls: 100 } },
+  {
+    name: 'hints jittered by 0-10 s, fixed 300, told',
+    row: 3,
+    server: fixed(300, { hint: 'jitter10' }),
+    job: { calls: 1_000 },
+    told: 300,
+  },
+  {
+    name: 'closed for an hour, Retry-After 3600',
+    row: 4,
+    server: fixed(30, { outages: [{ fromMs: 0, untilMs: HOUR, kind: 429, retryAfter: 3_600 }] }),
+    job: { calls: 20, perMinute: 2 },
+    options: DEFAULTS,
+    goals: { requests: 5, inKnownOutage: none, refusedPer100: none },
+  },
+  {
+    name: 'closed for an hour, Retry-After 3600, 100 calls at once',
+    row: 4,
+    server: fixed(30, { outages: [{ fromMs: 0, untilMs: HOUR, kind: 429, retryAfter: 3_600 }] }),
+    job: { calls: 100 },
+    options: DEFAULTS,
+    goals: { requests: 20, inKnownOutage: none, refusedPer100: none },
+  },
+  { name: 'bucket of 1 at 5 per second', row: 5, server: bucket(300, 1), job: { calls: 600 }, goals: { ratio: 1.25 } },
+  { name: 'bucket of 1 at 1,000/min', row: 5, server: bucket(1_000, 1), job: { calls: 1_000 }, goals: { ratio: 1.25 } },
+  {
+    name: 'hints rounded up to 5 s, bucket of 10',
+    row: 6,
+    server: bucket(300, 10, { hint: 'up5' }),
+    job: { calls: 400 },
+  },
+  {
+    name: 'hints rounded up to 10 s, bucket of 60',
+    row: 6,
+    server: bucket(300, 60, { hint: 'up10' }),
+    job: { calls: 400 },
+  },
+  { name: 'hints rounded up to 10 s, fixed 30', row: 6, server: fixed(30, { hint: 'up10' }), job: { calls: 100 } },
+  {
+    name: '8 per 10 s beside 300/min',
+    row: 6,
+    server: fixed(300, { second: { kind: 'fixed-first-hit', limit: 8, windowMs: 10_000 } }),
+    job: { calls: 100 },
+    goals: { refusedPer100: 12 },
+  },
+  {
+    name: '8 per 10 s beside 30/min, sliding',
+    row: 6,
+    server: log(30, { second: { kind: 'sliding-log', limit: 8, windowMs: 10_000 } }),
+    job: { calls: 100 },
+    goals: { refusedPer100: 12 },
+  },
+  {
+    name: '10 processes, store 20-60 ms, told 300',
+    row: 7,
+    server: fixed(300),
+    job: { calls: 1_000, callers: 16 },
+    processes: 10,
+    store: { latency: [20, 60] },
+    told: 300,
+  },
+  {
+    name: '10 processes, store 20-60 ms, learned',
+    row: 7,
+    server: log(300),
+    job: { calls: 1_000, callers: 16 },
+    processes: 10,
+    store: { latency: [20, 60] },
+  },
+  {
+    name: '20 % of the answers lost, 1,000 calls',
+    row: 8,
+    server: fixed(300),
+    network: { lostAnswers: 0.2 },
+    job: { calls: 1_000 },
+    told: 300,
+    goals: { failedPart: 0.02, ratio: 1.6 },
+  },
+  {
+    name: 'clock + 1 h, 400 calls, defaults',
+    row: 9,
+    server: fixed(300),
+    job: { calls: 400 },
+    jumps: [{ atMs: 2_000, byMs: HOUR }],
+    options: DEFAULTS,
+    goals: { failedPart: 0 },
+  },
+  {
+    name: 'clock + 30 s, log of 300',
+    row: 9,
+    server: log(300),
+    job: { calls: 400 },
+    jumps: [{ atMs: 15_000, byMs: 30_000 }],
+  },
+  {
+    name: 'clock - 1 h, log of 300',
+    row: 9,
+    server: log(300),
+    job: { calls: 400 },
+    jumps: [{ atMs: 15_000, byMs: -HOUR }],
+  },
+  { name: 'sliding counter 30', row: 10, server: counter(30), job: { calls: 100 } },
+  { name: 'sliding counter 300, told', row: 10, server: counter(300), job: { calls: 1_000 }, told: 300 },
+  { name: 'Retry-After 0, fixed 30', row: 10, server: fixed(30, { hint: 0 }), job: { calls: 100 } },
+  {
+    name: 'told 300, downgraded to 60, bucket of 60',
+    row: 10,
+    server: bucket(60, 60),
+    job: { calls: 300 },
+    told: 300,
+    goals: { refusedPer100: 5 },
+  },
+  { name: '429s as HTML, fixed 30', row: 10, server: fixed(30, { html: true }), job: { calls: 100 } },
+  { name: 'HTTP date without Date, log of 30', row: 10, server: log(30, { hint: 'date-alone' }), job: { calls: 100 } },
+  { name: 'leaky queue of 30/min', row: 10, server: { kind: 'leaky', limit: 30 }, job: { calls: 60 } },
+  {
+    name: 'redeployed with 300 after 30, shared store',
+    row: 11,
+    server: fixed(300),
+    job: { calls: 600 },
+    processes: 4,
+    store: { latency: [1, 4] },
+    before: { told: 30, calls: 60 },
+    told: 300,
+  },
+  {
+    name: '120 calls at 30/min, learned',
+    row: 12,
+    server: fixed(30),
+    job: { calls: 120 },
+    goals: { refusedPer100: 3 },
+  },
+  {
+    name: '120 calls at 30/min, log, learned',
+    row: 12,
+    server: log(30),
+    job: { calls: 120 },
+    goals: { refusedPer100: 3 },
+  },
+  {
+    name: '1,000 calls under 1,000, 20 ms one way',
+    row: 13,
+    server: log(1_000),
+    network: { latency: [20, 20] },
+    job: { calls: 1_000 },
+    told: 1_000,
+    goals: { makespanMs: 2_500, ratio: none },
+  },
+  {
+    name: '1,000 calls under 1,000, 20-120 ms one way',
+    row: 13,
+    server: log(1_000),
+    job: { calls: 1_000 },
+    told: 1_000,
+    goals: { makespanMs: 4_000, ratio: none },
+  },
+];
+
+export const SCENARIOS: readonly Scenario[] = ROWS;

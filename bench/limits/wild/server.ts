@@ -1,0 +1,207 @@
+import { between, type Random } from '../../../test/helpers/limits-random.ts';
+import { type HintForm, httpDate, isHonest, retryAfter, sendsDate } from './hints.ts';
+import { createWindow, LaggingWindow, type Window, type WindowOptions } from './windows.ts';
+
+export interface ServerSpec extends WindowOptions {
+  /** Default: `'seconds'`. */
+  readonly hint?: HintForm;
+  /** A further limit beside the first. */
+  readonly second?: WindowOptions;
+  /** New limits in the middle of the run; `atMs` since the start. */
+  readonly changes?: readonly { readonly atMs: number; readonly limit: number }[];
+  /** Servers that each count for themselves; a request reaches any of them. Default: 1. */
+  readonly nodes?: number;
+  /** How late an accepted request is counted. Default: 0. */
+  readonly lagMs?: number;
+  /** 429s are a page of HTML without an envelope. Default: false. */
+  readonly html?: boolean;
+  readonly outages?: readonly Outage[];
+  /** What `quota` answers: the record, a 404, or a record with this limit. Default: `'honest'`. */
+  readonly quota?: 'honest' | 'refused' | number;
+  /** Requests per minute of others, at random times. Default: 0. */
+  readonly othersPerMinute?: number;
+  /** Part of the limit that others used in the 40 s before the start. Default: 0. */
+  readonly usedBefore?: number;
+}
+
+export interface Outage {
+  /** Since the start. */
+  readonly fromMs: number;
+  readonly untilMs: number;
+  /** A status, or a request that is not answered, or a connection that is reset. */
+  readonly kind: 429 | 500 | 503 | 'silence' | 'reset';
+  /** Retry-After of each answer; `'remaining'`: what is left of the outage. Default: none. */
+  readonly retryAfter?: number | 'remaining';
+  /** Part of the requests that it hits. Default: 1. */
+  readonly part?: number;
+}
+
+export interface Answer {
+  /** `'silence'`: none comes; `'reset'`: the connection breaks. */
+  readonly status: number | 'silence' | 'reset';
+  readonly headers: Record<string, string>;
+  readonly body: string;
+  /** How long the server holds it back. */
+  readonly delayMs: number;
+  /** When the server would accept a request again, if a client that obeys the answer knows. */
+  readonly opensAt?: number;
+}
+
+/** A service with limits, in virtual time. It counts accepted requests only. */
+export class WildServer {
+  readonly #spec: ServerSpec;
+  readonly #random: Random;
+  readonly startedAt: number;
+  readonly #nodes: readonly (readonly Window[])[];
+  #changed = 0;
+  #limit: number;
+  accepted = 0;
+
+  constructor(spec: ServerSpec, random: Random, startedAt: number) {
+    this.#spec = spec;
+    this.#random = random;
+    this.startedAt = startedAt;
+    this.#limit = spec.limit;
+    this.#nodes = Array.from({ length: spec.nodes ?? 1 }, () => createWindows(spec));
+  }
+
+  pickNode(): number {
+    return Math.floor(this.#random() * this.#nodes.length);
+  }
+
+  /** The outage that hits every request at that time. */
+  outageAt(now: number): Outage | undefined {
+    return this.#outagesAt(now).find(({ part = 1 }) => part === 1);
+  }
+
+  /** Milliseconds until a request to that node would be served. */
+  waitMs(now: number, node: number): number {
+    const outage = this.outageAt(now);
+    if (outage !== undefined) return this.startedAt + outage.untilMs - now;
+    return this.#windowsMs(now, node);
+  }
+
+  /** Counts a request to that node; returns how long its answer is held back. */
+  accept(now: number, node: number): number {
+    const delayMs = this.#spec.kind === 'leaky' ? this.#windowsMs(now, node) : 0;
+    for (const window of this.#nodes[node] ?? []) window.accept(now);
+    this.accepted += 1;
+    return delayMs;
+  }
+
+  /** A request of somebody else: it is counted if it is accepted. */
+  receiveOther(now: number): void {
+    const node = this.pickNode();
+    if (this.waitMs(now, node) <= 0) this.accept(now, node);
+  }
+
+  receive(now: number, path: string): Answer {
+    const outage = this.#outagesAt(now).find(({ part = 1 }) => part === 1 || this.#random() < part);
+    if (outage !== undefined) return this.#failed(outage, now);
+    const node = this.pickNode();
+    const waitMs = this.#windowsMs(now, node);
+    if (waitMs > 0 && this.#spec.kind !== 'leaky') return this.#refusal(now, waitMs);
+    return this.#served(path, now, this.accept(now, node));
+  }
+
+  #windowsMs(now: number, node: number): number {
+    this.#applyChanges(now);
+    return Math.max(0, ...(this.#nodes[node] ?? []).map((window) => window.waitMs(now)));
+  }
+
+  #outagesAt(now: number): Outage[] {
+    const since = now - this.startedAt;
+    return (this.#spec.outages ?? []).filter(({ fromMs, untilMs }) => since >= fromMs && since < untilMs);
+  }
+
+  #applyChanges(now: number): void {
+    const changes = this.#spec.changes ?? [];
+    for (let next = changes[this.#changed]; next && now - this.startedAt >= next.atMs; next = changes[this.#changed]) {
+      this.#changed += 1;
+      this.#limit = next.limit;
+      for (const [window] of this.#nodes) window?.setLimit(next.limit, now);
+    }
+  }
+
+  #served(path: string, now: number, delayMs: number): Answer {
+    if (!path.endsWith('/quota')) return answer(200, { success: true, data: { base: 'USD' } }, { now, delayMs });
+    const { quota = 'honest' } = this.#spec;
+    if (quota === 'refused') return answer(404, envelope(404, 'not_found'), { now, delayMs });
+    const limit = quota === 'honest' ? this.#limit : quota;
+    return answer(200, { success: true, data: quotaRecord(limit) }, { now, delayMs });
+  }
+
+  #failed({ kind, retryAfter: hint, untilMs }: Outage, now: number): Answer {
+    if (typeof kind === 'string') return { status: kind, headers: {}, body: '', delayMs: 0 };
+    const endsAt = this.startedAt + untilMs;
+    const seconds = hint === 'remaining' ? Math.ceil((endsAt - now) / 1000) : hint;
+    const headers: Record<string, string> = seconds === undefined ? {} : { 'retry-after': String(seconds) };
+    const failed = answer(kind, envelope(kind, kind === 429 ? 'rate_limited' : 'unavailable'), { now, headers });
+    return hint === 'remaining' ? { ...failed, opensAt: endsAt } : failed;
+  }
+
+  #refusal(now: number, waitMs: number): Answer {
+    const { hint = 'seconds', html = false } = this.#spec;
+    const value = retryAfter(hint, waitMs, now, this.#random);
+    const headers: Record<string, string> = value === undefined ? {} : { 'retry-after': value };
+    const refused = answer(429, envelope(429, 'rate_limited'), { now, headers });
+    if (!sendsDate(hint)) delete refused.headers['date'];
+    const knows = isHonest(hint) && value !== undefined && this.#nodes.length === 1;
+    return { ...(html ? asHtml(refused) : refused), ...(knows ? { opensAt: now + waitMs } : {}) };
+  }
+}
+
+/** The times of others' requests since `startedAt`, one after another: a Poisson process. */
+export function othersTimes({ othersPerMinute = 0 }: ServerSpec, random: Random, startedAt: number) {
+  let at = startedAt;
+  return (): number | undefined => {
+    if (othersPerMinute === 0) return undefined;
+    at -= Math.log(1 - random()) * (60_000 / othersPerMinute);
+    return at;
+  };
+}
+
+/** The times of what others used before the start. */
+export function earlierTimes({ usedBefore = 0, limit }: ServerSpec, random: Random, startedAt: number): number[] {
+  const count = Math.round(usedBefore * limit);
+  return Array.from({ length: count }, () => startedAt - between(random, 0, 40_000)).sort((a, b) => a - b);
+}
+
+function createWindows(spec: ServerSpec): Window[] {
+  const windows = [createWindow(spec), ...(spec.second ? [createWindow(spec.second)] : [])];
+  const { lagMs } = spec;
+  return lagMs === undefined ? windows : windows.map((window) => new LaggingWindow(window, lagMs));
+}
+
+interface AnswerParts {
+  readonly now: number;
+  readonly headers?: Record<string, string>;
+  readonly delayMs?: number;
+}
+
+function answer(status: number, body: unknown, { now, headers = {}, delayMs = 0 }: AnswerParts): Answer {
+  const date = httpDate(Math.floor(now / 1000) * 1000);
+  const all = { 'content-type': 'application/json', date, ...headers };
+  return { status, headers: all, body: JSON.stringify(body), delayMs };
+}
+
+function asHtml(refused: Answer): Answer {
+  const headers = { ...refused.headers, 'content-type': 'text/html' };
+  return { ...refused, headers, body: '<html><body><h1>429 Too Many Requests</h1></body></html>' };
+}
+
+function envelope(status: number, code: string): unknown {
+  return { success: false, error: { code, message: `Status ${status}.`, status } };
+}
+
+function quotaRecord(perMinute: number): unknown {
+  return {
+    plan: 'developer',
+    monthly_used: 1_000,
+    monthly_limit: 100_000_000,
+    rate_limit_per_minute: perMinute,
+    snapshot_granularity: '5min',
+    historical_days: 90,
+    resets_at: '2030-01-01T00:00:00.000Z',
+  };
+}

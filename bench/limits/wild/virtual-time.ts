@@ -1,0 +1,118 @@
+// Not the global one, which a test may replace.
+import { setImmediate } from 'node:timers';
+import type { Clock } from '../../../src/client/index.ts';
+import { EventQueue } from './event-queue.ts';
+
+interface Timer {
+  fire: (() => void) | undefined;
+}
+
+const LAST_TURNS = 10;
+
+/** The time of one simulated world in milliseconds; it moves only in `run`, from timer to timer. */
+export class VirtualTime {
+  readonly #timers = new EventQueue<Timer>();
+  #now: number;
+  #pending = 0;
+
+  constructor(startMs: number) {
+    this.#now = startMs;
+  }
+
+  now(): number {
+    return this.#now;
+  }
+
+  /** Timers that have neither fired nor been cancelled. */
+  get pending(): number {
+    return this.#pending;
+  }
+
+  /** Calls `fire` after `ms`. Returns a function that cancels it. */
+  after(ms: number, fire: () => void): () => void {
+    const timer: Timer = { fire };
+    this.#timers.push(this.#now + Math.max(0, ms), timer);
+    this.#pending += 1;
+    return () => {
+      if (timer.fire === undefined) return;
+      timer.fire = undefined;
+      this.#pending -= 1;
+    };
+  }
+
+  /** Runs timers in order until `isDone`, until `untilMs`, or until there is none left. */
+  async run(isDone: () => boolean, untilMs: number): Promise<void> {
+    await settle();
+    while (!isDone() && (await this.#hasTimers())) {
+      const next = this.#timers.pop();
+      if (next === undefined) return;
+      const { fire } = next.item;
+      if (fire === undefined) continue;
+      if (next.at > untilMs) {
+        this.#timers.push(next.at, next.item);
+        return;
+      }
+      this.#now = next.at;
+      next.item.fire = undefined;
+      this.#pending -= 1;
+      fire();
+      await settle();
+    }
+  }
+
+  /** Work that was put off to later turns of the event loop may still set timers. */
+  async #hasTimers(): Promise<boolean> {
+    for (let turn = 0; turn < LAST_TURNS && this.#pending === 0; turn += 1) await settle();
+    return this.#pending > 0;
+  }
+}
+
+/** The clock of one simulated process. Its wall clock can jump; its monotonic clock and its sleeps cannot. */
+export class ProcessClock implements Clock {
+  readonly #time: VirtualTime;
+  readonly #startedAt: number;
+  #shiftMs = 0;
+
+  constructor(time: VirtualTime) {
+    this.#time = time;
+    this.#startedAt = time.now();
+  }
+
+  now(): number {
+    return this.#time.now() + this.#shiftMs;
+  }
+
+  monotonicNow(): number {
+    return this.#time.now() - this.#startedAt;
+  }
+
+  /** Sets the wall clock forward or back. */
+  jump(ms: number): void {
+    this.#shiftMs += ms;
+  }
+
+  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (signal?.aborted) {
+        reject(signal.reason);
+        return;
+      }
+      const onAbort = () => {
+        cancel();
+        reject(signal?.reason);
+      };
+      const cancel = this.#time.after(ms, () => {
+        signal?.removeEventListener('abort', onAbort);
+        resolve();
+      });
+      signal?.addEventListener('abort', onAbort, { once: true });
+    });
+  }
+}
+
+/** One turn of the event loop: every promise that a timer resolved has run its course. */
+export function settle(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve);
+  });
+}

@@ -1,0 +1,248 @@
+/** One limit of a server. It counts accepted requests only; a refusal is free. */
+export interface Window {
+  /** Milliseconds until a request would be accepted; 0: now. */
+  waitMs(now: number): number;
+  accept(now: number): void;
+  setLimit(limit: number, now: number): void;
+}
+
+/**
+ * `fixed-minute` starts with the clock's minute, `fixed-first-hit` with the first request; `sliding-log` keeps every
+ * request; `sliding-counter` weighs the previous window's count; `bucket` refills evenly; `leaky` queues instead of
+ * refusing.
+ */
+export type WindowKind = 'fixed-minute' | 'fixed-first-hit' | 'sliding-log' | 'sliding-counter' | 'bucket' | 'leaky';
+
+export interface WindowOptions {
+  readonly kind: WindowKind;
+  readonly limit: number;
+  /** Default: 60 000. */
+  readonly windowMs?: number;
+  /** Size of the bucket. Default: the limit. */
+  readonly burst?: number;
+}
+
+export function createWindow({ kind, limit, windowMs = 60_000, burst }: WindowOptions): Window {
+  switch (kind) {
+    case 'fixed-minute':
+      return new FixedWindow(limit, windowMs, (now) => now - (now % windowMs));
+    case 'fixed-first-hit':
+      return new FixedWindow(limit, windowMs, (now) => now);
+    case 'sliding-log':
+      return new SlidingLog(limit, windowMs);
+    case 'sliding-counter':
+      return new SlidingCounter(limit, windowMs);
+    case 'bucket':
+      return new TokenBucket(limit, windowMs, burst);
+    case 'leaky':
+      return new LeakyQueue(limit, windowMs);
+  }
+}
+
+class FixedWindow implements Window {
+  #limit: number;
+  readonly #windowMs: number;
+  readonly #startOf: (now: number) => number;
+  #start = Number.NEGATIVE_INFINITY;
+  #count = 0;
+
+  constructor(limit: number, windowMs: number, startOf: (now: number) => number) {
+    this.#limit = limit;
+    this.#windowMs = windowMs;
+    this.#startOf = startOf;
+  }
+
+  waitMs(now: number): number {
+    const endsAt = this.#start + this.#windowMs;
+    return now >= endsAt || this.#count < this.#limit ? 0 : endsAt - now;
+  }
+
+  accept(now: number): void {
+    if (now >= this.#start + this.#windowMs) {
+      this.#start = this.#startOf(now);
+      this.#count = 0;
+    }
+    this.#count += 1;
+  }
+
+  setLimit(limit: number): void {
+    this.#limit = limit;
+  }
+}
+
+class SlidingLog implements Window {
+  #limit: number;
+  readonly #windowMs: number;
+  #accepted: number[] = [];
+
+  constructor(limit: number, windowMs: number) {
+    this.#limit = limit;
+    this.#windowMs = windowMs;
+  }
+
+  waitMs(now: number): number {
+    // The request that must leave the window before another one fits.
+    const blocking = this.#accepted[this.#accepted.length - this.#limit];
+    return blocking === undefined ? 0 : Math.max(0, blocking + this.#windowMs - now);
+  }
+
+  accept(now: number): void {
+    this.#accepted.push(now);
+    if (this.#accepted.length > 2 * this.#limit + 64) {
+      this.#accepted = this.#accepted.filter((at) => at > now - this.#windowMs);
+    }
+  }
+
+  setLimit(limit: number): void {
+    this.#limit = limit;
+  }
+}
+
+/** As Cloudflare and Upstash count: this window, and the previous one weighted by the part of it that is still within a window's length. */
+class SlidingCounter implements Window {
+  #limit: number;
+  readonly #windowMs: number;
+  #start = Number.NEGATIVE_INFINITY;
+  #count = 0;
+  #previous = 0;
+
+  constructor(limit: number, windowMs: number) {
+    this.#limit = limit;
+    this.#windowMs = windowMs;
+  }
+
+  waitMs(now: number): number {
+    this.#roll(now);
+    if (this.#fits(now)) return 0;
+    const endsAt = this.#start + this.#windowMs;
+    const isFull = this.#count >= this.#limit;
+    // With a full window, its own count is the one that fades, from the next window on.
+    const fadesFrom = isFull ? endsAt : this.#start;
+    const fading = isFull ? this.#count : this.#previous;
+    const room = isFull ? this.#limit : this.#limit - this.#count;
+    const part = Math.max(0, 1 - room / fading);
+    return Math.floor(fadesFrom + part * this.#windowMs) + 1 - now;
+  }
+
+  accept(now: number): void {
+    this.#roll(now);
+    this.#count += 1;
+  }
+
+  setLimit(limit: number): void {
+    this.#limit = limit;
+  }
+
+  #fits(now: number): boolean {
+    const weight = 1 - (now - this.#start) / this.#windowMs;
+    return Math.floor(this.#previous * weight) + this.#count < this.#limit;
+  }
+
+  #roll(now: number): void {
+    const start = now - (now % this.#windowMs);
+    if (start === this.#start) return;
+    this.#previous = start === this.#start + this.#windowMs ? this.#count : 0;
+    this.#start = start;
+    this.#count = 0;
+  }
+}
+
+class TokenBucket implements Window {
+  readonly #windowMs: number;
+  readonly #burst: number | undefined;
+  #limit: number;
+  #tokens: number;
+  #at = 0;
+
+  constructor(limit: number, windowMs: number, burst: number | undefined) {
+    this.#limit = limit;
+    this.#windowMs = windowMs;
+    this.#burst = burst;
+    this.#tokens = this.#size();
+  }
+
+  waitMs(now: number): number {
+    this.#refill(now);
+    return this.#tokens >= 1 ? 0 : ((1 - this.#tokens) * this.#windowMs) / this.#limit;
+  }
+
+  accept(now: number): void {
+    this.#refill(now);
+    this.#tokens -= 1;
+  }
+
+  setLimit(limit: number, now: number): void {
+    this.#refill(now);
+    this.#limit = limit;
+    this.#tokens = Math.min(this.#tokens, this.#size());
+  }
+
+  #size(): number {
+    return this.#burst ?? this.#limit;
+  }
+
+  #refill(now: number): void {
+    if (this.#at !== 0 && now > this.#at) {
+      const tokens = this.#tokens + ((now - this.#at) * this.#limit) / this.#windowMs;
+      // What rounding leaves of a whole token is a whole token.
+      this.#tokens = Math.min(this.#size(), Math.abs(tokens - Math.round(tokens)) < 1e-6 ? Math.round(tokens) : tokens);
+    }
+    this.#at = Math.max(this.#at, now);
+  }
+}
+
+/** Accepts everything and answers at an even pace: `waitMs` is how long the next answer would be delayed. */
+class LeakyQueue implements Window {
+  readonly #windowMs: number;
+  #limit: number;
+  #freeAt = 0;
+
+  constructor(limit: number, windowMs: number) {
+    this.#limit = limit;
+    this.#windowMs = windowMs;
+  }
+
+  waitMs(now: number): number {
+    return Math.max(0, this.#freeAt - now);
+  }
+
+  accept(now: number): void {
+    this.#freeAt = Math.max(this.#freeAt, now) + this.#windowMs / this.#limit;
+  }
+
+  setLimit(limit: number): void {
+    this.#limit = limit;
+  }
+}
+
+/** Counts a request only `lagMs` after it was accepted, as servers do that add up their counters in the background. */
+export class LaggingWindow implements Window {
+  readonly #window: Window;
+  readonly #lagMs: number;
+  #uncounted: number[] = [];
+
+  constructor(window: Window, lagMs: number) {
+    this.#window = window;
+    this.#lagMs = lagMs;
+  }
+
+  waitMs(now: number): number {
+    this.#count(now);
+    return this.#window.waitMs(now);
+  }
+
+  accept(now: number): void {
+    this.#uncounted.push(now);
+  }
+
+  setLimit(limit: number, now: number): void {
+    this.#window.setLimit(limit, now);
+  }
+
+  #count(now: number): void {
+    for (let at = this.#uncounted[0]; at !== undefined && at + this.#lagMs <= now; at = this.#uncounted[0]) {
+      this.#window.accept(at + this.#lagMs);
+      this.#uncounted.shift();
+    }
+  }
+}
