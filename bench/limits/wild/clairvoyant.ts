@@ -8,6 +8,8 @@ import { earlierTimes, othersTimes, type ServerSpec, WildServer } from './server
 export interface Bound {
   readonly makespanMs: number;
   readonly served: number;
+  /** Mean time from a call's start to its answer. */
+  readonly meanMs: number;
 }
 
 /** Where the network is a matter of luck, the luckiest of so many runs counts. */
@@ -23,6 +25,7 @@ export function clairvoyant(scenario: Scenario, planned: readonly PlannedCall[],
   return {
     makespanMs: Math.min(...bounds.map(({ makespanMs }) => makespanMs)),
     served: Math.max(...bounds.map(({ served }) => served)),
+    meanMs: Math.min(...bounds.map(({ meanMs }) => meanMs)),
   };
 }
 
@@ -53,6 +56,7 @@ class ClairvoyantRun {
   #lanes: number;
   #endedAt: number;
   #served = 0;
+  #tookMs = 0;
 
   constructor(
     scenario: Scenario,
@@ -81,7 +85,8 @@ class ClairvoyantRun {
       this.#advanceOthers(next.at);
       this.#handle(next.item, next.at);
     }
-    return { makespanMs: this.#endedAt - this.#startedAt, served: this.#served };
+    const meanMs = this.#served === 0 ? 0 : this.#tookMs / this.#served;
+    return { makespanMs: this.#endedAt - this.#startedAt, served: this.#served, meanMs };
   }
 
   #handle(event: Event, now: number): void {
@@ -154,6 +159,7 @@ class ClairvoyantRun {
     this.#server.accept(now, node);
     if (this.#luck() < (network.lostAnswers ?? 0)) return this.#sendLater(call, now + ATTEMPT_TIMEOUT_MS);
     this.#served += 1;
+    this.#tookMs += answeredAt - callStart;
     this.#endedAt = Math.max(this.#endedAt, answeredAt);
     this.#events.push(answeredAt, { kind: 'free' });
   }

@@ -13,6 +13,7 @@ export function goalsOf({ told, server, goals }: Scenario): Goals {
     inKnownOutage: fails ? 10 : Number.POSITIVE_INFINITY,
     requests: Number.POSITIVE_INFINITY,
     makespanMs: Number.POSITIVE_INFINITY,
+    excessMs: Number.POSITIVE_INFINITY,
     ...goals,
   };
 }
@@ -24,7 +25,7 @@ const SLACK_MS = 1_500;
 
 /** The figures of one run that the goals are about, in their units. */
 export function figuresOf(outcome: Outcome): Goals {
-  const { calls, avoidable, refused, makespanMs, bound, early, unsettled, inKnownOutage, requests } = outcome;
+  const { calls, avoidable, refused, makespanMs, meanMs, bound, early, unsettled, inKnownOutage, requests } = outcome;
   return {
     failedPart: avoidable / calls,
     refusedPer100: (100 * refused) / calls,
@@ -34,6 +35,7 @@ export function figuresOf(outcome: Outcome): Goals {
     inKnownOutage,
     requests,
     makespanMs: bound.served === 0 ? 0 : makespanMs,
+    excessMs: Math.max(0, meanMs - bound.meanMs),
   };
 }
 

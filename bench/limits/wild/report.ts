@@ -30,7 +30,7 @@ export async function measureWild(scenarios: readonly Scenario[], seeds?: number
     const missed: string[] = [];
     const count = seeds ?? scenario.seeds ?? DEFAULT_SEEDS;
     for (let seed = 1; seed <= count; seed += 1) {
-      const outcome = await runScenario(scenario, seed);
+      const outcome = await runScenario(scenario, { seed });
       outcomes.push(outcome);
       missed.push(...misses(scenario, outcome).map((miss) => `seed ${seed}: ${miss}`));
     }
@@ -42,9 +42,25 @@ export async function measureWild(scenarios: readonly Scenario[], seeds?: number
   return rows;
 }
 
+/** Every request and answer of the first scenario with the first seed. */
+export async function traceWild([scenario]: readonly Scenario[], seed: number): Promise<void> {
+  if (scenario === undefined) return;
+  await runScenario(scenario, { seed, trace: (line) => process.stdout.write(`${line}\n`) });
+}
+
 export function wildTable(rows: readonly WildRow[]): string {
-  const heads = ['scenario', 'row', 'calls', 'failed', 'avoidable', '429 per 100', 'requests', 'time / bound'];
-  return table([...heads, 'bound s', 'early', 'in outage', 'unsettled', 'goals'], rows.map(cells));
+  const heads = [
+    'scenario',
+    'row',
+    'calls',
+    'failed',
+    'avoidable',
+    '429 per 100',
+    'requests',
+    'time / bound',
+    'bound s',
+  ];
+  return table([...heads, 'mean s', 'least', 'early', 'in outage', 'unsettled', 'goals'], rows.map(cells));
 }
 
 /** How many scenarios meet their goals, and which do not. */
@@ -68,12 +84,18 @@ function cells({ name, row, outcomes, misses: missed }: WildRow): string[] {
     worst((outcome) => figuresOf(outcome).refusedPer100).toFixed(1),
     String(worst(({ requests }) => requests)),
     worst(ratioOf).toFixed(2),
-    (worst(({ bound }) => bound.makespanMs) / 1000).toFixed(1),
+    seconds(worst(({ bound }) => bound.makespanMs)),
+    seconds(worst(({ meanMs }) => meanMs)),
+    seconds(worst(({ bound }) => bound.meanMs)),
     String(worst(({ early }) => early)),
     `${worst(({ inOutage }) => inOutage)}/${worst(({ inKnownOutage }) => inKnownOutage)}`,
     String(worst(({ unsettled }) => unsettled)),
     missed.length === 0 ? 'ok' : shortMisses(missed),
   ];
+}
+
+function seconds(ms: number): string {
+  return (ms / 1000).toFixed(1);
 }
 
 /** The failures of the worst seed by kind, such as `timeout 12`. */

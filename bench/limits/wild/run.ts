@@ -24,6 +24,8 @@ export interface Outcome {
   readonly inOutage: number;
   readonly inKnownOutage: number;
   readonly makespanMs: number;
+  /** Mean time from a call's start to its answer. */
+  readonly meanMs: number;
   readonly bound: Bound;
   /** Timers left when all calls are settled. */
   readonly pendingTimers: number;
@@ -44,17 +46,24 @@ export interface Process {
   readonly call: MakeCall;
 }
 
+export interface RunOptions {
+  readonly seed: number;
+  /** Is told every request and answer, with the seconds since the start. Default: nobody. */
+  readonly trace?: (line: string) => void;
+}
+
 /** Runs a scenario in virtual time. */
-export async function runScenario(scenario: Scenario, seed: number): Promise<Outcome> {
+export async function runScenario(scenario: Scenario, { seed, trace }: RunOptions): Promise<Outcome> {
   const startedAt = START + Math.floor(seededRandom(seed)() * 60_000);
   const time = new VirtualTime(startedAt);
   const store = scenario.store && new SimulatedStore(scenario.store, time, seededRandom(seed + 3));
   const { server: spec, network = {} } = scenario;
   if (scenario.before) await runBefore(scenario, { time, store, seed });
   const server = new WildServer(spec, seededRandom(seed + 4), time.now());
-  const world: World = { time, server, network, random: seededRandom(seed + 5) };
+  const traced = trace && { trace: withTime(trace, time) };
+  const world: World = { time, server, network, random: seededRandom(seed + 5), ...traced };
   const processes = Array.from({ length: scenario.processes ?? 1 }, (_, place) =>
-    startProcess(scenario, world, { store, seed: 100 * seed + place }),
+    startProcess(scenario, world, { store, seed: 100 * seed + place, name: `p${place}` }),
   );
   const planned = planCalls(scenario, seededRandom(seed + 6));
   const bound = clairvoyant(scenario, planned, { seed, startedAt: time.now() });
@@ -65,14 +74,20 @@ export async function runScenario(scenario: Scenario, seed: number): Promise<Out
   return outcomeOf(job, { bound, processes, time, planned });
 }
 
+function withTime(trace: (line: string) => void, time: VirtualTime): (event: string) => void {
+  const startedAt = time.now();
+  return (event) => trace(`${((time.now() - startedAt) / 1000).toFixed(3).padStart(9)} ${event}`);
+}
+
 interface ProcessOptions {
   readonly store: SimulatedStore | undefined;
   readonly seed: number;
+  readonly name: string;
 }
 
-function startProcess(scenario: Scenario, world: World, { store, seed }: ProcessOptions): Process {
+function startProcess(scenario: Scenario, world: World, { store, seed, name }: ProcessOptions): Process {
   const clock = new ProcessClock(world.time);
-  const traffic = new Traffic();
+  const traffic = new Traffic(name);
   const options = clientOptions(scenario, store);
   const transport = { baseUrl: 'https://service.example', apiKey: API_KEY, fetch: createFetch(world, traffic) };
   const fx = new FxRates({ ...transport, clock, random: seededRandom(seed), logger: SILENT, ...options });
@@ -102,7 +117,7 @@ async function runBefore(
   const earlier: Scenario = { ...scenario, told: before.told, job, server: { ...spec, limit: before.told } };
   const server = new WildServer(earlier.server, seededRandom(seed + 7), time.now());
   const world: World = { time, server, network: {}, random: seededRandom(seed + 8) };
-  const processes = [startProcess(earlier, world, { store, seed: seed + 9 })];
+  const processes = [startProcess(earlier, world, { store, seed: seed + 9, name: 'before' })];
   await new JobRun(earlier, time, processes).run(
     planCalls({ ...earlier, processes: 1 }, seededRandom(seed)),
     GIVE_UP_MS,
@@ -142,6 +157,7 @@ class JobRun {
   served = 0;
   aborted = 0;
   settled = 0;
+  tookMs = 0;
   endedAt: number;
 
   constructor({ job }: Scenario, time: VirtualTime, processes: readonly Process[]) {
@@ -186,9 +202,11 @@ class JobRun {
   async #make({ call }: Process, { number, abortAfterMs }: PlannedCall): Promise<void> {
     const controller = abortAfterMs === undefined ? undefined : new AbortController();
     const cancel = controller && this.#time.after(abortAfterMs ?? 0, () => controller.abort());
+    const startedAt = this.#time.now();
     try {
       await call(number, controller?.signal);
       this.served += 1;
+      this.tookMs += this.#time.now() - startedAt;
       this.endedAt = this.#time.now();
     } catch (error) {
       this.#countFailure(error);
@@ -231,6 +249,7 @@ function outcomeOf(job: JobRun, { bound, processes, time, planned }: Parts): Out
     inOutage: total(({ inOutage }) => inOutage),
     inKnownOutage: total(({ inKnownOutage }) => inKnownOutage),
     makespanMs: job.makespanMs,
+    meanMs: job.served === 0 ? 0 : job.tookMs / job.served,
     bound,
     pendingTimers: time.pending,
   };
