@@ -49,6 +49,8 @@ class ClairvoyantRun {
   /** Requests at the door of each node, in the order of their arrival. */
   readonly #parked: PlannedCall[][];
   readonly #opening: boolean[];
+  /** When a caller took up each call, by the call's number. */
+  readonly #takenAt: number[] = [];
   /** Calls that have no caller yet. */
   readonly #idle: PlannedCall[] = [];
   readonly #nextOther: () => number | undefined;
@@ -114,6 +116,7 @@ class ClairvoyantRun {
       const call = this.#idle.shift();
       if (call === undefined) return;
       this.#lanes -= 1;
+      this.#takenAt[call.number] = now;
       this.#send(call, now);
     }
   }
@@ -153,13 +156,14 @@ class ClairvoyantRun {
   #answer(call: PlannedCall, node: number, now: number): void {
     const { network = {} } = this.#scenario;
     const answeredAt = now + latencyMs(network, this.#luck);
-    const callStart = this.#startedAt + call.startMs;
-    const isLate = answeredAt > callStart + Math.min(deadlineOf(this.#scenario), call.abortAfterMs ?? Infinity);
+    const takenAt = this.#takenAt[call.number] ?? now;
+    const isLate =
+      answeredAt > takenAt + Math.min(deadlineOf(this.#scenario), call.abortAfterMs ?? Number.POSITIVE_INFINITY);
     if (isLate) return this.#events.push(now, { kind: 'free' });
     this.#server.accept(now, node);
     if (this.#luck() < (network.lostAnswers ?? 0)) return this.#sendLater(call, now + ATTEMPT_TIMEOUT_MS);
     this.#served += 1;
-    this.#tookMs += answeredAt - callStart;
+    this.#tookMs += answeredAt - takenAt;
     this.#endedAt = Math.max(this.#endedAt, answeredAt);
     this.#events.push(answeredAt, { kind: 'free' });
   }

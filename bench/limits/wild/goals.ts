@@ -39,9 +39,14 @@ export function figuresOf(outcome: Outcome): Goals {
   };
 }
 
-/** Makespan over the bound; 1 for a job of which nothing can be served. */
-export function ratioOf({ served, makespanMs, bound }: Outcome): number {
-  return served === 0 || bound.served === 0 ? 1 : makespanMs / bound.makespanMs;
+/** Makespan over the bound; 1 for a job of which too little is served to compare. */
+export function ratioOf(outcome: Outcome): number {
+  return isComparable(outcome) ? outcome.makespanMs / outcome.bound.makespanMs : 1;
+}
+
+/** Whether as many calls were served as must be; with fewer, a short makespan is no merit. */
+export function isComparable({ calls, served, avoidable, unsettled, bound }: Outcome): boolean {
+  return served > 0 && bound.served > 0 && avoidable + unsettled <= 0.03 * calls;
 }
 
 /** The goals that an outcome misses, such as `ratio 5.71 > 1.6`. */

@@ -1,5 +1,5 @@
 import { table } from '../../table.ts';
-import { figuresOf, misses, ratioOf } from './goals.ts';
+import { figuresOf, isComparable, misses, ratioOf } from './goals.ts';
 import { type Outcome, runScenario } from './run.ts';
 import type { Scenario } from './scenario.ts';
 import { SCENARIOS } from './scenarios.ts';
@@ -66,7 +66,7 @@ export function wildTable(rows: readonly WildRow[]): string {
 /** How many scenarios meet their goals, and which do not. */
 export function wildSummary(rows: readonly WildRow[]): string {
   const missed = rows.filter((row) => row.misses.length > 0);
-  const ratios = rows.flatMap(({ outcomes }) => outcomes.map(ratioOf)).sort((a, b) => a - b);
+  const ratios = rows.flatMap(({ outcomes }) => outcomes.filter(isComparable).map(ratioOf)).sort((a, b) => a - b);
   const median = ratios[Math.floor(ratios.length / 2)] ?? 1;
   const list = missed.map(({ name }) => name).join('; ');
   const meeting = `${rows.length - missed.length} of ${rows.length} meet their goals`;
@@ -83,7 +83,7 @@ function cells({ name, row, outcomes, misses: missed }: WildRow): string[] {
     String(worst(({ avoidable }) => avoidable)),
     worst((outcome) => figuresOf(outcome).refusedPer100).toFixed(1),
     String(worst(({ requests }) => requests)),
-    worst(ratioOf).toFixed(2),
+    outcomes.every(isComparable) ? worst(ratioOf).toFixed(2) : '–',
     seconds(worst(({ bound }) => bound.makespanMs)),
     seconds(worst(({ meanMs }) => meanMs)),
     seconds(worst(({ bound }) => bound.meanMs)),
