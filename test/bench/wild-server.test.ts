@@ -2,10 +2,13 @@ import { expect, test } from 'vitest';
 import { clairvoyant } from '../../bench/limits/wild/clairvoyant.ts';
 import { EventQueue } from '../../bench/limits/wild/event-queue.ts';
 import { type HintForm, retryAfter } from '../../bench/limits/wild/hints.ts';
-import { createFetch, latencyMs, Traffic } from '../../bench/limits/wild/network.ts';
+import type { MakeCall } from '../../bench/limits/wild/job-run.ts';
+import { createFetch, latencyMs, Traffic, type World } from '../../bench/limits/wild/network.ts';
+import { runScenario } from '../../bench/limits/wild/run.ts';
 import { planCalls, type Scenario } from '../../bench/limits/wild/scenario.ts';
 import { type ServerSpec, WildServer } from '../../bench/limits/wild/server.ts';
 import { ProcessClock, VirtualTime } from '../../bench/limits/wild/virtual-time.ts';
+import type { FetchLike } from '../../src/client/index.ts';
 import { seededRandom } from '../helpers/limits-random.ts';
 
 /** A full minute. */
@@ -172,3 +175,39 @@ test('the clairvoyant client serves what fits into the deadlines', () => {
 
   expect(boundOf({ server, network: INSTANT, job: { calls: 100 }, options: { deadlineMs: 9_500 } }).served).toBe(10);
 });
+
+test.each<ServerSpec>([
+  { kind: 'fixed-minute', limit: 60 },
+  { kind: 'fixed-first-hit', limit: 60 },
+  { kind: 'sliding-log', limit: 60, othersPerMinute: 20 },
+  { kind: 'sliding-counter', limit: 60 },
+  { kind: 'bucket', limit: 60, burst: 1 },
+  { kind: 'sliding-log', limit: 60, second: { kind: 'fixed-minute', limit: 8, windowMs: 10_000 } },
+  { kind: 'bucket', limit: 60, outages: [{ fromMs: 20_000, untilMs: 40_000, kind: 503 }] },
+])('a client that asks all the time comes close to the bound, and not below it: $kind', async (server) => {
+  const scenario = { name: 'test', server, network: { latency: [10, 10] }, job: { calls: 130, callers: 6 } } as const;
+
+  const { served, makespanMs, bound } = await runScenario(scenario, { seed: 1, createCall: impatient });
+
+  expect(served).toBe(130);
+  expect(makespanMs).toBeGreaterThanOrEqual(bound.makespanMs - 1);
+  expect(makespanMs).toBeLessThan(1.1 * bound.makespanMs);
+});
+
+/** Sends each call every 100 ms until it is served. */
+function impatient(fetch: FetchLike, { time }: World): MakeCall {
+  const send = (n: number) =>
+    fetch(`https://service.example${PATH}?n=${n}`, {
+      method: 'GET',
+      headers: {},
+      signal: new AbortController().signal,
+      redirect: 'manual',
+    });
+  return async (n) => {
+    while (!(await send(n)).ok) {
+      await new Promise<void>((resolve) => {
+        time.after(100, resolve);
+      });
+    }
+  };
+}

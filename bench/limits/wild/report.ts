@@ -1,5 +1,6 @@
 import { table } from '../../table.ts';
 import { figuresOf, isComparable, misses, ratioOf } from './goals.ts';
+import { MISSED_TODAY } from './known-misses.ts';
 import { type Outcome, runScenario } from './run.ts';
 import type { Scenario } from './scenario.ts';
 import { SCENARIOS } from './scenarios.ts';
@@ -70,7 +71,10 @@ export function wildSummary(rows: readonly WildRow[]): string {
   const median = ratios[Math.floor(ratios.length / 2)] ?? 1;
   const list = missed.map(({ name }) => name).join('; ');
   const meeting = `${rows.length - missed.length} of ${rows.length} meet their goals`;
-  return `${meeting}${list === '' ? '' : `; misses: ${list}`}\nmedian time / bound ${median.toFixed(3)}`;
+  const lines = [`${meeting}${list === '' ? '' : `; misses: ${list}`}`, `median time / bound ${median.toFixed(3)}`];
+  const reached = rows.filter((row) => row.misses.length === 0 && MISSED_TODAY.includes(row.name));
+  if (reached.length > 0) lines.push(`no longer missed: ${reached.map(({ name }) => name).join('; ')}`);
+  return lines.join('\n');
 }
 
 function cells({ name, row, outcomes, misses: missed }: WildRow): string[] {

@@ -62,7 +62,7 @@ const largeFleets: readonly Scenario[] = [
   {
     name: '10 processes, store 20-60 ms: traffic 80 %',
     server: log(300),
-    job: { calls: 2_400, perMinute: 240 },
+    job: { calls: 1_200, perMinute: 240 },
     processes: 10,
     store: { latency: [20, 60] },
     goals: { excessMs: 2_000 },
@@ -93,7 +93,7 @@ const single: readonly Scenario[] = [
     job: { calls: 60, perMinute: 36 },
     processes: 60,
     options: DEFAULTS,
-    goals: { refusedPer100: 30, ratio: none },
+    goals: { refusedPer100: none, ratio: none },
   },
   {
     name: '60 cold processes, store 2 ms, traffic 120 % of 30',
