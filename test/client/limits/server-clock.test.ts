@@ -48,12 +48,15 @@ test('its next minute is never early, and soon less than a second and a round tr
   );
 });
 
-test('a server whose clock was set is believed again', () => {
+test.each([
+  ['forward', 90_000, 120_000 - 19_900],
+  ['back', 40_000, 60_000 + 30_100],
+])('a server whose clock was set %s is believed again', (_direction, serverDate, minuteAt) => {
   const before = observeServerDate(UNKNOWN_SERVER_CLOCK, 60_000, { sentAt: 60_000, now: 60_100 });
 
-  const ahead = observeServerDate(before, 90_000, { sentAt: 70_000, now: 70_100 });
+  const ahead = observeServerDate(before, serverDate, { sentAt: 70_000, now: 70_100 });
 
-  expect(nextServerMinute(ahead, 70_100)).toBe(120_000 - 19_900);
+  expect(nextServerMinute(ahead, 70_100)).toBe(minuteAt);
 });
 
 test('the time of the server is ours until a `Date` header shows the difference', () => {
