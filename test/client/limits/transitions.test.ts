@@ -1,197 +1,272 @@
 import { expect, test } from 'vitest';
-import { LimitDecisions } from '../../../src/client/limits/limit-decisions.ts';
+import { LimiterRun } from '../../helpers/limiter-run.ts';
 
 const MINUTE = 60_000;
-/** A round trip; every answer comes so long after its request. */
-const ROUND_TRIP = 100;
 
-function setUp(perMinute: number | undefined, { probe = true, maxConcurrent = 16 } = {}) {
-  const core = new LimitDecisions({ perMinute, maxConcurrent, probe });
-  const answer = (sentAt: number, isProbe = false) => ({ now: sentAt + ROUND_TRIP, sentAt, probe: isProbe });
-  return {
-    core,
-    /** Asks for room for ten waiting calls. */
-    ask: (now: number) => core.acquire(now, 10),
-    accept: (sentAt: number, calls = 1) => {
-      for (let call = 0; call < calls; call += 1) core.ok(answer(sentAt));
-    },
-    refuse: (sentAt: number, hintMs?: number, isProbe = false) => core.limited({ ...answer(sentAt, isProbe), hintMs }),
-  };
+/** Configured with three per minute: three calls are accepted at 0, and the probe after them is refused. */
+function usedUp(retryAfter?: string): LimiterRun {
+  const run = new LimiterRun(3);
+  run.ask(0);
+  run.accept(0, { calls: 3 });
+  run.ask(100);
+  run.refuse(100, { retryAfter, isProbe: true });
+  return run;
 }
-
-/** Told three per minute: three calls are accepted at 0, and the probe after them is refused. */
-function usedUp(hintMs?: number) {
-  const setting = setUp(3);
-  setting.ask(0);
-  setting.accept(0, 3);
-  setting.ask(100);
-  setting.refuse(100, hintMs, true);
-  return setting;
-}
-
-test('sends as many as the told limit, then one beyond it to learn the window', () => {
-  const { ask, accept } = setUp(3);
-
-  expect(ask(0)).toEqual({ n: 3, probe: false, at: undefined });
-  expect(ask(50)).toMatchObject({ n: 0 });
-  accept(0, 3);
-  expect(ask(100)).toEqual({ n: 1, probe: true, at: undefined });
-});
-
-test('not allowed to probe, it waits until its oldest call is a minute old', () => {
-  const { ask, accept } = setUp(3, { probe: false });
-  ask(0);
-  accept(0, 3);
-
-  expect(ask(100)).toEqual({ n: 0, probe: false, at: MINUTE + 100 });
-  expect(ask(MINUTE + 100)).toMatchObject({ n: 3, probe: false });
-});
 
 test('a hint that our own oldest call explains: the window slides, and is known at once', () => {
-  const { core, ask } = usedUp(59_900);
+  const run = usedUp('59.9');
 
-  expect(core.view()).toMatchObject({ window: 'sliding', perMinute: 3 });
-  expect(ask(30_000)).toEqual({ n: 0, probe: false, at: 60_100 });
-  expect(ask(60_100)).toMatchObject({ n: 3, probe: false });
+  expect(run.state).toMatchObject({ phase: 'known', limit: 3, window: { kind: 'log' } });
+  expect(run.ask(30_000)).toEqual({ n: 0, probe: false, at: 60_100 });
+  expect(run.ask(60_100)).toMatchObject({ n: 3, probe: false });
 });
 
 test('another long hint: one call goes first, and the window starts there', () => {
-  const { core, ask, accept } = usedUp(30_000);
+  const run = usedUp('30');
 
-  expect(ask(10_000)).toEqual({ n: 0, probe: false, at: 30_200 });
-  expect(ask(30_200)).toMatchObject({ n: 1, probe: false });
-  expect(ask(30_250)).toMatchObject({ n: 0, at: undefined });
-  accept(30_200);
-  expect(ask(30_300)).toMatchObject({ n: 2, probe: false });
-  accept(30_300, 2);
+  expect(run.ask(10_000)).toEqual({ n: 0, probe: false, at: 30_200 });
+  expect(run.ask(30_200)).toMatchObject({ n: 1, probe: false });
+  expect(run.ask(30_250)).toMatchObject({ n: 0, at: undefined });
+  run.accept(30_200);
+  expect(run.ask(30_300)).toMatchObject({ n: 2, probe: false });
+  run.accept(30_300, { calls: 2 });
 
-  expect(core.view()).toMatchObject({ window: 'fixed', perMinute: 3 });
-  expect(ask(30_400)).toEqual({ n: 0, probe: false, at: 90_200 });
+  expect(run.state).toMatchObject({ phase: 'known', limit: 3, window: { kind: 'fixed', startsAt: 30_200 } });
+  expect(run.ask(30_400)).toEqual({ n: 0, probe: false, at: 90_200 });
 });
 
-test('short hints, and as much as trickles in: a bucket of the told rate', () => {
-  const { core, ask, accept, refuse } = usedUp(20_000 - 200);
-  ask(20_000);
-  accept(20_000);
-  ask(20_100);
-  refuse(20_100, 20_000);
+test('short hints, and as much as trickles in: a bucket of the configured rate', () => {
+  const run = usedUp('19.8');
+  run.ask(20_000);
+  run.accept(20_000);
+  run.ask(20_100);
+  run.refuse(20_100, { retryAfter: '20' });
 
-  expect(core.view()).toMatchObject({ window: 'token-bucket' });
-  expect(ask(30_000)).toMatchObject({ n: 0 });
-  expect(ask(40_250)).toMatchObject({ n: 1, probe: false });
+  expect(run.window).toBe('token-bucket');
+  expect(run.ask(30_000)).toMatchObject({ n: 0 });
+  expect(run.ask(40_250)).toMatchObject({ n: 1, probe: false });
 });
 
-test('of many refusals at once only the first says something new', () => {
-  const { core, ask, refuse } = setUp(undefined);
-  ask(0);
-  refuse(0, 30_000);
-  refuse(0, 5_000);
-  refuse(0, 29_000);
-  refuse(0);
+test('of many refusals at once only the first is evidence', () => {
+  const run = new LimiterRun();
+  run.ask(0);
+  for (const retryAfter of ['30', '5', '29', undefined]) run.refuse(0, { retryAfter });
 
-  expect(core.view().gateAt).toBe(30_100);
-  expect(ask(30_100)).toMatchObject({ n: 1 });
+  expect(run.state.gate).toMatchObject({ opensAt: 30_100, pressure: 1 });
+  expect(run.state.inFlight).toBe(0);
+  expect(run.ask(30_100)).toMatchObject({ n: 1 });
 });
 
-test('the longest of all waits that were asked for holds', () => {
-  const { core, ask, refuse } = setUp(undefined);
-  ask(0);
-  refuse(0, 1_000);
-  refuse(0, 30_000);
+test('the gate stays closed for the longest wait that any answer asked for', () => {
+  const run = new LimiterRun();
+  run.ask(0);
+  run.refuse(0, { retryAfter: '1' });
+  run.refuse(0, { retryAfter: '30' });
 
-  expect(core.view().gateAt).toBe(30_100);
+  expect(run.state.gate.opensAt).toBe(30_100);
 });
 
-test('an unknown limit begins with four calls, and is what was accepted before the first refusal', () => {
-  const { core, ask, accept, refuse } = setUp(undefined);
+test('an unknown limit is what was accepted before the first refusal, with the answers that were on their way', () => {
+  const run = new LimiterRun();
+  run.ask(0);
+  run.accept(0, { calls: 2 });
+  run.refuse(0, { retryAfter: '30' });
+  run.accept(0);
 
-  expect(ask(0)).toMatchObject({ n: 4, probe: false });
-  accept(0, 2);
-  refuse(0, 30_000);
-  accept(0);
-
-  expect(core.view()).toMatchObject({ perMinute: 3, inFlight: 0 });
+  expect(run.state).toMatchObject({ limit: 3, inFlight: 0, phase: 'learning' });
 });
 
-test('without a hint it tries after 1, 2, 4 … s, at the next full minute of the server, or when its own call ends', () => {
-  const { core, ask, refuse } = setUp(undefined);
-  ask(0);
-  refuse(0);
-  const opensAt = [core.view().gateAt];
+test('late answers to a second refusal do not raise the limit', () => {
+  const run = new LimiterRun();
+  run.ask(0);
+  run.accept(0, { calls: 2 });
+  run.refuse(0, { retryAfter: '30' });
+  run.ask(30_100);
+  run.refuse(30_100, { retryAfter: '30' });
+
+  const { limit } = run.state;
+  run.accept(0);
+
+  expect(run.state.limit).toBe(limit);
+});
+
+test('without a hint it tries after 1, 2, 4 … s, or at the next full minute of the server', () => {
+  const run = new LimiterRun();
+  run.ask(0);
+  run.refuse(0);
+  const opensAt = [run.state.gate.opensAt];
   for (let tries = 0; tries < 4; tries += 1) {
-    ask(opensAt.at(-1)!);
-    refuse(opensAt.at(-1)!);
-    opensAt.push(core.view().gateAt);
+    run.ask(opensAt.at(-1)!);
+    run.refuse(opensAt.at(-1)!);
+    opensAt.push(run.state.gate.opensAt);
   }
   expect(opensAt).toEqual([1_100, 3_200, 7_300, 15_400, 31_500]);
 
-  core.observeDate(55_000, { now: 31_500, sentAt: 31_400, probe: false });
-  ask(31_500);
-  refuse(31_500);
-  // Its clock is at least 23.5 s ahead.
-  expect(core.view().gateAt).toBe(36_500);
+  run.ask(31_500);
+  run.refuse(31_500, { date: 'Thu, 01 Jan 1970 00:00:55 GMT' });
+  // The server's clock is at least 23.4 s ahead.
+  expect(run.state.gate.opensAt).toBe(36_600);
+});
+
+test('without a hint it tries when our own oldest call expires, if that is sooner', () => {
+  const run = new LimiterRun(3);
+  run.ask(0);
+  run.accept(0, { calls: 3 });
+  run.ask(59_500);
+  run.refuse(59_500, { isProbe: true });
+
+  expect(run.state.gate.opensAt).toBe(60_100);
 });
 
 test.each([20_000, 55_000, 114_000, 3_600_000])(
-  'a try that comes %i ms after its gate has opened leaves the next calls their slots',
+  'a try sent %i ms after its gate has opened leaves the next calls their slots',
   (lateMs) => {
-    const { core, ask, accept, refuse } = setUp(3);
-    ask(0);
-    refuse(0);
-    const sentAt = core.view().gateAt + lateMs;
+    const run = new LimiterRun(3);
+    run.ask(0);
+    run.refuse(0);
+    const sentAt = run.state.gate.opensAt + lateMs;
     for (let call = 0; call < 3; call += 1) {
-      ask(sentAt + call * 200);
-      accept(sentAt + call * 200);
+      run.ask(sentAt + call * 200);
+      run.accept(sentAt + call * 200);
     }
 
-    const slotAt = core.slotAt(sentAt + 1_000, 0);
+    const slotAt = run.slotAt(sentAt + 1_000, 0);
 
-    expect(core.view().window).not.toBe('unknown');
+    expect(run.window).not.toBe('unknown');
     expect(slotAt).toBeLessThanOrEqual(sentAt + 2 * MINUTE);
-    expect(ask(slotAt).n).toBeGreaterThan(0);
+    expect(run.ask(slotAt).n).toBeGreaterThan(0);
   },
 );
 
-test('refused although it has not used its limit, it takes what it got for its share, and asks for more later', () => {
-  const { core, ask, accept, refuse } = usedUp(59_900);
-  ask(60_200);
-  accept(60_200);
-  refuse(60_200, 59_900);
-  refuse(60_200, 59_900);
+test('if it is refused before it has used its limit, what it got is its share, and it asks for more later', () => {
+  const run = usedUp('59.9');
+  run.ask(60_200);
+  run.accept(60_200);
+  run.refuse(60_200, { retryAfter: '59.9' });
+  run.refuse(60_200, { retryAfter: '59.9' });
 
-  expect(core.view()).toMatchObject({ perMinute: 1, window: 'sliding' });
-  expect(core.slotAt(60_300, 0)).toBe(120_300);
+  expect(run.state).toMatchObject({ limit: 1, window: { kind: 'log' } });
+  expect(run.slotAt(60_300, 0)).toBe(120_300);
 
-  ask(120_300);
-  accept(120_300);
-  expect(ask(120_400)).toMatchObject({ n: 0, at: 180_300 });
-  ask(180_400);
-  accept(180_400);
-  expect(ask(180_500)).toMatchObject({ n: 1, probe: true });
+  run.ask(120_300);
+  run.accept(120_300);
+  expect(run.ask(120_400)).toMatchObject({ n: 0, at: 180_300 });
+  run.ask(180_400);
+  run.accept(180_400);
+  expect(run.ask(180_500)).toMatchObject({ n: 1, probe: true });
 });
 
-test('a slot that a call gives back is free again', () => {
-  const { core, ask } = setUp(3);
-  ask(0);
+test('an accepted probe in a known window raises the share by one, up to the configured limit', () => {
+  const run = new LimiterRun(10);
+  run.state = { ...run.state, phase: 'known', limit: 9 };
+  run.accept(0, { isProbe: true });
+  expect(run.state.limit).toBe(10);
 
-  core.unused();
-
-  expect(core.view().inFlight).toBe(2);
-  expect(ask(1)).toMatchObject({ n: 1, probe: false });
+  run.accept(100, { isProbe: true });
+  expect(run.state.limit).toBe(10);
 });
 
-test('waits that were misread can be withdrawn', () => {
-  const { core, ask, refuse } = setUp(undefined);
-  ask(0);
-  for (let call = 0; call < 4; call += 1) refuse(0, 50_000);
+test('a lost request counts as sent, and raises nothing', () => {
+  const run = new LimiterRun(3);
+  run.ask(0);
+  run.lose(0);
 
-  core.reopen(200);
-
-  expect(ask(200)).toMatchObject({ n: 1 });
+  expect(run.state).toMatchObject({ inFlight: 2, limit: 3, gate: { accepted: 0 } });
+  expect(run.state.log.size).toBe(1);
 });
 
-test('the n-th call from now is told the window it falls into', () => {
-  const { core } = usedUp(59_900);
+test('a Retry-After longer than maxRetryAfterMs blocks until it is over, and says nothing about the window', () => {
+  const run = new LimiterRun();
+  run.ask(0, 1);
 
-  expect([0, 2, 3, 6].map((ahead) => core.slotAt(1_000, ahead))).toEqual([60_100, 60_100, 120_100, 180_100]);
+  const reading = run.refuse(0, { retryAfter: '86400' });
+
+  expect(reading).toEqual({ waitMs: 86_400_000, unit: 'seconds', evidence: 'assumed' });
+  expect(run.state).toMatchObject({ phase: 'unknown', inFlight: 0, blockedUntil: 86_400_100 });
+  expect(run.ask(86_400_099)).toEqual({ n: 0, probe: false, at: 86_400_100 });
+  expect(run.ask(86_400_100).n).toBeGreaterThan(0);
+});
+
+test('it blocks for a day at most: a plan can change', () => {
+  const run = new LimiterRun();
+  run.ask(0, 1);
+
+  run.refuse(0, { retryAfter: String(30 * 86_400) });
+
+  expect(run.state.blockedUntil).toBe(86_400_100);
+});
+
+test('maxRetryAfterMs decides what is too long', () => {
+  const run = new LimiterRun(3, { maxRetryAfterMs: 100_000 });
+  run.ask(0);
+
+  run.refuse(0, { retryAfter: '99.5' });
+
+  expect(run.state.blockedUntil).toBe(Number.NEGATIVE_INFINITY);
+  expect(run.state.gate.opensAt).toBe(99_600);
+});
+
+test.each([
+  ['auto', '30000', { waitMs: 30_000, unit: 'milliseconds', evidence: 'on-trial' }],
+  ['auto', '30', { waitMs: 30_000, unit: 'seconds', evidence: 'assumed' }],
+  ['auto', '0', { waitMs: undefined, unit: 'seconds', evidence: 'assumed' }],
+  ['auto', undefined, { waitMs: undefined, unit: 'seconds', evidence: 'assumed' }],
+  ['milliseconds', '30', { waitMs: 30, unit: 'milliseconds', evidence: 'set' }],
+  ['seconds', '40', { waitMs: 40_000, unit: 'seconds', evidence: 'set' }],
+] as const)('with retryAfterUnit %s, a Retry-After of %s is read', (retryAfterUnit, retryAfter, reading) => {
+  const run = new LimiterRun(3, { retryAfterUnit });
+  run.ask(0);
+
+  expect(run.refuse(0, { retryAfter })).toEqual(reading);
+});
+
+test('a set unit is not weighed: with auto the same answers would be a trial', () => {
+  const run = new LimiterRun(3, { retryAfterUnit: 'milliseconds' });
+  run.ask(0);
+  run.refuse(0, { retryAfter: '30000' });
+
+  expect(run.state.unit.evidence).toBe('assumed');
+});
+
+test('an HTTP date without a `Date` header is counted from what is known of the server clock', () => {
+  const run = new LimiterRun(3);
+  run.ask(0);
+  // The server's clock is an hour ahead.
+  run.accept(0, { date: 'Thu, 01 Jan 1970 01:00:00 GMT' });
+
+  const { waitMs } = run.refuse(0, { retryAfter: 'Thu, 01 Jan 1970 01:00:30 GMT' });
+
+  expect(waitMs).toBe(30_000);
+});
+
+test('a limit that becomes known replaces an unknown one, and lowers a larger one', () => {
+  const run = new LimiterRun();
+  run.configure(30);
+  expect(run.state).toMatchObject({ configured: 30, limit: 30 });
+
+  run.configure(10);
+  expect(run.state).toMatchObject({ configured: 10, limit: 10 });
+});
+
+test('the whole of a limit grows with it, a share does not but probes at once', () => {
+  const whole = new LimiterRun(10);
+  whole.state = { ...whole.state, phase: 'known' };
+  const share = new LimiterRun(10);
+  share.state = { ...share.state, phase: 'known', limit: 4, probe: { ...share.state.probe, dueAt: 99_000 } };
+
+  whole.configure(20);
+  share.configure(20);
+
+  expect(whole.state.limit).toBe(20);
+  expect(share.state).toMatchObject({ limit: 4, probe: { dueAt: Number.NEGATIVE_INFINITY } });
+});
+
+test('the rate of a bucket grows with a limit that was used wholly', () => {
+  const run = new LimiterRun(30);
+  const bucket = { kind: 'bucket', perMs: 30 / MINUTE, capacity: 5, tokens: 0, at: 0 } as const;
+  run.state = { ...run.state, phase: 'known', window: bucket };
+
+  run.configure(60);
+
+  expect(run.state.window).toMatchObject({ perMs: 60 / MINUTE });
 });
