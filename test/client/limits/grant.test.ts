@@ -22,6 +22,10 @@ test('sends as many calls as the configured limit, then one more to learn the wi
   expect(run.ask(100)).toEqual({ n: 1, probe: true, at: undefined });
 });
 
+test.fails('after a grant of fewer calls than wanted it does not ask again for the slots it has just granted', () => {
+  expect(new LimiterRun(3).ask(0)).toEqual({ n: 3, probe: false, at: undefined });
+});
+
 test('without probes it waits until its oldest call is a minute old', () => {
   const run = new LimiterRun(3, { mayProbe: false });
   run.ask(0);

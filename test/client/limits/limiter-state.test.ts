@@ -1,64 +1,79 @@
-import * as fc from 'fast-check';
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { LocalCore } from '../../../src/client/limits/local-core.ts';
-import { savedLimit } from '../../../src/client/limits/saved-limit.ts';
+import {
+  hasConfiguredLimit,
+  isBelowConfigured,
+  limiterState,
+  newHypothesis,
+} from '../../../src/client/limits/limiter-state.ts';
+import { initialState } from '../../../src/client/limits/transitions.ts';
+import { LimiterProcess, limiterEvents } from '../../helpers/limiter-events.ts';
 
-const settings = {
-  perMinute: 'learn',
-  maxConcurrent: 16,
-  probe: true,
-  maxRetryAfterMs: 65_000,
-  retryAfterUnit: 'auto',
-} as const;
+const HINTS = [undefined, '0', '1', '17', '60', '2500', '61000', '3600', '0.5', '86400'];
 
-const happenings = fc.array(
-  fc.record({
-    kind: fc.constantFrom('ask', 'ok', 'limited', 'lost', 'unused', 'tell'),
-    afterMs: fc.integer({ min: 0, max: 20_000 }),
-    roundTripMs: fc.integer({ min: 1, max: 5_000 }),
-    retryAfter: fc.constantFrom(undefined, '0', '1', '17', '60', '2500', '61000', '3600', '0.5'),
-    count: fc.integer({ min: 1, max: 40 }),
-  }),
-  { maxLength: 60 },
-);
+test.fails('a state that was written as JSON and read again, at any moment, continues with the same grants', () => {
+  fc.assert(
+    fc.property(limiterEvents(HINTS), fc.constantFrom(Number.POSITIVE_INFINITY, 30), (events, perMinute) => {
+      const process = new LimiterProcess(perMinute);
+      const restored = new LimiterProcess(perMinute);
+      for (const event of events) {
+        restored.state = limiterState.parse(JSON.parse(JSON.stringify(restored.state)));
 
-type Happening = (typeof happenings extends fc.Arbitrary<infer List> ? List : never)[number];
-
-test('what was learned is the same after it was written as JSON and read again, at any moment', () => {
-  void fc.assert(
-    fc.property(happenings, (list) => {
-      const core = new LocalCore(settings);
-      let now = 1_700_000_000_000;
-      for (const happening of list) {
-        now += happening.afterMs;
-        const text = JSON.stringify(core.save());
-        const copy = new LocalCore(settings, savedLimit.parse(JSON.parse(text)));
-
-        expect(tell(copy, happening, now)).toEqual(tell(core, happening, now));
-        expect(copy.save()).toEqual(core.save());
+        expect(restored.apply(event)).toEqual(process.apply(event));
+        expect(JSON.stringify(restored.state)).toEqual(JSON.stringify(process.state));
       }
     }),
+    { numRuns: 200 },
   );
 });
 
-function tell(core: LocalCore, { kind, roundTripMs, retryAfter, count }: Happening, now: number): unknown {
-  const date = new Date(now).toUTCString();
-  const answer = { now, sentAt: now - roundTripMs, probe: count % 5 === 0 };
-  if (kind === 'ask') return [core.acquire(now, count), core.slotAt(now, count), core.view()];
-  if (kind === 'ok') return core.ok({ ...answer, date });
-  if (kind === 'limited') return core.limited({ ...answer, date, retryAfter });
-  if (kind === 'lost') return core.lost(answer);
-  if (kind === 'unused') return core.unused();
-  return core.configure(count);
-}
-
 test('a thousand calls take less than 10 kB', () => {
-  const core = new LocalCore({ ...settings, perMinute: 1_000 });
+  const process = new LimiterProcess(1_000);
   for (let call = 0; call < 1_000; call += 1) {
-    const now = 1_700_000_000_000 + 59 * call;
-    core.acquire(now, 1);
-    core.ok({ now, sentAt: now - 120, probe: false });
+    process.ask(1);
+    process.apply({ kind: 'time', ms: 59 });
+    process.apply({ kind: 'accepted', place: 0, isDated: false });
   }
 
-  expect(JSON.stringify(core.save()).length).toBeLessThan(10_000);
+  expect(process.state.log.size).toBe(1_000);
+  expect(JSON.stringify(process.state).length).toBeLessThan(10_000);
+});
+
+test.each([
+  ['no object', 'text'],
+  ['another window', { ...initialState(3), window: { kind: 'moon' } }],
+  ['a log that is no list', { ...initialState(3), log: 'none' }],
+  ['a missing part', { ...initialState(3), gate: undefined }],
+])('%s is no state', (_reason, saved) => {
+  const text = JSON.stringify(saved);
+
+  expect(limiterState.safeParse(JSON.parse(text)).success).toBe(false);
+});
+
+test('infinite values keep their sign in JSON, which has none', () => {
+  const state = initialState(Number.POSITIVE_INFINITY);
+
+  const { configured, limit, gate, blockedUntil, serverAhead, burst } = limiterState.parse(
+    JSON.parse(JSON.stringify(state)),
+  );
+
+  expect([configured, limit, burst.calls, serverAhead.atMost]).toEqual(Array.from({ length: 4 }, () => Infinity));
+  expect([gate.opensAt, gate.staleBefore, blockedUntil, serverAhead.atLeast]).toEqual(
+    Array.from({ length: 4 }, () => -Infinity),
+  );
+});
+
+test('a hypothesis starts with the refusal, without a gate', () => {
+  expect(newHypothesis(500)).toMatchObject({ startedAt: 500, exhaustedAt: 500, opensAt: 0, hint: 'none', tries: 0 });
+});
+
+test('what is used of a configured limit is the rate of a bucket, or else the limit', () => {
+  const state = initialState(60);
+  const bucket = { kind: 'bucket', perMs: 0.0005, capacity: 5, tokens: 0, at: 0 } as const;
+
+  expect([initialState(Number.POSITIVE_INFINITY), state].map(hasConfiguredLimit)).toEqual([false, true]);
+  expect(isBelowConfigured(state)).toBe(false);
+  expect(isBelowConfigured({ ...state, limit: 59 })).toBe(true);
+  expect(isBelowConfigured({ ...state, window: bucket })).toBe(true);
+  expect(isBelowConfigured({ ...state, window: { ...bucket, perMs: 0.001 } })).toBe(false);
 });

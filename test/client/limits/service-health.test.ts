@@ -137,6 +137,13 @@ test('results of requests sent before the outage began neither end nor prolong i
   expect(fail(health, 10_050, { sentAt: 9_999 })).toEqual(health);
 });
 
+test.fails('requests that fail in the millisecond in which they were sent double the backoff once, not each', () => {
+  let health = HEALTHY;
+  for (let request = 0; request < 16; request += 1) health = fail(health, 1_000, { sentAt: 1_000 });
+
+  expect(health).toMatchObject({ isDown: true, backoffMs: 500 });
+});
+
 test('their Retry-After counts all the same', () => {
   expect(fail(down(), 10_050, { sentAt: 9_999, hintMs: 20_000 }).retryAt).toBe(30_050);
 });

@@ -90,6 +90,18 @@ test('late answers to a second refusal do not raise the limit', () => {
   expect(run.state.limit).toBe(limit);
 });
 
+test.fails('late answers do not raise the limit above the configured one', () => {
+  const run = new LimiterRun();
+  run.ask(0);
+  run.accept(0);
+  run.refuse(0, { retryAfter: '30' });
+  run.configure(1);
+
+  run.accept(0);
+
+  expect(run.state.limit).toBe(1);
+});
+
 test('without a hint it tries after 1, 2, 4 … s, or at the next full minute of the server', () => {
   const run = new LimiterRun();
   run.ask(0);
