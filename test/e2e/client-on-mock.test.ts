@@ -82,7 +82,7 @@ test('a revoked key is replaced by the one its provider gives next', async () =>
 });
 
 test.each(['429 quota_exceeded', '402 quota_exceeded', '403 quota_exceeded'] as const)(
-  'an exhausted quota is told from a rate limit and a bad key, with one question for a burst (%s)',
+  'an exhausted quota is told from a rate limit and a bad key, with two questions for a burst (%s)',
   async (quotaExhausted) => {
     const { mock, fx, keyId } = setUp({ behaviour: { quotaExhausted } });
     mock.keys.setUsage(keyId, { month: 1000 });
@@ -90,7 +90,8 @@ test.each(['429 quota_exceeded', '402 quota_exceeded', '403 quota_exceeded'] as 
     const results = await calls(fx, 50);
 
     expect(new Set(results.map(kindOf))).toEqual(new Set(['quota_exhausted']));
-    expect(mock.journal.list().filter(({ path }) => path === '/api/v1/quota')).toHaveLength(1);
+    // One for the limit per minute of so many calls, one for the month.
+    expect(mock.journal.list().filter(({ path }) => path === '/api/v1/quota')).toHaveLength(2);
     const [first] = results;
     const error = (first as PromiseRejectedResult).reason as QuotaExhaustedError;
     expect(error).toBeInstanceOf(QuotaExhaustedError);

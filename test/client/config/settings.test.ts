@@ -18,7 +18,7 @@ test('fills in the documented defaults', () => {
     onLimit: 'wait',
     maxRetryAfterMs: 65_000,
     retryAfterUnit: 'auto',
-    rateLimit: { perMinute: 'learn', maxConcurrent: 16, probe: true },
+    rateLimit: { perMinute: 'learn', maxConcurrent: 'adapt', probe: true },
     maxResponseBytes: 10 * 1024 * 1024,
   });
 });

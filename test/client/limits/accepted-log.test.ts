@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { AcceptedLog } from '../../../src/client/limits/accepted-log.ts';
 
-test('a call leaves a minute after its answer, not after its sending', () => {
-  const log = new AcceptedLog(60_000);
+test('a request expires a minute after its answer, not after its sending', () => {
+  const log = new AcceptedLog();
   log.add(0, 200);
 
   log.expire(60_199);
@@ -13,13 +13,13 @@ test('a call leaves a minute after its answer, not after its sending', () => {
   log.expire(60_200);
   expect(log.size).toBe(0);
   expect(log.oldest).toBeUndefined();
-  expect(log.leavesAt(0)).toBeUndefined();
+  expect(log.expiresAt(0)).toBeUndefined();
 });
 
-test('counts and forgets like a plain list', () => {
+test('counts and expires like a plain list', () => {
   fc.assert(
-    fc.property(fc.array(fc.nat({ max: 400 })), fc.nat({ max: 3_000 }), (gaps, age) => {
-      const log = new AcceptedLog(1_000);
+    fc.property(fc.array(fc.nat({ max: 20_000 })), fc.nat({ max: 90_000 }), (gaps, age) => {
+      const log = new AcceptedLog();
       const answers: number[] = [];
       let now = 0;
       for (const gap of gaps) {
@@ -29,10 +29,36 @@ test('counts and forgets like a plain list', () => {
         answers.push(now);
       }
 
-      const kept = answers.filter((answeredAt) => answeredAt + 1_000 > now);
+      const kept = answers.filter((answeredAt) => answeredAt + 60_000 > now);
       expect(log.size).toBe(kept.length);
       expect(log.answeredSince(now - age)).toBe(kept.filter((answeredAt) => answeredAt >= now - age).length);
-      expect(log.leavesAt(kept.length - 1)).toBe(kept.length === 0 ? undefined : now + 1_000);
+      expect([0, kept.length - 1, kept.length].map((place) => log.expiresAt(place))).toEqual(
+        [kept[0], kept.at(-1), undefined].map((answeredAt) => answeredAt && answeredAt + 60_000),
+      );
     }),
   );
+});
+
+test('is the same after it was saved and read again, expired requests left out', () => {
+  const log = new AcceptedLog();
+  for (const answeredAt of [100, 30_000, 30_000, 61_000]) log.add(answeredAt - 50, answeredAt);
+  log.expire(60_500);
+
+  const copy = new AcceptedLog(JSON.parse(JSON.stringify(log)));
+
+  expect(copy.size).toBe(3);
+  expect(copy.oldest).toEqual({ sentAt: 29_950, answeredAt: 30_000 });
+  expect([0, 1, 2].map((place) => copy.expiresAt(place))).toEqual([90_000, 90_000, 121_000]);
+});
+
+test('from two thousand entries on, answers of the same 25 ms share one entry and are all counted', () => {
+  const log = new AcceptedLog();
+  for (let call = 0; call < 2_000; call += 1) log.add(call - 5, call);
+  for (let call = 0; call < 500; call += 1) log.add(2_000 - 7, 2_000 + (call % 25));
+
+  expect(log.size).toBe(2_500);
+  expect(log.toJSON()).toHaveLength(3 * 2_001);
+  expect(log.answeredSince(2_000)).toBe(500);
+  log.expire(62_024);
+  expect(log.size).toBe(0);
 });

@@ -63,7 +63,7 @@ test('every call is served by any server, and no timer is left', async () => {
   );
 });
 
-test('told the limit and not allowed to probe, a lone client is never refused by a sliding window', async () => {
+test('with a configured limit and without probes, a lone client is never refused by a sliding window', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.record({ limit: fc.integer({ min: 1, max: 40 }), seed: seeds, loses: fc.constantFrom(0, 0, 0.3) }),
@@ -95,7 +95,7 @@ async function leave(limiter: RateLimiter, network: Network, afterMs: number): P
   expect(getEventListeners(signal, 'abort')).toEqual([]);
 }
 
-test('nobody gets a permit after the deadline, or learns later than then that there is none', async () => {
+test('no call gets a permit after its deadline, or is rejected later than that', async () => {
   await fc.assert(
     fc.asyncProperty(
       servers,
@@ -174,7 +174,7 @@ test('nothing is sent before the Retry-After of any refusal has passed', async (
   );
 });
 
-test('whoever leaves, and whenever: the others are served, and the slots come back', async () => {
+test('calls that are aborted at any time give their slots back, and the others are served', async () => {
   await fc.assert(
     fc.asyncProperty(servers, seeds, fc.array(fc.integer({ min: 0, max: 90_000 })), async (options, seed, leavings) => {
       const clock = new VirtualClock();
@@ -192,7 +192,76 @@ test('whoever leaves, and whenever: the others are served, and the slots come ba
   );
 });
 
-test('a clock on our side that jumps, any way and any time, holds nobody up', async () => {
+test('a limit that is configured again and again, up and down, delays no call for ever', async () => {
+  const plans = fc.array(fc.record({ afterMs: fc.nat(200_000), perMinute: fc.integer({ min: 1, max: 300 }) }), {
+    minLength: 1,
+    maxLength: 6,
+  });
+  await fc.assert(
+    fc.asyncProperty(servers, seeds, plans, async (options, seed, changes) => {
+      const clock = new VirtualClock();
+      const network = { clock, server: new LimitedServer(options), random: seededRandom(seed) };
+      const limiter = new RateLimiter({ clock });
+      for (const { afterMs, perMinute } of changes) clock.after(afterMs, () => limiter.configure(perMinute));
+
+      const calls = Promise.all(Array.from({ length: 2 * options.limit + 5 }, () => call(limiter, network)));
+      await clock.run();
+      await calls;
+
+      expect(limiter.limits()).toMatchObject({ waiting: 0, inFlight: 0 });
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test('an outage, whenever it comes, costs a few requests and no call; a failure raises no limit', async () => {
+  const outages = fc.record({
+    window: fc.constantFrom(...WINDOW_KINDS),
+    fromMs: fc.nat(70_000),
+    lastsMs: fc.integer({ min: 1_000, max: 60_000 }),
+    retryAfter: fc.constantFrom(undefined, '5', '30'),
+    seed: seeds,
+  });
+  await fc.assert(
+    fc.asyncProperty(outages, async ({ window, fromMs, lastsMs, retryAfter, seed }) => {
+      const clock = new VirtualClock();
+      const startsAt = clock.now() + fromMs;
+      const random = seededRandom(seed);
+      const server = new LimitedServer({ window, limit: 30, hint: 'seconds' });
+      const limiter = new RateLimiter({ clock, random });
+      let failures = 0;
+      const send = async () => {
+        let permit: Permit | undefined;
+        for (;;) {
+          permit = await limiter.acquire({ retryOf: permit });
+          await clock.sleep(random() * 200);
+          const isDown = clock.now() >= startsAt && clock.now() < startsAt + lastsMs;
+          const answer = isDown ? undefined : server.receive(clock.now());
+          await clock.sleep(random() * 200);
+          if (answer?.status === 200) return permit.ok({ date: answer.date });
+          if (answer) permit.limited(answer);
+          else {
+            failures += 1;
+            const { perMinute = Number.POSITIVE_INFINITY } = limiter.limits();
+            permit.failed({ retryAfter, mayHaveCounted: false, error: new Error('503') });
+            expect(limiter.limits().perMinute ?? Number.POSITIVE_INFINITY).toBeLessThanOrEqual(perMinute);
+          }
+        }
+      };
+
+      const calls = Promise.all(Array.from({ length: 60 }, send));
+      await clock.run();
+      await calls;
+
+      // At most those in flight when it began, and one probe per backoff.
+      expect(failures).toBeLessThanOrEqual(64 + 12);
+      expect(limiter.limits()).toMatchObject({ waiting: 0, inFlight: 0, service: 'up' });
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test('a clock on our side that jumps, any way and any time, delays no call for ever', async () => {
   const DAY_MS = 86_400_000;
   const jump = fc.record({ afterMs: fc.nat(120_000), byMs: fc.integer({ min: -DAY_MS, max: DAY_MS }) });
   await fc.assert(
@@ -222,7 +291,7 @@ test('a clock on our side that jumps, any way and any time, holds nobody up', as
   );
 });
 
-test('waiting calls are served in the order they came, urgent ones first', async () => {
+test('waiting calls are served in the order they came, high priority first', async () => {
   const clock = new VirtualClock();
   const limiter = new RateLimiter({ clock, perMinute: 100, maxConcurrent: 1 });
   const order: string[] = [];

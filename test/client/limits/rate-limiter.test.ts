@@ -21,7 +21,7 @@ test('grants a lone call at once and leaves no timer', async () => {
   expect(clock.pending).toBe(0);
 });
 
-test('lets nobody through before Retry-After has passed', async () => {
+test('grants no permit before Retry-After has passed', async () => {
   const { clock, start, limiter } = setUp();
   const first = await limiter.acquire();
 
@@ -32,7 +32,7 @@ test('lets nobody through before Retry-After has passed', async () => {
   expect((await second).sentAt).toBe(start + 7_000);
 });
 
-test('no more are in flight at once than it was told', async () => {
+test('no more are in flight at once than maxConcurrent', async () => {
   const { limiter } = setUp({ maxConcurrent: 2 });
   const granted: Permit[] = [];
   for (let call = 0; call < 3; call += 1) void limiter.acquire().then((permit) => granted.push(permit));
@@ -91,7 +91,7 @@ test('a refused call comes back before those that wait', async () => {
   }
 });
 
-test('refuses a call at once when the gate opens after its deadline', async () => {
+test('rejects a call at once when the gate opens after its deadline', async () => {
   const { start, limiter } = setUp();
   (await limiter.acquire()).limited({ retryAfter: '30' });
 
@@ -101,7 +101,7 @@ test('refuses a call at once when the gate opens after its deadline', async () =
   await expect(late).rejects.toMatchObject({ reason: 'deadline', retryAt: start + 30_000 });
 });
 
-test('refuses those that wait as soon as the gate shuts until after their deadlines', async () => {
+test('rejects waiting calls as soon as the gate closes until after their deadlines', async () => {
   const { start, limiter } = setUp({ maxConcurrent: 1 });
   const first = await limiter.acquire();
   const late = limiter.acquire({ deadlineAt: start + 10_000 });
@@ -115,7 +115,7 @@ test('refuses those that wait as soon as the gate shuts until after their deadli
   void patient;
 });
 
-test('refuses a call at once when too many stand before it', async () => {
+test('rejects a call at once when too many wait before it', async () => {
   const { clock, start, limiter } = setUp({ perMinute: 10 });
   for (let call = 0; call < 10; call += 1) (await limiter.acquire()).ok();
   const probe = await limiter.acquire();
@@ -128,7 +128,7 @@ test('refuses a call at once when too many stand before it', async () => {
   await expect(late).rejects.toMatchObject({ reason: 'deadline', retryAt: clock.now() + 180_000 });
 });
 
-test('a deadline that passes in the line ends the wait, without a timer of its own', async () => {
+test('a deadline that passes in the queue ends the wait, without a timer of its own', async () => {
   const { clock, start, limiter } = setUp({ maxConcurrent: 1 });
   await limiter.acquire();
   const waits = [50, 20, 80].map((ms) => limiter.acquire({ deadlineAt: start + ms }));
@@ -142,7 +142,7 @@ test('a deadline that passes in the line ends the wait, without a timer of its o
   expect(clock.pending).toBe(0);
 });
 
-test('a call that does not wait is refused when there is no slot, also when it loses it in the line', async () => {
+test('a call that does not wait is rejected when there is no slot, also when it loses it in the queue', async () => {
   const { start, limiter } = setUp({ maxConcurrent: 1 });
   const first = await limiter.acquire();
   const unlucky = limiter.acquire({ wait: false });
@@ -154,19 +154,20 @@ test('a call that does not wait is refused when there is no slot, also when it l
   await expect(limiter.acquire({ wait: false })).rejects.toMatchObject({ reason: 'policy', retryAt: start + 5_000 });
 });
 
-test('a Retry-After longer than allowed ends every wait, and one call a minute asks again', async () => {
+test('a Retry-After longer than allowed rejects every call until it is over', async () => {
   const { clock, start, limiter } = setUp({ maxConcurrent: 1 });
   const first = await limiter.acquire();
   const second = limiter.acquire();
   await settle();
 
-  const reading = first.limited({ retryAfter: '86400' });
-  const refusal = { reason: 'max_retry_after', retryAt: start + 86_400_000 };
+  const reading = first.limited({ retryAfter: '80000' });
+  const refusal = { reason: 'max_retry_after', retryAt: start + 80_000_000 };
 
-  expect(reading).toMatchObject({ waitMs: 86_400_000, unit: 'seconds' });
+  expect(reading).toMatchObject({ waitMs: 80_000_000, unit: 'seconds' });
   await expect(second).rejects.toMatchObject(refusal);
+  await clock.advance(79_999_999);
   await expect(limiter.acquire({ retryOf: first })).rejects.toMatchObject(refusal);
-  await clock.advance(60_000);
+  await clock.advance(1);
   (await limiter.acquire()).ok();
 });
 
@@ -185,7 +186,7 @@ test('an abort rejects within a tick with the reason of the signal, and leaves n
   expect(clock.pending).toBe(0);
 });
 
-test('tells of a wait once, however many calls wait', async () => {
+test('reports a wait once, however many calls wait', async () => {
   const waits: LimiterWait[] = [];
   const { clock, start, limiter } = setUp({ onWait: (wait) => waits.push(wait) });
   const first = await limiter.acquire();
@@ -199,7 +200,7 @@ test('tells of a wait once, however many calls wait', async () => {
   expect(waits).toEqual([{ until: start + 30_000, waiting: 5, reason: 'refused' }]);
 });
 
-test('shows the gate, the line and what it knows', async () => {
+test('shows the gate, the queue and what it knows', async () => {
   const { start, limiter } = setUp({ perMinute: 2 });
   (await limiter.acquire()).ok();
   (await limiter.acquire()).ok();
@@ -210,15 +211,22 @@ test('shows the gate, the line and what it knows', async () => {
 
   expect(limiter.limits()).toEqual({
     gate: { until: start + 60_000 },
+    service: 'up',
     waiting: 1,
     inFlight: 0,
+    maxConcurrent: 4,
     perMinute: 2,
     window: 'sliding',
+    burst: undefined,
     nextSlotAt: start + 60_000,
+    history: [
+      expect.objectContaining({ event: 'accepted', gate: 'open', window: 'unknown' }),
+      expect.objectContaining({ event: 'refused', gate: { until: start + 60_000 }, window: 'sliding' }),
+    ],
   });
 });
 
-test('a limit told later holds from then on', async () => {
+test('a limit configured later counts from then on', async () => {
   const { clock, start, limiter } = setUp({ probe: false });
   (await limiter.acquire()).ok();
   expect(limiter.limits().perMinute).toBeUndefined();
@@ -229,20 +237,6 @@ test('a limit told later holds from then on', async () => {
 
   expect(limiter.limits().perMinute).toBe(1);
   expect((await second).sentAt).toBe(start + 60_000);
-  expect(() => limiter.configure(0)).toThrow('perMinute is 0');
-});
-
-test.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY, 2.5])('refuses %d as a number of calls', (value) => {
-  expect(() => setUp({ perMinute: value })).toThrow(`perMinute is ${value}`);
-  expect(() => setUp({ maxConcurrent: value })).toThrow(`maxConcurrent is ${value}`);
-  expect(() => setUp({ maxRetryAfterMs: value })).toThrow(`maxRetryAfterMs is ${value}`);
-});
-
-test.each([
-  ['probe', { probe: 'no' as unknown as boolean }],
-  ['retryAfterUnit', { retryAfterUnit: 'minutes' as 'seconds' }],
-])('refuses a wrong %s and says what it got', (option, given) => {
-  expect(() => setUp(given)).toThrow(`${option} is ${Object.values(given)[0]}`);
 });
 
 test('a call that waits behind two thousand others asks for the time as often as one behind the first', async () => {

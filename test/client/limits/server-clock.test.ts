@@ -1,9 +1,14 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { ServerClock } from '../../../src/client/limits/server-clock.ts';
+import {
+  nextServerMinute,
+  observeServerDate,
+  serverNow,
+  UNKNOWN_SERVER_CLOCK,
+} from '../../../src/client/limits/server-clock.ts';
 
 test('knows no minute before the first answer', () => {
-  expect(new ServerClock().nextMinuteAfter(0)).toBeUndefined();
+  expect(nextServerMinute(UNKNOWN_SERVER_CLOCK, 0)).toBeUndefined();
 });
 
 test('its next minute is never early, and soon less than a second and a round trip late', () => {
@@ -21,16 +26,16 @@ test('its next minute is never early, and soon less than a second and a round tr
         },
       ),
       (aheadMs, exchanges) => {
-        const clock = new ServerClock();
+        let ahead = UNKNOWN_SERVER_CLOCK;
         let now = 1_700_000_000_000;
         for (const { gapMs, outMs, backMs } of exchanges) {
           const sentAt = now + gapMs;
           const serverDate = Math.floor((sentAt + outMs + aheadMs) / 1000) * 1000;
           now = sentAt + outMs + backMs;
-          clock.observe(serverDate, { sentAt, receivedAt: now });
+          ahead = observeServerDate(ahead, serverDate, { sentAt, now });
         }
 
-        const believed = clock.nextMinuteAfter(now)!;
+        const believed = nextServerMinute(ahead, now)!;
 
         const actual = Math.ceil((now + aheadMs) / 60_000) * 60_000 - aheadMs;
         const offBy = (((believed - actual) % 60_000) + 60_000) % 60_000;
@@ -43,11 +48,20 @@ test('its next minute is never early, and soon less than a second and a round tr
   );
 });
 
-test('a server whose clock was set is believed again', () => {
-  const clock = new ServerClock();
-  clock.observe(60_000, { sentAt: 60_000, receivedAt: 60_100 });
+test.each([
+  ['forward', 90_000, 120_000 - 19_900],
+  ['back', 40_000, 60_000 + 30_100],
+])('a server whose clock was set %s is believed again', (_direction, serverDate, minuteAt) => {
+  const before = observeServerDate(UNKNOWN_SERVER_CLOCK, 60_000, { sentAt: 60_000, now: 60_100 });
 
-  clock.observe(90_000, { sentAt: 70_000, receivedAt: 70_100 });
+  const ahead = observeServerDate(before, serverDate, { sentAt: 70_000, now: 70_100 });
 
-  expect(clock.nextMinuteAfter(70_100)).toBe(120_000 - 19_900);
+  expect(nextServerMinute(ahead, 70_100)).toBe(minuteAt);
+});
+
+test('the time of the server is ours until a `Date` header shows the difference', () => {
+  const ahead = observeServerDate(UNKNOWN_SERVER_CLOCK, 90_000, { sentAt: 60_000, now: 60_200 });
+
+  expect(serverNow(UNKNOWN_SERVER_CLOCK, 1_000)).toBe(1_000);
+  expect(serverNow(ahead, 61_000)).toBe(90_800);
 });

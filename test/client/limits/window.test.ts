@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { AcceptedLog } from '../../../src/client/limits/accepted-log.ts';
-import { advance, freeSlots, nextSlotAt, type Window } from '../../../src/client/limits/window.ts';
+import { advanceWindow, freeSlots, nextSlotAt, type Window } from '../../../src/client/limits/window.ts';
 
 function usage({ answers = [] as number[], limit = 3, inFlight = 0 }) {
-  const log = new AcceptedLog(60_000);
+  const log = new AcceptedLog();
   for (const answeredAt of answers) log.add(answeredAt - 100, answeredAt);
   return { log, limit, inFlight };
 }
@@ -13,10 +13,10 @@ const FIXED: Window = { kind: 'fixed', startsAt: 60_000, guardMs: 500 };
 const BUCKET: Window = { kind: 'bucket', perMs: 0.001, capacity: 5, tokens: 2, at: 60_000 };
 
 test.each([
-  ['the log counts what was answered and what is under way', LOG, { answers: [59_000], inFlight: 1 }, 60_000, 1],
+  ['the log counts what was answered and what is in flight', LOG, { answers: [59_000], inFlight: 1 }, 60_000, 1],
   ['a fixed window gives nothing before its guard has passed', FIXED, {}, 60_499, 0],
   ['a fixed window counts the answers since it started', FIXED, { answers: [59_000, 60_100] }, 60_500, 2],
-  ['a bucket gives its whole tokens, whatever is under way', BUCKET, { inFlight: 3 }, 60_000, 2],
+  ['a bucket gives its whole tokens, whatever is in flight', BUCKET, { inFlight: 3 }, 60_000, 2],
   ['a bucket gives nothing before the time it was last seen', BUCKET, {}, 59_999, 0],
 ])('%s', (_title, window, used, now, free) => {
   expect(freeSlots(window, usage(used), now)).toBe(free);
@@ -27,7 +27,7 @@ test.each([
   ['the third call when one is logged waits for it', LOG, { answers: [59_000] }, 2, 119_000],
   ['the oldest logged call frees the first slot', LOG, { answers: [57_000, 58_000, 59_000] }, 0, 117_000],
   ['the fourth after a full log needs the first slot again', LOG, { answers: [57_000, 58_000, 59_000] }, 3, 177_000],
-  ['a log with every slot under way knows no time', LOG, { inFlight: 3 }, 0, undefined],
+  ['a log with every slot in flight names no time', LOG, { inFlight: 3 }, 0, undefined],
   ['a fixed window opens after its guard', FIXED, {}, 0, 60_500],
   ['each window takes as many as the limit', FIXED, {}, 3, 120_500],
   ['a bucket refills one token after another', BUCKET, {}, 3, 62_000],
@@ -42,11 +42,11 @@ test('a fixed window that is used up opens again a minute later', () => {
 });
 
 test('a fixed window starts again every minute', () => {
-  expect(advance(FIXED, 119_999)).toBe(FIXED);
-  expect(advance(FIXED, 245_000)).toEqual({ ...FIXED, startsAt: 240_000 });
+  expect(advanceWindow(FIXED, 119_999)).toBe(FIXED);
+  expect(advanceWindow(FIXED, 245_000)).toEqual({ ...FIXED, startsAt: 240_000 });
 });
 
 test('a bucket refills up to its capacity', () => {
-  expect(advance(BUCKET, 60_500)).toEqual({ ...BUCKET, tokens: 2.5, at: 60_500 });
-  expect(advance(BUCKET, 100_000)).toEqual({ ...BUCKET, tokens: 5, at: 100_000 });
+  expect(advanceWindow(BUCKET, 60_500)).toEqual({ ...BUCKET, tokens: 2.5, at: 60_500 });
+  expect(advanceWindow(BUCKET, 100_000)).toEqual({ ...BUCKET, tokens: 5, at: 100_000 });
 });

@@ -82,9 +82,14 @@ test('a refused quota() is not explained by asking for the quota', async () => {
   expect(client.fetch.requests).toHaveLength(1);
 });
 
-test.each([{}, { rateLimit: { maxConcurrent: 50, perMinute: 1000 } }, { rateLimit: false } as const])(
-  'a burst of fifty against a used-up month asks once (%j)',
-  async (options) => {
+test.each([
+  // The second question is the limiter's: of more calls than it may send at once, it asks for the limit per minute.
+  [{}, 2],
+  [{ rateLimit: { maxConcurrent: 50, perMinute: 1000 } }, 1],
+  [{ rateLimit: false }, 1],
+] as const)(
+  'a burst of fifty against a used-up month with %j: the quota is asked for %i times',
+  async (options, times) => {
     const client = testClient(failure(429, { code: 'quota_exceeded' }), {
       quota: success(exhaustedQuota()),
       ...options,
@@ -93,7 +98,7 @@ test.each([{}, { rateLimit: { maxConcurrent: 50, perMinute: 1000 } }, { rateLimi
     const errors = await client.clock.run(Promise.all(differentCalls(client.fx, 50).map((call) => errorOf(call))));
 
     expect(errors.every((error) => error instanceof QuotaExhaustedError)).toBe(true);
-    expect(questions(client)).toBe(1);
+    expect(questions(client)).toBe(times);
     expect(await client.clock.left()).toBe(0);
   },
 );
@@ -166,7 +171,7 @@ test('an upgrade that quota() tells of is noticed at once', async () => {
 test('calls in the queue when the month ends fail without a request each', async () => {
   const client = testClient(failure(429, { code: 'quota_exceeded' }), {
     quota: success(exhaustedQuota()),
-    rateLimit: { maxConcurrent: 1 },
+    rateLimit: { maxConcurrent: 1, perMinute: 1000 },
   });
 
   const errors = await client.clock.run(Promise.all(differentCalls(client.fx, 20).map((call) => errorOf(call))));

@@ -35,7 +35,7 @@ test.each<[string, Reply]>([
   ['makes no sense', success({ monthly: 'a lot' })],
   ['cannot be reached', new Error('down')],
 ])('a quota that %s holds no call up, and is asked for once a minute', async (_, quota) => {
-  const client = guarded(success(), { quota });
+  const client = guarded(success(), { quota, rateLimit: { perMinute: 10_000 } });
   const startedAt = client.clock.now();
 
   await Promise.all(differentCalls(client.fx, 20));
@@ -49,7 +49,7 @@ test.each<[string, Reply]>([
 });
 
 test('a quota that hangs holds calls up for one timeout, and not again for a minute', async () => {
-  const client = guarded(success(), { quota: 'never', timeoutMs: 3000 });
+  const client = guarded(success(), { quota: 'never', timeoutMs: 3000, rateLimit: { perMinute: 10_000 } });
   const { clock, fx } = client;
   const startedAt = clock.now();
 

@@ -216,7 +216,8 @@ test('shows the gate and who waits', async () => {
   const calls = Promise.all(differentCalls(fx, 5));
   await clock.advance(5000);
 
-  expect(fx.limits()).toMatchObject({ gate: { until: clock.now() + 15_000 }, waiting: 5, inFlight: 0 });
+  // The five calls, and the client's own question for the limit per minute.
+  expect(fx.limits()).toMatchObject({ gate: { until: clock.now() + 15_000 }, waiting: 6, inFlight: 0 });
 
   await clock.run(calls);
   expect(fx.limits()).toMatchObject({ gate: 'open', waiting: 0, inFlight: 0 });
@@ -235,7 +236,7 @@ test('without a queue each call waits for itself, out of the retry budget', asyn
 test('a service that fails in any other way gives the place back', async () => {
   const { fx, clock } = testClient(
     [new Error('lost'), failure(500), failure(404), { body: 'no JSON' }, 'never', 'stalled body', success({ EUR: 1 })],
-    { rateLimit: { maxConcurrent: 1 }, maxRetries: 0, timeoutMs: 1000 },
+    { rateLimit: { maxConcurrent: 1, perMinute: 1000 }, maxRetries: 0, timeoutMs: 1000 },
   );
 
   await clock.run(Promise.all(differentCalls(fx, 6).map((call) => errorOf(call))));

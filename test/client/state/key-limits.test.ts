@@ -10,10 +10,14 @@ test('with room in the limit there is nothing to wait for', async () => {
 
   expect(fx.limits()).toEqual({
     gate: 'open',
+    service: 'up',
     waiting: 0,
     inFlight: 0,
+    maxConcurrent: 4,
     perMinute: undefined,
     window: 'unknown',
+    burst: undefined,
+    history: [expect.objectContaining({ event: 'accepted', gate: 'open', service: 'up' })],
     nextSlotAt: clock.now(),
     reason: undefined,
     paced: 0,
@@ -25,7 +29,8 @@ test('after a refusal calls wait for Retry-After', async () => {
   const calls = Promise.all(differentCalls(fx, 3));
   await clock.advance(1000);
 
-  expect(fx.limits()).toMatchObject({ reason: 'retry_after', waiting: 3, nextSlotAt: clock.now() + 29_000 });
+  // The three calls, and the client's own question for the limit per minute.
+  expect(fx.limits()).toMatchObject({ reason: 'retry_after', waiting: 4, nextSlotAt: clock.now() + 29_000 });
 
   await clock.run(calls);
 });
@@ -44,7 +49,7 @@ test('with the calls of the window used up they wait for the next slot', async (
 });
 
 test('with as many under way as may be, they wait for an answer', async () => {
-  const { fx } = testClient('never', { rateLimit: { maxConcurrent: 2 } });
+  const { fx } = testClient('never', { rateLimit: { maxConcurrent: 2, perMinute: 30 } });
   const controller = new AbortController();
   const calls = differentCalls(fx, 5, { signal: controller.signal }).map((call) => errorOf(call));
   await quiet();

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Permit } from '../../../../src/client/limits/permit.ts';
 import { RateLimiter, type RateLimiterOptions } from '../../../../src/client/limits/rate-limiter.ts';
-import { VirtualClock } from '../../../helpers/limits-clock.ts';
+import { settle, VirtualClock } from '../../../helpers/limits-clock.ts';
 import { MemoryLimitStore } from '../../../helpers/memory-limit-store.ts';
 
 const MINUTE = 60_000;
@@ -61,7 +61,7 @@ test('what one process was refused holds back the other', async () => {
   expect([early, granted.length]).toEqual([0, 1]);
 });
 
-test('a process that is told the limit tells all', async () => {
+test('a limit that one process learns of counts for all', async () => {
   const { clock, startProcess } = setUp({ perMinute: 'learn' });
   const [one, other] = [startProcess(), startProcess()];
 
@@ -105,7 +105,7 @@ test.each([3_600_000, -3_600_000, 700])('a process whose clock is %i ms off shar
 });
 
 test.each(['down', 'silent'] as const)(
-  'a store that is %s: each process goes on with its share, told once',
+  'a store that is %s: each process continues with its share, and reports that once',
   async (health) => {
     const { clock, store, outages, startProcess } = setUp({ perMinute: 40 });
     const [one, other] = [startProcess(), startProcess()];
@@ -152,7 +152,7 @@ test('a store that comes back, empty or not, is used again with what was sent me
   }
 });
 
-test('a store whose clock is set back an hour holds nobody up', async () => {
+test('a store whose clock is set back an hour delays no call', async () => {
   const { clock, store, startProcess } = setUp();
   const limiter = startProcess();
   const before = ask(limiter, 2);
@@ -167,7 +167,7 @@ test('a store whose clock is set back an hour holds nobody up', async () => {
   expect(granted).toHaveLength(2);
 });
 
-test('a machine that slept an hour goes on at once', async () => {
+test('a machine that slept an hour continues at once', async () => {
   const { clock, startProcess } = setUp();
   const limiter = startProcess();
   const before = ask(limiter, 5);
@@ -181,9 +181,9 @@ test('a machine that slept an hour goes on at once', async () => {
   expect(before).toHaveLength(5);
 });
 
-test('state that another version wrote, or nobody, is learned anew', async () => {
+test('a state that cannot be read is learned anew', async () => {
   const { clock, store, startProcess } = setUp();
-  void store.exchange('1:key', '', { version: 'x', state: '{"at":"?"}', nowMs: clock.now(), keepMs: MINUTE });
+  void store.exchange('2:key', '', { version: 'x', state: '{"at":"?"}', nowMs: clock.now(), keepMs: MINUTE });
   await clock.advance(10);
 
   const granted = ask(startProcess(), 5);
@@ -208,7 +208,7 @@ test('a call that is aborted while the store grants its slot gives it back', asy
   expect(one.limits()).toMatchObject({ inFlight: 0, waiting: 0 });
 });
 
-test('leaves no timer when nobody waits', async () => {
+test('leaves no timer when no call waits', async () => {
   const { clock, startProcess } = setUp();
   const limiter = startProcess();
 
@@ -220,8 +220,8 @@ test('leaves no timer when nobody waits', async () => {
   expect(clock.pending).toBe(0);
 });
 
-test('a store that refuses every write does not stop anybody', async () => {
-  const { clock, outages, startProcess } = setUp({
+test('a store that refuses every write stops no process', async () => {
+  const { outages, startProcess } = setUp({
     shared: {
       name: 'key',
       store: { exchange: async () => ({ isWritten: false, version: `${Math.random()}`, state: '', nowMs: 0 }) },
@@ -229,8 +229,49 @@ test('a store that refuses every write does not stop anybody', async () => {
   });
 
   const granted = ask(startProcess(), 2);
-  await clock.advance(1_000);
+  for (let turn = 0; turn < 100; turn += 1) await settle();
 
   expect(granted).toHaveLength(2);
-  expect(outages).toHaveLength(1);
+  expect(outages).toEqual(['none of 100 writes was accepted']);
+});
+
+test('another store of the same key takes the place of one that failed, and of no other', async () => {
+  const { clock, store, startProcess } = setUp();
+  const other = new MemoryLimitStore(clock, { takesMs: 2 });
+  const limiter = startProcess();
+  ask(limiter, 1);
+  await clock.advance(10);
+
+  limiter.offerStore(other);
+  ask(limiter, 1);
+  await clock.advance(10);
+  expect(other.exchanges).toBe(0);
+
+  store.health = 'down';
+  ask(limiter, 1);
+  await clock.advance(10);
+  limiter.offerStore(other);
+  ask(limiter, 1);
+  await clock.advance(10);
+  const before = store.exchanges;
+  ask(limiter, 1);
+  await clock.advance(5_000);
+
+  expect(other.writes).toBeGreaterThan(0);
+  expect(store.exchanges).toBe(before);
+});
+
+test('the store that failed, offered again, is no other', async () => {
+  const { clock, store, startProcess } = setUp();
+  const limiter = startProcess();
+  store.health = 'down';
+  ask(limiter, 1);
+  await clock.advance(10);
+  const before = store.exchanges;
+
+  limiter.offerStore(store);
+  ask(limiter, 1);
+  await clock.advance(10);
+
+  expect(store.exchanges).toBe(before);
 });

@@ -1,0 +1,82 @@
+import { expect, test } from 'vitest';
+import { AcceptedLog } from '../../../src/client/limits/accepted-log.ts';
+import {
+  burstSlotAt,
+  burstSlots,
+  growBurstLimit,
+  hasBurstLimit,
+  isBurstPeriod,
+  learnBurstLimit,
+  NO_BURST_LIMIT,
+} from '../../../src/client/limits/burst-limit.ts';
+
+function logOf(...answers: number[]): AcceptedLog {
+  const log = new AcceptedLog();
+  for (const answeredAt of answers) log.add(answeredAt - 50, answeredAt);
+  return log;
+}
+
+test('there is no burst limit until one is learned', () => {
+  expect(hasBurstLimit(NO_BURST_LIMIT)).toBe(false);
+  expect(burstSlots(NO_BURST_LIMIT, logOf(1, 2, 3), { inFlight: 99, now: 3 })).toBe(Number.POSITIVE_INFINITY);
+});
+
+test('leaves as many requests per period as were accepted in one when a request was refused', () => {
+  const burst = learnBurstLimit(NO_BURST_LIMIT, { calls: 3, periodMs: 10_000, now: 2_000 });
+  const log = logOf(25_000, 26_000);
+
+  expect(hasBurstLimit(burst)).toBe(true);
+  expect([0, 1].map((inFlight) => burstSlots(burst, log, { inFlight, now: 30_000 }))).toEqual([1, 0]);
+  expect(burstSlotAt(burst, log, 30_000)).toBe(35_000);
+  expect(burstSlots(burst, log, { inFlight: 1, now: 35_001 })).toBe(1);
+});
+
+test('names no time for the next slot if every slot is in flight', () => {
+  const burst = learnBurstLimit(NO_BURST_LIMIT, { calls: 1, periodMs: 1_000, now: 0 });
+
+  expect(burstSlotAt(burst, logOf(), 5_000)).toBeUndefined();
+});
+
+test('a second refusal lowers the limit and shortens the period, never below one request per second', () => {
+  const first = learnBurstLimit(NO_BURST_LIMIT, { calls: 5, periodMs: 1_500, now: 0 });
+  const more = learnBurstLimit(first, { calls: 9, periodMs: 2_000, now: 10_000 });
+  const none = learnBurstLimit(more, { calls: 0, periodMs: 800, now: 20_000 });
+
+  expect(more).toMatchObject({ calls: 5, periodMs: 1_500 });
+  expect(none).toMatchObject({ calls: 1, periodMs: 1_000 });
+});
+
+test('a period of another magnitude replaces what was learned', () => {
+  const perSecond = learnBurstLimit(NO_BURST_LIMIT, { calls: 2, periodMs: 1_000, now: 0 });
+
+  expect(learnBurstLimit(perSecond, { calls: 8, periodMs: 10_000, now: 50_000 })).toMatchObject({
+    calls: 8,
+    periodMs: 10_000,
+  });
+});
+
+test('does not grow for four periods after a refusal, twice as long after each further one, two minutes at most', () => {
+  let burst = learnBurstLimit(NO_BURST_LIMIT, { calls: 2, periodMs: 10_000, now: 0 });
+  const pauses = [burst.growsAt];
+  for (const now of [100_000, 200_000, 300_000]) {
+    burst = learnBurstLimit(burst, { calls: 2, periodMs: 10_000, now });
+    pauses.push(burst.growsAt - now);
+  }
+
+  expect(pauses).toEqual([40_000, 80_000, 120_000, 120_000]);
+});
+
+test('grows by a tenth per period, one request at least, and only if it is used up', () => {
+  const small = learnBurstLimit(NO_BURST_LIMIT, { calls: 2, periodMs: 1_000, now: 0 });
+  const large = { ...small, calls: 50 };
+  const full = logOf(...Array.from({ length: 50 }, () => 4_500));
+
+  expect(growBurstLimit(small, logOf(4_500, 4_600), 3_999)).toBe(small);
+  expect(growBurstLimit(small, logOf(4_500), 5_000)).toBe(small);
+  expect(growBurstLimit(small, logOf(4_500, 4_600), 5_000)).toEqual({ ...small, calls: 3, growsAt: 6_000 });
+  expect(growBurstLimit(large, full, 5_000)).toMatchObject({ calls: 55 });
+});
+
+test('45 s is the longest period beside a limit per minute', () => {
+  expect([45_000, 45_001].map(isBurstPeriod)).toEqual([true, false]);
+});

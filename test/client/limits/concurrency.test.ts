@@ -1,0 +1,126 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import {
+  type Concurrency,
+  concurrencyAnswered,
+  concurrencyFailed,
+  initialConcurrency,
+  LARGEST_CONCURRENCY,
+} from '../../../src/client/limits/concurrency.ts';
+
+interface Answering {
+  readonly tookMs?: number;
+  readonly wasFull?: boolean;
+  readonly at?: number;
+}
+
+function answer(state: Concurrency, { tookMs = 100, wasFull = true, at = 1_000 }: Answering = {}): Concurrency {
+  return concurrencyAnswered(state, { now: at, sentAt: at - tookMs, wasFull });
+}
+
+function answers(state: Concurrency, calls: number, answering: Answering = {}): Concurrency {
+  let after = state;
+  for (let call = 0; call < calls; call += 1) after = answer(after, answering);
+  return after;
+}
+
+function fail(state: Concurrency, { at = 2_000, sentAt = at - 100, isOutage = true } = {}): Concurrency {
+  return concurrencyFailed(state, { now: at, sentAt, isOutage });
+}
+
+test('starts with four requests in flight and goes up to 256, one more per answer', () => {
+  const start = initialConcurrency('adapt');
+
+  expect(LARGEST_CONCURRENCY).toBe(256);
+  expect([0, 1, 12, 252, 1_000].map((calls) => answers(start, calls).limit)).toEqual([4, 5, 16, 256, 256]);
+});
+
+test.each([1, 16, 64])('maxConcurrent %i is where it starts and what it never exceeds', (maxConcurrent) => {
+  const start = initialConcurrency(maxConcurrent);
+
+  expect(answers(start, 50).limit).toBe(maxConcurrent);
+  expect(answers(fail(start), 5_000).limit).toBe(maxConcurrent);
+});
+
+test('does not grow while fewer requests are in flight than it allows', () => {
+  expect(answers(initialConcurrency('adapt'), 50, { wasFull: false }).limit).toBe(4);
+});
+
+test('below 16 it grows while a round trip takes at most ten times the shortest, above while at most twice', () => {
+  const few = answer(initialConcurrency('adapt'));
+  const many = answers(few, 20);
+
+  // 25 ms are noise.
+  expect(answer(few, { tookMs: 1_025 }).limit).toBe(few.limit + 1);
+  expect(answer(few, { tookMs: 1_026 }).limit).toBe(few.limit);
+  expect(answer(many, { tookMs: 225 }).limit).toBe(many.limit + 1);
+  expect(answer(many, { tookMs: 226 }).limit).toBe(many.limit);
+});
+
+test('the shortest round trip is forgotten after two minutes: a network path changes', () => {
+  const fast = answers(initialConcurrency('adapt'), 20, { tookMs: 10, at: 1_000 });
+  const aMinuteLater = answer(fast, { tookMs: 400, at: 62_000 });
+  const twoLater = answer(aMinuteLater, { tookMs: 400, at: 123_000 });
+
+  expect(aMinuteLater.limit).toBe(fast.limit);
+  expect(twoLater.limit).toBe(fast.limit + 1);
+});
+
+test('an outage halves it, never below one', () => {
+  let state = initialConcurrency(8);
+  const limits = [2_000, 3_000, 4_000, 5_000].map((at) => {
+    state = fail(state, { at });
+    return state.limit;
+  });
+
+  expect(limits).toEqual([4, 2, 1, 1]);
+});
+
+test('requests that were in flight together halve it once', () => {
+  const halved = fail(initialConcurrency(64), { at: 2_000 });
+
+  expect(fail(halved, { at: 2_050, sentAt: 1_999 })).toBe(halved);
+  expect(fail(halved, { at: 2_150, sentAt: 2_050 }).limit).toBe(16);
+});
+
+test('a loss by chance does not change it', () => {
+  const state = answers(initialConcurrency('adapt'), 30);
+
+  expect(fail(state, { isOutage: false })).toBe(state);
+});
+
+test('a failure after round trips that have grown halves it: the service is overloaded', () => {
+  const fast = answers(initialConcurrency('adapt'), 30);
+  const slow = answers(fast, 10, { tookMs: 1_000 });
+
+  expect(fail(slow, { isOutage: false }).limit).toBe(slow.limit / 2);
+});
+
+test('after it was halved it grows by one per round trip, not per answer', () => {
+  const halved = fail(initialConcurrency(64));
+
+  const grown = answers(halved, 32, { at: 3_000 });
+
+  expect(halved.limit).toBe(32);
+  expect(grown.limit).toBeGreaterThan(32.9);
+  expect(grown.limit).toBeLessThan(33.1);
+});
+
+test('a failure never raises it, whatever came before', () => {
+  const events = fc.array(fc.record({ tookMs: fc.nat(5_000), afterMs: fc.nat(3_000), kind: fc.nat(3) }));
+  fc.assert(
+    fc.property(events, fc.constantFrom('adapt' as const, 1, 40), (list, maxConcurrent) => {
+      let state = initialConcurrency(maxConcurrent);
+      let now = 0;
+      for (const { tookMs, afterMs, kind } of list) {
+        now += afterMs;
+        const before = state.limit;
+        if (kind > 1) state = fail(state, { at: now, sentAt: now - tookMs, isOutage: kind === 2 });
+        else state = answer(state, { tookMs, at: now, wasFull: kind === 0 });
+        if (kind > 1) expect(state.limit).toBeLessThanOrEqual(before);
+        expect(state.limit).toBeGreaterThanOrEqual(1);
+        expect(state.limit).toBeLessThanOrEqual(state.atMost);
+      }
+    }),
+  );
+});

@@ -1,0 +1,134 @@
+import { expect, test } from 'vitest';
+import { LimiterRun } from '../../helpers/limiter-run.ts';
+
+const MINUTE = 60_000;
+
+/** Configured with three per minute: three calls are accepted at 0, and the probe after them is refused. */
+function usedUp(retryAfter?: string): LimiterRun {
+  const run = new LimiterRun(3);
+  run.ask(0);
+  run.accept(0, { calls: 3 });
+  run.ask(100);
+  run.refuse(100, { retryAfter, isProbe: true });
+  return run;
+}
+
+test('sends as many calls as the configured limit, then one more to learn the window', () => {
+  const run = new LimiterRun(3);
+
+  expect(run.ask(0)).toMatchObject({ n: 3, probe: false });
+  expect(run.ask(50)).toEqual({ n: 0, probe: false, at: undefined });
+  run.accept(0, { calls: 3 });
+  expect(run.ask(100)).toEqual({ n: 1, probe: true, at: undefined });
+});
+
+test.fails('after a grant of fewer calls than wanted it does not ask again for the slots it has just granted', () => {
+  expect(new LimiterRun(3).ask(0)).toEqual({ n: 3, probe: false, at: undefined });
+});
+
+test('without probes it waits until its oldest call is a minute old', () => {
+  const run = new LimiterRun(3, { mayProbe: false });
+  run.ask(0);
+  run.accept(0, { calls: 3 });
+
+  expect(run.ask(100)).toEqual({ n: 0, probe: false, at: MINUTE + 100 });
+  expect(run.ask(MINUTE + 100)).toMatchObject({ n: 3, probe: false });
+});
+
+test('sends nothing while the gate is closed, and asks again when it opens', () => {
+  const run = new LimiterRun();
+  run.ask(0, 1);
+  run.refuse(0, { retryAfter: '30' });
+
+  expect(run.ask(30_099)).toEqual({ n: 0, probe: false, at: 30_100 });
+  expect(run.ask(30_100)).toMatchObject({ n: 1 });
+});
+
+test('with an unknown limit four calls are sent first', () => {
+  expect(new LimiterRun().ask(0)).toEqual({ n: 4, probe: false, at: undefined });
+});
+
+test('a slot that a call gives back is free again', () => {
+  const run = new LimiterRun(3);
+  run.ask(0);
+
+  run.giveBack();
+
+  expect(run.state.inFlight).toBe(2);
+  expect(run.ask(1)).toMatchObject({ n: 1, probe: false });
+});
+
+test('a token that a call gives back is in the bucket again', () => {
+  const run = new LimiterRun(3);
+  const bucket = { kind: 'bucket', perMs: 0.001, capacity: 3, tokens: 2, at: 0 } as const;
+  run.state = { ...run.state, phase: 'known', window: bucket };
+  expect(run.ask(0).n).toBe(2);
+  expect(run.ask(0).n).toBe(0);
+
+  run.giveBack();
+
+  expect(run.ask(0).n).toBe(1);
+});
+
+test('a limit for bursts counts beside the one per minute', () => {
+  const run = new LimiterRun(100);
+  run.state = { ...run.state, burst: { calls: 2, periodMs: 1_000, growsAt: MINUTE, pauseMs: 4_000 } };
+
+  expect(run.ask(0)).toMatchObject({ n: 2 });
+  run.accept(0, { calls: 2 });
+  expect(run.ask(500)).toEqual({ n: 0, probe: false, at: 1_100 });
+  expect(run.ask(1_101)).toMatchObject({ n: 2 });
+});
+
+test('the n-th call from now gets the time of the window it falls into', () => {
+  const run = usedUp('59.9');
+
+  expect(run.window).toBe('sliding');
+  expect([0, 2, 3, 6].map((ahead) => run.slotAt(1_000, ahead))).toEqual([60_100, 60_100, 120_100, 180_100]);
+});
+
+test('while the window is unknown a slot can come as soon as the gate opens', () => {
+  const run = usedUp('30');
+
+  expect([0, 50].map((ahead) => run.slotAt(1_000, ahead))).toEqual([30_200, 30_200]);
+});
+
+test('a limit that is lowered below what the gate has let through is known', () => {
+  const run = usedUp('30');
+  run.ask(30_200);
+  run.accept(30_200);
+  run.configure(1);
+
+  const { at } = run.ask(30_400);
+
+  expect(run.state).toMatchObject({ phase: 'known', limit: 1 });
+  expect(at).toBeGreaterThan(30_400);
+});
+
+test('probes in a known window double while they are accepted, up to a sixteenth of the limit', () => {
+  const run = new LimiterRun(1_000);
+  run.state = { ...run.state, phase: 'known', limit: 48 };
+  const batches: number[] = [];
+  run.ask(0, 48);
+  run.accept(0, { calls: 48 });
+  for (let round = 1; round < 5; round += 1) {
+    const { n, probe } = run.ask(round * 1_000, 48);
+    batches.push(n);
+    expect(probe).toBe(true);
+    run.accept(round * 1_000, { calls: n, isProbe: true });
+  }
+
+  expect(batches).toEqual([1, 2, 4, 4]);
+});
+
+test('probes no sooner than due, and never beside calls in flight', () => {
+  const run = new LimiterRun(1_000);
+  run.state = { ...run.state, phase: 'known', limit: 2, probe: { ...run.state.probe, dueAt: 5_000 } };
+  run.ask(0);
+  run.accept(0, { calls: 1 });
+
+  expect(run.ask(6_000)).toMatchObject({ n: 0 });
+  run.accept(0, { calls: 1 });
+  expect(run.ask(4_999)).toEqual({ n: 0, probe: false, at: 5_000 });
+  expect(run.ask(5_000)).toMatchObject({ n: 1, probe: true });
+});

@@ -1,0 +1,29 @@
+import { expect, test, vi } from 'vitest';
+import { LimitError } from '../../../src/client/limits/limit-error.ts';
+
+test.each([
+  ['deadline', 'is after the deadline of the call'],
+  ['max_retry_after', 'is further away than the longest wait allowed'],
+  ['policy', 'is not now, and the call does not wait'],
+  ['unavailable', 'comes when the service has recovered'],
+] as const)('says why a call may not wait (%s)', (reason, explanation) => {
+  const cause = new Error('503');
+  const error = new LimitError(reason, 1_700_000_000_000, { cause });
+
+  expect(error.message).toBe(`The next free slot of the rate limit ${explanation}`);
+  expect(error).toMatchObject({ name: 'LimitError', reason, retryAt: 1_700_000_000_000, cause });
+});
+
+test('recognises the errors of another copy of the package in the same process', async () => {
+  vi.resetModules();
+  const copy = await import('../../../src/client/limits/limit-error.ts');
+  const foreign = new copy.LimitError('policy', 0);
+
+  expect(foreign).not.toBeInstanceOf(LimitError);
+  expect(LimitError.is(foreign)).toBe(true);
+  expect(LimitError.is(new LimitError('policy', 0))).toBe(true);
+});
+
+test.each([new Error('another'), undefined, null, 'text', { reason: 'policy' }])('%o is none', (value) => {
+  expect(LimitError.is(value)).toBe(false);
+});

@@ -1,0 +1,79 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import {
+  hasConfiguredLimit,
+  isBelowConfigured,
+  limiterState,
+  newHypothesis,
+} from '../../../src/client/limits/limiter-state.ts';
+import { initialState } from '../../../src/client/limits/transitions.ts';
+import { LimiterProcess, limiterEvents } from '../../helpers/limiter-events.ts';
+
+const HINTS = [undefined, '0', '1', '17', '60', '2500', '61000', '3600', '0.5', '86400'];
+
+test.fails('a state that was written as JSON and read again, at any moment, continues with the same grants', () => {
+  fc.assert(
+    fc.property(limiterEvents(HINTS), fc.constantFrom(Number.POSITIVE_INFINITY, 30), (events, perMinute) => {
+      const process = new LimiterProcess(perMinute);
+      const restored = new LimiterProcess(perMinute);
+      for (const event of events) {
+        restored.state = limiterState.parse(JSON.parse(JSON.stringify(restored.state)));
+
+        expect(restored.apply(event)).toEqual(process.apply(event));
+        expect(JSON.stringify(restored.state)).toEqual(JSON.stringify(process.state));
+      }
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test('a thousand calls take less than 10 kB', () => {
+  const process = new LimiterProcess(1_000);
+  for (let call = 0; call < 1_000; call += 1) {
+    process.ask(1);
+    process.apply({ kind: 'time', ms: 59 });
+    process.apply({ kind: 'accepted', place: 0, isDated: false });
+  }
+
+  expect(process.state.log.size).toBe(1_000);
+  expect(JSON.stringify(process.state).length).toBeLessThan(10_000);
+});
+
+test.each([
+  ['no object', 'text'],
+  ['another window', { ...initialState(3), window: { kind: 'moon' } }],
+  ['a log that is no list', { ...initialState(3), log: 'none' }],
+  ['a missing part', { ...initialState(3), gate: undefined }],
+])('%s is no state', (_reason, saved) => {
+  const text = JSON.stringify(saved);
+
+  expect(limiterState.safeParse(JSON.parse(text)).success).toBe(false);
+});
+
+test('infinite values keep their sign in JSON, which has none', () => {
+  const state = initialState(Number.POSITIVE_INFINITY);
+
+  const { configured, limit, gate, blockedUntil, serverAhead, burst } = limiterState.parse(
+    JSON.parse(JSON.stringify(state)),
+  );
+
+  expect([configured, limit, burst.calls, serverAhead.atMost]).toEqual(Array.from({ length: 4 }, () => Infinity));
+  expect([gate.opensAt, gate.staleBefore, blockedUntil, serverAhead.atLeast]).toEqual(
+    Array.from({ length: 4 }, () => -Infinity),
+  );
+});
+
+test('a hypothesis starts with the refusal, without a gate', () => {
+  expect(newHypothesis(500)).toMatchObject({ startedAt: 500, exhaustedAt: 500, opensAt: 0, hint: 'none', tries: 0 });
+});
+
+test('what is used of a configured limit is the rate of a bucket, or else the limit', () => {
+  const state = initialState(60);
+  const bucket = { kind: 'bucket', perMs: 0.0005, capacity: 5, tokens: 0, at: 0 } as const;
+
+  expect([initialState(Number.POSITIVE_INFINITY), state].map(hasConfiguredLimit)).toEqual([false, true]);
+  expect(isBelowConfigured(state)).toBe(false);
+  expect(isBelowConfigured({ ...state, limit: 59 })).toBe(true);
+  expect(isBelowConfigured({ ...state, window: bucket })).toBe(true);
+  expect(isBelowConfigured({ ...state, window: { ...bucket, perMs: 0.001 } })).toBe(false);
+});

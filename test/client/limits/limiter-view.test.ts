@@ -1,0 +1,109 @@
+import { expect, test } from 'vitest';
+import type { LimiterState } from '../../../src/client/limits/limiter-state.ts';
+import { burstOf, LimiterHistory, perMinuteOf, windowName } from '../../../src/client/limits/limiter-view.ts';
+import { HEALTHY, type ServiceHealth } from '../../../src/client/limits/service-health.ts';
+import { initialState } from '../../../src/client/limits/transitions.ts';
+import { SteadyTime } from '../../../src/client/steady-time.ts';
+import { VirtualClock } from '../../helpers/limits-clock.ts';
+
+const START = 1_700_000_000_000;
+const UNKNOWN = initialState(Number.POSITIVE_INFINITY);
+
+function setUp() {
+  const clock = new VirtualClock(START);
+  const history = new LimiterHistory(new SteadyTime(clock));
+  const observe = (state: LimiterState, health: ServiceHealth = HEALTHY, aheadMs = 0) =>
+    history.observe('refused', state, health, (at) => at - aheadMs);
+  return { clock, history, observe };
+}
+
+function closedUntil(opensAt: number): LimiterState {
+  return { ...UNKNOWN, gate: { ...UNKNOWN.gate, opensAt } };
+}
+
+test('names the window only once it is known', () => {
+  const bucket = { kind: 'bucket', perMs: 1, capacity: 1, tokens: 1, at: 0 } as const;
+  const fixed = { kind: 'fixed', startsAt: 0, guardMs: 0 } as const;
+  const names = [{ kind: 'log' } as const, fixed, bucket].flatMap((window) =>
+    (['learning', 'known'] as const).map((phase) => windowName({ ...UNKNOWN, phase, window })),
+  );
+
+  expect(names).toEqual(['unknown', 'sliding', 'unknown', 'fixed', 'unknown', 'token-bucket']);
+});
+
+test('shows a limit that is unknown as undefined', () => {
+  expect(perMinuteOf(UNKNOWN)).toBeUndefined();
+  expect(perMinuteOf(initialState(30))).toBe(30);
+  expect(burstOf(UNKNOWN)).toBeUndefined();
+  expect(burstOf({ ...UNKNOWN, burst: { calls: 5, periodMs: 1_000, growsAt: 0, pauseMs: 0 } })).toEqual({
+    calls: 5,
+    periodMs: 1_000,
+  });
+});
+
+test('the history has one entry per change, with what could be seen then', () => {
+  const { clock, history, observe } = setUp();
+
+  observe(closedUntil(START + 5_000));
+  clock.jump(100);
+  observe(closedUntil(START + 5_000));
+  observe(closedUntil(START + 5_000), { ...HEALTHY, isDown: true, retryAt: START + 700 });
+
+  const refused = {
+    ...{ event: 'refused', gate: { until: START + 5_000 }, window: 'unknown', phase: 'unknown' },
+    ...{ perMinute: undefined, burst: undefined },
+  };
+  expect(history.changes).toEqual([
+    { ...refused, at: START, service: 'up' },
+    { ...refused, at: START + 100, service: { downUntil: START + 700 } },
+  ]);
+});
+
+test.each([
+  ['limit', { limit: 5 }],
+  ['phase', { phase: 'learning' }],
+  ['window', { window: { kind: 'fixed', startsAt: 0, guardMs: 0 } }],
+  ['gate', { gate: { ...UNKNOWN.gate, opensAt: 5 } }],
+  ['burst limit', { burst: { calls: 5, periodMs: 1_000, growsAt: 0, pauseMs: 0 } }],
+  ['long pause', { blockedUntil: START + 1 }],
+] satisfies [string, Partial<LimiterState>][])('a change of the %s is an entry', (_part, change) => {
+  const { history, observe } = setUp();
+  observe(UNKNOWN);
+
+  observe({ ...UNKNOWN, ...change });
+
+  expect(history.changes).toHaveLength(2);
+});
+
+test('what changes with every request is none', () => {
+  const { history, observe } = setUp();
+  observe(UNKNOWN);
+
+  observe({ ...UNKNOWN, inFlight: 5, gate: { ...UNKNOWN.gate, accepted: 9 }, firstBurst: 3 });
+
+  expect(history.changes).toHaveLength(1);
+});
+
+test('a gate that has opened meanwhile is shown as open, and times of a store as our own', () => {
+  const { history, observe } = setUp();
+
+  observe(closedUntil(START));
+  observe(closedUntil(START + 9_000), HEALTHY, 4_000);
+  observe({ ...UNKNOWN, blockedUntil: START + 60_000 });
+
+  expect(history.changes.map(({ gate }) => gate)).toEqual([
+    'open',
+    { until: START + 5_000 },
+    { until: START + 60_000 },
+  ]);
+});
+
+test('the history keeps the latest hundred changes', () => {
+  const { history, observe } = setUp();
+  for (let limit = 1; limit <= 550; limit += 1) observe({ ...UNKNOWN, limit });
+
+  expect(history.changes).toHaveLength(100);
+  expect(history.changes.map(({ perMinute }) => perMinute)).toEqual(
+    Array.from({ length: 100 }, (_, place) => 451 + place),
+  );
+});

@@ -1,0 +1,149 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { type Concurrency, concurrencyFailed, initialConcurrency } from '../../../src/client/limits/concurrency.ts';
+import type { LimiterState } from '../../../src/client/limits/limiter-state.ts';
+import { type LimiterEvent, LimiterProcess, limiterEvents } from '../../helpers/limiter-events.ts';
+
+const ANY_HINT = [undefined, undefined, '0', '1', '2', '10', '17', '60', '61', '3600', '2500', '59000', '0.5', '86400'];
+const limits = fc.constantFrom(Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY, 1, 3, 30, 300);
+const DAY_MS = 86_400_000;
+
+/** Ends what is in flight, in the given way. */
+function endAll(process: LimiterProcess, kind: 'accepted' | 'lost' | 'unused'): void {
+  while (process.inFlight > 0) process.apply({ kind, place: 0, isDated: false });
+}
+
+test('while calls wait and nothing is in flight, a call is sent or a time is named, whatever happened', () => {
+  fc.assert(
+    fc.property(limiterEvents(ANY_HINT), limits, fc.boolean(), (events, perMinute, mayProbe) => {
+      const process = new LimiterProcess(perMinute, { mayProbe });
+      for (const event of events) {
+        const { inFlight } = process;
+        const { grant } = process.apply(event);
+        if (grant === undefined || inFlight > 0 || grant.n > 0) continue;
+        expect(grant.at).toBeDefined();
+        expect(grant.at).toBeGreaterThan(process.now);
+        expect(grant.at! - process.now).toBeLessThanOrEqual(DAY_MS);
+      }
+    }),
+    { numRuns: 400 },
+  );
+});
+
+test('a process that asks again when it was told to sends a call, after few questions and a day at most', () => {
+  fc.assert(
+    fc.property(
+      limiterEvents(ANY_HINT),
+      limits,
+      fc.boolean(),
+      fc.constantFrom('accepted' as const, 'lost' as const, 'unused' as const),
+      (events, perMinute, mayProbe, end) => {
+        const process = new LimiterProcess(perMinute, { mayProbe });
+        for (const event of events) process.apply(event);
+        endAll(process, end);
+
+        const startedAt = process.now;
+        let grant = process.ask(5);
+        for (let asked = 1; grant.n === 0; asked += 1) {
+          expect(asked).toBeLessThan(20);
+          process.now = Math.ceil(grant.at!);
+          grant = process.ask(5);
+        }
+        expect(process.now - startedAt).toBeLessThanOrEqual(DAY_MS);
+      },
+    ),
+    { numRuns: 400 },
+  );
+});
+
+test('a limit configured at any time, up or down, leaves room for calls within two minutes', () => {
+  fc.assert(
+    fc.property(
+      limiterEvents([undefined, '1', '10', '60']),
+      limits,
+      fc.array(fc.integer({ min: 1, max: 1_000 }), { minLength: 1, maxLength: 5 }),
+      (events, perMinute, plans) => {
+        const process = new LimiterProcess(perMinute);
+        for (const event of events) process.apply(event);
+
+        for (const plan of plans) process.apply({ kind: 'configured', perMinute: plan });
+        endAll(process, 'accepted');
+        const startedAt = process.now;
+        let sent = process.ask(5).n;
+        while (sent === 0 && process.now - startedAt < 120_000) {
+          process.now += 250;
+          sent = process.ask(5).n;
+        }
+
+        expect(sent).toBeGreaterThan(0);
+      },
+    ),
+    { numRuns: 300 },
+  );
+});
+
+/** When the service said it would serve again. */
+function promisedAt(event: LimiterEvent, process: LimiterProcess): number {
+  return event.kind === 'refused' && event.retryAfter !== undefined
+    ? process.now + Number(event.retryAfter) * 1_000
+    : 0;
+}
+
+test('nothing is sent before an honest Retry-After has passed', () => {
+  fc.assert(
+    fc.property(limiterEvents([undefined, '1', '2', '7.5', '30', '60', '61']), limits, (events, perMinute) => {
+      const process = new LimiterProcess(perMinute);
+      let notBefore = 0;
+      for (const event of events) {
+        const isAnswered = process.inFlight > 0;
+        const { grant } = process.apply(event);
+        if (isAnswered) notBefore = Math.max(notBefore, promisedAt(event, process));
+        if (grant && grant.n > 0) expect(process.now).toBeGreaterThanOrEqual(notBefore);
+      }
+    }),
+    { numRuns: 400 },
+  );
+});
+
+test('never more calls in flight or in a minute than the configured limit, without probes', () => {
+  const calm = limiterEvents([undefined]).map((events) =>
+    events.filter(({ kind }) => kind !== 'refused' && kind !== 'configured'),
+  );
+  fc.assert(
+    fc.property(calm, fc.constantFrom(1, 3, 30), (events, perMinute) => {
+      const process = new LimiterProcess(perMinute, { mayProbe: false });
+      for (const event of events) {
+        process.apply(event);
+        expect(process.state.log.size + process.inFlight).toBeLessThanOrEqual(perMinute);
+      }
+    }),
+  );
+});
+
+/** Everything that allows more requests the larger it is. */
+function allowances({ limit, configured, window, burst, gate }: LimiterState): number[] {
+  return [limit, configured, window.kind === 'bucket' ? window.perMs : 0, burst.calls, gate.accepted, -gate.opensAt];
+}
+
+test('a failed request never raises a limit, a share or the concurrency', () => {
+  fc.assert(
+    fc.property(limiterEvents(ANY_HINT), limits, (events, perMinute) => {
+      const process = new LimiterProcess(perMinute);
+      let concurrency: Concurrency = initialConcurrency('adapt');
+      for (const event of events) {
+        const before = allowances(process.state);
+        process.apply(event);
+        if (event.kind !== 'lost' && event.kind !== 'unused') continue;
+        for (const [place, value] of allowances(process.state).entries()) {
+          expect(value).toBeLessThanOrEqual(before[place]!);
+        }
+
+        const answer = { now: process.now, sentAt: process.now - 100, isOutage: event.kind === 'lost' };
+        const after = concurrencyFailed(concurrency, answer);
+        expect(after.limit).toBeLessThanOrEqual(concurrency.limit);
+        concurrency = after;
+      }
+    }),
+    { numRuns: 200 },
+  );
+});

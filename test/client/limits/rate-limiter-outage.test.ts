@@ -1,0 +1,208 @@
+import { expect, test } from 'vitest';
+import { LimitError } from '../../../src/client/limits/limit-error.ts';
+import type { LimiterWait } from '../../../src/client/limits/limiter-view.ts';
+import type { FailureDetails, Permit } from '../../../src/client/limits/permit.ts';
+import { RateLimiter, type RateLimiterOptions } from '../../../src/client/limits/rate-limiter.ts';
+import { settle, VirtualClock } from '../../helpers/limits-clock.ts';
+
+const ERROR = new Error('503');
+const FAILED: FailureDetails = { mayHaveCounted: true, error: ERROR };
+
+function setUp(options: Omit<RateLimiterOptions, 'clock'> = {}) {
+  const clock = new VirtualClock();
+  const limiter = new RateLimiter({ clock, random: () => 0.5, perMinute: 100, ...options });
+  return { clock, start: clock.now(), limiter };
+}
+
+/** A service that failed at once with a 503 that asks for `retryAfter` seconds. */
+async function outage(retryAfter: string, options: Omit<RateLimiterOptions, 'clock'> = {}) {
+  const setting = setUp(options);
+  const first = await setting.limiter.acquire();
+  first.failed({ ...FAILED, retryAfter });
+  return { ...setting, first };
+}
+
+test('a failed request that may have counted keeps its slot, one that was not sent gives it back', async () => {
+  const { clock, start, limiter } = setUp({ perMinute: 1, probe: false });
+
+  (await limiter.acquire()).failed({ mayHaveCounted: false, error: ERROR });
+  (await limiter.acquire()).failed(FAILED);
+  const third = limiter.acquire();
+  await clock.run();
+
+  expect((await third).sentAt).toBe(start + 60_000);
+});
+
+test('while the service is down, calls wait and one of them probes it', async () => {
+  const { clock, start, limiter } = await outage('5');
+  const granted: Permit[] = [];
+  for (let call = 0; call < 10; call += 1) void limiter.acquire().then((permit) => granted.push(permit));
+
+  expect(limiter.limits()).toMatchObject({ gate: 'open', service: { downUntil: start + 5_000 }, maxConcurrent: 2 });
+  await clock.advance(4_999);
+  expect(granted).toHaveLength(0);
+  await clock.advance(60_000);
+  expect(granted.map(({ sentAt }) => sentAt)).toEqual([start + 5_000]);
+
+  granted[0]!.ok();
+  await settle();
+  expect(limiter.limits().service).toBe('up');
+  expect(granted).toHaveLength(3);
+});
+
+test('a failed call that comes back keeps its place in the queue', async () => {
+  const { clock, limiter, first } = await outage('1');
+  const order: string[] = [];
+  void limiter.acquire().then(() => order.push('later'));
+  void limiter.acquire({ retryOf: first }).then(() => order.push('again'));
+
+  await clock.advance(1_000);
+
+  expect(order).toEqual(['again']);
+});
+
+test('a probe that its caller gave up is sent again by the next call', async () => {
+  const { clock, limiter } = await outage('5');
+  const probe = limiter.acquire();
+  const granted: Permit[] = [];
+  void limiter.acquire().then((permit) => granted.push(permit));
+  await clock.advance(5_000);
+  expect(granted).toHaveLength(0);
+
+  (await probe).lost();
+  await settle();
+
+  expect(granted).toHaveLength(1);
+});
+
+test('if the service asks for a wait that is too long, every call is rejected with the failure as its cause', async () => {
+  const { start, limiter } = setUp();
+  const first = await limiter.acquire();
+  const waiting = Array.from({ length: 200 }, () => limiter.acquire().catch((error: unknown) => error));
+  first.failed({ ...FAILED, retryAfter: '3600' });
+  await settle();
+
+  const late = await limiter.acquire().catch((error: unknown) => error);
+
+  for (const error of [waiting.at(-1), late]) {
+    const rejection = (await error) as LimitError;
+    expect(LimitError.is(rejection)).toBe(true);
+    expect(rejection).toMatchObject({ reason: 'unavailable', retryAt: start + 3_600_000, cause: ERROR });
+  }
+});
+
+test('a call whose deadline is before the probe is rejected as unavailable', async () => {
+  const { start, limiter } = await outage('30');
+
+  const late = limiter.acquire({ deadlineAt: start + 10_000 });
+
+  await expect(late).rejects.toMatchObject({ reason: 'unavailable', retryAt: start + 30_000, cause: ERROR });
+});
+
+test('a call that does not wait is rejected as unavailable', async () => {
+  const { limiter } = await outage('30');
+
+  await expect(limiter.acquire({ wait: false })).rejects.toMatchObject({ reason: 'unavailable' });
+});
+
+test('the wait for the service is reported as such', async () => {
+  const waits: LimiterWait[] = [];
+  const { start, limiter } = await outage('30', { onWait: (wait) => waits.push(wait) });
+
+  void limiter.acquire();
+  await settle();
+
+  expect(waits).toEqual([{ until: start + 30_000, waiting: 1, reason: 'service' }]);
+});
+
+test('the history shows when the service went down and came back', async () => {
+  const { clock, start, limiter } = await outage('5');
+  const probe = limiter.acquire();
+  await clock.run();
+  (await probe).ok();
+
+  expect(limiter.limits().history.map(({ at, event, service }) => ({ at: at - start, event, service }))).toEqual([
+    { at: 0, event: 'failed', service: { downUntil: start + 5_000 } },
+    { at: 5_000, event: 'accepted', service: 'up' },
+  ]);
+});
+
+test('the Retry-After of a 503 is in seconds, unless the unit is set or was learned', async () => {
+  const { start, limiter } = await outage('2000', { retryAfterUnit: 'milliseconds' });
+
+  expect(limiter.retryAfterUnit).toBe('milliseconds');
+  expect(limiter.limits().service).toEqual({ downUntil: start + 2_000 });
+  expect(setUp().limiter.retryAfterUnit).toBe('seconds');
+});
+
+test('with an adaptive concurrency four are sent first, and one more for each answer', async () => {
+  const { limiter } = setUp();
+  const granted: Permit[] = [];
+  for (let call = 0; call < 100; call += 1) void limiter.acquire().then((permit) => granted.push(permit));
+  await settle();
+  expect(granted).toHaveLength(4);
+
+  for (const permit of granted.slice(0, 4)) permit.ok();
+  await settle();
+
+  // Only the first of the four answered while all places were taken.
+  expect(limiter.limits().maxConcurrent).toBe(5);
+  expect(granted).toHaveLength(9);
+});
+
+test('asks for the limit when calls wait and it is unknown, not for calls that are sent at once', async () => {
+  let wanted = 0;
+  const { limiter } = setUp({ perMinute: 'learn', onLimitWanted: () => (wanted += 1) });
+  for (let call = 0; call < 4; call += 1) void limiter.acquire();
+  await settle();
+  expect(wanted).toBe(0);
+
+  for (let call = 0; call < 5; call += 1) void limiter.acquire();
+  await settle();
+
+  expect(wanted).toBeGreaterThan(0);
+});
+
+/** Four calls in flight and more that wait; says how often the limit is asked for when the queue is served. */
+async function crowded(options: Omit<RateLimiterOptions, 'clock'> = {}) {
+  let wanted = 0;
+  const { clock, limiter } = setUp({ perMinute: 'learn', ...options, onLimitWanted: () => (wanted += 1) });
+  const granted: Permit[] = [];
+  for (let call = 0; call < 50; call += 1) void limiter.acquire().then((permit) => granted.push(permit));
+  await settle();
+  const asked = async (serve: () => void | Promise<void>) => {
+    const before = wanted;
+    await serve();
+    await settle();
+    return wanted - before;
+  };
+  return { clock, limiter, granted, asked };
+}
+
+test('does not ask for a limit that is configured, until it is two minutes old', async () => {
+  const { clock, limiter, granted, asked } = await crowded();
+  limiter.configure(1_000);
+  await settle();
+
+  expect(await asked(() => granted[0]!.ok())).toBe(0);
+  await clock.advance(119_999);
+  expect(await asked(() => granted[1]!.ok())).toBe(0);
+  await clock.advance(1);
+  expect(await asked(() => granted[2]!.ok())).toBeGreaterThan(0);
+});
+
+test('asks again when a refusal contradicts the configured limit', async () => {
+  const { limiter, granted, asked } = await crowded();
+  limiter.configure(1_000);
+  await settle();
+
+  expect(await asked(() => void granted[0]!.limited({ retryAfter: '30' }))).toBeGreaterThan(0);
+});
+
+test('never asks for a limit that the options set, or while the service is down', async () => {
+  const set = await crowded({ perMinute: 30 });
+  expect(await set.asked(() => set.granted[0]!.ok())).toBe(0);
+
+  const { granted, asked } = await crowded();
+  expect(await asked(() => granted[0]!.failed({ ...FAILED, retryAfter: '30' }))).toBe(0);
+});

@@ -1,0 +1,79 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { type QueuedCall, RequestQueue } from '../../../src/client/limits/request-queue.ts';
+
+const NEVER = Number.POSITIVE_INFINITY;
+
+function queued(ticket: number, given: Partial<QueuedCall> = {}): QueuedCall {
+  return { ticket, isHigh: false, waits: true, deadlineAt: () => NEVER, ...given };
+}
+
+test('shifts high priority first, then the lowest ticket, whatever was removed', () => {
+  const calls = fc.array(fc.record({ isHigh: fc.boolean(), leaves: fc.boolean() }));
+  fc.assert(
+    fc.property(calls, (given) => {
+      const queue = new RequestQueue<QueuedCall>();
+      const all = given.map(({ isHigh, leaves }, place) => ({ ...queued(place, { isHigh }), leaves }));
+      for (const one of all.toReversed()) queue.add(one);
+      for (const one of all) if (one.leaves) queue.remove(one);
+
+      const stayed = all.filter(({ leaves }) => !leaves);
+      const high = stayed.filter(({ isHigh }) => isHigh);
+      const low = stayed.filter(({ isHigh }) => !isHigh);
+      expect({ size: queue.size, high: queue.high }).toEqual({
+        size: stayed.length,
+        high: high.length,
+      });
+      expect(stayed.map(() => queue.shift())).toEqual([...high, ...low]);
+      expect(queue.shift()).toBeUndefined();
+    }),
+  );
+});
+
+test('a call that comes back with its old ticket goes before later calls', () => {
+  const queue = new RequestQueue<QueuedCall>();
+  const [first, second] = [queued(1), queued(2)];
+  queue.add(first);
+  queue.add(second);
+  queue.shift();
+
+  queue.add(first);
+
+  expect(queue.shift()).toBe(first);
+});
+
+test('removes calls whose deadline is before a time, the earliest first', () => {
+  const queue = new RequestQueue<QueuedCall>();
+  const [late, soon, none] = [queued(1, { deadlineAt: () => 900 }), queued(2, { deadlineAt: () => 300 }), queued(3)];
+  for (const one of [late, soon, none]) queue.add(one);
+
+  expect(queue.earliestDeadline).toBe(300);
+  expect(queue.shiftDueBefore(300)).toBeUndefined();
+  expect(queue.shiftDueBefore(301)).toBe(soon);
+  expect(queue.shiftDueBefore(10_000)).toBe(late);
+  expect(queue.shiftDueBefore(NEVER)).toBeUndefined();
+  expect(queue.earliestDeadline).toBe(NEVER);
+  expect(queue.size).toBe(1);
+});
+
+test('reads a deadline again when it has passed: it can have grown', () => {
+  const queue = new RequestQueue<QueuedCall>();
+  let deadlineAt = 100;
+  const shared = queued(1, { deadlineAt: () => deadlineAt });
+  queue.add(shared);
+  deadlineAt = 500;
+
+  expect(queue.shiftDueBefore(200)).toBeUndefined();
+  expect(queue.earliestDeadline).toBe(500);
+  expect(queue.shiftDueBefore(501)).toBe(shared);
+});
+
+test('removes calls that do not wait', () => {
+  const queue = new RequestQueue<QueuedCall>();
+  const notWaiting = queued(2, { waits: false });
+  for (const one of [queued(1), notWaiting, queued(3)]) queue.add(one);
+
+  expect(queue.shiftNotWaiting()).toBe(notWaiting);
+  expect(queue.shiftNotWaiting()).toBeUndefined();
+  expect(queue.size).toBe(2);
+});

@@ -1,0 +1,165 @@
+import { expect, test } from 'vitest';
+import {
+  HEALTHY,
+  type ServiceHealth,
+  serviceAnswered,
+  serviceFailed,
+  serviceGranted,
+  serviceRoom,
+  serviceUntested,
+} from '../../../src/client/limits/service-health.ts';
+
+const MIDDLE = () => 0.5;
+
+interface Failing {
+  readonly sentAt?: number;
+  readonly hintMs?: number;
+  readonly random?: () => number;
+}
+
+function fail(health: ServiceHealth, now: number, { sentAt = now - 100, hintMs, random = MIDDLE }: Failing = {}) {
+  return serviceFailed(health, { now, sentAt, hintMs, random });
+}
+
+function answer(health: ServiceHealth, times: number): ServiceHealth {
+  let after = health;
+  for (let call = 0; call < times; call += 1) after = serviceAnswered(after, { now: call, sentAt: call });
+  return after;
+}
+
+/** How many failures in a row take the service down. */
+function failuresUntilDown(before: ServiceHealth): number {
+  let health = before;
+  let failures = 0;
+  for (; !health.isDown && failures < 100; failures += 1) health = fail(health, 1_000 + failures);
+  return failures;
+}
+
+/** Down since 10 000, with the first wait. */
+function down(): ServiceHealth {
+  return fail(HEALTHY, 10_000, { hintMs: 0 });
+}
+
+/** Grants the probe at its time and lets it fail. */
+function failProbe(health: ServiceHealth, failing: Failing = {}): ServiceHealth {
+  const sentAt = health.retryAt;
+  return fail(serviceGranted(health), sentAt + 100, { sentAt, ...failing });
+}
+
+test('one failure never takes the service down, however rare failures were', () => {
+  const health = fail(answer(HEALTHY, 1_000), 1_000);
+
+  expect(health.isDown).toBe(false);
+  expect(serviceRoom(health, 1_000)).toBe(Number.POSITIVE_INFINITY);
+});
+
+test('two failures in a row take down a service that rarely failed, three one that is new', () => {
+  expect(failuresUntilDown(answer(HEALTHY, 100))).toBe(2);
+  expect(failuresUntilDown(HEALTHY)).toBe(3);
+});
+
+test('where every third request fails, two in a row are chance: a longer run is needed', () => {
+  let health = HEALTHY;
+  for (let round = 0; round < 60; round += 1) health = fail(answer(health, 2), round);
+
+  expect(health.isDown).toBe(false);
+  expect(health.failureRate).toBeGreaterThan(0.25);
+  expect(failuresUntilDown(answer(health, 1))).toBeGreaterThanOrEqual(5);
+});
+
+test('a success ends a run of failures', () => {
+  const interrupted = serviceAnswered(fail(fail(HEALTHY, 0), 1), { now: 2, sentAt: 1 });
+
+  expect(interrupted.failuresInARow).toBe(0);
+  expect(fail(fail(interrupted, 3), 4).isDown).toBe(false);
+});
+
+test('a 503 with Retry-After takes the service down at once, and is waited for', () => {
+  const health = fail(HEALTHY, 10_000, { hintMs: 5_000 });
+
+  expect(health).toMatchObject({ isDown: true, retryAt: 15_000 });
+  expect([14_999, 15_000].map((now) => serviceRoom(health, now))).toEqual([0, 1]);
+});
+
+test('a hint shorter than the backoff does not shorten it', () => {
+  expect(fail(HEALTHY, 10_000, { hintMs: 1 }).retryAt).toBe(10_375);
+});
+
+test('while the service is down, one request probes it and the others wait', () => {
+  const health = down();
+  const probing = serviceGranted(health);
+
+  expect([health.retryAt - 1, health.retryAt].map((now) => serviceRoom(health, now))).toEqual([0, 1]);
+  expect(serviceRoom(probing, health.retryAt + 60_000)).toBe(0);
+});
+
+test('calls sent while the service is up are no probes', () => {
+  expect(serviceGranted(HEALTHY)).toBe(HEALTHY);
+});
+
+test('the backoff doubles with every probe that fails, up to 16 s', () => {
+  let health = down();
+  const backoffs = [health.backoffMs];
+  for (let probe = 0; probe < 7; probe += 1) {
+    health = failProbe(health);
+    backoffs.push(health.backoffMs);
+  }
+
+  expect(backoffs).toEqual([500, 1_000, 2_000, 4_000, 8_000, 16_000, 16_000, 16_000]);
+});
+
+test('waits half of the backoff and up to as much again, by chance', () => {
+  const waits = [0, 0.5, 0.999].map((chance) => fail(HEALTHY, 0, { hintMs: 0, random: () => chance }).retryAt);
+
+  expect(waits).toEqual([250, 375, 499.75]);
+});
+
+test('a probe that fails with Retry-After is repeated no sooner than that asks', () => {
+  const health = down();
+
+  expect(failProbe(health, { hintMs: 30_000 }).retryAt).toBe(health.retryAt + 100 + 30_000);
+});
+
+test('an answered probe takes the service up, with the first backoff for the next outage', () => {
+  const health = failProbe(failProbe(down()));
+  const sentAt = health.retryAt;
+
+  const up = serviceAnswered(serviceGranted(health), { now: sentAt + 50, sentAt });
+
+  expect(up).toEqual({ ...HEALTHY, failureRate: health.failureRate });
+  expect(serviceRoom(up, sentAt + 50)).toBe(Number.POSITIVE_INFINITY);
+});
+
+test('results of requests sent before the outage began neither end nor prolong it', () => {
+  const health = serviceGranted(down());
+
+  expect(serviceAnswered(health, { now: 10_050, sentAt: 9_999 })).toBe(health);
+  expect(fail(health, 10_050, { sentAt: 9_999 })).toEqual(health);
+});
+
+test.fails('requests that fail in the millisecond in which they were sent double the backoff once, not each', () => {
+  let health = HEALTHY;
+  for (let request = 0; request < 16; request += 1) health = fail(health, 1_000, { sentAt: 1_000 });
+
+  expect(health).toMatchObject({ isDown: true, backoffMs: 500 });
+});
+
+test('their Retry-After counts all the same', () => {
+  expect(fail(down(), 10_050, { sentAt: 9_999, hintMs: 20_000 }).retryAt).toBe(30_050);
+});
+
+test('a probe whose caller left is sent again by the next call', () => {
+  const health = down();
+  const { retryAt } = health;
+
+  const untested = serviceUntested(serviceGranted(health), { now: retryAt + 10, sentAt: retryAt });
+
+  expect(untested.isDown).toBe(true);
+  expect(serviceRoom(untested, retryAt + 10)).toBe(1);
+});
+
+test('a call from before the outage that leaves does not free the place of the probe', () => {
+  const probing = serviceGranted(down());
+
+  expect(serviceUntested(probing, { now: 20_000, sentAt: 9_000 })).toBe(probing);
+});

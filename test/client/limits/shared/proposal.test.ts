@@ -1,0 +1,154 @@
+import { expect, test } from 'vitest';
+import { AcceptedLog } from '../../../../src/client/limits/accepted-log.ts';
+import { DEFAULT_LIMITER_SETTINGS } from '../../../../src/client/limits/limiter-settings.ts';
+import type { LimiterState } from '../../../../src/client/limits/limiter-state.ts';
+import { type ProposalParts, propose, shareOf, shiftReport } from '../../../../src/client/limits/shared/proposal.ts';
+import type { Lease, SharedState } from '../../../../src/client/limits/shared/store-exchange.ts';
+import { initialState } from '../../../../src/client/limits/transitions.ts';
+
+const NOW = 1_700_000_000_000;
+const SETTINGS = { ...DEFAULT_LIMITER_SETTINGS, perMinute: 12, probe: false };
+
+function parts(given: Partial<ProposalParts> = {}): ProposalParts {
+  return { settings: SETTINGS, id: 'own', known: undefined, inFlight: 0, reports: [], wanted: 0, now: NOW, ...given };
+}
+
+function shared(leases: Record<string, Lease>, limit: Partial<LimiterState> = {}): SharedState {
+  return { at: NOW - 100, limit: { ...initialState(12), ...limit }, leases };
+}
+
+function accept(at: number) {
+  return { kind: 'accepted', answer: { now: at, sentAt: at - 50, probe: false } } as const;
+}
+
+test('grants what it wants, and writes who has it', () => {
+  const { grant, state, isNews } = propose(parts({ wanted: 5 }));
+
+  expect(grant.n).toBe(5);
+  expect(state).toMatchObject({ at: NOW, leases: { own: { inFlight: 5, waiting: 0, seenAt: NOW } } });
+  expect(state.limit.inFlight).toBe(5);
+  expect(isNews).toBe(true);
+});
+
+test('nothing to report and nothing to grant is no news', () => {
+  expect(propose(parts()).isNews).toBe(false);
+});
+
+test('a process that begins to wait is news, one that still waits is none', () => {
+  const full = shared({ own: { inFlight: 12, waiting: 0, seenAt: NOW } }, { inFlight: 12 });
+  const waits = shared({ own: { inFlight: 12, waiting: 3, seenAt: NOW } }, { inFlight: 12 });
+
+  expect(propose(parts({ known: full, inFlight: 12, wanted: 3 })).isNews).toBe(true);
+  expect(propose(parts({ known: waits, inFlight: 12, wanted: 3 })).isNews).toBe(false);
+});
+
+test('while two others wait too, it takes a third of what is free and asks again soon', () => {
+  const leases = {
+    one: { inFlight: 0, waiting: 5, seenAt: NOW - 100 },
+    two: { inFlight: 0, waiting: 1, seenAt: NOW - 1_999 },
+    idle: { inFlight: 0, waiting: 0, seenAt: NOW - 100 },
+    earlier: { inFlight: 0, waiting: 9, seenAt: NOW - 2_000 },
+  };
+
+  const { grant } = propose(parts({ known: shared(leases), wanted: 10 }));
+
+  expect(grant).toEqual({ n: 4, probe: false, at: undefined });
+});
+
+test('its share of few slots is one at least', () => {
+  const leases = { one: { inFlight: 11, waiting: 5, seenAt: NOW - 100 } };
+
+  const { grant } = propose(parts({ known: shared(leases, { inFlight: 11 }), wanted: 10 }));
+
+  expect(grant.n).toBe(1);
+});
+
+test('what a process that died had in flight counts as sent when it was last seen', () => {
+  const dead = { inFlight: 3, waiting: 2, seenAt: NOW - 30_000 };
+  const alive = { inFlight: 1, waiting: 0, seenAt: NOW - 29_999 };
+
+  const { state, isNews } = propose(parts({ known: shared({ dead, alive }, { inFlight: 4 }) }));
+
+  expect(Object.keys(state.leases).sort()).toEqual(['alive', 'own']);
+  expect(state.limit.inFlight).toBe(1);
+  expect(state.limit.log.size).toBe(3);
+  expect(isNews).toBe(true);
+});
+
+test('reports end what was in flight, in the order of the store', () => {
+  const known = shared({ own: { inFlight: 2, waiting: 0, seenAt: NOW - 100 } }, { inFlight: 2 });
+
+  const { state, reported } = propose(parts({ known, reports: [accept(NOW - 5_000), accept(NOW)] }));
+
+  expect(reported).toBe(2);
+  expect(state.limit).toMatchObject({ inFlight: 0 });
+  // The first answer came before the last write: it counts as answered then.
+  expect(state.limit.log.expiresAt(0)).toBe(NOW - 100 + 60_000);
+});
+
+test('the known state stays as it was for the next try', () => {
+  const known = shared({ own: { inFlight: 1, waiting: 0, seenAt: NOW } }, { inFlight: 1 });
+  const before = JSON.stringify(known);
+
+  propose(parts({ known, reports: [accept(NOW)], wanted: 3 }));
+
+  expect(JSON.stringify(known)).toBe(before);
+});
+
+test('a process that others took for dead brings what it has in flight', () => {
+  const { state } = propose(parts({ known: shared({}), inFlight: 2 }));
+
+  expect(state.limit.inFlight).toBe(2);
+});
+
+test('a limit that became known is reported, too; the option of a process goes before what another stored', () => {
+  const learn = { ...SETTINGS, perMinute: 'learn' } as const;
+  const known = shared({});
+
+  const told = propose(parts({ settings: learn, known, reports: [{ kind: 'configured', perMinute: 7 }] }));
+  const set = propose(parts({ settings: { ...SETTINGS, perMinute: 300 }, known }));
+
+  expect(told.state.limit).toMatchObject({ configured: 7, limit: 7 });
+  expect(set.state.limit).toMatchObject({ configured: 300, limit: 300 });
+});
+
+test('time does not go back before the last write', () => {
+  expect(propose(parts({ known: shared({}), now: NOW - 5_000 })).state.at).toBe(NOW - 100);
+});
+
+test('a report is moved to another clock', () => {
+  expect(shiftReport(accept(NOW), 500)).toMatchObject({ answer: { now: NOW + 500, sentAt: NOW + 450 } });
+  expect(shiftReport({ kind: 'unused' }, 500)).toEqual({ kind: 'unused' });
+});
+
+test('without the store, each of three processes continues with a third of the limit and of the log', () => {
+  const log = new AcceptedLog();
+  for (let call = 0; call < 9; call += 1) log.add(NOW + call - 5, NOW + call);
+
+  const share = shareOf({ ...initialState(12), log }, { processes: 3, inFlight: 2 });
+
+  expect(share).toMatchObject({ limit: 4, inFlight: 2 });
+  expect([0, 1, 2, 3].map((place) => share.log.expiresAt(place))).toEqual([
+    ...[0, 3, 6].map((call) => NOW + call + 60_000),
+    undefined,
+  ]);
+});
+
+test('and with a third of a bucket; a share is one call at least', () => {
+  const window = { kind: 'bucket', perMs: 0.003, capacity: 2, tokens: 1.5, at: NOW } as const;
+
+  const share = shareOf({ ...initialState(2), window }, { processes: 3, inFlight: 0 });
+
+  expect(share.limit).toBe(1);
+  expect(share.window).toEqual({ ...window, perMs: 0.001, capacity: 1, tokens: 0.5 });
+});
+
+test('a share that is smaller than what the gate has let through does not stop the process', () => {
+  const learning = { ...initialState(Number.POSITIVE_INFINITY), phase: 'learning' as const, limit: 20 };
+  const gate = { ...learning.gate, wasClosed: true, accepted: 9 };
+
+  const share = shareOf({ ...learning, gate }, { processes: 4, inFlight: 0 });
+  const { grant } = propose(parts({ known: { at: NOW, limit: share, leases: {} }, wanted: 3 }));
+
+  expect(grant.n > 0 || grant.at !== undefined).toBe(true);
+});

@@ -1,0 +1,165 @@
+import { expect, test } from 'vitest';
+import type { LimitExchange, LimitOffer } from '../../../../src/client/limits/shared/limit-store.ts';
+import { type SharedState, StoreExchange } from '../../../../src/client/limits/shared/store-exchange.ts';
+import { initialState } from '../../../../src/client/limits/transitions.ts';
+import { VirtualClock } from '../../../helpers/limits-clock.ts';
+import { MemoryLimitStore } from '../../../helpers/memory-limit-store.ts';
+
+function stateAt(at: number, limit = 30): SharedState {
+  return { at, limit: initialState(limit), leases: {} };
+}
+
+function setUp({ takesMs = 0, aheadMs = 0 } = {}) {
+  const clock = new VirtualClock();
+  const store = new MemoryLimitStore(clock, { takesMs, aheadMs });
+  const connect = () => new StoreExchange({ store, name: 'key', clock, now: () => clock.now() });
+  return { clock, store, connect };
+}
+
+/** Runs an exchange to its end, in virtual time. */
+async function commit(clock: VirtualClock, exchange: StoreExchange, { isNews = true, limit = 30 } = {}) {
+  let offers = 0;
+  const work = exchange.commit(() => {
+    offers += 1;
+    return { state: stateAt(exchange.now(), limit), isNews };
+  });
+  const outcome = work.then(
+    () => 'written',
+    (error: Error) => error.message,
+  );
+  await clock.run();
+  return { outcome: await outcome, offers };
+}
+
+/** A store that answers as it is told, after `takesMs`. */
+function scripted(clock: VirtualClock, answer: (offer: LimitOffer | undefined) => Partial<LimitExchange>, takesMs = 0) {
+  let exchanges = 0;
+  const store = {
+    exchange: async (_name: string, _known: string, offer?: LimitOffer): Promise<LimitExchange> => {
+      exchanges += 1;
+      if (takesMs > 0) await clock.sleep(takesMs);
+      return { isWritten: true, version: offer?.version ?? 'v', state: '', nowMs: clock.now(), ...answer(offer) };
+    },
+  };
+  const exchange = new StoreExchange({ store, name: 'key', clock, now: () => clock.now() });
+  return { exchange, exchanges: () => exchanges };
+}
+
+test('what one process wrote is what the next one reads', async () => {
+  const { clock, connect } = setUp();
+  const [one, other] = [connect(), connect()];
+  await commit(clock, one, { limit: 12 });
+
+  await commit(clock, other, { isNews: false });
+
+  expect(other.state?.limit.limit).toBe(12);
+  expect(one.id).not.toBe(other.id);
+});
+
+test('an offer is made anew when another process has written meanwhile', async () => {
+  const { clock, connect } = setUp();
+  const [one, other] = [connect(), connect()];
+  await commit(clock, one);
+
+  const { outcome, offers } = await commit(clock, other);
+
+  expect({ outcome, offers }).toEqual({ outcome: 'written', offers: 2 });
+});
+
+test('an offer without news is not written', async () => {
+  const { clock, store, connect } = setUp();
+
+  await commit(clock, connect(), { isNews: false });
+
+  expect([store.exchanges, store.writes]).toEqual([1, 0]);
+});
+
+test('only one exchange is timed, not all tries together', async () => {
+  const clock = new VirtualClock();
+  let refusals = 10;
+  const { exchange, exchanges } = scripted(
+    clock,
+    () => {
+      refusals -= 1;
+      return { isWritten: refusals < 0, version: `${refusals}` };
+    },
+    200,
+  );
+
+  const { outcome } = await commit(clock, exchange);
+
+  // Two seconds of tries, of which none took 250 ms.
+  expect(outcome).toBe('written');
+  expect(exchanges()).toBe(11);
+});
+
+test('a store that does not answer fails after 250 ms, then 500 ms, then a second', async () => {
+  const { clock, store, connect } = setUp();
+  store.health = 'silent';
+  const exchange = connect();
+
+  const outcomes: string[] = [];
+  for (let attempt = 0; attempt < 4; attempt += 1) outcomes.push((await commit(clock, exchange)).outcome);
+
+  expect(outcomes).toEqual([250, 500, 1_000, 1_000].map((ms) => `no answer within ${ms} ms`));
+  expect(clock.pending).toBe(0);
+});
+
+test('a store that is always slow gets four times its average, up to a second', async () => {
+  const { clock, store, connect } = setUp({ takesMs: 200 });
+  const exchange = connect();
+  for (let attempt = 0; attempt < 50; attempt += 1) await commit(clock, exchange);
+
+  store.health = 'silent';
+
+  expect((await commit(clock, exchange)).outcome).toMatch(/no answer within 79\d(\.\d+)? ms/);
+});
+
+test.each([Number.NaN, Number.POSITIVE_INFINITY, undefined as unknown as number])(
+  'a store whose time is %s fails: every wait would be lost',
+  async (nowMs) => {
+    const clock = new VirtualClock();
+    const { exchange } = scripted(clock, () => ({ nowMs }));
+
+    const { outcome } = await commit(clock, exchange);
+
+    expect(outcome).toBe(`the store returned nowMs ${nowMs}, not a time in milliseconds`);
+    expect(exchange.aheadMs).toBe(0);
+  },
+);
+
+test('keeps the time of the store, which never goes back but when its clock was set', async () => {
+  const { clock, store, connect } = setUp({ aheadMs: 5_000 });
+  const exchange = connect();
+  const seen: number[] = [];
+  for (const aheadMs of [5_000, 4_500, 5_300, 1_000]) {
+    store.aheadMs = aheadMs;
+    await commit(clock, exchange);
+    seen.push(exchange.aheadMs);
+  }
+
+  expect(seen).toEqual([5_000, 5_000, 5_300, 1_000]);
+});
+
+test.each([
+  ['no JSON', () => '{'],
+  ['of another form', () => '{"at":1}'],
+  ['from before the clock of the store was set back', (now: number) => JSON.stringify(stateAt(now + 5_001))],
+])('a state that is %s counts as none', async (_reason, text) => {
+  const clock = new VirtualClock();
+  const { exchange } = scripted(clock, () => ({ isWritten: false, state: text(clock.now()), version: 'theirs' }));
+
+  await commit(clock, exchange, { isNews: false });
+
+  expect(exchange.state).toBeUndefined();
+});
+
+test('a state of the store that can be read is kept', async () => {
+  const clock = new VirtualClock();
+  const state = JSON.stringify(stateAt(clock.now() + 5_000, 7));
+  const { exchange } = scripted(clock, () => ({ isWritten: false, state, version: 'theirs' }));
+
+  await commit(clock, exchange, { isNews: false });
+
+  expect(exchange.state?.limit.limit).toBe(7);
+});

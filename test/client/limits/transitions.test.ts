@@ -1,0 +1,284 @@
+import { expect, test } from 'vitest';
+import { LimiterRun } from '../../helpers/limiter-run.ts';
+
+const MINUTE = 60_000;
+
+/** Configured with three per minute: three calls are accepted at 0, and the probe after them is refused. */
+function usedUp(retryAfter?: string): LimiterRun {
+  const run = new LimiterRun(3);
+  run.ask(0);
+  run.accept(0, { calls: 3 });
+  run.ask(100);
+  run.refuse(100, { retryAfter, isProbe: true });
+  return run;
+}
+
+test('a hint that our own oldest call explains: the window slides, and is known at once', () => {
+  const run = usedUp('59.9');
+
+  expect(run.state).toMatchObject({ phase: 'known', limit: 3, window: { kind: 'log' } });
+  expect(run.ask(30_000)).toEqual({ n: 0, probe: false, at: 60_100 });
+  expect(run.ask(60_100)).toMatchObject({ n: 3, probe: false });
+});
+
+test('another long hint: one call goes first, and the window starts there', () => {
+  const run = usedUp('30');
+
+  expect(run.ask(10_000)).toEqual({ n: 0, probe: false, at: 30_200 });
+  expect(run.ask(30_200)).toMatchObject({ n: 1, probe: false });
+  expect(run.ask(30_250)).toMatchObject({ n: 0, at: undefined });
+  run.accept(30_200);
+  expect(run.ask(30_300)).toMatchObject({ n: 2, probe: false });
+  run.accept(30_300, { calls: 2 });
+
+  expect(run.state).toMatchObject({ phase: 'known', limit: 3, window: { kind: 'fixed', startsAt: 30_200 } });
+  expect(run.ask(30_400)).toEqual({ n: 0, probe: false, at: 90_200 });
+});
+
+test('short hints, and as much as trickles in: a bucket of the configured rate', () => {
+  const run = usedUp('19.8');
+  run.ask(20_000);
+  run.accept(20_000);
+  run.ask(20_100);
+  run.refuse(20_100, { retryAfter: '20' });
+
+  expect(run.window).toBe('token-bucket');
+  expect(run.ask(30_000)).toMatchObject({ n: 0 });
+  expect(run.ask(40_250)).toMatchObject({ n: 1, probe: false });
+});
+
+test('of many refusals at once only the first is evidence', () => {
+  const run = new LimiterRun();
+  run.ask(0);
+  for (const retryAfter of ['30', '5', '29', undefined]) run.refuse(0, { retryAfter });
+
+  expect(run.state.gate).toMatchObject({ opensAt: 30_100, pressure: 1 });
+  expect(run.state.inFlight).toBe(0);
+  expect(run.ask(30_100)).toMatchObject({ n: 1 });
+});
+
+test('the gate stays closed for the longest wait that any answer asked for', () => {
+  const run = new LimiterRun();
+  run.ask(0);
+  run.refuse(0, { retryAfter: '1' });
+  run.refuse(0, { retryAfter: '30' });
+
+  expect(run.state.gate.opensAt).toBe(30_100);
+});
+
+test('an unknown limit is what was accepted before the first refusal, with the answers that were on their way', () => {
+  const run = new LimiterRun();
+  run.ask(0);
+  run.accept(0, { calls: 2 });
+  run.refuse(0, { retryAfter: '30' });
+  run.accept(0);
+
+  expect(run.state).toMatchObject({ limit: 3, inFlight: 0, phase: 'learning' });
+});
+
+test('late answers to a second refusal do not raise the limit', () => {
+  const run = new LimiterRun();
+  run.ask(0);
+  run.accept(0, { calls: 2 });
+  run.refuse(0, { retryAfter: '30' });
+  run.ask(30_100);
+  run.refuse(30_100, { retryAfter: '30' });
+
+  const { limit } = run.state;
+  run.accept(0);
+
+  expect(run.state.limit).toBe(limit);
+});
+
+test.fails('late answers do not raise the limit above the configured one', () => {
+  const run = new LimiterRun();
+  run.ask(0);
+  run.accept(0);
+  run.refuse(0, { retryAfter: '30' });
+  run.configure(1);
+
+  run.accept(0);
+
+  expect(run.state.limit).toBe(1);
+});
+
+test('without a hint it tries after 1, 2, 4 … s, or at the next full minute of the server', () => {
+  const run = new LimiterRun();
+  run.ask(0);
+  run.refuse(0);
+  const opensAt = [run.state.gate.opensAt];
+  for (let tries = 0; tries < 4; tries += 1) {
+    run.ask(opensAt.at(-1)!);
+    run.refuse(opensAt.at(-1)!);
+    opensAt.push(run.state.gate.opensAt);
+  }
+  expect(opensAt).toEqual([1_100, 3_200, 7_300, 15_400, 31_500]);
+
+  run.ask(31_500);
+  run.refuse(31_500, { date: 'Thu, 01 Jan 1970 00:00:55 GMT' });
+  // The server's clock is at least 23.4 s ahead.
+  expect(run.state.gate.opensAt).toBe(36_600);
+});
+
+test('without a hint it tries when our own oldest call expires, if that is sooner', () => {
+  const run = new LimiterRun(3);
+  run.ask(0);
+  run.accept(0, { calls: 3 });
+  run.ask(59_500);
+  run.refuse(59_500, { isProbe: true });
+
+  expect(run.state.gate.opensAt).toBe(60_100);
+});
+
+test.each([20_000, 55_000, 114_000, 3_600_000])(
+  'a try sent %i ms after its gate has opened leaves the next calls their slots',
+  (lateMs) => {
+    const run = new LimiterRun(3);
+    run.ask(0);
+    run.refuse(0);
+    const sentAt = run.state.gate.opensAt + lateMs;
+    for (let call = 0; call < 3; call += 1) {
+      run.ask(sentAt + call * 200);
+      run.accept(sentAt + call * 200);
+    }
+
+    const slotAt = run.slotAt(sentAt + 1_000, 0);
+
+    expect(run.window).not.toBe('unknown');
+    expect(slotAt).toBeLessThanOrEqual(sentAt + 2 * MINUTE);
+    expect(run.ask(slotAt).n).toBeGreaterThan(0);
+  },
+);
+
+test('if it is refused before it has used its limit, what it got is its share, and it asks for more later', () => {
+  const run = usedUp('59.9');
+  run.ask(60_200);
+  run.accept(60_200);
+  run.refuse(60_200, { retryAfter: '59.9' });
+  run.refuse(60_200, { retryAfter: '59.9' });
+
+  expect(run.state).toMatchObject({ limit: 1, window: { kind: 'log' } });
+  expect(run.slotAt(60_300, 0)).toBe(120_300);
+
+  run.ask(120_300);
+  run.accept(120_300);
+  expect(run.ask(120_400)).toMatchObject({ n: 0, at: 180_300 });
+  run.ask(180_400);
+  run.accept(180_400);
+  expect(run.ask(180_500)).toMatchObject({ n: 1, probe: true });
+});
+
+test('an accepted probe in a known window raises the share by one, up to the configured limit', () => {
+  const run = new LimiterRun(10);
+  run.state = { ...run.state, phase: 'known', limit: 9 };
+  run.accept(0, { isProbe: true });
+  expect(run.state.limit).toBe(10);
+
+  run.accept(100, { isProbe: true });
+  expect(run.state.limit).toBe(10);
+});
+
+test('a lost request counts as sent, and raises nothing', () => {
+  const run = new LimiterRun(3);
+  run.ask(0);
+  run.lose(0);
+
+  expect(run.state).toMatchObject({ inFlight: 2, limit: 3, gate: { accepted: 0 } });
+  expect(run.state.log.size).toBe(1);
+});
+
+test('a Retry-After longer than maxRetryAfterMs blocks until it is over, and says nothing about the window', () => {
+  const run = new LimiterRun();
+  run.ask(0, 1);
+
+  const reading = run.refuse(0, { retryAfter: '86400' });
+
+  expect(reading).toEqual({ waitMs: 86_400_000, unit: 'seconds', evidence: 'assumed' });
+  expect(run.state).toMatchObject({ phase: 'unknown', inFlight: 0, blockedUntil: 86_400_100 });
+  expect(run.ask(86_400_099)).toEqual({ n: 0, probe: false, at: 86_400_100 });
+  expect(run.ask(86_400_100).n).toBeGreaterThan(0);
+});
+
+test('it blocks for a day at most: a plan can change', () => {
+  const run = new LimiterRun();
+  run.ask(0, 1);
+
+  run.refuse(0, { retryAfter: String(30 * 86_400) });
+
+  expect(run.state.blockedUntil).toBe(86_400_100);
+});
+
+test('maxRetryAfterMs decides what is too long', () => {
+  const run = new LimiterRun(3, { maxRetryAfterMs: 100_000 });
+  run.ask(0);
+
+  run.refuse(0, { retryAfter: '99.5' });
+
+  expect(run.state.blockedUntil).toBe(Number.NEGATIVE_INFINITY);
+  expect(run.state.gate.opensAt).toBe(99_600);
+});
+
+test.each([
+  ['auto', '30000', { waitMs: 30_000, unit: 'milliseconds', evidence: 'on-trial' }],
+  ['auto', '30', { waitMs: 30_000, unit: 'seconds', evidence: 'assumed' }],
+  ['auto', '0', { waitMs: undefined, unit: 'seconds', evidence: 'assumed' }],
+  ['auto', undefined, { waitMs: undefined, unit: 'seconds', evidence: 'assumed' }],
+  ['milliseconds', '30', { waitMs: 30, unit: 'milliseconds', evidence: 'set' }],
+  ['seconds', '40', { waitMs: 40_000, unit: 'seconds', evidence: 'set' }],
+] as const)('with retryAfterUnit %s, a Retry-After of %s is read', (retryAfterUnit, retryAfter, reading) => {
+  const run = new LimiterRun(3, { retryAfterUnit });
+  run.ask(0);
+
+  expect(run.refuse(0, { retryAfter })).toEqual(reading);
+});
+
+test('a set unit is not weighed: with auto the same answers would be a trial', () => {
+  const run = new LimiterRun(3, { retryAfterUnit: 'milliseconds' });
+  run.ask(0);
+  run.refuse(0, { retryAfter: '30000' });
+
+  expect(run.state.unit.evidence).toBe('assumed');
+});
+
+test('an HTTP date without a `Date` header is counted from what is known of the server clock', () => {
+  const run = new LimiterRun(3);
+  run.ask(0);
+  // The server's clock is an hour ahead.
+  run.accept(0, { date: 'Thu, 01 Jan 1970 01:00:00 GMT' });
+
+  const { waitMs } = run.refuse(0, { retryAfter: 'Thu, 01 Jan 1970 01:00:30 GMT' });
+
+  expect(waitMs).toBe(30_000);
+});
+
+test('a limit that becomes known replaces an unknown one, and lowers a larger one', () => {
+  const run = new LimiterRun();
+  run.configure(30);
+  expect(run.state).toMatchObject({ configured: 30, limit: 30 });
+
+  run.configure(10);
+  expect(run.state).toMatchObject({ configured: 10, limit: 10 });
+});
+
+test('the whole of a limit grows with it, a share does not but probes at once', () => {
+  const whole = new LimiterRun(10);
+  whole.state = { ...whole.state, phase: 'known' };
+  const share = new LimiterRun(10);
+  share.state = { ...share.state, phase: 'known', limit: 4, probe: { ...share.state.probe, dueAt: 99_000 } };
+
+  whole.configure(20);
+  share.configure(20);
+
+  expect(whole.state.limit).toBe(20);
+  expect(share.state).toMatchObject({ limit: 4, probe: { dueAt: Number.NEGATIVE_INFINITY } });
+});
+
+test('the rate of a bucket grows with a limit that was used wholly', () => {
+  const run = new LimiterRun(30);
+  const bucket = { kind: 'bucket', perMs: 30 / MINUTE, capacity: 5, tokens: 0, at: 0 } as const;
+  run.state = { ...run.state, phase: 'known', window: bucket };
+
+  run.configure(60);
+
+  expect(run.state.window).toMatchObject({ perMs: 60 / MINUTE });
+});

@@ -1,0 +1,116 @@
+import fc from 'fast-check';
+import { type Grant, grant } from '../../src/client/limits/grant.ts';
+import type { LimiterState } from '../../src/client/limits/limiter-state.ts';
+import {
+  type Answer,
+  accepted,
+  configured,
+  initialState,
+  lost,
+  type RetryAfterReading,
+  refused,
+  unused,
+} from '../../src/client/limits/transitions.ts';
+
+/** What can happen to a limiter. An answer is one to a request in flight; without any, nothing happens. */
+export type LimiterEvent =
+  | { readonly kind: 'ask'; readonly wanted: number }
+  | { readonly kind: 'time'; readonly ms: number }
+  | { readonly kind: 'accepted' | 'lost' | 'unused'; readonly place: number; readonly isDated: boolean }
+  | { readonly kind: 'refused'; readonly place: number; readonly isDated: boolean; readonly retryAfter?: string }
+  | { readonly kind: 'configured'; readonly perMinute: number };
+
+const place = fc.nat({ max: 1_000 });
+const isDated = fc.boolean();
+
+/** `retryAfter`: what a refusal may carry. */
+export function limiterEvents(retryAfter: readonly (string | undefined)[]): fc.Arbitrary<LimiterEvent[]> {
+  const ask = fc.record({ kind: fc.constant('ask' as const), wanted: fc.integer({ min: 1, max: 40 }) });
+  const time = fc.record({
+    kind: fc.constant('time' as const),
+    ms: fc.oneof(fc.nat({ max: 300 }), fc.nat({ max: 5_000 }), fc.nat({ max: 130_000 })),
+  });
+  const kind = fc.constantFrom(
+    'accepted' as const,
+    'accepted' as const,
+    'accepted' as const,
+    'lost' as const,
+    'unused' as const,
+  );
+  const answer = fc.record({ kind, place, isDated });
+  const refusal = fc.record({
+    kind: fc.constant('refused' as const),
+    place,
+    isDated,
+    retryAfter: fc.constantFrom(...retryAfter),
+  }) as fc.Arbitrary<LimiterEvent>;
+  const configure = fc.record({
+    kind: fc.constant('configured' as const),
+    perMinute: fc.integer({ min: 1, max: 300 }),
+  });
+  const event = fc.oneof(
+    { weight: 6, arbitrary: ask },
+    { weight: 4, arbitrary: time },
+    { weight: 12, arbitrary: answer },
+    { weight: 4, arbitrary: refusal },
+    { weight: 1, arbitrary: configure },
+  );
+  return fc.array(event, { maxLength: 150, size: 'max' });
+}
+
+/** What an event led to. */
+export interface Outcome {
+  readonly grant?: Grant;
+  readonly reading?: RetryAfterReading;
+}
+
+const UNIT_OPTIONS = { maxRetryAfterMs: 65_000, retryAfterUnit: 'auto' } as const;
+
+/** A limiter's state and the requests it has in flight: applies events as a process would report them. */
+export class LimiterProcess {
+  state: LimiterState;
+  now = 1_700_000_000_000;
+  readonly #mayProbe: boolean;
+  #inFlight: Pick<Answer, 'sentAt' | 'probe'>[] = [];
+
+  constructor(perMinute: number, { mayProbe = true } = {}) {
+    this.state = initialState(perMinute);
+    this.#mayProbe = mayProbe;
+  }
+
+  get inFlight(): number {
+    return this.#inFlight.length;
+  }
+
+  apply(event: LimiterEvent): Outcome {
+    if (event.kind === 'time') this.now += event.ms;
+    else if (event.kind === 'ask') return { grant: this.ask(event.wanted) };
+    else if (event.kind === 'configured') this.state = configured(this.state, event.perMinute);
+    else return this.#answer(event);
+    return {};
+  }
+
+  ask(wanted: number): Grant {
+    const granted = grant(this.state, { now: this.now, wanted, mayProbe: this.#mayProbe });
+    this.state = granted.state;
+    const { n, probe } = granted.grant;
+    for (let call = 0; call < n; call += 1) this.#inFlight.push({ sentAt: this.now, probe });
+    return granted.grant;
+  }
+
+  #answer(event: Extract<LimiterEvent, { readonly place: number }>): Outcome {
+    const [request] = this.#inFlight.splice(event.place % Math.max(1, this.#inFlight.length), 1);
+    if (!request) return {};
+    const date = event.isDated ? new Date(this.now).toUTCString() : undefined;
+    const answer = { ...request, now: this.now, date };
+    if (event.kind === 'accepted') this.state = accepted(this.state, answer);
+    else if (event.kind === 'lost') this.state = lost(this.state, answer);
+    else if (event.kind === 'unused') this.state = unused(this.state);
+    else if (event.kind === 'refused') {
+      const { state, reading } = refused(this.state, { ...answer, retryAfter: event.retryAfter }, UNIT_OPTIONS);
+      this.state = state;
+      return { reading };
+    }
+    return {};
+  }
+}

@@ -1,0 +1,88 @@
+import { type Grant, grant, slotAt } from '../../src/client/limits/grant.ts';
+import type { LimiterState } from '../../src/client/limits/limiter-state.ts';
+import { windowName } from '../../src/client/limits/limiter-view.ts';
+import type { RetryAfterUnit } from '../../src/client/limits/retry-after.ts';
+import {
+  accepted,
+  configured,
+  initialState,
+  lost,
+  type RetryAfterReading,
+  refused,
+  unused,
+} from '../../src/client/limits/transitions.ts';
+
+/** Every answer of a `LimiterRun` comes so long after its request. */
+export const ROUND_TRIP_MS = 100;
+
+export interface LimiterRunOptions {
+  readonly mayProbe?: boolean;
+  readonly maxRetryAfterMs?: number;
+  readonly retryAfterUnit?: 'auto' | RetryAfterUnit;
+}
+
+/** Applies the functions of grant.ts and transitions.ts to one state, event after event. `sentAt` dates an event. */
+export class LimiterRun {
+  state: LimiterState;
+  readonly #options: Required<LimiterRunOptions>;
+
+  constructor(
+    perMinute = Number.POSITIVE_INFINITY,
+    { mayProbe = true, maxRetryAfterMs = 65_000, retryAfterUnit = 'auto' }: LimiterRunOptions = {},
+  ) {
+    this.state = initialState(perMinute);
+    this.#options = { mayProbe, maxRetryAfterMs, retryAfterUnit };
+  }
+
+  get window(): ReturnType<typeof windowName> {
+    return windowName(this.state);
+  }
+
+  /** Asks for room for ten waiting calls. */
+  ask(now: number, wanted = 10): Grant {
+    const granted = grant(this.state, { now, wanted, mayProbe: this.#options.mayProbe });
+    this.state = granted.state;
+    return granted.grant;
+  }
+
+  accept(sentAt: number, { calls = 1, isProbe = false, date }: Accepting = {}): void {
+    const answer = { now: sentAt + ROUND_TRIP_MS, sentAt, probe: isProbe, date };
+    for (let call = 0; call < calls; call += 1) this.state = accepted(this.state, answer);
+  }
+
+  refuse(sentAt: number, { retryAfter, isProbe = false, date }: Refusing = {}): RetryAfterReading {
+    const answer = { now: sentAt + ROUND_TRIP_MS, sentAt, probe: isProbe, retryAfter, date };
+    const { state, reading } = refused(this.state, answer, this.#options);
+    this.state = state;
+    return reading;
+  }
+
+  lose(sentAt: number): void {
+    this.state = lost(this.state, { now: sentAt + ROUND_TRIP_MS, sentAt, probe: false });
+  }
+
+  giveBack(): void {
+    this.state = unused(this.state);
+  }
+
+  configure(perMinute: number): void {
+    this.state = configured(this.state, perMinute);
+  }
+
+  slotAt(now: number, ahead: number): number {
+    return slotAt(this.state, now, { ahead, mayProbe: this.#options.mayProbe });
+  }
+}
+
+interface Accepting {
+  readonly calls?: number;
+  readonly isProbe?: boolean;
+  readonly date?: string;
+}
+
+interface Refusing {
+  /** As it is written in the header, in seconds where `'auto'` reads them so. */
+  readonly retryAfter?: string;
+  readonly isProbe?: boolean;
+  readonly date?: string;
+}
