@@ -32,7 +32,7 @@ const SHORT_HINT_SLACK_MS = 1_050;
 /** Refusals this close before the gate opens are those of a bucket or of a limit per second, not of a minute. */
 const SHORT_TRIAL_MS = 2_500;
 /** Accepted requests that settle a window whose boundary the server named. */
-const ENOUGH_AFTER_BOUNDARY = 8;
+const ENOUGH_AFTER_LONG_HINT = 8;
 /** Part of the limit that must be accepted in a row to settle a window whose boundary the server did not name. */
 const ENOUGH_OF_LIMIT = 0.1;
 /** Accepted requests beyond a bucket's refill that can be chance. */
@@ -154,15 +154,10 @@ export function acceptLearning(before: LimiterState, { now, sentAt }: { now: num
   if (isShortTrial && isTooManyForBucket) state = { ...state, limit: state.configured };
   const isEnough =
     hypothesis.hint === 'long'
-      ? gate.accepted >= enoughAfterBoundary(limit)
+      ? gate.accepted >= Math.min(ENOUGH_AFTER_LONG_HINT, limit / 2)
       : isTooManyForBucket && gate.accepted >= ENOUGH_OF_LIMIT * limit;
   const isSettled = (isEnough && !isShortTrial) || gate.accepted >= state.limit;
   return isSettled ? settleWindow(state, state.window, now) : state;
-}
-
-/** Accepted requests after a boundary that confirm it. */
-export function enoughAfterBoundary(limit: number): number {
-  return Math.min(ENOUGH_AFTER_BOUNDARY, limit / 2);
 }
 
 /** Whether the refusal waits for our own oldest request to expire. */

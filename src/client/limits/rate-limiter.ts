@@ -27,6 +27,8 @@ import { WakeTimer } from './wake-timer.ts';
 /** Shorter waits are the ordinary rhythm of a window; reporting each would be noise. */
 const WAIT_WORTH_REPORTING_MS = 1_000;
 
+/** Requests per minute of the smallest plan (SERVICE.md, Limits). */
+const SMALLEST_LIMIT = 30;
 /** While calls wait, the plan's limit is read again after this time: it can have grown. */
 const LIMIT_IS_OLD_MS = 120_000;
 
@@ -264,9 +266,16 @@ export class RateLimiter {
   }
 
   #askForLimit(now: number): void {
-    if (this.#onLimitWanted === undefined || this.#inFlight.health.isDown) return;
+    if (this.#onLimitWanted === undefined || this.#inFlight.health.isDown || !this.#needsLimit()) return;
     const isKnown = hasConfiguredLimit(this.#core.state) && !this.#isContradicted;
     if (!isKnown || now - this.#configuredAt >= LIMIT_IS_OLD_MS) this.#onLimitWanted();
+  }
+
+  /** Not for a single call, nor for as few as every plan allows: the question would take the slot of one of them. */
+  #needsLimit(): boolean {
+    const { phase, log } = this.#core.state;
+    const calls = this.#queue.size + this.#inFlight.size;
+    return calls > 1 && (phase !== 'unknown' || calls + log.size > SMALLEST_LIMIT);
   }
 
   #rejectTooLate(now: number): void {

@@ -1,11 +1,11 @@
-import { AcceptedLog } from './accepted-log.ts';
+import { AcceptedLog, WINDOW_MS } from './accepted-log.ts';
 import { isBurstRefusal, NO_BURST_LIMIT, shrinkBurstLimit } from './burst-limit.ts';
 import { acceptProbe, FIRST_PROBE, scheduleProbe } from './capacity-probe.ts';
 import { acceptBehindGate, isStale, OPEN_GATE, recordRefusal, stayClosedUntil } from './gate.ts';
 import { advance, take } from './grant.ts';
 import { parseHttpDate } from './http-date.ts';
 import { refuseKnown } from './known-window.ts';
-import { acceptLearning, enoughAfterBoundary, refuseLearning, refuseUnknown, shortHintMs } from './learn-window.ts';
+import { acceptLearning, refuseLearning, refuseUnknown, shortHintMs } from './learn-window.ts';
 import { type LimiterState, newHypothesis } from './limiter-state.ts';
 import { parseRetryAfter, type RetryAfterUnit, retryAfterMs } from './retry-after.ts';
 import { UNKNOWN_UNIT, type UnitEvidence, unitOf, weighAcceptance, weighRefusal } from './retry-after-unit.ts';
@@ -82,7 +82,7 @@ export function accepted(before: LimiterState, answer: DatedAnswer): LimiterStat
   if (isStale(state.gate, sentAt))
     return state.countsLateAnswers ? { ...state, limit: Math.min(state.configured, state.limit + 1) } : state;
   if (state.phase === 'learning') state = acceptLearning(state, { now, sentAt });
-  else state = confirmBoundary({ ...state, gate: acceptBehindGate(state.gate) });
+  else state = confirmBoundary({ ...state, gate: acceptBehindGate(state.gate) }, now);
   if (!probe) return state;
   const grows = state.phase === 'known' && state.window.kind !== 'bucket';
   const limit = grows ? Math.min(state.configured, state.limit + 1) : state.limit;
@@ -150,12 +150,13 @@ export function configured(state: LimiterState, perMinute: number): LimiterState
   };
 }
 
-/** A fixed window whose first boundary let enough requests through is one. */
-function confirmBoundary(state: LimiterState): LimiterState {
-  const { window, gate, limit } = state;
-  if (window.kind !== 'fixed' || window.boundary !== 'testing' || gate.accepted < enoughAfterBoundary(limit))
-    return state;
-  return { ...state, window: { ...window, boundary: 'confirmed' } };
+/** A fixed window is confirmed when the server accepts a request while a log would certainly be full. */
+function confirmBoundary(state: LimiterState, now: number): LimiterState {
+  const { window, log, limit, roundTrips } = state;
+  if (window.kind !== 'fixed' || window.boundary !== 'testing') return state;
+  // The server may have counted a request as early as its sending.
+  const stillCounted = log.answeredSince(now - WINDOW_MS + roundTrips.longestMs);
+  return stillCounted > limit ? { ...state, window: { ...window, boundary: 'confirmed' } } : state;
 }
 
 /** Reads Retry-After and learns its unit. */
