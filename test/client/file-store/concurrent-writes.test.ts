@@ -105,6 +105,24 @@ test.each([
   }
 });
 
+test('a reader gets a whole state, however often others write between any two steps', () => {
+  for (let step = 0, wasPaused = true; wasPaused; step += 1) {
+    const { root, update } = setUp(1);
+    wasPaused = false;
+    const files = steppingFiles((place) => {
+      if (place !== step) return;
+      wasPaused = true;
+      for (let count = 0; count < 3; count += 1) update();
+    });
+
+    const { version, state } = fileExchange(root, { now: () => NOW, files })('key', '');
+
+    expect(['v1', 'v4']).toContain(version);
+    expect(state).toBe(stateOf(version));
+    expect(step).toBeLessThan(STEPS_AT_MOST);
+  }
+});
+
 /** A process that pauses at steps, where others run meanwhile, which pause in turn; or one that is killed at a step. */
 interface Process {
   readonly killedAt: number | undefined;
