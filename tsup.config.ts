@@ -20,6 +20,7 @@ export default defineConfig((cli) => [
   {
     entry: {
       index: 'src/client/index.ts',
+      'file-store': 'src/client/file-store/index.ts',
       'mock-server': 'src/mock-server/index.ts',
       redis: 'src/client/redis/index.ts',
     },

@@ -21,8 +21,8 @@ export interface RateLimitOptions {
   /** Whether to spend one refused request to learn what kind of window the service uses, when calls are waiting. Default: true. */
   readonly probe?: boolean;
   /**
-   * Where several processes or hosts with one key share its limit: `redisStore(client)` of `fxrates/redis`, or a store
-   * of your own. Default: this process only.
+   * Where several processes with one key share its limit: `fileStore()` of `fxrates/file-store` on one host,
+   * `redisStore(client)` of `fxrates/redis` on any number of them, or a store of your own. Default: this process only.
    */
   readonly store?: LimitStore | undefined;
 }

@@ -1,6 +1,10 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { createClient } from 'redis';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { fileStore } from '../../src/client/file-store/index.ts';
 import type { LimitStore } from '../../src/client/limits/shared/limit-store.ts';
 import { redisStore } from '../../src/client/redis/index.ts';
 import { FakeClock } from '../helpers/fake-clock.ts';
@@ -70,6 +74,15 @@ function limitStoreContract(storeOf: () => LimitStore): void {
 describe('in memory', () => {
   const store = new MemoryLimitStore(new FakeClock());
   limitStoreContract(() => store);
+});
+
+describe('in files', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'fxrates-limits-'));
+  const store = fileStore(join(folder, 'one'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  describe('by one process', () => limitStoreContract(() => store));
+  describe('by a new process each time', () => limitStoreContract(() => fileStore(join(folder, 'many'))));
 });
 
 describe.skipIf(!hasRedis)('over a real Redis', () => {

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
 import { createInterface } from 'node:readline';
 
 /** A real Redis on a free port of the loopback, in memory alone. */
@@ -42,9 +43,14 @@ export async function startRedis(): Promise<RedisServer> {
   };
 }
 
-async function listen(port: number): Promise<ChildProcess> {
-  const options = ['--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
-  const redis = spawn('redis-server', ['--port', `${port}`, ...options], { stdio: ['ignore', 'pipe', 'inherit'] });
+export async function listen(port: number, more: readonly string[] = []): Promise<ChildProcess> {
+  const network = ['--port', `${port}`, '--bind', '127.0.0.1'];
+  // Each has its own file, since a replica writes what it gets from its master.
+  const storage = ['--save', '', '--appendonly', 'no', '--dir', tmpdir(), '--dbfilename', `fxrates-${port}.rdb`];
+  const replication = ['--repl-diskless-sync-delay', '0', '--repl-diskless-load', 'swapdb'];
+  const redis = spawn('redis-server', [...network, ...storage, ...replication, ...more], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   const lines: string[] = [];
   for await (const line of createInterface({ input: redis.stdout })) {
     lines.push(line);
@@ -52,13 +58,28 @@ async function listen(port: number): Promise<ChildProcess> {
   }
   if (redis.exitCode === null) {
     redis.stdout.resume(); // a pipe that nobody reads would stop it one day
-    process.once('exit', () => redis.kill('SIGKILL'));
+    endWithThisProcess(redis);
     return redis;
   }
   throw new Error(`redis-server did not start:\n${lines.join('\n')}`);
 }
 
-async function freePort(): Promise<number> {
+const running = new Set<ChildProcess>();
+
+function endWithThisProcess(redis: ChildProcess): void {
+  if (running.size === 0) process.once('exit', killRunning);
+  running.add(redis);
+  redis.once('exit', () => {
+    running.delete(redis);
+    if (running.size === 0) process.off('exit', killRunning);
+  });
+}
+
+function killRunning(): void {
+  for (const redis of running) redis.kill('SIGKILL');
+}
+
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();

@@ -33,6 +33,7 @@ export const topics: Readonly<Record<string, Topic>> = {
       { term: 'FXRATES_TIMEOUT', text: 'longest time for one attempt (--timeout)' },
       { term: 'FXRATES_RETRIES', text: 'further attempts after a failure (--retries)' },
       { term: 'FXRATES_MAX_WAIT', text: 'longest wait when rate limited (--max-wait)' },
+      { term: 'FXRATES_SHARE_LIMIT', text: 'off: commands do not share the limit per minute' },
       { term: 'FXRATES_NO_INPUT, CI', text: '1: never ask anything (--no-input)' },
       { term: 'FXRATES_DEBUG', text: '1: same as -v' },
       { term: 'HTTPS_PROXY, HTTP_PROXY', text: 'proxy to use, except for hosts in NO_PROXY and for this machine' },
@@ -68,7 +69,10 @@ export const topics: Readonly<Record<string, Topic>> = {
         text: 'asks as often as there are new snapshots and as the rest of the month allows; --force for more often',
       },
       { term: 'latest --cache 10m', text: 'spends nothing while a kept answer is that young' },
-      { term: 'several processes', text: 'do not know of each other: each learns the limit from its own refusals' },
+      {
+        term: 'several processes',
+        text: 'of one user on one machine share the limit, through XDG_STATE_HOME/fxrates/limits, else ~/.local/state/fxrates/limits. FXRATES_SHARE_LIMIT=off: each learns it from its own refusals',
+      },
     ],
   },
   profiles: {

@@ -4,6 +4,7 @@ import type { Invocation } from '../invocation.ts';
 import { type KeyInUse, requireKey } from '../settings/api-key.ts';
 import { requireBaseUrl } from '../settings/base-url.ts';
 import type { Settings } from '../settings/settings.ts';
+import { sharedLimit } from '../storage/shared-limit.ts';
 import { explainClientError } from './explain-client-error.ts';
 import { type Route, routeTo } from './route.ts';
 import { Waiting } from './waiting.ts';
@@ -61,7 +62,8 @@ export async function askService(
   const fetch = wire.around(route.fetch, () => waiting.end());
   try {
     const own = { baseUrl, apiKey: key.secret, fetch, cache, clock: io.clock };
-    const options = { ...limitsOf(settings), ...own, ...waiting.hooks };
+    const sharing = await sharingOf(invocation, waiting, givenRoute);
+    const options = { ...limitsOf(settings), ...own, ...waiting.hooks, ...sharing };
     const { data, meta } = await start(new FxRates(options), request, { signal: waiting.signal }).withMeta();
     const at = Date.parse(meta.headers.get('date') ?? '');
     return { ...meta, data, at: Number.isNaN(at) ? io.clock.now() : at, key };
@@ -72,6 +74,20 @@ export async function askService(
     waiting.end();
     await route.close();
   }
+}
+
+/** Home folders that cannot be written are common in containers, and a lone command needs none: only `-v` tells. */
+async function sharingOf(
+  { io, settings }: Invocation,
+  { hooks }: Waiting,
+  offline: Route | undefined,
+): Promise<FxRatesOptions> {
+  const shared = offline ? undefined : await sharedLimit(io, settings); // what is not sent takes no slot
+  if (shared === undefined) return {};
+  const warn = (message: string) => {
+    if (settings.verbose > 0 || !shared.isAbout(message)) hooks.logger?.warn(message);
+  };
+  return { rateLimit: { store: shared.store }, logger: { warn } };
 }
 
 /** Before anything is written: from now on the key does not show. */

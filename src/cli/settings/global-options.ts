@@ -56,6 +56,10 @@ export function parseColor(text: string, label: string): 'auto' | 'always' | 'ne
   return oneOf(COLOR_CHOICES, text, label);
 }
 
+export function parseSwitch(text: string, label: string): 'on' | 'off' {
+  return oneOf(['on', 'off'], text, label);
+}
+
 /** Also a name in JSON and in shells. */
 export function parseProfile(text: string, label: string): string {
   if (/^[A-Za-z0-9][\w-]{0,63}$/.test(text)) return text;

@@ -6,7 +6,14 @@ import { type ConfigFile, configValue, NO_CONFIG } from '../storage/config-file.
 import type { ColorWhen } from '../terminal/color-level.ts';
 import { parseDuration } from './duration.ts';
 import type { GlobalOptions, OutputFormat } from './global-options.ts';
-import { parseColor, parseOutputFormat, parseProfile, parseRetries, parseTimeout } from './global-options.ts';
+import {
+  parseColor,
+  parseOutputFormat,
+  parseProfile,
+  parseRetries,
+  parseSwitch,
+  parseTimeout,
+} from './global-options.ts';
 
 /** The global options with environment and defaults applied. */
 export interface Settings {
@@ -21,6 +28,8 @@ export interface Settings {
   readonly retries: number;
   /** 0: never wait; Infinity: as long as it takes. */
   readonly maxWaitMs: number;
+  /** Whether commands that run at the same time share the limit of a key. */
+  readonly shareLimit: boolean;
   readonly color: ColorWhen;
   readonly quiet: number;
   readonly verbose: number;
@@ -60,6 +69,7 @@ export function resolveSettings(options: GlobalOptions, env: Io['env'], config: 
     timeoutMs: options.timeout ?? stored(sources, 'timeout', parseTimeout) ?? 30_000,
     retries: options.retries ?? stored(sources, 'retries', parseRetries) ?? 2,
     maxWaitMs: maxWaitOf(options, sources),
+    shareLimit: stored(sources, 'share_limit', parseSwitch) !== 'off',
     color: options.color === false ? 'never' : (options.color ?? fromConfig(sources, 'color', parseColor) ?? 'auto'),
     quiet,
     verbose: options.verbose ?? (isSwitchedOn(env['FXRATES_DEBUG']) ? 1 : 0),

@@ -160,7 +160,11 @@ function requireMaxConcurrent(value: number): number {
 
 function requireLimitStore(store: LimitStore | undefined): LimitStore | undefined {
   if (store === undefined || typeof store?.exchange === 'function') return store;
-  return refuse('rateLimit.store', store, 'redisStore(client) of fxrates/redis, or an object with exchange()');
+  return refuse(
+    'rateLimit.store',
+    store,
+    'fileStore() of fxrates/file-store, redisStore(client) of fxrates/redis, or an object with exchange()',
+  );
 }
 
 function resolveTransport({ fetch, dispatcher }: FxRatesOptions): Transport {

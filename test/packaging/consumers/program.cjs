@@ -1,6 +1,7 @@
 /** A user's program in CommonJS. Both module systems of a process share one copy of the package. */
 const assert = require('node:assert/strict');
 const { FxRates, FxRatesError } = require('fxrates');
+const { fileStore } = require('fxrates/file-store');
 const { createMockServer } = require('fxrates/mock-server');
 const { redisStore } = require('fxrates/redis');
 const { name } = require('fxrates/package.json');
@@ -12,7 +13,7 @@ async function main() {
 
   assert.equal((await fx.quota()).plan, 'free');
   assert.equal((await import('fxrates')).FxRatesError, FxRatesError);
-  assert.equal(typeof redisStore, 'function');
+  assert.deepEqual([typeof fileStore, typeof redisStore], ['function', 'function']);
   assert.equal(name, 'fxrates');
   assert.throws(() => require('fxrates/dist/index.js'), { code: 'ERR_PACKAGE_PATH_NOT_EXPORTED' });
 }

@@ -1,6 +1,10 @@
 /** A user's program: run as an ES module, and compiled as TypeScript (`.mts`, `.cts`) in a project without msw. */
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { FxRates, FxRatesError } from 'fxrates';
+import { fileStore } from 'fxrates/file-store';
 import { createMockServer, MockServerError } from 'fxrates/mock-server';
 import { redisStore } from 'fxrates/redis';
 
@@ -10,7 +14,9 @@ async function main() {
   const server = await mock.serve();
 
   const inProcess = new FxRates({ apiKey: key, ...mock.clientOptions() });
-  const overSockets = new FxRates({ apiKey: key, baseUrl: server.url });
+  const folder = mkdtempSync(join(tmpdir(), 'fxrates-consumer-'));
+  const rateLimit = { store: fileStore(join(folder, 'limits')) };
+  const overSockets = new FxRates({ apiKey: key, baseUrl: server.url, rateLimit });
   await inProcess.latest({ base: 'EUR' });
   const { plan, monthly_used } = await overSockets.quota();
   assert.deepEqual([plan, monthly_used], ['free', 1]);
@@ -24,6 +30,7 @@ async function main() {
   assert.equal(typeof redisStore, 'function');
 
   await mock.close();
+  rmSync(folder, { recursive: true });
 }
 
 void main(); // a rejection ends the process with exit code 1

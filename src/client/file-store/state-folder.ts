@@ -1,0 +1,235 @@
+import { randomUUID } from 'node:crypto';
+import type * as fs from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+
+/** What is used of `node:fs`. Tests pass one that fails, or stops as a killed process does. */
+export type Files = Pick<
+  typeof fs,
+  'lstatSync' | 'mkdirSync' | 'readdirSync' | 'readFileSync' | 'renameSync' | 'rmSync' | 'unlinkSync' | 'writeFileSync'
+>;
+
+export interface StoredState {
+  readonly version: string;
+  readonly state: string;
+  readonly writtenAtMs: number;
+  readonly keepMs: number;
+}
+
+/** The state that counts, and the id in the names of its files; `stored` is `undefined` if the file cannot be used. */
+export interface CurrentState {
+  readonly id: string;
+  readonly stored: StoredState | undefined;
+}
+
+/** `'damaged'`: something is there that this class did not make. */
+export type Content = CurrentState | 'missing' | 'damaged';
+
+const CURRENT = 'current-';
+const STATE = 'state-';
+/** Of the folder's name, a SHA-256 in hex. */
+const HASH_LENGTH = 64;
+/** A listing can miss a file that is renamed meanwhile, on some file systems. */
+const MAX_LOOKS = 100;
+/** A state is a few kB. */
+const MAX_BYTES = 1 << 20;
+const MAX_LEFT_OVER = 8;
+/** Nothing is kept for so long: the client asks for ten minutes. */
+const UNUSED_AFTER_MS = 86_400_000;
+
+/**
+ * The state of one limit, in a folder with two files: `state-<id>` is the state, and the empty `current-<id>` says that
+ * it is the one that counts. A write creates `state-<new>`, then renames `current-<id>` to `current-<new>`.
+ *
+ * The rename is the compare-and-swap: no id is used twice, so of all processes that have read `<id>` exactly one can
+ * rename its file. It is one system call, so a process that is killed leaves the old state or the new one, and nothing
+ * that others must wait for. The alternatives are worse. A lock file of a killed process (proper-lockfile, `wx`) blocks
+ * the others until it is old enough to be called stale, and a write past a lock that was only slow is lost. Numbered
+ * files, created by `link()` or `wx`, need no lock, but a process that pauses between its read and its write can create
+ * a number again that others have used and removed meanwhile: that update is lost too.
+ */
+export class StateFolder {
+  readonly #path: string;
+  readonly #files: Files;
+  /** As this process has last seen it. */
+  #known: CurrentState | undefined;
+
+  constructor(path: string, files: Files) {
+    this.#path = path;
+    this.#files = files;
+  }
+
+  /** Whether the state that was last read still counts: then nothing has to be read, or checked, again. */
+  unchanged(): CurrentState | undefined {
+    if (this.#known && !this.#exists(CURRENT + this.#known.id)) this.#known = undefined;
+    return this.#known;
+  }
+
+  read(nowMs: number): Content {
+    let missingId: string | undefined;
+    for (let look = 0; look < MAX_LOOKS; look += 1) {
+      const names = this.#list();
+      if (names === 'missing') return 'missing';
+      const id = currentIdOf(names);
+      if (id === undefined) continue;
+      const text = this.#readText(STATE + id);
+      if (text !== undefined || missingId === id) {
+        this.#removeLeftOver(names, nowMs);
+        this.#known = { id, stored: parseStored(text ?? '') };
+        return this.#known;
+      }
+      missingId = id; // another process has replaced it since the listing; if it is still current, its file is lost
+    }
+    return 'damaged';
+  }
+
+  /** Writes if `content` still is what the folder holds; gives whether it was. Throws if the disk does. */
+  replace(content: Content, stored: StoredState): boolean {
+    const id = randomUUID();
+    if (content === 'damaged') this.#moveAside(this.#path);
+    const isWritten = typeof content === 'string' ? this.#create(id, stored) : this.#swap(content.id, id, stored);
+    this.#known = isWritten ? { id, stored } : undefined;
+    return isWritten;
+  }
+
+  #swap(oldId: string, newId: string, stored: StoredState): boolean {
+    try {
+      this.#write(join(this.#path, STATE + newId), JSON.stringify(stored));
+      this.#files.renameSync(join(this.#path, CURRENT + oldId), join(this.#path, CURRENT + newId));
+    } catch (error) {
+      this.#unlink(join(this.#path, STATE + newId));
+      if (codeOf(error) === 'ENOENT') return false;
+      throw error;
+    }
+    this.#unlink(join(this.#path, STATE + oldId));
+    return true;
+  }
+
+  /** A whole folder moves to its place at once, where no other process has put one meanwhile: it is never empty. */
+  #create(id: string, stored: StoredState): boolean {
+    const fresh = `${this.#path}.${id}`;
+    try {
+      this.#files.mkdirSync(fresh, { mode: 0o700 });
+      this.#write(join(fresh, STATE + id), JSON.stringify(stored));
+      this.#write(join(fresh, CURRENT + id), '');
+      this.#files.renameSync(fresh, this.#path);
+    } catch (error) {
+      this.#remove(fresh);
+      if (this.#exists('')) return false;
+      throw error;
+    }
+    this.#removeUnusedFolders(stored.writtenAtMs);
+    return true;
+  }
+
+  #list(): string[] | 'missing' {
+    try {
+      // Never through a symbolic link.
+      return this.#files.lstatSync(this.#path).isDirectory() ? this.#files.readdirSync(this.#path) : [];
+    } catch (error) {
+      if (codeOf(error) === 'ENOENT') return 'missing';
+      throw error;
+    }
+  }
+
+  #readText(name: string): string | undefined {
+    const path = join(this.#path, name);
+    try {
+      const stats = this.#files.lstatSync(path);
+      return stats.isFile() && stats.size <= MAX_BYTES ? this.#files.readFileSync(path, 'utf8') : '';
+    } catch (error) {
+      if (codeOf(error) === 'ENOENT') return undefined;
+      throw error;
+    }
+  }
+
+  #exists(name: string): boolean {
+    return this.#files.lstatSync(join(this.#path, name), { throwIfNoEntry: false }) !== undefined;
+  }
+
+  #write(path: string, text: string): void {
+    this.#files.writeFileSync(path, text, { flag: 'wx', mode: 0o600 });
+  }
+
+  /** State files of processes that were killed between their two steps. */
+  #removeLeftOver(names: readonly string[], nowMs: number): void {
+    if (names.length <= MAX_LEFT_OVER) return;
+    const states = names.filter((name) => name.startsWith(STATE)).map((name) => join(this.#path, name));
+    for (const path of states) if (this.#isUnused(path, nowMs)) this.#unlink(path);
+  }
+
+  /** Of keys and addresses that nobody uses any more. Looked for only when a folder is added. */
+  #removeUnusedFolders(nowMs: number): void {
+    const parent = dirname(this.#path);
+    try {
+      const paths = this.#files
+        .readdirSync(parent)
+        .filter(isFolderName)
+        .map((name) => join(parent, name));
+      for (const path of paths) if (this.#isUnused(path, nowMs)) this.#moveAside(path);
+    } catch {
+      // The write has succeeded; the next added folder is another chance.
+    }
+  }
+
+  #isUnused(path: string, nowMs: number): boolean {
+    const stats = this.#files.lstatSync(path, { throwIfNoEntry: false });
+    return stats !== undefined && stats.mtimeMs < nowMs - UNUSED_AFTER_MS;
+  }
+
+  /** Moved first: a process that writes there meanwhile finds it gone instead of half removed. */
+  #moveAside(path: string): void {
+    const aside = join(dirname(path), `${basename(path).slice(0, HASH_LENGTH)}.${randomUUID()}`);
+    try {
+      this.#files.renameSync(path, aside);
+    } catch (error) {
+      if (codeOf(error) === 'ENOENT') return; // another process has done it
+      throw error;
+    }
+    this.#remove(aside);
+  }
+
+  #remove(path: string): void {
+    try {
+      this.#files.rmSync(path, { recursive: true, force: true });
+    } catch {
+      // What is left does not count, and is removed a day later.
+    }
+  }
+
+  #unlink(path: string): void {
+    try {
+      this.#files.unlinkSync(path);
+    } catch {
+      // What is left does not count, and is removed a day later.
+    }
+  }
+}
+
+/** `undefined` if there is not exactly one. */
+function currentIdOf(names: readonly string[]): string | undefined {
+  const [current, ...others] = names.filter((name) => name.startsWith(CURRENT));
+  return others.length > 0 ? undefined : current?.slice(CURRENT.length);
+}
+
+function isFolderName(name: string): boolean {
+  return /^[0-9a-f]{64}(\.[0-9a-f-]{36})?$/.test(name);
+}
+
+/** Half a text (a power cut) or one that somebody else has put there counts as nothing. */
+function parseStored(text: string): StoredState | undefined {
+  try {
+    const stored = JSON.parse(text) as Partial<Record<keyof StoredState, unknown>> | null;
+    return isStored(stored) ? stored : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isStored(value: Partial<Record<keyof StoredState, unknown>> | null): value is StoredState {
+  if (typeof value?.version !== 'string' || typeof value.state !== 'string') return false;
+  return typeof value.writtenAtMs === 'number' && typeof value.keepMs === 'number';
+}
+
+function codeOf(error: unknown): string | undefined {
+  return (error as NodeJS.ErrnoException | undefined)?.code;
+}

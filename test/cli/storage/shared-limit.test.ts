@@ -1,0 +1,83 @@
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type FakeIoOptions, runCli } from '../../helpers/cli-io.ts';
+import { FakeClock } from '../../helpers/fake-clock.ts';
+import { rateLimited } from '../../helpers/service-replies.ts';
+
+let home: string;
+
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), 'fxrates-home-'));
+});
+afterEach(() => rmSync(home, { recursive: true }));
+
+const run = (line: string, { env, ...options }: FakeIoOptions = {}) =>
+  runCli(line, { ...options, env: { HOME: home, ...env } });
+const limits = () => join(home, '.local', 'state', 'fxrates', 'limits');
+
+/** Ends with the second refusal, half a minute before the service accepts requests again. */
+const refused = 'latest --max-wait 40s';
+const refusal = rateLimited('30');
+
+test('a command knows without a request what another one was refused', async () => {
+  const first = await run(refused, { replies: refusal });
+  const second = await run('latest --no-wait', { clock: new FakeClock(first.io.clock.now()) });
+
+  expect([first.code, first.requests.length]).toEqual([7, 2]);
+  expect([second.code, second.requests.length]).toEqual([7, 0]);
+  expect(readdirSync(limits())).toHaveLength(1);
+});
+
+test.each([
+  ['FXRATES_SHARE_LIMIT=off', { FXRATES_SHARE_LIMIT: 'off' }, '{}'],
+  ['share_limit in config.json', {}, '{"share_limit":"off"}'],
+])('%s: each command learns for itself', async (_, env, config) => {
+  writeFileSync(join(home, 'config.json'), config);
+  const options = { env: { FXRATES_CONFIG_DIR: home, ...env } };
+  const first = await run(refused, { ...options, replies: refusal });
+
+  const second = await run('latest --no-wait', { ...options, clock: new FakeClock(first.io.clock.now()) });
+
+  expect([second.code, second.requests.length]).toEqual([0, 1]);
+  expect(existsSync(limits())).toBe(false);
+});
+
+test('the folder is in XDG_STATE_HOME if that is set', async () => {
+  await run('latest', { env: { XDG_STATE_HOME: join(home, 'state') } });
+
+  expect(readdirSync(join(home, 'state', 'fxrates', 'limits'))).toHaveLength(1);
+  expect(existsSync(limits())).toBe(false);
+});
+
+test('a folder that cannot be used is mentioned with -v only, once', async () => {
+  writeFileSync(join(home, '.local'), 'a file');
+
+  const quiet = await run('latest');
+  const verbose = await run('latest -v');
+
+  expect([quiet.code, quiet.stderr]).toEqual([0, '']);
+  expect(verbose.code).toBe(0);
+  expect(verbose.stderr.match(/the shared limit cannot be used/g)).toHaveLength(1);
+});
+
+test('a home folder that does not exist is not created', async () => {
+  const { code, stderr } = await run('latest', { env: { HOME: join(home, 'nobody') } });
+
+  expect([code, stderr]).toEqual([0, '']);
+  expect(readdirSync(home)).toEqual([]);
+});
+
+test('--offline, which sends nothing, takes no slot of the limit', async () => {
+  await run('latest --offline');
+
+  expect(existsSync(limits())).toBe(false);
+});
+
+test('a wrong FXRATES_SHARE_LIMIT is refused', async () => {
+  const { code, stderr } = await run('latest', { env: { FXRATES_SHARE_LIMIT: 'maybe' } });
+
+  expect(code).toBe(2);
+  expect(stderr).toContain("FXRATES_SHARE_LIMIT takes on, off, got 'maybe'");
+});

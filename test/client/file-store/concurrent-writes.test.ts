@@ -1,0 +1,166 @@
+import * as fs from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import * as fc from 'fast-check';
+import { afterAll, expect, test } from 'vitest';
+import { fileExchange } from '../../../src/client/file-store/file-store.ts';
+import type { Files } from '../../../src/client/file-store/state-folder.ts';
+import type { LimitExchange } from '../../../src/client/limits/shared/limit-store.ts';
+import { killedAt, steppingFiles } from '../../helpers/stepping-files.ts';
+
+const NOW = Date.UTC(2026, 0, 21);
+const STEPS_AT_MOST = 60;
+const base = fs.mkdtempSync(join(tmpdir(), 'fxrates-limits-'));
+let folders = 0;
+afterAll(() => fs.rmSync(base, { recursive: true }));
+
+interface Write {
+  readonly from: string;
+  readonly to: string;
+}
+
+/** A folder of its own, and what was written into it, by whichever process. */
+function setUp(writesBefore = 0) {
+  folders += 1;
+  const root = join(base, `${folders}`);
+  const writes: Write[] = [];
+  let versions = 0;
+  /** Reads, then writes on top of what it has read, as a process of its own does. */
+  const update = (files: Files = fs) => {
+    const exchange = fileExchange(root, { now: () => NOW, files });
+    versions += 1;
+    const to = `v${versions}`;
+    const { version: from } = exchange('key', '');
+    if (exchange('key', from, offerOf(to)).isWritten) writes.push({ from, to });
+  };
+  const current = () => fileExchange(root, { now: () => NOW, files: fs })('key', '?');
+  for (let write = 0; write < writesBefore; write += 1) update();
+  return { root, writes, update, current };
+}
+
+function offerOf(version: string) {
+  return { version, state: stateOf(version), nowMs: NOW, keepMs: 60_000 };
+}
+
+function stateOf(version: string): string {
+  return version === '' ? '' : `state of ${version} ${'x'.repeat(2_000)}`;
+}
+
+/** Each write is based on the one before it, and the last one is what the store holds. */
+function expectNoLostUpdate(writes: readonly Write[], { version, state }: LimitExchange): void {
+  const next = new Map(writes.map(({ from, to }) => [from, to]));
+  expect(next.size).toBe(writes.length); // two writes on one version: one of them is lost
+  let last = '';
+  for (let count = 0; count < writes.length; count += 1) last = next.get(last) ?? 'nothing is written on this version';
+  expect([version, state]).toEqual([last, stateOf(last)]);
+}
+
+test.each([0, 1])(
+  'a process that is killed at any step leaves the old state or the new one, after %i writes',
+  (before) => {
+    const left: string[] = [];
+    for (let step = 0, wasKilled = true; wasKilled; step += 1) {
+      const { writes, update, current } = setUp(before);
+      const killed = killedAt(step);
+
+      try {
+        update(killed.files);
+      } catch {
+        // It is dead.
+      }
+      const { version, state } = current();
+      update();
+
+      expect([version, state]).toEqual([version, stateOf(version)]);
+      expect(writes.at(-1)).toEqual({ from: version, to: `v${before + 2}` });
+      left.push(version);
+      wasKilled = killed.wasKilled();
+      expect(step).toBeLessThan(STEPS_AT_MOST);
+    }
+    expect([...new Set(left)]).toEqual([before === 0 ? '' : 'v1', `v${before + 1}`]);
+  },
+);
+
+test.each([
+  [0, 1],
+  [0, 3],
+  [1, 1],
+  [1, 2],
+  [1, 20],
+])('after %i writes, no update is lost if others write %i times between any two steps', (before, others) => {
+  for (let step = 0, wasPaused = true; wasPaused; step += 1) {
+    const { writes, update, current } = setUp(before);
+    wasPaused = false;
+    const files = steppingFiles((place) => {
+      if (place !== step) return;
+      wasPaused = true;
+      for (let count = 0; count < others; count += 1) update();
+    });
+
+    update(files);
+
+    expectNoLostUpdate(writes, current());
+    expect(writes.length).toBeGreaterThanOrEqual(before + (wasPaused ? others : 1));
+    expect(step).toBeLessThan(STEPS_AT_MOST);
+  }
+});
+
+test('a reader gets a whole state, however often others write between any two steps', () => {
+  for (let step = 0, wasPaused = true; wasPaused; step += 1) {
+    const { root, update } = setUp(1);
+    wasPaused = false;
+    const files = steppingFiles((place) => {
+      if (place !== step) return;
+      wasPaused = true;
+      for (let count = 0; count < 3; count += 1) update();
+    });
+
+    const { version, state } = fileExchange(root, { now: () => NOW, files })('key', '');
+
+    expect(['v1', 'v4']).toContain(version);
+    expect(state).toBe(stateOf(version));
+    expect(step).toBeLessThan(STEPS_AT_MOST);
+  }
+});
+
+/** A process that pauses at steps, where others run meanwhile, which pause in turn; or one that is killed at a step. */
+interface Process {
+  readonly killedAt: number | undefined;
+  readonly pauses: readonly { readonly at: number; readonly others: readonly Process[] }[];
+}
+
+const process = (depth: number): fc.Arbitrary<Process> =>
+  fc.record({
+    killedAt: fc.option(fc.nat(25), { nil: undefined, freq: 4 }),
+    pauses:
+      depth === 0
+        ? fc.constant([])
+        : fc.array(fc.record({ at: fc.nat(25), others: fc.array(process(depth - 1), { maxLength: 3 }) }), {
+            maxLength: 2,
+          }),
+  });
+
+test('no update is lost in any order of the steps of several processes, some of which are killed', () => {
+  void fc.assert(
+    fc.property(fc.array(process(3), { minLength: 1, maxLength: 4 }), (all) => {
+      const { writes, update, current } = setUp();
+      const run = ({ killedAt: killAt, pauses }: Process): void => {
+        const files = steppingFiles((step) => {
+          if (killAt !== undefined && step >= killAt) throw new Error('killed');
+          const meanwhile = pauses.filter(({ at }) => at === step).flatMap(({ others }) => others);
+          for (const other of meanwhile) run(other);
+        });
+        try {
+          update(files);
+        } catch {
+          // It is dead.
+        }
+      };
+
+      for (const each of all) run(each);
+
+      expectNoLostUpdate(writes, current());
+    }),
+    { numRuns: 300, seed: 11 },
+  );
+});

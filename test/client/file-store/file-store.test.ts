@@ -1,0 +1,353 @@
+import { spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { defaultFolder, fileExchange } from '../../../src/client/file-store/file-store.ts';
+import { fileStore } from '../../../src/client/file-store/index.ts';
+import type { Files } from '../../../src/client/file-store/state-folder.ts';
+import { ConfigError } from '../../../src/client/index.ts';
+import type { LimitStore } from '../../../src/client/limits/shared/limit-store.ts';
+import { FakeClock } from '../../helpers/fake-clock.ts';
+import { success } from '../../helpers/service-replies.ts';
+import { differentCalls, testClient } from '../../helpers/test-client.ts';
+
+const DAY = 86_400_000;
+const NOBODY = 65_534;
+const isRoot = process.geteuid?.() === 0;
+let base: string;
+let root: string;
+let clock: FakeClock;
+let store: LimitStore;
+
+beforeEach(() => {
+  base = fs.mkdtempSync(join(tmpdir(), 'fxrates-limits-'));
+  root = join(base, 'state', 'limits');
+  clock = new FakeClock(Date.now());
+  store = fileStore(root, { clock });
+});
+afterEach(() => {
+  fs.rmSync(base, { recursive: true });
+});
+
+const offer = (version: string, keepMs = 60_000) => ({ version, state: `of ${version}`, nowMs: clock.now(), keepMs });
+/** As another process sees it. */
+const read = (name = 'key') => fileStore(root, { clock }).exchange(name, '');
+const folders = () => fs.readdirSync(root).sort();
+const filesOf = (folder: string) => fs.readdirSync(join(root, folder)).sort();
+const modeOf = (path: string) => (fs.statSync(path).mode & 0o777).toString(8);
+
+test('creates a folder and files that only their owner can read, under names that say nothing of the key', async () => {
+  await store.exchange('https://fx.test fx_live_secret', '', offer('a'));
+
+  const [folder = ''] = folders();
+  expect(folder).toMatch(/^[0-9a-f]{64}$/);
+  expect([root, join(root, folder)].map(modeOf)).toEqual(['700', '700']);
+  expect(filesOf(folder).map((name) => modeOf(join(root, folder, name)))).toEqual(['600', '600']);
+});
+
+test('leaves two files behind, however often it writes', async () => {
+  await store.exchange('key', '', offer('0'));
+  for (let write = 1; write <= 20; write += 1) await store.exchange('key', `${write - 1}`, offer(`${write}`));
+
+  expect(folders()).toHaveLength(1);
+  expect(filesOf(folders()[0] ?? '')).toHaveLength(2);
+});
+
+test('just reading creates nothing', async () => {
+  expect(await read()).toMatchObject({ isWritten: false, version: '', state: '' });
+  expect(fs.readdirSync(base)).toEqual([]);
+});
+
+test('a state counts until keepMs after it was written, and not afterwards', async () => {
+  await store.exchange('key', '', offer('a', 5_000));
+  clock.set(4_999);
+  const before = await read();
+  clock.set(1);
+  const after = await read();
+
+  expect([before.version, after.version]).toEqual(['a', '']);
+  expect(await store.exchange('key', 'a', offer('b'))).toMatchObject({ isWritten: false, version: '', state: '' });
+  expect(await store.exchange('key', '', offer('b'))).toMatchObject({ isWritten: true, version: 'b' });
+});
+
+test('a state from before the clock was set back counts as nothing, and can be replaced', async () => {
+  await store.exchange('key', '', offer('a'));
+  clock.set(-3_600_000);
+
+  expect(await read()).toMatchObject({ version: '', nowMs: clock.now() });
+  expect(await store.exchange('key', '', offer('b'))).toMatchObject({ isWritten: true });
+});
+
+test('what nobody has used for a day is removed when a key is used for the first time', async () => {
+  await store.exchange('old', '', offer('a'));
+  const [old = ''] = folders();
+  fs.mkdirSync(join(root, `${old}.${'0'.repeat(36)}`)); // of a process that was killed
+  clock.set(DAY / 2);
+  await store.exchange('young', '', offer('a'));
+  const halfADay = folders().length;
+  clock.set(DAY / 2 + 60_000);
+  fs.writeFileSync(join(root, 'notes.txt'), 'of the user');
+  await store.exchange('new', '', offer('a'));
+
+  expect(halfADay).toBe(3);
+  expect(folders()).not.toContain(old);
+  expect(folders()).toContain('notes.txt');
+});
+
+test('state files of killed processes are removed a day later', async () => {
+  await store.exchange('key', '', offer('a', 2 * DAY));
+  const folder = join(root, folders()[0] ?? '');
+  for (let left = 0; left < 10; left += 1) fs.writeFileSync(join(folder, `state-${left}`), '{}');
+  await read();
+  const before = fs.readdirSync(folder).length;
+  clock.set(DAY + 60_000);
+  for (const name of fs.readdirSync(folder).filter((name) => name.length > 10)) {
+    fs.utimesSync(join(folder, name), clock.now() / 1_000, clock.now() / 1_000);
+  }
+
+  expect(await read()).toMatchObject({ version: 'a' });
+  expect([before, fs.readdirSync(folder).length]).toEqual([12, 2]);
+});
+
+const only = (folder: string, prefix: string) =>
+  join(folder, fs.readdirSync(folder).find((name) => name.startsWith(prefix)) ?? prefix);
+
+test.each<[string, (folder: string) => void]>([
+  ['half a state', (folder) => fs.truncateSync(only(folder, 'state-'), 20)],
+  ['an empty state', (folder) => fs.truncateSync(only(folder, 'state-'), 0)],
+  ['another JSON', (folder) => fs.writeFileSync(only(folder, 'state-'), '{"version":7}')],
+  ['null', (folder) => fs.writeFileSync(only(folder, 'state-'), 'null')],
+  ['a state of 2 MB', (folder) => fs.appendFileSync(only(folder, 'state-'), ' '.repeat(2 << 20))],
+  ['no state', (folder) => fs.rmSync(only(folder, 'state-'))],
+  ['no current state', (folder) => fs.rmSync(only(folder, 'current-'))],
+  ['two current states', (folder) => fs.writeFileSync(join(folder, 'current-other'), '')],
+  ['an empty folder', (folder) => fs.readdirSync(folder).map((name) => fs.rmSync(join(folder, name)))],
+  [
+    'a file instead of the folder',
+    (folder) => {
+      fs.rmSync(folder, { recursive: true });
+      fs.writeFileSync(folder, 'text');
+    },
+  ],
+  [
+    'a symbolic link to another folder',
+    (folder) => {
+      fs.renameSync(folder, join(base, 'elsewhere'));
+      fs.symlinkSync(join(base, 'elsewhere'), folder);
+    },
+  ],
+  [
+    'a symbolic link to another state',
+    (folder) => {
+      const state = only(folder, 'state-');
+      fs.renameSync(state, join(base, 'elsewhere'));
+      fs.symlinkSync(join(base, 'elsewhere'), state);
+    },
+  ],
+])('%s counts as nothing, and the next write replaces it', async (_, damage) => {
+  await store.exchange('key', '', offer('a'));
+  damage(join(root, folders()[0] ?? ''));
+  const elsewhere = () =>
+    fs.existsSync(join(base, 'elsewhere'))
+      ? fs.readdirSync(base, { recursive: true }).filter((path) => `${path}`.startsWith('elsewhere'))
+      : [];
+  const before = elsewhere();
+
+  const held = await read();
+  const written = await fileStore(root, { clock }).exchange('key', '', offer('b'));
+
+  expect(held).toMatchObject({ version: '', state: '' });
+  expect(written).toMatchObject({ isWritten: true });
+  expect(await read()).toMatchObject({ version: 'b', state: 'of b' });
+  expect(folders()).toHaveLength(1);
+  expect(elsewhere()).toEqual(before);
+});
+
+test('a folder that is removed while it is used is made again', async () => {
+  await store.exchange('key', '', offer('a'));
+  fs.rmSync(root, { recursive: true });
+
+  expect(await store.exchange('key', 'a', offer('b'))).toMatchObject({ isWritten: false, version: '' });
+  expect(await store.exchange('key', '', offer('b'))).toMatchObject({ isWritten: true });
+});
+
+/** What makes the folder useless, and how the warning names it. */
+const USELESS: readonly [string, RegExp, () => void][] = [
+  ['a file in the place of the folder', /limits is not a folder/, () => fs.writeFileSync(root, '')],
+  [
+    'a file in the place of its parent',
+    /ENOTDIR/,
+    () => {
+      fs.rmdirSync(join(base, 'state'));
+      fs.writeFileSync(join(base, 'state'), '');
+    },
+  ],
+  [
+    'a symbolic link',
+    /limits is a symbolic link/,
+    () => {
+      fs.mkdirSync(join(base, 'elsewhere'), { mode: 0o700 });
+      fs.symlinkSync(join(base, 'elsewhere'), root);
+    },
+  ],
+  [
+    'a folder that others can write to',
+    /can be written by other users; run: chmod 700/,
+    () => {
+      fs.mkdirSync(root);
+      fs.chmodSync(root, 0o777);
+    },
+  ],
+];
+
+test.each(USELESS)(
+  '%s: calls go on without it after one warning, and with it once it is gone',
+  async (_, reason, spoil) => {
+    fs.mkdirSync(join(base, 'state'));
+    spoil();
+    const warnings: string[] = [];
+    const { fx } = testClient(success(), {
+      clock,
+      rateLimit: { store },
+      logger: { warn: (text) => warnings.push(text) },
+    });
+
+    const results = await Promise.all(differentCalls(fx, 5));
+    await clock.advance(3_000);
+    results.push(...(await Promise.all(differentCalls(fx, 5, { deadlineMs: 500 }))));
+
+    expect(results).toHaveLength(10);
+    expect(warnings).toHaveLength(1);
+    expect(warnings[0]).toMatch(reason);
+
+    fs.rmSync(join(base, 'state'), { recursive: true });
+    await clock.advance(3_000);
+    await fx.latest({ call: 'again' });
+    await clock.advance(100);
+    expect(folders()).toHaveLength(1);
+    expect(warnings).toHaveLength(1);
+  },
+);
+
+/** Root may do everything everywhere. */
+async function unprivileged(work: () => Promise<void>): Promise<void> {
+  if (!isRoot) return work();
+  process.seteuid?.(NOBODY);
+  try {
+    await work();
+  } finally {
+    process.seteuid?.(0);
+  }
+}
+
+test('a folder that cannot be written is an error for a write, and can still be read', async () => {
+  fs.chmodSync(base, 0o755);
+  fs.mkdirSync(join(base, 'mine'));
+  if (isRoot) fs.chownSync(join(base, 'mine'), NOBODY, NOBODY);
+  root = join(base, 'mine', 'limits');
+  await unprivileged(async () => {
+    await fileStore(root, { clock }).exchange('key', '', offer('a'));
+    fs.chmodSync(join(root, folders()[0] ?? ''), 0o500);
+    fs.chmodSync(root, 0o500);
+
+    const other = fileStore(root, { clock });
+    const known = await read();
+    const written = other.exchange('key', 'a', offer('b'));
+    const added = other.exchange('other key', '', offer('a'));
+
+    expect(known).toMatchObject({ version: 'a', state: 'of a' });
+    await expect(written).rejects.toThrow(/EACCES/);
+    await expect(added).rejects.toThrow(/EACCES/);
+    expect(await read()).toMatchObject({ version: 'a', state: 'of a' });
+    fs.chmodSync(root, 0o700);
+    fs.chmodSync(join(root, folders()[0] ?? ''), 0o700);
+  });
+});
+
+test.skipIf(!isRoot)("another user's folder is refused, and stays as it is", async () => {
+  fs.mkdirSync(root, { recursive: true, mode: 0o700 });
+  fs.chownSync(root, NOBODY, NOBODY);
+
+  await expect(store.exchange('key', '', offer('a'))).rejects.toThrow(
+    `${root} belongs to another user (uid ${NOBODY}, expected 0)`,
+  );
+  expect(folders()).toEqual([]);
+});
+
+test.skipIf(!isRoot)("a folder below one of another user's is refused", async () => {
+  fs.mkdirSync(join(base, 'state'), { mode: 0o700 });
+
+  await unprivileged(() => expect(store.exchange('key', '', offer('a'))).rejects.toThrow(/EACCES/));
+});
+
+test.each(['before it is created', 'while it is in use'])(
+  'a disk that is full %s is an error, and nothing is lost',
+  async (when) => {
+    let isFull = false;
+    const writeFileSync: Files['writeFileSync'] = (path, text, options) => {
+      if (!isFull) return fs.writeFileSync(path, text, options);
+      fs.writeFileSync(path, String(text).slice(0, 7), options); // what still fitted
+      throw Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' });
+    };
+    const exchange = fileExchange(root, { now: () => clock.now(), files: { ...fs, writeFileSync } });
+    const known = when === 'while it is in use' ? 'a' : '';
+    if (known) exchange('key', '', offer('a'));
+    const files = () => (fs.existsSync(root) ? fs.readdirSync(root, { recursive: true }).length : 0);
+    const before = files();
+    isFull = true;
+
+    expect(() => exchange('key', known, offer('b'))).toThrow(/ENOSPC/);
+    const during = await read();
+    const filesDuring = files();
+    isFull = false;
+
+    expect(during).toMatchObject({ version: known });
+    expect(filesDuring).toBe(before);
+    expect(exchange('key', known, offer('b'))).toMatchObject({ isWritten: true });
+  },
+);
+
+const canMount = isRoot && process.platform === 'linux' && spawnSync('unshare', ['--mount', 'true']).status === 0;
+if (!canMount) process.stderr.write('SKIPPED: the test of a disk that is really full. It needs Linux and root.\n');
+
+test.skipIf(!canMount)('a disk that is really full is an error', () => {
+  const folder = join(base, 'disk');
+  fs.mkdirSync(folder);
+  const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', folder]);
+  try {
+    const exchange = fileExchange(join(folder, 'limits'), { now: () => clock.now(), files: fs });
+    exchange('key', '', offer('a'));
+    expect(() => fs.writeFileSync(join(folder, 'ballast'), 'x'.repeat(100_000))).toThrow(/ENOSPC/);
+
+    expect(() => exchange('key', 'a', offer('b'))).toThrow(/ENOSPC/);
+    expect(exchange('key', '')).toMatchObject({ version: 'a', state: 'of a' });
+    fs.rmSync(join(folder, 'ballast'));
+    expect(exchange('key', 'a', offer('b'))).toMatchObject({ isWritten: true });
+  } finally {
+    if (mounted.status === 0) spawnSync('umount', [folder]);
+  }
+});
+
+test.each([
+  [{ XDG_STATE_HOME: '/state' }, '/state/fxrates/limits'],
+  [{ XDG_STATE_HOME: 'relative' }, '/home/me/.local/state/fxrates/limits'],
+  [{ XDG_STATE_HOME: '' }, '/home/me/.local/state/fxrates/limits'],
+  [{ LOCALAPPDATA: '/local' }, '/local/fxrates/limits'],
+])('by default the folder is in the state folder of the user: %j', (variables, folder) => {
+  expect(defaultFolder(variables, () => '/home/me')).toBe(folder);
+});
+
+test.each([
+  () => '',
+  () => {
+    throw new Error('ENOENT: uv_os_homedir');
+  },
+])('without a home folder a path must be given', (home) => {
+  expect(() => defaultFolder({}, home)).toThrow(ConfigError);
+  expect(() => defaultFolder({}, home)).toThrow('fileStore: there is no home folder; pass a path, fileStore(path)');
+});
+
+test.each(['', 7, null])('fileStore(%j) is refused at once', (path) => {
+  expect(() => fileStore(path as never)).toThrow(/fileStore path: expected the path of a folder/);
+});

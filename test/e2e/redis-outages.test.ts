@@ -1,0 +1,303 @@
+import { once } from 'node:events';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Cluster, Redis } from 'ioredis';
+import { createClient, createCluster } from 'redis';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { FxRates } from '../../src/client/index.ts';
+import type { LimitStore } from '../../src/client/limits/shared/limit-store.ts';
+import { redisStore } from '../../src/client/redis/index.ts';
+import { type RedisCluster, startRedisCluster } from '../helpers/redis-cluster.ts';
+import { hasRedis, type RedisServer, startRedis } from '../helpers/redis-server.ts';
+import { API_KEY, success } from '../helpers/service-replies.ts';
+import { until } from '../helpers/until.ts';
+
+const LIBRARIES = ['ioredis', 'node-redis'] as const;
+/** Longer than the client waits for a store, and than it leaves one alone that has failed. */
+const OUTAGE_MS = 600;
+const LOOK_AGAIN_MS = 1_100;
+
+type Library = (typeof LIBRARIES)[number];
+
+interface Connection {
+  readonly store: LimitStore;
+  close(): void;
+}
+
+const silence = () => undefined;
+
+/** As a user would connect; errors of the connection are the library's business. */
+async function connectTo(url: string, library: Library): Promise<Connection> {
+  if (library === 'ioredis') {
+    const redis = new Redis(url).on('error', silence);
+    return { store: redisStore(redis), close: () => redis.disconnect() };
+  }
+  const redis = await createClient({ url }).on('error', silence).connect();
+  return { store: redisStore(redis), close: () => redis.destroy() };
+}
+
+async function connectToCluster([port = 0]: readonly number[], library: Library): Promise<Connection> {
+  if (library === 'ioredis') {
+    const redis = new Cluster([{ host: '127.0.0.1', port }]).on('error', silence);
+    return { store: redisStore(redis), close: () => redis.disconnect() };
+  }
+  const redis = createCluster({ rootNodes: [{ url: `redis://127.0.0.1:${port}` }] }).on('error', silence);
+  await redis.connect();
+  return { store: redisStore(redis), close: () => redis.destroy() };
+}
+
+let clients = 0;
+let connection: Connection | undefined;
+afterEach(() => connection?.close());
+
+/** A client over a service that answers at once, with nothing shared but the store. */
+function startClient({ store }: Connection) {
+  clients += 1;
+  const warnings: string[] = [];
+  const { status, body } = success();
+  const fx = new FxRates({
+    baseUrl: `https://fx-${clients}.test`,
+    apiKey: API_KEY,
+    fetch: async () => Response.json(body, { status }),
+    rateLimit: { perMinute: 1_000, probe: false, store },
+    logger: { warn: (text) => warnings.push(text) },
+  });
+  let calls = 0;
+  const makeCalls = async (count = 5) => {
+    const all = Array.from({ length: count }, () => fx.latest({ call: calls++ }, { deadlineMs: 5_000 }));
+    const failed = (await Promise.allSettled(all)).filter((result) => result.status === 'rejected');
+    expect(failed).toEqual([]);
+  };
+  return { makeCalls, warnings };
+}
+
+/** The version of the one state there is, or nothing. */
+async function versionIn(admin: Redis | Cluster): Promise<string | null> {
+  const [key] = await stateKeys(admin);
+  return key === undefined ? null : admin.hget(key, 'version');
+}
+
+async function stateKeys(admin: Redis | Cluster): Promise<string[]> {
+  const nodes = admin instanceof Cluster ? admin.nodes('master') : [admin];
+  const found = await Promise.all(nodes.map((node) => node.keys('fxrates:limits:*').catch(() => [])));
+  return found.flat();
+}
+
+/** Calls go on until one of them is in the store. */
+async function untilUsedAgain(admin: Redis | Cluster, makeCalls: () => Promise<void>): Promise<void> {
+  const before = await versionIn(admin);
+  await until(async () => {
+    await pause(50);
+    await makeCalls();
+    return (await versionIn(admin)) !== before;
+  });
+}
+
+/** What goes wrong with a Redis that keeps its connections, how it ends, and how many warnings it is worth. */
+const OUTAGES: readonly [string, { start: readonly string[][]; end: readonly string[][]; reason: RegExp }][] = [
+  [
+    'it becomes a replica (READONLY)',
+    { start: [['REPLICAOF', '127.0.0.1', '1']], end: [['REPLICAOF', 'NO', 'ONE']], reason: /READONLY/ },
+  ],
+  [
+    'its memory is full (OOM)',
+    { start: [['CONFIG', 'SET', 'maxmemory', '1']], end: [['CONFIG', 'SET', 'maxmemory', '0']], reason: /OOM/ },
+  ],
+  [
+    'the user may not run scripts (NOPERM)',
+    {
+      start: [['ACL', 'SETUSER', 'default', '-@scripting']],
+      end: [['ACL', 'SETUSER', 'default', '+@all']],
+      reason: /NOPERM/,
+    },
+  ],
+  [
+    'the user may run known scripts only, and it forgets them',
+    {
+      start: [
+        ['ACL', 'SETUSER', 'default', '-eval'],
+        ['SCRIPT', 'FLUSH'],
+      ],
+      end: [['ACL', 'SETUSER', 'default', '+@all']],
+      reason: /NOPERM/,
+    },
+  ],
+  ['clients are paused', { start: [['CLIENT', 'PAUSE', `${OUTAGE_MS}`]], end: [], reason: /250 ms/ }],
+  ['writes are paused', { start: [['CLIENT', 'PAUSE', `${OUTAGE_MS}`, 'WRITE']], end: [], reason: /250 ms/ }],
+];
+
+describe.skipIf(!hasRedis).each(LIBRARIES)('a Redis that fails, by %s', (library) => {
+  let redis: RedisServer;
+  let admin: Redis;
+  beforeEach(async () => {
+    redis = await startRedis();
+    admin = new Redis(redis.url).on('error', silence);
+    connection = await connectTo(redis.url, library);
+  });
+  afterEach(async () => {
+    admin.disconnect();
+    await redis.kill();
+  });
+
+  const send = async (commands: readonly string[][]) => {
+    for (const [name = '', ...args] of commands) await admin.call(name, ...args);
+  };
+
+  test.each(OUTAGES)(
+    '%s: no call fails, one warning, and it is used again',
+    async (_, { start, end, reason }) => {
+      const { makeCalls, warnings } = startClient(connection!);
+      await makeCalls();
+      await send(start);
+
+      await makeCalls();
+      await pause(LOOK_AGAIN_MS);
+      if (end.length > 0) await makeCalls();
+      await send(end);
+      await untilUsedAgain(admin, makeCalls);
+
+      expect(warnings).toHaveLength(1);
+      expect(warnings[0]).toMatch(reason);
+    },
+    20_000,
+  );
+
+  test('it forgets the script: no call fails, and no warning', async () => {
+    const { makeCalls, warnings } = startClient(connection!);
+    await makeCalls();
+    await admin.script('FLUSH');
+
+    await untilUsedAgain(admin, makeCalls);
+
+    expect(warnings).toEqual([]);
+  });
+
+  test('it starts again, empty: no call fails, at most one warning, and it is used again', async () => {
+    const { makeCalls, warnings } = startClient(connection!);
+    await makeCalls();
+    await redis.kill();
+    await makeCalls();
+    await redis.restart();
+
+    await untilUsedAgain(admin, makeCalls);
+
+    expect(warnings.length).toBeLessThanOrEqual(1);
+  }, 20_000);
+});
+
+/** One address in front of Redis servers, as a virtual IP is. */
+async function startAddress(first: string) {
+  let backend = first;
+  const sockets = new Set<Socket>();
+  const server: Server = createServer((near) => {
+    const far = connect(Number(new URL(backend).port), '127.0.0.1');
+    near.pipe(far).pipe(near);
+    for (const socket of [near, far]) {
+      sockets.add(socket);
+      socket.on('error', silence).on('close', () => {
+        near.destroy();
+        far.destroy();
+        sockets.delete(socket);
+      });
+    }
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  const cut = () => {
+    for (const socket of sockets) socket.destroy();
+  };
+  return {
+    url: `redis://127.0.0.1:${port}`,
+    leadTo: (url: string) => {
+      backend = url;
+      cut();
+    },
+    close: () => {
+      cut();
+      server.close();
+    },
+  };
+}
+
+describe.skipIf(!hasRedis).each(LIBRARIES)('a replica that is promoted, by %s', (library) => {
+  test('without the last writes: no call fails, at most one warning, and it is used again', async () => {
+    await using master = await startRedis();
+    await using replica = await startRedis();
+    const [old, next] = [new Redis(master.url).on('error', silence), new Redis(replica.url).on('error', silence)];
+    const address = await startAddress(master.url);
+    connection = await connectTo(address.url, library);
+    const { makeCalls, warnings } = startClient(connection);
+    try {
+      await makeCalls();
+      await next.replicaof('127.0.0.1', Number(new URL(master.url).port));
+      await until(async () => (await next.info('replication')).includes('master_link_status:up'));
+      await until(async () => (await versionIn(next)) === (await versionIn(old)));
+      await next.replicaof('NO', 'ONE');
+      await makeCalls();
+      const [newer, older] = [await versionIn(old), await versionIn(next)];
+
+      await master.kill();
+      address.leadTo(replica.url);
+      await untilUsedAgain(next, makeCalls);
+
+      expect(older).not.toBe(newer);
+      expect(warnings.length).toBeLessThanOrEqual(1);
+    } finally {
+      for (const each of [old, next]) each.disconnect();
+      address.close();
+    }
+  }, 20_000);
+});
+
+describe.skipIf(!hasRedis)('a cluster of three masters', () => {
+  let cluster: RedisCluster;
+  let admin: Cluster;
+  beforeEach(async () => {
+    cluster = await startRedisCluster();
+    admin = new Cluster(cluster.ports.map((port) => ({ host: '127.0.0.1', port }))).on('error', silence);
+  }, 30_000);
+  afterEach(async () => {
+    admin.disconnect();
+    await cluster[Symbol.asyncDispose]();
+  });
+
+  test.each(LIBRARIES)('by %s: processes share a limit through the master of its slot', async (library) => {
+    connection = await connectToCluster(cluster.ports, library);
+    const other = await connectToCluster(cluster.ports, library);
+    const { nowMs } = await connection.store.exchange(`shared ${library}`, '');
+
+    const written = await connection.store.exchange(`shared ${library}`, '', {
+      version: 'a',
+      state: 'x',
+      nowMs,
+      keepMs: 5_000,
+    });
+    const seen = await other.store.exchange(`shared ${library}`, '');
+    other.close();
+
+    expect([written.isWritten, seen.version, seen.state]).toEqual([true, 'a', 'x']);
+  });
+
+  test.each(['ioredis'] as const)(
+    'by %s: its master dies and a replica is promoted: no call fails, at most one warning',
+    async (library) => {
+      connection = await connectToCluster(cluster.ports, library);
+      const { makeCalls, warnings } = startClient(connection);
+      await makeCalls();
+      const master = await cluster.ownerOf((await stateKeys(admin))[0] ?? '');
+      const replica = await cluster.addReplicaOf(master);
+      await makeCalls();
+
+      await cluster.kill(master);
+      const promoted = cluster.promoted(replica);
+      await makeCalls();
+      await promoted;
+      const direct = new Redis(replica, '127.0.0.1').on('error', silence);
+      await untilUsedAgain(direct, makeCalls);
+      direct.disconnect();
+
+      expect(warnings.length).toBeLessThanOrEqual(1);
+    },
+    30_000,
+  );
+});

@@ -1,0 +1,41 @@
+import fs from 'node:fs';
+import type { Files } from '../../src/client/file-store/state-folder.ts';
+
+/** Told before each call of `node:fs`, with its place from 0; what it throws, the call throws. */
+export type OnStep = (step: number, name: keyof Files) => void;
+
+/** The real files, with a hand in before each step. */
+export function steppingFiles(onStep: OnStep): Files {
+  let steps = 0;
+  const stepping = (name: keyof Files) => {
+    const real = fs[name] as (...args: unknown[]) => unknown;
+    return (...args: unknown[]) => {
+      const step = steps;
+      steps += 1;
+      onStep(step, name);
+      return real(...args);
+    };
+  };
+  const names = [
+    'lstatSync',
+    'mkdirSync',
+    'readdirSync',
+    'readFileSync',
+    'renameSync',
+    'rmSync',
+    'unlinkSync',
+    'writeFileSync',
+  ] as const satisfies readonly (keyof Files)[];
+  return Object.fromEntries(names.map((name) => [name, stepping(name)])) as unknown as Files;
+}
+
+/** A process that is killed before step `at`: nothing that it would do from then on happens. */
+export function killedAt(at: number): { readonly files: Files; readonly wasKilled: () => boolean } {
+  let wasKilled = false;
+  const files = steppingFiles((step) => {
+    if (step < at) return;
+    wasKilled = true;
+    throw Object.assign(new Error('killed'), { code: 'KILLED' });
+  });
+  return { files, wasKilled: () => wasKilled };
+}
