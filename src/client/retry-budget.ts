@@ -1,10 +1,10 @@
-const CAPACITY = 100;
-const COST_OF_RETRY = 5;
+const CAPACITY = 200;
+const COST_OF_RETRY = 2;
 const GAIN_OF_SUCCESS = 1;
 
 /**
- * Retries that a key may spend while the service fails: twenty in a row, then one for every five successes. Without it
- * every call of a busy process would triple its requests just when the service is down.
+ * Retries that a key may spend while the service fails now and then: a hundred in a row, then one for every two
+ * successes, which one failure in three does not exhaust. While the service is down, the limiter holds the calls back.
  */
 export class RetryBudget {
   #tokens = CAPACITY;

@@ -80,7 +80,7 @@ class Simulation {
     );
     const isDone = () => this.#served + this.#failed === calls;
     await this.#clock.run(() => isDone() || this.#clock.now() - this.#startedAt > GIVE_UP_MS);
-    await this.#clock.advance(2 * (this.#scenario.storeMs ?? 0)); // the last reports reach the store
+    await this.#clock.advance(4 * (this.#scenario.storeMs ?? 0)); // the last reports reach the store, also after a conflict
     return {
       served: this.#served,
       failed: calls - this.#served,

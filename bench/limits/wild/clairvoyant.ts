@@ -8,6 +8,8 @@ import { earlierTimes, othersTimes, type ServerSpec, WildServer } from './server
 export interface Bound {
   readonly makespanMs: number;
   readonly served: number;
+  /** Mean time from a call's start to its answer. */
+  readonly meanMs: number;
 }
 
 /** Where the network is a matter of luck, the luckiest of so many runs counts. */
@@ -23,6 +25,7 @@ export function clairvoyant(scenario: Scenario, planned: readonly PlannedCall[],
   return {
     makespanMs: Math.min(...bounds.map(({ makespanMs }) => makespanMs)),
     served: Math.max(...bounds.map(({ served }) => served)),
+    meanMs: Math.min(...bounds.map(({ meanMs }) => meanMs)),
   };
 }
 
@@ -46,6 +49,8 @@ class ClairvoyantRun {
   /** Requests at the door of each node, in the order of their arrival. */
   readonly #parked: PlannedCall[][];
   readonly #opening: boolean[];
+  /** When a caller took up each call, by the call's number. */
+  readonly #takenAt: number[] = [];
   /** Calls that have no caller yet. */
   readonly #idle: PlannedCall[] = [];
   readonly #nextOther: () => number | undefined;
@@ -53,6 +58,7 @@ class ClairvoyantRun {
   #lanes: number;
   #endedAt: number;
   #served = 0;
+  #tookMs = 0;
 
   constructor(
     scenario: Scenario,
@@ -81,7 +87,8 @@ class ClairvoyantRun {
       this.#advanceOthers(next.at);
       this.#handle(next.item, next.at);
     }
-    return { makespanMs: this.#endedAt - this.#startedAt, served: this.#served };
+    const meanMs = this.#served === 0 ? 0 : this.#tookMs / this.#served;
+    return { makespanMs: this.#endedAt - this.#startedAt, served: this.#served, meanMs };
   }
 
   #handle(event: Event, now: number): void {
@@ -109,6 +116,7 @@ class ClairvoyantRun {
       const call = this.#idle.shift();
       if (call === undefined) return;
       this.#lanes -= 1;
+      this.#takenAt[call.number] = now;
       this.#send(call, now);
     }
   }
@@ -148,12 +156,14 @@ class ClairvoyantRun {
   #answer(call: PlannedCall, node: number, now: number): void {
     const { network = {} } = this.#scenario;
     const answeredAt = now + latencyMs(network, this.#luck);
-    const callStart = this.#startedAt + call.startMs;
-    const isLate = answeredAt > callStart + Math.min(deadlineOf(this.#scenario), call.abortAfterMs ?? Infinity);
+    const takenAt = this.#takenAt[call.number] ?? now;
+    const isLate =
+      answeredAt > takenAt + Math.min(deadlineOf(this.#scenario), call.abortAfterMs ?? Number.POSITIVE_INFINITY);
     if (isLate) return this.#events.push(now, { kind: 'free' });
     this.#server.accept(now, node);
     if (this.#luck() < (network.lostAnswers ?? 0)) return this.#sendLater(call, now + ATTEMPT_TIMEOUT_MS);
     this.#served += 1;
+    this.#tookMs += answeredAt - takenAt;
     this.#endedAt = Math.max(this.#endedAt, answeredAt);
     this.#events.push(answeredAt, { kind: 'free' });
   }

@@ -9,15 +9,6 @@ export class EventQueue<Item> {
   readonly #heap: Event<Item>[] = [];
   #order = 0;
 
-  get size(): number {
-    return this.#heap.length;
-  }
-
-  /** The time of the next item. */
-  get nextAt(): number | undefined {
-    return this.#heap[0]?.at;
-  }
-
   push(at: number, item: Item): void {
     const event = { at, order: this.#order++, item };
     let place = this.#heap.length;

@@ -13,6 +13,7 @@ export function goalsOf({ told, server, goals }: Scenario): Goals {
     inKnownOutage: fails ? 10 : Number.POSITIVE_INFINITY,
     requests: Number.POSITIVE_INFINITY,
     makespanMs: Number.POSITIVE_INFINITY,
+    excessMs: Number.POSITIVE_INFINITY,
     ...goals,
   };
 }
@@ -24,7 +25,7 @@ const SLACK_MS = 1_500;
 
 /** The figures of one run that the goals are about, in their units. */
 export function figuresOf(outcome: Outcome): Goals {
-  const { calls, avoidable, refused, makespanMs, bound, early, unsettled, inKnownOutage, requests } = outcome;
+  const { calls, avoidable, refused, makespanMs, meanMs, bound, early, unsettled, inKnownOutage, requests } = outcome;
   return {
     failedPart: avoidable / calls,
     refusedPer100: (100 * refused) / calls,
@@ -34,12 +35,18 @@ export function figuresOf(outcome: Outcome): Goals {
     inKnownOutage,
     requests,
     makespanMs: bound.served === 0 ? 0 : makespanMs,
+    excessMs: Math.max(0, meanMs - bound.meanMs),
   };
 }
 
-/** Makespan over the bound; 1 for a job of which nothing can be served. */
-export function ratioOf({ served, makespanMs, bound }: Outcome): number {
-  return served === 0 || bound.served === 0 ? 1 : makespanMs / bound.makespanMs;
+/** Makespan over the bound; 1 for a job of which too little is served to compare. */
+export function ratioOf(outcome: Outcome): number {
+  return isComparable(outcome) ? outcome.makespanMs / outcome.bound.makespanMs : 1;
+}
+
+/** Whether as many calls were served as must be; with fewer, a short makespan is no merit. */
+export function isComparable({ calls, served, avoidable, unsettled, bound }: Outcome): boolean {
+  return served > 0 && bound.served > 0 && avoidable + unsettled <= 0.03 * calls;
 }
 
 /** The goals that an outcome misses, such as `ratio 5.71 > 1.6`. */

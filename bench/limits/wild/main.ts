@@ -1,11 +1,14 @@
 /**
  * Limits in the wild, in virtual time: `npm run bench:simulate -- --wild`, or `npx tsx bench/limits/wild/main.ts`;
- * `--only outage` selects by name, `--row 1` by the row of the table of known misses, `--seeds 3`, `--json`.
+ * `--only outage` selects by name, `--row 1` by the row of the table of known misses, `--seeds 3`, `--json`;
+ * `--trace 2` prints every request and answer of the first selected scenario with seed 2;
+ * `--peers` compares with other packages in some of the scenarios (once before: `npm ci --prefix bench --ignore-scripts`).
  *
  * Every figure of a row is that of its worst seed.
  */
 import { parseArgs } from 'node:util';
-import { measureWild, selectScenarios, wildSummary, wildTable } from './report.ts';
+import { measurePeers, peerSummary, peerTable } from './peer-table.ts';
+import { measureWild, selectScenarios, traceWild, wildSummary, wildTable } from './report.ts';
 
 const { values } = parseArgs({
   options: {
@@ -13,9 +16,21 @@ const { values } = parseArgs({
     only: { type: 'string' },
     row: { type: 'string' },
     seeds: { type: 'string' },
+    trace: { type: 'string' },
+    peers: { type: 'boolean', default: false },
   },
 });
-const rows = await measureWild(selectScenarios(values), values.seeds === undefined ? undefined : Number(values.seeds));
-process.stdout.write(
-  values.json ? `${JSON.stringify(rows, undefined, 2)}\n` : `${wildTable(rows)}\n\n${wildSummary(rows)}\n`,
-);
+const scenarios = selectScenarios(values);
+const seeds = values.seeds === undefined ? undefined : Number(values.seeds);
+if (values.trace !== undefined) await traceWild(scenarios, Number(values.trace));
+else process.stdout.write(`${values.peers ? await peersText() : await wildText()}\n`);
+
+async function wildText(): Promise<string> {
+  const rows = await measureWild(scenarios, seeds);
+  return values.json ? JSON.stringify(rows, undefined, 2) : `${wildTable(rows)}\n\n${wildSummary(rows)}`;
+}
+
+async function peersText(): Promise<string> {
+  const rows = await measurePeers(values.only ?? '', seeds ?? 3);
+  return values.json ? JSON.stringify(rows, undefined, 2) : `${peerTable(rows)}\n\n${peerSummary(rows)}`;
+}

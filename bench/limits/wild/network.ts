@@ -19,6 +19,7 @@ export interface NetworkSpec {
 
 /** What one process sent, and what it was told. */
 export class Traffic {
+  readonly name: string;
   requests = 0;
   quotaRequests = 0;
   refused = 0;
@@ -31,6 +32,10 @@ export class Traffic {
   opensAt = 0;
   /** When the process last saw the service fail. */
   failedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(name = 'p0') {
+    this.name = name;
+  }
 }
 
 export interface World {
@@ -38,7 +43,11 @@ export interface World {
   readonly server: WildServer;
   readonly network: NetworkSpec;
   readonly random: Random;
+  /** Is told every request and answer. Default: nobody. */
+  readonly trace?: (event: string) => void;
 }
+
+const QUOTA_PATH = '/api/v1/quota';
 
 const LONGEST_LATENCY_MS = 4_000;
 
@@ -47,11 +56,19 @@ export function createFetch(world: World, traffic: Traffic): FetchLike {
   return (url, { signal }) =>
     new Promise((resolve, reject) => {
       if (signal.aborted) return reject(signal.reason);
-      signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-      const path = new URL(url).pathname;
-      countSent(world, traffic, path);
-      exchange(world, path, (answer) => {
-        countAnswer(world, traffic, answer);
+      const sent = { path: url.replace(/^\w+:\/\/[^/]*/, ''), isEnded: false };
+      const onAbort = () => {
+        sent.isEnded = true;
+        countLost(world, traffic, sent.path);
+        reject(signal.reason);
+      };
+      signal.addEventListener('abort', onAbort, { once: true });
+      countSent(world, traffic, sent.path);
+      exchange(world, sent.path, (answer) => {
+        // An answer to an attempt that has timed out tells the client nothing.
+        if (sent.isEnded) return;
+        signal.removeEventListener('abort', onAbort);
+        countAnswer(world, traffic, { path: sent.path, answer });
         if (answer.status === 'reset') reject(connectionReset());
         else resolve(new Response(answer.body, { status: Number(answer.status), headers: answer.headers }));
       });
@@ -83,21 +100,33 @@ function exchange(world: World, path: string, deliver: (answer: Answer) => void)
 
 const RESET: Answer = { status: 'reset', headers: {}, body: '', delayMs: 0 };
 
-function countSent({ time, server }: World, traffic: Traffic, path: string): void {
+function countSent(world: World, traffic: Traffic, path: string): void {
+  const { time, server } = world;
   const now = time.now();
+  const isEarly = now < traffic.opensAt;
   traffic.requests += 1;
-  if (path.endsWith('/quota')) traffic.quotaRequests += 1;
-  if (now < traffic.opensAt) traffic.early += 1;
+  if (path.startsWith(QUOTA_PATH)) traffic.quotaRequests += 1;
+  if (isEarly) traffic.early += 1;
+  world.trace?.(`${traffic.name} -> ${path}${isEarly ? ' EARLY' : ''}`);
   const outage = server.outageAt(now);
   if (outage === undefined) return;
   traffic.inOutage += 1;
   if (traffic.failedAt >= server.startedAt + outage.fromMs) traffic.inKnownOutage += 1;
 }
 
-function countAnswer({ time }: World, traffic: Traffic, { status, opensAt = 0 }: Answer): void {
+function countAnswer(world: World, traffic: Traffic, { path, answer }: { path: string; answer: Answer }): void {
+  const { status, headers, opensAt = 0 } = answer;
   if (status === 429) traffic.refused += 1;
-  if (status === 'reset' || Number(status) >= 500) traffic.failedAt = time.now();
+  if (status === 'reset' || Number(status) >= 500) traffic.failedAt = world.time.now();
   traffic.opensAt = Math.max(traffic.opensAt, opensAt);
+  const hint = headers['retry-after'];
+  world.trace?.(`${traffic.name} <- ${path} ${status}${hint === undefined ? '' : ` Retry-After: ${hint}`}`);
+}
+
+/** An attempt that timed out, or was aborted, is a sign that the service fails. */
+function countLost(world: World, traffic: Traffic, path: string): void {
+  traffic.failedAt = world.time.now();
+  world.trace?.(`${traffic.name} <- ${path} nothing`);
 }
 
 function connectionReset(): Error {

@@ -1,5 +1,6 @@
 import { table } from '../../table.ts';
-import { figuresOf, misses, ratioOf } from './goals.ts';
+import { figuresOf, isComparable, misses, ratioOf } from './goals.ts';
+import { MISSED_TODAY } from './known-misses.ts';
 import { type Outcome, runScenario } from './run.ts';
 import type { Scenario } from './scenario.ts';
 import { SCENARIOS } from './scenarios.ts';
@@ -30,7 +31,7 @@ export async function measureWild(scenarios: readonly Scenario[], seeds?: number
     const missed: string[] = [];
     const count = seeds ?? scenario.seeds ?? DEFAULT_SEEDS;
     for (let seed = 1; seed <= count; seed += 1) {
-      const outcome = await runScenario(scenario, seed);
+      const outcome = await runScenario(scenario, { seed });
       outcomes.push(outcome);
       missed.push(...misses(scenario, outcome).map((miss) => `seed ${seed}: ${miss}`));
     }
@@ -42,19 +43,38 @@ export async function measureWild(scenarios: readonly Scenario[], seeds?: number
   return rows;
 }
 
+/** Every request and answer of the first scenario with the first seed. */
+export async function traceWild([scenario]: readonly Scenario[], seed: number): Promise<void> {
+  if (scenario === undefined) return;
+  await runScenario(scenario, { seed, trace: (line) => process.stdout.write(`${line}\n`) });
+}
+
 export function wildTable(rows: readonly WildRow[]): string {
-  const heads = ['scenario', 'row', 'calls', 'failed', 'avoidable', '429 per 100', 'requests', 'time / bound'];
-  return table([...heads, 'bound s', 'early', 'in outage', 'unsettled', 'goals'], rows.map(cells));
+  const heads = [
+    'scenario',
+    'row',
+    'calls',
+    'failed',
+    'avoidable',
+    '429 per 100',
+    'requests',
+    'time / bound',
+    'bound s',
+  ];
+  return table([...heads, 'mean s', 'least', 'early', 'in outage', 'unsettled', 'goals'], rows.map(cells));
 }
 
 /** How many scenarios meet their goals, and which do not. */
 export function wildSummary(rows: readonly WildRow[]): string {
   const missed = rows.filter((row) => row.misses.length > 0);
-  const ratios = rows.flatMap(({ outcomes }) => outcomes.map(ratioOf)).sort((a, b) => a - b);
+  const ratios = rows.flatMap(({ outcomes }) => outcomes.filter(isComparable).map(ratioOf)).sort((a, b) => a - b);
   const median = ratios[Math.floor(ratios.length / 2)] ?? 1;
   const list = missed.map(({ name }) => name).join('; ');
   const meeting = `${rows.length - missed.length} of ${rows.length} meet their goals`;
-  return `${meeting}${list === '' ? '' : `; misses: ${list}`}\nmedian time / bound ${median.toFixed(3)}`;
+  const lines = [`${meeting}${list === '' ? '' : `; misses: ${list}`}`, `median time / bound ${median.toFixed(3)}`];
+  const reached = rows.filter((row) => row.misses.length === 0 && MISSED_TODAY.includes(row.name));
+  if (reached.length > 0) lines.push(`no longer missed: ${reached.map(({ name }) => name).join('; ')}`);
+  return lines.join('\n');
 }
 
 function cells({ name, row, outcomes, misses: missed }: WildRow): string[] {
@@ -67,13 +87,19 @@ function cells({ name, row, outcomes, misses: missed }: WildRow): string[] {
     String(worst(({ avoidable }) => avoidable)),
     worst((outcome) => figuresOf(outcome).refusedPer100).toFixed(1),
     String(worst(({ requests }) => requests)),
-    worst(ratioOf).toFixed(2),
-    (worst(({ bound }) => bound.makespanMs) / 1000).toFixed(1),
+    outcomes.every(isComparable) ? worst(ratioOf).toFixed(2) : '–',
+    seconds(worst(({ bound }) => bound.makespanMs)),
+    seconds(worst(({ meanMs }) => meanMs)),
+    seconds(worst(({ bound }) => bound.meanMs)),
     String(worst(({ early }) => early)),
     `${worst(({ inOutage }) => inOutage)}/${worst(({ inKnownOutage }) => inKnownOutage)}`,
     String(worst(({ unsettled }) => unsettled)),
     missed.length === 0 ? 'ok' : shortMisses(missed),
   ];
+}
+
+function seconds(ms: number): string {
+  return (ms / 1000).toFixed(1);
 }
 
 /** The failures of the worst seed by kind, such as `timeout 12`. */

@@ -1,11 +1,12 @@
-import { FxRates, FxRatesError, type FxRatesOptions } from '../../../src/client/index.ts';
+import { type FetchLike, FxRates, type FxRatesOptions } from '../../../src/client/index.ts';
 import { seededRandom } from '../../../test/helpers/limits-random.ts';
 import { type Bound, clairvoyant } from './clairvoyant.ts';
+import { API_KEY, BASE_URL, JobRun, type MakeCall, type Process } from './job-run.ts';
 import { createFetch, Traffic, type World } from './network.ts';
 import { type PlannedCall, planCalls, type Scenario } from './scenario.ts';
 import { earlierTimes, othersTimes, WildServer } from './server.ts';
 import { SimulatedStore } from './store.ts';
-import { ProcessClock, settle, VirtualTime } from './virtual-time.ts';
+import { ProcessClock, VirtualTime } from './virtual-time.ts';
 
 /** What one run of a scenario came to. */
 export interface Outcome {
@@ -24,37 +25,37 @@ export interface Outcome {
   readonly inOutage: number;
   readonly inKnownOutage: number;
   readonly makespanMs: number;
+  /** Mean time from a call's start to its answer. */
+  readonly meanMs: number;
   readonly bound: Bound;
   /** Timers left when all calls are settled. */
   readonly pendingTimers: number;
 }
 
 const START = 1_700_000_000_000;
-const API_KEY = `fx_live_${'0123456789abcdef'.repeat(3)}`;
 /** A run that takes longer than this beyond twenty times the bound does not end. */
 const GIVE_UP_MS = 2 * 3_600_000;
 
-/** Makes one call; `n` keeps the calls apart, since identical ones share one request. */
-export type MakeCall = (n: number, signal?: AbortSignal) => Promise<unknown>;
-
-/** One simulated process: its clock, and how it makes a call. */
-export interface Process {
-  readonly clock: ProcessClock;
-  readonly traffic: Traffic;
-  readonly call: MakeCall;
+export interface RunOptions {
+  readonly seed: number;
+  /** Is told every request and answer, with the seconds since the start. Default: nobody. */
+  readonly trace?: (line: string) => void;
+  /** How each process makes its calls. Default: with a client of its own. */
+  readonly createCall?: (fetch: FetchLike, world: World) => MakeCall;
 }
 
 /** Runs a scenario in virtual time. */
-export async function runScenario(scenario: Scenario, seed: number): Promise<Outcome> {
+export async function runScenario(scenario: Scenario, { seed, trace, createCall }: RunOptions): Promise<Outcome> {
   const startedAt = START + Math.floor(seededRandom(seed)() * 60_000);
   const time = new VirtualTime(startedAt);
   const store = scenario.store && new SimulatedStore(scenario.store, time, seededRandom(seed + 3));
   const { server: spec, network = {} } = scenario;
   if (scenario.before) await runBefore(scenario, { time, store, seed });
   const server = new WildServer(spec, seededRandom(seed + 4), time.now());
-  const world: World = { time, server, network, random: seededRandom(seed + 5) };
+  const traced = trace && { trace: withTime(trace, time) };
+  const world: World = { time, server, network, random: seededRandom(seed + 5), ...traced };
   const processes = Array.from({ length: scenario.processes ?? 1 }, (_, place) =>
-    startProcess(scenario, world, { store, seed: 100 * seed + place }),
+    startProcess(scenario, world, { store, seed: 100 * seed + place, name: `p${place}`, createCall }),
   );
   const planned = planCalls(scenario, seededRandom(seed + 6));
   const bound = clairvoyant(scenario, planned, { seed, startedAt: time.now() });
@@ -65,17 +66,25 @@ export async function runScenario(scenario: Scenario, seed: number): Promise<Out
   return outcomeOf(job, { bound, processes, time, planned });
 }
 
+function withTime(trace: (line: string) => void, time: VirtualTime): (event: string) => void {
+  const startedAt = time.now();
+  return (event) => trace(`${((time.now() - startedAt) / 1000).toFixed(3).padStart(9)} ${event}`);
+}
+
 interface ProcessOptions {
   readonly store: SimulatedStore | undefined;
   readonly seed: number;
+  readonly name: string;
+  readonly createCall?: RunOptions['createCall'] | undefined;
 }
 
-function startProcess(scenario: Scenario, world: World, { store, seed }: ProcessOptions): Process {
+function startProcess(scenario: Scenario, world: World, { store, seed, name, createCall }: ProcessOptions): Process {
   const clock = new ProcessClock(world.time);
-  const traffic = new Traffic();
-  const options = clientOptions(scenario, store);
-  const transport = { baseUrl: 'https://service.example', apiKey: API_KEY, fetch: createFetch(world, traffic) };
-  const fx = new FxRates({ ...transport, clock, random: seededRandom(seed), logger: SILENT, ...options });
+  const traffic = new Traffic(name);
+  const fetch = createFetch(world, traffic);
+  if (createCall !== undefined) return { clock, traffic, call: createCall(fetch, world) };
+  const target = { baseUrl: BASE_URL, apiKey: API_KEY, fetch, logger: SILENT };
+  const fx = new FxRates({ ...target, clock, random: seededRandom(seed), ...clientOptions(scenario, store) });
   const call: MakeCall = (n, signal) => fx.latest({ n }, signal === undefined ? {} : { signal });
   return { clock, traffic, call };
 }
@@ -102,7 +111,7 @@ async function runBefore(
   const earlier: Scenario = { ...scenario, told: before.told, job, server: { ...spec, limit: before.told } };
   const server = new WildServer(earlier.server, seededRandom(seed + 7), time.now());
   const world: World = { time, server, network: {}, random: seededRandom(seed + 8) };
-  const processes = [startProcess(earlier, world, { store, seed: seed + 9 })];
+  const processes = [startProcess(earlier, world, { store, seed: seed + 9, name: 'before' })];
   await new JobRun(earlier, time, processes).run(
     planCalls({ ...earlier, processes: 1 }, seededRandom(seed)),
     GIVE_UP_MS,
@@ -129,78 +138,6 @@ function startJumps({ jumps = [] }: Scenario, time: VirtualTime, processes: read
     time.after(atMs, () => {
       for (const { clock } of processes) clock.jump(byMs);
     });
-  }
-}
-
-/** Makes the calls of a job and counts how they end. */
-class JobRun {
-  readonly #time: VirtualTime;
-  readonly #processes: readonly Process[];
-  readonly #startedAt: number;
-  readonly #callers: number;
-  readonly failed = new Map<string, number>();
-  served = 0;
-  aborted = 0;
-  settled = 0;
-  endedAt: number;
-
-  constructor({ job }: Scenario, time: VirtualTime, processes: readonly Process[]) {
-    this.#time = time;
-    this.#processes = processes;
-    this.#startedAt = time.now();
-    this.#callers = job.callers ?? Number.POSITIVE_INFINITY;
-    this.endedAt = time.now();
-  }
-
-  get makespanMs(): number {
-    return this.endedAt - this.#startedAt;
-  }
-
-  async run(planned: readonly PlannedCall[], giveUpMs: number): Promise<void> {
-    this.#processes.forEach((process, place) => {
-      this.#start(
-        process,
-        planned.filter((call) => call.process === place),
-      );
-    });
-    await this.#time.run(() => this.settled === planned.length, this.#startedAt + giveUpMs);
-    await settle();
-  }
-
-  #start(process: Process, calls: readonly PlannedCall[]): void {
-    if (this.#callers < calls.length) {
-      const left = [...calls];
-      for (let caller = 0; caller < this.#callers; caller += 1) void this.#workThrough(process, left);
-      return;
-    }
-    for (const call of calls) {
-      if (call.startMs === 0) void this.#make(process, call);
-      else this.#time.after(call.startMs, () => void this.#make(process, call));
-    }
-  }
-
-  async #workThrough(process: Process, left: PlannedCall[]): Promise<void> {
-    for (let call = left.shift(); call !== undefined; call = left.shift()) await this.#make(process, call);
-  }
-
-  async #make({ call }: Process, { number, abortAfterMs }: PlannedCall): Promise<void> {
-    const controller = abortAfterMs === undefined ? undefined : new AbortController();
-    const cancel = controller && this.#time.after(abortAfterMs ?? 0, () => controller.abort());
-    try {
-      await call(number, controller?.signal);
-      this.served += 1;
-      this.endedAt = this.#time.now();
-    } catch (error) {
-      this.#countFailure(error);
-    }
-    cancel?.();
-    this.settled += 1;
-  }
-
-  #countFailure(error: unknown): void {
-    const kind = error instanceof FxRatesError ? error.kind : String((error as Error | undefined)?.name);
-    if (kind === 'aborted') this.aborted += 1;
-    else this.failed.set(kind, (this.failed.get(kind) ?? 0) + 1);
   }
 }
 
@@ -231,6 +168,7 @@ function outcomeOf(job: JobRun, { bound, processes, time, planned }: Parts): Out
     inOutage: total(({ inOutage }) => inOutage),
     inKnownOutage: total(({ inKnownOutage }) => inKnownOutage),
     makespanMs: job.makespanMs,
+    meanMs: job.served === 0 ? 0 : job.tookMs / job.served,
     bound,
     pendingTimers: time.pending,
   };

@@ -54,6 +54,8 @@ export interface Goals {
   readonly inKnownOutage: number;
   readonly requests: number;
   readonly makespanMs: number;
+  /** Mean time of a call beyond that of a clairvoyant client. */
+  readonly excessMs: number;
 }
 
 /** One call of a job, planned before the run. */

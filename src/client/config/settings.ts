@@ -81,8 +81,8 @@ const DEFAULTS = {
   deadlineMs: 90_000,
   maxRetries: 2,
   onLimit: 'wait',
-  // One window of the per-minute limit, and slack for rounding on both sides.
-  maxRetryAfterMs: 65_000,
+  // One window of the per-minute limit, and what servers add to spread a crowd.
+  maxRetryAfterMs: 75_000,
   retryAfterUnit: 'auto',
   rateLimit: {},
   pace: false,

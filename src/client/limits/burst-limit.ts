@@ -10,12 +10,15 @@ const SHORTEST_PERIOD_MS = 1_000;
 /** After a refusal the limit is left alone for so many periods; twice as many after each further one. */
 const FIRST_PAUSE_PERIODS = 4;
 const LONGEST_PAUSE_MS = 2 * WINDOW_MS;
+/** Hints are rounded up to seconds. */
+const ROUNDING_MS = 1_000;
 /** A limit without a refusal grows by this part per period, and by one request at least. */
 const GROWTH = 0.1;
 
 export const NO_BURST_LIMIT: BurstLimit = {
   calls: Number.POSITIVE_INFINITY,
   periodMs: SHORTEST_PERIOD_MS,
+  proven: Number.POSITIVE_INFINITY,
   growsAt: 0,
   pauseMs: 0,
 };
@@ -51,7 +54,25 @@ export function learnBurstLimit(burst: BurstLimit, { calls, periodMs, now }: Bur
   const period = Math.max(SHORTEST_PERIOD_MS, known ? Math.min(burst.periodMs, periodMs) : periodMs);
   const pauseMs = known ? Math.min(LONGEST_PAUSE_MS, 2 * burst.pauseMs) : FIRST_PAUSE_PERIODS * period;
   const atMost = known ? Math.min(calls, burst.calls) : calls;
-  return { calls: Math.max(1, atMost), periodMs: period, growsAt: now + pauseMs, pauseMs };
+  const proven = Math.max(1, atMost);
+  return { calls: proven, proven, periodMs: period, growsAt: now + pauseMs, pauseMs };
+}
+
+/** Whether a refusal is what the limit predicts: as many as it allows were accepted in the period. */
+export function isBurstRefusal(burst: BurstLimit, log: AcceptedLog, { now, hintMs }: Refused): boolean {
+  if (hintMs === undefined || hintMs > burst.periodMs + ROUNDING_MS) return false;
+  return log.answeredSince(now - burst.periodMs) >= burst.proven;
+}
+
+interface Refused {
+  readonly now: number;
+  readonly hintMs: number | undefined;
+}
+
+/** Back to the number that was learned; the next try for more comes after a pause twice as long. */
+export function shrinkBurstLimit(burst: BurstLimit, now: number): BurstLimit {
+  const pauseMs = Math.min(LONGEST_PAUSE_MS, 2 * burst.pauseMs);
+  return { ...burst, calls: burst.proven, growsAt: now + pauseMs, pauseMs };
 }
 
 interface Burst {
@@ -66,5 +87,5 @@ export function growBurstLimit(burst: BurstLimit, log: AcceptedLog, now: number)
   const isUsedUp = log.answeredSince(now - burst.periodMs) >= burst.calls;
   if (!isUsedUp) return burst;
   const calls = burst.calls + Math.max(1, Math.floor(GROWTH * burst.calls));
-  return { ...burst, calls, growsAt: now + burst.periodMs };
+  return { ...burst, calls, proven: burst.calls, growsAt: now + burst.periodMs };
 }

@@ -16,6 +16,9 @@ export interface Concurrency {
   readonly periodEndsAt: number;
   /** The moving average of the round trips. */
   readonly averageMs: number;
+  /** When the last answer came, and when the latest request that was answered had been sent. */
+  readonly answeredAt: number;
+  readonly answeredSentAt: number;
 }
 
 /** More do not make a per-minute limit any faster; documented in `RateLimitOptions`. */
@@ -28,6 +31,14 @@ const SHORT_ROUND_TRIPS = 2;
 /** Loopback and busy event loops vary by this much for no reason. */
 const NOISE_MS = 25;
 const AVERAGE_WEIGHT = 1 / 8;
+/** A request that takes so much longer than the average, while later ones were answered, is probably lost. */
+const LOST_ROUND_TRIPS = 8;
+const LOST_AFTER_MS = 1_000;
+/** After so much silence one more request is sent: those in flight may all be lost. */
+const SILENCE_MS = 2_500;
+/** In flight at most while the window is unknown: the first refusal costs no more than those. */
+const FIRST_BURST = 8;
+const FIRST_BURST_PART = 16;
 /** A network path changes: its shortest round trip is forgotten after two of these. */
 const PERIOD_MS = 60_000;
 
@@ -43,7 +54,42 @@ export function initialConcurrency(maxConcurrent: 'adapt' | number): Concurrency
     lastShortestMs: Number.POSITIVE_INFINITY,
     periodEndsAt: Number.NEGATIVE_INFINITY,
     averageMs: 0,
+    answeredAt: Number.NEGATIVE_INFINITY,
+    answeredSentAt: Number.NEGATIVE_INFINITY,
   };
+}
+
+/** What is in flight. */
+export interface InFlight {
+  readonly now: number;
+  readonly requests: number;
+  /** When each was sent, the oldest first. */
+  readonly sentAt: Iterable<{ readonly sentAt: number }>;
+  /** The configured limit while the window is unknown. */
+  readonly unknownLimit: number | undefined;
+}
+
+/** Requests that may join those in flight; those that are probably lost do not count. */
+export function concurrencyRoom(state: Concurrency, { now, requests, sentAt, unknownLimit }: InFlight): number {
+  const { limit, atMost, averageMs, answeredAt, answeredSentAt } = state;
+  const isAdaptive = atMost === LARGEST_CONCURRENCY;
+  const first = unknownLimit === undefined ? atMost : Math.max(FIRST_BURST, Math.ceil(unknownLimit / FIRST_BURST_PART));
+  const allowed = Math.floor(isAdaptive ? Math.min(limit, first) : limit);
+  if (requests < allowed || requests >= atMost) return Math.min(allowed, atMost) - requests;
+  const lostBefore = Math.min(answeredSentAt, now - Math.max(LOST_AFTER_MS, LOST_ROUND_TRIPS * averageMs));
+  let lost = 0;
+  let youngest = Number.NEGATIVE_INFINITY;
+  for (const request of sentAt) {
+    if (request.sentAt < lostBefore) lost += 1;
+    youngest = request.sentAt;
+  }
+  const isSilent = now - Math.max(answeredAt, youngest) >= SILENCE_MS;
+  return Math.min(atMost - requests, Math.max(isSilent ? 1 : 0, allowed - (requests - lost)));
+}
+
+/** When to look again whether requests in flight are lost, if none is answered before. */
+export function concurrencyWakeAt(now: number): number {
+  return now + LOST_AFTER_MS;
 }
 
 /** An answer came; `wasFull`: as many requests were in flight as the limit allows. */
@@ -52,7 +98,8 @@ export function concurrencyAnswered(
   { now, sentAt, wasFull }: { readonly now: number; readonly sentAt: number; readonly wasFull: boolean },
 ): Concurrency {
   const tookMs = now - sentAt;
-  const state = observeRoundTrip(before, tookMs, now);
+  const answeredSentAt = Math.max(before.answeredSentAt, sentAt);
+  const state = { ...observeRoundTrip(before, tookMs, now), answeredAt: now, answeredSentAt };
   const { limit, atMost, threshold } = state;
   if (!wasFull || limit >= atMost) return state;
   const factor = limit < MODEST ? MODEST_ROUND_TRIPS : SHORT_ROUND_TRIPS;

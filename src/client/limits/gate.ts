@@ -52,7 +52,7 @@ export function acceptBehindGate(gate: Gate): Gate {
   return { ...gate, isHalfOpen: false, accepted: gate.accepted + 1, pressure: Math.max(0, gate.pressure - 1) };
 }
 
-/** How many requests may be in flight; a configured limit that has refused nothing needs no caution. */
+/** How many requests may be in flight; a configured limit that has refused nothing needs no ramp. */
 export function rampSize({ isHalfOpen, wasClosed, accepted }: Gate, isLimitKnown: boolean): number {
   if (isHalfOpen) return 1;
   if (wasClosed) return 1 + accepted;

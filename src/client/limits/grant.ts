@@ -1,7 +1,7 @@
 import { WINDOW_MS } from './accepted-log.ts';
 import { burstSlotAt, burstSlots, growBurstLimit } from './burst-limit.ts';
 import { scheduleProbe, speedBucketUp, wasProbeRefused } from './capacity-probe.ts';
-import { rampSize } from './gate.ts';
+import { closeGate, rampSize } from './gate.ts';
 import { hasConfiguredLimit, isBelowConfigured, type LimiterState } from './limiter-state.ts';
 import { advanceWindow, freeSlots, nextSlotAt, type Usage } from './window.ts';
 
@@ -26,7 +26,10 @@ export function advance(state: LimiterState, now: number): LimiterState {
   const window = advanceWindow(state.window, now);
   const burst = growBurstLimit(state.burst, state.log, now);
   const isSame = window === state.window && burst === state.burst;
-  const passed = speedBucketUp(isSame ? state : { ...state, window, burst }, now);
+  const isTest = window !== state.window && window.kind === 'fixed' && window.boundary === 'testing';
+  // One request tests the boundary before the others follow.
+  const gate = isTest ? closeGate(state.gate, window.startsAt + window.guardMs) : state.gate;
+  const passed = speedBucketUp(isSame ? state : { ...state, window, burst, gate }, now);
   // The limit was lowered below what the gate has let through: there is nothing left to learn from.
   const isLearnt = passed.phase === 'learning' && passed.gate.accepted > 0 && passed.gate.accepted >= passed.limit;
   return isLearnt ? { ...passed, phase: 'known', knownSince: now, probe: scheduleProbe(passed.probe, now) } : passed;
@@ -41,13 +44,14 @@ export function grant(
   const closedUntil = Math.max(state.gate.opensAt, state.blockedUntil);
   if (now < closedUntil) return { state, grant: { n: 0, probe: false, at: closedUntil } };
   const { inFlight, log } = state;
-  const room = state.phase === 'known' ? wanted : rampSize(state.gate, hasConfiguredLimit(state)) - inFlight;
+  const room = isCareful(state) ? roomBehindGate(state) : wanted;
   const inBurst = burstSlots(state.burst, log, { inFlight, now });
   const free = knownSlots(state, now);
   const n = Math.max(0, Math.min(wanted, room, inBurst, free));
   if (n > 0) {
-    const at = n === wanted || room <= n ? undefined : askAgainAt(state, now, mayProbe);
-    return { state: take(state, n), grant: { n, probe: false, at } };
+    const granted = take(state, n);
+    const at = n === wanted || room <= n ? undefined : askAgainAt(granted, now, mayProbe);
+    return { state: granted, grant: { n, probe: false, at } };
   }
   const batch = free <= 0 && mayProbe && shouldProbe(state, now) ? Math.min(wanted, inBurst, batchSize(state, now)) : 0;
   if (batch > 0) {
@@ -55,6 +59,23 @@ export function grant(
     return { state: take(probing, batch), grant: { n: batch, probe: true, at: undefined } };
   }
   return { state, grant: { n: 0, probe: false, at: room <= 0 ? undefined : askAgainAt(state, now, mayProbe) } };
+}
+
+/**
+ * Requests that may join those in flight: as many as the gate's ramp allows, and beyond those that were accepted before
+ * the first refusal one at a time: the next refusal is most likely there.
+ */
+function roomBehindGate(state: LimiterState): number {
+  const { gate, inFlight, firstBurst, phase } = state;
+  const ramp = rampSize(gate, hasConfiguredLimit(state)) - inFlight;
+  const left = firstBurst - gate.accepted;
+  if (phase !== 'learning' || left < 0) return ramp;
+  return Math.min(ramp, Math.max(1, left) - inFlight);
+}
+
+/** Whether requests follow one after another: until the window is known, and at its first boundary. */
+function isCareful({ phase, window }: LimiterState): boolean {
+  return phase !== 'known' || (window.kind === 'fixed' && window.boundary === 'testing');
 }
 
 /** Requests are in flight that were granted; less than none: were given back. */

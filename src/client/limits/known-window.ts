@@ -3,6 +3,7 @@ import { isBurstPeriod } from './burst-limit.ts';
 import { refuseProbe, scheduleProbe, slowBucketDown } from './capacity-probe.ts';
 import { closeGate, stayClosedUntil } from './gate.ts';
 import {
+  burstPeriodMs,
   jitterMs,
   limitBursts,
   NEARLY_ALL,
@@ -22,6 +23,8 @@ const CONTRADICTION_MS = 2_000;
 /** A refusal this soon after a boundary, with a hint this short, means that the boundary is later. */
 const NEAR_BOUNDARY_MS = 250;
 const NEAR_BOUNDARY_HINT_MS = 2_000;
+/** Requests beyond the capacity of a bucket that can be chance. */
+const CHANCE_CALLS = 1;
 /** Some servers round hints up to 5 or 10 s: up to this, one may still mean the next slot of a bucket. */
 const LONGEST_COARSE_HINT_MS = 15_000;
 /** Between probes for capacity that others gave up: one refusal in two windows. */
@@ -35,10 +38,15 @@ export function refuseKnown(state: LimiterState, refusal: Refusal): LimiterState
 
 function refuseBucket(state: LimiterState, refusal: Refusal, window: BucketWindow): LimiterState {
   const { now, isShort, hintMs, isProbe } = refusal;
-  const { log, configured, knownSince } = state;
+  const { log, gate, configured, knownSince } = state;
   if (hintMs !== undefined && !isShort && hintMs > LONGEST_COARSE_HINT_MS) {
     // A whole window's wait after so many requests: they are its limit, whatever was thought of it before.
     return relearn(withLimit(state, Math.min(configured, Math.max(state.limit, log.size))), refusal);
+  }
+  const burstMs = burstPeriodMs(refusal);
+  if (burstMs !== undefined && !isShort && gate.accepted <= window.capacity + CHANCE_CALLS) {
+    // Refused as soon as the bucket's capacity was used: it has not refilled at all.
+    return limitBursts(state, { calls: gate.accepted, periodMs: burstMs, refusal });
   }
   if (hasConfiguredLimit(state) && log.size >= configured && now - knownSince >= WINDOW_MS) {
     // A whole limit within a minute, and still refused: no bucket, but a window that forgets after a minute.
@@ -71,9 +79,9 @@ function isShorterPeriod({ log, limit }: LimiterState, refusal: Refusal, { start
   return isBurstPeriod(now + hintMs - startsAt) && log.answeredSince(startsAt) >= limit;
 }
 
-function shortenPeriod(state: LimiterState, { now, hintMs = 0 }: Refusal, { startsAt }: FixedWindow): LimiterState {
+function shortenPeriod(state: LimiterState, refusal: Refusal, { startsAt }: FixedWindow): LimiterState {
   const calls = state.log.answeredSince(startsAt);
-  return limitBursts(state, { calls, periodMs: now + hintMs - startsAt, now, hintMs });
+  return limitBursts(state, { calls, periodMs: refusal.now + (refusal.hintMs ?? 0) - startsAt, refusal });
 }
 
 /** No more to be had; but a hint of a slot long before the window ends means that it is another window. */

@@ -10,6 +10,8 @@ import type { Window } from './window.ts';
 export interface Refusal {
   readonly now: number;
   readonly sentAt: number;
+  /** When the gate opened before it. */
+  readonly openedAt: number;
   /** The request was sent beyond the known slots, to learn. */
   readonly isProbe: boolean;
   readonly hintMs: number | undefined;
@@ -30,13 +32,15 @@ const SHORT_HINT_SLACK_MS = 1_050;
 /** Refusals this close before the gate opens are those of a bucket or of a limit per second, not of a minute. */
 const SHORT_TRIAL_MS = 2_500;
 /** Accepted requests that settle a window whose boundary the server named. */
-const ENOUGH_AFTER_LONG_HINT = 8;
+const ENOUGH_AFTER_BOUNDARY = 8;
 /** Part of the limit that must be accepted in a row to settle a window whose boundary the server did not name. */
 const ENOUGH_OF_LIMIT = 0.1;
 /** Accepted requests beyond a bucket's refill that can be chance. */
 const CHANCE_CALLS = 2;
 /** Below this part of the configured rate, measured in the last second, a refusal is not for going too fast. */
 const SLOW_RATE = 1.5;
+/** Part of the configured limit below which a first burst tells the capacity of a bucket alone. */
+const SMALL_BURST = 0.1;
 /** A fixed window of which less than half can be used is worse than none. */
 const LONGEST_GUARD_MS = WINDOW_MS / 2;
 /** A measured refill is a little too high: the last request came before the bucket was empty. */
@@ -44,7 +48,13 @@ const MEASURED_RATE = 0.95;
 /** Below this, a hint that brought another refusal was too small; doubled per try. */
 const TOO_SMALL_HINT_MS = 125;
 const LARGEST_TOO_SMALL_HINT_MS = 2_000;
-/** Tries without a usable hint: doubling, from these up to the longest. */
+/**
+ * Tries without a usable hint: each takes longer by a factor, from these up to the longest. A process that has used the
+ * whole limit by itself has less to find out.
+ */
+const TRY_FACTOR = 2;
+const TRY_FACTOR_OF_WHOLE = 3;
+const LONGEST_TRY_OF_WHOLE_MS = 27_000;
 const FIRST_TRY_MS = 1_000;
 const FIRST_TRY_AFTER_HINT_MS = 250;
 const LONGEST_TRY_MS = 16_000;
@@ -86,7 +96,7 @@ export function refuseUnknown(state: LimiterState, refusal: Refusal): LimiterSta
   const { now, isProbe, isShort, hintMs } = refusal;
   const isWhole = hasConfiguredLimit(state) && log.size >= NEARLY_ALL * configured;
   const isTooFast = burst.calls !== Number.POSITIVE_INFINITY && isShort && log.answeredSince(now - 1_000) > 0;
-  if (isTooFast && !isProbe && !isWhole) return limitPerSecond(state, now);
+  if (isTooFast && !isProbe && !isWhole) return limitPerSecond(state, refusal);
   // A probe was sent beyond a full limit; a short hint is about the next slot; and a few requests prove nothing alone.
   const saysLimit = !isProbe && !isShort && (hintMs !== undefined || log.size >= ENOUGH_CALLS);
   const learned = saysLimit ? { ...withLimit(state, log.size), countsLateAnswers: true } : state;
@@ -101,17 +111,24 @@ export function refuseLearning(state: LimiterState, refusal: Refusal): LimiterSt
   const exhausted = { ...state, hypothesis: { ...hypothesis, exhaustedAt: now } };
   if (gate.isHalfOpen) return supposeAgain(exhausted, refusal);
   const isSoon = hintMs === undefined || isShort;
-  const isShortTrial = wasShortTrial(hypothesis);
-  const periodMs = now + (hintMs ?? 0) - gate.opensAt;
-  const isBurst = hintMs !== undefined && isBurstPeriod(periodMs);
-  if ((isSoon || (isBurst && state.isWhole)) && looksLikeBucket(exhausted, refusal, sinceExhaustedMs)) {
+  const burstMs = burstPeriodMs(refusal);
+  const mayBeBucket = isSoon || (burstMs !== undefined && (state.isWhole || isSmallBurst(state)));
+  if (mayBeBucket && looksLikeBucket(exhausted, refusal, sinceExhaustedMs)) {
     return becomeBucket(exhausted, now, sinceExhaustedMs);
   }
-  if (isSoon && isShortTrial) return limitPerSecond(exhausted, now);
+  const isShortTrial = wasShortTrial(hypothesis);
+  if (isSoon && isShortTrial) return limitPerSecond(exhausted, refusal);
   const isLog = !isShortTrial && waitsForOwn(exhausted, refusal);
-  if (isBurst && !isSoon && !isLog) return limitBursts(exhausted, { calls: gate.accepted, periodMs, now, hintMs });
+  if (burstMs !== undefined && !isSoon && !isLog)
+    return limitBursts(exhausted, { calls: gate.accepted, periodMs: burstMs, refusal });
   // A log counts our requests before the gate too: those accepted since then took the slots of others, which expired.
   return relearn(withLimit(exhausted, isLog ? Math.min(configured, log.size) : gate.accepted), refusal);
+}
+
+/** The time from the opening of the gate to the slot that the refusal names, if that is shorter than a minute. */
+export function burstPeriodMs({ now, hintMs, openedAt }: Refusal): number | undefined {
+  const periodMs = now + (hintMs ?? 0) - openedAt;
+  return hintMs !== undefined && isBurstPeriod(periodMs) ? periodMs : undefined;
 }
 
 /** A request accepted after the gate opened. */
@@ -127,10 +144,15 @@ export function acceptLearning(before: LimiterState, { now, sentAt }: { now: num
   if (isShortTrial && isTooManyForBucket) state = { ...state, limit: state.configured };
   const isEnough =
     hypothesis.hint === 'long'
-      ? gate.accepted >= Math.min(ENOUGH_AFTER_LONG_HINT, limit / 2)
+      ? gate.accepted >= enoughAfterBoundary(limit)
       : isTooManyForBucket && gate.accepted >= ENOUGH_OF_LIMIT * limit;
   const isSettled = (isEnough && !isShortTrial) || gate.accepted >= state.limit;
   return isSettled ? settleWindow(state, state.window, now) : state;
+}
+
+/** Accepted requests after a boundary that confirm it. */
+export function enoughAfterBoundary(limit: number): number {
+  return Math.min(ENOUGH_AFTER_BOUNDARY, limit / 2);
 }
 
 /** Whether the refusal waits for our own oldest request to expire. */
@@ -141,8 +163,9 @@ export function waitsForOwn(state: LimiterState, { now, hintMs }: Refusal): bool
 /** The server has a second limit for shorter times: starts to learn the minute anew beside it. */
 export function limitBursts(
   state: LimiterState,
-  { calls, periodMs, now, hintMs }: { calls: number; periodMs: number; now: number; hintMs: number },
+  { calls, periodMs, refusal }: { readonly calls: number; readonly periodMs: number; readonly refusal: Refusal },
 ): LimiterState {
+  const { now, hintMs = 0 } = refusal;
   return {
     ...state,
     burst: learnBurstLimit(state.burst, { calls, periodMs, now }),
@@ -155,9 +178,9 @@ export function limitBursts(
   };
 }
 
-function limitPerSecond(state: LimiterState, now: number): LimiterState {
-  const calls = Math.min(state.burst.calls, state.log.answeredSince(now - 1_000));
-  return limitBursts(state, { calls, periodMs: 1_000, now, hintMs: 0 });
+function limitPerSecond(state: LimiterState, refusal: Refusal): LimiterState {
+  const calls = Math.min(state.burst.calls, state.log.answeredSince(refusal.now - 1_000));
+  return limitBursts(state, { calls, periodMs: 1_000, refusal });
 }
 
 /**
@@ -185,9 +208,10 @@ function supposeAgain(state: LimiterState, refusal: Refusal): LimiterState {
 
 /** Without a hint: the earliest of a backoff, the server's next full minute, and the end of our own oldest request. */
 function tryWithoutHint(state: LimiterState, now: number, firstTryMs: number): LimiterState {
-  const { hypothesis, log, serverAhead } = state;
+  const { hypothesis, log, serverAhead, isWhole } = state;
   const ownSlotAt = log.expiresAt(0) ?? Number.POSITIVE_INFINITY;
-  const backoffAt = now + Math.min(LONGEST_TRY_MS, firstTryMs * 2 ** hypothesis.tries);
+  const [factor, longestMs] = isWhole ? [TRY_FACTOR_OF_WHOLE, LONGEST_TRY_OF_WHOLE_MS] : [TRY_FACTOR, LONGEST_TRY_MS];
+  const backoffAt = now + Math.min(longestMs, firstTryMs * factor ** hypothesis.tries);
   const minuteAt = nextServerMinute(serverAhead, now) ?? Number.POSITIVE_INFINITY;
   const opensAt = Math.min(backoffAt, minuteAt, ownSlotAt);
   return {
@@ -215,7 +239,7 @@ function supposeFixed(state: LimiterState, sentAt: number): LimiterState {
   return {
     ...state,
     hypothesis: { ...hypothesis, tries: 0 },
-    window: guardMs <= LONGEST_GUARD_MS ? { kind: 'fixed', startsAt, guardMs } : { kind: 'log' },
+    window: guardMs <= LONGEST_GUARD_MS ? { kind: 'fixed', startsAt, guardMs, boundary: 'assumed' } : { kind: 'log' },
   };
 }
 
@@ -231,9 +255,14 @@ function becomeBucket(state: LimiterState, now: number, sinceExhaustedMs: number
   const spanMs = now - (log.oldest?.sentAt ?? now);
   const configuredPerMs = configured / WINDOW_MS;
   const measured = Math.max(log.size / (WINDOW_MS + spanMs), (MEASURED_RATE * gate.accepted) / sinceExhaustedMs);
-  const perMs = isWhole ? configuredPerMs : Math.min(configuredPerMs, measured);
+  // A small burst says how much the bucket holds, not how fast it refills.
+  const perMs = isWhole || isSmallBurst(state) ? configuredPerMs : Math.min(configuredPerMs, measured);
   const at = now + jitterMs(state);
   return settleWindow(state, { kind: 'bucket', perMs, capacity: Math.max(1, firstBurst), tokens: 0, at }, now);
+}
+
+function isSmallBurst(state: LimiterState): boolean {
+  return hasConfiguredLimit(state) && state.firstBurst < SMALL_BURST * state.configured;
 }
 
 /** Requests that a bucket can have refilled in `ms`, with the one that was under way. */

@@ -17,7 +17,7 @@ export const DEFAULT_LIMITER_SETTINGS: LimiterSettings = {
   perMinute: 'learn',
   maxConcurrent: 'adapt',
   probe: true,
-  // One window and the margin for a second's rounding on both sides.
-  maxRetryAfterMs: 65_000,
+  // One window, and what servers add to spread a crowd.
+  maxRetryAfterMs: 75_000,
   retryAfterUnit: 'auto',
 };

@@ -17,7 +17,13 @@ const orMinusInfinity = z
 /** Which windows there are: see window.ts. */
 const windowState = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('log') }),
-  z.object({ kind: z.literal('fixed'), startsAt: z.number(), guardMs: z.number() }),
+  z.object({
+    kind: z.literal('fixed'),
+    startsAt: z.number(),
+    guardMs: z.number(),
+    /** The first boundary after the window became known is `testing` the assumption. */
+    boundary: z.enum(['assumed', 'testing', 'confirmed']),
+  }),
   z.object({
     kind: z.literal('bucket'),
     perMs: z.number(),
@@ -71,6 +77,8 @@ const burstState = z.object({
   /** Requests per `periodMs`; Infinity for no such limit. */
   calls: orInfinity,
   periodMs: z.number(),
+  /** The number that was learned: `calls` grows beyond it to try for more. */
+  proven: orInfinity,
   growsAt: z.number(),
   pauseMs: z.number(),
 });

@@ -25,6 +25,8 @@ export interface Reports {
   unused(permit: Permit): void;
 }
 
+type PermitFields = Pick<Permit, 'sentAt' | 'probe' | 'ticket' | 'failures'>;
+
 /** The right to send one request now. Ends in exactly one report; whatever is reported after the first is ignored. */
 export class Permit {
   /** The limiter's own time, not for display: compare it with nothing but the limiter's. */
@@ -32,14 +34,17 @@ export class Permit {
   readonly probe: boolean;
   /** The call's place in the queue: a call that comes back passes it as `AcquireOptions.ticket`. */
   readonly ticket: number;
+  /** Failed attempts of the call, this one included. */
+  failures: number;
   readonly #reports: Reports;
   #isOpen = true;
 
-  constructor(reports: Reports, { sentAt, probe, ticket }: Pick<Permit, 'sentAt' | 'probe' | 'ticket'>) {
+  constructor(reports: Reports, { sentAt, probe, ticket, failures }: PermitFields) {
     this.#reports = reports;
     this.sentAt = sentAt;
     this.probe = probe;
     this.ticket = ticket;
+    this.failures = failures;
   }
 
   /** The server answered, with anything but a refusal for the rate or a failure. */
@@ -54,7 +59,9 @@ export class Permit {
 
   /** The service failed: a 5xx, a timeout, a broken or refused connection. */
   failed(details: FailureDetails): void {
-    if (this.#close()) this.#reports.failed(this, details);
+    if (!this.#close()) return;
+    this.failures += 1;
+    this.#reports.failed(this, details);
   }
 
   /** The caller left before an answer came. The server may have counted the request. */

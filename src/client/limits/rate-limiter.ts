@@ -1,7 +1,13 @@
 import type { Clock } from '../clock.ts';
 import { type SteadyTime, steadyTime } from '../steady-time.ts';
 import type { AcquireOptions } from './acquire-options.ts';
-import { concurrencyAnswered, concurrencyFailed, initialConcurrency } from './concurrency.ts';
+import {
+  concurrencyAnswered,
+  concurrencyFailed,
+  concurrencyRoom,
+  concurrencyWakeAt,
+  initialConcurrency,
+} from './concurrency.ts';
 import { NEARLY_ALL } from './learn-window.ts';
 import { LimitError, type LimitReason } from './limit-error.ts';
 import { type LimiterCore, LocalCore } from './limiter-core.ts';
@@ -76,7 +82,8 @@ export class RateLimiter {
   #health = HEALTHY;
   #lastFailure: unknown;
   #concurrency;
-  #inFlight = 0;
+  /** In order of sending. */
+  readonly #inFlight = new Set<Permit>();
   #configuredAt = Number.NEGATIVE_INFINITY;
   #isContradicted = false;
   #lastTicket = 0;
@@ -131,6 +138,7 @@ export class RateLimiter {
       const call: Call = {
         ticket: retryOf?.ticket ?? ++this.#lastTicket,
         isHigh,
+        failures: retryOf?.failures ?? 0,
         waits: options.wait ?? true,
         deadlineAt,
         grant: (permit) => {
@@ -182,7 +190,7 @@ export class RateLimiter {
 
   /** Whether no call waits or is in flight. */
   get isIdle(): boolean {
-    return this.#queue.size === 0 && this.#inFlight === 0;
+    return this.#queue.size === 0 && this.#inFlight.size === 0;
   }
 
   /** See `SharedCore.offerStore`. */
@@ -198,7 +206,7 @@ export class RateLimiter {
       gate: closedUntil > now && !this.#health.isDown ? { until: this.#time.toEpoch(closedUntil) } : 'open',
       service: this.#health.isDown ? { downUntil: this.#time.toEpoch(this.#health.retryAt) } : 'up',
       waiting: this.#queue.size,
-      inFlight: this.#inFlight,
+      inFlight: this.#inFlight.size,
       maxConcurrent: Math.floor(this.#concurrency.limit),
       perMinute: perMinuteOf(state),
       window: windowName(state),
@@ -242,19 +250,27 @@ export class RateLimiter {
   #grantAtOnce(retryOf: Permit | undefined): Permit | undefined {
     const now = this.#time.now();
     const { n, probe } = this.#core.grant(now, Math.min(1, this.#room(now)));
-    return n === 0 ? undefined : this.#permit(now, probe, retryOf?.ticket ?? ++this.#lastTicket);
+    const { ticket = ++this.#lastTicket, failures = 0 } = retryOf ?? {};
+    return n === 0 ? undefined : this.#permit({ sentAt: now, probe, ticket, failures });
   }
 
   /** Requests that may join those in flight. */
   #room(now: number): number {
-    const room = Math.floor(this.#concurrency.limit) - this.#inFlight;
+    const { phase, configured } = this.#core.state;
+    const room = concurrencyRoom(this.#concurrency, {
+      now,
+      requests: this.#inFlight.size,
+      sentAt: this.#inFlight,
+      unknownLimit: phase === 'unknown' && Number.isFinite(configured) ? configured : undefined,
+    });
     return Math.max(0, Math.min(room, serviceRoom(this.#health, now)));
   }
 
-  #permit(sentAt: number, probe: boolean, ticket: number): Permit {
-    this.#inFlight += 1;
+  #permit(fields: Pick<Permit, 'sentAt' | 'probe' | 'ticket' | 'failures'>): Permit {
     this.#health = serviceGranted(this.#health);
-    return new Permit(this.#reports, { sentAt, probe, ticket });
+    const permit = new Permit(this.#reports, fields);
+    this.#inFlight.add(permit);
+    return permit;
   }
 
   /** In a microtask: a refused call that comes back in the same turn is at the head before any call is served. */
@@ -277,13 +293,13 @@ export class RateLimiter {
     const wanted = Math.min(this.#queue.size, this.#room(now));
     const { n, probe, at } = this.#core.grant(now, wanted);
     for (let served = 0; served < n; served += 1) {
-      const call = this.#queue.shift();
-      call?.grant(this.#permit(now, probe, call.ticket));
+      const call = this.#health.isDown ? this.#queue.shiftLeastFailed() : this.#queue.shift();
+      call?.grant(this.#permit({ sentAt: now, probe, ticket: call.ticket, failures: call.failures }));
     }
     if (this.#queue.size > 0) this.#askForLimit(now);
     const { isDown, isProbing, retryAt } = this.#health;
     if (isDown) this.#waitUntil(now, isProbing ? undefined : retryAt);
-    else this.#waitUntil(now, wanted === 0 ? undefined : at);
+    else this.#waitUntil(now, wanted === 0 ? concurrencyWakeAt(now) : at);
   }
 
   #askForLimit(now: number): void {
@@ -360,14 +376,15 @@ export class RateLimiter {
     },
   };
 
-  #answerTo({ sentAt, probe }: Permit): Answer {
-    this.#inFlight -= 1;
+  #answerTo(permit: Permit): Answer {
+    const { sentAt, probe } = permit;
+    this.#inFlight.delete(permit);
     return { now: this.#time.now(), sentAt, probe };
   }
 
   /** The service works: with a success or a refusal. */
   #answered(permit: Permit): Answer {
-    const wasFull = this.#inFlight >= Math.floor(this.#concurrency.limit);
+    const wasFull = this.#inFlight.size >= Math.floor(this.#concurrency.limit);
     const answer = this.#answerTo(permit);
     this.#health = serviceAnswered(this.#health, answer);
     this.#concurrency = concurrencyAnswered(this.#concurrency, { ...answer, wasFull });

@@ -4,6 +4,8 @@ import { Heap, type HeapNode } from './heap.ts';
 export interface QueuedCall {
   readonly ticket: number;
   readonly isHigh: boolean;
+  /** Failed attempts of the call. */
+  readonly failures: number;
   /** Leaves as soon as there is no free slot. */
   readonly waits: boolean;
   /** Infinity for none. Asked again when it has passed, since the deadline of a shared call can grow. */
@@ -64,6 +66,13 @@ export class RequestQueue<Call extends QueuedCall> {
   /** Removes the call at the head. */
   shift(): Call | undefined {
     const call = this.#order.peek();
+    if (call) this.remove(call);
+    return call;
+  }
+
+  /** Removes the call that has failed least: the next probe of a service that is down must not be the last of a call. */
+  shiftLeastFailed(): Call | undefined {
+    const call = this.#order.least((a, b) => a.failures - b.failures || (this.#order.isBefore(a, b) ? -1 : 1));
     if (call) this.remove(call);
     return call;
   }

@@ -9,8 +9,11 @@ export type UnitState = Readonly<LimiterState['unit']>;
 /** Nothing yet, milliseconds on trial, settled by the answers, or set by the options. */
 export type UnitEvidence = UnitState['evidence'] | 'set';
 
-/** No limit per minute asks for a longer wait: 60 s, rounded up. Such values are seconds, however much they differ. */
-const SECONDS_AT_MOST = 61;
+/**
+ * No limit per minute asks for a longer wait: 60 s, rounded up, and up to 15 s that servers add to spread a crowd. Such
+ * values are seconds, however much they differ.
+ */
+const SECONDS_AT_MOST = 75;
 /** The same in milliseconds with a second's rounding; a larger value is a longer quota, in whatever unit. */
 const MILLISECONDS_AT_MOST = 61_200;
 /** How much a countdown in seconds may differ from the time that passed: rounding on both sides. */

@@ -7,10 +7,12 @@ export interface ServiceHealth {
   readonly isDown: boolean;
   /** While down: when to probe next. */
   readonly retryAt: number;
-  /** While down: results of requests sent before this time say nothing new. */
+  /** While down: results of requests sent up to this time say nothing new. */
   readonly staleBefore: number;
   readonly backoffMs: number;
   readonly isProbing: boolean;
+  /** When the latest request that succeeded was sent: an older one that failed says nothing about the time since. */
+  readonly lastSuccessSentAt: number;
   /** Failures since the last success. */
   readonly failuresInARow: number;
   /** Part of the recent requests that failed, while up. */
@@ -44,30 +46,35 @@ export const HEALTHY: ServiceHealth = {
   staleBefore: Number.NEGATIVE_INFINITY,
   backoffMs: FIRST_BACKOFF_MS,
   isProbing: false,
+  lastSuccessSentAt: Number.NEGATIVE_INFINITY,
   failuresInARow: 0,
   failureRate: FIRST_FAILURE_RATE,
 };
 
 /** The service answered: with a success, or with a refusal that shows that it works. */
 export function serviceAnswered(health: ServiceHealth, { sentAt }: ServiceResult): ServiceHealth {
-  if (health.isDown) return sentAt < health.staleBefore ? health : { ...HEALTHY, failureRate: health.failureRate };
+  const { isDown, staleBefore } = health;
+  const lastSuccessSentAt = Math.max(health.lastSuccessSentAt, sentAt);
+  if (isDown)
+    return sentAt <= staleBefore ? health : { ...HEALTHY, lastSuccessSentAt, failureRate: health.failureRate };
   const failureRate = (1 - RATE_WEIGHT) * health.failureRate;
-  if (health.failuresInARow === 0 && health.failureRate < UNLIKELY) return health;
-  return { ...health, failuresInARow: 0, failureRate };
+  return { ...health, lastSuccessSentAt, failuresInARow: 0, failureRate };
 }
 
 export function serviceFailed(health: ServiceHealth, failure: ServiceFailure): ServiceHealth {
   const { now, sentAt, hintMs } = failure;
-  if (health.isDown && sentAt < health.staleBefore) {
-    return { ...health, retryAt: Math.max(health.retryAt, now + (hintMs ?? 0)) };
+  if (health.isDown && sentAt <= health.staleBefore) {
+    return hintMs === undefined ? health : { ...health, retryAt: Math.max(health.retryAt, now + hintMs) };
   }
   if (health.isDown)
     return goDown({ ...health, backoffMs: Math.min(LONGEST_BACKOFF_MS, 2 * health.backoffMs) }, failure);
+  const failureRate = health.failureRate + RATE_WEIGHT * (1 - health.failureRate);
+  if (sentAt < health.lastSuccessSentAt && hintMs === undefined) return { ...health, failureRate };
   const failuresInARow = health.failuresInARow + 1;
   const isOutage = failuresInARow >= FEWEST_FAILURES && health.failureRate ** failuresInARow <= UNLIKELY;
   // A 503 that says when to come back needs no second one.
   if (isOutage || hintMs !== undefined) return goDown(health, failure);
-  return { ...health, failuresInARow, failureRate: health.failureRate + RATE_WEIGHT * (1 - health.failureRate) };
+  return { ...health, failuresInARow, failureRate };
 }
 
 function goDown(health: ServiceHealth, { now, hintMs, random }: ServiceFailure): ServiceHealth {
@@ -90,5 +97,5 @@ export function serviceGranted(health: ServiceHealth): ServiceHealth {
 
 /** A probe ended without a result: its caller left. */
 export function serviceUntested(health: ServiceHealth, { sentAt }: ServiceResult): ServiceHealth {
-  return health.isProbing && sentAt >= health.staleBefore ? { ...health, isProbing: false } : health;
+  return health.isProbing && sentAt > health.staleBefore ? { ...health, isProbing: false } : health;
 }

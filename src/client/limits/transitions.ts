@@ -1,11 +1,11 @@
 import { AcceptedLog } from './accepted-log.ts';
-import { NO_BURST_LIMIT } from './burst-limit.ts';
+import { isBurstRefusal, NO_BURST_LIMIT, shrinkBurstLimit } from './burst-limit.ts';
 import { acceptProbe, FIRST_PROBE, scheduleProbe } from './capacity-probe.ts';
 import { acceptBehindGate, isStale, OPEN_GATE, recordRefusal, stayClosedUntil } from './gate.ts';
 import { advance, take } from './grant.ts';
 import { parseHttpDate } from './http-date.ts';
 import { refuseKnown } from './known-window.ts';
-import { acceptLearning, refuseLearning, refuseUnknown, shortHintMs } from './learn-window.ts';
+import { acceptLearning, enoughAfterBoundary, refuseLearning, refuseUnknown, shortHintMs } from './learn-window.ts';
 import { type LimiterState, newHypothesis } from './limiter-state.ts';
 import { parseRetryAfter, type RetryAfterUnit, retryAfterMs } from './retry-after.ts';
 import { UNKNOWN_UNIT, type UnitEvidence, unitOf, weighAcceptance, weighRefusal } from './retry-after-unit.ts';
@@ -79,9 +79,10 @@ export function accepted(before: LimiterState, answer: DatedAnswer): LimiterStat
   const unit = weighAcceptance(state.unit, sentAt);
   log(state, answer);
   state = { ...state, inFlight: state.inFlight - 1, unit };
-  if (isStale(state.gate, sentAt)) return state.countsLateAnswers ? { ...state, limit: state.limit + 1 } : state;
+  if (isStale(state.gate, sentAt))
+    return state.countsLateAnswers ? { ...state, limit: Math.min(state.configured, state.limit + 1) } : state;
   if (state.phase === 'learning') state = acceptLearning(state, { now, sentAt });
-  else state = { ...state, gate: acceptBehindGate(state.gate) };
+  else state = confirmBoundary({ ...state, gate: acceptBehindGate(state.gate) });
   if (!probe) return state;
   const grows = state.phase === 'known' && state.window.kind !== 'bucket';
   const limit = grows ? Math.min(state.configured, state.limit + 1) : state.limit;
@@ -105,12 +106,16 @@ export function refused(
   }
   state = advance({ ...state, inFlight: state.inFlight - 1 }, now);
   const wasStale = isStale(state.gate, sentAt);
+  const openedAt = state.gate.opensAt;
   state = { ...state, gate: stayClosedUntil(state.gate, now + (hintMs ?? 0)) };
   // Sent before the last refusal, or before the gate: that refusal has been handled.
   if (wasStale) return { state, reading };
+  if (isBurstRefusal(state.burst, state.log, { now, hintMs })) {
+    return { state: { ...state, burst: shrinkBurstLimit(state.burst, now) }, reading };
+  }
   state = { ...state, gate: recordRefusal(state.gate, now) };
   const isShort = hintMs !== undefined && hintMs <= shortHintMs(state);
-  const refusal = { now, sentAt, isProbe, hintMs, isShort };
+  const refusal = { now, sentAt, openedAt, isProbe, hintMs, isShort };
   if (state.phase === 'unknown') return { state: refuseUnknown(state, refusal), reading };
   state = { ...state, countsLateAnswers: false };
   return { state: (state.phase === 'learning' ? refuseLearning : refuseKnown)(state, refusal), reading };
@@ -141,8 +146,16 @@ export function configured(state: LimiterState, perMinute: number): LimiterState
         ? { ...window, perMs: (window.perMs * perMinute) / state.configured }
         : window,
     // A share of the smaller limit may be able to grow at once.
-    probe: isRaised ? scheduleProbe(probe, Number.NEGATIVE_INFINITY) : probe,
+    probe: isRaised ? scheduleProbe(probe, 0) : probe,
   };
+}
+
+/** A fixed window whose first boundary let enough requests through is one. */
+function confirmBoundary(state: LimiterState): LimiterState {
+  const { window, gate, limit } = state;
+  if (window.kind !== 'fixed' || window.boundary !== 'testing' || gate.accepted < enoughAfterBoundary(limit))
+    return state;
+  return { ...state, window: { ...window, boundary: 'confirmed' } };
 }
 
 /** Reads Retry-After and learns its unit. */

@@ -22,7 +22,8 @@ export interface Usage {
 export function advanceWindow(window: Window, now: number): Window {
   if (window.kind === 'fixed' && now >= window.startsAt + WINDOW_MS) {
     const ended = Math.floor((now - window.startsAt) / WINDOW_MS);
-    return { ...window, startsAt: window.startsAt + ended * WINDOW_MS };
+    const boundary = window.boundary === 'assumed' ? 'testing' : window.boundary;
+    return { ...window, startsAt: window.startsAt + ended * WINDOW_MS, boundary };
   }
   if (window.kind === 'bucket' && now > window.at) {
     const tokens = Math.min(window.capacity, window.tokens + (now - window.at) * window.perMs);

@@ -4,6 +4,7 @@ import { AuthenticationError } from '../errors/authentication-error.ts';
 import { QuotaExhaustedError } from '../errors/quota-exhausted-error.ts';
 import { RateLimitError } from '../errors/rate-limit-error.ts';
 import { RequestError } from '../errors/request-error.ts';
+import type { QuotaEstimate } from '../quota/quota-ledger.ts';
 import { isExhausted } from '../quota/quota-state.ts';
 import { quotaMessage } from '../quota/quota-stop.ts';
 import type { Endpoint, Handler, KeyedRequest } from '../request.ts';
@@ -12,6 +13,9 @@ import type { KeyStates } from '../state/key-states.ts';
 
 /** What an exhausted quota looks like is not shown (SERVICE.md, Errors); these statuses could mean it. */
 const COULD_BE_QUOTA: readonly (number | undefined)[] = [402, 403, 429];
+
+/** A quota read within this time still tells whether the month can be used up. */
+const FRESH_MS = 60_000;
 
 interface ExplainOptions {
   readonly states: KeyStates;
@@ -26,7 +30,9 @@ interface ExplainOptions {
 export function explainRefusal({ states, quota }: ExplainOptions) {
   return (next: Handler): Handler => {
     const explain = async (error: Unexplained, request: KeyedRequest): Promise<Error> => {
-      const { quotaCheck, quotaStop } = states.of(request.key);
+      const { quotaCheck, quotaStop, ledger } = states.of(request.key);
+      // The quota was read just now, and more is left of it than a minute can use.
+      if (ledger.isUpToDate(FRESH_MS) && isPlenty(ledger.estimate())) return error;
       const ask = async (question: Cancellation) => (await next(asking(quota, request, question))).data as QuotaData; // parsed by the endpoint
       const record = await quotaCheck.ask(ask, request.signal);
       if (record === undefined || !isExhausted(record)) return error;
@@ -40,6 +46,11 @@ export function explainRefusal({ states, quota }: ExplainOptions) {
         throw isClear ? error : await explain(error, request);
       });
   };
+}
+
+/** Whether more is left than the key can use in the time for which the record counts as fresh, and as much again. */
+function isPlenty(estimate: QuotaEstimate | undefined): boolean {
+  return estimate?.remaining !== undefined && estimate.remaining > 2 * estimate.quota.rate_limit_per_minute;
 }
 
 type Unexplained = RateLimitError | AuthenticationError | RequestError;

@@ -86,7 +86,7 @@ export function propose({ settings, id, known, inFlight, reports, wanted, now: c
   const grant = core.grant(now, Math.min(wanted, share));
   const waiting = wanted - grant.n;
   leases.set(id, { inFlight: inFlight + grant.n, waiting, seenAt: now });
-  const beginsToWait = waiting > 0 !== (own?.waiting ?? 0) > 0;
+  const beginsToWait = waiting > 0 && !own?.waiting;
   return {
     core,
     state: { at: now, limit: core.state, leases: Object.fromEntries(leases) },
@@ -101,12 +101,16 @@ export function shareOf(
   state: LimiterState,
   { processes, inFlight }: { readonly processes: number; readonly inFlight: number },
 ): LimiterState {
-  const { window, limit, log } = state;
+  const { window, limit, log, phase, configured } = state;
   const isBucket = window.kind === 'bucket';
+  // What was being learned of the whole says nothing about the share: that starts anew.
+  const isKnown = phase === 'known';
   return {
     ...state,
     inFlight,
-    limit: Math.max(1, Math.floor(limit / processes)),
+    phase: isKnown ? phase : 'unknown',
+    countsLateAnswers: false,
+    limit: Math.max(1, Math.floor((isKnown ? limit : configured) / processes)),
     log: new AcceptedLog(everyNth(log.toJSON(), processes)),
     window: isBucket
       ? {

@@ -11,7 +11,7 @@ import { StoreExchange, type StoreExchangeOptions } from './store-exchange.ts';
 /** Between attempts to reach a store that failed. */
 const TRY_AGAIN_MS = 1_000;
 /** How often to look whether other processes have made room: after an answer of theirs, and at all. */
-const LOOK_AGAIN_MS = 50;
+const LOOK_AGAIN_MS = 30;
 const LOOK_AGAIN_AT_LEAST_MS = 1_000;
 
 /** Where processes share a limit, and under what name. */

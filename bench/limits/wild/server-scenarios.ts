@@ -1,0 +1,184 @@
+import type { HintForm } from './hints.ts';
+import type { Scenario } from './scenario.ts';
+import { bucket, counter, DEFAULTS, firstHit, fixed, leaky, log, none, per } from './specs.ts';
+
+/** Hints that a client may believe: it loses nothing if it waits as long as they say. */
+const USABLE_HINTS: readonly HintForm[] = [
+  ...(['seconds', 'fraction', 'milliseconds', 'date', 'date-alone', 'up5', 'up10', 'jitter10'] as const),
+  ...(['early', 'some', 'absent'] as const),
+  ...[0, 1],
+];
+
+const hints: readonly Scenario[] = USABLE_HINTS.flatMap((hint) => [
+  { name: `hint ${hint}: fixed 60, learned`, server: fixed(60, { hint }), job: { calls: 200 } },
+  { name: `hint ${hint}: log 300, told`, server: log(300, { hint }), job: { calls: 1_000 }, told: 300 },
+]);
+
+const falseHints: readonly Scenario[] = [
+  { name: 'hint 60: fixed 60, learned', server: fixed(60, { hint: 60 }), job: { calls: 200 }, goals: { ratio: 2 } },
+  {
+    name: 'hint 60: log 300, told',
+    server: log(300, { hint: 60 }),
+    job: { calls: 1_000 },
+    told: 300,
+    goals: { ratio: 2 },
+  },
+  {
+    // The client cannot know better, and must not try more than once an hour.
+    name: 'hint 3600: fixed 60, learned, defaults',
+    server: fixed(60, { hint: 3_600 }),
+    job: { calls: 200 },
+    options: DEFAULTS,
+    goals: { failedPart: none, requests: 90, refusedPer100: 20, ratio: none },
+  },
+  {
+    name: 'hint seconds as HTML without quota: log 60',
+    server: log(60, { html: true, quota: 'refused' }),
+    job: { calls: 400 },
+  },
+];
+
+const windows: readonly Scenario[] = [
+  { name: 'window fixed 300, told', server: fixed(300), job: { calls: 1_000 }, told: 300 },
+  { name: 'window from the first hit 300, told', server: firstHit(300), job: { calls: 1_000 }, told: 300 },
+  { name: 'window from the first hit 60, learned', server: firstHit(60), job: { calls: 400 } },
+  { name: 'window counter 60, learned, 16 callers', server: counter(60), job: { calls: 200, callers: 16 } },
+  { name: 'window bucket of 300, told', server: bucket(300, 300), job: { calls: 1_000 }, told: 300 },
+  { name: 'window bucket of 30, learned', server: bucket(300, 30), job: { calls: 1_000 } },
+  {
+    name: 'window bucket of 30, told',
+    server: bucket(300, 30),
+    job: { calls: 1_000 },
+    told: 300,
+    goals: { refusedPer100: 5 },
+  },
+  {
+    name: 'window bucket of 1, told',
+    server: bucket(60, 1),
+    job: { calls: 200 },
+    told: 60,
+    goals: { refusedPer100: 10 },
+  },
+  {
+    name: 'window bucket of 1, learned, 16 callers',
+    server: bucket(60, 1),
+    job: { calls: 200, callers: 16 },
+    goals: { refusedPer100: 10 },
+  },
+  { name: 'window leaky 300, told', server: leaky(300), job: { calls: 600 }, told: 300 },
+  { name: 'window leaky 60, learned', server: leaky(60), job: { calls: 120 } },
+  { name: 'window used to a half before', server: log(300, { usedBefore: 0.5 }), job: { calls: 600 } },
+];
+
+const twoLimits: readonly Scenario[] = [
+  {
+    name: 'two limits: 5 per s, fixed 60',
+    server: fixed(60, { second: per(1_000, 5) }),
+    job: { calls: 200 },
+    goals: { refusedPer100: 10 },
+  },
+  {
+    name: 'two limits: 5 per s, log 300, told',
+    server: log(300, { second: per(1_000, 5) }),
+    job: { calls: 600 },
+    told: 300,
+    goals: { refusedPer100: 5 },
+  },
+  {
+    name: 'two limits: 8 per 10 s, hints up to 10 s',
+    server: log(60, { second: per(10_000, 8), hint: 'up10' }),
+    job: { calls: 100 },
+    goals: { refusedPer100: 12 },
+  },
+];
+
+const changes: readonly Scenario[] = [
+  {
+    name: 'change 300 to 60, learned',
+    server: log(300, { changes: [{ atMs: 90_000, limit: 60 }] }),
+    job: { calls: 800 },
+  },
+  {
+    name: 'change 300 to 60, told',
+    server: log(300, { changes: [{ atMs: 90_000, limit: 60 }] }),
+    job: { calls: 800 },
+    told: 300,
+    goals: { refusedPer100: 5 },
+  },
+  {
+    name: 'change 60 to 300, learned',
+    server: log(60, { changes: [{ atMs: 90_000, limit: 300 }] }),
+    job: { calls: 900 },
+  },
+  {
+    name: 'change 60 to 300, quota refused',
+    server: fixed(60, { changes: [{ atMs: 90_000, limit: 300 }], quota: 'refused' }),
+    job: { calls: 900 },
+  },
+  {
+    name: 'change 300 to 60 and back',
+    server: fixed(300, {
+      changes: [
+        { atMs: 90_000, limit: 60 },
+        { atMs: 300_000, limit: 300 },
+      ],
+    }),
+    job: { calls: 1_200 },
+  },
+];
+
+const others: readonly Scenario[] = [
+  {
+    name: 'others use 30 %, told',
+    server: log(300, { othersPerMinute: 90 }),
+    job: { calls: 1_000 },
+    told: 300,
+    goals: { refusedPer100: 5 },
+  },
+  { name: 'others use 30 %, learned', server: fixed(60, { othersPerMinute: 18 }), job: { calls: 200 } },
+  {
+    name: 'others use 70 %, told',
+    server: fixed(300, { othersPerMinute: 210 }),
+    job: { calls: 400 },
+    told: 300,
+    goals: { refusedPer100: 10 },
+  },
+  {
+    name: 'others use 70 %, learned, bucket',
+    server: bucket(300, 30, { othersPerMinute: 210 }),
+    job: { calls: 400 },
+    goals: { refusedPer100: 25 },
+  },
+];
+
+const nodes: readonly Scenario[] = [
+  {
+    name: 'two nodes of 150, told 300',
+    server: log(150, { nodes: 2 }),
+    job: { calls: 1_000 },
+    told: 300,
+    goals: { refusedPer100: 10 },
+  },
+  {
+    name: 'four nodes of 60, learned',
+    server: fixed(60, { nodes: 4, quota: 240 }),
+    job: { calls: 800 },
+    goals: { refusedPer100: 15 },
+  },
+  { name: 'counters lag 500 ms, learned', server: log(300, { lagMs: 500 }), job: { calls: 1_000 } },
+  { name: 'counters lag 3 s, told', server: fixed(300, { lagMs: 3_000 }), job: { calls: 1_000 }, told: 300 },
+];
+
+/** The first wall is met with what is in flight, so the jobs are long enough for that not to be all there is. */
+const quotas: readonly Scenario[] = [
+  { name: 'quota refused, fixed 60', server: fixed(60, { quota: 'refused' }), job: { calls: 400 } },
+  { name: 'quota says ten times the limit', server: fixed(60, { quota: 600 }), job: { calls: 400 } },
+  { name: 'quota says a tenth of the limit', server: log(300, { quota: 30 }), job: { calls: 600 } },
+  { name: 'quota says 2 to the power of 60', server: log(60, { quota: 2 ** 60 }), job: { calls: 400 } },
+  { name: 'told ten times the limit', server: fixed(60), job: { calls: 400 }, told: 600, goals: { refusedPer100: 5 } },
+];
+
+export const SERVER_SCENARIOS: readonly Scenario[] = [
+  ...[...hints, ...falseHints, ...windows, ...twoLimits],
+  ...[...changes, ...others, ...nodes, ...quotas],
+];

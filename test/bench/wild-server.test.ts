@@ -1,0 +1,213 @@
+import { expect, test } from 'vitest';
+import { clairvoyant } from '../../bench/limits/wild/clairvoyant.ts';
+import { EventQueue } from '../../bench/limits/wild/event-queue.ts';
+import { type HintForm, retryAfter } from '../../bench/limits/wild/hints.ts';
+import type { MakeCall } from '../../bench/limits/wild/job-run.ts';
+import { createFetch, latencyMs, Traffic, type World } from '../../bench/limits/wild/network.ts';
+import { runScenario } from '../../bench/limits/wild/run.ts';
+import { planCalls, type Scenario } from '../../bench/limits/wild/scenario.ts';
+import { type ServerSpec, WildServer } from '../../bench/limits/wild/server.ts';
+import { ProcessClock, VirtualTime } from '../../bench/limits/wild/virtual-time.ts';
+import type { FetchLike } from '../../src/client/index.ts';
+import { seededRandom } from '../helpers/limits-random.ts';
+
+/** A full minute. */
+const START = 1_699_999_980_000;
+const PATH = '/api/v1/latest';
+const INSTANT = { latency: [0, 0] } as const;
+
+function serverOf(spec: ServerSpec): WildServer {
+  return new WildServer(spec, seededRandom(1), START);
+}
+
+function boundOf(scenario: Omit<Scenario, 'name'>, startedAt = START) {
+  const named = { name: 'test', ...scenario };
+  return clairvoyant(named, planCalls(named, seededRandom(1)), { seed: 1, startedAt });
+}
+
+test('the event queue gives items by time, equal times in order', () => {
+  const queue = new EventQueue<string>();
+  for (const [at, item] of [
+    [3, 'c'],
+    [1, 'a'],
+    [3, 'd'],
+    [2, 'b'],
+    [3, 'e'],
+  ] as const)
+    queue.push(at, item);
+
+  expect([1, 2, 3, 4, 5].map(() => queue.pop()?.item)).toEqual(['a', 'b', 'c', 'd', 'e']);
+  expect(queue.pop()).toBeUndefined();
+});
+
+test('a jump of the wall clock moves neither the monotonic clock nor a sleep', async () => {
+  const time = new VirtualTime(START);
+  const clock = new ProcessClock(time);
+  let wokenAt = 0;
+  void clock.sleep(5_000).then(() => {
+    wokenAt = clock.monotonicNow();
+  });
+  clock.jump(3_600_000);
+  await time.run(() => false, Number.POSITIVE_INFINITY);
+
+  expect(wokenAt).toBe(5_000);
+  expect(clock.now()).toBe(START + 3_605_000);
+});
+
+test.each<[HintForm, string | undefined]>([
+  ['seconds', '13'],
+  ['fraction', '12.346'],
+  ['milliseconds', '12346'],
+  ['date', 'Tue, 14 Nov 2023 22:13:13 GMT'],
+  ['up5', '15'],
+  ['up10', '20'],
+  ['early', '12'],
+  ['absent', undefined],
+  [0, '0'],
+  [3_600, '3600'],
+])('writes a wait of 12.3456 s as %s', (form, expected) => {
+  expect(retryAfter(form, 12_345.6, START, seededRandom(1))).toBe(expected);
+});
+
+test('jittered hints are never too short and at most 10 s too long', () => {
+  const random = seededRandom(1);
+  const values = Array.from({ length: 200 }, () => Number(retryAfter('jitter10', 12_345.6, START, random)));
+
+  expect([Math.min(...values), Math.max(...values)]).toEqual([13, 23]);
+});
+
+test('the server obeys the stricter of two limits', () => {
+  const server = serverOf({
+    kind: 'fixed-minute',
+    limit: 30,
+    second: { kind: 'sliding-log', limit: 8, windowMs: 10_000 },
+  });
+  const statuses = Array.from({ length: 10 }, () => server.receive(START + 1_000, PATH).status);
+
+  expect(statuses.filter((status) => status === 200)).toHaveLength(8);
+  expect(server.receive(START + 2_000, PATH)).toMatchObject({ status: 429, opensAt: START + 11_000 });
+});
+
+test('the limit changes at the given time, and the quota record tells it', () => {
+  const server = serverOf({ kind: 'sliding-log', limit: 1, changes: [{ atMs: 5_000, limit: 3 }] });
+  server.receive(START, PATH);
+
+  expect(server.receive(START + 4_000, PATH).status).toBe(429);
+  expect(server.receive(START + 5_000, PATH).status).toBe(200);
+  expect(JSON.parse(server.receive(START + 5_000, '/api/v1/quota').body)).toMatchObject({
+    data: { rate_limit_per_minute: 3 },
+  });
+  expect(server.receive(START + 5_000, PATH).status).toBe(429);
+});
+
+test('an outage answers every request and counts none', () => {
+  const outage = { fromMs: 0, untilMs: 5_000, kind: 503, retryAfter: 'remaining' } as const;
+  const server = serverOf({ kind: 'sliding-log', limit: 1, outages: [outage] });
+
+  expect(server.receive(START + 1_500, PATH)).toMatchObject({
+    status: 503,
+    headers: { 'retry-after': '4' },
+    opensAt: START + 5_000,
+  });
+  expect(server.receive(START + 5_000, PATH).status).toBe(200);
+});
+
+test('a request before an honest wait has passed counts as early', async () => {
+  const time = new VirtualTime(START);
+  const server = serverOf({ kind: 'sliding-log', limit: 1 });
+  const traffic = new Traffic();
+  const fetch = createFetch({ time, server, network: INSTANT, random: seededRandom(1) }, traffic);
+  const send = () =>
+    fetch(`https://service.example${PATH}`, {
+      method: 'GET',
+      headers: {},
+      signal: new AbortController().signal,
+      redirect: 'manual',
+    });
+  for (const at of [0, 10, 59_000, 60_000]) time.after(at, () => void send());
+  await time.run(() => false, Number.POSITIVE_INFINITY);
+
+  expect(traffic).toMatchObject({ requests: 4, refused: 2, early: 1 });
+});
+
+test('the heavy tail has the given median and reaches beyond a second', () => {
+  const random = seededRandom(1);
+  const drawn = Array.from({ length: 10_001 }, () => latencyMs({ latency: { medianMs: 60 } }, random));
+  drawn.sort((a, b) => a - b);
+
+  expect(drawn[5_000]).toBeGreaterThan(55);
+  expect(drawn[5_000]).toBeLessThan(65);
+  expect(drawn.at(-1)).toBeGreaterThan(1_000);
+});
+
+test.each<[string, ServerSpec, number, number]>([
+  ['fixed-minute', { kind: 'fixed-minute', limit: 30 }, 100, 180_000],
+  ['sliding-log', { kind: 'sliding-log', limit: 30 }, 100, 180_000],
+  ['bucket of 1', { kind: 'bucket', limit: 300, burst: 1 }, 100, 99 * 200],
+  ['leaky', { kind: 'leaky', limit: 30 }, 60, 59 * 2_000],
+  ['two nodes', { kind: 'fixed-minute', limit: 1_000, nodes: 2 }, 1_000, 0],
+  [
+    '8 per 10 s',
+    { kind: 'fixed-minute', limit: 300, second: { kind: 'fixed-first-hit', limit: 8, windowMs: 10_000 } },
+    100,
+    120_000,
+  ],
+  ['an outage', { kind: 'fixed-minute', limit: 300, outages: [{ fromMs: 0, untilMs: 5_000, kind: 503 }] }, 100, 5_000],
+])('the clairvoyant client needs no longer than it must: %s', (_, server, calls, expectedMs) => {
+  expect(boundOf({ server, network: INSTANT, job: { calls } })).toMatchObject({
+    makespanMs: expectedMs,
+    served: calls,
+  });
+});
+
+test('the clairvoyant client pays for round trips and for what is lost', () => {
+  const server = { kind: 'sliding-log', limit: 1_000 } as const;
+  const network = { latency: [50, 50] } as const;
+
+  expect(boundOf({ server, network, job: { calls: 100, callers: 10 } }).makespanMs).toBe(1_000);
+  expect(
+    boundOf({ server, network: { ...network, lostAnswers: 0.3 }, job: { calls: 100 } }).makespanMs,
+  ).toBeGreaterThan(10_000);
+});
+
+test('the clairvoyant client serves what fits into the deadlines', () => {
+  const server = { kind: 'bucket', limit: 60, burst: 1 } as const;
+
+  expect(boundOf({ server, network: INSTANT, job: { calls: 100 }, options: { deadlineMs: 9_500 } }).served).toBe(10);
+});
+
+test.each<ServerSpec>([
+  { kind: 'fixed-minute', limit: 60 },
+  { kind: 'fixed-first-hit', limit: 60 },
+  { kind: 'sliding-log', limit: 60, othersPerMinute: 20 },
+  { kind: 'sliding-counter', limit: 60 },
+  { kind: 'bucket', limit: 60, burst: 1 },
+  { kind: 'sliding-log', limit: 60, second: { kind: 'fixed-minute', limit: 8, windowMs: 10_000 } },
+  { kind: 'bucket', limit: 60, outages: [{ fromMs: 20_000, untilMs: 40_000, kind: 503 }] },
+])('a client that asks all the time comes close to the bound, and not below it: $kind', async (server) => {
+  const scenario = { name: 'test', server, network: { latency: [10, 10] }, job: { calls: 130, callers: 6 } } as const;
+
+  const { served, makespanMs, bound } = await runScenario(scenario, { seed: 1, createCall: impatient });
+
+  expect(served).toBe(130);
+  expect(makespanMs).toBeGreaterThanOrEqual(bound.makespanMs - 1);
+  expect(makespanMs).toBeLessThan(1.1 * bound.makespanMs);
+});
+
+/** Sends each call every 100 ms until it is served. */
+function impatient(fetch: FetchLike, { time }: World): MakeCall {
+  const send = (n: number) =>
+    fetch(`https://service.example${PATH}?n=${n}`, {
+      method: 'GET',
+      headers: {},
+      signal: new AbortController().signal,
+      redirect: 'manual',
+    });
+  return async (n) => {
+    while (!(await send(n)).ok) {
+      await new Promise<void>((resolve) => {
+        time.after(100, resolve);
+      });
+    }
+  };
+}
