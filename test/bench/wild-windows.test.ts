@@ -44,7 +44,10 @@ test('a sliding log frees one slot per request that leaves the window', () => {
 
 test('a sliding log keeps all requests of the window when the limit grows', () => {
   const window = createWindow({ kind: 'sliding-log', limit: 50 });
-  for (let minute = 0; minute < 4; minute += 1) accepted(window, START + minute * 60_000);
+  for (let minute = 0; minute < 4; minute += 1) {
+    accepted(window, START + minute * 60_000, 10);
+    accepted(window, START + minute * 60_000 + 1_000);
+  }
   window.setLimit(150, START);
 
   expect(accepted(window, START + 185_000)).toBe(100);

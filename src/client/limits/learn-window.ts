@@ -106,23 +106,33 @@ export function refuseUnknown(state: LimiterState, refusal: Refusal): LimiterSta
 /** A refusal after the gate opened: a bucket, a limit for bursts, or a smaller limit than was thought. */
 export function refuseLearning(state: LimiterState, refusal: Refusal): LimiterState {
   const { now, hintMs, isShort } = refusal;
-  const { gate, hypothesis, log, configured } = state;
+  const { gate, hypothesis } = state;
   const sinceExhaustedMs = now - hypothesis.exhaustedAt;
   const exhausted = { ...state, hypothesis: { ...hypothesis, exhaustedAt: now } };
   if (gate.isHalfOpen) return supposeAgain(exhausted, refusal);
   const isSoon = hintMs === undefined || isShort;
-  const burstMs = burstPeriodMs(refusal);
-  const mayBeBucket = isSoon || (burstMs !== undefined && (state.isWhole || isSmallBurst(state)));
+  const periodMs = burstPeriodMs(refusal);
+  const mayBeBucket = isSoon || (periodMs !== undefined && (state.isWhole || isSmallBurst(state)));
   if (mayBeBucket && looksLikeBucket(exhausted, refusal, sinceExhaustedMs)) {
     return becomeBucket(exhausted, now, sinceExhaustedMs);
   }
-  const isShortTrial = wasShortTrial(hypothesis);
-  if (isSoon && isShortTrial) return limitPerSecond(exhausted, refusal);
-  const isLog = !isShortTrial && waitsForOwn(exhausted, refusal);
-  if (burstMs !== undefined && !isSoon && !isLog)
-    return limitBursts(exhausted, { calls: gate.accepted, periodMs: burstMs, refusal });
+  if (isSoon && wasShortTrial(hypothesis)) return limitPerSecond(exhausted, refusal);
+  return isSoon ? learnSmallerLimit(exhausted, refusal) : learnFromLongHint(exhausted, refusal);
+}
+
+function learnFromLongHint(state: LimiterState, refusal: Refusal): LimiterState {
+  const periodMs = burstPeriodMs(refusal);
+  const isLog = waitsForOwn(state, refusal) && !wasShortTrial(state.hypothesis);
+  if (periodMs === undefined || isLog) return learnSmallerLimit(state, refusal);
+  return limitBursts(state, { calls: state.gate.accepted, periodMs, refusal });
+}
+
+/** What the gate let through is the limit, or this process's share of it. */
+function learnSmallerLimit(state: LimiterState, refusal: Refusal): LimiterState {
   // A log counts our requests before the gate too: those accepted since then took the slots of others, which expired.
-  return relearn(withLimit(exhausted, isLog ? Math.min(configured, log.size) : gate.accepted), refusal);
+  const isLog = !wasShortTrial(state.hypothesis) && waitsForOwn(state, refusal);
+  const calls = isLog ? Math.min(state.configured, state.log.size) : state.gate.accepted;
+  return relearn(withLimit(state, calls), refusal);
 }
 
 /** The time from the opening of the gate to the slot that the refusal names, if that is shorter than a minute. */

@@ -1,13 +1,7 @@
 import type { Clock } from '../clock.ts';
 import { type SteadyTime, steadyTime } from '../steady-time.ts';
 import type { AcquireOptions } from './acquire-options.ts';
-import {
-  concurrencyAnswered,
-  concurrencyFailed,
-  concurrencyRoom,
-  concurrencyWakeAt,
-  initialConcurrency,
-} from './concurrency.ts';
+import { InFlight } from './in-flight.ts';
 import { NEARLY_ALL } from './learn-window.ts';
 import { LimitError, type LimitReason } from './limit-error.ts';
 import { type LimiterCore, LocalCore } from './limiter-core.ts';
@@ -25,17 +19,9 @@ import {
 import { type AnswerHeaders, type FailureDetails, Permit, type RefusalAnswerHeaders } from './permit.ts';
 import { type QueuedCall, RequestQueue } from './request-queue.ts';
 import { parseRetryAfter, type RetryAfterUnit, retryAfterMs } from './retry-after.ts';
-import {
-  HEALTHY,
-  serviceAnswered,
-  serviceFailed,
-  serviceGranted,
-  serviceRoom,
-  serviceUntested,
-} from './service-health.ts';
 import type { LimitStore } from './shared/limit-store.ts';
 import { SharedCore, type Sharing } from './shared/shared-core.ts';
-import type { Answer, RetryAfterReading } from './transitions.ts';
+import type { RetryAfterReading } from './transitions.ts';
 import { WakeTimer } from './wake-timer.ts';
 
 /** Shorter waits are the ordinary rhythm of a window; reporting each would be noise. */
@@ -67,23 +53,18 @@ interface Call extends QueuedCall {
 
 /**
  * The queue of calls in front of a limit: who goes next, who is rejected, and the one sleep until something changes. It
- * decides nothing about the limit: `LimiterCore`, service-health.ts and concurrency.ts do, and the smallest number counts.
+ * decides nothing: `LimiterCore` knows the limit, `InFlight` the service, and the smaller number counts.
  */
 export class RateLimiter {
   readonly #time: SteadyTime;
   readonly #timer: WakeTimer;
   readonly #core: LimiterCore;
   readonly #settings: LimiterSettings;
-  readonly #random: () => number;
   readonly #onWait: ((wait: LimiterWait) => void) | undefined;
   readonly #onLimitWanted: (() => void) | undefined;
   readonly #queue = new RequestQueue<Call>();
   readonly #history: LimiterHistory;
-  #health = HEALTHY;
-  #lastFailure: unknown;
-  #concurrency;
-  /** In order of sending. */
-  readonly #inFlight = new Set<Permit>();
+  readonly #inFlight: InFlight;
   #configuredAt = Number.NEGATIVE_INFINITY;
   #isContradicted = false;
   #lastTicket = 0;
@@ -96,16 +77,14 @@ export class RateLimiter {
     this.#time = steadyTime(clock);
     this.#timer = new WakeTimer(clock, () => this.#serve());
     this.#history = new LimiterHistory(this.#time);
-    this.#random = random;
     this.#onWait = onWait;
     this.#onLimitWanted = this.#settings.perMinute === 'learn' ? onLimitWanted : undefined;
-    this.#concurrency = initialConcurrency(this.#settings.maxConcurrent);
+    this.#inFlight = new InFlight({ maxConcurrent: this.#settings.maxConcurrent, random });
     this.#core = shared
       ? new SharedCore({
           settings: this.#settings,
           ...shared,
           clock,
-          random,
           now: () => this.#time.now(),
           onChange: () => {
             this.#observe('store');
@@ -174,11 +153,11 @@ export class RateLimiter {
   get closedUntil(): number {
     const { gate, blockedUntil } = this.#core.state;
     const closedUntil = this.#core.toLocal(Math.max(gate.opensAt, blockedUntil));
-    return this.#health.isDown ? Math.max(closedUntil, this.#health.retryAt) : closedUntil;
+    return this.#inFlight.health.isDown ? Math.max(closedUntil, this.#inFlight.health.retryAt) : closedUntil;
   }
 
   get isServiceDown(): boolean {
-    return this.#health.isDown;
+    return this.#inFlight.health.isDown;
   }
 
   /** The unit of a Retry-After that does not come with a 429: seconds (RFC 9110 §10.2.3), unless the key's own differ. */
@@ -203,11 +182,11 @@ export class RateLimiter {
     const { state } = this.#core;
     const { closedUntil } = this;
     return {
-      gate: closedUntil > now && !this.#health.isDown ? { until: this.#time.toEpoch(closedUntil) } : 'open',
-      service: this.#health.isDown ? { downUntil: this.#time.toEpoch(this.#health.retryAt) } : 'up',
+      gate: closedUntil > now && !this.#inFlight.health.isDown ? { until: this.#time.toEpoch(closedUntil) } : 'open',
+      service: this.#inFlight.health.isDown ? { downUntil: this.#time.toEpoch(this.#inFlight.health.retryAt) } : 'up',
       waiting: this.#queue.size,
       inFlight: this.#inFlight.size,
-      maxConcurrent: Math.floor(this.#concurrency.limit),
+      maxConcurrent: this.#inFlight.maxConcurrent,
       perMinute: perMinuteOf(state),
       window: windowName(state),
       burst: burstOf(state),
@@ -217,7 +196,7 @@ export class RateLimiter {
   }
 
   #slotAt(now: number, ahead: number): number {
-    return Math.max(this.#core.slotAt(now, ahead), this.#health.isDown ? this.#health.retryAt : now);
+    return Math.max(this.#core.slotAt(now, ahead), this.#inFlight.health.isDown ? this.#inFlight.health.retryAt : now);
   }
 
   #rejectionFor(ahead: number, waits: boolean, deadlineAt: number): LimitError | undefined {
@@ -233,41 +212,28 @@ export class RateLimiter {
   #tooLongWait(now: number): LimitError | undefined {
     const blockedUntil = this.#core.toLocal(this.#core.state.blockedUntil);
     if (blockedUntil > now) return this.#limitError('max_retry_after', blockedUntil);
-    const { isDown, retryAt } = this.#health;
+    const { isDown, retryAt } = this.#inFlight.health;
     if (isDown && retryAt - now > this.#settings.maxRetryAfterMs) return this.#limitError('unavailable', retryAt);
     return undefined;
   }
 
   #limitError(reason: LimitReason, retryAt: number): LimitError {
-    const isForService = this.#health.isDown && retryAt <= this.#health.retryAt;
+    const isForService = this.#inFlight.health.isDown && retryAt <= this.#inFlight.health.retryAt;
     const retryAtEpoch = Math.ceil(this.#time.toEpoch(retryAt));
     return isForService
-      ? new LimitError('unavailable', retryAtEpoch, { cause: this.#lastFailure })
+      ? new LimitError('unavailable', retryAtEpoch, { cause: this.#inFlight.lastFailure })
       : new LimitError(reason, retryAtEpoch);
   }
 
   /** If no call is waiting, one whose slot is free does not need to queue. */
   #grantAtOnce(retryOf: Permit | undefined): Permit | undefined {
     const now = this.#time.now();
-    const { n, probe } = this.#core.grant(now, Math.min(1, this.#room(now)));
+    const { n, probe } = this.#core.grant(now, Math.min(1, this.#inFlight.room(now, this.#core.state)));
     const { ticket = ++this.#lastTicket, failures = 0 } = retryOf ?? {};
     return n === 0 ? undefined : this.#permit({ sentAt: now, probe, ticket, failures });
   }
 
-  /** Requests that may join those in flight. */
-  #room(now: number): number {
-    const { phase, configured } = this.#core.state;
-    const room = concurrencyRoom(this.#concurrency, {
-      now,
-      requests: this.#inFlight.size,
-      sentAt: this.#inFlight,
-      unknownLimit: phase === 'unknown' && Number.isFinite(configured) ? configured : undefined,
-    });
-    return Math.max(0, Math.min(room, serviceRoom(this.#health, now)));
-  }
-
   #permit(fields: Pick<Permit, 'sentAt' | 'probe' | 'ticket' | 'failures'>): Permit {
-    this.#health = serviceGranted(this.#health);
     const permit = new Permit(this.#reports, fields);
     this.#inFlight.add(permit);
     return permit;
@@ -283,27 +249,22 @@ export class RateLimiter {
     });
   }
 
-  #serveWaiting(): void {
-    if (this.#queue.size > 0) this.#serveSoon();
-  }
-
   #serve(): void {
     const now = this.#time.now();
     this.#rejectTooLate(now);
-    const wanted = Math.min(this.#queue.size, this.#room(now));
+    const wanted = Math.min(this.#queue.size, this.#inFlight.room(now, this.#core.state));
     const { n, probe, at } = this.#core.grant(now, wanted);
     for (let served = 0; served < n; served += 1) {
-      const call = this.#health.isDown ? this.#queue.shiftLeastFailed() : this.#queue.shift();
+      const call = this.#inFlight.health.isDown ? this.#queue.shiftLeastFailed() : this.#queue.shift();
       call?.grant(this.#permit({ sentAt: now, probe, ticket: call.ticket, failures: call.failures }));
     }
     if (this.#queue.size > 0) this.#askForLimit(now);
-    const { isDown, isProbing, retryAt } = this.#health;
-    if (isDown) this.#waitUntil(now, isProbing ? undefined : retryAt);
-    else this.#waitUntil(now, wanted === 0 ? concurrencyWakeAt(now) : at);
+    const isFull = wanted === 0 || this.#inFlight.health.isDown;
+    this.#waitUntil(now, isFull ? this.#inFlight.nextRoomAt(now) : at);
   }
 
   #askForLimit(now: number): void {
-    if (this.#onLimitWanted === undefined || this.#health.isDown) return;
+    if (this.#onLimitWanted === undefined || this.#inFlight.health.isDown) return;
     const isKnown = hasConfiguredLimit(this.#core.state) && !this.#isContradicted;
     if (!isKnown || now - this.#configuredAt >= LIMIT_IS_OLD_MS) this.#onLimitWanted();
   }
@@ -334,77 +295,58 @@ export class RateLimiter {
     const until = Math.max(askAgainAt, this.#slotAt(now, 0));
     if (now < this.#reportedUntil || until - now < WAIT_WORTH_REPORTING_MS) return;
     this.#reportedUntil = until;
-    const reason = this.#health.isDown ? 'service' : this.closedUntil > now ? 'refused' : 'window';
+    const reason = this.#inFlight.health.isDown ? 'service' : this.closedUntil > now ? 'refused' : 'window';
     this.#onWait?.({ until: this.#time.toEpoch(until), waiting: this.#queue.size, reason });
   }
 
   readonly #reports = {
     ok: (permit: Permit, { date }: AnswerHeaders) => {
-      const answer = this.#answered(permit);
+      const answer = this.#inFlight.answered(permit, this.#time.now());
       this.#core.accepted({ ...answer, date: date ?? undefined });
-      this.#observe('accepted');
-      this.#serveWaiting();
+      this.#reported('accepted');
     },
     limited: (permit: Permit, { retryAfter, date }: RefusalAnswerHeaders): RetryAfterReading => {
-      const answer = this.#answered(permit);
+      const answer = this.#inFlight.answered(permit, this.#time.now());
       const headers = { retryAfter: retryAfter ?? undefined, date: date ?? undefined };
       const { configured, log } = this.#core.state;
       if (Number.isFinite(configured) && log.size < NEARLY_ALL * configured) this.#isContradicted = true;
       const reading = this.#core.refused({ ...answer, ...headers });
-      this.#observe('refused');
-      this.#serveWaiting();
+      this.#reported('refused');
       return reading;
     },
     failed: (permit: Permit, details: FailureDetails) => {
-      const answer = this.#answerTo(permit);
-      if (details.mayHaveCounted) this.#core.lost(answer);
+      const { error, mayHaveCounted } = details;
+      const answer = this.#inFlight.failed(permit, this.#time.now(), { hintMs: this.#hintOf(details), error });
+      if (mayHaveCounted) this.#core.lost(answer);
       else this.#core.unused();
-      this.#fail(answer, details);
-      this.#observe('failed');
-      this.#serveWaiting();
+      this.#reported('failed');
     },
     lost: (permit: Permit) => {
-      const answer = this.#answerTo(permit);
-      this.#health = serviceUntested(this.#health, answer);
-      this.#core.lost(answer);
-      this.#serveWaiting();
+      this.#core.lost(this.#inFlight.left(permit, this.#time.now()));
+      this.#reported('accepted');
     },
     unused: (permit: Permit) => {
-      this.#health = serviceUntested(this.#health, this.#answerTo(permit));
+      this.#inFlight.left(permit, this.#time.now());
       this.#core.unused();
-      this.#serveWaiting();
+      this.#reported('accepted');
     },
   };
 
-  #answerTo(permit: Permit): Answer {
-    const { sentAt, probe } = permit;
-    this.#inFlight.delete(permit);
-    return { now: this.#time.now(), sentAt, probe };
+  #reported(event: LimiterEvent): void {
+    this.#observe(event);
+    if (this.#queue.size > 0) this.#serveSoon();
   }
 
-  /** The service works: with a success or a refusal. */
-  #answered(permit: Permit): Answer {
-    const wasFull = this.#inFlight.size >= Math.floor(this.#concurrency.limit);
-    const answer = this.#answerTo(permit);
-    this.#health = serviceAnswered(this.#health, answer);
-    this.#concurrency = concurrencyAnswered(this.#concurrency, { ...answer, wasFull });
-    return answer;
-  }
-
-  #fail(answer: Answer, { retryAfter, date, error }: FailureDetails): void {
-    const reading = {
+  #hintOf({ retryAfter, date }: FailureDetails): number | undefined {
+    return retryAfterMs(parseRetryAfter(retryAfter ?? undefined), {
       unit: this.retryAfterUnit,
       date: date ?? undefined,
-      serverNowMs: this.#time.toEpoch(answer.now),
-    };
-    const hintMs = retryAfterMs(parseRetryAfter(retryAfter ?? undefined), reading);
-    this.#health = serviceFailed(this.#health, { ...answer, hintMs, random: this.#random });
-    this.#concurrency = concurrencyFailed(this.#concurrency, { ...answer, isOutage: this.#health.isDown });
-    this.#lastFailure = error;
+      serverNowMs: this.#time.toEpoch(this.#time.now()),
+    });
   }
 
   #observe(event: LimiterEvent): void {
-    this.#history.observe(event, this.#core.state, this.#health, (at) => this.#core.toLocal(at));
+    this.#history.observe(event, this.#core.state, this.#inFlight.health, (at) => this.#core.toLocal(at));
   }
 }
 

@@ -65,16 +65,8 @@ function waitAfter(
   if (!(error instanceof RateLimitError)) throw error;
   const { unitNotice, retryBudget } = state;
   const nowMs = clock.now();
-  const { retryAfterRaw: retryAfter, headers } = error;
-  const parsed = parseRetryAfter(retryAfter);
-  if (retryAfterUnit === 'auto') state.unit = weighRefusal(state.unit, parsed, { sentAt, now: time.now() });
-  const unitNow = parsed?.form === 'integer' ? unitOf(state.unit, parsed.value, retryAfterUnit) : 'seconds';
-  const reading: RetryAfterReading = {
-    waitMs: retryAfterMs(parsed, { unit: unitNow, date: headers?.get('date') ?? undefined, serverNowMs: nowMs }),
-    unit: unitNow,
-    evidence: retryAfterUnit === 'auto' ? state.unit.evidence : 'set',
-  };
-  unitNotice.saw(reading, retryAfter, events);
+  const reading = readRefusal(state, error, { sentAt, nowMs, time, retryAfterUnit });
+  unitNotice.saw(reading, error.retryAfterRaw, events);
   const hintMs = reading.waitMs;
   const waitMs = hintMs === undefined ? unhintedLimitMs(refusals, random) : hintedLimitMs(hintMs, random);
   const isTooLong = hintMs !== undefined && hintMs > maxRetryAfterMs;
@@ -83,6 +75,21 @@ function waitAfter(
   if (reason === undefined) return waitMs;
   const unit = unitNotice.belief;
   throw limitedError({ reason, retryAtMs: nowMs + (hintMs ?? waitMs), nowMs, request, unit, refused: error });
+}
+
+function readRefusal(
+  state: KeyState,
+  { retryAfterRaw, headers }: RateLimitError,
+  { sentAt, nowMs, time, retryAfterUnit }: Pick<RefusedCall, 'sentAt' | 'time' | 'retryAfterUnit'> & { nowMs: number },
+): RetryAfterReading {
+  const parsed = parseRetryAfter(retryAfterRaw);
+  if (retryAfterUnit === 'auto') state.unit = weighRefusal(state.unit, parsed, { sentAt, now: time.now() });
+  const unit = parsed?.form === 'integer' ? unitOf(state.unit, parsed.value, retryAfterUnit) : 'seconds';
+  return {
+    waitMs: retryAfterMs(parsed, { unit, date: headers?.get('date') ?? undefined, serverNowMs: nowMs }),
+    unit,
+    evidence: retryAfterUnit === 'auto' ? state.unit.evidence : 'set',
+  };
 }
 
 interface Wait {

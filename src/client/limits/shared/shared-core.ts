@@ -19,7 +19,6 @@ export type Sharing = Pick<StoreExchangeOptions, 'store' | 'name'>;
 
 export interface SharedCoreOptions extends StoreExchangeOptions {
   readonly settings: LimiterSettings;
-  readonly random: () => number;
   /** Something may be granted now that was not before. */
   readonly onChange: () => void;
   /** The store failed; each process continues alone. */
