@@ -214,53 +214,6 @@ test('a limit that is configured again and again, up and down, delays no call fo
   );
 });
 
-test('an outage, whenever it comes, costs a few requests and no call; a failure raises no limit', async () => {
-  const outages = fc.record({
-    window: fc.constantFrom(...WINDOW_KINDS),
-    fromMs: fc.nat(70_000),
-    lastsMs: fc.integer({ min: 1_000, max: 60_000 }),
-    retryAfter: fc.constantFrom(undefined, '5', '30'),
-    seed: seeds,
-  });
-  await fc.assert(
-    fc.asyncProperty(outages, async ({ window, fromMs, lastsMs, retryAfter, seed }) => {
-      const clock = new VirtualClock();
-      const startsAt = clock.now() + fromMs;
-      const random = seededRandom(seed);
-      const server = new LimitedServer({ window, limit: 30, hint: 'seconds' });
-      const limiter = new RateLimiter({ clock, random });
-      let failures = 0;
-      const send = async () => {
-        let permit: Permit | undefined;
-        for (;;) {
-          permit = await limiter.acquire({ retryOf: permit });
-          await clock.sleep(random() * 200);
-          const isDown = clock.now() >= startsAt && clock.now() < startsAt + lastsMs;
-          const answer = isDown ? undefined : server.receive(clock.now());
-          await clock.sleep(random() * 200);
-          if (answer?.status === 200) return permit.ok({ date: answer.date });
-          if (answer) permit.limited(answer);
-          else {
-            failures += 1;
-            const { perMinute = Number.POSITIVE_INFINITY } = limiter.limits();
-            permit.failed({ retryAfter, mayHaveCounted: false, error: new Error('503') });
-            expect(limiter.limits().perMinute ?? Number.POSITIVE_INFINITY).toBeLessThanOrEqual(perMinute);
-          }
-        }
-      };
-
-      const calls = Promise.all(Array.from({ length: 60 }, send));
-      await clock.run();
-      await calls;
-
-      // At most those in flight when it began, and one probe per backoff.
-      expect(failures).toBeLessThanOrEqual(64 + 12);
-      expect(limiter.limits()).toMatchObject({ waiting: 0, inFlight: 0, service: 'up' });
-    }),
-    { numRuns: 60 },
-  );
-});
-
 test('a clock on our side that jumps, any way and any time, delays no call for ever', async () => {
   const DAY_MS = 86_400_000;
   const jump = fc.record({ afterMs: fc.nat(120_000), byMs: fc.integer({ min: -DAY_MS, max: DAY_MS }) });

@@ -260,6 +260,15 @@ test('a limit that becomes known replaces an unknown one, and lowers a larger on
   expect(run.state).toMatchObject({ configured: 10, limit: 10 });
 });
 
+test('a limit that is known is lowered, too, also one that was learned', () => {
+  const run = new LimiterRun();
+  run.state = { ...run.state, phase: 'known', limit: 20 };
+
+  run.configure(10);
+
+  expect(run.state.limit).toBe(10);
+});
+
 test('the whole of a limit grows with it, a share does not but probes at once', () => {
   const whole = new LimiterRun(10);
   whole.state = { ...whole.state, phase: 'known' };
