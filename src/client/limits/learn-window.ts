@@ -104,35 +104,34 @@ export function refuseUnknown(state: LimiterState, refusal: Refusal): LimiterSta
 }
 
 /** A refusal after the gate opened: a bucket, a limit for bursts, or a smaller limit than was thought. */
-export function refuseLearning(state: LimiterState, refusal: Refusal): LimiterState {
+export function refuseLearning(before: LimiterState, refusal: Refusal): LimiterState {
   const { now, hintMs, isShort } = refusal;
-  const { gate, hypothesis } = state;
+  const { gate, hypothesis } = before;
   const sinceExhaustedMs = now - hypothesis.exhaustedAt;
-  const exhausted = { ...state, hypothesis: { ...hypothesis, exhaustedAt: now } };
-  if (gate.isHalfOpen) return supposeAgain(exhausted, refusal);
+  const state = { ...before, hypothesis: { ...hypothesis, exhaustedAt: now } };
+  if (gate.isHalfOpen) return supposeAgain(state, refusal);
+  const isShortTrial = wasShortTrial(hypothesis);
   const isSoon = hintMs === undefined || isShort;
-  const periodMs = burstPeriodMs(refusal);
-  const mayBeBucket = isSoon || (periodMs !== undefined && (state.isWhole || isSmallBurst(state)));
-  if (mayBeBucket && looksLikeBucket(exhausted, refusal, sinceExhaustedMs)) {
-    return becomeBucket(exhausted, now, sinceExhaustedMs);
-  }
-  if (isSoon && wasShortTrial(hypothesis)) return limitPerSecond(exhausted, refusal);
-  return isSoon ? learnSmallerLimit(exhausted, refusal) : learnFromLongHint(exhausted, refusal);
+  if (!isSoon && !isShortTrial && waitsForOwn(state, refusal)) return learnLog(state, refusal);
+  if (isBucket(state, refusal, sinceExhaustedMs)) return becomeBucket(state, now, sinceExhaustedMs);
+  if (!isSoon) return learnFromLongHint(state, refusal);
+  return isShortTrial ? limitPerSecond(state, refusal) : learnShare(state, refusal);
 }
 
 function learnFromLongHint(state: LimiterState, refusal: Refusal): LimiterState {
   const periodMs = burstPeriodMs(refusal);
-  const isLog = waitsForOwn(state, refusal) && !wasShortTrial(state.hypothesis);
-  if (periodMs === undefined || isLog) return learnSmallerLimit(state, refusal);
-  return limitBursts(state, { calls: state.gate.accepted, periodMs, refusal });
+  const calls = state.gate.accepted;
+  return periodMs === undefined ? learnShare(state, refusal) : limitBursts(state, { calls, periodMs, refusal });
 }
 
 /** What the gate let through is the limit, or this process's share of it. */
-function learnSmallerLimit(state: LimiterState, refusal: Refusal): LimiterState {
-  // A log counts our requests before the gate too: those accepted since then took the slots of others, which expired.
-  const isLog = !wasShortTrial(state.hypothesis) && waitsForOwn(state, refusal);
-  const calls = isLog ? Math.min(state.configured, state.log.size) : state.gate.accepted;
-  return relearn(withLimit(state, calls), refusal);
+function learnShare(state: LimiterState, refusal: Refusal): LimiterState {
+  return relearn(withLimit(state, state.gate.accepted), refusal);
+}
+
+/** A log counts our requests before the gate too: those accepted since then took the slots of others, which expired. */
+function learnLog(state: LimiterState, refusal: Refusal): LimiterState {
+  return relearn(withLimit(state, Math.min(state.configured, state.log.size)), refusal);
 }
 
 /** The time from the opening of the gate to the slot that the refusal names, if that is shorter than a minute. */
@@ -248,8 +247,13 @@ function supposeFixed(state: LimiterState, sentAt: number): LimiterState {
   };
 }
 
-function looksLikeBucket(state: LimiterState, { now, isShort }: Refusal, sinceExhaustedMs: number): boolean {
-  const { gate, log, configured, firstBurst } = state;
+function isBucket(state: LimiterState, refusal: Refusal, sinceExhaustedMs: number): boolean {
+  const { now, hintMs, isShort } = refusal;
+  const { gate, log, configured, firstBurst, isWhole } = state;
+  const isSoon = hintMs === undefined || isShort;
+  // Some servers round hints up to 5 or 10 s.
+  const isCoarse = burstPeriodMs(refusal) !== undefined && (isWhole || isSmallBurst(state));
+  if (!isSoon && !isCoarse) return false;
   if (gate.accepted <= refilledIn(sinceExhaustedMs, state)) return true;
   if (hasConfiguredLimit(state)) return log.answeredSince(now - 1_000) <= (SLOW_RATE * configured) / 60;
   return isShort && gate.accepted <= firstBurst / 2;

@@ -39,6 +39,8 @@ const FIRST_FAILURE_RATE = 0.1;
 const RATE_WEIGHT = 1 / 16;
 const FIRST_BACKOFF_MS = 500;
 const LONGEST_BACKOFF_MS = 16_000;
+/** A 503 estimates: one request per so much time finds out whether the service is back earlier. */
+const LONGEST_HINT_MS = 300_000;
 
 export const HEALTHY: ServiceHealth = {
   isDown: false,
@@ -64,7 +66,9 @@ export function serviceAnswered(health: ServiceHealth, { sentAt }: ServiceResult
 export function serviceFailed(health: ServiceHealth, failure: ServiceFailure): ServiceHealth {
   const { now, sentAt, hintMs } = failure;
   if (health.isDown && sentAt <= health.staleBefore) {
-    return hintMs === undefined ? health : { ...health, retryAt: Math.max(health.retryAt, now + hintMs) };
+    return hintMs === undefined
+      ? health
+      : { ...health, retryAt: Math.max(health.retryAt, now + Math.min(hintMs, LONGEST_HINT_MS)) };
   }
   if (health.isDown)
     return goDown({ ...health, backoffMs: Math.min(LONGEST_BACKOFF_MS, 2 * health.backoffMs) }, failure);
@@ -80,7 +84,7 @@ export function serviceFailed(health: ServiceHealth, failure: ServiceFailure): S
 function goDown(health: ServiceHealth, { now, hintMs, random }: ServiceFailure): ServiceHealth {
   // Equal jitter: processes that failed together do not come back together.
   const backoffMs = health.backoffMs * (0.5 + random() / 2);
-  const retryAt = now + Math.max(backoffMs, hintMs ?? 0);
+  const retryAt = now + Math.max(backoffMs, Math.min(hintMs ?? 0, LONGEST_HINT_MS));
   return { ...health, isDown: true, isProbing: false, failuresInARow: 0, retryAt, staleBefore: now };
 }
 
