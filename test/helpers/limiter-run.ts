@@ -82,7 +82,7 @@ interface Accepting {
 
 interface Refusing {
   /** As it is written in the header, in seconds where `'auto'` reads them so. */
-  readonly retryAfter?: string;
+  readonly retryAfter?: string | undefined;
   readonly isProbe?: boolean;
   readonly date?: string;
 }

@@ -33,7 +33,9 @@ test('counts and expires like a plain list', () => {
       expect(log.size).toBe(kept.length);
       expect(log.answeredSince(now - age)).toBe(kept.filter((answeredAt) => answeredAt >= now - age).length);
       expect([0, kept.length - 1, kept.length].map((place) => log.expiresAt(place))).toEqual(
-        [kept[0], kept.at(-1), undefined].map((answeredAt) => answeredAt && answeredAt + 60_000),
+        [kept[0], kept.at(-1), undefined].map((answeredAt) =>
+          answeredAt === undefined ? undefined : answeredAt + 60_000,
+        ),
       );
     }),
   );

@@ -4,6 +4,8 @@ import {
   type Concurrency,
   concurrencyAnswered,
   concurrencyFailed,
+  concurrencyRoom,
+  concurrencyWakeAt,
   initialConcurrency,
   LARGEST_CONCURRENCY,
 } from '../../../src/client/limits/concurrency.ts';
@@ -24,7 +26,13 @@ function answers(state: Concurrency, calls: number, answering: Answering = {}): 
   return after;
 }
 
-function fail(state: Concurrency, { at = 2_000, sentAt = at - 100, isOutage = true } = {}): Concurrency {
+interface Failing {
+  readonly at?: number;
+  readonly sentAt?: number;
+  readonly isOutage?: boolean;
+}
+
+function fail(state: Concurrency, { at = 2_000, sentAt = at - 100, isOutage = true }: Failing = {}): Concurrency {
   return concurrencyFailed(state, { now: at, sentAt, isOutage });
 }
 
@@ -104,6 +112,58 @@ test('after it was halved it grows by one per round trip, not per answer', () =>
   expect(halved.limit).toBe(32);
   expect(grown.limit).toBeGreaterThan(32.9);
   expect(grown.limit).toBeLessThan(33.1);
+});
+
+/** The room beside requests that were sent at these times. */
+function roomBeside(
+  state: Concurrency,
+  sentAt: readonly number[],
+  { now = 10_000, unknownLimit = undefined }: Beside = {},
+) {
+  const requests = sentAt.map((at) => ({ sentAt: at }));
+  return concurrencyRoom(state, { now, requests: requests.length, sentAt: requests, unknownLimit });
+}
+
+interface Beside {
+  readonly now?: number;
+  readonly unknownLimit?: number | undefined;
+}
+
+test('leaves what is not in flight', () => {
+  const start = initialConcurrency('adapt');
+
+  expect([0, 3, 4].map((calls) => roomBeside(start, Array(calls).fill(9_990)))).toEqual([4, 1, 0]);
+});
+
+test('while the window is unknown, at most eight or a sixteenth of the configured limit are in flight', () => {
+  const grown = answers(initialConcurrency('adapt'), 100);
+
+  expect([undefined, 30, 1_000].map((unknownLimit) => roomBeside(grown, [], { unknownLimit }))).toEqual([104, 8, 63]);
+  expect(roomBeside(initialConcurrency(40), [], { unknownLimit: 30 })).toBe(40);
+});
+
+test('a request that is probably lost takes no place', () => {
+  // The average of these round trips is 100 ms, and the last was sent at 9 900.
+  const state = answers(initialConcurrency('adapt'), 100, { wasFull: false, at: 10_000 });
+
+  expect(roomBeside(state, [8_999, 9_500, 9_500, 9_500])).toBe(1);
+  expect(roomBeside(state, [9_001, 9_500, 9_500, 9_500])).toBe(0);
+});
+
+test('a request is not lost while none that was sent later is answered', () => {
+  const state = answers(initialConcurrency('adapt'), 100, { wasFull: false, at: 5_000 });
+
+  expect(roomBeside(state, [4_950, 4_950, 4_950, 4_950], { now: 7_000 })).toBe(0);
+});
+
+test('after 2.5 s of silence one more request is sent, never more than maxConcurrent', () => {
+  const state = answers(initialConcurrency('adapt'), 5, { wasFull: false, at: 5_000 });
+  const sentAt = [5_000, 5_000, 5_000, 5_000];
+
+  expect([7_499, 7_500].map((now) => roomBeside(state, sentAt, { now }))).toEqual([0, 1]);
+  expect(roomBeside(state, [...sentAt, 7_500], { now: 7_600 })).toBe(0);
+  expect(roomBeside(initialConcurrency(4), sentAt, { now: 60_000 })).toBe(0);
+  expect(concurrencyWakeAt(7_000)).toBe(8_000);
 });
 
 test('a failure never raises it, whatever came before', () => {

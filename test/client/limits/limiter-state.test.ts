@@ -11,7 +11,7 @@ import { LimiterProcess, limiterEvents } from '../../helpers/limiter-events.ts';
 
 const HINTS = [undefined, '0', '1', '17', '60', '2500', '61000', '3600', '0.5', '86400'];
 
-test.fails('a state that was written as JSON and read again, at any moment, continues with the same grants', () => {
+test('a state that was written as JSON and read again, at any moment, continues with the same grants', () => {
   fc.assert(
     fc.property(limiterEvents(HINTS), fc.constantFrom(Number.POSITIVE_INFINITY, 30), (events, perMinute) => {
       const process = new LimiterProcess(perMinute);
@@ -20,7 +20,7 @@ test.fails('a state that was written as JSON and read again, at any moment, cont
         restored.state = limiterState.parse(JSON.parse(JSON.stringify(restored.state)));
 
         expect(restored.apply(event)).toEqual(process.apply(event));
-        expect(JSON.stringify(restored.state)).toEqual(JSON.stringify(process.state));
+        expect(JSON.parse(JSON.stringify(restored.state))).toEqual(JSON.parse(JSON.stringify(process.state)));
       }
     }),
     { numRuns: 200 },

@@ -23,7 +23,7 @@ function closedUntil(opensAt: number): LimiterState {
 
 test('names the window only once it is known', () => {
   const bucket = { kind: 'bucket', perMs: 1, capacity: 1, tokens: 1, at: 0 } as const;
-  const fixed = { kind: 'fixed', startsAt: 0, guardMs: 0 } as const;
+  const fixed = { kind: 'fixed', startsAt: 0, guardMs: 0, boundary: 'assumed' } as const;
   const names = [{ kind: 'log' } as const, fixed, bucket].flatMap((window) =>
     (['learning', 'known'] as const).map((phase) => windowName({ ...UNKNOWN, phase, window })),
   );
@@ -35,7 +35,7 @@ test('shows a limit that is unknown as undefined', () => {
   expect(perMinuteOf(UNKNOWN)).toBeUndefined();
   expect(perMinuteOf(initialState(30))).toBe(30);
   expect(burstOf(UNKNOWN)).toBeUndefined();
-  expect(burstOf({ ...UNKNOWN, burst: { calls: 5, periodMs: 1_000, growsAt: 0, pauseMs: 0 } })).toEqual({
+  expect(burstOf({ ...UNKNOWN, burst: { calls: 5, periodMs: 1_000, proven: 0, growsAt: 0, pauseMs: 0 } })).toEqual({
     calls: 5,
     periodMs: 1_000,
   });
@@ -62,9 +62,9 @@ test('the history has one entry per change, with what could be seen then', () =>
 test.each([
   ['limit', { limit: 5 }],
   ['phase', { phase: 'learning' }],
-  ['window', { window: { kind: 'fixed', startsAt: 0, guardMs: 0 } }],
+  ['window', { window: { kind: 'fixed', startsAt: 0, guardMs: 0, boundary: 'assumed' } }],
   ['gate', { gate: { ...UNKNOWN.gate, opensAt: 5 } }],
-  ['burst limit', { burst: { calls: 5, periodMs: 1_000, growsAt: 0, pauseMs: 0 } }],
+  ['burst limit', { burst: { calls: 5, periodMs: 1_000, proven: 0, growsAt: 0, pauseMs: 0 } }],
   ['long pause', { blockedUntil: START + 1 }],
 ] satisfies [string, Partial<LimiterState>][])('a change of the %s is an entry', (_part, change) => {
   const { history, observe } = setUp();

@@ -50,15 +50,21 @@ test('while the service is down, calls wait and one of them probes it', async ()
   expect(granted).toHaveLength(3);
 });
 
-test('a failed call that comes back keeps its place in the queue', async () => {
-  const { clock, limiter, first } = await outage('1');
-  const order: string[] = [];
-  void limiter.acquire().then(() => order.push('later'));
-  void limiter.acquire({ retryOf: first }).then(() => order.push('again'));
+test('a probe is the call that has failed least; then a failed call that comes back has kept its place', async () => {
+  const { clock, limiter, first } = await outage('1', { maxConcurrent: 2 });
+  const granted: { readonly name: string; readonly permit: Permit }[] = [];
+  const wait = (name: string, retryOf?: Permit) =>
+    void limiter.acquire({ retryOf }).then((permit) => granted.push({ name, permit }));
+  wait('later');
+  wait('last');
+  wait('again', first);
 
   await clock.advance(1_000);
+  expect(granted.map(({ name }) => name)).toEqual(['later']);
+  granted[0]!.permit.ok();
+  await settle();
 
-  expect(order).toEqual(['again']);
+  expect(granted.map(({ name }) => name)).toEqual(['later', 'again', 'last']);
 });
 
 test('a probe that its caller gave up is sent again by the next call', async () => {

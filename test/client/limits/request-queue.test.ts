@@ -5,7 +5,7 @@ import { type QueuedCall, RequestQueue } from '../../../src/client/limits/reques
 const NEVER = Number.POSITIVE_INFINITY;
 
 function queued(ticket: number, given: Partial<QueuedCall> = {}): QueuedCall {
-  return { ticket, isHigh: false, waits: true, deadlineAt: () => NEVER, ...given };
+  return { ticket, isHigh: false, failures: 0, waits: true, deadlineAt: () => NEVER, ...given };
 }
 
 test('shifts high priority first, then the lowest ticket, whatever was removed', () => {
@@ -66,6 +66,16 @@ test('reads a deadline again when it has passed: it can have grown', () => {
   expect(queue.shiftDueBefore(200)).toBeUndefined();
   expect(queue.earliestDeadline).toBe(500);
   expect(queue.shiftDueBefore(501)).toBe(shared);
+});
+
+test('shifts the call that has failed least, and of those the first', () => {
+  const queue = new RequestQueue<QueuedCall>();
+  const calls = [2, 1, 0, 0].map((failures, ticket) => queued(ticket, { failures }));
+  for (const call of calls.toReversed()) queue.add(call);
+
+  expect(calls.map(() => queue.shiftLeastFailed()?.ticket)).toEqual([2, 3, 1, 0]);
+  expect(queue.shiftLeastFailed()).toBeUndefined();
+  expect(queue.size).toBe(0);
 });
 
 test('removes calls that do not wait', () => {

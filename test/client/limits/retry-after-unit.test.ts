@@ -21,14 +21,14 @@ function unitAfter(state: UnitState, value: number, option: 'auto' | RetryAfterU
   return unitOf(state, value, option);
 }
 
-test.each([1, 45, 61])('%i is read as seconds', (value) => {
+test.each([1, 45, 61, 75])('%i is read as seconds', (value) => {
   const state = refuse([[value, 0]]);
 
   expect(state.evidence).toBe('assumed');
   expect(unitAfter(state, value)).toBe('seconds');
 });
 
-test.each([62, 120, 30_000, 61_200])(
+test.each([76, 120, 30_000, 61_200])(
   '%i, too long to be the seconds of a limit per minute, is tried as milliseconds',
   (value) => {
     const state = refuse([[value, 0]]);
@@ -45,9 +45,9 @@ test.each([61_201, 86_400])('%i is a longer quota in either unit: it stays secon
   expect(unitAfter(state, value)).toBe('seconds');
 });
 
-test('values up to 61 are never evidence, however much they differ', () => {
+test('values up to 75 are never evidence, however much they differ', () => {
   fc.assert(
-    fc.property(fc.array(fc.tuple(fc.nat({ max: 61 }), fc.nat({ max: 100_000 }))), (values) => {
+    fc.property(fc.array(fc.tuple(fc.nat({ max: 75 }), fc.nat({ max: 100_000 }))), (values) => {
       const state = refuse(values);
 
       expect(state).toBe(UNKNOWN_UNIT);
@@ -56,7 +56,7 @@ test('values up to 61 are never evidence, however much they differ', () => {
   );
 });
 
-test('a value up to 61 is read as seconds while a larger one is on trial', () => {
+test('a value up to 75 is read as seconds while a larger one is on trial', () => {
   const state = refuse([[30_000, 0]]);
 
   expect(unitAfter(state, 31)).toBe('seconds');

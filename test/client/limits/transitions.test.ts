@@ -90,7 +90,7 @@ test('late answers to a second refusal do not raise the limit', () => {
   expect(run.state.limit).toBe(limit);
 });
 
-test.fails('late answers do not raise the limit above the configured one', () => {
+test('late answers do not raise the limit above the configured one', () => {
   const run = new LimiterRun();
   run.ask(0);
   run.accept(0);
@@ -279,7 +279,7 @@ test('the whole of a limit grows with it, a share does not but probes at once', 
   share.configure(20);
 
   expect(whole.state.limit).toBe(20);
-  expect(share.state).toMatchObject({ limit: 4, probe: { dueAt: Number.NEGATIVE_INFINITY } });
+  expect(share.state).toMatchObject({ limit: 4, probe: { dueAt: 0 } });
 });
 
 test('the rate of a bucket grows with a limit that was used wholly', () => {

@@ -9,7 +9,7 @@ function usage({ answers = [] as number[], limit = 3, inFlight = 0 }) {
 }
 
 const LOG: Window = { kind: 'log' };
-const FIXED: Window = { kind: 'fixed', startsAt: 60_000, guardMs: 500 };
+const FIXED: Window = { kind: 'fixed', startsAt: 60_000, guardMs: 500, boundary: 'assumed' };
 const BUCKET: Window = { kind: 'bucket', perMs: 0.001, capacity: 5, tokens: 2, at: 60_000 };
 
 test.each([
@@ -43,7 +43,11 @@ test('a fixed window that is used up opens again a minute later', () => {
 
 test('a fixed window starts again every minute', () => {
   expect(advanceWindow(FIXED, 119_999)).toBe(FIXED);
-  expect(advanceWindow(FIXED, 245_000)).toEqual({ ...FIXED, startsAt: 240_000 });
+  expect(advanceWindow(FIXED, 245_000)).toEqual({ ...FIXED, startsAt: 240_000, boundary: 'testing' });
+});
+
+test.fails('a bucket names no slot before the time it was last seen', () => {
+  expect(nextSlotAt(BUCKET, usage({}), 59_000)).toBe(60_000);
 });
 
 test('a bucket refills up to its capacity', () => {
