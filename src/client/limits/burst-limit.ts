@@ -1,8 +1,8 @@
 import { type AcceptedLog, WINDOW_MS } from './accepted-log.ts';
-import type { LimiterState } from './limiter-state.ts';
+import type { BurstState } from './limiter-state.ts';
 
 /** A second limit that some servers have beside the one per minute: so many requests per second, or per ten seconds. */
-export type BurstLimit = Readonly<LimiterState['burst']>;
+export type BurstLimit = BurstState;
 
 /** Longer periods are the minute's own window, or what other users have left of it. */
 const LONGEST_PERIOD_MS = 45_000;

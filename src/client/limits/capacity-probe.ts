@@ -1,5 +1,5 @@
 import { WINDOW_MS } from './accepted-log.ts';
-import { isBelowConfigured, type LimiterState } from './limiter-state.ts';
+import { isBelowConfigured, type LimiterState, type ProbeState } from './limiter-state.ts';
 import type { BucketWindow } from './window.ts';
 
 /**
@@ -7,7 +7,7 @@ import type { BucketWindow } from './window.ts';
  * its slots: one, then twice as many after each batch that was wholly accepted, until one is refused. A bucket raises its
  * rate instead.
  */
-export type CapacityProbe = Readonly<LimiterState['probe']>;
+export type CapacityProbe = ProbeState;
 
 /** The rate of a bucket grows by at most this factor at once, in smaller steps near a rate that was refused. */
 const LARGEST_STEP = 1.5;

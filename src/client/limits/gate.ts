@@ -1,10 +1,10 @@
-import type { LimiterState } from './limiter-state.ts';
+import type { GateState } from './limiter-state.ts';
 
 /**
  * What every refusal closes for all calls. When the gate opens, one request goes first, then one more than were accepted
  * since, which doubles per round trip: a gate that opened too early costs one refusal, not one per waiting call.
  */
-export type Gate = Readonly<LimiterState['gate']>;
+export type Gate = GateState;
 
 /** In flight at once at the start, while no limit is known: at least this, and a quarter of what was accepted. */
 const FIRST_CALLS = 4;

@@ -1,133 +1,181 @@
-import * as z from 'zod';
 import { AcceptedLog } from './accepted-log.ts';
 
 /** Raised when the record below changes: versions of the package that differ in it share nothing. */
 export const LIMITER_STATE_VERSION = 2;
 
-/** JSON has no infinity: it is written as null. */
-const orInfinity = z
-  .number()
-  .nullable()
-  .transform((value) => value ?? Number.POSITIVE_INFINITY);
-const orMinusInfinity = z
-  .number()
-  .nullable()
-  .transform((value) => value ?? Number.NEGATIVE_INFINITY);
-
-/** Which windows there are: see window.ts. */
-const windowState = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('log') }),
-  z.object({
-    kind: z.literal('fixed'),
-    startsAt: z.number(),
-    guardMs: z.number(),
-    /** The first boundary after the window became known is `testing` the assumption. */
-    boundary: z.enum(['assumed', 'testing', 'confirmed']),
-  }),
-  z.object({
-    kind: z.literal('bucket'),
-    perMs: z.number(),
-    capacity: z.number(),
-    tokens: z.number(),
-    at: z.number(),
-  }),
-]);
+/** How the server counts, as far as its answers have shown: see window.ts. */
+export type WindowState =
+  | { readonly kind: 'log' }
+  | {
+      readonly kind: 'fixed';
+      readonly startsAt: number;
+      readonly guardMs: number;
+      /** The first boundary after the window became known is `testing` the assumption. */
+      readonly boundary: 'assumed' | 'testing' | 'confirmed';
+    }
+  | {
+      readonly kind: 'bucket';
+      readonly perMs: number;
+      readonly capacity: number;
+      readonly tokens: number;
+      readonly at: number;
+    };
 
 /** What a refusal suggests about the window, until the answers after the gate confirm or contradict it. */
-const hypothesisState = z.object({
+export interface Hypothesis {
   /** The refusal that ended a run of accepted requests. */
-  startedAt: z.number(),
+  readonly startedAt: number;
   /** The last refusal: at this time the server had no slot left. */
-  exhaustedAt: z.number(),
-  opensAt: z.number(),
+  readonly exhaustedAt: number;
+  readonly opensAt: number;
   /** The boundary of a fixed window lies between this time and the first request accepted after it. */
-  boundaryAfter: z.number(),
-  hint: z.enum(['long', 'short', 'none']),
+  readonly boundaryAfter: number;
+  readonly hint: 'long' | 'short' | 'none';
   /** The gate opens when our own oldest request expires. */
-  isOwnSlot: z.boolean(),
+  readonly isOwnSlot: boolean;
   /** Attempts without a usable hint. */
-  tries: z.number(),
-});
+  readonly tries: number;
+}
 
-const gateState = z.object({
-  opensAt: orMinusInfinity,
+/** See gate.ts. */
+export interface GateState {
+  readonly opensAt: number;
   /** Answers to requests sent before this time say nothing new. */
-  staleBefore: orMinusInfinity,
+  readonly staleBefore: number;
   /** Open again, and the first request since then has not been answered. */
-  isHalfOpen: z.boolean(),
-  wasClosed: z.boolean(),
+  readonly isHalfOpen: boolean;
+  readonly wasClosed: boolean;
   /** Requests accepted since the gate opened. */
-  accepted: z.number(),
+  readonly accepted: number;
   /** Refusals that no accepted request has made up for. */
-  pressure: z.number(),
-});
+  readonly pressure: number;
+}
 
-const probeState = z.object({
+/** See capacity-probe.ts. */
+export interface ProbeState {
   /** Requests that the next probe sends. */
-  batch: z.number(),
-  outstanding: z.number(),
-  dueAt: z.number(),
-  pauseMs: z.number(),
+  readonly batch: number;
+  readonly outstanding: number;
+  readonly dueAt: number;
+  readonly pauseMs: number;
   /** Factor by which the rate of a bucket grows next. */
-  step: z.number(),
-  acceptedAtStep: z.number(),
-});
+  readonly step: number;
+  readonly acceptedAtStep: number;
+}
 
-const burstState = z.object({
+/** See burst-limit.ts. */
+export interface BurstState {
   /** Requests per `periodMs`; Infinity for no such limit. */
-  calls: orInfinity,
-  periodMs: z.number(),
+  readonly calls: number;
+  readonly periodMs: number;
   /** The number that was learned: `calls` grows beyond it to try for more. */
-  proven: orInfinity,
-  growsAt: z.number(),
-  pauseMs: z.number(),
-});
+  readonly proven: number;
+  readonly growsAt: number;
+  readonly pauseMs: number;
+}
 
-const unitState = z.object({
-  evidence: z.enum(['assumed', 'on-trial', 'confirmed', 'refuted']),
-  trial: z
-    .object({ value: z.number(), refusedAt: z.number(), endsAt: z.number(), refusals: z.number(), repeats: z.number() })
-    .optional(),
-});
+/** See retry-after-unit.ts. */
+export interface RetryAfterUnitState {
+  readonly evidence: 'assumed' | 'on-trial' | 'confirmed' | 'refuted';
+  readonly trial?:
+    | {
+        readonly value: number;
+        readonly refusedAt: number;
+        readonly endsAt: number;
+        readonly refusals: number;
+        readonly repeats: number;
+      }
+    | undefined;
+}
 
 /**
  * Everything the limiter has learned about one key, in one plain record: what the functions of transitions.ts turn into
  * the next one, what the history is made of, and what processes share. Times are milliseconds of the limiter's clock.
  */
-export const limiterState = z.object({
+export interface LimiterState {
   /** Requests per minute, from the options or from `quota`; Infinity for unknown. */
-  configured: orInfinity,
+  readonly configured: number;
   /** The limit in use: the configured one, a learned one, or this process's share of it. */
-  limit: orInfinity,
-  inFlight: z.number(),
+  readonly limit: number;
+  readonly inFlight: number;
   /** `unknown`: nothing was refused; `learning`: the answers after the gate will tell the window; `known`: they have. */
-  phase: z.enum(['unknown', 'learning', 'known']),
-  window: windowState,
-  hypothesis: hypothesisState,
-  gate: gateState,
-  probe: probeState,
-  burst: burstState,
-  unit: unitState,
-  roundTrips: z.object({ shortestMs: orInfinity, longestMs: z.number() }),
+  readonly phase: 'unknown' | 'learning' | 'known';
+  readonly window: WindowState;
+  readonly hypothesis: Hypothesis;
+  readonly gate: GateState;
+  readonly probe: ProbeState;
+  readonly burst: BurstState;
+  readonly unit: RetryAfterUnitState;
+  readonly roundTrips: { readonly shortestMs: number; readonly longestMs: number };
   /** How far the server's clock is ahead of ours. */
-  serverAhead: z.object({ atLeast: orMinusInfinity, atMost: orInfinity }),
+  readonly serverAhead: { readonly atLeast: number; readonly atMost: number };
   /** When a `Date` header was last read. */
-  datedAt: orMinusInfinity,
+  readonly datedAt: number;
   /** When the window became known. */
-  knownSince: z.number(),
+  readonly knownSince: number;
   /** Accepted requests before the first refusal: the capacity of a bucket. */
-  firstBurst: z.number(),
+  readonly firstBurst: number;
   /** Whether the first refusal came after nearly the whole configured limit: then this process has all of it. */
-  isWhole: z.boolean(),
+  readonly isWhole: boolean;
   /** Whether answers that arrive after the first refusal still raise the limit learned from it. */
-  countsLateAnswers: z.boolean(),
+  readonly countsLateAnswers: boolean;
   /** The service asked for a wait that is too long to wait for: nothing is sent before this time. */
-  blockedUntil: orMinusInfinity,
-  log: z.array(z.number()).transform((saved) => new AcceptedLog(saved)),
-});
+  readonly blockedUntil: number;
+  readonly log: AcceptedLog;
+}
 
-export type LimiterState = Readonly<z.output<typeof limiterState>>;
-export type Hypothesis = Readonly<LimiterState['hypothesis']>;
+const WINDOW_EXAMPLES: Readonly<Record<string, WindowState>> = {
+  log: { kind: 'log' },
+  fixed: { kind: 'fixed', startsAt: 0, guardMs: 0, boundary: 'assumed' },
+  bucket: { kind: 'bucket', perMs: 0, capacity: 0, tokens: 0, at: 0 },
+};
+const TRIAL_EXAMPLE = { value: 0, refusedAt: 0, endsAt: 0, refusals: 0, repeats: 0 };
+
+/**
+ * Reads a state that was written as JSON. It must have the shape of `example`, an initial state; JSON writes infinity as
+ * null. By example and not by a schema: commands that live for a tenth of a second read one each.
+ *
+ * @throws TypeError for any other shape
+ */
+export function parseLimiterState(value: unknown, example: LimiterState): LimiterState {
+  const { log, window, unit, ...rest } = requireRecord(value, 'state');
+  const { log: _log, window: _window, unit: _unit, ...plain } = example;
+  const kind = String(requireRecord(window, 'window')['kind']);
+  const { evidence, trial } = requireRecord(unit, 'unit');
+  return {
+    ...likeExample(rest, plain, 'state'),
+    window: likeExample(window, WINDOW_EXAMPLES[kind], 'window'),
+    unit: {
+      evidence: likeExample(evidence, example.unit.evidence, 'unit.evidence'),
+      trial: trial === undefined ? undefined : likeExample(trial, TRIAL_EXAMPLE, 'unit.trial'),
+    },
+    log: new AcceptedLog(requireNumbers(log)),
+  };
+}
+
+function likeExample<Shape>(value: unknown, example: Shape | undefined, name: string): Shape {
+  if (typeof example === 'object' && example !== null) {
+    const record = requireRecord(value, name);
+    const entries = Object.entries(example).map(([key, part]) => [
+      key,
+      likeExample(record[key], part, `${name}.${key}`),
+    ]);
+    return Object.fromEntries(entries) as Shape; // each part was compared with that of the example
+  }
+  if (value === null && typeof example === 'number' && !Number.isFinite(example)) return example;
+  if (typeof value !== typeof example || value === undefined) throw new TypeError(`${name} is ${String(value)}`);
+  return value as Shape; // of the same type as the example
+}
+
+function requireRecord(value: unknown, name: string): Readonly<Record<string, unknown>> {
+  if (typeof value !== 'object' || value === null) throw new TypeError(`${name} is ${String(value)}, not a record`);
+  return value as Readonly<Record<string, unknown>>;
+}
+
+function requireNumbers(value: unknown): readonly number[] {
+  if (Array.isArray(value) && value.every((part) => typeof part === 'number')) return value;
+  throw new TypeError('log is not a list of numbers');
+}
 
 /** A hypothesis that starts with a refusal at `now`; its gate is still to be set. */
 export function newHypothesis(now: number): Hypothesis {

@@ -1,11 +1,11 @@
-import type { LimiterState } from './limiter-state.ts';
+import type { RetryAfterUnitState } from './limiter-state.ts';
 import type { RetryAfter, RetryAfterUnit } from './retry-after.ts';
 
 /**
  * What is known about the unit of an integer Retry-After. One too large to be the seconds of a per-minute limit is tried
  * as milliseconds; what happens after that wait settles the unit for good.
  */
-export type UnitState = Readonly<LimiterState['unit']>;
+export type UnitState = RetryAfterUnitState;
 /** Nothing yet, milliseconds on trial, settled by the answers, or set by the options. */
 export type UnitEvidence = UnitState['evidence'] | 'set';
 

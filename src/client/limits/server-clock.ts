@@ -5,7 +5,7 @@ import type { LimiterState } from './limiter-state.ts';
  * How far the server's clock is ahead of ours, as an interval that every `Date` header narrows: the server wrote its
  * time after the request was sent and before the response arrived.
  */
-export type ServerAhead = Readonly<LimiterState['serverAhead']>;
+export type ServerAhead = LimiterState['serverAhead'];
 
 /** `Date` headers are whole seconds, rounded down. */
 const DATE_STEP_MS = 1_000;

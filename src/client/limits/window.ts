@@ -1,5 +1,5 @@
 import { type AcceptedLog, WINDOW_MS } from './accepted-log.ts';
-import type { LimiterState } from './limiter-state.ts';
+import type { WindowState } from './limiter-state.ts';
 
 /**
  * How the server counts, as far as its answers have shown.
@@ -7,7 +7,7 @@ import type { LimiterState } from './limiter-state.ts';
  * - `fixed`: the count starts anew every minute, at `startsAt` or up to `guardMs` later.
  * - `bucket`: one token per request; `tokens` at the time `at`, refilled at `perMs`, never more than `capacity`.
  */
-export type Window = Readonly<LimiterState['window']>;
+export type Window = WindowState;
 export type BucketWindow = Extract<Window, { kind: 'bucket' }>;
 export type FixedWindow = Extract<Window, { kind: 'fixed' }>;
 
@@ -73,7 +73,7 @@ export function nextSlotAt(window: Window, usage: Usage, now: number, ahead = 0)
     case 'fixed':
       return nextFixedSlotAt(window, usage, { now, ahead, missing });
     case 'bucket':
-      return Math.max(now, window.at) + (ahead + 1 - window.tokens) / window.perMs;
+      return Math.max(now, window.at) + Math.max(0, ahead + 1 - window.tokens) / window.perMs;
   }
 }
 

@@ -89,7 +89,7 @@ export function propose({ settings, id, known, inFlight, reports, wanted, now: c
   const beginsToWait = waiting > 0 && !own?.waiting;
   return {
     core,
-    state: { at: now, limit: core.state, leases: Object.fromEntries(leases) },
+    state: { at: now, limit: copyState(core.state), leases: Object.fromEntries(leases) },
     grant: waiting > 0 && grant.n === share ? { ...grant, at: undefined } : grant,
     reported: reports.length,
     isNews: reports.length > 0 || grant.n > 0 || dead.length > 0 || beginsToWait,

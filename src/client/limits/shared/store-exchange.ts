@@ -1,23 +1,24 @@
 import { randomUUID } from 'node:crypto';
-import * as z from 'zod';
 import type { Clock } from '../../clock.ts';
 import { WINDOW_MS } from '../accepted-log.ts';
-import { LIMITER_STATE_VERSION, limiterState } from '../limiter-state.ts';
+import { LIMITER_STATE_VERSION, type LimiterState, parseLimiterState } from '../limiter-state.ts';
+import { initialState } from '../transitions.ts';
 import type { LimitExchange, LimitOffer, LimitStore } from './limit-store.ts';
 
 /** What one process has in flight, and how many of its calls wait. */
-const lease = z.object({ inFlight: z.number().int().nonnegative(), waiting: z.number(), seenAt: z.number() });
-
-const sharedState = z.object({
-  /** The last write, by the store's clock. */
-  at: z.number(),
-  limit: limiterState,
-  leases: z.record(z.string(), lease),
-});
+export interface Lease {
+  readonly inFlight: number;
+  readonly waiting: number;
+  readonly seenAt: number;
+}
 
 /** What the processes with one key share. */
-export type SharedState = Readonly<z.output<typeof sharedState>>;
-export type Lease = Readonly<z.output<typeof lease>>;
+export interface SharedState {
+  /** The last write, by the store's clock. */
+  readonly at: number;
+  readonly limit: LimiterState;
+  readonly leases: Readonly<Record<string, Lease>>;
+}
 
 /** An exchange that takes longer fails; a store that is always slow gets up to the longest. */
 const SHORTEST_TIMEOUT_MS = 250;
@@ -104,7 +105,7 @@ export class StoreExchange {
     const text = JSON.stringify(state);
     const version = `${this.id}:${this.#writes}`;
     const isWritten = await this.#exchange({ version, state: text, nowMs: state.at, keepMs: KEEP_MS });
-    if (isWritten) this.#state = parseState(text, state.at);
+    if (isWritten) this.#state = state;
     return isWritten;
   }
 
@@ -157,10 +158,17 @@ export class StoreExchange {
 
 /** `undefined` for a state that cannot be used: it is better to learn anew than to wait for an hour to pass again. */
 function parseState(text: string, nowMs: number): SharedState | undefined {
+  if (text === '') return undefined;
   try {
-    const state = sharedState.safeParse(JSON.parse(text)).data;
-    return state && state.at <= nowMs + FUTURE_MS ? state : undefined;
+    const { at, limit, leases } = JSON.parse(text) as Partial<SharedState>; // each part is checked below
+    const isUsable = typeof at === 'number' && at <= nowMs + FUTURE_MS && Object.values(leases ?? []).every(isLease);
+    if (!isUsable || leases === undefined) return undefined;
+    return { at, leases, limit: parseLimiterState(limit, initialState(Number.POSITIVE_INFINITY)) };
   } catch {
     return undefined;
   }
+}
+
+function isLease({ inFlight, waiting, seenAt }: Partial<Lease>): boolean {
+  return Number.isSafeInteger(inFlight) && typeof waiting === 'number' && typeof seenAt === 'number';
 }
