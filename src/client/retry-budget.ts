@@ -1,22 +1,35 @@
-const CAPACITY = 200;
-const COST_OF_RETRY = 2;
-const GAIN_OF_SUCCESS = 1;
+/** The retries of a key: so many in a row, then one for every few successes. */
+export interface RetryBudgetSize {
+  readonly inARow: number;
+  readonly successesPerRetry: number;
+}
 
-/**
- * Retries that a key may spend while the service fails now and then: a hundred in a row, then one for every two
- * successes, which one failure in three does not exhaust. While the service is down, the limiter holds the calls back.
- */
+/** With a queue, which holds the calls back while the service is down: one failure in three does not exhaust it. */
+export const QUEUED_RETRIES: RetryBudgetSize = { inARow: 100, successesPerRetry: 2 };
+/** Without one, every call of a busy process would triple its requests just when the service is down. */
+export const UNQUEUED_RETRIES: RetryBudgetSize = { inARow: 20, successesPerRetry: 5 };
+
+/** Retries that a key may spend while the service fails now and then. */
 export class RetryBudget {
-  #tokens = CAPACITY;
+  readonly #size: RetryBudgetSize;
+  /** In successes. */
+  #left: number;
 
-  /** Takes one retry; false when there is none left. */
+  constructor(size: RetryBudgetSize) {
+    this.#size = size;
+    this.#left = size.inARow * size.successesPerRetry;
+  }
+
+  /** Takes one retry; false if none is left. */
   take(): boolean {
-    if (this.#tokens < COST_OF_RETRY) return false;
-    this.#tokens -= COST_OF_RETRY;
+    const { successesPerRetry } = this.#size;
+    if (this.#left < successesPerRetry) return false;
+    this.#left -= successesPerRetry;
     return true;
   }
 
   succeeded(): void {
-    this.#tokens = Math.min(CAPACITY, this.#tokens + GAIN_OF_SUCCESS);
+    const { inARow, successesPerRetry } = this.#size;
+    this.#left = Math.min(inARow * successesPerRetry, this.#left + 1);
   }
 }

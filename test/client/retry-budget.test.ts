@@ -1,21 +1,27 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { RetryBudget } from '../../src/client/retry-budget.ts';
+import { QUEUED_RETRIES, RetryBudget, UNQUEUED_RETRIES } from '../../src/client/retry-budget.ts';
 
-test('allows twenty retries in a row', () => {
-  const budget = new RetryBudget();
+test.each([
+  { size: UNQUEUED_RETRIES, inARow: 20 },
+  { size: QUEUED_RETRIES, inARow: 100 },
+])('allows $inARow retries in a row', ({ size, inARow }) => {
+  const budget = new RetryBudget(size);
 
-  const taken = Array.from({ length: 25 }, () => budget.take());
+  const taken = Array.from({ length: inARow + 5 }, () => budget.take());
 
-  expect(taken.filter(Boolean)).toHaveLength(20);
-  expect(taken.indexOf(false)).toBe(20);
+  expect(taken.filter(Boolean)).toHaveLength(inARow);
+  expect(taken.indexOf(false)).toBe(inARow);
 });
 
-test('five successes earn one retry', () => {
-  const budget = new RetryBudget();
+test.each([
+  { size: UNQUEUED_RETRIES, successes: 5 },
+  { size: QUEUED_RETRIES, successes: 2 },
+])('$successes successes earn one retry', ({ size, successes }) => {
+  const budget = new RetryBudget(size);
   while (budget.take());
 
-  for (let success = 0; success < 4; success += 1) budget.succeeded();
+  for (let success = 0; success < successes - 1; success += 1) budget.succeeded();
   expect(budget.take()).toBe(false);
   budget.succeeded();
 
@@ -26,7 +32,7 @@ test('five successes earn one retry', () => {
 test('however it is used, retries are at most twenty and a fifth of the successes', () => {
   fc.assert(
     fc.property(fc.array(fc.boolean(), { maxLength: 400 }), (outcomes) => {
-      const budget = new RetryBudget();
+      const budget = new RetryBudget(UNQUEUED_RETRIES);
       let retries = 0;
       let successes = 0;
 

@@ -262,7 +262,10 @@ export class RateLimiter {
     }
     if (this.#queue.size > 0) this.#askForLimit(now);
     const isFull = wanted === 0 || this.#inFlight.health.isDown;
-    this.#waitUntil(now, isFull ? this.#inFlight.nextRoomAt(now) : at);
+    const wakeAt = isFull ? this.#inFlight.nextRoomAt(now) : at;
+    this.#wakeAt(now, wakeAt);
+    // Calls that wait for answers are sent soon.
+    if (wakeAt !== undefined && (wanted > 0 || this.#inFlight.health.isDown)) this.#reportWait(now, wakeAt);
   }
 
   #askForLimit(now: number): void {
@@ -291,16 +294,15 @@ export class RateLimiter {
     }
   }
 
-  #waitUntil(now: number, at: number | undefined): void {
-    const isWaiting = this.#queue.size > 0;
-    const wakeAt = isWaiting ? Math.min(at ?? NEVER, this.#queue.earliestDeadline) : NEVER;
+  #wakeAt(now: number, at: number | undefined): void {
+    const wakeAt = this.#queue.size > 0 ? Math.min(at ?? NEVER, this.#queue.earliestDeadline) : NEVER;
     if (wakeAt === NEVER) this.#timer.cancel();
     else this.#timer.set(now, Math.ceil(wakeAt - now));
-    if (isWaiting && at !== undefined) this.#reportWait(now, at);
   }
 
   /** A shared limit is looked at more often than it changes: what counts is when it gives a slot. */
   #reportWait(now: number, askAgainAt: number): void {
+    if (this.#queue.size === 0) return;
     const until = Math.max(askAgainAt, this.#slotAt(now, 0));
     if (now < this.#reportedUntil || until - now < WAIT_WORTH_REPORTING_MS) return;
     this.#reportedUntil = until;

@@ -31,8 +31,8 @@ export function explainRefusal({ states, quota }: ExplainOptions) {
   return (next: Handler): Handler => {
     const explain = async (error: Unexplained, request: KeyedRequest): Promise<Error> => {
       const { quotaCheck, quotaStop, ledger } = states.of(request.key);
-      // The quota was read just now, and more is left of it than a minute can use.
-      if (ledger.isUpToDate(FRESH_MS) && isPlenty(ledger.estimate())) return error;
+      // A 429 soon after a record with more left than a minute can use is for the rate.
+      if (error instanceof RateLimitError && ledger.isUpToDate(FRESH_MS) && isPlenty(ledger.estimate())) return error;
       const ask = async (question: Cancellation) => (await next(asking(quota, request, question))).data as QuotaData; // parsed by the endpoint
       const record = await quotaCheck.ask(ask, request.signal);
       if (record === undefined || !isExhausted(record)) return error;

@@ -9,7 +9,7 @@ import { Pacer } from '../quota/pacer.ts';
 import { QuotaCheck } from '../quota/quota-check.ts';
 import { QuotaLedger } from '../quota/quota-ledger.ts';
 import { QuotaStop } from '../quota/quota-stop.ts';
-import { RetryBudget } from '../retry-budget.ts';
+import { QUEUED_RETRIES, RetryBudget, UNQUEUED_RETRIES } from '../retry-budget.ts';
 import { Audience } from './audience.ts';
 import { type KeyLimits, keyLimits } from './key-limits.ts';
 import { sharedOptions } from './shared-options.ts';
@@ -23,7 +23,7 @@ export class KeyState {
   readonly options: ReturnType<typeof sharedOptions>;
   /** `undefined` with `rateLimit: false`. */
   readonly limiter: RateLimiter | undefined;
-  readonly retryBudget = new RetryBudget();
+  readonly retryBudget: RetryBudget;
   readonly quotaCheck: QuotaCheck;
   readonly quotaStop: QuotaStop;
   readonly ledger: QuotaLedger;
@@ -40,6 +40,7 @@ export class KeyState {
   constructor({ masked, hash }: ApiKey, settings: ClientSettings) {
     const { clock, rateLimit } = settings;
     this.key = masked;
+    this.retryBudget = new RetryBudget(rateLimit === false ? UNQUEUED_RETRIES : QUEUED_RETRIES);
     this.options = sharedOptions(settings);
     this.#clock = clock;
     this.audience = new Audience(this, clock);

@@ -81,7 +81,7 @@ test('a probe that its caller gave up is sent again by the next call', async () 
   expect(granted).toHaveLength(1);
 });
 
-test('if the service asks for a wait that is too long, every call is rejected with the failure as its cause', async () => {
+test('if the service asks for a long wait, every call is rejected with the failure as its cause for five minutes', async () => {
   const { start, limiter } = setUp();
   const first = await limiter.acquire();
   const waiting = Array.from({ length: 200 }, () => limiter.acquire().catch((error: unknown) => error));
@@ -93,7 +93,7 @@ test('if the service asks for a wait that is too long, every call is rejected wi
   for (const error of [waiting.at(-1), late]) {
     const rejection = (await error) as LimitError;
     expect(LimitError.is(rejection)).toBe(true);
-    expect(rejection).toMatchObject({ reason: 'unavailable', retryAt: start + 3_600_000, cause: ERROR });
+    expect(rejection).toMatchObject({ reason: 'unavailable', retryAt: start + 300_000, cause: ERROR });
   }
 });
 
@@ -156,14 +156,18 @@ test('with an adaptive concurrency four are sent first, and one more for each an
   expect(granted).toHaveLength(9);
 });
 
-test('asks for the limit when calls wait and it is unknown, not for calls that are sent at once', async () => {
+test('asks for an unknown limit when more calls wait than the smallest plan allows', async () => {
   let wanted = 0;
   const { limiter } = setUp({ perMinute: 'learn', onLimitWanted: () => (wanted += 1) });
   for (let call = 0; call < 4; call += 1) void limiter.acquire();
   await settle();
   expect(wanted).toBe(0);
 
-  for (let call = 0; call < 5; call += 1) void limiter.acquire();
+  for (let call = 0; call < 26; call += 1) void limiter.acquire();
+  await settle();
+  expect(wanted).toBe(0);
+
+  void limiter.acquire();
   await settle();
 
   expect(wanted).toBeGreaterThan(0);

@@ -24,7 +24,7 @@ test.each<[FxRatesOptions, FxRatesOptions, string]>([
   [{ rateLimit: { perMinute: 30 } }, { rateLimit: { perMinute: 'learn' } }, "rateLimit.perMinute: 'learn' (30 holds)"],
   [{}, { rateLimit: { maxConcurrent: 4 } }, "rateLimit.maxConcurrent: 4 ('adapt' holds)"],
   [{}, { rateLimit: { probe: false } }, 'rateLimit.probe: false (true holds)'],
-  [{}, { maxRetryAfterMs: 5000 }, 'maxRetryAfterMs: 5000 (65000 holds)'],
+  [{}, { maxRetryAfterMs: 5000 }, 'maxRetryAfterMs: 5000 (75000 holds)'],
   [{}, { retryAfterUnit: 'milliseconds' }, "retryAfterUnit: 'milliseconds' ('auto' holds)"],
   [
     { rateLimit: false },
