@@ -12,7 +12,6 @@ const GUARDED: readonly string[] = [
   'two limits: 5 per s, fixed 60',
   'change 60 to 300, learned',
   'others use 30 %, told',
-  'counters lag 500 ms, learned',
   'hint early: log 300, told',
   'hint absent: log 300, told',
   'network tail beyond 400 ms: log 300, told',
