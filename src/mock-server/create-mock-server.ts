@@ -1,4 +1,5 @@
 import { operations } from '../generated/operations.ts';
+import { ActiveAdapters } from './adapters/active-adapters.ts';
 import { createFetch } from './adapters/fetch.ts';
 import { Overrides } from './adapters/overrides.ts';
 import { createAssumptionCheck } from './behaviour/assumptions.ts';
@@ -9,7 +10,6 @@ import { withDashboard } from './dashboard/with-dashboard.ts';
 import { createExchange, type Exchange } from './exchange.ts';
 import { createMockFaults } from './faults/mock-faults.ts';
 import { Waits } from './faults/waits.ts';
-import { WaysIn } from './faults/ways-in.ts';
 import { createHandler } from './http/handler.ts';
 import { createIdentify } from './http/identify-request.ts';
 import { quotaResponder } from './http/quota-responder.ts';
@@ -36,7 +36,7 @@ function createFrom(options: CheckedOptions): MockServer {
     behaviour: new Behaviour(options.behaviour, { unsafe }),
     clock: createClock(options.clock, sockets),
     sockets,
-    ways: new WaysIn(),
+    adapters: new ActiveAdapters(),
     firstState: () => emptyState(seed),
   };
   return assemble(options, core).mock;
@@ -44,7 +44,7 @@ function createFrom(options: CheckedOptions): MockServer {
 
 function assemble(options: CheckedOptions, core: Core): Assembled {
   const { baseUrl } = options;
-  const { behaviour, clock, sockets, ways, firstState } = core;
+  const { behaviour, clock, sockets, adapters, firstState } = core;
   const context = { state: firstState(), behaviour, now: () => clock.now() };
   const journal = new Journal(options.journalSize);
   const overrides = new Overrides(baseUrl);
@@ -67,9 +67,9 @@ function assemble(options: CheckedOptions, core: Core): Assembled {
   });
   const exchange: Exchange = (request, arrival) => (spaces.exchangeFor(request) ?? own)(request, arrival);
   const parts = {
-    ...{ baseUrl, firstState, clock, context, journal, overrides, exchange, ways, sockets, waits, spaces },
+    ...{ baseUrl, firstState, clock, context, journal, overrides, exchange, adapters, sockets, waits, spaces },
     fetch: createFetch(baseUrl, exchange),
-    faults: createMockFaults({ context, operations, ways }),
+    faults: createMockFaults({ context, operations, adapters }),
     remake: () => createFrom(options),
   };
   return { mock: new MockServer(parts), parts };

@@ -1,7 +1,7 @@
+import type { RequestSource } from './adapters/active-adapters.ts';
 import type { Overrides } from './adapters/overrides.ts';
 import type { DrivenClock } from './clock/clock.ts';
 import type { Waits } from './faults/waits.ts';
-import type { Arrival } from './faults/ways-in.ts';
 import { type Answering, withFaults } from './faults/with-faults.ts';
 import { type Answer, failure } from './http/answer.ts';
 import type { Handled, Handler } from './http/handler.ts';
@@ -17,7 +17,7 @@ import type { ServiceContext } from './service/service-state.ts';
 /** Answers a request, for every adapter alike. `undefined`: the connection breaks off without an answer. */
 export type Exchange = (
   request: MockRequest,
-  arrival: Arrival,
+  arrival: RequestSource,
 ) => MockResponse | undefined | Promise<MockResponse | undefined>;
 
 export interface ExchangeOptions {
@@ -38,11 +38,11 @@ export function createExchange(options: ExchangeOptions): Exchange {
   const { journal, waits, context } = options;
   const answer = withFaults(createAnswering(options), options);
 
-  function finish(handled: Handled, { way, gone }: Arrival): ReturnType<Exchange> {
+  function finish(handled: Handled, { adapter, gone }: RequestSource): ReturnType<Exchange> {
     const { entry, waitMs = 0 } = handled;
     if (entry !== undefined) journal.add(entry);
     const handOver = () => {
-      rememberRetryAfter(context, handled, way);
+      rememberRetryAfter(context, handled, adapter);
       return handled.response;
     };
     if (waitMs === 0) return handOver();

@@ -1,3 +1,4 @@
+export type { AdapterName } from './adapters/active-adapters.ts';
 export type { Fetch } from './adapters/fetch.ts';
 export { type InterceptedUndici, interceptUndici, type MswServer } from './adapters/intercept-undici.ts';
 export type { MswHandler } from './adapters/msw-handler.ts';
@@ -22,7 +23,6 @@ export type {
   FaultOptions,
 } from './faults/fault.ts';
 export type { MockFaults } from './faults/mock-faults.ts';
-export type { Way } from './faults/ways-in.ts';
 export type { Audit } from './journal/audit.ts';
 export type { RequestExpectation } from './journal/expect-requests.ts';
 export type { JournalEntry } from './journal/journal-entry.ts';

@@ -1,5 +1,6 @@
 import type { Dispatcher } from 'undici';
 import type { PlanName } from '../generated/service.ts';
+import type { ActiveAdapters } from './adapters/active-adapters.ts';
 import type { Fetch } from './adapters/fetch.ts';
 import { intercept } from './adapters/interception.ts';
 import { loadUndici } from './adapters/load-undici.ts';
@@ -15,7 +16,6 @@ import type { Sockets } from './clock/sockets.ts';
 import type { Exchange } from './exchange.ts';
 import type { MockFaults } from './faults/mock-faults.ts';
 import type { Waits } from './faults/waits.ts';
-import type { WaysIn } from './faults/ways-in.ts';
 import { type Audit, auditOf } from './journal/audit.ts';
 import { expectCount, type RequestExpectation } from './journal/expect-requests.ts';
 import type { Journal } from './journal/journal.ts';
@@ -43,7 +43,7 @@ export interface MockServerParts {
   readonly exchange: Exchange;
   readonly fetch: Fetch;
   readonly faults: MockFaults;
-  readonly ways: WaysIn;
+  readonly adapters: ActiveAdapters;
   readonly waits: Waits;
   readonly sockets: Sockets;
   readonly spaces: Spaces;
@@ -128,15 +128,15 @@ export class MockServer implements AsyncDisposable {
    * every version of msw takes for a handler: its own type cannot be named where msw is not installed.
    */
   get handlers(): never[] {
-    this.#parts.ways.open('msw');
+    this.#parts.adapters.open('msw');
     return createMswHandlers(this.baseUrl, this.#parts.exchange) as never[];
   }
 
   /** An undici dispatcher that answers for the mock and passes other origins on to the one that is global now. */
   get dispatcher(): Dispatcher {
     const { baseUrl } = this;
-    const { exchange, ways } = this.#parts;
-    ways.open('undici');
+    const { exchange, adapters } = this.#parts;
+    adapters.open('undici');
     const next = loadUndici().getGlobalDispatcher();
     return createDispatcher((origin) => (origin === baseUrl ? exchange : undefined), next);
   }
@@ -147,14 +147,14 @@ export class MockServer implements AsyncDisposable {
    */
   listen(): void {
     if (this.#stopListening !== undefined) return;
-    const { exchange, sockets, ways } = this.#parts;
+    const { exchange, sockets, adapters } = this.#parts;
     const stop = intercept(this.baseUrl, exchange);
     const socketsGone = sockets.expect();
-    const waysClosed = ways.open('msw', 'undici');
+    const adaptersClosed = adapters.open('msw', 'undici');
     this.#stopListening = () => {
       stop();
       socketsGone();
-      waysClosed();
+      adaptersClosed();
     };
   }
 

@@ -33,7 +33,7 @@ export interface Serving {
 /** A mock on a port, with its pages and its admin API; with its state in a file, if `options.state` names one. */
 export async function serveMock(options: ServeOptions, { mock, parts, onClose }: Serving): Promise<RunningServer> {
   const { state, ...address } = options;
-  const { exchange, clock, journal, sockets, ways, spaces } = parts;
+  const { exchange, clock, journal, sockets, adapters, spaces } = parts;
   const adminToken = randomBytes(32).toString('base64url');
   const { host, allowRemote } = address;
   const admin = createAdmin({ target: { mock, journal, spaces }, token: adminToken, host, allowRemote });
@@ -41,7 +41,7 @@ export async function serveMock(options: ServeOptions, { mock, parts, onClose }:
   const onAnswered = kept === undefined ? undefined : () => kept.noteChange();
   const server = await serve(address, { exchange, now: () => clock.now(), admin, onAnswered });
   await begin(kept, server);
-  const ends = [sockets.expect(), ways.open('socket'), onClose];
+  const ends = [sockets.expect(), adapters.open('socket'), onClose];
   const end = async () => {
     await server.close();
     for (const endOne of ends) endOne();

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { operations } from '../../src/generated/operations.ts';
+import { ActiveAdapters } from '../../src/mock-server/adapters/active-adapters.ts';
 import { createMockFaults } from '../../src/mock-server/faults/mock-faults.ts';
-import { WaysIn } from '../../src/mock-server/faults/ways-in.ts';
 import { createMockServer } from '../../src/mock-server/index.ts';
 import { sendConfirmation } from '../../src/mock-server/service/outbox.ts';
 import { MockCore } from '../helpers/mock-core.ts';
@@ -23,7 +23,7 @@ test('every field of the state is in a snapshot: whoever adds one has to say wha
   const core = new MockCore();
   const { key } = core.createKey();
   core.send('/api/v1/latest', { key });
-  createMockFaults({ context: core.context, operations, ways: new WaysIn() }).add({ kind: 'hang' });
+  createMockFaults({ context: core.context, operations, adapters: new ActiveAdapters() }).add({ kind: 'hang' });
   for (const account of core.context.state.accounts.values()) sendConfirmation(core.context, account);
 
   const fields = paths(core.context.state).map((path) => path.replace(/^\.(accounts|keys|keysByHash)\.\*/, '.$1'));

@@ -1,6 +1,6 @@
 import type { Exchange } from '../exchange.ts';
-import type { Arrival } from '../faults/ways-in.ts';
 import type { MockRequest } from '../http/mock-message.ts';
+import type { RequestSource } from './active-adapters.ts';
 import { brokenFetch } from './broken-connection.ts';
 import { fromRequest, toResponse } from './web-messages.ts';
 
@@ -13,7 +13,7 @@ export function createFetch(baseUrl: string, exchange: Exchange): Fetch {
     signal?.throwIfAborted();
     if (url.origin !== baseUrl) throw unknownHost(url, baseUrl);
     const request = read();
-    const arrival: Arrival = { way: 'fetch', gone: () => signal };
+    const arrival: RequestSource = { adapter: 'fetch', gone: () => signal };
     const answering =
       request instanceof Promise ? request.then((ready) => exchange(ready, arrival)) : exchange(request, arrival);
     const answer = await untilAborted(answering, signal);

@@ -22,7 +22,7 @@ export function everythingHandler(pattern: RegExp, findExchange: FindExchange): 
       const exchange = findExchange(new URL(request.url).origin);
       if (exchange === undefined) return undefined;
       const { signal } = request;
-      const answer = await exchange(await fromRequest(request), { way: 'msw', gone: () => signal });
+      const answer = await exchange(await fromRequest(request), { adapter: 'msw', gone: () => signal });
       return answer === undefined ? HttpResponse.error() : toResponse(answer, signal);
     }),
   ];

@@ -5,8 +5,8 @@ import type { Duplex } from 'node:stream';
 import type { Admin } from '../admin/admin.ts';
 import { nextTurn } from '../clock/event-loop.ts';
 import { type Exchange, MAX_BODY_BYTES } from '../exchange.ts';
-import type { Arrival } from '../faults/ways-in.ts';
 import type { MockRequest, MockResponse } from '../http/mock-message.ts';
+import type { RequestSource } from './active-adapters.ts';
 import { brokenRequestAnswer } from './broken-request.ts';
 import { deliverOverSocket } from './deliver-over-socket.ts';
 import { listen } from './listen-address.ts';
@@ -104,7 +104,7 @@ function receive(
   // Joined already, all but the ones that HTTP lets repeat.
   const head = { method, target: url, headers: headers as MockRequest['headers'] };
   const gone = () => goneSignal(outgoing, closing);
-  const arrival: Arrival = { way: 'socket', gone };
+  const arrival: RequestSource = { adapter: 'socket', gone };
   const sending = { outgoing, socket, gone };
   if (hasBody(headers))
     return sendLater(

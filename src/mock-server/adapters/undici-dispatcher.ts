@@ -16,7 +16,7 @@ export function createDispatcher(findExchange: FindExchange, next: Dispatcher): 
       const sink = responseSink(handler, () => new errors.RequestAbortedError());
       if (!sink.begin()) return true;
       readDispatch(options)
-        .then((request) => exchange(request, { way: 'undici', gone: () => sink.gone }))
+        .then((request) => exchange(request, { adapter: 'undici', gone: () => sink.gone }))
         .then((answer) => deliver(answer, sink))
         .catch((error: unknown) => sink.fail(error instanceof Error ? error : new Error(String(error))));
       return true;

@@ -1,8 +1,8 @@
 import * as z from 'zod';
+import { ADAPTER_NAMES } from '../adapters/active-adapters.ts';
 import { FAULT_KINDS, type FaultSetting, faultKinds } from '../faults/fault-kinds.ts';
-import { WAYS } from '../faults/ways-in.ts';
 
-const way = z.enum(WAYS as unknown as ['fetch', ...string[]]);
+const adapter = z.enum(ADAPTER_NAMES as unknown as ['fetch', ...string[]]);
 const several = <Shape extends z.ZodType>(shape: Shape) => z.union([shape, z.array(shape)]);
 
 const match = z
@@ -12,7 +12,7 @@ const match = z
     path: z.string().optional().describe('The whole path; `*` stands for anything.'),
     method: z.string().optional(),
     status: z.number().int().optional().describe('The status that the service has decided on.'),
-    via: several(way).optional().describe('Requests that come in this way, or one of these.'),
+    via: several(adapter).optional().describe('Requests of this adapter, or one of these.'),
   })
   .describe('Which requests; all of the emulated API by default.');
 

@@ -1,8 +1,8 @@
+import { ADAPTER_NAMES, adapterNamesOf } from '../adapters/active-adapters.ts';
 import { invalidOption } from '../mock-server-error.ts';
 import { unknownName } from '../unknown-name.ts';
 import type { FaultKind, FaultMatch, FaultOptions, FaultRecord } from './fault.ts';
 import { FAULT_KINDS, type FaultSetting, faultKinds } from './fault-kinds.ts';
-import { WAYS, waysOf } from './ways-in.ts';
 
 /** What can be named in a fault. */
 export interface KnownNames {
@@ -90,7 +90,10 @@ function checkMatch(match: FaultMatch, known: KnownNames): void {
     path: [(value) => typeof value === 'string' && /^[/*]/.test(value), 'a path such as /api/v1/latest or /api/*'],
     method: [(value) => typeof value === 'string' && /^[A-Z]+$/.test(value), 'a method in capitals'],
     status: [(value) => Number.isInteger(value), 'an HTTP status'],
-    via: [(value) => waysOf(value).every((way) => WAYS.includes(way)), `some of ${WAYS.join(', ')}`],
+    via: [
+      (value) => adapterNamesOf(value).every((adapter) => ADAPTER_NAMES.includes(adapter)),
+      `some of ${ADAPTER_NAMES.join(', ')}`,
+    ],
   };
   for (const [name, value] of Object.entries(match).filter(([, given]) => given !== undefined)) {
     const check = Object.hasOwn(checks, name) ? checks[name] : undefined;

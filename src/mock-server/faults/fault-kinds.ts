@@ -1,11 +1,11 @@
+import { ADAPTER_NAMES, type AdapterName } from '../adapters/active-adapters.ts';
 import type { FaultKind } from './fault.ts';
-import { WAYS, type Way } from './ways-in.ts';
 
 /** What there is to know of a kind of fault; the admin API is described from it too. */
 export interface FaultKindRules {
   readonly settings: Readonly<Record<string, FaultSetting>>;
-  /** The ways in through which a client cannot tell the fault from a real one. */
-  readonly ways: readonly Way[];
+  /** The adapters behind which a client cannot tell the fault from a real one. */
+  readonly adapters: readonly AdapterName[];
   /** What to do where it cannot be had. */
   readonly instead?: string;
   /** Whether it makes sense before the service has decided, when there is no answer yet. */
@@ -20,9 +20,9 @@ export interface FaultSetting {
 }
 
 /** msw hands whole answers over: a body that breaks off arrives as a whole one that is too short. */
-const WITH_CONNECTION: readonly Way[] = ['fetch', 'undici', 'socket'];
-const ANY_TIME = { ways: WAYS, canStrikeBefore: true };
-const WITH_ANSWER = { ways: WAYS, canStrikeBefore: false };
+const WITH_CONNECTION: readonly AdapterName[] = ['fetch', 'undici', 'socket'];
+const ANY_TIME = { adapters: ADAPTER_NAMES, canStrikeBefore: true };
+const WITH_ANSWER = { adapters: ADAPTER_NAMES, canStrikeBefore: false };
 
 const whole = (least: number, unit: string): FaultSetting => ({
   type: 'number',
@@ -66,26 +66,26 @@ export const faultKinds: Readonly<Record<FaultKind, FaultKindRules>> = {
   },
   'network-error': { ...ANY_TIME, settings: {} },
   reset: {
-    ways: WITH_CONNECTION,
+    adapters: WITH_CONNECTION,
     instead: "Kind 'network-error' is what it can do",
     canStrikeBefore: true,
     settings: { afterBytes: whole(0, 'bytes') },
   },
   truncate: {
-    ways: WITH_CONNECTION,
+    adapters: WITH_CONNECTION,
     instead: "Kind 'bad-json' sends half a body in whole",
     canStrikeBefore: false,
     settings: { afterBytes: required(whole(0, 'bytes')) },
   },
   dribble: { ...WITH_ANSWER, settings: { chunkBytes: whole(1, 'bytes'), intervalMs: milliseconds } },
   'malformed-chunk': {
-    ways: ['socket'],
+    adapters: ['socket'],
     instead: "Only a real connection has chunks: serve the mock with mock.serve(), or use kind 'bad-json'",
     canStrikeBefore: false,
     settings: { afterBytes: whole(0, 'bytes') },
   },
   garbage: {
-    ways: ['socket'],
+    adapters: ['socket'],
     instead: "Only a real connection carries what is no HTTP: serve the mock with mock.serve(), or use 'network-error'",
     canStrikeBefore: true,
     settings: {},

@@ -1,6 +1,6 @@
-import type { Way } from './ways-in.ts';
+import type { AdapterName } from '../adapters/active-adapters.ts';
 
-/** What goes wrong. Which settings a kind has, and through which ways into the mock it can be had: `fault-kinds.ts`. */
+/** What goes wrong. Which settings a kind has, and which adapters can do it: `fault-kinds.ts`. */
 export type FaultEffect =
   /** The request, or its answer, takes `latencyMs` longer, by the mock's clock. */
   | { readonly kind: 'latency'; readonly latencyMs: number }
@@ -14,7 +14,7 @@ export type FaultEffect =
       readonly headers?: Readonly<Record<string, string>> | undefined;
       readonly body?: string | undefined;
     }
-  /** No answer, and no word of why: what every way into the mock can do. */
+  /** No answer, and no word of why: what every adapter can do. */
   | { readonly kind: 'network-error' }
   /** The connection is reset, ECONNRESET; after `afterBytes` of the body, or before anything was sent. */
   | { readonly kind: 'reset'; readonly afterBytes?: number | undefined }
@@ -45,8 +45,8 @@ export interface FaultMatch {
   readonly method?: string | undefined;
   /** The status that the service has decided on; for faults that strike after it. */
   readonly status?: number | undefined;
-  /** Only requests that come in this way, or one of these. */
-  readonly via?: Way | readonly Way[] | undefined;
+  /** Only requests of this adapter, or one of these. */
+  readonly via?: AdapterName | readonly AdapterName[] | undefined;
 }
 
 /** When a fault strikes; always, by default. What is given must all hold. */

@@ -1,17 +1,17 @@
+import type { ActiveAdapters } from '../adapters/active-adapters.ts';
 import { MockServerError } from '../mock-server-error.ts';
 import type { ServiceContext, ServiceState } from '../service/service-state.ts';
 import { checkedFault } from './check-fault.ts';
 import type { Fault, FaultOptions, FaultRecord } from './fault.ts';
 import { refuseImpossible } from './refuse-impossible.ts';
 import { hasEnded } from './strikes.ts';
-import type { WaysIn } from './ways-in.ts';
 
 /** Things that go wrong on purpose, as users add and remove them. */
 export interface MockFaults {
   /**
    * Adds a fault, from the next request on. Of several, each that matches strikes, in the order they were added.
-   * Throws `MockServerError`: `invalid_option`, `fault_exists` for an id that is taken, `fault_not_possible` when a way
-   * into the mock that is in use cannot do it as a real network would.
+   * Throws `MockServerError`: `invalid_option`, `fault_exists` for an id that is taken, `fault_not_possible` when an adapter
+   * that is in use cannot do it as a real network would.
    */
   add(fault: FaultOptions): Fault;
   /** Those that have not run out, oldest first. */
@@ -24,10 +24,10 @@ export interface MockFaults {
 export interface MockFaultsOptions {
   readonly context: ServiceContext;
   readonly operations: Readonly<Record<string, unknown>>;
-  readonly ways: WaysIn;
+  readonly adapters: ActiveAdapters;
 }
 
-export function createMockFaults({ context, operations, ways }: MockFaultsOptions): MockFaults {
+export function createMockFaults({ context, operations, adapters }: MockFaultsOptions): MockFaults {
   // The state is replaced by `restore()` and `reset()`: never kept.
   const current = () => context.state.faults.filter((fault) => !hasEnded(fault, context.now()));
   return {
@@ -36,7 +36,7 @@ export function createMockFaults({ context, operations, ways }: MockFaultsOption
       const known = { operations: Object.keys(operations), isKey: (keyId: string) => state.keys.has(keyId) };
       const settings = checkedFault(options, options?.id ?? nextId(state), known);
       if (current().some((fault) => fault.settings.id === settings.id)) throw exists(settings.id);
-      refuseImpossible(settings, ways.inUse);
+      refuseImpossible(settings, adapters.inUse);
       const fault = { settings, addedAt: context.now(), matched: 0, struck: 0, matchedByKey: new Map() };
       state.faults = [...current(), fault];
       state.lastFault += 1;

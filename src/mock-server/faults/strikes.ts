@@ -1,15 +1,15 @@
+import { type AdapterName, adapterNamesOf } from '../adapters/active-adapters.ts';
 import type { RequestIdentity } from '../http/identify-request.ts';
 import type { MockResponse } from '../http/mock-message.ts';
 import { matchesPath } from '../path-pattern.ts';
 import type { ServiceState } from '../service/service-state.ts';
 import { chance } from './chance.ts';
 import type { FaultRecord } from './fault.ts';
-import { type Way, waysOf } from './ways-in.ts';
 
 /** A request in front of a fault. */
 export interface Candidate {
   readonly request: RequestIdentity;
-  readonly way: Way;
+  readonly adapter: AdapterName;
   /** When it is looked at: on arrival, or right after the decision. */
   readonly at: number;
   /** What the service has answered; `undefined` before it has, or when it has broken off. */
@@ -36,12 +36,12 @@ export function hasEnded({ settings, addedAt }: FaultRecord, at: number): boolea
   return settings.forMs !== undefined && at >= addedAt + settings.forMs;
 }
 
-function isFor({ settings }: FaultRecord, { request, way, response }: Candidate): boolean {
+function isFor({ settings }: FaultRecord, { request, adapter, response }: Candidate): boolean {
   const { match = {} } = settings;
   return (
     SAME.every((name) => match[name] === undefined || match[name] === request[name]) &&
     (match.path === undefined || matchesPath(match.path, request.path)) &&
-    (match.via === undefined || waysOf(match.via).includes(way)) &&
+    (match.via === undefined || adapterNamesOf(match.via).includes(adapter)) &&
     (match.status === undefined || match.status === response?.status) &&
     (settings.strikes === 'before' || hasWhatItSpoils(settings.kind, response))
   );

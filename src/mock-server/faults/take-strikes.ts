@@ -19,7 +19,7 @@ export function takeStrikes(
   for (const fault of state.faults) {
     if (fault.settings.strikes !== point || !strikes(fault, candidate, state)) continue;
     // Opened after the fault was added: told now rather than never.
-    refuseImpossible(fault.settings, [candidate.way]);
+    refuseImpossible(fault.settings, [candidate.adapter]);
     struck.push(fault);
     if (endsRequest(fault)) break;
   }

@@ -1,3 +1,4 @@
+import type { RequestSource } from '../adapters/active-adapters.ts';
 import { isDashboardPath } from '../dashboard/dashboard-path.ts';
 import type { Handled } from '../http/handler.ts';
 import type { RequestIdentity } from '../http/identify-request.ts';
@@ -10,10 +11,9 @@ import type { FaultRecord } from './fault.ts';
 import { spoil } from './spoil.ts';
 import { takeStrikes } from './take-strikes.ts';
 import type { Waits } from './waits.ts';
-import type { Arrival } from './ways-in.ts';
 
-/** Answers a request that came in some way. */
-export type Answering = (request: MockRequest, arrival: Arrival) => Handled | Promise<Handled>;
+/** Answers a request that came by some adapter. */
+export type Answering = (request: MockRequest, arrival: RequestSource) => Handled | Promise<Handled>;
 
 export interface FaultsOptions {
   readonly context: ServiceContext;
@@ -26,10 +26,10 @@ export function withFaults(next: Answering, { context, identify, waits }: Faults
   const dateHeader = createDateHeader();
   const wait: Wait = (ms, gone) => waits.wait(ms, gone);
 
-  async function answer(request: MockRequest, arrival: Arrival): Promise<Handled> {
+  async function answer(request: MockRequest, arrival: RequestSource): Promise<Handled> {
     const identity = identify(request);
     if (isDashboardPath(identity.path)) return await next(request, arrival);
-    const candidate = { request: identity, way: arrival.way, at: identity.at, response: undefined };
+    const candidate = { request: identity, adapter: arrival.adapter, at: identity.at, response: undefined };
     const before = takeStrikes(context.state, candidate, 'before');
     const hasWaited = await waitFor(before, arrival);
 
@@ -41,7 +41,7 @@ export function withFaults(next: Answering, { context, identify, waits }: Faults
     return spoil(decided, [...before, ...after], { method: request.method, date, wait });
   }
 
-  async function waitFor(faults: readonly FaultRecord[], { gone }: Arrival): Promise<boolean> {
+  async function waitFor(faults: readonly FaultRecord[], { gone }: RequestSource): Promise<boolean> {
     for (const { settings } of faults) {
       if (settings.kind === 'latency' && !(await waits.wait(settings.latencyMs, gone?.()))) return false;
     }

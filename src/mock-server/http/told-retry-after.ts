@@ -1,5 +1,5 @@
+import type { AdapterName } from '../adapters/active-adapters.ts';
 import { nextTurn } from '../clock/event-loop.ts';
-import type { Way } from '../faults/ways-in.ts';
 import type { ServiceContext } from '../service/service-state.ts';
 import type { Handled } from './handler.ts';
 
@@ -7,7 +7,11 @@ import type { Handled } from './handler.ts';
  * Remembers until when an answer asks its key to wait, as the client was told, faults and all. It counts from the
  * moment the client has the answer: what comes before that was on its way already, and disobeys nobody.
  */
-export function rememberRetryAfter({ state, behaviour }: ServiceContext, { response, entry }: Handled, way: Way): void {
+export function rememberRetryAfter(
+  { state, behaviour }: ServiceContext,
+  { response, entry }: Handled,
+  adapter: AdapterName,
+): void {
   const value = response?.delivery?.sendsHead === false ? undefined : response?.headers['retry-after'];
   if (value === undefined || !/^\d+(?:\.\d+)?$/.test(value)) return;
   const key = state.keys.get(entry?.keyId ?? '');
@@ -17,6 +21,6 @@ export function rememberRetryAfter({ state, behaviour }: ServiceContext, { respo
     key.retryAt = entry.at + asksMs;
   };
   // In process a client may react in the same turn of the event loop, over a socket in the next one at the soonest.
-  if (way === 'socket') void nextTurn().then(remember);
+  if (adapter === 'socket') void nextTurn().then(remember);
   else queueMicrotask(remember);
 }

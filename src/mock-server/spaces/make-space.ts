@@ -1,11 +1,10 @@
+import type { ActiveAdapters } from '../adapters/active-adapters.ts';
 import type { Behaviour } from '../behaviour/behaviour.ts';
 import type { ClockOptions, DrivenClock } from '../clock/clock.ts';
 import { createClock } from '../clock/create-clock.ts';
 import type { Sockets } from '../clock/sockets.ts';
-import type { WaysIn } from '../faults/ways-in.ts';
 import type { MockServer, MockServerParts } from '../mock-server.ts';
-import type { CreatedKey } from '../service/keys.ts';
-import { hashOf } from '../service/keys.ts';
+import { type CreatedKey, hashOf } from '../service/keys.ts';
 import { randomFromSeed } from '../service/random.ts';
 import { emptyState, type ServiceState } from '../service/service-state.ts';
 import { type Snapshot, stateOf } from '../service/snapshot.ts';
@@ -17,7 +16,7 @@ export interface Core {
   readonly behaviour: Behaviour;
   readonly clock: DrivenClock;
   readonly sockets: Sockets;
-  readonly ways: WaysIn;
+  readonly adapters: ActiveAdapters;
   /** What it knows when it begins, and after `reset()`. */
   readonly firstState: () => ServiceState;
 }
@@ -38,14 +37,14 @@ export interface Assembled {
   readonly parts: MockServerParts;
 }
 
-/** A mock with one account and key, which shares with its host what time cannot change: options, and the ways in. */
+/** A mock with one account and key, which shares with its host what time cannot change: options, and the adapters. */
 export function makeSpace(name: string, { seed, options, host, assemble, onClose }: SpaceMaking): LiveSpace {
   let first: Snapshot | undefined;
   const { mock, parts } = assemble({
     behaviour: host.behaviour.copy(options.behaviour),
     clock: createClock(options.clock ?? likeClock(host.clock), host.sockets),
     sockets: host.sockets,
-    ways: host.ways,
+    adapters: host.adapters,
     firstState: () => (first === undefined ? namedState(seed, name) : stateOf(first)),
   });
   const created = mock.createKey({ plan: options.plan ?? 'free' });

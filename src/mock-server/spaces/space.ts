@@ -17,7 +17,7 @@ export interface SpaceOptions {
 
 /**
  * A part of a mock for one test: an account and its key, with counters, clock, switches, faults, handlers and journal
- * of their own. Requests belong to a space by the key they carry, whichever way they come in; those without a key, or
+ * of their own. Requests belong to a space by the key they carry, whichever adapter they come by; those without a key, or
  * with one that is nobody's, are the mock's own.
  */
 export interface Space extends Scope, AsyncDisposable {
