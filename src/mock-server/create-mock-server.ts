@@ -8,8 +8,8 @@ import { createClock } from './clock/create-clock.ts';
 import { Sockets } from './clock/sockets.ts';
 import { withDashboard } from './dashboard/with-dashboard.ts';
 import { createExchange, type Exchange } from './exchange.ts';
+import { FaultDelays } from './faults/fault-delays.ts';
 import { createMockFaults } from './faults/mock-faults.ts';
-import { Waits } from './faults/waits.ts';
 import { createHandler } from './http/handler.ts';
 import { createIdentify } from './http/identify-request.ts';
 import { quotaResponder } from './http/quota-responder.ts';
@@ -48,7 +48,7 @@ function assemble(options: CheckedOptions, core: Core): Assembled {
   const context = { state: firstState(), behaviour, now: () => clock.now() };
   const journal = new Journal(options.journalSize);
   const overrides = new Overrides(baseUrl);
-  const waits = new Waits(clock);
+  const waits = new FaultDelays(clock);
   const own = createExchange({
     ...{ context, overrides, clock, journal, waits },
     handler: createService(options, context),

@@ -1,7 +1,7 @@
 import type { RequestSource } from './adapters/active-adapters.ts';
 import type { Overrides } from './adapters/overrides.ts';
 import type { DrivenClock } from './clock/clock.ts';
-import type { Waits } from './faults/waits.ts';
+import type { FaultDelays } from './faults/fault-delays.ts';
 import { type Answering, withFaults } from './faults/with-faults.ts';
 import { type Answer, failure } from './http/answer.ts';
 import type { Handled, Handler } from './http/handler.ts';
@@ -27,7 +27,7 @@ export interface ExchangeOptions {
   readonly journal: Journal;
   readonly identify: (request: MockRequest) => RequestIdentity;
   readonly context: ServiceContext;
-  readonly waits: Waits;
+  readonly waits: FaultDelays;
 }
 
 /**

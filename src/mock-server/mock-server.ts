@@ -14,8 +14,8 @@ import { parseInstant } from './clock/instant.ts';
 import { createMockClock } from './clock/mock-clock.ts';
 import type { Sockets } from './clock/sockets.ts';
 import type { Exchange } from './exchange.ts';
+import type { FaultDelays } from './faults/fault-delays.ts';
 import type { MockFaults } from './faults/mock-faults.ts';
-import type { Waits } from './faults/waits.ts';
 import { type Audit, auditOf } from './journal/audit.ts';
 import { expectCount, type RequestExpectation } from './journal/expect-requests.ts';
 import type { Journal } from './journal/journal.ts';
@@ -44,7 +44,7 @@ export interface MockServerParts {
   readonly fetch: Fetch;
   readonly faults: MockFaults;
   readonly adapters: ActiveAdapters;
-  readonly waits: Waits;
+  readonly waits: FaultDelays;
   readonly sockets: Sockets;
   readonly spaces: Spaces;
   /** Makes another mock with the same options. */

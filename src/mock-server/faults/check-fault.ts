@@ -73,7 +73,7 @@ function checkStrikes(options: FaultOptions): void {
   const { kind, strikes, match } = options;
   if (strikes !== 'before') return;
   if (!faultKinds[kind].canStrikeBefore) {
-    throw invalidOption('strikes', strikes, `'after': there is no answer yet that ${kind} could spoil`);
+    throw invalidOption('strikes', strikes, `'after': there is no answer yet that ${kind} could change`);
   }
   if (match?.status !== undefined) {
     throw invalidOption('match.status', match.status, "strikes: 'after', when there is a status to match");

@@ -12,12 +12,12 @@ export interface Delivery {
   /** What comes after the last piece; of an orderly end (`'whole'`) the client hears nothing. */
   readonly ending: 'whole' | 'reset' | 'close' | 'malformed-chunk' | 'garbage';
   /** Waits by the mock's clock; says whether there still is somebody to wait for. */
-  readonly wait: Wait;
+  readonly wait: InterruptibleWait;
 }
 
-export type Wait = (ms: number, gone: AbortSignal | undefined) => Promise<boolean>;
+export type InterruptibleWait = (ms: number, gone: AbortSignal | undefined) => Promise<boolean>;
 
-export function wholeDelivery(wait: Wait): Delivery {
+export function wholeDelivery(wait: InterruptibleWait): Delivery {
   return { sendsHead: true, bodyBytes: Infinity, chunkBytes: Infinity, intervalMs: 0, ending: 'whole', wait };
 }
 

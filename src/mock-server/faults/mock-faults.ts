@@ -1,10 +1,10 @@
 import type { ActiveAdapters } from '../adapters/active-adapters.ts';
 import { MockServerError } from '../mock-server-error.ts';
 import type { ServiceContext, ServiceState } from '../service/service-state.ts';
+import { checkAdapterSupport } from './check-adapter-support.ts';
 import { checkedFault } from './check-fault.ts';
 import type { Fault, FaultOptions, FaultRecord } from './fault.ts';
-import { refuseImpossible } from './refuse-impossible.ts';
-import { hasEnded } from './strikes.ts';
+import { hasExpired } from './match-fault.ts';
 
 /** Things that go wrong on purpose, as users add and remove them. */
 export interface MockFaults {
@@ -29,14 +29,14 @@ export interface MockFaultsOptions {
 
 export function createMockFaults({ context, operations, adapters }: MockFaultsOptions): MockFaults {
   // The state is replaced by `restore()` and `reset()`: never kept.
-  const current = () => context.state.faults.filter((fault) => !hasEnded(fault, context.now()));
+  const current = () => context.state.faults.filter((fault) => !hasExpired(fault, context.now()));
   return {
     add(options) {
       const { state } = context;
       const known = { operations: Object.keys(operations), isKey: (keyId: string) => state.keys.has(keyId) };
       const settings = checkedFault(options, options?.id ?? nextId(state), known);
       if (current().some((fault) => fault.settings.id === settings.id)) throw exists(settings.id);
-      refuseImpossible(settings, adapters.inUse);
+      checkAdapterSupport(settings, adapters.inUse);
       const fault = { settings, addedAt: context.now(), matched: 0, struck: 0, matchedByKey: new Map() };
       state.faults = [...current(), fault];
       state.lastFault += 1;

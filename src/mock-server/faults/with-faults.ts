@@ -6,11 +6,11 @@ import type { MockRequest } from '../http/mock-message.ts';
 import { createDateHeader } from '../http/write-response.ts';
 import { draftOf } from '../journal/journal-entry.ts';
 import type { ServiceContext } from '../service/service-state.ts';
-import type { Wait } from './delivery.ts';
+import { applyFaults } from './apply-faults.ts';
+import type { InterruptibleWait } from './delivery.ts';
 import type { FaultRecord } from './fault.ts';
-import { spoil } from './spoil.ts';
-import { takeStrikes } from './take-strikes.ts';
-import type { Waits } from './waits.ts';
+import type { FaultDelays } from './fault-delays.ts';
+import { selectFaults } from './select-faults.ts';
 
 /** Answers a request that came by some adapter. */
 export type Answering = (request: MockRequest, arrival: RequestSource) => Handled | Promise<Handled>;
@@ -18,27 +18,27 @@ export type Answering = (request: MockRequest, arrival: RequestSource) => Handle
 export interface FaultsOptions {
   readonly context: ServiceContext;
   readonly identify: (request: MockRequest) => RequestIdentity;
-  readonly waits: Waits;
+  readonly waits: FaultDelays;
 }
 
 /** Puts the faults in front of the service and behind it. Costs nothing while there are none. */
 export function withFaults(next: Answering, { context, identify, waits }: FaultsOptions): Answering {
   const dateHeader = createDateHeader();
-  const wait: Wait = (ms, gone) => waits.wait(ms, gone);
+  const wait: InterruptibleWait = (ms, gone) => waits.wait(ms, gone);
 
   async function answer(request: MockRequest, arrival: RequestSource): Promise<Handled> {
     const identity = identify(request);
     if (isDashboardPath(identity.path)) return await next(request, arrival);
     const candidate = { request: identity, adapter: arrival.adapter, at: identity.at, response: undefined };
-    const before = takeStrikes(context.state, candidate, 'before');
+    const before = selectFaults(context.state, candidate, 'before');
     const hasWaited = await waitFor(before, arrival);
 
     const isOver = !hasWaited || before.some(({ settings }) => settings.kind !== 'latency');
     const decided = isOver ? unanswered({ ...identity, at: context.now() }, hasWaited) : await next(request, arrival);
     const seen = { ...candidate, at: context.now(), response: decided.response };
-    const after = isOver ? [] : takeStrikes(context.state, seen, 'after');
+    const after = isOver ? [] : selectFaults(context.state, seen, 'after');
     const date = dateHeader(context.now());
-    return spoil(decided, [...before, ...after], { method: request.method, date, wait });
+    return applyFaults(decided, [...before, ...after], { method: request.method, date, wait });
   }
 
   async function waitFor(faults: readonly FaultRecord[], { gone }: RequestSource): Promise<boolean> {

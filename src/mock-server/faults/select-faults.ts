@@ -1,25 +1,25 @@
 import type { ServiceState } from '../service/service-state.ts';
+import { checkAdapterSupport } from './check-adapter-support.ts';
 import type { FaultRecord } from './fault.ts';
-import { refuseImpossible } from './refuse-impossible.ts';
-import { type Candidate, hasEnded, strikes } from './strikes.ts';
+import { type FaultCandidate, hasExpired, matchFault } from './match-fault.ts';
 
 /**
- * The faults that strike a request at this point, in the order they were added, up to the first that leaves nothing
- * for another to spoil. Counts in one synchronous step, like the limits.
+ * The faults that strike a request at this point, in the order they were added, up to the first that  nothing
+ * for another to change. Counts in one synchronous step, like the limits.
  */
-export function takeStrikes(
+export function selectFaults(
   state: Pick<ServiceState, 'faults' | 'seed'>,
-  candidate: Candidate,
+  candidate: FaultCandidate,
   point: 'before' | 'after',
 ): readonly FaultRecord[] {
-  if (state.faults.some((fault) => hasEnded(fault, candidate.at))) {
-    state.faults = state.faults.filter((fault) => !hasEnded(fault, candidate.at));
+  if (state.faults.some((fault) => hasExpired(fault, candidate.at))) {
+    state.faults = state.faults.filter((fault) => !hasExpired(fault, candidate.at));
   }
   const struck: FaultRecord[] = [];
   for (const fault of state.faults) {
-    if (fault.settings.strikes !== point || !strikes(fault, candidate, state)) continue;
+    if (fault.settings.strikes !== point || !matchFault(fault, candidate, state)) continue;
     // Opened after the fault was added: told now rather than never.
-    refuseImpossible(fault.settings, [candidate.adapter]);
+    checkAdapterSupport(fault.settings, [candidate.adapter]);
     struck.push(fault);
     if (endsRequest(fault)) break;
   }

@@ -1,15 +1,15 @@
 import type { Handled } from '../http/handler.ts';
-import { type BendTools, bendAnswer, codeOfStatus } from './bend-answer.ts';
+import { applyFault, codeOfStatus, type FaultTools } from './apply-fault.ts';
 import { describeFault } from './describe-fault.ts';
 import type { FaultEffect, FaultRecord } from './fault.ts';
 
 /** An answer after all the faults that struck it, and the journal entry that says so. */
-export function spoil(handled: Handled, struck: readonly FaultRecord[], tools: BendTools): Handled {
+export function applyFaults(handled: Handled, struck: readonly FaultRecord[], tools: FaultTools): Handled {
   if (struck.length === 0) return handled;
   let { response } = handled;
   let waitMs = 0;
   for (const { settings } of struck) {
-    response = bendAnswer(response, settings, tools);
+    response = applyFault(response, settings, tools);
     waitMs += waitAfter(settings);
   }
   return { response, waitMs, entry: entryOf(handled, { response, waitMs }, struck) };

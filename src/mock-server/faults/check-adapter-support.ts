@@ -7,7 +7,7 @@ import { faultKinds } from './fault-kinds.ts';
  * Throws when a fault is to strike through an adapter that cannot do it as a real network does: something like it would
  * let a test pass that the real thing breaks.
  */
-export function refuseImpossible({ kind, match }: FaultRecord['settings'], inUse: readonly AdapterName[]): void {
+export function checkAdapterSupport({ kind, match }: FaultRecord['settings'], inUse: readonly AdapterName[]): void {
   const { adapters, instead = '' } = faultKinds[kind];
   const wanted = match?.via === undefined ? inUse : adapterNamesOf(match.via);
   const impossible = wanted.find((adapter) => !adapters.includes(adapter));

@@ -7,7 +7,7 @@ import { chance } from './chance.ts';
 import type { FaultRecord } from './fault.ts';
 
 /** A request in front of a fault. */
-export interface Candidate {
+export interface FaultCandidate {
   readonly request: RequestIdentity;
   readonly adapter: AdapterName;
   /** When it is looked at: on arrival, or right after the decision. */
@@ -17,9 +17,13 @@ export interface Candidate {
 }
 
 /** Whether the fault strikes; counts the request if it is one of those the fault is for. */
-export function strikes(fault: FaultRecord, candidate: Candidate, { seed }: Pick<ServiceState, 'seed'>): boolean {
+export function matchFault(
+  fault: FaultRecord,
+  candidate: FaultCandidate,
+  { seed }: Pick<ServiceState, 'seed'>,
+): boolean {
   const { id, nth, times, probability = 1 } = fault.settings;
-  if (hasEnded(fault, candidate.at) || !isFor(fault, candidate)) return false;
+  if (hasExpired(fault, candidate.at) || !isFor(fault, candidate)) return false;
   const key = candidate.request.keyId ?? '';
   const ofKey = (fault.matchedByKey.get(key) ?? 0) + 1;
   fault.matchedByKey.set(key, ofKey);
@@ -32,24 +36,24 @@ export function strikes(fault: FaultRecord, candidate: Candidate, { seed }: Pick
 }
 
 /** Lives from the moment it is added on, up to but not including `addedAt + forMs`. */
-export function hasEnded({ settings, addedAt }: FaultRecord, at: number): boolean {
+export function hasExpired({ settings, addedAt }: FaultRecord, at: number): boolean {
   return settings.forMs !== undefined && at >= addedAt + settings.forMs;
 }
 
-function isFor({ settings }: FaultRecord, { request, adapter, response }: Candidate): boolean {
+function isFor({ settings }: FaultRecord, { request, adapter, response }: FaultCandidate): boolean {
   const { match = {} } = settings;
   return (
     SAME.every((name) => match[name] === undefined || match[name] === request[name]) &&
     (match.path === undefined || matchesPath(match.path, request.path)) &&
     (match.via === undefined || adapterNamesOf(match.via).includes(adapter)) &&
     (match.status === undefined || match.status === response?.status) &&
-    (settings.strikes === 'before' || hasWhatItSpoils(settings.kind, response))
+    (settings.strikes === 'before' || hasTarget(settings.kind, response))
   );
 }
 
 const SAME = ['operation', 'keyId', 'method'] as const;
 
-function hasWhatItSpoils(kind: FaultRecord['settings']['kind'], response: MockResponse | undefined): boolean {
+function hasTarget(kind: FaultRecord['settings']['kind'], response: MockResponse | undefined): boolean {
   if (kind === 'retry-after') return response?.headers['retry-after'] !== undefined;
   if (kind === 'bad-json') return response !== undefined && response.body.length > 0;
   return true;

@@ -1,7 +1,7 @@
 import type { Clock } from '../clock/clock.ts';
 
 /** The waits that faults cause, by the mock's clock. They end early when nobody waits any more, or the mock is closed. */
-export class Waits {
+export class FaultDelays {
   readonly #clock: Clock;
   readonly #waiting = new Set<AbortController>();
 

@@ -1,43 +1,43 @@
 import { failure, reasonPhrase } from '../http/answer.ts';
 import type { MockResponse } from '../http/mock-message.ts';
 import { writeResponse } from '../http/write-response.ts';
-import { type Delivery, type Wait, wholeDelivery } from './delivery.ts';
+import { type Delivery, type InterruptibleWait, wholeDelivery } from './delivery.ts';
 import { DEFAULT_CONTENT_TYPE } from './describe-fault.ts';
 import type { FaultEffect, FaultKind } from './fault.ts';
 
-/** What bending an answer needs beside it. */
-export interface BendTools {
+/** What applying a fault needs beside it. */
+export interface FaultTools {
   readonly method: string;
   /** Value of the `Date` header. */
   readonly date: string;
-  readonly wait: Wait;
+  readonly wait: InterruptibleWait;
 }
 
 /** The answer as the fault makes it; `undefined`: none, the connection breaks off. */
-export function bendAnswer<Kind extends FaultKind>(
+export function applyFault<Kind extends FaultKind>(
   response: MockResponse | undefined,
   effect: Effect<Kind>,
-  tools: BendTools,
+  tools: FaultTools,
 ): MockResponse | undefined {
   const kind: Kind = effect.kind;
   if (kind === 'status') return replaceAnswer(effect as Effect<'status'>, tools);
   if (response === undefined && !BREAKS_OFF.has(kind)) return undefined;
-  const bend: Bend<Kind> = BENDS[kind];
-  return bend(response ?? NO_ANSWER, effect, tools);
+  const apply: ApplyKind<Kind> = APPLY_KIND[kind];
+  return apply(response ?? NO_ANSWER, effect, tools);
 }
 
 type Effect<Kind extends FaultKind> = FaultEffect & { readonly kind: Kind };
-type Bend<Kind extends FaultKind> = (
+type ApplyKind<Kind extends FaultKind> = (
   response: MockResponse,
   effect: Effect<Kind>,
-  tools: BendTools,
+  tools: FaultTools,
 ) => MockResponse | undefined;
 
 /** In place of an answer when the service never made one. */
 const NO_ANSWER: MockResponse = { status: 0, headers: {}, body: '' };
 const BREAKS_OFF: ReadonlySet<FaultKind> = new Set(['reset', 'garbage']);
 
-const BENDS: { readonly [Kind in FaultKind]: Bend<Kind> } = {
+const APPLY_KIND: { readonly [Kind in FaultKind]: ApplyKind<Kind> } = {
   // Time passes outside of the answer.
   latency: (response) => response,
   hang: (response) => response,
@@ -60,7 +60,7 @@ const BENDS: { readonly [Kind in FaultKind]: Bend<Kind> } = {
 
 function replaceAnswer(
   { status, code, headers = {}, body }: Effect<'status'>,
-  { method, date }: BendTools,
+  { method, date }: FaultTools,
 ): MockResponse {
   const message = reasonPhrase(status) || 'Unknown';
   const envelope = failure({ status, code: codeOfStatus({ status, code }), message });
@@ -77,7 +77,7 @@ export function codeOfStatus({ status, code }: Pick<Effect<'status'>, 'status' |
   return code ?? (reasonPhrase(status) || 'unknown').toLowerCase().replace(/\W+/g, '_');
 }
 
-function deliver(response: MockResponse, change: Partial<Delivery>, wait: Wait): MockResponse {
+function deliver(response: MockResponse, change: Partial<Delivery>, wait: InterruptibleWait): MockResponse {
   const delivery = response.delivery ?? wholeDelivery(wait);
   // Of two cuts the earlier one is seen.
   if (change.bodyBytes !== undefined && change.bodyBytes >= delivery.bodyBytes) return response;
