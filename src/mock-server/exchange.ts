@@ -8,7 +8,7 @@ import type { Handled, Handler } from './http/handler.ts';
 import type { RequestIdentity } from './http/identify-request.ts';
 import type { MockRequest, MockResponse } from './http/mock-message.ts';
 import { internalError } from './http/refusals.ts';
-import { rememberRetryAfter } from './http/told-retry-after.ts';
+import { trackRetryAfter } from './http/track-retry-after.ts';
 import { createDateHeader, writeResponse } from './http/write-response.ts';
 import type { Journal } from './journal/journal.ts';
 import { draftOf } from './journal/journal-entry.ts';
@@ -42,7 +42,7 @@ export function createExchange(options: ExchangeOptions): Exchange {
     const { entry, waitMs = 0 } = handled;
     if (entry !== undefined) journal.add(entry);
     const handOver = () => {
-      rememberRetryAfter(context, handled, adapter);
+      trackRetryAfter(context, handled, adapter);
       return handled.response;
     };
     if (waitMs === 0) return handOver();

@@ -7,7 +7,7 @@ import type { Handled } from './handler.ts';
  * Remembers until when an answer asks its key to wait, as the client was told, faults and all. It counts from the
  * moment the client has the answer: what comes before that was on its way already, and disobeys nobody.
  */
-export function rememberRetryAfter(
+export function trackRetryAfter(
   { state, behaviour }: ServiceContext,
   { response, entry }: Handled,
   adapter: AdapterName,
