@@ -5,7 +5,7 @@ import { Overrides } from './adapters/overrides.ts';
 import { createAssumptionCheck } from './behaviour/assumptions.ts';
 import { Behaviour } from './behaviour/behaviour.ts';
 import { createClock } from './clock/create-clock.ts';
-import { Sockets } from './clock/sockets.ts';
+import { SocketUse } from './clock/socket-use.ts';
 import { withDashboard } from './dashboard/with-dashboard.ts';
 import { createExchange, type Exchange } from './exchange.ts';
 import { FaultDelays } from './faults/fault-delays.ts';
@@ -31,7 +31,7 @@ export function createMockServer(options: MockServerOptions = {}): MockServer {
 
 function createFrom(options: CheckedOptions): MockServer {
   const { seed, unsafe } = options;
-  const sockets = new Sockets();
+  const sockets = new SocketUse();
   const core = {
     behaviour: new Behaviour(options.behaviour, { unsafe }),
     clock: createClock(options.clock, sockets),

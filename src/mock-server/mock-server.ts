@@ -12,7 +12,7 @@ import { createMockBehaviour, type MockBehaviour } from './behaviour/mock-behavi
 import type { Clock, DrivenClock, MockClock } from './clock/clock.ts';
 import { parseInstant } from './clock/instant.ts';
 import { createMockClock } from './clock/mock-clock.ts';
-import type { Sockets } from './clock/sockets.ts';
+import type { SocketUse } from './clock/socket-use.ts';
 import type { Exchange } from './exchange.ts';
 import type { FaultDelays } from './faults/fault-delays.ts';
 import type { MockFaults } from './faults/mock-faults.ts';
@@ -45,7 +45,7 @@ export interface MockServerParts {
   readonly faults: MockFaults;
   readonly adapters: ActiveAdapters;
   readonly waits: FaultDelays;
-  readonly sockets: Sockets;
+  readonly sockets: SocketUse;
   readonly spaces: Spaces;
   /** Makes another mock with the same options. */
   readonly remake: () => MockServer;

@@ -2,14 +2,14 @@ import { invalidOption } from '../mock-server-error.ts';
 import type { ClockOptions, DrivenClock } from './clock.ts';
 import { parseInstant } from './instant.ts';
 import { RealClock } from './real-clock.ts';
-import { Sockets } from './sockets.ts';
+import { SocketUse } from './socket-use.ts';
 import { VirtualClock } from './virtual-clock.ts';
 
 /** Where a virtual clock starts unless told: fixed, so that every run gives the same answers. */
 const VIRTUAL_START = '2026-01-15T00:00:00.000Z';
 
 /** Makes the clock that the option `clock` asks for. */
-export function createClock(option: 'real' | 'virtual' | ClockOptions, sockets = new Sockets()): DrivenClock {
+export function createClock(option: 'real' | 'virtual' | ClockOptions, sockets = new SocketUse()): DrivenClock {
   const options: ClockOptions = typeof option === 'string' ? { mode: option } : checked(option);
   const { mode, now, autoAdvance = true, frozen = false } = options;
   if (mode === 'real') return new RealClock(now === undefined ? undefined : parseInstant('clock.now', now), { frozen });

@@ -2,7 +2,7 @@ import type { ActiveAdapters } from '../adapters/active-adapters.ts';
 import type { Behaviour } from '../behaviour/behaviour.ts';
 import type { ClockOptions, DrivenClock } from '../clock/clock.ts';
 import { createClock } from '../clock/create-clock.ts';
-import type { Sockets } from '../clock/sockets.ts';
+import type { SocketUse } from '../clock/socket-use.ts';
 import type { MockServer, MockServerParts } from '../mock-server.ts';
 import { type CreatedKey, hashOf } from '../service/keys.ts';
 import { randomFromSeed } from '../service/random.ts';
@@ -15,7 +15,7 @@ import type { LiveSpace } from './spaces.ts';
 export interface Core {
   readonly behaviour: Behaviour;
   readonly clock: DrivenClock;
-  readonly sockets: Sockets;
+  readonly sockets: SocketUse;
   readonly adapters: ActiveAdapters;
   /** What it knows when it begins, and after `reset()`. */
   readonly firstState: () => ServiceState;

@@ -1,5 +1,5 @@
 /** Tells the clocks of a mock whether requests come through sockets, where they are on their way for a while unseen. */
-export class Sockets {
+export class SocketUse {
   #expecting = 0;
 
   get areInUse(): boolean {
