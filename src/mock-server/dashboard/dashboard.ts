@@ -5,12 +5,12 @@ import type { ServiceContext } from '../service/service-state.ts';
 import { findRoute } from '../web/find-route.ts';
 import { isSameSecret } from '../web/same-secret.ts';
 import { isDashboardPath } from './dashboard-path.ts';
+import { type DashboardReply, type DashboardRequest, type Page, redirect } from './dashboard-request.ts';
 import { NewKeys } from './new-keys.ts';
 import { messagePage } from './pages/message-page.ts';
 import { dashboardRoutes } from './routes.ts';
 import { SESSION_COOKIE, type Session, Sessions } from './session.ts';
 import { DASHBOARD_STYLE } from './style.ts';
-import { type Page, type Reply, redirect, type Visit } from './visit.ts';
 import { redirection, styleSheet, writePage } from './write-page.ts';
 
 /** The emulated dashboard: answers `/dashboard` and what is under it; `undefined` for every other path. */
@@ -18,27 +18,27 @@ export type Dashboard = (request: MockRequest) => MockResponse | undefined;
 
 /** Never counted, never in the journal: the limits of the service are those of its API. */
 export function createDashboard(context: ServiceContext): Dashboard {
-  const desk = { context, sessions: new Sessions(), newKeys: new NewKeys() };
+  const dashboard = { context, sessions: new Sessions(), newKeys: new NewKeys() };
   const dateHeader = createDateHeader();
   return (request) => {
     if (!request.target.includes('/dashboard')) return undefined;
     const target = parseTarget(request.target);
     if (!isDashboardPath(target.path)) return undefined;
-    const response = respond(desk, request, target);
+    const response = respond(dashboard, request, target);
     return { ...response, headers: { date: dateHeader(context.now()), ...response.headers } };
   };
 }
 
-type Desk = Pick<Visit, 'context' | 'sessions' | 'newKeys'>;
+type DashboardContext = Pick<DashboardRequest, 'context' | 'sessions' | 'newKeys'>;
 
-function respond(desk: Desk, request: MockRequest, target: Target): MockResponse {
+function respond(dashboard: DashboardContext, request: MockRequest, target: Target): MockResponse {
   if (target.path === '/dashboard/style.css') return styleSheet(DASHBOARD_STYLE, request.method);
   // HEAD does nothing: a link is not followed and a key not shown by a look at the headers.
   if (request.method === 'HEAD' && findRoute(dashboardRoutes, 'GET', target.path).route !== undefined)
     return writePage(EMPTY);
-  const known = desk.sessions.read(request.headers['cookie'], desk.context.state);
-  const session = known ?? desk.sessions.open();
-  const reply = answer(desk, request, { target, session });
+  const known = dashboard.sessions.read(request.headers['cookie'], dashboard.context.state);
+  const session = known ?? dashboard.sessions.open();
+  const reply = answer(dashboard, request, { target, session });
   const next = reply.kind === 'redirect' ? (reply.session ?? session) : session;
   const cookie = next === known ? {} : { 'set-cookie': cookieOf(next) };
   return reply.kind === 'redirect' ? redirection(reply.to, cookie) : writePage(reply, cookie);
@@ -49,14 +49,14 @@ interface Arrival {
   readonly session: Session;
 }
 
-function answer(desk: Desk, request: MockRequest, { target, session }: Arrival): Reply {
+function answer(dashboard: DashboardContext, request: MockRequest, { target, session }: Arrival): DashboardReply {
   if (target.path === '/dashboard/') return redirect('/dashboard');
   const { route, path, allowed } = findRoute(dashboardRoutes, request.method, target.path);
   if (route === undefined) return allowed.length === 0 ? NOT_FOUND : notAllowed(allowed);
   const form = new URLSearchParams(route.method === 'POST' ? Buffer.from(request.body ?? []).toString() : '');
   const refusal = route.method === 'POST' ? refuseForm(request, form, session) : undefined;
   if (refusal !== undefined) return refusal;
-  return route.answer({ ...desk, session, path, query: new URLSearchParams(target.query), form });
+  return route.answer({ ...dashboard, session, path, query: new URLSearchParams(target.query), form });
 }
 
 /** What cannot be a form of ours: too long, of another kind, or without the token of this session. */

@@ -1,10 +1,10 @@
 import * as actions from './actions.ts';
-import { type AccountVisit, type Reply, redirect, type Visit } from './visit.ts';
+import { type AccountRequest, type DashboardReply, type DashboardRequest, redirect } from './dashboard-request.ts';
 
 interface DashboardRoute {
   readonly method: 'GET' | 'POST';
   readonly path: string;
-  readonly answer: (visit: Visit) => Reply;
+  readonly answer: (request: DashboardRequest) => DashboardReply;
 }
 
 export const dashboardRoutes: readonly DashboardRoute[] = [
@@ -12,7 +12,7 @@ export const dashboardRoutes: readonly DashboardRoute[] = [
   { method: 'POST', path: '/dashboard/sign-up', answer: actions.signUp },
   { method: 'POST', path: '/dashboard/sign-in', answer: actions.signIn },
   { method: 'POST', path: '/dashboard/sign-out', answer: actions.signOut },
-  { method: 'GET', path: '/dashboard/confirm', answer: actions.confirm },
+  { method: 'GET', path: '/dashboard/confirm', answer: actions.confirmEmail },
   { method: 'GET', path: '/dashboard/check-email', answer: signedIn(actions.checkMail) },
   { method: 'POST', path: '/dashboard/send-again', answer: signedIn(actions.sendAgain) },
   { method: 'POST', path: '/dashboard/keys', answer: signedIn(actions.createKey) },
@@ -22,9 +22,9 @@ export const dashboardRoutes: readonly DashboardRoute[] = [
 ];
 
 /** Visitors without an account are led to the sign-up. */
-function signedIn(answer: (visit: AccountVisit) => Reply): (visit: Visit) => Reply {
-  return (visit) => {
-    const { account } = visit.session;
-    return account === undefined ? redirect('/dashboard') : answer({ ...visit, account });
+function signedIn(answer: (request: AccountRequest) => DashboardReply): (request: DashboardRequest) => DashboardReply {
+  return (request) => {
+    const { account } = request.session;
+    return account === undefined ? redirect('/dashboard') : answer({ ...request, account });
   };
 }

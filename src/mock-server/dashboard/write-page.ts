@@ -1,7 +1,7 @@
 import type { MockResponse } from '../http/mock-message.ts';
 import { type Html, html } from '../web/html.ts';
 import { PAGE_HEADERS } from '../web/page-headers.ts';
-import type { Page } from './visit.ts';
+import type { Page } from './dashboard-request.ts';
 
 type Headers = Readonly<Record<string, string>>;
 

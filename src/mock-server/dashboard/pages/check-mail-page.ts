@@ -1,16 +1,16 @@
 import { html } from '../../web/html.ts';
-import { type AccountVisit, form, type Page, page } from '../visit.ts';
+import { type AccountRequest, form, type Page, page } from '../dashboard-request.ts';
 
 /** After the sign-up: there is a mail to read first. */
-export function checkMailPage(visit: AccountVisit): Page {
+export function checkMailPage(request: AccountRequest): Page {
   const content = html`<section class="card narrow">
 <h1>Check your e-mail</h1>
-<p>We sent a link to <strong class="break">${visit.account.email}</strong>. Follow it to confirm your address; it works
+<p>We sent a link to <strong class="break">${request.account.email}</strong>. Follow it to confirm your address; it works
 once, within 24 hours.</p>
 <p class="note">This is an emulation: no mail leaves this machine. It waits in the
 <a href="/__fxrates/outbox">outbox of the control panel</a>, and in <code>mock.outbox.list()</code>.</p>
 <div class="row">
-${form(visit, '/dashboard/send-again', html`<button>Send it again</button>`)}
+${form(request, '/dashboard/send-again', html`<button>Send it again</button>`)}
 <a class="button" href="/dashboard">To your account</a>
 </div>
 </section>`;

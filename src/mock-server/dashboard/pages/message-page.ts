@@ -1,5 +1,5 @@
 import { html } from '../../web/html.ts';
-import { type Page, page } from '../visit.ts';
+import { type Page, page } from '../dashboard-request.ts';
 
 interface Message {
   readonly status: number;

@@ -1,6 +1,6 @@
 import type { KeyRecord } from '../../service/service-state.ts';
 import { type Html, html } from '../../web/html.ts';
-import { type Page, page } from '../visit.ts';
+import { type Page, page } from '../dashboard-request.ts';
 import { maskedKey } from './key-card.ts';
 
 /** A key just made, the one time it is shown; and the same page ever after, without it. */

@@ -1,12 +1,12 @@
 import { type Html, html } from '../../web/html.ts';
 
 /** `1,000` */
-export function count(value: number): string {
+export function formatCount(value: number): string {
   return value.toLocaleString('en-US');
 }
 
 /** `1 Feb 2026, 00:00 UTC` */
-export function time(at: number): Html {
+export function formatTime(at: number): Html {
   const date = new Date(at);
   return html`<time datetime="${date.toISOString()}">${FORMAT.format(date)} UTC</time>`;
 }

@@ -4,7 +4,7 @@ import type { NewKeys } from './new-keys.ts';
 import type { Session, Sessions } from './session.ts';
 
 /** One request to the dashboard, read. */
-export interface Visit {
+export interface DashboardRequest {
   readonly context: ServiceContext;
   readonly sessions: Sessions;
   readonly newKeys: NewKeys;
@@ -16,8 +16,8 @@ export interface Visit {
   readonly form: URLSearchParams;
 }
 
-/** A visit of somebody who has signed in. */
-export interface AccountVisit extends Visit {
+/** A request of somebody who has signed in. */
+export interface AccountRequest extends DashboardRequest {
   readonly account: AccountRecord;
 }
 
@@ -36,7 +36,7 @@ export interface Redirect {
   readonly session?: Session;
 }
 
-export type Reply = Page | Redirect;
+export type DashboardReply = Page | Redirect;
 
 export function page(title: string, content: Html, status = 200): Page {
   return { kind: 'page', status, title, content };
@@ -48,7 +48,7 @@ export function redirect(to: string, session?: Session): Redirect {
 }
 
 /** A form with the token that `dashboard.ts` wants from every one of them. */
-export function form({ session }: Visit, action: string, content: Html): Html {
+export function form({ session }: DashboardRequest, action: string, content: Html): Html {
   return html`<form method="post" action="${action}" autocomplete="off">
 <input type="hidden" name="csrf" value="${session.csrfToken}">
 ${content}
