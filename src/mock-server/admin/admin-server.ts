@@ -5,7 +5,7 @@ import { findRoute } from '../web/find-route.ts';
 import { ADMIN_ROOT } from './admin-root.ts';
 import type { AdminTarget } from './admin-target.ts';
 import { answerCall, problemOf, readCall } from './answer-call.ts';
-import { refuseStranger } from './gate.ts';
+import { requireToken } from './gate.ts';
 import { Problem } from './problem.ts';
 import { adminRoutes } from './routes.ts';
 import { sendProblem } from './send-json.ts';
@@ -42,7 +42,7 @@ async function answerApi(target: AdminTarget, { incoming, outgoing, path, token 
   const scope = scopeOf(path);
   const found = findRoute(adminRoutes, incoming.method ?? 'GET', scope.path);
   if (found.route?.isOpen !== true) {
-    const refusal = refuseStranger(incoming.headers, token);
+    const refusal = requireToken(incoming.headers, token);
     if (refusal !== undefined) throw refusal;
   }
   if (found.route === undefined) throw notFound(found.allowed);
