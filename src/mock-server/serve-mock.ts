@@ -4,7 +4,7 @@ import { createAdmin } from './admin/admin.ts';
 import { ADMIN_ROOT } from './admin/admin-root.ts';
 import type { MockServer, MockServerParts } from './mock-server.ts';
 import { invalidOption } from './mock-server-error.ts';
-import { KeptState } from './state/kept-state.ts';
+import { StatePersister } from './state/state-persister.ts';
 
 /** A mock that listens on a port, with what belongs to it alone. */
 export interface RunningServer extends ListeningServer {
@@ -37,7 +37,7 @@ export async function serveMock(options: ServeOptions, { mock, parts, onClose }:
   const adminToken = randomBytes(32).toString('base64url');
   const { host, allowRemote } = address;
   const admin = createAdmin({ target: { mock, journal, spaces }, token: adminToken, host, allowRemote });
-  const kept = state === undefined ? undefined : await KeptState.open(checkedPath(state), mock, clock);
+  const kept = state === undefined ? undefined : await StatePersister.open(checkedPath(state), mock, clock);
   const onAnswered = kept === undefined ? undefined : () => kept.noteChange();
   const server = await serve(address, { exchange, now: () => clock.now(), admin, onAnswered });
   await begin(kept, server);
@@ -57,7 +57,7 @@ export async function serveMock(options: ServeOptions, { mock, parts, onClose }:
   return { ...server, ...pages, close, [Symbol.asyncDispose]: close };
 }
 
-async function begin(kept: KeptState | undefined, server: ListeningServer): Promise<void> {
+async function begin(kept: StatePersister | undefined, server: ListeningServer): Promise<void> {
   try {
     await kept?.begin();
   } catch (error) {

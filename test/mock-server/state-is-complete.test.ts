@@ -110,7 +110,7 @@ const OF_THE_MOMENT = {
   'probe/probe.ts': ['left'],
   'probe/prober.ts': ['requests'],
   'serve-mock.ts': ['closed'],
-  'state/kept-state.ts': ['#hasChanged', '#saving', '#endPause', '#isClosing'],
+  'state/state-persister.ts': ['#hasChanged', '#saving', '#endPause', '#isClosing'],
 };
 
 /** What the documentation says no snapshot holds. */

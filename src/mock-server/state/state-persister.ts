@@ -10,7 +10,7 @@ interface Subject {
 }
 
 /** Keeps what a mock knows in a file: soon after each change, and when it is closed. */
-export class KeptState {
+export class StatePersister {
   readonly #path: string;
   readonly #mock: Subject;
   #hasChanged = false;
@@ -24,10 +24,10 @@ export class KeptState {
   }
 
   /** Takes over what the file holds, if it is there. */
-  static async open(path: string, mock: Subject, clock: DrivenClock): Promise<KeptState> {
+  static async open(path: string, mock: Subject, clock: DrivenClock): Promise<StatePersister> {
     const saved = await readStateFile(path);
     if (saved !== undefined) mock.restore(broughtUpToDate(saved, clock));
-    return new KeptState(path, mock);
+    return new StatePersister(path, mock);
   }
 
   /** Writes for the first time, which shows whether that is possible. */
