@@ -10,7 +10,7 @@ import { withDashboard } from './dashboard/with-dashboard.ts';
 import { createExchange, type Exchange } from './exchange.ts';
 import { FaultDelays } from './faults/fault-delays.ts';
 import { createMockFaults } from './faults/mock-faults.ts';
-import { createHandler } from './http/handler.ts';
+import { createServiceHandler } from './http/handler.ts';
 import { createIdentify } from './http/identify-request.ts';
 import { quotaResponder } from './http/quota-responder.ts';
 import { Journal } from './journal/journal.ts';
@@ -76,7 +76,7 @@ function assemble(options: CheckedOptions, core: Core): Assembled {
 }
 
 function createService({ onAssumption, source }: CheckedOptions, context: ServiceContext) {
-  const service = createHandler({
+  const service = createServiceHandler({
     context,
     checkAssumptions: createAssumptionCheck(onAssumption, context.behaviour, warn),
     operations,

@@ -3,11 +3,11 @@ import type { Overrides } from './adapters/overrides.ts';
 import type { DrivenClock } from './clock/clock.ts';
 import type { FaultDelays } from './faults/fault-delays.ts';
 import { type Answering, withFaults } from './faults/with-faults.ts';
-import { type Answer, failure } from './http/answer.ts';
-import type { Handled, Handler } from './http/handler.ts';
+import type { HandledRequest, ServiceHandler } from './http/handler.ts';
 import type { RequestIdentity } from './http/identify-request.ts';
 import type { MockRequest, MockResponse } from './http/mock-message.ts';
 import { internalError } from './http/refusals.ts';
+import { errorResponse, type ServiceResponse } from './http/service-response.ts';
 import { trackRetryAfter } from './http/track-retry-after.ts';
 import { createDateHeader, writeResponse } from './http/write-response.ts';
 import type { Journal } from './journal/journal.ts';
@@ -21,7 +21,7 @@ export type Exchange = (
 ) => MockResponse | undefined | Promise<MockResponse | undefined>;
 
 export interface ExchangeOptions {
-  readonly handler: Handler;
+  readonly handler: ServiceHandler;
   readonly overrides: Overrides;
   readonly clock: DrivenClock;
   readonly journal: Journal;
@@ -38,7 +38,7 @@ export function createExchange(options: ExchangeOptions): Exchange {
   const { journal, waits, context } = options;
   const answer = withFaults(createAnswering(options), options);
 
-  function finish(handled: Handled, { adapter, gone }: RequestSource): ReturnType<Exchange> {
+  function finish(handled: HandledRequest, { adapter, gone }: RequestSource): ReturnType<Exchange> {
     const { entry, waitMs = 0 } = handled;
     if (entry !== undefined) journal.add(entry);
     const handOver = () => {
@@ -59,7 +59,7 @@ function createAnswering({ handler, overrides, clock, identify }: ExchangeOption
   const dateHeader = createDateHeader();
 
   /** An answer that the emulated service has no part in. */
-  function outside(request: MockRequest, answer: Answer): Handled {
+  function outside(request: MockRequest, answer: ServiceResponse): HandledRequest {
     const { status, code, why } = answer;
     return {
       response: writeResponse(answer, request.method, dateHeader(clock.now())),
@@ -67,7 +67,7 @@ function createAnswering({ handler, overrides, clock, identify }: ExchangeOption
     };
   }
 
-  async function overridden(request: MockRequest): Promise<Handled> {
+  async function overridden(request: MockRequest): Promise<HandledRequest> {
     const release = clock.hold();
     try {
       const response = await overrides.answer(request);
@@ -90,7 +90,7 @@ function createAnswering({ handler, overrides, clock, identify }: ExchangeOption
 /** No operation takes a body; handlers of `mock.use()` may. */
 export const MAX_BODY_BYTES = 1024 * 1024;
 
-const TOO_LARGE = failure({
+const TOO_LARGE = errorResponse({
   status: 413,
   code: 'content_too_large',
   message: `The body is larger than ${MAX_BODY_BYTES} bytes.`,

@@ -2,7 +2,7 @@ import { type Operation, operations } from '../../src/generated/operations.ts';
 import type { PlanName } from '../../src/generated/service.ts';
 import { Behaviour } from '../../src/mock-server/behaviour/behaviour.ts';
 import type { BehaviourOptions } from '../../src/mock-server/behaviour/behaviour-options.ts';
-import { createHandler } from '../../src/mock-server/http/handler.ts';
+import { createServiceHandler } from '../../src/mock-server/http/handler.ts';
 import { quotaResponder } from '../../src/mock-server/http/quota-responder.ts';
 import type { Responder } from '../../src/mock-server/http/responder.ts';
 import { Journal } from '../../src/mock-server/journal/journal.ts';
@@ -40,7 +40,7 @@ export class MockCore {
     };
     this.accounts = createAccounts(this.context);
     this.keys = createKeys(this.context);
-    this.#handle = createHandler({
+    this.#handle = createServiceHandler({
       context: this.context,
       operations: options.operations ?? operations,
       responders: this.responders,

@@ -1,4 +1,4 @@
-import { failure, reasonPhrase } from '../http/answer.ts';
+import { errorResponse, reasonPhrase } from '../http/service-response.ts';
 import { createDateHeader, writeResponse } from '../http/write-response.ts';
 
 /** The whole answer to what is not HTTP, as it goes over the wire. */
@@ -8,7 +8,7 @@ export function brokenRequestAnswer(errorCode: string | undefined, now: number):
     code: 'bad_request',
     message: 'That is no HTTP request.',
   };
-  const { status, headers, body } = writeResponse(failure(refusal), 'GET', createDateHeader()(now));
+  const { status, headers, body } = writeResponse(errorResponse(refusal), 'GET', createDateHeader()(now));
   const lines = Object.entries({ ...headers, connection: 'close' }).map(([name, value]) => `${name}: ${value}\r\n`);
   return `HTTP/1.1 ${status} ${reasonPhrase(status)}\r\n${lines.join('')}\r\n${body}`;
 }

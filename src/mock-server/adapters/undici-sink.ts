@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici';
 import { piecesOf } from '../faults/delivery.ts';
-import { reasonPhrase } from '../http/answer.ts';
 import type { MockResponse } from '../http/mock-message.ts';
+import { reasonPhrase } from '../http/service-response.ts';
 import { brokenConnection } from './broken-connection.ts';
 
 /** Where a dispatched request gets its answer; hides that undici has two generations of handlers. */

@@ -1,5 +1,5 @@
-import { reasonPhrase } from '../http/answer.ts';
 import type { MockRequest, MockResponse } from '../http/mock-message.ts';
+import { reasonPhrase } from '../http/service-response.ts';
 import { bodyStream } from './body-stream.ts';
 
 /** The request as a WHATWG Request at `origin`. */

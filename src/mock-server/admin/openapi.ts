@@ -58,13 +58,13 @@ function operation(route: AdminRoute) {
     ...(isOpen ? { security: [] } : {}),
     ...parametersOf(route),
     ...(body === undefined ? {} : { requestBody: { content: json(schemaOf(body, 'input')) } }),
-    responses: { ...success(route), '4XX': { description: 'Refused.', content: json(PROBLEM) } },
+    responses: { ...successResponses(route), '4XX': { description: 'Refused.', content: json(PROBLEM) } },
   };
 }
 
 const PROBLEM = { $ref: '#/components/schemas/Problem' };
 
-function success({ answer, isStream = false }: AdminRoute) {
+function successResponses({ answer, isStream = false }: AdminRoute) {
   if (isStream) {
     const events = { 'text/event-stream': { schema: { type: 'string' } } };
     return { 200: { description: 'Events named `request`, with a journal entry each.', content: events } };

@@ -1,5 +1,5 @@
-import { failure, reasonPhrase } from '../http/answer.ts';
 import type { MockResponse } from '../http/mock-message.ts';
+import { errorResponse, reasonPhrase } from '../http/service-response.ts';
 import { writeResponse } from '../http/write-response.ts';
 import { type Delivery, type InterruptibleWait, wholeDelivery } from './delivery.ts';
 import { DEFAULT_CONTENT_TYPE } from './describe-fault.ts';
@@ -63,7 +63,7 @@ function replaceAnswer(
   { method, date }: FaultTools,
 ): MockResponse {
   const message = reasonPhrase(status) || 'Unknown';
-  const envelope = failure({ status, code: codeOfStatus({ status, code }), message });
+  const envelope = errorResponse({ status, code: codeOfStatus({ status, code }), message });
   const type = body === undefined ? {} : { 'content-type': DEFAULT_CONTENT_TYPE };
   const given = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
   const text = STATUSES_WITHOUT_BODY.has(status) ? '' : (body ?? envelope.body);

@@ -1,10 +1,14 @@
-import type { Handled } from '../http/handler.ts';
+import type { HandledRequest } from '../http/handler.ts';
 import { applyFault, codeOfStatus, type FaultTools } from './apply-fault.ts';
 import { describeFault } from './describe-fault.ts';
 import type { FaultEffect, FaultRecord } from './fault.ts';
 
 /** An answer after all the faults that struck it, and the journal entry that says so. */
-export function applyFaults(handled: Handled, struck: readonly FaultRecord[], tools: FaultTools): Handled {
+export function applyFaults(
+  handled: HandledRequest,
+  struck: readonly FaultRecord[],
+  tools: FaultTools,
+): HandledRequest {
   if (struck.length === 0) return handled;
   let { response } = handled;
   let waitMs = 0;
@@ -22,10 +26,10 @@ function waitAfter(settings: FaultRecord['settings']): number {
 }
 
 function entryOf(
-  { entry }: Handled,
-  { response, waitMs }: Pick<Handled, 'response' | 'waitMs'>,
+  { entry }: HandledRequest,
+  { response, waitMs }: Pick<HandledRequest, 'response' | 'waitMs'>,
   struck: readonly FaultRecord[],
-): Handled['entry'] {
+): HandledRequest['entry'] {
   if (entry === undefined) return undefined;
   const hasArrived = response?.delivery?.sendsHead !== false && waitMs !== Number.POSITIVE_INFINITY;
   const status = hasArrived ? (response?.status ?? 0) : 0;

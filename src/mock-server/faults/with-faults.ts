@@ -1,6 +1,6 @@
 import type { RequestSource } from '../adapters/active-adapters.ts';
 import { isDashboardPath } from '../dashboard/dashboard-path.ts';
-import type { Handled } from '../http/handler.ts';
+import type { HandledRequest } from '../http/handler.ts';
 import type { RequestIdentity } from '../http/identify-request.ts';
 import type { MockRequest } from '../http/mock-message.ts';
 import { createDateHeader } from '../http/write-response.ts';
@@ -13,7 +13,7 @@ import type { FaultDelays } from './fault-delays.ts';
 import { selectFaults } from './select-faults.ts';
 
 /** Answers a request that came by some adapter. */
-export type Answering = (request: MockRequest, arrival: RequestSource) => Handled | Promise<Handled>;
+export type Answering = (request: MockRequest, arrival: RequestSource) => HandledRequest | Promise<HandledRequest>;
 
 export interface FaultsOptions {
   readonly context: ServiceContext;
@@ -26,7 +26,7 @@ export function withFaults(next: Answering, { context, identify, waits }: Faults
   const dateHeader = createDateHeader();
   const wait: InterruptibleWait = (ms, gone) => waits.wait(ms, gone);
 
-  async function answer(request: MockRequest, arrival: RequestSource): Promise<Handled> {
+  async function answer(request: MockRequest, arrival: RequestSource): Promise<HandledRequest> {
     const identity = identify(request);
     if (isDashboardPath(identity.path)) return await next(request, arrival);
     const candidate = { request: identity, adapter: arrival.adapter, at: identity.at, response: undefined };
@@ -52,7 +52,7 @@ export function withFaults(next: Answering, { context, identify, waits }: Faults
 }
 
 /** The service never came to see it. */
-function unanswered(identity: RequestIdentity, hasWaited: boolean): Handled {
+function unanswered(identity: RequestIdentity, hasWaited: boolean): HandledRequest {
   const why = hasWaited ? '' : 'nobody waited for the answer';
   return { response: undefined, entry: draftOf({ ...identity, status: 0, why }) };
 }

@@ -4,13 +4,13 @@ import type { JournalEntry } from '../journal/journal-entry.ts';
 import { type Authentication, authenticate } from '../service/authenticate.ts';
 import { type Decision, decide } from '../service/decide.ts';
 import type { KeyRecord, ServiceContext } from '../service/service-state.ts';
-import type { Answer } from './answer.ts';
-import { type Credential, readCredential } from './credential.ts';
+import { type PresentedCredential, presentedCredential } from './credential.ts';
 import type { MockRequest } from './mock-message.ts';
 import { rateHeaders } from './rate-headers.ts';
 import * as refusals from './refusals.ts';
 import type { AdmittedRequest, Responder } from './responder.ts';
-import type { Route, Target } from './router.ts';
+import type { RouteMatch, Target } from './router.ts';
+import type { ServiceResponse } from './service-response.ts';
 
 /** What answering needs: the service, and what its operations answer once a request is within the limits. */
 export interface Emulation {
@@ -19,20 +19,20 @@ export interface Emulation {
 }
 
 /** An answer, and what became known of the request on the way. */
-export type Outcome = { readonly answer: Answer } & Partial<
+export type DecidedResponse = { readonly answer: ServiceResponse } & Partial<
   Pick<JournalEntry, 'keyId' | 'keyTransport' | 'rate' | 'quota' | 'earlyByMs'>
 >;
 
 /** Where a request leads, and when. */
 export interface RoutedRequest {
   readonly target: Target;
-  readonly route: Route;
+  readonly route: RouteMatch;
   /** The one moment everything about it is decided for, in milliseconds since the Unix epoch. */
   readonly at: number;
 }
 
 /** First step, for which no key is needed: where does the request lead? */
-export function answerRequest(emulation: Emulation, request: MockRequest, routed: RoutedRequest): Outcome {
+export function answerRequest(emulation: Emulation, request: MockRequest, routed: RoutedRequest): DecidedResponse {
   const { behaviour } = emulation.context;
   const { route } = routed;
   switch (route.kind) {
@@ -53,7 +53,11 @@ interface Destination<Found = Operation | undefined> extends RoutedRequest {
   readonly operation: Found;
 }
 
-function answerOtherMethod(emulation: Emulation, request: MockRequest, destination: Destination<Operation>): Outcome {
+function answerOtherMethod(
+  emulation: Emulation,
+  request: MockRequest,
+  destination: Destination<Operation>,
+): DecidedResponse {
   const { behaviour } = emulation.context;
   if (request.method === 'HEAD' && behaviour.use('headRequests') === 'like-get') {
     return answerCaller(emulation, request, destination);
@@ -65,9 +69,9 @@ function answerOtherMethod(emulation: Emulation, request: MockRequest, destinati
 }
 
 /** Second step: who asks? */
-function answerCaller(emulation: Emulation, request: MockRequest, destination: Destination): Outcome {
+function answerCaller(emulation: Emulation, request: MockRequest, destination: Destination): DecidedResponse {
   const { context } = emulation;
-  const credential = readCredential(request, destination.target.query, context.behaviour);
+  const credential = presentedCredential(request, destination.target.query, context.behaviour);
   const authentication = authenticateCredential(emulation, credential, destination.at);
   const keyTransport = credential.kind === 'key' ? credential.transport : undefined;
   if (authentication.refusedBy === undefined) {
@@ -77,7 +81,7 @@ function answerCaller(emulation: Emulation, request: MockRequest, destination: D
   return { answer, keyTransport, keyId: authentication.key?.id };
 }
 
-function authenticateCredential({ context }: Emulation, credential: Credential, at: number): Authentication {
+function authenticateCredential({ context }: Emulation, credential: PresentedCredential, at: number): Authentication {
   if (credential.kind === 'several') {
     return { refusedBy: 'malformedKey', why: 'the request carries more than one credential' };
   }
@@ -85,7 +89,7 @@ function authenticateCredential({ context }: Emulation, credential: Credential, 
 }
 
 /** Third step: is there room under both limits? */
-function answerKey(emulation: Emulation, key: KeyRecord, destination: Destination): Outcome {
+function answerKey(emulation: Emulation, key: KeyRecord, destination: Destination): DecidedResponse {
   const { at, operation } = destination;
   const { behaviour } = emulation.context;
   const leftMs = key.retryAt - at;
@@ -109,11 +113,11 @@ function answerKey(emulation: Emulation, key: KeyRecord, destination: Destinatio
   };
 }
 
-function withRateHeaders(answer: Answer, headers: Answer['headers'] | undefined): Answer {
+function withRateHeaders(answer: ServiceResponse, headers: ServiceResponse['headers'] | undefined): ServiceResponse {
   return headers === undefined ? answer : { ...answer, headers: { ...answer.headers, ...headers } };
 }
 
-function answerOf(decision: Decision<Answer>, behaviour: Behaviour, at: number): Answer {
+function answerOf(decision: Decision<ServiceResponse>, behaviour: Behaviour, at: number): ServiceResponse {
   switch (decision.kind) {
     case 'served':
       return decision.answer;
@@ -124,7 +128,7 @@ function answerOf(decision: Decision<Answer>, behaviour: Behaviour, at: number):
   }
 }
 
-function respond({ context, responderOf }: Emulation, destination: Destination, caller: Caller): Answer {
+function respond({ context, responderOf }: Emulation, destination: Destination, caller: Caller): ServiceResponse {
   const { operation, target, at, route } = destination;
   if (operation === undefined) return refusals.unknownRoute(route.kind === 'unknown' ? route.nearest : undefined);
   const query = new URLSearchParams(target.query);

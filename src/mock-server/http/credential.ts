@@ -2,14 +2,18 @@ import type { Behaviour } from '../behaviour/behaviour.ts';
 import type { MockRequest } from './mock-message.ts';
 
 /** What a request says about who sends it. */
-export type Credential =
+export type PresentedCredential =
   | { readonly kind: 'missing' }
   /** More than one credential, where the switch says that none counts. */
   | { readonly kind: 'several' }
   | { readonly kind: 'key'; readonly key: string; readonly transport: 'bearer' | 'header' | 'query' };
 
 /** Reads the three documented forms: `Bearer <key>`, the bare key, and `?api_key=<key>`. */
-export function readCredential({ headers }: MockRequest, query: string, behaviour: Behaviour): Credential {
+export function presentedCredential(
+  { headers }: MockRequest,
+  query: string,
+  behaviour: Behaviour,
+): PresentedCredential {
   const fromHeader = headerCredential(headers['authorization'] ?? '');
   const fromQuery = queryCredential(query);
   if (fromQuery === undefined) return fromHeader ?? { kind: 'missing' };
@@ -25,7 +29,7 @@ export function presentedKeys({ headers }: MockRequest, query: string): readonly
   return found.flatMap((credential) => (credential?.kind === 'key' ? [credential.key] : []));
 }
 
-function headerCredential(value: string): Credential | undefined {
+function headerCredential(value: string): PresentedCredential | undefined {
   const trimmed = value.trim();
   if (trimmed === '') return undefined;
   // The names of schemes ignore case (RFC 9110 §11.1).
@@ -34,7 +38,7 @@ function headerCredential(value: string): Credential | undefined {
   return { kind: 'key', key: trimmed.slice(scheme.length), transport: 'bearer' };
 }
 
-function queryCredential(query: string): Credential | undefined {
+function queryCredential(query: string): PresentedCredential | undefined {
   if (!query.includes('api_key')) return undefined;
   const key = new URLSearchParams(query).get('api_key');
   return key === null || key === '' ? undefined : { kind: 'key', key, transport: 'query' };

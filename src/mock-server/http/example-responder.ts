@@ -1,8 +1,8 @@
 import type { Operation } from '../../generated/operations.ts';
 import { querySchemas } from '../../generated/schemas.ts';
-import { failure, success } from './answer.ts';
 import { badParameter } from './bad-parameter.ts';
 import type { Responder } from './responder.ts';
+import { errorResponse, successResponse } from './service-response.ts';
 
 /** An operation without a responder of its own: checks the named parameters and answers the example of openapi.yaml. */
 export const exampleResponder: Responder = ({ operation, query }, { behaviour }) => {
@@ -10,13 +10,13 @@ export const exampleResponder: Responder = ({ operation, query }, { behaviour })
   const refusal = problem === undefined ? undefined : badParameter(problem, behaviour);
   if (refusal !== undefined) return refusal;
   if (!isSuccessEnvelope(operation.example)) {
-    return failure({
+    return errorResponse({
       status: 501,
       code: 'not_implemented',
       message: `openapi.yaml has no example for ${operation.id}.`,
     });
   }
-  return success(operation.example.data);
+  return successResponse(operation.example.data);
 };
 
 /** What is wrong with the query, by the schema generated for it; `undefined` if nothing is. */

@@ -3,7 +3,7 @@ import type { CheckAssumptions } from '../behaviour/assumptions.ts';
 import type { JournalDraft } from '../journal/journal-entry.ts';
 import { redactKeys } from '../redact-keys.ts';
 import type { ServiceContext } from '../service/service-state.ts';
-import { answerRequest, type Emulation, type Outcome, type RoutedRequest } from './answer-request.ts';
+import { answerRequest, type DecidedResponse, type Emulation, type RoutedRequest } from './answer-request.ts';
 import { exampleResponder } from './example-responder.ts';
 import { hasKeyInUrl } from './key-in-url.ts';
 import type { MockRequest, MockResponse } from './mock-message.ts';
@@ -12,7 +12,7 @@ import type { Responder } from './responder.ts';
 import { createRouter, parseTarget } from './router.ts';
 import { createDateHeader, writeResponse } from './write-response.ts';
 
-export interface HandlerOptions {
+export interface ServiceHandlerOptions {
   readonly context: ServiceContext;
   /** Has the last word about an answer. */
   readonly checkAssumptions?: CheckAssumptions | undefined;
@@ -22,10 +22,10 @@ export interface HandlerOptions {
 }
 
 /** The emulated service: answers one request, synchronously, and says why. */
-export type Handler = (request: MockRequest) => Handled;
+export type ServiceHandler = (request: MockRequest) => HandledRequest;
 
 /** An answer, and what the journal says of it. */
-export interface Handled {
+export interface HandledRequest {
   /** `undefined`: the connection breaks off without an answer. */
   readonly response: MockResponse | undefined;
   /** `undefined` for what the journal has nothing to do with, such as the dashboard. */
@@ -34,7 +34,12 @@ export interface Handled {
   readonly waitMs?: number | undefined;
 }
 
-export function createHandler({ context, checkAssumptions, operations, responders }: HandlerOptions): Handler {
+export function createServiceHandler({
+  context,
+  checkAssumptions,
+  operations,
+  responders,
+}: ServiceHandlerOptions): ServiceHandler {
   const dateHeader = createDateHeader();
   const findRoute = createRouter(operations);
   const emulation: Emulation = {
@@ -73,7 +78,7 @@ export function createHandler({ context, checkAssumptions, operations, responder
   };
 }
 
-function safely(emulation: Emulation, request: MockRequest, routed: RoutedRequest): Outcome {
+function safely(emulation: Emulation, request: MockRequest, routed: RoutedRequest): DecidedResponse {
   try {
     return answerRequest(emulation, request, routed);
   } catch (error) {

@@ -1,8 +1,8 @@
 import { type PlanName, plans } from '../../generated/service.ts';
 import type { QuotaData } from '../../generated/types.ts';
 import type { Behaviour } from '../behaviour/behaviour.ts';
-import { success } from './answer.ts';
 import type { Responder } from './responder.ts';
+import { successResponse } from './service-response.ts';
 
 /** `GET /api/v1/quota`: the record as documented (docs/facts.md), from what the key has really used. */
 export const quotaResponder: Responder = ({ key, quota }, { behaviour }) => {
@@ -16,7 +16,7 @@ export const quotaResponder: Responder = ({ key, quota }, { behaviour }) => {
     historical_days: INVENTED_HISTORICAL_DAYS[plan],
     resets_at: isoTime(quota.resetsAt),
   };
-  return success(record);
+  return successResponse(record);
 };
 
 /** The service shows the field, not its values. */

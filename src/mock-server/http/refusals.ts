@@ -2,8 +2,8 @@ import type { Behaviour } from '../behaviour/behaviour.ts';
 import type { Authentication } from '../service/authenticate.ts';
 import type { Decision, RateUse } from '../service/decide.ts';
 import { statusAndCode } from '../service/status-and-code.ts';
-import { type Answer, failure } from './answer.ts';
 import { retryAfter } from './retry-after.ts';
+import { errorResponse, type ServiceResponse } from './service-response.ts';
 
 type Refused<Kind extends Decision<unknown>['kind']> = Extract<Decision<unknown>, { readonly kind: Kind }>;
 
@@ -11,10 +11,10 @@ type Refused<Kind extends Decision<unknown>['kind']> = Extract<Decision<unknown>
 export function authenticationRefusal(
   { refusedBy, why }: Extract<Authentication, { readonly why: string }>,
   behaviour: Behaviour,
-): Answer {
+): ServiceResponse {
   const { status, code } = statusAndCode(behaviour.use(refusedBy));
   const challenges = status === 401 && behaviour.use('wwwAuthenticate') === 'bearer';
-  return failure({
+  return errorResponse({
     status,
     code,
     message: 'A valid API key is required.',
@@ -24,8 +24,8 @@ export function authenticationRefusal(
 }
 
 /** 429 `rate_limited` with Retry-After, as documented. */
-export function rateRefusal({ rate, waitMs }: Refused<'rate-limited'>, behaviour: Behaviour): Answer {
-  return failure({
+export function rateRefusal({ rate, waitMs }: Refused<'rate-limited'>, behaviour: Behaviour): ServiceResponse {
+  return errorResponse({
     status: 429,
     code: 'rate_limited',
     message: `Too many requests: the plan allows ${rate.limit} per minute.`,
@@ -35,10 +35,14 @@ export function rateRefusal({ rate, waitMs }: Refused<'rate-limited'>, behaviour
 }
 
 /** A used-up month. */
-export function quotaRefusal({ quota }: Refused<'quota-exhausted'>, behaviour: Behaviour, now: number): Answer {
+export function quotaRefusal(
+  { quota }: Refused<'quota-exhausted'>,
+  behaviour: Behaviour,
+  now: number,
+): ServiceResponse {
   const isTimed = behaviour.use('quotaRetryAfter') === 'until-reset';
   const resetsAt = new Date(quota.resetsAt).toISOString();
-  return failure({
+  return errorResponse({
     ...statusAndCode(behaviour.use('quotaExhausted')),
     message: `The monthly quota of ${quota.limit} requests is used up; it resets at ${resetsAt}.`,
     headers: isTimed ? { 'retry-after': retryAfter(quota.resetsAt - now, behaviour) } : {},
@@ -47,28 +51,33 @@ export function quotaRefusal({ quota }: Refused<'quota-exhausted'>, behaviour: B
 }
 
 /** The suggestion is for the journal alone: the service would not make one. */
-export function unknownRoute(nearest?: string): Answer {
+export function unknownRoute(nearest?: string): ServiceResponse {
   const message = 'There is no such endpoint.';
   const why = nearest === undefined ? message : `There is no such endpoint; did you mean ${nearest}?`;
-  return failure({ status: 404, code: 'not_found', message, why });
+  return errorResponse({ status: 404, code: 'not_found', message, why });
 }
 
 /** A known path, but not with GET. */
-export function methodRefusal(behaviour: Behaviour): Answer {
+export function methodRefusal(behaviour: Behaviour): ServiceResponse {
   const { status, code } = statusAndCode(behaviour.use('methodNotAllowed'));
   if (status === 404) return unknownRoute();
-  return failure({ status, code, message: 'The endpoint answers GET only.', headers: allowed(behaviour) });
+  return errorResponse({ status, code, message: 'The endpoint answers GET only.', headers: allowed(behaviour) });
 }
 
 /** OPTIONS on a known path, where the switch allows it: never authenticated, never counted. */
-export function optionsAnswer(behaviour: Behaviour): Answer {
+export function optionsAnswer(behaviour: Behaviour): ServiceResponse {
   return { status: 204, headers: allowed(behaviour), body: '', code: undefined, why: 'OPTIONS' };
 }
 
 /** Says nothing of what went wrong: the error is in the journal. */
-export function internalError(error: unknown): Answer {
+export function internalError(error: unknown): ServiceResponse {
   const why = error instanceof Error ? `${error.name}: ${error.message}` : 'something that is no Error was thrown';
-  return failure({ status: 500, code: 'internal_error', message: 'Something went wrong in the mock server.', why });
+  return errorResponse({
+    status: 500,
+    code: 'internal_error',
+    message: 'Something went wrong in the mock server.',
+    why,
+  });
 }
 
 function allowed(behaviour: Behaviour): Readonly<Record<string, string>> {

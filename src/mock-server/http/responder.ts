@@ -1,10 +1,10 @@
 import type { Operation } from '../../generated/operations.ts';
 import type { QuotaUse } from '../service/quota-use.ts';
 import type { KeyRecord, ServiceContext } from '../service/service-state.ts';
-import type { Answer } from './answer.ts';
+import type { ServiceResponse } from './service-response.ts';
 
 /** What an operation answers to a request that is within both limits. Synchronous: limits are counted around it. */
-export type Responder = (request: AdmittedRequest, context: ServiceContext) => Answer;
+export type Responder = (request: AdmittedRequest, context: ServiceContext) => ServiceResponse;
 
 export interface AdmittedRequest {
   readonly operation: Operation;

@@ -2,7 +2,7 @@ import type { Operation } from '../../generated/operations.ts';
 import { nearestPath } from './nearest-path.ts';
 
 /** Where a request leads. */
-export type Route =
+export type RouteMatch =
   | { readonly kind: 'operation'; readonly operation: Operation }
   | { readonly kind: 'wrong-method'; readonly operation: Operation }
   /** `nearest`: the path that was likely meant. */
@@ -27,7 +27,7 @@ export function parseTarget(target: string): Target {
 /** Finds the operation of a path. Exact: with a slash too many or too few it is another path. */
 export function createRouter(operations: Readonly<Record<string, Operation>>) {
   const byPath = new Map(Object.values(operations).map((operation) => [operation.path, operation]));
-  return (method: string, path: string): Route => {
+  return (method: string, path: string): RouteMatch => {
     const operation = byPath.get(path);
     if (operation === undefined) return { kind: 'unknown', nearest: nearestPath(path, [...byPath.keys()]) };
     return { kind: method === operation.method ? 'operation' : 'wrong-method', operation };

@@ -1,7 +1,7 @@
 import type { AdapterName } from '../adapters/active-adapters.ts';
 import { nextTurn } from '../clock/event-loop.ts';
 import type { ServiceContext } from '../service/service-state.ts';
-import type { Handled } from './handler.ts';
+import type { HandledRequest } from './handler.ts';
 
 /**
  * Remembers until when an answer asks its key to wait, as the client was told, faults and all. It counts from the
@@ -9,7 +9,7 @@ import type { Handled } from './handler.ts';
  */
 export function trackRetryAfter(
   { state, behaviour }: ServiceContext,
-  { response, entry }: Handled,
+  { response, entry }: HandledRequest,
   adapter: AdapterName,
 ): void {
   const value = response?.delivery?.sendsHead === false ? undefined : response?.headers['retry-after'];

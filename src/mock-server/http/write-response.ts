@@ -1,8 +1,8 @@
-import type { Answer } from './answer.ts';
 import type { MockResponse } from './mock-message.ts';
+import type { ServiceResponse } from './service-response.ts';
 
 /** Writes an answer down as HTTP: the same bytes for every adapter. `date` is the value of the `Date` header. */
-export function writeResponse({ status, headers, body }: Answer, method: string, date: string): MockResponse {
+export function writeResponse({ status, headers, body }: ServiceResponse, method: string, date: string): MockResponse {
   if (body === '') return { status, headers: { date, ...headers }, body };
   const contentLength = String(Buffer.byteLength(body));
   return {

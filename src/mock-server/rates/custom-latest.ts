@@ -1,6 +1,6 @@
 import type { PlanName } from '../../generated/service.ts';
-import { type Answer, success } from '../http/answer.ts';
 import type { AdmittedRequest } from '../http/responder.ts';
+import { type ServiceResponse, successResponse } from '../http/service-response.ts';
 import { show } from '../mock-server-error.ts';
 import type { InventedData } from './invented-latest.ts';
 
@@ -22,9 +22,9 @@ export function answerWith(
   latest: LatestFunction,
   { query, at, key }: AdmittedRequest,
   invented: LatestContext['invented'],
-): Answer {
+): ServiceResponse {
   const data: unknown = latest(query, { at, keyId: key.id, plan: key.account.plan, invented });
-  if (typeof data === 'object' && data !== null && !('then' in data)) return success(data);
+  if (typeof data === 'object' && data !== null && !('then' in data)) return successResponse(data);
   const given = data instanceof Promise ? 'a promise' : show(data);
   throw new TypeError(`the latest option gave ${given}; expected an object, at once`);
 }

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 
 /** An answer before it is written down as HTTP. */
-export interface Answer {
+export interface ServiceResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   /** JSON; empty for none. */
@@ -13,11 +13,11 @@ export interface Answer {
 }
 
 /** The documented success envelope (docs/facts.md, Response envelope) with this payload. */
-export function success(data: unknown): Answer {
+export function successResponse(data: unknown): ServiceResponse {
   return { status: 200, headers: {}, body: toJson({ success: true, data }), code: undefined, why: 'served' };
 }
 
-export interface Failure {
+export interface ErrorResponseOptions {
   readonly status: number;
   readonly code: string;
   /** Sent as `error.message`. */
@@ -28,7 +28,13 @@ export interface Failure {
 }
 
 /** The documented error envelope. */
-export function failure({ status, code, message, headers = {}, why = message }: Failure): Answer {
+export function errorResponse({
+  status,
+  code,
+  message,
+  headers = {},
+  why = message,
+}: ErrorResponseOptions): ServiceResponse {
   return { status, headers, body: toJson({ success: false, error: { code, message, status } }), code, why };
 }
 
