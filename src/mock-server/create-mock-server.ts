@@ -7,9 +7,9 @@ import { Behaviour } from './behaviour/behaviour.ts';
 import { createClock } from './clock/create-clock.ts';
 import { SocketUse } from './clock/socket-use.ts';
 import { withDashboard } from './dashboard/with-dashboard.ts';
-import { createExchange, type Exchange } from './exchange.ts';
 import { FaultDelays } from './faults/fault-delays.ts';
 import { createMockFaults } from './faults/mock-faults.ts';
+import { createRequestHandler, type HandleRequest } from './handle-request.ts';
 import { createServiceHandler } from './http/handler.ts';
 import { createIdentify } from './http/identify-request.ts';
 import { quotaResponder } from './http/quota-responder.ts';
@@ -49,7 +49,7 @@ function assemble(options: CheckedOptions, core: Core): Assembled {
   const journal = new Journal(options.journalSize);
   const overrides = new Overrides(baseUrl);
   const waits = new FaultDelays(clock);
-  const own = createExchange({
+  const own = createRequestHandler({
     ...{ context, overrides, clock, journal, waits },
     handler: createService(options, context),
     identify: createIdentify(context, operations),
@@ -65,10 +65,10 @@ function assemble(options: CheckedOptions, core: Core): Assembled {
       onClose,
     });
   });
-  const exchange: Exchange = (request, arrival) => (spaces.exchangeFor(request) ?? own)(request, arrival);
+  const handleRequest: HandleRequest = (request, source) => (spaces.handlerFor(request) ?? own)(request, source);
   const parts = {
-    ...{ baseUrl, firstState, clock, context, journal, overrides, exchange, adapters, sockets, waits, spaces },
-    fetch: createFetch(baseUrl, exchange),
+    ...{ baseUrl, firstState, clock, context, journal, overrides, handleRequest, adapters, sockets, waits, spaces },
+    fetch: createFetch(baseUrl, handleRequest),
     faults: createMockFaults({ context, operations, adapters }),
     remake: () => createFrom(options),
   };

@@ -13,9 +13,9 @@ import type { Clock, DrivenClock, MockClock } from './clock/clock.ts';
 import { parseInstant } from './clock/instant.ts';
 import { createMockClock } from './clock/mock-clock.ts';
 import type { SocketUse } from './clock/socket-use.ts';
-import type { Exchange } from './exchange.ts';
 import type { FaultDelays } from './faults/fault-delays.ts';
 import type { MockFaults } from './faults/mock-faults.ts';
+import type { HandleRequest } from './handle-request.ts';
 import { type Audit, auditOf } from './journal/audit.ts';
 import { expectCount, type RequestExpectation } from './journal/expect-requests.ts';
 import type { Journal } from './journal/journal.ts';
@@ -40,7 +40,7 @@ export interface MockServerParts {
   readonly context: ServiceContext;
   readonly journal: Journal;
   readonly overrides: Overrides;
-  readonly exchange: Exchange;
+  readonly handleRequest: HandleRequest;
   readonly fetch: Fetch;
   readonly faults: MockFaults;
   readonly adapters: ActiveAdapters;
@@ -129,16 +129,16 @@ export class MockServer implements AsyncDisposable {
    */
   get handlers(): never[] {
     this.#parts.adapters.open('msw');
-    return createMswHandlers(this.baseUrl, this.#parts.exchange) as never[];
+    return createMswHandlers(this.baseUrl, this.#parts.handleRequest) as never[];
   }
 
   /** An undici dispatcher that answers for the mock and passes other origins on to the one that is global now. */
   get dispatcher(): Dispatcher {
     const { baseUrl } = this;
-    const { exchange, adapters } = this.#parts;
+    const { handleRequest, adapters } = this.#parts;
     adapters.open('undici');
     const next = loadUndici().getGlobalDispatcher();
-    return createDispatcher((origin) => (origin === baseUrl ? exchange : undefined), next);
+    return createDispatcher((origin) => (origin === baseUrl ? handleRequest : undefined), next);
   }
 
   /**
@@ -147,8 +147,8 @@ export class MockServer implements AsyncDisposable {
    */
   listen(): void {
     if (this.#stopListening !== undefined) return;
-    const { exchange, sockets, adapters } = this.#parts;
-    const stop = intercept(this.baseUrl, exchange);
+    const { handleRequest, sockets, adapters } = this.#parts;
+    const stop = intercept(this.baseUrl, handleRequest);
     const socketsGone = sockets.expect();
     const adaptersClosed = adapters.open('msw', 'undici');
     this.#stopListening = () => {

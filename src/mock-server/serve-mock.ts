@@ -33,13 +33,13 @@ export interface Serving {
 /** A mock on a port, with its pages and its admin API; with its state in a file, if `options.state` names one. */
 export async function serveMock(options: ServeOptions, { mock, parts, onClose }: Serving): Promise<RunningServer> {
   const { state, ...address } = options;
-  const { exchange, clock, journal, sockets, adapters, spaces } = parts;
+  const { handleRequest, clock, journal, sockets, adapters, spaces } = parts;
   const adminToken = randomBytes(32).toString('base64url');
   const { host, allowRemote } = address;
   const admin = createAdmin({ target: { mock, journal, spaces }, token: adminToken, host, allowRemote });
   const kept = state === undefined ? undefined : await StatePersister.open(checkedPath(state), mock, clock);
   const onAnswered = kept === undefined ? undefined : () => kept.noteChange();
-  const server = await serve(address, { exchange, now: () => clock.now(), admin, onAnswered });
+  const server = await serve(address, { handleRequest, now: () => clock.now(), admin, onAnswered });
   await begin(kept, server);
   const ends = [sockets.expect(), adapters.open('socket'), onClose];
   const end = async () => {

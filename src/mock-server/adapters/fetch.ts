@@ -1,4 +1,4 @@
-import type { Exchange } from '../exchange.ts';
+import type { HandleRequest } from '../handle-request.ts';
 import type { MockRequest } from '../http/mock-message.ts';
 import type { RequestSource } from './active-adapters.ts';
 import { brokenFetch } from './broken-connection.ts';
@@ -7,15 +7,17 @@ import { fromRequest, toResponse } from './web-messages.ts';
 export type Fetch = typeof globalThis.fetch;
 
 /** `fetch` for the mock alone, in process: no sockets, nothing patched. Other origins are refused like an unknown host. */
-export function createFetch(baseUrl: string, exchange: Exchange): Fetch {
+export function createFetch(baseUrl: string, handleRequest: HandleRequest): Fetch {
   return async (input, init) => {
     const { url, signal, read } = isSimple(input, init) ? simpleCall(input, init) : anyCall(new Request(input, init));
     signal?.throwIfAborted();
     if (url.origin !== baseUrl) throw unknownHost(url, baseUrl);
     const request = read();
-    const arrival: RequestSource = { adapter: 'fetch', gone: () => signal };
+    const source: RequestSource = { adapter: 'fetch', gone: () => signal };
     const answering =
-      request instanceof Promise ? request.then((ready) => exchange(ready, arrival)) : exchange(request, arrival);
+      request instanceof Promise
+        ? request.then((ready) => handleRequest(ready, source))
+        : handleRequest(request, source);
     const answer = await untilAborted(answering, signal);
     if (answer === undefined) throw brokenFetch('close');
     const { delivery } = answer;

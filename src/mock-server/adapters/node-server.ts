@@ -4,7 +4,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Admin } from '../admin/admin.ts';
 import { nextTurn } from '../clock/event-loop.ts';
-import { type Exchange, MAX_BODY_BYTES } from '../exchange.ts';
+import { type HandleRequest, MAX_REQUEST_BODY_BYTES } from '../handle-request.ts';
 import type { MockRequest, MockResponse } from '../http/mock-message.ts';
 import type { RequestSource } from './active-adapters.ts';
 import { brokenRequestAnswer } from './broken-request.ts';
@@ -31,7 +31,7 @@ export interface ListenOptions {
 }
 
 export interface ServerContext {
-  readonly exchange: Exchange;
+  readonly handleRequest: HandleRequest;
   /** For the date of an answer to what is not even HTTP. */
   readonly now: () => number;
   /** Asked first; answers what is not the emulated service. */
@@ -42,14 +42,14 @@ export interface ServerContext {
 
 /** Serves the mock over node:http. */
 export async function serve(options: ListenOptions, context: ServerContext): Promise<ListeningServer> {
-  const { exchange, now, admin, onAnswered } = context;
+  const { handleRequest, now, admin, onAnswered } = context;
   const inHand = new Set<Promise<void>>();
   const closing = new AbortController();
   setMaxListeners(0, closing.signal); // one per request that waits, taken away with it: no leak
   const server = createServer(LIMITS, (incoming, outgoing) => {
     if (onAnswered !== undefined) outgoing.once('close', onAnswered);
     if (admin(incoming, outgoing)) return;
-    const answered = receiveSafely(incoming, outgoing, { exchange, closing: closing.signal });
+    const answered = receiveSafely(incoming, outgoing, { handleRequest, closing: closing.signal });
     if (answered === undefined) return;
     inHand.add(answered);
     void answered.finally(() => inHand.delete(answered));
@@ -77,7 +77,7 @@ const LIMITS: ServerOptions = {
 };
 
 interface Receiving {
-  readonly exchange: Exchange;
+  readonly handleRequest: HandleRequest;
   /** Aborts when the server is closed: faults that make a request wait end then. */
   readonly closing: AbortSignal;
 }
@@ -98,20 +98,20 @@ function receiveSafely(...message: Parameters<typeof receive>): ReturnType<typeo
 function receive(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
-  { exchange, closing }: Receiving,
+  { handleRequest, closing }: Receiving,
 ): Promise<void> | undefined {
   const { method = 'GET', url = '/', headers, socket } = incoming;
   // Joined already, all but the ones that HTTP lets repeat.
   const head = { method, target: url, headers: headers as MockRequest['headers'] };
   const gone = () => goneSignal(outgoing, closing);
-  const arrival: RequestSource = { adapter: 'socket', gone };
+  const source: RequestSource = { adapter: 'socket', gone };
   const sending = { outgoing, socket, gone };
   if (hasBody(headers))
     return sendLater(
-      readBody(incoming).then((body) => exchange({ ...head, body }, arrival)),
+      readBody(incoming).then((body) => handleRequest({ ...head, body }, source)),
       sending,
     );
-  const answer = exchange(head, arrival);
+  const answer = handleRequest(head, source);
   if (answer instanceof Promise) return sendLater(answer, sending);
   if (answer?.delivery !== undefined) return sendLater(Promise.resolve(answer), sending);
   send(answer, outgoing);
@@ -172,9 +172,9 @@ async function readBody(incoming: IncomingMessage): Promise<Uint8Array> {
   for await (const chunk of incoming.iterator({ destroyOnReturn: false })) {
     chunks.push(chunk);
     length += chunk.length;
-    if (length > MAX_BODY_BYTES) break;
+    if (length > MAX_REQUEST_BODY_BYTES) break;
   }
-  return Buffer.concat(chunks).subarray(0, MAX_BODY_BYTES + 1);
+  return Buffer.concat(chunks).subarray(0, MAX_REQUEST_BODY_BYTES + 1);
 }
 
 /** Answers what node:http cannot parse, or gave up waiting for, in the envelope too. */

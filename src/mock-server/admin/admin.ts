@@ -27,7 +27,7 @@ export function createAdmin({ target, token, host, allowRemote = false }: AdminO
     const { url = '', headers } = incoming;
     if (!OWN.test(url)) return false;
     const { path } = parseTarget(url);
-    // The exchange answers the dashboard, as it does without a socket; here it is kept from foreign names.
+    // The request handler answers the dashboard, as it does without a socket; here it is kept from foreign names.
     if (isDashboardPath(path)) return !allowRemote && isRefused(outgoing, refuseForeignHost(headers, host));
     if (!isAdminPath(path)) return false;
     if (isRefused(outgoing, refuseForeignHost(headers, host) ?? refuseForeignPage(headers))) return true;

@@ -13,7 +13,7 @@ import type { FaultDelays } from './fault-delays.ts';
 import { selectFaults } from './select-faults.ts';
 
 /** Answers a request that came by some adapter. */
-export type Answering = (request: MockRequest, arrival: RequestSource) => HandledRequest | Promise<HandledRequest>;
+export type Answering = (request: MockRequest, source: RequestSource) => HandledRequest | Promise<HandledRequest>;
 
 export interface FaultsOptions {
   readonly context: ServiceContext;
@@ -26,15 +26,15 @@ export function withFaults(next: Answering, { context, identify, waits }: Faults
   const dateHeader = createDateHeader();
   const wait: InterruptibleWait = (ms, gone) => waits.wait(ms, gone);
 
-  async function answer(request: MockRequest, arrival: RequestSource): Promise<HandledRequest> {
+  async function answer(request: MockRequest, source: RequestSource): Promise<HandledRequest> {
     const identity = identify(request);
-    if (isDashboardPath(identity.path)) return await next(request, arrival);
-    const candidate = { request: identity, adapter: arrival.adapter, at: identity.at, response: undefined };
+    if (isDashboardPath(identity.path)) return await next(request, source);
+    const candidate = { request: identity, adapter: source.adapter, at: identity.at, response: undefined };
     const before = selectFaults(context.state, candidate, 'before');
-    const hasWaited = await waitFor(before, arrival);
+    const hasWaited = await waitFor(before, source);
 
     const isOver = !hasWaited || before.some(({ settings }) => settings.kind !== 'latency');
-    const decided = isOver ? unanswered({ ...identity, at: context.now() }, hasWaited) : await next(request, arrival);
+    const decided = isOver ? unanswered({ ...identity, at: context.now() }, hasWaited) : await next(request, source);
     const seen = { ...candidate, at: context.now(), response: decided.response };
     const after = isOver ? [] : selectFaults(context.state, seen, 'after');
     const date = dateHeader(context.now());
@@ -48,7 +48,7 @@ export function withFaults(next: Answering, { context, identify, waits }: Faults
     return true;
   }
 
-  return (request, arrival) => (context.state.faults.length === 0 ? next(request, arrival) : answer(request, arrival));
+  return (request, source) => (context.state.faults.length === 0 ? next(request, source) : answer(request, source));
 }
 
 /** The service never came to see it. */

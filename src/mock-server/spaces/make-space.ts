@@ -53,8 +53,8 @@ export function makeSpace(name: string, { seed, options, host, assemble, onClose
     onClose();
     await mock.close();
   };
-  const { journal, exchange, context } = parts;
-  return { space: toSpace(name, created, { mock, close }), mock, journal, exchange, state: context.state };
+  const { journal, handleRequest, context } = parts;
+  return { space: toSpace(name, created, { mock, close }), mock, journal, handleRequest, state: context.state };
 }
 
 function likeClock(clock: DrivenClock): ClockOptions {

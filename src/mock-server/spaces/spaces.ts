@@ -1,4 +1,4 @@
-import type { Exchange } from '../exchange.ts';
+import type { HandleRequest } from '../handle-request.ts';
 import { presentedKeys } from '../http/credential.ts';
 import type { MockRequest } from '../http/mock-message.ts';
 import { parseTarget } from '../http/router.ts';
@@ -14,7 +14,7 @@ export interface LiveSpace {
   readonly space: Space;
   readonly mock: MockServer;
   readonly journal: Journal;
-  readonly exchange: Exchange;
+  readonly handleRequest: HandleRequest;
   readonly state: ServiceState;
 }
 
@@ -59,13 +59,13 @@ export class Spaces {
   }
 
   /** What answers a request: the space whose key it carries; `undefined` for none. */
-  exchangeFor(request: MockRequest): Exchange | undefined {
+  handlerFor(request: MockRequest): HandleRequest | undefined {
     if (this.#live.size === 0) return undefined;
     for (const key of presentedKeys(request, parseTarget(request.target).query)) {
       const hash = hashOf(key);
       // The mock's own keys first, so that they cost no more with many spaces.
       if (this.#state.keysByHash.has(hash)) return undefined;
-      for (const { state, exchange } of this.#live.values()) if (state.keysByHash.has(hash)) return exchange;
+      for (const { state, handleRequest } of this.#live.values()) if (state.keysByHash.has(hash)) return handleRequest;
     }
     return undefined;
   }

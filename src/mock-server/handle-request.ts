@@ -15,12 +15,12 @@ import { draftOf } from './journal/journal-entry.ts';
 import type { ServiceContext } from './service/service-state.ts';
 
 /** Answers a request, for every adapter alike. `undefined`: the connection breaks off without an answer. */
-export type Exchange = (
+export type HandleRequest = (
   request: MockRequest,
-  arrival: RequestSource,
+  source: RequestSource,
 ) => MockResponse | undefined | Promise<MockResponse | undefined>;
 
-export interface ExchangeOptions {
+export interface RequestHandlerOptions {
   readonly handler: ServiceHandler;
   readonly overrides: Overrides;
   readonly clock: DrivenClock;
@@ -34,11 +34,11 @@ export interface ExchangeOptions {
  * Faults around handlers of `mock.use()` around the emulated service. Synchronous as long as there are neither faults
  * nor such handlers.
  */
-export function createExchange(options: ExchangeOptions): Exchange {
+export function createRequestHandler(options: RequestHandlerOptions): HandleRequest {
   const { journal, waits, context } = options;
   const answer = withFaults(createAnswering(options), options);
 
-  function finish(handled: HandledRequest, { adapter, gone }: RequestSource): ReturnType<Exchange> {
+  function finish(handled: HandledRequest, { adapter, gone }: RequestSource): ReturnType<HandleRequest> {
     const { entry, waitMs = 0 } = handled;
     if (entry !== undefined) journal.add(entry);
     const handOver = () => {
@@ -49,13 +49,13 @@ export function createExchange(options: ExchangeOptions): Exchange {
     return waits.wait(waitMs, gone?.()).then((hasWaited) => (hasWaited ? handOver() : undefined));
   }
 
-  return (request, arrival) => {
-    const handled = answer(request, arrival);
-    return handled instanceof Promise ? handled.then((late) => finish(late, arrival)) : finish(handled, arrival);
+  return (request, source) => {
+    const handled = answer(request, source);
+    return handled instanceof Promise ? handled.then((late) => finish(late, source)) : finish(handled, source);
   };
 }
 
-function createAnswering({ handler, overrides, clock, identify }: ExchangeOptions): Answering {
+function createAnswering({ handler, overrides, clock, identify }: RequestHandlerOptions): Answering {
   const dateHeader = createDateHeader();
 
   /** An answer that the emulated service has no part in. */
@@ -82,16 +82,17 @@ function createAnswering({ handler, overrides, clock, identify }: ExchangeOption
   }
 
   return (request) => {
-    if (request.body !== undefined && request.body.byteLength > MAX_BODY_BYTES) return outside(request, TOO_LARGE);
+    if (request.body !== undefined && request.body.byteLength > MAX_REQUEST_BODY_BYTES)
+      return outside(request, TOO_LARGE);
     return overrides.isEmpty ? handler(request) : overridden(request);
   };
 }
 
 /** No operation takes a body; handlers of `mock.use()` may. */
-export const MAX_BODY_BYTES = 1024 * 1024;
+export const MAX_REQUEST_BODY_BYTES = 1024 * 1024;
 
 const TOO_LARGE = errorResponse({
   status: 413,
   code: 'content_too_large',
-  message: `The body is larger than ${MAX_BODY_BYTES} bytes.`,
+  message: `The body is larger than ${MAX_REQUEST_BODY_BYTES} bytes.`,
 });
