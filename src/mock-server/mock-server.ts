@@ -21,14 +21,14 @@ import { expectCount, type RequestExpectation } from './journal/expect-requests.
 import type { Journal } from './journal/journal.ts';
 import { createMockJournal, type MockJournal } from './journal/mock-journal.ts';
 import type { RequestFilter } from './journal/request-filter.ts';
-import { type RunningServer, type ServeOptions, serveMock } from './serve-mock.ts';
 import { type Accounts, createAccounts } from './service/accounts.ts';
 import { type CreatedKey, createKeys, type Keys } from './service/keys.ts';
 import { createOutbox, type Outbox } from './service/outbox.ts';
 import type { ServiceContext, ServiceState } from './service/service-state.ts';
-import { type Snapshot, stateOf, takeSnapshot } from './service/snapshot.ts';
+import { restoredState, type Snapshot, takeSnapshot } from './service/snapshot.ts';
 import type { Space, SpaceOptions } from './spaces/space.ts';
 import type { Spaces } from './spaces/spaces.ts';
+import { type RunningServer, type ServeOptions, startServer } from './start-server.ts';
 import { createSnapshots, type Snapshots } from './state/snapshots.ts';
 
 /** The parts a mock is made of. */
@@ -161,7 +161,7 @@ export class MockServer implements AsyncDisposable {
   /** Serves the mock on a port. Default: any free port of 127.0.0.1. */
   async serve(options: ServeOptions = {}): Promise<RunningServer> {
     const onClose = () => void this.#servers.delete(server);
-    const server = await serveMock(options, { mock: this, parts: this.#parts, onClose });
+    const server = await startServer(options, { mock: this, parts: this.#parts, onClose });
     this.#servers.add(server);
     return server;
   }
@@ -191,7 +191,7 @@ export class MockServer implements AsyncDisposable {
   restore(snapshot: Snapshot): void {
     const { context, journal, clock } = this.#parts;
     // A copy: what happens from now on must not change the snapshot.
-    const state = stateOf(structuredClone(snapshot));
+    const state = restoredState(structuredClone(snapshot));
     const now = parseInstant('snapshot.now', snapshot.now);
     context.behaviour.restore(snapshot.behaviour);
     Object.assign(context.state, state);

@@ -109,7 +109,7 @@ const OF_THE_MOMENT = {
   'probe/probe-report.ts': ['observed', 'reasons', 'contradictions'],
   'probe/probe.ts': ['left'],
   'probe/prober.ts': ['requests'],
-  'serve-mock.ts': ['closed'],
+  'start-server.ts': ['closed'],
   'state/state-persister.ts': ['#hasChanged', '#saving', '#endPause', '#isClosing'],
 };
 

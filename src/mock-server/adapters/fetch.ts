@@ -28,7 +28,7 @@ export function createFetch(baseUrl: string, handleRequest: HandleRequest): Fetc
   };
 }
 
-type Input = Parameters<Fetch>[0];
+type FetchInput = Parameters<Fetch>[0];
 
 interface FetchCall {
   readonly url: URL;
@@ -36,7 +36,7 @@ interface FetchCall {
   readonly read: () => MockRequest | Promise<MockRequest>;
 }
 
-function isSimple(input: Input, init: RequestInit = {}): input is string | URL {
+function isSimple(input: FetchInput, init: RequestInit = {}): input is string | URL {
   const { method = 'GET', body } = init;
   return !(input instanceof Request) && /^(?:GET|HEAD|OPTIONS)$/i.test(method) && (body === undefined || body === null);
 }

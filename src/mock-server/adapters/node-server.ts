@@ -41,7 +41,7 @@ export interface ServerContext {
 }
 
 /** Serves the mock over node:http. */
-export async function serve(options: ListenOptions, context: ServerContext): Promise<ListeningServer> {
+export async function listenHttp(options: ListenOptions, context: ServerContext): Promise<ListeningServer> {
   const { handleRequest, now, admin, onAnswered } = context;
   const inHand = new Set<Promise<void>>();
   const closing = new AbortController();
@@ -114,7 +114,7 @@ function receive(
   const answer = handleRequest(head, source);
   if (answer instanceof Promise) return sendLater(answer, sending);
   if (answer?.delivery !== undefined) return sendLater(Promise.resolve(answer), sending);
-  send(answer, outgoing);
+  sendResponse(answer, outgoing);
   return undefined;
 }
 
@@ -143,7 +143,7 @@ async function sendLater(
 ): Promise<void> {
   try {
     const response = await answer;
-    if (response?.delivery === undefined) send(response, outgoing);
+    if (response?.delivery === undefined) sendResponse(response, outgoing);
     else await deliverOverSocket(response, response.delivery, { outgoing, socket, gone: gone() });
   } catch {
     // The client is gone, or a handler of the test broke: as with a broken service, the connection ends.
@@ -151,7 +151,7 @@ async function sendLater(
   }
 }
 
-function send(response: MockResponse | undefined, outgoing: ServerResponse): void {
+function sendResponse(response: MockResponse | undefined, outgoing: ServerResponse): void {
   if (response === undefined) {
     outgoing.destroy();
     return;

@@ -2,7 +2,7 @@ import { MockServerError } from '../mock-server-error.ts';
 import { ADMIN_ROOT } from './admin-root.ts';
 
 /** One call of the admin API. */
-export type Ask = (method: string, path: string, options?: AskOptions) => Promise<unknown>;
+export type AskAdmin = (method: string, path: string, options?: AskOptions) => Promise<unknown>;
 
 interface AskOptions {
   readonly body?: unknown;
@@ -10,14 +10,14 @@ interface AskOptions {
 }
 
 /** Sends calls to the admin API at `origin`; what it refuses is thrown as the mock itself would throw it. */
-export function createAsk(origin: string, token: string): Ask {
+export function createAsk(origin: string, token: string): AskAdmin {
   return async (method, path, { body, query = {} } = {}) => {
     const url = `${origin}${ADMIN_ROOT}${path}${searchOf(query)}`;
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
     const content = body === undefined ? {} : { body: JSON.stringify(body) };
     const response = await fetch(url, { method, headers, ...content });
     const text = await response.text();
-    if (!response.ok) throw refusal(response.status, text, origin);
+    if (!response.ok) throw refusalOf(response.status, text, origin);
     return text === '' ? undefined : JSON.parse(text);
   };
 }
@@ -28,7 +28,7 @@ function searchOf(query: Readonly<Record<string, unknown>>): string {
   return `?${new URLSearchParams(Object.fromEntries(given.map(([name, value]) => [name, String(value)])))}`;
 }
 
-function refusal(status: number, text: string, origin: string): MockServerError {
+function refusalOf(status: number, text: string, origin: string): MockServerError {
   const { code, message } = problemIn(text) ?? {
     code: 'no_mock_server',
     message: `What answers at ${origin} is no mock server of fxrates (status ${status}).`,

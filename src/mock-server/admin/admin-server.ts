@@ -4,7 +4,7 @@ import { answerPanel } from '../panel/answer-panel.ts';
 import { findRoute } from '../web/find-route.ts';
 import { ADMIN_ROOT } from './admin-root.ts';
 import type { AdminTarget } from './admin-target.ts';
-import { answerCall, problemOf, readCall } from './answer-call.ts';
+import { answerCall, readCall, refusedProblem } from './answer-call.ts';
 import { requireToken } from './gate.ts';
 import { Problem } from './problem.ts';
 import { adminRoutes } from './routes.ts';
@@ -70,11 +70,11 @@ function notFound(allowed: readonly string[]): Problem {
 
 function asProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
-  return error instanceof MockServerError ? problemOf(error) : internalError(error);
+  return error instanceof MockServerError ? refusedProblem(error) : internalProblem(error);
 }
 
 /** The admin API is for whoever owns the mock: unlike the emulated service it says what went wrong. */
-function internalError(error: unknown): Problem {
+function internalProblem(error: unknown): Problem {
   const text = error instanceof Error ? `${error.name}: ${error.message}` : 'something that is no Error was thrown';
   return new Problem(text, { status: 500, code: 'internal_error' });
 }

@@ -4,7 +4,7 @@ import { parseTarget } from '../http/router.ts';
 import { MockServerError } from '../mock-server-error.ts';
 import type { AdminTarget } from './admin-target.ts';
 import { Problem } from './problem.ts';
-import { readJson } from './read-json.ts';
+import { readJsonBody } from './read-json.ts';
 import type { AdminCall, AdminRoute } from './route.ts';
 import { sendJson } from './send-json.ts';
 
@@ -19,14 +19,14 @@ interface Arrival {
 export async function readCall(target: AdminTarget, arrival: Arrival): Promise<AdminCall> {
   const { route, path, incoming, outgoing } = arrival;
   const query = parsed(route.query, queryOf(incoming.url ?? ''), 'query');
-  const json = await readJson(incoming, route.maxBodyBytes ?? MAX_BODY_BYTES);
+  const json = await readJsonBody(incoming, route.maxBodyBytes ?? MAX_ADMIN_BODY_BYTES);
   const body = route.checksBody ? json : parsed(route.body, json, 'body');
   const gone = new AbortController();
   outgoing.once('close', () => gone.abort());
   return { ...target, path, body, query, gone: gone.signal, outgoing };
 }
 
-const MAX_BODY_BYTES = 1024 * 1024;
+const MAX_ADMIN_BODY_BYTES = 1024 * 1024;
 
 /** Does what the route does, and sends what it gives. */
 export async function answerCall({ answer, isStream = false, run }: AdminRoute, call: AdminCall): Promise<void> {
@@ -40,12 +40,12 @@ async function runChecked(run: AdminRoute['run'], call: AdminCall): Promise<unkn
   try {
     return await run(call);
   } catch (error) {
-    throw error instanceof MockServerError ? problemOf(error) : error;
+    throw error instanceof MockServerError ? refusedProblem(error) : error;
   }
 }
 
 /** What the mock refuses; without a status of the dashboard it is a wrong argument. */
-export function problemOf(error: MockServerError): Problem {
+export function refusedProblem(error: MockServerError): Problem {
   return new Problem(error.message, { status: error.status ?? 400, code: error.code, field: fieldOf(error) });
 }
 

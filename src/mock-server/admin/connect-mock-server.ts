@@ -1,6 +1,6 @@
 import { invalidOption, MockServerError } from '../mock-server-error.ts';
 import type { Space, SpaceOptions } from '../spaces/space.ts';
-import { type Ask, createAsk } from './admin-client.ts';
+import { type AskAdmin, createAsk } from './admin-client.ts';
 import { createRemoteScope, type RemoteScope } from './remote-scope.ts';
 
 /** A mock server that runs in another process, driven as if it were here. */
@@ -46,7 +46,7 @@ function tokenIn(url: string): string | undefined {
 
 type OpenedSpace = Pick<Space, 'name' | 'key' | 'keyId' | 'accountId'>;
 
-function remoteSpace(ask: Ask, origin: string, opened: OpenedSpace): RemoteSpace {
+function remoteSpace(ask: AskAdmin, origin: string, opened: OpenedSpace): RemoteSpace {
   const root = spacePath(opened.name);
   const close = async () => void (await ask('DELETE', root));
   const scope = createRemoteScope((method, path, options) => ask(method, root + path, options), origin);

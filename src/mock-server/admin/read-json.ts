@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { Problem } from './problem.ts';
 
 /** The JSON body of a request; `{}` where there is none. Refuses another type, too many bytes, and broken JSON. */
-export async function readJson(incoming: IncomingMessage, maxBytes: number): Promise<unknown> {
+export async function readJsonBody(incoming: IncomingMessage, maxBytes: number): Promise<unknown> {
   const text = (await readBytes(incoming, maxBytes)).toString();
   if (text === '') return {};
   // A form of another site cannot have this type; a script of another site may not set it.

@@ -16,7 +16,7 @@ import type { CreatedKey, KeySummary, Keys } from '../service/keys.ts';
 import type { Mail, Outbox } from '../service/outbox.ts';
 import type { Snapshot } from '../service/snapshot.ts';
 import type { Snapshots } from '../state/snapshots.ts';
-import type { Ask } from './admin-client.ts';
+import type { AskAdmin } from './admin-client.ts';
 
 /** The same methods, answered by another process. */
 export type Remote<Local> = {
@@ -50,7 +50,7 @@ export interface RemoteScope
   expectRequests(filter?: RequestFilter): Remote<RequestExpectation>;
 }
 
-export function createRemoteScope(ask: Ask, baseUrl: string): RemoteScope {
+export function createRemoteScope(ask: AskAdmin, baseUrl: string): RemoteScope {
   return {
     baseUrl,
     accounts: remoteAccounts(ask),
@@ -79,7 +79,7 @@ export function createRemoteScope(ask: Ask, baseUrl: string): RemoteScope {
   };
 }
 
-function remoteSnapshots(ask: Ask): Remote<Snapshots> {
+function remoteSnapshots(ask: AskAdmin): Remote<Snapshots> {
   const id = (kept: unknown) => (kept as { readonly id: string }).id;
   return {
     save: async (name) => id(await ask('POST', '/snapshots', { body: { id: name } })),
@@ -89,7 +89,7 @@ function remoteSnapshots(ask: Ask): Remote<Snapshots> {
   };
 }
 
-function remoteAccounts(ask: Ask): Remote<Accounts> {
+function remoteAccounts(ask: AskAdmin): Remote<Accounts> {
   const one = async (method: string, path: string, body?: unknown) =>
     toAccount((await ask(method, path, body === undefined ? {} : { body })) as Account);
   return {
@@ -101,7 +101,7 @@ function remoteAccounts(ask: Ask): Remote<Accounts> {
   };
 }
 
-function remoteKeys(ask: Ask): Remote<Keys> {
+function remoteKeys(ask: AskAdmin): Remote<Keys> {
   const path = (keyId: string) => `/keys/${encodeURIComponent(keyId)}`;
   return {
     create: async ({ accountId }) =>
@@ -113,7 +113,7 @@ function remoteKeys(ask: Ask): Remote<Keys> {
   };
 }
 
-function remoteFaults(ask: Ask): Remote<MockFaults> {
+function remoteFaults(ask: AskAdmin): Remote<MockFaults> {
   return {
     add: async (fault) => (await ask('POST', '/faults', { body: fault })) as Fault,
     list: async () => (await ask('GET', '/faults')) as Fault[],
@@ -122,7 +122,7 @@ function remoteFaults(ask: Ask): Remote<MockFaults> {
   };
 }
 
-function remoteClock(ask: Ask): RemoteScope['clock'] {
+function remoteClock(ask: AskAdmin): RemoteScope['clock'] {
   const now = (state: unknown) => (state as { readonly now: number }).now;
   const instant = (moment: Parameters<MockClock['advanceTo']>[0]) =>
     typeof moment === 'string' ? moment : new Date(moment).toISOString();
@@ -141,11 +141,11 @@ interface RequestList {
   readonly dropped: number;
 }
 
-async function listRemote(ask: Ask, query: RequestFilter & { readonly limit?: number | undefined }) {
+async function listRemote(ask: AskAdmin, query: RequestFilter & { readonly limit?: number | undefined }) {
   return (await ask('GET', '/requests', { query: { limit: 1000, ...query } })) as RequestList;
 }
 
-function remoteJournal(ask: Ask): RemoteScope['journal'] {
+function remoteJournal(ask: AskAdmin): RemoteScope['journal'] {
   return {
     list: async (filter = {}) => (await listRemote(ask, filter)).entries,
     dropped: async () => (await listRemote(ask, { limit: 1 })).dropped,
@@ -155,7 +155,7 @@ function remoteJournal(ask: Ask): RemoteScope['journal'] {
   };
 }
 
-async function expectRemote(ask: Ask, filter: RequestFilter, count: number): Promise<void> {
+async function expectRemote(ask: AskAdmin, filter: RequestFilter, count: number): Promise<void> {
   const { entries: all } = await listRemote(ask, {});
   const { total, dropped } = await listRemote(ask, { ...filter, limit: 1 });
   expectCount({ filter, matching: total, all, dropped }, count);

@@ -19,7 +19,7 @@ export function createAssumptionCheck(
   warn: (text: string) => void,
 ): CheckAssumptions | undefined {
   if (onAssumption === 'ignore') return undefined;
-  const act = onAssumption === 'error' ? refusal : warnOnce(warn);
+  const act = onAssumption === 'error' ? assumptionResponse : warnOnce(warn);
   return (answer, switches) => {
     const guesses = behaviour
       .guessesAmong(switches)
@@ -37,7 +37,7 @@ function warnOnce(warn: (text: string) => void) {
   };
 }
 
-function refusal(guesses: readonly string[]): ServiceResponse {
+function assumptionResponse(guesses: readonly string[]): ServiceResponse {
   return errorResponse({ status: 501, code: 'assumption', message: explanation(guesses) });
 }
 

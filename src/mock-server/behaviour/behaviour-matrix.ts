@@ -40,9 +40,9 @@ export function behaviourMatrix(
 const UNDOCUMENTED = SWITCH_NAMES.filter((name) => switches[name].provenance !== 'documented');
 
 /** Numbers of values, in the order of the names; 0 is the default. */
-type Row = readonly number[];
+type MatrixRow = readonly number[];
 
-function eachRows(names: readonly SwitchName[]): readonly Row[] {
+function eachRows(names: readonly SwitchName[]): readonly MatrixRow[] {
   const defaults = names.map(() => 0);
   const others = names.flatMap((name, index) =>
     valuesOf(name)
@@ -52,7 +52,7 @@ function eachRows(names: readonly SwitchName[]): readonly Row[] {
   return [defaults, ...others];
 }
 
-function toCase(names: readonly SwitchName[], row: Row): BehaviourCase {
+function toCase(names: readonly SwitchName[], row: MatrixRow): BehaviourCase {
   const chosen = names.map((name, index) => ({ name, value: valuesOf(name)[row[index] ?? 0] }));
   const different = chosen.filter((_, index) => row[index] !== 0);
   const title = different.map(({ name, value }) => `${name}: ${value}`).join(', ');

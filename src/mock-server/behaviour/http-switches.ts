@@ -1,24 +1,24 @@
-import { oneOf } from './switch.ts';
+import { enumSwitch } from './switch.ts';
 
 /** What is not shown about requests outside the two documented ones. */
 export const httpSwitches = {
-  unknownRoute: oneOf(['404 before authentication', '404 after authentication'], {
+  unknownRoute: enumSwitch(['404 before authentication', '404 after authentication'], {
     notShown: 'other-endpoints',
     why: 'Whether an unknown path asks for a key, and counts in the minute, is not shown. It never uses quota.',
   }),
-  methodNotAllowed: oneOf(['405 method_not_allowed', '404 not_found'], {
+  methodNotAllowed: enumSwitch(['405 method_not_allowed', '404 not_found'], {
     notShown: 'error-codes',
     why: 'Only GET is shown; the answer to another method is not.',
   }),
-  headRequests: oneOf(['like-get', 'refused'], {
+  headRequests: enumSwitch(['like-get', 'refused'], {
     notShown: 'other-endpoints',
     why: 'HEAD is not shown; RFC 9110 §9.1 wants it wherever GET is. It counts as the GET would.',
   }),
-  optionsRequests: oneOf(['refused', 'allow-header'], {
+  optionsRequests: enumSwitch(['refused', 'allow-header'], {
     notShown: 'other-endpoints',
     why: 'OPTIONS is not shown, and the service is not meant for browsers.',
   }),
-  badParameter: oneOf(['400 invalid_parameter', '422 invalid_parameter', 'ignored'], {
+  badParameter: enumSwitch(['400 invalid_parameter', '422 invalid_parameter', 'ignored'], {
     notShown: 'latest-parameters',
     why: 'The answer to a parameter that cannot be is not shown.',
   }),

@@ -6,7 +6,7 @@
  */
 export function pairwiseRows(sizes: readonly number[]): readonly (readonly number[])[] {
   const order = sizes.map((_, parameter) => parameter).sort((a, b) => (sizes[b] ?? 0) - (sizes[a] ?? 0));
-  const rows: Row[] = valuesOf(sizes, order[0] ?? 0).map((value) =>
+  const rows: PairwiseRow[] = valuesOf(sizes, order[0] ?? 0).map((value) =>
     sizes.map((_, at) => (at === order[0] ? value : ANY)),
   );
   order.slice(1).forEach((parameter, index) => {
@@ -18,18 +18,18 @@ export function pairwiseRows(sizes: readonly number[]): readonly (readonly numbe
 }
 
 /** `ANY` where every value will do. */
-type Row = number[];
+type PairwiseRow = number[];
 const ANY = -1;
 
 /** One value of a parameter that is done already, and one of the parameter that is being added. */
-interface Pair {
+interface ValuePair {
   readonly done: number;
   readonly doneValue: number;
   readonly added: number;
   readonly addedValue: number;
 }
 
-type Missing = Map<string, Pair>;
+type Missing = Map<string, ValuePair>;
 
 function keyOf(done: number, doneValue: number, addedValue: number): string {
   return `${done} ${doneValue} ${addedValue}`;
@@ -55,7 +55,7 @@ interface Adding {
 }
 
 /** Gives a row the value of the added parameter that makes the most pairs which are still missing. */
-function fillIn(row: Row, { parameter, size, missing }: Adding): void {
+function fillIn(row: PairwiseRow, { parameter, size, missing }: Adding): void {
   const made = (addedValue: number) =>
     row.map((doneValue, done) => keyOf(done, doneValue, addedValue)).filter((key) => missing.has(key));
   const gains = Array.from({ length: size }, (_, value) => made(value).length);
@@ -66,7 +66,7 @@ function fillIn(row: Row, { parameter, size, missing }: Adding): void {
 }
 
 /** Puts a pair into a row that is still open for it, or into a new one. */
-function place({ done, doneValue, added, addedValue }: Pair, rows: Row[], length: number): void {
+function place({ done, doneValue, added, addedValue }: ValuePair, rows: PairwiseRow[], length: number): void {
   const fits = (value: number | undefined, wanted: number) => value === ANY || value === wanted;
   let row = rows.find((one) => fits(one[done], doneValue) && fits(one[added], addedValue));
   if (row === undefined) {

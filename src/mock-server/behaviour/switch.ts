@@ -21,7 +21,7 @@ export interface Switch<Value> {
 type About = Pick<Switch<unknown>, 'why'> & { readonly notShown: NotShown };
 
 /** A switch with a fixed list of values; the first is the default. */
-export function oneOf<const Value extends string | number | boolean | null>(
+export function enumSwitch<const Value extends string | number | boolean | null>(
   values: readonly [Value, ...Value[]],
   about: About,
 ): Switch<Value> {
@@ -37,7 +37,7 @@ export function oneOf<const Value extends string | number | boolean | null>(
 }
 
 /** A switch that takes a whole number, or `null` for none where `null` is the default or among the alternatives. */
-export function wholeNumber<Value extends number | null>(
+export function numberSwitch<Value extends number | null>(
   values: readonly [Value, ...Value[]],
   about: About & { readonly min: number },
 ): Switch<Value> {
@@ -56,7 +56,7 @@ export function wholeNumber<Value extends number | null>(
 }
 
 /** A switch that takes any text matching `pattern`. */
-export function text(
+export function textSwitch(
   values: readonly [string, ...string[]],
   about: About & { readonly pattern: RegExp },
 ): Switch<string> {

@@ -1,11 +1,11 @@
 import type { Operation } from '../../generated/operations.ts';
 import type { Behaviour } from '../behaviour/behaviour.ts';
 import type { JournalEntry } from '../journal/journal-entry.ts';
-import { type Authentication, authenticate } from '../service/authenticate.ts';
+import { type Authentication, authenticateKey } from '../service/authenticate.ts';
 import { type Decision, decide } from '../service/decide.ts';
 import type { KeyRecord, ServiceContext } from '../service/service-state.ts';
-import { type PresentedCredential, presentedCredential } from './credential.ts';
 import type { MockRequest } from './mock-message.ts';
+import { type PresentedCredential, presentedCredential } from './presented-credential.ts';
 import { rateHeaders } from './rate-headers.ts';
 import * as refusals from './refusals.ts';
 import type { AdmittedRequest, Responder } from './responder.ts';
@@ -85,7 +85,7 @@ function authenticateCredential({ context }: Emulation, credential: PresentedCre
   if (credential.kind === 'several') {
     return { refusedBy: 'malformedKey', why: 'the request carries more than one credential' };
   }
-  return authenticate(context, credential.kind === 'key' ? credential.key : undefined, at);
+  return authenticateKey(context, credential.kind === 'key' ? credential.key : undefined, at);
 }
 
 /** Third step: is there room under both limits? */

@@ -3,9 +3,9 @@ import type { JournalEntry } from '../journal/journal-entry.ts';
 import { redactKeys } from '../redact-keys.ts';
 import { hashOf } from '../service/keys.ts';
 import type { ServiceContext } from '../service/service-state.ts';
-import { presentedCredential } from './credential.ts';
 import { hasKeyInUrl } from './key-in-url.ts';
 import type { MockRequest } from './mock-message.ts';
+import { presentedCredential } from './presented-credential.ts';
 import { createRouter, parseTarget } from './router.ts';
 
 /** What is known of a request by itself, without the service having decided anything about it. */

@@ -1,6 +1,6 @@
 import { MockServerError, show } from '../mock-server-error.ts';
+import { formatRequests } from './format-requests.ts';
 import type { JournalEntry } from './journal-entry.ts';
-import { listRequests } from './list-requests.ts';
 import type { RequestFilter } from './request-filter.ts';
 
 /** What a test says about the requests that a filter lets through; `mock.expectRequests` makes one. */
@@ -28,7 +28,7 @@ export function expectCount({ filter, matching, all, dropped }: CountedRequests,
   }
   if (matching === expected) return;
   const which = Object.keys(filter).length === 0 ? 'requests' : `requests that match ${show(filter)}`;
-  throw unexpected(`Expected ${expected} ${which}, got ${matching}. What came:\n${listRequests(all)}`);
+  throw unexpected(`Expected ${expected} ${which}, got ${matching}. What came:\n${formatRequests(all)}`);
 }
 
 function unexpected(message: string): MockServerError {

@@ -1,8 +1,8 @@
 import { pause } from '../clock/event-loop.ts';
 import { MockServerError } from '../mock-server-error.ts';
+import { formatRequests } from './format-requests.ts';
 import type { Journal } from './journal.ts';
 import type { JournalEntry } from './journal-entry.ts';
-import { listRequests } from './list-requests.ts';
 import { createMatcher, type RequestFilter } from './request-filter.ts';
 
 export interface WaitOptions {
@@ -36,5 +36,5 @@ export async function waitForRequests(
   stop();
   if (found.length >= count) return found;
   const text = `${found.length} of ${count} requests came within ${timeoutMs} ms. What came:\n`;
-  throw new MockServerError(text + listRequests(journal.entries), { code: 'wait_timeout', status: 408 });
+  throw new MockServerError(text + formatRequests(journal.entries), { code: 'wait_timeout', status: 408 });
 }

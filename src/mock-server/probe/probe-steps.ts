@@ -1,6 +1,6 @@
 import { switches } from '../behaviour/switches.ts';
 import type { Findings } from './probe-report.ts';
-import { type Prober, type Seen, statusAndCode } from './prober.ts';
+import { type Prober, type Seen, statusAndCodeText } from './prober.ts';
 import { observeQuotaUse } from './quota-steps.ts';
 
 /** What a step works with. */
@@ -59,7 +59,7 @@ async function askWithUnknownKey({ prober, findings, key }: Probing): Promise<vo
 }
 
 function observeRefusal(findings: Findings, name: 'missingKey' | 'malformedKey' | 'unknownKey', seen: Seen): void {
-  const value = statusAndCode(seen);
+  const value = statusAndCodeText(seen);
   if (switches[name].accepts(value)) findings.observe(name, value);
   else findings.leaveOpen(name, `the answer was ${value}, which the mock does not have`);
 }
@@ -107,7 +107,7 @@ function askWith({ prober, key }: Probing, method: 'POST' | 'HEAD' | 'OPTIONS'):
 }
 
 async function askWithPost(probing: Probing): Promise<void> {
-  const value = statusAndCode(await askWith(probing, 'POST'));
+  const value = statusAndCodeText(await askWith(probing, 'POST'));
   if (switches.methodNotAllowed.accepts(value)) probing.findings.observe('methodNotAllowed', value);
   else probing.findings.leaveOpen('methodNotAllowed', `the answer to POST was ${value}`);
 }

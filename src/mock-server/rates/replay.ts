@@ -11,7 +11,7 @@ export type Replay = string | Readonly<Record<string, unknown>>;
 
 /** Answers what was recorded, and 501 `not_recorded` where nothing was. */
 export function createReplay(replay: Replay): Responder {
-  const answers = readReplay(replay);
+  const answers = recordedAnswers(replay);
   return ({ query }) => {
     const canonical = canonicalQuery(query);
     return answers.get(canonical) ?? answers.get(ANY) ?? notRecorded(canonical, answers);
@@ -20,7 +20,7 @@ export function createReplay(replay: Replay): Responder {
 
 const ANY = '*';
 
-function readReplay(replay: unknown): ReadonlyMap<string, ServiceResponse> {
+function recordedAnswers(replay: unknown): ReadonlyMap<string, ServiceResponse> {
   const single = readRecording(replay);
   if (single !== undefined && isEnvelope(single.value)) return new Map([[ANY, recordedAnswer('replay', replay)]]);
   if (!isRecord(replay) || Object.keys(replay).length === 0) throw invalidOption('replay', replay, EXPECTED);

@@ -12,7 +12,7 @@ export type Authentication =
 type AuthenticationSwitch = Extract<keyof BehaviourValues, 'missingKey' | 'malformedKey' | 'unknownKey' | 'revokedKey'>;
 
 /** Looks a key up by its hash; `undefined` stands for a request without one. */
-export function authenticate(context: ServiceContext, presented: string | undefined, at: number): Authentication {
+export function authenticateKey(context: ServiceContext, presented: string | undefined, at: number): Authentication {
   if (presented === undefined) return { refusedBy: 'missingKey', why: 'the request carries no API key' };
   const key = context.state.keysByHash.get(hashOf(presented));
   if (key === undefined) return unknownKey(presented);

@@ -63,7 +63,7 @@ export function takeSnapshot({ state, behaviour, now }: ServiceContext, frozen: 
 }
 
 /** A new state that equals the one the snapshot was taken of. */
-export function stateOf(snapshot: Snapshot): ServiceState {
+export function restoredState(snapshot: Snapshot): ServiceState {
   if (snapshot?.version !== 1) {
     throw new MockServerError(
       `This is no snapshot of version 1 (its version is ${show(snapshot?.version)}); mock.snapshot() takes one.`,

@@ -7,7 +7,7 @@ import type { MockServer, MockServerParts } from '../mock-server.ts';
 import { type CreatedKey, hashOf } from '../service/keys.ts';
 import { randomFromSeed } from '../service/random.ts';
 import { emptyState, type ServiceState } from '../service/service-state.ts';
-import { type Snapshot, stateOf } from '../service/snapshot.ts';
+import { restoredState, type Snapshot } from '../service/snapshot.ts';
 import type { Space, SpaceOptions } from './space.ts';
 import type { LiveSpace } from './spaces.ts';
 
@@ -45,7 +45,7 @@ export function makeSpace(name: string, { seed, options, host, assemble, onClose
     clock: createClock(options.clock ?? likeClock(host.clock), host.sockets),
     sockets: host.sockets,
     adapters: host.adapters,
-    firstState: () => (first === undefined ? namedState(seed, name) : stateOf(first)),
+    firstState: () => (first === undefined ? namedState(seed, name) : restoredState(first)),
   });
   const created = mock.createKey({ plan: options.plan ?? 'free' });
   first = mock.snapshot();

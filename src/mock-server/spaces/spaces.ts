@@ -1,6 +1,6 @@
 import type { HandleRequest } from '../handle-request.ts';
-import { presentedKeys } from '../http/credential.ts';
 import type { MockRequest } from '../http/mock-message.ts';
+import { presentedKeys } from '../http/presented-credential.ts';
 import { parseTarget } from '../http/router.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { MockServer } from '../mock-server.ts';

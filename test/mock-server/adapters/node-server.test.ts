@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import http from 'node:http';
 import net from 'node:net';
 import { expect, test } from 'vitest';
-import { serve } from '../../../src/mock-server/adapters/node-server.ts';
+import { listenHttp } from '../../../src/mock-server/adapters/node-server.ts';
 import type { HandleRequest } from '../../../src/mock-server/handle-request.ts';
 import { createMockServer, type RunningServer } from '../../../src/mock-server/index.ts';
 
@@ -194,7 +194,7 @@ test('a bug in an answer ends its connection and nothing else', async () => {
     if (target === '/bug') throw new Error('a bug');
     return { status: 200, headers: target === '/head' ? UNSENDABLE : {}, body: 'fine' };
   };
-  await using server = await serve({}, { handleRequest, now: () => 0, admin: () => false });
+  await using server = await listenHttp({}, { handleRequest, now: () => 0, admin: () => false });
 
   for (const target of ['/bug', '/head']) await expect(fetch(server.url + target)).rejects.toThrow('fetch failed');
   expect(await (await fetch(server.url)).text()).toBe('fine');

@@ -21,7 +21,7 @@ export const clockRoutes = [
     tag: 'clock',
     summary: 'The time of the mock',
     answer: clockState,
-    run: stateOf,
+    run: clockStateOf,
   }),
   route({
     id: 'moveClock',
@@ -37,12 +37,12 @@ export const clockRoutes = [
       if (body.advanceTo !== undefined) await clock.advanceTo(body.advanceTo);
       if (body.frozen === true) clock.freeze();
       if (body.frozen === false) clock.resume();
-      return stateOf(context);
+      return clockStateOf(context);
     },
   }),
 ];
 
-function stateOf({ mock: { clock } }: Pick<AdminTarget, 'mock'>) {
+function clockStateOf({ mock: { clock } }: Pick<AdminTarget, 'mock'>) {
   const now = clock.now();
   return { mode: clock.mode, frozen: clock.isFrozen, now, iso: new Date(now).toISOString() };
 }

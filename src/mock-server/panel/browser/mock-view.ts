@@ -26,7 +26,7 @@ export interface MockView {
 }
 
 /** A call that the mock refused, and why. */
-export interface RefusedCall {
+export interface RejectedCall {
   readonly path: string;
   readonly message: string;
 }
@@ -37,7 +37,7 @@ export interface SectionProps {
   /** Newest first. */
   readonly entries: readonly JournalEntry[];
   /** What the mock has refused last; `undefined` for nothing. */
-  readonly refusal: RefusedCall | undefined;
+  readonly refusal: RejectedCall | undefined;
   /** Calls the admin API and shows what has changed, or why it refused. */
   readonly act: <Answer>(method: string, path: string, body?: unknown) => Promise<Answer | undefined>;
 }

@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useState } from 'preact/hooks';
 import type { JournalEntry } from '../../journal/journal-entry.ts';
-import { ask, followJournal, Refusal } from './admin-api.ts';
+import { AdminApiError, ask, followJournal } from './admin-api.ts';
 import type { ClockState, MockView, SectionProps } from './mock-view.ts';
 import { everySecond } from './timers.ts';
 
@@ -48,7 +48,7 @@ export function useMock(): MockState {
       await load();
     }
   };
-  const needsToken = lost instanceof Refusal && lost.status === 401;
+  const needsToken = lost instanceof AdminApiError && lost.status === 401;
   const problem = lost?.message ?? '';
   return { view, entries, problem, refusal, needsToken, act, connect: () => setConnection(connection + 1) };
 }
@@ -67,7 +67,7 @@ function stayInTouch(load: () => Promise<void>, setEntries: Change): () => void 
 }
 
 function asError(error: unknown): Error {
-  if (error instanceof Refusal) return error;
+  if (error instanceof AdminApiError) return error;
   return new Error('The mock server does not answer. When it runs again, open the address that it shows then.');
 }
 

@@ -1,7 +1,7 @@
 import type { JournalEntry } from './journal-entry.ts';
 
 /** Requests as lines of text, for a message; of many the newest. */
-export function listRequests(entries: readonly JournalEntry[]): string {
+export function formatRequests(entries: readonly JournalEntry[]): string {
   if (entries.length === 0) return '  none';
   const older = entries.length - MOST_LINES;
   const lines = entries.slice(-MOST_LINES).map(lineOf);

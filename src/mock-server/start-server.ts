@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type ListeningServer, type ListenOptions, serve } from './adapters/node-server.ts';
+import { type ListeningServer, type ListenOptions, listenHttp } from './adapters/node-server.ts';
 import { createAdmin } from './admin/admin.ts';
 import { ADMIN_ROOT } from './admin/admin-root.ts';
 import type { MockServer, MockServerParts } from './mock-server.ts';
@@ -31,7 +31,7 @@ export interface Serving {
 }
 
 /** A mock on a port, with its pages and its admin API; with its state in a file, if `options.state` names one. */
-export async function serveMock(options: ServeOptions, { mock, parts, onClose }: Serving): Promise<RunningServer> {
+export async function startServer(options: ServeOptions, { mock, parts, onClose }: Serving): Promise<RunningServer> {
   const { state, ...address } = options;
   const { handleRequest, clock, journal, sockets, adapters, spaces } = parts;
   const adminToken = randomBytes(32).toString('base64url');
@@ -39,7 +39,7 @@ export async function serveMock(options: ServeOptions, { mock, parts, onClose }:
   const admin = createAdmin({ target: { mock, journal, spaces }, token: adminToken, host, allowRemote });
   const kept = state === undefined ? undefined : await StatePersister.open(checkedPath(state), mock, clock);
   const onAnswered = kept === undefined ? undefined : () => kept.noteChange();
-  const server = await serve(address, { handleRequest, now: () => clock.now(), admin, onAnswered });
+  const server = await listenHttp(address, { handleRequest, now: () => clock.now(), admin, onAnswered });
   await begin(kept, server);
   const ends = [sockets.expect(), adapters.open('socket'), onClose];
   const end = async () => {
