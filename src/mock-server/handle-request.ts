@@ -27,7 +27,7 @@ export interface RequestHandlerOptions {
   readonly journal: Journal;
   readonly identify: (request: MockRequest) => RequestIdentity;
   readonly context: ServiceContext;
-  readonly waits: FaultDelays;
+  readonly delays: FaultDelays;
 }
 
 /**
@@ -35,7 +35,7 @@ export interface RequestHandlerOptions {
  * nor such handlers.
  */
 export function createRequestHandler(options: RequestHandlerOptions): HandleRequest {
-  const { journal, waits, context } = options;
+  const { journal, delays, context } = options;
   const answer = withFaults(createAnswering(options), options);
 
   function finish(handled: HandledRequest, { adapter, gone }: RequestSource): ReturnType<HandleRequest> {
@@ -46,7 +46,7 @@ export function createRequestHandler(options: RequestHandlerOptions): HandleRequ
       return handled.response;
     };
     if (waitMs === 0) return handOver();
-    return waits.wait(waitMs, gone?.()).then((hasWaited) => (hasWaited ? handOver() : undefined));
+    return delays.wait(waitMs, gone?.()).then((hasWaited) => (hasWaited ? handOver() : undefined));
   }
 
   return (request, source) => {

@@ -13,7 +13,6 @@ export type { PresetName } from './behaviour/presets.ts';
 export type { Provenance } from './behaviour/switch.ts';
 export type { BehaviourValues, SwitchName } from './behaviour/switches.ts';
 export type { Clock, ClockOptions, Instant, MockClock } from './clock/clock.ts';
-export { createMockServer } from './create-mock-server.ts';
 export type {
   Fault,
   FaultConditions,
@@ -30,7 +29,8 @@ export type { MockJournal } from './journal/mock-journal.ts';
 export type { RequestFilter } from './journal/request-filter.ts';
 export type { WaitOptions } from './journal/wait-for-requests.ts';
 export type { MockServerOptions } from './mock-options.ts';
-export type { ClientOptions, MockServer } from './mock-server.ts';
+export type { ClientOptions } from './mock-scope.ts';
+export { createMockServer, type MockServer } from './mock-server.ts';
 export { MockServerError } from './mock-server-error.ts';
 export { type ProbeOptions, type ProbePlan, planProbe, probeService } from './probe/probe.ts';
 export type { ObservedBehaviour, ProbeSummary } from './probe/probe-report.ts';
@@ -42,6 +42,6 @@ export type { Account, Accounts, CreateAccountOptions } from './service/accounts
 export type { CreatedKey, KeySummary, Keys } from './service/keys.ts';
 export type { Mail, Outbox } from './service/outbox.ts';
 export type { Snapshot } from './service/snapshot.ts';
-export type { Space, SpaceOptions } from './spaces/space.ts';
+export type { Space, SpaceOptions } from './spaces.ts';
 export type { RunningServer, ServeOptions } from './start-server.ts';
 export type { Snapshots } from './state/snapshots.ts';

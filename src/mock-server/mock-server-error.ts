@@ -41,3 +41,9 @@ function asJson(value: unknown): string {
     return `a value of type ${typeof value}`;
   }
 }
+
+/** A name that a test gives to something of its own. */
+export function checkedId(option: string, id: unknown): string {
+  if (typeof id === 'string' && /^[\w-]{1,64}$/.test(id)) return id;
+  throw invalidOption(option, id, 'up to 64 letters, digits, _ and -');
+}

@@ -2,8 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { type ListeningServer, type ListenOptions, listenHttp } from './adapters/node-server.ts';
 import { createAdmin } from './admin/admin.ts';
 import { ADMIN_ROOT } from './admin/admin-root.ts';
-import type { MockServer, MockServerParts } from './mock-server.ts';
+import type { HandleRequest } from './handle-request.ts';
+import type { MockParts } from './mock-parts.ts';
+import type { MockScope } from './mock-scope.ts';
 import { invalidOption } from './mock-server-error.ts';
+import type { Spaces } from './spaces.ts';
 import { StatePersister } from './state/state-persister.ts';
 
 /** A mock that listens on a port, with what belongs to it alone. */
@@ -24,16 +27,19 @@ export interface ServeOptions extends ListenOptions {
   readonly state?: string | undefined;
 }
 
-export interface Serving {
-  readonly mock: MockServer;
-  readonly parts: MockServerParts;
+interface Serving {
+  readonly mock: MockScope;
+  readonly parts: MockParts;
+  readonly spaces: Spaces;
+  readonly handleRequest: HandleRequest;
   readonly onClose: () => void;
 }
 
 /** A mock on a port, with its pages and its admin API; with its state in a file, if `options.state` names one. */
-export async function startServer(options: ServeOptions, { mock, parts, onClose }: Serving): Promise<RunningServer> {
+export async function startServer(options: ServeOptions, serving: Serving): Promise<RunningServer> {
   const { state, ...address } = options;
-  const { handleRequest, clock, journal, sockets, adapters, spaces } = parts;
+  const { mock, parts, spaces, handleRequest, onClose } = serving;
+  const { clock, journal, sockets, adapters } = parts;
   const adminToken = randomBytes(32).toString('base64url');
   const { host, allowRemote } = address;
   const admin = createAdmin({ target: { mock, journal, spaces }, token: adminToken, host, allowRemote });

@@ -119,8 +119,7 @@ const LEFT_OUT = {
   // Keys in full, which are nowhere else either.
   'dashboard/new-keys.ts': ['#secrets'],
   'journal/journal.ts': ['#entries', '#last', '#listeners'],
-  'spaces/make-space.ts': ['first'],
-  'spaces/spaces.ts': ['#live'],
+  'spaces.ts': ['#live', 'first'],
   'state/snapshots.ts': ['kept'],
 };
 

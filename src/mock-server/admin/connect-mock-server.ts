@@ -1,5 +1,5 @@
 import { invalidOption, MockServerError } from '../mock-server-error.ts';
-import type { Space, SpaceOptions } from '../spaces/space.ts';
+import type { Space, SpaceOptions } from '../spaces.ts';
 import { type AskAdmin, createAsk } from './admin-client.ts';
 import { createRemoteScope, type RemoteScope } from './remote-scope.ts';
 

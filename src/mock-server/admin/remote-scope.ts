@@ -10,7 +10,7 @@ import { expectCount, type RequestExpectation } from '../journal/expect-requests
 import type { JournalEntry } from '../journal/journal-entry.ts';
 import type { MockJournal } from '../journal/mock-journal.ts';
 import type { RequestFilter } from '../journal/request-filter.ts';
-import type { MockServer } from '../mock-server.ts';
+import type { MockScope } from '../mock-scope.ts';
 import type { Account, Accounts } from '../service/accounts.ts';
 import type { CreatedKey, KeySummary, Keys } from '../service/keys.ts';
 import type { Mail, Outbox } from '../service/outbox.ts';
@@ -26,8 +26,7 @@ export type Remote<Local> = {
 };
 
 /** What is driven of a mock, or of a space of it, as if it were here. */
-export interface RemoteScope
-  extends Remote<Pick<MockServer, 'createKey' | 'audit' | 'snapshot' | 'restore' | 'reset'>> {
+export interface RemoteScope extends Remote<Pick<MockScope, 'createKey' | 'audit' | 'snapshot' | 'restore' | 'reset'>> {
   /** Where it answers, for the client's `baseUrl`. */
   readonly baseUrl: string;
   readonly accounts: Remote<Accounts>;

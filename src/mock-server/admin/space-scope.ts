@@ -1,4 +1,4 @@
-import type { Spaces } from '../spaces/spaces.ts';
+import type { Spaces } from '../spaces.ts';
 import type { AdminTarget } from './admin-target.ts';
 import { Problem } from './problem.ts';
 
@@ -17,8 +17,8 @@ export function scopeOf(path: string): ScopedPath {
 
 export function targetOf(target: AdminTarget, space: string | undefined): AdminTarget {
   if (space === undefined) return target;
-  const { mock, journal } = spacesOf(target).find(space);
-  return { mock, journal, spaces: undefined };
+  const { space: mock, parts } = spacesOf(target).find(space);
+  return { mock, journal: parts.journal, spaces: undefined };
 }
 
 /** A space has no spaces. */

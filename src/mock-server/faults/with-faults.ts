@@ -18,13 +18,13 @@ export type Answering = (request: MockRequest, source: RequestSource) => Handled
 export interface FaultsOptions {
   readonly context: ServiceContext;
   readonly identify: (request: MockRequest) => RequestIdentity;
-  readonly waits: FaultDelays;
+  readonly delays: FaultDelays;
 }
 
 /** Puts the faults in front of the service and behind it. Costs nothing while there are none. */
-export function withFaults(next: Answering, { context, identify, waits }: FaultsOptions): Answering {
+export function withFaults(next: Answering, { context, identify, delays }: FaultsOptions): Answering {
   const dateHeader = createDateHeader();
-  const wait: InterruptibleWait = (ms, gone) => waits.wait(ms, gone);
+  const wait: InterruptibleWait = (ms, gone) => delays.wait(ms, gone);
 
   async function answer(request: MockRequest, source: RequestSource): Promise<HandledRequest> {
     const identity = identify(request);
@@ -43,7 +43,7 @@ export function withFaults(next: Answering, { context, identify, waits }: Faults
 
   async function waitFor(faults: readonly FaultRecord[], { gone }: RequestSource): Promise<boolean> {
     for (const { settings } of faults) {
-      if (settings.kind === 'latency' && !(await waits.wait(settings.latencyMs, gone?.()))) return false;
+      if (settings.kind === 'latency' && !(await delays.wait(settings.latencyMs, gone?.()))) return false;
     }
     return true;
   }
