@@ -1,15 +1,14 @@
-import type { RequestSource } from './adapters/active-adapters.ts';
+import type { AdapterName, RequestSource } from './adapters/active-adapters.ts';
 import type { Overrides } from './adapters/overrides.ts';
 import type { DrivenClock } from './clock/clock.ts';
+import { nextTurn } from './clock/event-loop.ts';
 import type { FaultDelays } from './faults/fault-delays.ts';
 import { type Answering, withFaults } from './faults/with-faults.ts';
-import type { HandledRequest, ServiceHandler } from './http/handler.ts';
+import { internalError } from './http/error-responses.ts';
 import type { RequestIdentity } from './http/identify-request.ts';
 import type { MockRequest, MockResponse } from './http/mock-message.ts';
-import { internalError } from './http/refusals.ts';
-import { errorResponse, type ServiceResponse } from './http/service-response.ts';
-import { trackRetryAfter } from './http/track-retry-after.ts';
-import { createDateHeader, writeResponse } from './http/write-response.ts';
+import type { HandledRequest, ServiceHandler } from './http/service-handler.ts';
+import { createDateHeader, errorResponse, type ServiceResponse, writeResponse } from './http/service-response.ts';
 import type { Journal } from './journal/journal.ts';
 import { draftOf } from './journal/journal-entry.ts';
 import type { ServiceContext } from './service/service-state.ts';
@@ -96,3 +95,25 @@ const TOO_LARGE = errorResponse({
   code: 'content_too_large',
   message: `The body is larger than ${MAX_REQUEST_BODY_BYTES} bytes.`,
 });
+
+/**
+ * Remembers until when an answer asks its key to wait, as the client was told, faults and all. It counts from the
+ * moment the client has the answer: what comes before that was on its way already, and disobeys nobody.
+ */
+export function trackRetryAfter(
+  { state, behaviour }: ServiceContext,
+  { response, entry }: HandledRequest,
+  adapter: AdapterName,
+): void {
+  const value = response?.delivery?.sendsHead === false ? undefined : response?.headers['retry-after'];
+  if (value === undefined || !/^\d+(?:\.\d+)?$/.test(value)) return;
+  const key = state.keys.get(entry?.keyId ?? '');
+  if (key === undefined || entry === undefined) return;
+  const asksMs = behaviour.values.retryAfterUnit === 'seconds' ? Math.round(Number(value) * 1000) : Number(value);
+  const remember = () => {
+    key.retryAt = entry.at + asksMs;
+  };
+  // In process a client may react in the same turn of the event loop, over a socket in the next one at the soonest.
+  if (adapter === 'socket') void nextTurn().then(remember);
+  else queueMicrotask(remember);
+}

@@ -1,5 +1,4 @@
-import { type Delivery, piecesOf } from '../faults/delivery.ts';
-import type { MockResponse } from '../http/mock-message.ts';
+import { type Delivery, type MockResponse, piecesOf } from '../http/mock-message.ts';
 import { brokenBody } from './broken-connection.ts';
 
 /** A body that arrives as its delivery says: in pieces, or not to the end. */

@@ -1,5 +1,4 @@
-import { errorResponse, reasonPhrase } from '../http/service-response.ts';
-import { createDateHeader, writeResponse } from '../http/write-response.ts';
+import { createDateHeader, errorResponse, reasonPhrase, writeResponse } from '../http/service-response.ts';
 
 /** The whole answer to what is not HTTP, as it goes over the wire. */
 export function brokenRequestAnswer(errorCode: string | undefined, now: number): string {

@@ -1,8 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { nextTurn, pause } from '../clock/event-loop.ts';
-import { type Delivery, piecesOf } from '../faults/delivery.ts';
-import type { MockResponse } from '../http/mock-message.ts';
+import { type Delivery, type MockResponse, piecesOf } from '../http/mock-message.ts';
 
 interface Outgoing {
   readonly outgoing: ServerResponse;

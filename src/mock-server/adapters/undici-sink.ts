@@ -1,6 +1,5 @@
 import type { Dispatcher } from 'undici';
-import { piecesOf } from '../faults/delivery.ts';
-import type { MockResponse } from '../http/mock-message.ts';
+import { type MockResponse, piecesOf } from '../http/mock-message.ts';
 import { reasonPhrase } from '../http/service-response.ts';
 import { brokenConnection } from './broken-connection.ts';
 

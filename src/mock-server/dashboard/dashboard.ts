@@ -1,6 +1,6 @@
 import type { MockRequest, MockResponse } from '../http/mock-message.ts';
 import { parseTarget, type Target } from '../http/router.ts';
-import { createDateHeader } from '../http/write-response.ts';
+import { createDateHeader } from '../http/service-response.ts';
 import type { ServiceContext } from '../service/service-state.ts';
 import { findRoute } from '../web/find-route.ts';
 import { isSameSecret } from '../web/same-secret.ts';

@@ -1,4 +1,4 @@
-import type { ServiceHandler } from '../http/handler.ts';
+import type { ServiceHandler } from '../http/service-handler.ts';
 import type { ServiceContext } from '../service/service-state.ts';
 import { createDashboard } from './dashboard.ts';
 

@@ -1,7 +1,5 @@
-import type { MockResponse } from '../http/mock-message.ts';
-import { errorResponse, reasonPhrase } from '../http/service-response.ts';
-import { writeResponse } from '../http/write-response.ts';
-import { type Delivery, type InterruptibleWait, wholeDelivery } from './delivery.ts';
+import { type Delivery, type InterruptibleWait, type MockResponse, wholeDelivery } from '../http/mock-message.ts';
+import { errorResponse, reasonPhrase, writeResponse } from '../http/service-response.ts';
 import { DEFAULT_CONTENT_TYPE } from './describe-fault.ts';
 import type { FaultEffect, FaultKind } from './fault.ts';
 

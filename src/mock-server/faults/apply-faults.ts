@@ -1,4 +1,4 @@
-import type { HandledRequest } from '../http/handler.ts';
+import type { HandledRequest } from '../http/service-handler.ts';
 import { applyFault, codeOfStatus, type FaultTools } from './apply-fault.ts';
 import { describeFault } from './describe-fault.ts';
 import type { FaultEffect, FaultRecord } from './fault.ts';

@@ -1,13 +1,12 @@
 import type { RequestSource } from '../adapters/active-adapters.ts';
 import { isDashboardPath } from '../dashboard/dashboard-path.ts';
-import type { HandledRequest } from '../http/handler.ts';
 import type { RequestIdentity } from '../http/identify-request.ts';
-import type { MockRequest } from '../http/mock-message.ts';
-import { createDateHeader } from '../http/write-response.ts';
+import type { InterruptibleWait, MockRequest } from '../http/mock-message.ts';
+import type { HandledRequest } from '../http/service-handler.ts';
+import { createDateHeader } from '../http/service-response.ts';
 import { draftOf } from '../journal/journal-entry.ts';
 import type { ServiceContext } from '../service/service-state.ts';
 import { applyFaults } from './apply-faults.ts';
-import type { InterruptibleWait } from './delivery.ts';
 import type { FaultRecord } from './fault.ts';
 import type { FaultDelays } from './fault-delays.ts';
 import { selectFaults } from './select-faults.ts';

@@ -1,9 +1,8 @@
 import type { Operation } from '../../generated/operations.ts';
 import type { JournalEntry } from '../journal/journal-entry.ts';
-import { redactKeys } from '../redact-keys.ts';
+import { hasKeyInUrl, redactKeys } from '../redact-keys.ts';
 import { hashOf } from '../service/keys.ts';
 import type { ServiceContext } from '../service/service-state.ts';
-import { hasKeyInUrl } from './key-in-url.ts';
 import type { MockRequest } from './mock-message.ts';
 import { presentedCredential } from './presented-credential.ts';
 import { createRouter, parseTarget } from './router.ts';

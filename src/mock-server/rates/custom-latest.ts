@@ -1,5 +1,5 @@
 import type { PlanName } from '../../generated/service.ts';
-import type { AdmittedRequest } from '../http/responder.ts';
+import type { AdmittedRequest } from '../http/responders.ts';
 import { type ServiceResponse, successResponse } from '../http/service-response.ts';
 import { show } from '../mock-server-error.ts';
 import type { InventedData } from './invented-latest.ts';

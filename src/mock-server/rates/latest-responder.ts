@@ -1,5 +1,5 @@
-import { badParameter } from '../http/bad-parameter.ts';
-import type { AdmittedRequest, Responder } from '../http/responder.ts';
+import { badParameter } from '../http/error-responses.ts';
+import type { AdmittedRequest, Responder } from '../http/responders.ts';
 import type { ServiceContext } from '../service/service-state.ts';
 import { answerWith, type LatestFunction } from './custom-latest.ts';
 import { createInventedSnapshots, readQuestion } from './invented-latest.ts';

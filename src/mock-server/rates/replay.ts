@@ -1,4 +1,4 @@
-import type { Responder } from '../http/responder.ts';
+import type { Responder } from '../http/responders.ts';
 import { errorResponse, type ServiceResponse, successResponse, withoutTags } from '../http/service-response.ts';
 import { invalidOption } from '../mock-server-error.ts';
 

@@ -1,8 +1,59 @@
 import type { Operation } from '../../generated/operations.ts';
 import { querySchemas } from '../../generated/schemas.ts';
-import { badParameter } from './bad-parameter.ts';
-import type { Responder } from './responder.ts';
-import { errorResponse, successResponse } from './service-response.ts';
+import { type PlanName, plans } from '../../generated/service.ts';
+import type { QuotaData } from '../../generated/types.ts';
+import type { Behaviour } from '../behaviour/behaviour.ts';
+import type { QuotaUse } from '../service/quota-use.ts';
+import type { KeyRecord, ServiceContext } from '../service/service-state.ts';
+import { badParameter } from './error-responses.ts';
+import { errorResponse, type ServiceResponse, successResponse } from './service-response.ts';
+
+/** What an operation answers to a request that is within both limits. Synchronous: limits are counted around it. */
+export type Responder = (request: AdmittedRequest, context: ServiceContext) => ServiceResponse;
+
+export interface AdmittedRequest {
+  readonly operation: Operation;
+  readonly key: KeyRecord;
+  /** When it came, in milliseconds since the Unix epoch. */
+  readonly at: number;
+  /** Before this request. */
+  readonly quota: QuotaUse;
+  /** Without `api_key`. */
+  readonly query: URLSearchParams;
+}
+
+/** `GET /api/v1/quota`: the record as documented (docs/facts.md), from what the key has really used. */
+export const quotaResponder: Responder = ({ key, quota }, { behaviour }) => {
+  const { plan } = key.account;
+  const record: QuotaData = {
+    plan,
+    monthly_used: quota.used,
+    ...monthlyLimitField(plan, behaviour),
+    rate_limit_per_minute: plans[plan].rateLimitPerMinute,
+    snapshot_granularity: behaviour.use('snapshotGranularity'),
+    historical_days: INVENTED_HISTORICAL_DAYS[plan],
+    resets_at: isoTime(quota.resetsAt),
+  };
+  return successResponse(record);
+};
+
+/** The service shows the field, not its values. */
+const INVENTED_HISTORICAL_DAYS: Readonly<Record<PlanName, number>> = { free: 90, developer: 365, unlimited: 3650 };
+
+function monthlyLimitField(plan: PlanName, behaviour: Behaviour): Pick<QuotaData, 'monthly_limit'> {
+  const limit = plans[plan].monthlyLimit;
+  if (limit !== null) return { monthly_limit: limit };
+  const unlimited = behaviour.use('unlimitedAs');
+  return unlimited === 'omitted' ? {} : { monthly_limit: unlimited };
+}
+
+// Kept, because nearly all keys share the end of their month.
+let lastIso = { at: 0, text: '' };
+
+function isoTime(at: number): string {
+  if (at !== lastIso.at) lastIso = { at, text: new Date(at).toISOString() };
+  return lastIso.text;
+}
 
 /** An operation without a responder of its own: checks the named parameters and answers the example of openapi.yaml. */
 export const exampleResponder: Responder = ({ operation, query }, { behaviour }) => {

@@ -1,8 +1,8 @@
 import type { Behaviour } from '../behaviour/behaviour.ts';
+import { statusAndCode } from '../behaviour/switch.ts';
 import type { Authentication } from '../service/authenticate.ts';
 import type { Decision, RateUse } from '../service/decide.ts';
-import { statusAndCode } from '../service/status-and-code.ts';
-import { retryAfter } from './retry-after.ts';
+import { retryAfter } from './limit-headers.ts';
 import { errorResponse, type ServiceResponse } from './service-response.ts';
 
 type Refused<Kind extends Decision<unknown>['kind']> = Extract<Decision<unknown>, { readonly kind: Kind }>;
@@ -90,4 +90,10 @@ function allowed(behaviour: Behaviour): Readonly<Record<string, string>> {
 /** Refused requests may count, and a window may hold more than the limit: that is no more than all of it. */
 function shownUse({ used, limit }: RateUse): number {
   return Math.min(used, limit);
+}
+
+/** The answer to a parameter that cannot be; `undefined` when the switch says it is ignored. */
+export function badParameter(message: string, behaviour: Behaviour): ServiceResponse | undefined {
+  const value = behaviour.use('badParameter');
+  return value === 'ignored' ? undefined : errorResponse({ ...statusAndCode(value), message });
 }
