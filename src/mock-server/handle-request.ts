@@ -9,8 +9,7 @@ import type { RequestIdentity } from './http/identify-request.ts';
 import type { MockRequest, MockResponse } from './http/mock-message.ts';
 import type { HandledRequest, ServiceHandler } from './http/service-handler.ts';
 import { createDateHeader, errorResponse, type ServiceResponse, writeResponse } from './http/service-response.ts';
-import type { Journal } from './journal/journal.ts';
-import { draftOf } from './journal/journal-entry.ts';
+import { draftOf, type Journal } from './journal/journal.ts';
 import type { ServiceContext } from './service/service-state.ts';
 
 /** Answers a request, for every adapter alike. `undefined`: the connection breaks off without an answer. */

@@ -2,9 +2,8 @@ import { checkedOnAssumption, type OnAssumption } from './behaviour/assumptions.
 import type { BehaviourOptions } from './behaviour/behaviour-options.ts';
 import { isPresetName, PRESET_NAMES, type PresetName } from './behaviour/presets.ts';
 import type { ClockOptions } from './clock/clock.ts';
-import { invalidOption } from './mock-server-error.ts';
+import { invalidOption, unknownName } from './mock-server-error.ts';
 import type { LatestSource } from './rates/latest-responder.ts';
-import { unknownName } from './unknown-name.ts';
 
 /** Options of `createMockServer`; all may be left out. */
 export interface MockServerOptions {

@@ -69,10 +69,8 @@ const IN_THE_SNAPSHOT = {
   'clock/real-clock.ts': ['#frozenAt', '#aheadMs', '#latest'],
   'clock/virtual-clock.ts': ['#isFrozen', '#now'],
   'service/random.ts': ['a', 'b', 'c', 'd'],
-  'service/windows/fixed-epoch.ts': ['#minute', '#count'],
-  'service/windows/fixed-first-request.ts': ['#openedAt', '#count'],
-  'service/windows/sliding-counter.ts': ['#minute', '#previous', '#current'],
-  'service/windows/sliding-log.ts': ['#times', '#first'],
+  'service/windows/fixed-windows.ts': ['#minute', '#count', '#openedAt'],
+  'service/windows/sliding-windows.ts': ['#minute', '#previous', '#current', '#times', '#first'],
   'service/windows/token-bucket.ts': ['#missing', '#missingAt'],
 };
 
@@ -86,7 +84,7 @@ const DERIVED = {
   'http/service-response.ts': ['second', 'text'],
   'panel/panel-files.ts': ['bundled'],
   'rates/invented-latest.ts': ['#answers', 'newest'],
-  'service/quota-period.ts': ['lastMonth'],
+  'service/quota.ts': ['lastMonth'],
 };
 
 /** Of a request, a wait, a connection or a server that is there now, or of whoever drives the mock. */
@@ -97,10 +95,9 @@ const OF_THE_MOMENT = {
   'adapters/undici-sink.ts': ['isOver', 'isPaused', '#resumed', '#gone', 'abort', 'reason'],
   'behaviour/assumptions.ts': ['told'],
   'behaviour/behaviour.ts': ['#exercised'],
-  'clock/idle-detector.ts': ['#activity', '#held', 'isDone'],
+  'clock/idle-detector.ts': ['#activity', '#held', 'isDone', '#expecting', 'isOver'],
   'clock/real-clock.ts': ['#timer'],
   'clock/timer-queue.ts': ['#heap', '#added'],
-  'clock/socket-use.ts': ['#expecting', 'isOver'],
   'clock/virtual-clock.ts': ['#isWatching', '#lastMove', '#moves'],
   'faults/fault-delays.ts': ['#waiting'],
   'adapters/active-adapters.ts': ['#open'],
@@ -117,7 +114,7 @@ const OF_THE_MOMENT = {
 const LEFT_OUT = {
   'adapters/overrides.ts': ['#handlers'],
   // Keys in full, which are nowhere else either.
-  'dashboard/new-keys.ts': ['#secrets'],
+  'dashboard/session.ts': ['#secrets'],
   'journal/journal.ts': ['#entries', '#last', '#listeners'],
   'spaces.ts': ['#live', 'first'],
   'state/snapshots.ts': ['kept'],

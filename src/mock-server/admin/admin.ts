@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { isDashboardPath } from '../dashboard/dashboard-path.ts';
+import { isDashboardPath } from '../dashboard/dashboard.ts';
 import { parseTarget } from '../http/router.ts';
 import { ADMIN_ROOT } from './admin-root.ts';
 import type { AnswerAdmin } from './admin-server.ts';

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { isIP } from 'node:net';
-import { isSameSecret } from '../web/same-secret.ts';
+import { isSameSecret } from '../web/page-security.ts';
 import { Problem } from './problem.ts';
 
 /**

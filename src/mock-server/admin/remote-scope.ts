@@ -7,7 +7,7 @@ import type { Fault } from '../faults/fault.ts';
 import type { MockFaults } from '../faults/mock-faults.ts';
 import type { Audit } from '../journal/audit.ts';
 import { expectCount, type RequestExpectation } from '../journal/expect-requests.ts';
-import type { JournalEntry } from '../journal/journal-entry.ts';
+import type { JournalEntry } from '../journal/journal.ts';
 import type { MockJournal } from '../journal/mock-journal.ts';
 import type { RequestFilter } from '../journal/request-filter.ts';
 import type { MockScope } from '../mock-scope.ts';

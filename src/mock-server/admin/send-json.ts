@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { PAGE_HEADERS } from '../web/page-headers.ts';
+import { PAGE_HEADERS } from '../web/page-security.ts';
 import type { Problem } from './problem.ts';
 
 export interface JsonReply {

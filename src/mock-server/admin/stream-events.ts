@@ -1,5 +1,5 @@
-import type { JournalEntry } from '../journal/journal-entry.ts';
-import { PAGE_HEADERS } from '../web/page-headers.ts';
+import type { JournalEntry } from '../journal/journal.ts';
+import { PAGE_HEADERS } from '../web/page-security.ts';
 import type { AdminCall } from './route.ts';
 
 /** Sends journal entries as server-sent events until whoever listens has gone. */

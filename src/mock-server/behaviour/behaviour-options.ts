@@ -1,5 +1,4 @@
-import { invalidOption, MockServerError, show } from '../mock-server-error.ts';
-import { unknownName } from '../unknown-name.ts';
+import { invalidOption, MockServerError, show, unknownName } from '../mock-server-error.ts';
 import { isPresetName, PRESET_NAMES, type PresetName, presets } from './presets.ts';
 import type { Provenance, Switch } from './switch.ts';
 import { type BehaviourValues, SWITCH_NAMES, type SwitchName, switches } from './switches.ts';

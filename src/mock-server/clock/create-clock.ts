@@ -1,8 +1,7 @@
 import { invalidOption } from '../mock-server-error.ts';
-import type { ClockOptions, DrivenClock } from './clock.ts';
-import { parseInstant } from './instant.ts';
+import { type ClockOptions, type DrivenClock, parseInstant } from './clock.ts';
+import { SocketUse } from './idle-detector.ts';
 import { RealClock } from './real-clock.ts';
-import { SocketUse } from './socket-use.ts';
 import { VirtualClock } from './virtual-clock.ts';
 
 /** Where a virtual clock starts unless told: fixed, so that every run gives the same answers. */

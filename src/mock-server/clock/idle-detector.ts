@@ -1,5 +1,4 @@
 import { isSystemBusy, nextTurn, pause } from './event-loop.ts';
-import type { SocketUse } from './socket-use.ts';
 
 /**
  * Tells when nothing is left to happen but waiting: no request is being served, and for several turns of the event
@@ -59,4 +58,23 @@ function once(act: () => void): () => void {
     isDone = true;
     act();
   };
+}
+
+/** Tells the clocks of a mock whether requests come through sockets, where they are on their way for a while unseen. */
+export class SocketUse {
+  #expecting = 0;
+
+  get areInUse(): boolean {
+    return this.#expecting > 0;
+  }
+
+  /** Gives a function that ends it. */
+  expect(): () => void {
+    this.#expecting += 1;
+    let isOver = false;
+    return () => {
+      if (!isOver) this.#expecting -= 1;
+      isOver = true;
+    };
+  }
 }

@@ -1,7 +1,5 @@
-import type { DrivenClock } from './clock.ts';
-import { IdleDetector } from './idle-detector.ts';
-import { LATEST_MS } from './instant.ts';
-import type { SocketUse } from './socket-use.ts';
+import { type DrivenClock, LATEST_MS } from './clock.ts';
+import { IdleDetector, type SocketUse } from './idle-detector.ts';
 import { TimerQueue } from './timer-queue.ts';
 
 /** Time that stands still until it is moved, or until nothing is left to do but wait for it. */

@@ -1,15 +1,13 @@
 import { type PlanName, plans } from '../../generated/service.ts';
 import { MockServerError } from '../mock-server-error.ts';
-import { createAccounts } from '../service/accounts.ts';
-import { maxActiveKeys } from '../service/key-cap.ts';
+import { createAccounts, maxActiveKeys } from '../service/accounts.ts';
 import { createKeys } from '../service/keys.ts';
 import { followLink, sendConfirmation } from '../service/outbox.ts';
 import type { AccountRecord, KeyRecord, ServiceState } from '../service/service-state.ts';
 import { type AccountRequest, type DashboardReply, type DashboardRequest, redirect } from './dashboard-request.ts';
 import { accountPage } from './pages/account-page.ts';
-import { checkMailPage } from './pages/check-mail-page.ts';
-import { messagePage } from './pages/message-page.ts';
-import { newKeyPage } from './pages/new-key-page.ts';
+import { newKeyPage } from './pages/key-pages.ts';
+import { checkMailPage, messagePage } from './pages/message-pages.ts';
 import { type FormMistake, welcomePage } from './pages/welcome-page.ts';
 
 export function home(request: DashboardRequest): DashboardReply {

@@ -1,7 +1,6 @@
 import type { AccountRecord, ServiceContext } from '../service/service-state.ts';
 import { type Html, html } from '../web/html.ts';
-import type { NewKeys } from './new-keys.ts';
-import type { Session, Sessions } from './session.ts';
+import type { NewKeys, Session, Sessions } from './session.ts';
 
 /** One request to the dashboard, read. */
 export interface DashboardRequest {

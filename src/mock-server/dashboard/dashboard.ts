@@ -1,17 +1,21 @@
 import type { MockRequest, MockResponse } from '../http/mock-message.ts';
 import { parseTarget, type Target } from '../http/router.ts';
+import type { ServiceHandler } from '../http/service-handler.ts';
 import { createDateHeader } from '../http/service-response.ts';
 import type { ServiceContext } from '../service/service-state.ts';
 import { findRoute } from '../web/find-route.ts';
-import { isSameSecret } from '../web/same-secret.ts';
-import { isDashboardPath } from './dashboard-path.ts';
-import { type DashboardReply, type DashboardRequest, type Page, redirect } from './dashboard-request.ts';
-import { NewKeys } from './new-keys.ts';
-import { messagePage } from './pages/message-page.ts';
-import { dashboardRoutes } from './routes.ts';
-import { SESSION_COOKIE, type Session, Sessions } from './session.ts';
-import { DASHBOARD_STYLE } from './style.ts';
-import { redirection, styleSheet, writePage } from './write-page.ts';
+import { isSameSecret } from '../web/page-security.ts';
+import * as actions from './actions.ts';
+import {
+  type AccountRequest,
+  type DashboardReply,
+  type DashboardRequest,
+  type Page,
+  redirect,
+} from './dashboard-request.ts';
+import { messagePage } from './pages/message-pages.ts';
+import { NewKeys, SESSION_COOKIE, type Session, Sessions } from './session.ts';
+import { DASHBOARD_STYLE, redirection, styleSheet, writePage } from './write-page.ts';
 
 /** The emulated dashboard: answers `/dashboard` and what is under it; `undefined` for every other path. */
 export type Dashboard = (request: MockRequest) => MockResponse | undefined;
@@ -96,3 +100,45 @@ const STRANGE_FORM = messagePage({
   title: 'This form is not valid any more',
   text: 'You have signed in or out since, or it comes from another site. Nothing was changed; please try again.',
 });
+
+interface DashboardRoute {
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  readonly answer: (request: DashboardRequest) => DashboardReply;
+}
+
+export const dashboardRoutes: readonly DashboardRoute[] = [
+  { method: 'GET', path: '/dashboard', answer: actions.home },
+  { method: 'POST', path: '/dashboard/sign-up', answer: actions.signUp },
+  { method: 'POST', path: '/dashboard/sign-in', answer: actions.signIn },
+  { method: 'POST', path: '/dashboard/sign-out', answer: actions.signOut },
+  { method: 'GET', path: '/dashboard/confirm', answer: actions.confirmEmail },
+  { method: 'GET', path: '/dashboard/check-email', answer: signedIn(actions.checkMail) },
+  { method: 'POST', path: '/dashboard/send-again', answer: signedIn(actions.sendAgain) },
+  { method: 'POST', path: '/dashboard/keys', answer: signedIn(actions.createKey) },
+  { method: 'GET', path: '/dashboard/keys/{id}', answer: signedIn(actions.showKey) },
+  { method: 'POST', path: '/dashboard/keys/{id}/revoke', answer: signedIn(actions.revokeKey) },
+  { method: 'POST', path: '/dashboard/plan', answer: signedIn(actions.changePlan) },
+];
+
+/** Visitors without an account are led to the sign-up. */
+function signedIn(answer: (request: AccountRequest) => DashboardReply): (request: DashboardRequest) => DashboardReply {
+  return (request) => {
+    const { account } = request.session;
+    return account === undefined ? redirect('/dashboard') : answer({ ...request, account });
+  };
+}
+
+/** The emulated service together with its dashboard, under one address. */
+export function withDashboard(service: ServiceHandler, context: ServiceContext): ServiceHandler {
+  const dashboard = createDashboard(context);
+  return (request) => {
+    const response = dashboard(request);
+    return response === undefined ? service(request) : { response, entry: undefined };
+  };
+}
+
+/** Whether a path belongs to the emulated dashboard. */
+export function isDashboardPath(path: string): boolean {
+  return /^\/dashboard(?:\/|$)/.test(path);
+}

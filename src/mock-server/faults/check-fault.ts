@@ -1,6 +1,5 @@
 import { ADAPTER_NAMES, adapterNamesOf } from '../adapters/active-adapters.ts';
-import { invalidOption } from '../mock-server-error.ts';
-import { unknownName } from '../unknown-name.ts';
+import { invalidOption, unknownName } from '../mock-server-error.ts';
 import type { FaultKind, FaultMatch, FaultOptions, FaultRecord } from './fault.ts';
 import { FAULT_KINDS, type FaultSetting, faultKinds } from './fault-kinds.ts';
 

@@ -2,8 +2,8 @@ import { type AdapterName, adapterNamesOf } from '../adapters/active-adapters.ts
 import type { RequestIdentity } from '../http/identify-request.ts';
 import type { MockResponse } from '../http/mock-message.ts';
 import { matchesPath } from '../path-pattern.ts';
+import { chance } from '../service/random.ts';
 import type { ServiceState } from '../service/service-state.ts';
-import { chance } from './chance.ts';
 import type { FaultRecord } from './fault.ts';
 
 /** A request in front of a fault. */

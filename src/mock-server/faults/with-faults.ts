@@ -1,10 +1,10 @@
 import type { RequestSource } from '../adapters/active-adapters.ts';
-import { isDashboardPath } from '../dashboard/dashboard-path.ts';
+import { isDashboardPath } from '../dashboard/dashboard.ts';
 import type { RequestIdentity } from '../http/identify-request.ts';
 import type { InterruptibleWait, MockRequest } from '../http/mock-message.ts';
 import type { HandledRequest } from '../http/service-handler.ts';
 import { createDateHeader } from '../http/service-response.ts';
-import { draftOf } from '../journal/journal-entry.ts';
+import { draftOf } from '../journal/journal.ts';
 import type { ServiceContext } from '../service/service-state.ts';
 import { applyFaults } from './apply-faults.ts';
 import type { FaultRecord } from './fault.ts';

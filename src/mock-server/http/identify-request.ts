@@ -1,5 +1,5 @@
 import type { Operation } from '../../generated/operations.ts';
-import type { JournalEntry } from '../journal/journal-entry.ts';
+import type { JournalEntry } from '../journal/journal.ts';
 import { hasKeyInUrl, redactKeys } from '../redact-keys.ts';
 import { hashOf } from '../service/keys.ts';
 import type { ServiceContext } from '../service/service-state.ts';

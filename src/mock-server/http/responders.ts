@@ -3,7 +3,7 @@ import { querySchemas } from '../../generated/schemas.ts';
 import { type PlanName, plans } from '../../generated/service.ts';
 import type { QuotaData } from '../../generated/types.ts';
 import type { Behaviour } from '../behaviour/behaviour.ts';
-import type { QuotaUse } from '../service/quota-use.ts';
+import type { QuotaUse } from '../service/quota.ts';
 import type { KeyRecord, ServiceContext } from '../service/service-state.ts';
 import { badParameter } from './error-responses.ts';
 import { errorResponse, type ServiceResponse, successResponse } from './service-response.ts';

@@ -1,11 +1,11 @@
 import type { Operation } from '../../generated/operations.ts';
 import type { CheckAssumptions } from '../behaviour/assumptions.ts';
 import type { Behaviour } from '../behaviour/behaviour.ts';
-import type { JournalDraft, JournalEntry } from '../journal/journal-entry.ts';
+import type { JournalDraft, JournalEntry } from '../journal/journal.ts';
 import { hasKeyInUrl, redactKeys } from '../redact-keys.ts';
 import { authenticateKey } from '../service/authenticate.ts';
 import { type Decision, decide } from '../service/decide.ts';
-import type { QuotaUse } from '../service/quota-use.ts';
+import type { QuotaUse } from '../service/quota.ts';
 import type { KeyRecord, ServiceContext } from '../service/service-state.ts';
 import * as errors from './error-responses.ts';
 import { rateHeaders } from './limit-headers.ts';

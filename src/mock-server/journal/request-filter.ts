@@ -1,8 +1,7 @@
 import { operations } from '../../generated/operations.ts';
-import { invalidOption } from '../mock-server-error.ts';
+import { invalidOption, unknownName } from '../mock-server-error.ts';
 import { matchesPath } from '../path-pattern.ts';
-import { unknownName } from '../unknown-name.ts';
-import type { JournalEntry } from './journal-entry.ts';
+import type { JournalEntry } from './journal.ts';
 
 /** Which requests of the journal; all by default. */
 export interface RequestFilter {

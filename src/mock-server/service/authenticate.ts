@@ -1,6 +1,6 @@
 import { apiKeyPattern } from '../../generated/service.ts';
 import type { BehaviourValues } from '../behaviour/switches.ts';
-import { keysAboveCap } from './key-cap.ts';
+import { keysAboveCap } from './accounts.ts';
 import { hashOf } from './keys.ts';
 import type { KeyRecord, ServiceContext } from './service-state.ts';
 

@@ -1,5 +1,5 @@
 import type { Behaviour } from '../behaviour/behaviour.ts';
-import { chargeQuota, type QuotaUse, quotaUse } from './quota-use.ts';
+import { chargeQuota, type QuotaUse, quotaUse } from './quota.ts';
 import { type KeyRecord, limitPerMinute } from './service-state.ts';
 import type { RateWindow } from './windows/rate-window.ts';
 import { rateWindows } from './windows/rate-windows.ts';

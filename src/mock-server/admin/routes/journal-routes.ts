@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { auditOf } from '../../journal/audit.ts';
+import { waitForRequests } from '../../journal/mock-journal.ts';
 import { createMatcher } from '../../journal/request-filter.ts';
-import { waitForRequests } from '../../journal/wait-for-requests.ts';
 import { journalFilter } from '../journal-filter.ts';
 import { Problem } from '../problem.ts';
 import { type AdminCall, route } from '../route.ts';

@@ -1,8 +1,8 @@
 import { plans } from '../../../generated/service.ts';
-import { maxActiveKeys } from '../../service/key-cap.ts';
+import { maxActiveKeys } from '../../service/accounts.ts';
 import { type Html, html } from '../../web/html.ts';
 import { type AccountRequest, alert, form, notice, type Page, page } from '../dashboard-request.ts';
-import { keyCard } from './key-card.ts';
+import { keyCard } from './key-pages.ts';
 import { planChoice } from './welcome-page.ts';
 
 /** What the account may not do now. */

@@ -1,4 +1,4 @@
-import type { JournalEntry } from '../../journal/journal-entry.ts';
+import type { JournalEntry } from '../../journal/journal.ts';
 
 const STORED = 'fxrates-admin-token';
 

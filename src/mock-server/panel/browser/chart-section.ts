@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'preact/hooks';
-import type { JournalEntry } from '../../journal/journal-entry.ts';
+import type { JournalEntry } from '../../journal/journal.ts';
 import { type DrawnChart, drawChart } from './draw-chart.ts';
 import { html } from './html.ts';
 import type { SectionProps } from './mock-view.ts';

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { JournalEntry } from '../../journal/journal-entry.ts';
+import type { JournalEntry } from '../../journal/journal.ts';
 import { html } from './html.ts';
 import { type SectionProps, timeOfDay } from './mock-view.ts';
 

@@ -1,6 +1,6 @@
 import type { SwitchDescription } from '../../behaviour/behaviour.ts';
 import type { Fault } from '../../faults/fault.ts';
-import type { JournalEntry } from '../../journal/journal-entry.ts';
+import type { JournalEntry } from '../../journal/journal.ts';
 import type { Account } from '../../service/accounts.ts';
 import type { KeySummary } from '../../service/keys.ts';
 import type { Mail } from '../../service/outbox.ts';

@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useState } from 'preact/hooks';
-import type { JournalEntry } from '../../journal/journal-entry.ts';
+import type { JournalEntry } from '../../journal/journal.ts';
 import { AdminApiError, ask, followJournal } from './admin-api.ts';
 import type { ClockState, MockView, SectionProps } from './mock-view.ts';
 import { everySecond } from './timers.ts';
