@@ -9,8 +9,7 @@ export type { SwitchDescription } from './behaviour/behaviour.ts';
 export { type BehaviourCase, behaviourMatrix, type MatrixOptions } from './behaviour/behaviour-matrix.ts';
 export type { BehaviourOptions, KnownValue } from './behaviour/behaviour-options.ts';
 export type { MockBehaviour } from './behaviour/mock-behaviour.ts';
-export type { PresetName } from './behaviour/presets.ts';
-export type { Provenance } from './behaviour/switch.ts';
+export type { PresetName, Provenance } from './behaviour/switch.ts';
 export type { BehaviourValues, SwitchName } from './behaviour/switches.ts';
 export type { Clock, ClockOptions, Instant, MockClock } from './clock/clock.ts';
 export type {

@@ -1,6 +1,6 @@
 import { checkedOnAssumption, type OnAssumption } from './behaviour/assumptions.ts';
 import type { BehaviourOptions } from './behaviour/behaviour-options.ts';
-import { isPresetName, PRESET_NAMES, type PresetName } from './behaviour/presets.ts';
+import { isPresetName, PRESET_NAMES, type PresetName } from './behaviour/switch.ts';
 import type { ClockOptions } from './clock/clock.ts';
 import { invalidOption, unknownName } from './mock-server-error.ts';
 import type { LatestSource } from './rates/latest-responder.ts';

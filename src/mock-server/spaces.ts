@@ -1,6 +1,6 @@
 import type { PlanName } from '../generated/service.ts';
 import type { BehaviourOptions } from './behaviour/behaviour-options.ts';
-import type { PresetName } from './behaviour/presets.ts';
+import type { PresetName } from './behaviour/switch.ts';
 import type { ClockOptions, DrivenClock } from './clock/clock.ts';
 import { createClock } from './clock/create-clock.ts';
 import type { MockRequest } from './http/mock-message.ts';

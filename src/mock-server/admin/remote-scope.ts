@@ -1,6 +1,6 @@
 import type { SwitchDescription } from '../behaviour/behaviour.ts';
 import type { BehaviourOptions } from '../behaviour/behaviour-options.ts';
-import type { PresetName } from '../behaviour/presets.ts';
+import type { PresetName } from '../behaviour/switch.ts';
 import type { BehaviourValues } from '../behaviour/switches.ts';
 import type { MockClock } from '../clock/clock.ts';
 import type { Fault } from '../faults/fault.ts';

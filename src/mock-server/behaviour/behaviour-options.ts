@@ -1,6 +1,5 @@
 import { invalidOption, MockServerError, show, unknownName } from '../mock-server-error.ts';
-import { isPresetName, PRESET_NAMES, type PresetName, presets } from './presets.ts';
-import type { Provenance, Switch } from './switch.ts';
+import { PRESET_NAMES, type PresetName, type Provenance, type Switch } from './switch.ts';
 import { type BehaviourValues, SWITCH_NAMES, type SwitchName, switches } from './switches.ts';
 
 /** Values for some switches. */
@@ -56,8 +55,13 @@ export function changedSettings(
   return changed;
 }
 
-function presetValues(preset: unknown): SwitchValues {
-  if (isPresetName(preset)) return presets[preset];
+/** What a preset chooses; nothing of what is documented. */
+export function presetValues(preset: unknown): SwitchValues {
+  if (preset === 'documented') return {};
+  if (preset === 'lenient' || preset === 'hostile') {
+    const undocumented = SWITCH_NAMES.filter((name) => switches[name].provenance !== 'documented');
+    return Object.fromEntries(undocumented.map((name) => [name, switches[name][preset]]));
+  }
   throw invalidOption('behaviour.preset', preset, `one of ${PRESET_NAMES.join(', ')}`);
 }
 

@@ -1,6 +1,5 @@
 import { type BehaviourOptions, changedSettings, DEFAULT_SETTINGS, type SwitchSettings } from './behaviour-options.ts';
-import type { PresetName } from './presets.ts';
-import type { Provenance } from './switch.ts';
+import type { PresetName, Provenance } from './switch.ts';
 import { type BehaviourValues, SWITCH_NAMES, type SwitchName, switches } from './switches.ts';
 
 /** What is known about one switch, and the value it has now. */

@@ -1,12 +1,7 @@
 import * as z from 'zod';
-import { accountSwitches } from '../../behaviour/account-switches.ts';
-import { authenticationSwitches } from '../../behaviour/authentication-switches.ts';
 import type { BehaviourOptions } from '../../behaviour/behaviour-options.ts';
-import { httpSwitches } from '../../behaviour/http-switches.ts';
-import { PRESET_NAMES, type PresetName } from '../../behaviour/presets.ts';
-import { quotaSwitches } from '../../behaviour/quota-switches.ts';
-import { rateSwitches } from '../../behaviour/rate-switches.ts';
-import { SWITCH_NAMES, switches } from '../../behaviour/switches.ts';
+import { PRESET_NAMES } from '../../behaviour/switch.ts';
+import { SWITCH_GROUPS, SWITCH_NAMES, switches } from '../../behaviour/switches.ts';
 import { route } from '../route.ts';
 
 const tag = 'behaviour';
@@ -19,7 +14,7 @@ const values = z.strictObject(describedAs(value));
 
 // The mock itself checks the values, and names the wrong one.
 export const behaviourChanges = z.strictObject({
-  preset: z.enum(PRESET_NAMES as readonly [PresetName, ...PresetName[]]).optional(),
+  preset: z.enum(PRESET_NAMES).optional(),
   about: z.unknown().optional().describe('A note; not read.'),
   ...describedAs(z.union([value, z.strictObject({ value, provenance })]).optional()),
 });
@@ -92,15 +87,7 @@ export const behaviourRoutes = [
   }),
 ];
 
-const GROUPS = {
-  'Per-minute limit': rateSwitches,
-  'Monthly quota': quotaSwitches,
-  Authentication: authenticationSwitches,
-  'Accounts and keys': accountSwitches,
-  HTTP: httpSwitches,
-};
-
 function groupOf(name: string): string {
-  const found = Object.entries(GROUPS).find(([, group]) => Object.hasOwn(group, name));
+  const found = Object.entries(SWITCH_GROUPS).find(([, group]) => Object.hasOwn(group, name));
   return found?.[0] ?? 'Other';
 }

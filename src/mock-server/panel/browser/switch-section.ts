@@ -1,4 +1,4 @@
-import { PRESET_NAMES } from '../../behaviour/presets.ts';
+import { PRESET_NAMES } from '../../behaviour/switch.ts';
 import { html } from './html.ts';
 import type { MockView, SectionProps } from './mock-view.ts';
 
