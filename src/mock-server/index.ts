@@ -19,7 +19,7 @@ export type {
   FaultKind,
   FaultMatch,
   FaultOptions,
-} from './faults/fault.ts';
+} from './faults/fault-kinds.ts';
 export type { MockFaults } from './faults/mock-faults.ts';
 export type { Audit } from './journal/audit.ts';
 export type { RequestExpectation } from './journal/expect-requests.ts';

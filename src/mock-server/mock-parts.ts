@@ -7,7 +7,7 @@ import type { DrivenClock } from './clock/clock.ts';
 import { createClock } from './clock/create-clock.ts';
 import { SocketUse } from './clock/idle-detector.ts';
 import { withDashboard } from './dashboard/dashboard.ts';
-import { FaultDelays } from './faults/fault-delays.ts';
+import { FaultDelays } from './faults/with-faults.ts';
 import { createRequestHandler, type HandleRequest } from './handle-request.ts';
 import { createIdentify } from './http/identify-request.ts';
 import { quotaResponder } from './http/responders.ts';

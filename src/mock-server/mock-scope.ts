@@ -1,4 +1,3 @@
-import { operations } from '../generated/operations.ts';
 import type { PlanName } from '../generated/service.ts';
 import { createFetch, type Fetch } from './adapters/fetch.ts';
 import type { MswHandler } from './adapters/msw-handler.ts';
@@ -52,7 +51,7 @@ export class MockScope {
     this.clock = createMockClock(parts.clock, context);
     this.behaviour = createMockBehaviour(context);
     this.journal = createMockJournal(parts.journal);
-    this.faults = createMockFaults({ context, operations, adapters });
+    this.faults = createMockFaults(context, adapters);
     this.snapshots = createSnapshots(this);
     this.#parts = parts;
   }

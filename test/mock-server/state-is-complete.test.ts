@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { operations } from '../../src/generated/operations.ts';
 import { ActiveAdapters } from '../../src/mock-server/adapters/active-adapters.ts';
 import { createMockFaults } from '../../src/mock-server/faults/mock-faults.ts';
 import { createMockServer } from '../../src/mock-server/index.ts';
@@ -23,7 +22,7 @@ test('every field of the state is in a snapshot: whoever adds one has to say wha
   const core = new MockCore();
   const { key } = core.createKey();
   core.send('/api/v1/latest', { key });
-  createMockFaults({ context: core.context, operations, adapters: new ActiveAdapters() }).add({ kind: 'hang' });
+  createMockFaults(core.context, new ActiveAdapters()).add({ kind: 'hang' });
   for (const account of core.context.state.accounts.values()) sendConfirmation(core.context, account);
 
   const fields = paths(core.context.state).map((path) => path.replace(/^\.(accounts|keys|keysByHash)\.\*/, '.$1'));
@@ -79,7 +78,7 @@ const DERIVED = {
   'admin/admin.ts': ['loaded'],
   'behaviour/behaviour-options.ts': ['DEFAULT_SETTINGS'],
   'dashboard/pages/account-page.ts': ['DONE'],
-  'faults/apply-fault.ts': ['BREAKS_OFF', 'STATUSES_WITHOUT_BODY'],
+  'faults/apply-fault.ts': ['STATUSES_WITHOUT_BODY'],
   'http/responders.ts': ['lastIso'],
   'http/service-response.ts': ['second', 'text'],
   'panel/panel-files.ts': ['bundled'],
@@ -99,7 +98,7 @@ const OF_THE_MOMENT = {
   'clock/real-clock.ts': ['#timer'],
   'clock/timer-queue.ts': ['#heap', '#added'],
   'clock/virtual-clock.ts': ['#isWatching', '#lastMove', '#moves'],
-  'faults/fault-delays.ts': ['#waiting'],
+  'faults/with-faults.ts': ['#waiting'],
   'adapters/active-adapters.ts': ['#open'],
   'mock-server.ts': ['#servers', '#stopListening'],
   'panel/browser/use-mock.ts': ['fresh'],

@@ -3,7 +3,7 @@ import type { BehaviourOptions } from '../behaviour/behaviour-options.ts';
 import type { PresetName } from '../behaviour/switch.ts';
 import type { BehaviourValues } from '../behaviour/switches.ts';
 import type { MockClock } from '../clock/clock.ts';
-import type { Fault } from '../faults/fault.ts';
+import type { Fault } from '../faults/fault-kinds.ts';
 import type { MockFaults } from '../faults/mock-faults.ts';
 import type { Audit } from '../journal/audit.ts';
 import { expectCount, type RequestExpectation } from '../journal/expect-requests.ts';

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { type BehaviourValues, SWITCH_NAMES, switches } from '../behaviour/switches.ts';
+import { faultUnion } from '../faults/fault-kinds.ts';
 import type { Snapshot } from '../service/snapshot.ts';
-import { faultOptions } from './fault-shapes.ts';
 import { planName } from './shapes.ts';
 
 const whole = z.number().int();
@@ -57,7 +57,7 @@ export const snapshotShape = z.strictObject({
   lastMail: whole,
   faults: z.array(
     z.strictObject({
-      settings: faultOptions.refine(({ id, strikes }) => id !== undefined && strikes !== undefined),
+      settings: faultUnion().refine(({ id, strikes }) => id !== undefined && strikes !== undefined),
       addedAt: z.number(),
       matched: whole,
       struck: whole,

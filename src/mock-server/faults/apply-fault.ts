@@ -1,9 +1,9 @@
 import { type Delivery, type InterruptibleWait, type MockResponse, wholeDelivery } from '../http/mock-message.ts';
+import type { HandledRequest } from '../http/service-handler.ts';
 import { errorResponse, reasonPhrase, writeResponse } from '../http/service-response.ts';
-import { DEFAULT_CONTENT_TYPE } from './describe-fault.ts';
-import type { FaultEffect, FaultKind } from './fault.ts';
+import type { FaultEffect, FaultKind, FaultRecord } from './fault-kinds.ts';
 
-/** What applying a fault needs beside it. */
+/** What applying a fault needs beside the answer. */
 export interface FaultTools {
   readonly method: string;
   /** Value of the `Date` header. */
@@ -11,50 +11,136 @@ export interface FaultTools {
   readonly wait: InterruptibleWait;
 }
 
-/** The answer as the fault makes it; `undefined`: none, the connection breaks off. */
-export function applyFault<Kind extends FaultKind>(
+/** An answer after all the faults that struck it, and the journal entry that says so. */
+export function applyFaults(
+  handled: HandledRequest,
+  struck: readonly FaultRecord[],
+  tools: FaultTools,
+): HandledRequest {
+  if (struck.length === 0) return handled;
+  let { response } = handled;
+  let waitMs = 0;
+  for (const { settings } of struck) {
+    response = applyFault(response, settings, tools);
+    waitMs += waitAfter(settings);
+  }
+  return { response, waitMs, entry: entryOf(handled, { response, waitMs }, struck) };
+}
+
+type Effect<Kind extends FaultKind> = FaultEffect & { readonly kind: Kind };
+
+interface Action<Kind extends FaultKind> {
+  /** What the fault does, in words for the journal. */
+  readonly describe: (effect: Effect<Kind>) => string;
+  /** The answer as the fault makes it; `undefined`: none, the connection breaks off. Left out: time passes, no more. */
+  readonly apply?: (response: MockResponse, effect: Effect<Kind>, tools: FaultTools) => MockResponse | undefined;
+  /** Whether there is something to do when the service never made an answer. */
+  readonly needsNoAnswer?: boolean;
+}
+
+const ACTIONS: { readonly [Kind in FaultKind]: Action<Kind> } = {
+  latency: { describe: ({ latencyMs }) => `${latencyMs} ms late` },
+  hang: { describe: () => 'never answered' },
+  'network-error': { describe: () => 'the connection broke off', apply: () => undefined },
+  status: {
+    describe: ({ status }) => `answered ${status}`,
+    apply: (_, effect, tools) => replaceAnswer(effect, tools),
+    needsNoAnswer: true,
+  },
+  reset: {
+    describe: ({ afterBytes }) =>
+      afterBytes === undefined ? 'the connection was reset' : `reset ${after(afterBytes)}`,
+    apply: (response, { afterBytes }, { wait }) =>
+      afterBytes === undefined
+        ? deliver(response, { sendsHead: false, ending: 'reset' }, wait)
+        : deliver(response, { bodyBytes: afterBytes, ending: 'reset' }, wait),
+    needsNoAnswer: true,
+  },
+  truncate: {
+    describe: ({ afterBytes }) => `truncate ${after(afterBytes)}`,
+    apply: (response, { afterBytes }, { wait }) => deliver(response, { bodyBytes: afterBytes, ending: 'close' }, wait),
+  },
+  dribble: {
+    describe: ({ chunkBytes = 1, intervalMs }) => `${chunkBytes} bytes every ${intervalMs} ms`,
+    apply: (response, { chunkBytes = 1, intervalMs }, { wait }) => deliver(response, { chunkBytes, intervalMs }, wait),
+  },
+  'malformed-chunk': {
+    describe: ({ afterBytes = 0 }) => `malformed-chunk ${after(afterBytes)}`,
+    apply: (response, { afterBytes = 0 }, { wait }) =>
+      deliver(response, { bodyBytes: afterBytes, ending: 'malformed-chunk' }, wait),
+  },
+  garbage: {
+    describe: () => 'garbage',
+    apply: (response, _, { wait }) => deliver(response, { sendsHead: false, ending: 'garbage' }, wait),
+    needsNoAnswer: true,
+  },
+  'bad-json': { describe: () => 'bad-json', apply: halve },
+  'content-type': {
+    describe: ({ contentType = DEFAULT_CONTENT_TYPE }) => `content-type ${contentType}`,
+    apply: (response, { contentType = DEFAULT_CONTENT_TYPE }) => withHeader(response, 'content-type', contentType),
+  },
+  'retry-after': {
+    describe: ({ retryAfter }) => (retryAfter === undefined ? 'without Retry-After' : `Retry-After ${retryAfter}`),
+    apply: (response, { retryAfter }) => withHeader(response, 'retry-after', retryAfter),
+  },
+};
+
+const DEFAULT_CONTENT_TYPE = 'text/html';
+
+/** In place of an answer when the service never made one. */
+const NO_ANSWER: MockResponse = { status: 0, headers: {}, body: '' };
+
+function applyFault<Kind extends FaultKind>(
   response: MockResponse | undefined,
   effect: Effect<Kind>,
   tools: FaultTools,
 ): MockResponse | undefined {
   const kind: Kind = effect.kind;
-  if (kind === 'status') return replaceAnswer(effect as Effect<'status'>, tools);
-  if (response === undefined && !BREAKS_OFF.has(kind)) return undefined;
-  const apply: ApplyKind<Kind> = APPLY_KIND[kind];
+  const { apply, needsNoAnswer = false }: Action<Kind> = ACTIONS[kind];
+  if (apply === undefined || (response === undefined && !needsNoAnswer)) return response;
   return apply(response ?? NO_ANSWER, effect, tools);
 }
 
-type Effect<Kind extends FaultKind> = FaultEffect & { readonly kind: Kind };
-type ApplyKind<Kind extends FaultKind> = (
-  response: MockResponse,
-  effect: Effect<Kind>,
-  tools: FaultTools,
-) => MockResponse | undefined;
+function describeFault<Kind extends FaultKind>(effect: Effect<Kind>): string {
+  const kind: Kind = effect.kind;
+  const { describe }: Action<Kind> = ACTIONS[kind];
+  return describe(effect);
+}
 
-/** In place of an answer when the service never made one. */
-const NO_ANSWER: MockResponse = { status: 0, headers: {}, body: '' };
-const BREAKS_OFF: ReadonlySet<FaultKind> = new Set(['reset', 'garbage']);
+function after(bytes: number): string {
+  return `after ${bytes} bytes of the body`;
+}
 
-const APPLY_KIND: { readonly [Kind in FaultKind]: ApplyKind<Kind> } = {
-  // Time passes outside of the answer.
-  latency: (response) => response,
-  hang: (response) => response,
-  'network-error': () => undefined,
-  status: (_, effect, tools) => replaceAnswer(effect, tools),
-  reset: (response, { afterBytes }, { wait }) =>
-    afterBytes === undefined
-      ? deliver(response, { sendsHead: false, ending: 'reset' }, wait)
-      : deliver(response, { bodyBytes: afterBytes, ending: 'reset' }, wait),
-  truncate: (response, { afterBytes }, { wait }) => deliver(response, { bodyBytes: afterBytes, ending: 'close' }, wait),
-  dribble: (response, { chunkBytes = 1, intervalMs }, { wait }) => deliver(response, { chunkBytes, intervalMs }, wait),
-  'malformed-chunk': (response, { afterBytes = 0 }, { wait }) =>
-    deliver(response, { bodyBytes: afterBytes, ending: 'malformed-chunk' }, wait),
-  garbage: (response, _, { wait }) => deliver(response, { sendsHead: false, ending: 'garbage' }, wait),
-  'bad-json': halve,
-  'content-type': (response, { contentType = DEFAULT_CONTENT_TYPE }) =>
-    withHeader(response, 'content-type', contentType),
-  'retry-after': (response, { retryAfter }) => withHeader(response, 'retry-after', retryAfter),
-};
+/** A latency in front of the service has passed by now. */
+function waitAfter(settings: FaultRecord['settings']): number {
+  if (settings.kind === 'hang') return Number.POSITIVE_INFINITY;
+  return settings.kind === 'latency' && settings.strikes === 'after' ? settings.latencyMs : 0;
+}
+
+function entryOf(
+  { entry }: HandledRequest,
+  { response, waitMs }: Pick<HandledRequest, 'response' | 'waitMs'>,
+  struck: readonly FaultRecord[],
+): HandledRequest['entry'] {
+  if (entry === undefined) return undefined;
+  const hasArrived = response?.delivery?.sendsHead !== false && waitMs !== Number.POSITIVE_INFINITY;
+  const status = hasArrived ? (response?.status ?? 0) : 0;
+  const reasons = struck.map(({ settings }) => `fault ${settings.id}: ${describeFault(settings)}`);
+  return {
+    ...entry,
+    status,
+    code: status === 0 ? undefined : codeAfter(struck, entry.code),
+    why: [entry.why, ...reasons].filter((reason) => reason !== '').join('; '),
+    faults: struck.map(({ settings }) => settings.id),
+  };
+}
+
+/** The `error.code` that the client can read. */
+function codeAfter(struck: readonly FaultRecord[], decided: string | undefined): string | undefined {
+  const replaced = struck.map(({ settings }): FaultEffect => settings).findLast(({ kind }) => kind === 'status');
+  if (replaced?.kind !== 'status') return decided;
+  return replaced.body === undefined ? codeOfStatus(replaced) : undefined;
+}
 
 function replaceAnswer(
   { status, code, headers = {}, body }: Effect<'status'>,
@@ -71,7 +157,7 @@ function replaceAnswer(
 const STATUSES_WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
 
 /** The code of the envelope: as told, or `Service Unavailable` as `service_unavailable`. */
-export function codeOfStatus({ status, code }: Pick<Effect<'status'>, 'status' | 'code'>): string {
+function codeOfStatus({ status, code }: Pick<Effect<'status'>, 'status' | 'code'>): string {
   return code ?? (reasonPhrase(status) || 'unknown').toLowerCase().replace(/\W+/g, '_');
 }
 

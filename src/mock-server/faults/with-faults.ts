@@ -1,4 +1,5 @@
 import type { RequestSource } from '../adapters/active-adapters.ts';
+import type { Clock } from '../clock/clock.ts';
 import { isDashboardPath } from '../dashboard/dashboard.ts';
 import type { RequestIdentity } from '../http/identify-request.ts';
 import type { InterruptibleWait, MockRequest } from '../http/mock-message.ts';
@@ -6,9 +7,8 @@ import type { HandledRequest } from '../http/service-handler.ts';
 import { createDateHeader } from '../http/service-response.ts';
 import { draftOf } from '../journal/journal.ts';
 import type { ServiceContext } from '../service/service-state.ts';
-import { applyFaults } from './apply-faults.ts';
-import type { FaultRecord } from './fault.ts';
-import type { FaultDelays } from './fault-delays.ts';
+import { applyFaults } from './apply-fault.ts';
+import type { FaultRecord } from './fault-kinds.ts';
 import { selectFaults } from './select-faults.ts';
 
 /** Answers a request that came by some adapter. */
@@ -54,4 +54,41 @@ export function withFaults(next: Answering, { context, identify, delays }: Fault
 function unanswered(identity: RequestIdentity, hasWaited: boolean): HandledRequest {
   const why = hasWaited ? '' : 'nobody waited for the answer';
   return { response: undefined, entry: draftOf({ ...identity, status: 0, why }) };
+}
+
+/** The waits that faults cause, by the mock's clock. They end early when nobody waits any more, or the mock is closed. */
+export class FaultDelays {
+  readonly #clock: Clock;
+  readonly #waiting = new Set<AbortController>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Infinity waits for the end. Says whether the whole time has passed. */
+  async wait(ms: number, gone: AbortSignal | undefined): Promise<boolean> {
+    const end = new AbortController();
+    const stop = () => end.abort();
+    if (gone?.aborted) return false;
+    gone?.addEventListener('abort', stop, { once: true });
+    this.#waiting.add(end);
+    try {
+      await (ms === Number.POSITIVE_INFINITY ? aborted(end.signal) : this.#clock.sleep(ms, end.signal));
+      return !end.signal.aborted;
+    } catch (error) {
+      if (end.signal.aborted) return false;
+      throw error;
+    } finally {
+      gone?.removeEventListener('abort', stop);
+      this.#waiting.delete(end);
+    }
+  }
+
+  endAll(): void {
+    for (const end of this.#waiting) end.abort();
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }

@@ -1,5 +1,5 @@
 import type { BehaviourValues } from '../behaviour/switches.ts';
-import type { FaultRecord } from '../faults/fault.ts';
+import type { FaultRecord } from '../faults/fault-kinds.ts';
 import { MockServerError, show } from '../mock-server-error.ts';
 import { randomFrom } from './random.ts';
 import type { AccountRecord, KeyRecord, MailRecord, ServiceContext, ServiceState } from './service-state.ts';

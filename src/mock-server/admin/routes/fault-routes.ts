@@ -1,9 +1,14 @@
 import * as z from 'zod';
-import type { FaultOptions } from '../../faults/fault.ts';
-import { fault, faultOptions } from '../fault-shapes.ts';
+import { type FaultOptions, faultUnion } from '../../faults/fault-kinds.ts';
 import { route } from '../route.ts';
 
 const tag = 'faults';
+const fault = faultUnion({
+  id: z.string(),
+  addedAt: z.number(),
+  matched: z.number().int(),
+  struck: z.number().int(),
+});
 
 export const faultRoutes = [
   route({
@@ -21,7 +26,7 @@ export const faultRoutes = [
     path: '/faults',
     tag,
     summary: 'Add a fault, from the next request on; refused if the server could only fake it',
-    body: faultOptions,
+    body: faultUnion(),
     // The mock itself names what is wrong better than a schema can.
     checksBody: true,
     answer: fault,

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { FaultEffect } from '../../faults/fault.ts';
+import type { FaultEffect } from '../../faults/fault-kinds.ts';
 import { html } from './html.ts';
 import type { MockView, SectionProps } from './mock-view.ts';
 

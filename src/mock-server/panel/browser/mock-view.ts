@@ -1,5 +1,5 @@
 import type { SwitchDescription } from '../../behaviour/behaviour.ts';
-import type { Fault } from '../../faults/fault.ts';
+import type { Fault } from '../../faults/fault-kinds.ts';
 import type { JournalEntry } from '../../journal/journal.ts';
 import type { Account } from '../../service/accounts.ts';
 import type { KeySummary } from '../../service/keys.ts';
