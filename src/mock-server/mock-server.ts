@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici';
 import { intercept } from './adapters/interception.ts';
-import { loadUndici } from './adapters/load-undici.ts';
+import { loadUndici } from './adapters/load-packages.ts';
 import { createMswHandlers } from './adapters/msw-handlers.ts';
 import { createDispatcher } from './adapters/undici-dispatcher.ts';
 import type { HandleRequest } from './handle-request.ts';

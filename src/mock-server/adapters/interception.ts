@@ -1,8 +1,7 @@
 import type { Dispatcher } from 'undici';
 import type { HandleRequest } from '../handle-request.ts';
 import { MockServerError } from '../mock-server-error.ts';
-import { loadMswNode } from './load-msw.ts';
-import { loadUndici } from './load-undici.ts';
+import { loadMswNode, loadUndici } from './load-packages.ts';
 import { everythingHandler } from './msw-handlers.ts';
 import { createDispatcher } from './undici-dispatcher.ts';
 

@@ -1,6 +1,6 @@
 import type { RequestHandler } from 'msw';
 import type { HandleRequest } from '../handle-request.ts';
-import { loadMsw } from './load-msw.ts';
+import { loadMsw } from './load-packages.ts';
 import { fromRequest, toResponse } from './web-messages.ts';
 
 /** Finds the mock that answers an origin; `undefined` for an origin that is nobody's. */

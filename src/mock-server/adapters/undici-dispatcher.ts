@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici';
 import type { MockResponse } from '../http/mock-message.ts';
 import { brokenConnection } from './broken-connection.ts';
-import { loadUndici } from './load-undici.ts';
+import { loadUndici } from './load-packages.ts';
 import type { FindHandler } from './msw-handlers.ts';
 import { readDispatch } from './undici-request.ts';
 import { type ResponseSink, responseSink } from './undici-sink.ts';

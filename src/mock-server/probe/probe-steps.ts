@@ -1,25 +1,7 @@
 import { switches } from '../behaviour/switches.ts';
-import type { Findings } from './probe-report.ts';
-import { type Prober, type Seen, statusAndCodeText } from './prober.ts';
+import type { Findings, ProbeStep, Probing } from './probe-report.ts';
+import { type Seen, statusAndCodeText } from './prober.ts';
 import { observeQuotaUse } from './quota-steps.ts';
-
-/** What a step works with. */
-export interface Probing {
-  readonly prober: Prober;
-  readonly findings: Findings;
-  /** The user's key. */
-  readonly key: string;
-  /** The first answer of `quota`. */
-  readonly quota: Seen;
-}
-
-/** Looks at one thing. */
-export interface ProbeStep {
-  readonly requests: number;
-  /** How many of them may count in the month. */
-  readonly charged: number;
-  readonly run: (probing: Probing) => Promise<void>;
-}
 
 /** What is asked after the first `quota`, the most telling first: a small budget ends somewhere in it. */
 export const PROBE_STEPS: readonly ProbeStep[] = [

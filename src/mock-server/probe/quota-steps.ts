@@ -1,6 +1,5 @@
 import { switches } from '../behaviour/switches.ts';
-import type { Findings } from './probe-report.ts';
-import type { Probing } from './probe-steps.ts';
+import type { Findings, Probing } from './probe-report.ts';
 import { type Seen, statusAndCodeText } from './prober.ts';
 
 /** What an answer of `quota`, and the key itself, show without a further request. */

@@ -2,7 +2,6 @@ import { useCallback, useEffect, useState } from 'preact/hooks';
 import type { JournalEntry } from '../../journal/journal.ts';
 import { AdminApiError, ask, followJournal } from './admin-api.ts';
 import type { ClockState, MockView, SectionProps } from './mock-view.ts';
-import { everySecond } from './timers.ts';
 
 /** As many as the mock itself keeps unless told. */
 const MOST_ENTRIES = 1000;
@@ -109,4 +108,13 @@ async function followEntries(change: Change, signal: AbortSignal): Promise<void>
 function since(newest: readonly JournalEntry[], entries: readonly JournalEntry[]): readonly JournalEntry[] {
   const isAnew = (newest.at(-1)?.number ?? 0) <= (entries[0]?.number ?? 0);
   return isAnew ? [] : entries;
+}
+
+/** Calls `act` every second while the page is looked at; gives a function that ends it. */
+export function everySecond(act: () => void): () => void {
+  // biome-ignore lint/plugin: whoever looks at the panel lives in real time
+  const timer = setInterval(() => {
+    if (!document.hidden) act();
+  }, 1000);
+  return () => clearInterval(timer);
 }

@@ -28,3 +28,15 @@ function load(name: string): unknown {
 function isMissing(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'MODULE_NOT_FOUND';
 }
+
+type Undici = typeof import('undici');
+
+/** undici, loaded when it is first needed: `mock.fetch` and `mock.serve` do without. */
+export function loadUndici(): Undici {
+  return require('undici') as Undici;
+}
+
+/** Whether the answer is msw's `passthrough()` or `bypass()`: the request is meant to go on its way. */
+export function isPassthrough({ headers }: Response): boolean {
+  return headers.get('x-msw-intention') === 'passthrough';
+}
