@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { ADMIN_ROOT } from '../admin/admin-root.ts';
+import { ADMIN_ROOT } from '../admin/route.ts';
 import { html } from '../web/html.ts';
 import { PAGE_HEADERS } from '../web/page-security.ts';
 

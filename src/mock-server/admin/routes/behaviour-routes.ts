@@ -19,6 +19,8 @@ export const behaviourChanges = z.strictObject({
   ...describedAs(z.union([value, z.strictObject({ value, provenance })]).optional()),
 });
 
+const changes = behaviourChanges as unknown as z.ZodType<BehaviourOptions, BehaviourOptions>;
+
 const description = z.object({
   name: z.string(),
   group: z.string().describe('What it is about.'),
@@ -32,58 +34,41 @@ const description = z.object({
 });
 
 export const behaviourRoutes = [
-  route({
+  route('GET /behaviour', {
     id: 'getBehaviour',
-    method: 'GET',
-    path: '/behaviour',
     tag,
     summary: 'The value of every switch',
     answer: values,
     run: ({ mock }) => mock.behaviour.values,
   }),
-  route({
+  route('PATCH /behaviour', {
     id: 'changeBehaviour',
-    method: 'PATCH',
-    path: '/behaviour',
     tag,
     summary: 'Change some switches, or take a preset: all of what is given or, when something is wrong, nothing',
-    body: behaviourChanges,
+    body: changes,
     answer: values,
     run({ mock, body }) {
-      mock.behaviour.set(body as BehaviourOptions);
+      mock.behaviour.set(body);
       return mock.behaviour.values;
     },
   }),
-  route({
+  route('PUT /behaviour', {
     id: 'replaceBehaviour',
-    method: 'PUT',
-    path: '/behaviour',
     tag,
     summary: 'Change some switches, or take a preset, and put all others to their defaults',
-    body: behaviourChanges,
+    body: changes,
     answer: values,
     run({ mock, body }) {
-      mock.behaviour.set({ preset: 'documented', ...(body as BehaviourOptions) });
+      mock.behaviour.set({ preset: 'documented', ...body });
       return mock.behaviour.values;
     },
   }),
-  route({
+  route('GET /behaviour/describe', {
     id: 'describeBehaviour',
-    method: 'GET',
-    path: '/behaviour/describe',
     tag,
     summary: 'Every switch with its value, default, alternatives, provenance, and why it exists',
     answer: z.array(description),
     run: ({ mock }) => mock.behaviour.describe().map((known) => ({ ...known, group: groupOf(known.name) })),
-  }),
-  route({
-    id: 'usedBehaviour',
-    method: 'GET',
-    path: '/behaviour/used',
-    tag,
-    summary: 'The switches that answers in the journal depend on',
-    answer: z.array(z.string()),
-    run: ({ journal }) => Array.from(new Set(journal.entries.flatMap(({ switches: used }) => used))).sort(),
   }),
 ];
 
