@@ -86,7 +86,7 @@ function isForMsw({ method, origin, upgrade }: Dispatcher.DispatchOptions): bool
   return globalFetch.getStore() === undefined && origin !== undefined && !upgrade && method !== 'CONNECT';
 }
 
-interface Outcome {
+interface DispatchOutcome {
   readonly sink: ResponseSink;
   readonly passOn: (options: Dispatcher.DispatchOptions) => void;
 }
@@ -94,7 +94,7 @@ interface Outcome {
 async function answer(
   server: MswServer,
   options: Dispatcher.DispatchOptions,
-  { sink, passOn }: Outcome,
+  { sink, passOn }: DispatchOutcome,
 ): Promise<void> {
   const [asked, passed] = forTwo(options);
   const neutral = toRequest(await readDispatch(asked), new URL(options.origin ?? '').origin);

@@ -130,7 +130,7 @@ function goneSignal(outgoing: ServerResponse, closing: AbortSignal): AbortSignal
   return gone.signal;
 }
 
-interface Sending {
+interface PendingResponse {
   readonly outgoing: ServerResponse;
   readonly socket: Socket;
   readonly gone: () => AbortSignal;
@@ -138,7 +138,7 @@ interface Sending {
 
 async function sendLater(
   answer: Promise<MockResponse | undefined>,
-  { outgoing, socket, gone }: Sending,
+  { outgoing, socket, gone }: PendingResponse,
 ): Promise<void> {
   try {
     const response = await answer;

@@ -66,12 +66,12 @@ export function responseSink(handler: Dispatcher.DispatchHandler, aborted: () =>
   };
 }
 
-interface Sending {
+interface SinkState {
   readonly flow: Flow;
   readonly steps: Steps;
 }
 
-async function sendAll(head: ResponseHead, pieces: Pieces, { flow, steps }: Sending): Promise<void> {
+async function sendAll(head: ResponseHead, pieces: Pieces, { flow, steps }: SinkState): Promise<void> {
   if (flow.isOver) return;
   steps.head(head);
   for await (const piece of pieces) {

@@ -7,7 +7,7 @@ type Name = Types['name'];
 type TypesOf<Route extends Name> = Extract<Types, { readonly name: Route }>;
 
 /** What is sent with a call: parameters of the path, and body or query where the route takes them. */
-type Input<Route extends Name> = Sent<TypesOf<Route>['body'], TypesOf<Route>['query']> &
+type RouteInput<Route extends Name> = Sent<TypesOf<Route>['body'], TypesOf<Route>['query']> &
   (unknown extends PathParameters<Route> ? unknown : { readonly path: PathParameters<Route> });
 
 interface Sent<Body, Query> {
@@ -18,7 +18,7 @@ interface Sent<Body, Query> {
 /** Calls a route of the admin API by its name, `PUT /accounts/{accountId}/plan`; gives what its `run` gives there. */
 export type AskAdmin = <Route extends Name>(
   route: Route,
-  ...input: unknown extends PathParameters<Route> ? [Input<Route>?] : [Input<Route>]
+  ...input: unknown extends PathParameters<Route> ? [RouteInput<Route>?] : [RouteInput<Route>]
 ) => Promise<TypesOf<Route>['result']>;
 
 /** Asks the admin API below `url`; what it refuses is thrown as the mock itself would throw it. */

@@ -30,8 +30,8 @@ export interface AdminTarget {
 }
 
 /** A method and a path below `/__fxrates`, with parameters in braces: `PUT /accounts/{accountId}/plan`. */
-type RouteName = `${Method} /${string}`;
-type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+type RouteName = `${AdminMethod} /${string}`;
+type AdminMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** The parameters that stand in the path of a route. */
 export type PathParameters<Name extends string> = Name extends `${string}{${infer Parameter}}${infer Rest}`
@@ -72,7 +72,7 @@ export interface AdminCall<Body, Query, Path> extends AdminTarget {
 
 /** A route as the server finds and runs it: its schemas have checked what `run` gets. */
 export interface AdminRoute extends Omit<RouteDefinition<RouteName, z.ZodType, z.ZodType, unknown>, 'run'> {
-  readonly method: Method;
+  readonly method: AdminMethod;
   readonly path: string;
   readonly run: (call: AdminCall<unknown, unknown, Readonly<Record<string, string>>>) => unknown;
 }

@@ -18,8 +18,13 @@ export function createClock(option: 'real' | 'virtual' | ClockOptions, sockets =
   throw invalidOption(typeof option === 'string' ? 'clock' : 'clock.mode', mode, EXPECTED);
 }
 
-const OPTION_NAMES = ['mode', 'now', 'autoAdvance', 'frozen'];
-const EXPECTED = "'real', 'virtual' or { mode, now, autoAdvance, frozen }";
+const OPTION_NAMES = Object.keys({
+  mode: true,
+  now: true,
+  autoAdvance: true,
+  frozen: true,
+} satisfies Record<keyof ClockOptions, true>);
+const EXPECTED = `'real', 'virtual' or { ${OPTION_NAMES.join(', ')} }`;
 
 function checked(option: unknown): ClockOptions {
   if (typeof option !== 'object' || option === null) throw invalidOption('clock', option, EXPECTED);

@@ -48,12 +48,11 @@ function respond(dashboard: DashboardContext, request: MockRequest, target: Targ
   return reply.kind === 'redirect' ? redirection(reply.to, cookie) : writePage(reply, cookie);
 }
 
-interface Arrival {
-  readonly target: Target;
-  readonly session: Session;
-}
-
-function answer(dashboard: DashboardContext, request: MockRequest, { target, session }: Arrival): DashboardReply {
+function answer(
+  dashboard: DashboardContext,
+  request: MockRequest,
+  { target, session }: { readonly target: Target; readonly session: Session },
+): DashboardReply {
   if (target.path === '/dashboard/') return redirect('/dashboard');
   const { route, path, allowed } = findRoute(dashboardRoutes, request.method, target.path);
   if (route === undefined) return allowed.length === 0 ? NOT_FOUND : notAllowed(allowed);

@@ -34,7 +34,7 @@ export interface WaitOptions {
   readonly timeoutMs?: number | undefined;
 }
 
-interface Waiting extends WaitOptions {
+interface JournalWait extends WaitOptions {
   readonly filter: RequestFilter;
   /** Ends the wait early. */
   readonly signal?: AbortSignal | undefined;
@@ -43,7 +43,7 @@ interface Waiting extends WaitOptions {
 /** Resolves with the matching entries as soon as there are `count`; rejects with code `wait_timeout`. */
 export async function waitForRequests(
   journal: Journal,
-  { filter, count = 1, timeoutMs = 10_000, signal }: Waiting,
+  { filter, count = 1, timeoutMs = 10_000, signal }: JournalWait,
 ): Promise<readonly JournalEntry[]> {
   const matches = createMatcher(filter);
   const found = journal.entries.filter(matches);

@@ -40,4 +40,13 @@ function checkNames(filter: RequestFilter): void {
 }
 
 const SAME = ['keyId', 'method', 'operation', 'status', 'code'] as const;
-const FIELDS: readonly string[] = [...SAME, 'path', 'fault', 'after'];
+const FIELDS = Object.keys({
+  keyId: true,
+  method: true,
+  operation: true,
+  status: true,
+  code: true,
+  path: true,
+  fault: true,
+  after: true,
+} satisfies Record<keyof RequestFilter, true>);

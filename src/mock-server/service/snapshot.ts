@@ -26,6 +26,12 @@ export interface Snapshot {
   readonly lastSpace: number;
 }
 
+/** What can be brought back to a snapshot of it. */
+export interface SnapshotOwner {
+  snapshot(): Snapshot;
+  restore(snapshot: Snapshot): void;
+}
+
 interface SavedFault extends Omit<FaultRecord, 'matchedByKey'> {
   readonly matchedByKey: Readonly<Record<string, number>>;
 }

@@ -1,5 +1,5 @@
 import { checkedId, MockServerError, show } from '../mock-server-error.ts';
-import type { Snapshot } from '../service/snapshot.ts';
+import type { Snapshot, SnapshotOwner } from '../service/snapshot.ts';
 
 /** Snapshots that a mock keeps by name. No snapshot holds them: going back to one does not forget the others. */
 export interface Snapshots {
@@ -16,12 +16,7 @@ export interface Snapshots {
   delete(name: string): void;
 }
 
-interface Subject {
-  snapshot(): Snapshot;
-  restore(snapshot: Snapshot): void;
-}
-
-export function createSnapshots(mock: Subject): Snapshots {
+export function createSnapshots(mock: SnapshotOwner): Snapshots {
   const kept = new Map<string, Snapshot>();
   return {
     save(wanted) {

@@ -1,30 +1,25 @@
 import type { DrivenClock } from '../clock/clock.ts';
 import { pause } from '../clock/event-loop.ts';
 import { systemNow } from '../clock/real-clock.ts';
-import type { Snapshot } from '../service/snapshot.ts';
+import type { Snapshot, SnapshotOwner } from '../service/snapshot.ts';
 import { readStateFile, writeStateFile } from './state-file.ts';
-
-interface Subject {
-  snapshot(): Snapshot;
-  restore(snapshot: Snapshot): void;
-}
 
 /** Keeps what a mock knows in a file: soon after each change, and when it is closed. */
 export class StatePersister {
   readonly #path: string;
-  readonly #mock: Subject;
+  readonly #mock: SnapshotOwner;
   #hasChanged = false;
   #saving: Promise<void> | undefined;
   #endPause: () => void = () => undefined;
   #isClosing = false;
 
-  constructor(path: string, mock: Subject) {
+  constructor(path: string, mock: SnapshotOwner) {
     this.#path = path;
     this.#mock = mock;
   }
 
   /** Takes over what the file holds, if it is there. */
-  static async open(path: string, mock: Subject, clock: DrivenClock): Promise<StatePersister> {
+  static async open(path: string, mock: SnapshotOwner, clock: DrivenClock): Promise<StatePersister> {
     const saved = await readStateFile(path);
     if (saved !== undefined) mock.restore(broughtUpToDate(saved, clock));
     return new StatePersister(path, mock);

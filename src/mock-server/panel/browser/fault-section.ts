@@ -5,11 +5,11 @@ import type { MockView, SectionProps } from './mock-view.ts';
 
 /** What goes wrong on purpose. */
 export function FaultSection({ view: { faults }, refusal, act }: SectionProps) {
-  const [examples, setExamples] = useState<readonly Example[]>([]);
+  const [examples, setExamples] = useState<readonly FaultExample[]>([]);
   const [text, setText] = useState('');
-  const begin = (example: Example | undefined) => setText(JSON.stringify({ ...example, times: 1 }));
+  const begin = (example: FaultExample | undefined) => setText(JSON.stringify({ ...example, times: 1 }));
   useEffect(() => {
-    const show = (loaded: readonly Example[]) => {
+    const show = (loaded: readonly FaultExample[]) => {
       setExamples(loaded);
       begin(loaded[0]);
     };
@@ -43,12 +43,12 @@ export function FaultSection({ view: { faults }, refusal, act }: SectionProps) {
   </section>`;
 }
 
-interface Example {
+interface FaultExample {
   readonly kind: string;
 }
 
 /** Something to begin with for each kind, as the description of the admin API has it. */
-async function loadExamples(): Promise<readonly Example[]> {
+async function loadExamples(): Promise<readonly FaultExample[]> {
   const { paths } = await ask<FaultDescription>('GET', '/openapi.json');
   const { schema } = paths['/faults'].post.requestBody.content['application/json'];
   return schema.oneOf.flatMap(({ examples }) => examples);
@@ -63,7 +63,7 @@ interface FaultDescription {
 type JsonContent = Readonly<
   Record<
     'application/json',
-    { readonly schema: { readonly oneOf: readonly { readonly examples: readonly Example[] }[] } }
+    { readonly schema: { readonly oneOf: readonly { readonly examples: readonly FaultExample[] }[] } }
   >
 >;
 
