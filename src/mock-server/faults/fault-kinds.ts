@@ -34,9 +34,9 @@ const several = <Schema extends z.ZodType>(words: string, one: Schema) =>
   expected(words, (error) => z.union([one, z.array(one).min(1, error)], error));
 
 /** Which requests a fault is for; all of the emulated API by default, never the dashboard. */
-export type FaultMatch = Immutable<z.input<typeof match>>;
+export type FaultMatch = Immutable<z.input<typeof faultMatch>>;
 
-const match = z.strictObject(
+export const faultMatch = z.strictObject(
   {
     /** Id of an operation, `'latest'`. */
     operation: expected(`one of ${Object.keys(operations).join(', ')}`, (error) =>
@@ -67,7 +67,7 @@ export type FaultConditions = Immutable<z.input<typeof conditions>>;
 const conditions = z.strictObject({
   /** Default: `fault_1`, `fault_2`, … */
   id: expected('letters, digits, _ . and -', (error) => z.string(error).regex(/^[\w.-]{1,64}$/, error)).optional(),
-  match: match.describe('Which requests; all of the emulated API by default.').optional(),
+  match: faultMatch.describe('Which requests; all of the emulated API by default.').optional(),
   /** Which of the matching requests, counted from 1. */
   nth: several(
     'the number of a request, or several, counted from 1',
@@ -103,7 +103,7 @@ function kind<const Name extends string, Settings extends z.ZodRawShape>(
   { settings, example, ...rules }: KindDefinition<Settings>,
 ) {
   const effect = z.strictObject({ kind: z.literal(name), ...settings });
-  const options = z.strictObject({ kind: z.literal(name), ...conditions.shape, ...settings });
+  const options: z.ZodObject = z.strictObject({ kind: z.literal(name), ...conditions.shape, ...settings });
   return { ...rules, effect, options: options.meta({ examples: [{ kind: name, ...example }] }) };
 }
 
@@ -189,7 +189,7 @@ export const FAULT_KINDS = Object.keys(faultKinds) as readonly FaultKind[];
 
 /** All kinds as one schema, with `more` in each: the admin API and snapshots are described by it. */
 export function faultUnion(more: z.ZodRawShape = {}) {
-  const [first, ...others] = Object.values<{ readonly options: z.ZodObject }>(faultKinds).map(({ options }) =>
+  const [first, ...others] = Object.values(faultKinds).map(({ options }) =>
     Object.keys(more).length === 0 ? options : options.extend(more),
   );
   if (first === undefined) throw new Error('There are no kinds of faults.');

@@ -9,6 +9,7 @@ import {
   type FaultOptions,
   type FaultRecord,
   faultKinds,
+  faultMatch,
 } from './fault-kinds.ts';
 import { checkAdapterSupport, hasExpired } from './select-faults.ts';
 
@@ -73,7 +74,7 @@ function refusedSetting({ issues }: z.ZodError, given: object, kind: FaultKind):
     const [name = ''] = unknown.keys;
     const { kind: _, ...settings } = faultKinds[kind].options.shape;
     return unknown.path[0] === 'match'
-      ? unknownName(name, { what: 'a field of match', known: Object.keys(settings.match.unwrap().shape) }, 'match.')
+      ? unknownName(name, { what: 'a field of match', known: Object.keys(faultMatch.shape) }, 'match.')
       : unknownName(name, { what: `a setting of a ${kind} fault`, known: Object.keys(settings) });
   }
   const [issue] = issues;
