@@ -8,7 +8,7 @@ import type { RequestIdentity } from './http/identify-request.ts';
 import type { MockRequest, MockResponse } from './http/mock-message.ts';
 import type { HandledRequest, ServiceHandler } from './http/service-handler.ts';
 import { createDateHeader, errorResponse, type ServiceResponse, writeResponse } from './http/service-response.ts';
-import { draftOf, type Journal } from './journal/journal.ts';
+import { type Journal, newJournalEntry } from './journal/journal.ts';
 import type { ServiceContext } from './service/service-state.ts';
 
 /** Answers a request, for every adapter alike. `undefined`: the connection breaks off without an answer. */
@@ -60,7 +60,7 @@ function createAnswering({ handler, overrides, clock, identify }: RequestHandler
     const { status, code, why } = answer;
     return {
       response: writeResponse(answer, request.method, dateHeader(clock.now())),
-      entry: draftOf({ ...identify(request), status, code, why }),
+      entry: newJournalEntry({ ...identify(request), status, code, why }),
     };
   }
 
@@ -70,7 +70,7 @@ function createAnswering({ handler, overrides, clock, identify }: RequestHandler
       const response = await overrides.answer(request);
       if (response === 'not-handled') return handler(request);
       const why = 'answered by a handler of mock.use()';
-      return { response, entry: draftOf({ ...identify(request), status: response?.status ?? 0, why }) };
+      return { response, entry: newJournalEntry({ ...identify(request), status: response?.status ?? 0, why }) };
     } catch (error) {
       return outside(request, internalError(error));
     } finally {

@@ -5,7 +5,7 @@ import type { RequestIdentity } from '../http/identify-request.ts';
 import type { InterruptibleWait, MockRequest } from '../http/mock-message.ts';
 import type { HandledRequest } from '../http/service-handler.ts';
 import { createDateHeader } from '../http/service-response.ts';
-import { draftOf } from '../journal/journal.ts';
+import { newJournalEntry } from '../journal/journal.ts';
 import type { ServiceContext } from '../service/service-state.ts';
 import { applyFaults } from './apply-fault.ts';
 import type { FaultRecord } from './fault-kinds.ts';
@@ -53,7 +53,7 @@ export function withFaults(next: Answering, { context, identify, delays }: Fault
 /** The service never came to see it. */
 function unanswered(identity: RequestIdentity, hasWaited: boolean): HandledRequest {
   const why = hasWaited ? '' : 'nobody waited for the answer';
-  return { response: undefined, entry: draftOf({ ...identity, status: 0, why }) };
+  return { response: undefined, entry: newJournalEntry({ ...identity, status: 0, why }) };
 }
 
 /** The waits that faults cause, by the mock's clock. They end early when nobody waits any more, or the mock is closed. */

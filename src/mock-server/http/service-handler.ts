@@ -1,7 +1,7 @@
 import type { Operation } from '../../generated/operations.ts';
 import type { CheckAssumptions } from '../behaviour/assumptions.ts';
 import type { Behaviour } from '../behaviour/behaviour.ts';
-import type { JournalDraft, JournalEntry } from '../journal/journal.ts';
+import type { JournalEntry, NewJournalEntry } from '../journal/journal.ts';
 import { hasKeyInUrl, redactKeys } from '../redact-keys.ts';
 import { authenticateKey } from '../service/authenticate.ts';
 import { type Decision, decide } from '../service/decide.ts';
@@ -32,7 +32,7 @@ export interface HandledRequest {
   /** `undefined`: the connection breaks off without an answer. */
   readonly response: MockResponse | undefined;
   /** `undefined` for what the journal has nothing to do with, such as the dashboard. */
-  readonly entry: JournalDraft | undefined;
+  readonly entry: NewJournalEntry | undefined;
   /** Milliseconds of the mock's clock until the answer goes out, infinity for never. Default: 0. */
   readonly waitMs?: number | undefined;
 }
@@ -51,7 +51,7 @@ export function createServiceHandler(options: ServiceHandlerOptions): ServiceHan
     const { answer: decided, ...facts } = answerSafely({ context, responders, request, target, route, at });
     const switches = context.behaviour.takeExercised();
     const answer = checkAssumptions?.(decided, switches) ?? decided;
-    const entry: JournalDraft = {
+    const entry: NewJournalEntry = {
       at,
       method,
       path: redactKeys(target.path),

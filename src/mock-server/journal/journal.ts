@@ -39,10 +39,12 @@ export interface JournalEntry {
 }
 
 /** What there is to say of a request before the journal gives it a number. */
-export type JournalDraft = Omit<JournalEntry, 'number'>;
+export type NewJournalEntry = Omit<JournalEntry, 'number'>;
 
-/** A draft for an answer that the limits had no part in. */
-export function draftOf(known: Pick<JournalEntry, 'at' | 'method' | 'path' | 'status'> & Partial<JournalDraft>) {
+/** The entry of an answer that the limits had no part in. */
+export function newJournalEntry(
+  known: Pick<JournalEntry, 'at' | 'method' | 'path' | 'status'> & Partial<NewJournalEntry>,
+) {
   return { ...NOTHING_KNOWN, ...known };
 }
 
@@ -59,7 +61,7 @@ const NOTHING_KNOWN = {
   earlyByMs: undefined,
   switches: [],
   faults: [],
-} satisfies Partial<JournalDraft>;
+} satisfies Partial<NewJournalEntry>;
 
 /** The newest requests; older ones are forgotten, so that a long run needs no more memory than a short one. */
 export class Journal {
@@ -82,9 +84,9 @@ export class Journal {
     return Math.max(0, this.#last - this.#size);
   }
 
-  add(draft: JournalDraft): void {
+  add(unnumbered: NewJournalEntry): void {
     this.#last += 1;
-    const entry = { number: this.#last, ...draft };
+    const entry = { number: this.#last, ...unnumbered };
     this.#entries.push(entry);
     // Cut now and then, not each time: one copy per `size` requests.
     if (this.#entries.length > 2 * this.#size) this.#entries = this.entries.slice();
