@@ -1,6 +1,7 @@
+export type { AdapterName } from './adapters/active-adapters.ts';
 export type { Fetch } from './adapters/fetch.ts';
 export { type InterceptedUndici, interceptUndici, type MswServer } from './adapters/intercept-undici.ts';
-export type { MswHandler } from './adapters/msw-handler.ts';
+export type { MswHandler } from './adapters/overrides.ts';
 export { connectMockServer, type RemoteMockServer, type RemoteSpace } from './admin/connect-mock-server.ts';
 export type { Remote, RemoteScope } from './admin/remote-scope.ts';
 export type { OnAssumption } from './behaviour/assumptions.ts';
@@ -8,11 +9,9 @@ export type { SwitchDescription } from './behaviour/behaviour.ts';
 export { type BehaviourCase, behaviourMatrix, type MatrixOptions } from './behaviour/behaviour-matrix.ts';
 export type { BehaviourOptions, KnownValue } from './behaviour/behaviour-options.ts';
 export type { MockBehaviour } from './behaviour/mock-behaviour.ts';
-export type { PresetName } from './behaviour/presets.ts';
-export type { Provenance } from './behaviour/switch.ts';
+export type { PresetName, Provenance } from './behaviour/switch.ts';
 export type { BehaviourValues, SwitchName } from './behaviour/switches.ts';
 export type { Clock, ClockOptions, Instant, MockClock } from './clock/clock.ts';
-export { createMockServer } from './create-mock-server.ts';
 export type {
   Fault,
   FaultConditions,
@@ -20,28 +19,27 @@ export type {
   FaultKind,
   FaultMatch,
   FaultOptions,
-} from './faults/fault.ts';
+} from './faults/fault-kinds.ts';
 export type { MockFaults } from './faults/mock-faults.ts';
-export type { Way } from './faults/ways-in.ts';
 export type { Audit } from './journal/audit.ts';
 export type { RequestExpectation } from './journal/expect-requests.ts';
-export type { JournalEntry } from './journal/journal-entry.ts';
-export type { MockJournal } from './journal/mock-journal.ts';
+export type { JournalEntry } from './journal/journal.ts';
+export type { MockJournal, WaitOptions } from './journal/mock-journal.ts';
 export type { RequestFilter } from './journal/request-filter.ts';
-export type { WaitOptions } from './journal/wait-for-requests.ts';
 export type { MockServerOptions } from './mock-options.ts';
-export type { ClientOptions, MockServer } from './mock-server.ts';
+export type { ClientOptions } from './mock-scope.ts';
+export { createMockServer, type MockServer } from './mock-server.ts';
 export { MockServerError } from './mock-server-error.ts';
 export { type ProbeOptions, type ProbePlan, planProbe, probeService } from './probe/probe.ts';
 export type { ObservedBehaviour, ProbeSummary } from './probe/probe-report.ts';
 export type { ProbeFetch } from './probe/prober.ts';
-export type { LatestContext, LatestFunction } from './rates/custom-latest.ts';
 export type { InventedData } from './rates/invented-latest.ts';
+export type { LatestContext, LatestFunction } from './rates/latest-responder.ts';
 export type { Replay } from './rates/replay.ts';
-export type { RunningServer, ServeOptions } from './serve-mock.ts';
 export type { Account, Accounts, CreateAccountOptions } from './service/accounts.ts';
 export type { CreatedKey, KeySummary, Keys } from './service/keys.ts';
 export type { Mail, Outbox } from './service/outbox.ts';
 export type { Snapshot } from './service/snapshot.ts';
-export type { Space, SpaceOptions } from './spaces/space.ts';
+export type { Space, SpaceOptions } from './spaces.ts';
+export type { RunningServer, ServeOptions } from './start-server.ts';
 export type { Snapshots } from './state/snapshots.ts';

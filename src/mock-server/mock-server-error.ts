@@ -1,3 +1,4 @@
+import { nearestName } from '../nearest-name.ts';
 import { redactKeys } from './redact-keys.ts';
 
 /** What the mock server refuses: a wrong option, or what the emulated dashboard refuses (then with its `status`). */
@@ -40,4 +41,25 @@ function asJson(value: unknown): string {
     // Cyclic or a bigint: its type says enough.
     return `a value of type ${typeof value}`;
   }
+}
+
+/** A name that a test gives to something of its own. */
+export function checkedId(option: string, id: unknown): string {
+  if (typeof id === 'string' && /^[\w-]{1,64}$/.test(id)) return id;
+  throw invalidOption(option, id, 'up to 64 letters, digits, _ and -');
+}
+
+interface Unknown {
+  /** What the name should have been: 'a switch'. */
+  readonly what: string;
+  readonly known: readonly string[];
+}
+
+/** A name that means nothing here: says so, what was probably meant, and what there is. `place` ends with a dot. */
+export function unknownName(name: string, { what, known }: Unknown, place = ''): MockServerError {
+  const nearest = nearestName(name, known);
+  const there = nearest === undefined ? 'there are' : `did you mean ${nearest}? There are`;
+  return new MockServerError(`${place}${name} is not ${what}; ${there} ${known.join(', ')}.`, {
+    code: 'invalid_option',
+  });
 }

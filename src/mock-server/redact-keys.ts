@@ -9,3 +9,8 @@ export function looksLikeKey(text: string): boolean {
 }
 
 const KEY_DIGITS = /(?:_|%5f)live(?:_|%5f)[0-9a-f]+/gi;
+
+/** Whether a target holds an API key: as the documented parameter, or anywhere else by its looks. */
+export function hasKeyInUrl(target: string): boolean {
+  return looksLikeKey(target) || /[?&]api_key=[^&]/.test(target);
+}

@@ -4,13 +4,13 @@ import { type MockAdapter, mockAdapters, type Send } from '../helpers/mock-adapt
 
 const target = '/api/v1/latest?symbols=EUR,JPY';
 
-/** A mock with one key, opened in some way, and a function that sends a request with that key. */
-async function opened({ open, way }: MockAdapter) {
+/** A mock with one key, opened in some adapter, and a function that sends a request with that key. */
+async function opened({ open, adapter }: MockAdapter) {
   const mock = createMockServer({ clock: 'virtual' });
   const { id, key } = mock.createKey();
   const { send, close } = await open(mock);
   const sendWithKey = () => send({ target, headers: { authorization: key } });
-  return { mock, id, key, way, send, sendWithKey, [Symbol.asyncDispose]: close };
+  return { mock, id, key, adapter, send, sendWithKey, [Symbol.asyncDispose]: close };
 }
 
 const used = (mock: MockServer, id: string) => mock.keys.get(id).monthlyUsed;
@@ -142,14 +142,14 @@ async function outcome(send: () => ReturnType<Send>): Promise<unknown> {
 const expectedCode = ({ kind }: FaultOptions, { name }: MockAdapter) =>
   kind === 'reset' || name.includes('node:http') ? 'ECONNRESET' : 'UND_ERR_SOCKET';
 
-test.each(mockAdapters.filter(({ way }) => way !== 'msw'))(
+test.each(mockAdapters.filter(({ adapter }) => adapter !== 'msw'))(
   'a connection that breaks is told with the code of a real one, through $name',
   async (adapter) => {
     await using it = await opened(adapter);
     const seen = [];
     for (const fault of CUTS) {
       // `listen()` opens msw too, which cannot do it.
-      it.mock.faults.add({ ...fault, match: { via: it.way } });
+      it.mock.faults.add({ ...fault, match: { via: it.adapter } });
       seen.push(await outcome(it.sendWithKey));
       it.mock.faults.clear();
       // The connection after it works.
@@ -161,7 +161,7 @@ test.each(mockAdapters.filter(({ way }) => way !== 'msw'))(
   },
 );
 
-test.each(mockAdapters.filter(({ way }) => way === 'msw'))(
+test.each(mockAdapters.filter(({ adapter }) => adapter === 'msw'))(
   'a connection that breaks is refused when it is added, with what to do instead, through $name',
   async (adapter) => {
     await using it = await opened(adapter);
@@ -174,7 +174,7 @@ test.each(mockAdapters.filter(({ way }) => way === 'msw'))(
   },
 );
 
-test.each(mockAdapters.filter(({ way }) => way !== 'socket'))(
+test.each(mockAdapters.filter(({ adapter }) => adapter !== 'socket'))(
   'what only a real connection can carry is refused when it is added, through $name',
   async (adapter) => {
     await using it = await opened(adapter);

@@ -1,16 +1,14 @@
 import { expect, test } from 'vitest';
 import { notShown } from '../../src/generated/service.ts';
-import { presets } from '../../src/mock-server/behaviour/presets.ts';
 import { SWITCH_NAMES, type SwitchName, switches } from '../../src/mock-server/behaviour/switches.ts';
 
 const code = (value: unknown) => `\`${value === null ? 'null' : value}\``;
 
 function rowOf(name: SwitchName): string {
-  const { default: byDefault, alternatives, provenance, notShown: id, why } = switches[name];
+  const { default: byDefault, alternatives, lenient, hostile, provenance, notShown: id, why } = switches[name];
   const others = (alternatives as readonly unknown[]).map(code).join(', ');
   const standsFor = id === undefined ? '' : notShown[id];
-  const { lenient, hostile } = presets;
-  const ofPresets = [lenient[name] ?? byDefault, hostile[name] ?? byDefault].map(code).join(' / ');
+  const ofPresets = [lenient, hostile].map(code).join(' / ');
   return `| \`${name}\` | ${code(byDefault)} | ${others} | ${ofPresets} | ${provenance} | ${standsFor} | ${why} |`;
 }
 

@@ -3,7 +3,7 @@ import https from 'node:https';
 import { Writable } from 'node:stream';
 import { setupServer } from 'msw/node';
 import * as undici from 'undici';
-import type { MockServer, Way } from '../../src/mock-server/index.ts';
+import type { AdapterName, MockServer } from '../../src/mock-server/index.ts';
 
 /** A request in the words every adapter understands. */
 export interface PlainRequest {
@@ -23,10 +23,10 @@ export interface PlainResponse {
 
 export type Send = (request: PlainRequest) => Promise<PlainResponse>;
 
-/** A way into the mock: `open` gives a function that sends requests through it, and one that closes it. */
+/** An adapter of the mock: `open` gives a function that sends requests through it, and one that closes it. */
 export interface MockAdapter {
   readonly name: string;
-  readonly way: Way;
+  readonly adapter: AdapterName;
   /** msw takes the path `//a/b` of node:http for a URL without scheme, and looks for the host `a`. */
   readonly losesDoubleSlash?: boolean;
   readonly open: (mock: MockServer) => Promise<{ readonly send: Send; readonly close: () => Promise<void> }>;
@@ -35,52 +35,52 @@ export interface MockAdapter {
 export const mockAdapters: readonly MockAdapter[] = [
   {
     name: 'mock.fetch',
-    way: 'fetch',
+    adapter: 'fetch',
     open: async (mock) => ({ send: byFetch(mock.fetch, mock.baseUrl), close: async () => {} }),
   },
   {
     name: 'global fetch, intercepted by mock.listen()',
-    way: 'msw',
+    adapter: 'msw',
     open: (mock) => listening(mock, byFetch(fetch, mock.baseUrl)),
   },
   {
     name: 'node:http, intercepted by mock.listen()',
-    way: 'msw',
+    adapter: 'msw',
     losesDoubleSlash: true,
     open: (mock) => listening(mock, byNodeHttp(mock.baseUrl)),
   },
   {
     name: 'undici.request, intercepted by mock.listen()',
-    way: 'undici',
+    adapter: 'undici',
     open: (mock) => listening(mock, byUndici(mock.baseUrl)),
   },
   {
     name: 'undici.fetch, intercepted by mock.listen()',
-    way: 'undici',
+    adapter: 'undici',
     open: (mock) => listening(mock, byFetch(undici.fetch as unknown as typeof fetch, mock.baseUrl)),
   },
   {
     name: 'undici.request with mock.dispatcher',
-    way: 'undici',
+    adapter: 'undici',
     open: async (mock) => ({ send: byUndici(mock.baseUrl, mock.dispatcher), close: async () => {} }),
   },
   {
     name: 'undici.stream with mock.dispatcher',
-    way: 'undici',
+    adapter: 'undici',
     open: async (mock) => ({ send: byUndiciStream(mock.baseUrl, mock.dispatcher), close: async () => {} }),
   },
   {
     name: "a test suite's own msw with mock.handlers",
-    way: 'msw',
+    adapter: 'msw',
     open: async (mock) => {
       const server = setupServer(...mock.handlers);
       server.listen({ onUnhandledRequest: 'error' });
       return { send: byFetch(globalThis.fetch, mock.baseUrl), close: async () => server.close() };
     },
   },
-  { name: 'a real socket, by node:http', way: 'socket', open: (mock) => serving(mock, byNodeHttp) },
-  { name: 'a real socket, by undici', way: 'socket', open: (mock) => serving(mock, byUndici) },
-  { name: 'a real socket, by fetch', way: 'socket', open: (mock) => serving(mock, (url) => byFetch(fetch, url)) },
+  { name: 'a real socket, by node:http', adapter: 'socket', open: (mock) => serving(mock, byNodeHttp) },
+  { name: 'a real socket, by undici', adapter: 'socket', open: (mock) => serving(mock, byUndici) },
+  { name: 'a real socket, by fetch', adapter: 'socket', open: (mock) => serving(mock, (url) => byFetch(fetch, url)) },
 ];
 
 async function listening(mock: MockServer, send: Send) {

@@ -2,9 +2,8 @@ import { type Operation, operations } from '../../src/generated/operations.ts';
 import type { PlanName } from '../../src/generated/service.ts';
 import { Behaviour } from '../../src/mock-server/behaviour/behaviour.ts';
 import type { BehaviourOptions } from '../../src/mock-server/behaviour/behaviour-options.ts';
-import { createHandler } from '../../src/mock-server/http/handler.ts';
-import { quotaResponder } from '../../src/mock-server/http/quota-responder.ts';
-import type { Responder } from '../../src/mock-server/http/responder.ts';
+import { quotaResponder, type Responder } from '../../src/mock-server/http/responders.ts';
+import { createServiceHandler } from '../../src/mock-server/http/service-handler.ts';
 import { Journal } from '../../src/mock-server/journal/journal.ts';
 import { createLatestResponder } from '../../src/mock-server/rates/latest-responder.ts';
 import { createAccounts } from '../../src/mock-server/service/accounts.ts';
@@ -40,7 +39,7 @@ export class MockCore {
     };
     this.accounts = createAccounts(this.context);
     this.keys = createKeys(this.context);
-    this.#handle = createHandler({
+    this.#handle = createServiceHandler({
       context: this.context,
       operations: options.operations ?? operations,
       responders: this.responders,

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
-import { operations } from '../../src/generated/operations.ts';
+import { ActiveAdapters } from '../../src/mock-server/adapters/active-adapters.ts';
 import { createMockFaults } from '../../src/mock-server/faults/mock-faults.ts';
-import { WaysIn } from '../../src/mock-server/faults/ways-in.ts';
 import { createMockServer } from '../../src/mock-server/index.ts';
 import { sendConfirmation } from '../../src/mock-server/service/outbox.ts';
 import { MockCore } from '../helpers/mock-core.ts';
@@ -23,7 +22,7 @@ test('every field of the state is in a snapshot: whoever adds one has to say wha
   const core = new MockCore();
   const { key } = core.createKey();
   core.send('/api/v1/latest', { key });
-  createMockFaults({ context: core.context, operations, ways: new WaysIn() }).add({ kind: 'hang' });
+  createMockFaults(core.context, new ActiveAdapters()).add({ kind: 'hang' });
   for (const account of core.context.state.accounts.values()) sendConfirmation(core.context, account);
 
   const fields = paths(core.context.state).map((path) => path.replace(/^\.(accounts|keys|keysByHash)\.\*/, '.$1'));
@@ -69,10 +68,8 @@ const IN_THE_SNAPSHOT = {
   'clock/real-clock.ts': ['#frozenAt', '#aheadMs', '#latest'],
   'clock/virtual-clock.ts': ['#isFrozen', '#now'],
   'service/random.ts': ['a', 'b', 'c', 'd'],
-  'service/windows/fixed-epoch.ts': ['#minute', '#count'],
-  'service/windows/fixed-first-request.ts': ['#openedAt', '#count'],
-  'service/windows/sliding-counter.ts': ['#minute', '#previous', '#current'],
-  'service/windows/sliding-log.ts': ['#times', '#first'],
+  'service/windows/fixed-windows.ts': ['#minute', '#count', '#openedAt'],
+  'service/windows/sliding-windows.ts': ['#minute', '#previous', '#current', '#times', '#first'],
   'service/windows/token-bucket.ts': ['#missing', '#missingAt'],
 };
 
@@ -81,12 +78,12 @@ const DERIVED = {
   'admin/admin.ts': ['loaded'],
   'behaviour/behaviour-options.ts': ['DEFAULT_SETTINGS'],
   'dashboard/pages/account-page.ts': ['DONE'],
-  'faults/bend-answer.ts': ['BREAKS_OFF', 'STATUSES_WITHOUT_BODY'],
-  'http/quota-responder.ts': ['lastIso'],
-  'http/write-response.ts': ['second', 'text'],
+  'faults/apply-fault.ts': ['STATUSES_WITHOUT_BODY'],
+  'http/responders.ts': ['lastIso'],
+  'http/service-response.ts': ['second', 'text'],
   'panel/panel-files.ts': ['bundled'],
   'rates/invented-latest.ts': ['#answers', 'newest'],
-  'service/quota-period.ts': ['lastMonth'],
+  'service/quota.ts': ['lastMonth'],
 };
 
 /** Of a request, a wait, a connection or a server that is there now, or of whoever drives the mock. */
@@ -97,30 +94,28 @@ const OF_THE_MOMENT = {
   'adapters/undici-sink.ts': ['isOver', 'isPaused', '#resumed', '#gone', 'abort', 'reason'],
   'behaviour/assumptions.ts': ['told'],
   'behaviour/behaviour.ts': ['#exercised'],
-  'clock/quiet.ts': ['#activity', '#held', 'isDone'],
+  'clock/idle-detector.ts': ['#activity', '#held', 'isDone', '#expecting', 'isOver'],
   'clock/real-clock.ts': ['#timer'],
-  'clock/sleepers.ts': ['#heap', '#arrivals'],
-  'clock/sockets.ts': ['#expecting', 'isOver'],
+  'clock/timer-queue.ts': ['#heap', '#added'],
   'clock/virtual-clock.ts': ['#isWatching', '#lastMove', '#moves'],
-  'faults/waits.ts': ['#waiting'],
-  'faults/ways-in.ts': ['#open'],
+  'faults/with-faults.ts': ['#waiting'],
+  'adapters/active-adapters.ts': ['#open'],
   'mock-server.ts': ['#servers', '#stopListening'],
   'panel/browser/use-mock.ts': ['fresh'],
   'probe/probe-report.ts': ['observed', 'reasons', 'contradictions'],
   'probe/probe.ts': ['left'],
   'probe/prober.ts': ['requests'],
-  'serve-mock.ts': ['closed'],
-  'state/kept-state.ts': ['#hasChanged', '#saving', '#endPause', '#isClosing'],
+  'start-server.ts': ['closed'],
+  'state/state-persister.ts': ['#hasChanged', '#saving', '#endPause', '#isClosing'],
 };
 
 /** What the documentation says no snapshot holds. */
 const LEFT_OUT = {
   'adapters/overrides.ts': ['#handlers'],
   // Keys in full, which are nowhere else either.
-  'dashboard/new-keys.ts': ['#secrets'],
+  'dashboard/session.ts': ['#secrets'],
   'journal/journal.ts': ['#entries', '#last', '#listeners'],
-  'spaces/make-space.ts': ['first'],
-  'spaces/spaces.ts': ['#live'],
+  'spaces.ts': ['#live', 'first'],
   'state/snapshots.ts': ['kept'],
 };
 

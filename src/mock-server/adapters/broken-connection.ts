@@ -1,4 +1,4 @@
-import type { Delivery } from '../faults/delivery.ts';
+import type { Delivery } from '../http/mock-message.ts';
 
 /** How a connection ends before its time, as undici tells it, and with it every fetch of Node. */
 export function brokenConnection(ending: Delivery['ending']): Error {

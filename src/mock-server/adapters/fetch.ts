@@ -1,21 +1,23 @@
-import type { Exchange } from '../exchange.ts';
-import type { Arrival } from '../faults/ways-in.ts';
+import type { HandleRequest } from '../handle-request.ts';
 import type { MockRequest } from '../http/mock-message.ts';
+import type { RequestSource } from './active-adapters.ts';
 import { brokenFetch } from './broken-connection.ts';
 import { fromRequest, toResponse } from './web-messages.ts';
 
 export type Fetch = typeof globalThis.fetch;
 
 /** `fetch` for the mock alone, in process: no sockets, nothing patched. Other origins are refused like an unknown host. */
-export function createFetch(baseUrl: string, exchange: Exchange): Fetch {
+export function createFetch(baseUrl: string, handleRequest: HandleRequest): Fetch {
   return async (input, init) => {
     const { url, signal, read } = isSimple(input, init) ? simpleCall(input, init) : anyCall(new Request(input, init));
     signal?.throwIfAborted();
     if (url.origin !== baseUrl) throw unknownHost(url, baseUrl);
     const request = read();
-    const arrival: Arrival = { way: 'fetch', gone: () => signal };
+    const source: RequestSource = { adapter: 'fetch', gone: () => signal };
     const answering =
-      request instanceof Promise ? request.then((ready) => exchange(ready, arrival)) : exchange(request, arrival);
+      request instanceof Promise
+        ? request.then((ready) => handleRequest(ready, source))
+        : handleRequest(request, source);
     const answer = await untilAborted(answering, signal);
     if (answer === undefined) throw brokenFetch('close');
     const { delivery } = answer;
@@ -26,7 +28,7 @@ export function createFetch(baseUrl: string, exchange: Exchange): Fetch {
   };
 }
 
-type Input = Parameters<Fetch>[0];
+type FetchInput = Parameters<Fetch>[0];
 
 interface FetchCall {
   readonly url: URL;
@@ -34,7 +36,7 @@ interface FetchCall {
   readonly read: () => MockRequest | Promise<MockRequest>;
 }
 
-function isSimple(input: Input, init: RequestInit = {}): input is string | URL {
+function isSimple(input: FetchInput, init: RequestInit = {}): input is string | URL {
   const { method = 'GET', body } = init;
   return !(input instanceof Request) && /^(?:GET|HEAD|OPTIONS)$/i.test(method) && (body === undefined || body === null);
 }

@@ -3,9 +3,7 @@ import { Readable } from 'node:stream';
 import type { RequestHandler } from 'msw';
 import type { Dispatcher } from 'undici';
 import { brokenConnection } from './broken-connection.ts';
-import { loadMsw } from './load-msw.ts';
-import { loadUndici } from './load-undici.ts';
-import { isPassthrough } from './msw-passthrough.ts';
+import { isPassthrough, loadMsw, loadUndici } from './load-packages.ts';
 import { isAsyncIterable, readDispatch } from './undici-request.ts';
 import { type ResponseSink, responseSink } from './undici-sink.ts';
 import { toRequest } from './web-messages.ts';
@@ -88,7 +86,7 @@ function isForMsw({ method, origin, upgrade }: Dispatcher.DispatchOptions): bool
   return globalFetch.getStore() === undefined && origin !== undefined && !upgrade && method !== 'CONNECT';
 }
 
-interface Outcome {
+interface DispatchOutcome {
   readonly sink: ResponseSink;
   readonly passOn: (options: Dispatcher.DispatchOptions) => void;
 }
@@ -96,7 +94,7 @@ interface Outcome {
 async function answer(
   server: MswServer,
   options: Dispatcher.DispatchOptions,
-  { sink, passOn }: Outcome,
+  { sink, passOn }: DispatchOutcome,
 ): Promise<void> {
   const [asked, passed] = forTwo(options);
   const neutral = toRequest(await readDispatch(asked), new URL(options.origin ?? '').origin);

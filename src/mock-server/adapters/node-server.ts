@@ -4,12 +4,11 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Admin } from '../admin/admin.ts';
 import { nextTurn } from '../clock/event-loop.ts';
-import { type Exchange, MAX_BODY_BYTES } from '../exchange.ts';
-import type { Arrival } from '../faults/ways-in.ts';
+import { type HandleRequest, MAX_REQUEST_BODY_BYTES } from '../handle-request.ts';
 import type { MockRequest, MockResponse } from '../http/mock-message.ts';
-import { brokenRequestAnswer } from './broken-request.ts';
-import { deliverOverSocket } from './deliver-over-socket.ts';
-import { listen } from './listen-address.ts';
+import { invalidOption, MockServerError } from '../mock-server-error.ts';
+import type { RequestSource } from './active-adapters.ts';
+import { brokenRequestAnswer, deliverOverSocket } from './socket-response.ts';
 
 /** A server on a port. */
 export interface ListeningServer extends AsyncDisposable {
@@ -31,7 +30,7 @@ export interface ListenOptions {
 }
 
 export interface ServerContext {
-  readonly exchange: Exchange;
+  readonly handleRequest: HandleRequest;
   /** For the date of an answer to what is not even HTTP. */
   readonly now: () => number;
   /** Asked first; answers what is not the emulated service. */
@@ -41,15 +40,15 @@ export interface ServerContext {
 }
 
 /** Serves the mock over node:http. */
-export async function serve(options: ListenOptions, context: ServerContext): Promise<ListeningServer> {
-  const { exchange, now, admin, onAnswered } = context;
+export async function listenHttp(options: ListenOptions, context: ServerContext): Promise<ListeningServer> {
+  const { handleRequest, now, admin, onAnswered } = context;
   const inHand = new Set<Promise<void>>();
   const closing = new AbortController();
   setMaxListeners(0, closing.signal); // one per request that waits, taken away with it: no leak
   const server = createServer(LIMITS, (incoming, outgoing) => {
     if (onAnswered !== undefined) outgoing.once('close', onAnswered);
     if (admin(incoming, outgoing)) return;
-    const answered = receiveSafely(incoming, outgoing, { exchange, closing: closing.signal });
+    const answered = receiveSafely(incoming, outgoing, { handleRequest, closing: closing.signal });
     if (answered === undefined) return;
     inHand.add(answered);
     void answered.finally(() => inHand.delete(answered));
@@ -77,7 +76,7 @@ const LIMITS: ServerOptions = {
 };
 
 interface Receiving {
-  readonly exchange: Exchange;
+  readonly handleRequest: HandleRequest;
   /** Aborts when the server is closed: faults that make a request wait end then. */
   readonly closing: AbortSignal;
 }
@@ -98,23 +97,23 @@ function receiveSafely(...message: Parameters<typeof receive>): ReturnType<typeo
 function receive(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
-  { exchange, closing }: Receiving,
+  { handleRequest, closing }: Receiving,
 ): Promise<void> | undefined {
   const { method = 'GET', url = '/', headers, socket } = incoming;
   // Joined already, all but the ones that HTTP lets repeat.
   const head = { method, target: url, headers: headers as MockRequest['headers'] };
   const gone = () => goneSignal(outgoing, closing);
-  const arrival: Arrival = { way: 'socket', gone };
+  const source: RequestSource = { adapter: 'socket', gone };
   const sending = { outgoing, socket, gone };
   if (hasBody(headers))
     return sendLater(
-      readBody(incoming).then((body) => exchange({ ...head, body }, arrival)),
+      readBody(incoming).then((body) => handleRequest({ ...head, body }, source)),
       sending,
     );
-  const answer = exchange(head, arrival);
+  const answer = handleRequest(head, source);
   if (answer instanceof Promise) return sendLater(answer, sending);
   if (answer?.delivery !== undefined) return sendLater(Promise.resolve(answer), sending);
-  send(answer, outgoing);
+  sendResponse(answer, outgoing);
   return undefined;
 }
 
@@ -131,7 +130,7 @@ function goneSignal(outgoing: ServerResponse, closing: AbortSignal): AbortSignal
   return gone.signal;
 }
 
-interface Sending {
+interface PendingResponse {
   readonly outgoing: ServerResponse;
   readonly socket: Socket;
   readonly gone: () => AbortSignal;
@@ -139,11 +138,11 @@ interface Sending {
 
 async function sendLater(
   answer: Promise<MockResponse | undefined>,
-  { outgoing, socket, gone }: Sending,
+  { outgoing, socket, gone }: PendingResponse,
 ): Promise<void> {
   try {
     const response = await answer;
-    if (response?.delivery === undefined) send(response, outgoing);
+    if (response?.delivery === undefined) sendResponse(response, outgoing);
     else await deliverOverSocket(response, response.delivery, { outgoing, socket, gone: gone() });
   } catch {
     // The client is gone, or a handler of the test broke: as with a broken service, the connection ends.
@@ -151,7 +150,7 @@ async function sendLater(
   }
 }
 
-function send(response: MockResponse | undefined, outgoing: ServerResponse): void {
+function sendResponse(response: MockResponse | undefined, outgoing: ServerResponse): void {
   if (response === undefined) {
     outgoing.destroy();
     return;
@@ -172,9 +171,9 @@ async function readBody(incoming: IncomingMessage): Promise<Uint8Array> {
   for await (const chunk of incoming.iterator({ destroyOnReturn: false })) {
     chunks.push(chunk);
     length += chunk.length;
-    if (length > MAX_BODY_BYTES) break;
+    if (length > MAX_REQUEST_BODY_BYTES) break;
   }
-  return Buffer.concat(chunks).subarray(0, MAX_BODY_BYTES + 1);
+  return Buffer.concat(chunks).subarray(0, MAX_REQUEST_BODY_BYTES + 1);
 }
 
 /** Answers what node:http cannot parse, or gave up waiting for, in the envelope too. */
@@ -195,4 +194,31 @@ async function closeServer(server: Server, inHand: ReadonlySet<Promise<void>>): 
   await nextTurn();
   server.closeAllConnections();
   await closed;
+}
+
+/** Lets the server listen where the options say, if that is allowed and free. */
+export async function listen(server: Server, options: ListenOptions): Promise<void> {
+  const { port = 0, host = '127.0.0.1', allowRemote = false, ...unknown } = options;
+  for (const [name, value] of Object.entries(unknown))
+    throw invalidOption(name, value, 'port, host, allowRemote or state');
+  if (!Number.isInteger(port) || port < 0 || port > 65_535) {
+    throw invalidOption('port', port, 'a whole number from 0, any free port, to 65535');
+  }
+  if (!allowRemote && !LOOPBACK.test(host)) {
+    throw invalidOption('host', host, 'a loopback address such as 127.0.0.1; allowRemote: true takes others');
+  }
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error) => reject(readable(error, host, port)));
+    server.listen({ port, host }, () => resolve());
+  });
+}
+
+const LOOPBACK = /^(?:127(?:\.\d{1,3}){3}|::1|localhost)$/;
+
+function readable(error: NodeJS.ErrnoException, host: string, port: number): Error {
+  if (error.code !== 'EADDRINUSE') return error;
+  return new MockServerError(`Port ${port} of ${host} is in use; port 0 takes a free one.`, {
+    code: 'port_in_use',
+    cause: error,
+  });
 }

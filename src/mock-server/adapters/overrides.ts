@@ -1,8 +1,6 @@
 import type { RequestHandler } from 'msw';
 import type { MockRequest, MockResponse } from '../http/mock-message.ts';
-import { loadMsw } from './load-msw.ts';
-import type { MswHandler } from './msw-handler.ts';
-import { isPassthrough } from './msw-passthrough.ts';
+import { isPassthrough, loadMsw } from './load-packages.ts';
 import { toRequest } from './web-messages.ts';
 
 /** Handlers that `mock.use()` added: asked before the emulated service, the last added first. */
@@ -43,4 +41,13 @@ async function fromResponse(response: Response): Promise<MockResponse> {
   const headers = Object.fromEntries(response.headers);
   // Compressed bodies are not: the text is what the handler gave.
   return { status: response.status, headers: { ...headers, 'content-length': String(body.byteLength) }, body };
+}
+
+/**
+ * A request handler of msw, as far as the mock's own types say. They do not name msw's, so that they compile in a
+ * project that has another version of it, or none.
+ */
+export interface MswHandler {
+  readonly info: object;
+  run(args: never): Promise<unknown>;
 }

@@ -1,22 +1,22 @@
 import type { Dispatcher } from 'undici';
 import type { MockResponse } from '../http/mock-message.ts';
 import { brokenConnection } from './broken-connection.ts';
-import { loadUndici } from './load-undici.ts';
-import type { FindExchange } from './msw-handlers.ts';
+import { loadUndici } from './load-packages.ts';
+import type { FindHandler } from './msw-handlers.ts';
 import { readDispatch } from './undici-request.ts';
 import { type ResponseSink, responseSink } from './undici-sink.ts';
 
 /** Answers what is sent to a mock, and passes every other origin on to `next`. msw does not see undici; this does. */
-export function createDispatcher(findExchange: FindExchange, next: Dispatcher): Dispatcher {
+export function createDispatcher(findHandler: FindHandler, next: Dispatcher): Dispatcher {
   const { Dispatcher, errors } = loadUndici();
   return new (class MockDispatcher extends Dispatcher {
     override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
-      const exchange = findExchange(originOf(options));
-      if (exchange === undefined) return next.dispatch(options, handler);
+      const handleRequest = findHandler(originOf(options));
+      if (handleRequest === undefined) return next.dispatch(options, handler);
       const sink = responseSink(handler, () => new errors.RequestAbortedError());
       if (!sink.begin()) return true;
       readDispatch(options)
-        .then((request) => exchange(request, { way: 'undici', gone: () => sink.gone }))
+        .then((request) => handleRequest(request, { adapter: 'undici', gone: () => sink.gone }))
         .then((answer) => deliver(answer, sink))
         .catch((error: unknown) => sink.fail(error instanceof Error ? error : new Error(String(error))));
       return true;

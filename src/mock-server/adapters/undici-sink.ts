@@ -1,7 +1,6 @@
 import type { Dispatcher } from 'undici';
-import { piecesOf } from '../faults/delivery.ts';
-import { reasonPhrase } from '../http/answer.ts';
-import type { MockResponse } from '../http/mock-message.ts';
+import { type MockResponse, piecesOf } from '../http/mock-message.ts';
+import { reasonPhrase } from '../http/service-response.ts';
 import { brokenConnection } from './broken-connection.ts';
 
 /** Where a dispatched request gets its answer; hides that undici has two generations of handlers. */
@@ -67,12 +66,12 @@ export function responseSink(handler: Dispatcher.DispatchHandler, aborted: () =>
   };
 }
 
-interface Sending {
+interface SinkState {
   readonly flow: Flow;
   readonly steps: Steps;
 }
 
-async function sendAll(head: ResponseHead, pieces: Pieces, { flow, steps }: Sending): Promise<void> {
+async function sendAll(head: ResponseHead, pieces: Pieces, { flow, steps }: SinkState): Promise<void> {
   if (flow.isOver) return;
   steps.head(head);
   for await (const piece of pieces) {

@@ -1,6 +1,6 @@
-import { reasonPhrase } from '../http/answer.ts';
-import type { MockRequest, MockResponse } from '../http/mock-message.ts';
-import { bodyStream } from './body-stream.ts';
+import { type Delivery, type MockRequest, type MockResponse, piecesOf } from '../http/mock-message.ts';
+import { reasonPhrase } from '../http/service-response.ts';
+import { brokenBody } from './broken-connection.ts';
 
 /** The request as a WHATWG Request at `origin`. */
 export function toRequest({ method, target, headers, body }: MockRequest, origin: string): Request {
@@ -25,5 +25,30 @@ export function toResponse(response: MockResponse, gone?: AbortSignal): Response
     status,
     statusText: reasonPhrase(status),
     headers: { ...headers },
+  });
+}
+
+/** A body that arrives as its delivery says: in pieces, or not to the end. */
+export function bodyStream(
+  response: MockResponse,
+  delivery: Delivery,
+  gone: AbortSignal | undefined,
+): ReadableStream<Uint8Array> {
+  const pieces = piecesOf(response, delivery, gone);
+  return new ReadableStream({
+    async pull(controller) {
+      try {
+        const { done, value } = await pieces.next();
+        if (!done) controller.enqueue(value);
+        else if (delivery.ending === 'whole') controller.close();
+        else controller.error(brokenBody(delivery.ending));
+      } catch {
+        // Given up by the reader, or by the mock that was closed.
+        controller.error(gone?.aborted ? gone.reason : brokenBody('close'));
+      }
+    },
+    async cancel() {
+      await pieces.return();
+    },
   });
 }

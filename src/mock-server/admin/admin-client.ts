@@ -1,25 +1,53 @@
 import { MockServerError } from '../mock-server-error.ts';
-import { ADMIN_ROOT } from './admin-root.ts';
+import { ADMIN_ROOT, type PathParameters } from './route.ts';
+import type { adminRoutes } from './routes.ts';
 
-/** One call of the admin API. */
-export type Ask = (method: string, path: string, options?: AskOptions) => Promise<unknown>;
+type Types = NonNullable<(typeof adminRoutes)[number]['types']>;
+type Name = Types['name'];
+type TypesOf<Route extends Name> = Extract<Types, { readonly name: Route }>;
 
-interface AskOptions {
-  readonly body?: unknown;
-  readonly query?: Readonly<Record<string, unknown>>;
+/** What is sent with a call: parameters of the path, and body or query where the route takes them. */
+type RouteInput<Route extends Name> = Sent<TypesOf<Route>['body'], TypesOf<Route>['query']> &
+  (unknown extends PathParameters<Route> ? unknown : { readonly path: PathParameters<Route> });
+
+interface Sent<Body, Query> {
+  readonly body?: Body;
+  readonly query?: Query;
 }
 
-/** Sends calls to the admin API at `origin`; what it refuses is thrown as the mock itself would throw it. */
-export function createAsk(origin: string, token: string): Ask {
-  return async (method, path, { body, query = {} } = {}) => {
-    const url = `${origin}${ADMIN_ROOT}${path}${searchOf(query)}`;
-    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+/** Calls a route of the admin API by its name, `PUT /accounts/{accountId}/plan`; gives what its `run` gives there. */
+export type AskAdmin = <Route extends Name>(
+  route: Route,
+  ...input: unknown extends PathParameters<Route> ? [RouteInput<Route>?] : [RouteInput<Route>]
+) => Promise<TypesOf<Route>['result']>;
+
+/** Asks the admin API below `url`; what it refuses is thrown as the mock itself would throw it. */
+export function createAsk(url: string, token: string): AskAdmin {
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+  return async (route, ...[input]) => {
+    const { path = {}, query = {}, body } = (input ?? {}) as AnyInput;
+    const [method = '', template = ''] = route.split(' ');
+    const place = template.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(path[name] ?? ''));
     const content = body === undefined ? {} : { body: JSON.stringify(body) };
-    const response = await fetch(url, { method, headers, ...content });
+    const response = await fetch(`${url}${place}${searchOf(query)}`, { method, headers, ...content });
     const text = await response.text();
-    if (!response.ok) throw refusal(response.status, text, origin);
-    return text === '' ? undefined : JSON.parse(text);
+    if (!response.ok) throw refusalOf(response.status, text, new URL(url).origin);
+    return text === '' ? undefined : JSON.parse(text, withDates);
   };
+}
+
+/** The admin API of the server at `origin`, or that of one of its spaces. */
+export function adminUrl(origin: string, space?: string): string {
+  return `${origin}${ADMIN_ROOT}${space === undefined ? '' : `/spaces/${encodeURIComponent(space)}`}`;
+}
+
+interface AnyInput extends Sent<unknown, Readonly<Record<string, unknown>>> {
+  readonly path?: Readonly<Record<string, string>>;
+}
+
+/** JSON has no dates: what is one in the mock has a name such as `createdAt`. */
+function withDates(name: string, value: unknown): unknown {
+  return typeof value === 'string' && name.endsWith('At') ? new Date(value) : value;
 }
 
 function searchOf(query: Readonly<Record<string, unknown>>): string {
@@ -28,7 +56,7 @@ function searchOf(query: Readonly<Record<string, unknown>>): string {
   return `?${new URLSearchParams(Object.fromEntries(given.map(([name, value]) => [name, String(value)])))}`;
 }
 
-function refusal(status: number, text: string, origin: string): MockServerError {
+function refusalOf(status: number, text: string, origin: string): MockServerError {
   const { code, message } = problemIn(text) ?? {
     code: 'no_mock_server',
     message: `What answers at ${origin} is no mock server of fxrates (status ${status}).`,

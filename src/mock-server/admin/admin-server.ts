@@ -1,15 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type * as z from 'zod';
+import { parseTarget } from '../http/router.ts';
 import { MockServerError } from '../mock-server-error.ts';
 import { answerPanel } from '../panel/answer-panel.ts';
 import { findRoute } from '../web/find-route.ts';
-import { ADMIN_ROOT } from './admin-root.ts';
-import type { AdminTarget } from './admin-target.ts';
-import { answerCall, problemOf, readCall } from './answer-call.ts';
-import { refuseStranger } from './gate.ts';
-import { Problem } from './problem.ts';
+import { requireToken } from './gate.ts';
+import { Problem, readJsonBody, sendJson, sendProblem } from './problem.ts';
+import { ADMIN_ROOT, type AdminRoute, type AdminTarget } from './route.ts';
+import { spacesOf } from './routes/space-routes.ts';
 import { adminRoutes } from './routes.ts';
-import { sendProblem } from './send-json.ts';
-import { scopeOf, targetOf } from './space-scope.ts';
 
 export interface AdminServerOptions {
   readonly target: AdminTarget;
@@ -19,35 +18,40 @@ export interface AdminServerOptions {
 export type AnswerAdmin = (incoming: IncomingMessage, outgoing: ServerResponse, path: string) => Promise<void>;
 
 /** Answers what is under `/__fxrates`: the control panel's files to anybody, the API to whoever has the token. */
-export function createAdminServer({ target, token }: AdminServerOptions): AnswerAdmin {
+export function createAdminServer(options: AdminServerOptions): AnswerAdmin {
   return async (incoming, outgoing, path) => {
     try {
       if (path === '') return void redirectToPanel(outgoing);
       if (await answerPanel(incoming, outgoing, path)) return;
-      await answerApi(target, { incoming, outgoing, path, token });
+      await answerApi(options, { incoming, outgoing, path });
     } catch (error) {
       sendProblem(outgoing, asProblem(error));
     }
   };
 }
 
-interface Arrival {
-  readonly incoming: IncomingMessage;
-  readonly outgoing: ServerResponse;
-  readonly path: string;
-  readonly token: string;
-}
+/** Every route exists once more for each space, below `/spaces/{space}`. */
+const IN_SPACE = /^\/spaces\/([^/]+)(\/.+)$/;
 
-async function answerApi(target: AdminTarget, { incoming, outgoing, path, token }: Arrival): Promise<void> {
-  const scope = scopeOf(path);
-  const found = findRoute(adminRoutes, incoming.method ?? 'GET', scope.path);
+async function answerApi({ target, token }: AdminServerOptions, exchange: AdminExchange): Promise<void> {
+  const { incoming } = exchange;
+  const [, space, rest] = IN_SPACE.exec(exchange.path) ?? [];
+  const found = findRoute<AdminRoute>(adminRoutes, incoming.method ?? 'GET', rest ?? exchange.path);
   if (found.route?.isOpen !== true) {
-    const refusal = refuseStranger(incoming.headers, token);
+    const refusal = requireToken(incoming.headers, token);
     if (refusal !== undefined) throw refusal;
   }
   if (found.route === undefined) throw notFound(found.allowed);
-  const call = await readCall(targetOf(target, scope.space), { ...found, route: found.route, incoming, outgoing });
-  await answerCall(found.route, call);
+  await runRoute(
+    found.route,
+    { ...(space === undefined ? target : spaceTarget(target, space)), path: found.path },
+    exchange,
+  );
+}
+
+function spaceTarget(target: AdminTarget, name: string): AdminTarget {
+  const { space, parts } = spacesOf(target).find(name);
+  return { mock: space, journal: parts.journal, spaces: undefined };
 }
 
 function redirectToPanel(outgoing: ServerResponse): void {
@@ -70,11 +74,78 @@ function notFound(allowed: readonly string[]): Problem {
 
 function asProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
-  return error instanceof MockServerError ? problemOf(error) : internalError(error);
+  return error instanceof MockServerError ? refusedProblem(error) : internalProblem(error);
 }
 
 /** The admin API is for whoever owns the mock: unlike the emulated service it says what went wrong. */
-function internalError(error: unknown): Problem {
+function internalProblem(error: unknown): Problem {
   const text = error instanceof Error ? `${error.name}: ${error.message}` : 'something that is no Error was thrown';
   return new Problem(text, { status: 500, code: 'internal_error' });
+}
+
+/** A request of the admin API, and where its answer goes. */
+interface AdminExchange {
+  readonly incoming: IncomingMessage;
+  readonly outgoing: ServerResponse;
+  /** Below `/__fxrates`. */
+  readonly path: string;
+}
+
+type Where = AdminTarget & { readonly path: Readonly<Record<string, string>> };
+
+/**
+ * Reads and checks what a route takes, does what it does, and sends what it gives. A field that the route does not know
+ * is refused: a typo must not pass for a setting.
+ */
+async function runRoute(route: AdminRoute, where: Where, { incoming, outgoing }: AdminExchange): Promise<void> {
+  const query = parsed(route.query, queryOf(incoming.url ?? ''), 'query');
+  const json = await readJsonBody(incoming, route.maxBodyBytes ?? MAX_ADMIN_BODY_BYTES);
+  const body = route.checksBody ? json : parsed(route.body, json, 'body');
+  const gone = new AbortController();
+  outgoing.once('close', () => gone.abort());
+  const value = await route.run({ ...where, body, query, gone: gone.signal, outgoing });
+  if (route.isStream) return;
+  const isEmpty = route.answer === undefined;
+  sendJson(outgoing, { status: isEmpty ? 204 : 200, body: isEmpty ? undefined : value });
+}
+
+const MAX_ADMIN_BODY_BYTES = 1024 * 1024;
+
+/** What the mock refuses; without a status of the dashboard it is a wrong argument. */
+function refusedProblem(error: MockServerError): Problem {
+  return new Problem(error.message, { status: error.status ?? 400, code: error.code, field: fieldOf(error) });
+}
+
+/** The mock's messages about a wrong option begin with its name: `behaviour.rateWindow is …`. */
+function fieldOf({ code, message }: MockServerError): string | undefined {
+  return code === 'invalid_option' ? /^([\w.]+) is /.exec(message)?.[1] : undefined;
+}
+
+function queryOf(url: string): Record<string, string> {
+  return Object.fromEntries(new URLSearchParams(parseTarget(url).query));
+}
+
+function parsed(schema: z.ZodType | undefined, value: unknown, place: 'query' | 'body'): unknown {
+  if (schema === undefined) return refuseAll(value, place);
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const [issue] = result.error.issues;
+  throw invalid(issue, place);
+}
+
+function refuseAll(value: unknown, place: string): unknown {
+  const isEmpty = typeof value === 'object' && value !== null && Object.keys(value).length === 0;
+  if (isEmpty) return {};
+  const field = typeof value === 'object' && value !== null ? Object.keys(value)[0] : undefined;
+  throw new Problem(`This route takes no ${place}.`, { status: 400, code: 'unknown_field', field });
+}
+
+function invalid(issue: z.core.$ZodIssue | undefined, place: string): Problem {
+  const path = issue?.path.map(String) ?? [];
+  if (issue?.code === 'unrecognized_keys') {
+    const field = [...path, issue.keys[0] ?? ''].join('.');
+    return new Problem(`${field} is not a field of the ${place}.`, { status: 400, code: 'unknown_field', field });
+  }
+  const field = path.length === 0 ? place : path.join('.');
+  return new Problem(`${field}: ${issue?.message ?? 'not valid'}.`, { status: 400, code: 'invalid_field', field });
 }

@@ -1,12 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { isDashboardPath } from '../dashboard/dashboard-path.ts';
+import { isDashboardPath } from '../dashboard/dashboard.ts';
 import { parseTarget } from '../http/router.ts';
-import { ADMIN_ROOT } from './admin-root.ts';
 import type { AnswerAdmin } from './admin-server.ts';
-import type { AdminTarget } from './admin-target.ts';
 import { refuseForeignHost, refuseForeignPage } from './gate.ts';
-import type { Problem } from './problem.ts';
-import { sendProblem } from './send-json.ts';
+import { type Problem, sendProblem } from './problem.ts';
+import { ADMIN_ROOT, type AdminTarget } from './route.ts';
 
 /** The mock's own pages and API, beside the emulated service; says whether the request was for them. */
 export type Admin = (incoming: IncomingMessage, outgoing: ServerResponse) => boolean;
@@ -27,7 +25,7 @@ export function createAdmin({ target, token, host, allowRemote = false }: AdminO
     const { url = '', headers } = incoming;
     if (!OWN.test(url)) return false;
     const { path } = parseTarget(url);
-    // The exchange answers the dashboard, as it does without a socket; here it is kept from foreign names.
+    // The request handler answers the dashboard, as it does without a socket; here it is kept from foreign names.
     if (isDashboardPath(path)) return !allowRemote && isRefused(outgoing, refuseForeignHost(headers, host));
     if (!isAdminPath(path)) return false;
     if (isRefused(outgoing, refuseForeignHost(headers, host) ?? refuseForeignPage(headers))) return true;

@@ -1,6 +1,6 @@
 import { invalidOption, MockServerError } from '../mock-server-error.ts';
-import type { Space, SpaceOptions } from '../spaces/space.ts';
-import { type Ask, createAsk } from './admin-client.ts';
+import type { Space, SpaceOptions } from '../spaces.ts';
+import { adminUrl, createAsk } from './admin-client.ts';
 import { createRemoteScope, type RemoteScope } from './remote-scope.ts';
 
 /** A mock server that runs in another process, driven as if it were here. */
@@ -26,43 +26,22 @@ export function connectMockServer(url: string, token = tokenIn(url)): RemoteMock
     });
   }
   const { origin } = new URL(url);
-  const ask = createAsk(origin, token);
+  const ask = createAsk(adminUrl(origin), token);
   return {
     ...createRemoteScope(ask, origin),
     async space(options = {}) {
-      const opened = (await ask('POST', '/spaces', { body: wireOptions(options) })) as OpenedSpace;
-      return remoteSpace(ask, origin, opened);
+      const opened = await ask('POST /spaces', { body: options });
+      const close = () => ask('DELETE /spaces/{space}', { path: { space: opened.name } });
+      const scope = createRemoteScope(createAsk(adminUrl(origin, opened.name), token), origin);
+      return { ...scope, ...opened, close, [Symbol.asyncDispose]: close };
     },
     async closeSpaces() {
-      const spaces = (await ask('GET', '/spaces')) as { readonly name: string }[];
-      await Promise.all(spaces.map(({ name }) => ask('DELETE', spacePath(name))));
+      const spaces = await ask('GET /spaces');
+      await Promise.all(spaces.map(({ name }) => ask('DELETE /spaces/{space}', { path: { space: name } })));
     },
   };
 }
 
 function tokenIn(url: string): string | undefined {
   return /#token=([\w-]+)$/.exec(url)?.[1];
-}
-
-type OpenedSpace = Pick<Space, 'name' | 'key' | 'keyId' | 'accountId'>;
-
-function remoteSpace(ask: Ask, origin: string, opened: OpenedSpace): RemoteSpace {
-  const root = spacePath(opened.name);
-  const close = async () => void (await ask('DELETE', root));
-  const scope = createRemoteScope((method, path, options) => ask(method, root + path, options), origin);
-  return { ...scope, ...opened, close, [Symbol.asyncDispose]: close };
-}
-
-function spacePath(name: string): string {
-  return `/spaces/${encodeURIComponent(name)}`;
-}
-
-/** JSON has no dates. */
-function wireOptions({ clock, behaviour, ...options }: SpaceOptions) {
-  const isMoment = typeof clock === 'object' && clock.now !== undefined;
-  return {
-    ...options,
-    clock: isMoment ? { ...clock, now: new Date(clock.now ?? 0).toISOString() } : clock,
-    behaviour: typeof behaviour === 'string' ? { preset: behaviour } : behaviour,
-  };
 }

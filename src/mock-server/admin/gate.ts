@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { isIP } from 'node:net';
-import { isSameSecret } from '../web/same-secret.ts';
+import { isSameSecret } from '../web/page-security.ts';
 import { Problem } from './problem.ts';
 
 /**
@@ -36,7 +36,7 @@ function isOwnHost(host: string, ownName: string | undefined): boolean {
 }
 
 /** Refuses a request without the admin token. */
-export function refuseStranger({ authorization = '' }: IncomingHttpHeaders, token: string): Problem | undefined {
+export function requireToken({ authorization = '' }: IncomingHttpHeaders, token: string): Problem | undefined {
   const given = /^bearer +(\S+)$/i.exec(authorization)?.[1];
   if (given !== undefined && isSameSecret(given, token)) return undefined;
   const message = given === undefined ? 'The admin token is missing.' : 'This is not the admin token.';

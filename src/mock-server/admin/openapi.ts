@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { AdminRoute } from './route.ts';
+import { ADMIN_TAGS, type AdminRoute } from './route.ts';
 import { problem } from './shapes.ts';
 
 /** The admin API as OpenAPI 3.1, written from its routes: it cannot say anything else than they do. */
@@ -25,7 +25,7 @@ export function openApi(routes: readonly AdminRoute[]) {
       },
     ],
     security: [{ adminToken: [] }],
-    tags: Array.from(new Set(routes.map(({ tag }) => tag)), (name) => ({ name, description: TAGS[name] ?? name })),
+    tags: Array.from(new Set(routes.map(({ tag }) => tag)), (name) => ({ name, description: ADMIN_TAGS[name] })),
     paths,
     components: {
       securitySchemes: {
@@ -36,19 +36,6 @@ export function openApi(routes: readonly AdminRoute[]) {
   };
 }
 
-const TAGS: Readonly<Record<string, string>> = {
-  health: 'Whether the mock is there, and what it can do.',
-  state: 'Everything the mock knows: snapshots, restore, reset.',
-  clock: 'The time that windows, quota periods and links go by.',
-  behaviour: 'Switches for what the service does not show.',
-  faults: 'What goes wrong on purpose.',
-  requests: 'The journal: every request with the reason for its answer.',
-  accounts: 'What a person does in the dashboard.',
-  keys: 'Keys; a whole key is shown once, when it is made.',
-  outbox: 'Confirmation mails.',
-  spaces: 'Isolated parts of the mock, for tests that run at the same time.',
-};
-
 function operation(route: AdminRoute) {
   const { id, tag, summary, body, isOpen = false } = route;
   return {
@@ -58,13 +45,13 @@ function operation(route: AdminRoute) {
     ...(isOpen ? { security: [] } : {}),
     ...parametersOf(route),
     ...(body === undefined ? {} : { requestBody: { content: json(schemaOf(body, 'input')) } }),
-    responses: { ...success(route), '4XX': { description: 'Refused.', content: json(PROBLEM) } },
+    responses: { ...successResponses(route), '4XX': { description: 'Refused.', content: json(PROBLEM) } },
   };
 }
 
 const PROBLEM = { $ref: '#/components/schemas/Problem' };
 
-function success({ answer, isStream = false }: AdminRoute) {
+function successResponses({ answer, isStream = false }: AdminRoute) {
   if (isStream) {
     const events = { 'text/event-stream': { schema: { type: 'string' } } };
     return { 200: { description: 'Events named `request`, with a journal entry each.', content: events } };

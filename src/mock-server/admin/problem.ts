@@ -1,4 +1,6 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { redactKeys } from '../redact-keys.ts';
+import { PAGE_HEADERS } from '../web/page-security.ts';
 
 /** What the admin API refuses; the answer is `{ error: { code, message, field } }` with `status`. */
 export class Problem extends Error {
@@ -24,4 +26,57 @@ interface ProblemDetail {
   readonly code: string;
   readonly field?: string | undefined;
   readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface JsonReply {
+  readonly status: number;
+  /** `undefined` for an answer without a body. */
+  readonly body: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export function sendJson(outgoing: ServerResponse, { status, body, headers = {} }: JsonReply): void {
+  const text = body === undefined ? '' : JSON.stringify(body);
+  const type = body === undefined ? {} : { 'content-type': 'application/json; charset=utf-8' };
+  outgoing.writeHead(status, { ...type, 'content-length': Buffer.byteLength(text), ...PAGE_HEADERS, ...headers });
+  outgoing.end(text);
+}
+
+export function sendProblem(outgoing: ServerResponse, problem: Problem): void {
+  const { status, code, message, field, headers } = problem;
+  // The rest of a body that is too long is not read; the connection cannot be used again.
+  if (status === 413) outgoing.shouldKeepAlive = false;
+  sendJson(outgoing, { status, body: { error: { code, message, field } }, headers });
+}
+
+/** The JSON body of a request; `{}` where there is none. Refuses another type, too many bytes, and broken JSON. */
+export async function readJsonBody(incoming: IncomingMessage, maxBytes: number): Promise<unknown> {
+  const text = (await readBytes(incoming, maxBytes)).toString();
+  if (text === '') return {};
+  // A form of another site cannot have this type; a script of another site may not set it.
+  if (!/^application\/json\b/i.test(incoming.headers['content-type'] ?? '')) {
+    throw new Problem('The body must be JSON, with content-type: application/json.', {
+      status: 415,
+      code: 'json_required',
+      field: 'Content-Type',
+    });
+  }
+  try {
+    return JSON.parse(text);
+  } catch {
+    // The parser's message may quote the body.
+    throw new Problem('The body is not JSON.', { status: 400, code: 'invalid_json' });
+  }
+}
+
+async function readBytes(incoming: IncomingMessage, maxBytes: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of incoming.iterator({ destroyOnReturn: false })) {
+    chunks.push(chunk);
+    length += chunk.length;
+    if (length <= maxBytes) continue;
+    throw new Problem(`The body is larger than ${maxBytes} bytes.`, { status: 413, code: 'content_too_large' });
+  }
+  return Buffer.concat(chunks);
 }

@@ -1,22 +1,55 @@
 import type { ServerResponse } from 'node:http';
 import type * as z from 'zod';
-import type { AdminTarget } from './admin-target.ts';
+import type { Journal } from '../journal/journal.ts';
+import type { MockScope } from '../mock-scope.ts';
+import type { Spaces } from '../spaces.ts';
 
-/** One operation of the admin API: what it takes, what it does, and how openapi.json describes it. */
-export interface AdminRoute<Body = unknown, Query = unknown> {
+/** Where the mock's own pages and API are, apart from everything the service has. */
+export const ADMIN_ROOT = '/__fxrates';
+
+/** What the routes are about, in the words of openapi.json. */
+export const ADMIN_TAGS = {
+  health: 'Whether the mock is there, and what it can do.',
+  state: 'Everything the mock knows: snapshots, restore, reset.',
+  clock: 'The time that windows, quota periods and links go by.',
+  behaviour: 'Switches for what the service does not show.',
+  faults: 'What goes wrong on purpose.',
+  requests: 'The journal: every request with the reason for its answer.',
+  accounts: 'What a person does in the dashboard.',
+  keys: 'Keys; a whole key is shown once, when it is made.',
+  outbox: 'Confirmation mails.',
+  spaces: 'Isolated parts of the mock, for tests that run at the same time.',
+} as const;
+
+/** What the admin API drives: a mock or a space as its users see it, and its journal to listen to. */
+export interface AdminTarget {
+  readonly mock: MockScope;
+  readonly journal: Journal;
+  /** `undefined` for a space, which has none. */
+  readonly spaces: Spaces | undefined;
+}
+
+/** A method and a path below `/__fxrates`, with parameters in braces: `PUT /accounts/{accountId}/plan`. */
+type RouteName = `${AdminMethod} /${string}`;
+type AdminMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/** The parameters that stand in the path of a route. */
+export type PathParameters<Name extends string> = Name extends `${string}{${infer Parameter}}${infer Rest}`
+  ? { readonly [One in Parameter]: string } & PathParameters<Rest>
+  : unknown;
+
+/** What a route takes and answers: the server, openapi.json and the types of `connectMockServer` come from it. */
+interface RouteDefinition<Name extends RouteName, Body extends z.ZodType, Query extends z.ZodType, Result> {
   readonly id: string;
-  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** Below `/__fxrates`, with parameters in braces. */
-  readonly path: string;
-  readonly tag: string;
+  readonly tag: keyof typeof ADMIN_TAGS;
   readonly summary: string;
   /** Left out: the route takes no body. */
-  readonly body?: z.ZodType<Body>;
+  readonly body?: Body;
   /** Leaves it to `run` to refuse a wrong body, with words of its own; the schema only describes it. */
   readonly checksBody?: boolean;
   readonly maxBodyBytes?: number;
   /** Left out: the route takes no query. */
-  readonly query?: z.ZodType<Query>;
+  readonly query?: Query;
   /** Schema of the answer; left out: there is none, 204. */
   readonly answer?: z.ZodType;
   /** Answers anybody, without the token. */
@@ -24,11 +57,11 @@ export interface AdminRoute<Body = unknown, Query = unknown> {
   /** Answers `text/event-stream`. */
   readonly isStream?: boolean;
   /** Gives the value to answer with. */
-  readonly run: (call: AdminCall<Body, Query>) => unknown;
+  readonly run: (call: AdminCall<z.output<Body>, z.output<Query>, PathParameters<Name>>) => Result;
 }
 
-export interface AdminCall<Body = unknown, Query = unknown> extends AdminTarget {
-  readonly path: Readonly<Record<string, string>>;
+export interface AdminCall<Body, Query, Path> extends AdminTarget {
+  readonly path: Path;
   readonly body: Body;
   readonly query: Query;
   /** Aborts when whoever asks has gone. */
@@ -37,8 +70,27 @@ export interface AdminCall<Body = unknown, Query = unknown> extends AdminTarget 
   readonly outgoing: ServerResponse;
 }
 
-/** Keeps the types of body and query together with the schemas they come from. */
-export function route<Body = unknown, Query = unknown>(definition: AdminRoute<Body, Query>): AdminRoute {
-  // Checked by its schemas before `run` sees anything.
-  return definition as unknown as AdminRoute;
+/** A route as the server finds and runs it: its schemas have checked what `run` gets. */
+export interface AdminRoute extends Omit<RouteDefinition<RouteName, z.ZodType, z.ZodType, unknown>, 'run'> {
+  readonly method: AdminMethod;
+  readonly path: string;
+  readonly run: (call: AdminCall<unknown, unknown, Readonly<Record<string, string>>>) => unknown;
+}
+
+/** A route with what its callers send and get, for the compiler alone. */
+export interface TypedRoute<Name, Body, Query, Result> extends AdminRoute {
+  readonly types?: { readonly name: Name; readonly body: Body; readonly query: Query; readonly result: Result };
+}
+
+export function route<
+  const Name extends RouteName,
+  Result,
+  Body extends z.ZodType = z.ZodUndefined,
+  Query extends z.ZodType = z.ZodUndefined,
+>(
+  name: Name,
+  definition: RouteDefinition<Name, Body, Query, Result>,
+): TypedRoute<Name, z.input<Body>, z.input<Query>, Awaited<Result>> {
+  const [method, path] = name.split(' ');
+  return { ...definition, method, path } as unknown as TypedRoute<Name, z.input<Body>, z.input<Query>, Awaited<Result>>;
 }

@@ -4,7 +4,10 @@ import { type PlanName, plans } from '../../generated/service.ts';
 /** The shapes that several routes take or answer, as JSON. */
 
 export const planName = z.enum(Object.keys(plans) as [PlanName, ...PlanName[]]);
-const moment = z.iso.datetime();
+const dateTime = z.iso.datetime();
+
+/** A moment as callers give it. */
+export const moment = z.union([z.string(), z.number()]).describe('ISO 8601, or milliseconds since the Unix epoch.');
 
 export const spaceName = z.string().regex(/^[\w-]{1,64}$/);
 
@@ -13,7 +16,7 @@ export const account = z.object({
   email: z.string(),
   plan: planName,
   confirmed: z.boolean(),
-  createdAt: moment,
+  createdAt: dateTime,
 });
 
 export const createdKey = z.object({
@@ -27,8 +30,8 @@ export const keySummary = z.object({
   accountId: z.string(),
   masked: z.string().describe('Beginning and end of the key.'),
   state: z.enum(['active', 'revoked']),
-  createdAt: moment,
-  revokedAt: moment.optional(),
+  createdAt: dateTime,
+  revokedAt: dateTime.optional(),
   monthlyUsed: z.number().int(),
 });
 
@@ -38,15 +41,15 @@ export const mail = z.object({
   to: z.string(),
   subject: z.string(),
   confirmPath: z.string().describe('Path of the confirmation link, on the server of the emulated service.'),
-  sentAt: moment,
-  expiresAt: moment,
+  sentAt: dateTime,
+  expiresAt: dateTime,
 });
 
 export const clockState = z.object({
   mode: z.enum(['real', 'virtual']),
   frozen: z.boolean().describe('Whether it stands still until it is moved.'),
   now: z.number().describe('Milliseconds since the Unix epoch.'),
-  iso: moment,
+  iso: dateTime,
 });
 
 export const journalEntry = z.object({
@@ -81,4 +84,16 @@ export const audit = z.object({
 
 export const problem = z.object({
   error: z.object({ code: z.string(), message: z.string(), field: z.string().optional() }),
+});
+
+/** Which requests; from a query, where numbers are text, or from JSON. */
+export const journalFilter = z.strictObject({
+  keyId: z.string().optional(),
+  method: z.string().optional(),
+  path: z.string().optional().describe('The whole path; `*` stands for anything.'),
+  operation: z.string().optional().describe('Id of the operation, such as `latest`.'),
+  status: z.coerce.number().int().optional(),
+  code: z.string().optional().describe('`error.code` of the answer.'),
+  fault: z.string().optional().describe('Id of a fault that struck the request.'),
+  after: z.coerce.number().int().min(0).optional().describe('Only entries with a larger number.'),
 });

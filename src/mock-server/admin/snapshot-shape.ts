@@ -1,15 +1,13 @@
 import * as z from 'zod';
-import type { BehaviourValues } from '../behaviour/switches.ts';
 import { SWITCH_NAMES, switches } from '../behaviour/switches.ts';
+import { faultUnion } from '../faults/fault-kinds.ts';
 import type { Snapshot } from '../service/snapshot.ts';
-import { faultOptions } from './fault-shapes.ts';
 import { planName } from './shapes.ts';
 
 const whole = z.number().int();
 const window = z.array(z.number()).nullable();
 
-/** A whole snapshot as JSON: strict, because a half right one would break the mock later. */
-export const snapshotShape = z.strictObject({
+const snapshotObject = z.strictObject({
   version: z.literal(1),
   now: z.number(),
   frozen: z.boolean(),
@@ -58,7 +56,7 @@ export const snapshotShape = z.strictObject({
   lastMail: whole,
   faults: z.array(
     z.strictObject({
-      settings: faultOptions.refine(({ id, strikes }) => id !== undefined && strikes !== undefined),
+      settings: faultUnion().refine(({ id, strikes }) => id !== undefined && strikes !== undefined),
       addedAt: z.number(),
       matched: whole,
       struck: whole,
@@ -69,18 +67,20 @@ export const snapshotShape = z.strictObject({
   lastSpace: whole,
 });
 
+/**
+ * A whole snapshot as JSON: strict, because a half right one would break the mock later. Of its switches and faults it
+ * looks at names and kinds; `checkedSnapshot` looks at the values of the switches.
+ */
+export const snapshotShape = snapshotObject as unknown as z.ZodType<Snapshot, Snapshot>;
+
 /** The snapshot that was read, with its switches checked. Throws what the mock says of a wrong switch. */
-export function checkedSnapshot(
-  { behaviour, ...rest }: z.infer<typeof snapshotShape>,
-  fail: (field: string, expected: string) => Error,
-): Snapshot {
+export function checkedSnapshot(snapshot: Snapshot, fail: (field: string, expected: string) => Error): Snapshot {
+  const { behaviour } = snapshot;
   for (const name of SWITCH_NAMES) {
     const { accepts, expected } = switches[name];
     if (!accepts(behaviour[name])) throw fail(`behaviour.${name}`, expected);
   }
   const unknown = Object.keys(behaviour).find((name) => !Object.hasOwn(switches, name));
   if (unknown !== undefined) throw fail(`behaviour.${unknown}`, 'a switch of this version');
-  // The shape has looked at their kinds and settings.
-  const faults = rest.faults as unknown as Snapshot['faults'];
-  return { ...rest, faults, behaviour: behaviour as unknown as BehaviourValues };
+  return snapshot;
 }

@@ -1,4 +1,4 @@
-import { type Answer, failure } from '../http/answer.ts';
+import { errorResponse, type ServiceResponse } from '../http/service-response.ts';
 import { invalidOption } from '../mock-server-error.ts';
 import type { Behaviour } from './behaviour.ts';
 import type { SwitchName } from './switches.ts';
@@ -7,7 +7,7 @@ import type { SwitchName } from './switches.ts';
 export type OnAssumption = 'ignore' | 'warn' | 'error';
 
 /** The last look at an answer, which depends on `switches`: gives it on, or another one in its place. */
-export type CheckAssumptions = (answer: Answer, switches: readonly SwitchName[]) => Answer;
+export type CheckAssumptions = (answer: ServiceResponse, switches: readonly SwitchName[]) => ServiceResponse;
 
 /**
  * Makes the check. `error` answers 501 `assumption` in every adapter: clients do not repeat a 501, so that a test fails
@@ -19,7 +19,7 @@ export function createAssumptionCheck(
   warn: (text: string) => void,
 ): CheckAssumptions | undefined {
   if (onAssumption === 'ignore') return undefined;
-  const act = onAssumption === 'error' ? refusal : warnOnce(warn);
+  const act = onAssumption === 'error' ? assumptionResponse : warnOnce(warn);
   return (answer, switches) => {
     const guesses = behaviour
       .guessesAmong(switches)
@@ -37,8 +37,8 @@ function warnOnce(warn: (text: string) => void) {
   };
 }
 
-function refusal(guesses: readonly string[]): Answer {
-  return failure({ status: 501, code: 'assumption', message: explanation(guesses) });
+function assumptionResponse(guesses: readonly string[]): ServiceResponse {
+  return errorResponse({ status: 501, code: 'assumption', message: explanation(guesses) });
 }
 
 /** Ready to be copied into the test. */

@@ -1,6 +1,5 @@
 import { invalidOption } from '../mock-server-error.ts';
 import type { BehaviourOptions, SwitchValues } from './behaviour-options.ts';
-import { pairwiseRows } from './pairwise-rows.ts';
 import { SWITCH_NAMES, type SwitchName, switches } from './switches.ts';
 
 /** One way the service may behave: a row for `test.each(behaviourMatrix(…))('survives $title', ({ behaviour }) => …)`. */
@@ -40,9 +39,9 @@ export function behaviourMatrix(
 const UNDOCUMENTED = SWITCH_NAMES.filter((name) => switches[name].provenance !== 'documented');
 
 /** Numbers of values, in the order of the names; 0 is the default. */
-type Row = readonly number[];
+type MatrixRow = readonly number[];
 
-function eachRows(names: readonly SwitchName[]): readonly Row[] {
+function eachRows(names: readonly SwitchName[]): readonly MatrixRow[] {
   const defaults = names.map(() => 0);
   const others = names.flatMap((name, index) =>
     valuesOf(name)
@@ -52,7 +51,7 @@ function eachRows(names: readonly SwitchName[]): readonly Row[] {
   return [defaults, ...others];
 }
 
-function toCase(names: readonly SwitchName[], row: Row): BehaviourCase {
+function toCase(names: readonly SwitchName[], row: MatrixRow): BehaviourCase {
   const chosen = names.map((name, index) => ({ name, value: valuesOf(name)[row[index] ?? 0] }));
   const different = chosen.filter((_, index) => row[index] !== 0);
   const title = different.map(({ name, value }) => `${name}: ${value}`).join(', ');
@@ -63,4 +62,83 @@ function toCase(names: readonly SwitchName[], row: Row): BehaviourCase {
 function valuesOf(name: SwitchName): readonly unknown[] {
   const { default: byDefault, alternatives } = switches[name];
   return [byDefault, ...alternatives];
+}
+
+/**
+ * Rows in which every two values of two parameters meet at least once. `sizes` says how many values each parameter
+ * has; a row holds the number of one value of each. Without chance, in-parameter-order (IPO): parameters are added one
+ * by one, the largest first; each takes in every row the value that makes the most new pairs, and what is still
+ * missing then gets rows of its own.
+ */
+export function pairwiseRows(sizes: readonly number[]): readonly (readonly number[])[] {
+  const order = sizes.map((_, parameter) => parameter).sort((a, b) => (sizes[b] ?? 0) - (sizes[a] ?? 0));
+  const rows: PairwiseRow[] = indexesOf(sizes, order[0] ?? 0).map((value) =>
+    sizes.map((_, at) => (at === order[0] ? value : ANY)),
+  );
+  order.slice(1).forEach((parameter, index) => {
+    const missing = pairsWith(parameter, order.slice(0, index + 1), sizes);
+    for (const row of rows) fillIn(row, { parameter, size: sizes[parameter] ?? 0, missing });
+    for (const pair of missing.values()) place(pair, rows, sizes.length);
+  });
+  return rows.length === 0 ? [[]] : rows.map((row) => row.map((value) => Math.max(value, 0)));
+}
+
+/** `ANY` where every value will do. */
+type PairwiseRow = number[];
+const ANY = -1;
+
+/** One value of a parameter that is done already, and one of the parameter that is being added. */
+interface ValuePair {
+  readonly done: number;
+  readonly doneValue: number;
+  readonly added: number;
+  readonly addedValue: number;
+}
+
+type Missing = Map<string, ValuePair>;
+
+function keyOf(done: number, doneValue: number, addedValue: number): string {
+  return `${done} ${doneValue} ${addedValue}`;
+}
+
+function pairsWith(added: number, done: readonly number[], sizes: readonly number[]): Missing {
+  const pairs = done.flatMap((one) =>
+    indexesOf(sizes, one).flatMap((doneValue) =>
+      indexesOf(sizes, added).map((addedValue) => ({ done: one, doneValue, added, addedValue })),
+    ),
+  );
+  return new Map(pairs.map((pair) => [keyOf(pair.done, pair.doneValue, pair.addedValue), pair]));
+}
+
+function indexesOf(sizes: readonly number[], parameter: number): readonly number[] {
+  return Array.from({ length: sizes[parameter] ?? 0 }, (_, value) => value);
+}
+
+interface Adding {
+  readonly parameter: number;
+  readonly size: number;
+  readonly missing: Missing;
+}
+
+/** Gives a row the value of the added parameter that makes the most pairs which are still missing. */
+function fillIn(row: PairwiseRow, { parameter, size, missing }: Adding): void {
+  const made = (addedValue: number) =>
+    row.map((doneValue, done) => keyOf(done, doneValue, addedValue)).filter((key) => missing.has(key));
+  const gains = Array.from({ length: size }, (_, value) => made(value).length);
+  const most = Math.max(...gains);
+  // A row that adds nothing stays open for a pair that has no place yet.
+  row[parameter] = most === 0 ? ANY : gains.indexOf(most);
+  for (const key of made(row[parameter])) missing.delete(key);
+}
+
+/** Puts a pair into a row that is still open for it, or into a new one. */
+function place({ done, doneValue, added, addedValue }: ValuePair, rows: PairwiseRow[], length: number): void {
+  const fits = (value: number | undefined, wanted: number) => value === ANY || value === wanted;
+  let row = rows.find((one) => fits(one[done], doneValue) && fits(one[added], addedValue));
+  if (row === undefined) {
+    row = Array.from({ length }, () => ANY);
+    rows.push(row);
+  }
+  row[done] = doneValue;
+  row[added] = addedValue;
 }

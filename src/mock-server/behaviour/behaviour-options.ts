@@ -1,7 +1,5 @@
-import { invalidOption, MockServerError, show } from '../mock-server-error.ts';
-import { unknownName } from '../unknown-name.ts';
-import { isPresetName, PRESET_NAMES, type PresetName, presets } from './presets.ts';
-import type { Provenance, Switch } from './switch.ts';
+import { invalidOption, MockServerError, show, unknownName } from '../mock-server-error.ts';
+import { PRESET_NAMES, type PresetName, type Provenance, type Switch } from './switch.ts';
 import { type BehaviourValues, SWITCH_NAMES, type SwitchName, switches } from './switches.ts';
 
 /** Values for some switches. */
@@ -26,27 +24,27 @@ export type BehaviourOptions = {
 };
 
 /** The setting of one switch. */
-interface Setting extends KnownValue {
+interface SwitchSetting extends KnownValue {
   /** Whether somebody chose the value, or it was observed: then no answer that depends on it relies on a guess. */
   readonly isAccepted: boolean;
 }
 
-export type Settings = ReadonlyMap<SwitchName, Setting>;
+export type SwitchSettings = ReadonlyMap<SwitchName, SwitchSetting>;
 
 /** No switch set. */
-export const DEFAULT_SETTINGS: Settings = new Map(SWITCH_NAMES.map((name) => [name, defaultSetting(name)]));
+export const DEFAULT_SETTINGS: SwitchSettings = new Map(SWITCH_NAMES.map((name) => [name, defaultSetting(name)]));
 
-function defaultSetting(name: SwitchName): Setting {
+function defaultSetting(name: SwitchName): SwitchSetting {
   const { default: value, provenance } = switches[name];
   return { value, provenance, isAccepted: provenance !== 'assumed' };
 }
 
 /** The settings after a change: all of it or, when something is wrong, an error that names it. */
 export function changedSettings(
-  current: Settings,
+  current: SwitchSettings,
   options: PresetName | BehaviourOptions,
   { unsafe }: { readonly unsafe: boolean },
-): Settings {
+): SwitchSettings {
   const { preset, about: _, ...given } = typeof options === 'string' ? { preset: options } : options;
   const chosen = Object.entries({ ...(preset === undefined ? {} : presetValues(preset)), ...defined(given) });
   const changed = new Map(preset === undefined ? current : DEFAULT_SETTINGS);
@@ -57,8 +55,13 @@ export function changedSettings(
   return changed;
 }
 
-function presetValues(preset: unknown): SwitchValues {
-  if (isPresetName(preset)) return presets[preset];
+/** What a preset chooses; nothing of what is documented. */
+export function presetValues(preset: unknown): SwitchValues {
+  if (preset === 'documented') return {};
+  if (preset === 'lenient' || preset === 'hostile') {
+    const undocumented = SWITCH_NAMES.filter((name) => switches[name].provenance !== 'documented');
+    return Object.fromEntries(undocumented.map((name) => [name, switches[name][preset]]));
+  }
   throw invalidOption('behaviour.preset', preset, `one of ${PRESET_NAMES.join(', ')}`);
 }
 
@@ -66,7 +69,7 @@ function defined(given: object): object {
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 }
 
-function readSetting(name: SwitchName, wanted: unknown, unsafe: boolean): Setting {
+function readSetting(name: SwitchName, wanted: unknown, unsafe: boolean): SwitchSetting {
   const known: Switch<unknown> = switches[name];
   const isKnown = typeof wanted === 'object' && wanted !== null && 'value' in wanted && 'provenance' in wanted;
   const { value, provenance } = isKnown ? wanted : { value: wanted, provenance: known.provenance };

@@ -1,6 +1,5 @@
-import { type BehaviourOptions, changedSettings, DEFAULT_SETTINGS, type Settings } from './behaviour-options.ts';
-import type { PresetName } from './presets.ts';
-import type { Provenance } from './switch.ts';
+import { type BehaviourOptions, changedSettings, DEFAULT_SETTINGS, type SwitchSettings } from './behaviour-options.ts';
+import type { PresetName, Provenance } from './switch.ts';
 import { type BehaviourValues, SWITCH_NAMES, type SwitchName, switches } from './switches.ts';
 
 /** What is known about one switch, and the value it has now. */
@@ -19,10 +18,10 @@ export interface SwitchDescription {
 
 /** The switches of one mock, and which of them the request in hand has asked. */
 export class Behaviour {
-  #settings: Settings;
+  #settings: SwitchSettings;
   #values: BehaviourValues;
   #exercised: SwitchName[] = [];
-  readonly #initial: Settings;
+  readonly #initial: SwitchSettings;
   readonly #unsafe: boolean;
 
   constructor(options: PresetName | BehaviourOptions, { unsafe = false, from = DEFAULT_SETTINGS } = {}) {
@@ -83,13 +82,13 @@ export class Behaviour {
     });
   }
 
-  #take(settings: Settings): void {
+  #take(settings: SwitchSettings): void {
     this.#settings = settings;
     this.#values = valuesOf(settings);
   }
 }
 
-function valuesOf(settings: Settings): BehaviourValues {
+function valuesOf(settings: SwitchSettings): BehaviourValues {
   // Checked when they were set.
   return Object.fromEntries(SWITCH_NAMES.map((name) => [name, settings.get(name)?.value])) as BehaviourValues;
 }

@@ -1,7 +1,7 @@
 import type { ServiceContext } from '../service/service-state.ts';
 import type { SwitchDescription } from './behaviour.ts';
 import type { BehaviourOptions } from './behaviour-options.ts';
-import type { PresetName } from './presets.ts';
+import type { PresetName } from './switch.ts';
 import type { BehaviourValues } from './switches.ts';
 
 /** The behaviours the service does not show, as users see and change them. */

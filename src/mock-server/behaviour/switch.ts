@@ -3,11 +3,26 @@ import type { NotShown } from '../../generated/service.ts';
 /** How we know the default: from the documentation, from a probe of the real service, or not at all. */
 export type Provenance = 'assumed' | 'documented' | 'observed';
 
+/**
+ * Values for many switches at once. `documented`: only what the service says; every switch keeps its default and stays
+ * an assumption. `lenient`: refuses least and tells most. `hostile`: what is least convenient for a client.
+ */
+export type PresetName = (typeof PRESET_NAMES)[number];
+
+export const PRESET_NAMES = ['documented', 'lenient', 'hostile'] as const;
+
+export function isPresetName(value: unknown): value is PresetName {
+  return PRESET_NAMES.some((name) => name === value);
+}
+
 /** One behaviour the service does not document, with the value the mock takes for it. */
 export interface Switch<Value> {
   readonly default: Value;
   /** Other values; for a number, examples of others. */
   readonly alternatives: readonly Value[];
+  /** Its value in the presets of these names, which leave alone what is documented. */
+  readonly lenient: Value;
+  readonly hostile: Value;
   readonly provenance: Provenance;
   /** What openapi.yaml says is not shown; `undefined` when the behaviour is documented. */
   readonly notShown: NotShown | undefined;
@@ -18,12 +33,12 @@ export interface Switch<Value> {
   readonly accepts: (value: unknown) => value is Value;
 }
 
-type About = Pick<Switch<unknown>, 'why'> & { readonly notShown: NotShown };
+type About<Value> = Pick<Switch<Value>, 'why' | 'lenient' | 'hostile'> & { readonly notShown: NotShown };
 
 /** A switch with a fixed list of values; the first is the default. */
-export function oneOf<const Value extends string | number | boolean | null>(
+export function enumSwitch<const Value extends string | number | boolean | null>(
   values: readonly [Value, ...Value[]],
-  about: About,
+  about: About<NoInfer<Value>>,
 ): Switch<Value> {
   const [first, ...alternatives] = values;
   return {
@@ -37,9 +52,9 @@ export function oneOf<const Value extends string | number | boolean | null>(
 }
 
 /** A switch that takes a whole number, or `null` for none where `null` is the default or among the alternatives. */
-export function wholeNumber<Value extends number | null>(
+export function numberSwitch<Value extends number | null>(
   values: readonly [Value, ...Value[]],
-  about: About & { readonly min: number },
+  about: About<NoInfer<Value>> & { readonly min: number },
 ): Switch<Value> {
   const { min, ...rest } = about;
   const [first, ...alternatives] = values;
@@ -56,9 +71,9 @@ export function wholeNumber<Value extends number | null>(
 }
 
 /** A switch that takes any text matching `pattern`. */
-export function text(
+export function textSwitch(
   values: readonly [string, ...string[]],
-  about: About & { readonly pattern: RegExp },
+  about: About<string> & { readonly pattern: RegExp },
 ): Switch<string> {
   const { pattern, ...rest } = about;
   const [first, ...alternatives] = values;
@@ -75,4 +90,9 @@ export function text(
 /** A behaviour the service documents: shown with the others, changed only with `unsafe: true`. */
 export function documented<Value>(known: Switch<Value>): Switch<Value> {
   return { ...known, provenance: 'documented', notShown: undefined };
+}
+
+/** The status and the error code that a switch value such as `'401 unauthorized'` names. */
+export function statusAndCode(value: `${number} ${string}`): { readonly status: number; readonly code: string } {
+  return { status: Number(value.slice(0, 3)), code: value.slice(4) };
 }

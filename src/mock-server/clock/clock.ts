@@ -1,4 +1,4 @@
-/** The only way the mock reads or waits for time; the client's `clock` option takes the same shape. */
+import { invalidOption } from '../mock-server-error.ts'; /** The only way the mock reads or waits for time; the client's `clock` option takes the same shape. */
 export interface Clock {
   /** Milliseconds since the Unix epoch. */
   now(): number;
@@ -55,4 +55,23 @@ export interface DrivenClock extends Clock {
   reset(): void;
   /** A request is being served: no automatic jump until the returned function is called. */
   hold(): () => void;
+}
+
+/** Milliseconds since the Unix epoch of a Date, ISO 8601 text or number; `option` names it in the error. */
+export function parseInstant(option: string, instant: Instant): number {
+  const ms = millisecondsOf(instant);
+  if (ms >= 0 && ms <= LATEST_MS) return ms;
+  throw invalidOption(option, instant, 'a Date, ISO 8601 text with a time zone, or milliseconds since 1970');
+}
+
+/** The end of the year 9999: later ones have no ISO 8601 form with four digits. */
+export const LATEST_MS = Date.UTC(10_000, 0) - 1;
+
+// Without a zone the result would depend on the machine; a date alone is midnight UTC by the standard.
+const ISO_8601 = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2}))?$/;
+
+function millisecondsOf(instant: unknown): number {
+  if (typeof instant === 'number') return instant;
+  if (instant instanceof Date) return instant.getTime();
+  return typeof instant === 'string' && ISO_8601.test(instant) ? Date.parse(instant) : Number.NaN;
 }

@@ -1,15 +1,14 @@
 import { invalidOption } from '../mock-server-error.ts';
-import type { ClockOptions, DrivenClock } from './clock.ts';
-import { parseInstant } from './instant.ts';
+import { type ClockOptions, type DrivenClock, parseInstant } from './clock.ts';
+import { SocketUse } from './idle-detector.ts';
 import { RealClock } from './real-clock.ts';
-import { Sockets } from './sockets.ts';
 import { VirtualClock } from './virtual-clock.ts';
 
 /** Where a virtual clock starts unless told: fixed, so that every run gives the same answers. */
 const VIRTUAL_START = '2026-01-15T00:00:00.000Z';
 
 /** Makes the clock that the option `clock` asks for. */
-export function createClock(option: 'real' | 'virtual' | ClockOptions, sockets = new Sockets()): DrivenClock {
+export function createClock(option: 'real' | 'virtual' | ClockOptions, sockets = new SocketUse()): DrivenClock {
   const options: ClockOptions = typeof option === 'string' ? { mode: option } : checked(option);
   const { mode, now, autoAdvance = true, frozen = false } = options;
   if (mode === 'real') return new RealClock(now === undefined ? undefined : parseInstant('clock.now', now), { frozen });
@@ -19,8 +18,13 @@ export function createClock(option: 'real' | 'virtual' | ClockOptions, sockets =
   throw invalidOption(typeof option === 'string' ? 'clock' : 'clock.mode', mode, EXPECTED);
 }
 
-const OPTION_NAMES = ['mode', 'now', 'autoAdvance', 'frozen'];
-const EXPECTED = "'real', 'virtual' or { mode, now, autoAdvance, frozen }";
+const OPTION_NAMES = Object.keys({
+  mode: true,
+  now: true,
+  autoAdvance: true,
+  frozen: true,
+} satisfies Record<keyof ClockOptions, true>);
+const EXPECTED = `'real', 'virtual' or { ${OPTION_NAMES.join(', ')} }`;
 
 function checked(option: unknown): ClockOptions {
   if (typeof option !== 'object' || option === null) throw invalidOption('clock', option, EXPECTED);

@@ -1,8 +1,8 @@
 import { invalidOption } from '../mock-server-error.ts';
-import { nextQuotaReset, nextWindow } from '../service/next-moment.ts';
-import type { ServiceContext } from '../service/service-state.ts';
-import type { DrivenClock, MockClock } from './clock.ts';
-import { LATEST_MS, parseInstant } from './instant.ts';
+import { quotaPeriod, quotaUse } from '../service/quota.ts';
+import { limitPerMinute, type ServiceContext } from '../service/service-state.ts';
+import { WINDOW_MS } from '../service/windows/rate-window.ts';
+import { type DrivenClock, LATEST_MS, type MockClock, parseInstant } from './clock.ts';
 
 /** The clock as users see it: it knows the moments of the service, and does not go back. */
 export function createMockClock(clock: DrivenClock, context: ServiceContext): MockClock {
@@ -32,4 +32,25 @@ export function createMockClock(clock: DrivenClock, context: ServiceContext): Mo
       return await clock.advanceTo(() => at);
     },
   };
+}
+
+/** The next end of a quota period: of any key's, or of one that would begin now when there is no key. */
+export function nextQuotaReset(context: ServiceContext): number {
+  const { behaviour, state } = context;
+  const now = context.now();
+  const none = { createdAt: now, usedFrom: undefined };
+  let earliest = Number.POSITIVE_INFINITY;
+  for (const key of state.keys.values()) earliest = Math.min(earliest, quotaUse(key, now, behaviour).resetsAt);
+  return Number.isFinite(earliest) ? earliest : quotaPeriod(behaviour.use('quotaPeriod'), now, none).end;
+}
+
+/** The first moment at which every key has its whole per-minute limit again; the next minute when none is in use. */
+export function nextWindow({ state, now }: ServiceContext): number {
+  let latest = 0;
+  for (const { account, window, quotaEndpointWindow } of state.keys.values()) {
+    for (const used of [window, quotaEndpointWindow]) {
+      latest = Math.max(latest, used?.fullAt(limitPerMinute(account), now()) ?? 0);
+    }
+  }
+  return latest > now() ? latest : (Math.floor(now() / WINDOW_MS) + 1) * WINDOW_MS;
 }

@@ -1,12 +1,12 @@
 import type { DrivenClock } from './clock.ts';
 import { nextTurn } from './event-loop.ts';
-import { Sleepers } from './sleepers.ts';
+import { TimerQueue } from './timer-queue.ts';
 
 /** Time that runs by itself at its real speed, from now or from any other moment. */
 export class RealClock implements DrivenClock {
   readonly mode = 'real';
   readonly autoAdvance = false;
-  readonly #sleepers = new Sleepers();
+  readonly #timers = new TimerQueue();
   readonly #startAt: number | undefined;
   readonly #startsFrozen: boolean;
   /** What the system's clock said when this one was frozen. */
@@ -46,7 +46,7 @@ export class RealClock implements DrivenClock {
   async sleep(ms: number, signal?: AbortSignal): Promise<void> {
     signal?.throwIfAborted();
     if (!(ms > 0)) return;
-    const slept = this.#sleepers.add(this.now() + ms, signal);
+    const slept = this.#timers.add(this.now() + ms, signal);
     this.#arm();
     try {
       await slept;
@@ -57,9 +57,9 @@ export class RealClock implements DrivenClock {
 
   async advanceTo(target: (now: number) => number): Promise<number> {
     const at = target(this.now());
-    while (this.#sleepers.nextDueAt <= at) {
-      this.#aheadMs += Math.max(0, this.#sleepers.nextDueAt - this.now());
-      this.#sleepers.wakeDue(this.now());
+    while (this.#timers.nextDueAt <= at) {
+      this.#aheadMs += Math.max(0, this.#timers.nextDueAt - this.now());
+      this.#timers.fireDue(this.now());
       for (let turn = 0; turn < TURNS_TO_GO_ON; turn += 1) await nextTurn();
     }
     this.#aheadMs += Math.max(0, at - this.now());
@@ -68,7 +68,7 @@ export class RealClock implements DrivenClock {
   }
 
   set(at: number): void {
-    this.#sleepers.shift(at - this.now());
+    this.#timers.shift(at - this.now());
     this.#latest = at;
     this.#aheadMs = at - this.#source();
     this.#arm();
@@ -90,14 +90,14 @@ export class RealClock implements DrivenClock {
   /** One timer for the earliest sleeper; none when nobody sleeps, so that the process can end, or while frozen. */
   #arm(): void {
     clearTimeout(this.#timer);
-    const waitMs = Math.min(this.#sleepers.nextDueAt - this.now(), LONGEST_TIMER_MS);
-    if (this.#sleepers.size === 0 || this.isFrozen) return;
+    const waitMs = Math.min(this.#timers.nextDueAt - this.now(), LONGEST_TIMER_MS);
+    if (this.#timers.size === 0 || this.isFrozen) return;
     // biome-ignore lint/plugin: this is the real clock
     this.#timer = setTimeout(() => this.#wake(), Math.max(1, Math.ceil(waitMs)));
   }
 
   #wake(): void {
-    this.#sleepers.wakeDue(this.now());
+    this.#timers.fireDue(this.now());
     this.#arm();
   }
 }

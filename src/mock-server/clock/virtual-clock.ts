@@ -1,15 +1,13 @@
-import type { DrivenClock } from './clock.ts';
-import { LATEST_MS } from './instant.ts';
-import { Quiet } from './quiet.ts';
-import { Sleepers } from './sleepers.ts';
-import type { Sockets } from './sockets.ts';
+import { type DrivenClock, LATEST_MS } from './clock.ts';
+import { IdleDetector, type SocketUse } from './idle-detector.ts';
+import { TimerQueue } from './timer-queue.ts';
 
 /** Time that stands still until it is moved, or until nothing is left to do but wait for it. */
 export class VirtualClock implements DrivenClock {
   readonly mode = 'virtual';
-  readonly #sleepers = new Sleepers();
+  readonly #timers = new TimerQueue();
   readonly autoAdvance: boolean;
-  readonly #quiet: Quiet;
+  readonly #idle: IdleDetector;
   readonly #startAt: number;
   readonly #startsFrozen: boolean;
   #isFrozen: boolean;
@@ -23,7 +21,7 @@ export class VirtualClock implements DrivenClock {
     this.#now = startAt;
     this.#startAt = startAt;
     this.autoAdvance = autoAdvance;
-    this.#quiet = new Quiet(sockets);
+    this.#idle = new IdleDetector(sockets);
     this.#startsFrozen = frozen;
     this.#isFrozen = frozen;
   }
@@ -43,20 +41,20 @@ export class VirtualClock implements DrivenClock {
   }
 
   now(): number {
-    this.#quiet.noteActivity();
+    this.#idle.noteActivity();
     return this.#now;
   }
 
   async sleep(ms: number, signal?: AbortSignal): Promise<void> {
     signal?.throwIfAborted();
-    this.#quiet.noteActivity();
+    this.#idle.noteActivity();
     if (!(ms > 0)) return;
-    const slept = this.#sleepers.add(this.#now + ms, signal);
+    const slept = this.#timers.add(this.#now + ms, signal);
     void this.#watch();
     try {
       await slept;
     } finally {
-      this.#quiet.noteActivity();
+      this.#idle.noteActivity();
     }
   }
 
@@ -73,9 +71,9 @@ export class VirtualClock implements DrivenClock {
   }
 
   set(at: number): void {
-    this.#sleepers.shift(at - this.#now);
+    this.#timers.shift(at - this.#now);
     this.#now = at;
-    this.#quiet.noteActivity();
+    this.#idle.noteActivity();
   }
 
   reset(): void {
@@ -84,32 +82,32 @@ export class VirtualClock implements DrivenClock {
   }
 
   hold(): () => void {
-    return this.#quiet.hold();
+    return this.#idle.hold();
   }
 
   async #move(target: (now: number) => number): Promise<number> {
     // What was begun before the call happens before the time moves: a request on its way is decided at the old time.
-    await this.#quiet.settle(MOST_TURNS);
+    await this.#idle.settle(MOST_TURNS);
     const at = target(this.#now);
-    while (this.#sleepers.nextDueAt <= at) {
+    while (this.#timers.nextDueAt <= at) {
       this.#wakeNext();
-      await this.#quiet.settle(MOST_TURNS);
+      await this.#idle.settle(MOST_TURNS);
     }
     this.#now = Math.max(this.#now, at);
     return this.#now;
   }
 
   #wakeNext(): void {
-    this.#now = Math.max(this.#now, this.#sleepers.nextDueAt);
-    this.#sleepers.wakeDue(this.#now);
+    this.#now = Math.max(this.#now, this.#timers.nextDueAt);
+    this.#timers.fireDue(this.#now);
   }
 
-  /** Waits for quiet and jumps, as long as somebody sleeps. */
+  /** Waits until the process is idle and jumps, as long as somebody sleeps. */
   async #watch(): Promise<void> {
     if (!this.autoAdvance || this.#isWatching) return;
     this.#isWatching = true;
     while (this.#hasNext() && this.#moves === 0) {
-      await this.#quiet.idle();
+      await this.#idle.idle();
       if (this.#hasNext() && this.#moves === 0) this.#wakeNext();
     }
     this.#isWatching = false;
@@ -117,14 +115,14 @@ export class VirtualClock implements DrivenClock {
 
   /** Nobody lives to see a later time; whoever sleeps that long sleeps for good. */
   #hasNext(): boolean {
-    return !this.#isFrozen && this.#sleepers.nextDueAt <= LATEST_MS;
+    return !this.#isFrozen && this.#timers.nextDueAt <= LATEST_MS;
   }
 }
 
 export interface VirtualClockOptions {
   readonly autoAdvance: boolean;
   readonly frozen: boolean;
-  readonly sockets: Sockets;
+  readonly sockets: SocketUse;
 }
 
 /** A request may wait, inside the mock, for the very move that waits for it; then the move goes on. */

@@ -1,27 +1,25 @@
 import { type PlanName, plans } from '../../generated/service.ts';
 import { MockServerError } from '../mock-server-error.ts';
-import { createAccounts } from '../service/accounts.ts';
-import { maxActiveKeys } from '../service/key-cap.ts';
+import { createAccounts, maxActiveKeys } from '../service/accounts.ts';
 import { createKeys } from '../service/keys.ts';
 import { followLink, sendConfirmation } from '../service/outbox.ts';
 import type { AccountRecord, KeyRecord, ServiceState } from '../service/service-state.ts';
+import { type AccountRequest, type DashboardReply, type DashboardRequest, redirect } from './dashboard-request.ts';
 import { accountPage } from './pages/account-page.ts';
-import { checkMailPage } from './pages/check-mail-page.ts';
-import { messagePage } from './pages/message-page.ts';
-import { newKeyPage } from './pages/new-key-page.ts';
-import { type Mistake, welcomePage } from './pages/welcome-page.ts';
-import { type AccountVisit, type Reply, redirect, type Visit } from './visit.ts';
+import { newKeyPage } from './pages/key-pages.ts';
+import { checkMailPage, messagePage } from './pages/message-pages.ts';
+import { type FormMistake, welcomePage } from './pages/welcome-page.ts';
 
-export function home(visit: Visit): Reply {
-  const { account } = visit.session;
-  return account === undefined ? welcomePage(visit) : accountPage({ ...visit, account });
+export function home(request: DashboardRequest): DashboardReply {
+  const { account } = request.session;
+  return account === undefined ? welcomePage(request) : accountPage({ ...request, account });
 }
 
-export function signUp(visit: Visit): Reply {
-  const { context, form, sessions } = visit;
+export function signUp(request: DashboardRequest): DashboardReply {
+  const { context, form, sessions } = request;
   const email = emailOf(form);
   const plan = form.get('plan') ?? 'free';
-  const mistake = (text: string, status: number) => welcomePage(visit, { at: 'sign-up', text, status });
+  const mistake = (text: string, status: number) => welcomePage(request, { at: 'sign-up', text, status });
   if (!EMAIL.test(email) || email.length > 254) return mistake(NOT_AN_ADDRESS, 422);
   if (!isPlan(plan)) return mistake('Choose one of the plans.', 422);
   if (accountOf(context.state, email) !== undefined) return mistake('There is an account with this address.', 409);
@@ -32,22 +30,22 @@ export function signUp(visit: Visit): Reply {
   return redirect('/dashboard/check-email', sessions.open(account));
 }
 
-export function signIn(visit: Visit): Reply {
-  const email = emailOf(visit.form);
-  const account = accountOf(visit.context.state, email);
-  if (account !== undefined) return redirect('/dashboard', visit.sessions.open(account));
-  const mistake: Mistake = { at: 'sign-in', text: 'There is no account with this address.', status: 404 };
-  return welcomePage(visit, mistake);
+export function signIn(request: DashboardRequest): DashboardReply {
+  const email = emailOf(request.form);
+  const account = accountOf(request.context.state, email);
+  if (account !== undefined) return redirect('/dashboard', request.sessions.open(account));
+  const mistake: FormMistake = { at: 'sign-in', text: 'There is no account with this address.', status: 404 };
+  return welcomePage(request, mistake);
 }
 
-export function signOut({ sessions }: Visit): Reply {
+export function signOut({ sessions }: DashboardRequest): DashboardReply {
   return redirect('/dashboard', sessions.open());
 }
 
 /** The link of the mail. Whoever follows it owns the address, in whatever browser: it signs in too. */
-export function confirm(visit: Visit): Reply {
-  const found = followLink(visit.context, visit.query.get('token') ?? '');
-  if (typeof found === 'object') return redirect('/dashboard?done=confirmed', visit.sessions.open(found));
+export function confirmEmail(request: DashboardRequest): DashboardReply {
+  const found = followLink(request.context, request.query.get('token') ?? '');
+  if (typeof found === 'object') return redirect('/dashboard?done=confirmed', request.sessions.open(found));
   return messagePage(BROKEN_LINKS[found]);
 }
 
@@ -57,43 +55,43 @@ const BROKEN_LINKS = {
   expired: { status: 410, title: 'This link has expired', text: 'It worked for 24 hours; ask for another mail.' },
 } as const;
 
-export function checkMail(visit: AccountVisit): Reply {
-  return visit.account.isConfirmed ? redirect('/dashboard') : checkMailPage(visit);
+export function checkMail(request: AccountRequest): DashboardReply {
+  return request.account.isConfirmed ? redirect('/dashboard') : checkMailPage(request);
 }
 
-export function sendAgain({ context, account }: AccountVisit): Reply {
+export function sendAgain({ context, account }: AccountRequest): DashboardReply {
   if (account.isConfirmed) return redirect('/dashboard');
   sendConfirmation(context, account);
   return redirect('/dashboard/check-email');
 }
 
-export function createKey(visit: AccountVisit): Reply {
+export function createKey(request: AccountRequest): DashboardReply {
   try {
-    const created = createKeys(visit.context).create({ accountId: visit.account.id });
-    visit.newKeys.add(created);
+    const created = createKeys(request.context).create({ accountId: request.account.id });
+    request.newKeys.add(created);
     return redirect(`/dashboard/keys/${created.id}`);
   } catch (error) {
     if (!(error instanceof MockServerError) || error.status === undefined) throw error;
-    return accountPage(visit, { text: keyRefusal(visit), status: error.status });
+    return accountPage(request, { text: keyRefusal(request), status: error.status });
   }
 }
 
-export function showKey(visit: AccountVisit): Reply {
-  const key = ownKey(visit);
-  return key === undefined ? messagePage(NO_SUCH_KEY) : newKeyPage(key, visit.newKeys.take(key));
+export function showKey(request: AccountRequest): DashboardReply {
+  const key = ownKey(request);
+  return key === undefined ? messagePage(NO_SUCH_KEY) : newKeyPage(key, request.newKeys.take(key));
 }
 
-export function revokeKey(visit: AccountVisit): Reply {
-  const key = ownKey(visit);
+export function revokeKey(request: AccountRequest): DashboardReply {
+  const key = ownKey(request);
   if (key === undefined) return messagePage(NO_SUCH_KEY);
-  createKeys(visit.context).revoke(key.id);
+  createKeys(request.context).revoke(key.id);
   return redirect('/dashboard?done=revoked');
 }
 
-export function changePlan(visit: AccountVisit): Reply {
-  const plan = visit.form.get('plan');
-  if (!isPlan(plan)) return accountPage(visit, { text: 'Choose one of the plans.', status: 422 });
-  createAccounts(visit.context).setPlan(visit.account.id, plan);
+export function changePlan(request: AccountRequest): DashboardReply {
+  const plan = request.form.get('plan');
+  if (!isPlan(plan)) return accountPage(request, { text: 'Choose one of the plans.', status: 422 });
+  createAccounts(request.context).setPlan(request.account.id, plan);
   return redirect('/dashboard?done=plan');
 }
 
@@ -115,12 +113,12 @@ function accountOf({ accounts }: ServiceState, email: string): AccountRecord | u
 }
 
 /** Keys of others are as good as none. */
-function ownKey({ account, path }: AccountVisit): KeyRecord | undefined {
+function ownKey({ account, path }: AccountRequest): KeyRecord | undefined {
   return account.keys.find(({ id }) => id === path['id']);
 }
 
 /** In the words of a person who looks at the page; the core speaks to whoever writes a test. */
-function keyRefusal({ account, context }: AccountVisit): string {
+function keyRefusal({ account, context }: AccountRequest): string {
   if (!account.isConfirmed) return 'Confirm your e-mail address first; then you can create keys.';
   const cap = maxActiveKeys(account, context.behaviour);
   const keys = cap === 1 ? '1 active key' : `${cap} active keys`;

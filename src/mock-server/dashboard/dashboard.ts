@@ -1,62 +1,65 @@
 import type { MockRequest, MockResponse } from '../http/mock-message.ts';
 import { parseTarget, type Target } from '../http/router.ts';
-import { createDateHeader } from '../http/write-response.ts';
+import type { ServiceHandler } from '../http/service-handler.ts';
+import { createDateHeader } from '../http/service-response.ts';
 import type { ServiceContext } from '../service/service-state.ts';
 import { findRoute } from '../web/find-route.ts';
-import { isSameSecret } from '../web/same-secret.ts';
-import { isDashboardPath } from './dashboard-path.ts';
-import { NewKeys } from './new-keys.ts';
-import { messagePage } from './pages/message-page.ts';
-import { dashboardRoutes } from './routes.ts';
-import { SESSION_COOKIE, type Session, Sessions } from './session.ts';
-import { DASHBOARD_STYLE } from './style.ts';
-import { type Page, type Reply, redirect, type Visit } from './visit.ts';
-import { redirection, styleSheet, writePage } from './write-page.ts';
+import { isSameSecret } from '../web/page-security.ts';
+import * as actions from './actions.ts';
+import {
+  type AccountRequest,
+  type DashboardReply,
+  type DashboardRequest,
+  type Page,
+  redirect,
+} from './dashboard-request.ts';
+import { messagePage } from './pages/message-pages.ts';
+import { NewKeys, SESSION_COOKIE, type Session, Sessions } from './session.ts';
+import { DASHBOARD_STYLE, redirection, styleSheet, writePage } from './write-page.ts';
 
 /** The emulated dashboard: answers `/dashboard` and what is under it; `undefined` for every other path. */
 export type Dashboard = (request: MockRequest) => MockResponse | undefined;
 
 /** Never counted, never in the journal: the limits of the service are those of its API. */
 export function createDashboard(context: ServiceContext): Dashboard {
-  const desk = { context, sessions: new Sessions(), newKeys: new NewKeys() };
+  const dashboard = { context, sessions: new Sessions(), newKeys: new NewKeys() };
   const dateHeader = createDateHeader();
   return (request) => {
     if (!request.target.includes('/dashboard')) return undefined;
     const target = parseTarget(request.target);
     if (!isDashboardPath(target.path)) return undefined;
-    const response = respond(desk, request, target);
+    const response = respond(dashboard, request, target);
     return { ...response, headers: { date: dateHeader(context.now()), ...response.headers } };
   };
 }
 
-type Desk = Pick<Visit, 'context' | 'sessions' | 'newKeys'>;
+type DashboardContext = Pick<DashboardRequest, 'context' | 'sessions' | 'newKeys'>;
 
-function respond(desk: Desk, request: MockRequest, target: Target): MockResponse {
+function respond(dashboard: DashboardContext, request: MockRequest, target: Target): MockResponse {
   if (target.path === '/dashboard/style.css') return styleSheet(DASHBOARD_STYLE, request.method);
   // HEAD does nothing: a link is not followed and a key not shown by a look at the headers.
   if (request.method === 'HEAD' && findRoute(dashboardRoutes, 'GET', target.path).route !== undefined)
     return writePage(EMPTY);
-  const known = desk.sessions.read(request.headers['cookie'], desk.context.state);
-  const session = known ?? desk.sessions.open();
-  const reply = answer(desk, request, { target, session });
+  const known = dashboard.sessions.read(request.headers['cookie'], dashboard.context.state);
+  const session = known ?? dashboard.sessions.open();
+  const reply = answer(dashboard, request, { target, session });
   const next = reply.kind === 'redirect' ? (reply.session ?? session) : session;
   const cookie = next === known ? {} : { 'set-cookie': cookieOf(next) };
   return reply.kind === 'redirect' ? redirection(reply.to, cookie) : writePage(reply, cookie);
 }
 
-interface Arrival {
-  readonly target: Target;
-  readonly session: Session;
-}
-
-function answer(desk: Desk, request: MockRequest, { target, session }: Arrival): Reply {
+function answer(
+  dashboard: DashboardContext,
+  request: MockRequest,
+  { target, session }: { readonly target: Target; readonly session: Session },
+): DashboardReply {
   if (target.path === '/dashboard/') return redirect('/dashboard');
   const { route, path, allowed } = findRoute(dashboardRoutes, request.method, target.path);
   if (route === undefined) return allowed.length === 0 ? NOT_FOUND : notAllowed(allowed);
   const form = new URLSearchParams(route.method === 'POST' ? Buffer.from(request.body ?? []).toString() : '');
   const refusal = route.method === 'POST' ? refuseForm(request, form, session) : undefined;
   if (refusal !== undefined) return refusal;
-  return route.answer({ ...desk, session, path, query: new URLSearchParams(target.query), form });
+  return route.answer({ ...dashboard, session, path, query: new URLSearchParams(target.query), form });
 }
 
 /** What cannot be a form of ours: too long, of another kind, or without the token of this session. */
@@ -96,3 +99,45 @@ const STRANGE_FORM = messagePage({
   title: 'This form is not valid any more',
   text: 'You have signed in or out since, or it comes from another site. Nothing was changed; please try again.',
 });
+
+interface DashboardRoute {
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  readonly answer: (request: DashboardRequest) => DashboardReply;
+}
+
+export const dashboardRoutes: readonly DashboardRoute[] = [
+  { method: 'GET', path: '/dashboard', answer: actions.home },
+  { method: 'POST', path: '/dashboard/sign-up', answer: actions.signUp },
+  { method: 'POST', path: '/dashboard/sign-in', answer: actions.signIn },
+  { method: 'POST', path: '/dashboard/sign-out', answer: actions.signOut },
+  { method: 'GET', path: '/dashboard/confirm', answer: actions.confirmEmail },
+  { method: 'GET', path: '/dashboard/check-email', answer: signedIn(actions.checkMail) },
+  { method: 'POST', path: '/dashboard/send-again', answer: signedIn(actions.sendAgain) },
+  { method: 'POST', path: '/dashboard/keys', answer: signedIn(actions.createKey) },
+  { method: 'GET', path: '/dashboard/keys/{id}', answer: signedIn(actions.showKey) },
+  { method: 'POST', path: '/dashboard/keys/{id}/revoke', answer: signedIn(actions.revokeKey) },
+  { method: 'POST', path: '/dashboard/plan', answer: signedIn(actions.changePlan) },
+];
+
+/** Visitors without an account are led to the sign-up. */
+function signedIn(answer: (request: AccountRequest) => DashboardReply): (request: DashboardRequest) => DashboardReply {
+  return (request) => {
+    const { account } = request.session;
+    return account === undefined ? redirect('/dashboard') : answer({ ...request, account });
+  };
+}
+
+/** The emulated service together with its dashboard, under one address. */
+export function withDashboard(service: ServiceHandler, context: ServiceContext): ServiceHandler {
+  const dashboard = createDashboard(context);
+  return (request) => {
+    const response = dashboard(request);
+    return response === undefined ? service(request) : { response, entry: undefined };
+  };
+}
+
+/** Whether a path belongs to the emulated dashboard. */
+export function isDashboardPath(path: string): boolean {
+  return /^\/dashboard(?:\/|$)/.test(path);
+}

@@ -1,7 +1,8 @@
 import type { MockResponse } from '../http/mock-message.ts';
+import { BASE_STYLE } from '../web/base-style.ts';
 import { type Html, html } from '../web/html.ts';
-import { PAGE_HEADERS } from '../web/page-headers.ts';
-import type { Page } from './visit.ts';
+import { PAGE_HEADERS } from '../web/page-security.ts';
+import type { Page } from './dashboard-request.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -65,3 +66,32 @@ ${content}
 </html>
 `;
 }
+
+export const DASHBOARD_STYLE = `${BASE_STYLE}
+main { max-width: 48rem; margin: 0 auto; padding: 1.5rem 1.25rem 4rem; display: grid; gap: 1.25rem; }
+form { display: grid; gap: 0.875rem; justify-items: start; }
+.field { width: 100%; }
+.row > div:first-child { flex: 1 1 12rem; min-width: 0; }
+.lead { color: var(--soft); font-size: 1.0625rem; margin-top: -0.75rem; }
+.columns { display: grid; gap: 1.25rem; grid-template-columns: repeat(auto-fit, minmax(min(100%, 16rem), 1fr)); }
+.columns > .card { align-content: start; }
+.narrow { max-width: 34rem; }
+.note > form { margin-top: 0.75rem; }
+.keys { list-style: none; margin: 0; padding: 0; display: grid; gap: 0.75rem; }
+.key { border: 1px solid var(--line); border-radius: 10px; padding: 0.875rem 1rem; display: grid; gap: 0.625rem; }
+.key.over { background: var(--page); }
+.meter { display: grid; gap: 0.25rem; font-size: 0.9375rem; font-variant-numeric: tabular-nums; }
+progress { appearance: none; width: 100%; height: 0.5rem; border: 0; border-radius: 99px; background: var(--track); }
+progress { overflow: hidden; color: var(--accent); }
+progress::-webkit-progress-bar { background: var(--track); }
+progress::-webkit-progress-value { background: var(--accent); border-radius: 99px; }
+progress::-moz-progress-bar { background: var(--accent); }
+details > summary { cursor: pointer; color: var(--bad); font-weight: 600; font-size: 0.9375rem; width: fit-content; }
+details form { margin-top: 0.75rem; }
+details[open] > p { margin-top: 0.5rem; }
+.secret { width: 100%; background: var(--page); }
+@media (max-width: 30rem) {
+  .card { padding: 1rem; }
+  .bar { padding: 0.625rem 1.25rem; }
+}
+`;

@@ -1,17 +1,24 @@
-import { MockServerError } from '../mock-server-error.ts';
+import type * as z from 'zod';
+import type { ActiveAdapters } from '../adapters/active-adapters.ts';
+import { invalidOption, MockServerError, unknownName } from '../mock-server-error.ts';
 import type { ServiceContext, ServiceState } from '../service/service-state.ts';
-import { checkedFault } from './check-fault.ts';
-import type { Fault, FaultOptions, FaultRecord } from './fault.ts';
-import { refuseImpossible } from './refuse-impossible.ts';
-import { hasEnded } from './strikes.ts';
-import type { WaysIn } from './ways-in.ts';
+import {
+  FAULT_KINDS,
+  type Fault,
+  type FaultKind,
+  type FaultOptions,
+  type FaultRecord,
+  faultKinds,
+  faultMatch,
+} from './fault-kinds.ts';
+import { checkAdapterSupport, hasExpired } from './select-faults.ts';
 
 /** Things that go wrong on purpose, as users add and remove them. */
 export interface MockFaults {
   /**
    * Adds a fault, from the next request on. Of several, each that matches strikes, in the order they were added.
-   * Throws `MockServerError`: `invalid_option`, `fault_exists` for an id that is taken, `fault_not_possible` when a way
-   * into the mock that is in use cannot do it as a real network would.
+   * Throws `MockServerError`: `invalid_option`, `fault_exists` for an id that is taken, `fault_not_possible` when an
+   * adapter that is in use cannot do it as a real network would.
    */
   add(fault: FaultOptions): Fault;
   /** Those that have not run out, oldest first. */
@@ -21,22 +28,15 @@ export interface MockFaults {
   clear(): void;
 }
 
-export interface MockFaultsOptions {
-  readonly context: ServiceContext;
-  readonly operations: Readonly<Record<string, unknown>>;
-  readonly ways: WaysIn;
-}
-
-export function createMockFaults({ context, operations, ways }: MockFaultsOptions): MockFaults {
+export function createMockFaults(context: ServiceContext, adapters: ActiveAdapters): MockFaults {
   // The state is replaced by `restore()` and `reset()`: never kept.
-  const current = () => context.state.faults.filter((fault) => !hasEnded(fault, context.now()));
+  const current = () => context.state.faults.filter((fault) => !hasExpired(fault, context.now()));
   return {
     add(options) {
       const { state } = context;
-      const known = { operations: Object.keys(operations), isKey: (keyId: string) => state.keys.has(keyId) };
-      const settings = checkedFault(options, options?.id ?? nextId(state), known);
+      const settings = checkedFault(options, state);
       if (current().some((fault) => fault.settings.id === settings.id)) throw exists(settings.id);
-      refuseImpossible(settings, ways.inUse);
+      checkAdapterSupport(settings, adapters.inUse);
       const fault = { settings, addedAt: context.now(), matched: 0, struck: 0, matchedByKey: new Map() };
       state.faults = [...current(), fault];
       state.lastFault += 1;
@@ -51,6 +51,52 @@ export function createMockFaults({ context, operations, ways }: MockFaultsOption
       context.state.faults = [];
     },
   };
+}
+
+/** The settings with their defaults, a copy. Throws for what cannot be, and names it. */
+function checkedFault(options: FaultOptions, state: ServiceState): FaultRecord['settings'] {
+  if (typeof options !== 'object' || options === null) throw invalidOption('fault', options, 'an object with a kind');
+  const { kind, match, strikes = 'after' } = options;
+  if (!FAULT_KINDS.includes(kind)) throw invalidOption('kind', kind, `one of ${FAULT_KINDS.join(', ')}`);
+  const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
+  const { data, error } = faultKinds[kind].options.safeParse(given);
+  if (error !== undefined) throw refusedSetting(error, given, kind);
+  checkStrikes(options);
+  if (match?.keyId !== undefined && !state.keys.has(match.keyId)) {
+    throw invalidOption('match.keyId', match.keyId, 'the id of a key of this mock, as mock.createKey() gives it');
+  }
+  return { ...data, id: options.id ?? nextId(state), strikes } as FaultRecord['settings'];
+}
+
+function refusedSetting({ issues }: z.ZodError, given: object, kind: FaultKind): MockServerError {
+  const unknown = issues.find((issue) => issue.code === 'unrecognized_keys');
+  if (unknown !== undefined) {
+    const [name = ''] = unknown.keys;
+    const { kind: _, ...settings } = faultKinds[kind].options.shape;
+    return unknown.path[0] === 'match'
+      ? unknownName(name, { what: 'a field of match', known: Object.keys(faultMatch.shape) }, 'match.')
+      : unknownName(name, { what: `a setting of a ${kind} fault`, known: Object.keys(settings) });
+  }
+  const [issue] = issues;
+  const path = issue?.path.map(String) ?? [];
+  const place = path[0] === 'match' ? path.slice(0, 2) : path.slice(0, 1);
+  const value = place.reduce<unknown>((outer, name) => (outer as Record<string, unknown> | undefined)?.[name], given);
+  return invalidOption(place.join('.'), value, issue?.message ?? 'another value');
+}
+
+/** What the kinds and their settings alone cannot say. */
+function checkStrikes(options: FaultOptions): void {
+  const { kind, strikes, match } = options;
+  if (strikes !== 'before') return;
+  if (!faultKinds[kind].canStrikeBefore) {
+    throw invalidOption('strikes', strikes, `'after': there is no answer yet that ${kind} could change`);
+  }
+  if (match?.status !== undefined) {
+    throw invalidOption('match.status', match.status, "strikes: 'after', when there is a status to match");
+  }
+  if (kind === 'reset' && options.afterBytes !== undefined) {
+    throw invalidOption('afterBytes', options.afterBytes, "strikes: 'after', when there is an answer to cut");
+  }
 }
 
 function nextId({ lastFault, faults }: ServiceState): string {

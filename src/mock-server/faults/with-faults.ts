@@ -1,58 +1,94 @@
-import { isDashboardPath } from '../dashboard/dashboard-path.ts';
-import type { Handled } from '../http/handler.ts';
+import type { RequestSource } from '../adapters/active-adapters.ts';
+import type { Clock } from '../clock/clock.ts';
+import { isDashboardPath } from '../dashboard/dashboard.ts';
 import type { RequestIdentity } from '../http/identify-request.ts';
-import type { MockRequest } from '../http/mock-message.ts';
-import { createDateHeader } from '../http/write-response.ts';
-import { draftOf } from '../journal/journal-entry.ts';
+import type { InterruptibleWait, MockRequest } from '../http/mock-message.ts';
+import type { HandledRequest } from '../http/service-handler.ts';
+import { createDateHeader } from '../http/service-response.ts';
+import { newJournalEntry } from '../journal/journal.ts';
 import type { ServiceContext } from '../service/service-state.ts';
-import type { Wait } from './delivery.ts';
-import type { FaultRecord } from './fault.ts';
-import { spoil } from './spoil.ts';
-import { takeStrikes } from './take-strikes.ts';
-import type { Waits } from './waits.ts';
-import type { Arrival } from './ways-in.ts';
+import { applyFaults } from './apply-fault.ts';
+import type { FaultRecord } from './fault-kinds.ts';
+import { selectFaults } from './select-faults.ts';
 
-/** Answers a request that came in some way. */
-export type Answering = (request: MockRequest, arrival: Arrival) => Handled | Promise<Handled>;
+/** Answers a request that came by some adapter. */
+export type Answering = (request: MockRequest, source: RequestSource) => HandledRequest | Promise<HandledRequest>;
 
 export interface FaultsOptions {
   readonly context: ServiceContext;
   readonly identify: (request: MockRequest) => RequestIdentity;
-  readonly waits: Waits;
+  readonly delays: FaultDelays;
 }
 
 /** Puts the faults in front of the service and behind it. Costs nothing while there are none. */
-export function withFaults(next: Answering, { context, identify, waits }: FaultsOptions): Answering {
+export function withFaults(next: Answering, { context, identify, delays }: FaultsOptions): Answering {
   const dateHeader = createDateHeader();
-  const wait: Wait = (ms, gone) => waits.wait(ms, gone);
+  const wait: InterruptibleWait = (ms, gone) => delays.wait(ms, gone);
 
-  async function answer(request: MockRequest, arrival: Arrival): Promise<Handled> {
+  async function answer(request: MockRequest, source: RequestSource): Promise<HandledRequest> {
     const identity = identify(request);
-    if (isDashboardPath(identity.path)) return await next(request, arrival);
-    const candidate = { request: identity, way: arrival.way, at: identity.at, response: undefined };
-    const before = takeStrikes(context.state, candidate, 'before');
-    const hasWaited = await waitFor(before, arrival);
+    if (isDashboardPath(identity.path)) return await next(request, source);
+    const candidate = { request: identity, adapter: source.adapter, at: identity.at, response: undefined };
+    const before = selectFaults(context.state, candidate, 'before');
+    const hasWaited = await waitFor(before, source);
 
     const isOver = !hasWaited || before.some(({ settings }) => settings.kind !== 'latency');
-    const decided = isOver ? unanswered({ ...identity, at: context.now() }, hasWaited) : await next(request, arrival);
+    const decided = isOver ? unanswered({ ...identity, at: context.now() }, hasWaited) : await next(request, source);
     const seen = { ...candidate, at: context.now(), response: decided.response };
-    const after = isOver ? [] : takeStrikes(context.state, seen, 'after');
+    const after = isOver ? [] : selectFaults(context.state, seen, 'after');
     const date = dateHeader(context.now());
-    return spoil(decided, [...before, ...after], { method: request.method, date, wait });
+    return applyFaults(decided, [...before, ...after], { method: request.method, date, wait });
   }
 
-  async function waitFor(faults: readonly FaultRecord[], { gone }: Arrival): Promise<boolean> {
+  async function waitFor(faults: readonly FaultRecord[], { gone }: RequestSource): Promise<boolean> {
     for (const { settings } of faults) {
-      if (settings.kind === 'latency' && !(await waits.wait(settings.latencyMs, gone?.()))) return false;
+      if (settings.kind === 'latency' && !(await delays.wait(settings.latencyMs, gone?.()))) return false;
     }
     return true;
   }
 
-  return (request, arrival) => (context.state.faults.length === 0 ? next(request, arrival) : answer(request, arrival));
+  return (request, source) => (context.state.faults.length === 0 ? next(request, source) : answer(request, source));
 }
 
 /** The service never came to see it. */
-function unanswered(identity: RequestIdentity, hasWaited: boolean): Handled {
+function unanswered(identity: RequestIdentity, hasWaited: boolean): HandledRequest {
   const why = hasWaited ? '' : 'nobody waited for the answer';
-  return { response: undefined, entry: draftOf({ ...identity, status: 0, why }) };
+  return { response: undefined, entry: newJournalEntry({ ...identity, status: 0, why }) };
+}
+
+/** The waits that faults cause, by the mock's clock. They end early when nobody waits any more, or the mock is closed. */
+export class FaultDelays {
+  readonly #clock: Clock;
+  readonly #waiting = new Set<AbortController>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Infinity waits for the end. Says whether the whole time has passed. */
+  async wait(ms: number, gone: AbortSignal | undefined): Promise<boolean> {
+    const end = new AbortController();
+    const stop = () => end.abort();
+    if (gone?.aborted) return false;
+    gone?.addEventListener('abort', stop, { once: true });
+    this.#waiting.add(end);
+    try {
+      await (ms === Number.POSITIVE_INFINITY ? aborted(end.signal) : this.#clock.sleep(ms, end.signal));
+      return !end.signal.aborted;
+    } catch (error) {
+      if (end.signal.aborted) return false;
+      throw error;
+    } finally {
+      gone?.removeEventListener('abort', stop);
+      this.#waiting.delete(end);
+    }
+  }
+
+  endAll(): void {
+    for (const end of this.#waiting) end.abort();
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }

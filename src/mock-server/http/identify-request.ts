@@ -1,11 +1,10 @@
 import type { Operation } from '../../generated/operations.ts';
-import type { JournalEntry } from '../journal/journal-entry.ts';
-import { redactKeys } from '../redact-keys.ts';
+import type { JournalEntry } from '../journal/journal.ts';
+import { hasKeyInUrl, redactKeys } from '../redact-keys.ts';
 import { hashOf } from '../service/keys.ts';
 import type { ServiceContext } from '../service/service-state.ts';
-import { readCredential } from './credential.ts';
-import { hasKeyInUrl } from './key-in-url.ts';
 import type { MockRequest } from './mock-message.ts';
+import { presentedCredential } from './presented-credential.ts';
 import { createRouter, parseTarget } from './router.ts';
 
 /** What is known of a request by itself, without the service having decided anything about it. */
@@ -20,7 +19,7 @@ export function createIdentify(context: ServiceContext, operations: Readonly<Rec
   return (request: MockRequest): RequestIdentity => {
     const { path, query } = parseTarget(request.target);
     const found = route(request.method, path);
-    const credential = readCredential(request, query, context.behaviour);
+    const credential = presentedCredential(request, query, context.behaviour);
     const key = credential.kind === 'key' ? context.state.keysByHash.get(hashOf(credential.key)) : undefined;
     return {
       at: context.now(),

@@ -1,5 +1,3 @@
-import type { Delivery } from '../faults/delivery.ts';
-
 /** A request as every adapter hands it over: nothing of the transport is left in it. */
 export interface MockRequest {
   /** In capitals. */
@@ -20,4 +18,39 @@ export interface MockResponse {
   readonly body: string | Uint8Array;
   /** How faults make it arrive; left out: whole and at once. */
   readonly delivery?: Delivery | undefined;
+}
+
+/** How an answer goes out when faults are in the way; without, whole and at once. */
+export interface Delivery {
+  /** False: the connection breaks before anything is sent. */
+  readonly sendsHead: boolean;
+  /** How much of the body goes out; infinity for all. */
+  readonly bodyBytes: number;
+  /** Size of the pieces it goes out in; infinity for one. */
+  readonly chunkBytes: number;
+  readonly intervalMs: number;
+  /** What comes after the last piece; of an orderly end (`'whole'`) the client hears nothing. */
+  readonly ending: 'whole' | 'reset' | 'close' | 'malformed-chunk' | 'garbage';
+  /** Waits by the mock's clock; says whether there still is somebody to wait for. */
+  readonly wait: InterruptibleWait;
+}
+
+export type InterruptibleWait = (ms: number, gone: AbortSignal | undefined) => Promise<boolean>;
+
+export function wholeDelivery(wait: InterruptibleWait): Delivery {
+  return { sendsHead: true, bodyBytes: Infinity, chunkBytes: Infinity, intervalMs: 0, ending: 'whole', wait };
+}
+
+/** The body piece by piece, as the delivery says; throws when the wait between two pieces is broken off. */
+export async function* piecesOf(
+  { body }: MockResponse,
+  { bodyBytes, chunkBytes, intervalMs, wait }: Delivery,
+  gone: AbortSignal | undefined,
+): AsyncGenerator<Uint8Array, void> {
+  const bytes = Buffer.from(body).subarray(0, bodyBytes);
+  for (let at = 0; at < bytes.length; at += chunkBytes) {
+    if (at > 0 && !(await wait(intervalMs, gone)))
+      throw new Error('The wait between two pieces of the body was broken off.');
+    yield bytes.subarray(at, at + chunkBytes);
+  }
 }

@@ -1,8 +1,8 @@
 import type { Operation } from '../../generated/operations.ts';
-import { nearestPath } from './nearest-path.ts';
+import { editDistance } from '../../nearest-name.ts';
 
 /** Where a request leads. */
-export type Route =
+export type RouteMatch =
   | { readonly kind: 'operation'; readonly operation: Operation }
   | { readonly kind: 'wrong-method'; readonly operation: Operation }
   /** `nearest`: the path that was likely meant. */
@@ -27,9 +27,33 @@ export function parseTarget(target: string): Target {
 /** Finds the operation of a path. Exact: with a slash too many or too few it is another path. */
 export function createRouter(operations: Readonly<Record<string, Operation>>) {
   const byPath = new Map(Object.values(operations).map((operation) => [operation.path, operation]));
-  return (method: string, path: string): Route => {
+  return (method: string, path: string): RouteMatch => {
     const operation = byPath.get(path);
     if (operation === undefined) return { kind: 'unknown', nearest: nearestPath(path, [...byPath.keys()]) };
     return { kind: method === operation.method ? 'operation' : 'wrong-method', operation };
   };
+}
+
+/** The path that was most likely meant; `undefined` when none of them is like it. */
+export function nearestPath(path: string, paths: readonly string[]): string | undefined {
+  if (path.length > LONGEST_PATH) return undefined;
+  const given = plain(path);
+  // A path without its beginning is right but for that.
+  const distanceTo = (known: string) => (given.length > 1 && known.endsWith(given) ? 0 : editDistance(given, known));
+  const ranked = paths
+    .map((known) => ({ known, distance: distanceTo(plain(known)) }))
+    .sort((one, other) => one.distance - other.distance);
+  const [best] = ranked;
+  return best !== undefined && best.distance <= best.known.length / 3 ? best.known : undefined;
+}
+
+/** No typing mistake is that long, and the comparison takes time with the length. */
+const LONGEST_PATH = 200;
+
+/** Case and slashes are what most mistakes are made of. */
+function plain(path: string): string {
+  return path
+    .toLowerCase()
+    .replace(/\/{2,}/g, '/')
+    .replace(/\/$/, '');
 }

@@ -1,5 +1,4 @@
-import type { Journal } from './journal.ts';
-import type { JournalEntry } from './journal-entry.ts';
+import type { Journal, JournalEntry } from './journal.ts';
 
 /** What a well-behaved client does not do, as far as the journal goes back. */
 export interface Audit {

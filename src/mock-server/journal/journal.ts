@@ -1,4 +1,67 @@
-import type { JournalDraft, JournalEntry } from './journal-entry.ts';
+import type { SwitchName } from '../behaviour/switches.ts';
+import type { RateUse } from '../service/decide.ts';
+import type { QuotaUse } from '../service/quota.ts';
+
+/** One request as the mock saw it, and why it answered as it did. Never holds a key. */
+export interface JournalEntry {
+  /** Counts up from 1. */
+  readonly number: number;
+  /** Milliseconds since the Unix epoch, by the mock's clock. */
+  readonly at: number;
+  readonly method: string;
+  /** Without the query, which may hold a key; a key in the path is cut short. */
+  readonly path: string;
+  /** Id of the operation that the path leads to; `undefined` for a path without one. */
+  readonly operation: string | undefined;
+  /** Whether nothing is at that path, not even a handler of `mock.use()`; `why` then names the nearest that is. */
+  readonly isUnknownRoute: boolean;
+  readonly keyId: string | undefined;
+  readonly keyTransport: 'bearer' | 'header' | 'query' | undefined;
+  /** Whether the URL held a key, where logs would show it. */
+  readonly hasKeyInUrl: boolean;
+  /** What the client got; 0 when the connection was broken off without an answer. */
+  readonly status: number;
+  /** `error.code` of the answer; `undefined` for a success. */
+  readonly code: string | undefined;
+  readonly why: string;
+  /** The limits the decision was made on; `undefined` when it did not come to them. */
+  readonly rate: RateUse | undefined;
+  readonly quota: QuotaUse | undefined;
+  /**
+   * How much of the last Retry-After was left when the request came: it did not obey. Not told, in process, of requests
+   * that were on their way before the client had that answer.
+   */
+  readonly earlyByMs: number | undefined;
+  /** The switches the answer depends on. */
+  readonly switches: readonly SwitchName[];
+  /** Ids of the faults that struck the request, in that order. */
+  readonly faults: readonly string[];
+}
+
+/** What there is to say of a request before the journal gives it a number. */
+export type NewJournalEntry = Omit<JournalEntry, 'number'>;
+
+/** The entry of an answer that the limits had no part in. */
+export function newJournalEntry(
+  known: Pick<JournalEntry, 'at' | 'method' | 'path' | 'status'> & Partial<NewJournalEntry>,
+) {
+  return { ...NOTHING_KNOWN, ...known };
+}
+
+const NOTHING_KNOWN = {
+  operation: undefined,
+  isUnknownRoute: false,
+  keyId: undefined,
+  keyTransport: undefined,
+  hasKeyInUrl: false,
+  code: undefined,
+  why: '',
+  rate: undefined,
+  quota: undefined,
+  earlyByMs: undefined,
+  switches: [],
+  faults: [],
+} satisfies Partial<NewJournalEntry>;
 
 /** The newest requests; older ones are forgotten, so that a long run needs no more memory than a short one. */
 export class Journal {
@@ -21,9 +84,9 @@ export class Journal {
     return Math.max(0, this.#last - this.#size);
   }
 
-  add(draft: JournalDraft): void {
+  add(unnumbered: NewJournalEntry): void {
     this.#last += 1;
-    const entry = { number: this.#last, ...draft };
+    const entry = { number: this.#last, ...unnumbered };
     this.#entries.push(entry);
     // Cut now and then, not each time: one copy per `size` requests.
     if (this.#entries.length > 2 * this.#size) this.#entries = this.entries.slice();

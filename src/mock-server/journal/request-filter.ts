@@ -1,8 +1,7 @@
 import { operations } from '../../generated/operations.ts';
-import { invalidOption } from '../mock-server-error.ts';
+import { invalidOption, unknownName } from '../mock-server-error.ts';
 import { matchesPath } from '../path-pattern.ts';
-import { unknownName } from '../unknown-name.ts';
-import type { JournalEntry } from './journal-entry.ts';
+import type { JournalEntry } from './journal.ts';
 
 /** Which requests of the journal; all by default. */
 export interface RequestFilter {
@@ -41,4 +40,13 @@ function checkNames(filter: RequestFilter): void {
 }
 
 const SAME = ['keyId', 'method', 'operation', 'status', 'code'] as const;
-const FIELDS: readonly string[] = [...SAME, 'path', 'fault', 'after'];
+const FIELDS = Object.keys({
+  keyId: true,
+  method: true,
+  operation: true,
+  status: true,
+  code: true,
+  path: true,
+  fault: true,
+  after: true,
+} satisfies Record<keyof RequestFilter, true>);

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { ADMIN_ROOT } from '../admin/admin-root.ts';
+import { ADMIN_ROOT } from '../admin/route.ts';
 import { html } from '../web/html.ts';
-import { PAGE_HEADERS } from '../web/page-headers.ts';
+import { PAGE_HEADERS } from '../web/page-security.ts';
 
 /** Answers the pages and files of the control panel; says whether the request was for one. None holds anything secret. */
 export async function answerPanel(incoming: IncomingMessage, outgoing: ServerResponse, path: string): Promise<boolean> {

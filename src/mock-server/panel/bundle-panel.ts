@@ -14,7 +14,7 @@ export interface PanelFiles {
 export async function bundlePanel(): Promise<PanelFiles> {
   const browser = new URL('./browser/', import.meta.url);
   const { outputFiles } = await build({
-    entryPoints: [fileURLToPath(new URL('main.ts', browser))],
+    entryPoints: [fileURLToPath(new URL('app.ts', browser))],
     bundle: true,
     write: false,
     minify: true,

@@ -1,5 +1,4 @@
-import type { Findings } from './probe-report.ts';
-import type { Probing } from './probe-steps.ts';
+import type { Findings, Probing } from './probe-report.ts';
 import { Limited, type ProbeRequest, type Prober, type Seen } from './prober.ts';
 
 /** Requests beyond the limit of the minute that meeting it takes: the refusals, and two of `latest`. */

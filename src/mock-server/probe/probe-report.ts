@@ -1,5 +1,6 @@
 import type { BehaviourOptions } from '../behaviour/behaviour-options.ts';
 import type { BehaviourValues, SwitchName } from '../behaviour/switches.ts';
+import type { Prober, Seen } from './prober.ts';
 
 /** What a probe found out: `JSON.stringify` it into a file for `createMockServer({ behaviour })`. */
 export type ObservedBehaviour = BehaviourOptions & { readonly about: ProbeSummary };
@@ -35,4 +36,22 @@ export class Findings {
   contradict(text: string): void {
     this.contradictions.push(text);
   }
+}
+
+/** What a step works with. */
+export interface Probing {
+  readonly prober: Prober;
+  readonly findings: Findings;
+  /** The user's key. */
+  readonly key: string;
+  /** The first answer of `quota`. */
+  readonly quota: Seen;
+}
+
+/** Looks at one thing. */
+export interface ProbeStep {
+  readonly requests: number;
+  /** How many of them may count in the month. */
+  readonly charged: number;
+  readonly run: (probing: Probing) => Promise<void>;
 }

@@ -1,25 +1,7 @@
 import { switches } from '../behaviour/switches.ts';
-import type { Findings } from './probe-report.ts';
-import { type Prober, type Seen, statusAndCode } from './prober.ts';
+import type { Findings, ProbeStep, Probing } from './probe-report.ts';
+import { type Seen, statusAndCodeText } from './prober.ts';
 import { observeQuotaUse } from './quota-steps.ts';
-
-/** What a step works with. */
-export interface Probing {
-  readonly prober: Prober;
-  readonly findings: Findings;
-  /** The user's key. */
-  readonly key: string;
-  /** The first answer of `quota`. */
-  readonly quota: Seen;
-}
-
-/** Looks at one thing. */
-export interface ProbeStep {
-  readonly requests: number;
-  /** How many of them may count in the month. */
-  readonly charged: number;
-  readonly run: (probing: Probing) => Promise<void>;
-}
 
 /** What is asked after the first `quota`, the most telling first: a small budget ends somewhere in it. */
 export const PROBE_STEPS: readonly ProbeStep[] = [
@@ -59,7 +41,7 @@ async function askWithUnknownKey({ prober, findings, key }: Probing): Promise<vo
 }
 
 function observeRefusal(findings: Findings, name: 'missingKey' | 'malformedKey' | 'unknownKey', seen: Seen): void {
-  const value = statusAndCode(seen);
+  const value = statusAndCodeText(seen);
   if (switches[name].accepts(value)) findings.observe(name, value);
   else findings.leaveOpen(name, `the answer was ${value}, which the mock does not have`);
 }
@@ -107,7 +89,7 @@ function askWith({ prober, key }: Probing, method: 'POST' | 'HEAD' | 'OPTIONS'):
 }
 
 async function askWithPost(probing: Probing): Promise<void> {
-  const value = statusAndCode(await askWith(probing, 'POST'));
+  const value = statusAndCodeText(await askWith(probing, 'POST'));
   if (switches.methodNotAllowed.accepts(value)) probing.findings.observe('methodNotAllowed', value);
   else probing.findings.leaveOpen('methodNotAllowed', `the answer to POST was ${value}`);
 }

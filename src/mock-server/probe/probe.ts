@@ -5,9 +5,9 @@ import { createClock } from '../clock/create-clock.ts';
 import { invalidOption, MockServerError } from '../mock-server-error.ts';
 import { BEYOND_LIMIT, CHARGED_BY_LIMIT, meetLimit, observeRetryAfter } from './limit-steps.ts';
 import { USUAL_REASONS } from './not-observable.ts';
-import { Findings, type ObservedBehaviour } from './probe-report.ts';
-import { PROBE_STEPS, type Probing } from './probe-steps.ts';
-import { BudgetSpent, Limited, type ProbeFetch, Prober, type Seen, statusAndCode } from './prober.ts';
+import { Findings, type ObservedBehaviour, type Probing } from './probe-report.ts';
+import { PROBE_STEPS } from './probe-steps.ts';
+import { BudgetSpent, Limited, type ProbeFetch, Prober, type Seen, statusAndCodeText } from './prober.ts';
 import { observeQuotaRecord, usedOf } from './quota-steps.ts';
 
 export interface ProbeOptions {
@@ -82,7 +82,7 @@ async function firstQuota(prober: Prober, key: string): Promise<Seen> {
   });
   if (quota.status === 200 && usedOf(quota) !== undefined) return quota;
   throw new MockServerError(
-    `quota was answered with ${statusAndCode(quota)}; a probe begins with a quota record, and needs a key that works.`,
+    `quota was answered with ${statusAndCodeText(quota)}; a probe begins with a quota record, and needs a key that works.`,
     {
       code: 'probe_failed',
     },

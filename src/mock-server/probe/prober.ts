@@ -83,7 +83,7 @@ export class Prober {
 }
 
 /** `401 unauthorized`, as switches name an answer; the status alone when there is no code. */
-export function statusAndCode({ status, code }: Seen): string {
+export function statusAndCodeText({ status, code }: Seen): string {
   return code === undefined ? String(status) : `${status} ${code}`;
 }
 

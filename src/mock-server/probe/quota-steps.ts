@@ -1,7 +1,6 @@
 import { switches } from '../behaviour/switches.ts';
-import type { Findings } from './probe-report.ts';
-import type { Probing } from './probe-steps.ts';
-import { type Seen, statusAndCode } from './prober.ts';
+import type { Findings, Probing } from './probe-report.ts';
+import { type Seen, statusAndCodeText } from './prober.ts';
 
 /** What an answer of `quota`, and the key itself, show without a further request. */
 export function observeQuotaRecord({ findings, key, quota }: Omit<Probing, 'prober'>): void {
@@ -29,7 +28,7 @@ function observeRateHeaders(findings: Findings, { headers }: Seen): void {
 export async function observeQuotaUse({ prober, findings, key, quota }: Probing): Promise<void> {
   const authorization = `Bearer ${key}`;
   const latest = await prober.ask('latest', { authorization, query: { base: 'XXX' } });
-  const value = statusAndCode(latest);
+  const value = statusAndCodeText(latest);
   const isExhausted = switches.quotaExhausted.accepts(value);
   if (isExhausted) observeExhausted(findings, value, latest);
   else observeBadParameter(findings, value, latest);

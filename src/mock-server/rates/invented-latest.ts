@@ -1,4 +1,4 @@
-import { type Answer, success } from '../http/answer.ts';
+import { type ServiceResponse, successResponse } from '../http/service-response.ts';
 import { CURRENCIES, type Currency, isCurrency } from './currencies.ts';
 import { type InventedRates, inventRates } from './invented-rates.ts';
 
@@ -45,7 +45,7 @@ export class InventedSnapshot {
   readonly seed: number;
   readonly at: number;
   readonly #rates: InventedRates;
-  readonly #answers = new Map<Currency, Answer>();
+  readonly #answers = new Map<Currency, ServiceResponse>();
 
   constructor(seed: number, at: number) {
     this.seed = seed;
@@ -53,9 +53,9 @@ export class InventedSnapshot {
     this.#rates = inventRates(seed, at);
   }
 
-  answer(question: LatestQuestion): Answer {
-    if (question.symbols.length > 0) return success(this.data(question));
-    const answer = this.#answers.get(question.base) ?? success(this.data(question));
+  answer(question: LatestQuestion): ServiceResponse {
+    if (question.symbols.length > 0) return successResponse(this.data(question));
+    const answer = this.#answers.get(question.base) ?? successResponse(this.data(question));
     this.#answers.set(question.base, answer);
     return answer;
   }

@@ -1,10 +1,11 @@
-import { badParameter } from '../http/bad-parameter.ts';
-import type { AdmittedRequest, Responder } from '../http/responder.ts';
+import type { PlanName } from '../../generated/service.ts';
+import { badParameter } from '../http/error-responses.ts';
+import type { AdmittedRequest, Responder } from '../http/responders.ts';
+import { type ServiceResponse, successResponse } from '../http/service-response.ts';
+import { show } from '../mock-server-error.ts';
 import type { ServiceContext } from '../service/service-state.ts';
-import { answerWith, type LatestFunction } from './custom-latest.ts';
-import { createInventedSnapshots, readQuestion } from './invented-latest.ts';
+import { createInventedSnapshots, type InventedData, readQuestion } from './invented-latest.ts';
 import { createReplay, type Replay } from './replay.ts';
-import { snapshotIntervalMs } from './snapshot-interval.ts';
 
 /** Where the data of `latest` comes from; by default it is invented. */
 export interface LatestSource {
@@ -32,3 +33,48 @@ export function createLatestResponder({ latest, replay }: LatestSource = {}): Re
 }
 
 const UNKNOWN_CURRENCY = 'base or symbols name a currency that is not among the invented rates.';
+
+/** Makes the `data` of `latest` for a request that is within both limits. Synchronous: limits are counted around it. */
+export type LatestFunction = (query: URLSearchParams, context: LatestContext) => object;
+
+/** What a `latest` function may want to know beside the query. */
+export interface LatestContext {
+  /** When the request came, in milliseconds since the Unix epoch. */
+  readonly at: number;
+  readonly keyId: string;
+  readonly plan: PlanName;
+  /** What the mock would have answered. */
+  invented(): InventedData;
+}
+
+/** The answer of a user's function. What is no object becomes a 500, with the reason in the journal. */
+export function answerWith(
+  latest: LatestFunction,
+  { query, at, key }: AdmittedRequest,
+  invented: LatestContext['invented'],
+): ServiceResponse {
+  const data: unknown = latest(query, { at, keyId: key.id, plan: key.account.plan, invented });
+  if (typeof data === 'object' && data !== null && !('then' in data)) return successResponse(data);
+  const given = data instanceof Promise ? 'a promise' : show(data);
+  throw new TypeError(`the latest option gave ${given}; expected an object, at once`);
+}
+
+/** How long a snapshot of the rates holds, from a granularity such as `5min`; an unknown unit counts as five minutes. */
+export function snapshotIntervalMs(granularity: string): number {
+  const [, count = '', unit = ''] = /^(\d+)([a-z]+)$/.exec(granularity) ?? [];
+  const unitMs = UNITS_MS[unit];
+  return unitMs === undefined ? DEFAULT_MS : Number(count) * unitMs;
+}
+
+const DEFAULT_MS = 5 * 60_000;
+
+const UNITS_MS: Readonly<Record<string, number>> = {
+  s: 1000,
+  sec: 1000,
+  m: 60_000,
+  min: 60_000,
+  h: 3_600_000,
+  hour: 3_600_000,
+  d: 86_400_000,
+  day: 86_400_000,
+};

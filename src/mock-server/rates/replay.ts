@@ -1,5 +1,5 @@
-import { type Answer, failure, success, withoutTags } from '../http/answer.ts';
-import type { Responder } from '../http/responder.ts';
+import type { Responder } from '../http/responders.ts';
+import { errorResponse, type ServiceResponse, successResponse, withoutTags } from '../http/service-response.ts';
 import { invalidOption } from '../mock-server-error.ts';
 
 /**
@@ -11,7 +11,7 @@ export type Replay = string | Readonly<Record<string, unknown>>;
 
 /** Answers what was recorded, and 501 `not_recorded` where nothing was. */
 export function createReplay(replay: Replay): Responder {
-  const answers = readReplay(replay);
+  const answers = recordedAnswers(replay);
   return ({ query }) => {
     const canonical = canonicalQuery(query);
     return answers.get(canonical) ?? answers.get(ANY) ?? notRecorded(canonical, answers);
@@ -20,11 +20,11 @@ export function createReplay(replay: Replay): Responder {
 
 const ANY = '*';
 
-function readReplay(replay: unknown): ReadonlyMap<string, Answer> {
+function recordedAnswers(replay: unknown): ReadonlyMap<string, ServiceResponse> {
   const single = readRecording(replay);
   if (single !== undefined && isEnvelope(single.value)) return new Map([[ANY, recordedAnswer('replay', replay)]]);
   if (!isRecord(replay) || Object.keys(replay).length === 0) throw invalidOption('replay', replay, EXPECTED);
-  const answers = new Map<string, Answer>();
+  const answers = new Map<string, ServiceResponse>();
   for (const [text, recorded] of Object.entries(replay)) {
     const query = text === ANY ? ANY : canonicalQuery(new URLSearchParams(text));
     if (answers.has(query)) throw invalidOption('replay', text, 'every query once, in any order of its parameters');
@@ -35,18 +35,18 @@ function readReplay(replay: unknown): ReadonlyMap<string, Answer> {
 
 const EXPECTED = "a recorded envelope, or an object of answers by query such as { 'base=EUR': … }";
 
-function recordedAnswer(option: string, recorded: unknown): Answer {
+function recordedAnswer(option: string, recorded: unknown): ServiceResponse {
   const recording = readRecording(recorded);
   if (recording === undefined) throw invalidOption(option, recorded, 'an envelope or the data of one');
   const { json, value } = recording;
-  if (!isEnvelope(value)) return { ...success({}), body: withoutTags(`{"success":true,"data":${json}}`) };
+  if (!isEnvelope(value)) return { ...successResponse({}), body: withoutTags(`{"success":true,"data":${json}}`) };
   const body = withoutTags(json);
-  if (value['success'] === true) return { ...success({}), body };
+  if (value['success'] === true) return { ...successResponse({}), body };
   const { code, message, status } = isRecord(value['error']) ? value['error'] : {};
   if (typeof code !== 'string' || !Number.isInteger(status) || Number(status) < 400 || Number(status) > 599) {
     throw invalidOption(`${option}.error`, value['error'], 'a recorded error with its code, message and status');
   }
-  return { ...failure({ code, message: String(message), status: Number(status) }), body };
+  return { ...errorResponse({ code, message: String(message), status: Number(status) }), body };
 }
 
 interface Recording {
@@ -67,9 +67,9 @@ function readRecording(recorded: unknown): Recording | undefined {
   }
 }
 
-function notRecorded(query: string, answers: ReadonlyMap<string, Answer>): Answer {
+function notRecorded(query: string, answers: ReadonlyMap<string, ServiceResponse>): ServiceResponse {
   const known = Array.from(answers.keys(), (text) => `'${text}'`).join(', ');
-  return failure({
+  return errorResponse({
     status: 501,
     code: 'not_recorded',
     message: `No answer is recorded for the query '${query}'; there are ${known}.`,

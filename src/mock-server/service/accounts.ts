@@ -1,7 +1,7 @@
 import { type PlanName, plans } from '../../generated/service.ts';
+import type { Behaviour } from '../behaviour/behaviour.ts';
 import { invalidOption, MockServerError, show } from '../mock-server-error.ts';
-import { applyPlanChange } from './plan-change.ts';
-import type { AccountRecord, ServiceContext, ServiceState } from './service-state.ts';
+import type { AccountRecord, KeyRecord, ServiceContext, ServiceState } from './service-state.ts';
 
 /** An account of the emulated service. */
 export interface Account {
@@ -88,4 +88,35 @@ function checkPlan(plan: unknown): void {
 function checkEmail(email: unknown): void {
   if (typeof email === 'string' && /^[^\s@]+@[^\s@]+$/.test(email)) return;
   throw invalidOption('email', email, 'an e-mail address');
+}
+
+/** Moves an account to `plan`; the switches say what becomes of usage and of keys above the new cap. */
+export function applyPlanChange({ behaviour, now }: ServiceContext, account: AccountRecord, plan: PlanName): void {
+  account.plan = plan;
+  if (behaviour.use('planChange') === 'reset') {
+    for (const key of account.keys) key.used = 0;
+  }
+  if (behaviour.use('overCapKeys') !== 'revoke-newest') return;
+  for (const key of keysAboveCap(account, behaviour)) revoke(key, now());
+}
+
+/** How many keys of the account may be active at once; `null` for any number. */
+export function maxActiveKeys(account: AccountRecord, behaviour: Behaviour): number | null {
+  return plans[account.plan].maxActiveKeys ?? behaviour.use('freeMaxActiveKeys');
+}
+
+/** Ends a key for good; once more changes nothing. */
+export function revoke(key: KeyRecord, now: number): void {
+  if (key.revokedAt !== undefined) return;
+  key.revokedAt = now;
+  key.account.activeKeys -= 1;
+}
+
+/** Active keys that have no place in the account's plan, because it was larger once; the oldest keep theirs. */
+export function keysAboveCap(account: AccountRecord, behaviour: Behaviour): readonly KeyRecord[] {
+  // One key has a place in every plan; most accounts have one.
+  if (account.activeKeys <= 1) return [];
+  const cap = maxActiveKeys(account, behaviour);
+  if (cap === null || account.activeKeys <= cap) return [];
+  return account.keys.filter((key) => key.revokedAt === undefined).slice(cap);
 }

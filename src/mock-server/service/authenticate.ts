@@ -1,6 +1,6 @@
 import { apiKeyPattern } from '../../generated/service.ts';
 import type { BehaviourValues } from '../behaviour/switches.ts';
-import { keysAboveCap } from './key-cap.ts';
+import { keysAboveCap } from './accounts.ts';
 import { hashOf } from './keys.ts';
 import type { KeyRecord, ServiceContext } from './service-state.ts';
 
@@ -12,10 +12,10 @@ export type Authentication =
 type AuthenticationSwitch = Extract<keyof BehaviourValues, 'missingKey' | 'malformedKey' | 'unknownKey' | 'revokedKey'>;
 
 /** Looks a key up by its hash; `undefined` stands for a request without one. */
-export function authenticate(context: ServiceContext, presented: string | undefined, at: number): Authentication {
+export function authenticateKey(context: ServiceContext, presented: string | undefined, at: number): Authentication {
   if (presented === undefined) return { refusedBy: 'missingKey', why: 'the request carries no API key' };
   const key = context.state.keysByHash.get(hashOf(presented));
-  if (key === undefined) return stranger(presented);
+  if (key === undefined) return unknownKey(presented);
   if (isRevoked(context, key, at)) return { key, refusedBy: 'revokedKey', why: `${key.id} is revoked` };
   if (isBlocked(context, key)) {
     return { key, refusedBy: 'revokedKey', why: `${key.id} is above the cap of the ${key.account.plan} plan` };
@@ -23,7 +23,7 @@ export function authenticate(context: ServiceContext, presented: string | undefi
   return { key };
 }
 
-function stranger(presented: string): Authentication {
+function unknownKey(presented: string): Authentication {
   return API_KEY.test(presented)
     ? { refusedBy: 'unknownKey', why: 'this mock never gave out such a key' }
     : { refusedBy: 'malformedKey', why: 'the credential does not look like an API key' };

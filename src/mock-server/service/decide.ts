@@ -1,5 +1,5 @@
 import type { Behaviour } from '../behaviour/behaviour.ts';
-import { chargeQuota, type QuotaUse, quotaUse } from './quota-use.ts';
+import { chargeQuota, type QuotaUse, quotaUse } from './quota.ts';
 import { type KeyRecord, limitPerMinute } from './service-state.ts';
 import type { RateWindow } from './windows/rate-window.ts';
 import { rateWindows } from './windows/rate-windows.ts';
@@ -47,7 +47,7 @@ export function decide<Answer extends { readonly status: number }>(
   const quota = quotaUse(key, at, behaviour);
 
   const isLimited = window.waitMs(limit, at) > 0;
-  const refusal = chooseRefusal({ isLimited, isExhausted: isExhausted(request, quota), behaviour });
+  const refusal = chooseRefusal({ isLimited, isExhausted: hasUsedUpQuota(request, quota), behaviour });
   if (refusal !== undefined) {
     if (behaviour.use('rejectedCountsTowardRate')) window.count(limit, at);
     const uses = { rate: rateUse(window, limit, at), quota };
@@ -62,7 +62,7 @@ export function decide<Answer extends { readonly status: number }>(
   return { kind: 'served', answer, rate: rateUse(window, limit, at), quota: quotaAfter };
 }
 
-function isExhausted({ worksWhenQuotaExhausted }: MeteredRequest<unknown>, { limit, used }: QuotaUse): boolean {
+function hasUsedUpQuota({ worksWhenQuotaExhausted }: MeteredRequest<unknown>, { limit, used }: QuotaUse): boolean {
   return !worksWhenQuotaExhausted && limit !== null && used >= limit;
 }
 

@@ -1,10 +1,9 @@
 import { hash } from 'node:crypto';
+import { statusAndCode } from '../behaviour/switch.ts';
 import { invalidOption, MockServerError, show } from '../mock-server-error.ts';
-import { findAccount } from './accounts.ts';
-import { maxActiveKeys, revoke } from './key-cap.ts';
-import { quotaUse } from './quota-use.ts';
+import { findAccount, maxActiveKeys, revoke } from './accounts.ts';
+import { quotaUse } from './quota.ts';
 import type { AccountRecord, KeyRecord, ServiceContext, ServiceState } from './service-state.ts';
-import { statusAndCode } from './status-and-code.ts';
 
 /** A key just made. `key` is shown here and nowhere else: the mock keeps its SHA-256 alone. */
 export interface CreatedKey {

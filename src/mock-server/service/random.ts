@@ -32,3 +32,17 @@ export function randomFrom([first = 0, second = 0, third = 0, counter = 1]: read
     save: () => [a, b, c, d],
   };
 }
+
+/** A text as a number of 32 bits, the same everywhere (FNV-1a); nothing for secrets. */
+export function textHash(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let index = 0; index < text.length; index += 1) {
+    hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
+  }
+  return hash >>> 0;
+}
+
+/** A number from 0 to below 1 that its names alone decide: the same in whatever order requests of different keys come. */
+export function chance(...names: readonly (string | number)[]): number {
+  return randomFromSeed(textHash(names.join('\n'))).uint32() / 2 ** 32;
+}

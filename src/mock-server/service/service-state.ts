@@ -1,6 +1,6 @@
 import { type PlanName, plans } from '../../generated/service.ts';
 import type { Behaviour } from '../behaviour/behaviour.ts';
-import type { FaultRecord } from '../faults/fault.ts';
+import type { FaultRecord } from '../faults/fault-kinds.ts';
 import { type Random, randomFromSeed } from './random.ts';
 import type { RateWindow } from './windows/rate-window.ts';
 

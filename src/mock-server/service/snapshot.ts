@@ -1,5 +1,5 @@
 import type { BehaviourValues } from '../behaviour/switches.ts';
-import type { FaultRecord } from '../faults/fault.ts';
+import type { FaultRecord } from '../faults/fault-kinds.ts';
 import { MockServerError, show } from '../mock-server-error.ts';
 import { randomFrom } from './random.ts';
 import type { AccountRecord, KeyRecord, MailRecord, ServiceContext, ServiceState } from './service-state.ts';
@@ -24,6 +24,12 @@ export interface Snapshot {
   readonly faults: readonly SavedFault[];
   readonly lastFault: number;
   readonly lastSpace: number;
+}
+
+/** What can be brought back to a snapshot of it. */
+export interface SnapshotOwner {
+  snapshot(): Snapshot;
+  restore(snapshot: Snapshot): void;
 }
 
 interface SavedFault extends Omit<FaultRecord, 'matchedByKey'> {
@@ -63,7 +69,7 @@ export function takeSnapshot({ state, behaviour, now }: ServiceContext, frozen: 
 }
 
 /** A new state that equals the one the snapshot was taken of. */
-export function stateOf(snapshot: Snapshot): ServiceState {
+export function restoredState(snapshot: Snapshot): ServiceState {
   if (snapshot?.version !== 1) {
     throw new MockServerError(
       `This is no snapshot of version 1 (its version is ${show(snapshot?.version)}); mock.snapshot() takes one.`,

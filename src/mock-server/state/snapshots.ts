@@ -1,5 +1,5 @@
-import { invalidOption, MockServerError, show } from '../mock-server-error.ts';
-import type { Snapshot } from '../service/snapshot.ts';
+import { checkedId, MockServerError, show } from '../mock-server-error.ts';
+import type { Snapshot, SnapshotOwner } from '../service/snapshot.ts';
 
 /** Snapshots that a mock keeps by name. No snapshot holds them: going back to one does not forget the others. */
 export interface Snapshots {
@@ -16,16 +16,11 @@ export interface Snapshots {
   delete(name: string): void;
 }
 
-interface Subject {
-  snapshot(): Snapshot;
-  restore(snapshot: Snapshot): void;
-}
-
-export function createSnapshots(mock: Subject): Snapshots {
+export function createSnapshots(mock: SnapshotOwner): Snapshots {
   const kept = new Map<string, Snapshot>();
   return {
     save(wanted) {
-      const name = wanted === undefined ? nextName(kept) : checkedName(wanted);
+      const name = wanted === undefined ? nextName(kept) : checkedId('name', wanted);
       if (!kept.has(name) && kept.size >= MOST_SNAPSHOTS) throw tooMany();
       kept.set(name, mock.snapshot());
       return name;
@@ -46,11 +41,6 @@ function nextName(kept: ReadonlyMap<string, Snapshot>): string {
   let number = kept.size + 1;
   while (kept.has(`snapshot_${number}`)) number += 1;
   return `snapshot_${number}`;
-}
-
-function checkedName(name: unknown): string {
-  if (typeof name === 'string' && /^[\w-]{1,64}$/.test(name)) return name;
-  throw invalidOption('name', name, 'up to 64 letters, digits, _ and -');
 }
 
 function find(kept: ReadonlyMap<string, Snapshot>, name: string): Snapshot {

@@ -12,7 +12,7 @@ export interface SavedState {
 }
 
 const FORMAT = 'fxrates-mock-state';
-const VERSION = 1;
+const STATE_VERSION = 1;
 
 /**
  * The state in the file; `undefined` when there is no file. Throws `MockServerError` with code `state_unusable`, which
@@ -38,7 +38,7 @@ export async function writeStateFile(path: string, { savedAt, snapshot }: SavedS
     // Renaming onto a link would cut it; the file it leads to is meant.
     const target = await realpath(path).catch(() => resolve(path));
     const temporary = `${target}.tmp`;
-    await writeDurably(temporary, `${JSON.stringify({ format: FORMAT, version: VERSION, savedAt, snapshot })}\n`);
+    await writeDurably(temporary, `${JSON.stringify({ format: FORMAT, version: STATE_VERSION, savedAt, snapshot })}\n`);
     await rename(temporary, target);
     await syncFolder(dirname(target));
   } catch (cause) {
@@ -65,19 +65,19 @@ async function syncFolder(path: string): Promise<void> {
 }
 
 function parse(path: string, text: string): Readonly<Record<string, unknown>> {
-  const document = parseJson(path, text);
+  const document = parsedDocument(path, text);
   if (document['format'] !== FORMAT) {
     throw unusable(path, 'is something else than the state of a mock server, and is left as it is; name another file');
   }
   const { version } = document;
-  if (version === VERSION) return document;
+  if (version === STATE_VERSION) return document;
   throw unusable(
     path,
-    `has version ${show(version)}, and this fxrates reads version ${VERSION}; use the fxrates that wrote it, or ${BEGIN_ANEW}`,
+    `has version ${show(version)}, and this fxrates reads version ${STATE_VERSION}; use the fxrates that wrote it, or ${BEGIN_ANEW}`,
   );
 }
 
-function parseJson(path: string, text: string): Readonly<Record<string, unknown>> {
+function parsedDocument(path: string, text: string): Readonly<Record<string, unknown>> {
   try {
     const document: unknown = JSON.parse(text);
     if (typeof document === 'object' && document !== null) return document as Record<string, unknown>;

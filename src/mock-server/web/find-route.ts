@@ -1,10 +1,10 @@
 /** A method and a path, such as `/keys/{id}`. */
-interface Route {
+interface RouteTemplate {
   readonly method: string;
   readonly path: string;
 }
 
-export interface FoundRoute<Found extends Route> {
+export interface FoundRoute<Found extends RouteTemplate> {
   readonly route: Found | undefined;
   /** The named parts of the path. */
   readonly path: Readonly<Record<string, string>>;
@@ -13,7 +13,7 @@ export interface FoundRoute<Found extends Route> {
 }
 
 /** The first route that fits, so that `/requests/wait` may stand before `/requests/{number}` only with another method. */
-export function findRoute<Found extends Route>(
+export function findRoute<Found extends RouteTemplate>(
   routes: readonly Found[],
   method: string,
   path: string,

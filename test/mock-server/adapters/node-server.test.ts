@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import http from 'node:http';
 import net from 'node:net';
 import { expect, test } from 'vitest';
-import { serve } from '../../../src/mock-server/adapters/node-server.ts';
-import type { Exchange } from '../../../src/mock-server/exchange.ts';
+import { listenHttp } from '../../../src/mock-server/adapters/node-server.ts';
+import type { HandleRequest } from '../../../src/mock-server/handle-request.ts';
 import { createMockServer, type RunningServer } from '../../../src/mock-server/index.ts';
 
 const newMock = () => createMockServer({ clock: { mode: 'virtual', autoAdvance: false } });
@@ -190,11 +190,11 @@ test('a client that leaves in the middle of its body harms nobody', async () => 
 const UNSENDABLE = { trailer: 'x', 'content-length': '4' };
 
 test('a bug in an answer ends its connection and nothing else', async () => {
-  const exchange: Exchange = ({ target }) => {
+  const handleRequest: HandleRequest = ({ target }) => {
     if (target === '/bug') throw new Error('a bug');
     return { status: 200, headers: target === '/head' ? UNSENDABLE : {}, body: 'fine' };
   };
-  await using server = await serve({}, { exchange, now: () => 0, admin: () => false });
+  await using server = await listenHttp({}, { handleRequest, now: () => 0, admin: () => false });
 
   for (const target of ['/bug', '/head']) await expect(fetch(server.url + target)).rejects.toThrow('fetch failed');
   expect(await (await fetch(server.url)).text()).toBe('fine');

@@ -8,7 +8,8 @@ import addFormats from 'ajv-formats';
 import { expect, test } from 'vitest';
 import { openApi } from '../../../src/mock-server/admin/openapi.ts';
 import { adminRoutes } from '../../../src/mock-server/admin/routes.ts';
-import { createMockServer } from '../../../src/mock-server/index.ts';
+import { FAULT_KINDS } from '../../../src/mock-server/faults/fault-kinds.ts';
+import { createMockServer, type FaultOptions } from '../../../src/mock-server/index.ts';
 
 test('describes every route, and nothing else', () => {
   const described = Object.entries(openApi(adminRoutes).paths).flatMap(([path, operations]) =>
@@ -51,6 +52,21 @@ test('answers have the shape that the description gives them', async () => {
     expect([path, ajv.validate(schema, body), ajv.errorsText()]).toEqual([path, true, 'No errors']);
   }
   expect(readings.length).toBeGreaterThan(8);
+});
+
+test('has an example of every kind of fault, which the mock takes', async () => {
+  await using mock = createMockServer();
+  const { url, adminToken } = await mock.serve();
+  const headers = { authorization: `Bearer ${adminToken}` };
+  // biome-ignore lint/suspicious/noExplicitAny: the expectations below say what is in it
+  const description = (await (await fetch(`${url}/__fxrates/openapi.json`, { headers })).json()) as any;
+  const { oneOf } = description.paths['/faults'].post.requestBody.content['application/json'].schema;
+
+  const examples: readonly FaultOptions[] = oneOf.flatMap((kind: { examples: FaultOptions[] }) => kind.examples);
+
+  expect(examples.map(({ kind }) => kind)).toEqual(FAULT_KINDS);
+  for (const example of examples) mock.faults.add(example);
+  expect(mock.faults.list()).toHaveLength(FAULT_KINDS.length);
 });
 
 interface Operation {

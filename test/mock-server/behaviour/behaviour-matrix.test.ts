@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { behaviourMatrix } from '../../../src/mock-server/behaviour/behaviour-matrix.ts';
-import { pairwiseRows } from '../../../src/mock-server/behaviour/pairwise-rows.ts';
+import { behaviourMatrix, pairwiseRows } from '../../../src/mock-server/behaviour/behaviour-matrix.ts';
 import { SWITCH_NAMES, switches } from '../../../src/mock-server/behaviour/switches.ts';
 import { createMockServer } from '../../../src/mock-server/index.ts';
 

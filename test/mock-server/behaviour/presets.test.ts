@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { presets } from '../../../src/mock-server/behaviour/presets.ts';
+import { presetValues } from '../../../src/mock-server/behaviour/behaviour-options.ts';
 import { SWITCH_NAMES, switches } from '../../../src/mock-server/behaviour/switches.ts';
 import { createMockServer } from '../../../src/mock-server/index.ts';
 
@@ -18,14 +18,14 @@ test.each(['lenient', 'hostile'] as const)(
   (name) => {
     const { behaviour } = createMockServer({ behaviour: name });
 
-    expect(Object.keys(presets[name]).sort()).toEqual([...undocumented].sort());
-    expect(behaviour.values).toEqual({ ...defaults, ...presets[name] });
+    expect(Object.keys(presetValues(name)).sort()).toEqual([...undocumented].sort());
+    expect(behaviour.values).toEqual({ ...defaults, ...presetValues(name) });
     expect(behaviour.describe().every(({ accepted }) => accepted)).toBe(true);
   },
 );
 
 test('lenient and hostile differ in most switches', () => {
-  const different = undocumented.filter((name) => presets.lenient[name] !== presets.hostile[name]);
+  const different = undocumented.filter((name) => switches[name].lenient !== switches[name].hostile);
 
   expect(different.length).toBeGreaterThan(25);
 });
@@ -43,7 +43,7 @@ test('a preset that is set later replaces every switch, one switch only itself',
   expect([behaviour.values.quotaPeriod, behaviour.values.unlimitedAs]).toEqual(['anniversary', -1]);
 
   behaviour.set('lenient');
-  expect(behaviour.values).toEqual({ ...defaults, ...presets.lenient });
+  expect(behaviour.values).toEqual({ ...defaults, ...presetValues('lenient') });
 
   behaviour.set('documented');
   expect(behaviour.values).toEqual(defaults);

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { CURRENCIES } from '../../../src/mock-server/rates/currencies.ts';
 import { inventRates } from '../../../src/mock-server/rates/invented-rates.ts';
-import { snapshotIntervalMs } from '../../../src/mock-server/rates/snapshot-interval.ts';
+import { snapshotIntervalMs } from '../../../src/mock-server/rates/latest-responder.ts';
 
 const JANUARY = Date.UTC(2026, 0, 15);
 const currency = fc.constantFrom(...CURRENCIES);

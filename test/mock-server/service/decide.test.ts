@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { operations } from '../../../src/generated/operations.ts';
-import { failure } from '../../../src/mock-server/http/answer.ts';
+import { errorResponse } from '../../../src/mock-server/http/service-response.ts';
 import { rateWindows } from '../../../src/mock-server/service/windows/rate-windows.ts';
 import { MockCore } from '../../helpers/mock-core.ts';
 import { rateModels } from '../../helpers/mock-rate-models.ts';
@@ -227,7 +227,7 @@ test('an answer that fails inside a responder is a 500 in the envelope, without 
 test('a failure of the service’s own making is not charged when only successes are', () => {
   const core = new MockCore({
     behaviour: { quotaChargesOn: 'success' },
-    responders: { latest: () => failure({ status: 503, code: 'down', message: 'Down.' }) },
+    responders: { latest: () => errorResponse({ status: 503, code: 'down', message: 'Down.' }) },
   });
   const { id, key } = core.createKey();
 

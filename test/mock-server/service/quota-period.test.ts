@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { quotaPeriod } from '../../../src/mock-server/service/quota-period.ts';
+import { quotaPeriod } from '../../../src/mock-server/service/quota.ts';
 import { MockCore } from '../../helpers/mock-core.ts';
 
 const at = (text: string) => Date.parse(text);

@@ -1,64 +1,108 @@
 import * as z from 'zod';
 import { route } from '../route.ts';
-import { account, createdKey, planName } from '../shapes.ts';
-
-const tag = 'accounts';
+import { account, createdKey, keySummary, mail, planName } from '../shapes.ts';
 
 export const accountRoutes = [
-  route({
+  route('GET /accounts', {
     id: 'listAccounts',
-    method: 'GET',
-    path: '/accounts',
-    tag,
+    tag: 'accounts',
     summary: 'All accounts',
     answer: z.array(account),
     run: ({ mock }) => mock.accounts.list(),
   }),
-  route({
+  route('POST /accounts', {
     id: 'createAccount',
-    method: 'POST',
-    path: '/accounts',
-    tag,
+    tag: 'accounts',
     summary: 'A new account; its e-mail address is not confirmed yet',
     body: z.strictObject({ email: z.string().optional(), plan: planName.optional() }),
     answer: account,
     run: ({ mock, body }) => mock.accounts.create(body),
   }),
-  route({
+  route('GET /accounts/{accountId}', {
     id: 'getAccount',
-    method: 'GET',
-    path: '/accounts/{accountId}',
-    tag,
+    tag: 'accounts',
     summary: 'One account',
     answer: account,
-    run: ({ mock, path }) => mock.accounts.get(path['accountId'] ?? ''),
+    run: ({ mock, path }) => mock.accounts.get(path.accountId),
   }),
-  route({
+  route('POST /accounts/{accountId}/confirm', {
     id: 'confirmAccount',
-    method: 'POST',
-    path: '/accounts/{accountId}/confirm',
-    tag,
+    tag: 'accounts',
     summary: 'Confirm the e-mail address, as the link of the mail does',
     answer: account,
-    run: ({ mock, path }) => mock.accounts.confirm(path['accountId'] ?? ''),
+    run: ({ mock, path }) => mock.accounts.confirm(path.accountId),
   }),
-  route({
+  route('PUT /accounts/{accountId}/plan', {
     id: 'setPlan',
-    method: 'PUT',
-    path: '/accounts/{accountId}/plan',
-    tag,
+    tag: 'accounts',
     summary: 'Move the account, and with it its keys, to another plan',
     body: z.strictObject({ plan: planName }),
     answer: account,
-    run: ({ mock, path, body }) => mock.accounts.setPlan(path['accountId'] ?? '', body.plan),
+    run: ({ mock, path, body }) => mock.accounts.setPlan(path.accountId, body.plan),
   }),
-  route({
+  route('POST /accounts/{accountId}/keys', {
     id: 'createAccountKey',
-    method: 'POST',
-    path: '/accounts/{accountId}/keys',
-    tag,
+    tag: 'accounts',
     summary: 'A new key of this account, by the rules of the dashboard',
     answer: createdKey,
-    run: ({ mock, path }) => mock.keys.create({ accountId: path['accountId'] ?? '' }),
+    run: ({ mock, path }) => mock.keys.create({ accountId: path.accountId }),
+  }),
+];
+
+export const keyRoutes = [
+  route('POST /keys', {
+    id: 'createKey',
+    tag: 'keys',
+    summary: 'A confirmed account and its key in one step',
+    body: z.strictObject({ plan: planName.optional() }),
+    answer: createdKey,
+    run: ({ mock, body: { plan } }) => mock.createKey(plan === undefined ? {} : { plan }),
+  }),
+  route('GET /keys', {
+    id: 'listKeys',
+    tag: 'keys',
+    summary: 'All keys, or those of one account',
+    query: z.strictObject({ accountId: z.string().optional() }),
+    answer: z.array(keySummary),
+    run: ({ mock, query: { accountId } }) => mock.keys.list(accountId === undefined ? {} : { accountId }),
+  }),
+  route('GET /keys/{keyId}', {
+    id: 'getKey',
+    tag: 'keys',
+    summary: 'One key, without its secret',
+    answer: keySummary,
+    run: ({ mock, path }) => mock.keys.get(path.keyId),
+  }),
+  route('DELETE /keys/{keyId}', {
+    id: 'revokeKey',
+    tag: 'keys',
+    summary: 'Revoke a key: its next request fails',
+    answer: keySummary,
+    run: ({ mock, path }) => mock.keys.revoke(path.keyId),
+  }),
+  route('PUT /keys/{keyId}/usage', {
+    id: 'setUsage',
+    tag: 'keys',
+    summary: 'Set how many requests count in the running quota period',
+    body: z.strictObject({ month: z.number().int().min(0) }),
+    answer: keySummary,
+    run: ({ mock, path, body }) => mock.keys.setUsage(path.keyId, body),
+  }),
+];
+
+export const outboxRoutes = [
+  route('GET /outbox', {
+    id: 'listMails',
+    tag: 'outbox',
+    summary: 'Confirmation mails that the emulated service has sent',
+    query: z.strictObject({ to: z.string().optional() }),
+    answer: z.array(mail),
+    run: ({ mock, query }) => mock.outbox.list(query),
+  }),
+  route('DELETE /outbox', {
+    id: 'clearOutbox',
+    tag: 'outbox',
+    summary: 'Forget the mails; their links stop working',
+    run: ({ mock }) => mock.outbox.clear(),
   }),
 ];

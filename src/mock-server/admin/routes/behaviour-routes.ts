@@ -1,12 +1,7 @@
 import * as z from 'zod';
-import { accountSwitches } from '../../behaviour/account-switches.ts';
-import { authenticationSwitches } from '../../behaviour/authentication-switches.ts';
 import type { BehaviourOptions } from '../../behaviour/behaviour-options.ts';
-import { httpSwitches } from '../../behaviour/http-switches.ts';
-import { PRESET_NAMES, type PresetName } from '../../behaviour/presets.ts';
-import { quotaSwitches } from '../../behaviour/quota-switches.ts';
-import { rateSwitches } from '../../behaviour/rate-switches.ts';
-import { SWITCH_NAMES, switches } from '../../behaviour/switches.ts';
+import { PRESET_NAMES } from '../../behaviour/switch.ts';
+import { SWITCH_GROUPS, SWITCH_NAMES, switches } from '../../behaviour/switches.ts';
 import { route } from '../route.ts';
 
 const tag = 'behaviour';
@@ -19,10 +14,12 @@ const values = z.strictObject(describedAs(value));
 
 // The mock itself checks the values, and names the wrong one.
 export const behaviourChanges = z.strictObject({
-  preset: z.enum(PRESET_NAMES as readonly [PresetName, ...PresetName[]]).optional(),
+  preset: z.enum(PRESET_NAMES).optional(),
   about: z.unknown().optional().describe('A note; not read.'),
   ...describedAs(z.union([value, z.strictObject({ value, provenance })]).optional()),
 });
+
+const changes = behaviourChanges as unknown as z.ZodType<BehaviourOptions, BehaviourOptions>;
 
 const description = z.object({
   name: z.string(),
@@ -37,70 +34,45 @@ const description = z.object({
 });
 
 export const behaviourRoutes = [
-  route({
+  route('GET /behaviour', {
     id: 'getBehaviour',
-    method: 'GET',
-    path: '/behaviour',
     tag,
     summary: 'The value of every switch',
     answer: values,
     run: ({ mock }) => mock.behaviour.values,
   }),
-  route({
+  route('PATCH /behaviour', {
     id: 'changeBehaviour',
-    method: 'PATCH',
-    path: '/behaviour',
     tag,
     summary: 'Change some switches, or take a preset: all of what is given or, when something is wrong, nothing',
-    body: behaviourChanges,
+    body: changes,
     answer: values,
     run({ mock, body }) {
-      mock.behaviour.set(body as BehaviourOptions);
+      mock.behaviour.set(body);
       return mock.behaviour.values;
     },
   }),
-  route({
+  route('PUT /behaviour', {
     id: 'replaceBehaviour',
-    method: 'PUT',
-    path: '/behaviour',
     tag,
     summary: 'Change some switches, or take a preset, and put all others to their defaults',
-    body: behaviourChanges,
+    body: changes,
     answer: values,
     run({ mock, body }) {
-      mock.behaviour.set({ preset: 'documented', ...(body as BehaviourOptions) });
+      mock.behaviour.set({ preset: 'documented', ...body });
       return mock.behaviour.values;
     },
   }),
-  route({
+  route('GET /behaviour/describe', {
     id: 'describeBehaviour',
-    method: 'GET',
-    path: '/behaviour/describe',
     tag,
     summary: 'Every switch with its value, default, alternatives, provenance, and why it exists',
     answer: z.array(description),
     run: ({ mock }) => mock.behaviour.describe().map((known) => ({ ...known, group: groupOf(known.name) })),
   }),
-  route({
-    id: 'usedBehaviour',
-    method: 'GET',
-    path: '/behaviour/used',
-    tag,
-    summary: 'The switches that answers in the journal depend on',
-    answer: z.array(z.string()),
-    run: ({ journal }) => Array.from(new Set(journal.entries.flatMap(({ switches: used }) => used))).sort(),
-  }),
 ];
 
-const GROUPS = {
-  'Per-minute limit': rateSwitches,
-  'Monthly quota': quotaSwitches,
-  Authentication: authenticationSwitches,
-  'Accounts and keys': accountSwitches,
-  HTTP: httpSwitches,
-};
-
 function groupOf(name: string): string {
-  const found = Object.entries(GROUPS).find(([, group]) => Object.hasOwn(group, name));
+  const found = Object.entries(SWITCH_GROUPS).find(([, group]) => Object.hasOwn(group, name));
   return found?.[0] ?? 'Other';
 }

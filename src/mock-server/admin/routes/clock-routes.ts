@@ -1,12 +1,11 @@
 import * as z from 'zod';
-import type { AdminTarget } from '../admin-target.ts';
-import { route } from '../route.ts';
-import { clockState } from '../shapes.ts';
+import { type AdminTarget, route } from '../route.ts';
+import { clockState, moment } from '../shapes.ts';
 
 const step = z
   .strictObject({
     advanceMs: z.number().min(0).optional().describe('Milliseconds to move on.'),
-    advanceTo: z.string().optional().describe('`quota-reset`, `next-window`, or a moment in ISO 8601.'),
+    advanceTo: moment.optional().describe('`quota-reset`, `next-window`, or a moment: ISO 8601, or milliseconds.'),
     frozen: z.boolean().optional().describe('Stops the time where it is, or lets it go on.'),
   })
   .refine((step) => Object.values(step).filter((value) => value !== undefined).length === 1, {
@@ -14,19 +13,15 @@ const step = z
   });
 
 export const clockRoutes = [
-  route({
+  route('GET /clock', {
     id: 'getClock',
-    method: 'GET',
-    path: '/clock',
     tag: 'clock',
     summary: 'The time of the mock',
     answer: clockState,
-    run: stateOf,
+    run: clockStateOf,
   }),
-  route({
+  route('POST /clock', {
     id: 'moveClock',
-    method: 'POST',
-    path: '/clock',
     tag: 'clock',
     summary: 'Move the time on, whoever waits is woken in order on the way; or stop it, or let it go on',
     body: step,
@@ -37,12 +32,12 @@ export const clockRoutes = [
       if (body.advanceTo !== undefined) await clock.advanceTo(body.advanceTo);
       if (body.frozen === true) clock.freeze();
       if (body.frozen === false) clock.resume();
-      return stateOf(context);
+      return clockStateOf(context);
     },
   }),
 ];
 
-function stateOf({ mock: { clock } }: Pick<AdminTarget, 'mock'>) {
+function clockStateOf({ mock: { clock } }: Pick<AdminTarget, 'mock'>) {
   const now = clock.now();
   return { mode: clock.mode, frozen: clock.isFrozen, now, iso: new Date(now).toISOString() };
 }

@@ -1,44 +1,41 @@
 import * as z from 'zod';
-import type { FaultOptions } from '../../faults/fault.ts';
-import { fault, faultOptions } from '../fault-shapes.ts';
+import { type FaultOptions, faultUnion } from '../../faults/fault-kinds.ts';
 import { route } from '../route.ts';
 
 const tag = 'faults';
+const fault = faultUnion({
+  id: z.string(),
+  addedAt: z.number(),
+  matched: z.number().int(),
+  struck: z.number().int(),
+});
 
 export const faultRoutes = [
-  route({
+  route('GET /faults', {
     id: 'listFaults',
-    method: 'GET',
-    path: '/faults',
     tag,
     summary: 'The faults that have not run out, oldest first',
     answer: z.array(fault),
     run: ({ mock }) => mock.faults.list(),
   }),
-  route({
+  route('POST /faults', {
     id: 'addFault',
-    method: 'POST',
-    path: '/faults',
     tag,
     summary: 'Add a fault, from the next request on; refused if the server could only fake it',
-    body: faultOptions,
+    body: faultUnion() as unknown as z.ZodType<FaultOptions, FaultOptions>,
     // The mock itself names what is wrong better than a schema can.
     checksBody: true,
     answer: fault,
-    run: ({ mock, body }) => mock.faults.add(body as FaultOptions),
+    run: ({ mock, body }) => mock.faults.add(body),
   }),
-  route({
+  route('DELETE /faults/{faultId}', {
     id: 'removeFault',
-    method: 'DELETE',
-    path: '/faults/{faultId}',
     tag,
     summary: 'Remove a fault',
-    run: ({ mock, path }) => mock.faults.remove(path['faultId'] ?? ''),
+    run: ({ mock, path }) => mock.faults.remove(path.faultId),
   }),
-  route({
+  route('DELETE /faults', {
     id: 'clearFaults',
-    method: 'DELETE',
-    path: '/faults',
     tag,
     summary: 'Remove all faults',
     run: ({ mock }) => mock.faults.clear(),

@@ -1,12 +1,11 @@
 import * as z from 'zod';
 import { auditOf } from '../../journal/audit.ts';
+import type { JournalEntry } from '../../journal/journal.ts';
+import { waitForRequests } from '../../journal/mock-journal.ts';
 import { createMatcher } from '../../journal/request-filter.ts';
-import { waitForRequests } from '../../journal/wait-for-requests.ts';
-import { journalFilter } from '../journal-filter.ts';
-import { Problem } from '../problem.ts';
+import { PAGE_HEADERS } from '../../web/page-security.ts';
 import { type AdminCall, route } from '../route.ts';
-import { audit, journalEntry } from '../shapes.ts';
-import { streamEvents } from '../stream-events.ts';
+import { audit, journalEntry, journalFilter } from '../shapes.ts';
 
 const tag = 'requests';
 
@@ -23,33 +22,16 @@ const wait = journalFilter.extend({
 });
 
 export const journalRoutes = [
-  route({
+  route('GET /requests', {
     id: 'listRequests',
-    method: 'GET',
-    path: '/requests',
     tag,
     summary: 'The newest requests, each with the reason for its answer; `after` goes on from the last one read',
     query: listQuery,
     answer: list,
     run: listRequests,
   }),
-  route({
-    id: 'getRequest',
-    method: 'GET',
-    path: '/requests/{number}',
-    tag,
-    summary: 'One request',
-    answer: journalEntry,
-    run({ journal, path }) {
-      const entry = journal.entries.find(({ number }) => String(number) === path['number']);
-      if (entry !== undefined) return entry;
-      throw new Problem('The journal has no such request; it keeps the newest.', { status: 404, code: 'not_found' });
-    },
-  }),
-  route({
+  route('POST /requests/wait', {
     id: 'waitForRequests',
-    method: 'POST',
-    path: '/requests/wait',
     tag,
     summary: 'Answer as soon as there are `count` requests that match; 408 after `timeoutMs`',
     body: wait,
@@ -59,27 +41,21 @@ export const journalRoutes = [
       return { entries, total: entries.length, dropped: journal.dropped };
     },
   }),
-  route({
+  route('DELETE /requests', {
     id: 'clearRequests',
-    method: 'DELETE',
-    path: '/requests',
     tag,
     summary: 'Empty the journal',
     run: ({ journal }) => journal.clear(),
   }),
-  route({
+  route('GET /audit', {
     id: 'audit',
-    method: 'GET',
-    path: '/audit',
     tag,
     summary: 'Requests that came too early, keys in URLs, and paths that lead nowhere',
     answer: audit,
     run: ({ journal }) => auditOf(journal),
   }),
-  route({
+  route('GET /events', {
     id: 'events',
-    method: 'GET',
-    path: '/events',
     tag,
     summary: 'Every request from now on, as server-sent events; `after` begins with those already in the journal',
     query: z.strictObject({ after: z.coerce.number().int().min(0).optional() }),
@@ -88,10 +64,36 @@ export const journalRoutes = [
   }),
 ];
 
-function listRequests({ journal, query }: AdminCall<unknown, z.infer<typeof listQuery>>) {
+function listRequests({
+  journal,
+  query,
+}: Pick<AdminCall<unknown, z.output<typeof listQuery>, unknown>, 'journal' | 'query'>) {
   const { limit, ...filter } = query;
   const found = journal.entries.filter(createMatcher(filter));
   // With a cursor the oldest that were not read yet, without one the newest.
   const entries = filter.after === undefined ? found.slice(-limit) : found.slice(0, limit);
   return { entries, total: found.length, dropped: journal.dropped };
 }
+
+/** Sends journal entries as server-sent events until whoever listens has gone. */
+export function streamEvents({
+  journal,
+  query,
+  gone,
+  outgoing,
+}: AdminCall<unknown, { readonly after?: number | undefined }, unknown>) {
+  outgoing.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', ...PAGE_HEADERS });
+  outgoing.flushHeaders();
+  const send = (entry: JournalEntry) => {
+    outgoing.write(`id: ${entry.number}\nevent: request\ndata: ${JSON.stringify(entry)}\n\n`);
+    // A listener that does not read must not make the mock keep all it has missed.
+    if (outgoing.writableLength > MOST_UNREAD_BYTES) outgoing.destroy();
+  };
+  const { after } = query;
+  if (after !== undefined) for (const entry of journal.entries) if (entry.number > after) send(entry);
+  const stop = journal.subscribe(send);
+  if (gone.aborted) stop();
+  else gone.addEventListener('abort', stop, { once: true });
+}
+
+const MOST_UNREAD_BYTES = 4 * 1024 * 1024;

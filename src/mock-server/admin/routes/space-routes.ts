@@ -1,8 +1,9 @@
 import * as z from 'zod';
-import type { BehaviourOptions } from '../../behaviour/behaviour-options.ts';
-import { type AdminCall, route } from '../route.ts';
-import { planName, spaceName } from '../shapes.ts';
-import { spacesOf } from '../space-scope.ts';
+import { PRESET_NAMES } from '../../behaviour/switch.ts';
+import type { SpaceOptions, Spaces } from '../../spaces.ts';
+import { Problem } from '../problem.ts';
+import { type AdminTarget, route } from '../route.ts';
+import { moment, planName, spaceName } from '../shapes.ts';
 import { behaviourChanges } from './behaviour-routes.ts';
 
 const tag = 'spaces';
@@ -16,54 +17,51 @@ const space = z.object({
 
 const clock = z.strictObject({
   mode: z.enum(['real', 'virtual']),
-  now: z.string().optional().describe('In ISO 8601.'),
+  now: moment.optional(),
   autoAdvance: z.boolean().optional(),
   frozen: z.boolean().optional(),
 });
 
+/** As `mock.space()` takes them; the mock itself checks switches and moments, and names the wrong one. */
 const opening = z.strictObject({
   name: spaceName.optional().describe('Decides the key. Letters, digits, `_` and `-`.'),
   plan: planName.optional(),
   clock: z.union([clock.shape.mode, clock]).optional().describe('Like the clock of the mock, unless told.'),
-  behaviour: behaviourChanges.optional().describe('On top of the switches of the mock.'),
+  behaviour: z
+    .union([z.enum(PRESET_NAMES), behaviourChanges])
+    .optional()
+    .describe('On top of the switches of the mock.'),
 });
 
 export const spaceRoutes = [
-  route({
+  route('POST /spaces', {
     id: 'openSpace',
-    method: 'POST',
-    path: '/spaces',
     tag,
     summary: 'An account and its key for one test, with counters, clock, switches, faults and journal of their own',
-    body: opening,
+    body: opening as unknown as z.ZodType<SpaceOptions, SpaceOptions>,
     answer: space,
-    run: openSpace,
+    run(call) {
+      const { name, key, keyId, accountId } = spacesOf(call).open(call.body);
+      return { name, key, keyId, accountId };
+    },
   }),
-  route({
+  route('GET /spaces', {
     id: 'listSpaces',
-    method: 'GET',
-    path: '/spaces',
     tag,
     summary: 'The names of the spaces that live',
     answer: z.array(z.object({ name: z.string() })),
     run: (call) => spacesOf(call).names.map((name) => ({ name })),
   }),
-  route({
+  route('DELETE /spaces/{space}', {
     id: 'closeSpace',
-    method: 'DELETE',
-    path: '/spaces/{space}',
     tag,
     summary: 'End a space: its keys are unknown from then on',
-    run: (call) =>
-      spacesOf(call)
-        .find(call.path['space'] ?? '')
-        .space.close(),
+    run: (call) => spacesOf(call).find(call.path.space).space.close(),
   }),
 ];
 
-function openSpace({ body: { behaviour, ...rest }, ...target }: AdminCall<z.infer<typeof opening>>) {
-  // The switches are checked one by one where they are used.
-  const options = { ...rest, behaviour: behaviour as BehaviourOptions | undefined };
-  const { name, key, keyId, accountId } = spacesOf(target).open(options);
-  return { name, key, keyId, accountId };
+/** A space has no spaces. */
+export function spacesOf({ spaces }: Pick<AdminTarget, 'spaces'>): Spaces {
+  if (spaces !== undefined) return spaces;
+  throw new Problem('A space has no spaces of its own.', { status: 404, code: 'not_found' });
 }

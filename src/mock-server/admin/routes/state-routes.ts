@@ -7,38 +7,30 @@ const tag = 'state';
 const snapshotId = z.object({ id: z.string() });
 
 export const stateRoutes = [
-  route({
+  route('GET /state', {
     id: 'getState',
-    method: 'GET',
-    path: '/state',
     tag,
     summary: 'Everything the mock knows, as JSON without secrets',
     answer: snapshotShape,
     run: ({ mock }) => mock.snapshot(),
   }),
-  route({
+  route('PUT /state', {
     id: 'putState',
-    method: 'PUT',
-    path: '/state',
     tag,
     summary: 'Go back to a state, of this mock or another; the journal begins anew',
     body: snapshotShape,
     maxBodyBytes: 256 * 1024 * 1024,
     run: ({ mock, body }) => mock.restore(checkedSnapshot(body, wrongField)),
   }),
-  route({
+  route('POST /reset', {
     id: 'reset',
-    method: 'POST',
-    path: '/reset',
     tag,
     summary: 'Go back to the moment the mock, or the space, was made; 409 while spaces live',
     body: z.strictObject({}),
     run: ({ mock }) => mock.reset(),
   }),
-  route({
+  route('POST /snapshots', {
     id: 'takeSnapshot',
-    method: 'POST',
-    path: '/snapshots',
     tag,
     summary: 'Keep the state of now under a name',
     body: z.strictObject({
@@ -51,30 +43,24 @@ export const stateRoutes = [
     answer: snapshotId,
     run: ({ mock, body }) => ({ id: mock.snapshots.save(body.id) }),
   }),
-  route({
+  route('GET /snapshots', {
     id: 'listSnapshots',
-    method: 'GET',
-    path: '/snapshots',
     tag,
     summary: 'The names of the snapshots that are kept',
     answer: z.array(snapshotId),
     run: ({ mock }) => mock.snapshots.list().map((id) => ({ id })),
   }),
-  route({
+  route('POST /snapshots/{snapshotId}/restore', {
     id: 'restoreSnapshot',
-    method: 'POST',
-    path: '/snapshots/{snapshotId}/restore',
     tag,
     summary: 'Go back to a snapshot that is kept',
-    run: ({ mock, path }) => mock.snapshots.restore(path['snapshotId'] ?? ''),
+    run: ({ mock, path }) => mock.snapshots.restore(path.snapshotId),
   }),
-  route({
+  route('DELETE /snapshots/{snapshotId}', {
     id: 'deleteSnapshot',
-    method: 'DELETE',
-    path: '/snapshots/{snapshotId}',
     tag,
     summary: 'Forget a snapshot',
-    run: ({ mock, path }) => mock.snapshots.delete(path['snapshotId'] ?? ''),
+    run: ({ mock, path }) => mock.snapshots.delete(path.snapshotId),
   }),
 ];
 

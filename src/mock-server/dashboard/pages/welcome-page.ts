@@ -1,17 +1,17 @@
 import { type PlanName, plans } from '../../../generated/service.ts';
 import { type Html, html } from '../../web/html.ts';
-import { alert, form, type Page, page, type Visit } from '../visit.ts';
-import { count } from './text.ts';
+import { alert, type DashboardRequest, form, type Page, page } from '../dashboard-request.ts';
+import { formatCount } from './format.ts';
 
 /** What was typed and is wrong; the form comes back with it. */
-export interface Mistake {
+export interface FormMistake {
   readonly at: 'sign-up' | 'sign-in';
   readonly text: string;
   readonly status: number;
 }
 
 /** For visitors who have not signed in: an account, or a way back to one. */
-export function welcomePage(visit: Visit, mistake?: Mistake): Page {
+export function welcomePage(request: DashboardRequest, mistake?: FormMistake): Page {
   const content = html`<h1>Exchange rates for your code</h1>
 <p class="lead">Create an account, confirm its e-mail address, and make your first API key.</p>
 <div class="columns">
@@ -19,10 +19,10 @@ export function welcomePage(visit: Visit, mistake?: Mistake): Page {
 <h2 id="sign-up-title">Sign up</h2>
 ${mistake?.at === 'sign-up' && alert(mistake.text)}
 ${form(
-  visit,
+  request,
   '/dashboard/sign-up',
-  html`${emailField(visit, 'sign-up', mistake)}
-${planChoice('sign-up-plan', chosenPlan(visit.form.get('plan')))}
+  html`${emailField(request, 'sign-up', mistake)}
+${planChoice('sign-up-plan', chosenPlan(request.form.get('plan')))}
 <button class="main">Create account</button>`,
 )}
 </section>
@@ -30,9 +30,9 @@ ${planChoice('sign-up-plan', chosenPlan(visit.form.get('plan')))}
 <h2 id="sign-in-title">Sign in</h2>
 ${mistake?.at === 'sign-in' && alert(mistake.text)}
 ${form(
-  visit,
+  request,
   '/dashboard/sign-in',
-  html`${emailField(visit, 'sign-in', mistake)}
+  html`${emailField(request, 'sign-in', mistake)}
 <p class="hint">This is an emulation: the address alone signs you in. How people sign in to the real service is not
 shown.</p>
 <button>Sign in</button>`,
@@ -46,17 +46,17 @@ shown.</p>
 export function planChoice(id: string, chosen: PlanName): Html {
   const options = Object.entries(plans).map(([name, plan]) => {
     const { title, rateLimitPerMinute, monthlyLimit } = plan;
-    const month = monthlyLimit === null ? '' : `, ${count(monthlyLimit)}/month`;
-    const text = `${title}: ${count(rateLimitPerMinute)}/min${month}`;
+    const month = monthlyLimit === null ? '' : `, ${formatCount(monthlyLimit)}/month`;
+    const text = `${title}: ${formatCount(rateLimitPerMinute)}/min${month}`;
     return html`<option value="${name}"${name === chosen && html` selected`}>${text}</option>`;
   });
   return html`<div class="field"><label for="${id}">Plan</label>
 <select id="${id}" name="plan">${options}</select></div>`;
 }
 
-function emailField(visit: Visit, name: Mistake['at'], mistake: Mistake | undefined): Html {
+function emailField(request: DashboardRequest, name: FormMistake['at'], mistake: FormMistake | undefined): Html {
   const isWrong = mistake?.at === name;
-  const value = isWrong ? (visit.form.get('email') ?? '') : '';
+  const value = isWrong ? (request.form.get('email') ?? '') : '';
   return html`<div class="field"><label for="${name}-email">E-mail address</label>
 <input id="${name}-email" name="email" type="email" required maxlength="254" value="${value}"${
     isWrong && html` aria-invalid="true"`

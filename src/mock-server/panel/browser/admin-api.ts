@@ -1,4 +1,4 @@
-import type { JournalEntry } from '../../journal/journal-entry.ts';
+import type { JournalEntry } from '../../journal/journal.ts';
 
 const STORED = 'fxrates-admin-token';
 
@@ -20,7 +20,7 @@ export function keepToken(token: string): void {
 }
 
 /** What the admin API refused. */
-export class Refusal extends Error {
+export class AdminApiError extends Error {
   readonly status: number;
 
   constructor(message: string, status: number) {
@@ -31,12 +31,12 @@ export class Refusal extends Error {
 
 /** One call of the admin API. */
 export async function ask<Answer>(method: string, path: string, body?: unknown): Promise<Answer> {
-  const response = await send(method, path, body === undefined ? undefined : JSON.stringify(body));
+  const response = await sendAdmin(method, path, body === undefined ? undefined : JSON.stringify(body));
   const text = await response.text();
   return JSON.parse(text === '' ? 'null' : text);
 }
 
-async function send(method: string, path: string, body?: string, signal?: AbortSignal): Promise<Response> {
+async function sendAdmin(method: string, path: string, body?: string, signal?: AbortSignal): Promise<Response> {
   const response = await fetch(`/__fxrates${path}`, {
     method,
     headers: { authorization: `Bearer ${takeToken()}`, 'content-type': 'application/json' },
@@ -45,7 +45,7 @@ async function send(method: string, path: string, body?: string, signal?: AbortS
   });
   if (response.ok) return response;
   const problem = await response.json().catch(() => undefined);
-  throw new Refusal(problem?.error?.message ?? `The mock server answers ${response.status}.`, response.status);
+  throw new AdminApiError(problem?.error?.message ?? `The mock server answers ${response.status}.`, response.status);
 }
 
 /** Calls `onEntry` for every request from `after` on, until `signal` aborts or the server ends. */
@@ -54,7 +54,7 @@ export async function followJournal(
   onEntry: (entry: JournalEntry) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  const response = await send('GET', `/events?after=${after}`, undefined, signal);
+  const response = await sendAdmin('GET', `/events?after=${after}`, undefined, signal);
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
   let text = '';
   for (let read = await reader?.read(); read !== undefined && !read.done; read = await reader?.read()) {

@@ -1,12 +1,15 @@
+import { render } from 'preact';
 import { useState } from 'preact/hooks';
 import { keepToken, takeToken } from './admin-api.ts';
-import { isOfFaults } from './fault-section.ts';
+import { ChartSection } from './chart-section.ts';
+import { FaultSection, isOfFaults } from './fault-section.ts';
 import { html } from './html.ts';
-import { OutboxSection } from './outbox-section.ts';
-import { SECTIONS } from './sections.ts';
+import { KeySection } from './key-section.ts';
+import { ClockSection, JournalSection, OutboxSection } from './mock-sections.ts';
+import { SwitchSection } from './switch-section.ts';
 import { useMock } from './use-mock.ts';
 
-export function App() {
+function App() {
   const sections = location.pathname.endsWith('/outbox') ? [OutboxSection] : SECTIONS;
   const { view, entries, problem, refusal, needsToken, act, connect } = useMock();
   const note = problem === '' && !isOfFaults(refusal) ? refusal?.message : problem;
@@ -39,3 +42,9 @@ function TokenForm({ connect }: { readonly connect: () => void }) {
     <div><button class="main">Open the panel</button></div>
   </form>`;
 }
+
+/** The sections of the panel, in their order. */
+const SECTIONS = [ClockSection, ChartSection, JournalSection, KeySection, FaultSection, OutboxSection, SwitchSection];
+
+const place = document.getElementById('app');
+if (place !== null) render(html`<${App} />`, place);

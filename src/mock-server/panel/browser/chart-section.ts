@@ -1,9 +1,9 @@
 import { useEffect, useRef } from 'preact/hooks';
-import type { JournalEntry } from '../../journal/journal-entry.ts';
-import { type DrawnChart, drawChart } from './draw-chart.ts';
+import uPlot from 'uplot';
+import type { JournalEntry } from '../../journal/journal.ts';
 import { html } from './html.ts';
-import type { SectionProps } from './mock-view.ts';
-import { perSecond } from './per-second.ts';
+import { type SectionProps, timeOfDay } from './mock-view.ts';
+import { type PerSecond, perSecond } from './per-second.ts';
 
 /** Requests per second, served and refused, against the pace that the limit allows. */
 export function ChartSection({ view: { clock }, entries }: SectionProps) {
@@ -27,4 +27,70 @@ export function ChartSection({ view: { clock }, entries }: SectionProps) {
 function paceText(entries: readonly JournalEntry[]): string {
   const rate = entries.find((entry) => entry.rate !== undefined)?.rate;
   return rate === undefined ? 'pace of the limit' : `pace of the limit, ${rate.limit} a minute`;
+}
+
+export interface DrawnChart {
+  show(columns: PerSecond['columns']): void;
+  remove(): void;
+}
+
+/** Draws the chart into `place`, as wide as that is, in the colours that the system's setting asks for. */
+export function drawChart(place: HTMLElement): DrawnChart {
+  const chart = new uPlot(optionsFor(place.clientWidth), [[], [], [], []], place);
+  const watcher = new ResizeObserver(([entry]) => {
+    chart.setSize({ width: Math.floor(entry?.contentRect.width ?? 0), height: HEIGHT });
+  });
+  watcher.observe(place);
+  const darkness = matchMedia('(prefers-color-scheme: dark)');
+  const repaint = () => chart.redraw();
+  darkness.addEventListener('change', repaint);
+  return {
+    show: (columns) => chart.setData(columns),
+    remove() {
+      watcher.disconnect();
+      darkness.removeEventListener('change', repaint);
+      chart.destroy();
+    },
+  };
+}
+
+const HEIGHT = 160;
+
+function optionsFor(width: number): uPlot.Options {
+  const axis = { stroke: paint('--soft'), grid: { stroke: paint('--line'), width: 1 }, ticks: { show: false } };
+  const times = {
+    space: 80,
+    size: 28,
+    values: (_: uPlot, splits: number[]) => splits.map((at) => timeOfDay(at * 1000)),
+  };
+  return {
+    width,
+    height: HEIGHT,
+    padding: [8, 28, 0, 0],
+    legend: { show: false },
+    cursor: { show: false },
+    scales: { y: { range: (_, __, high) => [0, Math.max(2, high * 1.1)] } },
+    axes: [
+      { ...axis, ...times },
+      { ...axis, size: 40 },
+    ],
+    // The served stand in front of all: what is left to see of those were refused.
+    series: [
+      {},
+      bars('all', '--bad'),
+      bars('served', '--accent'),
+      { label: 'limit', stroke: paint('--text'), dash: [6, 4], width: 1.5, points: { show: false } },
+    ],
+  };
+}
+
+function bars(label: string, color: string): uPlot.Series {
+  const paths = uPlot.paths.bars?.({ size: [0.8, 12] });
+  const look = { label, stroke: paint(color), fill: paint(color), points: { show: false } };
+  return paths === undefined ? look : { ...look, paths };
+}
+
+/** Read with each drawing: light and dark may change in between. */
+function paint(name: string): () => string {
+  return () => getComputedStyle(document.documentElement).getPropertyValue(name);
 }

@@ -1,30 +1,24 @@
-import { useState } from 'preact/hooks';
-import type { FaultEffect } from '../../faults/fault.ts';
+import { useEffect, useState } from 'preact/hooks';
+import { ask } from './admin-api.ts';
 import { html } from './html.ts';
 import type { MockView, SectionProps } from './mock-view.ts';
 
-/** Something to begin with for each kind; the text can be changed before it is added. */
-const EXAMPLES: readonly FaultEffect[] = [
-  { kind: 'status', status: 503 },
-  { kind: 'latency', latencyMs: 2000 },
-  { kind: 'hang' },
-  { kind: 'network-error' },
-  { kind: 'reset', afterBytes: 20 },
-  { kind: 'truncate', afterBytes: 20 },
-  { kind: 'dribble', chunkBytes: 16, intervalMs: 100 },
-  { kind: 'malformed-chunk' },
-  { kind: 'garbage' },
-  { kind: 'bad-json' },
-  { kind: 'content-type', contentType: 'text/html' },
-  { kind: 'retry-after', retryAfter: '0' },
-];
-
 /** What goes wrong on purpose. */
 export function FaultSection({ view: { faults }, refusal, act }: SectionProps) {
-  const [text, setText] = useState(JSON.stringify({ ...EXAMPLES[0], times: 1 }));
+  const [examples, setExamples] = useState<readonly FaultExample[]>([]);
+  const [text, setText] = useState('');
+  const begin = (example: FaultExample | undefined) => setText(JSON.stringify({ ...example, times: 1 }));
+  useEffect(() => {
+    const show = (loaded: readonly FaultExample[]) => {
+      setExamples(loaded);
+      begin(loaded[0]);
+    };
+    // Without the examples the text is typed whole.
+    void loadExamples().then(show, () => undefined);
+  }, []);
   const isJson = parsed(text) !== undefined;
   const choose = ({ currentTarget }: { readonly currentTarget: HTMLSelectElement }) =>
-    setText(JSON.stringify({ ...EXAMPLES[currentTarget.selectedIndex], times: 1 }));
+    begin(examples[currentTarget.selectedIndex]);
   const add = (event: Event) => {
     event.preventDefault();
     void act('POST', '/faults', parsed(text));
@@ -36,7 +30,7 @@ export function FaultSection({ view: { faults }, refusal, act }: SectionProps) {
     </div>
     <form class="field" onSubmit=${add}>
       <select aria-label="Kind of fault" onChange=${choose}>
-        ${EXAMPLES.map(({ kind }) => html`<option>${kind}</option>`)}
+        ${examples.map(({ kind }) => html`<option>${kind}</option>`)}
       </select>
       <label for="fault">Fault, as JSON</label>
       <input id="fault" class="mono" value=${text} spellcheck=${false} aria-invalid=${!isJson}
@@ -48,6 +42,30 @@ export function FaultSection({ view: { faults }, refusal, act }: SectionProps) {
     ${faults.length === 0 && html`<p class="hint">Nothing goes wrong on purpose.</p>`}
   </section>`;
 }
+
+interface FaultExample {
+  readonly kind: string;
+}
+
+/** Something to begin with for each kind, as the description of the admin API has it. */
+async function loadExamples(): Promise<readonly FaultExample[]> {
+  const { paths } = await ask<FaultDescription>('GET', '/openapi.json');
+  const { schema } = paths['/faults'].post.requestBody.content['application/json'];
+  return schema.oneOf.flatMap(({ examples }) => examples);
+}
+
+interface FaultDescription {
+  readonly paths: Readonly<
+    Record<'/faults', { readonly post: { readonly requestBody: { readonly content: JsonContent } } }>
+  >;
+}
+
+type JsonContent = Readonly<
+  Record<
+    'application/json',
+    { readonly schema: { readonly oneOf: readonly { readonly examples: readonly FaultExample[] }[] } }
+  >
+>;
 
 /** Whether the refusal is shown here, beside what was typed, and not at the top of the page. */
 export function isOfFaults(refusal: SectionProps['refusal']): boolean {

@@ -1,6 +1,6 @@
 import type { SwitchDescription } from '../../behaviour/behaviour.ts';
-import type { Fault } from '../../faults/fault.ts';
-import type { JournalEntry } from '../../journal/journal-entry.ts';
+import type { Fault } from '../../faults/fault-kinds.ts';
+import type { JournalEntry } from '../../journal/journal.ts';
 import type { Account } from '../../service/accounts.ts';
 import type { KeySummary } from '../../service/keys.ts';
 import type { Mail } from '../../service/outbox.ts';
@@ -26,7 +26,7 @@ export interface MockView {
 }
 
 /** A call that the mock refused, and why. */
-export interface RefusedCall {
+export interface RejectedCall {
   readonly path: string;
   readonly message: string;
 }
@@ -37,7 +37,7 @@ export interface SectionProps {
   /** Newest first. */
   readonly entries: readonly JournalEntry[];
   /** What the mock has refused last; `undefined` for nothing. */
-  readonly refusal: RefusedCall | undefined;
+  readonly refusal: RejectedCall | undefined;
   /** Calls the admin API and shows what has changed, or why it refused. */
   readonly act: <Answer>(method: string, path: string, body?: unknown) => Promise<Answer | undefined>;
 }

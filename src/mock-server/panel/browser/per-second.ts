@@ -1,4 +1,4 @@
-import type { JournalEntry } from '../../journal/journal-entry.ts';
+import type { JournalEntry } from '../../journal/journal.ts';
 
 /** The last two minutes, second by second. */
 export interface PerSecond {

@@ -1,8 +1,8 @@
-import { PRESET_NAMES } from '../../behaviour/presets.ts';
+import { PRESET_NAMES } from '../../behaviour/switch.ts';
 import { html } from './html.ts';
 import type { MockView, SectionProps } from './mock-view.ts';
 
-type Known = MockView['switches'][number];
+type ShownSwitch = MockView['switches'][number];
 
 /** Besides `documented`, which is every switch at its default. */
 const PRESETS = PRESET_NAMES.filter((name) => name !== 'documented');
@@ -30,7 +30,7 @@ export function SwitchSection({ view: { switches }, act }: SectionProps) {
 
 interface GroupProps extends Pick<SectionProps, 'act'> {
   readonly name: string;
-  readonly switches: readonly Known[];
+  readonly switches: readonly ShownSwitch[];
 }
 
 function Group({ name, switches, act }: GroupProps) {
@@ -41,7 +41,7 @@ function Group({ name, switches, act }: GroupProps) {
   </details>`;
 }
 
-function SwitchRow({ known, act }: Pick<SectionProps, 'act'> & { readonly known: Known }) {
+function SwitchRow({ known, act }: Pick<SectionProps, 'act'> & { readonly known: ShownSwitch }) {
   const { name, value, provenance, why } = known;
   const change = ({ currentTarget }: { readonly currentTarget: HTMLSelectElement }) =>
     act('PATCH', '/behaviour', { [name]: JSON.parse(currentTarget.value) });
@@ -65,11 +65,11 @@ function SwitchRow({ known, act }: Pick<SectionProps, 'act'> & { readonly known:
   </li>`;
 }
 
-function isChanged({ value, default: byDefault }: Known): boolean {
+function isChanged({ value, default: byDefault }: ShownSwitch): boolean {
   return value !== byDefault;
 }
 
 /** A value that is none of the examples was set through the API; it stays to choose. */
-function choices({ value, default: byDefault, alternatives }: Known): readonly unknown[] {
+function choices({ value, default: byDefault, alternatives }: ShownSwitch): readonly unknown[] {
   return Array.from(new Set([byDefault, ...alternatives, value]));
 }

@@ -1,8 +1,7 @@
 import { useCallback, useEffect, useState } from 'preact/hooks';
-import type { JournalEntry } from '../../journal/journal-entry.ts';
-import { ask, followJournal, Refusal } from './admin-api.ts';
+import type { JournalEntry } from '../../journal/journal.ts';
+import { AdminApiError, ask, followJournal } from './admin-api.ts';
 import type { ClockState, MockView, SectionProps } from './mock-view.ts';
-import { everySecond } from './timers.ts';
 
 /** As many as the mock itself keeps unless told. */
 const MOST_ENTRIES = 1000;
@@ -48,7 +47,7 @@ export function useMock(): MockState {
       await load();
     }
   };
-  const needsToken = lost instanceof Refusal && lost.status === 401;
+  const needsToken = lost instanceof AdminApiError && lost.status === 401;
   const problem = lost?.message ?? '';
   return { view, entries, problem, refusal, needsToken, act, connect: () => setConnection(connection + 1) };
 }
@@ -67,7 +66,7 @@ function stayInTouch(load: () => Promise<void>, setEntries: Change): () => void 
 }
 
 function asError(error: unknown): Error {
-  if (error instanceof Refusal) return error;
+  if (error instanceof AdminApiError) return error;
   return new Error('The mock server does not answer. When it runs again, open the address that it shows then.');
 }
 
@@ -109,4 +108,13 @@ async function followEntries(change: Change, signal: AbortSignal): Promise<void>
 function since(newest: readonly JournalEntry[], entries: readonly JournalEntry[]): readonly JournalEntry[] {
   const isAnew = (newest.at(-1)?.number ?? 0) <= (entries[0]?.number ?? 0);
   return isAnew ? [] : entries;
+}
+
+/** Calls `act` every second while the page is looked at; gives a function that ends it. */
+export function everySecond(act: () => void): () => void {
+  // biome-ignore lint/plugin: whoever looks at the panel lives in real time
+  const timer = setInterval(() => {
+    if (!document.hidden) act();
+  }, 1000);
+  return () => clearInterval(timer);
 }

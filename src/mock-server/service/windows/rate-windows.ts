@@ -1,9 +1,7 @@
 import type { BehaviourValues } from '../../behaviour/switches.ts';
-import { FixedEpoch } from './fixed-epoch.ts';
-import { FixedFirstRequest } from './fixed-first-request.ts';
+import { FixedEpoch, FixedFirstRequest } from './fixed-windows.ts';
 import type { RateWindow } from './rate-window.ts';
-import { SlidingCounter } from './sliding-counter.ts';
-import { SlidingLog } from './sliding-log.ts';
+import { SlidingCounter, SlidingLog } from './sliding-windows.ts';
 import { TokenBucket } from './token-bucket.ts';
 
 /** Every kind of per-minute window, by the value of the switch `rateWindow`; empty, or from what `save()` gave. */

@@ -1,0 +1,34 @@
+/** How a request reaches the mock: `mock.fetch`, msw (`handlers`, `listen()`), undici (`dispatcher`, `listen()`), `serve()`. */
+export type AdapterName = 'fetch' | 'msw' | 'undici' | 'socket';
+
+export const ADAPTER_NAMES = ['fetch', 'msw', 'undici', 'socket'] as const satisfies readonly AdapterName[];
+
+/** Which adapter a request came by, and whether its sender still waits. */
+export interface RequestSource {
+  readonly adapter: AdapterName;
+  /** Aborts when nobody waits for the answer any more. A function, because only a fault ever asks. */
+  readonly gone?: (() => AbortSignal | undefined) | undefined;
+}
+
+/** The adapters a test has opened, so that a fault which one of them cannot do is refused before any request. */
+export class ActiveAdapters {
+  readonly #open: AdapterName[] = [];
+
+  /** `mock.fetch` is always there, and meant when no other is open. */
+  get inUse(): readonly AdapterName[] {
+    return this.#open.length === 0 ? ['fetch'] : Array.from(new Set(this.#open));
+  }
+
+  /** Gives a function that closes them again. */
+  open(...names: readonly AdapterName[]): () => void {
+    this.#open.push(...names);
+    return () => {
+      for (const name of names) this.#open.splice(this.#open.indexOf(name), 1);
+    };
+  }
+}
+
+/** One adapter or several, as a list; what else a user may give, the check of the fault refuses. */
+export function adapterNamesOf(via: unknown): readonly AdapterName[] {
+  return [via].flat() as AdapterName[];
+}

@@ -1,0 +1,42 @@
+import { createRequire } from 'node:module';
+import { MockServerError } from '../mock-server-error.ts';
+
+type Msw = typeof import('msw');
+type MswNode = typeof import('msw/node');
+
+const require = createRequire(import.meta.url);
+
+/** msw, which is loaded when it is first needed: most users of the mock have no need of it. */
+export function loadMsw(): Msw {
+  return load('msw') as Msw;
+}
+
+export function loadMswNode(): MswNode {
+  return load('msw/node') as MswNode;
+}
+
+/** `require`, because getters and `listen()` cannot wait; Node 20.19 and later require ES modules too. */
+function load(name: string): unknown {
+  try {
+    return require(name);
+  } catch (cause) {
+    if (!isMissing(cause)) throw cause;
+    throw new MockServerError(`This needs msw, which is not installed: npm i -D msw`, { code: 'msw_missing', cause });
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'MODULE_NOT_FOUND';
+}
+
+type Undici = typeof import('undici');
+
+/** undici, loaded when it is first needed: `mock.fetch` and `mock.serve` do without. */
+export function loadUndici(): Undici {
+  return require('undici') as Undici;
+}
+
+/** Whether the answer is msw's `passthrough()` or `bypass()`: the request is meant to go on its way. */
+export function isPassthrough({ headers }: Response): boolean {
+  return headers.get('x-msw-intention') === 'passthrough';
+}

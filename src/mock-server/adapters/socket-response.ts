@@ -1,0 +1,79 @@
+import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { nextTurn, pause } from '../clock/event-loop.ts';
+import { type Delivery, type MockResponse, piecesOf } from '../http/mock-message.ts';
+import { createDateHeader, errorResponse, reasonPhrase, writeResponse } from '../http/service-response.ts';
+
+interface Outgoing {
+  readonly outgoing: ServerResponse;
+  /** The connection, which `outgoing` itself gives away at its end. */
+  readonly socket: Socket;
+  readonly gone: AbortSignal;
+}
+
+/** Sends an answer as faults make it arrive: byte for byte what the client sees on a real network. */
+export async function deliverOverSocket(
+  response: MockResponse,
+  delivery: Delivery,
+  { outgoing, socket, gone }: Outgoing,
+): Promise<void> {
+  const { sendsHead, ending } = delivery;
+  if (!sendsHead) return end(ending, socket);
+  outgoing.sendDate = false;
+  outgoing.writeHead(response.status, headersFor(response, ending)).flushHeaders();
+  for await (const piece of piecesOf(response, delivery, gone)) await written((done) => outgoing.write(piece, done));
+  if (ending === 'whole') return void outgoing.end();
+  // What was sent must have left before the connection is broken.
+  await written((done) => socket.write('', done));
+  if (ending === 'reset') await untilRead();
+  end(ending, socket);
+}
+
+/** Without a length node:http sends chunks. */
+function headersFor({ headers }: MockResponse, ending: Delivery['ending']): MockResponse['headers'] {
+  if (ending !== 'malformed-chunk') return headers;
+  const { 'content-length': _, ...others } = headers;
+  return others;
+}
+
+function end(ending: Delivery['ending'], socket: Socket): void {
+  if (ending === 'reset') {
+    socket.resetAndDestroy();
+    return;
+  }
+  if (ending === 'malformed-chunk') socket.write('this is no chunk size\r\n');
+  if (ending === 'garbage') socket.write('This is no HTTP.\r\n\r\n');
+  socket.destroySoon();
+}
+
+/** libuv takes a reset that comes with data it has not read yet for an orderly end; so the data gets a head start. */
+async function untilRead(): Promise<void> {
+  await pause(READ_MS);
+  // For a client in this process, whose turn may come late on a busy machine.
+  await nextTurn();
+}
+
+const READ_MS = 20;
+
+/** Resolves when the system has the bytes, or the connection is gone. */
+function written(write: (done: () => void) => void): Promise<void> {
+  return new Promise((resolve) => write(() => resolve()));
+}
+
+/** The whole answer to what is not HTTP, as it goes over the wire. */
+export function brokenRequestAnswer(errorCode: string | undefined, now: number): string {
+  const refusal = REFUSALS[errorCode ?? ''] ?? {
+    status: 400,
+    code: 'bad_request',
+    message: 'That is no HTTP request.',
+  };
+  const { status, headers, body } = writeResponse(errorResponse(refusal), 'GET', createDateHeader()(now));
+  const lines = Object.entries({ ...headers, connection: 'close' }).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `HTTP/1.1 ${status} ${reasonPhrase(status)}\r\n${lines.join('')}\r\n${body}`;
+}
+
+/** By the code of node:http's error. */
+const REFUSALS: Readonly<Record<string, { status: number; code: string; message: string }>> = {
+  HPE_HEADER_OVERFLOW: { status: 431, code: 'headers_too_large', message: 'The headers are larger than 16 KiB.' },
+  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, code: 'request_timeout', message: 'The request took too long to arrive.' },
+};

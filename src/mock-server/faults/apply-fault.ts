@@ -1,0 +1,180 @@
+import { type Delivery, type InterruptibleWait, type MockResponse, wholeDelivery } from '../http/mock-message.ts';
+import type { HandledRequest } from '../http/service-handler.ts';
+import { errorResponse, reasonPhrase, writeResponse } from '../http/service-response.ts';
+import type { FaultEffect, FaultKind, FaultRecord } from './fault-kinds.ts';
+
+/** What applying a fault needs beside the answer. */
+export interface FaultTools {
+  readonly method: string;
+  /** Value of the `Date` header. */
+  readonly date: string;
+  readonly wait: InterruptibleWait;
+}
+
+/** An answer after all the faults that struck it, and the journal entry that says so. */
+export function applyFaults(
+  handled: HandledRequest,
+  struck: readonly FaultRecord[],
+  tools: FaultTools,
+): HandledRequest {
+  if (struck.length === 0) return handled;
+  let { response } = handled;
+  let waitMs = 0;
+  for (const { settings } of struck) {
+    response = applyFault(response, settings, tools);
+    waitMs += waitAfter(settings);
+  }
+  return { response, waitMs, entry: entryOf(handled, { response, waitMs }, struck) };
+}
+
+type Effect<Kind extends FaultKind> = FaultEffect & { readonly kind: Kind };
+
+interface Action<Kind extends FaultKind> {
+  /** What the fault does, in words for the journal. */
+  readonly describe: (effect: Effect<Kind>) => string;
+  /** The answer as the fault makes it; `undefined`: none, the connection breaks off. Left out: time passes, no more. */
+  readonly apply?: (response: MockResponse, effect: Effect<Kind>, tools: FaultTools) => MockResponse | undefined;
+  /** Whether there is something to do when the service never made an answer. */
+  readonly needsNoAnswer?: boolean;
+}
+
+const ACTIONS: { readonly [Kind in FaultKind]: Action<Kind> } = {
+  latency: { describe: ({ latencyMs }) => `${latencyMs} ms late` },
+  hang: { describe: () => 'never answered' },
+  'network-error': { describe: () => 'the connection broke off', apply: () => undefined },
+  status: {
+    describe: ({ status }) => `answered ${status}`,
+    apply: (_, effect, tools) => replaceAnswer(effect, tools),
+    needsNoAnswer: true,
+  },
+  reset: {
+    describe: ({ afterBytes }) =>
+      afterBytes === undefined ? 'the connection was reset' : `reset ${after(afterBytes)}`,
+    apply: (response, { afterBytes }, { wait }) =>
+      afterBytes === undefined
+        ? deliver(response, { sendsHead: false, ending: 'reset' }, wait)
+        : deliver(response, { bodyBytes: afterBytes, ending: 'reset' }, wait),
+    needsNoAnswer: true,
+  },
+  truncate: {
+    describe: ({ afterBytes }) => `truncate ${after(afterBytes)}`,
+    apply: (response, { afterBytes }, { wait }) => deliver(response, { bodyBytes: afterBytes, ending: 'close' }, wait),
+  },
+  dribble: {
+    describe: ({ chunkBytes = 1, intervalMs }) => `${chunkBytes} bytes every ${intervalMs} ms`,
+    apply: (response, { chunkBytes = 1, intervalMs }, { wait }) => deliver(response, { chunkBytes, intervalMs }, wait),
+  },
+  'malformed-chunk': {
+    describe: ({ afterBytes = 0 }) => `malformed-chunk ${after(afterBytes)}`,
+    apply: (response, { afterBytes = 0 }, { wait }) =>
+      deliver(response, { bodyBytes: afterBytes, ending: 'malformed-chunk' }, wait),
+  },
+  garbage: {
+    describe: () => 'garbage',
+    apply: (response, _, { wait }) => deliver(response, { sendsHead: false, ending: 'garbage' }, wait),
+    needsNoAnswer: true,
+  },
+  'bad-json': { describe: () => 'bad-json', apply: halve },
+  'content-type': {
+    describe: ({ contentType = DEFAULT_CONTENT_TYPE }) => `content-type ${contentType}`,
+    apply: (response, { contentType = DEFAULT_CONTENT_TYPE }) => withHeader(response, 'content-type', contentType),
+  },
+  'retry-after': {
+    describe: ({ retryAfter }) => (retryAfter === undefined ? 'without Retry-After' : `Retry-After ${retryAfter}`),
+    apply: (response, { retryAfter }) => withHeader(response, 'retry-after', retryAfter),
+  },
+};
+
+const DEFAULT_CONTENT_TYPE = 'text/html';
+
+/** In place of an answer when the service never made one. */
+const NO_ANSWER: MockResponse = { status: 0, headers: {}, body: '' };
+
+function applyFault<Kind extends FaultKind>(
+  response: MockResponse | undefined,
+  effect: Effect<Kind>,
+  tools: FaultTools,
+): MockResponse | undefined {
+  const kind: Kind = effect.kind;
+  const { apply, needsNoAnswer = false }: Action<Kind> = ACTIONS[kind];
+  if (apply === undefined || (response === undefined && !needsNoAnswer)) return response;
+  return apply(response ?? NO_ANSWER, effect, tools);
+}
+
+function describeFault<Kind extends FaultKind>(effect: Effect<Kind>): string {
+  const kind: Kind = effect.kind;
+  const { describe }: Action<Kind> = ACTIONS[kind];
+  return describe(effect);
+}
+
+function after(bytes: number): string {
+  return `after ${bytes} bytes of the body`;
+}
+
+/** A latency in front of the service has passed by now. */
+function waitAfter(settings: FaultRecord['settings']): number {
+  if (settings.kind === 'hang') return Number.POSITIVE_INFINITY;
+  return settings.kind === 'latency' && settings.strikes === 'after' ? settings.latencyMs : 0;
+}
+
+function entryOf(
+  { entry }: HandledRequest,
+  { response, waitMs }: Pick<HandledRequest, 'response' | 'waitMs'>,
+  struck: readonly FaultRecord[],
+): HandledRequest['entry'] {
+  if (entry === undefined) return undefined;
+  const hasArrived = response?.delivery?.sendsHead !== false && waitMs !== Number.POSITIVE_INFINITY;
+  const status = hasArrived ? (response?.status ?? 0) : 0;
+  const reasons = struck.map(({ settings }) => `fault ${settings.id}: ${describeFault(settings)}`);
+  return {
+    ...entry,
+    status,
+    code: status === 0 ? undefined : codeAfter(struck, entry.code),
+    why: [entry.why, ...reasons].filter((reason) => reason !== '').join('; '),
+    faults: struck.map(({ settings }) => settings.id),
+  };
+}
+
+/** The `error.code` that the client can read. */
+function codeAfter(struck: readonly FaultRecord[], decided: string | undefined): string | undefined {
+  const replaced = struck.map(({ settings }): FaultEffect => settings).findLast(({ kind }) => kind === 'status');
+  if (replaced?.kind !== 'status') return decided;
+  return replaced.body === undefined ? codeOfStatus(replaced) : undefined;
+}
+
+function replaceAnswer(
+  { status, code, headers = {}, body }: Effect<'status'>,
+  { method, date }: FaultTools,
+): MockResponse {
+  const message = reasonPhrase(status) || 'Unknown';
+  const envelope = errorResponse({ status, code: codeOfStatus({ status, code }), message });
+  const type = body === undefined ? {} : { 'content-type': DEFAULT_CONTENT_TYPE };
+  const given = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+  const text = STATUSES_WITHOUT_BODY.has(status) ? '' : (body ?? envelope.body);
+  return writeResponse({ ...envelope, headers: { ...type, ...given }, body: text }, method, date);
+}
+
+const STATUSES_WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
+
+/** The code of the envelope: as told, or `Service Unavailable` as `service_unavailable`. */
+function codeOfStatus({ status, code }: Pick<Effect<'status'>, 'status' | 'code'>): string {
+  return code ?? (reasonPhrase(status) || 'unknown').toLowerCase().replace(/\W+/g, '_');
+}
+
+function deliver(response: MockResponse, change: Partial<Delivery>, wait: InterruptibleWait): MockResponse {
+  const delivery = response.delivery ?? wholeDelivery(wait);
+  // Of two cuts the earlier one is seen.
+  if (change.bodyBytes !== undefined && change.bodyBytes >= delivery.bodyBytes) return response;
+  return { ...response, delivery: { ...delivery, ...change } };
+}
+
+function halve(response: MockResponse): MockResponse {
+  const bytes = Buffer.from(response.body);
+  const half = bytes.subarray(0, Math.floor(bytes.length / 2));
+  return withHeader({ ...response, body: half }, 'content-length', String(half.length));
+}
+
+function withHeader(response: MockResponse, name: string, value: string | undefined): MockResponse {
+  const { [name]: _, ...others } = response.headers;
+  return { ...response, headers: value === undefined ? others : { ...others, [name]: value } };
+}

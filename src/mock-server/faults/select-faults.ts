@@ -1,0 +1,114 @@
+import { type AdapterName, adapterNamesOf } from '../adapters/active-adapters.ts';
+import type { RequestIdentity } from '../http/identify-request.ts';
+import type { MockResponse } from '../http/mock-message.ts';
+import { MockServerError } from '../mock-server-error.ts';
+import { matchesPath } from '../path-pattern.ts';
+import { chance } from '../service/random.ts';
+import type { ServiceState } from '../service/service-state.ts';
+import { type FaultRecord, faultKinds } from './fault-kinds.ts';
+
+/**
+ * The faults that strike a request at this point, in the order they were added, up to the first that leaves nothing
+ * for another to change. Counts in one synchronous step, like the limits.
+ */
+export function selectFaults(
+  state: Pick<ServiceState, 'faults' | 'seed'>,
+  candidate: FaultCandidate,
+  point: 'before' | 'after',
+): readonly FaultRecord[] {
+  if (state.faults.some((fault) => hasExpired(fault, candidate.at))) {
+    state.faults = state.faults.filter((fault) => !hasExpired(fault, candidate.at));
+  }
+  const struck: FaultRecord[] = [];
+  for (const fault of state.faults) {
+    if (fault.settings.strikes !== point || !matchFault(fault, candidate, state)) continue;
+    // Opened after the fault was added: told now rather than never.
+    checkAdapterSupport(fault.settings, [candidate.adapter]);
+    struck.push(fault);
+    if (endsRequest(fault)) break;
+  }
+  return struck;
+}
+
+/** Whether the request ends here: with no answer, or in front of the service with any other. */
+function endsRequest({ settings }: FaultRecord): boolean {
+  if (settings.strikes === 'before') return settings.kind !== 'latency';
+  if (settings.kind === 'reset') return settings.afterBytes === undefined;
+  return settings.kind === 'hang' || settings.kind === 'network-error' || settings.kind === 'garbage';
+}
+
+/** A request in front of a fault. */
+export interface FaultCandidate {
+  readonly request: RequestIdentity;
+  readonly adapter: AdapterName;
+  /** When it is looked at: on arrival, or right after the decision. */
+  readonly at: number;
+  /** What the service has answered; `undefined` before it has, or when it has broken off. */
+  readonly response: MockResponse | undefined;
+}
+
+/** Whether the fault strikes; counts the request if it is one of those the fault is for. */
+export function matchFault(
+  fault: FaultRecord,
+  candidate: FaultCandidate,
+  { seed }: Pick<ServiceState, 'seed'>,
+): boolean {
+  const { id, nth, times, probability = 1 } = fault.settings;
+  if (hasExpired(fault, candidate.at) || !isFor(fault, candidate)) return false;
+  const key = candidate.request.keyId ?? '';
+  const ofKey = (fault.matchedByKey.get(key) ?? 0) + 1;
+  fault.matchedByKey.set(key, ofKey);
+  fault.matched += 1;
+  if (nth !== undefined && ![nth].flat().includes(fault.matched)) return false;
+  if (times !== undefined && fault.struck >= times) return false;
+  if (chance(seed, id, key, ofKey) >= probability) return false;
+  fault.struck += 1;
+  return true;
+}
+
+/** Lives from the moment it is added on, up to but not including `addedAt + forMs`. */
+export function hasExpired({ settings, addedAt }: FaultRecord, at: number): boolean {
+  return settings.forMs !== undefined && at >= addedAt + settings.forMs;
+}
+
+function isFor({ settings }: FaultRecord, { request, adapter, response }: FaultCandidate): boolean {
+  const { match = {} } = settings;
+  return (
+    SAME.every((name) => match[name] === undefined || match[name] === request[name]) &&
+    (match.path === undefined || matchesPath(match.path, request.path)) &&
+    (match.via === undefined || adapterNamesOf(match.via).includes(adapter)) &&
+    (match.status === undefined || match.status === response?.status) &&
+    (settings.strikes === 'before' || hasTarget(settings.kind, response))
+  );
+}
+
+const SAME = ['operation', 'keyId', 'method'] as const;
+
+function hasTarget(kind: FaultRecord['settings']['kind'], response: MockResponse | undefined): boolean {
+  if (kind === 'retry-after') return response?.headers['retry-after'] !== undefined;
+  if (kind === 'bad-json') return response !== undefined && response.body.length > 0;
+  return true;
+}
+
+/**
+ * Throws when a fault is to strike through an adapter that cannot do it as a real network does: something like it would
+ * let a test pass that the real thing breaks.
+ */
+export function checkAdapterSupport({ kind, match }: FaultRecord['settings'], inUse: readonly AdapterName[]): void {
+  const { adapters, instead = '' } = faultKinds[kind];
+  const wanted = match?.via === undefined ? inUse : adapterNamesOf(match.via);
+  const impossible = wanted.find((adapter) => !adapters.includes(adapter));
+  if (impossible === undefined) return;
+  const able = adapters.map((adapter) => `'${adapter}'`).join(', ');
+  throw new MockServerError(
+    `A ${kind} fault cannot be had through ${NAMES[impossible]}. ${instead}; or add match: { via: [${able}] } for requests that come by another adapter.`,
+    { code: 'fault_not_possible' },
+  );
+}
+
+const NAMES: Readonly<Record<AdapterName, string>> = {
+  fetch: 'mock.fetch, which has no connection',
+  msw: 'msw (mock.listen(), mock.handlers), which hands over whole answers',
+  undici: 'the undici dispatcher (mock.listen(), mock.dispatcher), which has no connection',
+  socket: 'mock.serve()',
+};

@@ -1,0 +1,117 @@
+import type { AdapterName, RequestSource } from './adapters/active-adapters.ts';
+import type { Overrides } from './adapters/overrides.ts';
+import type { DrivenClock } from './clock/clock.ts';
+import { nextTurn } from './clock/event-loop.ts';
+import { type Answering, type FaultDelays, withFaults } from './faults/with-faults.ts';
+import { internalError } from './http/error-responses.ts';
+import type { RequestIdentity } from './http/identify-request.ts';
+import type { MockRequest, MockResponse } from './http/mock-message.ts';
+import type { HandledRequest, ServiceHandler } from './http/service-handler.ts';
+import { createDateHeader, errorResponse, type ServiceResponse, writeResponse } from './http/service-response.ts';
+import { type Journal, newJournalEntry } from './journal/journal.ts';
+import type { ServiceContext } from './service/service-state.ts';
+
+/** Answers a request, for every adapter alike. `undefined`: the connection breaks off without an answer. */
+export type HandleRequest = (
+  request: MockRequest,
+  source: RequestSource,
+) => MockResponse | undefined | Promise<MockResponse | undefined>;
+
+export interface RequestHandlerOptions {
+  readonly handler: ServiceHandler;
+  readonly overrides: Overrides;
+  readonly clock: DrivenClock;
+  readonly journal: Journal;
+  readonly identify: (request: MockRequest) => RequestIdentity;
+  readonly context: ServiceContext;
+  readonly delays: FaultDelays;
+}
+
+/**
+ * Faults around handlers of `mock.use()` around the emulated service. Synchronous as long as there are neither faults
+ * nor such handlers.
+ */
+export function createRequestHandler(options: RequestHandlerOptions): HandleRequest {
+  const { journal, delays, context } = options;
+  const answer = withFaults(createAnswering(options), options);
+
+  function finish(handled: HandledRequest, { adapter, gone }: RequestSource): ReturnType<HandleRequest> {
+    const { entry, waitMs = 0 } = handled;
+    if (entry !== undefined) journal.add(entry);
+    const handOver = () => {
+      trackRetryAfter(context, handled, adapter);
+      return handled.response;
+    };
+    if (waitMs === 0) return handOver();
+    return delays.wait(waitMs, gone?.()).then((hasWaited) => (hasWaited ? handOver() : undefined));
+  }
+
+  return (request, source) => {
+    const handled = answer(request, source);
+    return handled instanceof Promise ? handled.then((late) => finish(late, source)) : finish(handled, source);
+  };
+}
+
+function createAnswering({ handler, overrides, clock, identify }: RequestHandlerOptions): Answering {
+  const dateHeader = createDateHeader();
+
+  /** An answer that the emulated service has no part in. */
+  function outside(request: MockRequest, answer: ServiceResponse): HandledRequest {
+    const { status, code, why } = answer;
+    return {
+      response: writeResponse(answer, request.method, dateHeader(clock.now())),
+      entry: newJournalEntry({ ...identify(request), status, code, why }),
+    };
+  }
+
+  async function overridden(request: MockRequest): Promise<HandledRequest> {
+    const release = clock.hold();
+    try {
+      const response = await overrides.answer(request);
+      if (response === 'not-handled') return handler(request);
+      const why = 'answered by a handler of mock.use()';
+      return { response, entry: newJournalEntry({ ...identify(request), status: response?.status ?? 0, why }) };
+    } catch (error) {
+      return outside(request, internalError(error));
+    } finally {
+      release();
+    }
+  }
+
+  return (request) => {
+    if (request.body !== undefined && request.body.byteLength > MAX_REQUEST_BODY_BYTES)
+      return outside(request, TOO_LARGE);
+    return overrides.isEmpty ? handler(request) : overridden(request);
+  };
+}
+
+/** No operation takes a body; handlers of `mock.use()` may. */
+export const MAX_REQUEST_BODY_BYTES = 1024 * 1024;
+
+const TOO_LARGE = errorResponse({
+  status: 413,
+  code: 'content_too_large',
+  message: `The body is larger than ${MAX_REQUEST_BODY_BYTES} bytes.`,
+});
+
+/**
+ * Remembers until when an answer asks its key to wait, as the client was told, faults and all. It counts from the
+ * moment the client has the answer: what comes before that was on its way already, and disobeys nobody.
+ */
+export function trackRetryAfter(
+  { state, behaviour }: ServiceContext,
+  { response, entry }: HandledRequest,
+  adapter: AdapterName,
+): void {
+  const value = response?.delivery?.sendsHead === false ? undefined : response?.headers['retry-after'];
+  if (value === undefined || !/^\d+(?:\.\d+)?$/.test(value)) return;
+  const key = state.keys.get(entry?.keyId ?? '');
+  if (key === undefined || entry === undefined) return;
+  const asksMs = behaviour.values.retryAfterUnit === 'seconds' ? Math.round(Number(value) * 1000) : Number(value);
+  const remember = () => {
+    key.retryAt = entry.at + asksMs;
+  };
+  // In process a client may react in the same turn of the event loop, over a socket in the next one at the soonest.
+  if (adapter === 'socket') void nextTurn().then(remember);
+  else queueMicrotask(remember);
+}

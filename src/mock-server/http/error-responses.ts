@@ -1,0 +1,99 @@
+import type { Behaviour } from '../behaviour/behaviour.ts';
+import { statusAndCode } from '../behaviour/switch.ts';
+import type { Authentication } from '../service/authenticate.ts';
+import type { Decision, RateUse } from '../service/decide.ts';
+import { retryAfter } from './limit-headers.ts';
+import { errorResponse, type ServiceResponse } from './service-response.ts';
+
+type Refused<Kind extends Decision<unknown>['kind']> = Extract<Decision<unknown>, { readonly kind: Kind }>;
+
+/** A missing, malformed, unknown or revoked key. */
+export function authenticationRefusal(
+  { refusedBy, why }: Extract<Authentication, { readonly why: string }>,
+  behaviour: Behaviour,
+): ServiceResponse {
+  const { status, code } = statusAndCode(behaviour.use(refusedBy));
+  const challenges = status === 401 && behaviour.use('wwwAuthenticate') === 'bearer';
+  return errorResponse({
+    status,
+    code,
+    message: 'A valid API key is required.',
+    headers: challenges ? { 'www-authenticate': 'Bearer realm="fxrates"' } : {},
+    why,
+  });
+}
+
+/** 429 `rate_limited` with Retry-After, as documented. */
+export function rateRefusal({ rate, waitMs }: Refused<'rate-limited'>, behaviour: Behaviour): ServiceResponse {
+  return errorResponse({
+    status: 429,
+    code: 'rate_limited',
+    message: `Too many requests: the plan allows ${rate.limit} per minute.`,
+    headers: { 'retry-after': retryAfter(waitMs, behaviour) },
+    why: `${shownUse(rate)} of ${rate.limit} requests of this minute are used; one fits again in ${waitMs} ms`,
+  });
+}
+
+/** A used-up month. */
+export function quotaRefusal(
+  { quota }: Refused<'quota-exhausted'>,
+  behaviour: Behaviour,
+  now: number,
+): ServiceResponse {
+  const isTimed = behaviour.use('quotaRetryAfter') === 'until-reset';
+  const resetsAt = new Date(quota.resetsAt).toISOString();
+  return errorResponse({
+    ...statusAndCode(behaviour.use('quotaExhausted')),
+    message: `The monthly quota of ${quota.limit} requests is used up; it resets at ${resetsAt}.`,
+    headers: isTimed ? { 'retry-after': retryAfter(quota.resetsAt - now, behaviour) } : {},
+    why: `${quota.used} of ${quota.limit} requests of this quota period are used; it ends at ${resetsAt}`,
+  });
+}
+
+/** The suggestion is for the journal alone: the service would not make one. */
+export function unknownRoute(nearest?: string): ServiceResponse {
+  const message = 'There is no such endpoint.';
+  const why = nearest === undefined ? message : `There is no such endpoint; did you mean ${nearest}?`;
+  return errorResponse({ status: 404, code: 'not_found', message, why });
+}
+
+/** A known path, but not with GET. */
+export function methodRefusal(behaviour: Behaviour): ServiceResponse {
+  const { status, code } = statusAndCode(behaviour.use('methodNotAllowed'));
+  if (status === 404) return unknownRoute();
+  return errorResponse({ status, code, message: 'The endpoint answers GET only.', headers: allowed(behaviour) });
+}
+
+/** OPTIONS on a known path, where the switch allows it: never authenticated, never counted. */
+export function optionsAnswer(behaviour: Behaviour): ServiceResponse {
+  return { status: 204, headers: allowed(behaviour), body: '', code: undefined, why: 'OPTIONS' };
+}
+
+/** Says nothing of what went wrong: the error is in the journal. */
+export function internalError(error: unknown): ServiceResponse {
+  const why = error instanceof Error ? `${error.name}: ${error.message}` : 'something that is no Error was thrown';
+  return errorResponse({
+    status: 500,
+    code: 'internal_error',
+    message: 'Something went wrong in the mock server.',
+    why,
+  });
+}
+
+function allowed(behaviour: Behaviour): Readonly<Record<string, string>> {
+  const methods = ['GET'];
+  if (behaviour.use('headRequests') === 'like-get') methods.push('HEAD');
+  if (behaviour.use('optionsRequests') === 'allow-header') methods.push('OPTIONS');
+  return { allow: methods.join(', ') };
+}
+
+/** Refused requests may count, and a window may hold more than the limit: that is no more than all of it. */
+function shownUse({ used, limit }: RateUse): number {
+  return Math.min(used, limit);
+}
+
+/** The answer to a parameter that cannot be; `undefined` when the switch says it is ignored. */
+export function badParameter(message: string, behaviour: Behaviour): ServiceResponse | undefined {
+  const value = behaviour.use('badParameter');
+  return value === 'ignored' ? undefined : errorResponse({ ...statusAndCode(value), message });
+}

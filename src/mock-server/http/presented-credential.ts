@@ -1,0 +1,45 @@
+import type { Behaviour } from '../behaviour/behaviour.ts';
+import type { MockRequest } from './mock-message.ts';
+
+/** What a request says about who sends it. */
+export type PresentedCredential =
+  | { readonly kind: 'missing' }
+  /** More than one credential, where the switch says that none counts. */
+  | { readonly kind: 'several' }
+  | { readonly kind: 'key'; readonly key: string; readonly transport: 'bearer' | 'header' | 'query' };
+
+/** Reads the three documented forms: `Bearer <key>`, the bare key, and `?api_key=<key>`. */
+export function presentedCredential(
+  { headers }: MockRequest,
+  query: string,
+  behaviour: Behaviour,
+): PresentedCredential {
+  const fromHeader = headerCredential(headers['authorization'] ?? '');
+  const fromQuery = queryCredential(query);
+  if (fromQuery === undefined) return fromHeader ?? { kind: 'missing' };
+  if (fromHeader === undefined) return fromQuery;
+  return { header: fromHeader, query: fromQuery, refused: { kind: 'several' } as const }[
+    behaviour.use('severalCredentials')
+  ];
+}
+
+/** Every key a request carries, whatever the service then makes of more than one. */
+export function presentedKeys({ headers }: MockRequest, query: string): readonly string[] {
+  const found = [headerCredential(headers['authorization'] ?? ''), queryCredential(query)];
+  return found.flatMap((credential) => (credential?.kind === 'key' ? [credential.key] : []));
+}
+
+function headerCredential(value: string): PresentedCredential | undefined {
+  const trimmed = value.trim();
+  if (trimmed === '') return undefined;
+  // The names of schemes ignore case (RFC 9110 §11.1).
+  const scheme = /^bearer(?:[ \t]+|$)/i.exec(trimmed)?.[0];
+  if (scheme === undefined) return { kind: 'key', key: trimmed, transport: 'header' };
+  return { kind: 'key', key: trimmed.slice(scheme.length), transport: 'bearer' };
+}
+
+function queryCredential(query: string): PresentedCredential | undefined {
+  if (!query.includes('api_key')) return undefined;
+  const key = new URLSearchParams(query).get('api_key');
+  return key === null || key === '' ? undefined : { kind: 'key', key, transport: 'query' };
+}

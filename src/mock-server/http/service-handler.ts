@@ -1,0 +1,188 @@
+import type { Operation } from '../../generated/operations.ts';
+import type { CheckAssumptions } from '../behaviour/assumptions.ts';
+import type { Behaviour } from '../behaviour/behaviour.ts';
+import type { JournalEntry, NewJournalEntry } from '../journal/journal.ts';
+import { hasKeyInUrl, redactKeys } from '../redact-keys.ts';
+import { authenticateKey } from '../service/authenticate.ts';
+import { type Decision, decide } from '../service/decide.ts';
+import type { QuotaUse } from '../service/quota.ts';
+import type { KeyRecord, ServiceContext } from '../service/service-state.ts';
+import * as errors from './error-responses.ts';
+import { rateHeaders } from './limit-headers.ts';
+import type { MockRequest, MockResponse } from './mock-message.ts';
+import { presentedCredential } from './presented-credential.ts';
+import { exampleResponder, type Responder } from './responders.ts';
+import { createRouter, parseTarget, type RouteMatch, type Target } from './router.ts';
+import { createDateHeader, type ServiceResponse, writeResponse } from './service-response.ts';
+
+export interface ServiceHandlerOptions {
+  readonly context: ServiceContext;
+  /** Has the last word about an answer. */
+  readonly checkAssumptions?: CheckAssumptions | undefined;
+  readonly operations: Readonly<Record<string, Operation>>;
+  /** By operation id; the other operations answer their example. */
+  readonly responders: Readonly<Record<string, Responder>>;
+}
+
+/** The emulated service: answers one request, synchronously, and says why. */
+export type ServiceHandler = (request: MockRequest) => HandledRequest;
+
+/** An answer, and what the journal says of it. */
+export interface HandledRequest {
+  /** `undefined`: the connection breaks off without an answer. */
+  readonly response: MockResponse | undefined;
+  /** `undefined` for what the journal has nothing to do with, such as the dashboard. */
+  readonly entry: NewJournalEntry | undefined;
+  /** Milliseconds of the mock's clock until the answer goes out, infinity for never. Default: 0. */
+  readonly waitMs?: number | undefined;
+}
+
+export function createServiceHandler(options: ServiceHandlerOptions): ServiceHandler {
+  const { context, checkAssumptions, operations, responders } = options;
+  const dateHeader = createDateHeader();
+  const findRoute = createRouter(operations);
+  return (request) => {
+    const { method } = request;
+    const target = parseTarget(request.target);
+    const route = findRoute(method, target.path);
+    // Switches asked since the last request were asked by the test, not by this one.
+    context.behaviour.takeExercised();
+    const at = context.now();
+    const { answer: decided, ...facts } = answerSafely({ context, responders, request, target, route, at });
+    const switches = context.behaviour.takeExercised();
+    const answer = checkAssumptions?.(decided, switches) ?? decided;
+    const entry: NewJournalEntry = {
+      at,
+      method,
+      path: redactKeys(target.path),
+      operation: operationOf(route)?.id,
+      isUnknownRoute: route.kind === 'unknown',
+      keyId: facts.keyId,
+      keyTransport: facts.keyTransport,
+      hasKeyInUrl: hasKeyInUrl(request.target),
+      status: answer.status,
+      code: answer.code,
+      why: answer.why,
+      rate: facts.rate,
+      quota: facts.quota,
+      earlyByMs: facts.earlyByMs,
+      switches,
+      faults: [],
+    };
+    return { response: writeResponse(answer, method, dateHeader(at)), entry };
+  };
+}
+
+/** A request, where it leads, and what answering it needs. */
+interface RoutedRequest extends Pick<ServiceHandlerOptions, 'context' | 'responders'> {
+  readonly request: MockRequest;
+  readonly target: Target;
+  readonly route: RouteMatch;
+  /** The one moment everything about it is decided for, in milliseconds since the Unix epoch. */
+  readonly at: number;
+}
+
+/** An answer, and what became known of the request on the way. */
+type DecidedResponse = { readonly answer: ServiceResponse } & Partial<
+  Pick<JournalEntry, 'keyId' | 'keyTransport' | 'rate' | 'quota' | 'earlyByMs'>
+>;
+
+function answerSafely(routed: RoutedRequest): DecidedResponse {
+  try {
+    return answerRoute(routed);
+  } catch (error) {
+    return { answer: errors.internalError(error) };
+  }
+}
+
+/** First step, for which no key is needed: where does the request lead? */
+function answerRoute(routed: RoutedRequest): DecidedResponse {
+  const { context, route, request } = routed;
+  const { behaviour } = context;
+  switch (route.kind) {
+    case 'operation':
+      return answerCaller(routed);
+    case 'wrong-method':
+      if (request.method === 'HEAD' && behaviour.use('headRequests') === 'like-get') return answerCaller(routed);
+      if (request.method === 'OPTIONS' && behaviour.use('optionsRequests') === 'allow-header') {
+        return { answer: errors.optionsAnswer(behaviour) };
+      }
+      return { answer: errors.methodRefusal(behaviour) };
+    case 'unknown':
+      if (behaviour.use('unknownRoute') === '404 before authentication') {
+        return { answer: errors.unknownRoute(route.nearest) };
+      }
+      return answerCaller(routed);
+  }
+}
+
+function operationOf(route: RouteMatch): Operation | undefined {
+  return route.kind === 'unknown' ? undefined : route.operation;
+}
+
+/** Second step: who asks? */
+function answerCaller(routed: RoutedRequest): DecidedResponse {
+  const { context, request, target, at } = routed;
+  const credential = presentedCredential(request, target.query, context.behaviour);
+  const authentication =
+    credential.kind === 'several'
+      ? ({ refusedBy: 'malformedKey', why: 'the request carries more than one credential' } as const)
+      : authenticateKey(context, credential.kind === 'key' ? credential.key : undefined, at);
+  const keyTransport = credential.kind === 'key' ? credential.transport : undefined;
+  if (authentication.refusedBy === undefined) return { keyTransport, ...answerKey(routed, authentication.key) };
+  const answer = errors.authenticationRefusal(authentication, context.behaviour);
+  return { answer, keyTransport, keyId: 'key' in authentication ? authentication.key?.id : undefined };
+}
+
+/** Third step: is there room under both limits? */
+function answerKey(routed: RoutedRequest, key: KeyRecord): DecidedResponse {
+  const { at, route } = routed;
+  const { behaviour } = routed.context;
+  const operation = operationOf(route);
+  const leftMs = key.retryAt - at;
+  const decision = decide(
+    {
+      key,
+      at,
+      consumesQuota: operation?.consumesQuota ?? false,
+      worksWhenQuotaExhausted: operation?.worksWhenQuotaExhausted ?? true,
+      hasOwnWindow: operation?.id === 'quota',
+      answer: (quota) => respond(routed, key, quota),
+    },
+    behaviour,
+  );
+  const answer = answerOf(decision, behaviour, at);
+  const headers = rateHeaders(decision.rate, at, behaviour);
+  return {
+    answer: headers === undefined ? answer : { ...answer, headers: { ...answer.headers, ...headers } },
+    keyId: key.id,
+    rate: decision.rate,
+    quota: decision.quota,
+    earlyByMs: leftMs > 0 ? leftMs : undefined,
+  };
+}
+
+function answerOf(decision: Decision<ServiceResponse>, behaviour: Behaviour, at: number): ServiceResponse {
+  switch (decision.kind) {
+    case 'served':
+      return decision.answer;
+    case 'rate-limited':
+      return errors.rateRefusal(decision, behaviour);
+    case 'quota-exhausted':
+      return errors.quotaRefusal(decision, behaviour, at);
+  }
+}
+
+function respond(routed: RoutedRequest, key: KeyRecord, quota: QuotaUse): ServiceResponse {
+  const { context, responders, route, target, at } = routed;
+  if (route.kind === 'unknown') return errors.unknownRoute(route.nearest);
+  const { operation } = route;
+  const query = new URLSearchParams(target.query);
+  query.delete('api_key');
+  try {
+    return (responders[operation.id] ?? exampleResponder)({ operation, query, at, key, quota }, context);
+  } catch (error) {
+    // Made an answer here, so that a broken responder is counted like any other 500.
+    return errors.internalError(error);
+  }
+}

@@ -1,0 +1,82 @@
+import { STATUS_CODES } from 'node:http';
+import type { MockResponse } from './mock-message.ts';
+
+/** An answer before it is written down as HTTP. */
+export interface ServiceResponse {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** JSON; empty for none. */
+  readonly body: string;
+  /** `error.code`; `undefined` for a success. */
+  readonly code: string | undefined;
+  /** The reason in words, for the journal. */
+  readonly why: string;
+}
+
+/** The documented success envelope (docs/facts.md, Response envelope) with this payload. */
+export function successResponse(data: unknown): ServiceResponse {
+  return { status: 200, headers: {}, body: toJson({ success: true, data }), code: undefined, why: 'served' };
+}
+
+export interface ErrorResponseOptions {
+  readonly status: number;
+  readonly code: string;
+  /** Sent as `error.message`. */
+  readonly message: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Default: the message. */
+  readonly why?: string;
+}
+
+/** The documented error envelope. */
+export function errorResponse({
+  status,
+  code,
+  message,
+  headers = {},
+  why = message,
+}: ErrorResponseOptions): ServiceResponse {
+  return { status, headers, body: toJson({ success: false, error: { code, message, status } }), code, why };
+}
+
+export function reasonPhrase(status: number): string {
+  return STATUS_CODES[status] ?? '';
+}
+
+function toJson(envelope: object): string {
+  return withoutTags(JSON.stringify(envelope));
+}
+
+/** JSON that a browser which takes it for HTML finds no tag in; escaped, the characters mean the same. */
+export function withoutTags(json: string): string {
+  return json.replace(HTML_SPECIAL, (character) => HTML_ESCAPES[character] ?? character);
+}
+
+const HTML_SPECIAL = /[<>&]/g;
+const HTML_ESCAPES: Readonly<Record<string, string>> = { '<': '\\u003c', '>': '\\u003e', '&': '\\u0026' };
+
+/** Writes an answer down as HTTP: the same bytes for every adapter. `date` is the value of the `Date` header. */
+export function writeResponse({ status, headers, body }: ServiceResponse, method: string, date: string): MockResponse {
+  if (body === '') return { status, headers: { date, ...headers }, body };
+  const contentLength = String(Buffer.byteLength(body));
+  return {
+    status,
+    headers: { 'content-type': 'application/json', 'content-length': contentLength, date, ...headers },
+    // HEAD: what a GET would have carried, without the body (RFC 9110 §9.3.2).
+    body: method === 'HEAD' ? '' : body,
+  };
+}
+
+/** Writes the `Date` header; a second at a time, because it changes no faster. */
+export function createDateHeader(): (now: number) => string {
+  let second = Number.NaN;
+  let text = '';
+  return (now) => {
+    const nowSecond = Math.floor(now / 1000);
+    if (nowSecond !== second) {
+      second = nowSecond;
+      text = new Date(nowSecond * 1000).toUTCString();
+    }
+    return text;
+  };
+}

@@ -1,0 +1,81 @@
+import { operations } from '../generated/operations.ts';
+import { ActiveAdapters } from './adapters/active-adapters.ts';
+import { Overrides } from './adapters/overrides.ts';
+import { createAssumptionCheck } from './behaviour/assumptions.ts';
+import { Behaviour } from './behaviour/behaviour.ts';
+import type { DrivenClock } from './clock/clock.ts';
+import { createClock } from './clock/create-clock.ts';
+import { SocketUse } from './clock/idle-detector.ts';
+import { withDashboard } from './dashboard/dashboard.ts';
+import { FaultDelays } from './faults/with-faults.ts';
+import { createRequestHandler, type HandleRequest } from './handle-request.ts';
+import { createIdentify } from './http/identify-request.ts';
+import { quotaResponder } from './http/responders.ts';
+import { createServiceHandler } from './http/service-handler.ts';
+import { Journal } from './journal/journal.ts';
+import type { CheckedOptions } from './mock-options.ts';
+import { createLatestResponder } from './rates/latest-responder.ts';
+import { emptyState, type ServiceContext, type ServiceState } from './service/service-state.ts';
+
+/** What a mock is made of; a space of it is made of the same. */
+export interface MockParts {
+  readonly baseUrl: string;
+  readonly behaviour: Behaviour;
+  readonly clock: DrivenClock;
+  /** Shared by a mock and its spaces, like `adapters`. */
+  readonly sockets: SocketUse;
+  readonly adapters: ActiveAdapters;
+  /** What it knows when it begins, and after `reset()`. */
+  readonly firstState: () => ServiceState;
+  readonly context: ServiceContext;
+  readonly journal: Journal;
+  readonly overrides: Overrides;
+  readonly delays: FaultDelays;
+  /** Answers for these parts alone, whatever key a request carries. */
+  readonly handleRequest: HandleRequest;
+}
+
+/** The parts of a whole mock. */
+export function createMockParts(options: CheckedOptions): MockParts {
+  const { seed, unsafe } = options;
+  const sockets = new SocketUse();
+  return assembleParts(options, {
+    behaviour: new Behaviour(options.behaviour, { unsafe }),
+    clock: createClock(options.clock, sockets),
+    sockets,
+    adapters: new ActiveAdapters(),
+    firstState: () => emptyState(seed),
+  });
+}
+
+/** The parts of a mock or a space, from those in which the two differ. */
+export function assembleParts(
+  options: CheckedOptions,
+  own: Pick<MockParts, 'behaviour' | 'clock' | 'sockets' | 'adapters' | 'firstState'>,
+): MockParts {
+  const { behaviour, clock, firstState } = own;
+  const context = { state: firstState(), behaviour, now: () => clock.now() };
+  const journal = new Journal(options.journalSize);
+  const overrides = new Overrides(options.baseUrl);
+  const delays = new FaultDelays(clock);
+  const handleRequest = createRequestHandler({
+    ...{ context, overrides, clock, journal, delays },
+    handler: createService(options, context),
+    identify: createIdentify(context, operations),
+  });
+  return { ...own, baseUrl: options.baseUrl, context, journal, overrides, delays, handleRequest };
+}
+
+function createService({ onAssumption, source }: CheckedOptions, context: ServiceContext) {
+  const service = createServiceHandler({
+    context,
+    checkAssumptions: createAssumptionCheck(onAssumption, context.behaviour, warn),
+    operations,
+    responders: { latest: createLatestResponder(source), quota: quotaResponder },
+  });
+  return withDashboard(service, context);
+}
+
+function warn(text: string): void {
+  process.emitWarning(text, { type: 'FxratesMockWarning', code: 'FXRATES_ASSUMPTION' });
+}

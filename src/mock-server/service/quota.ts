@@ -1,0 +1,94 @@
+import { plans } from '../../generated/service.ts';
+import type { Behaviour } from '../behaviour/behaviour.ts';
+import type { BehaviourValues } from '../behaviour/switches.ts';
+import type { KeyRecord } from './service-state.ts';
+
+/** How much of its monthly quota a key has used at one moment. */
+export interface QuotaUse {
+  /** `null` for any number. */
+  readonly limit: number | null;
+  readonly used: number;
+  /** Start and end of the running period, in milliseconds since the Unix epoch. */
+  readonly startedAt: number;
+  readonly resetsAt: number;
+}
+
+export function quotaUse(key: KeyRecord, at: number, behaviour: Behaviour): QuotaUse {
+  const { account, usedFrom } = key;
+  const period = quotaPeriod(behaviour.use('quotaPeriod'), at, { createdAt: account.createdAt, usedFrom });
+  return {
+    limit: plans[account.plan].monthlyLimit ?? behaviour.use('unlimitedFairUse'),
+    used: usedFrom === period.start ? key.used : 0,
+    startedAt: period.start,
+    resetsAt: period.end,
+  };
+}
+
+/** Counts one request in the period of `quota`; gives the use after it. */
+export function chargeQuota(key: KeyRecord, quota: QuotaUse): QuotaUse {
+  key.used = quota.used + 1;
+  key.usedFrom = quota.startedAt;
+  return { ...quota, used: key.used };
+}
+
+/** One period of the monthly quota, `[start, end)`, in milliseconds since the Unix epoch. */
+export interface QuotaPeriod {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** What the kinds of period depend on beside the time. */
+export interface PeriodAnchor {
+  /** When the account was made. */
+  readonly createdAt: number;
+  /** Start of the period of the last counted request; `undefined` before the first. */
+  readonly usedFrom: number | undefined;
+}
+
+/** The period that `now` lies in. */
+export function quotaPeriod(kind: BehaviourValues['quotaPeriod'], now: number, anchor: PeriodAnchor): QuotaPeriod {
+  switch (kind) {
+    case 'calendar-month-utc':
+      return calendarMonth(now);
+    case 'anniversary':
+      return monthFromAnniversary(now, anchor.createdAt);
+    case 'rolling-30d':
+      return thirtyDays(now, anchor.usedFrom);
+  }
+}
+
+// Kept, because nearly every request falls into the month of the one before.
+let lastMonth: QuotaPeriod = { start: 0, end: 0 };
+
+function calendarMonth(now: number): QuotaPeriod {
+  if (now >= lastMonth.start && now < lastMonth.end) return lastMonth;
+  const date = new Date(now);
+  const [year, month] = [date.getUTCFullYear(), date.getUTCMonth()];
+  lastMonth = { start: Date.UTC(year, month), end: Date.UTC(year, month + 1) };
+  return lastMonth;
+}
+
+/** Months from the day and time the account was made; in a shorter month, from its last day. */
+function monthFromAnniversary(now: number, createdAt: number): QuotaPeriod {
+  const [date, anchor] = [new Date(now), new Date(createdAt)];
+  const months = (date.getUTCFullYear() - anchor.getUTCFullYear()) * 12 + date.getUTCMonth() - anchor.getUTCMonth();
+  const thisMonths = monthsLater(anchor, months);
+  return now < thisMonths
+    ? { start: monthsLater(anchor, months - 1), end: thisMonths }
+    : { start: thisMonths, end: monthsLater(anchor, months + 1) };
+}
+
+function monthsLater(anchor: Date, months: number): number {
+  const [year, month] = [anchor.getUTCFullYear(), anchor.getUTCMonth() + months];
+  const lastDay = new Date(Date.UTC(year, month + 1, 0)).getUTCDate();
+  const timeOfDay = anchor.getTime() % DAY_MS;
+  return Date.UTC(year, month, Math.min(anchor.getUTCDate(), lastDay)) + timeOfDay;
+}
+
+/** Thirty days from the first request counted in them. */
+function thirtyDays(now: number, usedFrom: number | undefined): QuotaPeriod {
+  const start = usedFrom !== undefined && now < usedFrom + 30 * DAY_MS ? usedFrom : now;
+  return { start, end: start + 30 * DAY_MS };
+}
+
+const DAY_MS = 86_400_000;

@@ -1,0 +1,167 @@
+import type { PlanName } from '../generated/service.ts';
+import type { BehaviourOptions } from './behaviour/behaviour-options.ts';
+import type { PresetName } from './behaviour/switch.ts';
+import type { ClockOptions, DrivenClock } from './clock/clock.ts';
+import { createClock } from './clock/create-clock.ts';
+import type { MockRequest } from './http/mock-message.ts';
+import { presentedKeys } from './http/presented-credential.ts';
+import { parseTarget } from './http/router.ts';
+import type { CheckedOptions } from './mock-options.ts';
+import { assembleParts, type MockParts } from './mock-parts.ts';
+import { MockScope } from './mock-scope.ts';
+import { checkedId, MockServerError, show } from './mock-server-error.ts';
+import { hashOf } from './service/keys.ts';
+import { randomFromSeed } from './service/random.ts';
+import { emptyState, type ServiceState } from './service/service-state.ts';
+import { restoredState, type Snapshot } from './service/snapshot.ts';
+
+export interface SpaceOptions {
+  /** Decides the key, whatever else happens in the mock. Letters, digits, `_` and `-`. Default: `space_1`, … */
+  readonly name?: string | undefined;
+  /** Of its account. Default: `'free'`. */
+  readonly plan?: PlanName | undefined;
+  /** Default: like the clock of the mock, from its time on. */
+  readonly clock?: 'real' | 'virtual' | ClockOptions | undefined;
+  /** Switches of its own, on top of those that the mock has now. */
+  readonly behaviour?: PresetName | BehaviourOptions | undefined;
+}
+
+/**
+ * A part of a mock for one test: an account and its key, with counters, clock, switches, faults, handlers and journal
+ * of their own. Requests belong to a space by the key they carry, whichever adapter they come by; those without a key,
+ * or with one that is nobody's, are the mock's own.
+ */
+export class Space extends MockScope implements AsyncDisposable {
+  readonly name: string;
+  /** The whole API key. */
+  readonly key: string;
+  readonly keyId: string;
+  readonly accountId: string;
+  readonly #end: () => void;
+
+  constructor(name: string, { parts, plan = 'free', end }: SpaceParts) {
+    super(parts);
+    const { key, id, accountId } = this.createKey({ plan });
+    this.name = name;
+    this.key = key;
+    this.keyId = id;
+    this.accountId = accountId;
+    this.#end = end;
+  }
+
+  /** Ends the space: its keys are unknown from then on. */
+  async close(): Promise<void> {
+    this.#end();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+}
+
+interface SpaceParts {
+  readonly parts: MockParts;
+  readonly plan: PlanName | undefined;
+  /** The mock forgets the space. */
+  readonly end: () => void;
+}
+
+/** The spaces of one mock that live, and which of them a request is for. */
+export class Spaces {
+  readonly #live = new Map<string, { readonly space: Space; readonly parts: MockParts }>();
+  readonly #options: CheckedOptions;
+  readonly #mock: MockParts;
+
+  /** Spaces share with their mock what time cannot change: options, and the adapters. */
+  constructor(options: CheckedOptions, mock: MockParts) {
+    this.#options = options;
+    this.#mock = mock;
+  }
+
+  get names(): readonly string[] {
+    return Array.from(this.#live.keys());
+  }
+
+  open(options: SpaceOptions): Space {
+    const name = options.name === undefined ? this.#nextName() : checkedId('name', options.name);
+    if (this.#live.has(name)) {
+      const text = `There is a space ${name} already; close it first, or take another name.`;
+      throw new MockServerError(text, { code: 'space_exists', status: 409 });
+    }
+    let first: Snapshot | undefined;
+    // Of the state, not of the options: after `restore()` it is the snapshot's.
+    const { state } = this.#mock.context;
+    const firstState = () => (first === undefined ? namedState(state.seed, name) : restoredState(first));
+    const parts = this.#assemble(options, firstState);
+    const end = () => {
+      parts.delays.endAll();
+      if (this.#live.get(name)?.space === space) this.#live.delete(name);
+    };
+    const space = new Space(name, { parts, plan: options.plan, end });
+    first = space.snapshot();
+    this.#live.set(name, { space, parts });
+    state.lastSpace += 1;
+    return space;
+  }
+
+  /** Throws `MockServerError` with code `not_found`. */
+  find(name: string): { readonly space: Space; readonly parts: MockParts } {
+    const live = this.#live.get(name);
+    if (live !== undefined) return live;
+    const text = `There is no space ${show(name)}; it may be closed. mock.space() makes one.`;
+    throw new MockServerError(text, { code: 'not_found', status: 404 });
+  }
+
+  /** What answers a request: the space whose key it carries, or the mock itself. */
+  partsFor(request: MockRequest): MockParts {
+    if (this.#live.size === 0) return this.#mock;
+    for (const key of presentedKeys(request, parseTarget(request.target).query)) {
+      const hash = hashOf(key);
+      // The mock's own keys first, so that they cost no more with many spaces.
+      if (this.#mock.context.state.keysByHash.has(hash)) return this.#mock;
+      for (const { parts } of this.#live.values()) if (parts.context.state.keysByHash.has(hash)) return parts;
+    }
+    return this.#mock;
+  }
+
+  /** Refuses what would pull the mock from under the tests that run in its spaces. */
+  refuseWhileLive(act: string): void {
+    if (this.#live.size === 0) return;
+    throw new MockServerError(
+      `${act} would disturb the spaces that live (${this.names.join(', ')}); reset those, or close them first.`,
+      { code: 'spaces_live', status: 409 },
+    );
+  }
+
+  async closeAll(): Promise<void> {
+    await Promise.all(Array.from(this.#live.values(), ({ space }) => space.close()));
+  }
+
+  #assemble({ behaviour, clock }: SpaceOptions, firstState: () => ServiceState): MockParts {
+    const { sockets, adapters, ...mock } = this.#mock;
+    return assembleParts(this.#options, {
+      behaviour: mock.behaviour.copy(behaviour),
+      clock: createClock(clock ?? likeClock(mock.clock), sockets),
+      sockets,
+      adapters,
+      firstState,
+    });
+  }
+
+  #nextName(): string {
+    let number = this.#mock.context.state.lastSpace + 1;
+    while (this.#live.has(`space_${number}`)) number += 1;
+    return `space_${number}`;
+  }
+}
+
+function likeClock(clock: DrivenClock): ClockOptions {
+  const { mode, autoAdvance, isFrozen: frozen } = clock;
+  return { mode, autoAdvance, frozen, now: clock.now() };
+}
+
+/** The rates are those of the mock; the keys are nobody else's, and do not depend on the order of tests. */
+function namedState(seed: number, name: string): ServiceState {
+  const ownSeed = Number.parseInt(hashOf(`${seed} ${name}`).slice(0, 12), 16);
+  return { ...emptyState(seed), random: randomFromSeed(ownSeed) };
+}
