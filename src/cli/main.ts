@@ -33,7 +33,7 @@ async function run(argv: readonly string[], io: Io, screen: Screen): Promise<num
   const pages: string[] = [];
   let exitCode: number = exitCodes.ok;
   const program = createProgram({
-    face: screen.help,
+    style: screen.help,
     write: (text) => pages.push(text),
     run: async (run, spec, command) => {
       refuseOptions(spec, command.optsWithGlobals(), pathOf(command));
@@ -49,7 +49,7 @@ async function run(argv: readonly string[], io: Io, screen: Screen): Promise<num
     const isHelp = error.code === 'commander.help' || error.exitCode === 0;
     if (!isHelp) throw explainParserError(error, commandLineOf(program, argv));
   }
-  if (pages.length > 0) await screen.tell(pages.join(''));
+  if (pages.length > 0) await screen.printText(pages.join(''));
   return exitCode;
 }
 

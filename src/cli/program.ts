@@ -18,18 +18,18 @@ import { versionCommand } from './commands/version.ts';
 import { commandHelp } from './help/command-help.ts';
 import { PROGRAM_SUMMARY, programHelp } from './help/program-help.ts';
 import { createGlobalOptions } from './settings/global-options.ts';
-import type { Face } from './terminal/screen.ts';
+import type { StreamStyle } from './terminal/screen.ts';
 
 interface ProgramOptions {
   /** How help looks. */
-  readonly face: Face;
+  readonly style: StreamStyle;
   /** Takes help and version. */
   readonly write: (text: string) => void;
   readonly run: (run: NonNullable<CommandSpec['run']>, spec: CommandSpec, command: Command) => Promise<void>;
 }
 
 /** The command tree as commander parses it. Nothing is written to a stream and nothing exits. */
-export function createProgram({ face, write, run }: ProgramOptions): Command {
+export function createProgram({ style, write, run }: ProgramOptions): Command {
   const program = new Command('fxrates');
   const specOf = new Map<Command, CommandSpec>();
   const specs = commandSpecs({
@@ -43,8 +43,8 @@ export function createProgram({ face, write, run }: ProgramOptions): Command {
       writeOut: write,
       writeErr: write,
       outputError: silence,
-      getOutHasColors: () => face.hasColor,
-      getErrHasColors: () => face.hasColor,
+      getOutHasColors: () => style.hasColor,
+      getErrHasColors: () => style.hasColor,
     })
     .configureHelp({ formatHelp: (command) => formatHelp(command, specOf.get(command)) })
     .helpOption('-h, --help', 'print help')
@@ -52,7 +52,7 @@ export function createProgram({ face, write, run }: ProgramOptions): Command {
   for (const option of createGlobalOptions()) program.addOption(option);
   program.optionsGroup('General').version(VERSION, '-V, --version', 'print the version');
   const formatHelp = (command: Command, spec: CommandSpec | undefined) =>
-    spec === undefined ? programHelp(specs, program, face) : commandHelp(spec, command, face);
+    spec === undefined ? programHelp(specs, program, style) : commandHelp(spec, command, style);
   for (const spec of specs) addCommand(program, spec, { run, specOf });
   return program;
 }

@@ -18,8 +18,8 @@ export async function login(invocation: Invocation): Promise<number> {
   const { profile } = settings;
   const path = await storeCredential(io, profile, { origin: new URL(baseUrl).origin, secret });
   const configPath = await changeConfig(io, 'base_url', { value: baseUrl, profile });
-  await screen.note(`fxrates: key ${maskKey(secret)} for ${baseUrl} stored in ${path}, profile ${profile}\n`);
-  await screen.note(`fxrates: base URL kept in ${configPath}\n`);
+  await screen.info(`fxrates: key ${maskKey(secret)} for ${baseUrl} stored in ${path}, profile ${profile}\n`);
+  await screen.info(`fxrates: base URL kept in ${configPath}\n`);
   for (const name of ['FXRATES_API_KEY', 'FXRATES_API_KEY_FILE']) {
     if (io.env[name]) await screen.warn(`${name} is set and comes before the stored key`);
   }
@@ -34,8 +34,8 @@ async function readKey({ settings, screen, io }: Invocation): Promise<string> {
       'fxrates auth login --key-stdin < key.txt',
     ]);
   }
-  const prompt = () => screen.fail(`API key for ${settings.baseUrl?.text} (does not show): `);
-  const secret = await io.stdin.hiddenLine(LONGEST_KEY, prompt).finally(() => screen.fail('\n'));
+  const prompt = () => screen.error(`API key for ${settings.baseUrl?.text} (does not show): `);
+  const secret = await io.stdin.hiddenLine(LONGEST_KEY, prompt).finally(() => screen.error('\n'));
   checkKey(secret, 'the prompt');
   return secret;
 }

@@ -7,13 +7,13 @@ import { readCredential, removeCredential } from '../storage/credentials.ts';
 export async function logout({ io, screen, settings: { profile } }: Invocation): Promise<number> {
   const credential = await readCredential(io.env, profile);
   if (credential === undefined) {
-    await screen.note(`fxrates: no key is stored for profile ${profile}\n`);
+    await screen.info(`fxrates: no key is stored for profile ${profile}\n`);
     return exitCodes.ok;
   }
   const path = await removeCredential(io, profile);
-  await screen.note(`fxrates: key of profile ${profile} removed from ${path}; it stays valid until it is revoked\n`);
+  await screen.info(`fxrates: key of profile ${profile} removed from ${path}; it stays valid until it is revoked\n`);
   const config = await readConfig(io.env);
   const isKept = ownSetting(config, 'base_url', profile) !== undefined;
-  if (isKept) await screen.note(`fxrates: base URL kept in ${config.path}\n`);
+  if (isKept) await screen.info(`fxrates: base URL kept in ${config.path}\n`);
   return exitCodes.ok;
 }

@@ -17,7 +17,7 @@ export async function status(invocation: Invocation): Promise<number> {
   screen.secrets.protect(key.secret);
   const verdict = options['verify'] === false ? undefined : await verdictOn(key, invocation);
   if (settings.output === 'auto' && settings.get.length === 0) {
-    await screen.tell(
+    await screen.printText(
       rows(key, verdict, invocation)
         .map((row) => rowText(row, screen.out))
         .join(''),

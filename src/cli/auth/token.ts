@@ -12,6 +12,6 @@ export async function printToken({ io, screen, settings, options }: Invocation):
   }
   const { secret, warning } = await requireKey(settings, io);
   if (warning !== undefined) await screen.warn(warning);
-  await screen.reveal(`${screen.isJson ? JSON.stringify({ api_key: secret }) : secret}\n`);
+  await screen.printWithSecret(`${screen.isJson ? JSON.stringify({ api_key: secret }) : secret}\n`);
   return exitCodes.ok;
 }

@@ -62,7 +62,7 @@ const OFFLINE = 'FXRATES_OFFLINE';
 async function labelAge({ source, ageMs }: Answer, { screen }: Invocation): Promise<void> {
   if (source !== 'cache' && source !== 'stale') return;
   const event = { event: 'kept_answer', age_seconds: Math.floor(ageMs / 1000) };
-  await screen.note(
+  await screen.info(
     screen.isJson ? `${JSON.stringify(event)}\n` : `fxrates: kept answer, ${formatDuration(ageMs)} old\n`,
   );
 }

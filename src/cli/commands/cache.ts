@@ -62,14 +62,14 @@ async function info(invocation: Invocation): Promise<number> {
           { label: 'Oldest', value: age(oldest) },
         ]),
   ];
-  await screen.tell(rows.map((row) => rowText(row, screen.out)).join(''));
+  await screen.printText(rows.map((row) => rowText(row, screen.out)).join(''));
   return exitCodes.ok;
 }
 
 async function clear(invocation: Invocation): Promise<number> {
   const { io, screen } = invocation;
   const count = await storeOf(io).clear().catch(unusable(invocation));
-  await screen.note(`fxrates: ${grouped(count)} kept ${count === 1 ? 'answer' : 'answers'} removed\n`);
+  await screen.info(`fxrates: ${grouped(count)} kept ${count === 1 ? 'answer' : 'answers'} removed\n`);
   return exitCodes.ok;
 }
 

@@ -82,8 +82,8 @@ async function list(invocation: Invocation): Promise<number> {
   const settings = [...ofAll, ...ofProfiles];
   const { screen } = invocation;
   if (screen.isJson) await printJson(JSON.stringify(Object.fromEntries(settings)), invocation);
-  else if (settings.length === 0) await screen.note(`fxrates: nothing is set in ${config.path ?? 'config.json'}\n`);
-  else await screen.tell(settings.map(([name, value]) => `${name}\t${value}\n`).join(''));
+  else if (settings.length === 0) await screen.info(`fxrates: nothing is set in ${config.path ?? 'config.json'}\n`);
+  else await screen.printText(settings.map(([name, value]) => `${name}\t${value}\n`).join(''));
   return exitCodes.ok;
 }
 
@@ -97,7 +97,7 @@ async function get({ args: [name = ''], io, settings, screen }: Invocation): Pro
   if (value === undefined) {
     throw new CliError(`${name} is not set`, { code: 'not_set', exitCode: exitCodes.failure });
   }
-  await screen.tell(`${screen.isJson ? JSON.stringify(value) : value}\n`);
+  await screen.printText(`${screen.isJson ? JSON.stringify(value) : value}\n`);
   return exitCodes.ok;
 }
 
@@ -115,7 +115,7 @@ async function change(
   checkName(name);
   const { profile } = settings;
   const path = await changeConfig(io, name, name === 'base_url' ? { value, profile } : { value });
-  await screen.note(`fxrates: ${value === undefined ? `${name} removed from` : `${name} stored in`} ${path}\n`);
+  await screen.info(`fxrates: ${value === undefined ? `${name} removed from` : `${name} stored in`} ${path}\n`);
   return exitCodes.ok;
 }
 

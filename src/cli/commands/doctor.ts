@@ -31,7 +31,7 @@ async function examine(invocation: Invocation): Promise<number> {
   const { settings, screen } = invocation;
   const findings = await findingsOf(invocation);
   if (settings.output === 'auto' && settings.get.length === 0) {
-    await screen.tell(findingsText(findings, screen.help));
+    await screen.printText(findingsText(findings, screen.help));
   } else {
     const count = (status: Finding['status']) => findings.filter((finding) => finding.status === status).length;
     const summary = { ok: count('ok'), warn: count('warn'), fail: count('fail'), skip: count('skip') };

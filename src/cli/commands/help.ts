@@ -7,7 +7,7 @@ import { paragraphs } from '../help/page.ts';
 import { type Topic, topicOf, topics } from '../help/topics.ts';
 import { twoColumns } from '../help/two-columns.ts';
 import { readEarlyFlags } from '../settings/early-flags.ts';
-import type { Face } from '../terminal/screen.ts';
+import type { StreamStyle } from '../terminal/screen.ts';
 import { wrap } from '../terminal/wrap.ts';
 
 export interface Help {
@@ -41,13 +41,13 @@ export function helpCommand({ render, tree, commandNames }: Help): CommandSpec {
       const page = () => (topic === undefined ? render(args) : topicText(topic, screen.help));
       const text = isJson ? helpJson(tree(), args) : page();
       if (text === undefined) throw unknownTopic(args.join(' '));
-      await (isJson ? screen.print(`${text}\n`) : screen.tell(text));
+      await (isJson ? screen.print(`${text}\n`) : screen.printText(text));
       return exitCodes.ok;
     },
   };
 }
 
-function topicText({ intro, entries }: Topic, { columns, palette }: Face): string {
+function topicText({ intro, entries }: Topic, { columns, palette }: StreamStyle): string {
   return paragraphs([wrap(intro, columns), twoColumns(entries, { columns, paintTerm: palette.command })]);
 }
 

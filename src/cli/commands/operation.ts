@@ -55,7 +55,7 @@ async function printFooter(
   if (!screen.out.isTTY || !screen.err.isTTY || settings.output !== 'auto' || settings.get.length > 0) return;
   if (source === 'cache') return; // it said how old it is
   const cost = consumesQuota ? ' · used 1 of your monthly requests' : '';
-  await screen.note(`${screen.err.palette.faint(`HTTP ${status} · ${Math.round(durationMs)} ms${cost}`)}\n`);
+  await screen.info(`${screen.err.palette.faint(`HTTP ${status} · ${Math.round(durationMs)} ms${cost}`)}\n`);
 }
 
 function operationOptions(operation: Operation): Option[] {

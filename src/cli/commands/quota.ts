@@ -86,14 +86,14 @@ async function printQuota(answer: Answer, invocation: Invocation): Promise<void>
   const { settings, screen } = invocation;
   if (settings.output === 'raw') return printRaw(answer.rawBody, invocation);
   const isPlain = settings.output === 'auto' && settings.get.length === 0;
-  if (isPlain && screen.out.isTTY) return screen.tell(await tableText(answer, invocation));
+  if (isPlain && screen.out.isTTY) return screen.printText(await tableText(answer, invocation));
   const json = await recordWithForecast(answer, invocation);
   return printJson(json, isPlain ? { ...invocation, settings: { ...settings, output: 'tsv' } } : invocation);
 }
 
 async function tableText(answer: Answer, { screen, io, options }: Invocation): Promise<string> {
   const forecast = options['forecast'] === false ? undefined : await forecastOf(answer);
-  const context = { face: screen.out, now: answer.at, key: answer.key, timeZone: io.timeZone, forecast };
+  const context = { style: screen.out, now: answer.at, key: answer.key, timeZone: io.timeZone, forecast };
   return quotaTable(recordOf(answer), context);
 }
 

@@ -18,15 +18,15 @@ export async function installCompletion(tree: CommandNode, invocation: Invocatio
   const path = scriptPath(folders);
   const text = script(tree);
   if ((await readIfThere(path)) === text) {
-    await screen.note(`fxrates: ${path} is up to date\n`);
+    await screen.info(`fxrates: ${path} is up to date\n`);
   } else {
     await confirm(`The completion script of ${title} goes to`, path, invocation);
     await write(path, text);
-    await screen.note(`fxrates: completion for ${title} written to ${path}; it counts in new sessions\n`);
+    await screen.info(`fxrates: completion for ${title} written to ${path}; it counts in new sessions\n`);
   }
   const wanted = setting?.(folders);
   if (wanted !== undefined && !(await readIfThere(wanted.path))?.includes(wanted.line)) {
-    await screen.note(`fxrates: if ${title} does not find it, add this line to ${wanted.path}:\n\n  ${wanted.line}\n`);
+    await screen.info(`fxrates: if ${title} does not find it, add this line to ${wanted.path}:\n\n  ${wanted.line}\n`);
   }
   return exitCodes.ok;
 }
@@ -47,7 +47,7 @@ async function confirm(what: string, path: string, { options, settings, io, scre
       'Without asking:  fxrates completion install --yes',
     ]);
   }
-  await screen.fail(`${what}\n  ${path}\nWrite it? [y/N] `);
+  await screen.error(`${what}\n  ${path}\nWrite it? [y/N] `);
   const answer = await io.stdin.firstLine(LONGEST_ANSWER);
   if (!/^y(es)?$/i.test(answer.trim())) throw usageError('nothing written');
 }

@@ -1,4 +1,4 @@
-import type { Face } from '../terminal/screen.ts';
+import type { StreamStyle } from '../terminal/screen.ts';
 import { visible } from '../terminal/visible.ts';
 import { wrap } from '../terminal/wrap.ts';
 import type { Finding } from './finding.ts';
@@ -7,11 +7,11 @@ const STATUS_WIDTH = 6;
 const NAME_WIDTH = 13;
 
 /** One paragraph per finding: `fail  connection   refused`, and under it what to do. */
-export function findingsText(findings: readonly Finding[], face: Face): string {
-  return findings.map((finding) => findingText(finding, face)).join('');
+export function findingsText(findings: readonly Finding[], style: StreamStyle): string {
+  return findings.map((finding) => findingText(finding, style)).join('');
 }
 
-function findingText({ name, status, text, next = [] }: Finding, { columns, palette }: Face): string {
+function findingText({ name, status, text, next = [] }: Finding, { columns, palette }: StreamStyle): string {
   const paint = { ok: palette.good, warn: palette.warning, fail: palette.failure, skip: palette.faint }[status];
   const indent = ' '.repeat(STATUS_WIDTH);
   const head = `${paint(status.padEnd(STATUS_WIDTH))}${palette.heading(name.padEnd(NAME_WIDTH))}`;

@@ -13,8 +13,8 @@ export async function report(error: unknown, screen: Screen, verbose: number): P
   if (error instanceof Interrupted) return 128 + SIGNAL_NUMBERS[error.signalName];
   if (isClosedPipe(error)) return exitCodes.ok;
   const failure = toCliError(error);
-  await screen.fail(screen.isJson ? asJson(failure) : paragraph(failure, screen));
-  if (verbose > 1) await screen.fail(stackOf(error));
+  await screen.error(screen.isJson ? asJson(failure) : paragraph(failure, screen));
+  if (verbose > 1) await screen.error(stackOf(error));
   return failure.exitCode;
 }
 

@@ -18,7 +18,7 @@ export async function probe(invocation: Invocation): Promise<number> {
   const { planProbe, probeService } = await import('../../mock-server/index.ts');
   const maxRequests = options['maxRequests'] as number | undefined; // as parsed by the option
   const { requests, charged } = planProbe(maxRequests);
-  await screen.note(
+  await screen.info(
     `fxrates: at most ${requests} requests to ${baseUrl}, ${charged} of which may count in the month\n`,
   );
   const { signal } = io.interrupts;
@@ -48,7 +48,7 @@ async function save(observed: ObservedBehaviour, path: string | undefined, { scr
 async function tellOutcome({ about, ...observed }: ObservedBehaviour, { screen }: Invocation): Promise<void> {
   const open = Object.keys(about.notObserved).length;
   const count = Object.keys(observed).length;
-  await screen.note(`fxrates: ${count} switches observed with ${about.requests} requests, ${open} not observable\n`);
+  await screen.info(`fxrates: ${count} switches observed with ${about.requests} requests, ${open} not observable\n`);
   for (const contradiction of about.contradictions) await screen.warn(`not as documented: ${contradiction}`);
 }
 

@@ -10,7 +10,7 @@ export async function logRequests(mock: MockServer, { io, screen }: Invocation, 
   while (!signal.aborted) {
     for (const entry of mock.journal.list({ after: last })) {
       last = entry.number;
-      await screen.note(`${screen.isJson ? jsonLine(entry) : lineOf(entry)}\n`);
+      await screen.info(`${screen.isJson ? jsonLine(entry) : lineOf(entry)}\n`);
     }
     await io.clock.sleep(LOOK_EVERY_MS, signal).catch(() => undefined);
   }

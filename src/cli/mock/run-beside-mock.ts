@@ -17,7 +17,7 @@ export async function runBesideMock(
   const { io, screen } = invocation;
   const mock = await startMock(options, options.port ?? 0);
   try {
-    await screen.note(`fxrates: mock server at ${mock.url}, plan ${options.plan}\n`);
+    await screen.info(`fxrates: mock server at ${mock.url}, plan ${options.plan}\n`);
     const child = io.spawn(command, environmentOf(mock));
     // On a terminal Ctrl-C reaches the command without us; a second one from us would look like impatience.
     const release = io.interrupts.takeOver((name) => {
@@ -47,6 +47,6 @@ async function reportSpawnFailure(
   if (code !== 'ENOENT' && code !== 'EACCES') throw error;
   const what = code === 'ENOENT' ? `command not found: ${name}` : `not a program: ${name}`;
   const failure = new CliError(what, { code: 'command', exitCode: exitCodes.failure, cause: error });
-  await screen.fail(`fxrates: ${failure.message}\n`);
+  await screen.error(`fxrates: ${failure.message}\n`);
   return code === 'ENOENT' ? NOT_FOUND : NOT_EXECUTABLE;
 }

@@ -15,8 +15,8 @@ export async function serveMock(options: MockOptions, invocation: Invocation): P
     const ready = { url, key, plan: options.plan, pid: io.pid, adminUrl, dashboardUrl };
     // On a terminal that shows stderr too, the URL has been said, and would stand among the requests.
     const isSaid = screen.out.isTTY && screen.err.isTTY && settings.quiet === 0;
-    if (screen.isJson) await screen.reveal(`${JSON.stringify(ready)}\n`);
-    else if (!isSaid) await screen.reveal(`${url}\n`);
+    if (screen.isJson) await screen.printWithSecret(`${JSON.stringify(ready)}\n`);
+    else if (!isSaid) await screen.printWithSecret(`${url}\n`);
     await logRequests(mock.server, invocation, io.interrupts.signal);
   } finally {
     await mock.close();
@@ -40,5 +40,5 @@ async function tellHowToUse(mock: RunningMock, { plan }: MockOptions, { screen }
     '',
     faint('Requests:'),
   ];
-  await screen.revealInNote(`${lines.join('\n')}\n`);
+  await screen.infoWithSecret(`${lines.join('\n')}\n`);
 }

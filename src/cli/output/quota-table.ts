@@ -2,7 +2,7 @@ import type { QuotaForecast } from '../../client/index.ts';
 import type { KeyInUse } from '../settings/api-key.ts';
 import { formatDuration } from '../settings/duration.ts';
 import { maskKey } from '../terminal/redactor.ts';
-import type { Face } from '../terminal/screen.ts';
+import type { StreamStyle } from '../terminal/screen.ts';
 import { forecastRows } from './forecast-rows.ts';
 import { grouped } from './grouped.ts';
 import { localTime } from './local-time.ts';
@@ -10,7 +10,7 @@ import { type QuotaFields, readFields, remainingOf } from './quota-fields.ts';
 import { type Row, rowText } from './rows.ts';
 
 interface TableContext {
-  readonly face: Face;
+  readonly style: StreamStyle;
   /** Epoch milliseconds. */
   readonly now: number;
   readonly key: KeyInUse;
@@ -48,20 +48,20 @@ export function quotaTable(json: string, context: TableContext): string {
     ...others.map(([label, value]) => ({ label, value })),
   ];
   const forecast = context.forecast === undefined ? [] : forecastRows(context.forecast, fields, context);
-  const text = rows.map((row) => rowText(row, context.face)).join('');
-  return forecast.length === 0 ? text : `${text}\n${forecast.map((row) => rowText(row, context.face)).join('')}`;
+  const text = rows.map((row) => rowText(row, context.style)).join('');
+  return forecast.length === 0 ? text : `${text}\n${forecast.map((row) => rowText(row, context.style)).join('')}`;
 }
 
-function usedRow(fields: QuotaFields, { face }: TableContext): Row {
+function usedRow(fields: QuotaFields, { style }: TableContext): Row {
   const used = fields.get('monthly_used') ?? '?';
   const limit = fields.get('monthly_limit') ?? '';
   if (!/^\d+$/.test(limit)) return { label: 'Used', value: grouped(used), remark: '(no fixed limit)' };
   const share = limit === '0' ? 1 : Number(used) / Number(limit);
-  return { label: 'Used', value: `${grouped(used)} of ${grouped(limit)}`, remark: bar(share, face) };
+  return { label: 'Used', value: `${grouped(used)} of ${grouped(limit)}`, remark: bar(share, style) };
 }
 
 /** `[███████████████░░░░░] 74.2 %`; the number carries the meaning, colour only repeats it. */
-function bar(share: number, { palette, columns }: Face): string {
+function bar(share: number, { palette, columns }: StreamStyle): string {
   const size = columns < BAR.narrowBelow ? BAR.narrow : BAR.wide;
   const cells = Math.min(size, Math.round(share * size));
   const paint = share >= 1 ? palette.failure : share >= 0.8 ? palette.warning : palette.good;

@@ -1,5 +1,5 @@
 import { stripVTControlCharacters } from 'node:util';
-import type { Face } from '../terminal/screen.ts';
+import type { StreamStyle } from '../terminal/screen.ts';
 import { visible } from '../terminal/visible.ts';
 import { wrap } from '../terminal/wrap.ts';
 
@@ -15,7 +15,7 @@ export interface Row {
 
 const LABEL_WIDTH = 12;
 
-export function rowText({ label, value, remark, isWarning = false }: Row, { columns, palette }: Face): string {
+export function rowText({ label, value, remark, isWarning = false }: Row, { columns, palette }: StreamStyle): string {
   const paint = isWarning ? palette.warning : palette.heading;
   const [first = '', ...rest] = wrap(visible(value), columns - LABEL_WIDTH);
   const lines = [

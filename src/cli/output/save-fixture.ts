@@ -39,7 +39,7 @@ export async function saveFixture(
   await writeFile(path, `{\n${entries.join(',\n')}\n}\n`).catch((cause) => {
     throw fileError(`cannot write ${path}`, cause);
   });
-  await screen.note(`fxrates: answer recorded in ${path}\n`);
+  await screen.info(`fxrates: answer recorded in ${path}\n`);
 }
 
 /** The order of parameters makes no difference to a question. */

@@ -47,7 +47,7 @@ export class Waiting {
     if (this.#countdown === undefined) return;
     this.#countdown.abort();
     this.#countdown = undefined;
-    void this.#invocation.screen.note(ERASE_LINE);
+    void this.#invocation.screen.info(ERASE_LINE);
   }
 
   #onLimit(waitMs: number, unit: UnitBelief | undefined): void {
@@ -64,9 +64,9 @@ export class Waiting {
     this.end();
     this.#waits += 1;
     const { screen, settings } = this.#invocation;
-    if (screen.isJson) void screen.note(this.#event(wait));
+    if (screen.isJson) void screen.info(this.#event(wait));
     else if (screen.err.isTTY && settings.quiet === 0 && settings.verbose === 0) void this.#countDown(wait);
-    else void screen.note(`fxrates: ${this.#sentence(wait)}\n`);
+    else void screen.info(`fxrates: ${this.#sentence(wait)}\n`);
   }
 
   async #countDown({ cause, waitMs }: Wait): Promise<void> {
@@ -78,7 +78,7 @@ export class Waiting {
       const sentence = `${capitalized(cause)}. Retrying in ${formatDuration(leftMs)}`;
       const whole = `${sentence} — Ctrl-C to stop`;
       const line = whole.length < screen.err.columns ? whole : sentence;
-      await screen.note(`${ERASE_LINE}${screen.err.palette.warning(line.slice(0, screen.err.columns - 1))}`);
+      await screen.info(`${ERASE_LINE}${screen.err.palette.warning(line.slice(0, screen.err.columns - 1))}`);
       // To the next whole second, so that the last frame says 1 s.
       await io.clock.sleep(leftMs % 1000 || 1000, countdown.signal).catch(() => undefined);
     }

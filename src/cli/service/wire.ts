@@ -61,7 +61,7 @@ export class Wire {
 
   #show(level: number, line: string): Promise<void> {
     const { settings, screen } = this.#invocation;
-    return settings.verbose < level ? Promise.resolve() : screen.note(`${screen.err.palette.faint(visible(line))}\n`);
+    return settings.verbose < level ? Promise.resolve() : screen.info(`${screen.err.palette.faint(visible(line))}\n`);
   }
 
   /** The same response; its bytes are noted as they are read, so that nothing is read that the client does not want. */

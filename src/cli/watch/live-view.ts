@@ -69,6 +69,6 @@ export class LiveView {
     const lines = [...shown, ...(hidden > 0 ? footer.with(0, `… ${hidden} more lines; a pipe gets them all`) : footer)];
     const over = this.#rows === 0 ? '' : `\u001b[${this.#rows}A\u001b[J`;
     this.#rows = rows + footer.length;
-    return screen.tell(`${over}${lines.join('\n')}\n`);
+    return screen.printText(`${over}${lines.join('\n')}\n`);
   }
 }

@@ -35,7 +35,7 @@ export async function watch(invocation: Invocation, { count, round, onRemark }: 
       onRemark();
       const at = localClock(startedAt, io.timeZone);
       const next = `asking again in ${formatDuration(pace.intervalMs)}`;
-      await screen.note(remark({ error, at, next, isJson: screen.isJson }));
+      await screen.info(remark({ error, at, next, isJson: screen.isJson }));
     }
     const leftMs = startedAt + pace.intervalMs - io.clock.now();
     if (answers < count && leftMs > 0) await io.clock.sleep(leftMs, io.interrupts.signal);
