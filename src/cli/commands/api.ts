@@ -7,9 +7,9 @@ import { exitCodes } from '../exit-codes.ts';
 import type { Invocation } from '../invocation.ts';
 import { printJson, printRaw } from '../output/print-json.ts';
 import { parameterOption, refuseKey, typedParameters } from '../parameters.ts';
+import { dryRun } from '../request/dry-run.ts';
 import type { Query, ServiceRequest } from '../service/ask-service.ts';
 import { askService } from '../service/ask-service.ts';
-import { rehearse } from '../service/rehearse.ts';
 import { Wire, type WireAnswer } from '../service/wire.ts';
 
 const PATHS: readonly string[] = Object.values(operations).map(({ path }) => path);
@@ -40,7 +40,7 @@ export const apiCommand: CommandSpec = {
 
 async function runApi(invocation: Invocation): Promise<number> {
   const request = requestOf(invocation);
-  if (invocation.settings.rehearsal !== undefined) return rehearse(request, invocation);
+  if (invocation.settings.printRequestAs !== undefined) return dryRun(request, invocation);
   const wire = new Wire(invocation, { keepsBodies: true });
   try {
     await askService(request, invocation, { wire }).catch(withWholePath(request.path));

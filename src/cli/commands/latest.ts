@@ -39,11 +39,12 @@ export const latestCommand: CommandSpec = {
 function runLatest(invocation: Invocation): Promise<number> {
   const watching = watchRequest(invocation);
   const fixture = invocation.options['fixtureOut'];
-  if (watching !== undefined && invocation.settings.rehearsal === undefined) {
+  if (watching !== undefined && invocation.settings.printRequestAs === undefined) {
     refuseOneAnswerOptions(invocation);
     return watchLatest(operationRequest(latest, invocation), watching, invocation);
   }
-  if (typeof fixture === 'string' && invocation.settings.rehearsal === undefined) return record(fixture, invocation);
+  if (typeof fixture === 'string' && invocation.settings.printRequestAs === undefined)
+    return record(fixture, invocation);
   return generated.run?.(invocation) ?? Promise.resolve(exitCodes.failure);
 }
 

@@ -7,8 +7,8 @@ import type { Invocation } from '../invocation.ts';
 import { namedOptions, namedQuery } from '../named-parameters.ts';
 import { printAnswer } from '../output/print-answer.ts';
 import { parameterArgument, parameterOption, typedParameters } from '../parameters.ts';
+import { dryRun } from '../request/dry-run.ts';
 import type { Answer, ServiceRequest } from '../service/ask-service.ts';
-import { rehearse } from '../service/rehearse.ts';
 
 /** The command of an operation, made from the contract alone: a new operation needs no code here. */
 export function operationCommand(operation: Operation): CommandSpec {
@@ -32,7 +32,7 @@ export function operationCommand(operation: Operation): CommandSpec {
 
 async function runOperation(operation: Operation, invocation: Invocation): Promise<number> {
   const request = operationRequest(operation, invocation);
-  if (invocation.settings.rehearsal !== undefined) return rehearse(request, invocation);
+  if (invocation.settings.printRequestAs !== undefined) return dryRun(request, invocation);
   const answer = await askOrRecall(request, invocation);
   await printAnswer(answer, invocation);
   await printFooter(operation, answer, invocation);

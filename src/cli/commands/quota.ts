@@ -10,8 +10,8 @@ import { forecastJson } from '../output/forecast-json.ts';
 import { printJson, printRaw } from '../output/print-json.ts';
 import { readFields, remainingOf, withFields } from '../output/quota-fields.ts';
 import { quotaTable } from '../output/quota-table.ts';
+import { dryRun } from '../request/dry-run.ts';
 import { type Answer, askService, type ServiceRequest } from '../service/ask-service.ts';
-import { rehearse } from '../service/rehearse.ts';
 import { requireKey } from '../settings/api-key.ts';
 import { requireBaseUrl } from '../settings/base-url.ts';
 import { LiveView } from '../watch/live-view.ts';
@@ -48,7 +48,7 @@ async function runQuota(invocation: Invocation): Promise<number> {
   const { quota: operation } = operations;
   const request = { operation, path: operation.path, query: {} };
   const watching = watchRequest(invocation);
-  if (invocation.settings.rehearsal !== undefined) return rehearse(request, invocation);
+  if (invocation.settings.printRequestAs !== undefined) return dryRun(request, invocation);
   if (watching !== undefined) return watchQuota(request, watching, invocation);
   const answer = await askService(request, invocation);
   await printQuota(answer, invocation);

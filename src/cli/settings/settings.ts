@@ -27,7 +27,7 @@ export interface Settings {
   /** Whether a terminal may be asked anything. */
   readonly mayAsk: boolean;
   /** Instead of sending: print the request in this form. */
-  readonly rehearsal: 'json' | 'curl' | undefined;
+  readonly printRequestAs: 'json' | 'curl' | undefined;
 }
 
 /** A text, and the option or variable that it came from. */
@@ -64,7 +64,7 @@ export function resolveSettings(options: GlobalOptions, env: Io['env'], config: 
     quiet,
     verbose: options.verbose ?? (isSwitchedOn(env['FXRATES_DEBUG']) ? 1 : 0),
     mayAsk: options.input && !isSwitchedOn(env['FXRATES_NO_INPUT']) && !isSwitchedOn(env['CI']),
-    rehearsal: rehearsalOf(options),
+    printRequestAs: printFormOf(options),
   };
 }
 
@@ -93,7 +93,7 @@ function refuseContradictions({ json, output, keyStdin, keyFile, wait, maxWait, 
   }
 }
 
-function rehearsalOf({ curl, dryRun }: GlobalOptions): Settings['rehearsal'] {
+function printFormOf({ curl, dryRun }: GlobalOptions): Settings['printRequestAs'] {
   if (curl) return 'curl';
   return dryRun ? 'json' : undefined;
 }

@@ -2,8 +2,8 @@ import type { FetchLike } from '../../client/index.ts';
 import { quoteForShell } from '../command-line.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { Invocation } from '../invocation.ts';
+import { type ServiceRequest, start } from '../service/ask-service.ts';
 import { requireBaseUrl } from '../settings/base-url.ts';
-import { type ServiceRequest, start } from './ask-service.ts';
 
 interface SentRequest {
   readonly method: string;
@@ -11,14 +11,14 @@ interface SentRequest {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Stands for the key: a rehearsal reads none. */
+/** Stands for the key, which a dry run does not read. */
 const NO_KEY = 'redacted';
 
 /** Prints the request that the client would send, as JSON or as a curl command. Nothing is sent. */
-export async function rehearse(request: ServiceRequest, { settings, screen }: Invocation): Promise<number> {
+export async function dryRun(request: ServiceRequest, { settings, screen }: Invocation): Promise<number> {
   const baseUrl = requireBaseUrl(settings);
   const sent = await capture(request, baseUrl, settings.insecureHttp);
-  await screen.print(`${settings.rehearsal === 'curl' ? curlCommand(sent) : JSON.stringify(sent)}\n`);
+  await screen.print(`${settings.printRequestAs === 'curl' ? curlCommand(sent) : JSON.stringify(sent)}\n`);
   return exitCodes.ok;
 }
 
@@ -28,7 +28,7 @@ async function capture(request: ServiceRequest, baseUrl: string, allowInsecureHt
   let sent: SentRequest | undefined;
   const fetch: FetchLike = async (url, { method, headers }) => {
     sent = { method, url, headers: { ...headers, authorization: 'Bearer [redacted]' } };
-    throw new Error('a rehearsal sends nothing');
+    throw new Error('a dry run sends nothing');
   };
   const logger = { warn: () => undefined };
   const client = new FxRates({ baseUrl, apiKey: NO_KEY, fetch, maxRetries: 0, allowInsecureHttp, logger });
