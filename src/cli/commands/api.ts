@@ -8,9 +8,9 @@ import type { Invocation } from '../invocation.ts';
 import { printJson, printRaw } from '../output/print-json.ts';
 import { parameterOption, refuseKey, typedParameters } from '../parameters.ts';
 import { dryRun } from '../request/dry-run.ts';
+import { HttpTrace, type TracedResponse } from '../request/http-trace.ts';
 import type { Query, ServiceRequest } from '../service/ask-service.ts';
 import { askService } from '../service/ask-service.ts';
-import { Wire, type WireAnswer } from '../service/wire.ts';
 
 const PATHS: readonly string[] = Object.values(operations).map(({ path }) => path);
 const BASE_PATH = operations.quota.path.replace(/\/[^/]*$/, '');
@@ -41,12 +41,12 @@ export const apiCommand: CommandSpec = {
 async function runApi(invocation: Invocation): Promise<number> {
   const request = requestOf(invocation);
   if (invocation.settings.printRequestAs !== undefined) return dryRun(request, invocation);
-  const wire = new Wire(invocation, { keepsBodies: true });
+  const trace = new HttpTrace(invocation, { keepsBodies: true });
   try {
-    await askService(request, invocation, { wire }).catch(withWholePath(request.path));
+    await askService(request, invocation, { trace }).catch(withWholePath(request.path));
   } finally {
     // Also after a failure: whoever asks for the raw answer wants to see what came.
-    const answer = wire.answerOf(request.path);
+    const answer = trace.lastResponse(request.path);
     if (answer !== undefined) await printAnswer(answer, invocation);
   }
   return exitCodes.ok;
@@ -62,7 +62,7 @@ function withWholePath(path: string): (error: unknown) => never {
   };
 }
 
-async function printAnswer(answer: WireAnswer, invocation: Invocation): Promise<void> {
+async function printAnswer(answer: TracedResponse, invocation: Invocation): Promise<void> {
   const { settings, options } = invocation;
   const body = Buffer.concat(answer.body);
   if (options['include']) await printRaw(head(answer), invocation);
@@ -71,7 +71,7 @@ async function printAnswer(answer: WireAnswer, invocation: Invocation): Promise<
   else await printJson(body.toString().trim(), invocation);
 }
 
-function head({ status, statusText, headers }: WireAnswer): string {
+function head({ status, statusText, headers }: TracedResponse): string {
   const lines = [...headers].map(([name, value]) => `${name}: ${value}`);
   return `${[`HTTP ${status} ${statusText}`.trimEnd(), ...lines].join('\n')}\n\n`;
 }

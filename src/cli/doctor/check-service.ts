@@ -4,9 +4,9 @@ import { CliError } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { Invocation } from '../invocation.ts';
 import { grouped } from '../output/grouped.ts';
+import { HttpTrace } from '../request/http-trace.ts';
 import { askService } from '../service/ask-service.ts';
 import { proxyFor } from '../service/route.ts';
-import { Wire } from '../service/wire.ts';
 import type { KeyInUse } from '../settings/api-key.ts';
 import { formatDuration } from '../settings/duration.ts';
 import { type Finding, failed } from './finding.ts';
@@ -27,18 +27,18 @@ export async function checkService(
   const { path } = operations.quota;
   const { io } = invocation;
   const settings = { ...invocation.settings, retries: 0, maxWaitMs: 0, verbose: 0 };
-  const wire = new Wire({ ...invocation, settings }, { keepsBodies: true });
+  const trace = new HttpTrace({ ...invocation, settings }, { keepsBodies: true });
   const request = { operation: operations.quota, path, query: {} };
   const destination = { url: new URL(baseUrl), proxy: proxyFor(io.env, baseUrl) };
   try {
-    const { data } = await askService(request, { ...invocation, settings }, { wire, key });
+    const { data } = await askService(request, { ...invocation, settings }, { trace, key });
     const quota = data as QuotaData; // parsed with the schema by the client
-    return [...stepFindings(undefined, destination), clockFinding(wire, io.clock.now()), quotaFinding(quota)];
+    return [...stepFindings(undefined, destination), clockFinding(trace, io.clock.now()), quotaFinding(quota)];
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
-    const hasAnswer = wire.answerOf(path) !== undefined;
+    const hasAnswer = trace.lastResponse(path) !== undefined;
     const findings = stepFindings({ step: hasAnswer ? 'answer' : failedStep(error), error }, destination);
-    return hasAnswer ? [...findings, clockFinding(wire, io.clock.now())] : findings;
+    return hasAnswer ? [...findings, clockFinding(trace, io.clock.now())] : findings;
   }
 }
 
@@ -81,9 +81,9 @@ function refusal(name: Step, error: CliError): Finding {
   return { name, status: 'warn', text: error.message, next: ['Ask again later:  fxrates doctor'] };
 }
 
-function clockFinding(wire: Wire, now: number): Finding {
+function clockFinding(trace: HttpTrace, now: number): Finding {
   const name = 'clock';
-  const date = Date.parse(wire.answerOf(operations.quota.path)?.headers.get('date') ?? '');
+  const date = Date.parse(trace.lastResponse(operations.quota.path)?.headers.get('date') ?? '');
   if (Number.isNaN(date)) return { name, status: 'skip', text: 'the service does not tell its time' };
   const skewMs = now - date;
   if (Math.abs(skewMs) <= TOLERATED_SKEW_MS)

@@ -1,13 +1,13 @@
 import type { ApiCall, CacheOptions, CallOptions, FxRates, FxRatesOptions, ResponseMeta } from '../../client/index.ts';
 import type { Operation } from '../../generated/operations.ts';
 import type { Invocation } from '../invocation.ts';
+import { HttpTrace } from '../request/http-trace.ts';
 import { type KeyInUse, requireKey } from '../settings/api-key.ts';
 import { requireBaseUrl } from '../settings/base-url.ts';
 import type { Settings } from '../settings/settings.ts';
 import { explainClientError } from './explain-client-error.ts';
 import { type Route, routeTo } from './route.ts';
 import { Waiting } from './waiting.ts';
-import { Wire } from './wire.ts';
 
 /** What a command asks for: an operation of the contract, or just a path. */
 export interface ServiceRequest {
@@ -35,7 +35,7 @@ export interface Answer {
 }
 
 interface AskOptions {
-  readonly wire?: Wire;
+  readonly trace?: HttpTrace;
   /** Instead of the one of the settings. */
   readonly key?: KeyInUse;
   /** Instead of the network. */
@@ -49,7 +49,7 @@ type Method = (...parameters: unknown[]) => ApiCall<unknown>;
 export async function askService(
   request: ServiceRequest,
   invocation: Invocation,
-  { wire = new Wire(invocation), key: given, route: givenRoute, cache }: AskOptions = {},
+  { trace = new HttpTrace(invocation), key: given, route: givenRoute, cache }: AskOptions = {},
 ): Promise<Answer> {
   const { settings, io } = invocation;
   const baseUrl = requireBaseUrl(settings);
@@ -58,7 +58,7 @@ export async function askService(
   const { FxRates, FxRatesError } = await import('../../client/index.ts');
   const waiting = new Waiting(invocation);
   const route = givenRoute ?? (await routeTo(io, baseUrl));
-  const fetch = wire.around(route.fetch, () => waiting.end());
+  const fetch = trace.around(route.fetch, () => waiting.end());
   try {
     const own = { baseUrl, apiKey: key.secret, fetch, cache, clock: io.clock };
     const options = { ...limitsOf(settings), ...own, ...waiting.hooks };

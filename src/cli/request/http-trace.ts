@@ -5,8 +5,8 @@ import { visible } from '../terminal/visible.ts';
 /** A longer body is cut in `-vv`. */
 const LONGEST_SHOWN_BODY = 2048;
 
-/** An answer as it came over the wire, whatever the client makes of it. */
-export interface WireAnswer {
+/** A response as received, whatever the client makes of it. */
+export interface TracedResponse {
   readonly status: number;
   readonly statusText: string;
   readonly headers: Headers;
@@ -15,12 +15,12 @@ export interface WireAnswer {
 }
 
 /** What is sent and what comes back: shown with `-v` and `-vv`, kept for `fxrates api`. */
-export class Wire {
+export class HttpTrace {
   readonly #invocation: Invocation;
   /** Noting a body costs a stream of its own, which a plain command need not pay for. */
   readonly #keepsBodies: boolean;
   /** Last answer of each path, since the client may ask for the quota to explain a refusal. */
-  readonly #answers = new Map<string, WireAnswer>();
+  readonly #answers = new Map<string, TracedResponse>();
 
   constructor(invocation: Invocation, { keepsBodies = invocation.settings.verbose > 1 } = {}) {
     this.#invocation = invocation;
@@ -28,7 +28,7 @@ export class Wire {
   }
 
   /** The last answer to a request for `path`. */
-  answerOf(path: string): WireAnswer | undefined {
+  lastResponse(path: string): TracedResponse | undefined {
     for (const [pathname, answer] of this.#answers) if (pathname.endsWith(path)) return answer;
     return undefined;
   }
@@ -67,7 +67,7 @@ export class Wire {
   /** The same response; its bytes are noted as they are read, so that nothing is read that the client does not want. */
   #kept(pathname: string, response: Response): Response {
     const { status, statusText, headers, body } = response;
-    const answer: WireAnswer = { status, statusText, headers, body: [] };
+    const answer: TracedResponse = { status, statusText, headers, body: [] };
     this.#answers.set(pathname, answer);
     if (body === null) return response;
     const note = new TransformStream<Uint8Array, Uint8Array>({
@@ -80,7 +80,7 @@ export class Wire {
     return new Response(body.pipeThrough(note), { status, statusText, headers });
   }
 
-  #showBody({ body }: WireAnswer): Promise<void> {
+  #showBody({ body }: TracedResponse): Promise<void> {
     if (this.#invocation.settings.verbose < 2) return Promise.resolve();
     const text = Buffer.concat(body).toString();
     const isLong = text.length > LONGEST_SHOWN_BODY;
