@@ -2,8 +2,8 @@ import { CliError, usageError } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { Invocation } from '../invocation.ts';
 import type { Io } from '../io.ts';
+import type { Connection } from '../request/connection.ts';
 import { type Answer, askService, type ServiceRequest } from '../service/ask-service.ts';
-import type { Route } from '../service/route.ts';
 import { formatDuration, parseDuration } from '../settings/duration.ts';
 import { noFolder } from '../storage/config-file.ts';
 import { cacheFolder } from './cache-folder.ts';
@@ -38,11 +38,11 @@ export function storeOf(io: Pick<Io, 'env' | 'clock' | 'pid'>): FileStore {
 async function recall(request: ServiceRequest, invocation: Invocation): Promise<Answer> {
   const { io, settings } = invocation;
   const offline = Object.assign(new Error('offline'), { code: OFFLINE });
-  const route: Route = { fetch: () => Promise.reject(offline), close: async () => undefined };
+  const connection: Connection = { fetch: () => Promise.reject(offline), close: async () => undefined };
   const cache = { maxAgeMs: Number.MAX_SAFE_INTEGER, store: storeOf(io) };
   try {
     const once = { ...invocation, settings: { ...settings, retries: 0 } };
-    const answer = await askService(request, once, { cache, route });
+    const answer = await askService(request, once, { cache, connection });
     await labelAge(answer, invocation);
     return answer;
   } catch (error) {

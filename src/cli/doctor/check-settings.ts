@@ -1,7 +1,7 @@
 import { apiKeyPattern } from '../../generated/service.ts';
 import { CliError } from '../errors/cli-error.ts';
 import type { Invocation } from '../invocation.ts';
-import { proxyFor, proxyHost } from '../service/route.ts';
+import { proxyFor, proxyHost } from '../request/connection.ts';
 import { type KeyInUse, requireKey } from '../settings/api-key.ts';
 import { requireBaseUrl } from '../settings/base-url.ts';
 import { maskKey } from '../terminal/redactor.ts';

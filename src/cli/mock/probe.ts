@@ -4,7 +4,7 @@ import { CliError } from '../errors/cli-error.ts';
 import { systemReason } from '../errors/system-reason.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { Invocation } from '../invocation.ts';
-import { routeTo } from '../service/route.ts';
+import { openConnection } from '../request/connection.ts';
 import { requireKey } from '../settings/api-key.ts';
 import { requireBaseUrl } from '../settings/base-url.ts';
 
@@ -22,15 +22,15 @@ export async function probe(invocation: Invocation): Promise<number> {
     `fxrates: at most ${requests} requests to ${baseUrl}, ${charged} of which may count in the month\n`,
   );
   const { signal } = io.interrupts;
-  const route = await routeTo(io, baseUrl);
+  const connection = await openConnection(io, baseUrl);
   // The built-in fetch takes any method; the client needs GET alone.
-  const fetch = route.fetch as unknown as ProbeFetch;
+  const fetch = connection.fetch as unknown as ProbeFetch;
   const observed = await probeService(baseUrl, { apiKey: secret, maxRequests, fetch, clock: io.clock, signal })
     .catch((cause: unknown) => {
       signal.throwIfAborted();
       throw probeFailed(baseUrl, cause);
     })
-    .finally(route.close);
+    .finally(connection.close);
   await save(observed, options['out'] as string | undefined, invocation);
   await tellOutcome(observed, invocation);
   return exitCodes.ok;

@@ -1,12 +1,12 @@
 import type { ApiCall, CacheOptions, CallOptions, FxRates, FxRatesOptions, ResponseMeta } from '../../client/index.ts';
 import type { Operation } from '../../generated/operations.ts';
 import type { Invocation } from '../invocation.ts';
+import { type Connection, openConnection } from '../request/connection.ts';
 import { HttpTrace } from '../request/http-trace.ts';
 import { type KeyInUse, requireKey } from '../settings/api-key.ts';
 import { requireBaseUrl } from '../settings/base-url.ts';
 import type { Settings } from '../settings/settings.ts';
 import { explainClientError } from './explain-client-error.ts';
-import { type Route, routeTo } from './route.ts';
 import { Waiting } from './waiting.ts';
 
 /** What a command asks for: an operation of the contract, or just a path. */
@@ -39,7 +39,7 @@ interface AskOptions {
   /** Instead of the one of the settings. */
   readonly key?: KeyInUse;
   /** Instead of the network. */
-  readonly route?: Route;
+  readonly connection?: Connection;
   readonly cache?: CacheOptions;
 }
 
@@ -49,7 +49,7 @@ type Method = (...parameters: unknown[]) => ApiCall<unknown>;
 export async function askService(
   request: ServiceRequest,
   invocation: Invocation,
-  { trace = new HttpTrace(invocation), key: given, route: givenRoute, cache }: AskOptions = {},
+  { trace = new HttpTrace(invocation), key: given, connection: givenConnection, cache }: AskOptions = {},
 ): Promise<Answer> {
   const { settings, io } = invocation;
   const baseUrl = requireBaseUrl(settings);
@@ -57,8 +57,8 @@ export async function askService(
   await welcome(key, invocation);
   const { FxRates, FxRatesError } = await import('../../client/index.ts');
   const waiting = new Waiting(invocation);
-  const route = givenRoute ?? (await routeTo(io, baseUrl));
-  const fetch = trace.around(route.fetch, () => waiting.end());
+  const connection = givenConnection ?? (await openConnection(io, baseUrl));
+  const fetch = trace.around(connection.fetch, () => waiting.end());
   try {
     const own = { baseUrl, apiKey: key.secret, fetch, cache, clock: io.clock };
     const options = { ...limitsOf(settings), ...own, ...waiting.hooks };
@@ -70,7 +70,7 @@ export async function askService(
     throw FxRatesError.is(error) ? explainClientError(error, { invocation, key, baseUrl }) : error;
   } finally {
     waiting.end();
-    await route.close();
+    await connection.close();
   }
 }
 

@@ -1,8 +1,8 @@
 import type { NetworkError } from '../../client/index.ts';
 import type { Io } from '../io.ts';
+import { proxyFor } from '../request/connection.ts';
 import { isLoopback } from '../settings/base-url.ts';
 import type { Explanation } from './explain-client-error.ts';
-import { proxyFor } from './route.ts';
 
 interface Context {
   readonly baseUrl: string;

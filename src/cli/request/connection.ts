@@ -4,17 +4,17 @@ import { usageError } from '../errors/cli-error.ts';
 import type { Io } from '../io.ts';
 import { isLoopback } from '../settings/base-url.ts';
 
-/** The way to a service: a fetch, and what ends the connections behind it, so that the process can end. */
-export interface Route {
+/** A fetch for one service, and what ends the connections behind it, so that the process can end. */
+export interface Connection {
   readonly fetch: FetchLike;
   readonly close: () => Promise<void>;
 }
 
 /**
- * The way to `baseUrl`: the built-in fetch, or undici's through the proxy of the environment. undici is loaded
+ * A fetch for `baseUrl`: the built-in one, or undici's through the proxy of the environment. undici is loaded
  * for a proxy only, and its own fetch is used because the built-in one belongs to another version.
  */
-export async function routeTo({ env, fetch }: Pick<Io, 'env' | 'fetch'>, baseUrl: string): Promise<Route> {
+export async function openConnection({ env, fetch }: Pick<Io, 'env' | 'fetch'>, baseUrl: string): Promise<Connection> {
   if (proxyFor(env, baseUrl) === undefined) return { fetch, close: async () => undefined };
   const { httpProxy, httpsProxy, noProxy } = variables(env);
   checkProxy('HTTP_PROXY', httpProxy);

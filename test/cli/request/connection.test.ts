@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { routeTo } from '../../../src/cli/service/route.ts';
+import { openConnection } from '../../../src/cli/request/connection.ts';
 import { realClock } from '../../../src/client/clock.ts';
 import { FakeIo, runCli } from '../../helpers/cli-io.ts';
 
@@ -14,7 +14,7 @@ test.each([
 ])('the built-in fetch is used when %s', async (_, env, url) => {
   const io = new FakeIo({ env });
 
-  expect((await routeTo(io, url)).fetch).toBe(io.fetch);
+  expect((await openConnection(io, url)).fetch).toBe(io.fetch);
 });
 
 test.each([
@@ -24,7 +24,7 @@ test.each([
 ])('%s sends through the proxy', async (name, url) => {
   const io = new FakeIo({ env: { [name]: PROXY } });
 
-  const { fetch, close } = await routeTo(io, url);
+  const { fetch, close } = await openConnection(io, url);
 
   expect(fetch).not.toBe(io.fetch);
   const sent = fetch(url, { method: 'GET', headers: {}, signal: AbortSignal.timeout(5_000), redirect: 'manual' });
