@@ -14,7 +14,7 @@ export interface CommandSpec {
   /** Paragraphs for the end of its help. */
   readonly notes?: readonly string[];
   /** Commands that ask the service take all global options; the others only those about output. */
-  readonly asksService: boolean;
+  readonly callsService: boolean;
   readonly takesParameters?: boolean;
   /** Whether all it does is to send a request, which --dry-run and --curl print instead. */
   readonly sendsRequest?: boolean;

@@ -1,8 +1,8 @@
 import { type Command, CommanderError } from 'commander';
 import type { CommandSpec } from './command-spec.ts';
 import { type CommandLine, explainParserError, refuseKeyOption } from './errors/parser-error.ts';
+import { printError } from './errors/print-error.ts';
 import { refuseOptions } from './errors/refuse-options.ts';
-import { report } from './errors/report.ts';
 import { exitCodes } from './exit-codes.ts';
 import { pathOf } from './help/command-help.ts';
 import type { Io } from './io.ts';
@@ -10,7 +10,7 @@ import { keepSeparator } from './keep-separator.ts';
 import { createProgram } from './program.ts';
 import { readEarlyFlags } from './settings/early-flags.ts';
 import type { GlobalOptions } from './settings/global-options.ts';
-import { resolveSettings, type Settings } from './settings/settings.ts';
+import { type CliSettings, resolveSettings } from './settings/settings.ts';
 import { type ConfigFile, NO_CONFIG, readConfig } from './storage/config-file.ts';
 import { Redactor } from './terminal/redactor.ts';
 import { Screen } from './terminal/screen.ts';
@@ -25,7 +25,7 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
     refuseKeyOption(argv);
     return await run(argv, io, screen);
   } catch (error) {
-    return await report(error, screen, flags.verbose);
+    return await printError(error, screen, flags.verbose);
   }
 }
 
@@ -53,7 +53,7 @@ async function run(argv: readonly string[], io: Io, screen: Screen): Promise<num
   return exitCode;
 }
 
-async function settingsFor(spec: CommandSpec, command: Command, env: Io['env']): Promise<Settings> {
+async function settingsFor(spec: CommandSpec, command: Command, env: Io['env']): Promise<CliSettings> {
   const options = command.optsWithGlobals<GlobalOptions & Record<string, never>>();
   try {
     return resolveSettings(options, env, await configFor(spec, env));
@@ -64,10 +64,10 @@ async function settingsFor(spec: CommandSpec, command: Command, env: Io['env']):
 }
 
 /** Commands that only change what is stored must work, and repair it, with a wrong value in it. */
-async function configFor({ asksService, usesConfig }: CommandSpec, env: Io['env']): Promise<ConfigFile> {
-  if (!asksService && !usesConfig) return NO_CONFIG;
+async function configFor({ callsService, usesConfig }: CommandSpec, env: Io['env']): Promise<ConfigFile> {
+  if (!callsService && !usesConfig) return NO_CONFIG;
   const config = await readConfig(env);
-  if (asksService) return config;
+  if (callsService) return config;
   const { profile } = config.document;
   return { ...config, document: profile === undefined ? {} : { profile } };
 }

@@ -3,7 +3,7 @@ import type { Operation, Parameter } from '../generated/operations.ts';
 import { usageError } from './errors/cli-error.ts';
 import type { Invocation } from './invocation.ts';
 import { parseParameters } from './parameters.ts';
-import type { Query, QueryValue } from './service/ask-service.ts';
+import type { Query, QueryValue } from './request/send-request.ts';
 import { createGlobalOptions } from './settings/global-options.ts';
 
 /** `--date <date>` for each parameter of the contract. One whose name is taken is still there as `date=…`. */

@@ -2,7 +2,7 @@ import { Option } from 'commander';
 import { apiKeyPattern } from '../generated/service.ts';
 import { usageError } from './errors/cli-error.ts';
 import type { Invocation } from './invocation.ts';
-import type { Query } from './service/ask-service.ts';
+import type { Query } from './request/send-request.ts';
 
 const KEY_LIKE = new RegExp(apiKeyPattern.replace(/^\^|\$$/g, ''));
 

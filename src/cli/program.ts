@@ -9,7 +9,7 @@ import { cacheCommand } from './commands/cache.ts';
 import { completionCommand } from './commands/completion.ts';
 import { configCommand } from './commands/config.ts';
 import { doctorCommand } from './commands/doctor.ts';
-import { type Help, helpCommand } from './commands/help.ts';
+import { type HelpSource, helpCommand } from './commands/help.ts';
 import { latestCommand } from './commands/latest.ts';
 import { mockCommand } from './commands/mock.ts';
 import { operationCommand } from './commands/operation.ts';
@@ -58,7 +58,7 @@ export function createProgram({ style, write, run }: ProgramOptions): Command {
 }
 
 /** Every command in the order of help. An operation without a command of its own gets the generated one. */
-function commandSpecs({ render, tree }: Omit<Help, 'commandNames'>): readonly CommandSpec[] {
+function commandSpecs({ render, tree }: Omit<HelpSource, 'commandNames'>): readonly CommandSpec[] {
   const own: Readonly<Record<string, CommandSpec>> = { latest: latestCommand, quota: quotaCommand };
   const all: readonly Operation[] = Object.values(operations);
   const ofOperations = all.map((operation) => own[operation.id] ?? operationCommand(operation));

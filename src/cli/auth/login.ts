@@ -6,7 +6,7 @@ import { requireBaseUrl } from '../settings/base-url.ts';
 import { changeConfig } from '../storage/config-file.ts';
 import { storeCredential } from '../storage/credentials.ts';
 import { maskKey } from '../terminal/redactor.ts';
-import { verdictOn } from './verdict.ts';
+import { verifyKey } from './verdict.ts';
 
 /** Stores a key and the base URL that it belongs to under the profile. */
 export async function login(invocation: Invocation): Promise<number> {
@@ -14,7 +14,7 @@ export async function login(invocation: Invocation): Promise<number> {
   const baseUrl = requireBaseUrl(settings);
   const secret = await readKey(invocation);
   screen.secrets.protect(secret);
-  if (options['verify'] !== false) await verify(secret, invocation);
+  if (options['verify'] !== false) await refuseRejectedKey(secret, invocation);
   const { profile } = settings;
   const path = await storeCredential(io, profile, { origin: new URL(baseUrl).origin, secret });
   const configPath = await changeConfig(io, 'base_url', { value: baseUrl, profile });
@@ -41,8 +41,8 @@ async function readKey({ settings, screen, io }: Invocation): Promise<string> {
 }
 
 /** A refused key is not stored; a service that cannot be asked is no reason against it. */
-async function verify(secret: string, invocation: Invocation): Promise<void> {
-  const { failure } = await verdictOn({ secret, source: 'this login', shadowed: [] }, invocation);
+async function refuseRejectedKey(secret: string, invocation: Invocation): Promise<void> {
+  const { failure } = await verifyKey({ secret, source: 'this login', shadowed: [] }, invocation);
   if (failure === undefined) return;
   if (failure.exitCode === exitCodes.authentication) {
     throw new CliError('the service refuses this key; nothing is stored', {

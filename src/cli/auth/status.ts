@@ -3,11 +3,11 @@ import { exitCodes } from '../exit-codes.ts';
 import type { Invocation } from '../invocation.ts';
 import { grouped } from '../output/grouped.ts';
 import { printJson } from '../output/print-json.ts';
-import { type Row, rowText } from '../output/rows.ts';
+import { type ReportRow, rowText } from '../output/rows.ts';
 import { type KeyInUse, requireKey } from '../settings/api-key.ts';
 import { requireBaseUrl } from '../settings/base-url.ts';
 import { maskKey } from '../terminal/redactor.ts';
-import { type Verdict, verdictOn } from './verdict.ts';
+import { type KeyCheck, verifyKey } from './verdict.ts';
 
 /** Tells which key would be used, from where, and what the service says to it; fails as a call with it would. */
 export async function status(invocation: Invocation): Promise<number> {
@@ -15,21 +15,21 @@ export async function status(invocation: Invocation): Promise<number> {
   requireBaseUrl(settings);
   const key = await requireKey(settings, io);
   screen.secrets.protect(key.secret);
-  const verdict = options['verify'] === false ? undefined : await verdictOn(key, invocation);
+  const verdict = options['verify'] === false ? undefined : await verifyKey(key, invocation);
   if (settings.output === 'auto' && settings.get.length === 0) {
     await screen.printText(
-      rows(key, verdict, invocation)
+      statusRows(key, verdict, invocation)
         .map((row) => rowText(row, screen.out))
         .join(''),
     );
   } else {
-    await printJson(json(key, verdict, invocation), invocation);
+    await printJson(statusJson(key, verdict, invocation), invocation);
   }
   if (verdict?.failure !== undefined) throw verdict.failure;
   return exitCodes.ok;
 }
 
-function rows(key: KeyInUse, verdict: Verdict | undefined, { settings }: Invocation): Row[] {
+function statusRows(key: KeyInUse, verdict: KeyCheck | undefined, { settings }: Invocation): ReportRow[] {
   return [
     { label: 'Profile', value: settings.profile },
     { label: 'Base URL', value: settings.baseUrl?.text ?? '', remark: `(from ${settings.baseUrl?.source})` },
@@ -39,7 +39,7 @@ function rows(key: KeyInUse, verdict: Verdict | undefined, { settings }: Invocat
   ];
 }
 
-function verdictText(verdict: Verdict | undefined): string {
+function verdictText(verdict: KeyCheck | undefined): string {
   if (verdict === undefined) return 'not asked (--no-verify)';
   if (verdict.quota === undefined) return 'failed';
   const { plan, monthly_used: used, monthly_limit: limit } = verdict.quota;
@@ -47,7 +47,7 @@ function verdictText(verdict: Verdict | undefined): string {
   return `ok, plan ${plan}, ${grouped(used)}${ofLimit} used`;
 }
 
-function json(key: KeyInUse, verdict: Verdict | undefined, { settings }: Invocation): string {
+function statusJson(key: KeyInUse, verdict: KeyCheck | undefined, { settings }: Invocation): string {
   const quota: Partial<QuotaData> = verdict?.quota ?? {};
   return JSON.stringify({
     profile: settings.profile,

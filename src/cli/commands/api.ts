@@ -9,8 +9,8 @@ import { printJson, printRaw } from '../output/print-json.ts';
 import { parameterOption, refuseKey, typedParameters } from '../parameters.ts';
 import { dryRun } from '../request/dry-run.ts';
 import { HttpTrace, type TracedResponse } from '../request/http-trace.ts';
-import type { Query, ServiceRequest } from '../service/ask-service.ts';
-import { askService } from '../service/ask-service.ts';
+import type { Query, ServiceRequest } from '../request/send-request.ts';
+import { sendRequest } from '../request/send-request.ts';
 
 const PATHS: readonly string[] = Object.values(operations).map(({ path }) => path);
 const BASE_PATH = operations.quota.path.replace(/\/[^/]*$/, '');
@@ -31,7 +31,7 @@ export const apiCommand: CommandSpec = {
     { command: 'fxrates api /api/v1/latest base=USD -i', comment: 'with status and headers' },
   ],
   notes: ['The body is printed whatever the status is; the exit code still tells a failure.'],
-  asksService: true,
+  callsService: true,
   sendsRequest: true,
   printsData: true,
   takesParameters: true,
@@ -43,7 +43,7 @@ async function runApi(invocation: Invocation): Promise<number> {
   if (invocation.settings.printRequestAs !== undefined) return dryRun(request, invocation);
   const trace = new HttpTrace(invocation, { keepsBodies: true });
   try {
-    await askService(request, invocation, { trace }).catch(withWholePath(request.path));
+    await sendRequest(request, invocation, { trace }).catch(withWholePath(request.path));
   } finally {
     // Also after a failure: whoever asks for the raw answer wants to see what came.
     const answer = trace.lastResponse(request.path);

@@ -10,7 +10,7 @@ export const authCommand: CommandSpec = {
   summary: 'store, check and remove your key',
   description:
     'Keeps the key in credentials.json, which only you can read, bound to the base URL that it was stored for.',
-  asksService: false,
+  callsService: false,
   commands: [
     {
       name: 'login',
@@ -22,7 +22,7 @@ export const authCommand: CommandSpec = {
         { command: 'fxrates auth login --key-stdin < key.txt', comment: '' },
       ],
       notes: ['A key that the service refuses is not stored. The key is sent to the origin of this base URL alone.'],
-      asksService: true,
+      callsService: true,
       run: login,
     },
     {
@@ -32,7 +32,7 @@ export const authCommand: CommandSpec = {
         'Shows the base URL and the key that would be used, where they come from and what they shadow, and checks the key with one free quota call.',
       options: () => [new Option('--no-verify', 'do not ask the service')],
       examples: [{ command: 'fxrates auth status', comment: '' }],
-      asksService: true,
+      callsService: true,
       printsData: true,
       run: status,
     },
@@ -42,7 +42,7 @@ export const authCommand: CommandSpec = {
       description:
         'Removes the stored key of the profile. The key itself stays valid until it is revoked in the dashboard.',
       examples: [{ command: 'fxrates auth logout', comment: '' }],
-      asksService: false,
+      callsService: false,
       usesConfig: true,
       run: logout,
     },
@@ -52,7 +52,7 @@ export const authCommand: CommandSpec = {
       description: 'Prints the key that would be used. On a terminal it needs --show.',
       options: () => [new Option('--show', 'print it although this is a terminal')],
       examples: [{ command: 'FXRATES_API_KEY=$(fxrates auth token) ./script', comment: '' }],
-      asksService: true,
+      callsService: true,
       run: printToken,
     },
   ],

@@ -1,5 +1,5 @@
 import { cacheFolder } from '../cache/cache-folder.ts';
-import { storeOf } from '../cache/kept-answer.ts';
+import { openCache } from '../cache/fetch-or-cache.ts';
 import type { CommandSpec } from '../command-spec.ts';
 import { systemReason } from '../errors/system-reason.ts';
 import { exitCodes } from '../exit-codes.ts';
@@ -14,14 +14,14 @@ export const cacheCommand: CommandSpec = {
   name: 'cache',
   summary: 'answers that --cache has kept: info, clear',
   description: 'Answers that were kept with latest --cache, in files that only you can read, for thirty days.',
-  asksService: false,
+  callsService: false,
   commands: [
     {
       name: 'info',
       summary: 'where they are, how many, how old',
       description: 'Prints where kept answers are, how many there are, their size and age.',
       examples: [{ command: 'fxrates cache info', comment: '' }],
-      asksService: false,
+      callsService: false,
       printsData: true,
       run: info,
     },
@@ -30,7 +30,7 @@ export const cacheCommand: CommandSpec = {
       summary: 'remove them all',
       description: 'Removes every kept answer.',
       examples: [{ command: 'fxrates cache clear', comment: '' }],
-      asksService: false,
+      callsService: false,
       run: clear,
     },
   ],
@@ -38,7 +38,7 @@ export const cacheCommand: CommandSpec = {
 
 async function info(invocation: Invocation): Promise<number> {
   const { io, screen, settings } = invocation;
-  const entries = await storeOf(io).entries().catch(unusable(invocation));
+  const entries = await openCache(io).entries().catch(unusable(invocation));
   const folder = cacheFolder(io.env) ?? '';
   const bytes = entries.reduce((sum, entry) => sum + entry.bytes, 0);
   const ages = entries.map(({ keptAtMs }) => Math.max(0, io.clock.now() - keptAtMs));
@@ -68,7 +68,7 @@ async function info(invocation: Invocation): Promise<number> {
 
 async function clear(invocation: Invocation): Promise<number> {
   const { io, screen } = invocation;
-  const count = await storeOf(io).clear().catch(unusable(invocation));
+  const count = await openCache(io).clear().catch(unusable(invocation));
   await screen.info(`fxrates: ${grouped(count)} kept ${count === 1 ? 'answer' : 'answers'} removed\n`);
   return exitCodes.ok;
 }

@@ -15,7 +15,7 @@ export function completionCommand(tree: () => CommandNode): CommandSpec {
       { command: 'fxrates completion install', comment: 'for your shell; shows what it writes, and asks' },
       { command: 'source <(fxrates completion bash)', comment: 'for this session alone' },
     ],
-    asksService: false,
+    callsService: false,
     commands: [
       ...SHELLS.map((name) => printCommand(name, tree)),
       {
@@ -29,7 +29,7 @@ export function completionCommand(tree: () => CommandNode): CommandSpec {
           { command: 'fxrates completion install', comment: '' },
           { command: 'fxrates completion install fish --yes', comment: '' },
         ],
-        asksService: false,
+        callsService: false,
         run: (invocation) => installCompletion(tree(), invocation),
       },
     ],
@@ -43,7 +43,7 @@ function printCommand(name: (typeof SHELLS)[number], tree: () => CommandNode): C
     summary: `print the script for ${title}`,
     description: `Prints the completion script for ${title}.`,
     examples: [{ command: `fxrates completion ${name}`, comment: '' }],
-    asksService: false,
+    callsService: false,
     run: async ({ screen }) => {
       await screen.print(script(tree()));
       return exitCodes.ok;

@@ -8,13 +8,13 @@ import { changeConfig, configPath, configValue, noFolder, profileNames, readConf
 
 const NAMES = Object.keys(CONFIG_SETTINGS);
 const nameArgument = { syntax: '<name>', description: NAMES.join(', '), choices: NAMES };
-const local = { asksService: false, usesConfig: true } as const;
+const local = { callsService: false, usesConfig: true } as const;
 
 export const configCommand: CommandSpec = {
   name: 'config',
   summary: 'stored settings: list, get, set, unset, path',
   description: 'Settings that are kept in config.json. An option and a variable come before them.',
-  asksService: false,
+  callsService: false,
   notes: [
     `Names: ${NAMES.join(', ')}. base_url belongs to a profile (--profile), the others to all. Keys are never here: see fxrates auth.`,
   ],
@@ -62,7 +62,7 @@ export const configCommand: CommandSpec = {
       summary: 'where the settings are',
       description: 'Prints the path of config.json, whether it is there or not.',
       examples: [{ command: 'fxrates config path', comment: '' }],
-      asksService: false,
+      callsService: false,
       run: printPath,
     },
   ],

@@ -21,7 +21,7 @@ export const doctorCommand: CommandSpec = {
     { command: 'fxrates doctor --json', comment: 'for a bug report: no key is in it' },
   ],
   notes: ['Findings are no failure: the exit code is 0 whenever the report could be made.'],
-  asksService: true,
+  callsService: true,
   printsData: true,
   survivesBrokenConfig: true,
   run: examine,

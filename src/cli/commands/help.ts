@@ -10,14 +10,14 @@ import { readEarlyFlags } from '../settings/early-flags.ts';
 import type { StreamStyle } from '../terminal/screen.ts';
 import { wrap } from '../terminal/wrap.ts';
 
-export interface Help {
+export interface HelpSource {
   /** Help of the program, or of the command with that path; `undefined` when there is none. */
   readonly render: (path: readonly string[]) => string | undefined;
   readonly tree: () => CommandNode;
   readonly commandNames: readonly string[];
 }
 
-export function helpCommand({ render, tree, commandNames }: Help): CommandSpec {
+export function helpCommand({ render, tree, commandNames }: HelpSource): CommandSpec {
   return {
     name: 'help',
     summary: 'help about a command or a topic',
@@ -32,7 +32,7 @@ export function helpCommand({ render, tree, commandNames }: Help): CommandSpec {
       { command: 'fxrates help exit-codes', comment: '' },
       { command: 'fxrates help --json', comment: 'every command, option, topic and exit code, for programs' },
     ],
-    asksService: false,
+    callsService: false,
     run: async ({ args, argv, screen }) => {
       // As typed: whoever likes JSON answers, and set FXRATES_OUTPUT, still reads help.
       const isJson = readEarlyFlags(argv, {}).output === 'json';

@@ -1,11 +1,11 @@
 import { Option } from 'commander';
 import { operations } from '../../generated/operations.ts';
-import { askOrRecall } from '../cache/kept-answer.ts';
+import { fetchOrCache } from '../cache/fetch-or-cache.ts';
 import type { CommandSpec } from '../command-spec.ts';
 import { usageError } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { Invocation } from '../invocation.ts';
-import { printAnswer } from '../output/print-answer.ts';
+import { printResponse } from '../output/print-response.ts';
 import { readFixture, saveFixture } from '../output/save-fixture.ts';
 import { watchLatest } from '../watch/watch-latest.ts';
 import { watchOptions, watchRequest } from '../watch/watch-options.ts';
@@ -58,8 +58,8 @@ function refuseOneAnswerOptions({ options }: Invocation): void {
 async function record(path: string, invocation: Invocation): Promise<number> {
   const request = operationRequest(latest, invocation);
   const fixture = await readFixture(path); // before anything is spent
-  const answer = await askOrRecall(request, invocation);
-  await printAnswer(answer, invocation); // first: it is paid for
-  await saveFixture(fixture, { query: request.query, rawBody: answer.rawBody }, invocation);
+  const response = await fetchOrCache(request, invocation);
+  await printResponse(response, invocation); // first: it is paid for
+  await saveFixture(fixture, { query: request.query, rawBody: response.rawBody }, invocation);
   return exitCodes.ok;
 }

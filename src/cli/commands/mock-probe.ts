@@ -20,7 +20,7 @@ export const mockProbeCommand: CommandSpec = {
   notes: [
     'It begins with quota, which is free; one request of the default budget may count in the month. A budget above the per-minute limit by 20 also meets that limit, with two more that count.',
   ],
-  asksService: true,
+  callsService: true,
   run: probe,
 };
 

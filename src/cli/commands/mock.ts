@@ -34,7 +34,7 @@ export const mockCommand: CommandSpec = {
     { command: 'fxrates mock --port 0 --json', comment: 'one line with url, key, plan, pid and more' },
   ],
   notes: ['The key of a mock opens nothing else. Ctrl-C stops the server.'],
-  asksService: false,
+  callsService: false,
   commands: [mockProbeCommand],
   run: runMock,
 };

@@ -11,7 +11,7 @@ import { printJson, printRaw } from '../output/print-json.ts';
 import { readFields, remainingOf, withFields } from '../output/quota-fields.ts';
 import { quotaTable } from '../output/quota-table.ts';
 import { dryRun } from '../request/dry-run.ts';
-import { type Answer, askService, type ServiceRequest } from '../service/ask-service.ts';
+import { type ServiceRequest, type ServiceResponse, sendRequest } from '../request/send-request.ts';
 import { requireKey } from '../settings/api-key.ts';
 import { requireBaseUrl } from '../settings/base-url.ts';
 import { LiveView } from '../watch/live-view.ts';
@@ -50,9 +50,9 @@ async function runQuota(invocation: Invocation): Promise<number> {
   const watching = watchRequest(invocation);
   if (invocation.settings.printRequestAs !== undefined) return dryRun(request, invocation);
   if (watching !== undefined) return watchQuota(request, watching, invocation);
-  const answer = await askService(request, invocation);
-  await printQuota(answer, invocation);
-  checkUse(answer, invocation);
+  const response = await sendRequest(request, invocation);
+  await printQuota(response, invocation);
+  checkUse(response, invocation);
   return exitCodes.ok;
 }
 
@@ -61,14 +61,14 @@ async function watchQuota(request: ServiceRequest, watching: WatchRequest, invoc
   requireBaseUrl(settings);
   const key = await requireKey(settings, io); // once: stdin cannot be read again
   const view = new LiveView(invocation);
-  const pace = { intervalMs: watching.intervalMs ?? DEFAULT_INTERVAL_MS, reason: 'free' };
+  const interval = { intervalMs: watching.intervalMs ?? DEFAULT_INTERVAL_MS, reason: 'free' };
   const round = async () => {
-    const answer = await askService(request, invocation, { key });
-    const text = await tableText(answer, invocation);
-    const json = await recordWithForecast(answer, invocation);
-    await view.show({ text, json, pace, print: () => printQuota(answer, invocation) });
-    checkUse(answer, invocation);
-    return pace;
+    const response = await sendRequest(request, invocation, { key });
+    const text = await tableText(response, invocation);
+    const json = await recordWithForecast(response, invocation);
+    await view.show({ text, json, interval, print: () => printQuota(response, invocation) });
+    checkUse(response, invocation);
+    return interval;
   };
   return watch(invocation, { count: watching.count, round, onRemark: view.keep });
 }
@@ -76,40 +76,40 @@ async function watchQuota(request: ServiceRequest, watching: WatchRequest, invoc
 const DEFAULT_INTERVAL_MS = 60_000;
 
 /** @throws CliError when `--fail-at` is reached */
-function checkUse(answer: Answer, { options }: Invocation): void {
+function checkUse(response: ServiceResponse, { options }: Invocation): void {
   const failAt = options['failAt'] as FailAt | undefined; // as parseFailAt made it
-  const failure = failAt && usedTooMuch(readFields(recordOf(answer)), failAt);
+  const failure = failAt && usedTooMuch(readFields(recordOf(response)), failAt);
   if (failure !== undefined) throw failure;
 }
 
-async function printQuota(answer: Answer, invocation: Invocation): Promise<void> {
+async function printQuota(response: ServiceResponse, invocation: Invocation): Promise<void> {
   const { settings, screen } = invocation;
-  if (settings.output === 'raw') return printRaw(answer.rawBody, invocation);
+  if (settings.output === 'raw') return printRaw(response.rawBody, invocation);
   const isPlain = settings.output === 'auto' && settings.get.length === 0;
-  if (isPlain && screen.out.isTTY) return screen.printText(await tableText(answer, invocation));
-  const json = await recordWithForecast(answer, invocation);
+  if (isPlain && screen.out.isTTY) return screen.printText(await tableText(response, invocation));
+  const json = await recordWithForecast(response, invocation);
   return printJson(json, isPlain ? { ...invocation, settings: { ...settings, output: 'tsv' } } : invocation);
 }
 
-async function tableText(answer: Answer, { screen, io, options }: Invocation): Promise<string> {
-  const forecast = options['forecast'] === false ? undefined : await forecastOf(answer);
-  const context = { style: screen.out, now: answer.at, key: answer.key, timeZone: io.timeZone, forecast };
-  return quotaTable(recordOf(answer), context);
+async function tableText(response: ServiceResponse, { screen, io, options }: Invocation): Promise<string> {
+  const forecast = options['forecast'] === false ? undefined : await forecastOf(response);
+  const context = { style: screen.out, now: response.receivedAt, key: response.key, timeZone: io.timeZone, forecast };
+  return quotaTable(recordOf(response), context);
 }
 
-async function recordWithForecast(answer: Answer, { options }: Invocation): Promise<string> {
-  const record = recordOf(answer);
+async function recordWithForecast(response: ServiceResponse, { options }: Invocation): Promise<string> {
+  const record = recordOf(response);
   const remaining = { monthly_remaining: remainingOf(readFields(record)) ?? 'null' };
   if (options['forecast'] === false) return withFields(record, remaining);
-  return withFields(record, { ...remaining, forecast: forecastJson(await forecastOf(answer)) });
+  return withFields(record, { ...remaining, forecast: forecastJson(await forecastOf(response)) });
 }
 
 /** The client is loaded by now: it asked. */
-async function forecastOf({ data, at }: Answer): Promise<QuotaForecast | undefined> {
+async function forecastOf({ data, receivedAt }: ServiceResponse): Promise<QuotaForecast | undefined> {
   const { forecastQuota } = await import('../../client/index.ts');
-  return forecastQuota(data as QuotaData, at); // parsed with the schema by the client
+  return forecastQuota(data as QuotaData, receivedAt); // parsed with the schema by the client
 }
 
-function recordOf({ rawBody }: Answer): string {
+function recordOf({ rawBody }: ServiceResponse): string {
   return selectValue(rawBody, ['data']) ?? '{}';
 }

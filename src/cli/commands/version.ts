@@ -9,7 +9,7 @@ export const versionCommand: CommandSpec = {
   summary: 'print the version; --json adds Node.js and platform',
   description: 'Prints the version of fxrates and what it runs on. Nothing is sent.',
   examples: [{ command: 'fxrates version --json', comment: 'for a bug report' }],
-  asksService: false,
+  callsService: false,
   printsData: true,
   run: printVersion,
 };

@@ -6,7 +6,7 @@ import type { Invocation } from '../invocation.ts';
 import { grouped } from '../output/grouped.ts';
 import { proxyFor } from '../request/connection.ts';
 import { HttpTrace } from '../request/http-trace.ts';
-import { askService } from '../service/ask-service.ts';
+import { sendRequest } from '../request/send-request.ts';
 import type { KeyInUse } from '../settings/api-key.ts';
 import { formatDuration } from '../settings/duration.ts';
 import { type Finding, failed } from './finding.ts';
@@ -31,7 +31,7 @@ export async function checkService(
   const request = { operation: operations.quota, path, query: {} };
   const destination = { url: new URL(baseUrl), proxy: proxyFor(io.env, baseUrl) };
   try {
-    const { data } = await askService(request, { ...invocation, settings }, { trace, key });
+    const { data } = await sendRequest(request, { ...invocation, settings }, { trace, key });
     const quota = data as QuotaData; // parsed with the schema by the client
     return [...stepFindings(undefined, destination), clockFinding(trace, io.clock.now()), quotaFinding(quota)];
   } catch (error) {
@@ -68,7 +68,7 @@ function stepFindings(failure: Failure | undefined, { url, proxy }: Destination)
     answer: 'the service takes the key',
   };
   return STEPS.map((name, index) => {
-    if (failure !== undefined && index === failedAt) return refusal(name, failure.error);
+    if (failure !== undefined && index === failedAt) return answerFinding(name, failure.error);
     if (index > failedAt) return { name, status: 'skip', text: 'not reached' };
     if (name === 'TLS' && url.protocol === 'http:') return { name, status: 'skip', text: 'plain http' };
     return { name, status: 'ok', text: words[name] };
@@ -76,7 +76,7 @@ function stepFindings(failure: Failure | undefined, { url, proxy }: Destination)
 }
 
 /** A limit says nothing against the key. */
-function refusal(name: Step, error: CliError): Finding {
+function answerFinding(name: Step, error: CliError): Finding {
   if (error.exitCode !== exitCodes.rateLimited) return failed(name, error);
   return { name, status: 'warn', text: error.message, next: ['Ask again later:  fxrates doctor'] };
 }

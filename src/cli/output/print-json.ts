@@ -4,7 +4,7 @@ import type { Invocation } from '../invocation.ts';
 import { leaves } from '../json/leaves.ts';
 import { compactJson, prettyJson } from '../json/pretty-json.ts';
 import { findCaseless, memberNames, selectValue, writeJsonPath } from '../json/select-value.ts';
-import type { GetPath, Settings } from '../settings/settings.ts';
+import type { CliSettings, GetPath } from '../settings/settings.ts';
 import type { Palette } from '../terminal/palette.ts';
 import type { StreamStyle } from '../terminal/screen.ts';
 import { visible } from '../terminal/visible.ts';
@@ -29,7 +29,7 @@ export async function printRaw(body: string | Uint8Array, { screen }: Invocation
   return screen.print(text.endsWith('\n') || text === '' ? text : `${text}\n`);
 }
 
-function documentText(json: string, format: Settings['output'], out: StreamStyle): string {
+function documentText(json: string, format: CliSettings['output'], out: StreamStyle): string {
   if (format === 'tsv') return tsvText(json, out.isTTY);
   if (format === 'compact') return shown(compactJson(json), out);
   return out.isTTY || out.hasColor ? prettyText(json, out.palette) : json;
@@ -55,7 +55,7 @@ function tsvText(json: string, isTTY: boolean): string {
 }
 
 /** One value as it is, several as one row. With `-o json` they stay JSON. */
-function selectedText(json: string, { get, output }: Settings, out: StreamStyle): string {
+function selectedText(json: string, { get, output }: CliSettings, out: StreamStyle): string {
   const values = get.map((wanted) => requireValue(json, wanted));
   const [only] = values;
   if (values.length > 1 || only === undefined) {

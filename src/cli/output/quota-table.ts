@@ -7,7 +7,7 @@ import { forecastRows } from './forecast-rows.ts';
 import { grouped } from './grouped.ts';
 import { localTime } from './local-time.ts';
 import { type QuotaFields, readFields, remainingOf } from './quota-fields.ts';
-import { type Row, rowText } from './rows.ts';
+import { type ReportRow, rowText } from './rows.ts';
 
 interface TableContext {
   readonly style: StreamStyle;
@@ -36,7 +36,7 @@ const KNOWN: readonly string[] = [
 export function quotaTable(json: string, context: TableContext): string {
   const fields = readFields(json);
   const others = [...fields].filter(([name]) => !KNOWN.includes(name));
-  const rows: Row[] = [
+  const rows: ReportRow[] = [
     { label: 'Plan', value: fields.get('plan') ?? '?' },
     { label: 'Key', value: maskKey(context.key.secret), remark: `(from ${context.key.source})` },
     usedRow(fields, context),
@@ -52,7 +52,7 @@ export function quotaTable(json: string, context: TableContext): string {
   return forecast.length === 0 ? text : `${text}\n${forecast.map((row) => rowText(row, context.style)).join('')}`;
 }
 
-function usedRow(fields: QuotaFields, { style }: TableContext): Row {
+function usedRow(fields: QuotaFields, { style }: TableContext): ReportRow {
   const used = fields.get('monthly_used') ?? '?';
   const limit = fields.get('monthly_limit') ?? '';
   if (!/^\d+$/.test(limit)) return { label: 'Used', value: grouped(used), remark: '(no fixed limit)' };
@@ -68,13 +68,13 @@ function bar(share: number, { palette, columns }: StreamStyle): string {
   return `[${paint('█'.repeat(cells))}${'░'.repeat(size - cells)}] ${(share * 100).toFixed(1)} %`;
 }
 
-function remainingRow(fields: QuotaFields): Row {
+function remainingRow(fields: QuotaFields): ReportRow {
   const remaining = remainingOf(fields);
   if (remaining === undefined) return { label: 'Remaining', value: 'no fixed limit' };
   return { label: 'Remaining', value: grouped(remaining), remark: remaining === '0' ? '(used up)' : undefined };
 }
 
-function resetRow(fields: QuotaFields, { now, timeZone }: TableContext): Row {
+function resetRow(fields: QuotaFields, { now, timeZone }: TableContext): ReportRow {
   const text = fields.get('resets_at') ?? '?';
   const at = Date.parse(text);
   if (Number.isNaN(at)) return { label: 'Resets', value: text };

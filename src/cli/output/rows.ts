@@ -4,7 +4,7 @@ import { visible } from '../terminal/visible.ts';
 import { wrap } from '../terminal/wrap.ts';
 
 /** A line of a table for people: `Used        742 of 1,000  [███░] 74.2 %`. */
-export interface Row {
+export interface ReportRow {
   readonly label: string;
   readonly value: string;
   /** Coloured already; stands on a line of its own where it does not fit. */
@@ -15,7 +15,10 @@ export interface Row {
 
 const LABEL_WIDTH = 12;
 
-export function rowText({ label, value, remark, isWarning = false }: Row, { columns, palette }: StreamStyle): string {
+export function rowText(
+  { label, value, remark, isWarning = false }: ReportRow,
+  { columns, palette }: StreamStyle,
+): string {
   const paint = isWarning ? palette.warning : palette.heading;
   const [first = '', ...rest] = wrap(visible(value), columns - LABEL_WIDTH);
   const lines = [

@@ -5,7 +5,7 @@ import { exitCodes } from '../exit-codes.ts';
 import type { Invocation } from '../invocation.ts';
 import { jsonFault } from '../json/json-fault.ts';
 import { memberNames, selectValue } from '../json/select-value.ts';
-import type { Query } from '../service/ask-service.ts';
+import type { Query } from '../request/send-request.ts';
 
 /** A file of recorded answers, `{ "base=EUR": <envelope>, … }`, from which a mock server can answer. */
 export interface Fixture {

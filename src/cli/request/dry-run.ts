@@ -2,8 +2,8 @@ import type { FetchLike } from '../../client/index.ts';
 import { quoteForShell } from '../command-line.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { Invocation } from '../invocation.ts';
-import { type ServiceRequest, start } from '../service/ask-service.ts';
 import { requireBaseUrl } from '../settings/base-url.ts';
+import { callClient, type ServiceRequest } from './send-request.ts';
 
 interface SentRequest {
   readonly method: string;
@@ -32,7 +32,7 @@ async function capture(request: ServiceRequest, baseUrl: string, allowInsecureHt
   };
   const logger = { warn: () => undefined };
   const client = new FxRates({ baseUrl, apiKey: NO_KEY, fetch, maxRetries: 0, allowInsecureHttp, logger });
-  const failure = await start(client, request, {}).then(undefined, (error: unknown) => error);
+  const failure = await callClient(client, request, {}).then(undefined, (error: unknown) => error);
   if (sent === undefined) throw failure;
   return sent;
 }

@@ -1,11 +1,11 @@
 import { CliError, usageError } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
-import type { Settings, SourcedText } from './settings.ts';
+import type { CliSettings, SourcedText } from './settings.ts';
 
 const LOOPBACK_HOST = /^(localhost|.+\.localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
 /** The base URL to use, checked. @throws CliError when there is none, or when the key must not travel to it. */
-export function requireBaseUrl({ baseUrl, insecureHttp, profile }: Settings): string {
+export function requireBaseUrl({ baseUrl, insecureHttp, profile }: CliSettings): string {
   if (baseUrl === undefined) throw noBaseUrl(profile);
   const url = checkBaseUrl(baseUrl);
   if (url.protocol === 'http:' && !insecureHttp && !isLoopback(url)) throw plainHttp(url);

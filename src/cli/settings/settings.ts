@@ -9,7 +9,7 @@ import type { GlobalOptions, OutputFormat } from './global-options.ts';
 import { parseColor, parseOutputFormat, parseProfile, parseRetries, parseTimeout } from './global-options.ts';
 
 /** The global options with environment and defaults applied. */
-export interface Settings {
+export interface CliSettings {
   readonly output: OutputFormat;
   readonly get: readonly GetPath[];
   readonly profile: string;
@@ -43,7 +43,7 @@ export interface GetPath {
 }
 
 /** Flag before environment before config.json before default. An empty variable counts as not set. */
-export function resolveSettings(options: GlobalOptions, env: Io['env'], config: ConfigFile = NO_CONFIG): Settings {
+export function resolveSettings(options: GlobalOptions, env: Io['env'], config: ConfigFile = NO_CONFIG): CliSettings {
   refuseContradictions(options);
   const top: Sources = { env, config, profile: undefined };
   const profile = options.profile ?? stored(top, 'profile', parseProfile) ?? 'default';
@@ -93,7 +93,7 @@ function refuseContradictions({ json, output, keyStdin, keyFile, wait, maxWait, 
   }
 }
 
-function printFormOf({ curl, dryRun }: GlobalOptions): Settings['printRequestAs'] {
+function printFormOf({ curl, dryRun }: GlobalOptions): CliSettings['printRequestAs'] {
   if (curl) return 'curl';
   return dryRun ? 'json' : undefined;
 }

@@ -1,5 +1,5 @@
 import type { Io, Output } from '../io.ts';
-import type { Settings } from '../settings/settings.ts';
+import type { CliSettings } from '../settings/settings.ts';
 import { colorLevel } from './color-level.ts';
 import { jsonLine } from './json-line.ts';
 import type { Palette } from './palette.ts';
@@ -25,7 +25,7 @@ export class Screen {
 
   constructor(
     io: Io,
-    { color: when, quiet, output }: Pick<Settings, 'color' | 'quiet' | 'output'>,
+    { color: when, quiet, output }: Pick<CliSettings, 'color' | 'quiet' | 'output'>,
     secrets = new Redactor(),
   ) {
     this.#io = io;

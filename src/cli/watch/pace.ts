@@ -6,7 +6,7 @@ import { durationOption, formatDuration } from '../settings/duration.ts';
 import type { WatchRequest } from './watch-options.ts';
 
 /** Milliseconds from one request to the next, and why that many. */
-export interface Pace {
+export interface WatchInterval {
   readonly intervalMs: number;
   readonly reason: string;
 }
@@ -22,17 +22,17 @@ export interface Budget {
 const MINUTE_MS = 60_000;
 
 /** The shortest interval that shows every snapshot, keeps below the limit per minute and makes the quota last. */
-export function budgetPace({ quota, forecast, snapshotMs = 0 }: Budget): Pace {
-  const paces: readonly Pace[] = [
+export function budgetInterval({ quota, forecast, snapshotMs = 0 }: Budget): WatchInterval {
+  const bounds: readonly WatchInterval[] = [
     { intervalMs: Math.ceil(MINUTE_MS / quota.rate_limit_per_minute), reason: 'the limit per minute' },
     { intervalMs: snapshotMs, reason: 'the interval of snapshots' },
     { intervalMs: forecast?.safeIntervalMs ?? 0, reason: 'so that the quota lasts' },
   ];
-  return paces.reduce((longest, pace) => (pace.intervalMs > longest.intervalMs ? pace : longest));
+  return bounds.reduce((longest, bound) => (bound.intervalMs > longest.intervalMs ? bound : longest));
 }
 
 /** The error for a watch that leaves nothing of the month; `undefined` when it is safe, or nobody can tell. */
-export function refusal({ intervalMs, count }: WatchRequest, { forecast }: Budget): CliError | undefined {
+export function unsafeWatch({ intervalMs, count }: WatchRequest, { forecast }: Budget): CliError | undefined {
   const { remaining, resetsAt, safeIntervalMs } = forecast ?? {};
   if (remaining === undefined || resetsAt === undefined) return undefined;
   if (safeIntervalMs === undefined) return usedUp(resetsAt);

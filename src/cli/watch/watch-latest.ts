@@ -2,18 +2,18 @@ import { operations } from '../../generated/operations.ts';
 import type { QuotaData } from '../../generated/types.ts';
 import type { Invocation } from '../invocation.ts';
 import { tokens } from '../json/tokens.ts';
-import { dataOf, printAnswer } from '../output/print-answer.ts';
 import { prettyText } from '../output/print-json.ts';
-import { type Answer, askService, type ServiceRequest } from '../service/ask-service.ts';
+import { dataOf, printResponse } from '../output/print-response.ts';
+import { type ServiceRequest, type ServiceResponse, sendRequest } from '../request/send-request.ts';
 import { requireKey } from '../settings/api-key.ts';
 import { requireBaseUrl } from '../settings/base-url.ts';
 import type { Palette } from '../terminal/palette.ts';
 import { LiveView } from './live-view.ts';
-import { type Budget, budgetPace, refusal } from './pace.ts';
+import { type Budget, budgetInterval, unsafeWatch } from './pace.ts';
 import { watch } from './watch.ts';
 import type { WatchRequest } from './watch-options.ts';
 
-type Ask = (request: ServiceRequest) => Promise<Answer>;
+type Send = (request: ServiceRequest) => Promise<ServiceResponse>;
 
 /** `latest --watch`: spends of the month only what leaves enough until the reset. Asking for the quota is free. */
 export async function watchLatest(
@@ -24,34 +24,34 @@ export async function watchLatest(
   const { settings, io, options } = invocation;
   requireBaseUrl(settings);
   const key = await requireKey(settings, io); // once: stdin cannot be read again
-  const ask: Ask = (asked) => askService(asked, invocation, { key });
-  let budget = await askBudget(ask);
-  const refused = options['force'] === true ? undefined : refusal(watching, budget);
+  const send: Send = (wanted) => sendRequest(wanted, invocation, { key });
+  let budget = await readBudget(send);
+  const refused = options['force'] === true ? undefined : unsafeWatch(watching, budget);
   if (refused !== undefined) throw refused;
   const view = new LiveView(invocation);
   const changes = new Changes(invocation.screen.out.palette);
   const { intervalMs, count } = watching;
-  const paceNow = async () => {
+  const nextInterval = async () => {
     if (intervalMs !== undefined) return { intervalMs, reason: 'as asked' };
-    budget = await askBudget(ask).catch(() => budget); // the answer is there, and is not to be lost for this
-    return budgetPace(budget);
+    budget = await readBudget(send).catch(() => budget); // the answer is there, and is not to be lost for this
+    return budgetInterval(budget);
   };
   const round = async () => {
-    const answer = await ask(request);
-    const pace = await paceNow();
-    const json = dataOf(answer.rawBody);
-    await view.show({ ...changes.mark(json), json, pace, print: () => printAnswer(answer, invocation) });
-    return pace;
+    const response = await send(request);
+    const interval = await nextInterval();
+    const json = dataOf(response.rawBody);
+    await view.show({ ...changes.mark(json), json, interval, print: () => printResponse(response, invocation) });
+    return interval;
   };
   return watch(invocation, { count, round, onRemark: view.keep });
 }
 
-async function askBudget(ask: Ask): Promise<Budget> {
+async function readBudget(send: Send): Promise<Budget> {
   const { quota: operation } = operations;
-  const { data, at } = await ask({ operation, path: operation.path, query: {} });
+  const { data, receivedAt } = await send({ operation, path: operation.path, query: {} });
   const { forecastQuota, granularityMs } = await import('../../client/index.ts');
   const quota = data as QuotaData; // parsed with the schema by the client
-  return { quota, forecast: forecastQuota(quota, at), snapshotMs: granularityMs(quota.snapshot_granularity) };
+  return { quota, forecast: forecastQuota(quota, receivedAt), snapshotMs: granularityMs(quota.snapshot_granularity) };
 }
 
 /** Marks the numbers that differ from those of the answer before. */

@@ -5,12 +5,12 @@ import { localClock } from '../output/local-time.ts';
 import { formatDuration } from '../settings/duration.ts';
 import { jsonLine } from '../terminal/json-line.ts';
 import { visible } from '../terminal/visible.ts';
-import type { Pace } from './pace.ts';
+import type { WatchInterval } from './pace.ts';
 
 interface Watch {
   readonly count: number;
   /** Asks, shows the answer, and says when to ask again. Gets the time that was waited for. */
-  readonly round: () => Promise<Pace>;
+  readonly round: () => Promise<WatchInterval>;
   /** A remark on stderr comes between; what is drawn over must not be it. */
   readonly onRemark: () => void;
 }
@@ -24,20 +24,20 @@ const PASSING: readonly ExitCode[] = [exitCodes.server, exitCodes.network, exitC
  */
 export async function watch(invocation: Invocation, { count, round, onRemark }: Watch): Promise<number> {
   const { io, screen } = invocation;
-  let pace: Pace | undefined;
+  let interval: WatchInterval | undefined;
   for (let answers = 0; answers < count; ) {
     const startedAt = io.clock.now();
     try {
-      pace = await round();
+      interval = await round();
       answers += 1;
     } catch (error) {
-      if (pace === undefined || !isPassing(error)) throw error;
+      if (interval === undefined || !isPassing(error)) throw error;
       onRemark();
       const at = localClock(startedAt, io.timeZone);
-      const next = `asking again in ${formatDuration(pace.intervalMs)}`;
+      const next = `asking again in ${formatDuration(interval.intervalMs)}`;
       await screen.info(remark({ error, at, next, isJson: screen.isJson }));
     }
-    const leftMs = startedAt + pace.intervalMs - io.clock.now();
+    const leftMs = startedAt + interval.intervalMs - io.clock.now();
     if (answers < count && leftMs > 0) await io.clock.sleep(leftMs, io.interrupts.signal);
   }
   return exitCodes.ok;

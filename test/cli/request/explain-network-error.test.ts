@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { explainNetworkError } from '../../../src/cli/service/explain-network-error.ts';
+import { explainNetworkError } from '../../../src/cli/request/explain-network-error.ts';
 import { NetworkError } from '../../../src/client/index.ts';
 import { runCli } from '../../helpers/cli-io.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { withoutAdvice } from '../../../src/cli/service/without-advice.ts';
+import { withoutAdvice } from '../../../src/cli/request/without-advice.ts';
 import { unitInWords } from '../../../src/client/state/unit-notice.ts';
 import { runCli } from '../../helpers/cli-io.ts';
 import { rateLimited, success } from '../../helpers/service-replies.ts';

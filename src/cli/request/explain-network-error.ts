@@ -1,7 +1,7 @@
 import type { NetworkError } from '../../client/index.ts';
 import type { Io } from '../io.ts';
-import { proxyFor } from '../request/connection.ts';
 import { isLoopback } from '../settings/base-url.ts';
+import { proxyFor } from './connection.ts';
 import type { Explanation } from './explain-client-error.ts';
 
 interface Context {

@@ -3,11 +3,11 @@ import { exitCodes } from '../exit-codes.ts';
 import type { Invocation } from '../invocation.ts';
 import type { Io } from '../io.ts';
 import type { Connection } from '../request/connection.ts';
-import { type Answer, askService, type ServiceRequest } from '../service/ask-service.ts';
+import { type ServiceRequest, type ServiceResponse, sendRequest } from '../request/send-request.ts';
 import { formatDuration, parseDuration } from '../settings/duration.ts';
 import { noFolder } from '../storage/config-file.ts';
 import { cacheFolder } from './cache-folder.ts';
-import { FileStore } from './file-store.ts';
+import { FileCacheStore } from './file-cache-store.ts';
 
 /** `--cache 10m` or `--cache snapshot`. */
 export function parseCacheAge(text: string): number | 'snapshot' {
@@ -18,33 +18,33 @@ export function parseCacheAge(text: string): number | 'snapshot' {
 }
 
 /** Asks the service, or with `--cache` and `--offline` takes the answer that is kept, and says so on stderr. */
-export async function askOrRecall(request: ServiceRequest, invocation: Invocation): Promise<Answer> {
+export async function fetchOrCache(request: ServiceRequest, invocation: Invocation): Promise<ServiceResponse> {
   const { options, io } = invocation;
   const age = options['cache'] as number | 'snapshot' | undefined; // as parseCacheAge made it
-  if (options['offline'] === true) return recall(request, invocation);
-  if (age === undefined) return askService(request, invocation);
-  const answer = await askService(request, invocation, { cache: { maxAgeMs: age, store: storeOf(io) } });
-  await labelAge(answer, invocation);
-  return answer;
+  if (options['offline'] === true) return readOffline(request, invocation);
+  if (age === undefined) return sendRequest(request, invocation);
+  const response = await sendRequest(request, invocation, { cache: { maxAgeMs: age, store: openCache(io) } });
+  await reportAge(response, invocation);
+  return response;
 }
 
-export function storeOf(io: Pick<Io, 'env' | 'clock' | 'pid'>): FileStore {
+export function openCache(io: Pick<Io, 'env' | 'clock' | 'pid'>): FileCacheStore {
   const folder = cacheFolder(io.env);
   if (folder === undefined) throw noFolder();
-  return new FileStore(folder, io);
+  return new FileCacheStore(folder, io);
 }
 
 /** Of any age, and without sending anything: the client gets a transport that refuses. */
-async function recall(request: ServiceRequest, invocation: Invocation): Promise<Answer> {
+async function readOffline(request: ServiceRequest, invocation: Invocation): Promise<ServiceResponse> {
   const { io, settings } = invocation;
   const offline = Object.assign(new Error('offline'), { code: OFFLINE });
   const connection: Connection = { fetch: () => Promise.reject(offline), close: async () => undefined };
-  const cache = { maxAgeMs: Number.MAX_SAFE_INTEGER, store: storeOf(io) };
+  const cache = { maxAgeMs: Number.MAX_SAFE_INTEGER, store: openCache(io) };
   try {
     const once = { ...invocation, settings: { ...settings, retries: 0 } };
-    const answer = await askService(request, once, { cache, connection });
-    await labelAge(answer, invocation);
-    return answer;
+    const response = await sendRequest(request, once, { cache, connection });
+    await reportAge(response, invocation);
+    return response;
   } catch (error) {
     if (!(error instanceof CliError) || error.causeCode !== OFFLINE) throw error;
     throw new CliError('no answer is kept for this request', {
@@ -59,10 +59,10 @@ async function recall(request: ServiceRequest, invocation: Invocation): Promise<
 const OFFLINE = 'FXRATES_OFFLINE';
 
 /** Nobody takes an old rate for a new one unawares. */
-async function labelAge({ source, ageMs }: Answer, { screen }: Invocation): Promise<void> {
+async function reportAge({ source, ageMs }: ServiceResponse, { screen }: Invocation): Promise<void> {
   if (source !== 'cache' && source !== 'stale') return;
   const event = { event: 'kept_answer', age_seconds: Math.floor(ageMs / 1000) };
   await screen.info(
-    screen.isJson ? `${JSON.stringify(event)}\n` : `fxrates: kept answer, ${formatDuration(ageMs)} old\n`,
+    screen.isJson ? `${JSON.stringify(event)}\n` : `fxrates: kept response, ${formatDuration(ageMs)} old\n`,
   );
 }

@@ -1,13 +1,13 @@
 import type { ApiCall, CacheOptions, CallOptions, FxRates, FxRatesOptions, ResponseMeta } from '../../client/index.ts';
 import type { Operation } from '../../generated/operations.ts';
 import type { Invocation } from '../invocation.ts';
-import { type Connection, openConnection } from '../request/connection.ts';
-import { HttpTrace } from '../request/http-trace.ts';
 import { type KeyInUse, requireKey } from '../settings/api-key.ts';
 import { requireBaseUrl } from '../settings/base-url.ts';
-import type { Settings } from '../settings/settings.ts';
+import type { CliSettings } from '../settings/settings.ts';
+import { type Connection, openConnection } from './connection.ts';
 import { explainClientError } from './explain-client-error.ts';
-import { Waiting } from './waiting.ts';
+import { HttpTrace } from './http-trace.ts';
+import { WaitReporter } from './wait-reporter.ts';
 
 /** What a command asks for: an operation of the contract, or just a path. */
 export interface ServiceRequest {
@@ -19,14 +19,14 @@ export interface ServiceRequest {
 export type QueryValue = string | number | boolean;
 export type Query = Readonly<Record<string, QueryValue | readonly QueryValue[]>>;
 
-export interface Answer {
+export interface ServiceResponse {
   readonly data: unknown;
   /** The body exactly as it came. */
   readonly rawBody: string;
   readonly status: number;
   readonly durationMs: number;
   /** Epoch milliseconds of the answer, by the service's clock where it tells. */
-  readonly at: number;
+  readonly receivedAt: number;
   readonly key: KeyInUse;
   /** Whether it came from the service just now. */
   readonly source: ResponseMeta['source'];
@@ -34,7 +34,7 @@ export interface Answer {
   readonly ageMs: number;
 }
 
-interface AskOptions {
+interface SendOptions {
   readonly trace?: HttpTrace;
   /** Instead of the one of the settings. */
   readonly key?: KeyInUse;
@@ -46,42 +46,42 @@ interface AskOptions {
 type Method = (...parameters: unknown[]) => ApiCall<unknown>;
 
 /** Sends `request` with the client and gives the whole answer. @throws CliError in the user's words */
-export async function askService(
+export async function sendRequest(
   request: ServiceRequest,
   invocation: Invocation,
-  { trace = new HttpTrace(invocation), key: given, connection: givenConnection, cache }: AskOptions = {},
-): Promise<Answer> {
+  { trace = new HttpTrace(invocation), key: given, connection: givenConnection, cache }: SendOptions = {},
+): Promise<ServiceResponse> {
   const { settings, io } = invocation;
   const baseUrl = requireBaseUrl(settings);
   const key = given ?? (await requireKey(settings, io));
-  await welcome(key, invocation);
+  await registerSecret(key, invocation);
   const { FxRates, FxRatesError } = await import('../../client/index.ts');
-  const waiting = new Waiting(invocation);
+  const reporter = new WaitReporter(invocation);
   const connection = givenConnection ?? (await openConnection(io, baseUrl));
-  const fetch = trace.around(connection.fetch, () => waiting.end());
+  const fetch = trace.around(connection.fetch, () => reporter.end());
   try {
     const own = { baseUrl, apiKey: key.secret, fetch, cache, clock: io.clock };
-    const options = { ...limitsOf(settings), ...own, ...waiting.hooks };
-    const { data, meta } = await start(new FxRates(options), request, { signal: waiting.signal }).withMeta();
+    const options = { ...limitsOf(settings), ...own, ...reporter.hooks };
+    const { data, meta } = await callClient(new FxRates(options), request, { signal: reporter.signal }).withMeta();
     const at = Date.parse(meta.headers.get('date') ?? '');
-    return { ...meta, data, at: Number.isNaN(at) ? io.clock.now() : at, key };
+    return { ...meta, data, receivedAt: Number.isNaN(at) ? io.clock.now() : at, key };
   } catch (error) {
-    if (waiting.signal.aborted) throw waiting.signal.reason;
+    if (reporter.signal.aborted) throw reporter.signal.reason;
     throw FxRatesError.is(error) ? explainClientError(error, { invocation, key, baseUrl }) : error;
   } finally {
-    waiting.end();
+    reporter.end();
     await connection.close();
   }
 }
 
 /** Before anything is written: from now on the key does not show. */
-async function welcome({ secret, warning }: KeyInUse, { screen }: Invocation): Promise<void> {
+async function registerSecret({ secret, warning }: KeyInUse, { screen }: Invocation): Promise<void> {
   screen.secrets.protect(secret);
   if (warning !== undefined) await screen.warn(warning);
 }
 
 /** Calls the client's own method of the operation, which knows the schema of its answer. */
-export function start(
+export function callClient(
   client: FxRates,
   { operation, path, query }: ServiceRequest,
   options: CallOptions,
@@ -92,8 +92,8 @@ export function start(
   return operation.query === 'none' ? method.call(client, options) : method.call(client, query, options);
 }
 
-/** The call may take its attempts and, besides, one `--max-wait` of waiting. */
-function limitsOf({ timeoutMs, retries, maxWaitMs, insecureHttp }: Settings): FxRatesOptions {
+/** The call may take its attempts and, besides, one `--max-wait` of reporter. */
+function limitsOf({ timeoutMs, retries, maxWaitMs, insecureHttp }: CliSettings): FxRatesOptions {
   const deadlineMs = maxWaitMs + (retries + 1) * (timeoutMs + LONGEST_BACKOFF_MS);
   return {
     timeoutMs,

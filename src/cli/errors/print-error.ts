@@ -9,7 +9,7 @@ import { CliError } from './cli-error.ts';
 const SIGNAL_NUMBERS = { SIGINT: 2, SIGTERM: 15 } as const;
 
 /** Tells the user about `error` and gives the exit code. The stack shows with `-vv` only. */
-export async function report(error: unknown, screen: Screen, verbose: number): Promise<number> {
+export async function printError(error: unknown, screen: Screen, verbose: number): Promise<number> {
   if (error instanceof Interrupted) return 128 + SIGNAL_NUMBERS[error.signalName];
   if (isClosedPipe(error)) return exitCodes.ok;
   const failure = toCliError(error);

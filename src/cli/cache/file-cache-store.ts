@@ -9,7 +9,7 @@ const KEPT_FOR_MS = 30 * 86_400_000;
 const ENTRY_NAME = /^[0-9a-f]{64}\.json$/;
 
 /** Answers in files that only their owner can read; the client decides which of them is young enough. */
-export class FileStore implements CacheStore {
+export class FileCacheStore implements CacheStore {
   readonly #folder: string;
   readonly #io: Pick<Io, 'clock' | 'pid'>;
 

@@ -7,7 +7,7 @@ import { localTime } from '../output/local-time.ts';
 import type { KeyInUse } from '../settings/api-key.ts';
 import { durationOption, formatDuration } from '../settings/duration.ts';
 import { explainNetworkError } from './explain-network-error.ts';
-import { waitTooLong } from './waiting.ts';
+import { waitTooLong } from './wait-reporter.ts';
 import { withoutAdvice } from './without-advice.ts';
 
 interface Context {

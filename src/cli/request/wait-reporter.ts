@@ -8,7 +8,7 @@ import { visible } from '../terminal/visible.ts';
 import { withoutAdvice } from './without-advice.ts';
 
 /** A wait of the client, as people and programs get to know of it. */
-interface Wait {
+interface ReportedWait {
   /** For programs: `rate_limited`, or the kind of the error that is retried. */
   readonly reason: string;
   /** For people. */
@@ -21,7 +21,7 @@ const ERASE_LINE = '\r\u001b[2K';
 const JITTER_MS = 1_100;
 
 /** Tells of the client's waits: a countdown on a terminal, one line in a log, one JSON line with `--json`. */
-export class Waiting {
+export class WaitReporter {
   readonly hooks: Pick<FxRatesOptions, 'onWait' | 'onRetry' | 'logger'>;
   /** Ends the call on Ctrl-C, and when the waits add up to more than `--max-wait`. */
   readonly signal: AbortSignal;
@@ -60,7 +60,7 @@ export class Waiting {
     }
   }
 
-  #begin(wait: Wait): void {
+  #begin(wait: ReportedWait): void {
     this.end();
     this.#waits += 1;
     const { screen, settings } = this.#invocation;
@@ -69,7 +69,7 @@ export class Waiting {
     else void screen.info(`fxrates: ${this.#sentence(wait)}\n`);
   }
 
-  async #countDown({ cause, waitMs }: Wait): Promise<void> {
+  async #countDown({ cause, waitMs }: ReportedWait): Promise<void> {
     const { io, screen } = this.#invocation;
     const countdown = new AbortController();
     this.#countdown = countdown;
@@ -84,11 +84,11 @@ export class Waiting {
     }
   }
 
-  #sentence({ cause, waitMs }: Wait): string {
+  #sentence({ cause, waitMs }: ReportedWait): string {
     return `${cause}, waiting ${formatDuration(waitMs)}, then attempt ${this.#waits + 1}`;
   }
 
-  #event({ reason, waitMs }: Wait): string {
+  #event({ reason, waitMs }: ReportedWait): string {
     const at = new Date(this.#invocation.io.clock.now()).toISOString();
     const event = { event: 'retry', reason, wait_seconds: waitMs / 1000, attempt: this.#waits + 1, at };
     return `${JSON.stringify(event)}\n`;
