@@ -9,8 +9,7 @@ import { printJson, printRaw } from '../output/print-json.ts';
 import { parameterOption, refuseKey, typedParameters } from '../parameters.ts';
 import { dryRun } from '../request/dry-run.ts';
 import { HttpTrace, type TracedResponse } from '../request/http-trace.ts';
-import type { Query, ServiceRequest } from '../request/send-request.ts';
-import { sendRequest } from '../request/send-request.ts';
+import { type Query, type ServiceRequest, sendRequest } from '../request/send-request.ts';
 
 const PATHS: readonly string[] = Object.values(operations).map(({ path }) => path);
 const BASE_PATH = operations.quota.path.replace(/\/[^/]*$/, '');

@@ -1,7 +1,6 @@
 import type { CommanderError } from 'commander';
 import { commandLine } from '../command-line.ts';
-import type { CliError } from './cli-error.ts';
-import { usageError } from './cli-error.ts';
+import { type CliError, usageError } from './cli-error.ts';
 
 /** The command line as far as the parser understood it. */
 export interface CommandLine {

@@ -1,5 +1,4 @@
-import type { Token } from './tokens.ts';
-import { tokens } from './tokens.ts';
+import { type Token, tokens } from './tokens.ts';
 
 /** How each kind of lexeme is shown; every function gets the source text of one token. */
 export interface JsonPaint {

@@ -1,12 +1,18 @@
 import { usageError } from '../errors/cli-error.ts';
 import type { Io } from '../io.ts';
-import type { JsonPath } from '../json/select-value.ts';
-import { parseJsonPath } from '../json/select-value.ts';
+import { type JsonPath, parseJsonPath } from '../json/select-value.ts';
 import { type ConfigFile, configValue, NO_CONFIG } from '../storage/config-file.ts';
 import type { ColorWhen } from '../terminal/color-level.ts';
 import { parseDuration } from './duration.ts';
-import type { GlobalOptions, OutputFormat } from './global-options.ts';
-import { parseColor, parseOutputFormat, parseProfile, parseRetries, parseTimeout } from './global-options.ts';
+import {
+  type GlobalOptions,
+  type OutputFormat,
+  parseColor,
+  parseOutputFormat,
+  parseProfile,
+  parseRetries,
+  parseTimeout,
+} from './global-options.ts';
 
 /** The global options with environment and defaults applied. */
 export interface CliSettings {

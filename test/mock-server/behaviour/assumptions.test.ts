@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { KnownValue } from '../../../src/mock-server/index.ts';
-import { createMockServer, type MockServerOptions } from '../../../src/mock-server/index.ts';
+import { createMockServer, type KnownValue, type MockServerOptions } from '../../../src/mock-server/index.ts';
 
 /** What an answer of the quota endpoint relies on. */
 const OF_QUOTA = {
