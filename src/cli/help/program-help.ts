@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import type { CommandSpec } from '../command-spec.ts';
+import { topics } from '../commands/help/topics.ts';
 import type { StreamStyle } from '../terminal/screen.ts';
 import { exampleLines, optionSections, paragraphs, section } from './page.ts';
-import { topics } from './topics.ts';
 import { twoColumns } from './two-columns.ts';
 import { helpOption } from './useful-options.ts';
 
