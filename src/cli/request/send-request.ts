@@ -5,7 +5,7 @@ import { type KeyInUse, requireKey } from '../settings/api-key.ts';
 import { requireBaseUrl } from '../settings/base-url.ts';
 import type { CliSettings } from '../settings/settings.ts';
 import { type Connection, openConnection } from './connection.ts';
-import { explainClientError } from './explain-client-error.ts';
+import { explainClientError } from './explain-error.ts';
 import { HttpTrace } from './http-trace.ts';
 import { WaitReporter } from './wait-reporter.ts';
 

@@ -1,11 +1,8 @@
 import type { FxRatesOptions, UnitBelief } from '../../client/index.ts';
-import { commandLine, withoutOptions } from '../command-line.ts';
-import { CliError } from '../errors/cli-error.ts';
-import { exitCodes } from '../exit-codes.ts';
 import type { Invocation } from '../invocation.ts';
-import { durationOption, formatDuration } from '../settings/duration.ts';
+import { formatDuration } from '../settings/duration.ts';
 import { visible } from '../terminal/visible.ts';
-import { withoutAdvice } from './without-advice.ts';
+import { JITTER_MS, waitTooLong, withoutAdvice } from './explain-error.ts';
 
 /** A wait of the client, as people and programs get to know of it. */
 interface ReportedWait {
@@ -17,8 +14,6 @@ interface ReportedWait {
 }
 
 const ERASE_LINE = '\r\u001b[2K';
-/** Each wait may come with that much jitter, which is not the service's wish. */
-const JITTER_MS = 1_100;
 
 /** Tells of the client's waits: a countdown on a terminal, one line in a log, one JSON line with `--json`. */
 export class WaitReporter {
@@ -93,44 +88,6 @@ export class WaitReporter {
     const event = { event: 'retry', reason, wait_seconds: waitMs / 1000, attempt: this.#waits + 1, at };
     return `${JSON.stringify(event)}\n`;
   }
-}
-
-interface LimitedWait {
-  /** With the waits before. */
-  readonly sumMs?: number;
-  readonly status?: number | undefined;
-  /** How Retry-After was read. */
-  readonly unit?: UnitBelief | undefined;
-}
-
-/** The error of a wait that `--max-wait` does not allow. */
-export function waitTooLong(
-  waitMs: number | undefined,
-  { settings, argv }: Invocation,
-  { sumMs, status, unit }: LimitedWait = {},
-): CliError {
-  const retryAfterSeconds = waitMs === undefined ? undefined : Math.ceil(waitMs / 1000);
-  const when = waitMs === undefined ? 'the service does not say when to retry' : `retry in ${formatDuration(waitMs)}`;
-  const enough = durationOption((sumMs ?? waitMs ?? 60_000) + JITTER_MS);
-  const again = [...withoutOptions(argv, ['--max-wait', '--no-wait']), '--max-wait', enough];
-  return new CliError('rate limited', {
-    code: 'rate_limited',
-    exitCode: exitCodes.rateLimited,
-    why: `${when}${doubtText(unit)}, ${limitText(settings.maxWaitMs, sumMs !== undefined)}`,
-    hints: [`Wait for it:  ${commandLine(again)}`],
-    status,
-    retryAfterSeconds,
-  });
-}
-
-/** A number too long for seconds is a wait only if it means milliseconds. */
-function doubtText(unit: UnitBelief | undefined): string {
-  return unit?.evidence === 'on-trial' ? ` if Retry-After ${unit.value} is in milliseconds, which is not certain` : '';
-}
-
-function limitText(maxWaitMs: number, isSum: boolean): string {
-  if (maxWaitMs === 0) return 'and waiting is off (--no-wait)';
-  return `${isSum ? 'and with the waits before that is' : ''} longer than --max-wait ${durationOption(maxWaitMs)}`.trim();
 }
 
 function capitalized(text: string): string {
