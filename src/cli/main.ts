@@ -1,12 +1,11 @@
 import { type Command, CommanderError } from 'commander';
-import type { CommandSpec } from './command-spec.ts';
+import type { CommandSpec } from './command.ts';
+import { usageError } from './errors/cli-error.ts';
 import { type CommandLine, explainParserError, refuseKeyOption } from './errors/parser-error.ts';
 import { printError } from './errors/print-error.ts';
-import { refuseOptions } from './errors/refuse-options.ts';
 import { exitCodes } from './exit-codes.ts';
 import { pathOf } from './help/command-help.ts';
 import type { Io } from './io.ts';
-import { keepSeparator } from './keep-separator.ts';
 import { createProgram } from './program.ts';
 import { readEarlyFlags } from './settings/early-flags.ts';
 import type { GlobalOptions } from './settings/global-options.ts';
@@ -36,7 +35,7 @@ async function run(argv: readonly string[], io: Io, screen: Screen): Promise<num
     style: screen.help,
     write: (text) => pages.push(text),
     run: async (run, spec, command) => {
-      refuseOptions(spec, command.optsWithGlobals(), pathOf(command));
+      refuseUselessOptions(spec, command.optsWithGlobals(), pathOf(command));
       const settings = await settingsFor(spec, command, io.env);
       const invocation = { io, settings, argv, args: command.args, options: command.opts() };
       exitCode = await run({ ...invocation, screen: new Screen(io, settings, screen.secrets) });
@@ -82,4 +81,48 @@ function commandLineOf({ commands }: Command, argv: readonly string[]): CommandL
   }
   const takesParameters = command?.registeredArguments.some((argument) => argument.name() === 'name=value') ?? false;
   return { argv, command: name, takesParameters };
+}
+
+const ONE_REQUEST = 'only a command that does nothing but send a request can print it instead';
+const NO_DATA = 'it prints no data to choose from';
+
+/**
+ * Refuses what would change all that a command does, where the command cannot obey; `path`: `fxrates auth login`.
+ * @throws CliError
+ */
+export function refuseUselessOptions(
+  { sendsRequest, printsData }: CommandSpec,
+  options: GlobalOptions,
+  path: string,
+): void {
+  const refuse = (name: string, why: string): never => {
+    throw usageError(`'${path}' has no ${name}`, why, [`See: ${path} --help`]);
+  };
+  if (options.dryRun && !sendsRequest) refuse('--dry-run', ONE_REQUEST);
+  if (options.curl && !sendsRequest) refuse('--curl', ONE_REQUEST);
+  if (options.get !== undefined && !printsData) refuse('--get', NO_DATA);
+}
+
+/**
+ * The command line for commander's parser, which would drop a `--` and take the next word for a subcommand: one more
+ * `--` makes a command that runs a program, `[-- command...]`, find it at the head of its arguments.
+ */
+export function keepSeparator(argv: readonly string[], program: Command): readonly string[] {
+  const at = argv.indexOf('--');
+  const name = commandWord(argv.slice(0, Math.max(at, 0)), program);
+  const command = program.commands.find((candidate) => candidate.name() === name);
+  const runsProgram = command?.registeredArguments.some((argument) => argument.name().startsWith('--')) ?? false;
+  return runsProgram ? argv.toSpliced(at, 0, '--') : argv;
+}
+
+/** The first word that is neither an option of all commands nor the value of one. */
+function commandWord(words: readonly string[], { options }: Command): string | undefined {
+  const takesValue = (word = '') =>
+    options.some(({ required, short, long }) => required && (word === long || isCluster(word, short)));
+  return words.find((word, index) => !word.startsWith('-') && !takesValue(words[index - 1]));
+}
+
+/** Whether a word such as `-qo` ends with this short option. */
+function isCluster(word: string, short = ''): boolean {
+  return short !== '' && /^-[a-z]+$/i.test(word) && word.endsWith(short.slice(1));
 }

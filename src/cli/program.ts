@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { type Operation, operations } from '../generated/operations.ts';
 import { VERSION } from '../version.ts';
-import type { CommandSpec } from './command-spec.ts';
+import type { CommandSpec } from './command.ts';
 import { commandTree } from './command-tree.ts';
 import { apiCommand } from './commands/api.ts';
 import { authCommand } from './commands/auth.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { realClock } from '../../src/cli/real-clock.ts';
+import { realClock } from '../../src/cli/node-io.ts';
 
 test('a sleep of no length is over at once', async () => {
   await realClock.sleep(0);

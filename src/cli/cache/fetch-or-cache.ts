@@ -1,6 +1,6 @@
+import type { Invocation } from '../command.ts';
 import { CliError, usageError } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
-import type { Invocation } from '../invocation.ts';
 import type { Io } from '../io.ts';
 import type { Connection } from '../request/connection.ts';
 import { type ServiceRequest, type ServiceResponse, sendRequest } from '../request/send-request.ts';
@@ -63,6 +63,6 @@ async function reportAge({ source, ageMs }: ServiceResponse, { screen }: Invocat
   if (source !== 'cache' && source !== 'stale') return;
   const event = { event: 'kept_answer', age_seconds: Math.floor(ageMs / 1000) };
   await screen.info(
-    screen.isJson ? `${JSON.stringify(event)}\n` : `fxrates: kept response, ${formatDuration(ageMs)} old\n`,
+    screen.isJson ? `${JSON.stringify(event)}\n` : `fxrates: kept answer, ${formatDuration(ageMs)} old\n`,
   );
 }

@@ -1,10 +1,9 @@
 import { Option } from 'commander';
 import { operations } from '../../generated/operations.ts';
+import type { CommandSpec, Invocation } from '../command.ts';
 import { commandLine } from '../command-line.ts';
-import type { CommandSpec } from '../command-spec.ts';
 import { CliError, usageError } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
-import type { Invocation } from '../invocation.ts';
 import { printJson, printRaw } from '../output/print-json.ts';
 import { parameterOption, refuseKey, typedParameters } from '../parameters.ts';
 import { dryRun } from '../request/dry-run.ts';

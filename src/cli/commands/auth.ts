@@ -1,11 +1,10 @@
 import { Option } from 'commander';
 import type { QuotaData } from '../../client/index.ts';
 import { operations } from '../../generated/operations.ts';
-import type { CommandSpec } from '../command-spec.ts';
+import type { CommandSpec, Invocation } from '../command.ts';
 import { CliError, usageError } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
-import type { Invocation } from '../invocation.ts';
-import { grouped } from '../output/grouped.ts';
+import { grouped } from '../output/format-text.ts';
 import { printJson } from '../output/print-json.ts';
 import { type ReportRow, rowText } from '../output/rows.ts';
 import { sendRequest } from '../request/send-request.ts';

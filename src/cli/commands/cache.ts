@@ -1,14 +1,12 @@
 import { cacheFolder } from '../cache/cache-folder.ts';
 import { openCache } from '../cache/fetch-or-cache.ts';
-import type { CommandSpec } from '../command-spec.ts';
-import { systemReason } from '../errors/system-reason.ts';
+import type { CommandSpec, Invocation } from '../command.ts';
+import { storageError, systemReason } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
-import type { Invocation } from '../invocation.ts';
-import { grouped } from '../output/grouped.ts';
+import { grouped } from '../output/format-text.ts';
 import { printJson } from '../output/print-json.ts';
 import { rowText } from '../output/rows.ts';
 import { formatDuration } from '../settings/duration.ts';
-import { storageError } from '../storage/storage-error.ts';
 
 export const cacheCommand: CommandSpec = {
   name: 'cache',

@@ -1,7 +1,6 @@
-import type { CommandSpec } from '../command-spec.ts';
+import type { CommandSpec, Invocation } from '../command.ts';
 import { CliError, usageError } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
-import type { Invocation } from '../invocation.ts';
 import { printJson } from '../output/print-json.ts';
 import { CONFIG_SETTINGS } from '../settings/config-settings.ts';
 import { changeConfig, configPath, configValue, noFolder, profileNames, readConfig } from '../storage/config-file.ts';

@@ -1,12 +1,10 @@
 import { Option } from 'commander';
 import type { Operation } from '../../generated/operations.ts';
 import { fetchOrCache, parseCacheAge } from '../cache/fetch-or-cache.ts';
-import type { CommandSpec } from '../command-spec.ts';
+import type { CommandSpec, Invocation } from '../command.ts';
 import { exitCodes } from '../exit-codes.ts';
-import type { Invocation } from '../invocation.ts';
-import { namedOptions, namedQuery } from '../named-parameters.ts';
 import { printResponse } from '../output/print-response.ts';
-import { parameterArgument, parameterOption, typedParameters } from '../parameters.ts';
+import { namedOptions, namedQuery, parameterArgument, parameterOption, typedParameters } from '../parameters.ts';
 import { dryRun } from '../request/dry-run.ts';
 import type { ServiceRequest, ServiceResponse } from '../request/send-request.ts';
 

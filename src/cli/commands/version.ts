@@ -1,7 +1,6 @@
 import { VERSION } from '../../version.ts';
-import type { CommandSpec } from '../command-spec.ts';
+import type { CommandSpec, Invocation } from '../command.ts';
 import { exitCodes } from '../exit-codes.ts';
-import type { Invocation } from '../invocation.ts';
 import { printJson } from '../output/print-json.ts';
 
 export const versionCommand: CommandSpec = {

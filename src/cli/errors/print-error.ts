@@ -1,9 +1,7 @@
 import { exitCodes } from '../exit-codes.ts';
 import { Interrupted, WriteFailure } from '../io.ts';
-import { jsonLine } from '../terminal/json-line.ts';
 import type { Screen } from '../terminal/screen.ts';
-import { visible } from '../terminal/visible.ts';
-import { wrap } from '../terminal/wrap.ts';
+import { jsonLine, visible, wrap } from '../terminal/text.ts';
 import { CliError } from './cli-error.ts';
 
 const SIGNAL_NUMBERS = { SIGINT: 2, SIGTERM: 15 } as const;

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import type { CommandSpec } from '../command-spec.ts';
+import type { CommandSpec } from '../command.ts';
 import type { StreamStyle } from '../terminal/screen.ts';
-import { wrap } from '../terminal/wrap.ts';
+import { wrap } from '../terminal/text.ts';
 import { exampleLines, optionSections, paragraphs, section } from './page.ts';
 import { twoColumns } from './two-columns.ts';
 import { usefulOptions } from './useful-options.ts';

@@ -1,7 +1,7 @@
 import type { Option } from 'commander';
-import type { Example } from '../command-spec.ts';
+import type { Example } from '../command.ts';
 import type { StreamStyle } from '../terminal/screen.ts';
-import { wrap } from '../terminal/wrap.ts';
+import { wrap } from '../terminal/text.ts';
 import { type Entry, twoColumns, widestTerm } from './two-columns.ts';
 
 /** A page of help: its blocks of lines, with a blank line between them. */

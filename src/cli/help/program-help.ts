@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { CommandSpec } from '../command-spec.ts';
+import type { CommandSpec } from '../command.ts';
 import { topics } from '../commands/help/topics.ts';
 import type { StreamStyle } from '../terminal/screen.ts';
 import { exampleLines, optionSections, paragraphs, section } from './page.ts';

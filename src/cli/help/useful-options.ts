@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import type { CommandSpec } from '../command-spec.ts';
+import type { CommandSpec } from '../command.ts';
 
 /** The options that a command has a use for: its own, then the global ones, in the order of their declaration. */
 export function usefulOptions(command: Command, spec: CommandSpec): readonly Option[] {

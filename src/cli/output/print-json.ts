@@ -1,14 +1,14 @@
+import type { Invocation } from '../command.ts';
 import { CliError } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
-import type { Invocation } from '../invocation.ts';
 import { leaves } from '../json/leaves.ts';
 import { compactJson, prettyJson } from '../json/pretty-json.ts';
 import { findCaseless, memberNames, selectValue, writeJsonPath } from '../json/select-value.ts';
+import { stringValue } from '../json/tokens.ts';
 import type { CliSettings, GetPath } from '../settings/settings.ts';
 import type { Palette } from '../terminal/palette.ts';
 import type { StreamStyle } from '../terminal/screen.ts';
-import { visible } from '../terminal/visible.ts';
-import { scalarText, tsvCell } from './scalar-text.ts';
+import { escapeLoneSurrogates, visible } from '../terminal/text.ts';
 
 /**
  * Prints a JSON text in the format that was asked for. In every format a number leaves as the digits that came:
@@ -95,4 +95,16 @@ function hintsFor(json: string, path: GetPath['path']): string[] {
 
 function isContainer(json: string): boolean {
   return json.startsWith('{') || json.startsWith('[');
+}
+
+const ESCAPES: Readonly<Record<string, string>> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' };
+
+/** A string without its quotes and escapes; any other JSON value as it stands. */
+export function scalarText(lexeme: string): string {
+  return lexeme.startsWith('"') ? escapeLoneSurrogates(stringValue(lexeme)) : lexeme;
+}
+
+/** `text` as a cell: what would end the cell or the line is escaped with a backslash. */
+export function tsvCell(text: string): string {
+  return text.replace(/[\\\t\n\r]/g, (character) => ESCAPES[character] ?? character);
 }

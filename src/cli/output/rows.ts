@@ -1,7 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
 import type { StreamStyle } from '../terminal/screen.ts';
-import { visible } from '../terminal/visible.ts';
-import { wrap } from '../terminal/wrap.ts';
+import { visible, wrap } from '../terminal/text.ts';
 
 /** A line of a table for people: `Used        742 of 1,000  [███░] 74.2 %`. */
 export interface ReportRow {

@@ -1,7 +1,7 @@
 import type { FetchLike } from '../../client/index.ts';
+import type { Invocation } from '../command.ts';
 import { quoteForShell } from '../command-line.ts';
 import { exitCodes } from '../exit-codes.ts';
-import type { Invocation } from '../invocation.ts';
 import { requireBaseUrl } from '../settings/base-url.ts';
 import { callClient, type ServiceRequest } from './send-request.ts';
 

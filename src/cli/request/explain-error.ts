@@ -1,11 +1,10 @@
 import type { AnyFxRatesError, NetworkError, QuotaExhaustedError, UnitBelief } from '../../client/index.ts';
+import type { Invocation } from '../command.ts';
 import { commandLine, withoutOptions } from '../command-line.ts';
 import { CliError } from '../errors/cli-error.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
-import type { Invocation } from '../invocation.ts';
 import type { Io } from '../io.ts';
-import { grouped } from '../output/grouped.ts';
-import { localTime } from '../output/local-time.ts';
+import { grouped, localTime } from '../output/format-text.ts';
 import type { KeyInUse } from '../settings/api-key.ts';
 import { isLoopback } from '../settings/base-url.ts';
 import { durationOption, formatDuration } from '../settings/duration.ts';

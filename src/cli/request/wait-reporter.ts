@@ -1,7 +1,7 @@
 import type { FxRatesOptions, UnitBelief } from '../../client/index.ts';
-import type { Invocation } from '../invocation.ts';
+import type { Invocation } from '../command.ts';
 import { formatDuration } from '../settings/duration.ts';
-import { visible } from '../terminal/visible.ts';
+import { visible } from '../terminal/text.ts';
 import { JITTER_MS, waitTooLong, withoutAdvice } from './explain-error.ts';
 
 /** A wait of the client, as people and programs get to know of it. */

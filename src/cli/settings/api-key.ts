@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { CliError, usageError } from '../errors/cli-error.ts';
-import { systemReason } from '../errors/system-reason.ts';
+import { CliError, systemReason, usageError } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { Interrupted, type Io } from '../io.ts';
 import { type Credential, readCredential } from '../storage/credentials.ts';

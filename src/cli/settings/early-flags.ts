@@ -1,5 +1,5 @@
 import type { Io } from '../io.ts';
-import type { ColorWhen } from '../terminal/color-level.ts';
+import type { ColorWhen } from '../terminal/palette.ts';
 import type { CliSettings } from './settings.ts';
 
 /** What the report of a wrong command line must know although that command line could not be parsed. */

@@ -2,7 +2,7 @@ import { usageError } from '../errors/cli-error.ts';
 import type { Io } from '../io.ts';
 import { type JsonPath, parseJsonPath } from '../json/select-value.ts';
 import { type ConfigFile, configValue, NO_CONFIG } from '../storage/config-file.ts';
-import type { ColorWhen } from '../terminal/color-level.ts';
+import type { ColorWhen } from '../terminal/palette.ts';
 import { parseDuration } from './duration.ts';
 import {
   type GlobalOptions,

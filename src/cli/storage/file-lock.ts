@@ -1,6 +1,6 @@
 import { link, open, rename, rm, stat } from 'node:fs/promises';
 import type { Clock } from '../../client/index.ts';
-import { storageError } from './storage-error.ts';
+import { storageError } from '../errors/cli-error.ts';
 
 const LOOK_EVERY_MS = 20;
 const GIVE_UP_AFTER_MS = 5_000;

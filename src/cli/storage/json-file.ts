@@ -1,12 +1,10 @@
 import { chmod, lstat, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Clock } from '../../client/index.ts';
-import { CliError } from '../errors/cli-error.ts';
-import { systemReason } from '../errors/system-reason.ts';
+import { CliError, storageError, systemReason } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { jsonFault } from '../json/json-fault.ts';
 import { withLock } from './file-lock.ts';
-import { storageError } from './storage-error.ts';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 

@@ -1,11 +1,8 @@
 import type { Io, Output } from '../io.ts';
 import type { CliSettings } from '../settings/settings.ts';
-import { colorLevel } from './color-level.ts';
-import { jsonLine } from './json-line.ts';
-import { createPalette, type Palette } from './palette.ts';
+import { colorLevel, createPalette, type Palette } from './palette.ts';
 import { Redactor } from './redactor.ts';
-import { visible } from './visible.ts';
-import { wrap } from './wrap.ts';
+import { jsonLine, visible, wrap } from './text.ts';
 
 /** How the two output streams look, and the only way to write to them: every text loses the key first. */
 export class Screen {

@@ -1,11 +1,10 @@
 import { stripVTControlCharacters } from 'node:util';
-import type { Invocation } from '../invocation.ts';
+import type { Invocation } from '../command.ts';
 import { compactJson } from '../json/pretty-json.ts';
-import { localClock } from '../output/local-time.ts';
+import { localClock } from '../output/format-text.ts';
 import { formatDuration } from '../settings/duration.ts';
-import { visible } from '../terminal/visible.ts';
-import { wrap } from '../terminal/wrap.ts';
-import type { WatchInterval } from './pace.ts';
+import { visible, wrap } from '../terminal/text.ts';
+import type { WatchInterval } from './watch.ts';
 
 /** One answer, in the forms that it may be shown in. */
 export interface Shown {

@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { expect, test } from 'vitest';
 import type { SignalName } from '../../../src/cli/io.ts';
 import { main } from '../../../src/cli/main.ts';
-import { realClock } from '../../../src/cli/real-clock.ts';
+import { realClock } from '../../../src/cli/node-io.ts';
 import { connectMockServer } from '../../../src/mock-server/index.ts';
 import { FakeIo, type FakeIoOptions, runCli } from '../../helpers/cli-io.ts';
 import { FakeClock, quiet } from '../../helpers/fake-clock.ts';

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { realClock } from '../../../src/cli/real-clock.ts';
+import { realClock } from '../../../src/cli/node-io.ts';
 import { createMockServer } from '../../../src/mock-server/index.ts';
 import { runCli } from '../../helpers/cli-io.ts';
 import { startConnectProxy } from '../../helpers/connect-proxy.ts';

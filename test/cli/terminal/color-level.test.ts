@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type ColorLevel, type ColorWhen, colorLevel } from '../../../src/cli/terminal/color-level.ts';
+import { type ColorLevel, type ColorWhen, colorLevel } from '../../../src/cli/terminal/palette.ts';
 
 interface Case {
   readonly when: ColorWhen;

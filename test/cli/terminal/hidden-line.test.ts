@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
-import { readHiddenLine } from '../../../src/cli/terminal/hidden-line.ts';
+import { readHiddenLine } from '../../../src/cli/node-io.ts';
 
 /** A terminal on which `typed` is typed as soon as it asks; notes when the echo is off. */
 function terminal(typed: string) {

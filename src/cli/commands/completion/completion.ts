@@ -1,14 +1,11 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { Option } from 'commander';
-import type { CommandSpec } from '../../command-spec.ts';
+import type { CommandSpec, Invocation } from '../../command.ts';
 import type { CommandNode } from '../../command-tree.ts';
-import { usageError } from '../../errors/cli-error.ts';
-import { systemReason } from '../../errors/system-reason.ts';
+import { storageError, systemReason, usageError } from '../../errors/cli-error.ts';
 import { exitCodes } from '../../exit-codes.ts';
-import type { Invocation } from '../../invocation.ts';
 import { noFolder } from '../../storage/config-file.ts';
-import { storageError } from '../../storage/storage-error.ts';
 import { foldersOf, SHELLS, type ShellName, shells } from './shells.ts';
 
 /** The scripts are made from the command tree itself, so that they know what this very version takes. */

@@ -1,8 +1,8 @@
 import { lstat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { apiKeyPattern } from '../../../generated/service.ts';
+import type { Invocation } from '../../command.ts';
 import { CliError } from '../../errors/cli-error.ts';
-import type { Invocation } from '../../invocation.ts';
 import type { Io } from '../../io.ts';
 import { proxyFor, proxyHost } from '../../request/connection.ts';
 import { type KeyInUse, requireKey } from '../../settings/api-key.ts';

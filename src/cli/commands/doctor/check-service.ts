@@ -1,9 +1,9 @@
 import type { QuotaData } from '../../../client/index.ts';
 import { operations } from '../../../generated/operations.ts';
+import type { Invocation } from '../../command.ts';
 import { CliError } from '../../errors/cli-error.ts';
 import { exitCodes } from '../../exit-codes.ts';
-import type { Invocation } from '../../invocation.ts';
-import { grouped } from '../../output/grouped.ts';
+import { grouped } from '../../output/format-text.ts';
 import { proxyFor } from '../../request/connection.ts';
 import { HttpTrace } from '../../request/http-trace.ts';
 import { sendRequest } from '../../request/send-request.ts';

@@ -1,8 +1,7 @@
 import { Option } from 'commander';
 import { VERSION } from '../../../version.ts';
-import type { CommandSpec } from '../../command-spec.ts';
+import type { CommandSpec, Invocation } from '../../command.ts';
 import { exitCodes } from '../../exit-codes.ts';
-import type { Invocation } from '../../invocation.ts';
 import { printJson } from '../../output/print-json.ts';
 import { checkBaseUrlSetting, checkKeySetting, checkProxy, checkStorage } from './check-local.ts';
 import { checkService } from './check-service.ts';

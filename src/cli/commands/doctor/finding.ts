@@ -1,7 +1,6 @@
 import type { CliError } from '../../errors/cli-error.ts';
 import type { StreamStyle } from '../../terminal/screen.ts';
-import { visible } from '../../terminal/visible.ts';
-import { wrap } from '../../terminal/wrap.ts';
+import { visible, wrap } from '../../terminal/text.ts';
 
 /** What one check found. */
 export interface Finding {

@@ -1,5 +1,5 @@
 import { VERSION } from '../../../version.ts';
-import type { CommandSpec } from '../../command-spec.ts';
+import type { CommandSpec } from '../../command.ts';
 import { allCommands, type CommandNode, type OptionNode } from '../../command-tree.ts';
 import { usageError } from '../../errors/cli-error.ts';
 import { exitCodeMeanings, exitCodes } from '../../exit-codes.ts';
@@ -7,7 +7,7 @@ import { paragraphs } from '../../help/page.ts';
 import { twoColumns } from '../../help/two-columns.ts';
 import { readEarlyFlags } from '../../settings/early-flags.ts';
 import type { StreamStyle } from '../../terminal/screen.ts';
-import { wrap } from '../../terminal/wrap.ts';
+import { wrap } from '../../terminal/text.ts';
 import { type Topic, topicOf, topics } from './topics.ts';
 
 export interface HelpSource {

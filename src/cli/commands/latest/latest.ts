@@ -1,12 +1,11 @@
 import { Option } from 'commander';
 import { operations } from '../../../generated/operations.ts';
 import { fetchOrCache } from '../../cache/fetch-or-cache.ts';
-import type { CommandSpec } from '../../command-spec.ts';
+import type { CommandSpec, Invocation } from '../../command.ts';
 import { usageError } from '../../errors/cli-error.ts';
 import { exitCodes } from '../../exit-codes.ts';
-import type { Invocation } from '../../invocation.ts';
 import { printResponse } from '../../output/print-response.ts';
-import { watchOptions, watchRequest } from '../../watch/watch-options.ts';
+import { watchOptions, watchRequest } from '../../watch/watch.ts';
 import { operationCommand, operationRequest } from '../operation.ts';
 import { readFixture, saveFixture } from './save-fixture.ts';
 import { watchLatest } from './watch-latest.ts';

@@ -1,8 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import { CliError, usageError } from '../../errors/cli-error.ts';
-import { systemReason } from '../../errors/system-reason.ts';
+import type { Invocation } from '../../command.ts';
+import { CliError, systemReason, usageError } from '../../errors/cli-error.ts';
 import { exitCodes } from '../../exit-codes.ts';
-import type { Invocation } from '../../invocation.ts';
 import { jsonFault } from '../../json/json-fault.ts';
 import { memberNames, selectValue } from '../../json/select-value.ts';
 import type { Query } from '../../request/send-request.ts';

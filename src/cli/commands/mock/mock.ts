@@ -1,9 +1,8 @@
 import { Option } from 'commander';
 import { plans } from '../../../generated/service.ts';
 import { choiceOption } from '../../choice-option.ts';
-import type { CommandSpec } from '../../command-spec.ts';
+import type { CommandSpec, Invocation } from '../../command.ts';
 import { usageError } from '../../errors/cli-error.ts';
-import type { Invocation } from '../../invocation.ts';
 import { mockProbeCommand } from './probe.ts';
 import { runBesideMock, serveMock } from './run-mock.ts';
 import type { MockOptions } from './start-mock.ts';

@@ -1,11 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 import { Option } from 'commander';
 import type { ObservedBehaviour, ProbeFetch } from '../../../mock-server/index.ts';
-import type { CommandSpec } from '../../command-spec.ts';
-import { CliError, usageError } from '../../errors/cli-error.ts';
-import { systemReason } from '../../errors/system-reason.ts';
+import type { CommandSpec, Invocation } from '../../command.ts';
+import { CliError, systemReason, usageError } from '../../errors/cli-error.ts';
 import { exitCodes } from '../../exit-codes.ts';
-import type { Invocation } from '../../invocation.ts';
 import { openConnection } from '../../request/connection.ts';
 import { requireKey } from '../../settings/api-key.ts';
 import { requireBaseUrl } from '../../settings/base-url.ts';

@@ -1,8 +1,8 @@
 import { constants } from 'node:os';
 import type { JournalEntry, MockServer } from '../../../mock-server/index.ts';
+import type { Invocation } from '../../command.ts';
 import { CliError } from '../../errors/cli-error.ts';
 import { exitCodes } from '../../exit-codes.ts';
-import type { Invocation } from '../../invocation.ts';
 import { type MockOptions, type RunningMock, startMock } from './start-mock.ts';
 
 const DEFAULT_PORT = 4010;

@@ -1,6 +1,5 @@
 import type { QuotaForecast } from '../../../client/index.ts';
-import { grouped } from '../../output/grouped.ts';
-import { localTime } from '../../output/local-time.ts';
+import { grouped, localTime } from '../../output/format-text.ts';
 import { type ReportRow, rowText } from '../../output/rows.ts';
 import type { KeyInUse } from '../../settings/api-key.ts';
 import { formatDuration } from '../../settings/duration.ts';

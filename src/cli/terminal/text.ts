@@ -21,3 +21,23 @@ function escapeUnits(character: string): string {
     .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
     .join('');
 }
+
+/** A value as a line of JSON. What a terminal could act on is escaped, which to a program is the same text. */
+export function jsonLine(value: unknown): string {
+  return `${visible(JSON.stringify(value))}\n`;
+}
+
+/** `text` in lines of at most `width` characters, broken at spaces; a longer word stands alone. */
+export function wrap(text: string, width: number): string[] {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ')) {
+    if (line !== '' && line.length + 1 + word.length > width) {
+      lines.push(line);
+      line = word;
+    } else {
+      line = line === '' ? word : `${line} ${word}`;
+    }
+  }
+  return [...lines, line];
+}

@@ -1,5 +1,7 @@
 import type { Option } from 'commander';
-import type { Invocation } from './invocation.ts';
+import type { Io } from './io.ts';
+import type { CliSettings } from './settings/settings.ts';
+import type { Screen } from './terminal/screen.ts';
 
 /** One command: what help says of it, what it takes and what it does. A command is one file in `commands/`. */
 export interface CommandSpec {
@@ -40,4 +42,16 @@ export interface CommandArgument {
 export interface Example {
   readonly command: string;
   readonly comment: string;
+}
+
+/** One command as typed: what its `run` gets. */
+export interface Invocation {
+  readonly io: Io;
+  readonly screen: Screen;
+  readonly settings: CliSettings;
+  /** Everything typed after `fxrates`. */
+  readonly argv: readonly string[];
+  readonly args: readonly string[];
+  /** The command's own options, by commander's camelCase names. */
+  readonly options: Readonly<Record<string, unknown>>;
 }
