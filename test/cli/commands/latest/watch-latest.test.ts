@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { main } from '../../../src/cli/main.ts';
-import { FakeIo, type FakeIoOptions, runCli } from '../../helpers/cli-io.ts';
-import { FakeClock, quiet } from '../../helpers/fake-clock.ts';
-import type { Reply } from '../../helpers/fake-fetch.ts';
-import { exhaustedQuota, failure, quotaRecord, success } from '../../helpers/service-replies.ts';
+import { main } from '../../../../src/cli/main.ts';
+import { FakeIo, type FakeIoOptions, runCli } from '../../../helpers/cli-io.ts';
+import { FakeClock, quiet } from '../../../helpers/fake-clock.ts';
+import type { Reply } from '../../../helpers/fake-fetch.ts';
+import { exhaustedQuota, failure, quotaRecord, success } from '../../../helpers/service-replies.ts';
 
 const MINUTE = 60_000;
 const refused = Object.assign(new TypeError('fetch failed'), {

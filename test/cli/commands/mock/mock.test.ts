@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { expect, test } from 'vitest';
-import type { SignalName } from '../../../src/cli/io.ts';
-import { main } from '../../../src/cli/main.ts';
-import { realClock } from '../../../src/cli/node-io.ts';
-import { connectMockServer } from '../../../src/mock-server/index.ts';
-import { FakeIo, type FakeIoOptions, runCli } from '../../helpers/cli-io.ts';
-import { FakeClock, quiet } from '../../helpers/fake-clock.ts';
+import type { SignalName } from '../../../../src/cli/io.ts';
+import { main } from '../../../../src/cli/main.ts';
+import { realClock } from '../../../../src/cli/node-io.ts';
+import { connectMockServer } from '../../../../src/mock-server/index.ts';
+import { FakeIo, type FakeIoOptions, runCli } from '../../../helpers/cli-io.ts';
+import { FakeClock, quiet } from '../../../helpers/fake-clock.ts';
 
 /** Starts `fxrates mock …` and waits for its line. */
 async function startMock(line: string, options: FakeIoOptions = {}) {

@@ -2,9 +2,9 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createMockServer } from '../../../src/mock-server/index.ts';
-import { type FakeIoOptions, runCli } from '../../helpers/cli-io.ts';
-import { API_KEY, success } from '../../helpers/service-replies.ts';
+import { createMockServer } from '../../../../src/mock-server/index.ts';
+import { type FakeIoOptions, runCli } from '../../../helpers/cli-io.ts';
+import { API_KEY, success } from '../../../helpers/service-replies.ts';
 
 let folder = '';
 let file = '';

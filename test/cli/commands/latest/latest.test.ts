@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import { expect, test } from 'vitest';
-import { runCli } from '../../helpers/cli-io.ts';
-import { success } from '../../helpers/service-replies.ts';
+import { runCli } from '../../../helpers/cli-io.ts';
+import { success } from '../../../helpers/service-replies.ts';
 
 /** Odd, but JSON: spacing, repeated names, escapes and digits that no number type keeps. */
 const DATA = '{ "base":"USD", "rates":{"EUR":1.10, "10":1E-7,"2":12345678901234567890.5},"x":"\\u00e9\\t","x":[ ] }';

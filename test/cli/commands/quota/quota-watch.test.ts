@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { runCli } from '../../helpers/cli-io.ts';
-import { failure, quotaRecord, success } from '../../helpers/service-replies.ts';
+import { runCli } from '../../../helpers/cli-io.ts';
+import { failure, quotaRecord, success } from '../../../helpers/service-replies.ts';
 
 test('a pipe gets one JSON line a minute, with the forecast', async () => {
   const { code, stdout } = await runCli('quota --watch --count 2', { replies: success(quotaRecord()) });

@@ -2,8 +2,8 @@ import { chmod, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type FakeIoOptions, runCli } from '../../helpers/cli-io.ts';
-import { API_KEY, failure, quotaRecord, rateLimited, success } from '../../helpers/service-replies.ts';
+import { type FakeIoOptions, runCli } from '../../../helpers/cli-io.ts';
+import { API_KEY, failure, quotaRecord, rateLimited, success } from '../../../helpers/service-replies.ts';
 
 let folder = '';
 beforeEach(async () => {

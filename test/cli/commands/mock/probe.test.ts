@@ -5,11 +5,11 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { realClock } from '../../../src/cli/node-io.ts';
-import { createMockServer } from '../../../src/mock-server/index.ts';
-import { runCli } from '../../helpers/cli-io.ts';
-import { startConnectProxy } from '../../helpers/connect-proxy.ts';
-import { quotaRecord } from '../../helpers/service-replies.ts';
+import { realClock } from '../../../../src/cli/node-io.ts';
+import { createMockServer } from '../../../../src/mock-server/index.ts';
+import { runCli } from '../../../helpers/cli-io.ts';
+import { startConnectProxy } from '../../../helpers/connect-proxy.ts';
+import { quotaRecord } from '../../../helpers/service-replies.ts';
 
 const BASE_URL = 'https://fxrates.test';
 

@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type FakeIoOptions, runCli } from '../../helpers/cli-io.ts';
+import { type FakeIoOptions, runCli } from '../../../helpers/cli-io.ts';
 
 let home = '';
 beforeEach(async () => {

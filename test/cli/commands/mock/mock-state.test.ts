@@ -2,9 +2,9 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { main } from '../../../src/cli/main.ts';
-import { FakeIo, runCli } from '../../helpers/cli-io.ts';
-import { quiet } from '../../helpers/fake-clock.ts';
+import { main } from '../../../../src/cli/main.ts';
+import { FakeIo, runCli } from '../../../helpers/cli-io.ts';
+import { quiet } from '../../../helpers/fake-clock.ts';
 
 interface Ready {
   readonly url: string;

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { runCli } from '../../helpers/cli-io.ts';
+import { runCli } from '../../../helpers/cli-io.ts';
 
 const SHELLS = ['bash', 'zsh', 'fish', 'powershell'] as const;
 const hasProgram = (program: string) => spawnSync(program, ['--version']).error === undefined;
