@@ -1,8 +1,6 @@
 import { Chalk } from 'chalk';
 import type { Io } from '../io.ts';
 
-/** Colours of one stream: none, 16, 256 or 16 million. */
-export type ColorLevel = 0 | 1 | 2 | 3;
 export type ColorWhen = 'auto' | 'always' | 'never';
 
 interface ColorQuestion {
@@ -14,31 +12,14 @@ interface ColorQuestion {
 }
 
 /** The first rule that applies decides; NO_COLOR beats FORCE_COLOR, as in npm and commander. */
-export function colorLevel({ when, env, isTTY, isForMachines = false }: ColorQuestion): ColorLevel {
-  if (when === 'never') return 0;
-  if (when === 'always') return Math.max(1, depth(env)) as ColorLevel;
-  if (isForMachines && !isTTY) return 0;
-  return fromEnvironment(env) ?? (isTTY ? depth(env) : 0);
-}
-
-function fromEnvironment(env: ColorQuestion['env']): ColorLevel | undefined {
+export function usesColor({ when, env, isTTY, isForMachines = false }: ColorQuestion): boolean {
+  if (when !== 'auto') return when === 'always';
+  if (isForMachines && !isTTY) return false;
   const { NO_COLOR, FORCE_COLOR, CLICOLOR, CLICOLOR_FORCE, TERM } = env;
-  if (NO_COLOR) return 0;
-  if (FORCE_COLOR) return forcedLevel(FORCE_COLOR, env);
-  if (CLICOLOR_FORCE && CLICOLOR_FORCE !== '0') return Math.max(1, depth(env)) as ColorLevel;
-  return CLICOLOR === '0' || TERM === 'dumb' ? 0 : undefined;
-}
-
-function forcedLevel(value: string, env: ColorQuestion['env']): ColorLevel {
-  if (value === '0' || value === 'false') return 0;
-  if (value === '1' || value === '2' || value === '3') return Number(value) as ColorLevel;
-  return Math.max(1, depth(env)) as ColorLevel;
-}
-
-function depth({ COLORTERM, TERM }: ColorQuestion['env']): ColorLevel {
-  if (TERM === 'dumb') return 0;
-  if (COLORTERM === 'truecolor' || COLORTERM === '24bit') return 3;
-  return TERM?.includes('256') ? 2 : 1;
+  if (NO_COLOR) return false;
+  if (FORCE_COLOR) return FORCE_COLOR !== '0' && FORCE_COLOR !== 'false';
+  if (CLICOLOR_FORCE && CLICOLOR_FORCE !== '0') return true;
+  return isTTY && CLICOLOR !== '0' && TERM !== 'dumb';
 }
 
 type Paint = (text: string) => string;
@@ -55,8 +36,8 @@ export interface Palette {
   readonly string: Paint;
 }
 
-export function createPalette(level: ColorLevel): Palette {
-  const chalk = new Chalk({ level });
+export function createPalette(hasColor: boolean): Palette {
+  const chalk = new Chalk({ level: hasColor ? 1 : 0 });
   return {
     heading: chalk.bold,
     faint: chalk.dim,

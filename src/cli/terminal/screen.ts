@@ -1,6 +1,6 @@
 import type { Io, Output } from '../io.ts';
 import type { CliSettings } from '../settings/settings.ts';
-import { colorLevel, createPalette, type Palette } from './palette.ts';
+import { createPalette, type Palette, usesColor } from './palette.ts';
 import { Redactor } from './redactor.ts';
 import { jsonLine, visible, wrap } from './text.ts';
 
@@ -30,8 +30,8 @@ export class Screen {
     this.isJson = output === 'json';
     this.#isUnicode = hasUnicode(io.env);
     const styleOf = (stream: Output, isForMachines: boolean): StreamStyle => {
-      const level = colorLevel({ when, env: io.env, isTTY: stream.isTTY, isForMachines });
-      return { isTTY: stream.isTTY, hasColor: level > 0, columns: columnsOf(stream), palette: createPalette(level) };
+      const hasColor = usesColor({ when, env: io.env, isTTY: stream.isTTY, isForMachines });
+      return { isTTY: stream.isTTY, hasColor, columns: columnsOf(stream), palette: createPalette(hasColor) };
     };
     this.out = styleOf(io.stdout, true);
     this.help = styleOf(io.stdout, false);

@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import { expect, test } from 'vitest';
-import { runCli } from '../../helpers/cli-io.ts';
-import { quotaRecord, success } from '../../helpers/service-replies.ts';
+import { runCli } from '../../../helpers/cli-io.ts';
+import { quotaRecord, success } from '../../../helpers/service-replies.ts';
 
 const replies = success(quotaRecord());
 const tty = ['stdout', 'stderr'] as const;
