@@ -6,7 +6,7 @@ import type { Connection } from '../request/connection.ts';
 import { type ServiceRequest, type ServiceResponse, sendRequest } from '../request/send-request.ts';
 import { formatDuration, parseDuration } from '../settings/duration.ts';
 import { noFolder } from '../storage/config-file.ts';
-import { cacheFolder } from './cache-folder.ts';
+import { cacheFolder } from '../storage/folders.ts';
 import { FileCacheStore } from './file-cache-store.ts';
 
 /** `--cache 10m` or `--cache snapshot`. */
@@ -28,10 +28,10 @@ export async function fetchOrCache(request: ServiceRequest, invocation: Invocati
   return response;
 }
 
-export function openCache(io: Pick<Io, 'env' | 'clock' | 'pid'>): FileCacheStore {
+export function openCache(io: Pick<Io, 'env' | 'clock'>): FileCacheStore {
   const folder = cacheFolder(io.env);
   if (folder === undefined) throw noFolder();
-  return new FileCacheStore(folder, io);
+  return new FileCacheStore(folder, io.clock);
 }
 
 /** Of any age, and without sending anything: the client gets a transport that refuses. */

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { CacheStore } from '../../client/index.ts';
-import type { Io } from '../io.ts';
+import type { CacheStore, Clock } from '../../client/index.ts';
+import { replaceFile } from '../storage/replace-file.ts';
 
 /** An answer that is older is of no use to anyone, and goes when the next one is kept. */
 const KEPT_FOR_MS = 30 * 86_400_000;
@@ -11,11 +11,11 @@ const ENTRY_NAME = /^[0-9a-f]{64}\.json$/;
 /** Answers in files that only their owner can read; the client decides which of them is young enough. */
 export class FileCacheStore implements CacheStore {
   readonly #folder: string;
-  readonly #io: Pick<Io, 'clock' | 'pid'>;
+  readonly #clock: Clock;
 
-  constructor(folder: string, io: Pick<Io, 'clock' | 'pid'>) {
+  constructor(folder: string, clock: Clock) {
     this.#folder = folder;
-    this.#io = io;
+    this.#clock = clock;
   }
 
   async get(name: string): Promise<string | undefined> {
@@ -24,11 +24,8 @@ export class FileCacheStore implements CacheStore {
 
   async set(name: string, value: string): Promise<void> {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
-    const path = this.#pathOf(name);
-    const temporary = `${path}.${this.#io.pid}`; // a reader never meets half an answer
-    await writeFile(temporary, value, { mode: 0o600 });
-    await rename(temporary, path);
-    const oldest = this.#io.clock.now() - KEPT_FOR_MS;
+    await replaceFile(this.#pathOf(name), value, { isPrivate: true });
+    const oldest = this.#clock.now() - KEPT_FOR_MS;
     for (const entry of await this.entries()) if (entry.keptAtMs < oldest) await rm(entry.path, { force: true });
   }
 

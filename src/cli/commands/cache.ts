@@ -1,4 +1,3 @@
-import { cacheFolder } from '../cache/cache-folder.ts';
 import { openCache } from '../cache/fetch-or-cache.ts';
 import type { CommandSpec, Invocation } from '../command.ts';
 import { storageError, systemReason } from '../errors/cli-error.ts';
@@ -7,6 +6,7 @@ import { grouped } from '../output/format-text.ts';
 import { printJson } from '../output/print-json.ts';
 import { rowText } from '../output/rows.ts';
 import { formatDuration } from '../settings/duration.ts';
+import { cacheFolder } from '../storage/folders.ts';
 
 export const cacheCommand: CommandSpec = {
   name: 'cache',

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { storageError } from '../errors/cli-error.ts';
 import type { Io } from '../io.ts';
-import { configFolder } from './config-folder.ts';
+import { configFolder } from './folders.ts';
 import { isObject, type JsonObject, readJsonFile, updateJsonFile } from './json-file.ts';
 
 /** config.json as it was read; empty when there is none. */

@@ -1,6 +1,7 @@
-import { isAbsolute, join } from 'node:path';
+import { join } from 'node:path';
 import type { CommandNode } from '../../command-tree.ts';
 import type { Io } from '../../io.ts';
+import { homeFolder, userFolder } from '../../storage/folders.ts';
 import { bashScript } from './bash-script.ts';
 import { fishScript } from './fish-script.ts';
 import { powershellScript } from './powershell-script.ts';
@@ -21,6 +22,8 @@ export interface Folders {
   readonly data: string;
   /** XDG_CONFIG_HOME. */
   readonly config: string;
+  /** Of the profile of PowerShell. */
+  readonly powershell: string;
 }
 
 export const SHELLS = ['bash', 'zsh', 'fish', 'powershell'] as const;
@@ -53,18 +56,19 @@ export const shells: Readonly<Record<ShellName, Shell>> = {
   powershell: {
     title: 'PowerShell',
     script: powershellScript,
-    scriptPath: ({ config }) => join(config, 'powershell', 'fxrates-completion.ps1'),
-    setting: ({ config }) => ({
-      path: join(config, 'powershell', 'profile.ps1'),
-      line: `. '${join(config, 'powershell', 'fxrates-completion.ps1')}'`,
+    scriptPath: ({ powershell }) => join(powershell, 'fxrates-completion.ps1'),
+    setting: ({ powershell }) => ({
+      path: join(powershell, 'profile.ps1'),
+      line: `. '${join(powershell, 'fxrates-completion.ps1')}'`,
     }),
   },
 };
 
 /** `undefined` when there is no home to keep anything in. */
-export function foldersOf({ HOME, XDG_DATA_HOME, XDG_CONFIG_HOME }: Io['env']): Folders | undefined {
-  if (!HOME) return undefined;
-  const data = XDG_DATA_HOME && isAbsolute(XDG_DATA_HOME) ? XDG_DATA_HOME : join(HOME, '.local', 'share');
-  const config = XDG_CONFIG_HOME && isAbsolute(XDG_CONFIG_HOME) ? XDG_CONFIG_HOME : join(HOME, '.config');
-  return { home: HOME, data, config };
+export function foldersOf(env: Io['env']): Folders | undefined {
+  const [home, data, config] = [homeFolder(env), userFolder('data', env), userFolder('config', env)];
+  if (home === undefined || data === undefined || config === undefined) return undefined;
+  // Windows has the profiles of PowerShell among the documents.
+  const powershell = env['APPDATA'] ? join(home, 'Documents', 'PowerShell') : join(config, 'powershell');
+  return { home, data, config, powershell };
 }

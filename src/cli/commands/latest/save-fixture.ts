@@ -1,10 +1,11 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import type { Invocation } from '../../command.ts';
 import { CliError, systemReason, usageError } from '../../errors/cli-error.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import { jsonFault } from '../../json/json-fault.ts';
 import { memberNames, selectValue } from '../../json/select-value.ts';
 import type { Query } from '../../request/send-request.ts';
+import { replaceFile } from '../../storage/replace-file.ts';
 
 /** A file of recorded answers, `{ "base=EUR": <envelope>, … }`, from which a mock server can answer. */
 export interface Fixture {
@@ -35,7 +36,7 @@ export async function saveFixture(
 ): Promise<void> {
   const recorded = new Map([...answers, [questionOf(query), screen.secrets.redact(rawBody.trim())]]);
   const entries = [...recorded].map(([question, answer]) => `  ${JSON.stringify(question)}: ${answer}`);
-  await writeFile(path, `{\n${entries.join(',\n')}\n}\n`).catch((cause) => {
+  await replaceFile(path, `{\n${entries.join(',\n')}\n}\n`).catch((cause) => {
     throw fileError(`cannot write ${path}`, cause);
   });
   await screen.info(`fxrates: answer recorded in ${path}\n`);

@@ -105,3 +105,13 @@ test('a folder that cannot be written is told', async () => {
   expect(code).toBe(3);
   expect(stderr).toContain('cannot write');
 });
+
+test('on Windows, without HOME, the script goes beside the profile of PowerShell', async () => {
+  const env = { HOME: undefined, USERPROFILE: home, APPDATA: join(home, 'Roaming'), LOCALAPPDATA: join(home, 'Local') };
+
+  const { code, stderr } = await install('powershell --yes', { env });
+
+  expect(code).toBe(0);
+  expect(stderr).toContain(`add this line to ${join(home, 'Documents', 'PowerShell', 'profile.ps1')}:`);
+  expect(await readdir(join(home, 'Documents', 'PowerShell'))).toEqual(['fxrates-completion.ps1']);
+});
