@@ -12,9 +12,15 @@ import {
   type SignalName,
   WriteFailure,
 } from './io.ts';
+import { main } from './main.ts';
+
+/** Runs one command line in the real world. */
+export function runOnNode(argv: readonly string[], env: Io['env']): Promise<number> {
+  return main(argv, createNodeIo(env));
+}
 
 /** The real world, by way of `process`. */
-export function createNodeIo(env: Io['env']): Io {
+function createNodeIo(env: Io['env']): Io {
   const interrupts = createInterrupts();
   return {
     stdin: createInput(interrupts.signal),
