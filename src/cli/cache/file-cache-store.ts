@@ -24,7 +24,7 @@ export class FileCacheStore implements CacheStore {
 
   async set(name: string, value: string): Promise<void> {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
-    await replaceFile(this.#pathOf(name), value, { isPrivate: true });
+    await replaceFile(this.#pathOf(name), value, { isPrivate: true, isDisposable: true });
     const oldest = this.#clock.now() - KEPT_FOR_MS;
     for (const entry of await this.entries()) if (entry.keptAtMs < oldest) await rm(entry.path, { force: true });
   }
