@@ -2,7 +2,7 @@ import type { CommandSpec, Invocation } from '../command.ts';
 import { CliError, usageError } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { printJson } from '../output/print-json.ts';
-import { CONFIG_SETTINGS } from '../settings/config-settings.ts';
+import { CONFIG_SETTINGS, isSettingName, type SettingName } from '../settings/config-settings.ts';
 import { changeConfig, configPath, configValue, noFolder, profileNames, readConfig } from '../storage/config-file.ts';
 
 const NAMES = Object.keys(CONFIG_SETTINGS);
@@ -102,7 +102,7 @@ async function get({ args: [name = ''], io, settings, screen }: Invocation): Pro
 
 async function set(name: string, value: string, invocation: Omit<Invocation, 'args'>): Promise<number> {
   checkName(name);
-  CONFIG_SETTINGS[name]?.(value, name);
+  CONFIG_SETTINGS[name](value, name);
   return change(name, value, invocation);
 }
 
@@ -125,8 +125,8 @@ async function printPath({ io, screen }: Invocation): Promise<number> {
   return exitCodes.ok;
 }
 
-function checkName(name: string): void {
-  if (NAMES.includes(name)) return;
+function checkName(name: string): asserts name is SettingName {
+  if (isSettingName(name)) return;
   const hints = /key|token|secret/i.test(name)
     ? ['A key is stored by:  fxrates auth login']
     : [`There are: ${NAMES.join(', ')}`];

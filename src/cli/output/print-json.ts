@@ -5,6 +5,7 @@ import { leaves } from '../json/leaves.ts';
 import { compactJson, prettyJson } from '../json/pretty-json.ts';
 import { findCaseless, memberNames, selectValue, writeJsonPath } from '../json/select-value.ts';
 import { stringValue } from '../json/tokens.ts';
+import type { OutputFormat } from '../settings/global-options.ts';
 import type { CliSettings, GetPath } from '../settings/settings.ts';
 import type { Palette } from '../terminal/palette.ts';
 import type { StreamStyle } from '../terminal/screen.ts';
@@ -29,11 +30,21 @@ export async function printRaw(body: string | Uint8Array, { screen }: Invocation
   return screen.print(text.endsWith('\n') || text === '' ? text : `${text}\n`);
 }
 
-function documentText(json: string, format: CliSettings['output'], out: StreamStyle): string {
-  if (format === 'tsv') return tsvText(json, out.isTTY);
-  if (format === 'compact') return shown(compactJson(json), out);
-  return out.isTTY || out.hasColor ? prettyText(json, out.palette) : json;
+function documentText(json: string, format: OutputFormat, out: StreamStyle): string {
+  return FORMATS[format](json, out);
 }
+
+const asReceived = (json: string, out: StreamStyle) =>
+  out.isTTY || out.hasColor ? prettyText(json, out.palette) : json;
+
+/** How a JSON text is printed in each format; `raw` reaches this only for what is no body of a response. */
+const FORMATS = {
+  auto: asReceived,
+  json: asReceived,
+  compact: (json, out) => shown(compactJson(json), out),
+  tsv: (json, out) => tsvText(json, out.isTTY),
+  raw: asReceived,
+} satisfies Record<OutputFormat, (json: string, out: StreamStyle) => string>;
 
 /** JSON for people: indented, coloured, and safe to show on a terminal. */
 export function prettyText(json: string, palette: Palette, paintNumber = (lexeme: string) => lexeme): string {

@@ -71,7 +71,7 @@ export function helpJson(tree: CommandNode, path: readonly string[]): string | u
 function reference(): object {
   return {
     topics: Object.entries(topics).map(([topic, page]) => ({ topic, ...page })),
-    exit_codes: exitCodeMeanings.map(([code, name, meaning]) => ({ code: Number(code), name, meaning })),
+    exit_codes: exitCodeMeanings.map(([code, name, meaning]) => ({ code, name, meaning })),
   };
 }
 

@@ -1,5 +1,6 @@
 import { exitCodeMeanings } from '../../exit-codes.ts';
 import type { Entry } from '../../help/two-columns.ts';
+import type { SettingName } from '../../settings/config-settings.ts';
 
 /** A page of `fxrates help <topic>`. */
 export interface Topic {
@@ -7,6 +8,16 @@ export interface Topic {
   readonly intro: string;
   readonly entries: readonly Entry[];
 }
+
+/** Every setting but the colour, which has the variables that other programs have. */
+const SETTING_VARIABLES = {
+  base_url: 'where the service is (--base-url)',
+  profile: 'stored base URL and key to use (--profile)',
+  output: 'output format (--output)',
+  timeout: 'longest time for one attempt (--timeout)',
+  retries: 'further attempts after a failure (--retries)',
+  max_wait: 'longest wait when rate limited (--max-wait)',
+} satisfies Record<Exclude<SettingName, 'color'>, string>;
 
 /** The topic of that name, if there is one. */
 export function topicOf(name: string): Topic | undefined {
@@ -17,22 +28,20 @@ export const topics: Readonly<Record<string, Topic>> = {
   'exit-codes': {
     title: 'what each exit code means',
     intro: 'Scripts can rely on these numbers; a new cause gets a new number.',
-    entries: exitCodeMeanings.map(([code, name, meaning]) => ({ term: `${code.padStart(3)}  ${name}`, text: meaning })),
+    entries: exitCodeMeanings.map(([code, name, meaning]) => ({
+      term: `${String(code).padStart(3)}  ${name}`,
+      text: meaning,
+    })),
   },
   environment: {
     title: 'the variables fxrates reads',
     intro:
       'An option beats its variable, a variable beats config.json, and that beats the default. An empty variable counts as not set.',
     entries: [
-      { term: 'FXRATES_BASE_URL', text: 'where the service is (--base-url)' },
+      ...Object.entries(SETTING_VARIABLES).map(([name, text]) => ({ term: `FXRATES_${name.toUpperCase()}`, text })),
       { term: 'FXRATES_API_KEY', text: 'the API key; --key-stdin and --key-file come first' },
       { term: 'FXRATES_API_KEY_FILE', text: 'file with the API key, when FXRATES_API_KEY is not set' },
-      { term: 'FXRATES_PROFILE', text: 'stored base URL and key to use (--profile)' },
       { term: 'FXRATES_CONFIG_DIR', text: 'folder of config.json and credentials.json' },
-      { term: 'FXRATES_OUTPUT', text: 'output format (--output)' },
-      { term: 'FXRATES_TIMEOUT', text: 'longest time for one attempt (--timeout)' },
-      { term: 'FXRATES_RETRIES', text: 'further attempts after a failure (--retries)' },
-      { term: 'FXRATES_MAX_WAIT', text: 'longest wait when rate limited (--max-wait)' },
       { term: 'FXRATES_NO_INPUT, CI', text: '1: never ask anything (--no-input)' },
       { term: 'FXRATES_DEBUG', text: '1: same as -v' },
       { term: 'HTTPS_PROXY, HTTP_PROXY', text: 'proxy to use, except for hosts in NO_PROXY and for this machine' },
