@@ -5,8 +5,7 @@ import type { CommandSpec, Invocation } from '../command.ts';
 import { CliError, usageError } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { grouped } from '../output/format-text.ts';
-import { printJson } from '../output/print-json.ts';
-import { type ReportRow, rowText } from '../output/rows.ts';
+import { printReport, type ReportRow, reportText } from '../output/report.ts';
 import { sendRequest } from '../request/send-request.ts';
 import { checkKey, type KeyInUse, LONGEST_KEY, requireKey } from '../settings/api-key.ts';
 import { requireBaseUrl } from '../settings/base-url.ts';
@@ -140,46 +139,39 @@ export async function status(invocation: Invocation): Promise<number> {
   requireBaseUrl(settings);
   const key = await requireKey(settings, io);
   screen.secrets.protect(key.secret);
-  const verdict = options['verify'] === false ? undefined : await verifyKey(key, invocation);
-  if (settings.output === 'auto' && settings.get.length === 0) {
-    await screen.printText(
-      statusRows(key, verdict, invocation)
-        .map((row) => rowText(row, screen.out))
-        .join(''),
-    );
-  } else {
-    await printJson(statusJson(key, verdict, invocation), invocation);
-  }
-  if (verdict?.failure !== undefined) throw verdict.failure;
+  const check = options['verify'] === false ? undefined : await verifyKey(key, invocation);
+  const rows = statusRows(key, check, invocation);
+  await printReport({ text: reportText(rows, screen.out), facts: statusFacts(key, check, invocation) }, invocation);
+  if (check?.failure !== undefined) throw check.failure;
   return exitCodes.ok;
 }
 
-function statusRows(key: KeyInUse, verdict: KeyCheck | undefined, { settings }: Invocation): ReportRow[] {
+function statusRows(key: KeyInUse, check: KeyCheck | undefined, { settings }: Invocation): ReportRow[] {
   return [
     { label: 'Profile', value: settings.profile },
     { label: 'Base URL', value: settings.baseUrl?.text ?? '', remark: `(from ${settings.baseUrl?.source})` },
     { label: 'Key', value: maskKey(key.secret), remark: `(from ${key.source})` },
     ...key.shadowed.map((source) => ({ label: '', value: `shadows ${source}` })),
-    { label: 'Check', value: verdictText(verdict), isWarning: verdict?.failure !== undefined },
+    { label: 'Check', value: checkText(check), isWarning: check?.failure !== undefined },
   ];
 }
 
-function verdictText(verdict: KeyCheck | undefined): string {
-  if (verdict === undefined) return 'not asked (--no-verify)';
-  if (verdict.quota === undefined) return 'failed';
-  const { plan, monthly_used: used, monthly_limit: limit } = verdict.quota;
+function checkText(check: KeyCheck | undefined): string {
+  if (check === undefined) return 'not asked (--no-verify)';
+  if (check.quota === undefined) return 'failed';
+  const { plan, monthly_used: used, monthly_limit: limit } = check.quota;
   const ofLimit = typeof limit === 'number' ? ` of ${grouped(limit)}` : '';
   return `ok, plan ${plan}, ${grouped(used)}${ofLimit} used`;
 }
 
-function statusJson(key: KeyInUse, verdict: KeyCheck | undefined, { settings }: Invocation): string {
-  const quota: Partial<QuotaData> = verdict?.quota ?? {};
-  return JSON.stringify({
+function statusFacts(key: KeyInUse, check: KeyCheck | undefined, { settings }: Invocation): object {
+  const quota: Partial<QuotaData> = check?.quota ?? {};
+  return {
     profile: settings.profile,
     base_url: { value: settings.baseUrl?.text, source: settings.baseUrl?.source },
     key: { masked: maskKey(key.secret), source: key.source, shadowed: key.shadowed },
-    check: verdict === undefined ? null : { ok: verdict.failure === undefined, plan: quota.plan ?? null },
-  });
+    check: check === undefined ? null : { ok: check.failure === undefined, plan: quota.plan ?? null },
+  };
 }
 
 /** Removes the stored key of the profile; that there is none is no failure. */

@@ -3,8 +3,7 @@ import type { CommandSpec, Invocation } from '../command.ts';
 import { storageError, systemReason } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { grouped } from '../output/format-text.ts';
-import { printJson } from '../output/print-json.ts';
-import { rowText } from '../output/rows.ts';
+import { printReport, type ReportRow, reportText } from '../output/report.ts';
 import { formatDuration } from '../settings/duration.ts';
 import { cacheFolder } from '../storage/folders.ts';
 
@@ -35,33 +34,29 @@ export const cacheCommand: CommandSpec = {
 };
 
 async function info(invocation: Invocation): Promise<number> {
-  const { io, screen, settings } = invocation;
+  const { io, screen } = invocation;
   const entries = await openCache(io).entries().catch(unusable(invocation));
   const folder = cacheFolder(io.env) ?? '';
   const bytes = entries.reduce((sum, entry) => sum + entry.bytes, 0);
   const ages = entries.map(({ keptAtMs }) => Math.max(0, io.clock.now() - keptAtMs));
   const [newest, oldest] = ages.length === 0 ? [] : [Math.min(...ages), Math.max(...ages)];
-  if (settings.output !== 'auto' || settings.get.length > 0) {
-    const seconds = (ms: number | undefined) => (ms === undefined ? null : Math.floor(ms / 1000));
-    const facts = { folder, answers: entries.length, bytes };
-    const ofAge = { newest_age_seconds: seconds(newest), oldest_age_seconds: seconds(oldest) };
-    await printJson(JSON.stringify({ ...facts, ...ofAge }), invocation);
-    return exitCodes.ok;
-  }
-  const age = (ms: number | undefined) => (ms === undefined ? '' : `${formatDuration(ms)} old`);
+  const seconds = (ms: number | undefined) => (ms === undefined ? null : Math.floor(ms / 1000));
   const rows = [
     { label: 'Folder', value: folder },
     { label: 'Answers', value: grouped(entries.length) },
     { label: 'Size', value: `${grouped(bytes)} bytes` },
-    ...(entries.length === 0
-      ? []
-      : [
-          { label: 'Newest', value: age(newest) },
-          { label: 'Oldest', value: age(oldest) },
-        ]),
+    ...ageRow('Newest', newest),
+    ...ageRow('Oldest', oldest),
   ];
-  await screen.printText(rows.map((row) => rowText(row, screen.out)).join(''));
-  return exitCodes.ok;
+  const facts = {
+    ...{ folder, answers: entries.length, bytes },
+    ...{ newest_age_seconds: seconds(newest), oldest_age_seconds: seconds(oldest) },
+  };
+  return printReport({ text: reportText(rows, screen.out), facts }, invocation);
+}
+
+function ageRow(label: string, ms: number | undefined): readonly ReportRow[] {
+  return ms === undefined ? [] : [{ label, value: `${formatDuration(ms)} old` }];
 }
 
 async function clear(invocation: Invocation): Promise<number> {

@@ -1,11 +1,10 @@
 import { Option } from 'commander';
-import { VERSION } from '../../../version.ts';
 import type { CommandSpec, Invocation } from '../../command.ts';
-import { exitCodes } from '../../exit-codes.ts';
-import { printJson } from '../../output/print-json.ts';
+import { printReport, reportText } from '../../output/report.ts';
+import { versionText } from '../version.ts';
 import { checkBaseUrlSetting, checkKeySetting, checkProxy, checkStorage } from './check-local.ts';
 import { checkService } from './check-service.ts';
-import { type Finding, findingsText } from './finding.ts';
+import type { Finding } from './finding.ts';
 
 export const doctorCommand: CommandSpec = {
   name: 'doctor',
@@ -25,29 +24,22 @@ export const doctorCommand: CommandSpec = {
 };
 
 async function examine(invocation: Invocation): Promise<number> {
-  const { settings, screen } = invocation;
   const findings = await findingsOf(invocation);
-  if (settings.output === 'auto' && settings.get.length === 0) {
-    await screen.printText(findingsText(findings, screen.help));
-  } else {
-    const count = (status: Finding['status']) => findings.filter((finding) => finding.status === status).length;
-    const summary = { ok: count('ok'), warn: count('warn'), fail: count('fail'), skip: count('skip') };
-    const checks = findings.map(({ next = [], ...finding }) => ({ ...finding, next }));
-    await printJson(JSON.stringify({ summary, checks }), invocation);
-  }
-  return exitCodes.ok;
+  const count = (status: Finding['status']) => findings.filter((finding) => finding.status === status).length;
+  const summary = { ok: count('ok'), warn: count('warn'), fail: count('fail'), skip: count('skip') };
+  const checks = findings.map(({ next = [], ...finding }) => ({ ...finding, next }));
+  const rows = checks.map(({ name, status, text, next }) => ({ label: name, status, value: text, steps: next }));
+  return printReport({ text: reportText(rows, invocation.screen.help), facts: { summary, checks } }, invocation);
 }
 
 async function findingsOf(invocation: Invocation): Promise<readonly Finding[]> {
   const { io, settings, options } = invocation;
-  const { version, platform, arch } = process;
-  const ownVersion = `fxrates ${VERSION}, Node.js ${version.slice(1)}, ${platform}-${arch}`;
   const stored = await checkStorage(io.env); // first: reading the key corrects the mode of its file
   const baseUrl = checkBaseUrlSetting(invocation);
   const { finding: keyFinding, key } = await checkKeySetting(invocation);
   const url = baseUrl.status === 'ok' ? settings.baseUrl?.text : undefined;
   const local: readonly Finding[] = [
-    { name: 'version', status: 'ok', text: ownVersion },
+    { name: 'version', status: 'ok', text: versionText() },
     ...stored,
     baseUrl,
     keyFinding,

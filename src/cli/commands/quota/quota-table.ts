@@ -1,6 +1,6 @@
 import type { QuotaForecast } from '../../../client/index.ts';
 import { grouped, localTime } from '../../output/format-text.ts';
-import { type ReportRow, rowText } from '../../output/rows.ts';
+import { type ReportRow, reportText } from '../../output/report.ts';
 import type { KeyInUse } from '../../settings/api-key.ts';
 import { formatDuration } from '../../settings/duration.ts';
 import { maskKey } from '../../terminal/redactor.ts';
@@ -46,8 +46,8 @@ export function quotaTable(json: string, context: TableContext): string {
     ...others.map(([label, value]) => ({ label, value })),
   ];
   const forecast = context.forecast === undefined ? [] : forecastRows(context.forecast, fields, context);
-  const text = rows.map((row) => rowText(row, context.style)).join('');
-  return forecast.length === 0 ? text : `${text}\n${forecast.map((row) => rowText(row, context.style)).join('')}`;
+  const text = reportText(rows, context.style);
+  return forecast.length === 0 ? text : `${text}\n${reportText(forecast, context.style)}`;
 }
 
 function usedRow(fields: QuotaFields, { style }: TableContext): ReportRow {
