@@ -1,4 +1,5 @@
-import { type ErrorDetails, FxRatesError } from './fxrates-error.ts';
+import type { ErrorDetails } from './fxrates-error.ts';
+import { FxRatesError } from './fxrates-error.ts';
 
 /** The caller's signal ended the call; the signal's reason is in `cause`. */
 export class AbortError extends FxRatesError {

@@ -1,5 +1,6 @@
 import type { QuotaData } from '../../generated/types.ts';
-import { type ErrorDetails, FxRatesError } from './fxrates-error.ts';
+import type { ErrorDetails } from './fxrates-error.ts';
+import { FxRatesError } from './fxrates-error.ts';
 import { hideAbsent } from './hide-absent.ts';
 
 interface QuotaExhaustedDetails extends ErrorDetails {

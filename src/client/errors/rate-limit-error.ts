@@ -1,5 +1,6 @@
 import type { UnitBelief } from '../state/unit-notice.ts';
-import { type ErrorDetails, FxRatesError } from './fxrates-error.ts';
+import type { ErrorDetails } from './fxrates-error.ts';
+import { FxRatesError } from './fxrates-error.ts';
 import { hideAbsent } from './hide-absent.ts';
 
 /**

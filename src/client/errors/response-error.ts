@@ -1,5 +1,6 @@
 import type { SchemaIssue } from '../standard-schema.ts';
-import { type ErrorDetails, FxRatesError } from './fxrates-error.ts';
+import type { ErrorDetails } from './fxrates-error.ts';
+import { FxRatesError } from './fxrates-error.ts';
 import { hideAbsent } from './hide-absent.ts';
 
 interface ResponseErrorDetails extends ErrorDetails {

@@ -1,4 +1,5 @@
-import { type ErrorDetails, FxRatesError } from './fxrates-error.ts';
+import type { ErrorDetails } from './fxrates-error.ts';
+import { FxRatesError } from './fxrates-error.ts';
 
 interface TimeoutDetails extends ErrorDetails {
   /** `'attempt'`: one attempt took longer than `timeoutMs`; `'deadline'`: the whole call took longer than `deadlineMs`. */

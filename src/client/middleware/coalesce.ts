@@ -3,7 +3,8 @@ import { Cancellation } from '../cancellation.ts';
 import { AbortError } from '../errors/abort-error.ts';
 import { parseJson } from '../parse-json.ts';
 import { type Patience, withPatience } from '../patience.ts';
-import { type ApiRequest, type ApiResponse, type CallSettings, type Endpoint, type Handler, AttemptLog } from '../request.ts';
+import type { ApiRequest, ApiResponse, CallSettings, Endpoint, Handler } from '../request.ts';
+import { AttemptLog } from '../request.ts';
 import type { Timers } from '../timers.ts';
 
 /** One caller of a call: what it asks for, and how long it waits. */

@@ -6,7 +6,8 @@ import { RateLimitError } from '../errors/rate-limit-error.ts';
 import { RequestError } from '../errors/request-error.ts';
 import { isExhausted } from '../quota/quota-state.ts';
 import { quotaMessage } from '../quota/quota-stop.ts';
-import { type Endpoint, type Handler, type KeyedRequest, AttemptLog } from '../request.ts';
+import type { Endpoint, Handler, KeyedRequest } from '../request.ts';
+import { AttemptLog } from '../request.ts';
 import type { KeyStates } from '../state/key-states.ts';
 
 /** What an exhausted quota looks like is not shown (SERVICE.md, Errors); these statuses could mean it. */

@@ -1,4 +1,5 @@
-import { type RateLimitReason, RateLimitError } from '../errors/rate-limit-error.ts';
+import type { RateLimitReason } from '../errors/rate-limit-error.ts';
+import { RateLimitError } from '../errors/rate-limit-error.ts';
 import type { KeyedRequest } from '../request.ts';
 import { type UnitBelief, unitInWords } from '../state/unit-notice.ts';
 

@@ -1,7 +1,8 @@
 import { abortable } from '../abortable.ts';
 import { hintedLimitMs, unhintedLimitMs } from '../backoff.ts';
 import type { Clock } from '../clock.ts';
-import { type RateLimitReason, RateLimitError } from '../errors/rate-limit-error.ts';
+import type { RateLimitReason } from '../errors/rate-limit-error.ts';
+import { RateLimitError } from '../errors/rate-limit-error.ts';
 import type { ClientEvents } from '../events.ts';
 import type { Handler, KeyedRequest } from '../request.ts';
 import type { KeyState } from '../state/key-state.ts';

@@ -1,5 +1,6 @@
 import * as z from 'zod';
-import { type BehaviourValues, SWITCH_NAMES, switches } from '../behaviour/switches.ts';
+import type { BehaviourValues } from '../behaviour/switches.ts';
+import { SWITCH_NAMES, switches } from '../behaviour/switches.ts';
 import type { Snapshot } from '../service/snapshot.ts';
 import { faultOptions } from './fault-shapes.ts';
 import { planName } from './shapes.ts';

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createMockServer, type KnownValue, type MockServerOptions } from '../../../src/mock-server/index.ts';
+import type { KnownValue } from '../../../src/mock-server/index.ts';
+import { createMockServer, type MockServerOptions } from '../../../src/mock-server/index.ts';
 
 /** What an answer of the quota endpoint relies on. */
 const OF_QUOTA = {
