@@ -57,6 +57,10 @@ function parseParameter(text: string): { readonly name: string; readonly value: 
       'Use FXRATES_API_KEY, --key-file or --key-stdin. Consider that key exposed: create a new one and revoke it.',
     ]);
   }
+  if (text.startsWith('?')) {
+    const plain = text.slice(1).split('&').join(' ');
+    throw usageError(`'${text}' is not a parameter`, 'parameters are written without ? and &', [`e.g. ${plain}`]);
+  }
   if (at < 1) throw usageError(`'${text}' is not a parameter`, 'parameters are written name=value, e.g. base=USD');
   const name = text.slice(0, at);
   const value = text.slice(at + 1);

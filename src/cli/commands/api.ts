@@ -76,7 +76,8 @@ function head({ status, statusText, headers }: TracedResponse): string {
 
 function requestOf({ args, options }: Invocation): ServiceRequest {
   const [target = '', ...texts] = args;
-  const [path = '', search = ''] = target.split('?', 2);
+  const [path = ''] = target.split('?', 1);
+  const search = target.slice(path.length + 1);
   if (/^[a-z]+:\/\//i.test(target)) {
     throw usageError(`'${target}' is a whole URL`, 'api takes a path; the host is --base-url', [
       `fxrates api ${new URL(target).pathname}`,
