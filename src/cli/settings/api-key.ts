@@ -104,6 +104,7 @@ function problemOf(secret: string): string | undefined {
   if (secret === '') return 'it is empty';
   if (secret.length > LONGEST_KEY) return `it has ${secret.length} characters`;
   if (/^bearer\s/i.test(secret)) return "it starts with 'Bearer '; give the key alone, fxrates adds that word";
+  if (/^(['"]).*\1$/.test(secret)) return 'it is in quotes, which some programs keep from an env file; give it without';
   if (/\n/.test(secret)) return 'it has several lines; give the key alone';
   if (/^\s|\s$/.test(secret)) return 'it has white space at its start or end';
   return /^[\x21-\x7e]+$/.test(secret) ? undefined : 'it has white space, control or non-ASCII characters';
