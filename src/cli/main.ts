@@ -5,6 +5,7 @@ import { type CommandLine, explainParserError, refuseKeyOption } from './errors/
 import { printError } from './errors/print-error.ts';
 import { exitCodes } from './exit-codes.ts';
 import { pathOf } from './help/command-help.ts';
+import { globalOptionsOf, usefulOptions } from './help/useful-options.ts';
 import type { Io } from './io.ts';
 import { createProgram } from './program.ts';
 import { readEarlyFlags } from './settings/early-flags.ts';
@@ -20,25 +21,37 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
   const secrets = new Redactor();
   secrets.protect(io.env['FXRATES_API_KEY'] ?? '');
   const screen = new Screen(io, flags, secrets);
+  let errorScreen = screen; // until config.json is read, as far as the command line tells
   try {
     refuseKeyOption(argv);
-    return await run(argv, io, screen);
+    const onSettings = (next: Screen) => {
+      errorScreen = next;
+    };
+    return await run(argv, io, { screen, onSettings });
   } catch (error) {
-    return await printError(error, screen, flags.verbose);
+    return await printError(error, errorScreen, flags.verbose);
   }
 }
 
-async function run(argv: readonly string[], io: Io, screen: Screen): Promise<number> {
+interface RunOptions {
+  readonly screen: Screen;
+  /** Gets the screen of the settings as soon as they are known. */
+  readonly onSettings: (screen: Screen) => void;
+}
+
+async function run(argv: readonly string[], io: Io, { screen, onSettings }: RunOptions): Promise<number> {
   const pages: string[] = [];
   let exitCode: number = exitCodes.ok;
   const program = createProgram({
     style: screen.help,
     write: (text) => pages.push(text),
     run: async (run, spec, command) => {
-      refuseUselessOptions(spec, command.optsWithGlobals(), pathOf(command));
+      refuseUselessOptions(spec, command);
       const settings = await settingsFor(spec, command, io.env);
       const invocation = { io, settings, argv, args: command.args, options: command.opts() };
-      exitCode = await run({ ...invocation, screen: new Screen(io, settings, screen.secrets) });
+      const ownScreen = new Screen(io, settings, screen.secrets);
+      onSettings(ownScreen);
+      exitCode = await run({ ...invocation, screen: ownScreen });
     },
   });
   try {
@@ -84,23 +97,22 @@ function commandLineOf({ commands }: Command, argv: readonly string[]): CommandL
 }
 
 const ONE_REQUEST = 'only a command that does nothing but send a request can print it instead';
-const NO_DATA = 'it prints no data to choose from';
+const REASONS: Readonly<Record<string, string>> = {
+  '--dry-run': ONE_REQUEST,
+  '--curl': ONE_REQUEST,
+  '--get': 'it prints no data to choose from',
+};
 
-/**
- * Refuses what would change all that a command does, where the command cannot obey; `path`: `fxrates auth login`.
- * @throws CliError
- */
-export function refuseUselessOptions(
-  { sendsRequest, printsData }: CommandSpec,
-  options: GlobalOptions,
-  path: string,
-): void {
-  const refuse = (name: string, why: string): never => {
-    throw usageError(`'${path}' has no ${name}`, why, [`See: ${path} --help`]);
-  };
-  if (options.dryRun && !sendsRequest) refuse('--dry-run', ONE_REQUEST);
-  if (options.curl && !sendsRequest) refuse('--curl', ONE_REQUEST);
-  if (options.get !== undefined && !printsData) refuse('--get', NO_DATA);
+/** Refuses a typed global option that the command cannot obey. @throws CliError */
+function refuseUselessOptions(spec: CommandSpec, command: Command): void {
+  const path = pathOf(command);
+  const useful = new Set(usefulOptions(command, spec).map(({ long }) => long));
+  for (const option of globalOptionsOf(command)) {
+    const { long = '' } = option;
+    const isTyped = command.getOptionValueSourceWithGlobals(option.attributeName()) === 'cli';
+    if (!isTyped || useful.has(long) || long === '--output') continue; // --output decides about errors, too
+    throw usageError(`'${path}' has no ${long}`, REASONS[long] ?? 'it sends nothing', [`See: ${path} --help`]);
+  }
 }
 
 /**

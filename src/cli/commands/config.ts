@@ -15,7 +15,7 @@ export const configCommand: CommandSpec = {
   description: 'Settings that are kept in config.json. An option and a variable come before them.',
   callsService: false,
   notes: [
-    `Names: ${NAMES.join(', ')}. base_url belongs to a profile (--profile), the others to all. Keys are never here: see fxrates auth.`,
+    `Names: ${NAMES.join(', ')}. With --profile a setting is stored for that profile, without it for all; base_url always belongs to a profile. Keys are never here: see fxrates auth.`,
   ],
   commands: [
     {
@@ -113,7 +113,8 @@ async function change(
 ): Promise<number> {
   checkName(name);
   const { profile } = settings;
-  const path = await changeConfig(io, name, name === 'base_url' ? { value, profile } : { value });
+  const isOfProfile = name === 'base_url' || (settings.hasTypedProfile && name !== 'profile');
+  const path = await changeConfig(io, name, isOfProfile ? { value, profile } : { value });
   await screen.info(`fxrates: ${value === undefined ? `${name} removed from` : `${name} stored in`} ${path}\n`);
   return exitCodes.ok;
 }

@@ -3,7 +3,7 @@ import type { CommandSpec } from '../command.ts';
 
 /** The options that a command has a use for: its own, then the global ones, in the order of their declaration. */
 export function usefulOptions(command: Command, spec: CommandSpec): readonly Option[] {
-  const global = rootOf(command).options.filter((option) => isOfUse(option, spec));
+  const global = globalOptionsOf(command).filter((option) => isOfUse(option, spec));
   return [...command.options, ...global, helpOption()];
 }
 
@@ -20,6 +20,7 @@ function isOfUse({ helpGroupHeading, long }: Option, spec: CommandSpec): boolean
   return spec.callsService || helpGroupHeading === 'General' || helpGroupHeading === 'Output';
 }
 
-function rootOf(command: Command): Command {
-  return command.parent === null ? command : rootOf(command.parent);
+/** The options of the program itself. */
+export function globalOptionsOf({ parent, options }: Command): readonly Option[] {
+  return parent === null ? options : globalOptionsOf(parent);
 }

@@ -2,7 +2,7 @@ import { checkBaseUrl } from './base-url.ts';
 import { parseDuration } from './duration.ts';
 import { parseColor, parseOutputFormat, parseProfile, parseRetries, parseTimeout } from './global-options.ts';
 
-/** What config.json may hold, each with what checks it; base_url belongs to a profile, the others to all. */
+/** What config.json may hold, each with what checks it. */
 export const CONFIG_SETTINGS = {
   base_url: (text: string, source: string) => checkBaseUrl({ text, source }),
   profile: parseProfile,

@@ -9,9 +9,9 @@ export type EarlyFlags = Pick<CliSettings, 'output' | 'color' | 'quiet' | 'verbo
 export function readEarlyFlags(argv: readonly string[], env: Io['env']): EarlyFlags {
   const end = argv.indexOf('--');
   const args = end === -1 ? argv : argv.slice(0, end);
-  const isJson = args.includes('--json') || optionValue(args, '-o', '--output') === 'json';
+  const typed = args.includes('--json') ? 'json' : optionValue(args, '-o', '--output');
   return {
-    output: isJson || env['FXRATES_OUTPUT'] === 'json' ? 'json' : 'auto',
+    output: (typed ?? env['FXRATES_OUTPUT']) === 'json' ? 'json' : 'auto',
     color: colorWhen(args),
     quiet: occurrences(args, 'q', '--quiet'),
     verbose: occurrences(args, 'v', '--verbose'),

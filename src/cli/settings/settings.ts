@@ -12,6 +12,8 @@ export interface CliSettings {
   readonly output: OutputFormat;
   readonly get: readonly GetPath[];
   readonly profile: string;
+  /** Whether --profile names it, so that a setting is stored for this profile alone. */
+  readonly hasTypedProfile: boolean;
   readonly baseUrl: SourcedText | undefined;
   readonly keyStdin: boolean;
   readonly keyFile: string | undefined;
@@ -46,6 +48,7 @@ export function resolveSettings(options: GlobalOptions, env: Io['env'], config: 
     output: outputOf(options, sources),
     get: get.map((text) => ({ text, path: parseGetPath(text) })),
     profile,
+    hasTypedProfile: options.profile !== undefined,
     baseUrl: baseUrlOf(options, sources),
     keyStdin,
     keyFile,
