@@ -16,9 +16,10 @@ export interface Connection {
  */
 export async function openConnection({ env, fetch }: Pick<Io, 'env' | 'fetch'>, baseUrl: string): Promise<Connection> {
   if (proxyFor(env, baseUrl) === undefined) return { fetch, close: async () => undefined };
-  const { httpProxy, httpsProxy, noProxy } = variables(env);
-  checkProxy('HTTP_PROXY', httpProxy);
-  checkProxy('HTTPS_PROXY', httpsProxy);
+  const { noProxy, ...typed } = variables(env);
+  const allProxy = checkedProxy('ALL_PROXY', typed.allProxy);
+  const httpProxy = checkedProxy('HTTP_PROXY', typed.httpProxy) ?? allProxy;
+  const httpsProxy = checkedProxy('HTTPS_PROXY', typed.httpsProxy) ?? httpProxy ?? allProxy;
   const undici = await import('undici');
   const dispatcher = new undici.EnvHttpProxyAgent({
     noProxy,
@@ -48,33 +49,56 @@ function connectOnce({ connect }: Pool.Options): Pick<Pool.Options, 'connect'> {
   return { connect: once };
 }
 
+type ProxyVariable = 'HTTPS_PROXY' | 'HTTP_PROXY' | 'ALL_PROXY';
+
 /**
  * The name of the variable whose proxy `baseUrl` may go through; NO_PROXY is left to undici. A loopback address never
  * goes through a proxy, so that `fxrates mock` works everywhere.
  */
-export function proxyFor(env: Io['env'], baseUrl: string): 'HTTPS_PROXY' | 'HTTP_PROXY' | undefined {
-  const { httpProxy, httpsProxy } = variables(env);
+export function proxyFor(env: Io['env'], baseUrl: string): ProxyVariable | undefined {
+  const { httpProxy, httpsProxy, allProxy } = variables(env);
   const url = new URL(baseUrl);
   if (isLoopback(url)) return undefined;
   if (url.protocol === 'https:' && httpsProxy) return 'HTTPS_PROXY';
-  return httpProxy ? 'HTTP_PROXY' : undefined;
+  if (httpProxy) return 'HTTP_PROXY';
+  return allProxy ? 'ALL_PROXY' : undefined;
 }
 
-/** The proxy without user and password; `undefined` when the variable holds no URL. */
-export function proxyHost(env: Io['env'], variable: 'HTTPS_PROXY' | 'HTTP_PROXY'): string | undefined {
-  const { httpProxy = '', httpsProxy = '' } = variables(env);
-  const url = variable === 'HTTPS_PROXY' ? httpsProxy : httpProxy;
-  return isProxyUrl(url) ? new URL(url).host : undefined;
+/** What a variable says: the host of the proxy, without user and password, or why it cannot be used. */
+export function proxyHost(
+  env: Io['env'],
+  variable: ProxyVariable,
+): { readonly host: string } | { readonly problem: string } {
+  const { httpProxy = '', httpsProxy = '', allProxy = '' } = variables(env);
+  const text = { HTTPS_PROXY: httpsProxy, HTTP_PROXY: httpProxy, ALL_PROXY: allProxy }[variable];
+  const problem = proxyProblem(text);
+  return problem === undefined ? { host: new URL(proxyUrl(text)).host } : { problem };
 }
 
-/** Never repeats the URL, which may hold a password. */
-function checkProxy(name: string, url: string | undefined): void {
-  if (!url || isProxyUrl(url)) return;
-  throw usageError(`${name} is not the URL of a proxy`, undefined, ['e.g. http://proxy.example:3128']);
+/** The URL to give to undici. Never repeats what it refuses, which may hold a password. */
+function checkedProxy(name: string, text: string | undefined): string | undefined {
+  if (!text) return undefined;
+  const problem = proxyProblem(text);
+  if (problem === undefined) return proxyUrl(text);
+  throw usageError(`${name} ${problem}`, undefined, ['e.g. http://proxy.example:3128']);
 }
 
-function isProxyUrl(url: string): boolean {
-  return URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
+/** `host:port` means http, as in curl. */
+function proxyUrl(text: string): string {
+  return /^([^/@\s]+@)?[\w.-]+:\d+\/?$/.test(text) ? `http://${text}` : text;
+}
+
+function proxyProblem(text: string): string | undefined {
+  const url = URL.canParse(proxyUrl(text)) ? new URL(proxyUrl(text)) : undefined;
+  if (url === undefined || url.host === '') return 'is not the URL of a proxy';
+  if (!/^https?:$/.test(url.protocol))
+    return `names a ${url.protocol.slice(0, -1)} proxy; http and https are supported`;
+  try {
+    decodeURIComponent(url.username + url.password);
+    return undefined;
+  } catch {
+    return 'has a % in its user or password; write it %25';
+  }
 }
 
 /** The lower-case name comes first, as in curl. */
@@ -82,6 +106,7 @@ function variables(env: Io['env']) {
   return {
     httpProxy: env['http_proxy'] || env['HTTP_PROXY'],
     httpsProxy: env['https_proxy'] || env['HTTPS_PROXY'],
+    allProxy: env['all_proxy'] || env['ALL_PROXY'],
     noProxy: env['no_proxy'] || env['NO_PROXY'] || '',
   };
 }

@@ -21,6 +21,8 @@ test.each([
   ['HTTPS_PROXY', 'https://api.example.test'],
   ['https_proxy', 'https://api.example.test'],
   ['HTTP_PROXY', 'http://example.test'],
+  ['ALL_PROXY', 'http://example.test'],
+  ['all_proxy', 'https://api.example.test'],
 ])('%s sends through the proxy', async (name, url) => {
   const io = new FakeIo({ env: { [name]: PROXY } });
 
@@ -30,6 +32,32 @@ test.each([
   const sent = fetch(url, { method: 'GET', headers: {}, signal: AbortSignal.timeout(5_000), redirect: 'manual' });
   await expect(sent).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED', port: 1 } });
   await close();
+});
+
+test('host:port is a proxy over http, as in curl', async () => {
+  const { fetch, close } = await openConnection(new FakeIo({ env: { HTTPS_PROXY: '127.0.0.1:1' } }), 'https://a.test');
+
+  const sent = fetch('https://a.test', {
+    method: 'GET',
+    headers: {},
+    signal: AbortSignal.timeout(5_000),
+    redirect: 'manual',
+  });
+
+  await expect(sent).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED', port: 1 } });
+  await close();
+});
+
+test.each([
+  ['http://u:p%w@proxy.test:3128', 'has a % in its user or password; write it %25'],
+  ['socks5://proxy.test:1080', 'names a socks5 proxy; http and https are supported'],
+])('a proxy that cannot be used is refused with the reason: %s', async (url, why) => {
+  const env = { HTTPS_PROXY: url };
+
+  const [latest, doctor] = [await runCli('latest', { env }), await runCli('doctor', { env })];
+
+  expect(latest).toMatchObject({ code: 2, stderr: expect.stringContaining(`HTTPS_PROXY ${why}`) });
+  expect(doctor).toMatchObject({ code: 0, stdout: expect.stringContaining(why.slice(0, 30)) });
 });
 
 test('a proxy that cannot be reached is named as a possible cause', async () => {

@@ -49,12 +49,12 @@ export function checkProxy(baseUrl: string | undefined, { io }: Invocation): Fin
   const name = 'proxy';
   const variable = baseUrl !== undefined && URL.canParse(baseUrl) ? proxyFor(io.env, baseUrl) : undefined;
   if (variable === undefined) return { name, status: 'ok', text: 'none for this base URL' };
-  const host = proxyHost(io.env, variable);
-  if (host !== undefined) return { name, status: 'ok', text: `${variable}: ${host}, except for NO_PROXY` };
+  const proxy = proxyHost(io.env, variable);
+  if ('host' in proxy) return { name, status: 'ok', text: `${variable}: ${proxy.host}, except for NO_PROXY` };
   return {
     name,
     status: 'fail',
-    text: `${variable} is not the URL of a proxy`,
+    text: `${variable} ${proxy.problem}`,
     next: ['e.g. http://proxy.example:3128'],
   };
 }

@@ -44,7 +44,10 @@ export const topics: Readonly<Record<string, Topic>> = {
       { term: 'FXRATES_CONFIG_DIR', text: 'folder of config.json and credentials.json' },
       { term: 'FXRATES_NO_INPUT, CI', text: '1: never ask anything (--no-input)' },
       { term: 'FXRATES_DEBUG', text: '1: same as -v' },
-      { term: 'HTTPS_PROXY, HTTP_PROXY', text: 'proxy to use, except for hosts in NO_PROXY and for this machine' },
+      {
+        term: 'HTTPS_PROXY, HTTP_PROXY, ALL_PROXY',
+        text: 'proxy to use, except for hosts in NO_PROXY and for this machine',
+      },
       { term: 'NODE_EXTRA_CA_CERTS', text: 'file with certificates to trust besides the usual ones' },
       { term: 'NO_COLOR', text: 'not empty: no colour; beats FORCE_COLOR' },
       {
