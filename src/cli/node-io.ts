@@ -76,7 +76,7 @@ function createInterrupts(): Interrupts {
   let listener: ((name: SignalName) => void) | undefined;
   const onSignal = (name: SignalName) => {
     if (listener !== undefined) listener(name);
-    else if (controller.signal.aborted) process.exit(name === 'SIGINT' ? 130 : 143);
+    else if (controller.signal.aborted) endBySignal(name);
     else controller.abort(new Interrupted(name));
   };
   process.on('SIGINT', onSignal);
@@ -90,6 +90,12 @@ function createInterrupts(): Interrupts {
       };
     },
   };
+}
+
+/** By the system: `process.exit` would wait for a file that cannot be read, such as a pipe that nobody writes to. */
+function endBySignal(name: SignalName): void {
+  process.removeAllListeners(name);
+  process.kill(process.pid, name);
 }
 
 function spawnChild([program = '', ...args]: readonly string[], env: Io['env']): ChildProcess {
