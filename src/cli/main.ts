@@ -103,6 +103,9 @@ const REASONS: Readonly<Record<string, string>> = {
   '--get': 'it prints no data to choose from',
 };
 
+/** Options for a whole session, such as an alias has; --output decides about errors, too. */
+const HARMLESS: readonly string[] = ['--output', '--profile'];
+
 /** Refuses a typed global option that the command cannot obey. @throws CliError */
 function refuseUselessOptions(spec: CommandSpec, command: Command): void {
   const path = pathOf(command);
@@ -110,7 +113,7 @@ function refuseUselessOptions(spec: CommandSpec, command: Command): void {
   for (const option of globalOptionsOf(command)) {
     const { long = '' } = option;
     const isTyped = command.getOptionValueSourceWithGlobals(option.attributeName()) === 'cli';
-    if (!isTyped || useful.has(long) || long === '--output') continue; // --output decides about errors, too
+    if (!isTyped || useful.has(long) || HARMLESS.includes(long)) continue;
     throw usageError(`'${path}' has no ${long}`, REASONS[long] ?? 'it sends nothing', [`See: ${path} --help`]);
   }
 }
