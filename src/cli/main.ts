@@ -122,7 +122,7 @@ function refuseUselessOptions(spec: CommandSpec, command: Command): void {
  * The command line for commander's parser, which would drop a `--` and take the next word for a subcommand: one more
  * `--` makes a command that runs a program, `[-- command...]`, find it at the head of its arguments.
  */
-export function keepSeparator(argv: readonly string[], program: Command): readonly string[] {
+function keepSeparator(argv: readonly string[], program: Command): readonly string[] {
   const at = argv.indexOf('--');
   const name = commandWord(argv.slice(0, Math.max(at, 0)), program);
   const command = program.commands.find((candidate) => candidate.name() === name);

@@ -67,13 +67,13 @@ export const authCommand: CommandSpec = {
 };
 
 /** What the service says about a key: its quota, or a failure. */
-export interface KeyCheck {
+interface KeyCheck {
   readonly quota?: QuotaData;
   readonly failure?: CliError;
 }
 
 /** Asks with one quota call, which is free. */
-export async function verifyKey(key: KeyInUse, invocation: Invocation): Promise<KeyCheck> {
+async function verifyKey(key: KeyInUse, invocation: Invocation): Promise<KeyCheck> {
   const { quota } = operations;
   try {
     const { data } = await sendRequest({ operation: quota, path: quota.path, query: {} }, invocation, { key });
@@ -85,7 +85,7 @@ export async function verifyKey(key: KeyInUse, invocation: Invocation): Promise<
 }
 
 /** Stores a key and the base URL that it belongs to under the profile. */
-export async function login(invocation: Invocation): Promise<number> {
+async function login(invocation: Invocation): Promise<number> {
   const { settings, screen, io, options } = invocation;
   const baseUrl = requireBaseUrl(settings);
   const secret = await readKey(invocation);
@@ -134,7 +134,7 @@ async function refuseRejectedKey(secret: string, invocation: Invocation): Promis
 }
 
 /** Tells which key would be used, from where, and what the service says to it; fails as a call with it would. */
-export async function status(invocation: Invocation): Promise<number> {
+async function status(invocation: Invocation): Promise<number> {
   const { settings, io, screen, options } = invocation;
   requireBaseUrl(settings);
   const key = await requireKey(settings, io);
@@ -175,7 +175,7 @@ function statusFacts(key: KeyInUse, check: KeyCheck | undefined, { settings }: I
 }
 
 /** Removes the stored key of the profile; that there is none is no failure. */
-export async function logout({ io, screen, settings: { profile } }: Invocation): Promise<number> {
+async function logout({ io, screen, settings: { profile } }: Invocation): Promise<number> {
   const credential = await readCredential(io.env, profile);
   if (credential === undefined) {
     await screen.info(`fxrates: no key is stored for profile ${profile}\n`);
@@ -190,7 +190,7 @@ export async function logout({ io, screen, settings: { profile } }: Invocation):
 }
 
 /** Prints the key in full, the only command that does. */
-export async function printToken({ io, screen, settings, options }: Invocation): Promise<number> {
+async function printToken({ io, screen, settings, options }: Invocation): Promise<number> {
   if (screen.out.isTTY && options['show'] !== true) {
     throw usageError('refusing to show the key on a terminal', undefined, [
       'If you mean it:  fxrates auth token --show',

@@ -13,7 +13,7 @@ export const versionCommand: CommandSpec = {
 };
 
 /** What a report of a bug needs to say of the ground it happened on. */
-export function versionFacts(): { readonly fxrates: string; readonly node: string; readonly platform: string } {
+function versionFacts(): { readonly fxrates: string; readonly node: string; readonly platform: string } {
   const { version, platform, arch } = process;
   return { fxrates: VERSION, node: version.slice(1), platform: `${platform}-${arch}` };
 }

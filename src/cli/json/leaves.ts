@@ -1,7 +1,7 @@
 import { stringValue, type Token, tokens } from './tokens.ts';
 
 /** A value without members: a scalar, or an empty object or list. */
-export interface Leaf {
+interface Leaf {
   readonly path: readonly string[];
   /** Source text. */
   readonly lexeme: string;

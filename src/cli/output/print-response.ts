@@ -21,7 +21,7 @@ export function dataOf(rawBody: string): string {
 const TIME = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?$/;
 
 /** Prints what an undocumented answer looks like: paths and types without a value, so that it can be shown to anyone. */
-export async function printShape(json: string, invocation: Invocation): Promise<void> {
+async function printShape(json: string, invocation: Invocation): Promise<void> {
   const { settings, screen } = invocation;
   const shape = shapeOf(json);
   if (settings.output === 'json') {

@@ -52,7 +52,7 @@ export function explainClientError(error: AnyFxRatesError, context: ErrorContext
 }
 
 /** What to say besides, or instead of, the client's own message. */
-export interface Explanation {
+interface Explanation {
   readonly what?: string | undefined;
   readonly why?: string | undefined;
   readonly hints?: readonly string[];

@@ -3,7 +3,7 @@ import type { ColorWhen } from '../terminal/palette.ts';
 import type { CliSettings } from './settings.ts';
 
 /** What the report of a wrong command line must know although that command line could not be parsed. */
-export type EarlyFlags = Pick<CliSettings, 'output' | 'color' | 'quiet' | 'verbose'>;
+type EarlyFlags = Pick<CliSettings, 'output' | 'color' | 'quiet' | 'verbose'>;
 
 /** Reads the flags that shape error messages; everything else, and everything after `--`, is passed over. */
 export function readEarlyFlags(argv: readonly string[], env: Io['env']): EarlyFlags {

@@ -7,7 +7,7 @@ import { visible, wrap } from '../terminal/text.ts';
 import type { WatchInterval } from './watch.ts';
 
 /** One answer, in the forms that it may be shown in. */
-export interface Shown {
+interface Shown {
   /** For a terminal, line ends and all. */
   readonly text: string;
   /** For programs. */

@@ -56,7 +56,7 @@ function printCommand(name: (typeof SHELLS)[number], tree: () => CommandNode): C
 }
 
 /** Writes the script of a shell to its file. The settings of the shell itself are the user's: they are never touched. */
-export async function installCompletion(tree: CommandNode, invocation: Invocation): Promise<number> {
+async function installCompletion(tree: CommandNode, invocation: Invocation): Promise<number> {
   const { args, io, screen } = invocation;
   const folders = foldersOf(io.env);
   if (folders === undefined) throw noFolder();

@@ -33,7 +33,7 @@ export function optionCandidates({ options }: CommandNode): readonly Candidate[]
 }
 
 /** What is offered where, with the commands that offer the same taken together; `words` are as `wordsOf` gives them. */
-export function offers(
+function offers(
   tree: CommandNode,
   candidatesOf: (command: CommandNode) => readonly Candidate[],
 ): readonly { readonly words: readonly string[]; readonly candidates: readonly Candidate[] }[] {
@@ -81,7 +81,7 @@ export interface CaseSyntax {
 }
 
 /** The parts of such a script that come from the command tree. */
-export interface CaseParts {
+interface CaseParts {
   readonly optionsWithValue: string;
   readonly commands: string;
   readonly valueArms: string;

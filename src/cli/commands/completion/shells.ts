@@ -7,7 +7,7 @@ import { fishScript } from './fish-script.ts';
 import { powershellScript } from './powershell-script.ts';
 import { zshScript } from './zsh-script.ts';
 
-export interface Shell {
+interface Shell {
   readonly title: string;
   readonly script: (tree: CommandNode) => string;
   /** Where the script goes. */
@@ -16,7 +16,7 @@ export interface Shell {
   readonly setting?: (folders: Folders) => { readonly path: string; readonly line: string };
 }
 
-export interface Folders {
+interface Folders {
   readonly home: string;
   /** XDG_DATA_HOME. */
   readonly data: string;

@@ -59,7 +59,7 @@ function unknownTopic(name: string): Error {
 }
 
 /** Help for programs: all of it, or that of one command or topic; `undefined` when there is none. */
-export function helpJson(tree: CommandNode, path: readonly string[]): string | undefined {
+function helpJson(tree: CommandNode, path: readonly string[]): string | undefined {
   const [name = ''] = path;
   const topic = path.length === 1 ? topicOf(name) : undefined;
   if (topic !== undefined) return JSON.stringify({ topic: name, ...topic });

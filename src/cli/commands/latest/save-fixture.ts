@@ -8,7 +8,7 @@ import type { Query } from '../../request/send-request.ts';
 import { replaceFile } from '../../storage/replace-file.ts';
 
 /** A file of recorded answers, `{ "base=EUR": <envelope>, … }`, from which a mock server can answer. */
-export interface Fixture {
+interface Fixture {
   readonly path: string;
   /** Texts of answers by question. */
   readonly answers: ReadonlyMap<string, string>;

@@ -85,7 +85,7 @@ class Changes {
 }
 
 /** What a watch may spend. */
-export interface Budget {
+interface Budget {
   readonly quota: QuotaData;
   readonly forecast: QuotaForecast | undefined;
   /** Milliseconds between snapshots, where the plan tells. */
@@ -95,7 +95,7 @@ export interface Budget {
 const MINUTE_MS = 60_000;
 
 /** The shortest interval that shows every snapshot, keeps below the limit per minute and makes the quota last. */
-export function budgetInterval({ quota, forecast, snapshotMs = 0 }: Budget): WatchInterval {
+function budgetInterval({ quota, forecast, snapshotMs = 0 }: Budget): WatchInterval {
   const bounds: readonly WatchInterval[] = [
     { intervalMs: Math.ceil(MINUTE_MS / quota.rate_limit_per_minute), reason: 'the limit per minute' },
     { intervalMs: snapshotMs, reason: 'the interval of snapshots' },
@@ -105,7 +105,7 @@ export function budgetInterval({ quota, forecast, snapshotMs = 0 }: Budget): Wat
 }
 
 /** The error for a watch that leaves nothing of the month; `undefined` when it is safe, or nobody can tell. */
-export function unsafeWatch({ intervalMs, count }: WatchRequest, { forecast }: Budget): CliError | undefined {
+function unsafeWatch({ intervalMs, count }: WatchRequest, { forecast }: Budget): CliError | undefined {
   const { remaining, resetsAt, safeIntervalMs } = forecast ?? {};
   if (remaining === undefined || resetsAt === undefined) return undefined;
   if (safeIntervalMs === undefined) return usedUp(resetsAt);

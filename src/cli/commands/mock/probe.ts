@@ -35,7 +35,7 @@ function parseCount(text: string): number {
 }
 
 /** Probes a service, after telling how many requests that takes at most, and prints or writes what was observed. */
-export async function probe(invocation: Invocation): Promise<number> {
+async function probe(invocation: Invocation): Promise<number> {
   const { io, screen, args, options } = invocation;
   const settings = { ...invocation.settings, baseUrl: { text: args[0] ?? '', source: 'probe' } };
   const baseUrl = requireBaseUrl(settings).replace(/\/+$/, '');

@@ -49,7 +49,7 @@ async function printUsage(mock: RunningMock, { plan }: MockOptions, { screen }: 
 const LOOK_EVERY_MS = 200;
 
 /** Writes a line per request to stderr, with the mock's reason for its answer, until `signal` aborts. */
-export async function logRequests(mock: MockServer, { io, screen }: Invocation, signal: AbortSignal): Promise<void> {
+async function logRequests(mock: MockServer, { io, screen }: Invocation, signal: AbortSignal): Promise<void> {
   let last = 0;
   while (!signal.aborted) {
     for (const entry of mock.journal.list({ after: last })) {

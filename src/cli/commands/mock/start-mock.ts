@@ -101,14 +101,14 @@ function systemCode(error: unknown): string | undefined {
 const PRESETS = ['documented', 'lenient', 'hostile'] as const;
 
 /** `--behaviour`: a preset, or a file of switches such as `fxrates mock probe` writes. */
-export async function readBehaviour(text: string | undefined): Promise<MockServerOptions['behaviour']> {
+async function readBehaviour(text: string | undefined): Promise<MockServerOptions['behaviour']> {
   if (text === undefined) return undefined;
   const preset = PRESETS.find((name) => name === text);
   return preset ?? JSON.parse(await readJson(text, `a preset (${PRESETS.join(', ')}) or a file of switches`));
 }
 
 /** `--replay`: a file with one recorded answer, or with one for each query. Their digits stay as they are. */
-export async function readReplay(path: string | undefined): Promise<MockServerOptions['replay']> {
+async function readReplay(path: string | undefined): Promise<MockServerOptions['replay']> {
   if (path === undefined) return undefined;
   const json = await readJson(path, 'a file of recorded answers');
   if (selectValue(json, ['success']) !== undefined) return json;

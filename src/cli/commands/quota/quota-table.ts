@@ -87,7 +87,7 @@ function snapshotText(granularity: string): string {
 }
 
 /** The forecast for people. What is too early to tell, or used up already, is said instead of projected. */
-export function forecastRows(
+function forecastRows(
   forecast: QuotaForecast,
   fields: QuotaFields,
   { timeZone }: { readonly timeZone: string | undefined },

@@ -113,7 +113,7 @@ function recordOf({ rawBody }: ServiceResponse): string {
 }
 
 /** `--fail-at 80%` or `--fail-at 800`. */
-export interface FailAt {
+interface FailAt {
   readonly text: string;
   /** Digits without the point. */
   readonly amount: bigint;
@@ -122,7 +122,7 @@ export interface FailAt {
   readonly isPercent: boolean;
 }
 
-export function parseFailAt(text: string): FailAt {
+function parseFailAt(text: string): FailAt {
   const [, whole, fraction = '', percent] = /^(\d{1,15})(?:\.(\d{1,3}))?(%)?$/.exec(text) ?? [];
   if (whole === undefined || (fraction !== '' && percent === undefined)) {
     throw usageError(`--fail-at takes a share of the limit or a number of requests, got '${text}'`, 'e.g. 80%, 800');
@@ -131,7 +131,7 @@ export function parseFailAt(text: string): FailAt {
 }
 
 /** The error for a quota that is used as far as `--fail-at` says; a share of no fixed limit is never reached. */
-export function usedTooMuch(fields: QuotaFields, { text, amount, scale, isPercent }: FailAt): CliError | undefined {
+function usedTooMuch(fields: QuotaFields, { text, amount, scale, isPercent }: FailAt): CliError | undefined {
   const used = fields.get('monthly_used') ?? '';
   const limit = fields.get('monthly_limit') ?? '';
   const hasLimit = /^\d+$/.test(limit);
@@ -147,7 +147,7 @@ export function usedTooMuch(fields: QuotaFields, { text, amount, scale, isPercen
 }
 
 /** The forecast for programs, in the manner of the service: snake_case, UTC, `null` for what cannot be told. */
-export function forecastJson(forecast: QuotaForecast | undefined): string {
+function forecastJson(forecast: QuotaForecast | undefined): string {
   if (forecast === undefined) return 'null';
   const { periodStart, elapsed, perDay, usedAtReset, exhaustsAt, safePerDay, safeIntervalMs, confidence } = forecast;
   return JSON.stringify({
