@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import module from 'node:module';
 import { VERSION } from '../version.ts';
+import { crashReport } from './errors/crash-report.ts';
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 const argv = process.argv.slice(2);
@@ -29,11 +30,11 @@ async function start(): Promise<void> {
   const env = { ...process.env };
   // Node.js would warn on stderr that it ignores NO_COLOR; here NO_COLOR wins, and a child still gets both.
   if (env['NO_COLOR']) delete process.env['FORCE_COLOR'];
-  const { createNodeIo, main } = await import('./start.ts');
-  process.exitCode = await main(argv, createNodeIo(env));
+  const { runOnNode } = await import('./node-io.ts');
+  process.exitCode = await runOnNode(argv, env);
 }
 
-async function crash(error: unknown): Promise<void> {
-  const { crashReport } = await import('./errors/crash-report.ts');
+/** Loads nothing: the failure may be that of loading, as after an upgrade under a running `--watch`. */
+function crash(error: unknown): void {
   process.stderr.write(crashReport(error, argv, process.env), () => process.exit(1));
 }

@@ -1,5 +1,5 @@
 import type { Command, Option } from 'commander';
-import type { CommandArgument, CommandSpec, Example } from './command-spec.ts';
+import type { CommandArgument, CommandSpec, Example } from './command.ts';
 import { helpOption, usefulOptions } from './help/useful-options.ts';
 
 /** A command with all that is under it, as programs get to know it: `help --json` and completion scripts. */

@@ -1,16 +1,16 @@
 import { type Command, CommanderError } from 'commander';
-import type { CommandSpec } from './command-spec.ts';
+import type { CommandSpec } from './command.ts';
+import { usageError } from './errors/cli-error.ts';
 import { type CommandLine, explainParserError, refuseKeyOption } from './errors/parser-error.ts';
-import { refuseOptions } from './errors/refuse-options.ts';
-import { report } from './errors/report.ts';
+import { printError } from './errors/print-error.ts';
 import { exitCodes } from './exit-codes.ts';
 import { pathOf } from './help/command-help.ts';
+import { globalOptionsOf, usefulOptions } from './help/useful-options.ts';
 import type { Io } from './io.ts';
-import { keepSeparator } from './keep-separator.ts';
 import { createProgram } from './program.ts';
 import { readEarlyFlags } from './settings/early-flags.ts';
 import type { GlobalOptions } from './settings/global-options.ts';
-import { resolveSettings, type Settings } from './settings/settings.ts';
+import { type CliSettings, resolveSettings } from './settings/settings.ts';
 import { type ConfigFile, NO_CONFIG, readConfig } from './storage/config-file.ts';
 import { Redactor } from './terminal/redactor.ts';
 import { Screen } from './terminal/screen.ts';
@@ -21,25 +21,37 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
   const secrets = new Redactor();
   secrets.protect(io.env['FXRATES_API_KEY'] ?? '');
   const screen = new Screen(io, flags, secrets);
+  let errorScreen = screen; // until config.json is read, as far as the command line tells
   try {
     refuseKeyOption(argv);
-    return await run(argv, io, screen);
+    const onSettings = (next: Screen) => {
+      errorScreen = next;
+    };
+    return await run(argv, io, { screen, onSettings });
   } catch (error) {
-    return await report(error, screen, flags.verbose);
+    return await printError(error, errorScreen, flags.verbose);
   }
 }
 
-async function run(argv: readonly string[], io: Io, screen: Screen): Promise<number> {
+interface RunOptions {
+  readonly screen: Screen;
+  /** Gets the screen of the settings as soon as they are known. */
+  readonly onSettings: (screen: Screen) => void;
+}
+
+async function run(argv: readonly string[], io: Io, { screen, onSettings }: RunOptions): Promise<number> {
   const pages: string[] = [];
   let exitCode: number = exitCodes.ok;
   const program = createProgram({
-    face: screen.help,
+    style: screen.help,
     write: (text) => pages.push(text),
     run: async (run, spec, command) => {
-      refuseOptions(spec, command.optsWithGlobals(), pathOf(command));
+      refuseUselessOptions(spec, command);
       const settings = await settingsFor(spec, command, io.env);
       const invocation = { io, settings, argv, args: command.args, options: command.opts() };
-      exitCode = await run({ ...invocation, screen: new Screen(io, settings, screen.secrets) });
+      const ownScreen = new Screen(io, settings, screen.secrets);
+      onSettings(ownScreen);
+      exitCode = await run({ ...invocation, screen: ownScreen });
     },
   });
   try {
@@ -49,11 +61,11 @@ async function run(argv: readonly string[], io: Io, screen: Screen): Promise<num
     const isHelp = error.code === 'commander.help' || error.exitCode === 0;
     if (!isHelp) throw explainParserError(error, commandLineOf(program, argv));
   }
-  if (pages.length > 0) await screen.tell(pages.join(''));
+  if (pages.length > 0) await screen.printText(pages.join(''));
   return exitCode;
 }
 
-async function settingsFor(spec: CommandSpec, command: Command, env: Io['env']): Promise<Settings> {
+async function settingsFor(spec: CommandSpec, command: Command, env: Io['env']): Promise<CliSettings> {
   const options = command.optsWithGlobals<GlobalOptions & Record<string, never>>();
   try {
     return resolveSettings(options, env, await configFor(spec, env));
@@ -64,10 +76,10 @@ async function settingsFor(spec: CommandSpec, command: Command, env: Io['env']):
 }
 
 /** Commands that only change what is stored must work, and repair it, with a wrong value in it. */
-async function configFor({ asksService, usesConfig }: CommandSpec, env: Io['env']): Promise<ConfigFile> {
-  if (!asksService && !usesConfig) return NO_CONFIG;
+async function configFor({ callsService, usesConfig }: CommandSpec, env: Io['env']): Promise<ConfigFile> {
+  if (!callsService && !usesConfig) return NO_CONFIG;
   const config = await readConfig(env);
-  if (asksService) return config;
+  if (callsService) return config;
   const { profile } = config.document;
   return { ...config, document: profile === undefined ? {} : { profile } };
 }
@@ -82,4 +94,50 @@ function commandLineOf({ commands }: Command, argv: readonly string[]): CommandL
   }
   const takesParameters = command?.registeredArguments.some((argument) => argument.name() === 'name=value') ?? false;
   return { argv, command: name, takesParameters };
+}
+
+const ONE_REQUEST = 'only a command that does nothing but send a request can print it instead';
+const REASONS: Readonly<Record<string, string>> = {
+  '--dry-run': ONE_REQUEST,
+  '--curl': ONE_REQUEST,
+  '--get': 'it prints no data to choose from',
+};
+
+/** Options for a whole session, such as an alias has; --output decides about errors, too. */
+const HARMLESS: readonly string[] = ['--output', '--profile'];
+
+/** Refuses a typed global option that the command cannot obey. @throws CliError */
+function refuseUselessOptions(spec: CommandSpec, command: Command): void {
+  const path = pathOf(command);
+  const useful = new Set(usefulOptions(command, spec).map(({ long }) => long));
+  for (const option of globalOptionsOf(command)) {
+    const { long = '' } = option;
+    const isTyped = command.getOptionValueSourceWithGlobals(option.attributeName()) === 'cli';
+    if (!isTyped || useful.has(long) || HARMLESS.includes(long)) continue;
+    throw usageError(`'${path}' has no ${long}`, REASONS[long] ?? 'it sends nothing', [`See: ${path} --help`]);
+  }
+}
+
+/**
+ * The command line for commander's parser, which would drop a `--` and take the next word for a subcommand: one more
+ * `--` makes a command that runs a program, `[-- command...]`, find it at the head of its arguments.
+ */
+function keepSeparator(argv: readonly string[], program: Command): readonly string[] {
+  const at = argv.indexOf('--');
+  const name = commandWord(argv.slice(0, Math.max(at, 0)), program);
+  const command = program.commands.find((candidate) => candidate.name() === name);
+  const runsProgram = command?.registeredArguments.some((argument) => argument.name().startsWith('--')) ?? false;
+  return runsProgram ? argv.toSpliced(at, 0, '--') : argv;
+}
+
+/** The first word that is neither an option of all commands nor the value of one. */
+function commandWord(words: readonly string[], { options }: Command): string | undefined {
+  const takesValue = (word = '') =>
+    options.some(({ required, short, long }) => required && (word === long || isCluster(word, short)));
+  return words.find((word, index) => !word.startsWith('-') && !takesValue(words[index - 1]));
+}
+
+/** Whether a word such as `-qo` ends with this short option. */
+function isCluster(word: string, short = ''): boolean {
+  return short !== '' && /^-[a-z]+$/i.test(word) && word.endsWith(short.slice(1));
 }

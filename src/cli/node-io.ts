@@ -1,5 +1,7 @@
 import { spawn } from 'node:child_process';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { isatty } from 'node:tty';
+import type { Clock } from '../client/index.ts';
 import {
   type ChildProcess,
   type Input,
@@ -10,11 +12,15 @@ import {
   type SignalName,
   WriteFailure,
 } from './io.ts';
-import { realClock } from './real-clock.ts';
-import { readHiddenLine } from './terminal/hidden-line.ts';
+import { main } from './main.ts';
+
+/** Runs one command line in the real world. */
+export function runOnNode(argv: readonly string[], env: Io['env']): Promise<number> {
+  return main(argv, createNodeIo(env));
+}
 
 /** The real world, by way of `process`. */
-export function createNodeIo(env: Io['env']): Io {
+function createNodeIo(env: Io['env']): Io {
   const interrupts = createInterrupts();
   return {
     stdin: createInput(interrupts.signal),
@@ -70,7 +76,7 @@ function createInterrupts(): Interrupts {
   let listener: ((name: SignalName) => void) | undefined;
   const onSignal = (name: SignalName) => {
     if (listener !== undefined) listener(name);
-    else if (controller.signal.aborted) process.exit(name === 'SIGINT' ? 130 : 143);
+    else if (controller.signal.aborted) endBySignal(name);
     else controller.abort(new Interrupted(name));
   };
   process.on('SIGINT', onSignal);
@@ -86,6 +92,12 @@ function createInterrupts(): Interrupts {
   };
 }
 
+/** By the system: `process.exit` would wait for a file that cannot be read, such as a pipe that nobody writes to. */
+function endBySignal(name: SignalName): void {
+  process.removeAllListeners(name);
+  process.kill(process.pid, name);
+}
+
 function spawnChild([program = '', ...args]: readonly string[], env: Io['env']): ChildProcess {
   const child = spawn(program, args, { stdio: 'inherit', env });
   const exited: ChildProcess['exited'] = new Promise((resolve, reject) => {
@@ -93,4 +105,56 @@ function spawnChild([program = '', ...args]: readonly string[], env: Io['env']):
     child.on('exit', (code, signal) => resolve({ code, signal }));
   });
   return { exited, kill: (name) => void child.kill(name) };
+}
+
+/** Node's timers take 32 bits. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+/** The machine's time. The client has the same, but a command that does not call the service never loads the client. */
+export const realClock: Clock = {
+  // biome-ignore lint/plugin: this is the real clock
+  now: () => Date.now(),
+  async sleep(ms, signal) {
+    for (let leftMs = ms; leftMs > 0; leftMs -= LONGEST_TIMER_MS) {
+      await sleep(Math.min(leftMs, LONGEST_TIMER_MS), undefined, signal && { signal }).catch(() => {
+        throw signal?.reason;
+      });
+    }
+  },
+};
+
+const CONTROL = { interrupt: '\u0003', end: '\u0004', backspace: '\u0008', delete: '\u007f', killLine: '\u0015' };
+
+/**
+ * Reads a line without echo. In raw mode Ctrl-C is a character like any other, so it is seen here. The prompt comes
+ * after the echo is off: a pasted key must not be faster than that.
+ */
+export async function readHiddenLine(
+  stdin: NodeJS.ReadStream,
+  maxLength: number,
+  prompt: () => Promise<void>,
+): Promise<string> {
+  stdin.setRawMode(true);
+  try {
+    await prompt();
+    let line = '';
+    for await (const character of characters(stdin)) {
+      if (character === CONTROL.interrupt) throw new Interrupted('SIGINT');
+      if (character === '\r' || character === '\n' || character === CONTROL.end) break;
+      line = edited(line, character);
+      if (line.length > maxLength) break;
+    }
+    return line;
+  } finally {
+    stdin.setRawMode(false);
+  }
+}
+
+async function* characters(stdin: NodeJS.ReadStream): AsyncGenerator<string> {
+  for await (const chunk of stdin.setEncoding('utf8')) yield* String(chunk);
+}
+
+function edited(line: string, character: string): string {
+  if (character === CONTROL.backspace || character === CONTROL.delete) return line.slice(0, -1);
+  return character === CONTROL.killLine ? '' : line + character;
 }

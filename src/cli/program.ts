@@ -1,35 +1,35 @@
 import { Command } from 'commander';
 import { type Operation, operations } from '../generated/operations.ts';
 import { VERSION } from '../version.ts';
-import type { CommandSpec } from './command-spec.ts';
+import type { CommandSpec } from './command.ts';
 import { commandTree } from './command-tree.ts';
 import { apiCommand } from './commands/api.ts';
 import { authCommand } from './commands/auth.ts';
 import { cacheCommand } from './commands/cache.ts';
-import { completionCommand } from './commands/completion.ts';
+import { completionCommand } from './commands/completion/completion.ts';
 import { configCommand } from './commands/config.ts';
-import { doctorCommand } from './commands/doctor.ts';
-import { type Help, helpCommand } from './commands/help.ts';
-import { latestCommand } from './commands/latest.ts';
-import { mockCommand } from './commands/mock.ts';
+import { doctorCommand } from './commands/doctor/doctor.ts';
+import { type HelpSource, helpCommand } from './commands/help/help.ts';
+import { latestCommand } from './commands/latest/latest.ts';
+import { mockCommand } from './commands/mock/mock.ts';
 import { operationCommand } from './commands/operation.ts';
-import { quotaCommand } from './commands/quota.ts';
+import { quotaCommand } from './commands/quota/quota.ts';
 import { versionCommand } from './commands/version.ts';
 import { commandHelp } from './help/command-help.ts';
 import { PROGRAM_SUMMARY, programHelp } from './help/program-help.ts';
 import { createGlobalOptions } from './settings/global-options.ts';
-import type { Face } from './terminal/screen.ts';
+import type { StreamStyle } from './terminal/screen.ts';
 
 interface ProgramOptions {
   /** How help looks. */
-  readonly face: Face;
+  readonly style: StreamStyle;
   /** Takes help and version. */
   readonly write: (text: string) => void;
   readonly run: (run: NonNullable<CommandSpec['run']>, spec: CommandSpec, command: Command) => Promise<void>;
 }
 
 /** The command tree as commander parses it. Nothing is written to a stream and nothing exits. */
-export function createProgram({ face, write, run }: ProgramOptions): Command {
+export function createProgram({ style, write, run }: ProgramOptions): Command {
   const program = new Command('fxrates');
   const specOf = new Map<Command, CommandSpec>();
   const specs = commandSpecs({
@@ -43,8 +43,8 @@ export function createProgram({ face, write, run }: ProgramOptions): Command {
       writeOut: write,
       writeErr: write,
       outputError: silence,
-      getOutHasColors: () => face.hasColor,
-      getErrHasColors: () => face.hasColor,
+      getOutHasColors: () => style.hasColor,
+      getErrHasColors: () => style.hasColor,
     })
     .configureHelp({ formatHelp: (command) => formatHelp(command, specOf.get(command)) })
     .helpOption('-h, --help', 'print help')
@@ -52,13 +52,13 @@ export function createProgram({ face, write, run }: ProgramOptions): Command {
   for (const option of createGlobalOptions()) program.addOption(option);
   program.optionsGroup('General').version(VERSION, '-V, --version', 'print the version');
   const formatHelp = (command: Command, spec: CommandSpec | undefined) =>
-    spec === undefined ? programHelp(specs, program, face) : commandHelp(spec, command, face);
+    spec === undefined ? programHelp(specs, program, style) : commandHelp(spec, command, style);
   for (const spec of specs) addCommand(program, spec, { run, specOf });
   return program;
 }
 
 /** Every command in the order of help. An operation without a command of its own gets the generated one. */
-function commandSpecs({ render, tree }: Omit<Help, 'commandNames'>): readonly CommandSpec[] {
+function commandSpecs({ render, tree }: Omit<HelpSource, 'commandNames'>): readonly CommandSpec[] {
   const own: Readonly<Record<string, CommandSpec>> = { latest: latestCommand, quota: quotaCommand };
   const all: readonly Operation[] = Object.values(operations);
   const ofOperations = all.map((operation) => own[operation.id] ?? operationCommand(operation));

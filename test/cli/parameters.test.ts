@@ -21,6 +21,19 @@ test.each([
   expect(requests[0]?.url).toBe(`https://api.example.test/api/v1/latest${search}`);
 });
 
+test('a query copied from a URL is refused with the same as parameters', async () => {
+  const { code, stderr, requests } = await runCli(['latest', '?base=EUR&symbols=USD']);
+
+  expect({ code, requests }).toEqual({ code: 2, requests: [] });
+  expect(stderr).toContain('e.g. base=EUR symbols=USD');
+});
+
+test('api sends a query that has a question mark whole', async () => {
+  const { requests } = await runCli(['api', '/p?base=EUR&q=a?b&c=d']);
+
+  expect(requests[0]?.url).toBe('https://api.example.test/p?base=EUR&q=a%3Fb&c=d');
+});
+
 test.each(['USD', '=USD', '-', 'base:USD'])('%s is no parameter', async (text) => {
   const { code, stderr, requests } = await runCli(['latest', text]);
 

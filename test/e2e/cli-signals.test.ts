@@ -1,5 +1,7 @@
 import { spawnSync } from 'node:child_process';
-import { readdir, readFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createMockServer } from '../../src/mock-server/index.ts';
@@ -78,3 +80,27 @@ async function untilReadingStdin(pid: number): Promise<void> {
     isReading = (await Promise.all(files)).some((text) => /^tfd:\s+0 /m.test(text));
   }
 }
+
+describe.skipIf(!hasBundle || process.platform !== 'linux')('the built command', () => {
+  test('a second signal ends it though it waits for a key that nobody writes', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'fxrates-fifo-'));
+    const fifo = join(folder, 'key');
+    spawnSync('mkfifo', [fifo]);
+    const running = startBundle(['quota', '--key-file', fifo, '--base-url', 'http://127.0.0.1:9']);
+    const poll = async () => (await readFile(`/proc/${running.pid}/status`, 'utf8')).match(/^SigCgt:\s*(\w+)/m)?.[1];
+    // Until the handlers of SIGINT and SIGTERM are there.
+    while ((BigInt(`0x${(await poll()) ?? '0'}`) & 0x4002n) !== 0x4002n);
+
+    let hasEnded = false;
+    const ended = running.ended.finally(() => {
+      hasEnded = true;
+    });
+    while (!hasEnded) {
+      running.kill('SIGTERM');
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+
+    expect(await ended).toMatchObject({ code: null, signal: 'SIGTERM' });
+    await rm(folder, { recursive: true });
+  });
+});

@@ -1,16 +1,14 @@
 import { Option } from 'commander';
 import { operations } from '../../generated/operations.ts';
+import type { CommandSpec, Invocation } from '../command.ts';
 import { commandLine } from '../command-line.ts';
-import type { CommandSpec } from '../command-spec.ts';
 import { CliError, usageError } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
-import type { Invocation } from '../invocation.ts';
 import { printJson, printRaw } from '../output/print-json.ts';
 import { parameterOption, refuseKey, typedParameters } from '../parameters.ts';
-import type { Query, ServiceRequest } from '../service/ask-service.ts';
-import { askService } from '../service/ask-service.ts';
-import { rehearse } from '../service/rehearse.ts';
-import { Wire, type WireAnswer } from '../service/wire.ts';
+import { dryRun } from '../request/dry-run.ts';
+import { HttpTrace, type TracedResponse } from '../request/http-trace.ts';
+import { type Query, type ServiceRequest, sendRequest } from '../request/send-request.ts';
 
 const PATHS: readonly string[] = Object.values(operations).map(({ path }) => path);
 const BASE_PATH = operations.quota.path.replace(/\/[^/]*$/, '');
@@ -31,7 +29,7 @@ export const apiCommand: CommandSpec = {
     { command: 'fxrates api /api/v1/latest base=USD -i', comment: 'with status and headers' },
   ],
   notes: ['The body is printed whatever the status is; the exit code still tells a failure.'],
-  asksService: true,
+  callsService: true,
   sendsRequest: true,
   printsData: true,
   takesParameters: true,
@@ -40,13 +38,13 @@ export const apiCommand: CommandSpec = {
 
 async function runApi(invocation: Invocation): Promise<number> {
   const request = requestOf(invocation);
-  if (invocation.settings.rehearsal !== undefined) return rehearse(request, invocation);
-  const wire = new Wire(invocation, { keepsBodies: true });
+  if (invocation.settings.printRequestAs !== undefined) return dryRun(request, invocation);
+  const trace = new HttpTrace(invocation, { keepsBodies: true });
   try {
-    await askService(request, invocation, { wire }).catch(withWholePath(request.path));
+    await sendRequest(request, invocation, { trace }).catch(withWholePath(request.path));
   } finally {
     // Also after a failure: whoever asks for the raw answer wants to see what came.
-    const answer = wire.answerOf(request.path);
+    const answer = trace.lastResponse(request.path);
     if (answer !== undefined) await printAnswer(answer, invocation);
   }
   return exitCodes.ok;
@@ -62,7 +60,7 @@ function withWholePath(path: string): (error: unknown) => never {
   };
 }
 
-async function printAnswer(answer: WireAnswer, invocation: Invocation): Promise<void> {
+async function printAnswer(answer: TracedResponse, invocation: Invocation): Promise<void> {
   const { settings, options } = invocation;
   const body = Buffer.concat(answer.body);
   if (options['include']) await printRaw(head(answer), invocation);
@@ -71,14 +69,15 @@ async function printAnswer(answer: WireAnswer, invocation: Invocation): Promise<
   else await printJson(body.toString().trim(), invocation);
 }
 
-function head({ status, statusText, headers }: WireAnswer): string {
+function head({ status, statusText, headers }: TracedResponse): string {
   const lines = [...headers].map(([name, value]) => `${name}: ${value}`);
   return `${[`HTTP ${status} ${statusText}`.trimEnd(), ...lines].join('\n')}\n\n`;
 }
 
 function requestOf({ args, options }: Invocation): ServiceRequest {
   const [target = '', ...texts] = args;
-  const [path = '', search = ''] = target.split('?', 2);
+  const [path = ''] = target.split('?', 1);
+  const search = target.slice(path.length + 1);
   if (/^[a-z]+:\/\//i.test(target)) {
     throw usageError(`'${target}' is a whole URL`, 'api takes a path; the host is --base-url', [
       `fxrates api ${new URL(target).pathname}`,

@@ -1,16 +1,24 @@
 import { Option } from 'commander';
-import { login } from '../auth/login.ts';
-import { logout } from '../auth/logout.ts';
-import { status } from '../auth/status.ts';
-import { printToken } from '../auth/token.ts';
-import type { CommandSpec } from '../command-spec.ts';
+import type { QuotaData } from '../../client/index.ts';
+import { operations } from '../../generated/operations.ts';
+import type { CommandSpec, Invocation } from '../command.ts';
+import { CliError, usageError } from '../errors/cli-error.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { grouped } from '../output/format-text.ts';
+import { printReport, type ReportRow, reportText } from '../output/report.ts';
+import { sendRequest } from '../request/send-request.ts';
+import { checkKey, type KeyInUse, LONGEST_KEY, requireKey } from '../settings/api-key.ts';
+import { requireBaseUrl } from '../settings/base-url.ts';
+import { changeConfig, ownSetting, readConfig } from '../storage/config-file.ts';
+import { readCredential, removeCredential, storeCredential } from '../storage/credentials.ts';
+import { maskKey } from '../terminal/redactor.ts';
 
 export const authCommand: CommandSpec = {
   name: 'auth',
   summary: 'store, check and remove your key',
   description:
     'Keeps the key in credentials.json, which only you can read, bound to the base URL that it was stored for.',
-  asksService: false,
+  callsService: false,
   commands: [
     {
       name: 'login',
@@ -22,7 +30,7 @@ export const authCommand: CommandSpec = {
         { command: 'fxrates auth login --key-stdin < key.txt', comment: '' },
       ],
       notes: ['A key that the service refuses is not stored. The key is sent to the origin of this base URL alone.'],
-      asksService: true,
+      callsService: true,
       run: login,
     },
     {
@@ -32,7 +40,7 @@ export const authCommand: CommandSpec = {
         'Shows the base URL and the key that would be used, where they come from and what they shadow, and checks the key with one free quota call.',
       options: () => [new Option('--no-verify', 'do not ask the service')],
       examples: [{ command: 'fxrates auth status', comment: '' }],
-      asksService: true,
+      callsService: true,
       printsData: true,
       run: status,
     },
@@ -42,7 +50,7 @@ export const authCommand: CommandSpec = {
       description:
         'Removes the stored key of the profile. The key itself stays valid until it is revoked in the dashboard.',
       examples: [{ command: 'fxrates auth logout', comment: '' }],
-      asksService: false,
+      callsService: false,
       usesConfig: true,
       run: logout,
     },
@@ -52,8 +60,144 @@ export const authCommand: CommandSpec = {
       description: 'Prints the key that would be used. On a terminal it needs --show.',
       options: () => [new Option('--show', 'print it although this is a terminal')],
       examples: [{ command: 'FXRATES_API_KEY=$(fxrates auth token) ./script', comment: '' }],
-      asksService: true,
+      callsService: true,
       run: printToken,
     },
   ],
 };
+
+/** What the service says about a key: its quota, or a failure. */
+interface KeyCheck {
+  readonly quota?: QuotaData;
+  readonly failure?: CliError;
+}
+
+/** Asks with one quota call, which is free. */
+async function verifyKey(key: KeyInUse, invocation: Invocation): Promise<KeyCheck> {
+  const { quota } = operations;
+  try {
+    const { data } = await sendRequest({ operation: quota, path: quota.path, query: {} }, invocation, { key });
+    return { quota: data as QuotaData }; // parsed with the schema by the client
+  } catch (error) {
+    if (error instanceof CliError) return { failure: error };
+    throw error;
+  }
+}
+
+/** Stores a key and the base URL that it belongs to under the profile. */
+async function login(invocation: Invocation): Promise<number> {
+  const { settings, screen, io, options } = invocation;
+  const baseUrl = requireBaseUrl(settings);
+  const secret = await readKey(invocation);
+  screen.secrets.protect(secret);
+  if (options['verify'] !== false) await refuseRejectedKey(secret, invocation);
+  const { profile } = settings;
+  const path = await storeCredential(io, profile, { origin: new URL(baseUrl).origin, secret });
+  const configPath = await changeConfig(io, 'base_url', { value: baseUrl, profile });
+  await screen.info(`fxrates: key ${maskKey(secret)} for ${baseUrl} stored in ${path}, profile ${profile}\n`);
+  await screen.info(`fxrates: base URL kept in ${configPath}\n`);
+  for (const name of ['FXRATES_API_KEY', 'FXRATES_API_KEY_FILE']) {
+    if (io.env[name]) await screen.warn(`${name} is set and comes before the stored key`);
+  }
+  return exitCodes.ok;
+}
+
+/** From `--key-stdin` or `--key-file`, else asked for. A variable does not count: it needs no storing. */
+async function readKey({ settings, screen, io }: Invocation): Promise<string> {
+  if (settings.keyStdin || settings.keyFile !== undefined) return (await requireKey(settings, io)).secret;
+  if (!io.stdin.isTTY || !io.stderr.isTTY || !settings.mayAsk) {
+    throw usageError('no key to store', settings.mayAsk ? 'this is no terminal to ask for it' : 'asking is off', [
+      'fxrates auth login --key-stdin < key.txt',
+    ]);
+  }
+  const prompt = () => screen.error(`API key for ${settings.baseUrl?.text} (does not show): `);
+  const secret = await io.stdin.hiddenLine(LONGEST_KEY, prompt).finally(() => screen.error('\n'));
+  checkKey(secret, 'the prompt');
+  return secret;
+}
+
+/** A refused key is not stored; a service that cannot be asked is no reason against it. */
+async function refuseRejectedKey(secret: string, invocation: Invocation): Promise<void> {
+  const { failure } = await verifyKey({ secret, source: 'this login', shadowed: [] }, invocation);
+  if (failure === undefined) return;
+  if (failure.exitCode === exitCodes.authentication) {
+    throw new CliError('the service refuses this key; nothing is stored', {
+      code: failure.code,
+      exitCode: failure.exitCode,
+      status: failure.status,
+      causeCode: failure.causeCode,
+      hints: ['Store it anyway:  fxrates auth login --no-verify'],
+      cause: failure,
+    });
+  }
+  await invocation.screen.warn(`the key could not be checked: ${failure.message}`);
+}
+
+/** Tells which key would be used, from where, and what the service says to it; fails as a call with it would. */
+async function status(invocation: Invocation): Promise<number> {
+  const { settings, io, screen, options } = invocation;
+  requireBaseUrl(settings);
+  const key = await requireKey(settings, io);
+  screen.secrets.protect(key.secret);
+  const check = options['verify'] === false ? undefined : await verifyKey(key, invocation);
+  const rows = statusRows(key, check, invocation);
+  await printReport({ text: reportText(rows, screen.out), facts: statusFacts(key, check, invocation) }, invocation);
+  if (check?.failure !== undefined) throw check.failure;
+  return exitCodes.ok;
+}
+
+function statusRows(key: KeyInUse, check: KeyCheck | undefined, { settings }: Invocation): ReportRow[] {
+  return [
+    { label: 'Profile', value: settings.profile },
+    { label: 'Base URL', value: settings.baseUrl?.text ?? '', remark: `(from ${settings.baseUrl?.source})` },
+    { label: 'Key', value: maskKey(key.secret), remark: `(from ${key.source})` },
+    ...key.shadowed.map((source) => ({ label: '', value: `shadows ${source}` })),
+    { label: 'Check', value: checkText(check), isWarning: check?.failure !== undefined },
+  ];
+}
+
+function checkText(check: KeyCheck | undefined): string {
+  if (check === undefined) return 'not asked (--no-verify)';
+  if (check.quota === undefined) return 'failed';
+  const { plan, monthly_used: used, monthly_limit: limit } = check.quota;
+  const ofLimit = typeof limit === 'number' ? ` of ${grouped(limit)}` : '';
+  return `ok, plan ${plan}, ${grouped(used)}${ofLimit} used`;
+}
+
+function statusFacts(key: KeyInUse, check: KeyCheck | undefined, { settings }: Invocation): object {
+  const quota: Partial<QuotaData> = check?.quota ?? {};
+  return {
+    profile: settings.profile,
+    base_url: { value: settings.baseUrl?.text, source: settings.baseUrl?.source },
+    key: { masked: maskKey(key.secret), source: key.source, shadowed: key.shadowed },
+    check: check === undefined ? null : { ok: check.failure === undefined, plan: quota.plan ?? null },
+  };
+}
+
+/** Removes the stored key of the profile; that there is none is no failure. */
+async function logout({ io, screen, settings: { profile } }: Invocation): Promise<number> {
+  const credential = await readCredential(io.env, profile);
+  if (credential === undefined) {
+    await screen.info(`fxrates: no key is stored for profile ${profile}\n`);
+    return exitCodes.ok;
+  }
+  const path = await removeCredential(io, profile);
+  await screen.info(`fxrates: key of profile ${profile} removed from ${path}; it stays valid until it is revoked\n`);
+  const config = await readConfig(io.env);
+  const isKept = ownSetting(config, 'base_url', profile) !== undefined;
+  if (isKept) await screen.info(`fxrates: base URL kept in ${config.path}\n`);
+  return exitCodes.ok;
+}
+
+/** Prints the key in full, the only command that does. */
+async function printToken({ io, screen, settings, options }: Invocation): Promise<number> {
+  if (screen.out.isTTY && options['show'] !== true) {
+    throw usageError('refusing to show the key on a terminal', undefined, [
+      'If you mean it:  fxrates auth token --show',
+    ]);
+  }
+  const { secret, warning } = await requireKey(settings, io);
+  if (warning !== undefined) await screen.warn(warning);
+  await screen.printWithSecret(`${screen.isJson ? JSON.stringify({ api_key: secret }) : secret}\n`);
+  return exitCodes.ok;
+}

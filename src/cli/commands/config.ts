@@ -1,22 +1,21 @@
-import type { CommandSpec } from '../command-spec.ts';
+import type { CommandSpec, Invocation } from '../command.ts';
 import { CliError, usageError } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
-import type { Invocation } from '../invocation.ts';
 import { printJson } from '../output/print-json.ts';
-import { CONFIG_SETTINGS } from '../settings/config-settings.ts';
+import { CONFIG_SETTINGS, isSettingName, type SettingName } from '../settings/config-settings.ts';
 import { changeConfig, configPath, configValue, noFolder, profileNames, readConfig } from '../storage/config-file.ts';
 
 const NAMES = Object.keys(CONFIG_SETTINGS);
 const nameArgument = { syntax: '<name>', description: NAMES.join(', '), choices: NAMES };
-const local = { asksService: false, usesConfig: true } as const;
+const local = { callsService: false, usesConfig: true } as const;
 
 export const configCommand: CommandSpec = {
   name: 'config',
   summary: 'stored settings: list, get, set, unset, path',
   description: 'Settings that are kept in config.json. An option and a variable come before them.',
-  asksService: false,
+  callsService: false,
   notes: [
-    `Names: ${NAMES.join(', ')}. base_url belongs to a profile (--profile), the others to all. Keys are never here: see fxrates auth.`,
+    `Names: ${NAMES.join(', ')}. With --profile a setting is stored for that profile, without it for all; base_url always belongs to a profile. Keys are never here: see fxrates auth.`,
   ],
   commands: [
     {
@@ -62,7 +61,7 @@ export const configCommand: CommandSpec = {
       summary: 'where the settings are',
       description: 'Prints the path of config.json, whether it is there or not.',
       examples: [{ command: 'fxrates config path', comment: '' }],
-      asksService: false,
+      callsService: false,
       run: printPath,
     },
   ],
@@ -82,8 +81,8 @@ async function list(invocation: Invocation): Promise<number> {
   const settings = [...ofAll, ...ofProfiles];
   const { screen } = invocation;
   if (screen.isJson) await printJson(JSON.stringify(Object.fromEntries(settings)), invocation);
-  else if (settings.length === 0) await screen.note(`fxrates: nothing is set in ${config.path ?? 'config.json'}\n`);
-  else await screen.tell(settings.map(([name, value]) => `${name}\t${value}\n`).join(''));
+  else if (settings.length === 0) await screen.info(`fxrates: nothing is set in ${config.path ?? 'config.json'}\n`);
+  else await screen.printText(settings.map(([name, value]) => `${name}\t${value}\n`).join(''));
   return exitCodes.ok;
 }
 
@@ -97,13 +96,13 @@ async function get({ args: [name = ''], io, settings, screen }: Invocation): Pro
   if (value === undefined) {
     throw new CliError(`${name} is not set`, { code: 'not_set', exitCode: exitCodes.failure });
   }
-  await screen.tell(`${screen.isJson ? JSON.stringify(value) : value}\n`);
+  await screen.printText(`${screen.isJson ? JSON.stringify(value) : value}\n`);
   return exitCodes.ok;
 }
 
 async function set(name: string, value: string, invocation: Omit<Invocation, 'args'>): Promise<number> {
   checkName(name);
-  CONFIG_SETTINGS[name]?.(value, name);
+  CONFIG_SETTINGS[name](value, name);
   return change(name, value, invocation);
 }
 
@@ -114,8 +113,9 @@ async function change(
 ): Promise<number> {
   checkName(name);
   const { profile } = settings;
-  const path = await changeConfig(io, name, name === 'base_url' ? { value, profile } : { value });
-  await screen.note(`fxrates: ${value === undefined ? `${name} removed from` : `${name} stored in`} ${path}\n`);
+  const isOfProfile = name === 'base_url' || (settings.hasTypedProfile && name !== 'profile');
+  const path = await changeConfig(io, name, isOfProfile ? { value, profile } : { value });
+  await screen.info(`fxrates: ${value === undefined ? `${name} removed from` : `${name} stored in`} ${path}\n`);
   return exitCodes.ok;
 }
 
@@ -126,8 +126,8 @@ async function printPath({ io, screen }: Invocation): Promise<number> {
   return exitCodes.ok;
 }
 
-function checkName(name: string): void {
-  if (NAMES.includes(name)) return;
+function checkName(name: string): asserts name is SettingName {
+  if (isSettingName(name)) return;
   const hints = /key|token|secret/i.test(name)
     ? ['A key is stored by:  fxrates auth login']
     : [`There are: ${NAMES.join(', ')}`];

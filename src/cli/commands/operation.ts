@@ -1,14 +1,12 @@
 import { Option } from 'commander';
 import type { Operation } from '../../generated/operations.ts';
-import { askOrRecall, parseCacheAge } from '../cache/kept-answer.ts';
-import type { CommandSpec } from '../command-spec.ts';
+import { fetchOrCache, parseCacheAge } from '../cache/fetch-or-cache.ts';
+import type { CommandSpec, Invocation } from '../command.ts';
 import { exitCodes } from '../exit-codes.ts';
-import type { Invocation } from '../invocation.ts';
-import { namedOptions, namedQuery } from '../named-parameters.ts';
-import { printAnswer } from '../output/print-answer.ts';
-import { parameterArgument, parameterOption, typedParameters } from '../parameters.ts';
-import type { Answer, ServiceRequest } from '../service/ask-service.ts';
-import { rehearse } from '../service/rehearse.ts';
+import { printResponse } from '../output/print-response.ts';
+import { namedOptions, namedQuery, parameterArgument, parameterOption, typedParameters } from '../parameters.ts';
+import { dryRun } from '../request/dry-run.ts';
+import type { ServiceRequest, ServiceResponse } from '../request/send-request.ts';
 
 /** The command of an operation, made from the contract alone: a new operation needs no code here. */
 export function operationCommand(operation: Operation): CommandSpec {
@@ -22,7 +20,7 @@ export function operationCommand(operation: Operation): CommandSpec {
     options: () => operationOptions(operation),
     notes: description === '' ? [] : [description],
     examples: [exampleOf(operation)],
-    asksService: true,
+    callsService: true,
     sendsRequest: true,
     printsData: true,
     takesParameters,
@@ -32,10 +30,10 @@ export function operationCommand(operation: Operation): CommandSpec {
 
 async function runOperation(operation: Operation, invocation: Invocation): Promise<number> {
   const request = operationRequest(operation, invocation);
-  if (invocation.settings.rehearsal !== undefined) return rehearse(request, invocation);
-  const answer = await askOrRecall(request, invocation);
-  await printAnswer(answer, invocation);
-  await printFooter(operation, answer, invocation);
+  if (invocation.settings.printRequestAs !== undefined) return dryRun(request, invocation);
+  const response = await fetchOrCache(request, invocation);
+  await printResponse(response, invocation);
+  await printFooter(operation, response, invocation);
   return exitCodes.ok;
 }
 
@@ -49,13 +47,13 @@ export function operationRequest(operation: Operation, invocation: Invocation): 
 /** For people only: what the answer cost. */
 async function printFooter(
   { consumesQuota }: Operation,
-  { status, durationMs, source }: Answer,
+  { status, durationMs, source }: ServiceResponse,
   { screen, settings }: Invocation,
 ): Promise<void> {
   if (!screen.out.isTTY || !screen.err.isTTY || settings.output !== 'auto' || settings.get.length > 0) return;
   if (source === 'cache') return; // it said how old it is
   const cost = consumesQuota ? ' · used 1 of your monthly requests' : '';
-  await screen.note(`${screen.err.palette.faint(`HTTP ${status} · ${Math.round(durationMs)} ms${cost}`)}\n`);
+  await screen.info(`${screen.err.palette.faint(`HTTP ${status} · ${Math.round(durationMs)} ms${cost}`)}\n`);
 }
 
 function operationOptions(operation: Operation): Option[] {

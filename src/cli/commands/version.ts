@@ -1,27 +1,23 @@
 import { VERSION } from '../../version.ts';
-import type { CommandSpec } from '../command-spec.ts';
-import { exitCodes } from '../exit-codes.ts';
-import type { Invocation } from '../invocation.ts';
-import { printJson } from '../output/print-json.ts';
+import type { CommandSpec } from '../command.ts';
+import { printReport } from '../output/report.ts';
 
 export const versionCommand: CommandSpec = {
   name: 'version',
   summary: 'print the version; --json adds Node.js and platform',
   description: 'Prints the version of fxrates and what it runs on. Nothing is sent.',
   examples: [{ command: 'fxrates version --json', comment: 'for a bug report' }],
-  asksService: false,
+  callsService: false,
   printsData: true,
-  run: printVersion,
+  run: (invocation) => printReport({ text: `${versionText()}\n`, facts: versionFacts() }, invocation),
 };
 
-async function printVersion(invocation: Invocation): Promise<number> {
-  const { screen, settings } = invocation;
-  const { version: node, platform, arch } = process;
-  const facts = { fxrates: VERSION, node: node.slice(1), platform: `${platform}-${arch}` };
-  if (settings.output === 'auto' && settings.get.length === 0) {
-    await screen.print(`fxrates ${VERSION}, Node.js ${facts.node}, ${facts.platform}\n`);
-  } else {
-    await printJson(JSON.stringify(facts), invocation);
-  }
-  return exitCodes.ok;
+/** What a report of a bug needs to say of the ground it happened on. */
+function versionFacts(): { readonly fxrates: string; readonly node: string; readonly platform: string } {
+  const { version, platform, arch } = process;
+  return { fxrates: VERSION, node: version.slice(1), platform: `${platform}-${arch}` };
+}
+
+export function versionText({ fxrates, node, platform } = versionFacts()): string {
+  return `fxrates ${fxrates}, Node.js ${node}, ${platform}`;
 }

@@ -44,3 +44,30 @@ export class CliError extends Error {
 export function usageError(what: string, why?: string, hints: readonly string[] = []): CliError {
   return new CliError(what, { code: 'usage', exitCode: exitCodes.usage, why, hints });
 }
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file',
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
+  EROFS: 'the file system is read-only',
+  EISDIR: 'it is a directory',
+  ENOTDIR: 'a part of the path is no directory',
+  ENOSPC: 'no space left on the device',
+};
+
+/** What the system says about a file, in words of people. */
+export function systemReason({
+  code = '',
+  message,
+}: {
+  readonly code?: string | undefined;
+  readonly message?: string;
+}): string {
+  return REASONS[code] ?? message ?? 'unknown reason';
+}
+
+/** What is kept on this machine cannot be read or written. */
+export function storageError(what: string, why?: string, cause?: unknown): CliError {
+  const hints = ['Another folder:  export FXRATES_CONFIG_DIR=/path/to/folder'];
+  return new CliError(what, { code: 'storage', exitCode: exitCodes.config, why, hints, cause });
+}

@@ -1,8 +1,7 @@
 import type { Io } from '../io.ts';
 import { readEarlyFlags } from '../settings/early-flags.ts';
-import { jsonLine } from '../terminal/json-line.ts';
 import { Redactor } from '../terminal/redactor.ts';
-import { visible } from '../terminal/visible.ts';
+import { jsonLine, visible } from '../terminal/text.ts';
 
 /** What is said of an error that nothing caught. Which keys are in use is not known here, so all that look like one go. */
 export function crashReport(error: unknown, argv: readonly string[], env: Io['env']): string {

@@ -1,7 +1,6 @@
 import type { CommanderError } from 'commander';
 import { commandLine } from '../command-line.ts';
-import type { CliError } from './cli-error.ts';
-import { usageError } from './cli-error.ts';
+import { type CliError, usageError } from './cli-error.ts';
 
 /** The command line as far as the parser understood it. */
 export interface CommandLine {
@@ -15,14 +14,41 @@ export interface CommandLine {
 /** Options that other tools have and this one must not: they would put the key on the command line. */
 const KEY_OPTION = /^--?(api[-_]?)?(key|token|secret)(=|$)/i;
 
+/** What other tools call things, with what it is here; the nearest name would lead astray. */
+const OPTION_HINTS: Readonly<Record<string, string>> = {
+  format: 'The format is:  --output json, or --json',
+  csv: 'One value per line, with tabs:  --output tsv',
+  jq: 'One value:  --get rates.EUR',
+  pretty: 'A terminal gets indented JSON; in a pipe:  --output json --color always',
+};
+const COMMAND_HINTS: Readonly<Record<string, string>> = {
+  watch: 'fxrates latest --watch',
+  login: 'fxrates auth login',
+  logout: 'fxrates auth logout',
+  token: 'fxrates auth token',
+  whoami: 'fxrates auth status',
+  usage: 'fxrates quota',
+  serve: 'fxrates mock',
+  convert: 'fxrates latest base=USD --get rates.EUR',
+};
+
 /** What commander found wrong, in our words and with the command to run next. */
 export function explainParserError(error: CommanderError, line: CommandLine): CliError {
   const [what = '', suggestion] = error.message.replace(/^error: /, '').split('\n');
   const meant = /Did you mean (?:one of )?(.+)\?/.exec(suggestion ?? '')?.[1];
+  const hint = knownHint(error.code, what);
+  if (hint !== undefined) return usageError(what, undefined, [hint]);
   if (error.code === 'commander.unknownOption') return unknownOption(what, meant, line);
   if (error.code === 'commander.excessArguments' && what.includes('Expected 0 ')) return tookNone(line);
   const hints = meant === undefined ? [helpHint(line)] : [`Did you mean ${meant}?`];
   return usageError(what, undefined, hints);
+}
+
+function knownHint(code: string, what: string): string | undefined {
+  const [, name = ''] = /'(?:--)?([a-z]+)/.exec(what) ?? [];
+  const hints = code === 'commander.unknownOption' ? OPTION_HINTS : COMMAND_HINTS;
+  const isKnown = /^commander\.unknown(Option|Command)$/.test(code) && Object.hasOwn(hints, name);
+  return isKnown ? hints[name] : undefined;
 }
 
 /** Before anything is parsed or printed: a key given as an option is not repeated. */

@@ -1,30 +1,30 @@
 import type { Command } from 'commander';
-import type { CommandSpec } from '../command-spec.ts';
-import type { Face } from '../terminal/screen.ts';
-import { wrap } from '../terminal/wrap.ts';
+import type { CommandSpec } from '../command.ts';
+import type { StreamStyle } from '../terminal/screen.ts';
+import { wrap } from '../terminal/text.ts';
 import { exampleLines, optionSections, paragraphs, section } from './page.ts';
 import { twoColumns } from './two-columns.ts';
 import { usefulOptions } from './useful-options.ts';
 
 /** What `fxrates <command> --help` prints: what it does, examples, then every option by its purpose. */
-export function commandHelp(spec: CommandSpec, command: Command, face: Face): string {
-  const { palette, columns } = face;
+export function commandHelp(spec: CommandSpec, command: Command, style: StreamStyle): string {
+  const { palette, columns } = style;
   const subcommands = (spec.commands ?? []).map(({ name, summary }) => ({ term: name, text: summary }));
   return paragraphs([
     wrap(spec.description, columns),
-    section('Examples', exampleLines(spec.examples ?? [], face), face),
+    section('Examples', exampleLines(spec.examples ?? [], style), style),
     usageLines(spec, pathOf(command)).map((usage, index) => {
       return `${index === 0 ? palette.heading('Usage:') : '      '} ${usage}`;
     }),
-    section('Commands', twoColumns(subcommands, { columns, paintTerm: palette.command }), face),
+    section('Commands', twoColumns(subcommands, { columns, paintTerm: palette.command }), style),
     ...(spec.notes ?? []).map((note) => wrap(note, columns)),
-    ...optionSections(usefulOptions(command, spec), face),
+    ...optionSections(usefulOptions(command, spec), style),
     section(
       'More',
       wrap('fxrates help exit-codes · fxrates help environment · fxrates help formatting', columns - 2).map(
         (line) => `  ${line}`,
       ),
-      face,
+      style,
     ),
   ]);
 }

@@ -1,7 +1,7 @@
 import type { Option } from 'commander';
-import type { Example } from '../command-spec.ts';
-import type { Face } from '../terminal/screen.ts';
-import { wrap } from '../terminal/wrap.ts';
+import type { Example } from '../command.ts';
+import type { StreamStyle } from '../terminal/screen.ts';
+import { wrap } from '../terminal/text.ts';
 import { type Entry, twoColumns, widestTerm } from './two-columns.ts';
 
 /** A page of help: its blocks of lines, with a blank line between them. */
@@ -11,24 +11,24 @@ export function paragraphs(blocks: readonly (readonly string[])[]): string {
 }
 
 /** The options in groups, in the order in which they were declared, with one left edge for all texts. */
-export function optionSections(options: readonly Option[], face: Face): string[][] {
+export function optionSections(options: readonly Option[], style: StreamStyle): string[][] {
   const groups = new Map<string, Entry[]>();
   for (const { helpGroupHeading: group = 'Options', flags, short, description } of options) {
     const term = short === undefined ? `    ${flags}` : flags;
     groups.set(group, [...(groups.get(group) ?? []), { term, text: description }]);
   }
   const termWidth = widestTerm([...groups.values()].flat());
-  const { columns, palette } = face;
+  const { columns, palette } = style;
   return [...groups].map(([group, entries]) =>
-    section(group, twoColumns(entries, { columns, termWidth, paintTerm: palette.command }), face),
+    section(group, twoColumns(entries, { columns, termWidth, paintTerm: palette.command }), style),
   );
 }
 
-export function section(title: string, lines: readonly string[], { palette }: Face): string[] {
+export function section(title: string, lines: readonly string[], { palette }: StreamStyle): string[] {
   return lines.length === 0 ? [] : [palette.heading(title), ...lines];
 }
 
-export function exampleLines(examples: readonly Example[], { columns, palette }: Face): string[] {
+export function exampleLines(examples: readonly Example[], { columns, palette }: StreamStyle): string[] {
   const widest = Math.max(0, ...examples.map(({ command }) => command.length));
   return examples.flatMap(({ command, comment }) => {
     const line = `  $ ${palette.command(command)}`;

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import type { CommandSpec } from '../command-spec.ts';
-import type { Face } from '../terminal/screen.ts';
+import type { CommandSpec } from '../command.ts';
+import { topics } from '../commands/help/topics.ts';
+import type { StreamStyle } from '../terminal/screen.ts';
 import { exampleLines, optionSections, paragraphs, section } from './page.ts';
-import { topics } from './topics.ts';
 import { twoColumns } from './two-columns.ts';
 import { helpOption } from './useful-options.ts';
 
@@ -15,8 +15,8 @@ const FIRST_STEPS = [
 ];
 
 /** What bare `fxrates` and `fxrates --help` print. */
-export function programHelp(specs: readonly CommandSpec[], program: Command, face: Face): string {
-  const { columns, palette } = face;
+export function programHelp(specs: readonly CommandSpec[], program: Command, style: StreamStyle): string {
+  const { columns, palette } = style;
   const commands = specs.map(({ name, summary }) => ({ term: name, text: summary }));
   const paintTerm = palette.command;
   const topicEntries = Object.entries(topics).map(([name, { title }]) => ({
@@ -26,16 +26,16 @@ export function programHelp(specs: readonly CommandSpec[], program: Command, fac
   return paragraphs([
     [PROGRAM_SUMMARY],
     [`${palette.heading('Usage:')} fxrates <command> [options]`],
-    section('Commands', twoColumns(commands, { columns, paintTerm }), face),
-    section('First steps', exampleLines(FIRST_STEPS, face), face),
-    ...optionSections([...program.options, helpOption()], face),
+    section('Commands', twoColumns(commands, { columns, paintTerm }), style),
+    section('First steps', exampleLines(FIRST_STEPS, style), style),
+    ...optionSections([...program.options, helpOption()], style),
     section(
       'More',
       twoColumns([{ term: 'fxrates help <command>', text: 'examples and options of one command' }, ...topicEntries], {
         columns,
         paintTerm,
       }),
-      face,
+      style,
     ),
   ]);
 }

@@ -1,4 +1,4 @@
-import { wrap } from '../terminal/wrap.ts';
+import { wrap } from '../terminal/text.ts';
 
 export interface Entry {
   readonly term: string;

@@ -1,9 +1,9 @@
 import { type Command, Option } from 'commander';
-import type { CommandSpec } from '../command-spec.ts';
+import type { CommandSpec } from '../command.ts';
 
 /** The options that a command has a use for: its own, then the global ones, in the order of their declaration. */
 export function usefulOptions(command: Command, spec: CommandSpec): readonly Option[] {
-  const global = rootOf(command).options.filter((option) => isOfUse(option, spec));
+  const global = globalOptionsOf(command).filter((option) => isOfUse(option, spec));
   return [...command.options, ...global, helpOption()];
 }
 
@@ -17,9 +17,10 @@ function isOfUse({ helpGroupHeading, long }: Option, spec: CommandSpec): boolean
   if (long === '--dry-run' || long === '--curl') return spec.sendsRequest ?? false;
   if (long === '--get' || long === '--output') return spec.printsData ?? false;
   if (long === '--profile' && spec.usesConfig) return true;
-  return spec.asksService || helpGroupHeading === 'General' || helpGroupHeading === 'Output';
+  return spec.callsService || helpGroupHeading === 'General' || helpGroupHeading === 'Output';
 }
 
-function rootOf(command: Command): Command {
-  return command.parent === null ? command : rootOf(command.parent);
+/** The options of the program itself. */
+export function globalOptionsOf({ parent, options }: Command): readonly Option[] {
+  return parent === null ? options : globalOptionsOf(parent);
 }

@@ -1,8 +1,7 @@
-import type { Token } from './tokens.ts';
-import { stringValue, tokens } from './tokens.ts';
+import { stringValue, type Token, tokens } from './tokens.ts';
 
 /** A value without members: a scalar, or an empty object or list. */
-export interface Leaf {
+interface Leaf {
   readonly path: readonly string[];
   /** Source text. */
   readonly lexeme: string;

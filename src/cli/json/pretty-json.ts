@@ -1,8 +1,7 @@
-import type { Token } from './tokens.ts';
-import { tokens } from './tokens.ts';
+import { type Token, tokens } from './tokens.ts';
 
 /** How each kind of lexeme is shown; every function gets the source text of one token. */
-export interface JsonPaint {
+interface JsonPaint {
   readonly name: (lexeme: string) => string;
   readonly string: (lexeme: string) => string;
   readonly number: (lexeme: string) => string;

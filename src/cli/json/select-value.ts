@@ -1,5 +1,4 @@
-import type { Token } from './tokens.ts';
-import { stringValue, tokens } from './tokens.ts';
+import { stringValue, type Token, tokens } from './tokens.ts';
 
 /** Names and list positions on the way to a value. */
 export type JsonPath = readonly string[];

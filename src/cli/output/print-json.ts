@@ -1,14 +1,15 @@
+import type { Invocation } from '../command.ts';
 import { CliError } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
-import type { Invocation } from '../invocation.ts';
 import { leaves } from '../json/leaves.ts';
 import { compactJson, prettyJson } from '../json/pretty-json.ts';
 import { findCaseless, memberNames, selectValue, writeJsonPath } from '../json/select-value.ts';
-import type { GetPath, Settings } from '../settings/settings.ts';
+import { stringValue } from '../json/tokens.ts';
+import type { OutputFormat } from '../settings/global-options.ts';
+import type { CliSettings, GetPath } from '../settings/settings.ts';
 import type { Palette } from '../terminal/palette.ts';
-import type { Face } from '../terminal/screen.ts';
-import { visible } from '../terminal/visible.ts';
-import { scalarText, tsvCell } from './scalar-text.ts';
+import type { StreamStyle } from '../terminal/screen.ts';
+import { escapeLoneSurrogates, visible } from '../terminal/text.ts';
 
 /**
  * Prints a JSON text in the format that was asked for. In every format a number leaves as the digits that came:
@@ -29,11 +30,21 @@ export async function printRaw(body: string | Uint8Array, { screen }: Invocation
   return screen.print(text.endsWith('\n') || text === '' ? text : `${text}\n`);
 }
 
-function documentText(json: string, format: Settings['output'], out: Face): string {
-  if (format === 'tsv') return tsvText(json, out.isTTY);
-  if (format === 'compact') return shown(compactJson(json), out);
-  return out.isTTY || out.hasColor ? prettyText(json, out.palette) : json;
+function documentText(json: string, format: OutputFormat, out: StreamStyle): string {
+  return FORMATS[format](json, out);
 }
+
+const asReceived = (json: string, out: StreamStyle) =>
+  out.isTTY || out.hasColor ? prettyText(json, out.palette) : json;
+
+/** How a JSON text is printed in each format; `raw` reaches this only for what is no body of a response. */
+const FORMATS = {
+  auto: asReceived,
+  json: asReceived,
+  compact: (json, out) => shown(compactJson(json), out),
+  tsv: (json, out) => tsvText(json, out.isTTY),
+  raw: asReceived,
+} satisfies Record<OutputFormat, (json: string, out: StreamStyle) => string>;
 
 /** JSON for people: indented, coloured, and safe to show on a terminal. */
 export function prettyText(json: string, palette: Palette, paintNumber = (lexeme: string) => lexeme): string {
@@ -55,7 +66,7 @@ function tsvText(json: string, isTTY: boolean): string {
 }
 
 /** One value as it is, several as one row. With `-o json` they stay JSON. */
-function selectedText(json: string, { get, output }: Settings, out: Face): string {
+function selectedText(json: string, { get, output }: CliSettings, out: StreamStyle): string {
   const values = get.map((wanted) => requireValue(json, wanted));
   const [only] = values;
   if (values.length > 1 || only === undefined) {
@@ -68,7 +79,7 @@ function selectedText(json: string, { get, output }: Settings, out: Face): strin
 }
 
 /** A file or a pipe gets a text as it is. */
-function shown(text: string, { isTTY }: Face): string {
+function shown(text: string, { isTTY }: StreamStyle): string {
   return isTTY ? visible(text) : text;
 }
 
@@ -95,4 +106,16 @@ function hintsFor(json: string, path: GetPath['path']): string[] {
 
 function isContainer(json: string): boolean {
   return json.startsWith('{') || json.startsWith('[');
+}
+
+const ESCAPES: Readonly<Record<string, string>> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' };
+
+/** A string without its quotes and escapes; any other JSON value as it stands. */
+export function scalarText(lexeme: string): string {
+  return lexeme.startsWith('"') ? escapeLoneSurrogates(stringValue(lexeme)) : lexeme;
+}
+
+/** `text` as a cell: what would end the cell or the line is escaped with a backslash. */
+export function tsvCell(text: string): string {
+  return text.replace(/[\\\t\n\r]/g, (character) => ESCAPES[character] ?? character);
 }

@@ -1,10 +1,9 @@
 import { readFile } from 'node:fs/promises';
-import { CliError, usageError } from '../errors/cli-error.ts';
-import { systemReason } from '../errors/system-reason.ts';
+import { CliError, systemReason, usageError } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { Interrupted, type Io } from '../io.ts';
 import { type Credential, readCredential } from '../storage/credentials.ts';
-import type { Settings } from './settings.ts';
+import type { CliSettings } from './settings.ts';
 
 /** The key of a command and where it came from. */
 export interface KeyInUse {
@@ -29,7 +28,7 @@ export const LONGEST_KEY = 4096;
  * Reads the key from the first source that is set: `--key-stdin`, `--key-file`, FXRATES_API_KEY, FXRATES_API_KEY_FILE,
  * the stored key of the profile. The stored one goes to its own origin only.
  */
-export async function requireKey(settings: Settings, io: Io): Promise<KeyInUse> {
+export async function requireKey(settings: CliSettings, io: Io): Promise<KeyInUse> {
   const typed = typedSources(settings, io);
   const credential = await readCredential(io.env, settings.profile).catch((error) => {
     if (typed.length === 0) throw error; // a broken file matters when its key does
@@ -43,7 +42,7 @@ export async function requireKey(settings: Settings, io: Io): Promise<KeyInUse> 
   return { secret, source: source.label, shadowed, warning: source.warning };
 }
 
-function typedSources({ keyStdin, keyFile }: Settings, { env, stdin }: Io): Source[] {
+function typedSources({ keyStdin, keyFile }: CliSettings, { env, stdin }: Io): Source[] {
   const { FXRATES_API_KEY: key, FXRATES_API_KEY_FILE: path } = env;
   const found: Source[] = [];
   if (keyStdin) found.push({ label: '--key-stdin', read: () => readStdin(stdin) });
@@ -53,7 +52,7 @@ function typedSources({ keyStdin, keyFile }: Settings, { env, stdin }: Io): Sour
   return found;
 }
 
-function storedSources(credential: Credential | undefined, { baseUrl, profile }: Settings): Source[] {
+function storedSources(credential: Credential | undefined, { baseUrl, profile }: CliSettings): Source[] {
   if (credential === undefined) return [];
   const { origin, secret, path, wasReadable } = credential;
   const read = async () => {
@@ -105,6 +104,7 @@ function problemOf(secret: string): string | undefined {
   if (secret === '') return 'it is empty';
   if (secret.length > LONGEST_KEY) return `it has ${secret.length} characters`;
   if (/^bearer\s/i.test(secret)) return "it starts with 'Bearer '; give the key alone, fxrates adds that word";
+  if (/^(['"]).*\1$/.test(secret)) return 'it is in quotes, which some programs keep from an env file; give it without';
   if (/\n/.test(secret)) return 'it has several lines; give the key alone';
   if (/^\s|\s$/.test(secret)) return 'it has white space at its start or end';
   return /^[\x21-\x7e]+$/.test(secret) ? undefined : 'it has white space, control or non-ASCII characters';
@@ -118,7 +118,7 @@ function unusableKey(what: string, why: string, cause?: unknown): CliError {
   return new CliError(what, { code: 'unusable_key', exitCode: exitCodes.config, why, cause });
 }
 
-function noKey({ baseUrl }: Settings): CliError {
+function noKey({ baseUrl }: CliSettings): CliError {
   return new CliError(`no API key${baseUrl === undefined ? '' : ` for ${baseUrl.text}`}`, {
     code: 'no_key',
     exitCode: exitCodes.authentication,

@@ -1,11 +1,23 @@
 import { CliError, usageError } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
-import type { Settings, SourcedText } from './settings.ts';
+
+/** A text, and the option or variable that it came from. */
+export interface SourcedText {
+  readonly text: string;
+  readonly source: string;
+}
+
+/** The settings that decide about the base URL. */
+interface BaseUrlSettings {
+  readonly baseUrl: SourcedText | undefined;
+  readonly insecureHttp: boolean;
+  readonly profile: string;
+}
 
 const LOOPBACK_HOST = /^(localhost|.+\.localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
 /** The base URL to use, checked. @throws CliError when there is none, or when the key must not travel to it. */
-export function requireBaseUrl({ baseUrl, insecureHttp, profile }: Settings): string {
+export function requireBaseUrl({ baseUrl, insecureHttp, profile }: BaseUrlSettings): string {
   if (baseUrl === undefined) throw noBaseUrl(profile);
   const url = checkBaseUrl(baseUrl);
   if (url.protocol === 'http:' && !insecureHttp && !isLoopback(url)) throw plainHttp(url);

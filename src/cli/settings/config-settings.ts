@@ -9,9 +9,9 @@ import {
   parseTimeout,
 } from './global-options.ts';
 
-/** What config.json may hold, each with what checks it; base_url belongs to a profile, the others to all. */
-export const CONFIG_SETTINGS: Readonly<Record<string, (text: string, label: string) => unknown>> = {
-  base_url: (text, source) => checkBaseUrl({ text, source }),
+/** What config.json may hold, each with what checks it. */
+export const CONFIG_SETTINGS = {
+  base_url: (text: string, source: string) => checkBaseUrl({ text, source }),
   profile: parseProfile,
   output: parseOutputFormat,
   timeout: parseTimeout,
@@ -19,4 +19,10 @@ export const CONFIG_SETTINGS: Readonly<Record<string, (text: string, label: stri
   max_wait: parseDuration,
   share_limit: parseSwitch,
   color: parseColor,
-};
+} satisfies Record<string, (text: string, label: string) => unknown>;
+
+export type SettingName = keyof typeof CONFIG_SETTINGS;
+
+export function isSettingName(name: string): name is SettingName {
+  return Object.hasOwn(CONFIG_SETTINGS, name);
+}

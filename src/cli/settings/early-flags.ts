@@ -1,17 +1,17 @@
 import type { Io } from '../io.ts';
-import type { ColorWhen } from '../terminal/color-level.ts';
-import type { Settings } from './settings.ts';
+import type { ColorWhen } from '../terminal/palette.ts';
+import type { CliSettings } from './settings.ts';
 
 /** What the report of a wrong command line must know although that command line could not be parsed. */
-export type EarlyFlags = Pick<Settings, 'output' | 'color' | 'quiet' | 'verbose'>;
+type EarlyFlags = Pick<CliSettings, 'output' | 'color' | 'quiet' | 'verbose'>;
 
 /** Reads the flags that shape error messages; everything else, and everything after `--`, is passed over. */
 export function readEarlyFlags(argv: readonly string[], env: Io['env']): EarlyFlags {
   const end = argv.indexOf('--');
   const args = end === -1 ? argv : argv.slice(0, end);
-  const isJson = args.includes('--json') || optionValue(args, '-o', '--output') === 'json';
+  const typed = args.includes('--json') ? 'json' : optionValue(args, '-o', '--output');
   return {
-    output: isJson || env['FXRATES_OUTPUT'] === 'json' ? 'json' : 'auto',
+    output: (typed ?? env['FXRATES_OUTPUT']) === 'json' ? 'json' : 'auto',
     color: colorWhen(args),
     quiet: occurrences(args, 'q', '--quiet'),
     verbose: occurrences(args, 'v', '--verbose'),

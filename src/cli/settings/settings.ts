@@ -1,25 +1,19 @@
 import { usageError } from '../errors/cli-error.ts';
 import type { Io } from '../io.ts';
-import type { JsonPath } from '../json/select-value.ts';
-import { parseJsonPath } from '../json/select-value.ts';
+import { type JsonPath, parseJsonPath } from '../json/select-value.ts';
 import { type ConfigFile, configValue, NO_CONFIG } from '../storage/config-file.ts';
-import type { ColorWhen } from '../terminal/color-level.ts';
-import { parseDuration } from './duration.ts';
+import type { ColorWhen } from '../terminal/palette.ts';
+import type { SourcedText } from './base-url.ts';
+import { CONFIG_SETTINGS, type SettingName } from './config-settings.ts';
 import type { GlobalOptions, OutputFormat } from './global-options.ts';
-import {
-  parseColor,
-  parseOutputFormat,
-  parseProfile,
-  parseRetries,
-  parseSwitch,
-  parseTimeout,
-} from './global-options.ts';
 
 /** The global options with environment and defaults applied. */
-export interface Settings {
+export interface CliSettings {
   readonly output: OutputFormat;
   readonly get: readonly GetPath[];
   readonly profile: string;
+  /** Whether --profile names it, so that a setting is stored for this profile alone. */
+  readonly hasTypedProfile: boolean;
   readonly baseUrl: SourcedText | undefined;
   readonly keyStdin: boolean;
   readonly keyFile: string | undefined;
@@ -36,13 +30,7 @@ export interface Settings {
   /** Whether a terminal may be asked anything. */
   readonly mayAsk: boolean;
   /** Instead of sending: print the request in this form. */
-  readonly rehearsal: 'json' | 'curl' | undefined;
-}
-
-/** A text, and the option or variable that it came from. */
-export interface SourcedText {
-  readonly text: string;
-  readonly source: string;
+  readonly printRequestAs: 'json' | 'curl' | undefined;
 }
 
 /** One `--get`, as typed and as understood. */
@@ -52,40 +40,41 @@ export interface GetPath {
 }
 
 /** Flag before environment before config.json before default. An empty variable counts as not set. */
-export function resolveSettings(options: GlobalOptions, env: Io['env'], config: ConfigFile = NO_CONFIG): Settings {
+export function resolveSettings(options: GlobalOptions, env: Io['env'], config: ConfigFile = NO_CONFIG): CliSettings {
   refuseContradictions(options);
   const top: Sources = { env, config, profile: undefined };
-  const profile = options.profile ?? stored(top, 'profile', parseProfile) ?? 'default';
+  const profile = options.profile ?? stored(top, 'profile') ?? 'default';
   const sources = { ...top, profile };
   const { keyStdin = false, keyFile, insecureHttp = false, quiet = 0, get = [] } = options;
   return {
     output: outputOf(options, sources),
     get: get.map((text) => ({ text, path: parseGetPath(text) })),
     profile,
+    hasTypedProfile: options.profile !== undefined,
     baseUrl: baseUrlOf(options, sources),
     keyStdin,
     keyFile,
     insecureHttp,
-    timeoutMs: options.timeout ?? stored(sources, 'timeout', parseTimeout) ?? 30_000,
-    retries: options.retries ?? stored(sources, 'retries', parseRetries) ?? 2,
+    timeoutMs: options.timeout ?? stored(sources, 'timeout') ?? 30_000,
+    retries: options.retries ?? stored(sources, 'retries') ?? 2,
     maxWaitMs: maxWaitOf(options, sources),
-    shareLimit: stored(sources, 'share_limit', parseSwitch) !== 'off',
-    color: options.color === false ? 'never' : (options.color ?? fromConfig(sources, 'color', parseColor) ?? 'auto'),
+    shareLimit: stored(sources, 'share_limit') !== 'off',
+    color: options.color === false ? 'never' : (options.color ?? fromConfig(sources, 'color') ?? 'auto'),
     quiet,
     verbose: options.verbose ?? (isSwitchedOn(env['FXRATES_DEBUG']) ? 1 : 0),
     mayAsk: options.input && !isSwitchedOn(env['FXRATES_NO_INPUT']) && !isSwitchedOn(env['CI']),
-    rehearsal: rehearsalOf(options),
+    printRequestAs: printFormOf(options),
   };
 }
 
 function outputOf({ json, output }: GlobalOptions, sources: Sources): OutputFormat {
   if (json) return 'json';
-  return output ?? stored(sources, 'output', parseOutputFormat) ?? 'auto';
+  return output ?? stored(sources, 'output') ?? 'auto';
 }
 
 function maxWaitOf({ wait, maxWait }: GlobalOptions, sources: Sources): number {
   if (!wait) return 0;
-  return maxWait ?? stored(sources, 'max_wait', parseDuration) ?? 60_000;
+  return maxWait ?? stored(sources, 'max_wait') ?? 60_000;
 }
 
 function refuseContradictions({ json, output, keyStdin, keyFile, wait, maxWait, get }: GlobalOptions): void {
@@ -103,7 +92,7 @@ function refuseContradictions({ json, output, keyStdin, keyFile, wait, maxWait, 
   }
 }
 
-function rehearsalOf({ curl, dryRun }: GlobalOptions): Settings['rehearsal'] {
+function printFormOf({ curl, dryRun }: GlobalOptions): CliSettings['printRequestAs'] {
   if (curl) return 'curl';
   return dryRun ? 'json' : undefined;
 }
@@ -127,19 +116,26 @@ interface Sources {
   readonly profile: string | undefined;
 }
 
+type SettingValue<Name extends SettingName> = ReturnType<(typeof CONFIG_SETTINGS)[Name]>;
+
 /** From the variable FXRATES_NAME, else from config.json. */
-function stored<Value>(sources: Sources, name: string, parse: Parse<Value>): Value | undefined {
+function stored<Name extends SettingName>(sources: Sources, name: Name): SettingValue<Name> | undefined {
   const variable = `FXRATES_${name.toUpperCase()}`;
   const text = sources.env[variable];
-  return text ? parse(text, variable) : fromConfig(sources, name, parse);
+  return text ? parseSetting(name, text, variable) : fromConfig(sources, name);
 }
 
-function fromConfig<Value>({ config, profile }: Sources, name: string, parse: Parse<Value>): Value | undefined {
+function fromConfig<Name extends SettingName>(
+  { config, profile }: Sources,
+  name: Name,
+): SettingValue<Name> | undefined {
   const text = configValue(config, name, profile);
-  return text === undefined ? undefined : parse(text, `${name} in ${config.path}`);
+  return text === undefined ? undefined : parseSetting(name, text, `${name} in ${config.path}`);
 }
 
-type Parse<Value> = (text: string, label: string) => Value;
+function parseSetting<Name extends SettingName>(name: Name, text: string, label: string): SettingValue<Name> {
+  return CONFIG_SETTINGS[name](text, label) as SettingValue<Name>; // TypeScript unites the results of all
+}
 
 function isSwitchedOn(text: string | undefined): boolean {
   return text !== undefined && text !== '' && text !== '0' && text !== 'false';

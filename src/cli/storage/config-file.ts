@@ -1,8 +1,8 @@
 import { join } from 'node:path';
+import { storageError } from '../errors/cli-error.ts';
 import type { Io } from '../io.ts';
-import { configFolder } from './config-folder.ts';
+import { configFolder } from './folders.ts';
 import { isObject, type JsonObject, readJsonFile, updateJsonFile } from './json-file.ts';
-import { storageError } from './storage-error.ts';
 
 /** config.json as it was read; empty when there is none. */
 export interface ConfigFile {

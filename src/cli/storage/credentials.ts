@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Io } from '../io.ts';
 import { memberOf, noFolder } from './config-file.ts';
-import { configFolder } from './config-folder.ts';
+import { configFolder } from './folders.ts';
 import { isObject, type JsonObject, readJsonFile, tighten, updateJsonFile } from './json-file.ts';
 
 /** A key in credentials.json. It is sent to its own origin and to no other. */

@@ -1,12 +1,10 @@
-import { chmod, lstat, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { chmod, lstat, mkdir, readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Clock } from '../../client/index.ts';
-import { CliError } from '../errors/cli-error.ts';
-import { systemReason } from '../errors/system-reason.ts';
+import { CliError, storageError, systemReason } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { jsonFault } from '../json/json-fault.ts';
-import { withLock } from './file-lock.ts';
-import { storageError } from './storage-error.ts';
+import { replaceFile } from './replace-file.ts';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -23,8 +21,8 @@ export async function readJsonFile(path: string): Promise<JsonObject | undefined
 }
 
 /**
- * Replaces the object in the file by what `change` makes of it: under a lock, so that no change gets lost, and by
- * renaming a finished file, so that a reader, or a crash, never meets half of one. Only the owner can read the file.
+ * Replaces the object in the file by what `change` makes of it, under a lock, so that no change of another process gets
+ * lost. Only the owner can read the file.
  */
 export async function updateJsonFile(
   path: string,
@@ -33,11 +31,16 @@ export async function updateJsonFile(
 ): Promise<void> {
   try {
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-    await withLock(path, clock, async () => {
+    const unlock = await lockFile(path, clock);
+    try {
       await refuseSymlink(path);
       const document = (await readJsonFile(path)) ?? {};
-      await replace(path, `${JSON.stringify({ version: VERSION, ...change(document) }, undefined, 2)}\n`);
-    });
+      const text = `${JSON.stringify({ version: VERSION, ...change(document) }, undefined, 2)}\n`;
+      // One name under the lock: what a killed process left, which holds a key, is replaced.
+      await replaceFile(path, text, { isPrivate: true, suffix: 'tmp' });
+    } finally {
+      await unlock();
+    }
   } catch (error) {
     if (error instanceof CliError) throw error;
     const cause = error as NodeJS.ErrnoException; // of node:fs
@@ -45,19 +48,29 @@ export async function updateJsonFile(
   }
 }
 
-/** The lock is held: nobody else has a use for the temporary file, and one from a crash is in nobody's way. */
-async function replace(path: string, text: string): Promise<void> {
-  const temporary = `${path}.tmp`;
-  await rm(temporary, { force: true });
-  const file = await open(temporary, 'wx', 0o600);
-  try {
-    await file.chmod(0o600); // whatever the umask is
-    await file.writeFile(text);
-    await file.sync();
-  } finally {
-    await file.close();
+const LOOK_EVERY_MS = 20;
+/** A living process renews its lock twice in that time; the lock of a killed one counts no longer after it. */
+const STALE_AFTER_MS = 5_000;
+const GIVE_UP_AFTER_MS = 15_000;
+
+/** Waits until no other process changes the file; returns what lets the next one. */
+async function lockFile(path: string, clock: Clock): Promise<() => Promise<void>> {
+  const { default: lockfile } = await import('proper-lockfile'); // only its default outlives bundling
+  const giveUpAt = clock.now() + GIVE_UP_AFTER_MS;
+  for (;;) {
+    try {
+      const release = await lockfile.lock(path, {
+        realpath: false,
+        stale: STALE_AFTER_MS,
+        onCompromised: () => undefined,
+      });
+      return () => release().catch(() => undefined); // lost while this process was suspended: not ours any more
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ELOCKED') throw error; // of proper-lockfile
+      if (clock.now() > giveUpAt) throw storageError(`cannot write ${path}`, `another fxrates holds ${path}.lock`);
+      await clock.sleep(LOOK_EVERY_MS);
+    }
   }
-  await rename(temporary, path);
 }
 
 /** Renaming would quietly cut a link to a file that somebody keeps elsewhere. */

@@ -1,8 +1,9 @@
 import { lstatSync } from 'node:fs';
-import { isAbsolute, join } from 'node:path';
+import { join } from 'node:path';
 import type { LimitStore } from '../../client/index.ts';
 import type { Io } from '../io.ts';
-import type { Settings } from '../settings/settings.ts';
+import type { CliSettings } from '../settings/settings.ts';
+import { homeFolder, stateFolder } from './folders.ts';
 
 interface SharedLimit {
   readonly store: LimitStore;
@@ -16,9 +17,9 @@ interface SharedLimit {
  */
 export async function sharedLimit(
   { env, clock }: Pick<Io, 'env' | 'clock'>,
-  { shareLimit }: Pick<Settings, 'shareLimit'>,
+  { shareLimit }: Pick<CliSettings, 'shareLimit'>,
 ): Promise<SharedLimit | undefined> {
-  const folder = shareLimit ? stateFolder(env) : undefined;
+  const folder = shareLimit ? existingFolder(env) : undefined;
   if (folder === undefined) return undefined;
   const { fileStore } = await import('../../client/file-store/index.ts');
   const store = fileStore(join(folder, 'limits'), { clock });
@@ -35,10 +36,9 @@ export async function sharedLimit(
   };
 }
 
-/** Where what commands learn is kept. `undefined` without a home folder: one that does not exist is not created. */
-function stateFolder({ XDG_STATE_HOME, LOCALAPPDATA, HOME }: Io['env']): string | undefined {
-  if (XDG_STATE_HOME && isAbsolute(XDG_STATE_HOME)) return join(XDG_STATE_HOME, 'fxrates');
-  if (LOCALAPPDATA) return join(LOCALAPPDATA, 'fxrates');
-  const hasHome = HOME && lstatSync(HOME, { throwIfNoEntry: false }) !== undefined;
-  return hasHome ? join(HOME, '.local', 'state', 'fxrates') : undefined;
+/** A home folder that does not exist is not created. */
+function existingFolder(env: Io['env']): string | undefined {
+  const home = homeFolder(env);
+  const hasHome = home !== undefined && lstatSync(home, { throwIfNoEntry: false }) !== undefined;
+  return hasHome || env['XDG_STATE_HOME'] || env['LOCALAPPDATA'] ? stateFolder(env) : undefined;
 }

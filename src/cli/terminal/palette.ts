@@ -1,5 +1,26 @@
 import { Chalk } from 'chalk';
-import type { ColorLevel } from './color-level.ts';
+import type { Io } from '../io.ts';
+
+export type ColorWhen = 'auto' | 'always' | 'never';
+
+interface ColorQuestion {
+  readonly when: ColorWhen;
+  readonly env: Io['env'];
+  readonly isTTY: boolean;
+  /** Whether a program is meant to read the stream: then only `--color=always` brings colour when it is no terminal. */
+  readonly isForMachines?: boolean;
+}
+
+/** The first rule that applies decides; NO_COLOR beats FORCE_COLOR, as in npm and commander. */
+export function usesColor({ when, env, isTTY, isForMachines = false }: ColorQuestion): boolean {
+  if (when !== 'auto') return when === 'always';
+  if (isForMachines && !isTTY) return false;
+  const { NO_COLOR, FORCE_COLOR, CLICOLOR, CLICOLOR_FORCE, TERM } = env;
+  if (NO_COLOR) return false;
+  if (FORCE_COLOR) return FORCE_COLOR !== '0' && FORCE_COLOR !== 'false';
+  if (CLICOLOR_FORCE && CLICOLOR_FORCE !== '0') return true;
+  return isTTY && CLICOLOR !== '0' && TERM !== 'dumb';
+}
 
 type Paint = (text: string) => string;
 
@@ -15,8 +36,8 @@ export interface Palette {
   readonly string: Paint;
 }
 
-export function createPalette(level: ColorLevel): Palette {
-  const chalk = new Chalk({ level });
+export function createPalette(hasColor: boolean): Palette {
+  const chalk = new Chalk({ level: hasColor ? 1 : 0 });
   return {
     heading: chalk.bold,
     faint: chalk.dim,

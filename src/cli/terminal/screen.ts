@@ -1,21 +1,17 @@
 import type { Io, Output } from '../io.ts';
-import type { Settings } from '../settings/settings.ts';
-import { colorLevel } from './color-level.ts';
-import { jsonLine } from './json-line.ts';
-import type { Palette } from './palette.ts';
-import { createPalette } from './palette.ts';
+import type { CliSettings } from '../settings/settings.ts';
+import { createPalette, type Palette, usesColor } from './palette.ts';
 import { Redactor } from './redactor.ts';
-import { visible } from './visible.ts';
-import { wrap } from './wrap.ts';
+import { jsonLine, visible, wrap } from './text.ts';
 
 /** How the two output streams look, and the only way to write to them: every text loses the key first. */
 export class Screen {
   /** Colours of data on stdout. */
-  readonly out: Face;
+  readonly out: StreamStyle;
   /** Colours of help on stdout, which nobody parses. */
-  readonly help: Face;
+  readonly help: StreamStyle;
   /** Colours of stderr. */
-  readonly err: Face;
+  readonly err: StreamStyle;
   readonly secrets: Redactor;
   readonly isJson: boolean;
   readonly #io: Io;
@@ -25,7 +21,7 @@ export class Screen {
 
   constructor(
     io: Io,
-    { color: when, quiet, output }: Pick<Settings, 'color' | 'quiet' | 'output'>,
+    { color: when, quiet, output }: Pick<CliSettings, 'color' | 'quiet' | 'output'>,
     secrets = new Redactor(),
   ) {
     this.#io = io;
@@ -33,13 +29,13 @@ export class Screen {
     this.#quiet = quiet;
     this.isJson = output === 'json';
     this.#isUnicode = hasUnicode(io.env);
-    const faceOf = (stream: Output, isForMachines: boolean): Face => {
-      const level = colorLevel({ when, env: io.env, isTTY: stream.isTTY, isForMachines });
-      return { isTTY: stream.isTTY, hasColor: level > 0, columns: columnsOf(stream), palette: createPalette(level) };
+    const styleOf = (stream: Output, isForMachines: boolean): StreamStyle => {
+      const hasColor = usesColor({ when, env: io.env, isTTY: stream.isTTY, isForMachines });
+      return { isTTY: stream.isTTY, hasColor, columns: columnsOf(stream), palette: createPalette(hasColor) };
     };
-    this.out = faceOf(io.stdout, true);
-    this.help = faceOf(io.stdout, false);
-    this.err = faceOf(io.stderr, this.isJson);
+    this.out = styleOf(io.stdout, true);
+    this.help = styleOf(io.stdout, false);
+    this.err = styleOf(io.stderr, this.isJson);
   }
 
   /** Data, to stdout, as it is but for the key. */
@@ -50,22 +46,22 @@ export class Screen {
   }
 
   /** With a key in full: the mock server's own, when it is made, and by `auth token`. */
-  reveal(text: string): Promise<void> {
+  printWithSecret(text: string): Promise<void> {
     return this.#io.stdout.write(text);
   }
 
   /** Text for people, to stdout. */
-  tell(text: string): Promise<void> {
+  printText(text: string): Promise<void> {
     return this.print(this.secrets.redactSaid(this.#plain(text)));
   }
 
   /** A remark for people, to stderr, broken at words on a terminal; `-q` drops it. */
-  note(text: string): Promise<void> {
+  info(text: string): Promise<void> {
     return this.#toPeople(this.secrets.redactSaid(text));
   }
 
   /** A remark with a key in full, the mock server's own. */
-  revealInNote(text: string): Promise<void> {
+  infoWithSecret(text: string): Promise<void> {
     return this.#toPeople(text);
   }
 
@@ -79,11 +75,11 @@ export class Screen {
   warn(message: string): Promise<void> {
     if (this.#warnings.has(message)) return Promise.resolve();
     this.#warnings.add(message);
-    return this.note(this.isJson ? jsonLine({ event: 'warning', message }) : `fxrates: ${visible(message)}\n`);
+    return this.info(this.isJson ? jsonLine({ event: 'warning', message }) : `fxrates: ${visible(message)}\n`);
   }
 
   /** A failure, to stderr; `-qq` drops it. */
-  fail(text: string): Promise<void> {
+  error(text: string): Promise<void> {
     return this.#quiet > 1 ? Promise.resolve() : this.#toStderr(this.secrets.redactSaid(text));
   }
 
@@ -106,7 +102,7 @@ export class Screen {
 const ASCII: Readonly<Record<string, string>> = { '—': '-', '…': '...', '·': '-', '█': '#', '░': '-' };
 
 /** What one stream can show. */
-export interface Face {
+export interface StreamStyle {
   readonly isTTY: boolean;
   readonly hasColor: boolean;
   /** Width for text, from 40 to 100. */

@@ -1,21 +1,20 @@
 import { stripVTControlCharacters } from 'node:util';
-import type { Invocation } from '../invocation.ts';
+import type { Invocation } from '../command.ts';
 import { compactJson } from '../json/pretty-json.ts';
-import { localClock } from '../output/local-time.ts';
+import { localClock } from '../output/format-text.ts';
 import { formatDuration } from '../settings/duration.ts';
-import { visible } from '../terminal/visible.ts';
-import { wrap } from '../terminal/wrap.ts';
-import type { Pace } from './pace.ts';
+import { visible, wrap } from '../terminal/text.ts';
+import type { WatchInterval } from './watch.ts';
 
 /** One answer, in the forms that it may be shown in. */
-export interface Shown {
+interface Shown {
   /** For a terminal, line ends and all. */
   readonly text: string;
   /** For programs. */
   readonly json: string;
   /** As the command prints it without `--watch`; with `--get`, `-o tsv` and `-o raw`. */
   readonly print: () => Promise<void>;
-  readonly pace: Pace;
+  readonly interval: WatchInterval;
   /** For people, beside the time. */
   readonly remark?: string | undefined;
 }
@@ -35,7 +34,7 @@ export class LiveView {
     this.#rows = 0;
   };
 
-  async show({ text, json, print, pace, remark }: Shown): Promise<void> {
+  async show({ text, json, print, interval, remark }: Shown): Promise<void> {
     const { settings, screen, io } = this.#invocation;
     const isPlain = settings.output === 'tsv' || settings.output === 'raw' || settings.get.length > 0;
     if (isPlain) return print();
@@ -45,8 +44,8 @@ export class LiveView {
       const line = `{"fetched_at":"${fetchedAt}","data":${compactJson(json)}}\n`;
       return screen.print(screen.out.isTTY ? visible(line) : line);
     }
-    const next = localClock(now + pace.intervalMs, io.timeZone);
-    const every = `every ${formatDuration(pace.intervalMs)}, ${pace.reason}`;
+    const next = localClock(now + interval.intervalMs, io.timeZone);
+    const every = `every ${formatDuration(interval.intervalMs)}, ${interval.reason}`;
     const status = `${localClock(now, io.timeZone)}${remark === undefined ? '' : ` · ${remark}`} · next ${next} (${every}) · Ctrl-C to stop`;
     const footer = wrap(status, screen.out.columns).map((line) => screen.out.palette.faint(line));
     return this.#draw(text.trimEnd().split('\n'), ['', ...footer]);
@@ -69,6 +68,6 @@ export class LiveView {
     const lines = [...shown, ...(hidden > 0 ? footer.with(0, `… ${hidden} more lines; a pipe gets them all`) : footer)];
     const over = this.#rows === 0 ? '' : `\u001b[${this.#rows}A\u001b[J`;
     this.#rows = rows + footer.length;
-    return screen.tell(`${over}${lines.join('\n')}\n`);
+    return screen.printText(`${over}${lines.join('\n')}\n`);
   }
 }

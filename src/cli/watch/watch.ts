@@ -1,16 +1,21 @@
-import { CliError } from '../errors/cli-error.ts';
+import { Option } from 'commander';
+import type { Invocation } from '../command.ts';
+import { CliError, usageError } from '../errors/cli-error.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
-import type { Invocation } from '../invocation.ts';
-import { localClock } from '../output/local-time.ts';
-import { formatDuration } from '../settings/duration.ts';
-import { jsonLine } from '../terminal/json-line.ts';
-import { visible } from '../terminal/visible.ts';
-import type { Pace } from './pace.ts';
+import { localClock } from '../output/format-text.ts';
+import { formatDuration, parseDuration } from '../settings/duration.ts';
+import { jsonLine, visible } from '../terminal/text.ts';
+
+/** Milliseconds from one request to the next, and why that many. */
+export interface WatchInterval {
+  readonly intervalMs: number;
+  readonly reason: string;
+}
 
 interface Watch {
   readonly count: number;
   /** Asks, shows the answer, and says when to ask again. Gets the time that was waited for. */
-  readonly round: () => Promise<Pace>;
+  readonly round: () => Promise<WatchInterval>;
   /** A remark on stderr comes between; what is drawn over must not be it. */
   readonly onRemark: () => void;
 }
@@ -24,20 +29,20 @@ const PASSING: readonly ExitCode[] = [exitCodes.server, exitCodes.network, exitC
  */
 export async function watch(invocation: Invocation, { count, round, onRemark }: Watch): Promise<number> {
   const { io, screen } = invocation;
-  let pace: Pace | undefined;
+  let interval: WatchInterval | undefined;
   for (let answers = 0; answers < count; ) {
     const startedAt = io.clock.now();
     try {
-      pace = await round();
+      interval = await round();
       answers += 1;
     } catch (error) {
-      if (pace === undefined || !isPassing(error)) throw error;
+      if (interval === undefined || !isPassing(error)) throw error;
       onRemark();
       const at = localClock(startedAt, io.timeZone);
-      const next = `asking again in ${formatDuration(pace.intervalMs)}`;
-      await screen.note(remark({ error, at, next, isJson: screen.isJson }));
+      const next = `asking again in ${formatDuration(interval.intervalMs)}`;
+      await screen.info(remark({ error, at, next, isJson: screen.isJson }));
     }
-    const leftMs = startedAt + pace.intervalMs - io.clock.now();
+    const leftMs = startedAt + interval.intervalMs - io.clock.now();
     if (answers < count && leftMs > 0) await io.clock.sleep(leftMs, io.interrupts.signal);
   }
   return exitCodes.ok;
@@ -56,4 +61,55 @@ interface Remark {
 
 function remark({ error: { code, message }, at, next, isJson }: Remark): string {
   return isJson ? jsonLine({ event: 'missed', code, message }) : `fxrates: ${at} ${visible(message)}; ${next}\n`;
+}
+
+/** What `--watch` and `--count` say. */
+export interface WatchRequest {
+  /** `undefined`: as often as makes sense. */
+  readonly intervalMs: number | undefined;
+  /** Infinity: until Ctrl-C. */
+  readonly count: number;
+}
+
+export function watchOptions({
+  text,
+  shortestMs,
+}: {
+  readonly text: string;
+  readonly shortestMs: number;
+}): readonly Option[] {
+  return [
+    new Option('--watch [interval]', text).argParser((typed) => parseInterval(typed, shortestMs)),
+    new Option('--count <n>', 'with --watch: stop after that many answers').argParser(parseCount),
+  ];
+}
+
+/** `undefined` without `--watch`; then the other options of a watch are refused. */
+export function watchRequest({ options }: Invocation): WatchRequest | undefined {
+  const { watch, count, force } = options;
+  if (watch === undefined) {
+    const lonely = Object.entries({ count, force }).find(([, value]) => value !== undefined)?.[0];
+    if (lonely !== undefined) throw usageError(`--${lonely} goes with --watch only`);
+    return undefined;
+  }
+  return {
+    intervalMs: typeof watch === 'number' ? watch : undefined, // `true` when no interval was typed
+    count: typeof count === 'number' ? count : Number.POSITIVE_INFINITY,
+  };
+}
+
+function parseInterval(text: string, shortestMs: number): number {
+  if (text.includes('=')) {
+    throw usageError(`--watch takes an interval, got '${text}'`, undefined, [
+      'Parameters stand before it:  fxrates latest base=USD --watch',
+    ]);
+  }
+  const intervalMs = parseDuration(text, '--watch');
+  if (intervalMs >= shortestMs && Number.isFinite(intervalMs)) return intervalMs;
+  throw usageError(`--watch takes an interval from ${shortestMs / 1000}s, got '${text}'`);
+}
+
+function parseCount(text: string): number {
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
+  throw usageError(`--count takes a whole number from 1, got '${text}'`);
 }

@@ -276,7 +276,7 @@ test('the folder is that of FXRATES_CONFIG_DIR, XDG_CONFIG_HOME, then HOME', asy
 
 test('what a killed login left behind is in nobody’s way', async () => {
   const lock = join(folder, 'credentials.json.lock');
-  await writeFile(lock, '');
+  await mkdir(lock);
   await utimes(lock, 0, 0);
   await writeFile(join(folder, 'credentials.json.tmp'), '{"ver');
 
@@ -285,8 +285,7 @@ test('what a killed login left behind is in nobody’s way', async () => {
 });
 
 test('a lock that somebody holds ends the wait some time', async () => {
-  await mkdir(folder, { recursive: true });
-  await writeFile(join(folder, 'credentials.json.lock'), '');
+  await mkdir(join(folder, 'credentials.json.lock'), { recursive: true });
 
   const { code, stderr } = await login();
 

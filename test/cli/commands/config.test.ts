@@ -97,3 +97,39 @@ test('a broken config.json is named with line and column, and stops only what ne
   }
   expect(await readFile(path, 'utf8')).toBe('{\n  "timeout": 10s\n}\n');
 });
+
+test('a setting is stored for the profile that --profile names, and for no other', async () => {
+  await run('config set timeout 5s');
+  await run('config set timeout 9s --profile staging');
+
+  const { stdout } = await run('config list');
+
+  expect(stdout).toContain('timeout\t5s\n');
+  expect(stdout).toContain('profiles.staging.timeout\t9s\n');
+});
+
+test.each([
+  'config path --timeout 5s',
+  'config list --base-url https://x.test',
+  'cache info --no-wait',
+  'version --retries 1',
+])('an option that the command cannot obey is a usage error: %s', async (line) => {
+  const { code, stderr } = await run(line);
+
+  expect(code).toBe(2);
+  expect(stderr).toContain('it sends nothing');
+});
+
+test('errors have the colour that config.json asks for', async () => {
+  await run('config set color always');
+
+  const { stderr } = await run('quota --base-url ftp://wrong.test');
+
+  expect(stderr).toContain('\u001b[31m');
+});
+
+test('an output format that is typed beats its variable for errors, too', async () => {
+  const { stderr } = await run('quota --base-url ftp://wrong.test -o tsv', { env: { FXRATES_OUTPUT: 'json' } });
+
+  expect(stderr).toContain('fxrates: --base-url takes an http or https URL');
+});

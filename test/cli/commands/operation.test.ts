@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { expect, test } from 'vitest';
 import { operationCommand } from '../../../src/cli/commands/operation.ts';
 import { commandHelp } from '../../../src/cli/help/command-help.ts';
-import { namedOptions, namedQuery } from '../../../src/cli/named-parameters.ts';
+import { namedOptions, namedQuery } from '../../../src/cli/parameters.ts';
 import { Screen } from '../../../src/cli/terminal/screen.ts';
 import type { Operation } from '../../../src/generated/operations.ts';
 import { FakeIo } from '../../helpers/cli-io.ts';

@@ -62,3 +62,22 @@ test.each(['--api-key', '--apikey', '--api_key', '--key', '--token', '-key', '--
     expect(stderr).toContain('--key-stdin');
   },
 );
+
+test.each([
+  ['latest --format json', '--output json'],
+  ['latest --csv', '--output tsv'],
+  ['latest --jq .data', '--get rates.EUR'],
+  ['latest --pretty', '--output json'],
+  ['watch', 'fxrates latest --watch'],
+  ['login', 'fxrates auth login'],
+  ['whoami', 'fxrates auth status'],
+  ['usage', 'fxrates quota'],
+  ['serve', 'fxrates mock'],
+  ['convert', '--get rates.EUR'],
+])('a name of other tools, %s, leads to %s', async (line, hint) => {
+  const { code, stderr } = await runCli(line);
+
+  expect(code).toBe(2);
+  expect(stderr).toContain(hint);
+  expect(stderr).not.toMatch(/Did you mean|name=value/);
+});

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { topics } from '../../../src/cli/commands/help/topics.ts';
 import { exitCodes } from '../../../src/cli/exit-codes.ts';
-import { topics } from '../../../src/cli/help/topics.ts';
 import { createGlobalOptions } from '../../../src/cli/settings/global-options.ts';
 import { operations } from '../../../src/generated/operations.ts';
 import { runCli } from '../../helpers/cli-io.ts';

@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
 import { expect, test } from 'vitest';
-import { topics } from '../../../src/cli/help/topics.ts';
+import { topics } from '../../../src/cli/commands/help/topics.ts';
 import { createGlobalOptions } from '../../../src/cli/settings/global-options.ts';
 import { runCli } from '../../helpers/cli-io.ts';
 

@@ -56,6 +56,8 @@ test.each([
   ['Bearer abcdefgh12345678', "it starts with 'Bearer '"],
   ['two words of a key', 'it has white space'],
   [' leading-space-key', 'it has white space at its start or end'],
+  ['"key-in-double-quotes"', 'it is in quotes'],
+  ["'key-in-quotes'", 'it is in quotes'],
   ['line-one\nline-two', 'it has several lines'],
   ['schlüssel-schlüssel', 'it has white space, control or non-ASCII characters'],
   ['a'.repeat(5000), 'it has 5000 characters'],

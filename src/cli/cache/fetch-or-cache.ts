@@ -1,0 +1,68 @@
+import type { Invocation } from '../command.ts';
+import { CliError, usageError } from '../errors/cli-error.ts';
+import { exitCodes } from '../exit-codes.ts';
+import type { Io } from '../io.ts';
+import type { Connection } from '../request/connection.ts';
+import { type ServiceRequest, type ServiceResponse, sendRequest } from '../request/send-request.ts';
+import { formatDuration, parseDuration } from '../settings/duration.ts';
+import { noFolder } from '../storage/config-file.ts';
+import { cacheFolder } from '../storage/folders.ts';
+import { FileCacheStore } from './file-cache-store.ts';
+
+/** `--cache 10m` or `--cache snapshot`. */
+export function parseCacheAge(text: string): number | 'snapshot' {
+  if (text === 'snapshot') return text;
+  const maxAgeMs = parseDuration(text, '--cache');
+  if (maxAgeMs > 0 && Number.isFinite(maxAgeMs)) return maxAgeMs;
+  throw usageError(`--cache takes a time above 0 or snapshot, got '${text}'`, 'e.g. 10m; an older answer: --offline');
+}
+
+/** Asks the service, or with `--cache` and `--offline` takes the answer that is kept, and says so on stderr. */
+export async function fetchOrCache(request: ServiceRequest, invocation: Invocation): Promise<ServiceResponse> {
+  const { options, io } = invocation;
+  const age = options['cache'] as number | 'snapshot' | undefined; // as parseCacheAge made it
+  if (options['offline'] === true) return readOffline(request, invocation);
+  if (age === undefined) return sendRequest(request, invocation);
+  const response = await sendRequest(request, invocation, { cache: { maxAgeMs: age, store: openCache(io) } });
+  await reportAge(response, invocation);
+  return response;
+}
+
+export function openCache(io: Pick<Io, 'env' | 'clock'>): FileCacheStore {
+  const folder = cacheFolder(io.env);
+  if (folder === undefined) throw noFolder();
+  return new FileCacheStore(folder, io.clock);
+}
+
+/** Of any age, and without sending anything: the client gets a transport that refuses. */
+async function readOffline(request: ServiceRequest, invocation: Invocation): Promise<ServiceResponse> {
+  const { io, settings } = invocation;
+  const offline = Object.assign(new Error('offline'), { code: OFFLINE });
+  const connection: Connection = { fetch: () => Promise.reject(offline), close: async () => undefined };
+  const cache = { maxAgeMs: Number.MAX_SAFE_INTEGER, store: openCache(io) };
+  try {
+    const once = { ...invocation, settings: { ...settings, retries: 0 } };
+    const response = await sendRequest(request, once, { cache, connection });
+    await reportAge(response, invocation);
+    return response;
+  } catch (error) {
+    if (!(error instanceof CliError) || error.causeCode !== OFFLINE) throw error;
+    throw new CliError('no answer is kept for this request', {
+      code: 'not_kept',
+      exitCode: exitCodes.network,
+      why: 'and --offline asks nobody',
+      hints: ['Keep one:  the same command with --cache 10m instead of --offline'],
+    });
+  }
+}
+
+const OFFLINE = 'FXRATES_OFFLINE';
+
+/** Nobody takes an old rate for a new one unawares. */
+async function reportAge({ source, ageMs }: ServiceResponse, { screen }: Invocation): Promise<void> {
+  if (source !== 'cache' && source !== 'stale') return;
+  const event = { event: 'kept_answer', age_seconds: Math.floor(ageMs / 1000) };
+  await screen.info(
+    screen.isJson ? `${JSON.stringify(event)}\n` : `fxrates: kept answer, ${formatDuration(ageMs)} old\n`,
+  );
+}

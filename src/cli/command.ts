@@ -1,0 +1,57 @@
+import type { Option } from 'commander';
+import type { Io } from './io.ts';
+import type { CliSettings } from './settings/settings.ts';
+import type { Screen } from './terminal/screen.ts';
+
+/** One command: what help says of it, what it takes and what it does. A command is one file in `commands/`. */
+export interface CommandSpec {
+  readonly name: string;
+  /** One line for the list of commands. */
+  readonly summary: string;
+  readonly description: string;
+  readonly argument?: CommandArgument;
+  /** Called once per program, because commander keeps state in options. */
+  readonly options?: () => readonly Option[];
+  readonly examples?: readonly Example[];
+  /** Paragraphs for the end of its help. */
+  readonly notes?: readonly string[];
+  /** Commands that ask the service take all global options; the others only those about output. */
+  readonly callsService: boolean;
+  readonly takesParameters?: boolean;
+  /** Whether all it does is to send a request, which --dry-run and --curl print instead. */
+  readonly sendsRequest?: boolean;
+  /** Whether what it prints is data, from which --get chooses. */
+  readonly printsData?: boolean;
+  /** Its subcommands; without a `run` it does nothing by itself but to show its help. */
+  readonly commands?: readonly CommandSpec[];
+  /** Whether it works on what is stored for a profile, without asking the service. */
+  readonly usesConfig?: boolean;
+  /** Whether it runs, as if nothing were stored, when config.json cannot be used: to tell about that. */
+  readonly survivesBrokenConfig?: boolean;
+  /** Gives the exit code. */
+  run?(invocation: Invocation): Promise<number>;
+}
+
+export interface CommandArgument {
+  readonly syntax: string;
+  readonly description: string;
+  /** Words that the first one can be, for completion; it may be others, too. */
+  readonly choices?: readonly string[];
+}
+
+export interface Example {
+  readonly command: string;
+  readonly comment: string;
+}
+
+/** One command as typed: what its `run` gets. */
+export interface Invocation {
+  readonly io: Io;
+  readonly screen: Screen;
+  readonly settings: CliSettings;
+  /** Everything typed after `fxrates`. */
+  readonly argv: readonly string[];
+  readonly args: readonly string[];
+  /** The command's own options, by commander's camelCase names. */
+  readonly options: Readonly<Record<string, unknown>>;
+}

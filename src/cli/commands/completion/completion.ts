@@ -1,0 +1,115 @@
+import { mkdir, readFile } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
+import { Option } from 'commander';
+import type { CommandSpec, Invocation } from '../../command.ts';
+import type { CommandNode } from '../../command-tree.ts';
+import { storageError, systemReason, usageError } from '../../errors/cli-error.ts';
+import { exitCodes } from '../../exit-codes.ts';
+import { noFolder } from '../../storage/config-file.ts';
+import { replaceFile } from '../../storage/replace-file.ts';
+import { foldersOf, SHELLS, type ShellName, shells } from './shells.ts';
+
+/** The scripts are made from the command tree itself, so that they know what this very version takes. */
+export function completionCommand(tree: () => CommandNode): CommandSpec {
+  return {
+    name: 'completion',
+    summary: 'completion for bash, zsh, fish and PowerShell',
+    description: 'Prints a script that lets your shell complete commands, options and values, or installs it.',
+    examples: [
+      { command: 'fxrates completion install', comment: 'for your shell; shows what it writes, and asks' },
+      { command: 'source <(fxrates completion bash)', comment: 'for this session alone' },
+    ],
+    callsService: false,
+    commands: [
+      ...SHELLS.map((name) => printCommand(name, tree)),
+      {
+        name: 'install',
+        summary: 'write the script where your shell looks for it',
+        description:
+          'Writes the script to a file of its own, after asking, and tells if the shell needs a line in its settings to find it. Does the same when it is there already.',
+        argument: { syntax: '[shell]', description: 'default: that of the variable SHELL', choices: SHELLS },
+        options: () => [new Option('-y, --yes', 'write without asking')],
+        examples: [
+          { command: 'fxrates completion install', comment: '' },
+          { command: 'fxrates completion install fish --yes', comment: '' },
+        ],
+        callsService: false,
+        run: (invocation) => installCompletion(tree(), invocation),
+      },
+    ],
+  };
+}
+
+function printCommand(name: (typeof SHELLS)[number], tree: () => CommandNode): CommandSpec {
+  const { title, script } = shells[name];
+  return {
+    name,
+    summary: `print the script for ${title}`,
+    description: `Prints the completion script for ${title}.`,
+    examples: [{ command: `fxrates completion ${name}`, comment: '' }],
+    callsService: false,
+    run: async ({ screen }) => {
+      await screen.print(script(tree()));
+      return exitCodes.ok;
+    },
+  };
+}
+
+/** Writes the script of a shell to its file. The settings of the shell itself are the user's: they are never touched. */
+async function installCompletion(tree: CommandNode, invocation: Invocation): Promise<number> {
+  const { args, io, screen } = invocation;
+  const folders = foldersOf(io.env);
+  if (folders === undefined) throw noFolder();
+  const { title, script, scriptPath, setting } = shells[shellName(args[0], io.env['SHELL'])];
+  const path = scriptPath(folders);
+  const text = script(tree);
+  if ((await readIfThere(path)) === text) {
+    await screen.info(`fxrates: ${path} is up to date\n`);
+  } else {
+    await confirm(`The completion script of ${title} goes to`, path, invocation);
+    await write(path, text);
+    await screen.info(`fxrates: completion for ${title} written to ${path}; it counts in new sessions\n`);
+  }
+  const wanted = setting?.(folders);
+  if (wanted !== undefined && !(await readIfThere(wanted.path))?.includes(wanted.line)) {
+    await screen.info(`fxrates: if ${title} does not find it, add this line to ${wanted.path}:\n\n  ${wanted.line}\n`);
+  }
+  return exitCodes.ok;
+}
+
+function shellName(typed: string | undefined, variable: string | undefined): ShellName {
+  const name = typed ?? basename(variable ?? '');
+  const shell = SHELLS.find((candidate) => candidate === name);
+  if (shell !== undefined) return shell;
+  const what =
+    typed === undefined ? `cannot tell your shell from SHELL='${variable ?? ''}'` : `no script for '${typed}'`;
+  throw usageError(what, `there are ${SHELLS.join(', ')}`, ['fxrates completion install bash']);
+}
+
+async function confirm(what: string, path: string, { options, settings, io, screen }: Invocation): Promise<void> {
+  if (options['yes'] === true) return;
+  if (!io.stdin.isTTY || !settings.mayAsk) {
+    throw usageError(`${what} ${path}`, 'fxrates has to ask before it writes, and cannot', [
+      'Without asking:  fxrates completion install --yes',
+    ]);
+  }
+  await screen.error(`${what}\n  ${path}\nWrite it? [y/N] `);
+  const answer = await io.stdin.firstLine(LONGEST_ANSWER);
+  if (!/^y(es)?$/i.test(answer.trim())) throw usageError('nothing written');
+}
+
+const LONGEST_ANSWER = 100;
+
+async function write(path: string, text: string): Promise<void> {
+  try {
+    await mkdir(dirname(path), { recursive: true });
+    await replaceFile(path, text);
+  } catch (error) {
+    const cause = error as NodeJS.ErrnoException; // of node:fs
+    throw storageError(`cannot write ${path}`, systemReason(cause), cause);
+  }
+}
+
+async function readIfThere(path: string): Promise<string | undefined> {
+  return readFile(path, 'utf8').catch(() => undefined);
+}

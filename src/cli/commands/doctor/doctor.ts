@@ -1,0 +1,52 @@
+import { Option } from 'commander';
+import type { CommandSpec, Invocation } from '../../command.ts';
+import { printReport, reportText } from '../../output/report.ts';
+import { versionText } from '../version.ts';
+import { checkBaseUrlSetting, checkKeySetting, checkProxy, checkStorage } from './check-local.ts';
+import { checkService } from './check-service.ts';
+import type { Finding } from './finding.ts';
+
+export const doctorCommand: CommandSpec = {
+  name: 'doctor',
+  summary: 'what works and what does not, each with the next step (free)',
+  description:
+    'Checks settings, key, files, proxy, name, connection, certificate, clock and quota. Asks for the quota once, which is free.',
+  options: () => [new Option('--offline', 'check only what is on this machine')],
+  examples: [
+    { command: 'fxrates doctor', comment: '' },
+    { command: 'fxrates doctor --json', comment: 'for a bug report: no key is in it' },
+  ],
+  notes: ['Findings are no failure: the exit code is 0 whenever the report could be made.'],
+  callsService: true,
+  printsData: true,
+  survivesBrokenConfig: true,
+  run: examine,
+};
+
+async function examine(invocation: Invocation): Promise<number> {
+  const findings = await findingsOf(invocation);
+  const count = (status: Finding['status']) => findings.filter((finding) => finding.status === status).length;
+  const summary = { ok: count('ok'), warn: count('warn'), fail: count('fail'), skip: count('skip') };
+  const checks = findings.map(({ next = [], ...finding }) => ({ ...finding, next }));
+  const rows = checks.map(({ name, status, text, next }) => ({ label: name, status, value: text, steps: next }));
+  return printReport({ text: reportText(rows, invocation.screen.help), facts: { summary, checks } }, invocation);
+}
+
+async function findingsOf(invocation: Invocation): Promise<readonly Finding[]> {
+  const { io, settings, options } = invocation;
+  const stored = await checkStorage(io.env); // first: reading the key corrects the mode of its file
+  const baseUrl = checkBaseUrlSetting(invocation);
+  const { finding: keyFinding, key } = await checkKeySetting(invocation);
+  const url = baseUrl.status === 'ok' ? settings.baseUrl?.text : undefined;
+  const local: readonly Finding[] = [
+    { name: 'version', status: 'ok', text: versionText() },
+    ...stored,
+    baseUrl,
+    keyFinding,
+    checkProxy(url, invocation),
+  ];
+  if (options['offline'] === true) return local;
+  if (url === undefined || key === undefined)
+    return [...local, { name: 'service', status: 'skip', text: 'not asked: that needs a base URL and a key' }];
+  return [...local, ...(await checkService(invocation, { baseUrl: url, key }))];
+}

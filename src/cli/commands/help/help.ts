@@ -1,0 +1,104 @@
+import { VERSION } from '../../../version.ts';
+import type { CommandSpec } from '../../command.ts';
+import { allCommands, type CommandNode, type OptionNode } from '../../command-tree.ts';
+import { usageError } from '../../errors/cli-error.ts';
+import { exitCodeMeanings, exitCodes } from '../../exit-codes.ts';
+import { paragraphs } from '../../help/page.ts';
+import { twoColumns } from '../../help/two-columns.ts';
+import { readEarlyFlags } from '../../settings/early-flags.ts';
+import type { StreamStyle } from '../../terminal/screen.ts';
+import { wrap } from '../../terminal/text.ts';
+import { type Topic, topicOf, topics } from './topics.ts';
+
+export interface HelpSource {
+  /** Help of the program, or of the command with that path; `undefined` when there is none. */
+  readonly render: (path: readonly string[]) => string | undefined;
+  readonly tree: () => CommandNode;
+  readonly commandNames: readonly string[];
+}
+
+export function helpCommand({ render, tree, commandNames }: HelpSource): CommandSpec {
+  return {
+    name: 'help',
+    summary: 'help about a command or a topic',
+    description: 'Prints help about a command or a topic.',
+    argument: {
+      syntax: '[topic...]',
+      description: 'a command or a topic',
+      choices: [...commandNames, ...Object.keys(topics)],
+    },
+    examples: [
+      { command: 'fxrates help latest', comment: '' },
+      { command: 'fxrates help exit-codes', comment: '' },
+      { command: 'fxrates help --json', comment: 'every command, option, topic and exit code, for programs' },
+    ],
+    callsService: false,
+    run: async ({ args, argv, screen }) => {
+      // As typed: whoever likes JSON answers, and set FXRATES_OUTPUT, still reads help.
+      const isJson = readEarlyFlags(argv, {}).output === 'json';
+      const [name] = args;
+      const topic = topicOf(name ?? '');
+      const page = () => (topic === undefined ? render(args) : topicText(topic, screen.help));
+      const text = isJson ? helpJson(tree(), args) : page();
+      if (text === undefined) throw unknownTopic(args.join(' '));
+      await (isJson ? screen.print(`${text}\n`) : screen.printText(text));
+      return exitCodes.ok;
+    },
+  };
+}
+
+function topicText({ intro, entries }: Topic, { columns, palette }: StreamStyle): string {
+  return paragraphs([wrap(intro, columns), twoColumns(entries, { columns, paintTerm: palette.command })]);
+}
+
+function unknownTopic(name: string): Error {
+  return usageError(`no help about '${name}'`, undefined, [
+    `Topics: ${Object.keys(topics).join(', ')}`,
+    'Commands: fxrates --help',
+  ]);
+}
+
+/** Help for programs: all of it, or that of one command or topic; `undefined` when there is none. */
+function helpJson(tree: CommandNode, path: readonly string[]): string | undefined {
+  const [name = ''] = path;
+  const topic = path.length === 1 ? topicOf(name) : undefined;
+  if (topic !== undefined) return JSON.stringify({ topic: name, ...topic });
+  if (path.length === 0) return JSON.stringify({ version: VERSION, ...commandJson(tree, []), ...reference() });
+  const command = allCommands(tree).find((candidate) => candidate.path.join(' ') === path.join(' '));
+  return command && JSON.stringify(commandJson(command, tree.options));
+}
+
+function reference(): object {
+  return {
+    topics: Object.entries(topics).map(([topic, page]) => ({ topic, ...page })),
+    exit_codes: exitCodeMeanings.map(([code, name, meaning]) => ({ code, name, meaning })),
+  };
+}
+
+/** Global options stand once, at the program; a command names those that it has a use for. */
+function commandJson(command: CommandNode, globalOptions: readonly OptionNode[]): object {
+  const { path, summary, description, argument, options, examples, notes, commands } = command;
+  const globalNames = new Set(globalOptions.map(longName));
+  const [ofProgram = [], own = []] = [true, false].map((isGlobal) =>
+    options.filter((option) => globalNames.has(longName(option)) === isGlobal),
+  );
+  return {
+    command: ['fxrates', ...path].join(' '),
+    summary,
+    description,
+    argument: argument ?? null,
+    options: own.map(optionJson),
+    global_options: ofProgram.map(longName),
+    examples,
+    notes,
+    commands: commands.map((child) => commandJson(child, globalOptions.length > 0 ? globalOptions : options)),
+  };
+}
+
+function optionJson({ names, value, isValueOptional, choices, description, group }: OptionNode): object {
+  return { names, value: value ?? null, value_optional: isValueOptional, choices, description, group };
+}
+
+function longName({ names }: OptionNode): string {
+  return names.at(-1) ?? '';
+}

@@ -1,0 +1,147 @@
+import { exitCodeMeanings } from '../../exit-codes.ts';
+import type { Entry } from '../../help/two-columns.ts';
+import type { SettingName } from '../../settings/config-settings.ts';
+
+/** A page of `fxrates help <topic>`. */
+export interface Topic {
+  readonly title: string;
+  readonly intro: string;
+  readonly entries: readonly Entry[];
+}
+
+/** Every setting but the colour, which has the variables that other programs have. */
+const SETTING_VARIABLES = {
+  base_url: 'where the service is (--base-url)',
+  profile: 'stored base URL and key to use (--profile)',
+  output: 'output format (--output)',
+  timeout: 'longest time for one attempt (--timeout)',
+  retries: 'further attempts after a failure (--retries)',
+  max_wait: 'longest wait when rate limited (--max-wait)',
+  share_limit: 'off: commands do not share the limit per minute',
+} satisfies Record<Exclude<SettingName, 'color'>, string>;
+
+/** The topic of that name, if there is one. */
+export function topicOf(name: string): Topic | undefined {
+  return Object.hasOwn(topics, name) ? topics[name] : undefined;
+}
+
+export const topics: Readonly<Record<string, Topic>> = {
+  'exit-codes': {
+    title: 'what each exit code means',
+    intro: 'Scripts can rely on these numbers; a new cause gets a new number.',
+    entries: exitCodeMeanings.map(([code, name, meaning]) => ({
+      term: `${String(code).padStart(3)}  ${name}`,
+      text: meaning,
+    })),
+  },
+  environment: {
+    title: 'the variables fxrates reads',
+    intro:
+      'An option beats its variable, a variable beats config.json, and that beats the default. An empty variable counts as not set.',
+    entries: [
+      ...Object.entries(SETTING_VARIABLES).map(([name, text]) => ({ term: `FXRATES_${name.toUpperCase()}`, text })),
+      { term: 'FXRATES_API_KEY', text: 'the API key; --key-stdin and --key-file come first' },
+      { term: 'FXRATES_API_KEY_FILE', text: 'file with the API key, when FXRATES_API_KEY is not set' },
+      { term: 'FXRATES_CONFIG_DIR', text: 'folder of config.json and credentials.json' },
+      { term: 'FXRATES_NO_INPUT, CI', text: '1: never ask anything (--no-input)' },
+      { term: 'FXRATES_DEBUG', text: '1: same as -v' },
+      {
+        term: 'HTTPS_PROXY, HTTP_PROXY, ALL_PROXY',
+        text: 'proxy to use, except for hosts in NO_PROXY and for this machine',
+      },
+      { term: 'NODE_EXTRA_CA_CERTS', text: 'file with certificates to trust besides the usual ones' },
+      { term: 'NO_COLOR', text: 'not empty: no colour; beats FORCE_COLOR' },
+      {
+        term: 'FORCE_COLOR, CLICOLOR_FORCE',
+        text: 'colour also in a pipe, but never in data; --color always does that',
+      },
+      { term: 'TZ', text: 'time zone of times for people; data is in UTC' },
+    ],
+  },
+  'rate-limits': {
+    title: 'the limit per minute, the quota per month',
+    intro:
+      'Every key has a limit of requests per minute and a quota per month, both set by its plan. fxrates quota shows them and is free, but it counts for the limit per minute.',
+    entries: [
+      {
+        term: 'the limit per minute',
+        text: 'a refused request (429) is sent again when Retry-After has passed; it does not count for the month',
+      },
+      {
+        term: '--max-wait 60s',
+        text: 'the longest time to spend on such waits; a longer one fails at once with exit code 7. --no-wait: 0',
+      },
+      {
+        term: 'the quota per month',
+        text: 'is never waited for: exit code 8, with the time of the reset. One free quota call tells it from the limit per minute',
+      },
+      { term: 'quota --fail-at 80%', text: 'exit code 8 from there on, for cron and CI' },
+      {
+        term: 'latest --watch',
+        text: 'asks as often as there are new snapshots and as the rest of the month allows; --force for more often',
+      },
+      { term: 'latest --cache 10m', text: 'spends nothing while a kept answer is that young' },
+      {
+        term: 'several processes',
+        text: 'of one user on one machine share the limit, through XDG_STATE_HOME/fxrates/limits, else ~/.local/state/fxrates/limits. FXRATES_SHARE_LIMIT=off: each learns it from its own refusals',
+      },
+    ],
+  },
+  profiles: {
+    title: 'stored settings and profiles',
+    intro: 'Settings are in config.json, keys in credentials.json beside it. Only you can read the two files.',
+    entries: [
+      {
+        term: 'fxrates config path',
+        text: 'where: FXRATES_CONFIG_DIR, else XDG_CONFIG_HOME/fxrates, else ~/.config/fxrates',
+      },
+      { term: 'fxrates config set', text: 'stores a setting; fxrates config --help has their names' },
+      { term: '--profile <name>', text: 'a base URL with its key and, in the file, settings of its own' },
+      {
+        term: 'which one counts',
+        text: 'option, then variable, then the profile, then config.json for all, then the default',
+      },
+      {
+        term: 'a broken file',
+        text: 'is named with line and column (exit code 3), never overwritten; help, version and config path still work',
+      },
+    ],
+  },
+  security: {
+    title: 'how keys are kept',
+    intro: 'No option takes a key, since command lines are visible to others and stay in the shell history.',
+    entries: [
+      {
+        term: 'which key counts',
+        text: '--key-stdin, --key-file, FXRATES_API_KEY, FXRATES_API_KEY_FILE, then the stored key',
+      },
+      { term: 'fxrates auth status', text: 'shows which one that is, and which ones it shadows' },
+      { term: 'a stored key', text: 'goes to the origin that it was stored for, and to no other' },
+      { term: 'http://', text: 'only to this machine, unless --insecure-http; redirects are not followed' },
+      { term: 'output, -vv, --curl', text: 'show the first part and the last four characters of a key at most' },
+      { term: 'a lost or exposed key', text: 'create a new one in the dashboard, store it, then revoke the old one' },
+    ],
+  },
+  formatting: {
+    title: 'output formats, --get, exact digits',
+    intro: 'Rates are money: in every format a number leaves with the digits the service sent. 1.10 stays 1.10.',
+    entries: [
+      {
+        term: '-o auto',
+        text: 'on a terminal for people; in a pipe the exact JSON of "data" (latest) or one line per field (quota)',
+      },
+      { term: '-o json, --json', text: 'the JSON of "data": as it came in a pipe, indented on a terminal' },
+      { term: '-o compact', text: 'the same without white space' },
+      {
+        term: '-o tsv',
+        text: 'one line per value: dotted path, tab, value; tab, line break and backslash as \\t, \\n, \\\\',
+      },
+      { term: '-o raw', text: 'the whole response body, byte for byte' },
+      {
+        term: '--get rates.EUR',
+        text: 'one value, text without quotes; repeated: one tab-separated row; with --json it stays JSON',
+      },
+      { term: '--get /rates/EUR', text: 'the same as a JSON pointer, for names with dots' },
+    ],
+  },
+};

@@ -1,0 +1,75 @@
+import { Option } from 'commander';
+import { plans } from '../../../generated/service.ts';
+import { choiceOption } from '../../choice-option.ts';
+import type { CommandSpec, Invocation } from '../../command.ts';
+import { usageError } from '../../errors/cli-error.ts';
+import { mockProbeCommand } from './probe.ts';
+import { runBesideMock, serveMock } from './run-mock.ts';
+import type { MockOptions } from './start-mock.ts';
+
+export const mockCommand: CommandSpec = {
+  name: 'mock',
+  summary: 'local mock server with invented rates, or a command beside it',
+  description:
+    'Starts a local server that behaves like the service, with invented rates, a key and real limits. With a command after --, it sets FXRATES_BASE_URL, FXRATES_API_KEY and FXRATES_MOCK_ADMIN_URL for that command, runs it, and stops with its exit code.',
+  argument: { syntax: '[-- command...]', description: 'a command to run beside the mock' },
+  options: () => [
+    new Option('--port <port>', '0 takes a free one (default: 4010; 0 with a command)').argParser(parsePort),
+    new Option('--host <address>', 'address to listen on (default: 127.0.0.1)')
+      .default('127.0.0.1')
+      .argParser(parseHost),
+    choiceOption('--plan <plan>', `${PLAN_NAMES.join(', ')} (default: free)`, PLAN_NAMES).default('free'),
+    new Option('--seed <number>', 'decides the rates and the key (default: 1)').default(1).argParser(parseSeed),
+    new Option('--now <time>', 'start the clock there, e.g. 2026-01-31T23:59:00Z').argParser(parseTime),
+    new Option('--behaviour <preset|file>', 'documented, lenient, hostile, or a file of switches'),
+    new Option('--replay <file>', 'answer latest from recorded answers'),
+    new Option('--state <file>', 'keep accounts, keys and what they used there; go on from it if it exists'),
+  ],
+  examples: [
+    { command: 'fxrates mock', comment: 'prints the URL on stdout, the rest on stderr' },
+    { command: 'fxrates mock -- npm test', comment: 'the exit code is that of npm test' },
+    { command: 'fxrates mock --behaviour hostile', comment: 'what is least convenient for a client' },
+    { command: 'fxrates mock --port 0 --json', comment: 'one line with url, key, plan, pid and more' },
+  ],
+  notes: ['The key of a mock opens nothing else. Ctrl-C stops the server.'],
+  callsService: false,
+  commands: [mockProbeCommand],
+  run: runMock,
+};
+
+const PLAN_NAMES = Object.keys(plans);
+
+function runMock(invocation: Invocation): Promise<number> {
+  const { args, options } = invocation;
+  const [separator, ...command] = args;
+  if (separator !== undefined && separator !== '--') {
+    throw usageError(`'${separator}' is not an option of mock`, 'a command to run stands after --', [
+      `fxrates mock -- ${args.filter((word) => word !== '--').join(' ')}`,
+    ]);
+  }
+  const mock = options as unknown as MockOptions; // parsed by the options above
+  return command.length > 0 ? runBesideMock(command, mock, invocation) : serveMock(mock, invocation);
+}
+
+function parsePort(text: string): number {
+  const port = Number(text);
+  if (/^\d{1,5}$/.test(text) && port <= 65_535) return port;
+  throw usageError(`--port takes a number from 0 to 65535, got '${text}'`);
+}
+
+function parseHost(text: string): string {
+  if (/^(127(\.\d{1,3}){3}|::1|localhost)$/.test(text)) return text;
+  throw usageError(`--host takes a loopback address, got '${text}'`, 'a mock is for this machine alone', [
+    'e.g. --host 127.0.0.1, --host ::1',
+  ]);
+}
+
+function parseSeed(text: string): number {
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  throw usageError(`--seed takes a whole number from 0 to 999999999, got '${text}'`);
+}
+
+function parseTime(text: string): string {
+  if (/^\d{4}-\d{2}-\d{2}(T[\d:.]+(Z|[+-]\d{2}:\d{2}))?$/.test(text) && !Number.isNaN(Date.parse(text))) return text;
+  throw usageError(`--now takes a time with its zone, got '${text}'`, 'e.g. 2026-01-31T23:59:00Z');
+}

@@ -1,0 +1,89 @@
+import { writeFile } from 'node:fs/promises';
+import { Option } from 'commander';
+import type { ObservedBehaviour, ProbeFetch } from '../../../mock-server/index.ts';
+import type { CommandSpec, Invocation } from '../../command.ts';
+import { CliError, systemReason, usageError } from '../../errors/cli-error.ts';
+import { exitCodes } from '../../exit-codes.ts';
+import { openConnection } from '../../request/connection.ts';
+import { requireKey } from '../../settings/api-key.ts';
+import { requireBaseUrl } from '../../settings/base-url.ts';
+
+export const mockProbeCommand: CommandSpec = {
+  name: 'probe',
+  summary: 'find out how a running service behaves, for --behaviour',
+  description:
+    'Asks a running service, with your key and within a budget, how it behaves where its documentation does not say, and prints what was observed as JSON: a file for fxrates mock --behaviour. What cannot be seen is listed, never guessed.',
+  argument: { syntax: '<url>', description: 'base URL of the service' },
+  options: () => [
+    new Option('--max-requests <count>', 'never more than this (default: 14)').argParser(parseCount),
+    new Option('--out <file>', 'write there instead of stdout'),
+  ],
+  examples: [
+    { command: 'fxrates mock probe https://api.example.test --out behaviour.json', comment: '' },
+    { command: 'fxrates mock --behaviour behaviour.json', comment: 'a mock that behaves like it' },
+  ],
+  notes: [
+    'It begins with quota, which is free; one request of the default budget may count in the month. A budget above the per-minute limit by 20 also meets that limit, with two more that count.',
+  ],
+  callsService: true,
+  run: probe,
+};
+
+function parseCount(text: string): number {
+  if (/^[1-9]\d{0,4}$/.test(text)) return Number(text);
+  throw usageError(`--max-requests takes a whole number from 1 to 99999, got '${text}'`);
+}
+
+/** Probes a service, after telling how many requests that takes at most, and prints or writes what was observed. */
+async function probe(invocation: Invocation): Promise<number> {
+  const { io, screen, args, options } = invocation;
+  const settings = { ...invocation.settings, baseUrl: { text: args[0] ?? '', source: 'probe' } };
+  const baseUrl = requireBaseUrl(settings).replace(/\/+$/, '');
+  const { secret } = await requireKey(settings, io);
+  screen.secrets.protect(secret);
+  const { planProbe, probeService } = await import('../../../mock-server/index.ts');
+  const maxRequests = options['maxRequests'] as number | undefined; // as parsed by the option
+  const { requests, charged } = planProbe(maxRequests);
+  await screen.info(
+    `fxrates: at most ${requests} requests to ${baseUrl}, ${charged} of which may count in the month\n`,
+  );
+  const { signal } = io.interrupts;
+  const connection = await openConnection(io, baseUrl);
+  // The built-in fetch takes any method; the client needs GET alone.
+  const fetch = connection.fetch as unknown as ProbeFetch;
+  const observed = await probeService(baseUrl, { apiKey: secret, maxRequests, fetch, clock: io.clock, signal })
+    .catch((cause: unknown) => {
+      signal.throwIfAborted();
+      throw probeFailed(baseUrl, cause);
+    })
+    .finally(connection.close);
+  await writeObserved(observed, options['out'] as string | undefined, invocation);
+  await reportOutcome(observed, invocation);
+  return exitCodes.ok;
+}
+
+async function writeObserved(
+  observed: ObservedBehaviour,
+  path: string | undefined,
+  { screen }: Invocation,
+): Promise<void> {
+  const json = `${JSON.stringify(observed, undefined, 2)}\n`;
+  if (path === undefined) return await screen.print(json);
+  await writeFile(path, json).catch((cause: NodeJS.ErrnoException) => {
+    const why = systemReason(cause);
+    throw new CliError(`cannot write ${path}`, { code: 'file', exitCode: exitCodes.failure, why, cause });
+  });
+}
+
+async function reportOutcome({ about, ...observed }: ObservedBehaviour, { screen }: Invocation): Promise<void> {
+  const open = Object.keys(about.notObserved).length;
+  const count = Object.keys(observed).length;
+  await screen.info(`fxrates: ${count} switches observed with ${about.requests} requests, ${open} not observable\n`);
+  for (const contradiction of about.contradictions) await screen.warn(`not as documented: ${contradiction}`);
+}
+
+function probeFailed(baseUrl: string, cause: unknown): unknown {
+  if (!(cause instanceof Error)) return cause;
+  const why = 'code' in cause && cause.code === 'probe_failed' ? cause.message : `no answer: ${cause.message}`;
+  return new CliError(`cannot probe ${baseUrl}`, { code: 'probe', exitCode: exitCodes.failure, why, cause });
+}

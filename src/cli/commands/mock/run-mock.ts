@@ -1,0 +1,117 @@
+import { constants } from 'node:os';
+import type { JournalEntry, MockServer } from '../../../mock-server/index.ts';
+import type { Invocation } from '../../command.ts';
+import { CliError } from '../../errors/cli-error.ts';
+import { exitCodes } from '../../exit-codes.ts';
+import { type MockOptions, type RunningMock, startMock } from './start-mock.ts';
+
+const DEFAULT_PORT = 4010;
+
+/** Serves until Ctrl-C or SIGTERM. A stdout that is read gets exactly one line, when ready; the rest goes to stderr. */
+export async function serveMock(options: MockOptions, invocation: Invocation): Promise<number> {
+  const { io, screen, settings } = invocation;
+  const mock = await startMock(options, options.port ?? DEFAULT_PORT);
+  try {
+    await printUsage(mock, options, invocation);
+    const { url, key, adminUrl, dashboardUrl } = mock;
+    const ready = { url, key, plan: options.plan, pid: io.pid, adminUrl, dashboardUrl };
+    // On a terminal that shows stderr too, the URL has been said, and would stand among the requests.
+    const isSaid = screen.out.isTTY && screen.err.isTTY && settings.quiet === 0;
+    if (screen.isJson) await screen.printWithSecret(`${JSON.stringify(ready)}\n`);
+    else if (!isSaid) await screen.printWithSecret(`${url}\n`);
+    await logRequests(mock.server, invocation, io.interrupts.signal);
+  } finally {
+    await mock.close();
+  }
+  return exitCodes.ok;
+}
+
+async function printUsage(mock: RunningMock, { plan }: MockOptions, { screen }: Invocation): Promise<void> {
+  if (screen.isJson) return;
+  const { url, key, adminUrl, dashboardUrl } = mock;
+  const { faint, command } = screen.err.palette;
+  const lines = [
+    `Mock exchange-rate service (invented rates, plan ${plan}). Ctrl-C stops it. In another terminal:`,
+    '',
+    `  ${command(`export FXRATES_BASE_URL=${url}`)}`,
+    `  ${command(`export FXRATES_API_KEY=${key}`)}`,
+    `  ${command('fxrates quota')}`,
+    '',
+    `Keys and plans:  ${dashboardUrl}`,
+    `Clock, switches, journal:  ${adminUrl}`,
+    '',
+    faint('Requests:'),
+  ];
+  await screen.infoWithSecret(`${lines.join('\n')}\n`);
+}
+
+/** Fast enough for somebody who watches, and nothing for the machine. */
+const LOOK_EVERY_MS = 200;
+
+/** Writes a line per request to stderr, with the mock's reason for its answer, until `signal` aborts. */
+async function logRequests(mock: MockServer, { io, screen }: Invocation, signal: AbortSignal): Promise<void> {
+  let last = 0;
+  while (!signal.aborted) {
+    for (const entry of mock.journal.list({ after: last })) {
+      last = entry.number;
+      await screen.info(`${screen.isJson ? requestEvent(entry) : requestLine(entry)}\n`);
+    }
+    await io.clock.sleep(LOOK_EVERY_MS, signal).catch(() => undefined);
+  }
+}
+
+/** `14:20:01 GET /api/v1/latest 429 rate_limited: …`, in UTC like the mock's quota month. */
+function requestLine({ at, method, path, status, why }: JournalEntry): string {
+  return `${new Date(at).toISOString().slice(11, 19)} ${method} ${path} ${status} ${why}`;
+}
+
+function requestEvent({ at, method, path, status, code, why }: JournalEntry): string {
+  return JSON.stringify({ event: 'request', at: new Date(at).toISOString(), method, path, status, code, why });
+}
+
+/** What shells answer for a command that is not there, or that is no program. */
+const NOT_FOUND = 127;
+const NOT_EXECUTABLE = 126;
+
+/** Runs `command` with a mock server in its environment and gives the command's exit code, 128 + n after signal n. */
+export async function runBesideMock(
+  command: readonly string[],
+  options: MockOptions,
+  invocation: Invocation,
+): Promise<number> {
+  const { io, screen } = invocation;
+  const mock = await startMock(options, options.port ?? 0);
+  try {
+    await screen.info(`fxrates: mock server at ${mock.url}, plan ${options.plan}\n`);
+    const child = io.spawn(command, environmentOf(mock));
+    // On a terminal Ctrl-C reaches the command without us; a second one from us would look like impatience.
+    const release = io.interrupts.takeOver((name) => {
+      if (name !== 'SIGINT' || !io.stdin.isTTY) child.kill(name);
+    });
+    const { code, signal } = await child.exited.finally(release);
+    return code ?? 128 + (constants.signals[signal as NodeJS.Signals] ?? 0);
+  } catch (error) {
+    return await reportSpawnFailure(error, command, invocation);
+  } finally {
+    await mock.close();
+  }
+}
+
+/** What the client reads, and what `connectMockServer` takes. */
+function environmentOf({ url, key, adminUrl }: RunningMock): Readonly<Record<string, string>> {
+  return { FXRATES_BASE_URL: url, FXRATES_API_KEY: key, FXRATES_MOCK_ADMIN_URL: adminUrl };
+}
+
+/** 126 and 127 are not ours but the shells', so they are no `ExitCode`. */
+async function reportSpawnFailure(
+  error: unknown,
+  [name = '']: readonly string[],
+  { screen }: Invocation,
+): Promise<number> {
+  const code = error instanceof Error && 'syscall' in error && 'code' in error ? error.code : undefined;
+  if (code !== 'ENOENT' && code !== 'EACCES') throw error;
+  const what = code === 'ENOENT' ? `command not found: ${name}` : `not a program: ${name}`;
+  const failure = new CliError(what, { code: 'command', exitCode: exitCodes.failure, cause: error });
+  await screen.error(`fxrates: ${failure.message}\n`);
+  return code === 'ENOENT' ? NOT_FOUND : NOT_EXECUTABLE;
+}

@@ -1,0 +1,130 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import type { PlanName } from '../../../generated/service.ts';
+import type { CreatedKey, MockServer, MockServerOptions } from '../../../mock-server/index.ts';
+import { CliError, systemReason, usageError } from '../../errors/cli-error.ts';
+import { exitCodes } from '../../exit-codes.ts';
+import { jsonFault } from '../../json/json-fault.ts';
+import { memberNames, selectValue } from '../../json/select-value.ts';
+
+/** Options of `fxrates mock`, as parsed. */
+export interface MockOptions {
+  readonly port?: number;
+  readonly host: string;
+  readonly plan: PlanName;
+  readonly seed: number;
+  readonly now?: string;
+  /** A preset or the path of a file. */
+  readonly behaviour?: string;
+  /** The path of a file. */
+  readonly replay?: string;
+  /** The path of a file, which may not be there yet. */
+  readonly state?: string;
+}
+
+/** A mock server that listens, with a key to use it. */
+export interface RunningMock {
+  readonly server: MockServer;
+  readonly url: string;
+  readonly key: string;
+  /** The control panel and the admin API; carries their token. */
+  readonly adminUrl: string;
+  readonly dashboardUrl: string;
+  close(): Promise<void>;
+}
+
+/** Starts a mock server on `port`, loaded only now, because no other command needs it. */
+export async function startMock(
+  { host, plan, seed, now, state, ...paths }: MockOptions,
+  port: number,
+): Promise<RunningMock> {
+  const [behaviour, replay] = await Promise.all([readBehaviour(paths.behaviour), readReplay(paths.replay)]);
+  const clock = { mode: 'real', ...(now === undefined ? {} : { now }) } as const;
+  const mock = await createMock({ seed, clock, behaviour, replay });
+  const first = mock.createKey({ plan });
+  const listening = await mock.serve({ port, host, state }).catch((cause: unknown) => {
+    throw cannotUse(cause, state) ?? cannotListen(cause, { host, port });
+  });
+  // What the command line says goes before what the file remembers.
+  if (behaviour !== undefined) mock.behaviour.set(behaviour);
+  const key = works(first, plan, mock) ? first.key : mock.createKey({ plan }).key;
+  const { url, adminUrl, dashboardUrl } = listening;
+  return { server: mock, url, key, adminUrl, dashboardUrl, close: () => listening.close() };
+}
+
+/** What is wrong with an option now, was in a file: the command line has been checked. */
+async function createMock(options: MockServerOptions): Promise<MockServer> {
+  const { createMockServer, MockServerError } = await import('../../../mock-server/index.ts');
+  try {
+    return createMockServer(options);
+  } catch (error) {
+    if (!(error instanceof MockServerError)) throw error;
+    throw usageError(error.message.replace(/\.$/, ''));
+  }
+}
+
+/** A state from a file knows the key of the run before, if that had the same seed: then it can be shown again. */
+function works({ id, key }: CreatedKey, plan: PlanName, mock: MockServer): boolean {
+  const { accounts, keys } = mock.snapshot();
+  const hash = createHash('sha256').update(key).digest('hex');
+  const known = keys.find((record) => record.id === id && record.hash === hash && record.revokedAt === null);
+  return accounts.some((account) => account.id === known?.accountId && account.plan === plan);
+}
+
+function cannotUse(error: unknown, state: string | undefined): CliError | undefined {
+  const isOfState = error instanceof Error && 'code' in error && error.code === 'state_unusable';
+  if (state === undefined || !isOfState) return undefined;
+  return new CliError(error.message.replace(/\.$/, ''), { code: 'file', exitCode: exitCodes.usage, cause: error });
+}
+
+function cannotListen(cause: unknown, { host, port }: { readonly host: string; readonly port: number }): unknown {
+  const reasons: Readonly<Record<string, readonly [string, string]>> = {
+    EADDRINUSE: [`port ${port} is in use`, 'fxrates mock --port 0 picks a free one'],
+    EACCES: [`port ${port} is not allowed`, 'take one above 1023, or --port 0'],
+    EADDRNOTAVAIL: [`${host} is not an address of this machine`, 'the default is 127.0.0.1'],
+    ENOTFOUND: [`${host} is not an address of this machine`, 'the default is 127.0.0.1'],
+  };
+  const reason = reasons[systemCode(cause) ?? ''];
+  if (reason === undefined) return cause;
+  const [what, why] = reason;
+  return new CliError(what, { code: 'cannot_listen', exitCode: exitCodes.failure, why, cause });
+}
+
+function systemCode(error: unknown): string | undefined {
+  for (let current = error; current instanceof Error; current = current.cause) {
+    if ('syscall' in current && 'code' in current) return String(current.code);
+  }
+  return undefined;
+}
+
+/** The presets of switches; anything else that `--behaviour` names is a file. */
+const PRESETS = ['documented', 'lenient', 'hostile'] as const;
+
+/** `--behaviour`: a preset, or a file of switches such as `fxrates mock probe` writes. */
+async function readBehaviour(text: string | undefined): Promise<MockServerOptions['behaviour']> {
+  if (text === undefined) return undefined;
+  const preset = PRESETS.find((name) => name === text);
+  return preset ?? JSON.parse(await readJson(text, `a preset (${PRESETS.join(', ')}) or a file of switches`));
+}
+
+/** `--replay`: a file with one recorded answer, or with one for each query. Their digits stay as they are. */
+async function readReplay(path: string | undefined): Promise<MockServerOptions['replay']> {
+  if (path === undefined) return undefined;
+  const json = await readJson(path, 'a file of recorded answers');
+  if (selectValue(json, ['success']) !== undefined) return json;
+  const questions = memberNames(json, [], Number.POSITIVE_INFINITY);
+  return Object.fromEntries(questions.map((question) => [question, selectValue(json, [question])]));
+}
+
+async function readJson(path: string, expected: string): Promise<string> {
+  const text = await readFile(path, 'utf8').catch((cause) => {
+    throw unusable(path, `${systemReason(cause)}; expected ${expected}`, cause);
+  });
+  const fault = jsonFault(text);
+  if (fault !== undefined) throw unusable(path, `it is not JSON from line ${fault.line}, column ${fault.column} on`);
+  return text.trim();
+}
+
+function unusable(path: string, why: string, cause?: unknown): CliError {
+  return new CliError(`cannot use ${path}`, { code: 'file', exitCode: exitCodes.usage, why, cause });
+}

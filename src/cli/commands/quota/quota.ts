@@ -1,0 +1,168 @@
+import { Option } from 'commander';
+import type { QuotaData, QuotaForecast } from '../../../client/index.ts';
+import { operations } from '../../../generated/operations.ts';
+import type { CommandSpec, Invocation } from '../../command.ts';
+import { CliError, usageError } from '../../errors/cli-error.ts';
+import { exitCodes } from '../../exit-codes.ts';
+import { selectValue } from '../../json/select-value.ts';
+import { grouped } from '../../output/format-text.ts';
+import { printJson, printRaw } from '../../output/print-json.ts';
+import { dryRun } from '../../request/dry-run.ts';
+import { type ServiceRequest, type ServiceResponse, sendRequest } from '../../request/send-request.ts';
+import { requireKey } from '../../settings/api-key.ts';
+import { requireBaseUrl } from '../../settings/base-url.ts';
+import { LiveView } from '../../watch/live-view.ts';
+import { type WatchRequest, watch, watchOptions, watchRequest } from '../../watch/watch.ts';
+import { operationCommand } from '../operation.ts';
+import { type QuotaFields, readFields, remainingOf, withFields } from './quota-fields.ts';
+import { quotaTable } from './quota-table.ts';
+
+export const quotaCommand: CommandSpec = {
+  ...operationCommand(operations.quota),
+  summary: 'plan, usage, limits, reset time and forecast (free)',
+  description:
+    'Plan, usage, limits and reset time of your key, and where its use is heading. Free: never uses your monthly quota.',
+  options: () => [
+    new Option('--fail-at <share>', 'exit 8 when that much is used: 80% or 800').argParser(parseFailAt),
+    new Option('--no-forecast', 'only what the service says'),
+    ...watchOptions({ text: 'repeat, from 10s (default: 1m)', shortestMs: 10_000 }),
+  ],
+  examples: [
+    { command: 'fxrates quota', comment: '' },
+    { command: 'fxrates quota --fail-at 80%', comment: 'for cron and CI: exit code 8 from 80 % on' },
+    { command: 'fxrates quota --get monthly_remaining', comment: 'one number' },
+    { command: 'fxrates quota --json', comment: 'with monthly_remaining and forecast' },
+    { command: 'fxrates quota --watch --fail-at 90%', comment: 'stays until then' },
+  ],
+  notes: [
+    'In a pipe it prints one "name<TAB>value" line per field. The names are those of the service; monthly_remaining and forecast are added.',
+    "The forecast is an estimate from this month's average. It says nothing in the first day and below 20 requests.",
+    'The command keeps working when the monthly quota is used up, but the per-minute limit applies.',
+  ],
+  run: runQuota,
+};
+
+async function runQuota(invocation: Invocation): Promise<number> {
+  const { quota: operation } = operations;
+  const request = { operation, path: operation.path, query: {} };
+  const watching = watchRequest(invocation);
+  if (invocation.settings.printRequestAs !== undefined) return dryRun(request, invocation);
+  if (watching !== undefined) return watchQuota(request, watching, invocation);
+  const response = await sendRequest(request, invocation);
+  await printQuota(response, invocation);
+  checkUse(response, invocation);
+  return exitCodes.ok;
+}
+
+async function watchQuota(request: ServiceRequest, watching: WatchRequest, invocation: Invocation): Promise<number> {
+  const { settings, io } = invocation;
+  requireBaseUrl(settings);
+  const key = await requireKey(settings, io); // once: stdin cannot be read again
+  const view = new LiveView(invocation);
+  const interval = { intervalMs: watching.intervalMs ?? DEFAULT_INTERVAL_MS, reason: 'free' };
+  const round = async () => {
+    const response = await sendRequest(request, invocation, { key });
+    const text = await tableText(response, invocation);
+    const json = await recordWithForecast(response, invocation);
+    await view.show({ text, json, interval, print: () => printQuota(response, invocation) });
+    checkUse(response, invocation);
+    return interval;
+  };
+  return watch(invocation, { count: watching.count, round, onRemark: view.keep });
+}
+
+const DEFAULT_INTERVAL_MS = 60_000;
+
+/** @throws CliError when `--fail-at` is reached */
+function checkUse(response: ServiceResponse, { options }: Invocation): void {
+  const failAt = options['failAt'] as FailAt | undefined; // as parseFailAt made it
+  const failure = failAt && usedTooMuch(readFields(recordOf(response)), failAt);
+  if (failure !== undefined) throw failure;
+}
+
+async function printQuota(response: ServiceResponse, invocation: Invocation): Promise<void> {
+  const { settings, screen } = invocation;
+  if (settings.output === 'raw') return printRaw(response.rawBody, invocation);
+  const isPlain = settings.output === 'auto' && settings.get.length === 0;
+  if (isPlain && screen.out.isTTY) return screen.printText(await tableText(response, invocation));
+  const json = await recordWithForecast(response, invocation);
+  return printJson(json, isPlain ? { ...invocation, settings: { ...settings, output: 'tsv' } } : invocation);
+}
+
+async function tableText(response: ServiceResponse, { screen, io, options }: Invocation): Promise<string> {
+  const forecast = options['forecast'] === false ? undefined : await forecastOf(response);
+  const context = { style: screen.out, now: response.receivedAt, key: response.key, timeZone: io.timeZone, forecast };
+  return quotaTable(recordOf(response), context);
+}
+
+async function recordWithForecast(response: ServiceResponse, { options }: Invocation): Promise<string> {
+  const record = recordOf(response);
+  const remaining = { monthly_remaining: remainingOf(readFields(record)) ?? 'null' };
+  if (options['forecast'] === false) return withFields(record, remaining);
+  return withFields(record, { ...remaining, forecast: forecastJson(await forecastOf(response)) });
+}
+
+/** The client is loaded by now: it asked. */
+async function forecastOf({ data, receivedAt }: ServiceResponse): Promise<QuotaForecast | undefined> {
+  const { forecastQuota } = await import('../../../client/index.ts');
+  return forecastQuota(data as QuotaData, receivedAt); // parsed with the schema by the client
+}
+
+function recordOf({ rawBody }: ServiceResponse): string {
+  return selectValue(rawBody, ['data']) ?? '{}';
+}
+
+/** `--fail-at 80%` or `--fail-at 800`. */
+interface FailAt {
+  readonly text: string;
+  /** Digits without the point. */
+  readonly amount: bigint;
+  /** What `amount` is to be divided by. */
+  readonly scale: bigint;
+  readonly isPercent: boolean;
+}
+
+function parseFailAt(text: string): FailAt {
+  const [, whole, fraction = '', percent] = /^(\d{1,15})(?:\.(\d{1,3}))?(%)?$/.exec(text) ?? [];
+  if (whole === undefined || (fraction !== '' && percent === undefined)) {
+    throw usageError(`--fail-at takes a share of the limit or a number of requests, got '${text}'`, 'e.g. 80%, 800');
+  }
+  return { text, amount: BigInt(whole + fraction), scale: 10n ** BigInt(fraction.length), isPercent: percent === '%' };
+}
+
+/** The error for a quota that is used as far as `--fail-at` says; a share of no fixed limit is never reached. */
+function usedTooMuch(fields: QuotaFields, { text, amount, scale, isPercent }: FailAt): CliError | undefined {
+  const used = fields.get('monthly_used') ?? '';
+  const limit = fields.get('monthly_limit') ?? '';
+  const hasLimit = /^\d+$/.test(limit);
+  if (!/^\d+$/.test(used) || (isPercent && !hasLimit)) return undefined;
+  const isReached = isPercent ? BigInt(used) * 100n * scale >= amount * BigInt(limit) : BigInt(used) >= amount;
+  if (!isReached) return undefined;
+  return new CliError(`the monthly quota has reached --fail-at ${text}`, {
+    code: 'fail_at',
+    exitCode: exitCodes.quota,
+    why: `${grouped(used)}${hasLimit ? ` of ${grouped(limit)}` : ''} used`,
+    resetsAt: fields.get('resets_at'),
+  });
+}
+
+/** The forecast for programs, in the manner of the service: snake_case, UTC, `null` for what cannot be told. */
+function forecastJson(forecast: QuotaForecast | undefined): string {
+  if (forecast === undefined) return 'null';
+  const { periodStart, elapsed, perDay, usedAtReset, exhaustsAt, safePerDay, safeIntervalMs, confidence } = forecast;
+  return JSON.stringify({
+    basis: 'period_average',
+    period_start: periodStart.toISOString(),
+    elapsed_percent: tenths(elapsed * 100),
+    per_day: tenths(perDay),
+    used_at_reset: usedAtReset ?? null,
+    exhausts_at: exhaustsAt?.toISOString().replace(/\.\d+Z$/, 'Z') ?? null,
+    safe_per_day: tenths(safePerDay),
+    min_interval_seconds: safeIntervalMs === undefined ? null : Math.ceil(safeIntervalMs / 1000),
+    confidence,
+  });
+}
+
+function tenths(value: number | undefined): number | null {
+  return value === undefined ? null : Math.round(value * 10) / 10;
+}

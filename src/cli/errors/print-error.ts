@@ -1,0 +1,73 @@
+import { exitCodes } from '../exit-codes.ts';
+import { Interrupted, WriteFailure } from '../io.ts';
+import type { Screen } from '../terminal/screen.ts';
+import { jsonLine, visible, wrap } from '../terminal/text.ts';
+import { CliError } from './cli-error.ts';
+
+const SIGNAL_NUMBERS = { SIGINT: 2, SIGTERM: 15 } as const;
+
+/** Tells the user about `error` and gives the exit code. The stack shows with `-vv` only. */
+export async function printError(error: unknown, screen: Screen, verbose: number): Promise<number> {
+  if (error instanceof Interrupted) return 128 + SIGNAL_NUMBERS[error.signalName];
+  if (isClosedPipe(error)) return exitCodes.ok;
+  const failure = toCliError(error);
+  await screen.error(screen.isJson ? asJson(failure) : paragraph(failure, screen));
+  if (verbose > 1) await screen.error(stackOf(error));
+  return failure.exitCode;
+}
+
+/** The reader of a pipe, such as `head -1`, has what it wanted. */
+function isClosedPipe(error: unknown): boolean {
+  return error instanceof WriteFailure && error.code === 'EPIPE';
+}
+
+function toCliError(error: unknown): CliError {
+  if (error instanceof CliError) return error;
+  const cause = error instanceof Error ? error : new Error(String(error));
+  if (error instanceof WriteFailure) {
+    const why = error.code === 'ENOSPC' ? 'no space left on the device (ENOSPC)' : cause.message;
+    return new CliError('cannot write the output', { code: 'output', exitCode: exitCodes.failure, why, cause });
+  }
+  return new CliError('unexpected failure', {
+    code: 'internal',
+    exitCode: exitCodes.failure,
+    why: cause.message,
+    hints: ['This is a bug of fxrates. Please report it with the output of the same command with -vv.'],
+    cause,
+  });
+}
+
+function paragraph({ message, hints }: CliError, { err }: Screen): string {
+  const headline = visible(`fxrates: ${message}`);
+  const [first = '', ...rest] = err.isTTY ? wrap(headline, err.columns) : [headline];
+  const [what = '', ...why] = first.split(' — ');
+  const lines = [[err.palette.failure(what), ...why].join(' — '), ...rest];
+  if (hints.length > 0) lines.push('', ...hints.flatMap((hint) => hintLines(visible(hint), err)));
+  return `${lines.join('\n')}\n`;
+}
+
+/** A sentence is broken at words; a command, alone or after its label and two spaces, is there to be copied. */
+function hintLines(hint: string, { isTTY, columns }: Screen['err']): string[] {
+  const isCommand = / {2}|^(fxrates|chmod|export) /.test(hint);
+  return (isTTY && !isCommand ? wrap(hint, columns - 2) : [hint]).map((line) => `  ${line}`);
+}
+
+function asJson({ code, message, status, causeCode, retryAfterSeconds, resetsAt, hints, exitCode }: CliError): string {
+  const error = {
+    code,
+    message,
+    status,
+    cause_code: causeCode,
+    retry_after_seconds: retryAfterSeconds,
+    resets_at: resetsAt,
+    hint: hints.length > 0 ? hints.join('\n') : undefined,
+    exit_code: exitCode,
+  };
+  return jsonLine({ error });
+}
+
+function stackOf(error: unknown): string {
+  if (!(error instanceof Error)) return '';
+  const cause = error.cause === undefined ? '' : `Caused by: ${stackOf(error.cause)}`;
+  return `${visible(error.stack ?? '')}\n${cause}`;
+}

@@ -1,0 +1,52 @@
+import type { Invocation } from '../command.ts';
+import { leaves } from '../json/leaves.ts';
+import { selectValue } from '../json/select-value.ts';
+import type { ServiceResponse } from '../request/send-request.ts';
+import { visible } from '../terminal/text.ts';
+import { printJson, printRaw, scalarText, tsvCell } from './print-json.ts';
+
+/** Prints the answer of an operation as `--shape`, `--envelope` and the output format say. */
+export async function printResponse({ rawBody }: ServiceResponse, invocation: Invocation): Promise<void> {
+  const { settings, options } = invocation;
+  if (options['shape'] === true) await printShape(dataOf(rawBody), invocation);
+  else if (settings.output === 'raw') await printRaw(rawBody, invocation);
+  else await printJson(options['envelope'] ? rawBody.trim() : dataOf(rawBody), invocation);
+}
+
+/** The text of "data", as it came. */
+export function dataOf(rawBody: string): string {
+  return selectValue(rawBody, ['data']) ?? rawBody;
+}
+
+const TIME = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?$/;
+
+/** Prints what an undocumented answer looks like: paths and types without a value, so that it can be shown to anyone. */
+async function printShape(json: string, invocation: Invocation): Promise<void> {
+  const { settings, screen } = invocation;
+  const shape = shapeOf(json);
+  if (settings.output === 'json') {
+    const typesOf = [...shape].map(([path, types]) => [path, [...types].join(' | ')] as const);
+    return printJson(JSON.stringify(Object.fromEntries(typesOf)), invocation);
+  }
+  const rows = [...shape].map(([path, types]) => `${path}\t${[...types].join(' | ')}`);
+  await screen.print(rows.map((row) => `${screen.out.isTTY ? visible(row) : row}\n`).join(''));
+}
+
+/** Types by path; all items of a list are one path, `list.[]`. */
+function shapeOf(json: string): ReadonlyMap<string, ReadonlySet<string>> {
+  const shape = new Map<string, Set<string>>();
+  for (const { path, lexeme } of leaves(json, () => '[]')) {
+    const name = path.map(tsvCell).join('.') || '.';
+    shape.set(name, (shape.get(name) ?? new Set()).add(typeOf(lexeme)));
+  }
+  return shape;
+}
+
+function typeOf(lexeme: string): string {
+  if (lexeme.startsWith('"')) return TIME.test(scalarText(lexeme)) ? 'string (time)' : 'string';
+  if (lexeme === '{}') return 'object';
+  if (lexeme === '[]') return 'list';
+  if (lexeme === 'null') return 'null';
+  if (lexeme === 'true' || lexeme === 'false') return 'boolean';
+  return /^-?\d+$/.test(lexeme) ? 'integer' : 'number';
+}

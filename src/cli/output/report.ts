@@ -1,0 +1,59 @@
+import { stripVTControlCharacters } from 'node:util';
+import type { Invocation } from '../command.ts';
+import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import type { StreamStyle } from '../terminal/screen.ts';
+import { visible, wrap } from '../terminal/text.ts';
+import { printJson } from './print-json.ts';
+
+/** A line of a report for people: `Used        742 of 1,000  [███░] 74.2 %`. */
+export interface ReportRow {
+  readonly label: string;
+  readonly value: string;
+  /** Coloured already; stands on a line of its own where it does not fit. */
+  readonly remark?: string | undefined;
+  /** Marks and colours the row. */
+  readonly isWarning?: boolean;
+  /** In a column of its own, before the label. */
+  readonly status?: 'ok' | 'warn' | 'fail' | 'skip';
+  /** Under the row, never broken into lines, because they are there to be copied. */
+  readonly steps?: readonly string[];
+}
+
+interface Report {
+  readonly text: string;
+  /** The same for programs, from which --get chooses. */
+  readonly facts: object;
+}
+
+/** Prints what fxrates itself reports: the text, or the facts in the output format that was chosen. */
+export async function printReport({ text, facts }: Report, invocation: Invocation): Promise<ExitCode> {
+  const { settings, screen } = invocation;
+  if (settings.output === 'auto' && settings.get.length === 0) await screen.printText(text);
+  else await printJson(JSON.stringify(facts), invocation);
+  return exitCodes.ok;
+}
+
+export function reportText(rows: readonly ReportRow[], style: StreamStyle): string {
+  return rows.map((row) => rowText(row, style)).join('');
+}
+
+const LABEL_WIDTH = 12;
+const STATUS_WIDTH = 6;
+
+function rowText(row: ReportRow, { columns, palette }: StreamStyle): string {
+  const { label, value, remark, isWarning = false, status, steps = [] } = row;
+  const paintStatus = { ok: palette.good, warn: palette.warning, fail: palette.failure, skip: palette.faint };
+  const mark = status === undefined ? '' : paintStatus[status](status.padEnd(STATUS_WIDTH));
+  const width = status === undefined ? LABEL_WIDTH : STATUS_WIDTH + LABEL_WIDTH + 1;
+  const name = visible(isWarning ? `! ${label}` : label).padEnd(status === undefined ? width : width - STATUS_WIDTH);
+  const [first = '', ...rest] = wrap(visible(value), columns - width);
+  const lines = [`${mark}${(isWarning ? palette.warning : palette.heading)(name)}${first}`];
+  lines.push(...rest.map((text) => ' '.repeat(width) + text));
+  if (remark !== undefined) {
+    const fits = rest.length === 0 && width + first.length + 2 + stripVTControlCharacters(remark).length <= columns;
+    if (fits) lines[0] += `  ${remark}`;
+    else lines.push(' '.repeat(width) + remark);
+  }
+  lines.push(...steps.map((step) => ' '.repeat(STATUS_WIDTH) + visible(step)));
+  return `${lines.join('\n')}\n`;
+}

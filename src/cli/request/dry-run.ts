@@ -1,0 +1,45 @@
+import type { FetchLike } from '../../client/index.ts';
+import type { Invocation } from '../command.ts';
+import { quoteForShell } from '../command-line.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { requireBaseUrl } from '../settings/base-url.ts';
+import { callClient, type ServiceRequest } from './send-request.ts';
+
+interface SentRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Stands for the key, which a dry run does not read. */
+const NO_KEY = 'redacted';
+
+/** Prints the request that the client would send, as JSON or as a curl command. Nothing is sent. */
+export async function dryRun(request: ServiceRequest, { settings, screen }: Invocation): Promise<number> {
+  const baseUrl = requireBaseUrl(settings);
+  const sent = await capture(request, baseUrl, settings.insecureHttp);
+  await screen.print(`${settings.printRequestAs === 'curl' ? curlCommand(sent) : JSON.stringify(sent)}\n`);
+  return exitCodes.ok;
+}
+
+/** The client itself makes the request, so that what is shown is what would be sent. */
+async function capture(request: ServiceRequest, baseUrl: string, allowInsecureHttp: boolean): Promise<SentRequest> {
+  const { FxRates } = await import('../../client/index.ts');
+  let sent: SentRequest | undefined;
+  const fetch: FetchLike = async (url, { method, headers }) => {
+    sent = { method, url, headers: { ...headers, authorization: 'Bearer [redacted]' } };
+    throw new Error('a dry run sends nothing');
+  };
+  const logger = { warn: () => undefined };
+  const client = new FxRates({ baseUrl, apiKey: NO_KEY, fetch, maxRetries: 0, allowInsecureHttp, logger });
+  const failure = await callClient(client, request, {}).then(undefined, (error: unknown) => error);
+  if (sent === undefined) throw failure;
+  return sent;
+}
+
+function curlCommand({ url, headers }: SentRequest): string {
+  const accept = headers['accept'];
+  const parts = ['curl --fail-with-body', '-H "Authorization: Bearer $FXRATES_API_KEY"'];
+  if (accept !== undefined) parts.push(`-H ${quoteForShell(`Accept: ${accept}`)}`);
+  return [...parts, `'${url.replaceAll("'", '%27')}'`].join(' ');
+}

@@ -1,0 +1,223 @@
+import type { AnyFxRatesError, NetworkError, QuotaExhaustedError, UnitBelief } from '../../client/index.ts';
+import type { Invocation } from '../command.ts';
+import { commandLine, withoutOptions } from '../command-line.ts';
+import { CliError } from '../errors/cli-error.ts';
+import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import type { Io } from '../io.ts';
+import { grouped, localTime } from '../output/format-text.ts';
+import type { KeyInUse } from '../settings/api-key.ts';
+import { isLoopback } from '../settings/base-url.ts';
+import { durationOption, formatDuration } from '../settings/duration.ts';
+import { proxyFor } from './connection.ts';
+
+interface ErrorContext {
+  readonly invocation: Invocation;
+  readonly key: KeyInUse;
+  readonly baseUrl: string;
+}
+
+const EXIT_CODES: Readonly<Record<AnyFxRatesError['kind'], ExitCode>> = {
+  config: exitCodes.usage,
+  authentication: exitCodes.authentication,
+  rate_limited: exitCodes.rateLimited,
+  quota_exhausted: exitCodes.quota,
+  request: exitCodes.rejected,
+  server: exitCodes.server,
+  network: exitCodes.network,
+  timeout: exitCodes.network,
+  aborted: exitCodes.failure,
+  response: exitCodes.response,
+};
+
+/** A failure of the client as the user of a command line needs it. */
+export function explainClientError(error: AnyFxRatesError, context: ErrorContext): CliError {
+  const { kind } = error;
+  if (kind === 'rate_limited') {
+    if (error.reason !== 'budget')
+      return waitTooLong(error.retryAfterMs, context.invocation, { status: error.status, unit: error.retryAfterUnit });
+  }
+  const { what = lowerFirst(withoutAdvice(error.message)), why, hints } = explanationOf(error, context);
+  const resetsAt = kind === 'quota_exhausted' ? error.resetsAt?.toISOString() : undefined;
+  const { status, code: causeCode } = error;
+  return new CliError(what, {
+    code: kind,
+    exitCode: EXIT_CODES[kind],
+    why,
+    hints,
+    status,
+    causeCode,
+    resetsAt,
+    cause: error,
+  });
+}
+
+/** What to say besides, or instead of, the client's own message. */
+interface Explanation {
+  readonly what?: string | undefined;
+  readonly why?: string | undefined;
+  readonly hints?: readonly string[];
+}
+
+function explanationOf(error: AnyFxRatesError, { invocation, key, baseUrl }: ErrorContext): Explanation {
+  switch (error.kind) {
+    case 'authentication':
+      return { why: `it came from ${key.source}`, hints: shadowHints(key) };
+    case 'quota_exhausted':
+      return { ...quotaExplanation(error, invocation), hints: ['Not retried. See:  fxrates quota'] };
+    case 'network':
+      return explainNetworkError(error, {
+        baseUrl,
+        source: invocation.settings.baseUrl?.source ?? 'the settings',
+        env: invocation.io.env,
+      });
+    case 'timeout':
+      return timeoutExplanation(error.scope, invocation, baseUrl);
+    case 'response':
+      return { why: excerpt(error.bodyExcerpt) };
+    case 'server':
+      return { why: error.attempts.length > 1 ? `after ${error.attempts.length} attempts` : undefined };
+    default:
+      return {};
+  }
+}
+
+function quotaExplanation({ quota, resetsAt }: QuotaExhaustedError, { io }: Invocation): Explanation {
+  if (quota === undefined || resetsAt === undefined) return {};
+  const leftMs = resetsAt.getTime() - io.clock.now();
+  const when = `resets ${localTime(resetsAt.getTime(), io.timeZone)}${leftMs > 0 ? ` (in ${formatDuration(leftMs)})` : ''}`;
+  return {
+    what: 'the monthly quota is used up',
+    why: `${grouped(quota.monthly_used)} of ${grouped(quota.monthly_limit ?? '?')}, ${when}`,
+  };
+}
+
+function timeoutExplanation(scope: 'attempt' | 'deadline', { settings }: Invocation, baseUrl: string): Explanation {
+  const { host } = new URL(baseUrl);
+  if (scope === 'deadline')
+    return { what: `no success from ${host} in time`, why: 'all attempts and waits are used up' };
+  const timeout = durationOption(settings.timeoutMs);
+  return {
+    what: `no complete answer from ${host} within ${timeout}`,
+    hints: [`Wait longer:  --timeout ${durationOption(settings.timeoutMs * 2)}`],
+  };
+}
+
+function shadowHints({ shadowed }: KeyInUse): string[] {
+  if (shadowed.length === 0) return [];
+  return [`It takes precedence over ${shadowed.join(' and ')}.`];
+}
+
+/** The first 80 characters, on one line. */
+function excerpt(body: string | undefined): string | undefined {
+  const line = body?.replace(/\s+/g, ' ').trim();
+  if (!line) return undefined;
+  return `it starts with: ${line.length > 80 ? `${line.slice(0, 80)}…` : line}`;
+}
+
+/** As the second half of a sentence; `HTTP` stays. */
+function lowerFirst(text: string): string {
+  return /^[A-Z][a-z ]/.test(text) ? text.charAt(0).toLowerCase() + text.slice(1) : text;
+}
+
+/** Each wait may come with that much jitter, which is not the service's wish. */
+export const JITTER_MS = 1_100;
+
+interface LimitedWait {
+  /** With the waits before. */
+  readonly sumMs?: number;
+  readonly status?: number | undefined;
+  /** How Retry-After was read. */
+  readonly unit?: UnitBelief | undefined;
+}
+
+/** The error of a wait that `--max-wait` does not allow. */
+export function waitTooLong(
+  waitMs: number | undefined,
+  { settings, argv }: Invocation,
+  { sumMs, status, unit }: LimitedWait = {},
+): CliError {
+  const retryAfterSeconds = waitMs === undefined ? undefined : Math.ceil(waitMs / 1000);
+  const when = waitMs === undefined ? 'the service does not say when to retry' : `retry in ${formatDuration(waitMs)}`;
+  const enough = durationOption((sumMs ?? waitMs ?? 60_000) + JITTER_MS);
+  const again = [...withoutOptions(argv, ['--max-wait', '--no-wait']), '--max-wait', enough];
+  return new CliError('rate limited', {
+    code: 'rate_limited',
+    exitCode: exitCodes.rateLimited,
+    why: `${when}${doubtText(unit)}, ${limitText(settings.maxWaitMs, sumMs !== undefined)}`,
+    hints: [`Wait for it:  ${commandLine(again)}`],
+    status,
+    retryAfterSeconds,
+  });
+}
+
+/** A number too long for seconds is a wait only if it means milliseconds. */
+function doubtText(unit: UnitBelief | undefined): string {
+  return unit?.evidence === 'on-trial' ? ` if Retry-After ${unit.value} is in milliseconds, which is not certain` : '';
+}
+
+function limitText(maxWaitMs: number, isSum: boolean): string {
+  if (maxWaitMs === 0) return 'and waiting is off (--no-wait)';
+  return `${isSum ? 'and with the waits before that is' : ''} longer than --max-wait ${durationOption(maxWaitMs)}`.trim();
+}
+
+interface NetworkContext {
+  readonly baseUrl: string;
+  /** The option, variable or profile that the base URL came from. */
+  readonly source: string;
+  readonly env: Io['env'];
+}
+
+type NextStep = (context: NetworkContext) => string;
+
+const checkBaseUrl: NextStep = ({ baseUrl, source }) => `Is ${baseUrl} the right base URL? It comes from ${source}.`;
+const trust: NextStep = () => 'To trust a certificate of your own:  export NODE_EXTRA_CA_CERTS=/path/to/ca.pem';
+const checkClock: NextStep = () =>
+  "Is this machine's clock right? If so, the certificate of the service has to be renewed.";
+
+/** Words of the system, in words of people, with the next step where there is one. */
+const SYSTEM_CODES: Readonly<Record<string, readonly [words: string, nextStep?: NextStep]>> = {
+  ENOTFOUND: ['name not found', checkBaseUrl],
+  EAI_AGAIN: ['the name cannot be looked up now'],
+  ECONNREFUSED: ['connection refused'],
+  ECONNRESET: ['the connection was closed'],
+  ETIMEDOUT: ['the connection timed out'],
+  EHOSTUNREACH: ['no route to the host'],
+  ENETUNREACH: ['the network is unreachable'],
+  UND_ERR_SOCKET: ['the connection was closed'],
+  UND_ERR_CONNECT_TIMEOUT: ['the connection timed out'],
+  CERT_HAS_EXPIRED: ['the certificate has expired', checkClock],
+  CERT_NOT_YET_VALID: ['the certificate is not valid yet', checkClock],
+  DEPTH_ZERO_SELF_SIGNED_CERT: ['the certificate is self-signed', trust],
+  SELF_SIGNED_CERT_IN_CHAIN: ['the certificate chain is self-signed', trust],
+  UNABLE_TO_GET_ISSUER_CERT: ['nobody known has signed the certificate', trust],
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: ['nobody known has signed the certificate', trust],
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: ['the certificate cannot be verified', trust],
+  CERT_UNTRUSTED: ['nobody trusted has signed the certificate', trust],
+  ERR_TLS_CERT_ALTNAME_INVALID: ['the certificate is for another name', checkBaseUrl],
+  HOSTNAME_MISMATCH: ['the certificate is for another name', checkBaseUrl],
+};
+
+/** Where no response came from, why, and what one could do about it. */
+export function explainNetworkError({ code = '', message }: NetworkError, context: NetworkContext): Explanation {
+  const { host } = new URL(context.baseUrl);
+  const [words, nextStep] = SYSTEM_CODES[code] ?? [];
+  const why = words === undefined ? message : `${words} (${code})`;
+  // Behind a proxy the name that nobody knows is the proxy's.
+  const isOfProxy = code === 'ENOTFOUND' && proxyFor(context.env, context.baseUrl) !== undefined;
+  const hints = [...(nextStep === undefined || isOfProxy ? [] : [nextStep(context)]), ...networkHints(code, context)];
+  return { what: `cannot reach ${host}`, why, hints };
+}
+
+/** What the machine's own settings suggest. A certificate is shown by whoever answers, behind a proxy as well. */
+function networkHints(code: string, { baseUrl, env }: NetworkContext): readonly string[] {
+  const url = new URL(baseUrl);
+  if (code === 'ECONNREFUSED' && isLoopback(url)) return ['Is the mock server running?  fxrates mock'];
+  if (/CERT|SIGNATURE|HOSTNAME/.test(code)) return [];
+  const proxy = proxyFor(env, baseUrl);
+  return proxy === undefined ? [] : [`${proxy} is set. To go past that proxy:  export NO_PROXY=${url.hostname}`];
+}
+
+/** A message of the client, which advises those who write programs to set an option of its own that no command has. */
+export function withoutAdvice(message: string): string {
+  return message.replace(/; [^;]*\bset retryAfterUnit\b.*$/, '');
+}

@@ -1,0 +1,125 @@
+import type { ApiCall, CacheOptions, CallOptions, FxRates, FxRatesOptions, ResponseMeta } from '../../client/index.ts';
+import type { Operation } from '../../generated/operations.ts';
+import type { Invocation } from '../command.ts';
+import { type KeyInUse, requireKey } from '../settings/api-key.ts';
+import { requireBaseUrl } from '../settings/base-url.ts';
+import type { CliSettings } from '../settings/settings.ts';
+import { sharedLimit } from '../storage/shared-limit.ts';
+import { type Connection, openConnection } from './connection.ts';
+import { explainClientError } from './explain-error.ts';
+import { HttpTrace } from './http-trace.ts';
+import { WaitReporter } from './wait-reporter.ts';
+
+/** What a command asks for: an operation of the contract, or just a path. */
+export interface ServiceRequest {
+  readonly operation?: Operation;
+  readonly path: string;
+  readonly query: Query;
+}
+
+export type QueryValue = string | number | boolean;
+export type Query = Readonly<Record<string, QueryValue | readonly QueryValue[]>>;
+
+export interface ServiceResponse {
+  readonly data: unknown;
+  /** The body exactly as it came. */
+  readonly rawBody: string;
+  readonly status: number;
+  readonly durationMs: number;
+  /** Epoch milliseconds of the answer, by the service's clock where it tells. */
+  readonly receivedAt: number;
+  readonly key: KeyInUse;
+  /** Whether it came from the service just now. */
+  readonly source: ResponseMeta['source'];
+  /** Milliseconds since the service gave it. */
+  readonly ageMs: number;
+}
+
+interface SendOptions {
+  readonly trace?: HttpTrace;
+  /** Instead of the one of the settings. */
+  readonly key?: KeyInUse;
+  /** Instead of the network. */
+  readonly connection?: Connection;
+  readonly cache?: CacheOptions;
+}
+
+type Method = (...parameters: unknown[]) => ApiCall<unknown>;
+
+/** Sends `request` with the client and gives the whole answer. @throws CliError in the user's words */
+export async function sendRequest(
+  request: ServiceRequest,
+  invocation: Invocation,
+  { trace = new HttpTrace(invocation), key: given, connection: givenConnection, cache }: SendOptions = {},
+): Promise<ServiceResponse> {
+  const { settings, io } = invocation;
+  const baseUrl = requireBaseUrl(settings);
+  const key = given ?? (await requireKey(settings, io));
+  await registerSecret(key, invocation);
+  const { FxRates, FxRatesError } = await import('../../client/index.ts');
+  const reporter = new WaitReporter(invocation);
+  const connection = givenConnection ?? (await openConnection(io, baseUrl));
+  const fetch = trace.around(connection.fetch, () => reporter.end());
+  try {
+    const own = { baseUrl, apiKey: key.secret, fetch, cache, clock: io.clock };
+    const sharing = await sharingOf(invocation, reporter, givenConnection);
+    const options = { ...limitsOf(settings), ...own, ...reporter.hooks, ...sharing };
+    const { data, meta } = await callClient(new FxRates(options), request, { signal: reporter.signal }).withMeta();
+    const at = Date.parse(meta.headers.get('date') ?? '');
+    return { ...meta, data, receivedAt: Number.isNaN(at) ? io.clock.now() : at, key };
+  } catch (error) {
+    if (reporter.signal.aborted) throw reporter.signal.reason;
+    throw FxRatesError.is(error) ? explainClientError(error, { invocation, key, baseUrl }) : error;
+  } finally {
+    reporter.end();
+    await connection.close();
+  }
+}
+
+/** Home folders that cannot be written are common in containers, and a lone command needs none: only `-v` tells. */
+async function sharingOf(
+  { io, settings }: Invocation,
+  { hooks }: WaitReporter,
+  offline: Connection | undefined,
+): Promise<FxRatesOptions> {
+  const shared = offline ? undefined : await sharedLimit(io, settings); // what is not sent takes no slot
+  if (shared === undefined) return {};
+  const warn = (message: string) => {
+    if (settings.verbose > 0 || !shared.isAbout(message)) hooks.logger?.warn(message);
+  };
+  return { rateLimit: { store: shared.store }, logger: { warn } };
+}
+
+/** Before anything is written: from now on the key does not show. */
+async function registerSecret({ secret, warning }: KeyInUse, { screen }: Invocation): Promise<void> {
+  screen.secrets.protect(secret);
+  if (warning !== undefined) await screen.warn(warning);
+}
+
+/** Calls the client's own method of the operation, which knows the schema of its answer. */
+export function callClient(
+  client: FxRates,
+  { operation, path, query }: ServiceRequest,
+  options: CallOptions,
+): ApiCall<unknown> {
+  if (operation === undefined) return client.get(path, { ...options, query });
+  const method = (client as unknown as Readonly<Record<string, Method>>)[operation.id]; // generated from the same table
+  if (method === undefined) throw new Error(`the client has no method ${operation.id}`);
+  return operation.query === 'none' ? method.call(client, options) : method.call(client, query, options);
+}
+
+/** The call may take its attempts and, besides, one `--max-wait` of reporter. */
+function limitsOf({ timeoutMs, retries, maxWaitMs, insecureHttp }: CliSettings): FxRatesOptions {
+  const deadlineMs = maxWaitMs + (retries + 1) * (timeoutMs + LONGEST_BACKOFF_MS);
+  return {
+    timeoutMs,
+    maxRetries: retries,
+    allowInsecureHttp: insecureHttp,
+    deadlineMs: Number.isFinite(deadlineMs) ? deadlineMs : false,
+    maxRetryAfterMs: Math.min(Math.max(maxWaitMs, 1), Number.MAX_SAFE_INTEGER),
+    onLimit: maxWaitMs === 0 ? 'throw' : 'wait',
+  };
+}
+
+/** The client's backoff is capped there. */
+const LONGEST_BACKOFF_MS = 8_000;

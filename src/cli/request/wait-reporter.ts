@@ -1,0 +1,95 @@
+import type { FxRatesOptions, UnitBelief } from '../../client/index.ts';
+import type { Invocation } from '../command.ts';
+import { formatDuration } from '../settings/duration.ts';
+import { visible } from '../terminal/text.ts';
+import { JITTER_MS, waitTooLong, withoutAdvice } from './explain-error.ts';
+
+/** A wait of the client, as people and programs get to know of it. */
+interface ReportedWait {
+  /** For programs: `rate_limited`, or the kind of the error that is retried. */
+  readonly reason: string;
+  /** For people. */
+  readonly cause: string;
+  readonly waitMs: number;
+}
+
+const ERASE_LINE = '\r\u001b[2K';
+
+/** Tells of the client's waits: a countdown on a terminal, one line in a log, one JSON line with `--json`. */
+export class WaitReporter {
+  readonly hooks: Pick<FxRatesOptions, 'onWait' | 'onRetry' | 'logger'>;
+  /** Ends the call on Ctrl-C, and when the waits add up to more than `--max-wait`. */
+  readonly signal: AbortSignal;
+  readonly #invocation: Invocation;
+  readonly #tooLong = new AbortController();
+  #limitWaitsMs = 0;
+  #waits = 0;
+  #countdown: AbortController | undefined;
+
+  constructor(invocation: Invocation) {
+    this.#invocation = invocation;
+    this.signal = AbortSignal.any([invocation.io.interrupts.signal, this.#tooLong.signal]);
+    this.hooks = {
+      onWait: ({ waitMs, retryAfterUnit }) => this.#onLimit(waitMs, retryAfterUnit),
+      onRetry: ({ kind, code, status, waitMs }) =>
+        this.#begin({ reason: kind, cause: visible(`the attempt failed (${status ?? code ?? kind})`), waitMs }),
+      logger: { warn: (message) => void invocation.screen.warn(withoutAdvice(message)) },
+    };
+  }
+
+  /** The next request goes out, or the call is over. */
+  end(): void {
+    if (this.#countdown === undefined) return;
+    this.#countdown.abort();
+    this.#countdown = undefined;
+    void this.#invocation.screen.info(ERASE_LINE);
+  }
+
+  #onLimit(waitMs: number, unit: UnitBelief | undefined): void {
+    this.#limitWaitsMs += waitMs;
+    const { maxWaitMs } = this.#invocation.settings;
+    if (this.#limitWaitsMs > maxWaitMs + (this.#waits + 1) * JITTER_MS) {
+      this.#tooLong.abort(waitTooLong(waitMs, this.#invocation, { sumMs: this.#limitWaitsMs, unit }));
+    } else {
+      this.#begin({ reason: 'rate_limited', cause: 'rate limited', waitMs });
+    }
+  }
+
+  #begin(wait: ReportedWait): void {
+    this.end();
+    this.#waits += 1;
+    const { screen, settings } = this.#invocation;
+    if (screen.isJson) void screen.info(this.#event(wait));
+    else if (screen.err.isTTY && settings.quiet === 0 && settings.verbose === 0) void this.#countDown(wait);
+    else void screen.info(`fxrates: ${this.#sentence(wait)}\n`);
+  }
+
+  async #countDown({ cause, waitMs }: ReportedWait): Promise<void> {
+    const { io, screen } = this.#invocation;
+    const countdown = new AbortController();
+    this.#countdown = countdown;
+    const until = io.clock.now() + waitMs;
+    for (let leftMs = waitMs; leftMs > 0 && !countdown.signal.aborted; leftMs = until - io.clock.now()) {
+      const sentence = `${capitalized(cause)}. Retrying in ${formatDuration(leftMs)}`;
+      const whole = `${sentence} — Ctrl-C to stop`;
+      const line = whole.length < screen.err.columns ? whole : sentence;
+      await screen.info(`${ERASE_LINE}${screen.err.palette.warning(line.slice(0, screen.err.columns - 1))}`);
+      // To the next whole second, so that the last frame says 1 s.
+      await io.clock.sleep(leftMs % 1000 || 1000, countdown.signal).catch(() => undefined);
+    }
+  }
+
+  #sentence({ cause, waitMs }: ReportedWait): string {
+    return `${cause}, waiting ${formatDuration(waitMs)}, then attempt ${this.#waits + 1}`;
+  }
+
+  #event({ reason, waitMs }: ReportedWait): string {
+    const at = new Date(this.#invocation.io.clock.now()).toISOString();
+    const event = { event: 'retry', reason, wait_seconds: waitMs / 1000, attempt: this.#waits + 1, at };
+    return `${JSON.stringify(event)}\n`;
+  }
+}
+
+function capitalized(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

@@ -1,2 +1,0 @@
-export { main } from './main.ts';
-export { createNodeIo } from './node-io.ts';

@@ -1,0 +1,45 @@
+import { isAbsolute, join } from 'node:path';
+import type { Io } from '../io.ts';
+
+type Env = Io['env'];
+
+/** The variable of the XDG specification, that of Windows, and the folder under the home for each kind of file. */
+const FOLDERS = {
+  config: { xdg: 'XDG_CONFIG_HOME', windows: 'APPDATA', underHome: '.config' },
+  cache: { xdg: 'XDG_CACHE_HOME', windows: 'LOCALAPPDATA', underHome: '.cache' },
+  data: { xdg: 'XDG_DATA_HOME', windows: 'LOCALAPPDATA', underHome: join('.local', 'share') },
+  state: { xdg: 'XDG_STATE_HOME', windows: 'LOCALAPPDATA', underHome: join('.local', 'state') },
+} as const;
+
+export function homeFolder({ HOME, USERPROFILE }: Env): string | undefined {
+  return HOME || USERPROFILE || undefined;
+}
+
+/** Where all programs keep files of this kind; `undefined` when the environment names no home. */
+export function userFolder(kind: keyof typeof FOLDERS, env: Env): string | undefined {
+  const { xdg, windows, underHome } = FOLDERS[kind];
+  const folder = env[xdg];
+  if (folder && isAbsolute(folder)) return folder; // the specification says to ignore a relative one
+  const home = homeFolder(env);
+  return env[windows] || (home === undefined ? undefined : join(home, underHome));
+}
+
+/** Where config.json and credentials.json are. */
+export function configFolder(env: Env): string | undefined {
+  return env['FXRATES_CONFIG_DIR'] || ownFolder('config', env);
+}
+
+/** Where cached responses are. */
+export function cacheFolder(env: Env): string | undefined {
+  return ownFolder('cache', env);
+}
+
+/** Where what commands learn of limits is. */
+export function stateFolder(env: Env): string | undefined {
+  return ownFolder('state', env);
+}
+
+function ownFolder(kind: keyof typeof FOLDERS, env: Env): string | undefined {
+  const folder = userFolder(kind, env);
+  return folder === undefined ? undefined : join(folder, 'fxrates');
+}

@@ -1,0 +1,43 @@
+const CONTROL_OR_FORMAT = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+
+/**
+ * `text` with control and format characters written as `\u001b`, except line feed and tab: what a server sends must
+ * not move the cursor, recolour the screen or turn the direction of a line around.
+ */
+export function visible(text: string): string {
+  return text.replaceAll('\r\n', '\n').replace(CONTROL_OR_FORMAT, (character) => {
+    return character === '\n' || character === '\t' ? character : escapeUnits(character);
+  });
+}
+
+/** Half a surrogate pair has no UTF-8 form, so it keeps its escape. */
+export function escapeLoneSurrogates(text: string): string {
+  return text.replace(/\p{Cs}/gu, escapeUnits);
+}
+
+function escapeUnits(character: string): string {
+  return character
+    .split('')
+    .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+    .join('');
+}
+
+/** A value as a line of JSON. What a terminal could act on is escaped, which to a program is the same text. */
+export function jsonLine(value: unknown): string {
+  return `${visible(JSON.stringify(value))}\n`;
+}
+
+/** `text` in lines of at most `width` characters, broken at spaces; a longer word stands alone. */
+export function wrap(text: string, width: number): string[] {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ')) {
+    if (line !== '' && line.length + 1 + word.length > width) {
+      lines.push(line);
+      line = word;
+    } else {
+      line = line === '' ? word : `${line} ${word}`;
+    }
+  }
+  return [...lines, line];
+}

@@ -1,0 +1,167 @@
+import { chmod, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type FakeIoOptions, runCli } from '../../../helpers/cli-io.ts';
+import { API_KEY, failure, quotaRecord, rateLimited, success } from '../../../helpers/service-replies.ts';
+
+let folder = '';
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'fxrates-doctor-'));
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+interface Check {
+  readonly name: string;
+  readonly status: string;
+  readonly text: string;
+  readonly next: readonly string[];
+}
+
+async function doctor({ env, ...options }: FakeIoOptions = {}, args = '') {
+  const { code, stdout, stderr, requests } = await runCli(`doctor --json ${args}`, {
+    replies: success(quotaRecord()),
+    ...options,
+    env: { FXRATES_CONFIG_DIR: folder, ...env },
+  });
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  const { summary, checks } = JSON.parse(stdout) as { summary: object; checks: Check[] };
+  const check = (name: string) => checks.find((candidate) => candidate.name === name)!;
+  const statuses = checks.filter(({ status }) => status !== 'ok').map(({ name, status }) => `${name} ${status}`);
+  return { summary, check, statuses, requests, stdout };
+}
+
+test('all is well with one free question', async () => {
+  const { summary, statuses, requests, stdout } = await doctor();
+
+  expect(statuses).toEqual(['clock skip']); // this service sends no Date
+  expect(summary).toEqual({ ok: 11, warn: 0, fail: 0, skip: 1 });
+  expect(requests.map(({ url }) => new URL(url).pathname)).toEqual(['/api/v1/quota']);
+  expect(stdout).not.toContain(API_KEY);
+});
+
+test('for people it is a table, in a pipe as well', async () => {
+  const options = { replies: failure(401), env: { FXRATES_CONFIG_DIR: folder, FXRATES_API_KEY_FILE: '/x' } };
+  const { stdout } = await runCli('doctor', options);
+  const coloured = await runCli('doctor', { ...options, tty: ['stdout'] });
+
+  expect(stdout).toMatch(/^ok {4}base URL {5}https:\/\/api.example.test \(from FXRATES_BASE_URL\)$/m);
+  expect(stdout).toMatch(/^fail {2}answer/m);
+  expect(stdout).toContain('      It takes precedence over FXRATES_API_KEY_FILE /x.');
+  expect(coloured.stdout).toContain('\u001b[31mfail  \u001b[39m');
+});
+
+const broken = (code: string) =>
+  Object.assign(new TypeError('fetch failed'), { cause: Object.assign(new Error(code), { code }) });
+
+test.each([
+  ['ENOTFOUND', ['name fail', 'connection skip', 'TLS skip', 'answer skip'], 'name not found'],
+  ['ECONNREFUSED', ['connection fail', 'TLS skip', 'answer skip'], 'connection refused'],
+  ['CERT_HAS_EXPIRED', ['TLS fail', 'answer skip'], 'the certificate has expired'],
+  ['SOMETHING_NEW', ['connection fail', 'TLS skip', 'answer skip'], 'SOMETHING_NEW'],
+])('%s shows how far it came', async (code, statuses, says) => {
+  const found = await doctor({ replies: broken(code) });
+
+  expect(found.statuses).toEqual(statuses);
+  expect(found.check(statuses[0]!.split(' ')[0]!).text).toContain(says);
+  expect(found.requests).toHaveLength(1);
+});
+
+test.each([
+  ['a refused key', failure(401), 'answer fail', 'refused the key'],
+  ['a server error', failure(500), 'answer fail', 'HTTP 500'],
+  ['a rate limit', rateLimited('30'), 'answer warn', 'retry in 30 s'],
+  ['a page that is not the service', { body: '<html>' }, 'answer fail', 'it starts with: <html>'],
+])('%s is an answer, and no reason to ask again', async (_, replies, status, says) => {
+  const { statuses, check, requests } = await doctor({ replies });
+
+  expect(statuses).toContain(status);
+  expect(check('answer').text).toContain(says);
+  expect(requests.length).toBe(1);
+});
+
+test.each([
+  [0, 'ok', 'agrees'],
+  [-29_000, 'ok', 'agrees'],
+  [120_000, 'warn', '2 min behind that of the service'],
+  [-3_600_000, 'warn', '1 h ahead of that of the service'],
+])('a service clock %d ms ahead is %s', async (skewMs, status, says) => {
+  const date = new Date(Date.UTC(2026, 0, 21, 14, 20) + skewMs).toUTCString();
+  const { check } = await doctor({ replies: { ...success(quotaRecord()), headers: { date } } });
+
+  expect(check('clock').status).toBe(status);
+  expect(check('clock').text).toContain(says);
+});
+
+test.each([
+  [{ monthly_used: 799 }, 'ok', '799 of 1,000'],
+  [{ monthly_used: 800 }, 'warn', '800 of 1,000'],
+  [{ monthly_limit: null }, 'ok', '742 used'],
+])('a quota of %j is %s', async (changes, status, says) => {
+  const { check } = await doctor({ replies: success(quotaRecord(changes)) });
+
+  expect(check('quota').status).toBe(status);
+  expect(check('quota').text).toContain(says);
+});
+
+test('what is missing is told, and nothing is sent', async () => {
+  const { statuses, check, requests } = await doctor({ env: { FXRATES_BASE_URL: '', FXRATES_API_KEY: '' } });
+
+  expect(statuses).toEqual(['base URL fail', 'key fail', 'service skip']);
+  expect(check('base URL').next.join('\n')).toContain('fxrates mock');
+  expect(requests).toEqual([]);
+});
+
+test('a key of another form is a warning, and is not shown', async () => {
+  const key = 'something-else-entirely-0123456789';
+  const { check, stdout } = await doctor({ env: { FXRATES_API_KEY: key } }, '-q');
+
+  expect(check('key')).toMatchObject({ status: 'warn', text: expect.stringContaining('documented form') });
+  expect(stdout).not.toContain(key);
+});
+
+test.each([
+  ['{"timeout": ', 'config file', 'line 1, column 13'],
+  ['{"timeout": "soon"}', 'config file', 'timeout in'],
+  ['{"profiles": {"work": {"base_url": "ftp://x"}}}', 'config file', 'base_url in'],
+])('a broken config.json, %s, is a finding and not the end', async (text, name, says) => {
+  await writeFile(join(folder, 'config.json'), text, { mode: 0o600 });
+
+  const { statuses, check } = await doctor();
+
+  expect(statuses).toContain(`${name} fail`);
+  expect(check(name).text).toContain(says);
+});
+
+test.skipIf(process.platform === 'win32')(
+  'files that others can read are a warning with the command to run',
+  async () => {
+    for (const name of ['config.json', 'credentials.json']) {
+      await writeFile(join(folder, name), '{}');
+      await chmod(join(folder, name), 0o644);
+    }
+
+    const { check } = await doctor({}, '--offline');
+
+    expect(check('config file')).toMatchObject({ status: 'warn', text: expect.stringContaining('(mode 0644)') });
+    expect(check('credentials').next[0]).toContain('chmod 600');
+    expect((await stat(join(folder, 'config.json'))).mode & 0o777).toBe(0o644);
+  },
+);
+
+test('--offline asks nobody', async () => {
+  const { requests, check } = await doctor({}, '--offline');
+
+  expect(requests).toEqual([]);
+  expect(check('answer')).toBeUndefined();
+});
+
+test.each([
+  ['http://user:secret@proxy.test:3128', 'ok', 'HTTPS_PROXY: proxy.test:3128'],
+  ['proxy.test', 'fail', 'HTTPS_PROXY is not the URL of a proxy'],
+])('the proxy %s is %s', async (url, status, says) => {
+  const { check, stdout } = await doctor({ env: { HTTPS_PROXY: url } }, '--offline');
+
+  expect(check('proxy')).toMatchObject({ status, text: expect.stringContaining(says) });
+  expect(stdout).not.toContain('secret');
+});

@@ -1,0 +1,162 @@
+import { stripVTControlCharacters } from 'node:util';
+import { expect, test } from 'vitest';
+import { runCli } from '../../../helpers/cli-io.ts';
+import { success } from '../../../helpers/service-replies.ts';
+
+/** Odd, but JSON: spacing, repeated names, escapes and digits that no number type keeps. */
+const DATA = '{ "base":"USD", "rates":{"EUR":1.10, "10":1E-7,"2":12345678901234567890.5},"x":"\\u00e9\\t","x":[ ] }';
+const BODY = `{"success":true,\n"data": ${DATA} , "extra":-0.0}`;
+const replies = { body: BODY };
+
+test('in a pipe it prints exactly the text of "data"', async () => {
+  expect((await runCli('latest', { replies })).stdout).toBe(`${DATA}\n`);
+  expect((await runCli('latest --json', { replies })).stdout).toBe(`${DATA}\n`);
+});
+
+test('--envelope prints the whole response, -o raw the bytes of it', async () => {
+  expect((await runCli('latest --envelope', { replies })).stdout).toBe(`${BODY}\n`);
+  expect((await runCli('latest -o raw', { replies })).stdout).toBe(BODY);
+});
+
+test('-o compact takes the white space away', async () => {
+  const { stdout } = await runCli('latest -o compact', { replies });
+
+  expect(stdout).toBe(
+    '{"base":"USD","rates":{"EUR":1.10,"10":1E-7,"2":12345678901234567890.5},"x":"\\u00e9\\t","x":[]}\n',
+  );
+});
+
+test('-o tsv prints a line per value', async () => {
+  const { stdout } = await runCli('latest -o tsv', { replies });
+
+  expect(stdout).toBe('base\tUSD\nrates.EUR\t1.10\nrates.10\t1E-7\nrates.2\t12345678901234567890.5\nx\té\\t\nx\t[]\n');
+});
+
+test('on a terminal it is indented and coloured, with the same lexemes', async () => {
+  const { stdout, stderr } = await runCli('latest', { replies, tty: ['stdout', 'stderr'] });
+
+  expect(stripVTControlCharacters(stdout)).toBe(`{
+  "base": "USD",
+  "rates": {
+    "EUR": 1.10,
+    "10": 1E-7,
+    "2": 12345678901234567890.5
+  },
+  "x": "\\u00e9\\t",
+  "x": []
+}
+`);
+  expect(stdout).toContain('\u001b[34m"base"\u001b[39m: \u001b[32m"USD"\u001b[39m');
+  expect(stripVTControlCharacters(stderr)).toBe('HTTP 200 · 0 ms · used 1 of your monthly requests\n');
+});
+
+test.each([
+  [['rates.EUR'], '1.10\n'],
+  [['base'], 'USD\n'],
+  [['rates'], '{"EUR":1.10, "10":1E-7,"2":12345678901234567890.5}\n'],
+  [['/rates/10'], '1E-7\n'],
+  [['x'], '[ ]\n'],
+  [['base', 'rates.2', 'rates.EUR'], 'USD\t12345678901234567890.5\t1.10\n'],
+  [['base', 'x', 'rates'], 'USD\t[]\t{"EUR":1.10,"10":1E-7,"2":12345678901234567890.5}\n'],
+])('--get %j prints the digits that came', async (paths, expected) => {
+  const { stdout } = await runCli(['latest', ...paths.flatMap((path) => ['--get', path])], { replies });
+
+  expect(stdout).toBe(expected);
+});
+
+test('with --json what --get picks stays JSON', async () => {
+  expect((await runCli('latest --json --get base', { replies })).stdout).toBe('"USD"\n');
+  expect((await runCli('latest --json --get base --get rates.EUR', { replies })).stdout).toBe('["USD",1.10]\n');
+});
+
+test('--get of what is not there names what is, and exits 10', async () => {
+  const { code, stdout, stderr } = await runCli('latest --get rates.GBP', { replies });
+
+  expect(code).toBe(10);
+  expect(stdout).toBe('');
+  expect(stderr).toBe("fxrates: the answer has no 'rates.GBP'\n\n  rates has: EUR, 10, 2\n");
+});
+
+test.each([
+  ['rates.eur', 'rates.EUR'],
+  ['/RATES/Eur', 'rates.EUR'],
+  ['BASE', 'base'],
+  ['Odd.names', undefined],
+  ['/odd/a.b', '/odd/A.B'],
+  ['/odd/x~1y', '/odd/X~1Y'],
+])('--get %s, which is written otherwise in the answer, asks for %s', async (path, meant) => {
+  const many = Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`A${index}`, index]));
+  const data = success({ base: 'USD', rates: { ...many, EUR: 1 }, odd: { 'A.B': 1, 'X/Y': 2 } });
+
+  const { code, stderr } = await runCli(['latest', '--get', path], { replies: data });
+
+  expect(code).toBe(10);
+  if (meant === undefined) expect(stderr).not.toContain('Did you mean');
+  else expect(stderr).toBe(`fxrates: the answer has no '${path}'\n\n  Did you mean ${meant}?\n`);
+  if (meant !== undefined) expect((await runCli(['latest', '--get', meant], { replies: data })).code).toBe(0);
+});
+
+test('--get with --envelope looks at the whole response', async () => {
+  expect((await runCli('latest --envelope --get extra', { replies })).stdout).toBe('-0.0\n');
+});
+
+const HOSTILE = { body: '{"success":true,"data":{"a":"\\u001b[31mred","b":"\u009b31m\u202e","c":"tab\\tnew\\nline"}}' };
+
+test.each([
+  'latest',
+  'latest -o json',
+  'latest -o compact',
+  'latest -o tsv',
+  'latest -o raw',
+  'latest --get b',
+  'api /api/v1/latest',
+])('escape sequences of the server do not reach the terminal: %s', async (line) => {
+  const { stdout } = await runCli([...line.split(' '), '--no-color'], { replies: HOSTILE, tty: ['stdout'] });
+
+  expect(stdout).toContain('\\u009b31m\\u202e');
+  expect(stdout.replaceAll('\n', '').replaceAll('\t', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+});
+
+test('in a pipe the same text stays as it came', async () => {
+  expect((await runCli('latest', { replies: HOSTILE })).stdout).toContain('\u009b31m\u202e');
+  expect((await runCli('latest --get b', { replies: HOSTILE })).stdout).toBe('\u009b31m\u202e\n');
+});
+
+test('--dry-run prints the request; nothing is sent and no key is read', async () => {
+  const { code, stdout, requests } = await runCli(['latest', 'base=USD', 'q=a b', '--dry-run'], {
+    env: { FXRATES_API_KEY: undefined },
+  });
+
+  expect(code).toBe(0);
+  expect(requests).toEqual([]);
+  expect(JSON.parse(stdout)).toEqual({
+    method: 'GET',
+    url: 'https://api.example.test/api/v1/latest?base=USD&q=a+b',
+    headers: {
+      authorization: 'Bearer [redacted]',
+      accept: 'application/json',
+      'user-agent': expect.stringMatching(/^fxrates\//),
+    },
+  });
+});
+
+test('--curl prints a command that a shell can run', async () => {
+  const { stdout, requests } = await runCli(['latest', "q=it's", '--curl']);
+
+  expect(requests).toEqual([]);
+  expect(stdout).toBe(
+    `curl --fail-with-body -H "Authorization: Bearer $FXRATES_API_KEY" -H 'Accept: application/json' 'https://api.example.test/api/v1/latest?q=it%27s'\n`,
+  );
+});
+
+test('-q leaves stderr empty, -v shows the request, -vv headers and body', async () => {
+  const tty = ['stdout', 'stderr'] as const;
+
+  expect((await runCli('latest -q', { replies, tty })).stderr).toBe('');
+  expect((await runCli('latest -v', { replies })).stderr).toBe(
+    '> GET https://api.example.test/api/v1/latest\n< 200 in 0 ms\n',
+  );
+  const { stderr } = await runCli('latest -vv', { replies });
+  expect(stderr).toContain('> authorization: Bearer fx_live_…cdef\n');
+  expect(stderr).toContain('"EUR":1.10');
+});

@@ -1,0 +1,80 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { createMockServer } from '../../../../src/mock-server/index.ts';
+import { type FakeIoOptions, runCli } from '../../../helpers/cli-io.ts';
+import { API_KEY, success } from '../../../helpers/service-replies.ts';
+
+let folder = '';
+let file = '';
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'fxrates-fixture-'));
+  file = join(folder, 'answers.json');
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+const record = (line: string, options: FakeIoOptions = {}) =>
+  runCli([...`latest ${line}`.split(' ').filter(Boolean), '--fixture-out', file], options);
+
+test('records the whole answer with its digits, and prints it as usual', async () => {
+  const body = '{"success":true, "data":{"rates":{"EUR":1.10}}}';
+  const { code, stdout, stderr } = await record('base=USD', { replies: { body } });
+
+  expect({ code, stdout }).toEqual({ code: 0, stdout: '{"rates":{"EUR":1.10}}\n' });
+  expect(stderr).toBe(`fxrates: answer recorded in ${file}\n`);
+  expect(await readFile(file, 'utf8')).toBe(`{\n  "base=USD": ${body}\n}\n`);
+});
+
+test('adds questions, and replaces the answer of one that is there, whatever the order of its parameters', async () => {
+  await record('base=USD symbols=EUR', { replies: success({ n: 1 }) });
+  await record('', { replies: success({ n: 2 }) });
+  await record('symbols=EUR base=USD', { replies: success({ n: 3 }) });
+
+  const recorded = JSON.parse(await readFile(file, 'utf8'));
+
+  expect(Object.keys(recorded)).toEqual(['base=USD&symbols=EUR', '']);
+  expect(recorded['base=USD&symbols=EUR'].data).toEqual({ n: 3 });
+});
+
+test('a mock server answers from the file', async () => {
+  await record('base=USD', { replies: success({ rates: { EUR: 0.5 } }) });
+
+  const mock = createMockServer({ replay: JSON.parse(await readFile(file, 'utf8')) });
+  const { key } = mock.createKey();
+  const response = await mock.fetch(`${mock.baseUrl}/api/v1/latest?base=USD`, {
+    headers: { authorization: `Bearer ${key}` },
+  });
+
+  expect(await response.json()).toEqual({ success: true, data: { rates: { EUR: 0.5 } } });
+});
+
+test('a key that the answer repeats is masked in the file', async () => {
+  await record('', { replies: success({ yourKey: API_KEY }) });
+
+  expect(await readFile(file, 'utf8')).not.toContain(API_KEY);
+  expect(await readFile(file, 'utf8')).toContain('fx_live_…cdef');
+});
+
+test.each(['not JSON', '[]', '{"success":true,"data":{}}'])(
+  'a file with something else, %s, is left alone',
+  async (text) => {
+    await writeFile(file, text);
+
+    const { code, stderr, requests } = await record('');
+
+    expect({ code, requests }).toEqual({ code: 2, requests: [] });
+    expect(stderr).toContain('holds something else');
+    expect(await readFile(file, 'utf8')).toBe(text);
+  },
+);
+
+test('a place that cannot be written is a failure with a reason', async () => {
+  file = join(folder, 'nowhere', 'answers.json');
+
+  const { code, stdout, stderr } = await record('');
+
+  expect(code).toBe(1);
+  expect(stdout).not.toBe(''); // it is paid for
+  expect(stderr).toContain('there is no such file');
+});

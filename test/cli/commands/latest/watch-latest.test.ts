@@ -1,0 +1,195 @@
+import { expect, test } from 'vitest';
+import { main } from '../../../../src/cli/main.ts';
+import { FakeIo, type FakeIoOptions, runCli } from '../../../helpers/cli-io.ts';
+import { FakeClock, quiet } from '../../../helpers/fake-clock.ts';
+import type { Reply } from '../../../helpers/fake-fetch.ts';
+import { exhaustedQuota, failure, quotaRecord, success } from '../../../helpers/service-replies.ts';
+
+const MINUTE = 60_000;
+const refused = Object.assign(new TypeError('fetch failed'), {
+  cause: Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }),
+});
+/** Enough for everything: the interval of snapshots decides. */
+const rich = success(quotaRecord({ monthly_limit: 1_000_000 }));
+
+async function watch(line: string, options: FakeIoOptions = {}) {
+  const { requests, ...result } = await runCli(`latest ${line}`, { quota: rich, ...options });
+  const asked = requests.filter(({ url }) => url.includes('/latest'));
+  return { ...result, requests, asked };
+}
+
+test('a pipe gets one JSON line per answer, digits as they came', async () => {
+  const body = (rate: string): Reply => ({ body: `{"success":true,"data":{ "rates": {"EUR":\n${rate}} }}` });
+  const { code, stdout, stderr } = await watch('--watch 5m --count 2', { replies: [body('1.10'), body('1.20')] });
+
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(stdout).toBe(
+    '{"fetched_at":"2026-01-21T14:20:00.000Z","data":{"rates":{"EUR":1.10}}}\n' +
+      '{"fetched_at":"2026-01-21T14:25:00.000Z","data":{"rates":{"EUR":1.20}}}\n',
+  );
+});
+
+test.each([
+  ['new snapshots come every 5 minutes', quotaRecord({ monthly_limit: 1_000_000 }), 5 * MINUTE],
+  ['258 requests must last for 10 days 9 h 40 min', quotaRecord(), 3_483_722],
+  ['the limit is 2 a minute, and snapshots come every 10 s', limited(), 30_000],
+  [
+    'nobody knows the interval of snapshots',
+    quotaRecord({ snapshot_granularity: 'hourly-ish', monthly_limit: null }),
+    2_000,
+  ],
+])('without an interval it waits as long as makes sense: %s', async (_, quota, intervalMs) => {
+  const clock = new FakeClock();
+  const startedAt = clock.now();
+
+  const { code } = await watch('--watch --count 3', { clock, quota: success(quota) });
+
+  expect(code).toBe(0);
+  expect(Math.abs(clock.now() - startedAt - 2 * intervalMs)).toBeLessThan(intervalMs * 0.01);
+});
+
+function limited() {
+  return quotaRecord({ rate_limit_per_minute: 2, snapshot_granularity: '10s', monthly_limit: null });
+}
+
+test('the pace follows the quota as it is, whoever else uses it', async () => {
+  const clock = new FakeClock();
+  const startedAt = clock.now();
+  const used = [741, 987, 987];
+  const quota: Reply = () => success(quotaRecord({ monthly_used: used.shift() ?? 0 }));
+
+  await watch('--watch --count 2', { clock, quota });
+
+  expect(clock.now() - startedAt).toBeGreaterThan(15 * 3_600_000); // 13 left for ten days
+});
+
+test.each([
+  ['--watch 1m', 8, 'fxrates: --watch 60s would use up the monthly quota — 258 requests are left, one every 58 min'],
+  ['--watch 1m --count 259', 8, 'fxrates: 259 answers would use up the monthly quota'],
+])('%s is refused when the month would not last, before anything is spent', async (line, exitCode, says) => {
+  const { code, stdout, stderr, asked } = await watch(line, { quota: success(quotaRecord()) });
+
+  expect({ code, stdout, asked }).toEqual({ code: exitCode, stdout: '', asked: [] });
+  expect(stderr).toContain(says);
+  expect(stderr).toContain('Anyway:  the same command with --force');
+});
+
+test.each(['--watch 1m --count 3', '--watch 1m --force --count 259'])('%s is not', async (line) => {
+  const { code } = await watch(line, { quota: success(quotaRecord()) });
+
+  expect(code).toBe(0);
+});
+
+test('a month that is used up is refused at once, with the time of the reset', async () => {
+  const { code, stderr } = await watch('--watch --json', { quota: success(exhaustedQuota()) });
+
+  expect(code).toBe(8);
+  expect(JSON.parse(stderr).error).toMatchObject({ code: 'quota_exhausted', resets_at: '2026-02-01T00:00:00.000Z' });
+});
+
+test('a failure on the way is told, and the watch goes on', async () => {
+  const replies = [success(), refused, success()];
+
+  const { code, stdout, stderr } = await watch('--watch 5m --count 2 --retries 0', { replies });
+
+  expect(code).toBe(0);
+  expect(stdout.trim().split('\n')).toHaveLength(2);
+  expect(stderr).toBe(
+    'fxrates: 15:25:00 cannot reach api.example.test — connection refused (ECONNREFUSED); asking again in 5 min\n',
+  );
+});
+
+test.each([
+  ['the first failure', [refused, success()], 6],
+  ['a refused key', [success(), failure(401)], 4],
+  ['a wrong parameter', [success(), failure(400)], 9],
+] as const)('%s ends it', async (_, replies, exitCode) => {
+  const { code } = await watch('--watch 5m --count 3 --retries 0', { replies });
+
+  expect(code).toBe(exitCode);
+});
+
+test('the quota may fail to answer later: the pace stays', async () => {
+  const answers: Reply[] = [rich];
+  const quota: Reply = () => answers.shift() ?? refused;
+  const { code, stdout } = await watch('--watch --count 3 --retries 0', { quota });
+
+  expect(code).toBe(0);
+  expect(stdout.trim().split('\n')).toHaveLength(3);
+});
+
+test('--get and -o tsv print each answer as they do without --watch', async () => {
+  const replies = [success({ rates: { EUR: 1 } }), success({ rates: { EUR: 2 } })];
+
+  expect((await watch('--watch 5m --count 2 --get rates.EUR', { replies })).stdout).toBe('1\n2\n');
+  expect((await watch('--watch 5m --count 2 -o tsv', { replies })).stdout).toBe('rates.EUR\t1\nrates.EUR\t2\n');
+});
+
+test('a terminal shows the last answer in place and marks what changed', async () => {
+  const replies = [
+    success({ base: 'USD', rates: { EUR: 1, GBP: 2 } }),
+    success({ base: 'USD', rates: { EUR: 1.5, GBP: 2 } }),
+  ];
+
+  const { stdout } = await watch('--watch 5m --count 2', { replies, tty: ['stdout'] });
+
+  const [first, second] = stdout.split('\u001b[9A\u001b[J');
+  expect(first).toContain('15:20:00 · next 15:25:00 (every 5 min, as asked) · Ctrl-C to stop');
+  expect(second).toContain('\u001b[1m1.5\u001b[22m');
+  expect(second).toContain('15:25:00 · 1 changed · next');
+  expect(first!.split('\n')).toHaveLength(10);
+});
+
+test('an answer higher than the terminal is cut, so that it can be drawn over', async () => {
+  const replies = success({ rates: Object.fromEntries(Array.from({ length: 100 }, (_, n) => [`R${n}`, n])) });
+
+  const { stdout } = await watch('--watch 5m --count 2', { replies, tty: ['stdout'], rows: 12 });
+
+  expect(stdout).toContain('more lines; a pipe gets them all');
+  expect(stdout.split('\u001b[11A\u001b[J')).toHaveLength(2);
+});
+
+test('Ctrl-C during the pause ends it with 130 and nothing left behind', async () => {
+  const clock = new FakeClock();
+  const io = new FakeIo({ clock, quota: rich, replies: success(), tty: ['stdout', 'stderr'] });
+  const running = main(['latest', '--watch', '5m'], io);
+  await quiet();
+  await clock.advance(5 * MINUTE + 1000);
+
+  io.interrupt('SIGINT');
+
+  expect(await running).toBe(130);
+  expect(await clock.left()).toBe(0);
+  expect(io.written.stdout.endsWith('\n')).toBe(true);
+  expect(io.written.stdout).not.toContain('\u001b[?25l');
+});
+
+test('the key of --key-stdin is read once', async () => {
+  const { code, asked } = await watch('--watch 5m --count 3 --key-stdin', {
+    stdin: 'fx_live_x',
+    env: { FXRATES_API_KEY: '' },
+  });
+
+  expect(code).toBe(0);
+  expect(asked).toHaveLength(3);
+});
+
+test.each([
+  ['--watch 0', '--watch takes an interval from 1s'],
+  ['--watch 999ms', '--watch takes an interval from 1s'],
+  ['--watch inf', '--watch takes an interval from 1s'],
+  ['--watch base=USD', 'fxrates latest base=USD --watch'],
+  ['--watch --count 0', '--count takes a whole number from 1'],
+  ['--count 3', '--count goes with --watch only'],
+  ['--force', '--force goes with --watch only'],
+  ['--watch --cache 10m', '--watch and --cache contradict each other'],
+  ['--watch --offline', '--watch and --offline contradict each other'],
+  ['--watch --shape', '--watch and --shape contradict each other'],
+  ['--watch --fixture-out f', '--watch and --fixture-out contradict each other'],
+  ['--watch --envelope', '--watch and --envelope contradict each other'],
+])('%s is a usage error, and nothing is sent', async (line, says) => {
+  const { code, stderr, requests } = await watch(line);
+
+  expect({ code, requests }).toEqual({ code: 2, requests: [] });
+  expect(stderr).toContain(says);
+});

@@ -1,0 +1,82 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { main } from '../../../../src/cli/main.ts';
+import { FakeIo, runCli } from '../../../helpers/cli-io.ts';
+import { quiet } from '../../../helpers/fake-clock.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'fxrates-mock-'));
+
+function fileOf(name: string, text: string): string {
+  const path = join(folder, name);
+  writeFileSync(path, text);
+  return path;
+}
+
+/** What a mock started with these arguments answers. */
+async function answersOf(args: readonly string[], targets: readonly string[]): Promise<string[]> {
+  const io = new FakeIo();
+  const exited = main(['mock', '--port', '0', '--json', ...args], io);
+  while (!io.written.stdout.includes('\n')) await quiet();
+  const { url, key } = JSON.parse(io.written.stdout);
+  const headers = { authorization: key };
+  const answers = await Promise.all(
+    targets.map(async (target) => {
+      const response = await fetch(url + target, { headers });
+      return `${response.status} ${await response.text()}`;
+    }),
+  );
+  io.interrupt('SIGTERM');
+  expect(await exited).toBe(0);
+  return answers;
+}
+
+const OBSERVED = '{ "severalCredentials": { "value": "refused", "provenance": "observed" } }';
+
+test.each([
+  [[], 200],
+  [['--behaviour', 'documented'], 200],
+  [['--behaviour', 'hostile'], 403],
+  [['--behaviour', fileOf('observed.json', OBSERVED)], 401],
+  [['--behaviour', fileOf('preset.json', '{ "preset": "hostile", "malformedKey": "400 invalid_api_key" }')], 400],
+])('with %j two keys in one request are answered with %d', async (args, status) => {
+  const [answer] = await answersOf(args, ['/api/v1/quota?api_key=another']);
+
+  expect(answer).toContain(`${status} {`);
+});
+
+test('--replay answers by query, with the digits of the file', async () => {
+  const replay = fileOf('replay.json', '{ "base=EUR": {"success":true,"data":{"USD":1.10}}, "": {"USD":1.00} }');
+
+  const answers = await answersOf(
+    ['--replay', replay],
+    ['/api/v1/latest?base=EUR', '/api/v1/latest', '/api/v1/latest?base=GBP'],
+  );
+
+  expect(answers[0]).toBe('200 {"success":true,"data":{"USD":1.10}}');
+  expect(answers[1]).toBe('200 {"success":true,"data":{"USD":1.00}}');
+  expect(answers[2]).toMatch(/^501 .*not_recorded/);
+});
+
+test('--replay takes one whole answer for every query', async () => {
+  const replay = fileOf('envelope.json', '{ "success": true, "data": { "EUR": 1.10 } }\n');
+
+  expect(await answersOf(['--replay', replay], ['/api/v1/latest?base=JPY'])).toEqual([
+    '200 { "success": true, "data": { "EUR": 1.10 } }',
+  ]);
+});
+
+test.each([
+  [['--behaviour', join(folder, 'none.json')], /none\.json — there is no such file; expected a preset \(documented/],
+  [['--behaviour', fileOf('broken.json', '{ "rateWindow": }')], /broken\.json — it is not JSON from line 1, column 17/],
+  [['--behaviour', fileOf('typo.json', '{ "rateWindows": "fixed-epoch" }')], /behaviour\.rateWindows is not a switch/],
+  [['--behaviour', fileOf('list.json', '7')], /behaviour is 7; expected a preset/],
+  [['--replay', join(folder, 'none.json')], /none\.json — there is no such file/],
+  [['--replay', fileOf('empty.json', '{}')], /replay is \{\}; expected a recorded envelope/],
+])('%j is refused before anything is served', async (args, message) => {
+  const { code, stdout, stderr } = await runCli(['mock', '--port', '0', ...args]);
+
+  expect([code, stdout]).toEqual([2, '']);
+  expect(stderr).toMatch(message);
+});

@@ -1,0 +1,81 @@
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { main } from '../../../../src/cli/main.ts';
+import { FakeIo, runCli } from '../../../helpers/cli-io.ts';
+import { quiet } from '../../../helpers/fake-clock.ts';
+
+interface Ready {
+  readonly url: string;
+  readonly key: string;
+}
+
+/** Runs `fxrates mock` for as long as `use` takes. */
+async function withMock<Result>(args: readonly string[], use: (ready: Ready) => Promise<Result>): Promise<Result> {
+  const io = new FakeIo();
+  const exited = main(['mock', '--port', '0', '--json', ...args], io);
+  while (!io.written.stdout.includes('\n')) await quiet();
+  const result = await use(JSON.parse(io.written.stdout));
+  io.interrupt('SIGTERM');
+  expect(await exited).toBe(0);
+  return result;
+}
+
+async function usedOf({ url, key }: Ready): Promise<number> {
+  const response = await fetch(`${url}/api/v1/quota`, { headers: { authorization: key } });
+  return JSON.parse(await response.text()).data.monthly_used;
+}
+
+const spend = ({ url, key }: Ready) => fetch(`${url}/api/v1/latest`, { headers: { authorization: key } });
+const newState = () => join(mkdtempSync(join(tmpdir(), 'fxrates-cli-state-')), 'state.json');
+
+test('--state goes on where the last run ended, with the same key, and holds no key', async () => {
+  const state = newState();
+  const first = await withMock(['--state', state], async (ready) => {
+    await spend(ready);
+    await spend(ready);
+    return ready;
+  });
+
+  const second = await withMock(['--state', state], async (ready) => ({ ...ready, used: await usedOf(ready) }));
+
+  expect(second).toMatchObject({ key: first.key, used: 2 });
+  expect(readFileSync(state, 'utf8')).not.toContain(first.key);
+});
+
+test('another seed or plan gets a key of its own, and the old one still works', async () => {
+  const state = newState();
+  const first = await withMock(['--state', state], async (ready) => ready);
+
+  const second = await withMock(['--state', state, '--plan', 'developer'], async (ready) => {
+    const old = await fetch(`${ready.url}/api/v1/quota`, { headers: { authorization: first.key } });
+    return { ...ready, old: old.status };
+  });
+
+  expect(second.key).not.toBe(first.key);
+  expect(second.old).toBe(200);
+});
+
+test('--behaviour goes before the switches in the file', async () => {
+  const state = newState();
+  await withMock(['--state', state], async () => undefined);
+
+  const status = await withMock(['--state', state, '--behaviour', 'hostile'], async ({ url, key }) => {
+    const response = await fetch(`${url}/api/v1/quota?api_key=another`, { headers: { authorization: key } });
+    return response.status;
+  });
+
+  expect(status).toBe(403);
+});
+
+test('a damaged state file is refused with its name and what to do', async () => {
+  const state = newState();
+  writeFileSync(state, '{"format":"fxr');
+
+  const { code, stderr } = await runCli(['mock', '--port', '0', '--state', state]);
+
+  expect(code).toBe(2);
+  expect(stderr.replace(/\s+/g, ' ')).toContain(`The state file ${state} is damaged`.replace(/\s+/g, ' '));
+  expect(stderr.replace(/\s+/g, ' ')).toContain('move it away to begin anew');
+});

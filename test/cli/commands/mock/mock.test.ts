@@ -1,0 +1,220 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { expect, test } from 'vitest';
+import type { SignalName } from '../../../../src/cli/io.ts';
+import { main } from '../../../../src/cli/main.ts';
+import { realClock } from '../../../../src/cli/node-io.ts';
+import { connectMockServer } from '../../../../src/mock-server/index.ts';
+import { FakeIo, type FakeIoOptions, runCli } from '../../../helpers/cli-io.ts';
+import { FakeClock, quiet } from '../../../helpers/fake-clock.ts';
+
+/** Starts `fxrates mock …` and waits for its line. */
+async function startMock(line: string, options: FakeIoOptions = {}) {
+  const io = new FakeIo(options);
+  const exited = main(line.split(' '), io);
+  while (!io.written.stdout.includes('\n')) await quiet();
+  return { io, exited };
+}
+
+test('stdout gets exactly one line, the URL; how to use it goes to stderr', async () => {
+  const { io, exited } = await startMock('mock --port 0');
+  const url = io.written.stdout.trim();
+  const key = /FXRATES_API_KEY=(\S+)/.exec(io.written.stderr)?.[1] ?? '';
+
+  const env = { FXRATES_BASE_URL: url, FXRATES_API_KEY: key };
+  const quota = await runCli('quota --get plan', { env, fetch, clock: realClock }); // over a real socket, in real time
+  io.interrupt('SIGTERM');
+
+  expect(await exited).toBe(0);
+  expect(quota).toMatchObject({ code: 0, stdout: 'free\n', stderr: '' });
+  expect(io.written.stdout).toBe(`${url}\n`);
+  expect(io.written.stderr).toContain(`export FXRATES_BASE_URL=${url}`);
+});
+
+test.each([
+  ['mock --port 0', false],
+  ['mock --port 0 -q', true],
+  ['mock --port 0 --json', true],
+])('%s on a terminal: the URL has a line of its own: %s', async (line, hasLine) => {
+  const io = new FakeIo({ tty: ['stdout', 'stderr'] });
+  const exited = main(line.split(' '), io);
+  while (!`${io.written.stdout}${io.written.stderr}`.includes(hasLine ? '\n' : 'Requests:')) await quiet();
+  io.interrupt('SIGINT');
+
+  expect(await exited).toBe(0);
+  expect(io.written.stdout === '').toBe(!hasLine);
+  expect(io.written.stdout + io.written.stderr).toMatch(/http:\/\/127\.0\.0\.1:\d+/);
+});
+
+test('--json is one line with url, key, plan, pid and the pages', async () => {
+  const { io, exited } = await startMock('mock --port 0 --plan developer --json');
+  io.interrupt('SIGINT');
+
+  expect(await exited).toBe(0);
+  expect(JSON.parse(io.written.stdout)).toEqual({
+    url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+    key: expect.stringMatching(/_live_[0-9a-f]{48}$/),
+    plan: 'developer',
+    pid: 4242,
+    adminUrl: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/__fxrates\/#token=\S+$/),
+    dashboardUrl: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/dashboard$/),
+  });
+});
+
+test('the seed decides the key', async () => {
+  const keys = [];
+  for (const seed of [7, 7, 8]) {
+    const { io, exited } = await startMock(`mock --port 0 --json --seed ${seed}`);
+    io.interrupt('SIGINT');
+    await exited;
+    keys.push(JSON.parse(io.written.stdout).key);
+  }
+
+  expect(keys[0]).toBe(keys[1]);
+  expect(keys[0]).not.toBe(keys[2]);
+});
+
+test('requests are logged to stderr with the reason for the answer, and without the key', async () => {
+  const clock = new FakeClock();
+  const { io, exited } = await startMock('mock --port 0 --now 2026-03-31T23:59:00Z', { clock });
+
+  const response = await fetch(`${io.written.stdout.trim()}/api/v1/latest?api_key=nonsense`);
+  await clock.advance(1_000);
+  io.interrupt('SIGINT');
+  await exited;
+
+  expect(response.status).toBe(401);
+  expect(io.written.stderr).toMatch(/^23:59:\d\d GET \/api\/v1\/latest 401 /m);
+  expect(io.written.stderr).not.toContain('nonsense');
+});
+
+test('a port in use is told with what to do', async () => {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+
+  const { code, stdout, stderr } = await runCli(`mock --port ${port}`);
+  server.close();
+
+  expect(code).toBe(1);
+  expect(stdout).toBe('');
+  expect(stderr).toBe(`fxrates: port ${port} is in use — fxrates mock --port 0 picks a free one\n`);
+});
+
+test('an address of another machine is refused', async () => {
+  const { code, stderr } = await runCli('mock --port 0 --host 0.0.0.0');
+
+  expect(code).toBe(2);
+  expect(stderr).toContain('loopback');
+});
+
+interface Child {
+  readonly command?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  readonly killed: SignalName[];
+}
+
+/** A program that ends as told, once `end` is called. */
+function fakeProgram(exit: { readonly code: number | null; readonly signal: string | null }) {
+  const started: Child[] = [];
+  let end = () => undefined as unknown;
+  const spawn: NonNullable<FakeIoOptions['spawn']> = (command, env) => {
+    const killed: SignalName[] = [];
+    started.push({ command, env, killed });
+    const exited = new Promise<typeof exit>((resolve) => {
+      end = () => resolve(exit);
+    });
+    return { exited, kill: (name) => killed.push(name) };
+  };
+  return { spawn, started, end: () => end() };
+}
+
+test.each([
+  [{ code: 0, signal: null }, 0],
+  [{ code: 3, signal: null }, 3],
+  [{ code: null, signal: 'SIGTERM' }, 143],
+  [{ code: null, signal: 'SIGKILL' }, 137],
+])('mock -- command passes %o on as %d', async (exit, expected) => {
+  const program = fakeProgram(exit);
+  const io = new FakeIo({ spawn: program.spawn });
+  const exited = main(['mock', '--', 'npm', 'test', '--', '--help'], io);
+  while (program.started.length === 0) await quiet();
+  const [child] = program.started;
+
+  const health = await fetch(`${child?.env?.['FXRATES_BASE_URL']}/api/v1/quota`, {
+    headers: { authorization: `Bearer ${child?.env?.['FXRATES_API_KEY']}` },
+  });
+  const remote = connectMockServer(child?.env?.['FXRATES_MOCK_ADMIN_URL'] ?? '');
+  const { requests } = await remote.audit();
+  program.end();
+
+  expect(await exited).toBe(expected);
+  expect([health.status, requests]).toEqual([200, 1]);
+  expect(child?.command).toEqual(['npm', 'test', '--', '--help']);
+  expect(io.written.stdout).toBe('');
+  await expect(fetch(`${child?.env?.['FXRATES_BASE_URL']}/`)).rejects.toThrow();
+});
+
+test('the command decides what a signal means; on a terminal it has had its Ctrl-C already', async () => {
+  for (const tty of [[], ['stdin']] as const) {
+    const program = fakeProgram({ code: 0, signal: null });
+    const io = new FakeIo({ spawn: program.spawn, tty });
+    const exited = main(['mock', '--', 'repl'], io);
+    while (program.started.length === 0) await quiet();
+
+    io.interrupt('SIGINT');
+    io.interrupt('SIGTERM');
+    program.end();
+
+    expect(await exited).toBe(0);
+    expect(program.started[0]?.killed).toEqual(tty.length === 0 ? ['SIGINT', 'SIGTERM'] : ['SIGTERM']);
+  }
+});
+
+test('a command that is not there exits 127, as in a shell', async () => {
+  const { code, stderr } = await runCli(['mock', '--', 'no-such-program']);
+
+  expect(code).toBe(127);
+  expect(stderr).toContain('fxrates: command not found: no-such-program');
+});
+
+test.each([
+  ['mock -- probe https://api.example.test', ['probe', 'https://api.example.test']],
+  ['mock --port 0 -- probe', ['probe']],
+  [
+    '--profile mock mock --plan=developer -q -- probe --max-requests 1 -- x',
+    ['probe', '--max-requests', '1', '--', 'x'],
+  ],
+  ['-qo json mock --port 0 -- probe', ['probe']],
+  ['-qvo json mock -- probe x', ['probe', 'x']],
+])('%s runs the program probe, not the subcommand', async (line, expected) => {
+  const program = fakeProgram({ code: 0, signal: null });
+  const exited = main(line.split(' '), new FakeIo({ spawn: program.spawn }));
+  while (program.started.length === 0) await quiet();
+  program.end();
+
+  expect(await exited).toBe(0);
+  expect(program.started[0]?.command).toEqual(expected);
+});
+
+test('elsewhere what stands after -- is an argument like any other', async () => {
+  const { code, requests } = await runCli('latest -- base=EUR');
+
+  expect([code, requests[0]?.url]).toEqual([0, 'https://api.example.test/api/v1/latest?base=EUR']);
+});
+
+test('a command to run without -- in front of it is refused', async () => {
+  const { code, stderr } = await runCli('mock npm -- test');
+
+  expect(code).toBe(2);
+  expect(stderr).toContain("'npm' is not an option of mock");
+  expect(stderr).toContain('fxrates mock -- npm test');
+});
+
+test('the help of mock shows both what it takes and that it has subcommands', async () => {
+  const { stdout } = await runCli('mock --help');
+
+  expect(stdout).toContain(`Usage: fxrates mock [options] [-- command...]
+       fxrates mock <command> [options]
+`);
+});

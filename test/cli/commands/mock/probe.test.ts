@@ -1,0 +1,110 @@
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { realClock } from '../../../../src/cli/node-io.ts';
+import { createMockServer } from '../../../../src/mock-server/index.ts';
+import { runCli } from '../../../helpers/cli-io.ts';
+import { startConnectProxy } from '../../../helpers/connect-proxy.ts';
+import { quotaRecord } from '../../../helpers/service-replies.ts';
+
+const BASE_URL = 'https://fxrates.test';
+
+function mockWith(behaviour: Parameters<typeof createMockServer>[0] = {}) {
+  const mock = createMockServer({ clock: 'virtual', ...behaviour });
+  const { key } = mock.createKey();
+  const options = { env: { FXRATES_API_KEY: key }, fetch: mock.fetch as never, clock: mock.clock };
+  return { mock, key, probe: (args: readonly string[]) => runCli(['mock', 'probe', ...args], options) };
+}
+
+test('probe tells first how much it may ask, and prints what it observed', async () => {
+  const { mock, key, probe } = mockWith({ behaviour: 'hostile' });
+
+  const { code, stdout, stderr } = await probe([BASE_URL]);
+
+  expect(code).toBe(0);
+  expect(stderr).toMatch(
+    /^fxrates: at most 14 requests to https:\/\/fxrates\.test, 1 of which may count in the month\n/,
+  );
+  expect(stderr).toMatch(/fxrates: \d+ switches observed with \d+ requests, \d+ not observable\n$/);
+  expect(JSON.parse(stdout)).toMatchObject({
+    about: { origin: BASE_URL, requests: mock.journal.list().length },
+    missingKey: { value: '403 forbidden', provenance: 'observed' },
+  });
+  expect(stdout + stderr).not.toContain(key);
+});
+
+test('the file that it writes is one for --behaviour', async () => {
+  const { probe } = mockWith({ behaviour: { headRequests: 'refused' } });
+  const path = join(mkdtempSync(join(tmpdir(), 'fxrates-probe-')), 'behaviour.json');
+
+  const { code, stdout } = await probe([`${BASE_URL}/`, '--out', path]);
+
+  expect([code, stdout]).toEqual([0, '']);
+  const behaviour = JSON.parse(readFileSync(path, 'utf8'));
+  expect(createMockServer({ behaviour }).behaviour.values.headRequests).toBe('refused');
+});
+
+test('--max-requests is kept to', async () => {
+  const { mock, probe } = mockWith();
+
+  const { stderr } = await probe([BASE_URL, '--max-requests', '3']);
+
+  expect(stderr).toContain('at most 3 requests');
+  expect(mock.journal.list()).toHaveLength(3);
+});
+
+test.each([
+  [['--max-requests', '0'], 2, "--max-requests takes a whole number from 1 to 99999, got '0'"],
+  [['--out', '/none/behaviour.json'], 1, 'cannot write /none/behaviour.json'],
+])('%j fails', async (args, expected, message) => {
+  const { code, stderr } = await mockWith().probe([BASE_URL, ...args]);
+
+  expect(code).toBe(expected);
+  expect(stderr).toContain(message);
+});
+
+test.each([
+  ['ftp://fxrates.test', 2, "probe takes an http or https URL, got 'ftp://fxrates.test'"],
+  ['http://fxrates.test', 2, 'http://fxrates.test'],
+  ['https://other.test', 1, 'cannot probe https://other.test — no answer: '],
+])('%s is no service to probe', async (url, expected, message) => {
+  const { mock, probe } = mockWith();
+
+  const { code, stderr } = await probe([url]);
+
+  expect(code).toBe(expected);
+  expect(stderr).toContain(message);
+  expect(mock.journal.list()).toEqual([]);
+});
+
+test('a key that does not work is told', async () => {
+  const { mock, probe } = mockWith();
+  mock.keys.revoke(mock.keys.list()[0]!.id);
+
+  const { code, stderr } = await probe([BASE_URL]);
+
+  expect(code).toBe(1);
+  expect(stderr).toContain('quota was answered with 401 unauthorized');
+});
+
+test('no connection to a proxy is left open, so that the command ends', async () => {
+  const service = createServer((_, response) => response.end(JSON.stringify({ success: true, data: quotaRecord() })));
+  service.keepAliveTimeout = 600_000; // a client that does not close stays for ten minutes
+  service.listen(0, '127.0.0.1');
+  await once(service, 'listening');
+  const proxy = await startConnectProxy({ port: (service.address() as AddressInfo).port });
+
+  const { code } = await runCli('mock probe http://rates.fxrates.test --insecure-http --max-requests 1', {
+    env: { HTTP_PROXY: proxy.url },
+    clock: realClock,
+  });
+  await proxy.deserted();
+
+  expect([code, proxy.requests.length]).toEqual([0, 1]);
+  await proxy.close();
+  service.close();
+});

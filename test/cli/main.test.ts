@@ -1,0 +1,69 @@
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { runCli } from '../helpers/cli-io.ts';
+
+let folder = '';
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'fxrates-refuse-'));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const SEND_NO_SINGLE_REQUEST = [
+  ...['auth login --key-stdin', 'auth status', 'auth token', 'auth logout', 'doctor', 'doctor --offline'],
+  ...['mock probe https://api.example.test', 'mock', 'mock --port 0 -- node', 'config list', 'config set timeout 5s'],
+  ...['cache info', 'cache clear', 'completion bash', 'completion install bash --yes', 'version', 'help latest'],
+];
+const PRINT_NO_DATA = [
+  ...['auth login --key-stdin', 'auth token', 'auth logout', 'mock', 'mock probe https://api.example.test'],
+  ...['config list', 'config get timeout', 'config path', 'cache clear', 'completion bash', 'help latest'],
+];
+
+test.each([
+  ...SEND_NO_SINGLE_REQUEST.flatMap((line) => [
+    ['--dry-run', line, 'send a request'],
+    ['--curl', line, 'send a request'],
+  ]),
+  ...PRINT_NO_DATA.map((line) => ['--get plan', line, 'it prints no data']),
+])('%s %s is refused before anything is done', async (option, line, why) => {
+  const env = { HOME: folder };
+  const stdin = `fx_live_${'5700ed'.repeat(8)}\n`;
+
+  const { code, stdout, stderr, requests } = await runCli(`${option} ${line}`, { env, stdin });
+
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  expect(stderr).toContain(`has no ${option.split(' ')[0]} — `);
+  expect(stderr).toContain(why);
+  expect(requests).toEqual([]);
+  expect(readdirSync(folder)).toEqual([]);
+});
+
+test('the refusal names the command and its help, and help does not offer what is refused', async () => {
+  const { stderr } = await runCli('auth login --dry-run', { env: { HOME: folder } });
+  const offers = async (line: string) => (await runCli(`${line} --help`)).stdout.match(/--(dry-run|curl|get)\b/g) ?? [];
+
+  expect(stderr).toMatch(
+    /^fxrates: 'fxrates auth login' has no --dry-run — .*\n\n {2}See: fxrates auth login --help\n$/,
+  );
+  for (const line of ['auth login', 'auth token', 'mock probe', 'completion bash'])
+    expect(await offers(line)).toEqual([]);
+  for (const line of ['doctor', 'auth status', 'version', 'cache info']) expect(await offers(line)).toEqual(['--get']);
+  for (const line of ['api', 'latest'])
+    expect(await offers(line)).toEqual(expect.arrayContaining(['--dry-run', '--curl']));
+});
+
+test.each([
+  ['latest', 'curl '],
+  ['latest --watch', 'curl '],
+  ['quota --fail-at 80%', 'curl '],
+  ['api /api/v1/quota', 'curl '],
+])('%s --curl prints the request', async (line, start) => {
+  const { code, stdout, requests } = await runCli(`${line} --curl`);
+
+  expect([code, stdout.slice(0, start.length), requests]).toEqual([0, start, []]);
+});
+
+test('cache info --get is one value', async () => {
+  expect((await runCli('cache info --get answers', { env: { HOME: folder } })).stdout).toBe('0\n');
+});

@@ -1,0 +1,65 @@
+import { PassThrough } from 'node:stream';
+import { expect, test } from 'vitest';
+import { readHiddenLine, realClock } from '../../src/cli/node-io.ts';
+
+/** A terminal on which `typed` is typed as soon as it asks; notes when the echo is off. */
+function terminal(typed: string) {
+  const modes: boolean[] = [];
+  const stdin = Object.assign(new PassThrough(), { setRawMode: (isRaw: boolean) => void modes.push(isRaw) });
+  const prompt = async () => void stdin.write(typed);
+  const read = (maxLength = 100) => readHiddenLine(stdin as never, maxLength, prompt);
+  return { read, modes };
+}
+
+test.each([
+  ['the key\r', 'the key'],
+  ['the key\n', 'the key'],
+  ['the key\u0004', 'the key'],
+  ['wrong\u0015right\r', 'right'],
+  ['keyz\u007f\r', 'key'],
+  ['keyz\u0008\r', 'key'],
+  ['\u007f\u007fkey\r', 'key'],
+  ['kéy…\r', 'kéy…'],
+  ['first\rsecond\r', 'first'],
+])('%j is read as %j', async (typed, line) => {
+  const { read, modes } = terminal(typed);
+
+  expect(await read()).toBe(line);
+  expect(modes).toEqual([true, false]);
+});
+
+test('Ctrl-C is an interrupt, and gives the terminal its echo back', async () => {
+  const { read, modes } = terminal('half a k\u0003');
+
+  await expect(read()).rejects.toMatchObject({ name: 'Interrupted', signalName: 'SIGINT' });
+  expect(modes).toEqual([true, false]);
+});
+
+test('a line that is too long to be a key ends there', async () => {
+  const { read } = terminal('x'.repeat(5000));
+
+  expect(await read(10)).toHaveLength(11);
+});
+
+test('a sleep of no length is over at once', async () => {
+  await realClock.sleep(0);
+  await realClock.sleep(-5);
+});
+
+test.each([1_000, 2 ** 31, Number.MAX_SAFE_INTEGER, Number.POSITIVE_INFINITY])(
+  'a sleep of %d ms ends with the reason of its signal, not before',
+  async (ms) => {
+    const controller = new AbortController();
+    const reason = new Error('enough');
+    const slept = realClock.sleep(ms, controller.signal);
+
+    await new Promise((resolve) => setImmediate(resolve));
+    controller.abort(reason);
+
+    await expect(slept).rejects.toBe(reason);
+  },
+);
+
+test('a sleep with a signal that has aborted does not begin', async () => {
+  await expect(realClock.sleep(1_000, AbortSignal.abort('gone'))).rejects.toBe('gone');
+});

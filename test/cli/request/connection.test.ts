@@ -1,0 +1,79 @@
+import { expect, test } from 'vitest';
+import { openConnection } from '../../../src/cli/request/connection.ts';
+import { realClock } from '../../../src/client/clock.ts';
+import { FakeIo, runCli } from '../../helpers/cli-io.ts';
+
+const PROXY = 'http://127.0.0.1:1';
+
+test.each([
+  ['no proxy is set', {}, 'https://api.example.test'],
+  ['the variable is empty', { HTTPS_PROXY: '' }, 'https://api.example.test'],
+  ['the address is this machine', { HTTPS_PROXY: PROXY, HTTP_PROXY: PROXY }, 'http://127.0.0.1:4010'],
+  ['the address is localhost', { HTTP_PROXY: PROXY }, 'http://localhost:4010'],
+  ['only https has a proxy', { HTTPS_PROXY: PROXY }, 'http://example.test'],
+])('the built-in fetch is used when %s', async (_, env, url) => {
+  const io = new FakeIo({ env });
+
+  expect((await openConnection(io, url)).fetch).toBe(io.fetch);
+});
+
+test.each([
+  ['HTTPS_PROXY', 'https://api.example.test'],
+  ['https_proxy', 'https://api.example.test'],
+  ['HTTP_PROXY', 'http://example.test'],
+  ['ALL_PROXY', 'http://example.test'],
+  ['all_proxy', 'https://api.example.test'],
+])('%s sends through the proxy', async (name, url) => {
+  const io = new FakeIo({ env: { [name]: PROXY } });
+
+  const { fetch, close } = await openConnection(io, url);
+
+  expect(fetch).not.toBe(io.fetch);
+  const sent = fetch(url, { method: 'GET', headers: {}, signal: AbortSignal.timeout(5_000), redirect: 'manual' });
+  await expect(sent).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED', port: 1 } });
+  await close();
+});
+
+test('host:port is a proxy over http, as in curl', async () => {
+  const { fetch, close } = await openConnection(new FakeIo({ env: { HTTPS_PROXY: '127.0.0.1:1' } }), 'https://a.test');
+
+  const sent = fetch('https://a.test', {
+    method: 'GET',
+    headers: {},
+    signal: AbortSignal.timeout(5_000),
+    redirect: 'manual',
+  });
+
+  await expect(sent).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED', port: 1 } });
+  await close();
+});
+
+test.each([
+  ['http://u:p%w@proxy.test:3128', 'has a % in its user or password; write it %25'],
+  ['socks5://proxy.test:1080', 'names a socks5 proxy; http and https are supported'],
+])('a proxy that cannot be used is refused with the reason: %s', async (url, why) => {
+  const env = { HTTPS_PROXY: url };
+
+  const [latest, doctor] = [await runCli('latest', { env }), await runCli('doctor', { env })];
+
+  expect(latest).toMatchObject({ code: 2, stderr: expect.stringContaining(`HTTPS_PROXY ${why}`) });
+  expect(doctor).toMatchObject({ code: 0, stdout: expect.stringContaining(why.slice(0, 30)) });
+});
+
+test('a proxy that cannot be reached is named as a possible cause', async () => {
+  const { code, stderr } = await runCli('latest --retries 0', { env: { HTTPS_PROXY: PROXY }, clock: realClock });
+
+  expect(code).toBe(6);
+  expect(stderr).toBe(`fxrates: cannot reach api.example.test — connection refused (ECONNREFUSED)
+
+  HTTPS_PROXY is set. To go past that proxy:  export NO_PROXY=api.example.test
+`);
+});
+
+test('a variable that holds no URL is refused without repeating it', async () => {
+  const { code, stderr } = await runCli('latest', { env: { HTTPS_PROXY: 'user:password@proxy' } });
+
+  expect(code).toBe(2);
+  expect(stderr).toContain('fxrates: HTTPS_PROXY is not the URL of a proxy');
+  expect(stderr).not.toContain('password');
+});

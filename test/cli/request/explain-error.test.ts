@@ -1,0 +1,73 @@
+import { expect, test } from 'vitest';
+import { explainNetworkError, withoutAdvice } from '../../../src/cli/request/explain-error.ts';
+import { NetworkError } from '../../../src/client/index.ts';
+import { unitInWords } from '../../../src/client/state/unit-notice.ts';
+import { runCli } from '../../helpers/cli-io.ts';
+import { rateLimited, success } from '../../helpers/service-replies.ts';
+
+const broken = (code: string) =>
+  Object.assign(new TypeError('fetch failed'), { cause: Object.assign(new Error(code), { code }) });
+
+test.each([
+  ['ENOTFOUND', 'name not found', 'Is https://api.example.test the right base URL? It comes from FXRATES_BASE_URL.'],
+  ['CERT_HAS_EXPIRED', 'the certificate has expired', "Is this machine's clock right?"],
+  ['CERT_NOT_YET_VALID', 'the certificate is not valid yet', "Is this machine's clock right?"],
+  ['DEPTH_ZERO_SELF_SIGNED_CERT', 'the certificate is self-signed', 'export NODE_EXTRA_CA_CERTS='],
+  ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'nobody known has signed the certificate', 'export NODE_EXTRA_CA_CERTS='],
+  ['ERR_TLS_CERT_ALTNAME_INVALID', 'the certificate is for another name', 'Is https://api.example.test the right'],
+  [
+    'CERT_REVOKED',
+    'No valid HTTP response from api.example.test: CERT_REVOKED; the certificate has been revoked',
+    undefined,
+  ],
+  ['EPIPE', 'No valid HTTP response from api.example.test: EPIPE', undefined],
+])('%s is told as: %s, with what to do about it', async (code, says, nextStep) => {
+  const result = await runCli('latest --retries 0', { replies: broken(code) });
+
+  const [headline = '', ...hints] = result.stderr.split('\n').filter((line) => line !== '');
+  expect(result.code).toBe(6);
+  expect(headline).toContain(`cannot reach api.example.test — ${says}`);
+  expect(hints.length).toBe(nextStep === undefined ? 0 : 1);
+  if (nextStep !== undefined) expect(hints[0]).toContain(nextStep);
+});
+
+const BASE_URL_HINT = 'Is https://api.example.test the right base URL? It comes from --base-url.';
+const PROXY_HINT = 'HTTPS_PROXY is set. To go past that proxy:  export NO_PROXY=api.example.test';
+
+test.each([
+  ['ENOTFOUND', {}, [BASE_URL_HINT]],
+  ['ENOTFOUND', { HTTPS_PROXY: 'http://proxy.example.test' }, [PROXY_HINT]],
+  ['ERR_TLS_CERT_ALTNAME_INVALID', { HTTPS_PROXY: 'http://proxy.example.test' }, [BASE_URL_HINT]],
+])('%s with the environment %j: whose name it is, the proxy or the service', (code, env, hints) => {
+  const context = { baseUrl: 'https://api.example.test', source: '--base-url', env };
+
+  expect(explainNetworkError(new NetworkError('no answer', { code }), context).hints).toEqual(hints);
+});
+
+test.each([
+  ['on-trial', 'Retry-After 30000 is too long for the seconds of a per-minute limit and is tried as milliseconds'],
+  ['confirmed', 'Retry-After 30000 is in milliseconds, as the answers of the key have shown'],
+  [
+    'refuted',
+    'Retry-After 30000 is in seconds: tried as milliseconds it was refused again, so the limit is a longer one than per minute',
+  ],
+] as const)('of a unit that is %s the fact stays, without the option of the client', (evidence, fact) => {
+  const words = unitInWords({ value: 30_000, unit: 'milliseconds', evidence });
+
+  expect(words).toContain('retryAfterUnit');
+  expect(withoutAdvice(`Key fx_live_…cdef: ${words}`)).toBe(`Key fx_live_…cdef: ${fact}`);
+});
+
+test('another message stays as it is', () => {
+  const message = 'cache: the store cannot be used (EACCES); calls go to the service';
+
+  expect(withoutAdvice(message)).toBe(message);
+});
+
+test.each(['latest', 'latest --json'])('%s warns of the unit, and of nothing that cannot be set here', async (line) => {
+  const { code, stderr } = await runCli(line, { replies: [rateLimited('30000'), success()] });
+
+  expect(code).toBe(0);
+  expect(stderr).toContain('Retry-After 30000 is too long for the seconds of a per-minute limit');
+  expect(stderr).not.toContain('retryAfterUnit');
+});

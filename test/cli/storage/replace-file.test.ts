@@ -1,0 +1,57 @@
+import { chmod, mkdir, mkdtemp, readdir, readFile, readlink, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { replaceFile } from '../../../src/cli/storage/replace-file.ts';
+
+let folder = '';
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'fxrates-replace-'));
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+const modeOf = async (path: string) => (await stat(path)).mode & 0o777;
+
+test('a new file is written, and nothing else is left', async () => {
+  const path = join(folder, 'file.json');
+
+  await replaceFile(path, 'text');
+
+  expect(await readFile(path, 'utf8')).toBe('text');
+  expect(await readdir(folder)).toEqual(['file.json']);
+});
+
+test.skipIf(process.platform === 'win32')(
+  'a file keeps its mode, and a private one is for its owner only',
+  async () => {
+    const path = join(folder, 'file.json');
+    await writeFile(path, 'old');
+    await chmod(path, 0o640);
+
+    await replaceFile(path, 'new');
+    const kept = await modeOf(path);
+    await replaceFile(path, 'secret', { isPrivate: true });
+
+    expect([kept, await modeOf(path)]).toEqual([0o640, 0o600]);
+  },
+);
+
+test.skipIf(process.platform === 'win32')('a symbolic link stays, and the file behind it is replaced', async () => {
+  const [target, link] = [join(folder, 'target.json'), join(folder, 'link.json')];
+  await writeFile(target, 'old');
+  await symlink(target, link);
+
+  await replaceFile(link, 'new');
+
+  expect(await readlink(link)).toBe(target);
+  expect(await readFile(target, 'utf8')).toBe('new');
+});
+
+test('a failure leaves the old file and no unfinished one', async () => {
+  const path = join(folder, 'occupied');
+  await mkdir(path);
+
+  await expect(replaceFile(path, 'new')).rejects.toThrow();
+
+  expect(await readdir(folder)).toEqual(['occupied']);
+});

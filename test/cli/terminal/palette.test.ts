@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest';
+import { type ColorWhen, usesColor } from '../../../src/cli/terminal/palette.ts';
+
+interface Case {
+  readonly when: ColorWhen;
+  readonly isTTY: boolean;
+  readonly isForMachines: boolean;
+  readonly env: Record<string, string | undefined>;
+}
+
+/** The rules of the specification as a list: the first that applies decides. */
+const RULES: readonly (readonly [(of: Case) => boolean, boolean])[] = [
+  [({ when }) => when === 'never', false],
+  [({ when }) => when === 'always', true],
+  [({ isForMachines, isTTY }) => isForMachines && !isTTY, false],
+  [({ env }) => env['NO_COLOR'] !== undefined && env['NO_COLOR'] !== '', false],
+  [({ env }) => env['FORCE_COLOR'] === '0' || env['FORCE_COLOR'] === 'false', false],
+  [({ env }) => ['1', '2', '3', 'true'].includes(env['FORCE_COLOR'] ?? ''), true],
+  [({ env }) => env['CLICOLOR_FORCE'] === '1', true],
+  [({ env }) => env['CLICOLOR'] === '0', false],
+  [({ env }) => env['TERM'] === 'dumb', false],
+  [({ isTTY }) => !isTTY, false],
+  [() => true, true],
+];
+
+const VALUES: Readonly<Record<string, readonly (string | boolean | undefined)[]>> = {
+  when: ['auto', 'always', 'never'],
+  isTTY: [true, false],
+  isForMachines: [true, false],
+  NO_COLOR: [undefined, '', '1'],
+  FORCE_COLOR: [undefined, '', '0', 'false', '1', '3', 'true'],
+  CLICOLOR: [undefined, '0', '1'],
+  CLICOLOR_FORCE: [undefined, '', '0', '1'],
+  TERM: [undefined, 'dumb', 'xterm', 'xterm-256color'],
+};
+
+function everyCase(): Case[] {
+  let combinations: Record<string, unknown>[] = [{}];
+  for (const [name, values] of Object.entries(VALUES)) {
+    combinations = combinations.flatMap((chosen) => values.map((value) => ({ ...chosen, [name]: value })));
+  }
+  return combinations.map(({ when, isTTY, isForMachines, ...env }) => ({ when, isTTY, isForMachines, env }) as Case);
+}
+
+test('every combination of flag, variables and stream follows the first rule that applies', () => {
+  const cases = everyCase();
+  for (const of of cases) {
+    const rule = RULES.find(([applies]) => applies(of));
+    const hasColor = usesColor(of);
+    if (hasColor !== rule?.[1]) expect.fail(`${hasColor} for ${JSON.stringify(of)}`);
+  }
+  expect(cases).toHaveLength(3 * 2 * 2 * 3 * 7 * 3 * 4 * 4);
+});
