@@ -7,7 +7,7 @@ export interface LimiterSettings {
   readonly maxConcurrent: 'adapt' | number;
   /** Whether one call at a time may be sent beyond what is known to be free, to learn the window. Default: true. */
   readonly probe: boolean;
-  /** A Retry-After longer than this is not waited for. Default: 65 000 ms. */
+  /** A Retry-After longer than this is not waited for. Default: 75 000 ms. */
   readonly maxRetryAfterMs: number;
   /** The unit of an integer Retry-After; `'auto'` is seconds unless the answers show milliseconds. Default: `'auto'`. */
   readonly retryAfterUnit: 'auto' | RetryAfterUnit;

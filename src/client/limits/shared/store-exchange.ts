@@ -24,7 +24,7 @@ export interface SharedState {
 const SHORTEST_TIMEOUT_MS = 250;
 const LONGEST_TIMEOUT_MS = 1_000;
 /** An exchange may take this many times the average. */
-const PATIENCE = 4;
+const TIMEOUT_FACTOR = 4;
 const AVERAGE_WEIGHT = 1 / 8;
 /** Against a store that refuses every write; among processes that write at the same time, one always succeeds. */
 const TRIES_AT_MOST = 100;
@@ -149,7 +149,8 @@ export class StoreExchange {
    */
   #observe(storeNowMs: number, tookMs: number): void {
     this.#averageMs += AVERAGE_WEIGHT * (tookMs - this.#averageMs);
-    this.#timeoutMs = Math.min(LONGEST_TIMEOUT_MS, Math.max(SHORTEST_TIMEOUT_MS, PATIENCE * this.#averageMs));
+    const timeoutMs = Math.round(TIMEOUT_FACTOR * this.#averageMs);
+    this.#timeoutMs = Math.min(LONGEST_TIMEOUT_MS, Math.max(SHORTEST_TIMEOUT_MS, timeoutMs));
     const aheadMs = storeNowMs - this.#options.now();
     const known = this.#aheadMs ?? aheadMs;
     this.#aheadMs = aheadMs < known - CLOCK_WAS_SET_MS ? aheadMs : Math.max(known, aheadMs);
