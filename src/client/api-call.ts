@@ -12,7 +12,7 @@ export interface CallOptions {
   readonly maxRetries?: number;
   /** What a rate limit does: wait for the next slot, or throw `RateLimitError`. Default: the client's, `'wait'`. */
   readonly onLimit?: 'wait' | 'throw';
-  /** `'high'`: goes before the other calls of the key that wait. Default: `'normal'`. */
+  /** `'high'`: the call is sent before all waiting calls of the key that are `'normal'`. Default: `'normal'`. */
   readonly priority?: 'high' | 'normal';
   /** Takes a kept answer younger than this, in milliseconds; `0` asks the service. Needs the option `cache`, whose age is the default. */
   readonly maxAgeMs?: number;

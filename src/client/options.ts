@@ -11,14 +11,17 @@ import type { FetchLike } from './transport/fetch-transport.ts';
 export type AuthForm = 'bearer' | 'header' | 'query';
 
 export interface RateLimitOptions {
-  /** Requests per minute the key may make. Default: `'learn'`, from `quota` and from the service's answers. */
+  /**
+   * Requests per minute the key may make. `'learn'` asks `quota()` when more calls wait than the smallest plan allows, and
+   * learns from the service's answers. Default: `'learn'`.
+   */
   readonly perMinute?: 'learn' | number;
   /**
-   * Requests in flight at once, at most. `'adapt'` starts with 4, grows to 256 while the service answers fast, and shrinks
-   * when it fails or times out. Default: `'adapt'`.
+   * Requests in flight at once. `'adapt'` starts with 4, grows to 256 while the service answers fast, and shrinks when it
+   * is overloaded. A number is the starting value and the upper bound. Default: `'adapt'`.
    */
   readonly maxConcurrent?: 'adapt' | number;
-  /** Whether to spend one refused request to learn what kind of window the service uses, when calls are waiting. Default: true. */
+  /** Whether one request that is probably refused is sent, while calls wait, to learn the kind of window. Default: true. */
   readonly probe?: boolean;
   /**
    * Where several processes with one key share its limit: `fileStore()` of `fxrates/file-store` on one host,
@@ -56,7 +59,10 @@ export interface FxRatesOptions extends EventHooks {
   readonly auth?: AuthForm | undefined;
   /** Milliseconds for one attempt, headers and body. Default: 10 000. */
   readonly timeoutMs?: number | undefined;
-  /** Milliseconds for a whole call: queue, attempts and waits; `false` for none. Default: 90 000. */
+  /**
+   * Milliseconds for a whole call: queue, attempts and waits. `false` for none, which a batch of more calls than the limit
+   * allows needs. Default: 90 000.
+   */
   readonly deadlineMs?: number | false | undefined;
   /**
    * Further attempts after a failed connection, a timed-out attempt, 408, 500, 502, 503 or 504; a certificate that Node
@@ -65,9 +71,15 @@ export interface FxRatesOptions extends EventHooks {
   readonly maxRetries?: number | undefined;
   /** What a rate limit does to a call: it waits for its slot, or fails with `RateLimitError`. Default: `'wait'`. */
   readonly onLimit?: 'wait' | 'throw' | undefined;
-  /** A longer Retry-After, in milliseconds, fails at once with `RateLimitError`. Default: 65 000. */
+  /**
+   * Longest Retry-After to wait for, in milliseconds. A longer one rejects immediately with `RateLimitError`, and nothing
+   * is sent until it is over, for at most a day. Default: 75 000.
+   */
   readonly maxRetryAfterMs?: number | undefined;
-  /** Unit of a whole number in Retry-After. Default: `'auto'`: seconds (RFC 9110 §10.2.3), unless the answers say otherwise. */
+  /**
+   * Unit of a whole number in Retry-After. `'auto'`: seconds (RFC 9110 §10.2.3); a number from 76 to 61 200 is tried as
+   * milliseconds, and the next answers decide. Default: `'auto'`.
+   */
   readonly retryAfterUnit?: 'auto' | 'seconds' | 'milliseconds' | undefined;
   /**
    * How calls of one key share its per-minute limit; `false` sends without a queue. Clients of one key in one process

@@ -19,10 +19,13 @@ export type WindowName = 'unknown' | 'sliding' | 'fixed' | 'token-bucket';
 
 /** What can be said of a limiter at this moment. */
 export interface LimiterView {
+  /** `'open'`, or the time until which a refusal holds back all calls. Milliseconds since the Unix epoch. */
   readonly gate: 'open' | { readonly until: number };
   /** `'up'`, or when a service that failed several times in a row is tried again. Milliseconds since the Unix epoch. */
   readonly service: 'up' | { readonly downUntil: number };
+  /** Calls in the queue. */
   readonly waiting: number;
+  /** Requests without an answer yet. */
   readonly inFlight: number;
   /** Requests that may be in flight at once now. */
   readonly maxConcurrent: number;

@@ -1,12 +1,12 @@
 /**
- * Where processes that use one key keep what they have learned of its limit: `fxrates/redis` has one for Redis. A store
- * of your own needs one atomic step: compare the version, and write.
+ * Where processes that use one key keep what they have learned of its limit: `fxrates/file-store` has one for a folder,
+ * `fxrates/redis` one for Redis. A store of your own needs one atomic step: compare the version, and write.
  */
 export interface LimitStore {
   /**
    * Writes `offer` (with none it just reads) if `known` is the version that the store holds, `''` where it holds
-   * nothing, and if `offer.nowMs` is within a second of the store's own clock. When it rejects or takes longer than
-   * 250 ms, the client goes on by itself until the store answers again.
+   * nothing, and if `offer.nowMs` is within a second of the store's own clock. If it rejects or takes longer than
+   * 250 ms (1 s if the store is always slow), the client continues alone until the store answers again.
    */
   exchange(name: string, known: string, offer?: LimitOffer): Promise<LimitExchange>;
 }
