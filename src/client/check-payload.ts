@@ -1,4 +1,4 @@
-import { ResponseError } from './errors/response-error.ts';
+import { ResponseError } from './errors/errors.ts';
 import type { SchemaIssue, StandardSchema } from './standard-schema.ts';
 
 interface PayloadContext {

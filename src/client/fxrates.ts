@@ -9,7 +9,7 @@ import { type ClientSettings, resolveOptions } from './config/settings.ts';
 import { checkPath, type QueryValue } from './config/target.ts';
 import { type CallResult, createApiCall } from './create-api-call.ts';
 import { operationEndpoint, pathEndpoint } from './endpoints.ts';
-import { ConfigError } from './errors/config-error.ts';
+import { ConfigError } from './errors/errors.ts';
 import { ClientEvents } from './events.ts';
 import type { ApiKey } from './keys/api-key.ts';
 import { createKeySource, type KeySource } from './keys/key-source.ts';

@@ -1,9 +1,5 @@
-import { AuthenticationError } from './errors/authentication-error.ts';
-import type { ErrorDetails, FxRatesError } from './errors/fxrates-error.ts';
-import { RateLimitError } from './errors/rate-limit-error.ts';
-import { RequestError } from './errors/request-error.ts';
-import { ResponseError } from './errors/response-error.ts';
-import { ServerError } from './errors/server-error.ts';
+import type { ErrorDetails, FxRatesError } from './errors/errors.ts';
+import { AuthenticationError, RateLimitError, RequestError, ResponseError, ServerError } from './errors/errors.ts';
 import { parseJson } from './parse-json.ts';
 import type { ApiResponse, KeyedRequest, ParsedEnvelope } from './request.ts';
 import type { TransportResponse } from './transport/transport.ts';

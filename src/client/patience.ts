@@ -1,6 +1,5 @@
 import type { Attempt } from './api-call.ts';
-import { AbortError } from './errors/abort-error.ts';
-import { TimeoutError } from './errors/timeout-error.ts';
+import { AbortError, TimeoutError } from './errors/errors.ts';
 import { onAbort } from './on-abort.ts';
 import type { Timers } from './timers.ts';
 

@@ -1,4 +1,4 @@
-import { ConfigError } from '../errors/config-error.ts';
+import { ConfigError } from '../errors/errors.ts';
 
 /** The key is for server-side code (SERVICE.md, Authentication, rule 2). @throws ConfigError in a browser. */
 export function requireBrowserConsent(isAllowed: boolean): void {

@@ -1,5 +1,5 @@
 import { type Clock, realClock } from '../clock.ts';
-import { ConfigError } from '../errors/config-error.ts';
+import { ConfigError } from '../errors/errors.ts';
 import type { Logger } from '../events.ts';
 import type { LimitStore } from '../limits/shared/limit-store.ts';
 import type { AuthForm, FxRatesOptions, QuotaGuardOptions, RateLimitOptions } from '../options.ts';

@@ -1,8 +1,7 @@
 import { Shelf, type ShelfParts } from '../cache/shelf.ts';
 import { type SnapshotAgeParts, snapshotAge } from '../cache/snapshot-age.ts';
 import type { CacheSettings } from '../config/quota-settings.ts';
-import { QuotaExhaustedError } from '../errors/quota-exhausted-error.ts';
-import { RateLimitError } from '../errors/rate-limit-error.ts';
+import { QuotaExhaustedError, RateLimitError } from '../errors/errors.ts';
 import { parseJson } from '../parse-json.ts';
 import type { ApiResponse, Handler, KeyedRequest } from '../request.ts';
 import { WebHeaders } from '../transport/web-headers.ts';

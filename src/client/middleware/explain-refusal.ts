@@ -1,9 +1,6 @@
 import type { QuotaData } from '../../generated/types.ts';
 import type { Cancellation } from '../cancellation.ts';
-import { AuthenticationError } from '../errors/authentication-error.ts';
-import { QuotaExhaustedError } from '../errors/quota-exhausted-error.ts';
-import { RateLimitError } from '../errors/rate-limit-error.ts';
-import { RequestError } from '../errors/request-error.ts';
+import { AuthenticationError, QuotaExhaustedError, RateLimitError, RequestError } from '../errors/errors.ts';
 import type { QuotaEstimate } from '../quota/quota-ledger.ts';
 import { isExhausted } from '../quota/quota-state.ts';
 import { quotaMessage } from '../quota/quota-stop.ts';

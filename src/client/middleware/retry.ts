@@ -1,11 +1,8 @@
 import { abortable } from '../abortable.ts';
 import { backoffMs } from '../backoff.ts';
 import type { Clock } from '../clock.ts';
-import { isCertificateProblem } from '../errors/network-advice.ts';
-import { NetworkError } from '../errors/network-error.ts';
-import { RequestError } from '../errors/request-error.ts';
-import { ServerError } from '../errors/server-error.ts';
-import { TimeoutError } from '../errors/timeout-error.ts';
+import { NetworkError, RequestError, ServerError, TimeoutError } from '../errors/errors.ts';
+import { isCertificateProblem } from '../errors/network-failure.ts';
 import type { ClientEvents } from '../events.ts';
 import { parseRetryAfter, type RetryAfterUnit, retryAfterMs } from '../limits/retry-after.ts';
 import type { ApiResponse, Handler, KeyedRequest } from '../request.ts';

@@ -3,16 +3,14 @@ import { abortable } from '../abortable.ts';
 import { authenticate } from '../authenticate.ts';
 import { Cancellation } from '../cancellation.ts';
 import type { ClientSettings } from '../config/settings.ts';
-import { FxRatesError } from '../errors/fxrates-error.ts';
-import { TimeoutError } from '../errors/timeout-error.ts';
-import { wasNeverSent } from '../errors/was-never-sent.ts';
+import { FxRatesError, TimeoutError } from '../errors/errors.ts';
+import { networkFailure, wasNeverSent } from '../errors/network-failure.ts';
 import type { ClientEvents } from '../events.ts';
 import { parseResponse } from '../parse-response.ts';
 import type { Handler, KeyedRequest } from '../request.ts';
 import type { KeyStates } from '../state/key-states.ts';
 import type { Timers } from '../timers.ts';
 import type { TransportResponse } from '../transport/transport.ts';
-import { networkFailure } from './network-failure.ts';
 import { type Outcome, settle } from './settle.ts';
 
 interface SendOptions {

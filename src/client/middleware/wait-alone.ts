@@ -1,8 +1,8 @@
 import { abortable } from '../abortable.ts';
 import { hintedLimitMs, unhintedLimitMs } from '../backoff.ts';
 import type { Clock } from '../clock.ts';
-import type { RateLimitReason } from '../errors/rate-limit-error.ts';
-import { RateLimitError } from '../errors/rate-limit-error.ts';
+import type { RateLimitReason } from '../errors/errors.ts';
+import { RateLimitError } from '../errors/errors.ts';
 import type { ClientEvents } from '../events.ts';
 import { parseRetryAfter, retryAfterMs } from '../limits/retry-after.ts';
 import { unitOf, weighAcceptance, weighRefusal } from '../limits/retry-after-unit.ts';

@@ -1,6 +1,6 @@
 import type { QuotaData } from '../../generated/types.ts';
 import type { Clock } from '../clock.ts';
-import { QuotaExhaustedError } from '../errors/quota-exhausted-error.ts';
+import { QuotaExhaustedError } from '../errors/errors.ts';
 import { isExhausted } from './quota-state.ts';
 
 /** Not until the reset: a change of plan can end the exhaustion at any time, and one refused call a minute finds out. */

@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import { ConfigError } from '../errors/config-error.ts';
+import { ConfigError } from '../errors/errors.ts';
 import { BodyReader } from './body-reader.ts';
 import type { Transport, TransportRequest, TransportResponse } from './transport.ts';
 import { UndiciHeaders } from './undici-headers.ts';
