@@ -65,7 +65,7 @@ export interface FxRatesOptions extends EventHooks {
   readonly maxRetries?: number | undefined;
   /** What a rate limit does to a call: it waits for its slot, or fails with `RateLimitError`. Default: `'wait'`. */
   readonly onLimit?: 'wait' | 'throw' | undefined;
-  /** A longer Retry-After, in milliseconds, fails at once with `RateLimitError`. Default: 65 000. */
+  /** A longer Retry-After, in milliseconds, fails at once with `RateLimitError`. Default: 75 000. */
   readonly maxRetryAfterMs?: number | undefined;
   /** Unit of a whole number in Retry-After. Default: `'auto'`: seconds (RFC 9110 §10.2.3), unless the answers say otherwise. */
   readonly retryAfterUnit?: 'auto' | 'seconds' | 'milliseconds' | undefined;

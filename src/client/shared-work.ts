@@ -1,5 +1,4 @@
-import { abortable } from './abortable.ts';
-import { Cancellation, type CancelSignal } from './cancellation.ts';
+import { abortable, Cancellation, type CancelSignal } from './cancellation.ts';
 import { AbortError } from './errors/errors.ts';
 
 interface Work<T> {

@@ -1,7 +1,7 @@
 import type { ResponseMeta } from '../api-call.ts';
 import { Cancellation } from '../cancellation.ts';
 import { AbortError } from '../errors/errors.ts';
-import { parseJson } from '../parse-json.ts';
+import { parseJson } from '../parse-response.ts';
 import { type Patience, withPatience } from '../patience.ts';
 import type { ApiRequest, ApiResponse, CallSettings, Endpoint, Handler } from '../request.ts';
 import { AttemptLog } from '../request.ts';

@@ -1,9 +1,9 @@
 import type { QuotaData } from '../../generated/types.ts';
 import type { Cancellation } from '../cancellation.ts';
 import { AuthenticationError, QuotaExhaustedError, RateLimitError, RequestError } from '../errors/errors.ts';
+import { quotaMessage } from '../quota/exhaustion.ts';
 import type { QuotaEstimate } from '../quota/quota-ledger.ts';
-import { isExhausted } from '../quota/quota-state.ts';
-import { quotaMessage } from '../quota/quota-stop.ts';
+import { isExhausted } from '../quota/quota-ledger.ts';
 import type { Endpoint, Handler, KeyedRequest } from '../request.ts';
 import { AttemptLog } from '../request.ts';
 import type { KeyStates } from '../state/key-states.ts';

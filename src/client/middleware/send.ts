@@ -1,17 +1,17 @@
 import type { QuotaData } from '../../generated/types.ts';
-import { abortable } from '../abortable.ts';
-import { authenticate } from '../authenticate.ts';
-import { Cancellation } from '../cancellation.ts';
+import { abortable, Cancellation } from '../cancellation.ts';
 import type { ClientSettings } from '../config/settings.ts';
 import { FxRatesError, TimeoutError } from '../errors/errors.ts';
 import { networkFailure, wasNeverSent } from '../errors/network-failure.ts';
 import type { ClientEvents } from '../events.ts';
+import type { ApiKey } from '../keys/api-key.ts';
+import type { AuthForm } from '../options.ts';
 import { parseResponse } from '../parse-response.ts';
 import type { Handler, KeyedRequest } from '../request.ts';
+import { type Outcome, settle } from '../request.ts';
 import type { KeyStates } from '../state/key-states.ts';
 import type { Timers } from '../timers.ts';
 import type { TransportResponse } from '../transport/transport.ts';
-import { type Outcome, settle } from './settle.ts';
 
 interface SendOptions {
   readonly settings: ClientSettings;
@@ -105,4 +105,16 @@ async function withinTimeout<T>(
     cancel();
     signal.removeEventListener('abort', onAbort);
   }
+}
+
+/** URL and headers of a request with the key in the one form chosen (SERVICE.md, Authentication). */
+export function authenticate(
+  url: string,
+  { key, form }: { readonly key: ApiKey; readonly form: AuthForm },
+): { readonly url: string; readonly headers: Record<string, string> } {
+  const secret = key.reveal();
+  if (form === 'bearer') return { url, headers: { authorization: `Bearer ${secret}` } };
+  if (form === 'header') return { url, headers: { authorization: secret } };
+  const separator = url.includes('?') ? '&' : '?';
+  return { url: `${url}${separator}api_key=${encodeURIComponent(secret)}`, headers: {} };
 }

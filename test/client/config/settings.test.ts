@@ -16,7 +16,7 @@ test('fills in the documented defaults', () => {
     deadlineMs: 90_000,
     maxRetries: 2,
     onLimit: 'wait',
-    maxRetryAfterMs: 65_000,
+    maxRetryAfterMs: 75_000,
     retryAfterUnit: 'auto',
     rateLimit: { perMinute: 'learn', maxConcurrent: 'adapt', probe: true },
     maxResponseBytes: 10 * 1024 * 1024,
