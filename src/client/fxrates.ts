@@ -7,6 +7,7 @@ import { type CallResult, createApiCall } from './api-call.ts';
 import { resolveCall } from './config/call-settings.ts';
 import { type ClientSettings, resolveOptions } from './config/settings.ts';
 import { checkPath, type QueryValue } from './config/target.ts';
+import { withDeadline } from './deadline.ts';
 import { operationEndpoint, pathEndpoint } from './endpoints.ts';
 import { ConfigError, ResponseError } from './errors/errors.ts';
 import { ClientEvents } from './events.ts';
@@ -14,7 +15,6 @@ import type { ApiKey } from './keys/api-key.ts';
 import { createKeySource, type KeySource } from './keys/key-source.ts';
 import type { Answer, Caller } from './middleware/coalesce.ts';
 import type { FxRatesOptions } from './options.ts';
-import { withPatience } from './patience.ts';
 import { createPipeline } from './pipeline.ts';
 import type { QuotaEstimate } from './quota/quota-ledger.ts';
 import type { Endpoint } from './request.ts';
@@ -113,14 +113,14 @@ export class FxRates extends OperationMethods {
     const startedAt = time.now();
     const { signal, deadlineMs, ...settings } = resolveCall(options, this.#settings);
     const endpoint = endpointOf();
-    const patience = { signal, deadlineMs, deadlineAt: startedAt + deadlineMs };
-    const { response, log, source, ageMs } = await this.#send({ endpoint, settings, ...patience });
+    const deadline = { signal, deadlineMs, deadlineAt: startedAt + deadlineMs };
+    const { response, log, source, ageMs } = await this.#send({ endpoint, settings, ...deadline });
     const { status, rawBody } = response;
     const { schema } = options;
     const data =
       schema === undefined
         ? response.data
-        : await withPatience(checkPayload(schema, response.data, { endpoint: endpoint.name, status }), patience, {
+        : await withDeadline(checkPayload(schema, response.data, { endpoint: endpoint.name, status }), deadline, {
             timers: this.#timers,
             nowMs: time.now(),
             attempts: log.attempts,

@@ -1,4 +1,4 @@
-import { Shelf, type ShelfParts } from '../cache/shelf.ts';
+import { ResponseCache, type ResponseCacheParts } from '../cache/response-cache.ts';
 import type { CacheSettings } from '../config/quota-settings.ts';
 import { QuotaExhaustedError, RateLimitError } from '../errors/errors.ts';
 import type { ClientEvents } from '../events.ts';
@@ -12,11 +12,11 @@ import { WebHeaders } from '../transport/fetch-transport.ts';
 /** An entry from further in the future than this is not taken: nobody knows how old it really is. */
 const CLOCK_SKEW_MS = 60_000;
 
-type CacheOptions = CacheSettings & ShelfParts & SnapshotAgeParts;
+type CacheParts = CacheSettings & ResponseCacheParts & SnapshotAgeParts;
 
 /** Answers from a store while an answer is young enough. Only what costs quota is kept. */
-export function cache({ maxAgeMs, staleIfLimitedMs, ...parts }: CacheOptions) {
-  const shelf = new Shelf(parts);
+export function cache({ maxAgeMs, staleIfLimitedMs, ...parts }: CacheParts) {
+  const responses = new ResponseCache(parts);
   // Asked per call, since the plan's snapshot interval can change.
   const usualAgeMs = maxAgeMs === 'snapshot' ? snapshotAge(parts) : async () => maxAgeMs;
 
@@ -24,43 +24,43 @@ export function cache({ maxAgeMs, staleIfLimitedMs, ...parts }: CacheOptions) {
     async (request) => {
       if (!request.endpoint.consumesQuota) return next(request);
       const usualMs = await usualAgeMs(request);
-      return answer(request, { next, shelf, now: parts.now, usualMs, staleIfLimitedMs });
+      return cachedOrSent(request, { next, responses, now: parts.now, usualMs, staleIfLimitedMs });
     };
 }
 
-interface Cached {
+interface Lookup {
   readonly next: Handler;
-  readonly shelf: Shelf;
+  readonly responses: ResponseCache;
   readonly now: () => number;
   readonly usualMs: number;
   readonly staleIfLimitedMs: number;
 }
 
-async function answer(
+async function cachedOrSent(
   request: KeyedRequest,
-  { next, shelf, now, usualMs, staleIfLimitedMs }: Cached,
+  { next, responses, now, usualMs, staleIfLimitedMs }: Lookup,
 ): Promise<ApiResponse> {
   const { maxAgeMs = usualMs } = request.settings;
-  const kept = await findKept(request, { shelf, now });
-  if (kept !== undefined && kept.ageMs() < maxAgeMs) return given(kept, 'cache');
+  const cached = await findCached(request, { responses, now });
+  if (cached !== undefined && cached.ageMs() < maxAgeMs) return given(cached, 'cache');
   try {
     const response = await next(request);
-    shelf.write(request, response, Math.max(usualMs, maxAgeMs, staleIfLimitedMs));
+    responses.write(request, response, Math.max(usualMs, maxAgeMs, staleIfLimitedMs));
     return response;
   } catch (error) {
     // Its age by now: the call may have waited for long before it failed.
-    if (kept === undefined || kept.ageMs() >= staleIfLimitedMs || !isLimit(error)) throw error;
-    return given(kept, 'stale');
+    if (cached === undefined || cached.ageMs() >= staleIfLimitedMs || !isLimit(error)) throw error;
+    return given(cached, 'stale');
   }
 }
 
-interface KeptAnswer {
+interface CachedResponse {
   readonly response: ApiResponse;
   readonly ageMs: () => number;
 }
 
-function given({ response, ageMs }: KeptAnswer, source: 'cache' | 'stale'): ApiResponse {
-  return { ...response, kept: { source, ageMs: ageMs() } };
+function given({ response, ageMs }: CachedResponse, source: 'cache' | 'stale'): ApiResponse {
+  return { ...response, cached: { source, ageMs: ageMs() } };
 }
 
 function isLimit(error: unknown): boolean {
@@ -68,11 +68,11 @@ function isLimit(error: unknown): boolean {
 }
 
 /** `undefined` when nothing is kept, or what is kept is not what the endpoint gives. */
-async function findKept(
+async function findCached(
   request: KeyedRequest,
-  { shelf, now }: { readonly shelf: Shelf; readonly now: () => number },
-): Promise<KeptAnswer | undefined> {
-  const entry = await shelf.read(request);
+  { responses, now }: { readonly responses: ResponseCache; readonly now: () => number },
+): Promise<CachedResponse | undefined> {
+  const entry = await responses.read(request);
   if (entry === undefined || entry.storedAtMs > now() + CLOCK_SKEW_MS) return undefined;
   const { status, rawBody, headers, storedAtMs } = entry;
   const parsed = request.endpoint.parse(parseJson(rawBody));

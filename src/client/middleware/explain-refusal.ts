@@ -67,7 +67,7 @@ function isUnexplained(error: unknown): error is Unexplained {
 /** The question may outlive the call that asked first, since others wait for it too; its own timeout ends it. */
 function asking(quota: Endpoint, { key, settings }: KeyedRequest, question: Cancellation): KeyedRequest {
   return {
-    endpoint: { ...quota, askedFor: 'refusal' },
+    endpoint: { ...quota, purpose: 'refusal' },
     settings,
     key,
     signal: question,

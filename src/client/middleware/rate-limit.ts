@@ -85,7 +85,7 @@ async function admit(
   const askedAt = time.now();
   audience.join(events);
   log.waits(slotOf(limiter, { isFirst: log.permit !== undefined }));
-  if (endpoint.askedFor === undefined) limitQuestion.ask = () => askLimit(request);
+  if (endpoint.purpose === undefined) limitQuestion.ask = () => askLimit(request);
   try {
     return await limiter.acquire({
       signal,

@@ -55,7 +55,7 @@ export function send({ settings, timers, events, states, userAgent }: SendOption
     if (endpoint.name !== 'quota') return;
     const quota = outcome.data as QuotaData; // parsed by the endpoint
     state.sawQuota(quota, spentBefore);
-    events.quota(state, { reason: endpoint.askedFor ?? 'call', quota });
+    events.quota(state, { reason: endpoint.purpose ?? 'call', quota });
   };
 
   return async (request) => {

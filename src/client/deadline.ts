@@ -3,7 +3,7 @@ import { AbortError, TimeoutError } from './errors/errors.ts';
 import type { Timers } from './timers.ts';
 
 /** How long a caller waits. */
-export interface Patience {
+export interface Deadline {
   readonly signal: AbortSignal | undefined;
   /** Milliseconds for the whole call; Infinity for no deadline. */
   readonly deadlineMs: number;
@@ -21,9 +21,9 @@ interface Waiting {
 }
 
 /** Waits for `work`, but not longer than the caller's signal and deadline allow. */
-export function withPatience<T>(
+export function withDeadline<T>(
   work: Promise<T>,
-  { signal, deadlineMs, deadlineAt }: Patience,
+  { signal, deadlineMs, deadlineAt }: Deadline,
   { timers, nowMs, attempts = [], leave }: Waiting,
 ): Promise<T> {
   return new Promise((resolve, reject) => {
