@@ -1,7 +1,7 @@
 import { type OperationId, operations } from '../generated/operations.ts';
 import { querySchemas, responseSchemas } from '../generated/schemas.ts';
 import { buildTarget } from './config/target.ts';
-import { ConfigError } from './errors/config-error.ts';
+import { ConfigError } from './errors/errors.ts';
 import type { Endpoint, ParsedEnvelope } from './request.ts';
 
 interface Envelope {

@@ -1,7 +1,7 @@
 import { channel } from 'node:diagnostics_channel';
 import type { QuotaData } from '../generated/types.ts';
 import type { Attempt } from './api-call.ts';
-import type { FxRatesError, FxRatesErrorKind } from './errors/fxrates-error.ts';
+import type { FxRatesError, FxRatesErrorKind } from './errors/errors.ts';
 import type { KeyedRequest } from './request.ts';
 import type { KeyLimits } from './state/key-limits.ts';
 import type { UnitBelief } from './state/unit-notice.ts';

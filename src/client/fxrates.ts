@@ -3,23 +3,22 @@ import { OperationMethods } from '../generated/operation-methods.ts';
 import type { OperationId } from '../generated/operations.ts';
 import { VERSION } from '../version.ts';
 import type { ApiCall, CallOptions, SchemaCallOptions } from './api-call.ts';
-import { checkPayload } from './check-payload.ts';
+import { type CallResult, createApiCall } from './api-call.ts';
 import { resolveCall } from './config/call-settings.ts';
 import { type ClientSettings, resolveOptions } from './config/settings.ts';
 import { checkPath, type QueryValue } from './config/target.ts';
-import { type CallResult, createApiCall } from './create-api-call.ts';
+import { withDeadline } from './deadline.ts';
 import { operationEndpoint, pathEndpoint } from './endpoints.ts';
-import { ConfigError } from './errors/config-error.ts';
+import { ConfigError, ResponseError } from './errors/errors.ts';
 import { ClientEvents } from './events.ts';
 import type { ApiKey } from './keys/api-key.ts';
 import { createKeySource, type KeySource } from './keys/key-source.ts';
 import type { Answer, Caller } from './middleware/coalesce.ts';
 import type { FxRatesOptions } from './options.ts';
-import { withPatience } from './patience.ts';
 import { createPipeline } from './pipeline.ts';
 import type { QuotaEstimate } from './quota/quota-ledger.ts';
 import type { Endpoint } from './request.ts';
-import type { SchemaOutput, StandardSchema } from './standard-schema.ts';
+import type { SchemaIssue, SchemaOutput, StandardSchema } from './standard-schema.ts';
 import type { KeyLimits } from './state/key-limits.ts';
 import { KeyStates } from './state/key-states.ts';
 import { overruled, sharedOptions } from './state/shared-options.ts';
@@ -114,14 +113,14 @@ export class FxRates extends OperationMethods {
     const startedAt = time.now();
     const { signal, deadlineMs, ...settings } = resolveCall(options, this.#settings);
     const endpoint = endpointOf();
-    const patience = { signal, deadlineMs, deadlineAt: startedAt + deadlineMs };
-    const { response, log, source, ageMs } = await this.#send({ endpoint, settings, ...patience });
+    const deadline = { signal, deadlineMs, deadlineAt: startedAt + deadlineMs };
+    const { response, log, source, ageMs } = await this.#send({ endpoint, settings, ...deadline });
     const { status, rawBody } = response;
     const { schema } = options;
     const data =
       schema === undefined
         ? response.data
-        : await withPatience(checkPayload(schema, response.data, { endpoint: endpoint.name, status }), patience, {
+        : await withDeadline(checkPayload(schema, response.data, { endpoint: endpoint.name, status }), deadline, {
             timers: this.#timers,
             nowMs: time.now(),
             attempts: log.attempts,
@@ -148,4 +147,29 @@ export class FxRates extends OperationMethods {
 
 function unusualKey({ masked }: ApiKey): string {
   return `apiKey: ${masked} does not look like a key of the service (…_live_ and 48 hexadecimal digits); sent all the same`;
+}
+
+interface PayloadContext {
+  readonly endpoint: string;
+  readonly status: number;
+}
+
+/** `data` as the caller's own schema gives it out. @throws ResponseError with the schema's issues. */
+export async function checkPayload(
+  schema: StandardSchema,
+  data: unknown,
+  { endpoint, status }: PayloadContext,
+): Promise<unknown> {
+  const result = await schema['~standard'].validate(data);
+  if (result.issues === undefined) return result.value;
+  const [first] = result.issues;
+  throw new ResponseError(`The data of ${endpoint} does not match the schema: ${first && describe(first)}`, {
+    status,
+    issues: result.issues,
+  });
+}
+
+function describe({ path = [], message }: SchemaIssue): string {
+  const where = path.map((part) => String(typeof part === 'object' ? part.key : part)).join('.');
+  return where === '' ? message : `${where}: ${message}`;
 }

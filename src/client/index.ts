@@ -3,18 +3,22 @@ export type * from '../generated/types.ts';
 export type { ApiCall, Attempt, CallOptions, ResponseMeta, SchemaCallOptions } from './api-call.ts';
 export type { CacheStore } from './cache/cache-store.ts';
 export type { Clock } from './clock.ts';
-export { AbortError } from './errors/abort-error.ts';
-export type { AnyFxRatesError } from './errors/any-fxrates-error.ts';
-export { AuthenticationError } from './errors/authentication-error.ts';
-export { ConfigError } from './errors/config-error.ts';
-export { FxRatesError, type FxRatesErrorKind } from './errors/fxrates-error.ts';
-export { NetworkError } from './errors/network-error.ts';
-export { QuotaExhaustedError } from './errors/quota-exhausted-error.ts';
-export { RateLimitError, type RateLimitReason } from './errors/rate-limit-error.ts';
-export { RequestError } from './errors/request-error.ts';
-export { ResponseError } from './errors/response-error.ts';
-export { ServerError } from './errors/server-error.ts';
-export { TimeoutError } from './errors/timeout-error.ts';
+export {
+  AbortError,
+  type AnyFxRatesError,
+  AuthenticationError,
+  ConfigError,
+  FxRatesError,
+  type FxRatesErrorKind,
+  NetworkError,
+  QuotaExhaustedError,
+  RateLimitError,
+  type RateLimitReason,
+  RequestError,
+  ResponseError,
+  ServerError,
+  TimeoutError,
+} from './errors/errors.ts';
 export type {
   CallEvent,
   EventHooks,

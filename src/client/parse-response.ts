@@ -1,10 +1,5 @@
-import { AuthenticationError } from './errors/authentication-error.ts';
-import type { ErrorDetails, FxRatesError } from './errors/fxrates-error.ts';
-import { RateLimitError } from './errors/rate-limit-error.ts';
-import { RequestError } from './errors/request-error.ts';
-import { ResponseError } from './errors/response-error.ts';
-import { ServerError } from './errors/server-error.ts';
-import { parseJson } from './parse-json.ts';
+import type { ErrorDetails, FxRatesError } from './errors/errors.ts';
+import { AuthenticationError, RateLimitError, RequestError, ResponseError, ServerError } from './errors/errors.ts';
 import type { ApiResponse, KeyedRequest, ParsedEnvelope } from './request.ts';
 import type { TransportResponse } from './transport/transport.ts';
 
@@ -111,4 +106,13 @@ function excerptOf(text: string, { key }: KeyedRequest): string {
 
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
+}
+
+/** The value of a JSON text; `undefined`, which no JSON text can mean, for anything else. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined; // the caller says what that means
+  }
 }

@@ -42,9 +42,9 @@ export function createPipeline({ settings, events, timers, keys, states, quota, 
   const { baseUrl, clock, time, random, maxRetryAfterMs, retryAfterUnit } = settings;
   const now = () => clock.now();
   const askQuota = (request: KeyedRequest) =>
-    coalesced(question(quota, request, { nowMs: time.now(), askedFor: 'refresh' }));
+    coalesced(question(quota, request, { nowMs: time.now(), purpose: 'refresh' }));
   const askLimit = (request: KeyedRequest) =>
-    coalesced(question(quota, request, { nowMs: time.now(), askedFor: 'limit' }));
+    coalesced(question(quota, request, { nowMs: time.now(), purpose: 'limit' }));
   const refreshQuota = quotaRefresher({ states, askQuota });
 
   const limit = settings.rateLimit
@@ -69,10 +69,10 @@ export function createPipeline({ settings, events, timers, keys, states, quota, 
 function question(
   endpoint: Endpoint,
   { settings, signal, deadlineAt }: KeyedRequest,
-  { nowMs, askedFor }: { readonly nowMs: number; readonly askedFor: 'refresh' | 'limit' },
+  { nowMs, purpose }: { readonly nowMs: number; readonly purpose: 'refresh' | 'limit' },
 ): Caller {
   return {
-    endpoint: { ...endpoint, askedFor },
+    endpoint: { ...endpoint, purpose },
     settings: { ...settings, maxRetries: 0, useReserve: false, maxAgeMs: undefined, priority: 'high' },
     signal: signal.toSignal(),
     deadlineAt: deadlineAt(),

@@ -13,7 +13,7 @@ export interface Endpoint {
   /** Whether an answered request counts toward the monthly quota, as far as the contract says. */
   readonly consumesQuota: boolean;
   /** Why the client itself asks, not its program. */
-  readonly askedFor?: 'refusal' | 'refresh' | 'limit';
+  readonly purpose?: 'refusal' | 'refresh' | 'limit';
   /** Checks a success body; throws its list of issues. */
   readonly parse: (body: unknown) => ParsedEnvelope;
 }
@@ -58,7 +58,7 @@ export interface ApiResponse {
   readonly rawBody: string;
   readonly data: unknown;
   /** Set when the answer comes from a store; else the service has just given it. */
-  readonly kept?: { readonly source: 'cache' | 'stale'; readonly ageMs: number };
+  readonly cached?: { readonly source: 'cache' | 'stale'; readonly ageMs: number };
 }
 
 export type Handler<Request = KeyedRequest> = (request: Request) => Promise<ApiResponse>;
@@ -97,4 +97,12 @@ export class AttemptLog {
     this.attempts.push({ status, code, waitedMs: this.#waitedMs, reason: this.#reason });
     this.#waitedMs = 0;
   }
+}
+
+/** A response, or the error that came instead. */
+export type Outcome = ApiResponse | { readonly error: unknown };
+
+/** Waits for either, so that a loop can look at both without nesting. */
+export async function settle(response: Promise<ApiResponse>): Promise<Outcome> {
+  return response.catch((error: unknown) => ({ error }));
 }

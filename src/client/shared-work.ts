@@ -1,6 +1,5 @@
-import { abortable } from './abortable.ts';
-import { Cancellation, type CancelSignal } from './cancellation.ts';
-import { AbortError } from './errors/abort-error.ts';
+import { abortable, Cancellation, type CancelSignal } from './cancellation.ts';
+import { AbortError } from './errors/errors.ts';
 
 interface Work<T> {
   readonly result: Promise<T>;

@@ -1,4 +1,4 @@
-import { type CacheEntry, decodeEntry, encodeEntry } from '../../src/client/cache/cache-entry.ts';
+import { type CacheEntry, decodeEntry, encodeEntry } from '../../src/client/cache/response-cache.ts';
 import type { CacheStore } from '../../src/client/index.ts';
 
 /** What a misbehaving store does instead of its work: it gives, throws or rejects with this, or never answers. */

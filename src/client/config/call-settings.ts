@@ -1,5 +1,5 @@
 import type { CallOptions } from '../api-call.ts';
-import { ConfigError } from '../errors/config-error.ts';
+import { ConfigError } from '../errors/errors.ts';
 import type { CallSettings } from '../request.ts';
 import type { StandardSchema } from '../standard-schema.ts';
 import {

@@ -1,6 +1,6 @@
 import { nearestName } from '../../nearest-name.ts';
-import { ConfigError } from '../errors/config-error.ts';
 import { describeValue } from '../errors/describe-value.ts';
+import { ConfigError } from '../errors/errors.ts';
 
 /** @throws ConfigError that names the option, what it got and what was expected. */
 export function refuse(option: string, value: unknown, expected: string): never {

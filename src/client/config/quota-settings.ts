@@ -1,5 +1,5 @@
 import type { CacheStore } from '../cache/cache-store.ts';
-import { MemoryStore } from '../cache/memory-store.ts';
+import { MemoryStore } from '../cache/cache-store.ts';
 import type { CacheOptions, QuotaGuardOptions } from '../options.ts';
 import { refuse, requireCount, requireFunction, requireKnownNames, requireMs } from './checks.ts';
 

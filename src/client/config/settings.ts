@@ -1,5 +1,5 @@
 import { type Clock, realClock } from '../clock.ts';
-import { ConfigError } from '../errors/config-error.ts';
+import { ConfigError } from '../errors/errors.ts';
 import type { Logger } from '../events.ts';
 import type { LimitStore } from '../limits/shared/limit-store.ts';
 import type { AuthForm, FxRatesOptions, QuotaGuardOptions, RateLimitOptions } from '../options.ts';
@@ -8,8 +8,6 @@ import { type SteadyTime, steadyTime } from '../steady-time.ts';
 import { fetchTransport } from '../transport/fetch-transport.ts';
 import type { Transport } from '../transport/transport.ts';
 import { undiciTransport } from '../transport/undici-transport.ts';
-import { checkBaseUrl } from './base-url.ts';
-import { requireBrowserConsent } from './browser.ts';
 import {
   refuse,
   requireBoolean,
@@ -185,4 +183,51 @@ function requireLogger(logger: Logger | null): void {
 function requireClock(clock: Clock): Clock {
   if (typeof clock?.now === 'function' && typeof clock.sleep === 'function') return clock;
   return refuse('clock', clock, 'an object with now() and sleep(ms, signal)');
+}
+
+const LOOPBACK = /^(localhost|.*\.localhost|127(\.\d{1,3}){3}|\[::1\])$/;
+
+/** The base URL without a slash at its end. @throws ConfigError when the key must not or cannot be sent there. */
+export function checkBaseUrl(value: unknown, { allowInsecureHttp }: { readonly allowInsecureHttp: boolean }): string {
+  if (value === undefined || value === '') {
+    throw new ConfigError(
+      'baseUrl: none given; pass baseUrl or set FXRATES_BASE_URL (the service does not publish its host)',
+    );
+  }
+  const url = parse(value);
+  if (url.username !== '' || url.password !== '') {
+    throw new ConfigError('baseUrl: has a user name or password in it; the key alone authenticates');
+  }
+  if (url.search !== '' || url.hash !== '')
+    throw new ConfigError(`baseUrl: has a query or fragment: ${url.origin}${url.pathname}`);
+  if (/\/api\/v\d+\/?$/.test(url.pathname)) {
+    throw new ConfigError(`baseUrl: leave out '${url.pathname}', the client adds /api/v1; got ${url.href}`);
+  }
+  if (url.protocol === 'http:' && !LOOPBACK.test(url.hostname) && !allowInsecureHttp) {
+    throw new ConfigError(
+      `baseUrl: ${url.origin} is plain http, so everybody on the way could read the key; use https (or allowInsecureHttp: true)`,
+    );
+  }
+  return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
+}
+
+function parse(value: unknown): URL {
+  const expected = "an http or https URL such as 'https://api.example.com'";
+  if (typeof value !== 'string' && !(value instanceof URL)) return refuse('baseUrl', value, expected);
+  const url = URL.canParse(String(value)) ? new URL(value) : refuse('baseUrl', value, expected);
+  return url.protocol === 'http:' || url.protocol === 'https:' ? url : refuse('baseUrl', value, expected);
+}
+
+/** The key is for server-side code (SERVICE.md, Authentication, rule 2). @throws ConfigError in a browser. */
+export function requireBrowserConsent(isAllowed: boolean): void {
+  if (isAllowed || !isBrowser()) return;
+  throw new ConfigError(
+    'FxRates: this looks like a browser, where everybody can read the API key; call the service from your server (or pass dangerouslyAllowBrowser: true)',
+  );
+}
+
+/** A test environment such as jsdom has a document too, but it is Node. */
+function isBrowser(): boolean {
+  const hasPage = 'document' in globalThis || 'importScripts' in globalThis;
+  return hasPage && globalThis.process?.versions?.node === undefined;
 }

@@ -1,5 +1,5 @@
-import { ConfigError } from '../errors/config-error.ts';
 import { describeValue } from '../errors/describe-value.ts';
+import { ConfigError } from '../errors/errors.ts';
 import { refuse } from './checks.ts';
 
 /** One value of a query parameter; a list is sent as repeated names. */

@@ -3,7 +3,7 @@ import * as nodeFiles from 'node:fs';
 import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import { type Clock, realClock } from '../clock.ts';
-import { ConfigError } from '../errors/config-error.ts';
+import { ConfigError } from '../errors/errors.ts';
 import type { LimitExchange, LimitOffer, LimitStore } from '../limits/shared/limit-store.ts';
 import { type Content, type Files, StateFolder, type StoredState } from './state-folder.ts';
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { inspect } from 'node:util';
 import { apiKeyPattern } from '../../generated/service.ts';
-import { ConfigError } from '../errors/config-error.ts';
+import { ConfigError } from '../errors/errors.ts';
 import { mask, patternOf } from './mask.ts';
 
 const DOCUMENTED_FORM = new RegExp(apiKeyPattern);

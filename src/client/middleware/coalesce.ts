@@ -1,14 +1,14 @@
 import type { ResponseMeta } from '../api-call.ts';
 import { Cancellation } from '../cancellation.ts';
-import { AbortError } from '../errors/abort-error.ts';
-import { parseJson } from '../parse-json.ts';
-import { type Patience, withPatience } from '../patience.ts';
+import { type Deadline, withDeadline } from '../deadline.ts';
+import { AbortError } from '../errors/errors.ts';
+import { parseJson } from '../parse-response.ts';
 import type { ApiRequest, ApiResponse, CallSettings, Endpoint, Handler } from '../request.ts';
 import { AttemptLog } from '../request.ts';
 import type { Timers } from '../timers.ts';
 
 /** One caller of a call: what it asks for, and how long it waits. */
-export interface Caller extends Patience {
+export interface Caller extends Deadline {
   readonly endpoint: Endpoint;
   readonly settings: CallSettings;
 }
@@ -74,13 +74,13 @@ export function coalesce({ timers, now }: { readonly timers: Timers; readonly no
         if (flight.callers === 0) flight.cancellation.cancel(new AbortError());
       };
       const { attempts } = flight.log;
-      const response = await withPatience(flight.response, caller, { timers, nowMs: now(), attempts, leave });
+      const response = await withDeadline(flight.response, caller, { timers, nowMs: now(), attempts, leave });
       return isOwn ? own(response, flight.log) : shared(response, flight.log, caller.endpoint);
     };
 }
 
 function own(response: ApiResponse, log: AttemptLog): Answer {
-  const { source, ageMs } = response.kept ?? { source: 'network', ageMs: 0 };
+  const { source, ageMs } = response.cached ?? { source: 'network', ageMs: 0 };
   return { response, log, source, ageMs };
 }
 
@@ -89,7 +89,7 @@ function own(response: ApiResponse, log: AttemptLog): Answer {
  * copy of the data would need a stack as deep as the service cares to nest.
  */
 function shared(response: ApiResponse, log: AttemptLog, { parse }: Endpoint): Answer {
-  const { source, ageMs } = response.kept ?? { source: 'coalesced', ageMs: 0 };
+  const { source, ageMs } = response.cached ?? { source: 'coalesced', ageMs: 0 };
   const parsed = parse(parseJson(response.rawBody));
   if (parsed.issues !== undefined) throw new Error('the text of a valid answer is read as an invalid one');
   return { response: { ...response, data: parsed.data }, log, source, ageMs };

@@ -1,12 +1,9 @@
 import type { QuotaData } from '../../generated/types.ts';
 import type { Cancellation } from '../cancellation.ts';
-import { AuthenticationError } from '../errors/authentication-error.ts';
-import { QuotaExhaustedError } from '../errors/quota-exhausted-error.ts';
-import { RateLimitError } from '../errors/rate-limit-error.ts';
-import { RequestError } from '../errors/request-error.ts';
+import { AuthenticationError, QuotaExhaustedError, RateLimitError, RequestError } from '../errors/errors.ts';
+import { quotaMessage } from '../quota/exhaustion.ts';
 import type { QuotaEstimate } from '../quota/quota-ledger.ts';
-import { isExhausted } from '../quota/quota-state.ts';
-import { quotaMessage } from '../quota/quota-stop.ts';
+import { isExhausted } from '../quota/quota-ledger.ts';
 import type { Endpoint, Handler, KeyedRequest } from '../request.ts';
 import { AttemptLog } from '../request.ts';
 import type { KeyStates } from '../state/key-states.ts';
@@ -70,7 +67,7 @@ function isUnexplained(error: unknown): error is Unexplained {
 /** The question may outlive the call that asked first, since others wait for it too; its own timeout ends it. */
 function asking(quota: Endpoint, { key, settings }: KeyedRequest, question: Cancellation): KeyedRequest {
   return {
-    endpoint: { ...quota, askedFor: 'refusal' },
+    endpoint: { ...quota, purpose: 'refusal' },
     settings,
     key,
     signal: question,

@@ -1,8 +1,5 @@
-import { FxRatesError } from '../errors/fxrates-error.ts';
-import { NetworkError } from '../errors/network-error.ts';
-import type { RateLimitReason } from '../errors/rate-limit-error.ts';
-import { RateLimitError } from '../errors/rate-limit-error.ts';
-import { ServerError } from '../errors/server-error.ts';
+import type { RateLimitReason } from '../errors/errors.ts';
+import { FxRatesError, NetworkError, RateLimitError, ServerError } from '../errors/errors.ts';
 import type { LimitError } from '../limits/limit-error.ts';
 import type { KeyedRequest } from '../request.ts';
 import { type UnitBelief, unitInWords } from '../state/unit-notice.ts';

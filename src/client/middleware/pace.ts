@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts';
-import { RateLimitError, type RateLimitReason } from '../errors/rate-limit-error.ts';
+import { RateLimitError, type RateLimitReason } from '../errors/errors.ts';
 import type { ClientEvents } from '../events.ts';
 import { type RefreshQuota, SHARED_KEY_MS } from '../quota/refresh-quota.ts';
 import type { Handler, KeyedRequest } from '../request.ts';

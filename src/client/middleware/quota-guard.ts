@@ -1,4 +1,4 @@
-import { QuotaExhaustedError } from '../errors/quota-exhausted-error.ts';
+import { QuotaExhaustedError } from '../errors/errors.ts';
 import { callHook } from '../events.ts';
 import type { QuotaGuardOptions } from '../options.ts';
 import type { QuotaEstimate, QuotaLedger } from '../quota/quota-ledger.ts';

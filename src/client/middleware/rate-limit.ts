@@ -1,11 +1,12 @@
-import { AbortError } from '../errors/abort-error.ts';
-import { FxRatesError } from '../errors/fxrates-error.ts';
-import { isCertificateProblem } from '../errors/network-advice.ts';
-import { NetworkError } from '../errors/network-error.ts';
-import { QuotaExhaustedError } from '../errors/quota-exhausted-error.ts';
-import { RateLimitError } from '../errors/rate-limit-error.ts';
-import { TimeoutError } from '../errors/timeout-error.ts';
-import { wasNeverSent } from '../errors/was-never-sent.ts';
+import {
+  AbortError,
+  FxRatesError,
+  NetworkError,
+  QuotaExhaustedError,
+  RateLimitError,
+  TimeoutError,
+} from '../errors/errors.ts';
+import { isCertificateProblem, wasNeverSent } from '../errors/network-failure.ts';
 import type { ClientEvents } from '../events.ts';
 import { LimitError } from '../limits/limit-error.ts';
 import type { Permit } from '../limits/permit.ts';
@@ -84,7 +85,7 @@ async function admit(
   const askedAt = time.now();
   audience.join(events);
   log.waits(slotOf(limiter, { isFirst: log.permit !== undefined }));
-  if (endpoint.askedFor === undefined) limitQuestion.ask = () => askLimit(request);
+  if (endpoint.purpose === undefined) limitQuestion.ask = () => askLimit(request);
   try {
     return await limiter.acquire({
       signal,

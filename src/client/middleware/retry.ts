@@ -1,18 +1,15 @@
-import { abortable } from '../abortable.ts';
-import { backoffMs } from '../backoff.ts';
+import { abortable } from '../cancellation.ts';
 import type { Clock } from '../clock.ts';
-import { isCertificateProblem } from '../errors/network-advice.ts';
-import { NetworkError } from '../errors/network-error.ts';
-import { RequestError } from '../errors/request-error.ts';
-import { ServerError } from '../errors/server-error.ts';
-import { TimeoutError } from '../errors/timeout-error.ts';
+import { NetworkError, RequestError, ServerError, TimeoutError } from '../errors/errors.ts';
+import { isCertificateProblem } from '../errors/network-failure.ts';
 import type { ClientEvents } from '../events.ts';
 import { parseRetryAfter, type RetryAfterUnit, retryAfterMs } from '../limits/retry-after.ts';
 import type { ApiResponse, Handler, KeyedRequest } from '../request.ts';
+import { settle } from '../request.ts';
+import { backoffMs } from '../retry-policy.ts';
 import type { KeyState } from '../state/key-state.ts';
 import type { KeyStates } from '../state/key-states.ts';
 import type { SteadyTime } from '../steady-time.ts';
-import { settle } from './settle.ts';
 
 const RETRYABLE_STATUSES: readonly (number | undefined)[] = [408, 500, 502, 503, 504];
 

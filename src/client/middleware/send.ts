@@ -1,19 +1,17 @@
 import type { QuotaData } from '../../generated/types.ts';
-import { abortable } from '../abortable.ts';
-import { authenticate } from '../authenticate.ts';
-import { Cancellation } from '../cancellation.ts';
+import { abortable, Cancellation } from '../cancellation.ts';
 import type { ClientSettings } from '../config/settings.ts';
-import { FxRatesError } from '../errors/fxrates-error.ts';
-import { TimeoutError } from '../errors/timeout-error.ts';
-import { wasNeverSent } from '../errors/was-never-sent.ts';
+import { FxRatesError, TimeoutError } from '../errors/errors.ts';
+import { networkFailure, wasNeverSent } from '../errors/network-failure.ts';
 import type { ClientEvents } from '../events.ts';
+import type { ApiKey } from '../keys/api-key.ts';
+import type { AuthForm } from '../options.ts';
 import { parseResponse } from '../parse-response.ts';
 import type { Handler, KeyedRequest } from '../request.ts';
+import { type Outcome, settle } from '../request.ts';
 import type { KeyStates } from '../state/key-states.ts';
 import type { Timers } from '../timers.ts';
 import type { TransportResponse } from '../transport/transport.ts';
-import { networkFailure } from './network-failure.ts';
-import { type Outcome, settle } from './settle.ts';
 
 interface SendOptions {
   readonly settings: ClientSettings;
@@ -57,7 +55,7 @@ export function send({ settings, timers, events, states, userAgent }: SendOption
     if (endpoint.name !== 'quota') return;
     const quota = outcome.data as QuotaData; // parsed by the endpoint
     state.sawQuota(quota, spentBefore);
-    events.quota(state, { reason: endpoint.askedFor ?? 'call', quota });
+    events.quota(state, { reason: endpoint.purpose ?? 'call', quota });
   };
 
   return async (request) => {
@@ -107,4 +105,16 @@ async function withinTimeout<T>(
     cancel();
     signal.removeEventListener('abort', onAbort);
   }
+}
+
+/** URL and headers of a request with the key in the one form chosen (SERVICE.md, Authentication). */
+export function authenticate(
+  url: string,
+  { key, form }: { readonly key: ApiKey; readonly form: AuthForm },
+): { readonly url: string; readonly headers: Record<string, string> } {
+  const secret = key.reveal();
+  if (form === 'bearer') return { url, headers: { authorization: `Bearer ${secret}` } };
+  if (form === 'header') return { url, headers: { authorization: secret } };
+  const separator = url.includes('?') ? '&' : '?';
+  return { url: `${url}${separator}api_key=${encodeURIComponent(secret)}`, headers: {} };
 }

@@ -1,4 +1,4 @@
-import { AuthenticationError } from '../errors/authentication-error.ts';
+import { AuthenticationError } from '../errors/errors.ts';
 import { ApiKey } from '../keys/api-key.ts';
 import type { KeySource } from '../keys/key-source.ts';
 import type { ApiRequest, Handler, KeyedRequest } from '../request.ts';

@@ -1,18 +1,18 @@
-import { abortable } from '../abortable.ts';
-import { hintedLimitMs, unhintedLimitMs } from '../backoff.ts';
+import { abortable } from '../cancellation.ts';
 import type { Clock } from '../clock.ts';
-import type { RateLimitReason } from '../errors/rate-limit-error.ts';
-import { RateLimitError } from '../errors/rate-limit-error.ts';
+import type { RateLimitReason } from '../errors/errors.ts';
+import { RateLimitError } from '../errors/errors.ts';
 import type { ClientEvents } from '../events.ts';
 import { parseRetryAfter, retryAfterMs } from '../limits/retry-after.ts';
 import { unitOf, weighAcceptance, weighRefusal } from '../limits/retry-after-unit.ts';
 import type { RetryAfterReading } from '../limits/transitions.ts';
 import type { Handler, KeyedRequest } from '../request.ts';
+import { settle } from '../request.ts';
+import { hintedLimitMs, unhintedLimitMs } from '../retry-policy.ts';
 import type { KeyState } from '../state/key-state.ts';
 import type { KeyStates } from '../state/key-states.ts';
 import type { SteadyTime } from '../steady-time.ts';
 import { limitedError } from './limited-error.ts';
-import { settle } from './settle.ts';
 
 interface WaitAloneOptions {
   readonly clock: Clock;

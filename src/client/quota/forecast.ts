@@ -1,5 +1,5 @@
 import type { QuotaData } from '../../generated/types.ts';
-import { remainingOf } from './quota-state.ts';
+import { remainingOf } from './quota-ledger.ts';
 
 /** Where a key's use of its quota is heading. An estimate: it knows this month's total, not when it was used. */
 export interface QuotaForecast {

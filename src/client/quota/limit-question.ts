@@ -1,4 +1,4 @@
-import { FxRatesError } from '../errors/fxrates-error.ts';
+import { FxRatesError } from '../errors/errors.ts';
 import type { SteadyTime } from '../steady-time.ts';
 
 /** An answer that arrives sooner than this after the one before tells nothing new. */

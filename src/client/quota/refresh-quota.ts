@@ -1,4 +1,4 @@
-import { RateLimitError } from '../errors/rate-limit-error.ts';
+import { RateLimitError } from '../errors/errors.ts';
 import type { KeyedRequest } from '../request.ts';
 import type { KeyStates } from '../state/key-states.ts';
 

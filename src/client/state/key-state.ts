@@ -4,12 +4,13 @@ import type { ClientSettings, RateLimitSettings } from '../config/settings.ts';
 import type { ApiKey } from '../keys/api-key.ts';
 import { RateLimiter } from '../limits/rate-limiter.ts';
 import { UNKNOWN_UNIT, type UnitState } from '../limits/retry-after-unit.ts';
+import { QuotaCheck, QuotaStop } from '../quota/exhaustion.ts';
 import { LimitQuestion } from '../quota/limit-question.ts';
 import { Pacer } from '../quota/pacer.ts';
-import { QuotaCheck } from '../quota/quota-check.ts';
 import { QuotaLedger } from '../quota/quota-ledger.ts';
-import { QuotaStop } from '../quota/quota-stop.ts';
-import { QUEUED_RETRIES, RetryBudget, UNQUEUED_RETRIES } from '../retry-budget.ts';
+
+import { QUEUED_RETRIES, RetryBudget, UNQUEUED_RETRIES } from '../retry-policy.ts';
+
 import { Audience } from './audience.ts';
 import { type KeyLimits, keyLimits } from './key-limits.ts';
 import { sharedOptions } from './shared-options.ts';

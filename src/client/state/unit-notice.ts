@@ -1,5 +1,4 @@
 import { describeValue } from '../errors/describe-value.ts';
-import type { ClientEvents } from '../events.ts';
 import { parseRetryAfter, type RetryAfterUnit } from '../limits/retry-after.ts';
 import type { UnitEvidence } from '../limits/retry-after-unit.ts';
 import type { RetryAfterReading } from '../limits/transitions.ts';
@@ -14,6 +13,11 @@ export interface UnitBelief {
    * the answers have shown milliseconds; `'refuted'`: they have shown seconds; `'set'`: by the option `retryAfterUnit`.
    */
   readonly evidence: UnitEvidence;
+}
+
+/** The part of a client's events that warnings go to. */
+interface WarningSink {
+  warnOnce(message: string): void;
 }
 
 /** Keeps what the answers of a key say about the unit of its Retry-After; warns once of each change, and once of junk. */
@@ -32,7 +36,7 @@ export class UnitNotice {
   }
 
   /** A refusal was read. `events`: of the client whose call it refused. */
-  saw({ unit, evidence }: RetryAfterReading, retryAfter: string | undefined, events: ClientEvents): void {
+  saw({ unit, evidence }: RetryAfterReading, retryAfter: string | undefined, events: WarningSink): void {
     const parsed = parseRetryAfter(retryAfter);
     if (parsed === undefined && retryAfter !== undefined) this.#warnOfJunk(retryAfter, events);
     // A small number amid a trial is read in seconds, and says nothing about the trial.
@@ -44,7 +48,7 @@ export class UnitNotice {
   }
 
   /** Once per key, since each may differ. */
-  #warnOfJunk(retryAfter: string, events: ClientEvents): void {
+  #warnOfJunk(retryAfter: string, events: WarningSink): void {
     if (this.#hasWarnedOfJunk) return;
     this.#hasWarnedOfJunk = true;
     const shown = describeValue(retryAfter);

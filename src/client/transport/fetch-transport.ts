@@ -1,6 +1,5 @@
-import { BodyReader } from './body-reader.ts';
-import type { Transport } from './transport.ts';
-import { WebHeaders } from './web-headers.ts';
+import type { ResponseHeaders, Transport } from './transport.ts';
+import { BodyReader } from './transport.ts';
 
 /** The part of WHATWG `fetch` that the client uses. */
 export type FetchLike = (
@@ -26,4 +25,21 @@ export function fetchTransport(fetch: FetchLike): Transport {
     for await (const chunk of response.body ?? []) if (!body.add(chunk)) break;
     return { status: response.status, headers: new WebHeaders(response.headers), ...body.end() };
   };
+}
+
+/** Response headers that are a `Headers` object already. */
+export class WebHeaders implements ResponseHeaders {
+  readonly #headers: Headers;
+
+  constructor(headers: Headers) {
+    this.#headers = headers;
+  }
+
+  get(name: string): string | undefined {
+    return this.#headers.get(name) ?? undefined;
+  }
+
+  toHeaders(): Headers {
+    return this.#headers;
+  }
 }

@@ -1,8 +1,7 @@
 import type { Dispatcher } from 'undici';
-import { ConfigError } from '../errors/config-error.ts';
-import { BodyReader } from './body-reader.ts';
-import type { Transport, TransportRequest, TransportResponse } from './transport.ts';
-import { UndiciHeaders } from './undici-headers.ts';
+import { ConfigError } from '../errors/errors.ts';
+import type { ResponseHeaders, Transport, TransportRequest, TransportResponse } from './transport.ts';
+import { BodyReader } from './transport.ts';
 
 /**
  * Sends through undici, over `dispatcher` or else undici's global one. undici is loaded with the first call: whoever
@@ -116,4 +115,45 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
   #stopListening(): void {
     this.#request.cancellation.removeEventListener('abort', this.#onCancel);
   }
+}
+
+type RawHeader = Buffer | string | readonly (Buffer | string)[];
+
+/**
+ * Response headers as undici's parser gives them: name, value, name, value, … in bytes; interceptors make a list of the
+ * values of one name. Read on demand only.
+ */
+export class UndiciHeaders implements ResponseHeaders {
+  readonly #raw: readonly RawHeader[];
+
+  constructor(raw: readonly RawHeader[]) {
+    this.#raw = raw;
+  }
+
+  get(name: string): string | undefined {
+    let found: string | undefined;
+    for (let index = 0; index + 1 < this.#raw.length; index += 2) {
+      if (this.#raw[index]?.length !== name.length || this.#text(index).toLowerCase() !== name) continue;
+      const value = this.#text(index + 1);
+      found = found === undefined ? value : `${found}, ${value}`;
+    }
+    return found;
+  }
+
+  toHeaders(): Headers {
+    const headers = new Headers();
+    for (let index = 0; index + 1 < this.#raw.length; index += 2) {
+      headers.append(this.#text(index), this.#text(index + 1));
+    }
+    return headers;
+  }
+
+  #text(index: number): string {
+    const raw = this.#raw[index] ?? '';
+    return Array.isArray(raw) ? raw.map(textOf).join(', ') : textOf(raw as Buffer | string);
+  }
+}
+
+function textOf(bytes: Buffer | string): string {
+  return typeof bytes === 'string' ? bytes : bytes.toString('latin1');
 }

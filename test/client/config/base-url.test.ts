@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { checkBaseUrl } from '../../../src/client/config/base-url.ts';
-import { ConfigError } from '../../../src/client/errors/config-error.ts';
+import { checkBaseUrl } from '../../../src/client/config/settings.ts';
+import { ConfigError } from '../../../src/client/errors/errors.ts';
 import { API_KEY } from '../../helpers/service-replies.ts';
 import { errorOf } from '../../helpers/test-client.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { buildTarget, checkPath } from '../../../src/client/config/target.ts';
-import { ConfigError } from '../../../src/client/errors/config-error.ts';
+import { ConfigError } from '../../../src/client/errors/errors.ts';
 import { API_KEY } from '../../helpers/service-replies.ts';
 
 test.each([

@@ -1,11 +1,9 @@
 import type { Attempt } from './api-call.ts';
-import { AbortError } from './errors/abort-error.ts';
-import { TimeoutError } from './errors/timeout-error.ts';
-import { onAbort } from './on-abort.ts';
+import { AbortError, TimeoutError } from './errors/errors.ts';
 import type { Timers } from './timers.ts';
 
 /** How long a caller waits. */
-export interface Patience {
+export interface Deadline {
   readonly signal: AbortSignal | undefined;
   /** Milliseconds for the whole call; Infinity for no deadline. */
   readonly deadlineMs: number;
@@ -23,9 +21,9 @@ interface Waiting {
 }
 
 /** Waits for `work`, but not longer than the caller's signal and deadline allow. */
-export function withPatience<T>(
+export function withDeadline<T>(
   work: Promise<T>,
-  { signal, deadlineMs, deadlineAt }: Patience,
+  { signal, deadlineMs, deadlineAt }: Deadline,
   { timers, nowMs, attempts = [], leave }: Waiting,
 ): Promise<T> {
   return new Promise((resolve, reject) => {
@@ -54,4 +52,39 @@ export function withPatience<T>(
     );
     if (signal?.aborted) aborted();
   });
+}
+
+type Callback = () => void;
+
+const callbacksOf = new WeakMap<AbortSignal, Set<Callback>>();
+
+/**
+ * Calls back once when `signal` aborts. Returns what takes that back. All that wait for one signal share one listener:
+ * a signal for a hundred calls is common, and Node warns of a leak from eleven listeners on.
+ */
+export function onAbort(signal: AbortSignal, callback: Callback): () => void {
+  const callbacks = callbacksOf.get(signal) ?? listenTo(signal);
+  callbacks.add(callback);
+  return () => {
+    if (callbacks.delete(callback) && callbacks.size === 0) forget(signal);
+  };
+}
+
+const tellAll = ({ target }: Event) => {
+  const signal = target as AbortSignal; // nothing else is listened to
+  const callbacks = callbacksOf.get(signal) ?? [];
+  forget(signal);
+  for (const callback of callbacks) callback();
+};
+
+function listenTo(signal: AbortSignal): Set<Callback> {
+  const callbacks = new Set<Callback>();
+  callbacksOf.set(signal, callbacks);
+  signal.addEventListener('abort', tellAll);
+  return callbacks;
+}
+
+function forget(signal: AbortSignal): void {
+  callbacksOf.delete(signal);
+  signal.removeEventListener('abort', tellAll);
 }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createApiCall } from '../../src/client/create-api-call.ts';
+import { createApiCall } from '../../src/client/api-call.ts';
 import type { ResponseMeta } from '../../src/client/index.ts';
 import { quiet } from '../helpers/fake-clock.ts';
 

@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
-import { abortable } from '../../src/client/abortable.ts';
+import { abortable } from '../../src/client/cancellation.ts';
 
 test('gives what the work gives and leaves no listener', async () => {
   const { signal } = new AbortController();

@@ -1,20 +1,19 @@
-import { abortable } from '../abortable.ts';
-import { Cancellation, type CancelSignal } from '../cancellation.ts';
+import * as z from 'zod';
+import { abortable, Cancellation, type CancelSignal } from '../cancellation.ts';
 import type { ClientEvents } from '../events.ts';
 import type { ApiKey } from '../keys/api-key.ts';
 import type { ApiResponse, KeyedRequest } from '../request.ts';
 import type { Timers } from '../timers.ts';
-import { type CacheEntry, decodeEntry, encodeEntry } from './cache-entry.ts';
 import type { CacheStore } from './cache-store.ts';
 
 /** A store that takes longer than this is passed by: the service itself is not much slower. */
-const STORE_PATIENCE_MS = 500;
+const STORE_TIMEOUT_MS = 500;
 /** A store that did not answer is left alone for so long, or each call would wait for it in vain. */
-const STORE_REST_MS = 10_000;
+const STORE_PAUSE_MS = 10_000;
 /** Enough of a SHA-256 to tell the keys of one store apart. */
 const HASH_LENGTH = 16;
 
-export interface ShelfParts {
+export interface ResponseCacheParts {
   readonly store: CacheStore;
   readonly baseUrl: string;
   readonly timers: Timers;
@@ -23,25 +22,25 @@ export interface ShelfParts {
 }
 
 /** The client's part of a store: its entries by name. A store that fails or hangs never fails or holds up a call. */
-export class Shelf {
-  readonly #parts: ShelfParts;
+export class ResponseCache {
+  readonly #parts: ResponseCacheParts;
   #restsFromMs = Number.NEGATIVE_INFINITY;
   #hasWarned = false;
 
-  constructor(parts: ShelfParts) {
+  constructor(parts: ResponseCacheParts) {
     this.#parts = parts;
   }
 
   /** `undefined` for what is not there, cannot be read, or takes too long; rejects when the call is cancelled. */
   async read(request: KeyedRequest): Promise<CacheEntry | undefined> {
     const { store } = this.#parts;
-    return decodeEntry(await this.#patiently(async () => store.get(this.#nameOf(request)), request.signal));
+    return decodeEntry(await this.#withTimeout(async () => store.get(this.#nameOf(request)), request.signal));
   }
 
   /** Does not wait for the store. */
   write(request: KeyedRequest, response: ApiResponse, ttlMs: number): void {
     if (ttlMs === 0) return; // stores take 0 for "for good"
-    void this.#patiently(async () => this.#put(request, response, ttlMs), new Cancellation());
+    void this.#withTimeout(async () => this.#put(request, response, ttlMs), new Cancellation());
   }
 
   #put(request: KeyedRequest, { status, headers, rawBody }: ApiResponse, ttlMs: number): unknown {
@@ -57,17 +56,17 @@ export class Shelf {
     return `fxrates:${this.#parts.baseUrl}:${key.hash.slice(0, HASH_LENGTH)}:${key.redact(target)}`;
   }
 
-  async #patiently(work: () => Promise<unknown>, signal: CancelSignal): Promise<unknown> {
+  async #withTimeout(work: () => Promise<unknown>, signal: CancelSignal): Promise<unknown> {
     if (this.#isResting()) return undefined;
-    const patience = new Cancellation();
-    const leave = () => patience.cancel(signal.reason);
+    const storeCall = new Cancellation();
+    const leave = () => storeCall.cancel(signal.reason);
     signal.addEventListener('abort', leave, { once: true });
-    const cancel = this.#parts.timers.after(STORE_PATIENCE_MS, () => {
+    const cancel = this.#parts.timers.after(STORE_TIMEOUT_MS, () => {
       this.#restsFromMs = this.#parts.now();
-      patience.cancel(new Error(`no answer within ${STORE_PATIENCE_MS} ms`));
+      storeCall.cancel(new Error(`no answer within ${STORE_TIMEOUT_MS} ms`));
     });
     try {
-      return await abortable(work(), patience);
+      return await abortable(work(), storeCall);
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       this.#warn(error instanceof Error ? error.message : String(error));
@@ -80,7 +79,7 @@ export class Shelf {
 
   #isResting(): boolean {
     const restedMs = this.#parts.now() - this.#restsFromMs;
-    return restedMs >= 0 && restedMs < STORE_REST_MS;
+    return restedMs >= 0 && restedMs < STORE_PAUSE_MS;
   }
 
   /** Once, since the text of a store's errors may differ each time. */
@@ -94,4 +93,39 @@ export class Shelf {
 /** An answer that repeats the key stays out of a store that others may read. */
 function repeatsKey(key: ApiKey, texts: readonly string[]): boolean {
   return texts.some((text) => key.redact(text) !== text);
+}
+
+/** An answer as it is stored: the exact text, so that no digit changes on the way through a store. */
+export interface CacheEntry {
+  /** Epoch milliseconds at which the answer arrived. */
+  readonly storedAtMs: number;
+  readonly status: number;
+  readonly headers: Headers;
+  readonly rawBody: string;
+}
+
+const VERSION = 1;
+
+const storedEntry = z.object({
+  version: z.literal(VERSION),
+  storedAtMs: z.number(),
+  status: z.int(),
+  headers: z.array(z.tuple([z.string(), z.string()])),
+});
+
+/** A line of JSON about the answer, and below it the answer as it came: JSON in JSON would have to be read twice. */
+export function encodeEntry({ headers, rawBody, ...entry }: CacheEntry): string {
+  return `${JSON.stringify({ version: VERSION, ...entry, headers: [...headers] })}\n${rawBody}`;
+}
+
+/** `undefined` for anything else than what `encodeEntry` made: a store is shared, and may hold what others left. */
+export function decodeEntry(stored: unknown): CacheEntry | undefined {
+  try {
+    const text = String(stored);
+    const lineEnd = text.indexOf('\n');
+    const { storedAtMs, status, headers } = storedEntry.parse(JSON.parse(text.slice(0, Math.max(0, lineEnd))));
+    return { storedAtMs, status, headers: new Headers(headers), rawBody: text.slice(lineEnd + 1) };
+  } catch {
+    return undefined; // not ours
+  }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { UndiciHeaders } from '../../../src/client/transport/undici-headers.ts';
+import { UndiciHeaders } from '../../../src/client/transport/undici-transport.ts';
 
 function headers(...raw: (string | string[])[]): UndiciHeaders {
   return new UndiciHeaders(
