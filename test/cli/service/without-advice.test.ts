@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { withoutAdvice } from '../../../src/cli/service/without-advice.ts';
-import { unitInWords } from '../../../src/client/state/unit-notice.ts';
+import { unitInWords } from '../../../src/client/state/retry-after-unit-tracker.ts';
 import { runCli } from '../../helpers/cli-io.ts';
 import { rateLimited, success } from '../../helpers/service-replies.ts';
 
