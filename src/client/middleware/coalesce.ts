@@ -1,6 +1,6 @@
 import type { ResponseMeta } from '../api-call.ts';
 import { Cancellation } from '../cancellation.ts';
-import { type Deadline, withDeadline } from '../deadline.ts';
+import { type CallDeadline, withDeadline } from '../deadline.ts';
 import { AbortError } from '../errors/errors.ts';
 import { parseJson } from '../parse-response.ts';
 import type { ApiRequest, ApiResponse, CallSettings, Endpoint, Handler } from '../request.ts';
@@ -8,7 +8,7 @@ import { AttemptLog } from '../request.ts';
 import type { Timers } from '../timers.ts';
 
 /** One caller of a call: what it asks for, and how long it waits. */
-export interface Caller extends Deadline {
+export interface Caller extends CallDeadline {
   readonly endpoint: Endpoint;
   readonly settings: CallSettings;
 }
@@ -30,7 +30,7 @@ interface SharedCall {
 }
 
 /** Emptied when the call ends: V8 keeps what a Map has outgrown until the next full collection, and with it every answer. */
-interface Entry {
+interface SharedCallEntry {
   call: SharedCall | undefined;
 }
 
@@ -39,11 +39,11 @@ interface Entry {
  * early ends the request only for the last one. Calls with other settings (retries, ages) do not mix.
  */
 export function coalesce({ timers, now }: { readonly timers: Timers; readonly now: () => number }) {
-  const calls = new Map<string, Entry>();
+  const calls = new Map<string, SharedCallEntry>();
 
   const start = (key: string, caller: Caller, next: Handler<ApiRequest>): SharedCall => {
     const call = createCall(caller, next);
-    const entry: Entry = { call };
+    const entry: SharedCallEntry = { call };
     const finish = () => {
       entry.call = undefined;
       if (calls.get(key) === entry) calls.delete(key);

@@ -27,7 +27,7 @@ interface RateLimitMiddlewareOptions {
 }
 
 /** A 429, and what its Retry-After asks for. */
-interface Refusal {
+interface RefusedAttempt {
   readonly error: RateLimitError;
   readonly reading: RetryAfterReading | undefined;
 }
@@ -57,7 +57,7 @@ interface Queue extends Omit<RateLimitMiddlewareOptions, 'states'> {
 async function sendQueued(request: KeyedRequest, queue: Queue): Promise<ApiResponse> {
   const { state, time } = queue;
   const stopIfExhausted = () => request.endpoint.consumesQuota && state.exhaustedLatch.check();
-  let refusal: Refusal | undefined;
+  let refusal: RefusedAttempt | undefined;
   for (;;) {
     stopIfExhausted();
     const permit = await admit(request, { refusal, queue });
@@ -77,7 +77,7 @@ async function sendQueued(request: KeyedRequest, queue: Queue): Promise<ApiRespo
 
 async function admit(
   request: KeyedRequest,
-  { refusal, queue }: { readonly refusal: Refusal | undefined; readonly queue: Queue },
+  { refusal, queue }: { readonly refusal: RefusedAttempt | undefined; readonly queue: Queue },
 ): Promise<Permit> {
   const { state, limiter, time, events, askLimit } = queue;
   const { signal, deadlineAt, settings, log, endpoint } = request;
@@ -119,7 +119,7 @@ async function attempt(
   permit: Permit,
   send: () => Promise<ApiResponse>,
   { state, events }: Queue,
-): Promise<ApiResponse | Refusal> {
+): Promise<ApiResponse | RefusedAttempt> {
   try {
     const response = await send();
     permit.ok({ date: response.headers.get('date') });
@@ -156,7 +156,7 @@ function isOutage(error: FxRatesError): boolean {
 }
 
 function refusedByPolicy(
-  { error, reading }: Refusal,
+  { error, reading }: RefusedAttempt,
   request: KeyedRequest,
   { state, time }: { readonly state: KeyState; readonly time: SteadyTime },
 ): RateLimitError {

@@ -92,12 +92,15 @@ function readRefusal(
   };
 }
 
-interface Wait {
+interface PlannedWait {
   readonly isTooLong: boolean;
   readonly readyAt: number;
 }
 
-function whyNotWait({ settings, deadlineAt }: KeyedRequest, { isTooLong, readyAt }: Wait): RateLimitReason | undefined {
+function whyNotWait(
+  { settings, deadlineAt }: KeyedRequest,
+  { isTooLong, readyAt }: PlannedWait,
+): RateLimitReason | undefined {
   if (settings.onLimit === 'throw') return 'policy';
   if (isTooLong) return 'max_retry_after';
   return readyAt >= deadlineAt() ? 'deadline' : undefined;
