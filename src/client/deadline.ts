@@ -3,7 +3,7 @@ import { AbortError, TimeoutError } from './errors/errors.ts';
 import type { Timers } from './timers.ts';
 
 /** How long a caller waits. */
-export interface Deadline {
+export interface CallDeadline {
   readonly signal: AbortSignal | undefined;
   /** Milliseconds for the whole call; Infinity for no deadline. */
   readonly deadlineMs: number;
@@ -23,7 +23,7 @@ interface Waiting {
 /** Waits for `work`, but not longer than the caller's signal and deadline allow. */
 export function withDeadline<T>(
   work: Promise<T>,
-  { signal, deadlineMs, deadlineAt }: Deadline,
+  { signal, deadlineMs, deadlineAt }: CallDeadline,
   { timers, nowMs, attempts = [], leave }: Waiting,
 ): Promise<T> {
   return new Promise((resolve, reject) => {

@@ -4,7 +4,7 @@ import type { Attempt } from './api-call.ts';
 import type { FxRatesError, FxRatesErrorKind } from './errors/errors.ts';
 import type { KeyedRequest } from './request.ts';
 import type { KeyLimits } from './state/key-limits.ts';
-import type { UnitBelief } from './state/unit-notice.ts';
+import type { UnitBelief } from './state/retry-after-unit-tracker.ts';
 
 /** What every event says beside its own. */
 export interface KeyEvent {
@@ -98,7 +98,7 @@ const CHANNELS = {
 /** The key that an event is about. */
 export interface EventSubject {
   readonly key: string;
-  readonly unitNotice: { readonly belief: UnitBelief | undefined };
+  readonly unitTracker: { readonly belief: UnitBelief | undefined };
   limits(): KeyLimits | undefined;
 }
 
@@ -126,7 +126,7 @@ export class ClientEvents {
   }
 
   retry(subject: EventSubject, { request, error: { kind, status, code }, ...plan }: PlannedRetry): void {
-    const { belief } = subject.unitNotice;
+    const { belief } = subject.unitTracker;
     this.#tell('retry', this.#hooks.onRetry, () => ({
       ...about(subject),
       ...callOf(request),
@@ -135,7 +135,7 @@ export class ClientEvents {
   }
 
   wait(subject: EventSubject, wait: Omit<WaitEvent, keyof KeyEvent | 'retryAfterUnit'>): void {
-    const { belief } = subject.unitNotice;
+    const { belief } = subject.unitTracker;
     this.#tell('wait', this.#hooks.onWait, () => ({ ...about(subject), ...wait, retryAfterUnit: belief }));
   }
 

@@ -13,7 +13,7 @@ import { ConfigError, ResponseError } from './errors/errors.ts';
 import { ClientEvents } from './events.ts';
 import type { ApiKey } from './keys/api-key.ts';
 import { createKeySource, type KeySource } from './keys/key-source.ts';
-import type { Answer, Caller } from './middleware/coalesce.ts';
+import type { Caller, CallResponse } from './middleware/coalesce.ts';
 import type { FxRatesOptions } from './options.ts';
 import { createPipeline } from './pipeline.ts';
 import type { QuotaEstimate } from './quota/quota-ledger.ts';
@@ -21,7 +21,7 @@ import type { Endpoint } from './request.ts';
 import type { SchemaIssue, SchemaOutput, StandardSchema } from './standard-schema.ts';
 import type { KeyLimits } from './state/key-limits.ts';
 import { KeyStates } from './state/key-states.ts';
-import { overruled, sharedOptions } from './state/shared-options.ts';
+import { ignoredOptions, sharedOptions } from './state/shared-options.ts';
 import { Timers } from './timers.ts';
 
 /** Query of `get`, beside the options of any call. */
@@ -40,7 +40,7 @@ export class FxRates extends OperationMethods {
   readonly #keys: KeySource;
   readonly #states: KeyStates;
   readonly #timers: Timers;
-  readonly #send: (caller: Caller) => Promise<Answer>;
+  readonly #send: (caller: Caller) => Promise<CallResponse>;
 
   constructor(options: FxRatesOptions = {}) {
     super();
@@ -56,7 +56,7 @@ export class FxRates extends OperationMethods {
     this.#timers = new Timers(settings.clock);
     this.#keys = createKeySource(apiKey, (key) => {
       if (!key.hasDocumentedForm) events.warnOnce(unusualKey(key));
-      const warning = overruled(sharedOptions(options), this.#states.of(key));
+      const warning = ignoredOptions(sharedOptions(options), this.#states.of(key));
       if (warning !== undefined) events.warnOnce(warning);
     });
     this.#send = createPipeline({

@@ -39,5 +39,5 @@ export { granularityMs } from './quota/granularity.ts';
 export type { QuotaEstimate } from './quota/quota-ledger.ts';
 export type { SchemaIssue, SchemaOutput, StandardSchema } from './standard-schema.ts';
 export type { KeyLimits } from './state/key-limits.ts';
-export type { UnitBelief } from './state/unit-notice.ts';
+export type { UnitBelief } from './state/retry-after-unit-tracker.ts';
 export type { FetchLike } from './transport/fetch-transport.ts';

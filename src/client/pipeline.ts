@@ -2,7 +2,7 @@ import type { ClientSettings } from './config/settings.ts';
 import type { ClientEvents } from './events.ts';
 import type { KeySource } from './keys/key-source.ts';
 import { cache } from './middleware/cache.ts';
-import { type Answer, type Caller, coalesce } from './middleware/coalesce.ts';
+import { type Caller, type CallResponse, coalesce } from './middleware/coalesce.ts';
 import { explainRefusal } from './middleware/explain-refusal.ts';
 import { pace } from './middleware/pace.ts';
 import { quotaGuard } from './middleware/quota-guard.ts';
@@ -26,7 +26,7 @@ interface Parts {
   readonly userAgent: string;
 }
 
-type Send = (caller: Caller) => Promise<Answer>;
+type Send = (caller: Caller) => Promise<CallResponse>;
 
 /**
  * The way of a call, from the outside in:

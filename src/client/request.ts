@@ -100,9 +100,9 @@ export class AttemptLog {
 }
 
 /** A response, or the error that came instead. */
-export type Outcome = ApiResponse | { readonly error: unknown };
+export type AttemptOutcome = ApiResponse | { readonly error: unknown };
 
 /** Waits for either, so that a loop can look at both without nesting. */
-export async function settle(response: Promise<ApiResponse>): Promise<Outcome> {
+export async function settle(response: Promise<ApiResponse>): Promise<AttemptOutcome> {
   return response.catch((error: unknown) => ({ error }));
 }

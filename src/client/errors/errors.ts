@@ -2,7 +2,7 @@ import type { QuotaData } from '../../generated/types.ts';
 import type { Attempt } from '../api-call.ts';
 import { maskKeysIn } from '../keys/mask.ts';
 import type { SchemaIssue } from '../standard-schema.ts';
-import type { UnitBelief } from '../state/unit-notice.ts';
+import type { UnitBelief } from '../state/retry-after-unit-tracker.ts';
 
 /** What an error is about; switch on it. */
 export type FxRatesErrorKind =

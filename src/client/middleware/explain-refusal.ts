@@ -1,7 +1,7 @@
 import type { QuotaData } from '../../generated/types.ts';
 import type { Cancellation } from '../cancellation.ts';
 import { AuthenticationError, QuotaExhaustedError, RateLimitError, RequestError } from '../errors/errors.ts';
-import { quotaMessage } from '../quota/exhaustion.ts';
+import { quotaMessage } from '../quota/exhausted-latch.ts';
 import type { QuotaEstimate } from '../quota/quota-ledger.ts';
 import { isExhausted } from '../quota/quota-ledger.ts';
 import type { Endpoint, Handler, KeyedRequest } from '../request.ts';
@@ -27,13 +27,13 @@ interface ExplainOptions {
 export function explainRefusal({ states, quota }: ExplainOptions) {
   return (next: Handler): Handler => {
     const explain = async (error: Unexplained, request: KeyedRequest): Promise<Error> => {
-      const { quotaCheck, quotaStop, ledger } = states.of(request.key);
+      const { quotaCheck, exhaustedLatch, ledger } = states.of(request.key);
       // A 429 soon after a record with more left than a minute can use is for the rate.
       if (error instanceof RateLimitError && ledger.isUpToDate(FRESH_MS) && isPlenty(ledger.estimate())) return error;
       const ask = async (question: Cancellation) => (await next(asking(quota, request, question))).data as QuotaData; // parsed by the endpoint
       const record = await quotaCheck.ask(ask, request.signal);
       if (record === undefined || !isExhausted(record)) return error;
-      quotaStop.refused(record);
+      exhaustedLatch.refused(record);
       return exhaustedError(record, error);
     };
 

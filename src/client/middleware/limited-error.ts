@@ -2,7 +2,7 @@ import type { RateLimitReason } from '../errors/errors.ts';
 import { FxRatesError, NetworkError, RateLimitError, ServerError } from '../errors/errors.ts';
 import type { LimitError } from '../limits/limit-error.ts';
 import type { KeyedRequest } from '../request.ts';
-import { type UnitBelief, unitInWords } from '../state/unit-notice.ts';
+import { type UnitBelief, unitInWords } from '../state/retry-after-unit-tracker.ts';
 
 interface LimitedCall {
   readonly reason: RateLimitReason;

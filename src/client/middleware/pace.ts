@@ -50,7 +50,7 @@ async function takeTurn(request: KeyedRequest, { clock, time, states, events, re
   }
 }
 
-interface Wait {
+interface PacedWait {
   readonly waitMs: number;
   /** Time of `SteadyTime`. */
   readonly until: number;
@@ -61,7 +61,7 @@ interface Slot {
   readonly nowMs: number;
 }
 
-function whyNotWait({ settings, deadlineAt }: KeyedRequest, { waitMs, until }: Wait): RateLimitReason | undefined {
+function whyNotWait({ settings, deadlineAt }: KeyedRequest, { waitMs, until }: PacedWait): RateLimitReason | undefined {
   if (waitMs <= 0) return undefined;
   if (settings.onLimit === 'throw') return 'policy';
   return until > deadlineAt() ? 'deadline' : undefined;

@@ -27,7 +27,7 @@ interface RateLimitMiddlewareOptions {
 }
 
 /** A 429, and what its Retry-After asks for. */
-interface Refusal {
+interface RefusedAttempt {
   readonly error: RateLimitError;
   readonly reading: RetryAfterReading | undefined;
 }
@@ -56,8 +56,8 @@ interface Queue extends Omit<RateLimitMiddlewareOptions, 'states'> {
 
 async function sendQueued(request: KeyedRequest, queue: Queue): Promise<ApiResponse> {
   const { state, time } = queue;
-  const stopIfExhausted = () => request.endpoint.consumesQuota && state.quotaStop.check();
-  let refusal: Refusal | undefined;
+  const stopIfExhausted = () => request.endpoint.consumesQuota && state.exhaustedLatch.check();
+  let refusal: RefusedAttempt | undefined;
   for (;;) {
     stopIfExhausted();
     const permit = await admit(request, { refusal, queue });
@@ -77,13 +77,13 @@ async function sendQueued(request: KeyedRequest, queue: Queue): Promise<ApiRespo
 
 async function admit(
   request: KeyedRequest,
-  { refusal, queue }: { readonly refusal: Refusal | undefined; readonly queue: Queue },
+  { refusal, queue }: { readonly refusal: RefusedAttempt | undefined; readonly queue: Queue },
 ): Promise<Permit> {
   const { state, limiter, time, events, askLimit } = queue;
   const { signal, deadlineAt, settings, log, endpoint } = request;
-  const { audience, unitNotice, limitQuestion } = state;
+  const { subscribers, unitTracker, limitQuestion } = state;
   const askedAt = time.now();
-  audience.join(events);
+  subscribers.join(events);
   log.waits(slotOf(limiter, { isFirst: log.permit !== undefined }));
   if (endpoint.purpose === undefined) limitQuestion.ask = () => askLimit(request);
   try {
@@ -99,10 +99,10 @@ async function admit(
     const { reason, retryAt } = error;
     const nowMs = time.toEpoch(time.now());
     if (reason === 'unavailable') throw unavailableError(error, { request, waitMs: retryAt - nowMs });
-    const unit = unitNotice.belief;
+    const unit = unitTracker.belief;
     throw limitedError({ reason, retryAtMs: retryAt, nowMs, request, unit, refused: refusal?.error });
   } finally {
-    audience.leave(events);
+    subscribers.leave(events);
     log.waited(time.now() - askedAt);
   }
 }
@@ -119,7 +119,7 @@ async function attempt(
   permit: Permit,
   send: () => Promise<ApiResponse>,
   { state, events }: Queue,
-): Promise<ApiResponse | Refusal> {
+): Promise<ApiResponse | RefusedAttempt> {
   try {
     const response = await send();
     permit.ok({ date: response.headers.get('date') });
@@ -128,7 +128,7 @@ async function attempt(
     if (error instanceof RateLimitError) {
       const { retryAfterRaw: retryAfter, headers } = error;
       const reading = permit.limited({ retryAfter, date: headers?.get('date') });
-      if (reading) state.unitNotice.saw(reading, retryAfter, events);
+      if (reading) state.unitTracker.saw(reading, retryAfter, events);
       return { error, reading };
     }
     reportFailure(permit, error);
@@ -156,12 +156,12 @@ function isOutage(error: FxRatesError): boolean {
 }
 
 function refusedByPolicy(
-  { error, reading }: Refusal,
+  { error, reading }: RefusedAttempt,
   request: KeyedRequest,
   { state, time }: { readonly state: KeyState; readonly time: SteadyTime },
 ): RateLimitError {
   const nowMs = time.toEpoch(time.now());
   const retryAtMs = reading?.waitMs === undefined ? undefined : nowMs + reading.waitMs;
-  const unit = state.unitNotice.belief;
+  const unit = state.unitTracker.belief;
   return limitedError({ reason: 'policy', retryAtMs, nowMs, request, unit, refused: error });
 }

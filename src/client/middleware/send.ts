@@ -8,7 +8,7 @@ import type { ApiKey } from '../keys/api-key.ts';
 import type { AuthForm } from '../options.ts';
 import { parseResponse } from '../parse-response.ts';
 import type { Handler, KeyedRequest } from '../request.ts';
-import { type Outcome, settle } from '../request.ts';
+import { type AttemptOutcome, settle } from '../request.ts';
 import type { KeyStates } from '../state/key-states.ts';
 import type { Timers } from '../timers.ts';
 import type { TransportResponse } from '../transport/transport.ts';
@@ -43,7 +43,7 @@ export function send({ settings, timers, events, states, userAgent }: SendOption
     });
   };
 
-  const tell = (request: KeyedRequest, outcome: Outcome, { startedAt, spentBefore }: Start) => {
+  const tell = (request: KeyedRequest, outcome: AttemptOutcome, { startedAt, spentBefore }: Start) => {
     const { status, code } = resultOf(outcome);
     const { endpoint, key, log } = request;
     const state = states.of(key);
@@ -70,7 +70,7 @@ export function send({ settings, timers, events, states, userAgent }: SendOption
 }
 
 /** What the log of attempts keeps of an outcome. */
-function resultOf(outcome: Outcome): { readonly status: number | undefined; readonly code: string | undefined } {
+function resultOf(outcome: AttemptOutcome): { readonly status: number | undefined; readonly code: string | undefined } {
   if ('rawBody' in outcome) return { status: outcome.status, code: undefined };
   const { error } = outcome;
   if (!(error instanceof FxRatesError)) return { status: undefined, code: undefined };
@@ -81,7 +81,7 @@ function resultOf(outcome: Outcome): { readonly status: number | undefined; read
 const FREE_STATUSES: readonly (number | undefined)[] = [401, 402, 403, 429];
 
 /** Whether a request counts toward the quota, or may do so: which failed ones do is not shown. */
-function mayHaveCounted(outcome: Outcome): boolean {
+function mayHaveCounted(outcome: AttemptOutcome): boolean {
   if ('rawBody' in outcome) return true;
   const { error } = outcome;
   return !(error instanceof FxRatesError && FREE_STATUSES.includes(error.status)) && !wasNeverSent(error);

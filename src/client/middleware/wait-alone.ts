@@ -63,17 +63,17 @@ function waitAfter(
   { state, sentAt, refusals, clock, time, random, events, maxRetryAfterMs, retryAfterUnit }: RefusedCall,
 ): number {
   if (!(error instanceof RateLimitError)) throw error;
-  const { unitNotice, retryBudget } = state;
+  const { unitTracker, retryBudget } = state;
   const nowMs = clock.now();
   const reading = readRefusal(state, error, { sentAt, nowMs, time, retryAfterUnit });
-  unitNotice.saw(reading, error.retryAfterRaw, events);
+  unitTracker.saw(reading, error.retryAfterRaw, events);
   const hintMs = reading.waitMs;
   const waitMs = hintMs === undefined ? unhintedLimitMs(refusals, random) : hintedLimitMs(hintMs, random);
   const isTooLong = hintMs !== undefined && hintMs > maxRetryAfterMs;
   const reason =
     whyNotWait(request, { isTooLong, readyAt: time.now() + waitMs }) ?? (retryBudget.take() ? undefined : 'budget');
   if (reason === undefined) return waitMs;
-  const unit = unitNotice.belief;
+  const unit = unitTracker.belief;
   throw limitedError({ reason, retryAtMs: nowMs + (hintMs ?? waitMs), nowMs, request, unit, refused: error });
 }
 
@@ -92,12 +92,15 @@ function readRefusal(
   };
 }
 
-interface Wait {
+interface PlannedWait {
   readonly isTooLong: boolean;
   readonly readyAt: number;
 }
 
-function whyNotWait({ settings, deadlineAt }: KeyedRequest, { isTooLong, readyAt }: Wait): RateLimitReason | undefined {
+function whyNotWait(
+  { settings, deadlineAt }: KeyedRequest,
+  { isTooLong, readyAt }: PlannedWait,
+): RateLimitReason | undefined {
   if (settings.onLimit === 'throw') return 'policy';
   if (isTooLong) return 'max_retry_after';
   return readyAt >= deadlineAt() ? 'deadline' : undefined;

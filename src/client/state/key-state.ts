@@ -4,17 +4,15 @@ import type { ClientSettings, RateLimitSettings } from '../config/settings.ts';
 import type { ApiKey } from '../keys/api-key.ts';
 import { RateLimiter } from '../limits/rate-limiter.ts';
 import { UNKNOWN_UNIT, type UnitState } from '../limits/retry-after-unit.ts';
-import { QuotaCheck, QuotaStop } from '../quota/exhaustion.ts';
+import { ExhaustedLatch, QuotaCheck } from '../quota/exhausted-latch.ts';
 import { LimitQuestion } from '../quota/limit-question.ts';
 import { Pacer } from '../quota/pacer.ts';
 import { QuotaLedger } from '../quota/quota-ledger.ts';
-
 import { QUEUED_RETRIES, RetryBudget, UNQUEUED_RETRIES } from '../retry-policy.ts';
-
-import { Audience } from './audience.ts';
 import { type KeyLimits, keyLimits } from './key-limits.ts';
+import { RetryAfterUnitTracker } from './retry-after-unit-tracker.ts';
 import { sharedOptions } from './shared-options.ts';
-import { UnitNotice } from './unit-notice.ts';
+import { Subscribers } from './subscribers.ts';
 
 /** What all calls with one key share, whichever client they come from. */
 export class KeyState {
@@ -26,15 +24,15 @@ export class KeyState {
   readonly limiter: RateLimiter | undefined;
   readonly retryBudget: RetryBudget;
   readonly quotaCheck: QuotaCheck;
-  readonly quotaStop: QuotaStop;
+  readonly exhaustedLatch: ExhaustedLatch;
   readonly ledger: QuotaLedger;
   readonly pacer: Pacer;
   /** The clients that want to hear of waits. */
-  readonly audience: Audience;
+  readonly subscribers: Subscribers;
   readonly limitQuestion: LimitQuestion;
   /** The unit of Retry-After, where there is no limiter to learn it. */
   unit: UnitState = UNKNOWN_UNIT;
-  readonly unitNotice: UnitNotice;
+  readonly unitTracker: RetryAfterUnitTracker;
   readonly #clock: Clock;
   readonly #learnsLimit: boolean;
 
@@ -44,11 +42,11 @@ export class KeyState {
     this.retryBudget = new RetryBudget(rateLimit === false ? UNQUEUED_RETRIES : QUEUED_RETRIES);
     this.options = sharedOptions(settings);
     this.#clock = clock;
-    this.audience = new Audience(this, clock);
+    this.subscribers = new Subscribers(this, clock);
     this.limitQuestion = new LimitQuestion(settings.time);
-    this.unitNotice = new UnitNotice(masked);
+    this.unitTracker = new RetryAfterUnitTracker(masked);
     this.quotaCheck = new QuotaCheck(clock);
-    this.quotaStop = new QuotaStop(clock);
+    this.exhaustedLatch = new ExhaustedLatch(clock);
     this.ledger = new QuotaLedger(clock);
     this.pacer = new Pacer(clock, this.ledger);
     this.#learnsLimit = rateLimit !== false && rateLimit.perMinute === 'learn';
@@ -61,7 +59,7 @@ export class KeyState {
    * `spentBefore`: what the ledger said when the question was sent.
    */
   sawQuota(quota: QuotaData, spentBefore: number): void {
-    this.quotaStop.sawQuota(quota);
+    this.exhaustedLatch.sawQuota(quota);
     this.ledger.sawQuota(quota, spentBefore);
     const perMinute = quota.rate_limit_per_minute;
     // A larger number is no limit that a client could reach.
@@ -81,7 +79,7 @@ export class KeyState {
 }
 
 function createLimiter(
-  { audience, limitQuestion }: KeyState,
+  { subscribers, limitQuestion }: KeyState,
   name: string,
   {
     rateLimit,
@@ -95,11 +93,11 @@ function createLimiter(
   return new RateLimiter({
     ...limit,
     ...{ maxRetryAfterMs, retryAfterUnit, clock, random },
-    onWait: audience.tell,
+    onWait: subscribers.tell,
     onLimitWanted: limitQuestion.wanted,
     shared: store && { store, name },
     onOutage: (reason) =>
-      audience.warn(
+      subscribers.warn(
         `rateLimit.store: the shared limit cannot be used (${reason}); this process goes on with its share of it until the store answers again`,
       ),
   });

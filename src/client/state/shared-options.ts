@@ -13,7 +13,7 @@ export function sharedOptions({ rateLimit, maxRetryAfterMs, retryAfterUnit }: Fx
 }
 
 /** What a client was given in vain, since another one of the key came first; `undefined` when there is nothing. */
-export function overruled(given: Named, { key, options }: { key: string; options: Named }): string | undefined {
+export function ignoredOptions(given: Named, { key, options }: { key: string; options: Named }): string | undefined {
   const names = Object.keys(given).filter((name) => given[name] !== undefined && given[name] !== options[name]);
   if (names.length === 0) return undefined;
   const list = names.map((name) => `${name}: ${shown(given[name])} (${shown(options[name])} holds)`).join(', ');

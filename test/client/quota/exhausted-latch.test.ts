@@ -2,12 +2,12 @@ import { expect, test } from 'vitest';
 import { Cancellation } from '../../../src/client/cancellation.ts';
 import type { QuotaData } from '../../../src/client/index.ts';
 import { QuotaExhaustedError } from '../../../src/client/index.ts';
-import { QuotaCheck, QuotaStop } from '../../../src/client/quota/exhaustion.ts';
+import { ExhaustedLatch, QuotaCheck } from '../../../src/client/quota/exhausted-latch.ts';
 import { FakeClock } from '../../helpers/fake-clock.ts';
 import { exhaustedQuota, quotaRecord } from '../../helpers/service-replies.ts';
 
 test('stops nothing before a refusal', () => {
-  const stop = new QuotaStop(new FakeClock());
+  const stop = new ExhaustedLatch(new FakeClock());
 
   stop.sawQuota(exhaustedQuota());
 
@@ -16,7 +16,7 @@ test('stops nothing before a refusal', () => {
 
 test('holds for a minute after a refusal, then lets calls find out', async () => {
   const clock = new FakeClock();
-  const stop = new QuotaStop(clock);
+  const stop = new ExhaustedLatch(clock);
 
   stop.refused(exhaustedQuota());
 
@@ -30,7 +30,7 @@ test('holds for a minute after a refusal, then lets calls find out', async () =>
 
 test('ends with the quota period', async () => {
   const clock = new FakeClock(Date.parse('2026-01-31T23:59:50.000Z'));
-  const stop = new QuotaStop(clock);
+  const stop = new ExhaustedLatch(clock);
   stop.refused(exhaustedQuota());
 
   await clock.advance(10_000);
@@ -39,7 +39,7 @@ test('ends with the quota period', async () => {
 });
 
 test('ends when the service tells of requests left', () => {
-  const stop = new QuotaStop(new FakeClock());
+  const stop = new ExhaustedLatch(new FakeClock());
   stop.refused(exhaustedQuota());
 
   stop.sawQuota(quotaRecord({ plan: 'developer', monthly_limit: 100_000 }));
@@ -49,7 +49,7 @@ test('ends when the service tells of requests left', () => {
 
 test('does not hold for an hour when the clock is set back by one', () => {
   const clock = new FakeClock();
-  const stop = new QuotaStop(clock);
+  const stop = new ExhaustedLatch(clock);
   stop.refused(exhaustedQuota());
 
   clock.set(-3_600_000);

@@ -21,7 +21,7 @@ interface WarningSink {
 }
 
 /** Keeps what the answers of a key say about the unit of its Retry-After; warns once of each change, and once of junk. */
-export class UnitNotice {
+export class RetryAfterUnitTracker {
   readonly #masked: string;
   #belief: UnitBelief | undefined;
   #hasWarnedOfJunk = false;

@@ -3,7 +3,7 @@ import type { ClientEvents, EventSubject } from '../events.ts';
 import type { LimiterWait } from '../limits/limiter-view.ts';
 
 /** The clients whose calls wait for one limiter: each hears of a wait once, and none is kept alive by it. */
-export class Audience {
+export class Subscribers {
   readonly #state: EventSubject;
   readonly #clock: Clock;
   readonly #waiting = new Map<ClientEvents, number>();

@@ -9,7 +9,7 @@ import { isExhausted } from './quota-ledger.ts';
 const HOLDS_FOR_MS = 60_000;
 
 /** Remembers for a short time that the month is used up, so that queued calls fail at once instead of one by one at the service. */
-export class QuotaStop {
+export class ExhaustedLatch {
   readonly #clock: Clock;
   #stop: { readonly since: number; readonly until: number; readonly quota: QuotaData } | undefined;
 
