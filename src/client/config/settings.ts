@@ -60,7 +60,6 @@ const OPTION_NAMES: readonly (keyof FxRatesOptions)[] = [
   'dispatcher',
   'maxResponseBytes',
   'allowInsecureHttp',
-  'dangerouslyAllowBrowser',
   'clock',
   'random',
   'logger',
@@ -95,9 +94,8 @@ const DEFAULTS = {
 export function resolveOptions(options: FxRatesOptions): ClientSettings {
   refuseBareKey(options);
   requireKnownNames(options, OPTION_NAMES, 'FxRates options');
-  const { dangerouslyAllowBrowser = false } = options;
   // Before anything else of the environment is read: a browser does not have it.
-  requireBrowserConsent(requireBoolean('dangerouslyAllowBrowser', dangerouslyAllowBrowser));
+  refuseBrowser();
   for (const name of HOOK_NAMES) if (options[name] !== undefined) requireFunction(name, options[name]);
   if (options.logger !== undefined) requireLogger(options.logger);
   const given = { baseUrl: process.env['FXRATES_BASE_URL'], ...DEFAULTS, ...definedOf(options) };
@@ -219,10 +217,10 @@ function parse(value: unknown): URL {
 }
 
 /** The key is for server-side code (SERVICE.md, Authentication, rule 2). @throws ConfigError in a browser. */
-export function requireBrowserConsent(isAllowed: boolean): void {
-  if (isAllowed || !isBrowser()) return;
+function refuseBrowser(): void {
+  if (!isBrowser()) return;
   throw new ConfigError(
-    'FxRates: this looks like a browser, where everybody can read the API key; call the service from your server (or pass dangerouslyAllowBrowser: true)',
+    'FxRates: this looks like a browser, and API keys do not belong in browsers, where everybody can read them; call the service from your server',
   );
 }
 
