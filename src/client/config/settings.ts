@@ -1,6 +1,6 @@
 import { type Clock, realClock } from '../clock.ts';
 import { ConfigError } from '../errors/errors.ts';
-import type { Logger } from '../events.ts';
+import type { EventHooks, Logger } from '../events.ts';
 import type { LimitStore } from '../limits/shared/limit-store.ts';
 import type { AuthForm, FxRatesOptions, QuotaGuardOptions, RateLimitOptions } from '../options.ts';
 import type { CallSettings } from '../request.ts';
@@ -9,6 +9,7 @@ import { fetchTransport } from '../transport/fetch-transport.ts';
 import type { Transport } from '../transport/transport.ts';
 import { undiciTransport } from '../transport/undici-transport.ts';
 import {
+  namesOf,
   refuse,
   requireBoolean,
   requireCount,
@@ -20,10 +21,10 @@ import {
 } from './checks.ts';
 import { type CacheSettings, resolveCache, resolveQuotaGuard } from './quota-settings.ts';
 
-/** The options of a client, checked and complete. */
-/** With its defaults. */
+/** The option `rateLimit` with its defaults. */
 export type RateLimitSettings = Required<Omit<RateLimitOptions, 'store'>> & Pick<RateLimitOptions, 'store'>;
 
+/** The options of a client, checked and complete. */
 export interface ClientSettings extends Omit<CallSettings, 'useReserve' | 'maxAgeMs' | 'priority'> {
   readonly baseUrl: string;
   readonly auth: AuthForm;
@@ -42,35 +43,46 @@ export interface ClientSettings extends Omit<CallSettings, 'useReserve' | 'maxAg
   readonly random: () => number;
 }
 
-const OPTION_NAMES: readonly (keyof FxRatesOptions)[] = [
-  'baseUrl',
-  'apiKey',
-  'auth',
-  'timeoutMs',
-  'deadlineMs',
-  'maxRetries',
-  'onLimit',
-  'maxRetryAfterMs',
-  'retryAfterUnit',
-  'rateLimit',
-  'cache',
-  'quotaGuard',
-  'pace',
-  'fetch',
-  'dispatcher',
-  'maxResponseBytes',
-  'allowInsecureHttp',
-  'clock',
-  'random',
-  'logger',
-  'onRequest',
-  'onRetry',
-  'onWait',
-  'onQuota',
-];
+const OPTION_NAMES = namesOf<keyof FxRatesOptions>({
+  baseUrl: true,
+  apiKey: true,
+  auth: true,
+  timeoutMs: true,
+  deadlineMs: true,
+  maxRetries: true,
+  onLimit: true,
+  maxRetryAfterMs: true,
+  retryAfterUnit: true,
+  rateLimit: true,
+  cache: true,
+  quotaGuard: true,
+  pace: true,
+  fetch: true,
+  dispatcher: true,
+  maxResponseBytes: true,
+  allowInsecureHttp: true,
 
-const HOOK_NAMES = ['onRequest', 'onRetry', 'onWait', 'onQuota'] as const;
-const RATE_LIMIT_NAMES = ['perMinute', 'maxConcurrent', 'probe', 'store'];
+  clock: true,
+  random: true,
+  logger: true,
+  onRequest: true,
+  onRetry: true,
+  onWait: true,
+  onQuota: true,
+});
+
+const HOOK_NAMES = namesOf<Exclude<keyof EventHooks, 'logger'>>({
+  onRequest: true,
+  onRetry: true,
+  onWait: true,
+  onQuota: true,
+});
+const RATE_LIMIT_NAMES = namesOf<keyof RateLimitOptions>({
+  perMinute: true,
+  maxConcurrent: true,
+  probe: true,
+  store: true,
+});
 
 const DEFAULTS = {
   auth: 'bearer',
