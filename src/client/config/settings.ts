@@ -61,7 +61,6 @@ const OPTION_NAMES = namesOf<keyof FxRatesOptions>({
   dispatcher: true,
   maxResponseBytes: true,
   allowInsecureHttp: true,
-
   clock: true,
   random: true,
   logger: true,
