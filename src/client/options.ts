@@ -106,8 +106,6 @@ export interface FxRatesOptions extends EventHooks {
   readonly maxResponseBytes?: number | undefined;
   /** Allows plain http to other hosts than loopback; the key is then readable on the way. Default: false. */
   readonly allowInsecureHttp?: boolean | undefined;
-  /** Allows use in a browser, where everybody can read the key. Default: false. */
-  readonly dangerouslyAllowBrowser?: boolean | undefined;
   /** Time, for tests. Default: the machine's. */
   readonly clock?: Clock | undefined;
   /** Chance in [0, 1), for tests. Default: `Math.random`. */

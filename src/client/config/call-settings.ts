@@ -1,8 +1,9 @@
-import type { CallOptions } from '../api-call.ts';
+import type { CallOptions, SchemaCallOptions } from '../api-call.ts';
 import { ConfigError } from '../errors/errors.ts';
 import type { CallSettings } from '../request.ts';
 import type { StandardSchema } from '../standard-schema.ts';
 import {
+  namesOf,
   refuse,
   requireBoolean,
   requireCount,
@@ -14,17 +15,17 @@ import {
 } from './checks.ts';
 import type { ClientSettings } from './settings.ts';
 
-const CALL_OPTION_NAMES = [
-  'signal',
-  'timeoutMs',
-  'deadlineMs',
-  'maxRetries',
-  'onLimit',
-  'maxAgeMs',
-  'useReserve',
-  'priority',
-  'schema',
-];
+const CALL_OPTION_NAMES = namesOf<keyof SchemaCallOptions<StandardSchema>>({
+  signal: true,
+  timeoutMs: true,
+  deadlineMs: true,
+  maxRetries: true,
+  onLimit: true,
+  maxAgeMs: true,
+  useReserve: true,
+  priority: true,
+  schema: true,
+});
 
 interface CallerSettings extends CallSettings {
   readonly deadlineMs: number;

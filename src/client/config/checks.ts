@@ -41,6 +41,11 @@ export function requireFunction<Fn>(option: string, value: Fn): Fn {
   return typeof value === 'function' ? value : refuse(option, value, 'a function');
 }
 
+/** The names of a type's fields. The compiler rejects a missing one and one too many. */
+export function namesOf<Name extends string>(names: Readonly<Record<Name, true>>): readonly Name[] {
+  return Object.keys(names) as Name[]; // the keys of the record
+}
+
 /** A misspelt option must not pass for a default. */
 export function requireKnownNames(options: unknown, known: readonly string[], where: string): void {
   if (typeof options !== 'object' || options === null) refuse(where, options, 'an object of options');

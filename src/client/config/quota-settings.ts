@@ -1,7 +1,10 @@
 import type { CacheStore } from '../cache/cache-store.ts';
 import { MemoryStore } from '../cache/cache-store.ts';
 import type { CacheOptions, QuotaGuardOptions } from '../options.ts';
-import { refuse, requireCount, requireFunction, requireKnownNames, requireMs } from './checks.ts';
+import { namesOf, refuse, requireCount, requireFunction, requireKnownNames, requireMs } from './checks.ts';
+
+const CACHE_NAMES = namesOf<keyof CacheOptions>({ maxAgeMs: true, store: true, staleIfLimitedMs: true });
+const QUOTA_GUARD_NAMES = namesOf<keyof QuotaGuardOptions>({ reserve: true, onLow: true });
 
 /** The option `cache`, checked and complete. */
 export interface CacheSettings {
@@ -15,7 +18,7 @@ export function resolveCache(option: 'snapshot' | CacheOptions | undefined): Cac
   if (option === undefined) return undefined;
   if (option === 'snapshot') return resolveCache({ maxAgeMs: 'snapshot' });
   if (typeof option !== 'object' || option === null) refuse('cache', option, "'snapshot' or an object of options");
-  requireKnownNames(option, ['maxAgeMs', 'store', 'staleIfLimitedMs'], 'cache');
+  requireKnownNames(option, CACHE_NAMES, 'cache');
   const { maxAgeMs, store = new MemoryStore(), staleIfLimitedMs = 0 } = option;
   return {
     maxAgeMs: requireAge(maxAgeMs),
@@ -27,7 +30,7 @@ export function resolveCache(option: 'snapshot' | CacheOptions | undefined): Cac
 /** @throws ConfigError that names the part of the option */
 export function resolveQuotaGuard(option: QuotaGuardOptions | undefined): QuotaGuardOptions | undefined {
   if (option === undefined) return undefined;
-  requireKnownNames(option, ['reserve', 'onLow'], 'quotaGuard');
+  requireKnownNames(option, QUOTA_GUARD_NAMES, 'quotaGuard');
   const { reserve, onLow } = option;
   requireCount('quotaGuard.reserve', reserve, { from: 0 });
   if (onLow !== undefined) requireFunction('quotaGuard.onLow', onLow);

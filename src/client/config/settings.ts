@@ -1,6 +1,6 @@
 import { type Clock, realClock } from '../clock.ts';
 import { ConfigError } from '../errors/errors.ts';
-import type { Logger } from '../events.ts';
+import type { EventHooks, Logger } from '../events.ts';
 import type { LimitStore } from '../limits/shared/limit-store.ts';
 import type { AuthForm, FxRatesOptions, QuotaGuardOptions, RateLimitOptions } from '../options.ts';
 import type { CallSettings } from '../request.ts';
@@ -9,6 +9,7 @@ import { fetchTransport } from '../transport/fetch-transport.ts';
 import type { Transport } from '../transport/transport.ts';
 import { undiciTransport } from '../transport/undici-transport.ts';
 import {
+  namesOf,
   refuse,
   requireBoolean,
   requireCount,
@@ -20,10 +21,10 @@ import {
 } from './checks.ts';
 import { type CacheSettings, resolveCache, resolveQuotaGuard } from './quota-settings.ts';
 
-/** The options of a client, checked and complete. */
-/** With its defaults. */
+/** The option `rateLimit` with its defaults. */
 export type RateLimitSettings = Required<Omit<RateLimitOptions, 'store'>> & Pick<RateLimitOptions, 'store'>;
 
+/** The options of a client, checked and complete. */
 export interface ClientSettings extends Omit<CallSettings, 'useReserve' | 'maxAgeMs' | 'priority'> {
   readonly baseUrl: string;
   readonly auth: AuthForm;
@@ -42,36 +43,45 @@ export interface ClientSettings extends Omit<CallSettings, 'useReserve' | 'maxAg
   readonly random: () => number;
 }
 
-const OPTION_NAMES: readonly (keyof FxRatesOptions)[] = [
-  'baseUrl',
-  'apiKey',
-  'auth',
-  'timeoutMs',
-  'deadlineMs',
-  'maxRetries',
-  'onLimit',
-  'maxRetryAfterMs',
-  'retryAfterUnit',
-  'rateLimit',
-  'cache',
-  'quotaGuard',
-  'pace',
-  'fetch',
-  'dispatcher',
-  'maxResponseBytes',
-  'allowInsecureHttp',
-  'dangerouslyAllowBrowser',
-  'clock',
-  'random',
-  'logger',
-  'onRequest',
-  'onRetry',
-  'onWait',
-  'onQuota',
-];
+const OPTION_NAMES = namesOf<keyof FxRatesOptions>({
+  baseUrl: true,
+  apiKey: true,
+  auth: true,
+  timeoutMs: true,
+  deadlineMs: true,
+  maxRetries: true,
+  onLimit: true,
+  maxRetryAfterMs: true,
+  retryAfterUnit: true,
+  rateLimit: true,
+  cache: true,
+  quotaGuard: true,
+  pace: true,
+  fetch: true,
+  dispatcher: true,
+  maxResponseBytes: true,
+  allowInsecureHttp: true,
+  clock: true,
+  random: true,
+  logger: true,
+  onRequest: true,
+  onRetry: true,
+  onWait: true,
+  onQuota: true,
+});
 
-const HOOK_NAMES = ['onRequest', 'onRetry', 'onWait', 'onQuota'] as const;
-const RATE_LIMIT_NAMES = ['perMinute', 'maxConcurrent', 'probe', 'store'];
+const HOOK_NAMES = namesOf<Exclude<keyof EventHooks, 'logger'>>({
+  onRequest: true,
+  onRetry: true,
+  onWait: true,
+  onQuota: true,
+});
+const RATE_LIMIT_NAMES = namesOf<keyof RateLimitOptions>({
+  perMinute: true,
+  maxConcurrent: true,
+  probe: true,
+  store: true,
+});
 
 const DEFAULTS = {
   auth: 'bearer',
@@ -95,9 +105,8 @@ const DEFAULTS = {
 export function resolveOptions(options: FxRatesOptions): ClientSettings {
   refuseBareKey(options);
   requireKnownNames(options, OPTION_NAMES, 'FxRates options');
-  const { dangerouslyAllowBrowser = false } = options;
   // Before anything else of the environment is read: a browser does not have it.
-  requireBrowserConsent(requireBoolean('dangerouslyAllowBrowser', dangerouslyAllowBrowser));
+  refuseBrowser();
   for (const name of HOOK_NAMES) if (options[name] !== undefined) requireFunction(name, options[name]);
   if (options.logger !== undefined) requireLogger(options.logger);
   const given = { baseUrl: process.env['FXRATES_BASE_URL'], ...DEFAULTS, ...definedOf(options) };
@@ -219,10 +228,10 @@ function parse(value: unknown): URL {
 }
 
 /** The key is for server-side code (SERVICE.md, Authentication, rule 2). @throws ConfigError in a browser. */
-export function requireBrowserConsent(isAllowed: boolean): void {
-  if (isAllowed || !isBrowser()) return;
+function refuseBrowser(): void {
+  if (!isBrowser()) return;
   throw new ConfigError(
-    'FxRates: this looks like a browser, where everybody can read the API key; call the service from your server (or pass dangerouslyAllowBrowser: true)',
+    'FxRates: this looks like a browser, and API keys do not belong in browsers, where everybody can read them; call the service from your server',
   );
 }
 

@@ -84,7 +84,7 @@ async function findCached(
 /** The interval belongs to the plan, and plans seldom change. */
 const PLAN_MS = 3_600_000;
 
-export interface SnapshotAgeParts {
+interface SnapshotAgeParts {
   readonly states: KeyStates;
   readonly events: ClientEvents;
   readonly refreshQuota: RefreshQuota;
@@ -94,7 +94,7 @@ export interface SnapshotAgeParts {
  * How long an answer is worth keeping: the plan's interval between snapshots, from the last quota record or from a
  * free question. 0, which keeps nothing, when the service cannot be asked or its text cannot be read.
  */
-export function snapshotAge({ states, events, refreshQuota }: SnapshotAgeParts) {
+function snapshotAge({ states, events, refreshQuota }: SnapshotAgeParts) {
   return async (request: KeyedRequest): Promise<number> => {
     await refreshQuota(request, PLAN_MS);
     const quota = states.of(request.key).ledger.estimate()?.quota;

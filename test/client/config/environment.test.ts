@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { FxRates } from '../../../src/client/index.ts';
+import { ConfigError, FxRates } from '../../../src/client/index.ts';
 import { API_KEY } from '../../helpers/service-replies.ts';
 import { BASE_URL } from '../../helpers/test-client.ts';
 
@@ -54,8 +54,8 @@ test('refuses to work in a browser, whatever else is wrong', () => {
   Object.defineProperty(globalThis, 'document', { value: {}, configurable: true });
   Object.defineProperty(process, 'versions', { value: { ...versions, node: undefined } });
 
-  expect(() => new FxRates()).toThrow('this looks like a browser');
-  expect(new FxRates({ baseUrl: BASE_URL, apiKey: API_KEY, dangerouslyAllowBrowser: true })).toBeInstanceOf(FxRates);
+  expect(() => new FxRates()).toThrow('API keys do not belong in browsers');
+  expect(() => new FxRates({ baseUrl: BASE_URL, apiKey: API_KEY })).toThrow(ConfigError);
 });
 
 test('a page in Node, as jsdom makes one, is no browser', () => {

@@ -59,7 +59,6 @@ const wrong: Record<keyof FxRatesOptions, readonly unknown[]> = {
   dispatcher: [null, {}, 'http://proxy.test', { dispatch: true }],
   maxResponseBytes: [...numbers, 1.5],
   allowInsecureHttp: [null, 'true', 1],
-  dangerouslyAllowBrowser: [null, 'true', 1],
   clock: [null, {}, { now: () => 0 }, { now: 0, sleep: () => undefined }],
   random: [null, 0.5],
   logger: [null, {}, 'console', () => undefined, { warn: true }],
