@@ -11,6 +11,9 @@ interface SharedLimit {
   isAbout(warning: string): boolean;
 }
 
+/** One for each folder and clock: `--watch` creates a client per request, and all of them share one store. */
+const sharedLimits = new WeakMap<Io['clock'], Map<string, SharedLimit>>();
+
 /**
  * Where the commands of a user share the limit of a key, so that `xargs -P 20 fxrates latest` sends no more than one
  * process does. `undefined` without a home folder, and with FXRATES_SHARE_LIMIT=off.
@@ -21,8 +24,15 @@ export async function sharedLimit(
 ): Promise<SharedLimit | undefined> {
   const folder = shareLimit ? existingFolder(env) : undefined;
   if (folder === undefined) return undefined;
+  const ofClock = sharedLimits.get(clock) ?? new Map<string, SharedLimit>();
+  const limit = ofClock.get(folder) ?? (await openLimit(join(folder, 'limits'), clock));
+  sharedLimits.set(clock, ofClock.set(folder, limit));
+  return limit;
+}
+
+async function openLimit(folder: string, clock: Io['clock']): Promise<SharedLimit> {
   const { fileStore } = await import('../../client/file-store/index.ts');
-  const store = fileStore(join(folder, 'limits'), { clock });
+  const store = fileStore(folder, { clock });
   let failure: string | undefined;
   return {
     store: {
