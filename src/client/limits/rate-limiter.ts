@@ -1,21 +1,13 @@
 import type { Clock } from '../clock.ts';
 import { type SteadyTime, steadyTime } from '../steady-time.ts';
 import type { AcquireOptions } from './acquire-options.ts';
+import { Admission } from './admission.ts';
 import { InFlight } from './in-flight.ts';
 import { NEARLY_ALL } from './learn-window.ts';
-import { LimitError, type LimitReason } from './limit-error.ts';
 import { type LimiterCore, LocalCore } from './limiter-core.ts';
 import { DEFAULT_LIMITER_SETTINGS, type LimiterSettings } from './limiter-settings.ts';
 import { hasConfiguredLimit } from './limiter-state.ts';
-import {
-  burstOf,
-  type LimiterEvent,
-  LimiterHistory,
-  type LimiterView,
-  type LimiterWait,
-  perMinuteOf,
-  windowName,
-} from './limiter-view.ts';
+import { type LimiterEvent, LimiterHistory, type LimiterView, type LimiterWait } from './limiter-view.ts';
 import { type AnswerHeaders, type FailureDetails, Permit, type RefusalAnswerHeaders } from './permit.ts';
 import { type QueuedCall, RequestQueue } from './request-queue.ts';
 import { parseRetryAfter, type RetryAfterUnit, retryAfterMs } from './retry-after.ts';
@@ -61,6 +53,7 @@ export class RateLimiter {
   readonly #time: SteadyTime;
   readonly #timer: WakeTimer;
   readonly #core: LimiterCore;
+  readonly #admission: Admission;
   readonly #settings: LimiterSettings;
   readonly #onWait: ((wait: LimiterWait) => void) | undefined;
   readonly #onLimitWanted: (() => void) | undefined;
@@ -95,6 +88,8 @@ export class RateLimiter {
           onOutage: (reason) => onOutage?.(reason),
         })
       : new LocalCore(this.#settings);
+    const [core, inFlight, settings, time] = [this.#core, this.#inFlight, this.#settings, this.#time];
+    this.#admission = new Admission({ core, inFlight, settings, time });
   }
 
   /**
@@ -107,7 +102,7 @@ export class RateLimiter {
     const isHigh = options.priority === 'high';
     const deadlineAt = deadlineOf(options);
     const ahead = retryOf ? 0 : isHigh ? this.#queue.high : this.#queue.size;
-    const rejection = this.#rejectionFor(ahead, options.wait ?? true, deadlineAt());
+    const rejection = this.#admission.rejectionFor(ahead, options.wait ?? true, deadlineAt());
     if (rejection) return Promise.reject(rejection);
     const permit = this.#queue.size === 0 ? this.#grantAtOnce(retryOf) : undefined;
     if (permit) return Promise.resolve(permit);
@@ -148,14 +143,12 @@ export class RateLimiter {
 
   /** Time of `SteadyTime` at which a call that comes now could be sent, as far as is known. */
   get nextSlotAt(): number {
-    return this.#slotAt(this.#time.now(), this.#queue.size);
+    return this.#admission.slotAt(this.#time.now(), this.#queue.size);
   }
 
-  /** Nothing is sent before this time of `SteadyTime`: a refusal or an outage asked for that. */
+  /** Time of `SteadyTime` before which nothing is sent. */
   get closedUntil(): number {
-    const { gate, blockedUntil } = this.#core.state;
-    const closedUntil = this.#core.toLocal(Math.max(gate.opensAt, blockedUntil));
-    return this.#inFlight.health.isDown ? Math.max(closedUntil, this.#inFlight.health.retryAt) : closedUntil;
+    return this.#admission.closedUntil;
   }
 
   get isServiceDown(): boolean {
@@ -180,51 +173,7 @@ export class RateLimiter {
   }
 
   limits(): LimiterView {
-    const now = this.#time.now();
-    const { state } = this.#core;
-    const { closedUntil } = this;
-    return {
-      gate: closedUntil > now && !this.#inFlight.health.isDown ? { until: this.#time.toEpoch(closedUntil) } : 'open',
-      service: this.#inFlight.health.isDown ? { downUntil: this.#time.toEpoch(this.#inFlight.health.retryAt) } : 'up',
-      waiting: this.#queue.size,
-      inFlight: this.#inFlight.size,
-      maxConcurrent: this.#inFlight.maxConcurrent,
-      perMinute: perMinuteOf(state),
-      window: windowName(state),
-      burst: burstOf(state),
-      nextSlotAt: this.#time.toEpoch(this.nextSlotAt),
-      history: this.#history.changes,
-    };
-  }
-
-  #slotAt(now: number, ahead: number): number {
-    return Math.max(this.#core.slotAt(now, ahead), this.#inFlight.health.isDown ? this.#inFlight.health.retryAt : now);
-  }
-
-  #rejectionFor(ahead: number, waits: boolean, deadlineAt: number): LimitError | undefined {
-    const now = this.#time.now();
-    const tooLong = this.#tooLongWait(now);
-    if (tooLong) return tooLong;
-    const slotAt = this.#slotAt(now, ahead);
-    if (slotAt > deadlineAt) return this.#limitError('deadline', slotAt);
-    return !waits && slotAt > now ? this.#limitError('policy', slotAt) : undefined;
-  }
-
-  /** A longer quota than the window's is used up, or the service asked for a long pause: no call waits for that. */
-  #tooLongWait(now: number): LimitError | undefined {
-    const blockedUntil = this.#core.toLocal(this.#core.state.blockedUntil);
-    if (blockedUntil > now) return this.#limitError('max_retry_after', blockedUntil);
-    const { isDown, retryAt } = this.#inFlight.health;
-    if (isDown && retryAt - now > this.#settings.maxRetryAfterMs) return this.#limitError('unavailable', retryAt);
-    return undefined;
-  }
-
-  #limitError(reason: LimitReason, retryAt: number): LimitError {
-    const isForService = this.#inFlight.health.isDown && retryAt <= this.#inFlight.health.retryAt;
-    const retryAtEpoch = Math.ceil(this.#time.toEpoch(retryAt));
-    return isForService
-      ? new LimitError('unavailable', retryAtEpoch, { cause: this.#inFlight.lastFailure })
-      : new LimitError(reason, retryAtEpoch);
+    return { ...this.#admission.view(this.#queue.size), history: this.#history.changes };
   }
 
   /** If no call is waiting, one whose slot is free does not need to queue. */
@@ -282,15 +231,15 @@ export class RateLimiter {
   }
 
   #rejectTooLate(now: number): void {
-    const tooLong = this.#tooLongWait(now);
+    const tooLong = this.#admission.tooLongWait(now);
     for (let call = tooLong && this.#queue.shift(); call; call = this.#queue.shift()) call.reject(tooLong);
-    const slotAt = this.#slotAt(now, 0);
+    const slotAt = this.#admission.slotAt(now, 0);
     for (let call = this.#queue.shiftDueBefore(slotAt); call; call = this.#queue.shiftDueBefore(slotAt)) {
-      call.reject(this.#limitError('deadline', slotAt));
+      call.reject(this.#admission.limitError('deadline', slotAt));
     }
     if (slotAt <= now) return;
     for (let call = this.#queue.shiftNotWaiting(); call; call = this.#queue.shiftNotWaiting()) {
-      call.reject(this.#limitError('policy', slotAt));
+      call.reject(this.#admission.limitError('policy', slotAt));
     }
   }
 
@@ -303,7 +252,7 @@ export class RateLimiter {
   /** A shared limit is looked at more often than it changes: what counts is when it gives a slot. */
   #reportWait(now: number, askAgainAt: number): void {
     if (this.#queue.size === 0) return;
-    const until = Math.max(askAgainAt, this.#slotAt(now, 0));
+    const until = Math.max(askAgainAt, this.#admission.slotAt(now, 0));
     if (now < this.#reportedUntil || until - now < WAIT_WORTH_REPORTING_MS) return;
     this.#reportedUntil = until;
     const reason = this.#inFlight.health.isDown ? 'service' : this.closedUntil > now ? 'refused' : 'window';

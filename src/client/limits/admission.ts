@@ -1,0 +1,85 @@
+import type { SteadyTime } from '../steady-time.ts';
+import type { InFlight } from './in-flight.ts';
+import { LimitError, type LimitReason } from './limit-error.ts';
+import type { LimiterCore } from './limiter-core.ts';
+import type { LimiterSettings } from './limiter-settings.ts';
+import { burstOf, type LimiterView, perMinuteOf, windowName } from './limiter-view.ts';
+
+export interface AdmissionParts {
+  readonly core: LimiterCore;
+  readonly inFlight: InFlight;
+  readonly settings: LimiterSettings;
+  readonly time: SteadyTime;
+}
+
+/** When a call can be sent, by the limit and by the state of the service together, and which calls need not wait for that. */
+export class Admission {
+  readonly #parts: AdmissionParts;
+
+  constructor(parts: AdmissionParts) {
+    this.#parts = parts;
+  }
+
+  /** Nothing is sent before this time: a refusal or an outage asked for that. */
+  get closedUntil(): number {
+    const { core, inFlight } = this.#parts;
+    const closedUntil = core.toLocal(Math.max(core.state.gate.opensAt, core.state.blockedUntil));
+    const { isDown, retryAt } = inFlight.health;
+    return isDown ? Math.max(closedUntil, retryAt) : closedUntil;
+  }
+
+  /** The earliest time at which a call with `ahead` others before it can be sent, as far as is known. */
+  slotAt(now: number, ahead: number): number {
+    const { core, inFlight } = this.#parts;
+    const { isDown, retryAt } = inFlight.health;
+    return Math.max(core.slotAt(now, ahead), isDown ? retryAt : now);
+  }
+
+  /** Why a call does not wait; `undefined` if it does. */
+  rejectionFor(ahead: number, waits: boolean, deadlineAt: number): LimitError | undefined {
+    const now = this.#parts.time.now();
+    const tooLong = this.tooLongWait(now);
+    if (tooLong) return tooLong;
+    const slotAt = this.slotAt(now, ahead);
+    if (slotAt > deadlineAt) return this.limitError('deadline', slotAt);
+    return !waits && slotAt > now ? this.limitError('policy', slotAt) : undefined;
+  }
+
+  /** A longer quota than the window's is used up, or the service asked for a long pause: no call waits for that. */
+  tooLongWait(now: number): LimitError | undefined {
+    const { core, inFlight, settings } = this.#parts;
+    const blockedUntil = core.toLocal(core.state.blockedUntil);
+    if (blockedUntil > now) return this.limitError('max_retry_after', blockedUntil);
+    const { isDown, retryAt } = inFlight.health;
+    if (isDown && retryAt - now > settings.maxRetryAfterMs) return this.limitError('unavailable', retryAt);
+    return undefined;
+  }
+
+  limitError(reason: LimitReason, retryAt: number): LimitError {
+    const { inFlight, time } = this.#parts;
+    const isForService = inFlight.health.isDown && retryAt <= inFlight.health.retryAt;
+    const retryAtEpoch = Math.ceil(time.toEpoch(retryAt));
+    return isForService
+      ? new LimitError('unavailable', retryAtEpoch, { cause: inFlight.lastFailure })
+      : new LimitError(reason, retryAtEpoch);
+  }
+
+  /** What `limits()` says, without the history. */
+  view(waiting: number): Omit<LimiterView, 'history'> {
+    const { core, inFlight, time } = this.#parts;
+    const now = time.now();
+    const { isDown, retryAt } = inFlight.health;
+    const { closedUntil } = this;
+    return {
+      gate: closedUntil > now && !isDown ? { until: time.toEpoch(closedUntil) } : 'open',
+      service: isDown ? { downUntil: time.toEpoch(retryAt) } : 'up',
+      waiting,
+      inFlight: inFlight.size,
+      maxConcurrent: inFlight.maxConcurrent,
+      perMinute: perMinuteOf(core.state),
+      window: windowName(core.state),
+      burst: burstOf(core.state),
+      nextSlotAt: time.toEpoch(this.slotAt(now, waiting)),
+    };
+  }
+}
