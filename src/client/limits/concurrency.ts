@@ -97,15 +97,27 @@ export function concurrencyAnswered(
   before: Concurrency,
   { now, sentAt, wasFull }: { readonly now: number; readonly sentAt: number; readonly wasFull: boolean },
 ): Concurrency {
+  const { limit, atMost, threshold, staleBefore } = before;
   const tookMs = now - sentAt;
-  const answeredSentAt = Math.max(before.answeredSentAt, sentAt);
-  const state = { ...observeRoundTrip(before, tookMs, now), answeredAt: now, answeredSentAt };
-  const { limit, atMost, threshold } = state;
-  if (!wasFull || limit >= atMost) return state;
+  const isNewPeriod = now >= before.periodEndsAt;
+  const shortestMs = isNewPeriod ? tookMs : Math.min(before.shortestMs, tookMs);
+  const lastShortestMs = isNewPeriod ? before.shortestMs : before.lastShortestMs;
   const factor = limit < MODEST ? MODEST_ROUND_TRIPS : SHORT_ROUND_TRIPS;
-  if (tookMs > factor * shortestRoundTrip(state) + NOISE_MS) return state;
-  const grown = limit + (limit < threshold ? 1 : 1 / limit);
-  return { ...state, limit: Math.min(atMost, grown) };
+  const isFast = tookMs <= factor * Math.min(shortestMs, lastShortestMs) + NOISE_MS;
+  const grown = wasFull && isFast ? limit + (limit < threshold ? 1 : 1 / limit) : limit;
+  // Written out: this runs once per call, and a spread costs more than the rest.
+  return {
+    limit: Math.min(atMost, grown),
+    atMost,
+    threshold,
+    staleBefore,
+    shortestMs,
+    lastShortestMs,
+    periodEndsAt: isNewPeriod ? now + PERIOD_MS : before.periodEndsAt,
+    averageMs: before.averageMs + AVERAGE_WEIGHT * (tookMs - before.averageMs),
+    answeredAt: now,
+    answeredSentAt: Math.max(before.answeredSentAt, sentAt),
+  };
 }
 
 /**
@@ -125,10 +137,4 @@ export function concurrencyFailed(
 
 function shortestRoundTrip({ shortestMs, lastShortestMs }: Concurrency): number {
   return Math.min(shortestMs, lastShortestMs);
-}
-
-function observeRoundTrip(state: Concurrency, tookMs: number, now: number): Concurrency {
-  const averageMs = state.averageMs + AVERAGE_WEIGHT * (tookMs - state.averageMs);
-  if (now < state.periodEndsAt) return { ...state, averageMs, shortestMs: Math.min(state.shortestMs, tookMs) };
-  return { ...state, averageMs, shortestMs: tookMs, lastShortestMs: state.shortestMs, periodEndsAt: now + PERIOD_MS };
 }

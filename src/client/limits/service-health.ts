@@ -37,6 +37,8 @@ const FEWEST_FAILURES = 2;
 const UNLIKELY = 0.01;
 const FIRST_FAILURE_RATE = 0.1;
 const RATE_WEIGHT = 1 / 16;
+/** Arithmetic with numbers that tend to zero becomes slow. */
+const LOWEST_FAILURE_RATE = 0.000_001;
 const FIRST_BACKOFF_MS = 500;
 const LONGEST_BACKOFF_MS = 16_000;
 /** A 503 estimates: one request per so much time finds out whether the service is back earlier. */
@@ -59,7 +61,7 @@ export function serviceAnswered(health: ServiceHealth, { sentAt }: ServiceResult
   const lastSuccessSentAt = Math.max(health.lastSuccessSentAt, sentAt);
   if (isDown)
     return sentAt <= staleBefore ? health : { ...HEALTHY, lastSuccessSentAt, failureRate: health.failureRate };
-  const failureRate = (1 - RATE_WEIGHT) * health.failureRate;
+  const failureRate = Math.max(LOWEST_FAILURE_RATE, (1 - RATE_WEIGHT) * health.failureRate);
   return { ...health, lastSuccessSentAt, failuresInARow: 0, failureRate };
 }
 

@@ -78,11 +78,13 @@ export function accepted(before: LimiterState, answer: DatedAnswer): LimiterStat
   let state = observe(before, answer);
   const unit = weighAcceptance(state.unit, sentAt);
   log(state, answer);
-  state = { ...state, inFlight: state.inFlight - 1, unit };
-  if (isStale(state.gate, sentAt))
-    return state.countsLateAnswers ? { ...state, limit: Math.min(state.configured, state.limit + 1) } : state;
-  if (state.phase === 'learning') state = acceptLearning(state, { now, sentAt });
-  else state = confirmBoundary({ ...state, gate: acceptBehindGate(state.gate) }, now);
+  const inFlight = state.inFlight - 1;
+  if (isStale(state.gate, sentAt)) {
+    const limit = state.countsLateAnswers ? Math.min(state.configured, state.limit + 1) : state.limit;
+    return { ...state, inFlight, unit, limit };
+  }
+  if (state.phase === 'learning') state = acceptLearning({ ...state, inFlight, unit }, { now, sentAt });
+  else state = confirmBoundary({ ...state, inFlight, unit, gate: acceptBehindGate(state.gate) }, now);
   if (!probe) return state;
   const grows = state.phase === 'known' && state.window.kind !== 'bucket';
   const limit = grows ? Math.min(state.configured, state.limit + 1) : state.limit;
