@@ -92,7 +92,7 @@ function createInterrupts(): Interrupts {
   };
 }
 
-/** By the system: `process.exit` would wait for a file that cannot be read, such as a pipe that nobody writes to. */
+/** By the system: `process.exit` would wait for a file that cannot be read, such as a pipe without a writer. */
 function endBySignal(name: SignalName): void {
   process.removeAllListeners(name);
   process.kill(process.pid, name);

@@ -174,7 +174,7 @@ function statusFacts(key: KeyInUse, check: KeyCheck | undefined, { settings }: I
   };
 }
 
-/** Removes the stored key of the profile; that there is none is no failure. */
+/** Removes the stored key of the profile; does nothing if the profile has no key. */
 async function logout({ io, screen, settings: { profile } }: Invocation): Promise<number> {
   const credential = await readCredential(io.env, profile);
   if (credential === undefined) {

@@ -3,7 +3,7 @@ import { stringValue, type Token, tokens } from './tokens.ts';
 /** Names and list positions on the way to a value. */
 export type JsonPath = readonly string[];
 
-/** The source text of the value at `path`, exactly as it stands in `text`; `undefined` when there is none. */
+/** The source text of the value at `path`, exactly as it stands in `text`; `undefined` if it does not exist. */
 export function selectValue(text: string, path: JsonPath): string | undefined {
   let range: Range | undefined = valueRange(text, 0);
   for (const segment of path) {
@@ -25,7 +25,7 @@ export function memberNames(text: string, path: JsonPath, limit: number): readon
   return names;
 }
 
-/** The path that differs from `path` in capital and small letters alone; `undefined` when there is none. */
+/** The path that differs from `path` in capital and small letters alone; `undefined` if it does not exist. */
 export function findCaseless(text: string, path: JsonPath): JsonPath | undefined {
   const found: string[] = [];
   for (const segment of path) {

@@ -13,7 +13,7 @@ export async function printResponse({ rawBody }: ServiceResponse, invocation: In
   else await printJson(options['envelope'] ? rawBody.trim() : dataOf(rawBody), invocation);
 }
 
-/** The text of "data", as it came. */
+/** The text of "data", unchanged. */
 export function dataOf(rawBody: string): string {
   return selectValue(rawBody, ['data']) ?? rawBody;
 }

@@ -31,7 +31,7 @@ async function capture(request: ServiceRequest, baseUrl: string, allowInsecureHt
     throw new Error('a dry run sends nothing');
   };
   const logger = { warn: () => undefined };
-  // Without the queue of the key: its failures on purpose would count as an outage.
+  // Without the queue of the key: a failed dry run would count as an outage of the service.
   const own = { baseUrl, apiKey: NO_KEY, fetch, maxRetries: 0, rateLimit: false as const };
   const client = new FxRates({ ...own, allowInsecureHttp, logger });
   const failure = await callClient(client, request, {}).then(undefined, (error: unknown) => error);

@@ -11,7 +11,7 @@ import { wrap } from '../../terminal/text.ts';
 import { type Topic, topicOf, topics } from './topics.ts';
 
 export interface HelpSource {
-  /** Help of the program, or of the command with that path; `undefined` when there is none. */
+  /** Help of the program, or of the command with that path; `undefined` if it does not exist. */
   readonly render: (path: readonly string[]) => string | undefined;
   readonly tree: () => CommandNode;
   readonly commandNames: readonly string[];
@@ -34,7 +34,7 @@ export function helpCommand({ render, tree, commandNames }: HelpSource): Command
     ],
     callsService: false,
     run: async ({ args, argv, screen }) => {
-      // As typed: whoever likes JSON answers, and set FXRATES_OUTPUT, still reads help.
+      // Only the typed option counts: FXRATES_OUTPUT=json is for responses, not for help.
       const isJson = readEarlyFlags(argv, {}).output === 'json';
       const [name] = args;
       const topic = topicOf(name ?? '');
@@ -58,7 +58,7 @@ function unknownTopic(name: string): Error {
   ]);
 }
 
-/** Help for programs: all of it, or that of one command or topic; `undefined` when there is none. */
+/** Help for programs: all of it, or that of one command or topic; `undefined` if it does not exist. */
 function helpJson(tree: CommandNode, path: readonly string[]): string | undefined {
   const [name = ''] = path;
   const topic = path.length === 1 ? topicOf(name) : undefined;

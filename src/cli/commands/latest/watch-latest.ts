@@ -104,7 +104,7 @@ function budgetInterval({ quota, forecast, snapshotMs = 0 }: Budget): WatchInter
   return bounds.reduce((longest, bound) => (bound.intervalMs > longest.intervalMs ? bound : longest));
 }
 
-/** The error for a watch that leaves nothing of the month; `undefined` when it is safe, or nobody can tell. */
+/** The error for a watch that leaves nothing of the month; `undefined` if it is safe or unknown. */
 function unsafeWatch({ intervalMs, count }: WatchRequest, { forecast }: Budget): CliError | undefined {
   const { remaining, resetsAt, safeIntervalMs } = forecast ?? {};
   if (remaining === undefined || resetsAt === undefined) return undefined;

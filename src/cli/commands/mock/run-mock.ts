@@ -45,7 +45,7 @@ async function printUsage(mock: RunningMock, { plan }: MockOptions, { screen }: 
   await screen.infoWithSecret(`${lines.join('\n')}\n`);
 }
 
-/** Fast enough for somebody who watches, and nothing for the machine. */
+/** Fast enough for an interactive terminal, and a negligible load. */
 const LOOK_EVERY_MS = 200;
 
 /** Writes a line per request to stderr, with the mock's reason for its answer, until `signal` aborts. */
