@@ -4,6 +4,15 @@ import type { OperationId } from '../generated/operations.ts';
 import { VERSION } from '../version.ts';
 import type { ApiCall, CallOptions, SchemaCallOptions } from './api-call.ts';
 import { type CallResult, createApiCall } from './api-call.ts';
+import {
+  Batch,
+  type BatchData,
+  type BatchOperation,
+  type BatchOptions,
+  type BatchQueries,
+  type BatchQuery,
+} from './batch.ts';
+import { resolveBatch } from './config/batch-settings.ts';
 import { resolveCall } from './config/call-settings.ts';
 import { type ClientSettings, resolveOptions } from './config/settings.ts';
 import { checkPath, type QueryValue } from './config/target.ts';
@@ -20,6 +29,7 @@ import type { QuotaEstimate } from './quota/quota-ledger.ts';
 import type { Endpoint } from './request.ts';
 import type { SchemaIssue, SchemaOutput, StandardSchema } from './standard-schema.ts';
 import type { KeyLimits } from './state/key-limits.ts';
+import type { KeyState } from './state/key-state.ts';
 import { KeyStates } from './state/key-states.ts';
 import { ignoredOptions, sharedOptions } from './state/shared-options.ts';
 import { Timers } from './timers.ts';
@@ -85,16 +95,52 @@ export class FxRates extends OperationMethods {
     return createApiCall(this.#call(() => pathEndpoint(checkPath(path), query), options));
   }
 
+  /**
+   * Calls an operation with each of many queries, as fast as the limit allows. The results come in the order in which
+   * the calls end; an error is a result too. Queries are taken one by one, so there may be any number of them.
+   *
+   * @example
+   * for await (const { query, value, error } of fx.batch([{ base: 'EUR' }, { base: 'USD' }])) {
+   *   console.log(query, error ?? value);
+   * }
+   * @throws ConfigError when an option is wrong; nothing is sent then
+   */
+  batch<
+    Schema extends StandardSchema,
+    Id extends BatchOperation = 'latest',
+    Query extends BatchQuery<Id> = BatchQuery<Id>,
+  >(
+    queries: BatchQueries<Query>,
+    options: BatchOptions<Id> & Pick<SchemaCallOptions<Schema>, 'schema'>,
+  ): Batch<Query, SchemaOutput<Schema>>;
+  batch<Id extends BatchOperation = 'latest', Query extends BatchQuery<Id> = BatchQuery<Id>>(
+    queries: BatchQueries<Query>,
+    options?: BatchOptions<Id>,
+  ): Batch<Query, BatchData<Id>>;
+  batch(queries: BatchQueries<object>, given: BatchOptions = {}): Batch<object, unknown> {
+    const { operation, options, ...settings } = resolveBatch(queries, given, this.#settings);
+    return new Batch(queries, {
+      ...settings,
+      time: this.#settings.time,
+      limiter: () => this.#stateInUse()?.limiter,
+      send: (query, signal) => this.request(operation, query, { ...options, signal }),
+    });
+  }
+
   /** What is known about the limit of the key in use: the gate, who waits, why, and the next slot; `undefined` before the first key. */
   limits(): KeyLimits | undefined {
-    const key = this.#keys.known();
-    return key && this.#states.of(key).limits();
+    return this.#stateInUse()?.limits();
   }
 
   /** The last quota the service told, and what this process used since; `undefined` before the first. Sends nothing. */
   quotaEstimate(): QuotaEstimate | undefined {
+    return this.#stateInUse()?.ledger.estimate();
+  }
+
+  /** `undefined` before the first key. */
+  #stateInUse(): KeyState | undefined {
     const key = this.#keys.known();
-    return key && this.#states.of(key).ledger.estimate();
+    return key && this.#states.of(key);
   }
 
   protected override request<Data>(

@@ -60,8 +60,8 @@ export interface FxRatesOptions extends EventHooks {
   /** Milliseconds for one attempt, headers and body. Default: 10 000. */
   readonly timeoutMs?: number | undefined;
   /**
-   * Milliseconds for a whole call: queue, attempts and waits. `false` for none, which a batch of more calls than the limit
-   * allows needs. Default: 90 000.
+   * Milliseconds for a whole call: queue, attempts and waits; `false` for none. Does not apply to the calls of `batch`.
+   * Default: 90 000.
    */
   readonly deadlineMs?: number | false | undefined;
   /**

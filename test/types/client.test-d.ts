@@ -8,6 +8,7 @@ import {
   type ApiCall,
   type Attempt,
   type AuthenticationError,
+  type Batch,
   type Clock,
   type ConfigError,
   type FetchLike,
@@ -115,6 +116,22 @@ declare const foreign: StandardSchema<string, Date>;
 expectTypeOf(fx.latest({}, { schema: foreign })).resolves.toEqualTypeOf<Date>();
 // @ts-expect-error: a function that checks is no schema
 void fx.latest({}, { schema: (value: unknown) => value });
+
+// A batch keeps the type of its queries.
+expectTypeOf(fx.batch([{ base: 'EUR' }])).toEqualTypeOf<Batch<{ base: string }, LatestData>>();
+expectTypeOf(fx.batch(new Set([{ base: 'EUR', id: 1 }]), { schema: rates })).toEqualTypeOf<
+  Batch<{ base: string; id: number }, Rates>
+>();
+for await (const { query, value, error } of fx.batch([{ base: 'EUR' }], { operation: 'latest', concurrency: 2 })) {
+  expectTypeOf(query.base).toBeString();
+  if (error === undefined) expectTypeOf(value).toEqualTypeOf<LatestData>();
+  else expectTypeOf(error).toEqualTypeOf<AnyFxRatesError>();
+}
+expectTypeOf(fx.batch(fx.batch([{ base: 'EUR' }]).left())).toEqualTypeOf<Batch<{ base: string }, LatestData>>();
+// @ts-expect-error: quota has no query
+fx.batch([{}], { operation: 'quota' });
+// @ts-expect-error: a query is no list
+fx.batch({ base: 'EUR' });
 
 // Errors: `kind` tells the class, and the switch is complete.
 declare const error: unknown;
