@@ -1,22 +1,10 @@
-import type { OperationMethods } from '../generated/operation-methods.ts';
-import type { OperationId, operations } from '../generated/operations.ts';
 import type { CallOptions } from './api-call.ts';
 import { onAbort } from './deadline.ts';
 import { AbortError, type AnyFxRatesError, ConfigError, FxRatesError } from './errors/errors.ts';
 import { callHook } from './events.ts';
 import type { RateLimiter } from './limits/rate-limiter.ts';
+import type { QueryOperation } from './operation-types.ts';
 import type { SteadyTime } from './steady-time.ts';
-
-/** The operations that take a query. */
-export type BatchOperation = {
-  [Id in OperationId]: (typeof operations)[Id]['query'] extends 'none' ? never : Id;
-}[OperationId];
-
-/** The query of an operation. */
-export type BatchQuery<Id extends BatchOperation> = NonNullable<Parameters<OperationMethods[Id]>[0]>;
-
-/** The data of an operation. */
-export type BatchData<Id extends BatchOperation> = Awaited<ReturnType<OperationMethods[Id]>>;
 
 /** How far a batch has come. */
 export interface BatchProgress {
@@ -36,7 +24,7 @@ export interface BatchProgress {
 }
 
 /** Options of a batch: those of a call, which apply to each of its calls, and its own. */
-export interface BatchOptions<Id extends BatchOperation = BatchOperation>
+export interface BatchOptions<Id extends QueryOperation = QueryOperation>
   extends Omit<CallOptions, 'signal' | 'deadlineMs' | 'onLimit'> {
   /** Ends the batch: calls under way are aborted, and the iteration throws `AbortError`. */
   readonly signal?: AbortSignal | undefined;

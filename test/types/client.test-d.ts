@@ -18,6 +18,7 @@ import {
   type FxRatesOptions,
   type LatestData,
   type NetworkError,
+  type Poll,
   type QuotaData,
   type QuotaExhaustedError,
   type RateLimitError,
@@ -132,6 +133,17 @@ expectTypeOf(fx.batch(fx.batch([{ base: 'EUR' }]).left())).toEqualTypeOf<Batch<{
 fx.batch([{}], { operation: 'quota' });
 // @ts-expect-error: a query is no list
 fx.batch({ base: 'EUR' });
+
+// A poll gives the data of its operation.
+expectTypeOf(fx.poll({ base: 'EUR' }, { every: 'snapshot' })).toEqualTypeOf<Poll<LatestData>>();
+expectTypeOf(fx.poll(undefined, { operation: 'quota', every: 60_000 })).toEqualTypeOf<Poll<QuotaData>>();
+expectTypeOf(fx.poll({}, { schema: rates })).toEqualTypeOf<Poll<Rates>>();
+// @ts-expect-error: quota has no query
+fx.poll({ base: 'EUR' }, { operation: 'quota' });
+// @ts-expect-error: not an interval
+fx.poll({}, { every: '5m' });
+// @ts-expect-error: the option is gone
+new FxRates({ pace: true });
 
 // Errors: `kind` tells the class, and the switch is complete.
 declare const error: unknown;
