@@ -49,6 +49,39 @@ test('with an unknown limit four calls are sent first', () => {
   expect(new LimiterRun().ask(0)).toEqual({ n: 4, probe: false, at: undefined });
 });
 
+/** Asks, and has everything accepted, round after round; returns how many were sent in each. */
+function rounds(run: LimiterRun, from: number, count: number): number[] {
+  return Array.from({ length: count }, (_, round) => {
+    const now = from + round * 200;
+    const { n, probe } = run.ask(now, 100);
+    run.accept(now, { calls: n, isProbe: probe });
+    return n;
+  });
+}
+
+test('where the first refusal came calls go one at a time, and more from there on', () => {
+  const run = new LimiterRun();
+  rounds(run, 0, 4);
+  run.ask(800, 1);
+  run.refuse(800, { retryAfter: '1' });
+
+  // 16 were accepted before the refusal.
+  expect(rounds(run, 1_900, 12)).toEqual([1, 2, 4, 4, 4, 1, 1, 1, 2, 4, 4, 4]);
+});
+
+test('after the refusal of a call for which a slot was known, calls follow one after another', () => {
+  const run = new LimiterRun(30);
+  rounds(run, 0, 1);
+  run.ask(200, 1);
+  run.refuse(200, { retryAfter: '60', isProbe: true });
+  run.ask(60_300, 12);
+  run.accept(60_300, { calls: 12 });
+  run.ask(60_500, 1);
+  run.refuse(60_500, { retryAfter: '60' });
+
+  expect(rounds(run, 120_700, 4)).toEqual([1, 2, 4, 4]);
+});
+
 test('a slot that a call gives back is free again', () => {
   const run = new LimiterRun(3);
   run.ask(0);
