@@ -106,6 +106,20 @@ export function slotAt(
   return firstAt + Math.floor(ahead / configured) * WINDOW_MS;
 }
 
+/** The time at which the last of `calls` further calls can be sent, by what the limit is known to be now. */
+export function lastSlotAt(state: LimiterState, now: number, calls: number): number {
+  const { gate, blockedUntil, phase, window, limit, log, inFlight } = state;
+  const opensAt = Math.max(now, gate.opensAt, blockedUntil);
+  if (!Number.isFinite(limit)) return opensAt;
+  if (phase === 'known' && window.kind !== 'log') {
+    return Math.max(opensAt, nextSlotAt(advanceWindow(window, now), usageOf(state), now, calls - 1) ?? opensAt);
+  }
+  // A request goes when the one that is `limit` places before it has expired. Until the window is known, too.
+  const place = log.size + inFlight + calls - 1;
+  const firstAt = (log.expiresAt(place % limit) ?? now + WINDOW_MS) - WINDOW_MS;
+  return Math.max(opensAt, firstAt + Math.floor(place / limit) * WINDOW_MS);
+}
+
 /** Calls that may be sent at `now` by what is known; zero or less for none. */
 export function knownSlots(state: LimiterState, now: number): number {
   const { phase, limit, gate, inFlight, window } = state;

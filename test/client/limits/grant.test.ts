@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { lastSlotAt } from '../../../src/client/limits/grant.ts';
 import { LimiterRun } from '../../helpers/limiter-run.ts';
 
 const MINUTE = 60_000;
@@ -164,4 +165,25 @@ test('probes no sooner than due, and never beside calls in flight', () => {
   run.accept(0, { calls: 1 });
   expect(run.ask(4_999)).toEqual({ n: 0, probe: false, at: 5_000 });
   expect(run.ask(5_000)).toMatchObject({ n: 1, probe: true });
+});
+
+test('the last of many calls is sent as many minutes later as the limit is used up', () => {
+  const fresh = new LimiterRun(3);
+  expect(lastSlotAt(fresh.state, 0, 3)).toBe(0);
+  expect(lastSlotAt(fresh.state, 0, 4)).toBe(MINUTE);
+  expect(lastSlotAt(fresh.state, 0, 300)).toBe(99 * MINUTE);
+
+  const run = usedUp('60');
+  expect(lastSlotAt(run.state, 10_000, 1)).toBe(MINUTE + 200);
+  expect(lastSlotAt(run.state, 10_000, 4)).toBe(2 * MINUTE + 100);
+  expect(lastSlotAt({ ...run.state, phase: 'learning' }, 10_000, 4)).toBe(2 * MINUTE + 100);
+});
+
+test('a limit that is unknown does not delay the last of many calls, a closed gate does', () => {
+  const run = new LimiterRun();
+  expect(lastSlotAt(run.state, 7, 1_000)).toBe(7);
+
+  run.ask(0, 1);
+  run.refuse(0, { retryAfter: '30' });
+  expect(lastSlotAt({ ...run.state, limit: Number.POSITIVE_INFINITY }, 200, 1_000)).toBe(30_100);
 });
