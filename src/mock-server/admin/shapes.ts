@@ -56,7 +56,12 @@ export const journalEntry = z.object({
   number: z.number().int(),
   at: z.number().describe('Milliseconds since the Unix epoch, by the clock of the mock.'),
   method: z.string(),
-  path: z.string().describe('Without the query, which may hold a key.'),
+  path: z.string(),
+  query: z
+    .record(z.string(), z.union([z.string(), z.array(z.string())]))
+    .describe('Parameters by name, an array for a repeated one. Keys are masked.'),
+  headers: z.record(z.string(), z.string()).describe('Names in lower case. Keys are masked.'),
+  body: z.string().optional().describe('The first 16,384 characters.'),
   operation: z.string().optional().describe('Id of the operation that the path leads to.'),
   isUnknownRoute: z.boolean(),
   keyId: z.string().optional(),

@@ -2,7 +2,6 @@ import type { Operation } from '../../generated/operations.ts';
 import type { CheckAssumptions } from '../behaviour/assumptions.ts';
 import type { Behaviour } from '../behaviour/behaviour.ts';
 import type { JournalEntry, NewJournalEntry } from '../journal/journal.ts';
-import { hasKeyInUrl, redactKeys } from '../redact-keys.ts';
 import { authenticateKey } from '../service/authenticate.ts';
 import { type Decision, decide } from '../service/decide.ts';
 import type { QuotaUse } from '../service/quota.ts';
@@ -11,6 +10,7 @@ import * as errors from './error-responses.ts';
 import { rateHeaders } from './limit-headers.ts';
 import type { MockRequest, MockResponse } from './mock-message.ts';
 import { presentedCredential } from './presented-credential.ts';
+import { recordRequest } from './record-request.ts';
 import { exampleResponder, type Responder } from './responders.ts';
 import { createRouter, parseTarget, type RouteMatch, type Target } from './router.ts';
 import { createDateHeader, type ServiceResponse, writeResponse } from './service-response.ts';
@@ -52,14 +52,12 @@ export function createServiceHandler(options: ServiceHandlerOptions): ServiceHan
     const switches = context.behaviour.takeExercised();
     const answer = checkAssumptions?.(decided, switches) ?? decided;
     const entry: NewJournalEntry = {
+      ...recordRequest(request, target),
       at,
-      method,
-      path: redactKeys(target.path),
       operation: operationOf(route)?.id,
       isUnknownRoute: route.kind === 'unknown',
       keyId: facts.keyId,
       keyTransport: facts.keyTransport,
-      hasKeyInUrl: hasKeyInUrl(request.target),
       status: answer.status,
       code: answer.code,
       why: answer.why,
