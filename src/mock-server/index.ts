@@ -26,6 +26,7 @@ export type { RequestExpectation } from './journal/expect-requests.ts';
 export type { JournalEntry } from './journal/journal.ts';
 export type { MockJournal, WaitOptions } from './journal/mock-journal.ts';
 export type { RequestFilter } from './journal/request-filter.ts';
+export type { RequestPattern, ValuePattern } from './matching/request-pattern.ts';
 export type { MockServerOptions } from './mock-options.ts';
 export type { ClientOptions } from './mock-scope.ts';
 export { createMockServer, type MockServer } from './mock-server.ts';

@@ -6,7 +6,7 @@ import { type Clock, type MockClock, parseInstant } from './clock/clock.ts';
 import { createMockClock } from './clock/mock-clock.ts';
 import { createMockFaults, type MockFaults } from './faults/mock-faults.ts';
 import { type Audit, auditOf } from './journal/audit.ts';
-import { expectCount, type RequestExpectation } from './journal/expect-requests.ts';
+import { createExpectation, type RequestExpectation, verifyRequests } from './journal/expect-requests.ts';
 import { createMockJournal, type MockJournal } from './journal/mock-journal.ts';
 import type { RequestFilter } from './journal/request-filter.ts';
 import type { MockParts } from './mock-parts.ts';
@@ -65,10 +65,7 @@ export class MockScope {
 
   /** Says what a test expects of the requests that came: `mock.expectRequests({ status: 429 }).toHaveCount(1)`. */
   expectRequests(filter: RequestFilter = {}): RequestExpectation {
-    const { journal } = this.#parts;
-    const matching = this.journal.list(filter).length;
-    const counted = { filter, matching, all: journal.entries, dropped: journal.dropped };
-    return { toHaveCount: (count) => expectCount(counted, count) };
+    return createExpectation((claim) => void verifyRequests(this.#parts.journal, filter, claim));
   }
 
   /** Requests that came too early, keys in URLs, and paths that lead nowhere. */

@@ -1,3 +1,4 @@
+import { plainPattern } from '../matching/request-pattern.ts';
 import { MockServerError } from '../mock-server-error.ts';
 import { ADMIN_ROOT, type PathParameters } from './route.ts';
 import type { adminRoutes } from './routes.ts';
@@ -28,7 +29,7 @@ export function createAsk(url: string, token: string): AskAdmin {
     const { path = {}, query = {}, body } = (input ?? {}) as AnyInput;
     const [method = '', template = ''] = route.split(' ');
     const place = template.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(path[name] ?? ''));
-    const content = body === undefined ? {} : { body: JSON.stringify(body) };
+    const content = body === undefined ? {} : { body: JSON.stringify(body, withPatterns) };
     const response = await fetch(`${url}${place}${searchOf(query)}`, { method, headers, ...content });
     const text = await response.text();
     if (!response.ok) throw refusalOf(response.status, text, new URL(url).origin);
@@ -43,6 +44,11 @@ export function adminUrl(origin: string, space?: string): string {
 
 interface AnyInput extends Sent<unknown, Readonly<Record<string, unknown>>> {
   readonly path?: Readonly<Record<string, string>>;
+}
+
+/** JSON has no regular expressions. */
+function withPatterns(_name: string, value: unknown): unknown {
+  return value instanceof RegExp ? plainPattern(value) : value;
 }
 
 /** JSON has no dates: what is one in the mock has a name such as `createdAt`. */

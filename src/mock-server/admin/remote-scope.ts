@@ -4,7 +4,7 @@ import type { PresetName } from '../behaviour/switch.ts';
 import type { BehaviourValues } from '../behaviour/switches.ts';
 import type { MockClock } from '../clock/clock.ts';
 import type { MockFaults } from '../faults/mock-faults.ts';
-import { expectCount, type RequestExpectation } from '../journal/expect-requests.ts';
+import { createExpectation, type RequestExpectation } from '../journal/expect-requests.ts';
 import type { JournalEntry } from '../journal/journal.ts';
 import type { MockJournal } from '../journal/mock-journal.ts';
 import type { RequestFilter } from '../journal/request-filter.ts';
@@ -71,7 +71,8 @@ export function createRemoteScope(ask: AskAdmin, baseUrl: string): RemoteScope {
       },
     },
     journal: remoteJournal(ask),
-    expectRequests: (filter = {}) => ({ toHaveCount: (count) => expectRemote(ask, filter, count) }),
+    expectRequests: (filter = {}) =>
+      createExpectation(async (claim) => void (await ask('POST /requests/verify', { body: { filter, ...claim } }))),
     audit: () => ask('GET /audit'),
     createKey: (options = {}) => ask('POST /keys', { body: options }),
     snapshot: () => ask('GET /state'),
@@ -127,16 +128,11 @@ const MOST_LISTED = 1000;
 
 function remoteJournal(ask: AskAdmin): RemoteScope['journal'] {
   return {
-    list: async (filter = {}) => (await ask('GET /requests', { query: { limit: MOST_LISTED, ...filter } })).entries,
+    list: async (filter = {}) =>
+      (await ask('POST /requests/find', { body: { limit: MOST_LISTED, ...filter } })).entries,
     dropped: async () => (await ask('GET /requests', { query: { limit: 1 } })).dropped,
     waitFor: async (filter = {}, options = {}) =>
       (await ask('POST /requests/wait', { body: { ...filter, ...options } })).entries,
     clear: () => ask('DELETE /requests'),
   };
-}
-
-async function expectRemote(ask: AskAdmin, filter: RequestFilter, count: number): Promise<void> {
-  const { entries: all } = await ask('GET /requests', { query: { limit: MOST_LISTED } });
-  const { total, dropped } = await ask('GET /requests', { query: { ...filter, limit: 1 } });
-  expectCount({ filter, matching: total, all, dropped }, count);
 }
