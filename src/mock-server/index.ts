@@ -35,7 +35,6 @@ export { type ProbeOptions, type ProbePlan, planProbe, probeService } from './pr
 export type { ObservedBehaviour, ProbeSummary } from './probe/probe-report.ts';
 export type { ProbeFetch } from './probe/prober.ts';
 export type { InventedData } from './rates/invented-latest.ts';
-export type { LatestContext, LatestFunction } from './rates/latest-responder.ts';
 export type { Replay } from './rates/replay.ts';
 export type { Account, Accounts, CreateAccountOptions } from './service/accounts.ts';
 export type { CreatedKey, KeySummary, Keys } from './service/keys.ts';
@@ -44,3 +43,7 @@ export type { Snapshot } from './service/snapshot.ts';
 export type { Space, SpaceOptions } from './spaces.ts';
 export type { RunningServer, ServeOptions } from './start-server.ts';
 export type { Snapshots } from './state/snapshots.ts';
+export type { LatestData, LatestOptions, MockLatest } from './stubs/mock-latest.ts';
+export type { MockStubs, Stub } from './stubs/mock-stubs.ts';
+export type { StubOptions, StubResponse } from './stubs/stub-options.ts';
+export type { LatestContext, LatestFunction, StubAnswer } from './stubs/stub-record.ts';

@@ -15,6 +15,8 @@ import { type CreatedKey, createKeys, type Keys } from './service/keys.ts';
 import { createOutbox, type Outbox } from './service/outbox.ts';
 import { restoredState, type Snapshot, takeSnapshot } from './service/snapshot.ts';
 import { createSnapshots, type Snapshots } from './state/snapshots.ts';
+import { createMockLatest, type MockLatest } from './stubs/mock-latest.ts';
+import { createMockStubs, type MockStubs } from './stubs/mock-stubs.ts';
 
 /** What the client takes to talk to a mock in process, in the mock's time. */
 export interface ClientOptions {
@@ -37,6 +39,9 @@ export class MockScope {
   readonly behaviour: MockBehaviour;
   readonly journal: MockJournal;
   readonly faults: MockFaults;
+  readonly stubs: MockStubs;
+  /** What `latest` answers. */
+  readonly latest: MockLatest;
   /** Snapshots by name, kept as long as the mock is. */
   readonly snapshots: Snapshots;
   readonly #parts: MockParts;
@@ -52,6 +57,8 @@ export class MockScope {
     this.behaviour = createMockBehaviour(context);
     this.journal = createMockJournal(parts.journal);
     this.faults = createMockFaults(context, adapters);
+    this.stubs = createMockStubs(context);
+    this.latest = createMockLatest(context);
     this.snapshots = createSnapshots(this);
     this.#parts = parts;
   }
@@ -104,7 +111,7 @@ export class MockScope {
   }
 
   /**
-   * Goes back to the moment the mock was made: no account, key, fault or handler of `use()`, switches and clock as then;
+   * Goes back to the moment the mock was made: no account, key, fault, stub or handler of `use()`, switches and clock as then;
    * a space keeps its account and key.
    */
   reset(): void {

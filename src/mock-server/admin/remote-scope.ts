@@ -9,10 +9,14 @@ import type { JournalEntry } from '../journal/journal.ts';
 import type { MockJournal } from '../journal/mock-journal.ts';
 import type { RequestFilter } from '../journal/request-filter.ts';
 import type { MockScope } from '../mock-scope.ts';
+import type { Replay } from '../rates/replay.ts';
 import type { Accounts } from '../service/accounts.ts';
 import type { Keys } from '../service/keys.ts';
 import type { Outbox } from '../service/outbox.ts';
 import type { Snapshots } from '../state/snapshots.ts';
+import type { LatestData, LatestOptions } from '../stubs/mock-latest.ts';
+import type { MockStubs } from '../stubs/mock-stubs.ts';
+import type { LatestFunction } from '../stubs/stub-record.ts';
 import type { AskAdmin } from './admin-client.ts';
 
 /** The same methods, answered by another process. */
@@ -31,6 +35,13 @@ export interface RemoteScope extends Remote<Pick<MockScope, 'createKey' | 'audit
   readonly outbox: Remote<Outbox>;
   readonly snapshots: Remote<Snapshots>;
   readonly faults: Remote<MockFaults>;
+  readonly stubs: Remote<MockStubs>;
+  readonly latest: {
+    /** As `mock.latest.set`, but for functions, which cannot leave their process. */
+    set(data: Exclude<LatestData, LatestFunction>, options?: LatestOptions): Promise<void>;
+    replay(recording: Replay): Promise<void>;
+    reset(options?: LatestOptions): Promise<void>;
+  };
   readonly clock: Remote<Pick<MockClock, 'now' | 'advance' | 'advanceTo' | 'freeze' | 'resume'>>;
   readonly behaviour: {
     values(): Promise<BehaviourValues>;
@@ -61,6 +72,17 @@ export function createRemoteScope(ask: AskAdmin, baseUrl: string): RemoteScope {
       list: () => ask('GET /faults'),
       remove: (faultId) => ask('DELETE /faults/{faultId}', { path: { faultId } }),
       clear: () => ask('DELETE /faults'),
+    },
+    stubs: {
+      add: (stub) => ask('POST /stubs', { body: stub }),
+      list: () => ask('GET /stubs'),
+      remove: (stubId) => ask('DELETE /stubs/{stubId}', { path: { stubId } }),
+      clear: () => ask('DELETE /stubs'),
+    },
+    latest: {
+      set: (data, query = {}) => ask('PUT /latest', { body: data, query }),
+      replay: (recording) => ask('PUT /latest/replay', { body: recording }),
+      reset: (query = {}) => ask('DELETE /latest', { query }),
     },
     clock: remoteClock(ask),
     behaviour: {

@@ -78,6 +78,7 @@ export const journalEntry = z.object({
   earlyByMs: z.number().optional(),
   switches: z.array(z.string()),
   faults: z.array(z.string()).describe('Ids of the faults that struck the request.'),
+  stub: z.string().optional().describe('Id of the stub that answered.'),
 });
 
 export const audit = z.object({

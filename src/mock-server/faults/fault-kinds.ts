@@ -12,7 +12,8 @@ const HEADER_VALUE = /^[\t\x20-\x7e]*$/;
 const headerValue = expected('the value of a header', (error) =>
   z.string(error).refine((value) => HEADER_VALUE.test(value), error),
 );
-const headers = expected(
+/** Headers of an answer. */
+export const headerRecord = expected(
   'an object of header names and values, without content-length and transfer-encoding',
   (error) =>
     z.record(
@@ -109,7 +110,7 @@ export const faultKinds = {
     settings: {
       status: expected('an HTTP status from 200 to 599', (error) => z.int(error).min(200, error).max(599, error)),
       code: expected('a code such as maintenance', (error) => z.string(error).regex(/^\w{1,64}$/, error)).optional(),
-      headers: headers.optional(),
+      headers: headerRecord.optional(),
       body: expected('text', (error) => z.string(error)).optional(),
     },
     example: { status: 503 },

@@ -16,6 +16,8 @@ export interface RequestFilter extends RequestPattern {
   readonly code?: string | undefined;
   /** Id of a fault that struck the request. */
   readonly fault?: string | undefined;
+  /** Id of the stub that answered the request. */
+  readonly stub?: string | undefined;
   /** Only requests with a larger number. */
   readonly after?: number | undefined;
 }
@@ -28,6 +30,7 @@ export const requestFilter = z.strictObject({
   status: expected('an HTTP status, or 0 for no answer', (error) => z.int(error)).optional(),
   code: text.optional().describe('`error.code` of the answer.'),
   fault: text.optional().describe('Id of a fault that struck the request.'),
+  stub: text.optional().describe('Id of the stub that answered the request.'),
   after: expected('the number of a request', (error) => z.int(error).min(0, error))
     .optional()
     .describe('Only requests with a larger number.'),
@@ -47,7 +50,7 @@ export function createMatcher(filter: RequestFilter): (entry: JournalEntry) => b
 /** The fields in which an entry differs from the filter, apart from `after`. */
 export function* filterDifferences(filter: RequestFilter, entry: JournalEntry): Generator<Difference, undefined> {
   yield* differences(filter, entry);
-  for (const field of ['status', 'code'] as const) {
+  for (const field of ['status', 'code', 'stub'] as const) {
     if (filter[field] === undefined || filter[field] === entry[field]) continue;
     yield { field, actual: String(entry[field] ?? 'absent'), expected: String(filter[field]) };
   }
