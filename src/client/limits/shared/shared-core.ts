@@ -105,6 +105,10 @@ export class SharedCore implements LimiterCore {
     return Math.max(now, this.toLocal(this.#local.slotAt(now + this.#exchange.aheadMs, ahead)));
   }
 
+  lastSlotAt(now: number, calls: number): number {
+    return Math.max(now, this.toLocal(this.#local.lastSlotAt(now + this.#exchange.aheadMs, calls)));
+  }
+
   toLocal(at: number): number {
     return at - this.#exchange.aheadMs;
   }
