@@ -68,7 +68,7 @@ const CASES: readonly (readonly [words: readonly string[], expected: readonly st
   [['latest', 'base=USD', '--env'], ['--envelope']],
   [
     ['quota', '-o', ''],
-    ['auto', 'compact', 'json', 'raw', 'tsv'],
+    ['auto', 'compact', 'csv', 'json', 'raw', 'table', 'tsv'],
   ],
   [
     ['quota', '--color', 'a'],
