@@ -1,7 +1,6 @@
 import { inspect } from 'node:util';
 import { OperationMethods } from '../generated/operation-methods.ts';
 import type { OperationId } from '../generated/operations.ts';
-import { VERSION } from '../version.ts';
 import type { ApiCall, CallOptions, SchemaCallOptions } from './api-call.ts';
 import { type CallResult, createApiCall } from './api-call.ts';
 import { resolveCall } from './config/call-settings.ts';
@@ -23,6 +22,7 @@ import type { KeyLimits } from './state/key-limits.ts';
 import { KeyStates } from './state/key-states.ts';
 import { ignoredOptions, sharedOptions } from './state/shared-options.ts';
 import { Timers } from './timers.ts';
+import { userAgent } from './user-agent.ts';
 
 /** Query of `get`, beside the options of any call. */
 export interface GetOptions extends CallOptions {
@@ -66,7 +66,7 @@ export class FxRates extends OperationMethods {
       keys: this.#keys,
       states: this.#states,
       quota: operationEndpoint('quota', undefined),
-      userAgent: `fxrates/${VERSION} node/${process.versions.node}`,
+      userAgent: userAgent(),
     });
   }
 

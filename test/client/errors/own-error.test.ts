@@ -77,7 +77,7 @@ test('callers of one request get an error each, with the shared one as its cause
 });
 
 test('calls that fail for one reason, such as a wrong key, get an error each', async () => {
-  let give = (_: string) => undefined as void;
+  let give: (key: string) => void = () => undefined;
   const apiKey = () => new Promise<string>((resolve) => (give = resolve));
   const { fx } = testClient(refused, { apiKey });
 
