@@ -1,16 +1,6 @@
 // All of them, so that an operation added to the contract brings its types along.
 export type * from '../generated/types.ts';
-export type {
-  ApiCall,
-  ApiCall,
-  Attempt,
-  CallOptions,
-  CallOptions,
-  ResponseMeta,
-  ResponseMeta,
-  SchemaCallOptions,
-  SchemaCallOptions,
-} from './api-call.ts';
+export type { ApiCall, CallOptions, ResponseMeta, SchemaCallOptions } from './api-call.ts';
 export type { Attempt } from './attempt.ts';
 export type { Batch, BatchItem, BatchOptions, BatchProgress, BatchQueries, RemainingQueries } from './batch.ts';
 export type { CacheStore } from './cache/cache-store.ts';
