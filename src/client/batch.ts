@@ -1,4 +1,4 @@
-import type { CallOptions } from './api-call.ts';
+import type { ApiCall, CallOptions, ResponseMeta } from './api-call.ts';
 import { onAbort } from './deadline.ts';
 import { AbortError, type AnyFxRatesError, ConfigError, FxRatesError } from './errors/errors.ts';
 import { callHook } from './events.ts';
@@ -43,10 +43,10 @@ export interface BatchOptions<Id extends QueryOperation = QueryOperation>
   readonly onProgress?: ((progress: BatchProgress) => void) | undefined;
 }
 
-/** The result of one query: the data in `value`, or the error of its call in `error`. */
+/** The result of one query: the data in `value` and what is known about its answer in `meta`, or the error of its call. */
 export type BatchItem<Query, Value> =
-  | { readonly query: Query; readonly value: Value; readonly error?: undefined }
-  | { readonly query: Query; readonly value?: undefined; readonly error: AnyFxRatesError };
+  | { readonly query: Query; readonly value: Value; readonly meta: ResponseMeta; readonly error?: undefined }
+  | { readonly query: Query; readonly value?: undefined; readonly meta?: undefined; readonly error: AnyFxRatesError };
 
 /** The queries of a batch: a list, a generator, the lines of a file, … Taken one by one. */
 export type BatchQueries<Query> = Iterable<Query> | AsyncIterable<Query>;
@@ -59,7 +59,7 @@ export interface RemainingQueries<Query> extends AsyncIterable<Query> {
 
 /** What a batch needs of its client. */
 export interface BatchParts<Query> {
-  readonly send: (query: Query, signal: AbortSignal) => Promise<unknown>;
+  readonly send: (query: Query, signal: AbortSignal) => ApiCall<unknown>;
   readonly limiter: () => RateLimiter | undefined;
   readonly time: SteadyTime;
   readonly signal: AbortSignal | undefined;
@@ -202,8 +202,10 @@ export class Batch<Query, Value> implements AsyncIterable<BatchItem<Query, Value
     this.#entries.add(entry);
     const { query } = entry;
     if (this.#stop.signal.aborted) return;
-    this.#parts.send(query, this.#stop.signal).then(
-      (value) => this.#end(entry, { query, value: value as Value }), // the operation's data, or what the schema makes of it
+    const call = this.#parts.send(query, this.#stop.signal).withMeta();
+    call.then(
+      // The operation's data, or what the schema makes of it.
+      ({ data, meta }) => this.#end(entry, { query, value: data as Value, meta }),
       (error: unknown) => {
         if (!FxRatesError.is(error)) this.#fail(error);
         else if (error.kind !== 'aborted') this.#end(entry, { query, error });

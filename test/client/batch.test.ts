@@ -30,7 +30,7 @@ test('gives each query with its value', async () => {
 
   const items = await clock.run(listOf(fx.batch(queries(3))));
 
-  expect(items).toEqual(queries(3).map((query) => ({ query, value: query })));
+  expect(items).toMatchObject(queries(3).map((query) => ({ query, value: query, meta: { status: 200 } })));
 });
 
 test('gives the results in the order in which the calls end', async () => {
