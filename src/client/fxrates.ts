@@ -4,14 +4,14 @@ import type { OperationId } from '../generated/operations.ts';
 import type { ApiCall, CallOptions, SchemaCallOptions } from './api-call.ts';
 import { type CallResult, createApiCall } from './api-call.ts';
 import { resolveCall } from './config/call-settings.ts';
-import { type ClientSettings, resolveOptions } from './config/settings.ts';
+import { type OpenSettings, requireBaseUrl, resolveOptions } from './config/settings.ts';
 import { checkPath, type QueryValue } from './config/target.ts';
 import { withDeadline } from './deadline.ts';
 import { operationEndpoint, pathEndpoint } from './endpoints.ts';
 import { ConfigError, ResponseError } from './errors/errors.ts';
 import { ClientEvents } from './events.ts';
-import type { ApiKey } from './keys/api-key.ts';
-import { createKeySource, type KeySource } from './keys/key-source.ts';
+import { ApiKey } from './keys/api-key.ts';
+import { type ApiKeyOption, createKeySource, type KeySource } from './keys/key-source.ts';
 import type { Caller, CallResponse } from './middleware/coalesce.ts';
 import type { FxRatesOptions } from './options.ts';
 import { createPipeline } from './pipeline.ts';
@@ -33,41 +33,47 @@ export interface GetOptions extends CallOptions {
  * Client of the exchange-rate service. It authenticates, waits for rate limits, retries what is safe to retry, and
  * rejects with an `FxRatesError` whose `kind` says what went wrong.
  *
- * @throws ConfigError from the constructor when an option is wrong or missing.
+ * @throws ConfigError from the constructor when an option is wrong. A base URL or key that is missing is an error of the
+ * first call, which looks for it in the environment once more: a module that creates a client must load where neither is set.
  */
 export class FxRates extends OperationMethods {
-  readonly #settings: ClientSettings;
-  readonly #keys: KeySource;
-  readonly #states: KeyStates;
+  readonly #options: FxRatesOptions;
+  readonly #settings: OpenSettings;
+  readonly #events: ClientEvents;
   readonly #timers: Timers;
-  readonly #send: (caller: Caller) => Promise<CallResponse>;
+  #connection: Connection | undefined;
 
   constructor(options: FxRatesOptions = {}) {
     super();
-    const settings = resolveOptions(options);
-    const events = new ClientEvents(options);
-    if (settings.auth === 'query') {
-      events.warnOnce("auth: 'query' puts the API key into URLs, which end up in logs; prefer 'bearer'");
+    this.#options = options;
+    this.#settings = resolveOptions(options);
+    this.#events = new ClientEvents(options);
+    this.#timers = new Timers(this.#settings.clock);
+    if (this.#settings.auth === 'query') {
+      this.#events.warnOnce("auth: 'query' puts the API key into URLs, which end up in logs; prefer 'bearer'");
     }
-    const { apiKey = process.env['FXRATES_API_KEY'] } = options;
+    const apiKey = givenKey(options);
+    if (apiKey !== undefined && this.#settings.baseUrl !== undefined) this.#connection = this.#connect();
+    else if (typeof apiKey === 'string') ApiKey.from(apiKey);
+  }
+
+  /** @throws ConfigError when the base URL or the key is missing */
+  #connect(): Connection {
+    const options = this.#options;
+    const events = this.#events;
+    const timers = this.#timers;
+    const settings = { ...this.#settings, baseUrl: this.#settings.baseUrl ?? requireBaseUrl(options) };
+    const apiKey = givenKey(options);
     if (apiKey === undefined) throw new ConfigError('apiKey: none given; pass apiKey or set FXRATES_API_KEY');
-    this.#settings = settings;
-    this.#states = new KeyStates(settings);
-    this.#timers = new Timers(settings.clock);
-    this.#keys = createKeySource(apiKey, (key) => {
+    const states = new KeyStates(settings);
+    const keys = createKeySource(apiKey, (key) => {
       if (!key.hasDocumentedForm) events.warnOnce(unusualKey(key));
-      const warning = ignoredOptions(sharedOptions(options), this.#states.of(key));
+      const warning = ignoredOptions(sharedOptions(options), states.of(key));
       if (warning !== undefined) events.warnOnce(warning);
     });
-    this.#send = createPipeline({
-      settings,
-      events,
-      timers: this.#timers,
-      keys: this.#keys,
-      states: this.#states,
-      quota: operationEndpoint('quota', undefined),
-      userAgent: userAgent(),
-    });
+    const quota = operationEndpoint('quota', undefined);
+    const send = createPipeline({ settings, events, timers, keys, states, quota, userAgent: userAgent() });
+    return { keys, states, send };
   }
 
   /**
@@ -87,14 +93,14 @@ export class FxRates extends OperationMethods {
 
   /** What is known about the limit of the key in use: the gate, who waits, why, and the next slot; `undefined` before the first key. */
   limits(): KeyLimits | undefined {
-    const key = this.#keys.known();
-    return key && this.#states.of(key).limits();
+    const key = this.#connection?.keys.known();
+    return key && this.#connection?.states.of(key).limits();
   }
 
   /** The last quota the service told, and what this process used since; `undefined` before the first. Sends nothing. */
   quotaEstimate(): QuotaEstimate | undefined {
-    const key = this.#keys.known();
-    return key && this.#states.of(key).ledger.estimate();
+    const key = this.#connection?.keys.known();
+    return key && this.#connection?.states.of(key).ledger.estimate();
   }
 
   protected override request<Data>(
@@ -111,10 +117,11 @@ export class FxRates extends OperationMethods {
   ): Promise<CallResult<Data>> {
     const { time } = this.#settings;
     const startedAt = time.now();
+    this.#connection ??= this.#connect();
     const { signal, deadlineMs, ...settings } = resolveCall(options, this.#settings);
     const endpoint = endpointOf();
     const deadline = { signal, deadlineMs, deadlineAt: startedAt + deadlineMs };
-    const { response, log, source, ageMs } = await this.#send({ endpoint, settings, ...deadline });
+    const { response, log, source, ageMs } = await this.#connection.send({ endpoint, settings, ...deadline });
     const { status, rawBody } = response;
     const { schema } = options;
     const data =
@@ -137,12 +144,26 @@ export class FxRates extends OperationMethods {
 
   /** Without the key. */
   toJSON(): Record<string, unknown> {
-    return { baseUrl: this.#settings.baseUrl, apiKey: this.#keys.known()?.masked ?? 'from a function' };
+    const { keys } = this.#connection ?? {};
+    const apiKey = keys === undefined ? 'not set' : (keys.known()?.masked ?? 'from a function');
+    return { baseUrl: this.#settings.baseUrl ?? 'not set', apiKey };
   }
 
   [inspect.custom](): string {
     return `FxRates ${inspect(this.toJSON())}`;
   }
+}
+
+/** What a client has once it knows its base URL and where its key comes from. */
+interface Connection {
+  readonly keys: KeySource;
+  readonly states: KeyStates;
+  readonly send: (caller: Caller) => Promise<CallResponse>;
+}
+
+/** An empty text counts as none: environments of build steps have such variables. */
+function givenKey({ apiKey = process.env['FXRATES_API_KEY'] }: FxRatesOptions): ApiKeyOption | undefined {
+  return apiKey === '' ? undefined : apiKey;
 }
 
 function unusualKey({ masked }: ApiKey): string {

@@ -44,6 +44,9 @@ export interface ClientSettings extends Omit<CallSettings, 'useReserve' | 'maxAg
   readonly random: () => number;
 }
 
+/** The same as the constructor finds them: the base URL can still be missing. */
+export type OpenSettings = Omit<ClientSettings, 'baseUrl'> & { readonly baseUrl: string | undefined };
+
 const OPTION_NAMES = namesOf<keyof FxRatesOptions>({
   baseUrl: true,
   apiKey: true,
@@ -102,19 +105,19 @@ const DEFAULTS = {
   random: Math.random,
 } as const satisfies FxRatesOptions;
 
-/** @throws ConfigError for the first option that is wrong. */
-export function resolveOptions(options: FxRatesOptions): ClientSettings {
+/** @throws ConfigError for the first option that is wrong; a missing base URL is not. */
+export function resolveOptions(options: FxRatesOptions): OpenSettings {
   refuseBareKey(options);
   requireKnownNames(options, OPTION_NAMES, 'FxRates options');
   // Before anything else of the environment is read: a browser does not have it.
   refuseBrowser();
   for (const name of HOOK_NAMES) if (options[name] !== undefined) requireFunction(name, options[name]);
   if (options.logger !== undefined) requireLogger(options.logger);
-  const given = { baseUrl: process.env['FXRATES_BASE_URL'], ...DEFAULTS, ...definedOf(options) };
-  const allowInsecureHttp = requireBoolean('allowInsecureHttp', given.allowInsecureHttp);
+  const given = { ...DEFAULTS, ...definedOf(options) };
+  requireBoolean('allowInsecureHttp', given.allowInsecureHttp);
   const clock = requireClock(given.clock);
   return {
-    baseUrl: checkBaseUrl(given.baseUrl, { allowInsecureHttp }),
+    baseUrl: hasBaseUrl(options) ? requireBaseUrl(options) : undefined,
     auth: requireOneOf('auth', given.auth, ['bearer', 'header', 'query']),
     timeoutMs: requirePositiveMs('timeoutMs', given.timeoutMs),
     deadlineMs: requireDeadline('deadlineMs', given.deadlineMs),
@@ -132,6 +135,16 @@ export function resolveOptions(options: FxRatesOptions): ClientSettings {
     time: steadyTime(clock),
     random: requireFunction('random', given.random),
   };
+}
+
+/** The base URL of the options or of the environment. @throws ConfigError when there is none, or it is wrong. */
+export function requireBaseUrl(options: FxRatesOptions): string {
+  const { baseUrl = process.env['FXRATES_BASE_URL'], allowInsecureHttp = DEFAULTS.allowInsecureHttp } = options;
+  return checkBaseUrl(baseUrl, { allowInsecureHttp });
+}
+
+function hasBaseUrl({ baseUrl = process.env['FXRATES_BASE_URL'] }: FxRatesOptions): boolean {
+  return baseUrl !== undefined && baseUrl !== '';
 }
 
 /** Other SDKs take a key alone; it must not show in the error. */
