@@ -3,26 +3,25 @@ import { OperationMethods } from '../generated/operation-methods.ts';
 import type { OperationId } from '../generated/operations.ts';
 import type { ApiCall, CallOptions, SchemaCallOptions } from './api-call.ts';
 import { type CallResult, createApiCall } from './api-call.ts';
+import { Batch, type BatchOptions, type BatchQueries } from './batch.ts';
 import { resolveCall } from './config/call-settings.ts';
-import { type OpenSettings, requireBaseUrl, resolveOptions } from './config/settings.ts';
+import { resolveBatch, resolvePoll } from './config/loop-settings.ts';
+import { type OpenSettings, resolveOptions } from './config/settings.ts';
 import { checkPath, type QueryValue } from './config/target.ts';
+import { type Connection, canConnect, connect } from './connection.ts';
 import { withDeadline } from './deadline.ts';
 import { operationEndpoint, pathEndpoint } from './endpoints.ts';
-import { ConfigError, ResponseError } from './errors/errors.ts';
+import { ResponseError } from './errors/errors.ts';
 import { ClientEvents } from './events.ts';
-import { ApiKey } from './keys/api-key.ts';
-import { type ApiKeyOption, createKeySource, type KeySource } from './keys/key-source.ts';
-import type { Caller, CallResponse } from './middleware/coalesce.ts';
+import type { OperationData, OperationQuery, QueryOperation } from './operation-types.ts';
 import type { FxRatesOptions } from './options.ts';
-import { createPipeline } from './pipeline.ts';
+import { createPoll, type Poll, type PollOptions } from './poll.ts';
 import type { QuotaEstimate } from './quota/quota-ledger.ts';
 import type { Endpoint } from './request.ts';
 import type { SchemaIssue, SchemaOutput, StandardSchema } from './standard-schema.ts';
 import type { KeyLimits } from './state/key-limits.ts';
-import { KeyStates } from './state/key-states.ts';
-import { ignoredOptions, sharedOptions } from './state/shared-options.ts';
+import type { KeyState } from './state/key-state.ts';
 import { Timers } from './timers.ts';
-import { userAgent } from './user-agent.ts';
 
 /** Query of `get`, beside the options of any call. */
 export interface GetOptions extends CallOptions {
@@ -37,43 +36,23 @@ export interface GetOptions extends CallOptions {
  * first call, which looks for it in the environment once more: a module that creates a client must load where neither is set.
  */
 export class FxRates extends OperationMethods {
-  readonly #options: FxRatesOptions;
   readonly #settings: OpenSettings;
   readonly #events: ClientEvents;
   readonly #timers: Timers;
+  readonly #connect: () => Connection;
   #connection: Connection | undefined;
 
   constructor(options: FxRatesOptions = {}) {
     super();
-    this.#options = options;
     this.#settings = resolveOptions(options);
     this.#events = new ClientEvents(options);
     this.#timers = new Timers(this.#settings.clock);
     if (this.#settings.auth === 'query') {
       this.#events.warnOnce("auth: 'query' puts the API key into URLs, which end up in logs; prefer 'bearer'");
     }
-    const apiKey = givenKey(options);
-    if (apiKey !== undefined && this.#settings.baseUrl !== undefined) this.#connection = this.#connect();
-    else if (typeof apiKey === 'string') ApiKey.from(apiKey);
-  }
-
-  /** @throws ConfigError when the base URL or the key is missing */
-  #connect(): Connection {
-    const options = this.#options;
-    const events = this.#events;
-    const timers = this.#timers;
-    const settings = { ...this.#settings, baseUrl: this.#settings.baseUrl ?? requireBaseUrl(options) };
-    const apiKey = givenKey(options);
-    if (apiKey === undefined) throw new ConfigError('apiKey: none given; pass apiKey or set FXRATES_API_KEY');
-    const states = new KeyStates(settings);
-    const keys = createKeySource(apiKey, (key) => {
-      if (!key.hasDocumentedForm) events.warnOnce(unusualKey(key));
-      const warning = ignoredOptions(sharedOptions(options), states.of(key));
-      if (warning !== undefined) events.warnOnce(warning);
-    });
-    const quota = operationEndpoint('quota', undefined);
-    const send = createPipeline({ settings, events, timers, keys, states, quota, userAgent: userAgent() });
-    return { keys, states, send };
+    const parts = { options, settings: this.#settings, events: this.#events, timers: this.#timers };
+    this.#connect = () => connect(parts);
+    if (canConnect(parts)) this.#connection = connect(parts);
   }
 
   /**
@@ -91,16 +70,82 @@ export class FxRates extends OperationMethods {
     return createApiCall(this.#call(() => pathEndpoint(checkPath(path), query), options));
   }
 
+  /**
+   * Calls an operation with each of many queries, as fast as the limit allows. The results come in the order in which
+   * the calls end; an error is a result too. Queries are taken one by one, so there may be any number of them.
+   *
+   * @example
+   * for await (const { query, value, error } of fx.batch([{ base: 'EUR' }, { base: 'USD' }])) {
+   *   console.log(query, error ?? value);
+   * }
+   * @throws ConfigError when an option is wrong; nothing is sent then
+   */
+  batch<
+    Schema extends StandardSchema,
+    Id extends QueryOperation = 'latest',
+    Query extends OperationQuery<Id> = OperationQuery<Id>,
+  >(
+    queries: BatchQueries<Query>,
+    options: BatchOptions<Id> & Pick<SchemaCallOptions<Schema>, 'schema'>,
+  ): Batch<Query, SchemaOutput<Schema>>;
+  batch<Id extends QueryOperation = 'latest', Query extends OperationQuery<Id> = OperationQuery<Id>>(
+    queries: BatchQueries<Query>,
+    options?: BatchOptions<Id>,
+  ): Batch<Query, OperationData<Id>>;
+  batch(queries: BatchQueries<object>, given: BatchOptions = {}): Batch<object, unknown> {
+    const { operation, options, ...settings } = resolveBatch(queries, given, this.#settings);
+    return new Batch(queries, {
+      ...settings,
+      time: this.#settings.time,
+      limiter: () => this.#stateInUse()?.limiter,
+      send: (query, signal) => this.request(operation, query, { ...options, signal }),
+    });
+  }
+
+  /**
+   * Calls an operation again and again, as often as the monthly quota allows or as `every` says, until the loop is left.
+   * The first call is made at once. If a result is read late, the next call follows at once, and none is made up for.
+   *
+   * @example
+   * for await (const rates of fx.poll({ base: 'EUR' })) console.log(rates);
+   * @throws ConfigError when an option is wrong; nothing is sent then
+   */
+  poll<Schema extends StandardSchema, Id extends OperationId = 'latest'>(
+    query: OperationQuery<Id> | undefined,
+    options: PollOptions<Id> & Pick<SchemaCallOptions<Schema>, 'schema'>,
+  ): Poll<SchemaOutput<Schema>>;
+  poll<Id extends OperationId = 'latest'>(
+    query?: OperationQuery<Id> | undefined,
+    options?: PollOptions<Id>,
+  ): Poll<OperationData<Id>>;
+  poll(query?: object, given: PollOptions = {}): Poll<unknown> {
+    const { operation, options, ...settings } = resolvePoll(given, this.#settings);
+    const { clock, time } = this.#settings;
+    const { signal } = settings;
+    return createPoll({
+      ...settings,
+      ...{ clock, time },
+      estimate: () => this.quotaEstimate(),
+      askQuota: () => this.quota({ priority: 'high', ...(signal ? { signal } : {}) }),
+      call: () => this.request(operation, query, options).withMeta(),
+    });
+  }
+
   /** What is known about the limit of the key in use: the gate, who waits, why, and the next slot; `undefined` before the first key. */
   limits(): KeyLimits | undefined {
-    const key = this.#connection?.keys.known();
-    return key && this.#connection?.states.of(key).limits();
+    return this.#stateInUse()?.limits();
   }
 
   /** The last quota the service told, and what this process used since; `undefined` before the first. Sends nothing. */
   quotaEstimate(): QuotaEstimate | undefined {
-    const key = this.#connection?.keys.known();
-    return key && this.#connection?.states.of(key).ledger.estimate();
+    return this.#stateInUse()?.ledger.estimate();
+  }
+
+  /** `undefined` before the first key. */
+  #stateInUse(): KeyState | undefined {
+    const { keys, states } = this.#connection ?? {};
+    const key = keys?.known();
+    return key && states?.of(key);
   }
 
   protected override request<Data>(
@@ -152,22 +197,6 @@ export class FxRates extends OperationMethods {
   [inspect.custom](): string {
     return `FxRates ${inspect(this.toJSON())}`;
   }
-}
-
-/** What a client has once it knows its base URL and where its key comes from. */
-interface Connection {
-  readonly keys: KeySource;
-  readonly states: KeyStates;
-  readonly send: (caller: Caller) => Promise<CallResponse>;
-}
-
-/** An empty text counts as none: environments of build steps have such variables. */
-function givenKey({ apiKey = process.env['FXRATES_API_KEY'] }: FxRatesOptions): ApiKeyOption | undefined {
-  return apiKey === '' ? undefined : apiKey;
-}
-
-function unusualKey({ masked }: ApiKey): string {
-  return `apiKey: ${masked} does not look like a key of the service (…_live_ and 48 hexadecimal digits); sent all the same`;
 }
 
 interface PayloadContext {

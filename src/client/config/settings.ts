@@ -35,7 +35,6 @@ export interface ClientSettings extends Omit<CallSettings, 'useReserve' | 'maxAg
   readonly rateLimit: RateLimitSettings | false;
   readonly cache: CacheSettings | undefined;
   readonly quotaGuard: QuotaGuardOptions | undefined;
-  readonly pace: boolean;
   readonly transport: Transport;
   readonly maxResponseBytes: number;
   readonly clock: Clock;
@@ -60,7 +59,6 @@ const OPTION_NAMES = namesOf<keyof FxRatesOptions>({
   rateLimit: true,
   cache: true,
   quotaGuard: true,
-  pace: true,
   fetch: true,
   dispatcher: true,
   maxResponseBytes: true,
@@ -97,7 +95,6 @@ const DEFAULTS = {
   maxRetryAfterMs: 75_000,
   retryAfterUnit: 'auto',
   rateLimit: {},
-  pace: false,
   maxResponseBytes: 10 * 2 ** 20,
   allowInsecureHttp: false,
   clock: realClock,
@@ -106,6 +103,8 @@ const DEFAULTS = {
 } as const satisfies FxRatesOptions;
 
 /** @throws ConfigError for the first option that is wrong; a missing base URL is not. */
+export function resolveOptions(options: FxRatesOptions & { readonly baseUrl: string | URL }): ClientSettings;
+export function resolveOptions(options: FxRatesOptions): OpenSettings;
 export function resolveOptions(options: FxRatesOptions): OpenSettings {
   refuseBareKey(options);
   requireKnownNames(options, OPTION_NAMES, 'FxRates options');
@@ -128,7 +127,6 @@ export function resolveOptions(options: FxRatesOptions): OpenSettings {
     rateLimit: resolveRateLimit(given.rateLimit),
     cache: resolveCache(options.cache),
     quotaGuard: resolveQuotaGuard(options.quotaGuard),
-    pace: requireBoolean('pace', given.pace),
     transport: resolveTransport(options),
     maxResponseBytes: requireCount('maxResponseBytes', given.maxResponseBytes, { from: 1 }),
     clock,
