@@ -1,32 +1,26 @@
 import { inspect } from 'node:util';
 import { OperationMethods } from '../generated/operation-methods.ts';
 import type { OperationId } from '../generated/operations.ts';
-import { VERSION } from '../version.ts';
 import type { ApiCall, CallOptions, SchemaCallOptions } from './api-call.ts';
 import { type CallResult, createApiCall } from './api-call.ts';
 import { Batch, type BatchOptions, type BatchQueries } from './batch.ts';
 import { resolveCall } from './config/call-settings.ts';
 import { resolveBatch, resolvePoll } from './config/loop-settings.ts';
-import { type ClientSettings, resolveOptions } from './config/settings.ts';
+import { type OpenSettings, resolveOptions } from './config/settings.ts';
 import { checkPath, type QueryValue } from './config/target.ts';
+import { type Connection, canConnect, connect } from './connection.ts';
 import { withDeadline } from './deadline.ts';
 import { operationEndpoint, pathEndpoint } from './endpoints.ts';
-import { ConfigError, ResponseError } from './errors/errors.ts';
+import { ResponseError } from './errors/errors.ts';
 import { ClientEvents } from './events.ts';
-import type { ApiKey } from './keys/api-key.ts';
-import { createKeySource, type KeySource } from './keys/key-source.ts';
-import type { Caller, CallResponse } from './middleware/coalesce.ts';
 import type { OperationData, OperationQuery, QueryOperation } from './operation-types.ts';
 import type { FxRatesOptions } from './options.ts';
-import { createPipeline } from './pipeline.ts';
 import { createPoll, type Poll, type PollOptions } from './poll.ts';
 import type { QuotaEstimate } from './quota/quota-ledger.ts';
 import type { Endpoint } from './request.ts';
 import type { SchemaIssue, SchemaOutput, StandardSchema } from './standard-schema.ts';
 import type { KeyLimits } from './state/key-limits.ts';
 import type { KeyState } from './state/key-state.ts';
-import { KeyStates } from './state/key-states.ts';
-import { ignoredOptions, sharedOptions } from './state/shared-options.ts';
 import { Timers } from './timers.ts';
 
 /** Query of `get`, beside the options of any call. */
@@ -38,41 +32,27 @@ export interface GetOptions extends CallOptions {
  * Client of the exchange-rate service. It authenticates, waits for rate limits, retries what is safe to retry, and
  * rejects with an `FxRatesError` whose `kind` says what went wrong.
  *
- * @throws ConfigError from the constructor when an option is wrong or missing.
+ * @throws ConfigError from the constructor when an option is wrong. A base URL or key that is missing is an error of the
+ * first call, which looks for it in the environment once more: a module that creates a client must load where neither is set.
  */
 export class FxRates extends OperationMethods {
-  readonly #settings: ClientSettings;
-  readonly #keys: KeySource;
-  readonly #states: KeyStates;
+  readonly #settings: OpenSettings;
+  readonly #events: ClientEvents;
   readonly #timers: Timers;
-  readonly #send: (caller: Caller) => Promise<CallResponse>;
+  readonly #connect: () => Connection;
+  #connection: Connection | undefined;
 
   constructor(options: FxRatesOptions = {}) {
     super();
-    const settings = resolveOptions(options);
-    const events = new ClientEvents(options);
-    if (settings.auth === 'query') {
-      events.warnOnce("auth: 'query' puts the API key into URLs, which end up in logs; prefer 'bearer'");
+    this.#settings = resolveOptions(options);
+    this.#events = new ClientEvents(options);
+    this.#timers = new Timers(this.#settings.clock);
+    if (this.#settings.auth === 'query') {
+      this.#events.warnOnce("auth: 'query' puts the API key into URLs, which end up in logs; prefer 'bearer'");
     }
-    const { apiKey = process.env['FXRATES_API_KEY'] } = options;
-    if (apiKey === undefined) throw new ConfigError('apiKey: none given; pass apiKey or set FXRATES_API_KEY');
-    this.#settings = settings;
-    this.#states = new KeyStates(settings);
-    this.#timers = new Timers(settings.clock);
-    this.#keys = createKeySource(apiKey, (key) => {
-      if (!key.hasDocumentedForm) events.warnOnce(unusualKey(key));
-      const warning = ignoredOptions(sharedOptions(options), this.#states.of(key));
-      if (warning !== undefined) events.warnOnce(warning);
-    });
-    this.#send = createPipeline({
-      settings,
-      events,
-      timers: this.#timers,
-      keys: this.#keys,
-      states: this.#states,
-      quota: operationEndpoint('quota', undefined),
-      userAgent: `fxrates/${VERSION} node/${process.versions.node}`,
-    });
+    const parts = { options, settings: this.#settings, events: this.#events, timers: this.#timers };
+    this.#connect = () => connect(parts);
+    if (canConnect(parts)) this.#connection = connect(parts);
   }
 
   /**
@@ -163,8 +143,9 @@ export class FxRates extends OperationMethods {
 
   /** `undefined` before the first key. */
   #stateInUse(): KeyState | undefined {
-    const key = this.#keys.known();
-    return key && this.#states.of(key);
+    const { keys, states } = this.#connection ?? {};
+    const key = keys?.known();
+    return key && states?.of(key);
   }
 
   protected override request<Data>(
@@ -181,10 +162,11 @@ export class FxRates extends OperationMethods {
   ): Promise<CallResult<Data>> {
     const { time } = this.#settings;
     const startedAt = time.now();
+    this.#connection ??= this.#connect();
     const { signal, deadlineMs, ...settings } = resolveCall(options, this.#settings);
     const endpoint = endpointOf();
     const deadline = { signal, deadlineMs, deadlineAt: startedAt + deadlineMs };
-    const { response, log, source, ageMs } = await this.#send({ endpoint, settings, ...deadline });
+    const { response, log, source, ageMs } = await this.#connection.send({ endpoint, settings, ...deadline });
     const { status, rawBody } = response;
     const { schema } = options;
     const data =
@@ -207,16 +189,14 @@ export class FxRates extends OperationMethods {
 
   /** Without the key. */
   toJSON(): Record<string, unknown> {
-    return { baseUrl: this.#settings.baseUrl, apiKey: this.#keys.known()?.masked ?? 'from a function' };
+    const { keys } = this.#connection ?? {};
+    const apiKey = keys === undefined ? 'not set' : (keys.known()?.masked ?? 'from a function');
+    return { baseUrl: this.#settings.baseUrl ?? 'not set', apiKey };
   }
 
   [inspect.custom](): string {
     return `FxRates ${inspect(this.toJSON())}`;
   }
-}
-
-function unusualKey({ masked }: ApiKey): string {
-  return `apiKey: ${masked} does not look like a key of the service (…_live_ and 48 hexadecimal digits); sent all the same`;
 }
 
 interface PayloadContext {

@@ -13,7 +13,7 @@ import {
   requireOneOf,
   requirePositiveMs,
 } from './checks.ts';
-import type { ClientSettings } from './settings.ts';
+import type { OpenSettings } from './settings.ts';
 
 export const CALL_OPTION_NAMES = namesOf<keyof SchemaCallOptions<StandardSchema>>({
   signal: true,
@@ -33,7 +33,7 @@ interface CallerSettings extends CallSettings {
 }
 
 /** The settings of one call: its own options over the client's. @throws ConfigError */
-export function resolveCall(options: CallOptions, client: ClientSettings): CallerSettings {
+export function resolveCall(options: CallOptions, client: OpenSettings): CallerSettings {
   requireKnownNames(options, CALL_OPTION_NAMES, 'call options');
   const {
     signal,
