@@ -24,6 +24,7 @@ export const CALL_OPTION_NAMES = namesOf<keyof SchemaCallOptions<StandardSchema>
   maxAgeMs: true,
   useReserve: true,
   priority: true,
+  coalesce: true,
   schema: true,
 });
 
@@ -44,6 +45,7 @@ export function resolveCall(options: CallOptions, client: OpenSettings): CallerS
     maxAgeMs,
     useReserve = false,
     priority = 'normal',
+    coalesce = true,
   } = options;
   if (signal !== undefined && !(signal instanceof AbortSignal)) refuse('signal', signal, 'an AbortSignal');
   requireSchema('schema' in options ? options.schema : undefined);
@@ -58,6 +60,7 @@ export function resolveCall(options: CallOptions, client: OpenSettings): CallerS
     onLimit: onLimit === undefined ? client.onLimit : requireOneOf('onLimit', onLimit, ['wait', 'throw']),
     maxAgeMs: maxAgeMs === undefined ? undefined : requireMs('maxAgeMs', maxAgeMs),
     useReserve: requireBoolean('useReserve', useReserve),
+    coalesce: requireBoolean('coalesce', coalesce),
     priority: requireOneOf('priority', priority, ['high', 'normal']),
   };
 }

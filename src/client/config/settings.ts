@@ -26,7 +26,7 @@ import { type CacheSettings, resolveCache, resolveQuotaGuard } from './quota-set
 export type RateLimitSettings = Required<Omit<RateLimitOptions, 'store'>> & Pick<RateLimitOptions, 'store'>;
 
 /** The options of a client, checked and complete. */
-export interface ClientSettings extends Omit<CallSettings, 'useReserve' | 'maxAgeMs' | 'priority'> {
+export interface ClientSettings extends Omit<CallSettings, 'useReserve' | 'maxAgeMs' | 'priority' | 'coalesce'> {
   readonly baseUrl: string;
   readonly auth: AuthForm;
   readonly deadlineMs: number;
@@ -66,13 +66,14 @@ const OPTION_NAMES = namesOf<keyof FxRatesOptions>({
   clock: true,
   random: true,
   logger: true,
+  logLevel: true,
   onRequest: true,
   onRetry: true,
   onWait: true,
   onQuota: true,
 });
 
-const HOOK_NAMES = namesOf<Exclude<keyof EventHooks, 'logger'>>({
+const HOOK_NAMES = namesOf<Exclude<keyof EventHooks, 'logger' | 'logLevel'>>({
   onRequest: true,
   onRetry: true,
   onWait: true,
@@ -112,6 +113,7 @@ export function resolveOptions(options: FxRatesOptions): OpenSettings {
   refuseBrowser();
   for (const name of HOOK_NAMES) if (options[name] !== undefined) requireFunction(name, options[name]);
   if (options.logger !== undefined) requireLogger(options.logger);
+  if (options.logLevel !== undefined) requireOneOf('logLevel', options.logLevel, ['warn', 'info', 'debug']);
   const given = { ...DEFAULTS, ...definedOf(options) };
   requireBoolean('allowInsecureHttp', given.allowInsecureHttp);
   const clock = requireClock(given.clock);
