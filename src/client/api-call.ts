@@ -16,6 +16,8 @@ export interface CallOptions {
   readonly onLimit?: 'wait' | 'throw';
   /** `'high'`: the call is sent before all waiting calls of the key that are `'normal'`. Default: `'normal'`. */
   readonly priority?: 'high' | 'normal';
+  /** `false`: sends a request of its own although an identical call is under way. Default: true. */
+  readonly coalesce?: boolean | undefined;
   /** Takes a kept answer younger than this, in milliseconds; `0` asks the service. Needs the option `cache`, whose age is the default. */
   readonly maxAgeMs?: number;
   /** Lets this call spend what `quotaGuard` reserves. Default: false. */

@@ -51,9 +51,9 @@ export interface QuotaGuardOptions {
 
 /** Options of a client. Each is checked by the constructor; a wrong one is a `ConfigError` that names it. */
 export interface FxRatesOptions extends EventHooks {
-  /** Where the service is, without `/api/v1`; plain http is for loopback only. Default: `FXRATES_BASE_URL`. */
+  /** Where the service is, without `/api/v1`; plain http is for loopback only. Default: `FXRATES_BASE_URL`, by the first call at the latest. */
   readonly baseUrl?: string | URL | undefined;
-  /** The key, or a function that gives it (asked again when the service refuses the key). Default: `FXRATES_API_KEY`. */
+  /** The key, or a function that gives it (asked again when the service refuses the key). Default: `FXRATES_API_KEY`, by the first call at the latest. */
   readonly apiKey?: ApiKeyOption | undefined;
   /** Default: `'bearer'`. `'query'` puts the key into URLs, which end up in logs; it warns once. */
   readonly auth?: AuthForm | undefined;

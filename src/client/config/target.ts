@@ -19,12 +19,21 @@ export function buildTarget(path: string, query: Readonly<Record<string, unknown
 
 /** A path for `get`. @throws ConfigError for what would leave the service or carry a query of its own. */
 export function checkPath(path: unknown): string {
-  const isPath =
-    typeof path === 'string' && /^\/(?!\/)[^?#\\\s\p{Cc}]*$/u.test(path) && !/(^|\/)(\.|%2e){1,2}(\/|$)/i.test(path);
+  const isPath = typeof path === 'string' && /^\/(?!\/)[^?#\\\s\p{Cc}]*$/u.test(path) && !hasDotSegment(path);
   if (isPath) return new URL(path, 'http://localhost').pathname; // percent-encodes what a request line cannot carry
   throw new ConfigError(
     `path: expected one such as '/api/v1/latest', without host, query or '..', got ${describeValue(path)}; parameters go into { query }`,
   );
+}
+
+/**
+ * Whether a server, or a proxy before it, could read a segment of the path as `.` or `..`: some decode `%2e`, `%2f` and
+ * `%5c`, also twice, or ignore what follows a `;`.
+ */
+function hasDotSegment(path: string): boolean {
+  const characterOf = (_: string, hex: string) => String.fromCharCode(Number.parseInt(hex, 16));
+  const decoded = path.replace(/%(?:25)*(2e|2f|5c|3b)/gi, characterOf);
+  return decoded.split(/[/\\]/).some((segment) => /^\.{1,2}(;|$)/.test(segment));
 }
 
 /** Others, such as `URLSearchParams` or text, would be sent without their parameters or as something else. */
