@@ -28,7 +28,7 @@ import { Timers } from './timers.ts';
 
 /** Query of `get`, beside the options of any call. */
 export interface GetOptions extends CallOptions {
-  readonly query?: Readonly<Record<string, QueryValue>>;
+  readonly query?: Readonly<Record<string, QueryValue>> | undefined;
 }
 
 /**

@@ -1,6 +1,7 @@
+import type { CallOptions } from '../api-call.ts';
 import { describeValue } from '../errors/describe-value.ts';
 import { ConfigError } from '../errors/errors.ts';
-import { refuse } from './checks.ts';
+import { namesOf, refuse } from './checks.ts';
 
 /** One value of a query parameter; a list is sent as repeated names. */
 export type QueryValue = string | number | boolean | readonly (string | number | boolean)[] | undefined;
@@ -12,6 +13,7 @@ export function buildTarget(path: string, query: Readonly<Record<string, unknown
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
     refuseKeyParameter(name);
+    refuseCallOption(name);
     for (const item of itemsOf(value)) search.append(name, textOf(name, item));
   }
   return search.size === 0 ? path : `${path}?${search}`;
@@ -50,6 +52,23 @@ function itemsOf(value: unknown): readonly unknown[] {
 function refuseKeyParameter(name: string): void {
   if (name.toLowerCase() !== 'api_key') return;
   throw new ConfigError("query: 'api_key' is not a parameter; the client sends the key itself (option auth: 'query')");
+}
+
+/** Sent, they would cost a request and change nothing. Names that a service could have for itself, such as `priority`, are not among them. */
+const CALL_OPTIONS: readonly string[] = namesOf<Exclude<keyof CallOptions, 'signal' | 'priority'>>({
+  timeoutMs: true,
+  deadlineMs: true,
+  maxRetries: true,
+  onLimit: true,
+  maxAgeMs: true,
+  useReserve: true,
+});
+
+function refuseCallOption(name: string): void {
+  if (!CALL_OPTIONS.includes(name)) return;
+  throw new ConfigError(
+    `query: '${name}' is an option of the call, not a parameter of the service; pass it after the query, as in fx.latest(query, { ${name} })`,
+  );
 }
 
 function textOf(name: string, value: unknown): string {
