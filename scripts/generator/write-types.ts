@@ -14,16 +14,26 @@ export function writeTypes({ schemas, operations }: Contract): string {
 function declaration(name: string, schema: Schema): string {
   const isInterface = schema.kind === 'object' && (schema.properties.length > 0 || schema.rest !== undefined);
   const body = isInterface ? `interface ${name} ${objectType(schema)}` : `type ${name} = ${type(schema)};`;
-  return `${jsdoc(schema.description)}export ${body}\n`;
+  return `${comment(schema)}export ${body}\n`;
 }
 
 function queryInterface(id: string, name: string, parameters: readonly Parameter[]): string {
-  const fields = parameters.map(({ name, description, isRequired, schema }) =>
-    isRequired
-      ? `${jsdoc(description)}readonly ${propertyKey(name)}: ${type(schema)};`
-      : `${jsdoc(description)}readonly ${propertyKey(name)}?: ${type(schema)} | undefined;`,
-  );
-  return `${jsdoc(`Query of \`${id}\`.`)}export interface ${name} {\n${fields.join('\n')}\n}\n`;
+  const fields = parameters.map(({ name, isRequired, schema, ...rest }) => {
+    const notes = rest.default === undefined ? [] : [`@default ${JSON.stringify(rest.default)}`];
+    const text = jsdoc([rest.description, ...notes, ...deprecation(rest.isDeprecated)].join('\n\n'));
+    return isRequired
+      ? `${text}readonly ${propertyKey(name)}: ${type(schema)};`
+      : `${text}readonly ${propertyKey(name)}?: ${type(schema)} | undefined;`;
+  });
+  return `${jsdoc(`Parameters of \`${id}\`.`)}export interface ${name} {\n${fields.join('\n')}\n}\n`;
+}
+
+function comment({ description = '', isDeprecated = false }: Schema): string {
+  return jsdoc([description, ...deprecation(isDeprecated)].join('\n\n'));
+}
+
+function deprecation(isDeprecated: boolean): readonly string[] {
+  return isDeprecated ? ['@deprecated'] : [];
 }
 
 function type(schema: Schema): string {
@@ -53,10 +63,10 @@ function type(schema: Schema): string {
 }
 
 function objectType({ properties, rest }: ObjectSchema): string {
-  if (properties.length === 0 && rest === undefined) return 'Record<string, never>';
+  if (properties.length === 0 && rest === undefined) return '{ readonly [field: string]: never }';
   const fields = properties.map(
     ({ name, isRequired, schema }) =>
-      `${jsdoc(schema.description)}readonly ${propertyKey(name)}${isRequired ? '' : '?'}: ${type(schema)};`,
+      `${comment(schema)}readonly ${propertyKey(name)}${isRequired ? '' : '?'}: ${type(schema)};`,
   );
   return `{\n${[...fields, ...indexSignature(properties, rest)].join('\n')}\n}`;
 }

@@ -8,7 +8,7 @@ import { resolveCall } from './config/call-settings.ts';
 import { type ClientSettings, resolveOptions } from './config/settings.ts';
 import { checkPath, type QueryValue } from './config/target.ts';
 import { withDeadline } from './deadline.ts';
-import { operationEndpoint, pathEndpoint } from './endpoints.ts';
+import { deprecations, operationEndpoint, pathEndpoint } from './endpoints.ts';
 import { ConfigError, ResponseError } from './errors/errors.ts';
 import { ClientEvents } from './events.ts';
 import type { ApiKey } from './keys/api-key.ts';
@@ -40,6 +40,7 @@ export class FxRates extends OperationMethods {
   readonly #keys: KeySource;
   readonly #states: KeyStates;
   readonly #timers: Timers;
+  readonly #events: ClientEvents;
   readonly #send: (caller: Caller) => Promise<CallResponse>;
 
   constructor(options: FxRatesOptions = {}) {
@@ -54,6 +55,7 @@ export class FxRates extends OperationMethods {
     this.#settings = settings;
     this.#states = new KeyStates(settings);
     this.#timers = new Timers(settings.clock);
+    this.#events = events;
     this.#keys = createKeySource(apiKey, (key) => {
       if (!key.hasDocumentedForm) events.warnOnce(unusualKey(key));
       const warning = ignoredOptions(sharedOptions(options), this.#states.of(key));
@@ -102,6 +104,7 @@ export class FxRates extends OperationMethods {
     query: object | undefined,
     options: CallOptions = {},
   ): ApiCall<Data> {
+    for (const warning of deprecations(id, query)) this.#events.warnOnce(warning);
     return createApiCall(this.#call<Data>(() => operationEndpoint(id, query), options));
   }
 

@@ -176,11 +176,11 @@ function answerOf(decision: Decision<ServiceResponse>, behaviour: Behaviour, at:
 function respond(routed: RoutedRequest, key: KeyRecord, quota: QuotaUse): ServiceResponse {
   const { context, responders, route, target, at } = routed;
   if (route.kind === 'unknown') return errors.unknownRoute(route.nearest);
-  const { operation } = route;
+  const { operation, parameters } = route;
   const query = new URLSearchParams(target.query);
   query.delete('api_key');
   try {
-    return (responders[operation.id] ?? exampleResponder)({ operation, query, at, key, quota }, context);
+    return (responders[operation.id] ?? exampleResponder)({ operation, parameters, query, at, key, quota }, context);
   } catch (error) {
     // Made an answer here, so that a broken responder is counted like any other 500.
     return errors.internalError(error);

@@ -15,7 +15,12 @@ export interface ServiceResponse {
 
 /** The documented success envelope (docs/facts.md, Response envelope) with this payload. */
 export function successResponse(data: unknown): ServiceResponse {
-  return { status: 200, headers: {}, body: toJson({ success: true, data }), code: undefined, why: 'served' };
+  return envelopeResponse({ success: true, data });
+}
+
+/** A whole success answer, such as an example of openapi.yaml. */
+export function envelopeResponse(envelope: unknown): ServiceResponse {
+  return { status: 200, headers: {}, body: toJson(envelope), code: undefined, why: 'served' };
 }
 
 export interface ErrorResponseOptions {
@@ -43,7 +48,7 @@ export function reasonPhrase(status: number): string {
   return STATUS_CODES[status] ?? '';
 }
 
-function toJson(envelope: object): string {
+function toJson(envelope: unknown): string {
   return withoutTags(JSON.stringify(envelope));
 }
 
