@@ -8,6 +8,7 @@ import { printResponse } from '../output/print-response.ts';
 import { namedQuery, parameterArgument, parameterOption, parameterOptions, typedParameters } from '../parameters.ts';
 import { dryRun } from '../request/dry-run.ts';
 import type { ServiceRequest, ServiceResponse } from '../request/send-request.ts';
+import { rememberCurrencies } from '../storage/seen-currencies.ts';
 
 type MakeOptions = () => readonly Option[];
 
@@ -41,6 +42,7 @@ async function runOperation(operation: Operation, invocation: Invocation, extraO
   if (invocation.settings.printRequestAs !== undefined) return dryRun(request, invocation);
   const response = await fetchOrCache(request, invocation);
   await printResponse(response, invocation);
+  if (operation.consumesQuota) await rememberCurrencies(response.rawBody, invocation.io.env);
   await printFooter(operation, response, invocation);
   return exitCodes.ok;
 }
@@ -64,10 +66,10 @@ async function printFooter(
   { status, durationMs, source }: ServiceResponse,
   { screen, settings }: Invocation,
 ): Promise<void> {
-  if (!screen.out.isTTY || !screen.err.isTTY || settings.output !== 'auto' || settings.get.length > 0) return;
+  if (!screen.isForPeople || !screen.err.isTTY || settings.get.length > 0) return;
   if (source === 'cache') return; // it said how old it is
   const cost = consumesQuota ? ' · used 1 of your monthly requests' : '';
-  await screen.info(`${screen.err.palette.faint(`HTTP ${status} · ${Math.round(durationMs)} ms${cost}`)}\n`);
+  await screen.info(`\n${screen.err.palette.faint(`HTTP ${status} · ${Math.round(durationMs)} ms${cost}`)}\n`);
 }
 
 function operationOptions(operation: Operation, extraOptions: MakeOptions): Option[] {

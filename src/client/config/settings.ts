@@ -5,6 +5,7 @@ import type { LimitStore } from '../limits/shared/limit-store.ts';
 import type { AuthForm, FxRatesOptions, QuotaGuardOptions, RateLimitOptions } from '../options.ts';
 import type { CallSettings } from '../request.ts';
 import { type SteadyTime, steadyTime } from '../steady-time.ts';
+import { defaultTransport } from '../transport/default-transport.ts';
 import { fetchTransport } from '../transport/fetch-transport.ts';
 import type { Transport } from '../transport/transport.ts';
 import { undiciTransport } from '../transport/undici-transport.ts';
@@ -34,7 +35,6 @@ export interface ClientSettings extends Omit<CallSettings, 'useReserve' | 'maxAg
   readonly rateLimit: RateLimitSettings | false;
   readonly cache: CacheSettings | undefined;
   readonly quotaGuard: QuotaGuardOptions | undefined;
-  readonly pace: boolean;
   readonly transport: Transport;
   readonly maxResponseBytes: number;
   readonly clock: Clock;
@@ -56,7 +56,6 @@ const OPTION_NAMES = namesOf<keyof FxRatesOptions>({
   rateLimit: true,
   cache: true,
   quotaGuard: true,
-  pace: true,
   fetch: true,
   dispatcher: true,
   maxResponseBytes: true,
@@ -93,7 +92,6 @@ const DEFAULTS = {
   maxRetryAfterMs: 75_000,
   retryAfterUnit: 'auto',
   rateLimit: {},
-  pace: false,
   maxResponseBytes: 10 * 2 ** 20,
   allowInsecureHttp: false,
   clock: realClock,
@@ -124,7 +122,6 @@ export function resolveOptions(options: FxRatesOptions): ClientSettings {
     rateLimit: resolveRateLimit(given.rateLimit),
     cache: resolveCache(options.cache),
     quotaGuard: resolveQuotaGuard(options.quotaGuard),
-    pace: requireBoolean('pace', given.pace),
     transport: resolveTransport(options),
     maxResponseBytes: requireCount('maxResponseBytes', given.maxResponseBytes, { from: 1 }),
     clock,
@@ -182,7 +179,7 @@ function resolveTransport({ fetch, dispatcher }: FxRatesOptions): Transport {
   if (dispatcher !== undefined && typeof dispatcher?.dispatch !== 'function') {
     refuse('dispatcher', dispatcher, 'an undici dispatcher (an object with a dispatch method)');
   }
-  return undiciTransport(dispatcher);
+  return dispatcher === undefined ? defaultTransport() : undiciTransport(() => dispatcher);
 }
 
 function requireLogger(logger: Logger | null): void {

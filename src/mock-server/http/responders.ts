@@ -7,6 +7,7 @@ import type { Behaviour } from '../behaviour/behaviour.ts';
 import type { QuotaUse } from '../service/quota.ts';
 import { randomFromSeed, textHash } from '../service/random.ts';
 import type { KeyRecord, ServiceContext } from '../service/service-state.ts';
+import type { LatestFunction } from '../stubs/stub-record.ts';
 import { badParameter } from './error-responses.ts';
 import { sampleValue } from './sample-value.ts';
 import { envelopeResponse, errorResponse, type ServiceResponse, successResponse } from './service-response.ts';
@@ -25,6 +26,8 @@ export interface AdmittedRequest {
   readonly quota: QuotaUse;
   /** Without `api_key`. */
   readonly query: URLSearchParams;
+  /** Makes the data of `latest` for this request, in place of what does otherwise. */
+  readonly latest?: LatestFunction | undefined;
 }
 
 /** `GET /api/v1/quota`: the record as documented (docs/facts.md), from what the key has really used. */
