@@ -12,7 +12,7 @@ import { type OpenSettings, resolveOptions } from './config/settings.ts';
 import { checkPath, type QueryValue } from './config/target.ts';
 import { type Connection, canConnect, connect } from './connection.ts';
 import { withDeadline } from './deadline.ts';
-import { operationEndpoint, pathEndpoint } from './endpoints.ts';
+import { deprecations, operationEndpoint, pathEndpoint } from './endpoints.ts';
 import { ClientEvents } from './events.ts';
 import type { KeySource } from './keys/key-source.ts';
 import { Lifetime } from './lifetime.ts';
@@ -189,6 +189,7 @@ export class FxRates extends OperationMethods {
     query: object | undefined,
     options: CallOptions = {},
   ): ApiCall<Data> {
+    for (const warning of deprecations(id, query)) this.#events.warnOnce(warning);
     return createApiCall(this.#call<Data>(() => operationEndpoint(id, query), options));
   }
 
