@@ -22,7 +22,8 @@ export interface RunningServer extends ListeningServer {
 export interface ServeOptions extends ListenOptions {
   /**
    * A file to keep the state in: read before the server listens, if it is there, and written soon after each request
-   * and when the server is closed. For one server at a time. Default: none.
+   * and when the server is closed. For one server at a time: `<file>.lock` shows
+   * that it is in use. Default: none.
    */
   readonly state?: string | undefined;
   /** The admin token, if other processes must know it beforehand. From 16 letters, digits, `_` and `-`. Default: random. */
@@ -47,7 +48,12 @@ export async function startServer(options: ServeOptions, serving: Serving): Prom
   const admin = createAdmin({ target: { mock, journal, spaces }, token: adminToken, host, allowRemote });
   const kept = state === undefined ? undefined : await StatePersister.open(checkedPath(state), mock, clock);
   const onAnswered = kept === undefined ? undefined : () => kept.noteChange();
-  const server = await listenHttp(address, { handleRequest, now: () => clock.now(), admin, onAnswered });
+  const server = await listenHttp(address, { handleRequest, now: () => clock.now(), admin, onAnswered }).catch(
+    async (error: unknown) => {
+      await kept?.abandon();
+      throw error;
+    },
+  );
   await begin(kept, server);
   const ends = [sockets.expect(), adapters.open('socket'), onClose];
   const end = async () => {
@@ -69,6 +75,7 @@ async function begin(kept: StatePersister | undefined, server: ListeningServer):
   try {
     await kept?.begin();
   } catch (error) {
+    await kept?.abandon();
     await server.close();
     throw error;
   }

@@ -113,6 +113,7 @@ const OF_THE_MOMENT = {
   'probe/probe.ts': ['left'],
   'probe/prober.ts': ['requests'],
   'start-server.ts': ['closed'],
+  'state/state-lock.ts': ['held'],
   'state/state-persister.ts': ['#hasChanged', '#saving', '#endPause', '#isClosing'],
 };
 

@@ -75,7 +75,7 @@ function works({ id, key }: CreatedKey, plan: PlanName, mock: MockServer): boole
 }
 
 function cannotUse(error: unknown, state: string | undefined): CliError | undefined {
-  const isOfState = error instanceof Error && 'code' in error && error.code === 'state_unusable';
+  const isOfState = error instanceof Error && 'code' in error && /^state_(?:unusable|in_use)$/.test(String(error.code));
   if (state === undefined || !isOfState) return undefined;
   return new CliError(error.message.replace(/\.$/, ''), { code: 'file', exitCode: exitCodes.usage, cause: error });
 }
