@@ -20,6 +20,8 @@ export interface AdmittedRequest {
   readonly quota: QuotaUse;
   /** Without `api_key`. */
   readonly query: URLSearchParams;
+  /** As it was sent; `undefined` if a key is in it. */
+  readonly queryText: string | undefined;
 }
 
 /** `GET /api/v1/quota`: the record as documented (docs/facts.md), from what the key has really used. */

@@ -34,8 +34,8 @@ export interface JournalEntry extends RecordedRequest {
   readonly faults: readonly string[];
 }
 
-/** What there is to say of a request before the journal gives it a number. */
-export type NewJournalEntry = Omit<JournalEntry, 'number'>;
+/** What there is to say of a request before the journal gives it a number: until then that is 0. */
+export type NewJournalEntry = Omit<JournalEntry, 'number'> & { number: number };
 
 /** The entry of an answer that the limits had no part in. */
 export function newJournalEntry(
@@ -45,6 +45,7 @@ export function newJournalEntry(
 }
 
 const NOTHING_KNOWN = {
+  number: 0,
   query: {},
   headers: {},
   body: undefined,
@@ -65,7 +66,8 @@ const NOTHING_KNOWN = {
 /** The newest requests; older ones are forgotten, so that a long run needs no more memory than a short one. */
 export class Journal {
   readonly #size: number;
-  #entries: JournalEntry[] = [];
+  /** A ring: entry number n is at (n - 1) % size. */
+  #ring: JournalEntry[] = [];
   #last = 0;
   readonly #listeners = new Set<(entry: JournalEntry) => void>();
 
@@ -75,7 +77,9 @@ export class Journal {
 
   /** Oldest first. */
   get entries(): readonly JournalEntry[] {
-    return this.#size === 0 ? [] : this.#entries.slice(-this.#size);
+    if (this.#size === 0 || this.#last <= this.#size) return this.#ring.slice();
+    const oldest = this.#last % this.#size;
+    return [...this.#ring.slice(oldest), ...this.#ring.slice(0, oldest)];
   }
 
   /** How many older ones are forgotten. */
@@ -83,12 +87,11 @@ export class Journal {
     return Math.max(0, this.#last - this.#size);
   }
 
-  add(unnumbered: NewJournalEntry): void {
+  /** Numbers the entry, which is the journal's from then on. */
+  add(entry: NewJournalEntry): void {
+    entry.number = this.#last + 1;
+    if (this.#size > 0) this.#ring[this.#last % this.#size] = entry;
     this.#last += 1;
-    const entry = { number: this.#last, ...unnumbered };
-    this.#entries.push(entry);
-    // Cut now and then, not each time: one copy per `size` requests.
-    if (this.#entries.length > 2 * this.#size) this.#entries = this.entries.slice();
     for (const listener of this.#listeners) listener(entry);
   }
 
@@ -99,7 +102,7 @@ export class Journal {
   }
 
   clear(): void {
-    this.#entries = [];
+    this.#ring = [];
     this.#last = 0;
   }
 }

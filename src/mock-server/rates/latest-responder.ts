@@ -17,8 +17,11 @@ export interface LatestSource {
 export function createLatestResponder({ latest, replay }: LatestSource = {}): Responder {
   if (replay !== undefined) return createReplay(replay);
   const snapshots = createInventedSnapshots();
+  let interval = { granularity: '', ms: 0 };
   const snapshotOf = ({ at }: AdmittedRequest, { behaviour, state }: ServiceContext) => {
-    const intervalMs = snapshotIntervalMs(behaviour.use('snapshotGranularity'));
+    const granularity = behaviour.use('snapshotGranularity');
+    if (granularity !== interval.granularity) interval = { granularity, ms: snapshotIntervalMs(granularity) };
+    const { ms: intervalMs } = interval;
     return snapshots(state.seed, Math.floor(at / intervalMs) * intervalMs);
   };
   return (request, context) => {
@@ -26,9 +29,12 @@ export function createLatestResponder({ latest, replay }: LatestSource = {}): Re
       const invented = () => snapshotOf(request, context).data(readQuestion(request.query));
       return answerWith(latest, request, invented);
     }
+    const snapshot = snapshotOf(request, context);
+    const known = snapshot.answerTo(request.queryText);
+    if (known !== undefined) return known;
     const question = readQuestion(request.query);
     const refusal = question.hasUnknown ? badParameter(UNKNOWN_CURRENCY, context.behaviour) : undefined;
-    return refusal ?? snapshotOf(request, context).answer(question);
+    return refusal ?? snapshot.answer(question, question.hasUnknown ? undefined : request.queryText);
   };
 }
 
