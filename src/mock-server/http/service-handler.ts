@@ -6,7 +6,10 @@ import { authenticateKey } from '../service/authenticate.ts';
 import { type Decision, decide } from '../service/decide.ts';
 import type { QuotaUse } from '../service/quota.ts';
 import type { KeyRecord, ServiceContext } from '../service/service-state.ts';
+import { answerStub } from '../stubs/answer-stub.ts';
+import { findStub, type StubRecord } from '../stubs/stub-record.ts';
 import * as errors from './error-responses.ts';
+import type { RequestIdentity } from './identify-request.ts';
 import { rateHeaders } from './limit-headers.ts';
 import type { MockRequest, MockResponse } from './mock-message.ts';
 import { presentedCredential } from './presented-credential.ts';
@@ -22,6 +25,8 @@ export interface ServiceHandlerOptions {
   readonly operations: Readonly<Record<string, Operation>>;
   /** By operation id; the other operations answer their example. */
   readonly responders: Readonly<Record<string, Responder>>;
+  /** Describes a request to the patterns of stubs. */
+  readonly identify: (request: MockRequest) => RequestIdentity;
 }
 
 /** The emulated service: answers one request, synchronously, and says why. */
@@ -38,17 +43,19 @@ export interface HandledRequest {
 }
 
 export function createServiceHandler(options: ServiceHandlerOptions): ServiceHandler {
-  const { context, checkAssumptions, operations, responders } = options;
+  const { context, checkAssumptions, operations, responders, identify } = options;
   const dateHeader = createDateHeader();
   const findRoute = createRouter(operations);
   return (request) => {
     const { method } = request;
     const target = readTarget(request.target);
     const route = findRoute(method, target.path);
-    // Switches asked since the last request were asked by the test, not by this one.
-    context.behaviour.takeExercised();
     const at = context.now();
-    const decided = answerSafely({ context, responders, request, target, route, at });
+    const { stubs } = context.state;
+    // Switches asked until now were asked by the test, or by the search for a stub.
+    const stub = stubs.length === 0 ? undefined : findStub(stubs, identify(request));
+    context.behaviour.takeExercised();
+    const decided = answerSafely({ context, responders, request, target, route, at, stub });
     const switches = context.behaviour.takeExercised();
     const answer = checkAssumptions?.(decided.answer, switches) ?? decided.answer;
     // Written out: a spread in front of the other fields costs several times as much as the whole entry.
@@ -62,7 +69,7 @@ export function createServiceHandler(options: ServiceHandlerOptions): ServiceHan
       body: recordBody(request.body),
       hasKeyInUrl: target.recorded.hasKeyInUrl,
       operation: operationOf(route)?.id,
-      isUnknownRoute: route.kind === 'unknown',
+      isUnknownRoute: route.kind === 'unknown' && answer.stub === undefined,
       keyId: decided.keyId,
       keyTransport: decided.keyTransport,
       status: answer.status,
@@ -73,6 +80,7 @@ export function createServiceHandler(options: ServiceHandlerOptions): ServiceHan
       earlyByMs: decided.earlyByMs,
       switches,
       faults: NO_FAULTS,
+      stub: answer.stub,
     };
     return { response: writeResponse(answer, method, dateHeader(at)), entry };
   };
@@ -85,6 +93,8 @@ interface RoutedRequest extends Pick<ServiceHandlerOptions, 'context' | 'respond
   readonly request: MockRequest;
   readonly target: TargetReading;
   readonly route: RouteMatch;
+  /** What answers it once it is admitted, also on a path that the service does not have. */
+  readonly stub: StubRecord | undefined;
   /** The one moment everything about it is decided for, in milliseconds since the Unix epoch. */
   readonly at: number;
 }
@@ -106,6 +116,7 @@ function answerSafely(routed: RoutedRequest): DecidedResponse {
 function answerRoute(routed: RoutedRequest): DecidedResponse {
   const { context, route, request } = routed;
   const { behaviour } = context;
+  if (routed.stub !== undefined) return answerCaller(routed);
   switch (route.kind) {
     case 'operation':
       return answerCaller(routed);
@@ -182,12 +193,17 @@ function answerOf(decision: Decision<ServiceResponse>, behaviour: Behaviour, at:
 }
 
 function respond(routed: RoutedRequest, key: KeyRecord, quota: QuotaUse): ServiceResponse {
-  const { context, responders, route, target, at } = routed;
-  if (route.kind === 'unknown') return errors.unknownRoute(route.nearest);
-  const { operation } = route;
+  const { context, responders, route, target, at, stub } = routed;
+  const operation = operationOf(route);
   try {
-    const admitted = new RoutedAdmission(target, { operation, at, key, quota });
-    return (responders[operation.id] ?? exampleResponder)(admitted, context);
+    if (stub !== undefined && stub.source.kind !== 'function') return answerStub(stub, stub.source, queryOf(target));
+    if (operation === undefined) return errors.unknownRoute(route.kind === 'unknown' ? route.nearest : undefined);
+    const respondTo = responders[operation.id] ?? exampleResponder;
+    const latest = stub?.source.kind === 'function' ? stub.source.latest : undefined;
+    const admitted = new RoutedAdmission(target, { operation, at, key, quota, latest });
+    if (stub === undefined) return respondTo(admitted, context);
+    stub.served += 1;
+    return { ...respondTo(admitted, context), stub: stub.id };
   } catch (error) {
     // Made an answer here, so that a broken responder is counted like any other 500.
     return errors.internalError(error);
@@ -200,14 +216,19 @@ class RoutedAdmission implements AdmittedRequest {
   readonly at: number;
   readonly key: KeyRecord;
   readonly quota: QuotaUse;
+  readonly latest: AdmittedRequest['latest'];
   readonly #target: TargetReading;
 
-  constructor(target: TargetReading, { operation, at, key, quota }: Omit<AdmittedRequest, 'query' | 'queryText'>) {
+  constructor(
+    target: TargetReading,
+    { operation, at, key, quota, latest }: Omit<AdmittedRequest, 'query' | 'queryText'>,
+  ) {
     this.#target = target;
     this.operation = operation;
     this.at = at;
     this.key = key;
     this.quota = quota;
+    this.latest = latest;
   }
 
   get queryText(): string | undefined {
@@ -215,8 +236,12 @@ class RoutedAdmission implements AdmittedRequest {
   }
 
   get query(): URLSearchParams {
-    const query = new URLSearchParams(this.#target.query);
-    query.delete('api_key');
-    return query;
+    return queryOf(this.#target);
   }
+}
+
+function queryOf({ query }: TargetReading): URLSearchParams {
+  const parameters = new URLSearchParams(query);
+  parameters.delete('api_key');
+  return parameters;
 }

@@ -32,6 +32,8 @@ export interface JournalEntry extends RecordedRequest {
   readonly switches: readonly SwitchName[];
   /** Ids of the faults that struck the request, in that order. */
   readonly faults: readonly string[];
+  /** Id of the stub that answered; `undefined` for none. */
+  readonly stub: string | undefined;
 }
 
 /** What there is to say of a request before the journal gives it a number: until then that is 0. */
@@ -61,6 +63,7 @@ const NOTHING_KNOWN = {
   earlyByMs: undefined,
   switches: [],
   faults: [],
+  stub: undefined,
 } satisfies Partial<NewJournalEntry>;
 
 /** The newest requests; older ones are forgotten, so that a long run needs no more memory than a short one. */
