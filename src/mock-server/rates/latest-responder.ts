@@ -4,7 +4,7 @@ import { type ServiceResponse, successResponse } from '../http/service-response.
 import { show } from '../mock-server-error.ts';
 import type { ServiceContext } from '../service/service-state.ts';
 import type { LatestContext, LatestFunction } from '../stubs/stub-record.ts';
-import { createInventedSnapshots, readQuestion } from './invented-latest.ts';
+import { createInventedSnapshots, type InventedSnapshot, readQuestion } from './invented-latest.ts';
 import { answerRecorded, type Replay, recordedAnswers } from './replay.ts';
 
 /** Where the data of `latest` comes from; by default it is invented. */
