@@ -25,6 +25,8 @@ export interface ServeOptions extends ListenOptions {
    * and when the server is closed. For one server at a time. Default: none.
    */
   readonly state?: string | undefined;
+  /** The admin token, if other processes must know it beforehand. From 16 letters, digits, `_` and `-`. Default: random. */
+  readonly adminToken?: string | undefined;
 }
 
 interface Serving {
@@ -37,10 +39,10 @@ interface Serving {
 
 /** A mock on a port, with its pages and its admin API; with its state in a file, if `options.state` names one. */
 export async function startServer(options: ServeOptions, serving: Serving): Promise<RunningServer> {
-  const { state, ...address } = options;
+  const { state, adminToken = randomBytes(32).toString('base64url'), ...address } = options;
+  checkToken(adminToken);
   const { mock, parts, spaces, handleRequest, onClose } = serving;
   const { clock, journal, sockets, adapters } = parts;
-  const adminToken = randomBytes(32).toString('base64url');
   const { host, allowRemote } = address;
   const admin = createAdmin({ target: { mock, journal, spaces }, token: adminToken, host, allowRemote });
   const kept = state === undefined ? undefined : await StatePersister.open(checkedPath(state), mock, clock);
@@ -70,6 +72,12 @@ async function begin(kept: StatePersister | undefined, server: ListeningServer):
     await server.close();
     throw error;
   }
+}
+
+function checkToken(token: unknown): void {
+  if (typeof token === 'string' && /^[\w-]{16,128}$/.test(token)) return;
+  // Not shown: it may be right but for one character.
+  throw invalidOption('adminToken', '…', '16 to 128 letters, digits, _ and -');
 }
 
 function checkedPath(path: unknown): string {
