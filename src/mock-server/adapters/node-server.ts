@@ -161,7 +161,10 @@ function sendResponse(response: MockResponse | undefined, outgoing: ServerRespon
   }
   outgoing.sendDate = false;
   if (response.status === 413) outgoing.shouldKeepAlive = false;
-  outgoing.writeHead(response.status, response.headers).end(response.body);
+  const { status, headers, body } = response;
+  // As many bytes as characters: ASCII, which node:http sends faster when told so.
+  const isAscii = headers['content-length'] === `${body.length}`;
+  outgoing.writeHead(status, headers).end(body, isAscii ? 'latin1' : 'utf8');
 }
 
 function hasBody(headers: IncomingMessage['headers']): boolean {

@@ -26,6 +26,8 @@ export interface AdmittedRequest {
   readonly quota: QuotaUse;
   /** Without `api_key`. */
   readonly query: URLSearchParams;
+  /** As it was sent; `undefined` if a key is in it. */
+  readonly queryText: string | undefined;
   /** Makes the data of `latest` for this request, in place of what does otherwise. */
   readonly latest?: LatestFunction | undefined;
 }
