@@ -15,20 +15,27 @@ test.each([
   ['DEPTH_ZERO_SELF_SIGNED_CERT', 'the certificate is self-signed', 'export NODE_EXTRA_CA_CERTS='],
   ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'nobody known has signed the certificate', 'export NODE_EXTRA_CA_CERTS='],
   ['ERR_TLS_CERT_ALTNAME_INVALID', 'the certificate is for another name', 'Is https://api.example.test the right'],
-  [
-    'CERT_REVOKED',
-    'No valid HTTP response from api.example.test: CERT_REVOKED; the certificate has been revoked',
-    undefined,
-  ],
-  ['EPIPE', 'No valid HTTP response from api.example.test: EPIPE', undefined],
+  ['CERT_REVOKED', 'CERT_REVOKED; the certificate has been revoked\n', undefined],
+  ['EPIPE', 'EPIPE\n', undefined],
 ])('%s is told as: %s, with what to do about it', async (code, says, nextStep) => {
   const result = await runCli('latest --retries 0', { replies: broken(code) });
 
   const [headline = '', ...hints] = result.stderr.split('\n').filter((line) => line !== '');
   expect(result.code).toBe(6);
-  expect(headline).toContain(`cannot reach api.example.test — ${says}`);
+  expect(`${headline}\n`).toContain(`cannot reach api.example.test — ${says}`);
   expect(hints.length).toBe(nextStep === undefined ? 0 : 1);
   if (nextStep !== undefined) expect(hints[0]).toContain(nextStep);
+});
+
+test('a failure without a code is told once, in words of the command line', async () => {
+  const replies = Object.assign(new TypeError('fetch failed'), { cause: new Error('bad port') });
+
+  const { stderr } = await runCli('latest --retries 0', { replies });
+
+  expect(stderr).toBe(`fxrates: cannot reach api.example.test — bad port; fetch never connects to that port
+
+  Is https://api.example.test the right base URL? It comes from FXRATES_BASE_URL.
+`);
 });
 
 const BASE_URL_HINT = 'Is https://api.example.test the right base URL? It comes from --base-url.';
