@@ -16,7 +16,7 @@ export interface CallOptions {
   readonly priority?: 'high' | 'normal';
   /** Takes a kept answer younger than this, in milliseconds; `0` asks the service. Needs the option `cache`, whose age is the default. */
   readonly maxAgeMs?: number;
-  /** Lets this call spend what `quotaGuard` reserves, without waiting for its turn in the `pace`. Default: false. */
+  /** Lets this call spend what `quotaGuard` reserves. Default: false. */
   readonly useReserve?: boolean;
 }
 

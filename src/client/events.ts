@@ -48,13 +48,13 @@ export interface RetryEvent extends CallEvent {
   readonly retryAfterUnit: UnitBelief | undefined;
 }
 
-/** The rate limit, or the pace, holds calls of a key back. Once per wait, however many calls wait. */
+/** The rate limit holds calls of a key back. Once per wait, however many calls wait. */
 export interface WaitEvent extends KeyEvent {
   /**
    * `'retry_after'`: the service refused a call; `'window'`: the calls the limit allows are used up; `'service'`: the
-   * service failed several times in a row; `'pace'`: the monthly quota is spread.
+   * service failed several times in a row.
    */
-  readonly reason: 'retry_after' | 'window' | 'service' | 'pace';
+  readonly reason: 'retry_after' | 'window' | 'service';
   /** Milliseconds until the next slot, as far as is known. */
   readonly waitMs: number;
   /** When that is. */

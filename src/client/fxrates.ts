@@ -4,7 +4,9 @@ import type { OperationId } from '../generated/operations.ts';
 import { VERSION } from '../version.ts';
 import type { ApiCall, CallOptions, SchemaCallOptions } from './api-call.ts';
 import { type CallResult, createApiCall } from './api-call.ts';
+import { Batch, type BatchOptions, type BatchQueries } from './batch.ts';
 import { resolveCall } from './config/call-settings.ts';
+import { resolveBatch, resolvePoll } from './config/loop-settings.ts';
 import { type ClientSettings, resolveOptions } from './config/settings.ts';
 import { checkPath, type QueryValue } from './config/target.ts';
 import { withDeadline } from './deadline.ts';
@@ -14,12 +16,15 @@ import { ClientEvents } from './events.ts';
 import type { ApiKey } from './keys/api-key.ts';
 import { createKeySource, type KeySource } from './keys/key-source.ts';
 import type { Caller, CallResponse } from './middleware/coalesce.ts';
+import type { OperationData, OperationQuery, QueryOperation } from './operation-types.ts';
 import type { FxRatesOptions } from './options.ts';
 import { createPipeline } from './pipeline.ts';
+import { createPoll, type Poll, type PollOptions } from './poll.ts';
 import type { QuotaEstimate } from './quota/quota-ledger.ts';
 import type { Endpoint } from './request.ts';
 import type { SchemaIssue, SchemaOutput, StandardSchema } from './standard-schema.ts';
 import type { KeyLimits } from './state/key-limits.ts';
+import type { KeyState } from './state/key-state.ts';
 import { KeyStates } from './state/key-states.ts';
 import { ignoredOptions, sharedOptions } from './state/shared-options.ts';
 import { Timers } from './timers.ts';
@@ -85,16 +90,81 @@ export class FxRates extends OperationMethods {
     return createApiCall(this.#call(() => pathEndpoint(checkPath(path), query), options));
   }
 
+  /**
+   * Calls an operation with each of many queries, as fast as the limit allows. The results come in the order in which
+   * the calls end; an error is a result too. Queries are taken one by one, so there may be any number of them.
+   *
+   * @example
+   * for await (const { query, value, error } of fx.batch([{ base: 'EUR' }, { base: 'USD' }])) {
+   *   console.log(query, error ?? value);
+   * }
+   * @throws ConfigError when an option is wrong; nothing is sent then
+   */
+  batch<
+    Schema extends StandardSchema,
+    Id extends QueryOperation = 'latest',
+    Query extends OperationQuery<Id> = OperationQuery<Id>,
+  >(
+    queries: BatchQueries<Query>,
+    options: BatchOptions<Id> & Pick<SchemaCallOptions<Schema>, 'schema'>,
+  ): Batch<Query, SchemaOutput<Schema>>;
+  batch<Id extends QueryOperation = 'latest', Query extends OperationQuery<Id> = OperationQuery<Id>>(
+    queries: BatchQueries<Query>,
+    options?: BatchOptions<Id>,
+  ): Batch<Query, OperationData<Id>>;
+  batch(queries: BatchQueries<object>, given: BatchOptions = {}): Batch<object, unknown> {
+    const { operation, options, ...settings } = resolveBatch(queries, given, this.#settings);
+    return new Batch(queries, {
+      ...settings,
+      time: this.#settings.time,
+      limiter: () => this.#stateInUse()?.limiter,
+      send: (query, signal) => this.request(operation, query, { ...options, signal }),
+    });
+  }
+
+  /**
+   * Calls an operation again and again, as often as the monthly quota allows or as `every` says, until the loop is left.
+   * The first call is made at once. If a result is read late, the next call follows at once, and none is made up for.
+   *
+   * @example
+   * for await (const rates of fx.poll({ base: 'EUR' })) console.log(rates);
+   * @throws ConfigError when an option is wrong; nothing is sent then
+   */
+  poll<Schema extends StandardSchema, Id extends OperationId = 'latest'>(
+    query: OperationQuery<Id> | undefined,
+    options: PollOptions<Id> & Pick<SchemaCallOptions<Schema>, 'schema'>,
+  ): Poll<SchemaOutput<Schema>>;
+  poll<Id extends OperationId = 'latest'>(
+    query?: OperationQuery<Id> | undefined,
+    options?: PollOptions<Id>,
+  ): Poll<OperationData<Id>>;
+  poll(query?: object, given: PollOptions = {}): Poll<unknown> {
+    const { operation, options, ...settings } = resolvePoll(given, this.#settings);
+    const { clock, time } = this.#settings;
+    const { signal } = settings;
+    return createPoll({
+      ...settings,
+      ...{ clock, time },
+      estimate: () => this.quotaEstimate(),
+      askQuota: () => this.quota({ priority: 'high', ...(signal ? { signal } : {}) }),
+      call: () => this.request(operation, query, options).withMeta(),
+    });
+  }
+
   /** What is known about the limit of the key in use: the gate, who waits, why, and the next slot; `undefined` before the first key. */
   limits(): KeyLimits | undefined {
-    const key = this.#keys.known();
-    return key && this.#states.of(key).limits();
+    return this.#stateInUse()?.limits();
   }
 
   /** The last quota the service told, and what this process used since; `undefined` before the first. Sends nothing. */
   quotaEstimate(): QuotaEstimate | undefined {
+    return this.#stateInUse()?.ledger.estimate();
+  }
+
+  /** `undefined` before the first key. */
+  #stateInUse(): KeyState | undefined {
     const key = this.#keys.known();
-    return key && this.#states.of(key).ledger.estimate();
+    return key && this.#states.of(key);
   }
 
   protected override request<Data>(

@@ -60,8 +60,8 @@ export interface FxRatesOptions extends EventHooks {
   /** Milliseconds for one attempt, headers and body. Default: 10 000. */
   readonly timeoutMs?: number | undefined;
   /**
-   * Milliseconds for a whole call: queue, attempts and waits. `false` for none, which a batch of more calls than the limit
-   * allows needs. Default: 90 000.
+   * Milliseconds for a whole call: queue, attempts and waits; `false` for none. Does not apply to the calls of `batch`.
+   * Default: 90 000.
    */
   readonly deadlineMs?: number | false | undefined;
   /**
@@ -93,11 +93,6 @@ export interface FxRatesOptions extends EventHooks {
   readonly cache?: 'snapshot' | CacheOptions | undefined;
   /** Keeps a reserve of the monthly quota: calls fail locally when only that is left. Default: off. */
   readonly quotaGuard?: QuotaGuardOptions | undefined;
-  /**
-   * Spreads what is left of the monthly quota evenly over the time until it resets: 1,000 requests a month are one in
-   * 44 minutes. A call whose turn comes after its deadline fails with `RateLimitError` at once. Default: false.
-   */
-  readonly pace?: boolean | undefined;
   /** Sends requests instead of undici: any WHATWG `fetch`. Not together with `dispatcher`. */
   readonly fetch?: FetchLike | undefined;
   /** An undici 7 dispatcher (proxy, mTLS, …). Default: undici's global one. */

@@ -4,7 +4,6 @@ import type { KeySource } from './keys/key-source.ts';
 import { cache } from './middleware/cache.ts';
 import { type Caller, type CallResponse, coalesce } from './middleware/coalesce.ts';
 import { explainRefusal } from './middleware/explain-refusal.ts';
-import { pace } from './middleware/pace.ts';
 import { quotaGuard } from './middleware/quota-guard.ts';
 import { rateLimit } from './middleware/rate-limit.ts';
 import { retry } from './middleware/retry.ts';
@@ -32,8 +31,8 @@ type Send = (caller: Caller) => Promise<CallResponse>;
  * The way of a call, from the outside in:
  * - `coalesce` first: a call that another one answers needs nothing else;
  * - `useKey` outside of all that is kept per key, so that a rotated key gets its own answers, retries, limit and quota;
- * - `cache` outside of `quotaGuard` and `pace`: an answer from the store costs no quota;
- * - those two outside of `retry`: they decide about a call, not about an attempt;
+ * - `cache` outside of `quotaGuard`: an answer from the store costs no quota;
+ * - `quotaGuard` outside of `retry`: it decides about a call, not about an attempt;
  * - `retry` outside of `rateLimit`: each attempt is a request to the service and needs a slot of its own;
  * - `rateLimit` around `explainRefusal`: only a refusal that is not the quota's is worth waiting for;
  * - `send` last: authentication, transport, timeout and parsing are one attempt.
@@ -54,9 +53,7 @@ export function createPipeline({ settings, events, timers, keys, states, quota, 
   const persistent = retry({ clock, time, random, states, events, maxRetryAfterMs })(limit(attempt));
 
   const { quotaGuard: guard, cache: keep } = settings;
-  const reserve = guard?.reserve ?? 0;
-  const paced = settings.pace ? pace({ clock, time, states, events, reserve, refreshQuota })(persistent) : persistent;
-  const guarded = guard ? quotaGuard({ ...guard, states, refreshQuota })(paced) : paced;
+  const guarded = guard ? quotaGuard({ ...guard, states, refreshQuota })(persistent) : persistent;
   const cached = keep ? cache({ ...keep, baseUrl, timers, events, states, refreshQuota, now })(guarded) : guarded;
   const coalesced = coalesce({ timers, now: () => time.now() })(useKey(keys)(cached));
   return coalesced;

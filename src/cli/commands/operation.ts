@@ -7,6 +7,7 @@ import { printResponse } from '../output/print-response.ts';
 import { namedOptions, namedQuery, parameterArgument, parameterOption, typedParameters } from '../parameters.ts';
 import { dryRun } from '../request/dry-run.ts';
 import type { ServiceRequest, ServiceResponse } from '../request/send-request.ts';
+import { rememberCurrencies } from '../storage/seen-currencies.ts';
 
 /** The command of an operation, made from the contract alone: a new operation needs no code here. */
 export function operationCommand(operation: Operation): CommandSpec {
@@ -33,6 +34,7 @@ async function runOperation(operation: Operation, invocation: Invocation): Promi
   if (invocation.settings.printRequestAs !== undefined) return dryRun(request, invocation);
   const response = await fetchOrCache(request, invocation);
   await printResponse(response, invocation);
+  if (operation.consumesQuota) await rememberCurrencies(response.rawBody, invocation.io.env);
   await printFooter(operation, response, invocation);
   return exitCodes.ok;
 }

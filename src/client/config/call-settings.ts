@@ -15,7 +15,7 @@ import {
 } from './checks.ts';
 import type { ClientSettings } from './settings.ts';
 
-const CALL_OPTION_NAMES = namesOf<keyof SchemaCallOptions<StandardSchema>>({
+export const CALL_OPTION_NAMES = namesOf<keyof SchemaCallOptions<StandardSchema>>({
   signal: true,
   timeoutMs: true,
   deadlineMs: true,

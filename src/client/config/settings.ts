@@ -34,7 +34,6 @@ export interface ClientSettings extends Omit<CallSettings, 'useReserve' | 'maxAg
   readonly rateLimit: RateLimitSettings | false;
   readonly cache: CacheSettings | undefined;
   readonly quotaGuard: QuotaGuardOptions | undefined;
-  readonly pace: boolean;
   readonly transport: Transport;
   readonly maxResponseBytes: number;
   readonly clock: Clock;
@@ -56,7 +55,6 @@ const OPTION_NAMES = namesOf<keyof FxRatesOptions>({
   rateLimit: true,
   cache: true,
   quotaGuard: true,
-  pace: true,
   fetch: true,
   dispatcher: true,
   maxResponseBytes: true,
@@ -93,7 +91,6 @@ const DEFAULTS = {
   maxRetryAfterMs: 75_000,
   retryAfterUnit: 'auto',
   rateLimit: {},
-  pace: false,
   maxResponseBytes: 10 * 2 ** 20,
   allowInsecureHttp: false,
   clock: realClock,
@@ -124,7 +121,6 @@ export function resolveOptions(options: FxRatesOptions): ClientSettings {
     rateLimit: resolveRateLimit(given.rateLimit),
     cache: resolveCache(options.cache),
     quotaGuard: resolveQuotaGuard(options.quotaGuard),
-    pace: requireBoolean('pace', given.pace),
     transport: resolveTransport(options),
     maxResponseBytes: requireCount('maxResponseBytes', given.maxResponseBytes, { from: 1 }),
     clock,

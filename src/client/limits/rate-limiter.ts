@@ -146,6 +146,11 @@ export class RateLimiter {
     return this.#admission.slotAt(this.#time.now(), this.#queue.size);
   }
 
+  /** See `Admission.etaMs`. */
+  etaMs(calls: number, concurrency: number): number {
+    return this.#admission.etaMs(calls, concurrency);
+  }
+
   /** Time of `SteadyTime` before which nothing is sent. */
   get closedUntil(): number {
     return this.#admission.closedUntil;

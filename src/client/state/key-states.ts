@@ -4,7 +4,7 @@ import type { ApiKey } from '../keys/api-key.ts';
 import { KeyState, stateName } from './key-state.ts';
 
 /** Copies of the package in one process share this as long as its shape is the same; hence the number. */
-const SHARED = Symbol.for('fxrates.key-states.2');
+const SHARED = Symbol.for('fxrates.key-states.3');
 
 interface Shared {
   readonly real: StateRegistry;
