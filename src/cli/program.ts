@@ -52,14 +52,14 @@ export function createProgram({ style, write, run }: ProgramOptions): Command {
   for (const option of createGlobalOptions()) program.addOption(option);
   program.optionsGroup('General').version(VERSION, '-V, --version', 'print the version');
   const formatHelp = (command: Command, spec: CommandSpec | undefined) =>
-    spec === undefined ? programHelp(specs, program, style) : commandHelp(spec, command, style);
+    spec === undefined ? programHelp(specs, style) : commandHelp(spec, command, style);
   for (const spec of specs) addCommand(program, spec, run);
   return program;
 }
 
 /** The commands and their options as data. */
 export function programTree(): CommandNode {
-  const style = { isTTY: false, hasColor: false, columns: 80, palette: createPalette(false) };
+  const style = { isTTY: false, hasColor: false, columns: 80, width: 80, palette: createPalette(false) };
   return treeOf(createProgram({ style, write: () => undefined, run: async () => undefined }));
 }
 
