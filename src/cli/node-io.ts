@@ -58,17 +58,24 @@ function createInput(interrupted: AbortSignal): Input {
     isTTY: isatty(0),
     hiddenLine: (maxLength, prompt) => readHiddenLine(process.stdin, maxLength, prompt),
     async firstLine(maxLength) {
-      let text = '';
-      const stop = () => process.stdin.destroy(interrupted.reason);
-      interrupted.addEventListener('abort', stop, { once: true });
-      for await (const chunk of process.stdin.setEncoding('utf8')) {
-        text += chunk;
-        if (text.includes('\n') || text.length > maxLength) break; // leaving the loop closes stdin
-      }
-      interrupted.removeEventListener('abort', stop);
+      const isEnough = (text: string) => text.includes('\n') || text.length > maxLength;
+      const text = await readStdin(interrupted, isEnough);
       return (text.split('\n', 1)[0] ?? '').replace(/\r$/, '');
     },
+    text: () => readStdin(interrupted, () => false),
   };
+}
+
+async function readStdin(interrupted: AbortSignal, isEnough: (text: string) => boolean): Promise<string> {
+  let text = '';
+  const stop = () => process.stdin.destroy(interrupted.reason);
+  interrupted.addEventListener('abort', stop, { once: true });
+  for await (const chunk of process.stdin.setEncoding('utf8')) {
+    text += chunk;
+    if (isEnough(text)) break; // leaving the loop closes stdin
+  }
+  interrupted.removeEventListener('abort', stop);
+  return text;
 }
 
 function createInterrupts(): Interrupts {

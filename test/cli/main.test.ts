@@ -12,12 +12,27 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 const SEND_NO_SINGLE_REQUEST = [
   ...['auth login --key-stdin', 'auth status', 'auth token', 'auth logout', 'doctor', 'doctor --offline'],
-  ...['mock probe https://api.example.test', 'mock', 'mock --port 0 -- node', 'config list', 'config set timeout 5s'],
+  ...[
+    'batch latest -',
+    'mock probe https://api.example.test',
+    'mock',
+    'mock --port 0 -- node',
+    'config list',
+    'config set timeout 5s',
+  ],
   ...['cache info', 'cache clear', 'completion bash', 'completion install bash --yes', 'version', 'help latest'],
 ];
 const PRINT_NO_DATA = [
   ...['auth login --key-stdin', 'auth token', 'auth logout', 'mock', 'mock probe https://api.example.test'],
-  ...['config list', 'config get timeout', 'config path', 'cache clear', 'completion bash', 'help latest'],
+  ...[
+    'batch latest -',
+    'config list',
+    'config get timeout',
+    'config path',
+    'cache clear',
+    'completion bash',
+    'help latest',
+  ],
 ];
 
 test.each([

@@ -45,6 +45,7 @@ beforeAll(async () => {
   server = await mock.serve();
   home = await mkdtemp(join(tmpdir(), 'fxrates-examples-'));
   await writeFile(join(home, 'key.txt'), `${key}\n`);
+  for (const name of ['queries.txt', 'failed.txt']) await writeFile(join(home, name), 'base=USD symbols=EUR,GBP\n');
   await mkdir(join(home, 'bin'));
   await writeFile(join(home, 'bin', 'fxrates'), `#!/bin/sh\nexec "${process.execPath}" "${BUNDLE}" "$@"\n`, {
     mode: 0o755,

@@ -60,6 +60,7 @@ export class FakeIo implements Io {
     this.stdin = {
       isTTY: tty.includes('stdin'),
       firstLine: async () => stdin.split('\n', 1)[0] ?? '',
+      text: async () => stdin,
       hiddenLine,
     };
     this.stdout = stream('stdout');

@@ -7,6 +7,7 @@ import { runCli } from '../../helpers/cli-io.ts';
 const COMMANDS = [
   'latest',
   'quota',
+  'batch',
   'api',
   'mock',
   'auth',

@@ -41,8 +41,8 @@ export const mockCommand: CommandSpec = {
 /** The presets are not all there is, so any text is accepted. */
 function behaviourOption(): Option {
   const option = new Option(
-    '--behaviour <preset|file|switch=value>',
-    'a preset (documented, lenient, hostile), a file or a switch (repeatable)',
+    '--behaviour <preset|file|switch>',
+    'documented, lenient, hostile, a file or switch=value (repeatable)',
   ).argParser((text: string, texts: readonly string[] = []) => [...texts, text]);
   option.argChoices = [...PRESETS];
   return option;
