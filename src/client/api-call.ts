@@ -1,3 +1,5 @@
+import type { Attempt } from './attempt.ts';
+import { ownError } from './errors/own-error.ts';
 import type { StandardSchema } from './standard-schema.ts';
 
 /** Options of one call; each falls back to the client's own option of the same name. */
@@ -23,18 +25,6 @@ export interface CallOptions {
 /** Call options with a Standard Schema (zod, valibot, arktype, …) that checks and types the payload. */
 export interface SchemaCallOptions<Schema extends StandardSchema> extends CallOptions {
   readonly schema: Schema;
-}
-
-/** One attempt of a call, or one wait before it. */
-export interface Attempt {
-  /** HTTP status; `undefined` when no response arrived. */
-  readonly status: number | undefined;
-  /** `error.code` of the envelope, or the error kind when no response arrived; `undefined` after a success. */
-  readonly code: string | undefined;
-  /** Milliseconds waited before this attempt was sent: queue, backoff and Retry-After together. */
-  readonly waitedMs: number;
-  /** Why the wait, or why this attempt: `'first'`, `'retry'`, `'rate_limited'` or `'key_rotated'`. */
-  readonly reason: 'first' | 'retry' | 'rate_limited' | 'key_rotated';
 }
 
 /** What is known about an answer beside its data. */
@@ -66,12 +56,16 @@ export interface CallResult<Data> {
 
 /** A promise of the data that can also give the data with its meta; both come from the one call. */
 export function createApiCall<Data>(result: Promise<CallResult<Data>>): ApiCall<Data> {
-  const data = result.then((ended) => ended.data);
-  return Object.assign(data, {
-    withMeta: () => {
-      // Whoever asks for the meta handles a failure there; `data` must not count as unhandled beside it.
-      data.catch(() => undefined);
-      return result.then((ended) => ({ data: ended.data, meta: ended.meta() }));
-    },
-  });
+  let meta: (() => ResponseMeta) | undefined;
+  const succeeded = (ended: CallResult<Data>) => {
+    meta = ended.meta;
+    return ended.data;
+  };
+  const failed = (error: unknown): never => {
+    throw ownError(error, failed);
+  };
+  const data = result.then(succeeded, failed);
+  // From `data`, not from `result`: V8 finds who awaits a promise only where one does.
+  const withMeta = () => data.then((value) => ({ data: value, meta: (meta as () => ResponseMeta)() })); // set before
+  return Object.assign(data, { withMeta });
 }

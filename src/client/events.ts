@@ -1,6 +1,6 @@
 import { channel } from 'node:diagnostics_channel';
 import type { QuotaData } from '../generated/types.ts';
-import type { Attempt } from './api-call.ts';
+import type { Attempt } from './attempt.ts';
 import type { FxRatesError, FxRatesErrorKind } from './errors/errors.ts';
 import type { KeyedRequest } from './request.ts';
 import type { KeyLimits } from './state/key-limits.ts';

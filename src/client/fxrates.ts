@@ -1,7 +1,6 @@
 import { inspect } from 'node:util';
 import { OperationMethods } from '../generated/operation-methods.ts';
 import type { OperationId } from '../generated/operations.ts';
-import { VERSION } from '../version.ts';
 import type { ApiCall, CallOptions, SchemaCallOptions } from './api-call.ts';
 import { type CallResult, createApiCall } from './api-call.ts';
 import { Batch, type BatchOptions, type BatchQueries } from './batch.ts';
@@ -28,6 +27,7 @@ import type { KeyState } from './state/key-state.ts';
 import { KeyStates } from './state/key-states.ts';
 import { ignoredOptions, sharedOptions } from './state/shared-options.ts';
 import { Timers } from './timers.ts';
+import { userAgent } from './user-agent.ts';
 
 /** Query of `get`, beside the options of any call. */
 export interface GetOptions extends CallOptions {
@@ -71,7 +71,7 @@ export class FxRates extends OperationMethods {
       keys: this.#keys,
       states: this.#states,
       quota: operationEndpoint('quota', undefined),
-      userAgent: `fxrates/${VERSION} node/${process.versions.node}`,
+      userAgent: userAgent(),
     });
   }
 

@@ -1,6 +1,7 @@
 // All of them, so that an operation added to the contract brings its types along.
 export type * from '../generated/types.ts';
-export type { ApiCall, Attempt, CallOptions, ResponseMeta, SchemaCallOptions } from './api-call.ts';
+export type { ApiCall, CallOptions, ResponseMeta, SchemaCallOptions } from './api-call.ts';
+export type { Attempt } from './attempt.ts';
 export type { Batch, BatchItem, BatchOptions, BatchProgress, BatchQueries, RemainingQueries } from './batch.ts';
 export type { CacheStore } from './cache/cache-store.ts';
 export type { Clock } from './clock.ts';

@@ -1,4 +1,4 @@
-import type { Attempt } from './api-call.ts';
+import type { Attempt } from './attempt.ts';
 import type { Cancellation } from './cancellation.ts';
 import type { ApiKey } from './keys/api-key.ts';
 import type { Permit } from './limits/permit.ts';

@@ -4,6 +4,7 @@ import { isPresetName, PRESET_NAMES, type PresetName } from './behaviour/switch.
 import type { ClockOptions } from './clock/clock.ts';
 import { invalidOption, unknownName } from './mock-server-error.ts';
 import type { LatestSource } from './rates/latest-responder.ts';
+import type { LatestFunction } from './stubs/stub-record.ts';
 
 /** Options of `createMockServer`; all may be left out. */
 export interface MockServerOptions {
@@ -20,8 +21,11 @@ export interface MockServerOptions {
   readonly onAssumption?: OnAssumption | undefined;
   /** Lets `behaviour` contradict what the service documents. Default: false. */
   readonly unsafe?: boolean | undefined;
-  /** Makes the `data` of `latest` from the query; may ask `context.invented()` for what the mock would answer. */
-  readonly latest?: LatestSource['latest'];
+  /**
+   * The `data` of `latest`: an object, or a function that makes it from the query and may ask `context.invented()` for
+   * what the mock would answer. `mock.latest.set` changes it at run time.
+   */
+  readonly latest?: LatestFunction | object | undefined;
   /** Recorded answers of `latest`: one envelope for every query, or answers by query. */
   readonly replay?: LatestSource['replay'];
   /** Where the mock answers in process; an origin. Default: `https://fxrates.test`. */
@@ -69,14 +73,17 @@ function checkedBehaviour(behaviour: unknown): PresetName | BehaviourOptions {
   throw invalidOption('behaviour', behaviour, `a preset (${PRESET_NAMES.join(', ')}) or an object of switches`);
 }
 
-function checkedSource({ latest, replay }: LatestSource): LatestSource {
-  if (latest !== undefined && typeof latest !== 'function') {
-    throw invalidOption('latest', latest, 'a function from the query to the data');
+function checkedSource({ latest, replay }: Pick<MockServerOptions, 'latest' | 'replay'>): LatestSource {
+  if (Array.isArray(latest)) throw invalidOption('latest', latest, 'an object; mock.latest.set takes a sequence');
+  if (latest !== undefined && typeof latest !== 'function' && (typeof latest !== 'object' || latest === null)) {
+    throw invalidOption('latest', latest, 'an object, or a function from the query to the data');
   }
   if (latest !== undefined && replay !== undefined) {
     throw invalidOption('replay', replay, 'nothing beside the option latest, which answers every query');
   }
-  return { latest, replay };
+  // What is changed later must not change the answers.
+  const data = typeof latest === 'object' ? structuredClone(latest) : undefined;
+  return { latest: data === undefined ? (latest as LatestFunction | undefined) : () => data, replay };
 }
 
 function checkedOrigin(baseUrl: unknown): string {

@@ -58,17 +58,23 @@ export function assembleParts(
   const journal = new Journal(options.journalSize);
   const overrides = new Overrides(options.baseUrl);
   const delays = new FaultDelays(clock);
+  const identify = createIdentify(context, operations);
   const handleRequest = createRequestHandler({
     ...{ context, overrides, clock, journal, delays },
-    handler: createService(options, context),
-    identify: createIdentify(context, operations),
+    handler: createService(options, context, identify),
+    identify,
   });
   return { ...own, baseUrl: options.baseUrl, context, journal, overrides, delays, handleRequest };
 }
 
-function createService({ onAssumption, source }: CheckedOptions, context: ServiceContext) {
+function createService(
+  { onAssumption, source }: CheckedOptions,
+  context: ServiceContext,
+  identify: ReturnType<typeof createIdentify>,
+) {
   const service = createServiceHandler({
     context,
+    identify,
     checkAssumptions: createAssumptionCheck(onAssumption, context.behaviour, warn),
     operations,
     responders: { latest: createLatestResponder(source), quota: quotaResponder },

@@ -6,7 +6,7 @@ import { type Clock, type MockClock, parseInstant } from './clock/clock.ts';
 import { createMockClock } from './clock/mock-clock.ts';
 import { createMockFaults, type MockFaults } from './faults/mock-faults.ts';
 import { type Audit, auditOf } from './journal/audit.ts';
-import { expectCount, type RequestExpectation } from './journal/expect-requests.ts';
+import { createExpectation, type RequestExpectation, verifyRequests } from './journal/expect-requests.ts';
 import { createMockJournal, type MockJournal } from './journal/mock-journal.ts';
 import type { RequestFilter } from './journal/request-filter.ts';
 import type { MockParts } from './mock-parts.ts';
@@ -15,6 +15,8 @@ import { type CreatedKey, createKeys, type Keys } from './service/keys.ts';
 import { createOutbox, type Outbox } from './service/outbox.ts';
 import { restoredState, type Snapshot, takeSnapshot } from './service/snapshot.ts';
 import { createSnapshots, type Snapshots } from './state/snapshots.ts';
+import { createMockLatest, type MockLatest } from './stubs/mock-latest.ts';
+import { createMockStubs, type MockStubs } from './stubs/mock-stubs.ts';
 
 /** What the client takes to talk to a mock in process, in the mock's time. */
 export interface ClientOptions {
@@ -37,6 +39,9 @@ export class MockScope {
   readonly behaviour: MockBehaviour;
   readonly journal: MockJournal;
   readonly faults: MockFaults;
+  readonly stubs: MockStubs;
+  /** What `latest` answers. */
+  readonly latest: MockLatest;
   /** Snapshots by name, kept as long as the mock is. */
   readonly snapshots: Snapshots;
   readonly #parts: MockParts;
@@ -52,6 +57,8 @@ export class MockScope {
     this.behaviour = createMockBehaviour(context);
     this.journal = createMockJournal(parts.journal);
     this.faults = createMockFaults(context, adapters);
+    this.stubs = createMockStubs(context);
+    this.latest = createMockLatest(context);
     this.snapshots = createSnapshots(this);
     this.#parts = parts;
   }
@@ -65,10 +72,7 @@ export class MockScope {
 
   /** Says what a test expects of the requests that came: `mock.expectRequests({ status: 429 }).toHaveCount(1)`. */
   expectRequests(filter: RequestFilter = {}): RequestExpectation {
-    const { journal } = this.#parts;
-    const matching = this.journal.list(filter).length;
-    const counted = { filter, matching, all: journal.entries, dropped: journal.dropped };
-    return { toHaveCount: (count) => expectCount(counted, count) };
+    return createExpectation((claim) => void verifyRequests(this.#parts.journal, filter, claim));
   }
 
   /** Requests that came too early, keys in URLs, and paths that lead nowhere. */
@@ -107,7 +111,7 @@ export class MockScope {
   }
 
   /**
-   * Goes back to the moment the mock was made: no account, key, fault or handler of `use()`, switches and clock as then;
+   * Goes back to the moment the mock was made: no account, key, fault, stub or handler of `use()`, switches and clock as then;
    * a space keeps its account and key.
    */
   reset(): void {

@@ -2,6 +2,7 @@ import { type Operation, operations } from '../../src/generated/operations.ts';
 import type { PlanName } from '../../src/generated/service.ts';
 import { Behaviour } from '../../src/mock-server/behaviour/behaviour.ts';
 import type { BehaviourOptions } from '../../src/mock-server/behaviour/behaviour-options.ts';
+import { createIdentify } from '../../src/mock-server/http/identify-request.ts';
 import { quotaResponder, type Responder } from '../../src/mock-server/http/responders.ts';
 import { createServiceHandler } from '../../src/mock-server/http/service-handler.ts';
 import { Journal } from '../../src/mock-server/journal/journal.ts';
@@ -43,6 +44,7 @@ export class MockCore {
       context: this.context,
       operations: options.operations ?? operations,
       responders: this.responders,
+      identify: createIdentify(this.context, options.operations ?? operations),
     });
   }
 

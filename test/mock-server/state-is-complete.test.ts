@@ -3,6 +3,7 @@ import { ActiveAdapters } from '../../src/mock-server/adapters/active-adapters.t
 import { createMockFaults } from '../../src/mock-server/faults/mock-faults.ts';
 import { createMockServer } from '../../src/mock-server/index.ts';
 import { sendConfirmation } from '../../src/mock-server/service/outbox.ts';
+import { createMockStubs } from '../../src/mock-server/stubs/mock-stubs.ts';
 import { MockCore } from '../helpers/mock-core.ts';
 import { mutableState } from '../helpers/mutable-state.ts';
 
@@ -23,6 +24,7 @@ test('every field of the state is in a snapshot: whoever adds one has to say wha
   const { key } = core.createKey();
   core.send('/api/v1/latest', { key });
   createMockFaults(core.context, new ActiveAdapters()).add({ kind: 'hang' });
+  createMockStubs(core.context).add({ data: {} });
   for (const account of core.context.state.accounts.values()) sendConfirmation(core.context, account);
 
   const fields = paths(core.context.state).map((path) => path.replace(/^\.(accounts|keys|keysByHash)\.\*/, '.$1'));
@@ -38,9 +40,11 @@ test('every field of the state is in a snapshot: whoever adds one has to say wha
         ].map((name) => `.${map}.${name}`),
       ),
       ...['id', 'accountId', 'to', 'token', 'sentAt', 'isUsed'].map((name) => `.mails[].${name}`),
-      ...['.random', '.seed', '.lastAccount', '.lastKey', '.lastMail', '.lastFault', '.lastSpace'],
+      ...['.random', '.seed', '.lastAccount', '.lastKey', '.lastMail', '.lastFault', '.lastSpace', '.lastStub'],
       ...['kind', 'id', 'strikes'].map((name) => `.faults[].settings.${name}`),
       ...['addedAt', 'matched', 'struck', 'matchedByKey.*'].map((name) => `.faults[].${name}`),
+      ...['id', 'times', 'served', 'source.kind'].map((name) => `.stubs[].${name}`),
+      ...['status', 'body', 'code'].map((name) => `.stubs[].source.answers[].${name}`),
     ].sort(),
   );
   const saved = createMockServer().snapshot();
@@ -57,6 +61,8 @@ test('every field of the state is in a snapshot: whoever adds one has to say wha
         'lastKey',
         'lastMail',
         'lastSpace',
+        'lastStub',
+        'stubs',
       ],
       ...['now', 'frozen', 'random', 'seed', 'version'],
     ].sort(),

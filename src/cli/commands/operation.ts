@@ -52,10 +52,10 @@ async function printFooter(
   { status, durationMs, source }: ServiceResponse,
   { screen, settings }: Invocation,
 ): Promise<void> {
-  if (!screen.out.isTTY || !screen.err.isTTY || settings.output !== 'auto' || settings.get.length > 0) return;
+  if (!screen.isForPeople || !screen.err.isTTY || settings.get.length > 0) return;
   if (source === 'cache') return; // it said how old it is
   const cost = consumesQuota ? ' · used 1 of your monthly requests' : '';
-  await screen.info(`${screen.err.palette.faint(`HTTP ${status} · ${Math.round(durationMs)} ms${cost}`)}\n`);
+  await screen.info(`\n${screen.err.palette.faint(`HTTP ${status} · ${Math.round(durationMs)} ms${cost}`)}\n`);
 }
 
 function operationOptions(operation: Operation): Option[] {

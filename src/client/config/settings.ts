@@ -5,6 +5,7 @@ import type { LimitStore } from '../limits/shared/limit-store.ts';
 import type { AuthForm, FxRatesOptions, QuotaGuardOptions, RateLimitOptions } from '../options.ts';
 import type { CallSettings } from '../request.ts';
 import { type SteadyTime, steadyTime } from '../steady-time.ts';
+import { defaultTransport } from '../transport/default-transport.ts';
 import { fetchTransport } from '../transport/fetch-transport.ts';
 import type { Transport } from '../transport/transport.ts';
 import { undiciTransport } from '../transport/undici-transport.ts';
@@ -178,7 +179,7 @@ function resolveTransport({ fetch, dispatcher }: FxRatesOptions): Transport {
   if (dispatcher !== undefined && typeof dispatcher?.dispatch !== 'function') {
     refuse('dispatcher', dispatcher, 'an undici dispatcher (an object with a dispatch method)');
   }
-  return undiciTransport(dispatcher);
+  return dispatcher === undefined ? defaultTransport() : undiciTransport(() => dispatcher);
 }
 
 function requireLogger(logger: Logger | null): void {

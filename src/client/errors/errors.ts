@@ -1,5 +1,5 @@
 import type { QuotaData } from '../../generated/types.ts';
-import type { Attempt } from '../api-call.ts';
+import type { Attempt } from '../attempt.ts';
 import { maskKeysIn } from '../keys/mask.ts';
 import type { SchemaIssue } from '../standard-schema.ts';
 import type { UnitBelief } from '../state/retry-after-unit-tracker.ts';

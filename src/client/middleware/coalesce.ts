@@ -2,6 +2,7 @@ import type { ResponseMeta } from '../api-call.ts';
 import { Cancellation } from '../cancellation.ts';
 import { type CallDeadline, withDeadline } from '../deadline.ts';
 import { AbortError } from '../errors/errors.ts';
+import { shareError } from '../errors/own-error.ts';
 import { parseJson } from '../parse-response.ts';
 import type { ApiRequest, ApiResponse, CallSettings, Endpoint, Handler } from '../request.ts';
 import { AttemptLog } from '../request.ts';
@@ -67,6 +68,7 @@ export function coalesce({ timers, now }: { readonly timers: Timers; readonly no
       if (caller.signal?.aborted) throw new AbortError({ cause: caller.signal.reason });
       const call = join(caller, next);
       const isOwn = call.callers === 0;
+      if (!isOwn) call.response.catch(shareError);
       call.callers += 1;
       call.deadlineAt = Math.max(call.deadlineAt, caller.deadlineAt);
       const leave = () => {

@@ -99,11 +99,11 @@ type Where = AdminTarget & { readonly path: Readonly<Record<string, string>> };
  */
 async function runRoute(route: AdminRoute, where: Where, { incoming, outgoing }: AdminExchange): Promise<void> {
   const query = parsed(route.query, queryOf(incoming.url ?? ''), 'query');
-  const json = await readJsonBody(incoming, route.maxBodyBytes ?? MAX_ADMIN_BODY_BYTES);
+  const { value: json, text } = await readJsonBody(incoming, route.maxBodyBytes ?? MAX_ADMIN_BODY_BYTES);
   const body = route.checksBody ? json : parsed(route.body, json, 'body');
   const gone = new AbortController();
   outgoing.once('close', () => gone.abort());
-  const value = await route.run({ ...where, body, query, gone: gone.signal, outgoing });
+  const value = await route.run({ ...where, body, text, query, gone: gone.signal, outgoing });
   if (route.isStream) return;
   const isEmpty = route.answer === undefined;
   sendJson(outgoing, { status: isEmpty ? 204 : 200, body: isEmpty ? undefined : value });

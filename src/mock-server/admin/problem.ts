@@ -49,10 +49,15 @@ export function sendProblem(outgoing: ServerResponse, problem: Problem): void {
   sendJson(outgoing, { status, body: { error: { code, message, field } }, headers });
 }
 
-/** The JSON body of a request; `{}` where there is none. Refuses another type, too many bytes, and broken JSON. */
-export async function readJsonBody(incoming: IncomingMessage, maxBytes: number): Promise<unknown> {
+interface JsonBody {
+  readonly value: unknown;
+  readonly text: string;
+}
+
+/** The JSON body of a request, and its text; `{}` where there is none. Refuses another type, too many bytes, and broken JSON. */
+export async function readJsonBody(incoming: IncomingMessage, maxBytes: number): Promise<JsonBody> {
   const text = (await readBytes(incoming, maxBytes)).toString();
-  if (text === '') return {};
+  if (text === '') return { value: {}, text };
   // A form of another site cannot have this type; a script of another site may not set it.
   if (!/^application\/json\b/i.test(incoming.headers['content-type'] ?? '')) {
     throw new Problem('The body must be JSON, with content-type: application/json.', {
@@ -62,7 +67,7 @@ export async function readJsonBody(incoming: IncomingMessage, maxBytes: number):
     });
   }
   try {
-    return JSON.parse(text);
+    return { value: JSON.parse(text), text };
   } catch {
     // The parser's message may quote the body.
     throw new Problem('The body is not JSON.', { status: 400, code: 'invalid_json' });

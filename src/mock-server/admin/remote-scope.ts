@@ -4,15 +4,19 @@ import type { PresetName } from '../behaviour/switch.ts';
 import type { BehaviourValues } from '../behaviour/switches.ts';
 import type { MockClock } from '../clock/clock.ts';
 import type { MockFaults } from '../faults/mock-faults.ts';
-import { expectCount, type RequestExpectation } from '../journal/expect-requests.ts';
+import { createExpectation, type RequestExpectation } from '../journal/expect-requests.ts';
 import type { JournalEntry } from '../journal/journal.ts';
 import type { MockJournal } from '../journal/mock-journal.ts';
 import type { RequestFilter } from '../journal/request-filter.ts';
 import type { MockScope } from '../mock-scope.ts';
+import type { Replay } from '../rates/replay.ts';
 import type { Accounts } from '../service/accounts.ts';
 import type { Keys } from '../service/keys.ts';
 import type { Outbox } from '../service/outbox.ts';
 import type { Snapshots } from '../state/snapshots.ts';
+import type { LatestData, LatestOptions } from '../stubs/mock-latest.ts';
+import type { MockStubs } from '../stubs/mock-stubs.ts';
+import type { LatestFunction } from '../stubs/stub-record.ts';
 import type { AskAdmin } from './admin-client.ts';
 
 /** The same methods, answered by another process. */
@@ -31,6 +35,13 @@ export interface RemoteScope extends Remote<Pick<MockScope, 'createKey' | 'audit
   readonly outbox: Remote<Outbox>;
   readonly snapshots: Remote<Snapshots>;
   readonly faults: Remote<MockFaults>;
+  readonly stubs: Remote<MockStubs>;
+  readonly latest: {
+    /** As `mock.latest.set`, but for functions, which cannot leave their process. */
+    set(data: Exclude<LatestData, LatestFunction>, options?: LatestOptions): Promise<void>;
+    replay(recording: Replay): Promise<void>;
+    reset(options?: LatestOptions): Promise<void>;
+  };
   readonly clock: Remote<Pick<MockClock, 'now' | 'advance' | 'advanceTo' | 'freeze' | 'resume'>>;
   readonly behaviour: {
     values(): Promise<BehaviourValues>;
@@ -62,6 +73,17 @@ export function createRemoteScope(ask: AskAdmin, baseUrl: string): RemoteScope {
       remove: (faultId) => ask('DELETE /faults/{faultId}', { path: { faultId } }),
       clear: () => ask('DELETE /faults'),
     },
+    stubs: {
+      add: (stub) => ask('POST /stubs', { body: stub }),
+      list: () => ask('GET /stubs'),
+      remove: (stubId) => ask('DELETE /stubs/{stubId}', { path: { stubId } }),
+      clear: () => ask('DELETE /stubs'),
+    },
+    latest: {
+      set: (data, query = {}) => ask('PUT /latest', { body: data, query }),
+      replay: (recording) => ask('PUT /latest/replay', { body: recording }),
+      reset: (query = {}) => ask('DELETE /latest', { query }),
+    },
     clock: remoteClock(ask),
     behaviour: {
       values: () => ask('GET /behaviour'),
@@ -71,7 +93,8 @@ export function createRemoteScope(ask: AskAdmin, baseUrl: string): RemoteScope {
       },
     },
     journal: remoteJournal(ask),
-    expectRequests: (filter = {}) => ({ toHaveCount: (count) => expectRemote(ask, filter, count) }),
+    expectRequests: (filter = {}) =>
+      createExpectation(async (claim) => void (await ask('POST /requests/verify', { body: { filter, ...claim } }))),
     audit: () => ask('GET /audit'),
     createKey: (options = {}) => ask('POST /keys', { body: options }),
     snapshot: () => ask('GET /state'),
@@ -127,16 +150,11 @@ const MOST_LISTED = 1000;
 
 function remoteJournal(ask: AskAdmin): RemoteScope['journal'] {
   return {
-    list: async (filter = {}) => (await ask('GET /requests', { query: { limit: MOST_LISTED, ...filter } })).entries,
+    list: async (filter = {}) =>
+      (await ask('POST /requests/find', { body: { limit: MOST_LISTED, ...filter } })).entries,
     dropped: async () => (await ask('GET /requests', { query: { limit: 1 } })).dropped,
     waitFor: async (filter = {}, options = {}) =>
       (await ask('POST /requests/wait', { body: { ...filter, ...options } })).entries,
     clear: () => ask('DELETE /requests'),
   };
-}
-
-async function expectRemote(ask: AskAdmin, filter: RequestFilter, count: number): Promise<void> {
-  const { entries: all } = await ask('GET /requests', { query: { limit: MOST_LISTED } });
-  const { total, dropped } = await ask('GET /requests', { query: { ...filter, limit: 1 } });
-  expectCount({ filter, matching: total, all, dropped }, count);
 }

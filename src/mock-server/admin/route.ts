@@ -14,6 +14,7 @@ export const ADMIN_TAGS = {
   clock: 'The time that windows, quota periods and links go by.',
   behaviour: 'Switches for what the service does not show.',
   faults: 'What goes wrong on purpose.',
+  stubs: 'Answers that a test chooses, authenticated, limited and counted like any other.',
   requests: 'The journal: every request with the reason for its answer.',
   accounts: 'What a person does in the dashboard.',
   keys: 'Keys; a whole key is shown once, when it is made.',
@@ -63,6 +64,8 @@ interface RouteDefinition<Name extends RouteName, Body extends z.ZodType, Query 
 export interface AdminCall<Body, Query, Path> extends AdminTarget {
   readonly path: Path;
   readonly body: Body;
+  /** The body as it was sent. */
+  readonly text: string;
   readonly query: Query;
   /** Aborts when whoever asks has gone. */
   readonly gone: AbortSignal;

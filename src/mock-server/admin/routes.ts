@@ -8,6 +8,7 @@ import { faultRoutes } from './routes/fault-routes.ts';
 import { journalRoutes } from './routes/journal-routes.ts';
 import { spaceRoutes } from './routes/space-routes.ts';
 import { stateRoutes } from './routes/state-routes.ts';
+import { stubRoutes } from './routes/stub-routes.ts';
 
 const health = route('GET /health', {
   id: 'health',
@@ -34,6 +35,7 @@ export const adminRoutes = [
   ...clockRoutes,
   ...behaviourRoutes,
   ...faultRoutes,
+  ...stubRoutes,
   ...journalRoutes,
   ...accountRoutes,
   ...keyRoutes,

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { type PlanName, plans } from '../../generated/service.ts';
+import { requestFilter } from '../journal/request-filter.ts';
 
 /** The shapes that several routes take or answer, as JSON. */
 
@@ -56,7 +57,12 @@ export const journalEntry = z.object({
   number: z.number().int(),
   at: z.number().describe('Milliseconds since the Unix epoch, by the clock of the mock.'),
   method: z.string(),
-  path: z.string().describe('Without the query, which may hold a key.'),
+  path: z.string(),
+  query: z
+    .record(z.string(), z.union([z.string(), z.array(z.string())]))
+    .describe('Parameters by name, an array for a repeated one. Keys are masked.'),
+  headers: z.record(z.string(), z.string()).describe('Names in lower case. Keys are masked.'),
+  body: z.string().optional().describe('The first 16,384 characters.'),
   operation: z.string().optional().describe('Id of the operation that the path leads to.'),
   isUnknownRoute: z.boolean(),
   keyId: z.string().optional(),
@@ -72,6 +78,7 @@ export const journalEntry = z.object({
   earlyByMs: z.number().optional(),
   switches: z.array(z.string()),
   faults: z.array(z.string()).describe('Ids of the faults that struck the request.'),
+  stub: z.string().optional().describe('Id of the stub that answered.'),
 });
 
 export const audit = z.object({
@@ -86,14 +93,7 @@ export const problem = z.object({
   error: z.object({ code: z.string(), message: z.string(), field: z.string().optional() }),
 });
 
-/** Which requests; from a query, where numbers are text, or from JSON. */
-export const journalFilter = z.strictObject({
-  keyId: z.string().optional(),
-  method: z.string().optional(),
-  path: z.string().optional().describe('The whole path; `*` stands for anything.'),
-  operation: z.string().optional().describe('Id of the operation, such as `latest`.'),
-  status: z.coerce.number().int().optional(),
-  code: z.string().optional().describe('`error.code` of the answer.'),
-  fault: z.string().optional().describe('Id of a fault that struck the request.'),
-  after: z.coerce.number().int().min(0).optional().describe('Only entries with a larger number.'),
-});
+/** Which requests, from the query of a URL, where numbers are text; query, headers and body are matched by JSON. */
+export const journalFilter = requestFilter
+  .omit({ query: true, headers: true, body: true })
+  .extend({ status: z.coerce.number().int().optional(), after: z.coerce.number().int().min(0).optional() });

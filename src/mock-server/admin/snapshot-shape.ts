@@ -1,11 +1,30 @@
 import * as z from 'zod';
 import { SWITCH_NAMES, switches } from '../behaviour/switches.ts';
 import { faultUnion } from '../faults/fault-kinds.ts';
+import { requestPatternShape } from '../matching/request-pattern.ts';
 import type { Snapshot } from '../service/snapshot.ts';
 import { planName } from './shapes.ts';
 
 const whole = z.number().int();
 const window = z.array(z.number()).nullable();
+
+const stubAnswer = z.strictObject({
+  status: whole,
+  headers: z.record(z.string(), z.string()),
+  body: z.string(),
+  code: z.string().nullable(),
+});
+
+const stub = z.strictObject({
+  id: z.string(),
+  match: z.strictObject(requestPatternShape),
+  times: whole.nullable(),
+  source: z.union([
+    z.strictObject({ kind: z.literal('answers'), answers: z.array(stubAnswer).min(1) }),
+    z.strictObject({ kind: z.literal('replay'), recorded: z.record(z.string(), stubAnswer) }),
+  ]),
+  served: whole,
+});
 
 const snapshotObject = z.strictObject({
   version: z.literal(1),
@@ -65,6 +84,8 @@ const snapshotObject = z.strictObject({
   ),
   lastFault: whole,
   lastSpace: whole,
+  stubs: z.array(stub).default([]),
+  lastStub: whole.default(0),
 });
 
 /**

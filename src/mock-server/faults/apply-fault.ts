@@ -1,6 +1,6 @@
 import { type Delivery, type InterruptibleWait, type MockResponse, wholeDelivery } from '../http/mock-message.ts';
 import type { HandledRequest } from '../http/service-handler.ts';
-import { errorResponse, reasonPhrase, writeResponse } from '../http/service-response.ts';
+import { codeOfStatus, errorResponse, reasonPhrase, writeResponse } from '../http/service-response.ts';
 import type { FaultEffect, FaultKind, FaultRecord } from './fault-kinds.ts';
 
 /** What applying a fault needs beside the answer. */
@@ -139,7 +139,7 @@ function entryOf(
 function codeAfter(struck: readonly FaultRecord[], decided: string | undefined): string | undefined {
   const replaced = struck.map(({ settings }): FaultEffect => settings).findLast(({ kind }) => kind === 'status');
   if (replaced?.kind !== 'status') return decided;
-  return replaced.body === undefined ? codeOfStatus(replaced) : undefined;
+  return replaced.body === undefined ? codeOf(replaced) : undefined;
 }
 
 function replaceAnswer(
@@ -147,7 +147,7 @@ function replaceAnswer(
   { method, date }: FaultTools,
 ): MockResponse {
   const message = reasonPhrase(status) || 'Unknown';
-  const envelope = errorResponse({ status, code: codeOfStatus({ status, code }), message });
+  const envelope = errorResponse({ status, code: codeOf({ status, code }), message });
   const type = body === undefined ? {} : { 'content-type': DEFAULT_CONTENT_TYPE };
   const given = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
   const text = STATUSES_WITHOUT_BODY.has(status) ? '' : (body ?? envelope.body);
@@ -156,9 +156,8 @@ function replaceAnswer(
 
 const STATUSES_WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
 
-/** The code of the envelope: as told, or `Service Unavailable` as `service_unavailable`. */
-function codeOfStatus({ status, code }: Pick<Effect<'status'>, 'status' | 'code'>): string {
-  return code ?? (reasonPhrase(status) || 'unknown').toLowerCase().replace(/\W+/g, '_');
+function codeOf({ status, code }: Pick<Effect<'status'>, 'status' | 'code'>): string {
+  return code ?? codeOfStatus(status);
 }
 
 function deliver(response: MockResponse, change: Partial<Delivery>, wait: InterruptibleWait): MockResponse {

@@ -1,16 +1,7 @@
 import * as z from 'zod';
-import { operations } from '../../generated/operations.ts';
 import { ADAPTER_NAMES, type AdapterName } from '../adapters/active-adapters.ts';
-
-/**
- * What a value must be, in words: the error of the mock says them after "expected", the admin API as a description.
- */
-function expected<Schema extends z.ZodType>(
-  words: string,
-  make: (error: { readonly error: string }) => Schema,
-): Schema {
-  return make({ error: words }).describe(`${words[0]?.toUpperCase()}${words.slice(1)}.`);
-}
+import { expected } from '../matching/checked-input.ts';
+import { type RequestPattern, requestPatternShape } from '../matching/request-pattern.ts';
 
 const whole = (least: number, what: string) =>
   expected(`a whole number of ${what} from ${least}`, (error) => z.int(error).min(least, error));
@@ -21,7 +12,8 @@ const HEADER_VALUE = /^[\t\x20-\x7e]*$/;
 const headerValue = expected('the value of a header', (error) =>
   z.string(error).refine((value) => HEADER_VALUE.test(value), error),
 );
-const headers = expected(
+/** Headers of an answer. */
+export const headerRecord = expected(
   'an object of header names and values, without content-length and transfer-encoding',
   (error) =>
     z.record(
@@ -34,35 +26,29 @@ const several = <Schema extends z.ZodType>(words: string, one: Schema) =>
   expected(words, (error) => z.union([one, z.array(one).min(1, error)], error));
 
 /** Which requests a fault is for; all of the emulated API by default, never the dashboard. */
-export type FaultMatch = Immutable<z.input<typeof faultMatch>>;
+export interface FaultMatch extends RequestPattern {
+  /** The status that the service has decided on; for faults that strike after it. */
+  readonly status?: number | undefined;
+  /** Only requests of this adapter, or one of these. */
+  readonly via?: AdapterName | readonly AdapterName[] | undefined;
+}
+
+const adapterNames = `some of ${ADAPTER_NAMES.join(', ')}`;
 
 export const faultMatch = z.strictObject(
   {
-    /** Id of an operation, `'latest'`. */
-    operation: expected(`one of ${Object.keys(operations).join(', ')}`, (error) =>
-      z.string(error).refine((id) => Object.hasOwn(operations, id), error),
-    ).optional(),
-    keyId: expected('the id of a key of this mock, as mock.createKey() gives it', (error) =>
-      z.string(error),
-    ).optional(),
-    /** The whole path; `*` stands for anything. */
-    path: expected('a path such as /api/v1/latest or /api/*', (error) =>
-      z.string(error).regex(/^[/*]/, error),
-    ).optional(),
-    method: expected('a method in capitals', (error) => z.string(error).regex(/^[A-Z]+$/, error)).optional(),
-    /** The status that the service has decided on; for faults that strike after it. */
+    ...requestPatternShape,
     status: expected('an HTTP status', (error) => z.int(error)).optional(),
-    /** Only requests of this adapter, or one of these. */
-    via: several(
-      `some of ${ADAPTER_NAMES.join(', ')}`,
-      z.enum(ADAPTER_NAMES, { error: `some of ${ADAPTER_NAMES.join(', ')}` }),
-    ).optional(),
+    via: several(adapterNames, z.enum(ADAPTER_NAMES, { error: adapterNames })).optional(),
   },
   { error: (issue) => (issue.code === 'invalid_type' ? 'an object' : undefined) },
 );
 
 /** When a fault strikes; always, by default. What is given must all hold. */
-export type FaultConditions = Immutable<z.input<typeof conditions>>;
+export interface FaultConditions extends Immutable<Omit<z.input<typeof conditions>, 'match'>> {
+  /** Which requests. Default: all of the emulated API. */
+  readonly match?: FaultMatch | undefined;
+}
 
 const conditions = z.strictObject({
   /** Default: `fault_1`, `fault_2`, … */
@@ -124,7 +110,7 @@ export const faultKinds = {
     settings: {
       status: expected('an HTTP status from 200 to 599', (error) => z.int(error).min(200, error).max(599, error)),
       code: expected('a code such as maintenance', (error) => z.string(error).regex(/^\w{1,64}$/, error)).optional(),
-      headers: headers.optional(),
+      headers: headerRecord.optional(),
       body: expected('text', (error) => z.string(error)).optional(),
     },
     example: { status: 503 },

@@ -1,16 +1,9 @@
-import type * as z from 'zod';
 import type { ActiveAdapters } from '../adapters/active-adapters.ts';
-import { invalidOption, MockServerError, unknownName } from '../mock-server-error.ts';
+import { checkedInput } from '../matching/checked-input.ts';
+import { plainPattern } from '../matching/request-pattern.ts';
+import { invalidOption, MockServerError } from '../mock-server-error.ts';
 import type { ServiceContext, ServiceState } from '../service/service-state.ts';
-import {
-  FAULT_KINDS,
-  type Fault,
-  type FaultKind,
-  type FaultOptions,
-  type FaultRecord,
-  faultKinds,
-  faultMatch,
-} from './fault-kinds.ts';
+import { FAULT_KINDS, type Fault, type FaultOptions, type FaultRecord, faultKinds, faultMatch } from './fault-kinds.ts';
 import { checkAdapterSupport, hasExpired } from './select-faults.ts';
 
 /** Things that go wrong on purpose, as users add and remove them. */
@@ -58,30 +51,14 @@ function checkedFault(options: FaultOptions, state: ServiceState): FaultRecord['
   if (typeof options !== 'object' || options === null) throw invalidOption('fault', options, 'an object with a kind');
   const { kind, match, strikes = 'after' } = options;
   if (!FAULT_KINDS.includes(kind)) throw invalidOption('kind', kind, `one of ${FAULT_KINDS.join(', ')}`);
-  const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
-  const { data, error } = faultKinds[kind].options.safeParse(given);
-  if (error !== undefined) throw refusedSetting(error, given, kind);
+  const what = `a setting of a ${kind} fault`;
+  const nested = { match: faultMatch };
+  const data = checkedInput(faultKinds[kind].options, plainPattern(options), { place: '', what, nested });
   checkStrikes(options);
   if (match?.keyId !== undefined && !state.keys.has(match.keyId)) {
     throw invalidOption('match.keyId', match.keyId, 'the id of a key of this mock, as mock.createKey() gives it');
   }
   return { ...data, id: options.id ?? nextId(state), strikes } as FaultRecord['settings'];
-}
-
-function refusedSetting({ issues }: z.ZodError, given: object, kind: FaultKind): MockServerError {
-  const unknown = issues.find((issue) => issue.code === 'unrecognized_keys');
-  if (unknown !== undefined) {
-    const [name = ''] = unknown.keys;
-    const { kind: _, ...settings } = faultKinds[kind].options.shape;
-    return unknown.path[0] === 'match'
-      ? unknownName(name, { what: 'a field of match', known: Object.keys(faultMatch.shape) }, 'match.')
-      : unknownName(name, { what: `a setting of a ${kind} fault`, known: Object.keys(settings) });
-  }
-  const [issue] = issues;
-  const path = issue?.path.map(String) ?? [];
-  const place = path[0] === 'match' ? path.slice(0, 2) : path.slice(0, 1);
-  const value = place.reduce<unknown>((outer, name) => (outer as Record<string, unknown> | undefined)?.[name], given);
-  return invalidOption(place.join('.'), value, issue?.message ?? 'another value');
 }
 
 /** What the kinds and their settings alone cannot say. */

@@ -1,8 +1,8 @@
 import { type AdapterName, adapterNamesOf } from '../adapters/active-adapters.ts';
 import type { RequestIdentity } from '../http/identify-request.ts';
 import type { MockResponse } from '../http/mock-message.ts';
+import { matchesPattern } from '../matching/request-pattern.ts';
 import { MockServerError } from '../mock-server-error.ts';
-import { matchesPath } from '../path-pattern.ts';
 import { chance } from '../service/random.ts';
 import type { ServiceState } from '../service/service-state.ts';
 import { type FaultRecord, faultKinds } from './fault-kinds.ts';
@@ -74,15 +74,12 @@ export function hasExpired({ settings, addedAt }: FaultRecord, at: number): bool
 function isFor({ settings }: FaultRecord, { request, adapter, response }: FaultCandidate): boolean {
   const { match = {} } = settings;
   return (
-    SAME.every((name) => match[name] === undefined || match[name] === request[name]) &&
-    (match.path === undefined || matchesPath(match.path, request.path)) &&
+    matchesPattern(match, request) &&
     (match.via === undefined || adapterNamesOf(match.via).includes(adapter)) &&
     (match.status === undefined || match.status === response?.status) &&
     (settings.strikes === 'before' || hasTarget(settings.kind, response))
   );
 }
-
-const SAME = ['operation', 'keyId', 'method'] as const;
 
 function hasTarget(kind: FaultRecord['settings']['kind'], response: MockResponse | undefined): boolean {
   if (kind === 'retry-after') return response?.headers['retry-after'] !== undefined;

@@ -1,34 +1,31 @@
 import type { Operation } from '../../generated/operations.ts';
 import type { JournalEntry } from '../journal/journal.ts';
-import { hasKeyInUrl, redactKeys } from '../redact-keys.ts';
 import { hashOf } from '../service/keys.ts';
 import type { ServiceContext } from '../service/service-state.ts';
 import type { MockRequest } from './mock-message.ts';
 import { presentedCredential } from './presented-credential.ts';
+import { type RecordedRequest, recordRequest } from './record-request.ts';
 import { createRouter, parseTarget } from './router.ts';
 
 /** What is known of a request by itself, without the service having decided anything about it. */
-export type RequestIdentity = Pick<
-  JournalEntry,
-  'at' | 'method' | 'path' | 'operation' | 'keyId' | 'keyTransport' | 'hasKeyInUrl'
->;
+export interface RequestIdentity
+  extends RecordedRequest,
+    Pick<JournalEntry, 'at' | 'operation' | 'keyId' | 'keyTransport'> {}
 
 /** For what answers in place of the service: handlers of `mock.use()`, and faults. */
 export function createIdentify(context: ServiceContext, operations: Readonly<Record<string, Operation>>) {
   const route = createRouter(operations);
   return (request: MockRequest): RequestIdentity => {
-    const { path, query } = parseTarget(request.target);
-    const found = route(request.method, path);
-    const credential = presentedCredential(request, query, context.behaviour);
+    const target = parseTarget(request.target);
+    const found = route(request.method, target.path);
+    const credential = presentedCredential(request, target.query, context.behaviour);
     const key = credential.kind === 'key' ? context.state.keysByHash.get(hashOf(credential.key)) : undefined;
     return {
+      ...recordRequest(request, target),
       at: context.now(),
-      method: request.method,
-      path: redactKeys(path),
       operation: found.kind === 'unknown' ? undefined : found.operation.id,
       keyId: key?.id,
       keyTransport: credential.kind === 'key' ? credential.transport : undefined,
-      hasKeyInUrl: hasKeyInUrl(request.target),
     };
   };
 }

@@ -5,6 +5,7 @@ import type { QuotaData } from '../../generated/types.ts';
 import type { Behaviour } from '../behaviour/behaviour.ts';
 import type { QuotaUse } from '../service/quota.ts';
 import type { KeyRecord, ServiceContext } from '../service/service-state.ts';
+import type { LatestFunction } from '../stubs/stub-record.ts';
 import { badParameter } from './error-responses.ts';
 import { errorResponse, type ServiceResponse, successResponse } from './service-response.ts';
 
@@ -20,6 +21,8 @@ export interface AdmittedRequest {
   readonly quota: QuotaUse;
   /** Without `api_key`. */
   readonly query: URLSearchParams;
+  /** Makes the data of `latest` for this request, in place of what does otherwise. */
+  readonly latest?: LatestFunction | undefined;
 }
 
 /** `GET /api/v1/quota`: the record as documented (docs/facts.md), from what the key has really used. */

@@ -2,16 +2,19 @@ import type { Operation } from '../../generated/operations.ts';
 import type { CheckAssumptions } from '../behaviour/assumptions.ts';
 import type { Behaviour } from '../behaviour/behaviour.ts';
 import type { JournalEntry, NewJournalEntry } from '../journal/journal.ts';
-import { hasKeyInUrl, redactKeys } from '../redact-keys.ts';
 import { authenticateKey } from '../service/authenticate.ts';
 import { type Decision, decide } from '../service/decide.ts';
 import type { QuotaUse } from '../service/quota.ts';
 import type { KeyRecord, ServiceContext } from '../service/service-state.ts';
+import { answerStub } from '../stubs/answer-stub.ts';
+import { findStub, type StubRecord } from '../stubs/stub-record.ts';
 import * as errors from './error-responses.ts';
+import type { RequestIdentity } from './identify-request.ts';
 import { rateHeaders } from './limit-headers.ts';
 import type { MockRequest, MockResponse } from './mock-message.ts';
 import { presentedCredential } from './presented-credential.ts';
-import { exampleResponder, type Responder } from './responders.ts';
+import { recordRequest } from './record-request.ts';
+import { type AdmittedRequest, exampleResponder, type Responder } from './responders.ts';
 import { createRouter, parseTarget, type RouteMatch, type Target } from './router.ts';
 import { createDateHeader, type ServiceResponse, writeResponse } from './service-response.ts';
 
@@ -22,6 +25,8 @@ export interface ServiceHandlerOptions {
   readonly operations: Readonly<Record<string, Operation>>;
   /** By operation id; the other operations answer their example. */
   readonly responders: Readonly<Record<string, Responder>>;
+  /** Describes a request to the patterns of stubs. */
+  readonly identify: (request: MockRequest) => RequestIdentity;
 }
 
 /** The emulated service: answers one request, synchronously, and says why. */
@@ -38,28 +43,28 @@ export interface HandledRequest {
 }
 
 export function createServiceHandler(options: ServiceHandlerOptions): ServiceHandler {
-  const { context, checkAssumptions, operations, responders } = options;
+  const { context, checkAssumptions, operations, responders, identify } = options;
   const dateHeader = createDateHeader();
   const findRoute = createRouter(operations);
   return (request) => {
     const { method } = request;
     const target = parseTarget(request.target);
     const route = findRoute(method, target.path);
-    // Switches asked since the last request were asked by the test, not by this one.
-    context.behaviour.takeExercised();
     const at = context.now();
-    const { answer: decided, ...facts } = answerSafely({ context, responders, request, target, route, at });
+    const { stubs } = context.state;
+    // Switches asked until now were asked by the test, or by the search for a stub.
+    const stub = stubs.length === 0 ? undefined : findStub(stubs, identify(request));
+    context.behaviour.takeExercised();
+    const { answer: decided, ...facts } = answerSafely({ context, responders, request, target, route, at, stub });
     const switches = context.behaviour.takeExercised();
     const answer = checkAssumptions?.(decided, switches) ?? decided;
     const entry: NewJournalEntry = {
+      ...recordRequest(request, target),
       at,
-      method,
-      path: redactKeys(target.path),
       operation: operationOf(route)?.id,
-      isUnknownRoute: route.kind === 'unknown',
+      isUnknownRoute: route.kind === 'unknown' && answer.stub === undefined,
       keyId: facts.keyId,
       keyTransport: facts.keyTransport,
-      hasKeyInUrl: hasKeyInUrl(request.target),
       status: answer.status,
       code: answer.code,
       why: answer.why,
@@ -68,6 +73,7 @@ export function createServiceHandler(options: ServiceHandlerOptions): ServiceHan
       earlyByMs: facts.earlyByMs,
       switches,
       faults: [],
+      stub: answer.stub,
     };
     return { response: writeResponse(answer, method, dateHeader(at)), entry };
   };
@@ -78,6 +84,8 @@ interface RoutedRequest extends Pick<ServiceHandlerOptions, 'context' | 'respond
   readonly request: MockRequest;
   readonly target: Target;
   readonly route: RouteMatch;
+  /** What answers it once it is admitted, also on a path that the service does not have. */
+  readonly stub: StubRecord | undefined;
   /** The one moment everything about it is decided for, in milliseconds since the Unix epoch. */
   readonly at: number;
 }
@@ -99,6 +107,7 @@ function answerSafely(routed: RoutedRequest): DecidedResponse {
 function answerRoute(routed: RoutedRequest): DecidedResponse {
   const { context, route, request } = routed;
   const { behaviour } = context;
+  if (routed.stub !== undefined) return answerCaller(routed);
   switch (route.kind) {
     case 'operation':
       return answerCaller(routed);
@@ -174,13 +183,18 @@ function answerOf(decision: Decision<ServiceResponse>, behaviour: Behaviour, at:
 }
 
 function respond(routed: RoutedRequest, key: KeyRecord, quota: QuotaUse): ServiceResponse {
-  const { context, responders, route, target, at } = routed;
-  if (route.kind === 'unknown') return errors.unknownRoute(route.nearest);
-  const { operation } = route;
+  const { context, responders, route, target, at, stub } = routed;
   const query = new URLSearchParams(target.query);
   query.delete('api_key');
+  const operation = operationOf(route);
   try {
-    return (responders[operation.id] ?? exampleResponder)({ operation, query, at, key, quota }, context);
+    if (stub !== undefined && stub.source.kind !== 'function') return answerStub(stub, stub.source, query);
+    if (operation === undefined) return errors.unknownRoute(route.kind === 'unknown' ? route.nearest : undefined);
+    const respondTo = responders[operation.id] ?? exampleResponder;
+    const admitted: AdmittedRequest = { operation, query, at, key, quota };
+    if (stub?.source.kind !== 'function') return respondTo(admitted, context);
+    stub.served += 1;
+    return { ...respondTo({ ...admitted, latest: stub.source.latest }, context), stub: stub.id };
   } catch (error) {
     // Made an answer here, so that a broken responder is counted like any other 500.
     return errors.internalError(error);

@@ -11,6 +11,8 @@ export interface ServiceResponse {
   readonly code: string | undefined;
   /** The reason in words, for the journal. */
   readonly why: string;
+  /** Id of the stub that answered. */
+  readonly stub?: string | undefined;
 }
 
 /** The documented success envelope (docs/facts.md, Response envelope) with this payload. */
@@ -41,6 +43,11 @@ export function errorResponse({
 
 export function reasonPhrase(status: number): string {
   return STATUS_CODES[status] ?? '';
+}
+
+/** The code of an error envelope that names none: `Service Unavailable` as `service_unavailable`. */
+export function codeOfStatus(status: number): string {
+  return (reasonPhrase(status) || 'unknown').toLowerCase().replace(/\W+/g, '_');
 }
 
 function toJson(envelope: object): string {

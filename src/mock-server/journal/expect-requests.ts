@@ -1,37 +1,158 @@
 import { MockServerError, show } from '../mock-server-error.ts';
-import type { JournalEntry } from './journal.ts';
-import type { RequestFilter } from './request-filter.ts';
+import type { Journal, JournalEntry } from './journal.ts';
+import { checkedFilter, createMatcher, filterDifferences, type RequestFilter } from './request-filter.ts';
 
-/** What a test says about the requests that a filter lets through; `mock.expectRequests` makes one. */
+/**
+ * What a test says about the requests that a filter selects; `mock.expectRequests(filter)` makes one. Each method throws
+ * `MockServerError` with code `unexpected_requests`, with the closest requests and all that came, if it does not hold.
+ */
 export interface RequestExpectation {
-  /** Throws `MockServerError` with code `unexpected_requests`, listing what did come, unless there are exactly `count`. */
+  /** There are exactly `count`. */
   toHaveCount(count: number): void;
+  atLeast(count: number): void;
+  atMost(count: number): void;
+  /** At least one of them also matches `pattern`. */
+  toHaveBeenSentWith(pattern: RequestFilter): void;
+  /** For each of the patterns there is a request, one after the other; others may be between them. */
+  inOrder(...patterns: RequestFilter[]): void;
 }
 
-/** A journal, counted. */
-export interface CountedRequests {
+/** An expectation as JSON has it; everything that is given must hold. */
+export interface Claim {
+  readonly count?: number | undefined;
+  readonly atLeast?: number | undefined;
+  readonly atMost?: number | undefined;
+  readonly sentWith?: RequestFilter | undefined;
+  readonly inOrder?: readonly RequestFilter[] | undefined;
+}
+
+/** The methods of an expectation, from what checks a claim: here, or in another process. */
+export function createExpectation<Result>(check: (claim: Claim) => Result) {
+  return {
+    toHaveCount: (count: number) => check({ count }),
+    atLeast: (atLeast: number) => check({ atLeast }),
+    atMost: (atMost: number) => check({ atMost }),
+    toHaveBeenSentWith: (sentWith: RequestFilter) => check({ sentWith }),
+    inOrder: (...inOrder: RequestFilter[]) => check({ inOrder }),
+  };
+}
+
+/** Throws unless the requests that `filter` selects are as the claim says. Returns how many those are. */
+export function verifyRequests(journal: Journal, filter: RequestFilter, claim: Claim): number {
+  const selection = select(journal, checkedFilter(filter));
+  const { matching } = selection;
+  const { count, atLeast = count, atMost = count, sentWith, inOrder = [] } = claim;
+  if (atLeast !== undefined && matching.length < atLeast) throw wrongCount(selection, claim);
+  if (atMost !== undefined) refuseForgotten(selection);
+  if (atMost !== undefined && matching.length > atMost) throw wrongCount(selection, claim);
+  if (sentWith !== undefined) checkSentWith(selection, checkedFilter(sentWith, 'sentWith.'));
+  checkOrder(
+    selection,
+    inOrder.map((pattern, index) => checkedFilter(pattern, `inOrder[${index}].`)),
+  );
+  return matching.length;
+}
+
+/** The requests of a journal that a filter selects. */
+interface Selection {
   readonly filter: RequestFilter;
-  readonly matching: number;
+  readonly matching: readonly JournalEntry[];
   /** Whatever the filter; oldest first. */
   readonly all: readonly JournalEntry[];
   /** How many the journal has forgotten. */
   readonly dropped: number;
 }
 
-/** Throws unless exactly `expected` requests match. A journal that has forgotten some cannot tell. */
-export function expectCount({ filter, matching, all, dropped }: CountedRequests, expected: number): void {
-  if (dropped > (filter.after ?? 0)) {
-    throw unexpected(
-      `The journal has forgotten the first ${dropped} requests and cannot count; give createMockServer a larger journalSize.`,
-    );
+function select({ entries, dropped }: Journal, filter: RequestFilter): Selection {
+  return { filter, matching: entries.filter(createMatcher(filter)), all: entries, dropped };
+}
+
+/** A journal that has forgotten requests cannot say that there were no more. */
+function refuseForgotten({ dropped, filter }: Selection): void {
+  if (dropped <= (filter.after ?? 0)) return;
+  throw unexpected(
+    `The journal has forgotten the first ${dropped} requests and cannot count; give createMockServer a larger journalSize.`,
+  );
+}
+
+function wrongCount(selection: Selection, { count, atLeast, atMost }: Claim): MockServerError {
+  const { filter, matching } = selection;
+  if (matching.length < (count ?? atLeast ?? 0)) refuseForgotten(selection);
+  const wanted = count ?? [...bound('at least', atLeast), ...bound('at most', atMost)].join(' and ');
+  const which = isEmpty(filter) ? 'requests' : `requests that match ${show(filter)}`;
+  const isShort = matching.length < (count ?? atLeast ?? 0);
+  const closest = isShort ? closestLines(selection, filter) : '';
+  return unexpected(`Expected ${wanted} ${which}, got ${matching.length}. ${closest}${whatCame(selection)}`);
+}
+
+function bound(words: string, count: number | undefined): readonly string[] {
+  return count === undefined ? [] : [`${words} ${count}`];
+}
+
+function checkSentWith(selection: Selection, pattern: RequestFilter): void {
+  const { matching, filter } = selection;
+  if (matching.some(createMatcher(pattern))) return;
+  refuseForgotten(selection);
+  const which = isEmpty(filter) ? 'requests' : `requests that match ${show(filter)}`;
+  const closest = closestLines({ ...selection, all: matching }, pattern);
+  throw unexpected(
+    `Expected a request with ${show(pattern)} among ${matching.length} ${which}. ${closest}${whatCame(selection)}`,
+  );
+}
+
+function checkOrder(selection: Selection, patterns: readonly RequestFilter[]): void {
+  let from = 0;
+  for (const [index, pattern] of patterns.entries()) {
+    const rest = selection.matching.slice(from);
+    const found = rest.findIndex(createMatcher(pattern));
+    if (found === -1) {
+      refuseForgotten(selection);
+      const after = from === 0 ? '' : ` after #${selection.matching[from - 1]?.number}`;
+      const closest = closestLines({ ...selection, all: rest }, pattern);
+      throw unexpected(
+        `Expected request ${index + 1} of ${patterns.length}, ${show(pattern)},${after} in this order. ${closest}${whatCame(selection)}`,
+      );
+    }
+    from += found + 1;
   }
-  if (matching === expected) return;
-  const which = Object.keys(filter).length === 0 ? 'requests' : `requests that match ${show(filter)}`;
-  throw unexpected(`Expected ${expected} ${which}, got ${matching}. What came:\n${formatRequests(all)}`);
+}
+
+function isEmpty(filter: RequestFilter): boolean {
+  return Object.keys(filter).length === 0;
+}
+
+function whatCame({ all }: Selection): string {
+  return `What came:\n${formatRequests(all)}`;
 }
 
 function unexpected(message: string): MockServerError {
-  return new MockServerError(message, { code: 'unexpected_requests' });
+  return new MockServerError(message, { code: 'unexpected_requests', status: 422 });
+}
+
+/** The requests that nearly match, and the fields in which they do not; empty if none comes close. */
+export function closestLines({ all }: Pick<Selection, 'all'>, filter: RequestFilter): string {
+  const fields = countFields(filter);
+  const close = all
+    .map((entry) => ({ entry, differences: [...filterDifferences(filter, entry)] }))
+    // A request that has nothing in common with the filter says nothing.
+    .filter(
+      ({ differences }) =>
+        differences.length > 0 &&
+        (differences.length < fields || differences.every(({ field }) => /^(?:query|headers)\.|^body$/.test(field))),
+    )
+    .sort((one, other) => one.differences.length - other.differences.length)
+    .slice(0, MOST_CLOSE);
+  const lines = close.map(({ entry, differences }) => {
+    const texts = differences.map(({ field, actual, expected }) => `${field}: ${actual}, expected ${expected}`);
+    return `  #${entry.number} ${entry.method} ${targetOf(entry)} differs in ${texts.join('; ')}\n`;
+  });
+  return lines.length === 0 ? '' : `Closest:\n${lines.join('')}`;
+}
+
+const MOST_CLOSE = 3;
+
+function countFields({ query = {}, headers = {}, after: _, ...others }: RequestFilter): number {
+  return Object.keys(query).length + Object.keys(headers).length + Object.keys(others).length;
 }
 
 /** Requests as lines of text, for a message; of many the newest. */
@@ -44,6 +165,14 @@ export function formatRequests(entries: readonly JournalEntry[]): string {
 
 const MOST_LINES = 20;
 
-function lineOf({ number, method, path, status, keyId = 'no key', why }: JournalEntry): string {
-  return `  #${number} ${method} ${path} ${status === 0 ? 'no answer' : status}, ${keyId}: ${why}`;
+function lineOf(entry: JournalEntry): string {
+  const { number, method, status, keyId, keyTransport, why } = entry;
+  const key = keyId ?? (keyTransport === undefined ? 'no key' : 'unknown key');
+  return `  #${number} ${method} ${targetOf(entry)} ${status === 0 ? 'no answer' : status}, ${key}: ${why}`;
+}
+
+/** Path and query as they were, readable rather than encoded. */
+export function targetOf({ path, query }: Pick<JournalEntry, 'path' | 'query'>): string {
+  const pairs = Object.entries(query).flatMap(([name, values]) => [values].flat().map((value) => `${name}=${value}`));
+  return pairs.length === 0 ? path : `${path}?${pairs.join('&')}`;
 }

@@ -1,24 +1,20 @@
 import type { SwitchName } from '../behaviour/switches.ts';
+import type { RecordedRequest } from '../http/record-request.ts';
 import type { RateUse } from '../service/decide.ts';
 import type { QuotaUse } from '../service/quota.ts';
 
 /** One request as the mock saw it, and why it answered as it did. Never holds a key. */
-export interface JournalEntry {
+export interface JournalEntry extends RecordedRequest {
   /** Counts up from 1. */
   readonly number: number;
   /** Milliseconds since the Unix epoch, by the mock's clock. */
   readonly at: number;
-  readonly method: string;
-  /** Without the query, which may hold a key; a key in the path is cut short. */
-  readonly path: string;
   /** Id of the operation that the path leads to; `undefined` for a path without one. */
   readonly operation: string | undefined;
   /** Whether nothing is at that path, not even a handler of `mock.use()`; `why` then names the nearest that is. */
   readonly isUnknownRoute: boolean;
   readonly keyId: string | undefined;
   readonly keyTransport: 'bearer' | 'header' | 'query' | undefined;
-  /** Whether the URL held a key, where logs would show it. */
-  readonly hasKeyInUrl: boolean;
   /** What the client got; 0 when the connection was broken off without an answer. */
   readonly status: number;
   /** `error.code` of the answer; `undefined` for a success. */
@@ -36,6 +32,8 @@ export interface JournalEntry {
   readonly switches: readonly SwitchName[];
   /** Ids of the faults that struck the request, in that order. */
   readonly faults: readonly string[];
+  /** Id of the stub that answered; `undefined` for none. */
+  readonly stub: string | undefined;
 }
 
 /** What there is to say of a request before the journal gives it a number. */
@@ -49,6 +47,9 @@ export function newJournalEntry(
 }
 
 const NOTHING_KNOWN = {
+  query: {},
+  headers: {},
+  body: undefined,
   operation: undefined,
   isUnknownRoute: false,
   keyId: undefined,
@@ -61,6 +62,7 @@ const NOTHING_KNOWN = {
   earlyByMs: undefined,
   switches: [],
   faults: [],
+  stub: undefined,
 } satisfies Partial<NewJournalEntry>;
 
 /** The newest requests; older ones are forgotten, so that a long run needs no more memory than a short one. */

@@ -1,8 +1,8 @@
 import { pause } from '../clock/event-loop.ts';
 import { MockServerError } from '../mock-server-error.ts';
-import { formatRequests } from './expect-requests.ts';
+import { closestLines, formatRequests } from './expect-requests.ts';
 import type { Journal, JournalEntry } from './journal.ts';
-import { createMatcher, type RequestFilter } from './request-filter.ts';
+import { checkedFilter, createMatcher, type RequestFilter } from './request-filter.ts';
 
 /** Every request, each with the reason for its answer, as users see it. */
 export interface MockJournal {
@@ -18,7 +18,8 @@ export interface MockJournal {
 
 export function createMockJournal(journal: Journal): MockJournal {
   return {
-    list: (filter) => (filter === undefined ? journal.entries : journal.entries.filter(createMatcher(filter))),
+    list: (filter) =>
+      filter === undefined ? journal.entries : journal.entries.filter(createMatcher(checkedFilter(filter))),
     get dropped() {
       return journal.dropped;
     },
@@ -43,8 +44,9 @@ interface JournalWait extends WaitOptions {
 /** Resolves with the matching entries as soon as there are `count`; rejects with code `wait_timeout`. */
 export async function waitForRequests(
   journal: Journal,
-  { filter, count = 1, timeoutMs = 10_000, signal }: JournalWait,
+  { filter: given, count = 1, timeoutMs = 10_000, signal }: JournalWait,
 ): Promise<readonly JournalEntry[]> {
+  const filter = checkedFilter(given);
   const matches = createMatcher(filter);
   const found = journal.entries.filter(matches);
   const enough = new AbortController();
@@ -57,6 +59,9 @@ export async function waitForRequests(
   if (found.length < count) await pause(timeoutMs, ends);
   stop();
   if (found.length >= count) return found;
-  const text = `${found.length} of ${count} requests came within ${timeoutMs} ms. What came:\n`;
-  throw new MockServerError(text + formatRequests(journal.entries), { code: 'wait_timeout', status: 408 });
+  const text = `${found.length} of ${count} requests came within ${timeoutMs} ms. ${closestLines({ all: journal.entries }, filter)}`;
+  throw new MockServerError(`${text}What came:\n${formatRequests(journal.entries)}`, {
+    code: 'wait_timeout',
+    status: 408,
+  });
 }

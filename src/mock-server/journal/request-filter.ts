@@ -1,52 +1,60 @@
-import { operations } from '../../generated/operations.ts';
-import { invalidOption, unknownName } from '../mock-server-error.ts';
-import { matchesPath } from '../path-pattern.ts';
+import * as z from 'zod';
+import { checkedInput, expected } from '../matching/checked-input.ts';
+import {
+  type Difference,
+  differences,
+  plainPattern,
+  type RequestPattern,
+  requestPatternShape,
+} from '../matching/request-pattern.ts';
 import type { JournalEntry } from './journal.ts';
 
-/** Which requests of the journal; all by default. */
-export interface RequestFilter {
-  readonly keyId?: string | undefined;
-  readonly method?: string | undefined;
-  /** The whole path; `*` stands for anything. */
-  readonly path?: string | undefined;
-  /** Id of the operation, `'latest'`. */
-  readonly operation?: string | undefined;
+/** Which requests of the journal; all by default. Every field that is given must match. */
+export interface RequestFilter extends RequestPattern {
   readonly status?: number | undefined;
   /** `error.code` of the answer. */
   readonly code?: string | undefined;
   /** Id of a fault that struck the request. */
   readonly fault?: string | undefined;
+  /** Id of the stub that answered the request. */
+  readonly stub?: string | undefined;
   /** Only requests with a larger number. */
   readonly after?: number | undefined;
 }
 
-/** Whether an entry is meant. Throws for a name that is none: a typo must not pass for "no such request". */
+const text = expected('text', (error) => z.string(error));
+
+/** A filter as JSON has it. */
+export const requestFilter = z.strictObject({
+  ...requestPatternShape,
+  status: expected('an HTTP status, or 0 for no answer', (error) => z.int(error)).optional(),
+  code: text.optional().describe('`error.code` of the answer.'),
+  fault: text.optional().describe('Id of a fault that struck the request.'),
+  stub: text.optional().describe('Id of the stub that answered the request.'),
+  after: expected('the number of a request', (error) => z.int(error).min(0, error))
+    .optional()
+    .describe('Only requests with a larger number.'),
+});
+
+/** The filter with each RegExp as JSON has it. Throws for a wrong field: a typo must not pass for "no such request". */
+export function checkedFilter(filter: RequestFilter, place = 'filter.'): RequestFilter {
+  return checkedInput(requestFilter, plainPattern(filter), { place, what: 'a field of the filter' });
+}
+
+/** Whether an entry is meant; of a filter that `checkedFilter` has returned. */
 export function createMatcher(filter: RequestFilter): (entry: JournalEntry) => boolean {
-  checkNames(filter);
-  const { path, fault, after = 0 } = filter;
-  return (entry) =>
-    entry.number > after &&
-    SAME.every((name) => filter[name] === undefined || filter[name] === entry[name]) &&
-    (path === undefined || matchesPath(path, entry.path)) &&
-    (fault === undefined || entry.faults.includes(fault));
+  const { after = 0 } = filter;
+  return (entry) => entry.number > after && filterDifferences(filter, entry).next().done === true;
 }
 
-function checkNames(filter: RequestFilter): void {
-  const unknown = Object.keys(filter).find((name) => !FIELDS.includes(name));
-  if (unknown !== undefined) throw unknownName(unknown, { what: 'a field of the filter', known: FIELDS }, 'filter.');
-  const { operation } = filter;
-  if (operation === undefined || Object.hasOwn(operations, operation)) return;
-  throw invalidOption('filter.operation', operation, `one of ${Object.keys(operations).join(', ')}`);
+/** The fields in which an entry differs from the filter, apart from `after`. */
+export function* filterDifferences(filter: RequestFilter, entry: JournalEntry): Generator<Difference, undefined> {
+  yield* differences(filter, entry);
+  for (const field of ['status', 'code', 'stub'] as const) {
+    if (filter[field] === undefined || filter[field] === entry[field]) continue;
+    yield { field, actual: String(entry[field] ?? 'absent'), expected: String(filter[field]) };
+  }
+  if (filter.fault !== undefined && !entry.faults.includes(filter.fault)) {
+    yield { field: 'faults', actual: entry.faults.join(', ') || 'none', expected: filter.fault };
+  }
 }
-
-const SAME = ['keyId', 'method', 'operation', 'status', 'code'] as const;
-const FIELDS = Object.keys({
-  keyId: true,
-  method: true,
-  operation: true,
-  status: true,
-  code: true,
-  path: true,
-  fault: true,
-  after: true,
-} satisfies Record<keyof RequestFilter, true>);

@@ -1,11 +1,11 @@
-import type { PlanName } from '../../generated/service.ts';
 import { badParameter } from '../http/error-responses.ts';
 import type { AdmittedRequest, Responder } from '../http/responders.ts';
 import { type ServiceResponse, successResponse } from '../http/service-response.ts';
 import { show } from '../mock-server-error.ts';
 import type { ServiceContext } from '../service/service-state.ts';
-import { createInventedSnapshots, type InventedData, readQuestion } from './invented-latest.ts';
-import { createReplay, type Replay } from './replay.ts';
+import type { LatestContext, LatestFunction } from '../stubs/stub-record.ts';
+import { createInventedSnapshots, readQuestion } from './invented-latest.ts';
+import { answerRecorded, type Replay, recordedAnswers } from './replay.ts';
 
 /** Where the data of `latest` comes from; by default it is invented. */
 export interface LatestSource {
@@ -15,17 +15,19 @@ export interface LatestSource {
 
 /** `GET /api/v1/latest`: its parameters and fields are not shown, so the data is invented, or the user's own. */
 export function createLatestResponder({ latest, replay }: LatestSource = {}): Responder {
-  if (replay !== undefined) return createReplay(replay);
+  const recorded = replay === undefined ? undefined : recordedAnswers(replay);
   const snapshots = createInventedSnapshots();
   const snapshotOf = ({ at }: AdmittedRequest, { behaviour, state }: ServiceContext) => {
     const intervalMs = snapshotIntervalMs(behaviour.use('snapshotGranularity'));
     return snapshots(state.seed, Math.floor(at / intervalMs) * intervalMs);
   };
   return (request, context) => {
-    if (latest !== undefined) {
+    const make = request.latest ?? latest;
+    if (make !== undefined) {
       const invented = () => snapshotOf(request, context).data(readQuestion(request.query));
-      return answerWith(latest, request, invented);
+      return answerWith(make, request, invented);
     }
+    if (recorded !== undefined) return answerRecorded(recorded, request.query);
     const question = readQuestion(request.query);
     const refusal = question.hasUnknown ? badParameter(UNKNOWN_CURRENCY, context.behaviour) : undefined;
     return refusal ?? snapshotOf(request, context).answer(question);
@@ -33,19 +35,6 @@ export function createLatestResponder({ latest, replay }: LatestSource = {}): Re
 }
 
 const UNKNOWN_CURRENCY = 'base or symbols name a currency that is not among the invented rates.';
-
-/** Makes the `data` of `latest` for a request that is within both limits. Synchronous: limits are counted around it. */
-export type LatestFunction = (query: URLSearchParams, context: LatestContext) => object;
-
-/** What a `latest` function may want to know beside the query. */
-export interface LatestContext {
-  /** When the request came, in milliseconds since the Unix epoch. */
-  readonly at: number;
-  readonly keyId: string;
-  readonly plan: PlanName;
-  /** What the mock would have answered. */
-  invented(): InventedData;
-}
 
 /** The answer of a user's function. What is no object becomes a 500, with the reason in the journal. */
 export function answerWith(

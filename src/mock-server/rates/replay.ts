@@ -1,36 +1,46 @@
-import type { Responder } from '../http/responders.ts';
 import { errorResponse, type ServiceResponse, successResponse, withoutTags } from '../http/service-response.ts';
 import { invalidOption } from '../mock-server-error.ts';
+import { jsonParts, unquoted } from '../stubs/json-parts.ts';
 
 /**
  * Recorded answers of `latest`: one envelope (`{ success, data }`) for every query, or an object with one answer for
  * each query, as envelope or as data alone: `{ 'base=EUR': {…}, '': {…}, '*': {…} }`. The order of parameters does not
- * count; `*` answers every other query. An answer may be JSON text: then its digits stay as they are, `1.10`.
+ * count; `*` answers every other query. JSON text, of the whole or of one answer, keeps its digits as they are, `1.10`.
  */
 export type Replay = string | Readonly<Record<string, unknown>>;
 
+/** Recorded answers by query, with its parameters in order. */
+export type RecordedAnswers = Pick<ReadonlyMap<string, ServiceResponse>, 'get' | 'keys'>;
+
 /** Answers what was recorded, and 501 `not_recorded` where nothing was. */
-export function createReplay(replay: Replay): Responder {
-  const answers = recordedAnswers(replay);
-  return ({ query }) => {
-    const canonical = canonicalQuery(query);
-    return answers.get(canonical) ?? answers.get(ANY) ?? notRecorded(canonical, answers);
-  };
+export function answerRecorded(answers: RecordedAnswers, query: URLSearchParams): ServiceResponse {
+  const canonical = canonicalQuery(query);
+  return answers.get(canonical) ?? answers.get(ANY) ?? notRecorded(canonical, answers);
 }
 
 const ANY = '*';
 
-function recordedAnswers(replay: unknown): ReadonlyMap<string, ServiceResponse> {
+/** Reads a recording. Throws `MockServerError` with code `invalid_option` for what is none. */
+export function recordedAnswers(replay: unknown): ReadonlyMap<string, ServiceResponse> {
   const single = readRecording(replay);
   if (single !== undefined && isEnvelope(single.value)) return new Map([[ANY, recordedAnswer('replay', replay)]]);
-  if (!isRecord(replay) || Object.keys(replay).length === 0) throw invalidOption('replay', replay, EXPECTED);
+  const byQuery = typeof replay === 'string' ? membersOf(single?.json ?? '{}') : replay;
+  if (!isRecord(byQuery) || Object.keys(byQuery).length === 0) throw invalidOption('replay', replay, EXPECTED);
+  return answersByQuery(byQuery);
+}
+
+function answersByQuery(byQuery: Readonly<Record<string, unknown>>): ReadonlyMap<string, ServiceResponse> {
   const answers = new Map<string, ServiceResponse>();
-  for (const [text, recorded] of Object.entries(replay)) {
+  for (const [text, recorded] of Object.entries(byQuery)) {
     const query = text === ANY ? ANY : canonicalQuery(new URLSearchParams(text));
     if (answers.has(query)) throw invalidOption('replay', text, 'every query once, in any order of its parameters');
     answers.set(query, recordedAnswer(`replay[${JSON.stringify(text)}]`, recorded));
   }
   return answers;
+}
+
+function membersOf(json: string): Readonly<Record<string, string>> {
+  return Object.fromEntries(jsonParts(json).map(({ name, text }) => [name, unquoted(text)]));
 }
 
 const EXPECTED = "a recorded envelope, or an object of answers by query such as { 'base=EUR': … }";
@@ -67,7 +77,7 @@ function readRecording(recorded: unknown): Recording | undefined {
   }
 }
 
-function notRecorded(query: string, answers: ReadonlyMap<string, ServiceResponse>): ServiceResponse {
+function notRecorded(query: string, answers: RecordedAnswers): ServiceResponse {
   const known = Array.from(answers.keys(), (text) => `'${text}'`).join(', ');
   return errorResponse({
     status: 501,

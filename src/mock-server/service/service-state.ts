@@ -1,6 +1,7 @@
 import { type PlanName, plans } from '../../generated/service.ts';
 import type { Behaviour } from '../behaviour/behaviour.ts';
 import type { FaultRecord } from '../faults/fault-kinds.ts';
+import type { StubRecord } from '../stubs/stub-record.ts';
 import { type Random, randomFromSeed } from './random.ts';
 import type { RateWindow } from './windows/rate-window.ts';
 
@@ -65,6 +66,9 @@ export interface ServiceState {
   faults: readonly FaultRecord[];
   lastFault: number;
   lastSpace: number;
+  /** Of those that match a request the last one answers. */
+  stubs: readonly StubRecord[];
+  lastStub: number;
 }
 
 /** What the rules of the service need: its state, the switches and the time. */
@@ -90,6 +94,8 @@ export function emptyState(seed: number): ServiceState {
     faults: [],
     lastFault: 0,
     lastSpace: 0,
+    stubs: [],
+    lastStub: 0,
   };
 }
 

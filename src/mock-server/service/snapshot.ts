@@ -1,6 +1,7 @@
 import type { BehaviourValues } from '../behaviour/switches.ts';
 import type { FaultRecord } from '../faults/fault-kinds.ts';
 import { MockServerError, show } from '../mock-server-error.ts';
+import type { StubRecord, StubSource } from '../stubs/stub-record.ts';
 import { randomFrom } from './random.ts';
 import type { AccountRecord, KeyRecord, MailRecord, ServiceContext, ServiceState } from './service-state.ts';
 import { rateWindows } from './windows/rate-windows.ts';
@@ -24,12 +25,19 @@ export interface Snapshot {
   readonly faults: readonly SavedFault[];
   readonly lastFault: number;
   readonly lastSpace: number;
+  /** Without those that a function answers. Left out by version 0.1. */
+  readonly stubs?: readonly SavedStub[] | undefined;
+  readonly lastStub?: number | undefined;
 }
 
 /** What can be brought back to a snapshot of it. */
 export interface SnapshotOwner {
   snapshot(): Snapshot;
   restore(snapshot: Snapshot): void;
+}
+
+interface SavedStub extends Omit<StubRecord, 'source'> {
+  readonly source: Exclude<StubSource, { readonly kind: 'function' }>;
 }
 
 interface SavedFault extends Omit<FaultRecord, 'matchedByKey'> {
@@ -65,6 +73,8 @@ export function takeSnapshot({ state, behaviour, now }: ServiceContext, frozen: 
     ),
     lastFault: state.lastFault,
     lastSpace: state.lastSpace,
+    stubs: state.stubs.filter(isSaved).map((stub) => structuredClone(stub)),
+    lastStub: state.lastStub,
   };
 }
 
@@ -79,7 +89,7 @@ export function restoredState(snapshot: Snapshot): ServiceState {
   const accounts = new Map(
     snapshot.accounts.map((account) => [account.id, { ...account, keys: [], activeKeys: 0 } as AccountRecord]),
   );
-  const { seed, lastAccount, lastKey, lastMail, lastFault, lastSpace } = snapshot;
+  const { seed, lastAccount, lastKey, lastMail, lastFault, lastSpace, stubs = [], lastStub = 0 } = snapshot;
   const random = randomFrom(snapshot.random);
   const mails = structuredClone(snapshot.mails) as MailRecord[];
   const nothing = { keys: new Map(), keysByHash: new Map() };
@@ -87,10 +97,15 @@ export function restoredState(snapshot: Snapshot): ServiceState {
     ...fault,
     matchedByKey: new Map(Object.entries(fault.matchedByKey)),
   }));
-  const counters = { lastAccount, lastKey, lastMail, lastFault, lastSpace };
-  const state: ServiceState = { accounts, ...nothing, seed, random, mails, faults, ...counters };
+  const counters = { lastAccount, lastKey, lastMail, lastFault, lastSpace, lastStub };
+  const own = { stubs: structuredClone(stubs) as StubRecord[], mails, faults };
+  const state: ServiceState = { accounts, ...nothing, seed, random, ...own, ...counters };
   for (const saved of snapshot.keys) addKey(state, saved, snapshot.behaviour);
   return state;
+}
+
+function isSaved(stub: StubRecord): stub is SavedStub {
+  return stub.source.kind !== 'function';
 }
 
 function saveKey({ account, window, quotaEndpointWindow, ...key }: KeyRecord): SavedKey {

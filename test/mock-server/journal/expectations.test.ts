@@ -40,7 +40,7 @@ test('a count that is wrong is told with everything that came instead', async ()
     [
       'Expected 1 requests that match {"status":429}, got 0. What came:',
       '  #1 GET /api/v1/latest 200, key_1: served',
-      '  #2 GET /api/v1/quota 200, key_1: served',
+      '  #2 GET /api/v1/quota?api_key=fx_live_… 200, key_1: served',
       '  #3 GET /api/v1/quota 401, no key: the request carries no API key',
     ].join('\n'),
   );
@@ -50,7 +50,7 @@ test('a filter with a field that is none is refused: it must not pass for "no su
   const { mock } = await asked();
 
   expect(() => mock.expectRequests({ sttaus: 200 } as never).toHaveCount(0)).toThrow(
-    /^filter\.sttaus is not a field of the filter; did you mean status\? There are keyId, /,
+    /^filter\.sttaus is not a field of the filter; did you mean status\? There are operation, keyId, /,
   );
   await expect(mock.journal.waitFor({ sttaus: 200 } as never)).rejects.toThrow(/filter\.sttaus/);
 });

@@ -108,7 +108,7 @@ test('a query that was not recorded is told with those that were', async () => {
 });
 
 test.each([
-  [{ latest: {} }, 'latest is {}; expected a function'],
+  [{ latest: 'text' }, 'latest is "text"; expected an object, or a function'],
   [{ latest: () => ({}), replay: recorded }, 'expected nothing beside the option latest'],
   [{ replay: 'file.json' }, 'replay is "file.json"; expected a recorded envelope'],
   [{ replay: {} }, 'replay is {}'],

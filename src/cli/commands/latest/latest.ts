@@ -25,7 +25,7 @@ export const latestCommand: CommandSpec = {
     { command: 'fxrates latest', comment: 'everything the service returns' },
     { command: 'fxrates latest base=USD symbols=EUR,GBP', comment: 'parameters are sent as they are' },
     { command: 'fxrates latest base=USD --get rates.EUR', comment: 'one value, digits unchanged' },
-    { command: 'fxrates latest -o tsv | grep EUR', comment: 'one value per line' },
+    { command: 'fxrates latest -o csv > rates.csv', comment: 'for a spreadsheet; in a pipe the default is JSON' },
     { command: 'fxrates latest --watch', comment: "paced so that the month's quota lasts" },
     { command: 'fxrates latest --cache snapshot', comment: 'asks only when there can be news' },
   ],

@@ -7,11 +7,12 @@ import { tokens } from '../../json/tokens.ts';
 import { grouped } from '../../output/format-text.ts';
 import { prettyText } from '../../output/print-json.ts';
 import { dataOf, printResponse } from '../../output/print-response.ts';
+import { valuesTable } from '../../output/values-table.ts';
 import { type ServiceRequest, type ServiceResponse, sendRequest } from '../../request/send-request.ts';
 import { requireKey } from '../../settings/api-key.ts';
 import { requireBaseUrl } from '../../settings/base-url.ts';
 import { durationOption, formatDuration } from '../../settings/duration.ts';
-import type { Palette } from '../../terminal/palette.ts';
+import type { StreamStyle } from '../../terminal/screen.ts';
 import { LiveView } from '../../watch/live-view.ts';
 import { type WatchInterval, type WatchRequest, watch } from '../../watch/watch.ts';
 
@@ -31,7 +32,7 @@ export async function watchLatest(
   const refused = options['force'] === true ? undefined : unsafeWatch(watching, budget);
   if (refused !== undefined) throw refused;
   const view = new LiveView(invocation);
-  const changes = new Changes(invocation.screen.out.palette);
+  const changes = new Changes(invocation.screen.out);
   const { intervalMs, count } = watching;
   const nextInterval = async () => {
     if (intervalMs !== undefined) return { intervalMs, reason: 'as asked' };
@@ -58,11 +59,11 @@ async function readBudget(send: Send): Promise<Budget> {
 
 /** Marks the numbers that differ from those of the answer before. */
 class Changes {
-  readonly #palette: Palette;
+  readonly #style: StreamStyle;
   #before: readonly string[] = [];
 
-  constructor(palette: Palette) {
-    this.#palette = palette;
+  constructor(style: StreamStyle) {
+    this.#style = style;
   }
 
   mark(json: string): { readonly text: string; readonly remark: string | undefined } {
@@ -73,12 +74,12 @@ class Changes {
     this.#before = numbers;
     // By position; answers of another shape have nothing to compare.
     const isComparable = before.length === numbers.length;
-    let index = 0;
-    const text = prettyText(json, this.#palette, (lexeme) => {
-      const isChanged = isComparable && before[index] !== lexeme;
-      index += 1;
-      return isChanged ? this.#palette.heading(lexeme) : lexeme;
-    });
+    const { palette } = this.#style;
+    const painter = () => {
+      let index = 0;
+      return (lexeme: string) => (isComparable && before[index++] !== lexeme ? palette.heading(lexeme) : lexeme);
+    };
+    const text = valuesTable(json, this.#style, painter()) ?? prettyText(json, palette, painter());
     const changedCount = isComparable ? numbers.filter((number, at) => number !== before[at]).length : 0;
     return { text, remark: isComparable ? `${changedCount} changed` : undefined };
   }

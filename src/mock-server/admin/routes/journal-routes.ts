@@ -1,8 +1,9 @@
 import * as z from 'zod';
 import { auditOf } from '../../journal/audit.ts';
-import type { JournalEntry } from '../../journal/journal.ts';
+import { type Claim, verifyRequests } from '../../journal/expect-requests.ts';
+import type { Journal, JournalEntry } from '../../journal/journal.ts';
 import { waitForRequests } from '../../journal/mock-journal.ts';
-import { createMatcher } from '../../journal/request-filter.ts';
+import { checkedFilter, createMatcher, type RequestFilter, requestFilter } from '../../journal/request-filter.ts';
 import { PAGE_HEADERS } from '../../web/page-security.ts';
 import { type AdminCall, route } from '../route.ts';
 import { audit, journalEntry, journalFilter } from '../shapes.ts';
@@ -16,10 +17,32 @@ const list = z.object({
 });
 
 const listQuery = journalFilter.extend({ limit: z.coerce.number().int().min(1).max(1000).default(100) });
-const wait = journalFilter.extend({
+const find = requestFilter.extend({ limit: listQuery.shape.limit });
+const wait = requestFilter.extend({
   count: z.number().int().min(1).default(1),
   timeoutMs: z.number().int().min(0).max(600_000).default(10_000).describe('In real time.'),
 });
+
+const count = z.number().int().min(0).optional();
+const claim = z.strictObject({
+  filter: requestFilter.optional().describe('Which requests; all by default.'),
+  count: count.describe('Exactly so many.'),
+  atLeast: count,
+  atMost: count,
+  sentWith: requestFilter.optional().describe('At least one of them also matches this.'),
+  inOrder: z.array(requestFilter).optional().describe('There is a request for each, one after the other.'),
+});
+
+type ListLimit = Pick<z.output<typeof listQuery>, 'limit'>;
+type VerifyBody = Claim & { readonly filter?: RequestFilter | undefined };
+
+/** What a caller may leave out. */
+type Optional<Fields> = { readonly [Name in keyof Fields]?: Fields[Name] | undefined };
+
+interface Waiting {
+  readonly count: number;
+  readonly timeoutMs: number;
+}
 
 export const journalRoutes = [
   route('GET /requests', {
@@ -28,13 +51,29 @@ export const journalRoutes = [
     summary: 'The newest requests, each with the reason for its answer; `after` goes on from the last one read',
     query: listQuery,
     answer: list,
-    run: listRequests,
+    run: ({ journal, query }) => listRequests(journal, query),
+  }),
+  route('POST /requests/find', {
+    id: 'findRequests',
+    tag,
+    summary: 'The newest requests that match a pattern with query, headers and body',
+    body: find as unknown as z.ZodType<RequestFilter & ListLimit, RequestFilter & Optional<ListLimit>>,
+    answer: list,
+    run: ({ journal, body }) => listRequests(journal, body),
+  }),
+  route('POST /requests/verify', {
+    id: 'verifyRequests',
+    tag,
+    summary: 'Check how many requests match, or which came; 422 with the closest requests if that is not so',
+    body: claim as unknown as z.ZodType<VerifyBody, VerifyBody>,
+    answer: z.object({ count: z.number().int().describe('How many the filter selects.') }),
+    run: ({ journal, body: { filter = {}, ...given } }) => ({ count: verifyRequests(journal, filter, given) }),
   }),
   route('POST /requests/wait', {
     id: 'waitForRequests',
     tag,
     summary: 'Answer as soon as there are `count` requests that match; 408 after `timeoutMs`',
-    body: wait,
+    body: wait as unknown as z.ZodType<RequestFilter & Waiting, RequestFilter & Optional<Waiting>>,
     answer: list,
     async run({ journal, body: { count, timeoutMs, ...filter }, gone }) {
       const entries = await waitForRequests(journal, { filter, count, timeoutMs, signal: gone });
@@ -64,12 +103,8 @@ export const journalRoutes = [
   }),
 ];
 
-function listRequests({
-  journal,
-  query,
-}: Pick<AdminCall<unknown, z.output<typeof listQuery>, unknown>, 'journal' | 'query'>) {
-  const { limit, ...filter } = query;
-  const found = journal.entries.filter(createMatcher(filter));
+function listRequests(journal: Journal, { limit, ...filter }: RequestFilter & ListLimit) {
+  const found = journal.entries.filter(createMatcher(checkedFilter(filter)));
   // With a cursor the oldest that were not read yet, without one the newest.
   const entries = filter.after === undefined ? found.slice(-limit) : found.slice(0, limit);
   return { entries, total: found.length, dropped: journal.dropped };

@@ -1,0 +1,55 @@
+import type * as z from 'zod';
+import { invalidOption, type MockServerError, unknownName } from '../mock-server-error.ts';
+
+/**
+ * What a value must be, in words: the error of the mock says them after "expected", the admin API as a description.
+ */
+export function expected<Schema extends z.ZodType>(
+  words: string,
+  make: (error: { readonly error: string }) => Schema,
+): Schema {
+  return make({ error: words }).describe(`${words[0]?.toUpperCase()}${words.slice(1)}.`);
+}
+
+interface InputDescription {
+  /** Begins the name of a field in messages, `filter.`; empty for none. */
+  readonly place: string;
+  /** `a field of the filter` */
+  readonly what: string;
+  /** Fields that are objects with fields of their own, and their schemas. */
+  readonly nested?: Readonly<Record<string, z.ZodObject>>;
+}
+
+/** The value as its schema takes it. Throws `MockServerError` with code `invalid_option`, which names the field. */
+export function checkedInput<Schema extends z.ZodObject>(
+  schema: Schema,
+  given: object,
+  description: InputDescription,
+): z.output<Schema> {
+  const { data, error } = schema.safeParse(given);
+  if (error === undefined) return data;
+  throw refused(error, given, { schema, ...description });
+}
+
+function refused(
+  { issues }: z.ZodError,
+  given: object,
+  { schema, place, what, nested = {} }: InputDescription & { readonly schema: z.ZodObject },
+): MockServerError {
+  const unknown = issues.find((issue) => issue.code === 'unrecognized_keys');
+  if (unknown !== undefined) {
+    const [name = ''] = unknown.keys;
+    const outer = String(unknown.path[0] ?? '');
+    const inner = nested[outer];
+    if (inner !== undefined) {
+      return unknownName(name, { what: `a field of ${outer}`, known: Object.keys(inner.shape) }, `${outer}.`);
+    }
+    if (outer === '')
+      return unknownName(name, { what, known: Object.keys(schema.shape).filter((known) => known !== 'kind') }, place);
+  }
+  const [issue] = issues;
+  const whole = issue?.path.map(String) ?? [];
+  const path = whole.slice(0, Object.hasOwn(nested, whole[0] ?? '') ? 2 : 1);
+  const value = path.reduce<unknown>((outer, name) => (outer as Record<string, unknown> | undefined)?.[name], given);
+  return invalidOption(place + path.join('.'), value, issue?.message ?? 'another value');
+}

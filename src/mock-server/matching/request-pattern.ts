@@ -1,0 +1,164 @@
+import * as z from 'zod';
+import { operations } from '../../generated/operations.ts';
+import type { RecordedRequest } from '../http/record-request.ts';
+import { matchesPath } from '../path-pattern.ts';
+import { expected } from './checked-input.ts';
+
+/** Which requests are meant; all by default. Every field that is given must match. */
+export interface RequestPattern {
+  /** Id of an operation, `'latest'`. */
+  readonly operation?: string | undefined;
+  readonly keyId?: string | undefined;
+  /** The whole path, without the query; `*` stands for anything. */
+  readonly path?: string | undefined;
+  /** In capitals. */
+  readonly method?: string | undefined;
+  /**
+   * Parameters by name; others may be there too. A parameter that is repeated matches if one of its values does; an
+   * array is compared with all of them.
+   * @example { base: 'EUR', symbols: /USD/, date: { absent: true } }
+   */
+  readonly query?: Readonly<Record<string, ValuePattern | readonly Plain[]>> | undefined;
+  /** Headers by name, in any case; others may be there too. API keys are masked, as in the journal. */
+  readonly headers?: Readonly<Record<string, ValuePattern>> | undefined;
+  /** The body as text. */
+  readonly body?: ValuePattern | undefined;
+}
+
+type Plain = string | number | boolean;
+
+/** A value that is equal to a text, that matches a regular expression, or that is absent (`absent: false`: present). */
+export type ValuePattern =
+  | Plain
+  | RegExp
+  | { readonly matches: string; readonly flags?: string | undefined }
+  | { readonly absent: boolean };
+
+const plain = z.union([z.string(), z.number(), z.boolean()]);
+
+function compiles({ matches, flags }: { readonly matches: string; readonly flags?: string | undefined }): boolean {
+  try {
+    new RegExp(matches, flags);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const regularExpression = z
+  .strictObject({ matches: z.string(), flags: z.string().optional() })
+  .refine(compiles, { error: 'a regular expression that compiles' });
+const absence = z.strictObject({ absent: z.boolean() });
+
+const valuePattern = expected('text, { "matches": a regular expression } or { "absent": true }', (error) =>
+  z.union([plain, regularExpression, absence], error),
+);
+const listPattern = expected('text, an array, { "matches": a regular expression } or { "absent": true }', (error) =>
+  z.union([plain, z.array(plain), regularExpression, absence], error),
+);
+
+/** The fields of a pattern as JSON has them: see `plainPattern`. Faults, stubs, filters and expectations share them. */
+export const requestPatternShape = {
+  operation: expected(`one of ${Object.keys(operations).join(', ')}`, (error) =>
+    z.string(error).refine((id) => Object.hasOwn(operations, id), error),
+  ).optional(),
+  keyId: expected('the id of a key of this mock, as mock.createKey() gives it', (error) => z.string(error)).optional(),
+  path: expected("a path such as /api/v1/latest or /api/*; a query is matched with query: { base: 'EUR' }", (error) =>
+    z.string(error).regex(/^[/*][^?]*$/, error),
+  ).optional(),
+  method: expected('a method in capitals', (error) => z.string(error).regex(/^[A-Z]+$/, error)).optional(),
+  query: expected('an object of parameters', (error) => z.record(z.string(), listPattern, error)).optional(),
+  headers: expected('an object of headers', (error) => z.record(z.string(), valuePattern, error)).optional(),
+  body: valuePattern.optional(),
+};
+
+/** The pattern with each RegExp written as JSON has it, `{ matches, flags }`; a copy. */
+export function plainPattern<Value>(value: Value): Value {
+  return plainValue(value) as Value;
+}
+
+function plainValue(value: unknown): unknown {
+  if (value instanceof RegExp) return { matches: value.source, ...(value.flags === '' ? {} : { flags: value.flags }) };
+  if (Array.isArray(value)) return value.map(plainValue);
+  if (typeof value !== 'object' || value === null) return value;
+  const given = Object.entries(value).filter(([, inner]) => inner !== undefined);
+  return Object.fromEntries(given.map(([name, inner]) => [name, plainValue(inner)]));
+}
+
+/** One field in which a request differs from a pattern. */
+export interface Difference {
+  /** `query.base` */
+  readonly field: string;
+  /** In words: `'USD'`, or `absent`. */
+  readonly actual: string;
+  readonly expected: string;
+}
+
+/** A request as patterns see it. */
+export interface MatchedRequest extends Omit<RecordedRequest, 'hasKeyInUrl'> {
+  readonly operation: string | undefined;
+  readonly keyId: string | undefined;
+}
+
+export function matchesPattern(pattern: RequestPattern, request: MatchedRequest): boolean {
+  return differences(pattern, request).next().done === true;
+}
+
+/** The fields in which a request differs from a plain pattern, one by one. */
+export function* differences(pattern: RequestPattern, request: MatchedRequest): Generator<Difference, undefined> {
+  for (const field of SAME) {
+    if (pattern[field] === undefined || pattern[field] === request[field]) continue;
+    yield { field, actual: shown(request[field]), expected: shown(pattern[field]) };
+  }
+  if (pattern.path !== undefined && !matchesPath(pattern.path, request.path)) {
+    yield { field: 'path', actual: shown(request.path), expected: shown(pattern.path) };
+  }
+  yield* contentDifferences(pattern, request);
+}
+
+function* contentDifferences({ query = {}, headers = {}, body }: RequestPattern, request: MatchedRequest) {
+  for (const [name, wanted] of Object.entries(query)) {
+    const actual = Object.hasOwn(request.query, name) ? request.query[name] : undefined;
+    if (!matchesValue(wanted, actual)) yield difference(`query.${name}`, actual, wanted);
+  }
+  for (const [name, wanted] of Object.entries(headers)) {
+    const actual = request.headers[name.toLowerCase()];
+    if (!matchesValue(wanted, actual)) yield difference(`headers.${name}`, actual, wanted);
+  }
+  if (body !== undefined && !matchesValue(body, request.body)) yield difference('body', request.body, body);
+}
+
+const SAME = ['operation', 'keyId', 'method'] as const;
+
+type AnyPattern = ValuePattern | readonly Plain[];
+type Actual = string | readonly string[] | undefined;
+
+function matchesValue(wanted: AnyPattern, actual: Actual): boolean {
+  const values = actual === undefined ? [] : [actual].flat();
+  if (Array.isArray(wanted)) {
+    return wanted.length === values.length && wanted.every((value, index) => String(value) === values[index]);
+  }
+  if (typeof wanted !== 'object') return values.includes(String(wanted));
+  if ('absent' in wanted) return wanted.absent === (actual === undefined);
+  if (!('matches' in wanted)) return false;
+  // `g` and `y` would carry on from the last match.
+  const regex = new RegExp(wanted.matches, wanted.flags?.replace(/[gy]/g, ''));
+  return values.some((value) => regex.test(value));
+}
+
+function difference(field: string, actual: Actual, wanted: AnyPattern): Difference {
+  return { field, actual: shown(actual), expected: shownPattern(wanted) };
+}
+
+function shownPattern(wanted: AnyPattern): string {
+  if (typeof wanted !== 'object' || Array.isArray(wanted)) return shown(wanted);
+  if ('absent' in wanted) return wanted.absent ? 'absent' : 'present';
+  return 'matches' in wanted ? `/${wanted.matches}/${wanted.flags ?? ''}` : '';
+}
+
+function shown(value: unknown): string {
+  if (value === undefined) return 'absent';
+  if (Array.isArray(value)) return `[${value.map(shown).join(', ')}]`;
+  const text = String(value);
+  return `'${text.length > 60 ? `${text.slice(0, 57)}...` : text}'`;
+}

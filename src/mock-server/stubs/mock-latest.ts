@@ -1,0 +1,98 @@
+import { successResponse, withoutTags } from '../http/service-response.ts';
+import { invalidOption } from '../mock-server-error.ts';
+import { type Replay, recordedAnswers } from '../rates/replay.ts';
+import type { ServiceContext } from '../service/service-state.ts';
+import { jsonParts, unquoted } from './json-parts.ts';
+import { type LatestFunction, latestStubId, type StubAnswer, type StubSource, withStub } from './stub-record.ts';
+
+/**
+ * What `latest` answers: an object is the `data`; an array is a sequence, one per request, of which the last one stays; a
+ * function makes the data from the query. A text is the JSON of an object or an array: its digits stay, `1.10`.
+ */
+export type LatestData = object | readonly (object | string)[] | string | LatestFunction;
+
+/** What `latest` answers at run time. */
+export interface MockLatest {
+  /**
+   * Answers with `data` from the next request on, for all queries or for one `base`; requests are authenticated, limited
+   * and counted as before. Throws `MockServerError` with code `invalid_option`.
+   * @example mock.latest.set({ base: 'EUR', rates: { USD: 1.1 } }, { base: 'EUR' })
+   */
+  set(data: LatestData, options?: LatestOptions): void;
+  /** Answers from a recording, as `fxrates latest --fixture-out` writes it; its text or what it holds. */
+  replay(recording: Replay): void;
+  /** Takes back what `set` and `replay` have done, all or for one base. */
+  reset(options?: LatestOptions): void;
+}
+
+export interface LatestOptions {
+  /** Only requests whose parameter `base` is this. Default: all. */
+  readonly base?: string | undefined;
+}
+
+export function createMockLatest(context: ServiceContext): MockLatest {
+  const put = (source: StubSource, { base }: LatestOptions = {}) => {
+    const match = { operation: 'latest', ...(base === undefined ? {} : { query: { base } }) };
+    const stub = { id: latestStubId(checkedBase(base)), match, times: null, source, served: 0 };
+    context.state.stubs = withStub(context.state.stubs, stub);
+  };
+  return {
+    set: (data, options) => put(sourceOf(data), options),
+    replay: (recording) => put({ kind: 'replay', recorded: Object.fromEntries(answersOf(recording)) }),
+    reset({ base } = {}) {
+      const id = latestStubId(checkedBase(base));
+      const isMeant = (stub: { readonly id: string }) =>
+        base === undefined ? stub.id === id || stub.id.startsWith(`${id}.`) : stub.id === id;
+      context.state.stubs = context.state.stubs.filter((stub) => !isMeant(stub));
+    },
+  };
+}
+
+function checkedBase(base: unknown): string | undefined {
+  if (base === undefined || (typeof base === 'string' && /^[\w-]{1,32}$/.test(base))) return base;
+  throw invalidOption('base', base, 'a currency code such as EUR');
+}
+
+function sourceOf(data: unknown): StubSource {
+  if (typeof data === 'function') return { kind: 'function', latest: data as LatestFunction };
+  const texts = textsOf(data);
+  if (texts.length === 0) throw invalidOption('latest', data, EXPECTED);
+  return { kind: 'answers', answers: texts.map((text, index) => answerOf(text, texts.length > 1 ? index : undefined)) };
+}
+
+const EXPECTED = 'an object, an array of objects, a function from the query to an object, or JSON text of one of these';
+
+/** The `data` of each answer as JSON. */
+function textsOf(data: unknown): readonly string[] {
+  if (typeof data === 'string') return data.trimStart().startsWith('[') && isJson(data) ? elements(data) : [data];
+  const values: readonly unknown[] = Array.isArray(data) ? data : [data];
+  return values.map((value) => (typeof value === 'string' ? value : (JSON.stringify(value) ?? '')));
+}
+
+function elements(json: string): readonly string[] {
+  return jsonParts(json).map(({ text }) => unquoted(text));
+}
+
+function answerOf(text: string, index: number | undefined): StubAnswer {
+  const json = text.trim();
+  const place = index === undefined ? 'latest' : `latest[${index}]`;
+  if (!json.startsWith('{') || !isJson(json)) throw invalidOption(place, json, 'an object');
+  const { status, headers } = successResponse({});
+  return { status, headers, body: withoutTags(`{"success":true,"data":${json}}`), code: null };
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function answersOf(recording: Replay): readonly (readonly [string, StubAnswer])[] {
+  return Array.from(recordedAnswers(recording), ([query, { status, headers, body, code = null }]) => [
+    query,
+    { status, headers, body, code },
+  ]);
+}

@@ -1,0 +1,78 @@
+import type { PlanName } from '../../generated/service.ts';
+import { type MatchedRequest, matchesPattern, type RequestPattern } from '../matching/request-pattern.ts';
+import type { InventedData } from '../rates/invented-latest.ts';
+
+/** Makes the `data` of `latest` for a request that is within both limits. Synchronous: limits are counted around it. */
+export type LatestFunction = (query: URLSearchParams, context: LatestContext) => object;
+
+/** What a `latest` function may want to know beside the query. */
+export interface LatestContext {
+  /** When the request came, in milliseconds since the Unix epoch. */
+  readonly at: number;
+  readonly keyId: string;
+  readonly plan: PlanName;
+  /** What the mock would have answered. */
+  invented(): InventedData;
+}
+
+/** An answer as a stub keeps it: the body is the text that is sent. */
+export interface StubAnswer {
+  readonly status: number;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  /** `error.code` of the answer; `null` if it has none. */
+  readonly code: string | null;
+}
+
+/** Where the answers of a stub come from. */
+export type StubSource =
+  /** One per request; the last one stays. */
+  | { readonly kind: 'answers'; readonly answers: readonly StubAnswer[] }
+  /** By query, as recorded. */
+  | { readonly kind: 'replay'; readonly recorded: Readonly<Record<string, StubAnswer>> }
+  /** Not in a snapshot. */
+  | { readonly kind: 'function'; readonly latest: LatestFunction };
+
+/** A stub as the mock keeps it. */
+export interface StubRecord {
+  readonly id: string;
+  /** A plain pattern. */
+  readonly match: RequestPattern;
+  /** How many requests it answers; `null` for all. */
+  readonly times: number | null;
+  readonly source: StubSource;
+  /** How many requests it has answered. */
+  served: number;
+}
+
+/** The stub that answers a request. Stubs of `mock.latest` come after all others, then the last one added wins. */
+export function findStub(stubs: readonly StubRecord[], request: MatchedRequest): StubRecord | undefined {
+  return stubs.findLast(
+    ({ match, times, served }) =>
+      (times === null || served < times) &&
+      (match.method !== undefined || request.method === 'GET' || request.method === 'HEAD') &&
+      matchesPattern(match, request),
+  );
+}
+
+/** The stubs with one more, in place of an older one of the same id. */
+export function withStub(stubs: readonly StubRecord[], added: StubRecord): readonly StubRecord[] {
+  const others = stubs.filter(({ id }) => id !== added.id);
+  const rank = rankOf(added);
+  return [...others.filter((stub) => rankOf(stub) <= rank), added, ...others.filter((stub) => rankOf(stub) > rank)];
+}
+
+/** The stub of `mock.latest` for every query. */
+export const LATEST_STUB = 'latest';
+
+/** The id of the stub of `mock.latest` for one base. */
+export function latestStubId(base: string | undefined): string {
+  return base === undefined ? LATEST_STUB : `${LATEST_STUB}.${base}`;
+}
+
+/** What is for fewer requests goes before what is for more. */
+function rankOf({ id }: StubRecord): number {
+  if (id === LATEST_STUB) return 0;
+  return id.startsWith(`${LATEST_STUB}.`) ? 1 : 2;
+}

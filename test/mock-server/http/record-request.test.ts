@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest';
+import { recordRequest } from '../../../src/mock-server/http/record-request.ts';
+import { parseTarget } from '../../../src/mock-server/http/router.ts';
+
+const KEY = `fx_live_${'0123456789abcdef'.repeat(3)}`;
+const record = (target: string, more: { headers?: Record<string, string>; body?: Uint8Array } = {}) =>
+  recordRequest({ method: 'GET', target, headers: {}, ...more }, parseTarget(target));
+
+test.each([
+  ['/x', {}],
+  ['/x?base=EUR', { base: 'EUR' }],
+  ['/x?base=EUR&base=USD&base=GBP', { base: ['EUR', 'USD', 'GBP'] }],
+  ['/x?a=1+2%20%C3%A9&b', { a: '1 2 é', b: '' }],
+  [`/x?api_key=${KEY}`, { api_key: 'fx_live_…' }],
+  ['/x?API_KEY=secret&apikey=secret&access_token=secret', { API_KEY: '…', apikey: '…', access_token: '…' }],
+  [`/x?base=${KEY}`, { base: 'fx_live_…' }],
+  [`/x?${KEY}=1`, { 'fx_live_…': '1' }],
+  ['/x?__proto__=1', Object.fromEntries([['__proto__', '1']])],
+])('the query of %s is recorded by name, without keys', (target, query) => {
+  expect(record(target).query).toEqual(query);
+});
+
+test.each([
+  ['authorization', `Bearer ${KEY}`, 'Bearer fx_live_…'],
+  ['authorization', KEY, 'fx_live_…'],
+  ['authorization', 'Bearer some-other-secret', 'Bearer …'],
+  ['authorization', `Basic ${Buffer.from(KEY).toString('base64')}`, 'Basic …'],
+  ['authorization', `${KEY}-and-more`, '…'],
+  ['proxy-authorization', 'Basic abc', 'Basic …'],
+  ['cookie', 'session=abc', '…'],
+  ['x-api-key', KEY, 'fx_live_…'],
+  ['x-note', `key ${KEY}`, 'key fx_live_…'],
+  ['accept', 'application/json', 'application/json'],
+])('the header %s: %s is recorded as %s', (name, value, shown) => {
+  expect(record('/x', { headers: { [name]: value } }).headers).toEqual({ [name]: shown });
+});
+
+test('a body is recorded as text without keys, and cut after 16,384 characters', () => {
+  const bytes = (text: string) => new TextEncoder().encode(text);
+
+  expect(record('/x', { body: bytes(`{"key":"${KEY}"}`) }).body).toBe('{"key":"fx_live_…"}');
+  expect(record('/x', { body: bytes('x'.repeat(20_000)) }).body).toBe('x'.repeat(16_384));
+  expect(record('/x', { body: bytes('') }).body).toBeUndefined();
+});

@@ -1,0 +1,135 @@
+import { expect, test } from 'vitest';
+import {
+  connectMockServer,
+  createMockServer,
+  type MockServer,
+  type RequestExpectation,
+} from '../../../src/mock-server/index.ts';
+
+/** A mock that was asked for its quota, then for USD, then for EUR without a key. */
+async function asked(options = {}) {
+  const mock = createMockServer({ clock: { mode: 'virtual', autoAdvance: false }, ...options });
+  const { key } = mock.createKey();
+  const headers = { authorization: `Bearer ${key}` };
+  await mock.fetch(`${mock.baseUrl}/api/v1/quota`, { headers });
+  await mock.fetch(`${mock.baseUrl}/api/v1/latest?base=USD`, { headers });
+  await mock.fetch(`${mock.baseUrl}/api/v1/latest?base=EUR`);
+  return mock;
+}
+
+const latest = { operation: 'latest' } as const;
+const base = (code: string) => ({ query: { base: code } });
+
+const holding: [string, (mock: MockServer) => unknown][] = [
+  ['toHaveCount', (mock) => mock.expectRequests(latest).toHaveCount(2)],
+  ['atLeast', (mock) => mock.expectRequests(latest).atLeast(2)],
+  ['atMost', (mock) => mock.expectRequests(latest).atMost(2)],
+  ['toHaveBeenSentWith', (mock) => mock.expectRequests(latest).toHaveBeenSentWith(base('EUR'))],
+  ['inOrder', (mock) => mock.expectRequests().inOrder({ operation: 'quota' }, base('USD'), base('EUR'))],
+  ['inOrder with others between', (mock) => mock.expectRequests().inOrder({ operation: 'quota' }, base('EUR'))],
+  ['inOrder of what a filter selects', (mock) => mock.expectRequests({ keyId: 'key_1' }).inOrder(latest)],
+];
+
+test.each(holding)('%s holds', async (_, expectation) => {
+  const mock = await asked();
+
+  expect(() => expectation(mock)).not.toThrow();
+});
+
+const WHAT_CAME = [
+  'What came:',
+  '  #1 GET /api/v1/quota 200, key_1: served',
+  '  #2 GET /api/v1/latest?base=USD 200, key_1: served',
+  '  #3 GET /api/v1/latest?base=EUR 401, no key: the request carries no API key',
+];
+
+const failing: [string, (expectation: (filter?: object) => RequestExpectation) => unknown, string[]][] = [
+  [
+    'toHaveCount',
+    (expected) => expected({ ...latest, status: 200, ...base('EUR') }).toHaveCount(1),
+    [
+      'Expected 1 requests that match {"operation":"latest","query":{"base":"EUR"},"status":200}, got 0. Closest:',
+      "  #2 GET /api/v1/latest?base=USD differs in query.base: 'USD', expected 'EUR'",
+      '  #3 GET /api/v1/latest?base=EUR differs in status: 401, expected 200',
+      "  #1 GET /api/v1/quota differs in operation: 'quota', expected 'latest'; query.base: absent, expected 'EUR'",
+    ],
+  ],
+  ['atLeast', (expected) => expected().atLeast(4), ['Expected at least 4 requests, got 3. What came:']],
+  ['atMost', (expected) => expected().atMost(2), ['Expected at most 2 requests, got 3. What came:']],
+  [
+    'toHaveBeenSentWith',
+    (expected) => expected(latest).toHaveBeenSentWith({ headers: { authorization: /^Basic/ } }),
+    [
+      'Expected a request with {"headers":{"authorization":{"matches":"^Basic"}}} among 2 requests that match {"operation":"latest"}. Closest:',
+      "  #2 GET /api/v1/latest?base=USD differs in headers.authorization: 'Bearer fx_live_…', expected /^Basic/",
+      '  #3 GET /api/v1/latest?base=EUR differs in headers.authorization: absent, expected /^Basic/',
+    ],
+  ],
+  [
+    'inOrder',
+    (expected) => expected().inOrder(base('EUR'), base('USD')),
+    ['Expected request 2 of 2, {"query":{"base":"USD"}}, after #3 in this order. What came:'],
+  ],
+];
+
+test.each(failing)('%s fails with the closest requests and all that came', async (_, act, lines) => {
+  const mock = await asked();
+
+  const failure = () => act((filter) => mock.expectRequests(filter));
+
+  const [last = ''] = lines.slice(-1);
+  const text = [...lines, ...(last.endsWith('What came:') ? WHAT_CAME.slice(1) : WHAT_CAME)].join('\n');
+  expect(failure).toThrow(expect.objectContaining({ code: 'unexpected_requests', message: text }));
+});
+
+test('from another process the same expectations hold and fail with the same words', async () => {
+  await using mock = await asked();
+  const remote = connectMockServer((await mock.serve()).adminUrl);
+  const said = (act: () => unknown) => {
+    try {
+      act();
+    } catch (error) {
+      return String(error);
+    }
+    return 'held';
+  };
+
+  await remote.expectRequests(latest).toHaveBeenSentWith({ query: { base: /^EU/ } });
+  await remote.expectRequests().inOrder({ operation: 'quota' }, base('EUR'));
+  await remote.expectRequests(latest).atMost(2);
+  const failure = await remote
+    .expectRequests(base('GBP'))
+    .atLeast(1)
+    .catch((error: unknown) => error);
+
+  expect(String(failure)).toBe(said(() => mock.expectRequests(base('GBP')).atLeast(1)));
+  expect(failure).toMatchObject({ code: 'unexpected_requests', status: 422 });
+  expect(await remote.journal.list(base('EUR'))).toHaveLength(1);
+});
+
+test('a journal that has forgotten requests can still say what came, but not that nothing did', async () => {
+  const mock = await asked({ journalSize: 2 });
+  const forgotten = /has forgotten the first 1 requests/;
+
+  mock.expectRequests(latest).atLeast(2);
+  mock.expectRequests().toHaveBeenSentWith(base('EUR'));
+  mock.expectRequests().inOrder(base('USD'), base('EUR'));
+  expect(() => mock.expectRequests(latest).atMost(2)).toThrow(forgotten);
+  expect(() => mock.expectRequests().atLeast(3)).toThrow(forgotten);
+  expect(() => mock.expectRequests().toHaveBeenSentWith({ operation: 'quota' })).toThrow(forgotten);
+  expect(() => mock.expectRequests().inOrder({ operation: 'quota' })).toThrow(forgotten);
+});
+
+test('a key that this mock never gave out is no missing key', async () => {
+  const mock = createMockServer({ clock: 'virtual' });
+  await mock.fetch(`${mock.baseUrl}/api/v1/quota?api_key=fx_live_${'0'.repeat(48)}`);
+
+  expect(() => mock.expectRequests().toHaveCount(2)).toThrow(/ 401, unknown key: /);
+});
+
+test('an expectation with a wrong field is refused', async () => {
+  const mock = await asked();
+
+  expect(() => mock.expectRequests().toHaveBeenSentWith({ qery: {} } as never)).toThrow(/sentWith\.qery .* query\?/);
+  expect(() => mock.expectRequests().inOrder({ operation: 'lates' })).toThrow(/^inOrder\[0\]\.operation is "lates"/);
+});

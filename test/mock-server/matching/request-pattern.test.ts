@@ -1,0 +1,88 @@
+import { expect, test } from 'vitest';
+import { createMockServer, type RequestFilter } from '../../../src/mock-server/index.ts';
+
+const newMock = () => createMockServer({ clock: { mode: 'virtual', autoAdvance: false } });
+
+/** A mock that was asked for EUR with a header, for USD twice in one query, and with a body. */
+async function asked() {
+  const mock = newMock();
+  const { key } = mock.createKey();
+  const headers = { authorization: `Bearer ${key}` };
+  const url = `${mock.baseUrl}/api/v1/latest`;
+  await mock.fetch(`${url}?base=EUR`, { headers: { ...headers, 'X-Trace': 'abc-1' } });
+  await mock.fetch(`${url}?base=USD&symbols=GBP&symbols=CHF`, { headers });
+  await mock.fetch(url, { method: 'POST', body: '{"base":"EUR"}' });
+  return mock;
+}
+
+test.each<[string, RequestFilter, number[]]>([
+  ['an equal parameter', { query: { base: 'EUR' } }, [1]],
+  ['a number as text', { query: { base: 1 } }, []],
+  ['a regular expression', { query: { base: /^eu/i } }, [1]],
+  ['a regular expression as JSON', { query: { base: { matches: '^(EUR|USD)$' } } }, [1, 2]],
+  ['a regular expression that keeps a position', { query: { base: /[EU]/g } }, [1, 2]],
+  ['an absent parameter', { query: { base: { absent: true } } }, [3]],
+  ['a present parameter', { query: { base: { absent: false } } }, [1, 2]],
+  ['one of the values of a repeated parameter', { query: { symbols: 'CHF' } }, [2]],
+  ['all values of a repeated parameter', { query: { symbols: ['GBP', 'CHF'] } }, [2]],
+  ['the same values in another order', { query: { symbols: ['CHF', 'GBP'] } }, []],
+  ['some of the values as an array', { query: { symbols: ['GBP'] } }, []],
+  ['several parameters', { query: { base: 'USD', symbols: 'GBP' } }, [2]],
+  ['a parameter that every object has', { query: { constructor: { absent: true } } }, [1, 2, 3]],
+  ['a header in any case', { headers: { 'x-TRACE': /^abc/ } }, [1]],
+  ['an absent header', { headers: { 'x-trace': { absent: true } } }, [2, 3]],
+  ['a masked key', { headers: { authorization: 'Bearer fx_live_…' } }, [1, 2]],
+  ['a body', { body: '{"base":"EUR"}' }, [3]],
+  ['a body by regular expression', { body: /"base"/ }, [3]],
+  ['no body', { body: { absent: true } }, [1, 2]],
+  ['a path with a star', { path: '/api/*', query: { base: 'EUR' } }, [1]],
+])('a filter selects requests by %s', async (_, filter, numbers) => {
+  const mock = await asked();
+
+  expect(mock.journal.list(filter).map(({ number }) => number)).toEqual(numbers);
+});
+
+test.each<[object, string]>([
+  [{ path: '/api/v1/latest?base=EUR' }, 'filter.path is "/api/v1/latest?base=EUR"; expected a path such as'],
+  [{ path: 'latest' }, 'filter.path is "latest"; expected a path such as'],
+  [{ method: 'get' }, 'filter.method is "get"; expected a method in capitals.'],
+  [{ query: 'base=EUR' }, 'filter.query is "base=EUR"; expected an object of parameters.'],
+  [{ query: { base: { match: 'x' } } }, 'filter.query is {"base":{"match":"x"}}; expected text, an array, '],
+  [
+    { query: { base: { matches: '(' } } },
+    'filter.query is {"base":{"matches":"("}}; expected a regular expression that compiles.',
+  ],
+  [{ headers: { accept: ['a'] } }, 'filter.headers is {"accept":["a"]}; expected text, { "matches": '],
+  [{ status: 'ok' }, 'filter.status is "ok"; expected an HTTP status, or 0 for no answer.'],
+])('the filter %j is refused: it could never match', async (filter, message) => {
+  expect(() => newMock().journal.list(filter as RequestFilter)).toThrow(message);
+});
+
+test('a fault strikes only the requests that its pattern matches', async () => {
+  const mock = newMock();
+  const { key } = mock.createKey();
+  const send = async (query: string) =>
+    (await mock.fetch(`${mock.baseUrl}/api/v1/latest?${query}`, { headers: { authorization: key } })).status;
+  mock.faults.add({ kind: 'status', status: 503, match: { query: { base: 'EUR', symbols: { absent: true } } } });
+  mock.faults.add({ kind: 'status', status: 500, match: { headers: { authorization: /never/ } } });
+
+  expect([await send('base=EUR'), await send('base=USD'), await send('base=EUR&symbols=USD')]).toEqual([503, 200, 200]);
+});
+
+test('a fault with a regular expression is in a snapshot', async () => {
+  const mock = newMock();
+  mock.faults.add({ kind: 'status', status: 503, match: { query: { base: /^EU/i } } });
+
+  const copy = mock.fork();
+
+  expect(copy.faults.list()[0]?.match).toEqual({ query: { base: { matches: '^EU', flags: 'i' } } });
+  expect((await copy.fetch(`${copy.baseUrl}/api/v1/latest?base=eur`)).status).toBe(503);
+});
+
+test('a fault whose path holds a query is refused', () => {
+  const fault = { kind: 'hang', match: { path: '/api/v1/latest?base=EUR' } } as const;
+
+  expect(() => newMock().faults.add(fault)).toThrow(
+    'match.path is "/api/v1/latest?base=EUR"; expected a path such as /api/v1/latest or /api/*; a query is matched with query: { base: \'EUR\' }.',
+  );
+});

@@ -1,0 +1,204 @@
+import { expect, test } from 'vitest';
+import { createMockServer, type StubOptions } from '../../../src/mock-server/index.ts';
+
+/** A mock, and what sends requests to it with a key of its own. */
+function asked(options = {}) {
+  const mock = createMockServer({ clock: { mode: 'virtual', autoAdvance: false }, ...options });
+  const { id, key } = mock.createKey();
+  const send = async (target: string, init: RequestInit = {}) => {
+    const response = await mock.fetch(mock.baseUrl + target, { headers: { authorization: key }, ...init });
+    const text = await response.text();
+    return { status: response.status, headers: response.headers, text, json: () => JSON.parse(text) };
+  };
+  return { mock, keyId: id, send };
+}
+
+const EUR = { query: { base: 'EUR' } };
+
+test('a stub answers the requests that it matches, with its data in the envelope', async () => {
+  const { mock, send } = asked();
+  mock.stubs.add({ match: EUR, data: { rate: 1 } });
+
+  expect((await send('/api/v1/latest?base=EUR')).json()).toEqual({ success: true, data: { rate: 1 } });
+  expect((await send('/api/v1/latest?base=USD')).json().data.base).toBe('USD');
+});
+
+test.each<[string, StubOptions, { status: number; text: string; type?: string | null }]>([
+  ['data', { data: [1] }, { status: 200, text: '{"success":true,"data":[1]}', type: 'application/json' }],
+  [
+    'an error',
+    { status: 422, error: { code: 'unknown_currency', message: 'No XXX.' } },
+    { status: 422, text: '{"success":false,"error":{"code":"unknown_currency","message":"No XXX.","status":422}}' },
+  ],
+  [
+    'an error without a status',
+    { error: { code: 'x' } },
+    { status: 400, text: '{"success":false,"error":{"code":"x","message":"Bad Request","status":400}}' },
+  ],
+  [
+    'a status alone',
+    { status: 503 },
+    {
+      status: 503,
+      text: '{"success":false,"error":{"code":"service_unavailable","message":"Service Unavailable","status":503}}',
+    },
+  ],
+  ['a body of text', { body: 'down' }, { status: 200, text: 'down', type: 'text/plain; charset=utf-8' }],
+  ['a body of JSON text', { body: '{"a":1.10}' }, { status: 200, text: '{"a":1.10}', type: 'application/json' }],
+  ['a body as JSON', { body: { a: 1 } }, { status: 200, text: '{"a":1}', type: 'application/json' }],
+  [
+    'headers',
+    { body: '<p>', headers: { 'Content-Type': 'text/html' } },
+    { status: 200, text: '<p>', type: 'text/html' },
+  ],
+  ['no content', { status: 204 }, { status: 204, text: '', type: null }],
+])('a stub answers with %s', async (_, stub, { type, ...expected }) => {
+  const { mock, send } = asked();
+  mock.stubs.add(stub);
+
+  const response = await send('/api/v1/latest');
+
+  expect(response).toMatchObject(expected);
+  if (type !== undefined) expect(response.headers.get('content-type')).toBe(type);
+});
+
+test('stubbed requests are authenticated, limited and counted', async () => {
+  const { mock, keyId, send } = asked();
+  mock.stubs.add({ match: { operation: 'latest' }, data: {} });
+  expect((await send('/api/v1/latest', { headers: {} })).status).toBe(401);
+
+  for (let request = 0; request < 30; request += 1) await send('/api/v1/latest');
+
+  expect((await send('/api/v1/latest')).status).toBe(429);
+  expect(mock.keys.get(keyId).monthlyUsed).toBe(30);
+  expect(mock.stubs.list()[0]?.served).toBe(30);
+});
+
+test('several answers come one per request, and the last one stays', async () => {
+  const { mock, send } = asked();
+  mock.stubs.add({ responses: [{ status: 503 }, { data: 1 }] });
+
+  const statuses = [await send('/api/v1/latest'), await send('/api/v1/quota'), await send('/api/v1/latest')];
+
+  expect(statuses.map(({ status }) => status)).toEqual([503, 200, 200]);
+});
+
+test('a stub that has answered as often as it says is gone', async () => {
+  const { mock, send } = asked();
+  mock.stubs.add({ status: 503, times: 2 });
+
+  const statuses = [await send('/api/v1/latest'), await send('/api/v1/latest'), await send('/api/v1/latest')];
+
+  expect(statuses.map(({ status }) => status)).toEqual([503, 503, 200]);
+  expect(mock.stubs.list()).toEqual([]);
+});
+
+test('of several stubs that match, the last one added answers', async () => {
+  const { mock, send } = asked();
+  mock.stubs.add({ data: 'all' });
+  mock.stubs.add({ match: EUR, data: 'EUR' });
+
+  expect((await send('/api/v1/latest?base=EUR')).json().data).toBe('EUR');
+  expect((await send('/api/v1/latest?base=USD')).json().data).toBe('all');
+});
+
+test('a stub with the id of another replaces it', async () => {
+  const { mock, send } = asked();
+  mock.stubs.add({ id: 'mine', data: 1 });
+  mock.stubs.add({ id: 'mine', data: 2 });
+
+  expect((await send('/api/v1/latest')).json().data).toBe(2);
+  expect(mock.stubs.list()).toHaveLength(1);
+});
+
+test('a stub answers on a path and for a method that the service does not have', async () => {
+  const { mock, keyId, send } = asked();
+  mock.stubs.add({ match: { path: '/api/v1/convert' }, data: { amount: 5 } });
+  mock.stubs.add({ match: { path: '/api/v1/alerts', method: 'POST', body: /EUR/ }, status: 201, data: { id: 1 } });
+
+  expect((await send('/api/v1/convert?from=EUR')).status).toBe(200);
+  expect((await send('/api/v1/alerts', { method: 'POST', body: '{"base":"EUR"}' })).status).toBe(201);
+  expect((await send('/api/v1/alerts', { method: 'POST', body: '{"base":"USD"}' })).status).toBe(404);
+  expect((await send('/api/v1/convert', { method: 'DELETE' })).status).toBe(404);
+  expect(mock.keys.get(keyId).monthlyUsed).toBe(0);
+  expect(mock.audit().unknownRoutes).toHaveLength(2);
+});
+
+test('HEAD gets the headers of the stub without its body', async () => {
+  const { mock, send } = asked();
+  mock.stubs.add({ body: 'four' });
+
+  const { text, headers } = await send('/api/v1/latest', { method: 'HEAD' });
+
+  expect([text, headers.get('content-length')]).toEqual(['', '4']);
+});
+
+test('the journal says which stub answered, and a filter finds its requests', async () => {
+  const { mock, send } = asked();
+  const { id } = mock.stubs.add({ match: EUR, data: 1 });
+  await send('/api/v1/latest?base=EUR');
+  await send('/api/v1/latest');
+
+  expect(mock.journal.list().map(({ stub }) => stub)).toEqual([id, undefined]);
+  expect(mock.journal.list({ stub: id })).toMatchObject([{ why: 'answered by stub stub_1', query: { base: 'EUR' } }]);
+});
+
+test('faults strike stubbed answers too', async () => {
+  const { mock, send } = asked();
+  mock.stubs.add({ data: 1 });
+  mock.faults.add({ kind: 'bad-json' });
+
+  expect((await send('/api/v1/latest')).text).toBe('{"success":t');
+});
+
+test('a space has stubs of its own', async () => {
+  const { mock, send } = asked();
+  const space = mock.space();
+  space.stubs.add({ data: 'space' });
+
+  const response = await mock.fetch(`${mock.baseUrl}/api/v1/latest`, { headers: { authorization: space.key } });
+
+  expect(await response.json()).toMatchObject({ data: 'space' });
+  expect((await send('/api/v1/latest')).json().data.base).toBe('USD');
+});
+
+test('a snapshot holds stubs and how often they answered; reset removes them', async () => {
+  const { mock, send } = asked();
+  mock.stubs.add({ responses: [{ data: 1 }, { data: 2 }, { data: 3 }] });
+  await send('/api/v1/latest');
+  const saved = JSON.parse(JSON.stringify(mock.snapshot()));
+  await send('/api/v1/latest');
+
+  mock.restore(saved);
+
+  expect((await send('/api/v1/latest')).json().data).toBe(2);
+  mock.reset();
+  expect(mock.stubs.list()).toEqual([]);
+});
+
+test.each<[unknown, string]>([
+  [undefined, 'stub is undefined; expected an object.'],
+  [{}, 'stub is {}; expected data, error or body.'],
+  [{ data: 1, body: 2 }, 'stub is {"data":1,"body":2}; expected one of data, error and body.'],
+  [{ status: 99 }, 'status is 99; expected an HTTP status from 200 to 599.'],
+  [{ statuss: 200 }, 'statuss is not a field of a stub; did you mean status? There are id, match, status, '],
+  [{ data: 1, match: { querry: {} } }, 'match.querry is not a field of match; did you mean query?'],
+  [{ data: 1, match: { path: '/x?y' } }, 'match.path is "/x?y"; expected a path such as'],
+  [{ data: 1, times: 0 }, 'times is 0; expected a whole number of requests from 1.'],
+  [{ data: 1, responses: [{ data: 2 }] }, 'responses is [{"data":2}]; expected nothing beside data.'],
+  [{ responses: [] }, 'responses is []; expected an array of answers with status, '],
+  [
+    { body: 'x', headers: { 'content-length': '7' } },
+    'headers is {"content-length":"7"}; expected an object of header',
+  ],
+])('the stub %j is refused', (stub, message) => {
+  const { mock } = asked();
+
+  expect(() => mock.stubs.add(stub as StubOptions)).toThrow(message);
+});
+
+test('removing a stub that is not there is refused', () => {
+  const { mock } = asked();
+
+  expect(() => mock.stubs.remove('nothing')).toThrow(expect.objectContaining({ code: 'not_found', status: 404 }));
+});
