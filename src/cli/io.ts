@@ -24,6 +24,8 @@ export interface Input {
   text(): Promise<string>;
   /** A line typed on the terminal after `prompt`; nothing of it shows. Rejects with an `Interrupted` on Ctrl-C. */
   hiddenLine(maxLength: number, prompt: () => Promise<void>): Promise<string>;
+  /** The same, and it shows. */
+  visibleLine(maxLength: number, prompt: () => Promise<void>): Promise<string>;
 }
 
 export interface Output {

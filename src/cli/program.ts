@@ -14,6 +14,7 @@ import { type HelpSource, helpCommand } from './commands/help/help.ts';
 import { latestCommand } from './commands/latest/latest.ts';
 import { mockCommand } from './commands/mock/mock.ts';
 import { operationCommand } from './commands/operation.ts';
+import { probeCommand } from './commands/probe.ts';
 import { quotaCommand } from './commands/quota/quota.ts';
 import { versionCommand } from './commands/version.ts';
 import { commandHelp } from './help/command-help.ts';
@@ -76,7 +77,16 @@ function commandSpecs({ render, tree }: Omit<HelpSource, 'commandNames'>): reado
   const own: Readonly<Record<string, CommandSpec>> = { latest: latestCommand, quota: quotaCommand };
   const all: readonly Operation[] = Object.values(operations);
   const ofOperations = all.map((operation) => own[operation.id] ?? operationCommand(operation));
-  const ofService = [...ofOperations, batchCommand, apiCommand, mockCommand, authCommand, configCommand, cacheCommand];
+  const ofService = [
+    ...ofOperations,
+    batchCommand,
+    apiCommand,
+    mockCommand,
+    probeCommand,
+    authCommand,
+    configCommand,
+    cacheCommand,
+  ];
   const specs = [...ofService, doctorCommand, completionCommand, versionCommand];
   return [...specs, helpCommand({ render, tree, commandNames: specs.map(({ name }) => name) })];
 }

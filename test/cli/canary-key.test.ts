@@ -163,7 +163,7 @@ const WRONG_PLACES = [
   'mock --behaviour KEY',
   'mock --state /KEY/KEY',
   'mock -- KEY',
-  'mock probe KEY',
+  'probe KEY',
   'KEY',
   '--KEY',
 ];

@@ -1,5 +1,6 @@
 import type { Io } from '../io.ts';
 import type { ColorWhen } from '../terminal/palette.ts';
+import { debugLevel } from './debug-level.ts';
 import type { CliSettings } from './settings.ts';
 
 /** What the report of a wrong command line must know although that command line could not be parsed. */
@@ -14,7 +15,7 @@ export function readEarlyFlags(argv: readonly string[], env: Io['env']): EarlyFl
     output: (typed ?? env['FXRATES_OUTPUT']) === 'json' ? 'json' : 'auto',
     color: colorWhen(args),
     quiet: occurrences(args, 'q', '--quiet'),
-    verbose: occurrences(args, 'v', '--verbose'),
+    verbose: occurrences(args, 'v', '--verbose') || debugLevel(env),
   };
 }
 

@@ -10,6 +10,7 @@ const COMMANDS = [
   'batch',
   'api',
   'mock',
+  'probe',
   'auth',
   'config',
   'cache',
@@ -22,7 +23,6 @@ const SUBCOMMANDS = [
   ...['login', 'status', 'logout', 'token'].map((name) => ['auth', name]),
   ...['list', 'get', 'set', 'unset', 'path'].map((name) => ['config', name]),
   ...['info', 'clear'].map((name) => ['cache', name]),
-  ['mock', 'probe'],
   ...['bash', 'zsh', 'fish', 'powershell', 'install'].map((name) => ['completion', name]),
 ];
 const PAGES = [

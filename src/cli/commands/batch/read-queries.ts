@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { CliError, systemReason, usageError } from '../../errors/cli-error.ts';
 import { Interrupted, type Io } from '../../io.ts';
 import { selectValue } from '../../json/select-value.ts';
-import { scalarText } from '../../output/print-json.ts';
+import { scalarText } from '../../output/delimited-text.ts';
 import { parseParameters, refuseKey } from '../../parameters.ts';
 import type { Query } from '../../request/send-request.ts';
 import { isObject } from '../../storage/json-file.ts';
