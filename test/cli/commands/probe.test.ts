@@ -108,3 +108,10 @@ test('no connection to a proxy is left open, so that the command ends', async ()
   await proxy.close();
   service.close();
 });
+
+test('mock probe names the command that it is now', async () => {
+  const { code, stderr } = await runCli('mock probe https://api.example.test');
+
+  expect(code).toBe(2);
+  expect(stderr).toContain('\n  fxrates probe https://api.example.test\n');
+});
