@@ -20,8 +20,12 @@ export interface Input {
   readonly isTTY: boolean;
   /** The text up to the first line break or the end. Rejects beyond `maxLength` characters. */
   firstLine(maxLength: number): Promise<string>;
+  /** All of it, up to the end. */
+  text(): Promise<string>;
   /** A line typed on the terminal after `prompt`; nothing of it shows. Rejects with an `Interrupted` on Ctrl-C. */
   hiddenLine(maxLength: number, prompt: () => Promise<void>): Promise<string>;
+  /** The same, and it shows. */
+  visibleLine(maxLength: number, prompt: () => Promise<void>): Promise<string>;
 }
 
 export interface Output {

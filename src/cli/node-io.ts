@@ -29,6 +29,7 @@ const LAST_COMMAND_MS = 5_000;
 
 /** Ends the process after an interrupt if it has not ended by itself. */
 function endSoon(reason: unknown, afterMs: number): void {
+  // biome-ignore lint/plugin: real time bounds how long a process lasts
   if (reason instanceof Interrupted) setTimeout(() => endBySignal(reason.signalName), afterMs).unref();
 }
 
@@ -69,19 +70,31 @@ function createOutput(stream: NodeJS.WriteStream): Output {
 function createInput(interrupted: AbortSignal): Input {
   return {
     isTTY: isatty(0),
-    hiddenLine: (maxLength, prompt) => readHiddenLine(process.stdin, maxLength, prompt),
+    hiddenLine: (maxLength, prompt) => readTypedLine(process.stdin, { maxLength, prompt }),
+    visibleLine: (maxLength, prompt) => readTypedLine(process.stdin, { maxLength, prompt, echo: writeToStderr }),
     async firstLine(maxLength) {
-      let text = '';
-      const stop = () => process.stdin.destroy(interrupted.reason);
-      interrupted.addEventListener('abort', stop, { once: true });
-      for await (const chunk of process.stdin.setEncoding('utf8')) {
-        text += chunk;
-        if (text.includes('\n') || text.length > maxLength) break; // leaving the loop closes stdin
-      }
-      interrupted.removeEventListener('abort', stop);
+      const isEnough = (text: string) => text.includes('\n') || text.length > maxLength;
+      const text = await readStdin(interrupted, isEnough);
       return (text.split('\n', 1)[0] ?? '').replace(/\r$/, '');
     },
+    text: () => readStdin(interrupted, () => false),
   };
+}
+
+function writeToStderr(text: string): Promise<void> {
+  return new Promise((resolve) => process.stderr.write(text, () => resolve()));
+}
+
+async function readStdin(interrupted: AbortSignal, isEnough: (text: string) => boolean): Promise<string> {
+  let text = '';
+  const stop = () => process.stdin.destroy(interrupted.reason);
+  interrupted.addEventListener('abort', stop, { once: true });
+  for await (const chunk of process.stdin.setEncoding('utf8')) {
+    text += chunk;
+    if (isEnough(text)) break; // leaving the loop closes stdin
+  }
+  interrupted.removeEventListener('abort', stop);
+  return text;
 }
 
 function createInterrupts(): Interrupts {
@@ -139,33 +152,57 @@ export const realClock: Clock = {
 
 const CONTROL = { interrupt: '\u0003', end: '\u0004', backspace: '\u0008', delete: '\u007f', killLine: '\u0015' };
 
+/** Ctrl-D ends a line as well. */
+const LINE_ENDS: readonly string[] = ['\r', '\n', CONTROL.end];
+
+interface TypedLine {
+  readonly maxLength: number;
+  readonly prompt: () => Promise<void>;
+  /** Shows what is typed. Default: nothing is shown. */
+  readonly echo?: (text: string) => Promise<void>;
+}
+
 /**
- * Reads a line without echo. In raw mode Ctrl-C is a character like any other, so it is seen here. The prompt comes
- * after the echo is off: a pasted key must not be faster than that.
+ * Reads a line in raw mode, where Ctrl-C is a character like any other. The prompt comes after the terminal's own echo
+ * is off: a pasted key must not be faster than that. What was typed beyond the line is there for the next one.
  */
-export async function readHiddenLine(
+export async function readTypedLine(
   stdin: NodeJS.ReadStream,
-  maxLength: number,
-  prompt: () => Promise<void>,
+  { maxLength, prompt, echo = async () => undefined }: TypedLine,
 ): Promise<string> {
   stdin.setRawMode(true);
   try {
     await prompt();
     let line = '';
     for await (const character of characters(stdin)) {
-      if (character === CONTROL.interrupt) throw new Interrupted('SIGINT');
-      if (character === '\r' || character === '\n' || character === CONTROL.end) break;
-      line = edited(line, character);
+      if (LINE_ENDS.includes(character)) break;
+      const next = edited(line, character);
+      await echo(next.length > line.length ? character : '\b \b'.repeat(line.length - next.length));
+      line = next;
       if (line.length > maxLength) break;
     }
     return line;
   } finally {
     stdin.setRawMode(false);
+    stdin.pause(); // else the process would not end
   }
 }
 
+/** @throws Interrupted on Ctrl-C */
 async function* characters(stdin: NodeJS.ReadStream): AsyncGenerator<string> {
-  for await (const chunk of stdin.setEncoding('utf8')) yield* String(chunk);
+  let rest: readonly string[] = [];
+  try {
+    for await (const chunk of stdin.setEncoding('utf8').iterator({ destroyOnReturn: false })) {
+      for (rest = [...String(chunk)]; rest.length > 0; ) {
+        const [character = ''] = rest;
+        rest = rest.slice(1);
+        if (character === CONTROL.interrupt) throw new Interrupted('SIGINT');
+        yield character;
+      }
+    }
+  } finally {
+    if (rest.length > 0) stdin.unshift(rest.join(''));
+  }
 }
 
 function edited(line: string, character: string): string {

@@ -28,7 +28,7 @@ export function typedParameters({ args, options }: Pick<Invocation, 'args' | 'op
  * The query of `name=value` texts. The first `=` splits; a repeated name becomes a list; nothing is checked or changed,
  * because the service documents no parameters. @throws CliError for what is no parameter, and for the API key
  */
-function parseParameters(texts: readonly string[]): Query {
+export function parseParameters(texts: readonly string[]): Query {
   const query = new Map<string, string | string[]>();
   for (const text of texts) {
     const { name, value } = parseParameter(text);

@@ -5,6 +5,7 @@ import type { CommandSpec } from './command.ts';
 import { type CommandNode, commandTree } from './command-tree.ts';
 import { apiCommand } from './commands/api.ts';
 import { authCommand } from './commands/auth.ts';
+import { batchCommand } from './commands/batch/batch.ts';
 import { cacheCommand } from './commands/cache.ts';
 import { completionCommand } from './commands/completion/completion.ts';
 import { configCommand } from './commands/config.ts';
@@ -13,6 +14,7 @@ import { type HelpSource, helpCommand } from './commands/help/help.ts';
 import { latestCommand } from './commands/latest/latest.ts';
 import { mockCommand } from './commands/mock/mock.ts';
 import { operationCommand } from './commands/operation.ts';
+import { probeCommand } from './commands/probe.ts';
 import { quotaCommand } from './commands/quota/quota.ts';
 import { versionCommand } from './commands/version.ts';
 import { commandHelp } from './help/command-help.ts';
@@ -75,7 +77,16 @@ function commandSpecs({ render, tree }: Omit<HelpSource, 'commandNames'>): reado
   const own: Readonly<Record<string, CommandSpec>> = { latest: latestCommand, quota: quotaCommand };
   const all: readonly Operation[] = Object.values(operations);
   const ofOperations = all.map((operation) => own[operation.id] ?? operationCommand(operation));
-  const ofService = [...ofOperations, apiCommand, mockCommand, authCommand, configCommand, cacheCommand];
+  const ofService = [
+    ...ofOperations,
+    batchCommand,
+    apiCommand,
+    mockCommand,
+    probeCommand,
+    authCommand,
+    configCommand,
+    cacheCommand,
+  ];
   const specs = [...ofService, doctorCommand, completionCommand, versionCommand];
   return [...specs, helpCommand({ render, tree, commandNames: specs.map(({ name }) => name) })];
 }

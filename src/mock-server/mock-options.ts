@@ -14,7 +14,7 @@ export interface MockServerOptions {
   readonly clock?: 'real' | 'virtual' | ClockOptions | undefined;
   /**
    * Behaviours the service does not show: values for some, a preset (`'documented'`, `'lenient'`, `'hostile'`), both
-   * (`{ preset, … }`), or what `fxrates mock probe` has found out. See `mock.behaviour.describe()`.
+   * (`{ preset, … }`), or what `fxrates probe` has found out. See `mock.behaviour.describe()`.
    */
   readonly behaviour?: PresetName | BehaviourOptions | undefined;
   /** What happens when an answer relies on one of them that `behaviour` does not name. Default: `'ignore'`. */

@@ -12,12 +12,19 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 const SEND_NO_SINGLE_REQUEST = [
   ...['auth login --key-stdin', 'auth status', 'auth token', 'auth logout', 'doctor', 'doctor --offline'],
-  ...['mock probe https://api.example.test', 'mock', 'mock --port 0 -- node', 'config list', 'config set timeout 5s'],
+  ...[
+    'batch latest -',
+    'probe https://api.example.test',
+    'mock',
+    'mock --port 0 -- node',
+    'config list',
+    'config set timeout 5s',
+  ],
   ...['cache info', 'cache clear', 'completion bash', 'completion install bash --yes', 'version', 'help latest'],
 ];
 const PRINT_NO_DATA = [
-  ...['auth login --key-stdin', 'auth token', 'auth logout', 'mock', 'mock probe https://api.example.test'],
-  ...['config get timeout', 'config path', 'cache clear', 'completion bash', 'help latest'],
+  ...['auth login --key-stdin', 'auth token', 'auth logout', 'mock', 'probe https://api.example.test'],
+  ...['batch latest -', 'config get timeout', 'config path', 'cache clear', 'completion bash', 'help latest'],
 ];
 
 test.each([
@@ -49,8 +56,7 @@ test('the refusal names the command and its help, and help does not offer what i
   expect(stderr).toMatch(
     /^fxrates: 'fxrates auth login' has no --dry-run — .*\n\n {2}See: fxrates auth login --help\n$/,
   );
-  for (const line of ['auth login', 'auth token', 'mock probe', 'completion bash'])
-    expect(await offers(line)).toEqual([]);
+  for (const line of ['auth login', 'auth token', 'probe', 'completion bash']) expect(await offers(line)).toEqual([]);
   for (const line of ['doctor', 'auth status', 'version', 'cache info']) expect(await offers(line)).toEqual(['--get']);
   for (const line of ['api', 'latest'])
     expect(await offers(line)).toEqual(expect.arrayContaining(['--dry-run', '--curl']));

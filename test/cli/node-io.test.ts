@@ -1,14 +1,17 @@
 import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
-import { readHiddenLine, realClock } from '../../src/cli/node-io.ts';
+import { readTypedLine, realClock } from '../../src/cli/node-io.ts';
 
 /** A terminal on which `typed` is typed as soon as it asks; notes when the echo is off. */
 function terminal(typed: string) {
   const modes: boolean[] = [];
   const stdin = Object.assign(new PassThrough(), { setRawMode: (isRaw: boolean) => void modes.push(isRaw) });
   const prompt = async () => void stdin.write(typed);
-  const read = (maxLength = 100) => readHiddenLine(stdin as never, maxLength, prompt);
-  return { read, modes };
+  const shown: string[] = [];
+  const echo = async (text: string) => void shown.push(text);
+  const read = (maxLength = 100) => readTypedLine(stdin as never, { maxLength, prompt });
+  const readVisibly = () => readTypedLine(stdin as never, { maxLength: 100, prompt: async () => undefined, echo });
+  return { read, readVisibly, modes, shown, stdin };
 }
 
 test.each([
@@ -26,6 +29,16 @@ test.each([
 
   expect(await read()).toBe(line);
   expect(modes).toEqual([true, false]);
+});
+
+test('a visible line is shown as it is typed and edited; what follows is there for the next line', async () => {
+  const { read, readVisibly, shown, stdin } = terminal('');
+  stdin.write('urx\u007fl\rthe key\r');
+
+  expect(await readVisibly()).toBe('url');
+  expect(shown.join('')).toBe('urx\b \bl');
+  expect(await read()).toBe('the key');
+  expect(shown.join('')).toBe('urx\b \bl');
 });
 
 test('Ctrl-C is an interrupt, and gives the terminal its echo back', async () => {

@@ -27,7 +27,7 @@ test.each(behaviourMatrix(['rateWindow', 'retryAfterUnit']))('survives $title', 
 \`\`\`
 
 \`documented\` keeps every default. \`lenient\` refuses least and tells most; \`hostile\` is what is least convenient for a
-client. \`fxrates mock probe\` finds out what it can about the real service and writes a file for \`behaviour\` and
+client. \`fxrates probe\` finds out what it can about the real service and writes a file for \`behaviour\` and
 \`fxrates mock --behaviour\`. A number or a text among the values stands for others like it.
 
 | switch | default | other values | lenient / hostile | provenance | not shown by the service | why |

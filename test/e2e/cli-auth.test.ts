@@ -50,6 +50,22 @@ describe.skipIf(!hasBundle)('the built command', () => {
   });
 
   test.skipIf(spawnSync('bash', ['-c', 'script --version']).status !== 0)(
+    'on a terminal the base URL is asked for and shows, and a key that is pasted with it does not',
+    async () => {
+      const line = `"${process.execPath}" "${BUNDLE}" auth login --no-verify`;
+      const env = { FXRATES_CONFIG_DIR: folder, TERM: 'xterm' };
+      const typed = new Running('script', ['-qec', line, '/dev/null'], { env, stdin: 'open' });
+      await typed.shows('stdout', 'Base URL of the service');
+      typed.write(`http://127.0.0.1:8\u007f9\r${KEY}\r`);
+
+      expect((await typed.ended).code).toBe(0);
+      expect(typed.stdout).toContain('http://127.0.0.1:8\b \b9');
+      expect(typed.stdout).toContain('for http://127.0.0.1:9 stored in');
+      expect(typed.stdout).not.toContain(KEY);
+    },
+  );
+
+  test.skipIf(spawnSync('bash', ['-c', 'script --version']).status !== 0)(
     'on a terminal the typed key does not show, and Ctrl-C ends with 130',
     async () => {
       const prompt = () =>

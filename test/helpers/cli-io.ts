@@ -53,14 +53,17 @@ export class FakeIo implements Io {
         this.written[name] += typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString();
       },
     });
-    const hiddenLine: Io['stdin']['hiddenLine'] = async (_, prompt) => {
+    const typed = stdin.split('\n');
+    const nextLine: Io['stdin']['hiddenLine'] = async (_, prompt) => {
       await prompt();
-      return stdin;
+      return typed.shift() ?? '';
     };
     this.stdin = {
       isTTY: tty.includes('stdin'),
       firstLine: async () => stdin.split('\n', 1)[0] ?? '',
-      hiddenLine,
+      text: async () => stdin,
+      hiddenLine: nextLine,
+      visibleLine: nextLine,
     };
     this.stdout = stream('stdout');
     this.stderr = stream('stderr');

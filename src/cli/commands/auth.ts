@@ -9,6 +9,7 @@ import { printReport, type ReportRow, reportText } from '../output/report.ts';
 import { sendRequest } from '../request/send-request.ts';
 import { checkKey, type KeyInUse, LONGEST_KEY, requireKey } from '../settings/api-key.ts';
 import { requireBaseUrl } from '../settings/base-url.ts';
+import type { CliSettings } from '../settings/settings.ts';
 import { changeConfig, ownSetting, readConfig } from '../storage/config-file.ts';
 import { readCredential, removeCredential, storeCredential } from '../storage/credentials.ts';
 import { maskKey } from '../terminal/redactor.ts';
@@ -23,9 +24,11 @@ export const authCommand: CommandSpec = {
     {
       name: 'login',
       summary: 'store a key for a base URL',
-      description: 'Asks for the key without showing it, checks it with one free quota call, and stores it.',
+      description:
+        'Asks for the base URL if none is set, and for the key without showing it, checks the key with one free quota call, and stores both.',
       options: () => [new Option('--no-verify', 'store the key without asking the service')],
       examples: [
+        { command: 'fxrates auth login', comment: 'asks for the base URL and the key' },
         { command: 'fxrates auth login --base-url https://api.example.test', comment: '' },
         { command: 'fxrates auth login --key-stdin < key.txt', comment: '' },
       ],
@@ -85,8 +88,10 @@ async function verifyKey(key: KeyInUse, invocation: Invocation): Promise<KeyChec
 }
 
 /** Stores a key and the base URL that it belongs to under the profile. */
-async function login(invocation: Invocation): Promise<number> {
-  const { settings, screen, io, options } = invocation;
+async function login(given: Invocation): Promise<number> {
+  const settings = await withBaseUrl(given);
+  const invocation = { ...given, settings };
+  const { screen, io, options } = invocation;
   const baseUrl = requireBaseUrl(settings);
   const secret = await readKey(invocation);
   screen.secrets.protect(secret);
@@ -101,6 +106,18 @@ async function login(invocation: Invocation): Promise<number> {
   }
   return exitCodes.ok;
 }
+
+/** The settings, with a base URL that is asked for if none is set. */
+async function withBaseUrl({ settings, screen, io }: Invocation): Promise<CliSettings> {
+  if (settings.baseUrl !== undefined || !io.stdin.isTTY || !io.stderr.isTTY || !settings.mayAsk) return settings;
+  if (settings.keyStdin) return settings;
+  const prompt = () => screen.error('Base URL of the service, e.g. https://api.example.test: ');
+  const line = await io.stdin.visibleLine(LONGEST_URL, prompt).finally(() => screen.error('\n'));
+  const text = line.trim();
+  return text === '' ? settings : { ...settings, baseUrl: { text, source: 'the prompt' } };
+}
+
+const LONGEST_URL = 2048;
 
 /** From `--key-stdin` or `--key-file`, else asked for. A variable does not count: it needs no storing. */
 async function readKey({ settings, screen, io }: Invocation): Promise<string> {

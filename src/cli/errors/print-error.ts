@@ -52,8 +52,14 @@ function hintLines(hint: string, { isTTY, columns }: Screen['err']): string[] {
   return (isTTY && !isCommand ? wrap(hint, columns - 2) : [hint]).map((line) => `  ${line}`);
 }
 
-function asJson({ code, message, status, causeCode, retryAfterSeconds, resetsAt, hints, exitCode }: CliError): string {
-  const error = {
+function asJson(error: CliError): string {
+  return jsonLine({ error: errorFacts(error) });
+}
+
+/** A failure for programs. */
+export function errorFacts(error: CliError): object {
+  const { code, message, status, causeCode, retryAfterSeconds, resetsAt, hints, exitCode } = error;
+  return {
     code,
     message,
     status,
@@ -63,7 +69,6 @@ function asJson({ code, message, status, causeCode, retryAfterSeconds, resetsAt,
     hint: hints.length > 0 ? hints.join('\n') : undefined,
     exit_code: exitCode,
   };
-  return jsonLine({ error });
 }
 
 function stackOf(error: unknown): string {

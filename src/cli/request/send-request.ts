@@ -43,8 +43,16 @@ interface SendOptions {
   /** Instead of the network. */
   readonly connection?: Connection;
   readonly cache?: CacheOptions;
-  /** For many calls: one that waits longer than `--max-wait` fails alone. Default: false. */
-  readonly isRepeated?: boolean;
+  /** Instead of one that reports every wait. */
+  readonly reporter?: CallReporter;
+}
+
+/** What the client's events do, and what ends its calls. */
+export interface CallReporter {
+  readonly hooks: Pick<FxRatesOptions, 'onRequest' | 'onRetry' | 'onWait' | 'logger'>;
+  readonly signal: AbortSignal;
+  /** The next request goes out, or the call is over. */
+  readonly end: () => void;
 }
 
 type Method = (...parameters: unknown[]) => ApiCall<unknown>;
@@ -57,7 +65,7 @@ interface ClientResult {
 /** A client with the settings of the command line, and what turns its results and errors into those of a command. */
 export interface OpenClient {
   readonly fx: FxRates;
-  readonly reporter: WaitReporter;
+  readonly reporter: CallReporter;
   readonly responseOf: (result: ClientResult) => ServiceResponse;
   /** A `CliError` in the user's words for an error of the client. */
   readonly explained: (error: unknown) => unknown;
@@ -80,22 +88,14 @@ export async function sendRequest(
   }
 }
 
-export async function openClient(
-  invocation: Invocation,
-  {
-    trace = new HttpTrace(invocation),
-    key: given,
-    connection: givenConnection,
-    cache,
-    isRepeated = false,
-  }: SendOptions = {},
-): Promise<OpenClient> {
+export async function openClient(invocation: Invocation, options: SendOptions = {}): Promise<OpenClient> {
+  const { trace = new HttpTrace(invocation), key: given, connection: givenConnection, cache } = options;
+  const { reporter = new WaitReporter(invocation) } = options;
   const { settings, io } = invocation;
   const baseUrl = requireBaseUrl(settings);
   const key = given ?? (await requireKey(settings, io));
   await registerSecret(key, invocation);
   const { FxRates, FxRatesError } = await import('../../client/index.ts');
-  const reporter = new WaitReporter(invocation, { endsLongWaits: !isRepeated });
   const connection = givenConnection ?? (await openConnection(io, baseUrl));
   const fetch = trace.around(connection.fetch, () => reporter.end());
   const explained = (error: unknown) => {
@@ -125,7 +125,7 @@ function serviceResponse({ data, meta }: ClientResult, key: KeyInUse, { clock }:
 /** Home folders that cannot be written are common in containers, and a lone command needs none: only `-v` tells. */
 async function sharingOf(
   { io, settings }: Invocation,
-  { hooks }: WaitReporter,
+  { hooks }: CallReporter,
   offline: Connection | undefined,
 ): Promise<FxRatesOptions> {
   const shared = offline ? undefined : await sharedLimit(io, settings); // what is not sent takes no slot

@@ -27,7 +27,8 @@ export class WaitReporter {
   #waits = 0;
   #countdown: AbortController | undefined;
 
-  constructor(invocation: Invocation, { endsLongWaits }: { readonly endsLongWaits: boolean }) {
+  /** `endsLongWaits: false`: for many calls, where one that waits longer than `--max-wait` fails alone. */
+  constructor(invocation: Invocation, { endsLongWaits = true }: { readonly endsLongWaits?: boolean } = {}) {
     this.#invocation = invocation;
     this.#endsLongWaits = endsLongWaits;
     this.signal = AbortSignal.any([invocation.io.interrupts.signal, this.#tooLong.signal]);

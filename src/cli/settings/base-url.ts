@@ -59,7 +59,7 @@ function noBaseUrl(profile: string): CliError {
     why: 'the host of the service is not documented, so there is no default',
     hints: [
       'Set it:      export FXRATES_BASE_URL=https://…   or   --base-url https://…',
-      'Store it:    fxrates auth login --base-url https://…',
+      'Store it:    fxrates auth login   (asks for it)',
       'No account?  fxrates mock   (a local server with invented rates)',
     ],
   });

@@ -1,5 +1,6 @@
 import type { Io } from '../io.ts';
 import type { ColorWhen } from '../terminal/palette.ts';
+import { debugLevel } from './debug-level.ts';
 import type { CliSettings } from './settings.ts';
 
 /** What the report of a wrong command line must know although that command line could not be parsed. */
@@ -18,7 +19,7 @@ export function readEarlyFlags(argv: readonly string[], env: Io['env'], stored: 
     output: (typed ?? (env['FXRATES_OUTPUT'] || stored('output', profile))) === 'json' ? 'json' : 'auto',
     color: colorWhen(args, stored('color', profile)),
     quiet: occurrences(args, 'q', '--quiet'),
-    verbose: occurrences(args, 'v', '--verbose'),
+    verbose: occurrences(args, 'v', '--verbose') || debugLevel(env),
   };
 }
 

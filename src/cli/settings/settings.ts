@@ -5,6 +5,7 @@ import { type ConfigFile, configValue, NO_CONFIG } from '../storage/config-file.
 import type { ColorWhen } from '../terminal/palette.ts';
 import type { SourcedText } from './base-url.ts';
 import { CONFIG_SETTINGS, type SettingName } from './config-settings.ts';
+import { debugLevel } from './debug-level.ts';
 import type { GlobalOptions, OutputFormat } from './global-options.ts';
 
 /** The global options with environment and defaults applied. */
@@ -61,7 +62,7 @@ export function resolveSettings(options: GlobalOptions, env: Io['env'], config: 
     shareLimit: stored(sources, 'share_limit') !== 'off',
     color: options.color === false ? 'never' : (options.color ?? fromConfig(sources, 'color') ?? 'auto'),
     quiet,
-    verbose: options.verbose ?? (isSwitchedOn(env['FXRATES_DEBUG']) ? 1 : 0),
+    verbose: options.verbose ?? debugLevel(env),
     mayAsk: options.input && !isSwitchedOn(env['FXRATES_NO_INPUT']) && !isSwitchedOn(env['CI']),
     printRequestAs: printFormOf(options),
   };

@@ -5,6 +5,7 @@ import { CliError, usageError } from '../errors/cli-error.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { localClock } from '../output/format-text.ts';
 import { openClient, type ServiceRequest, type ServiceResponse } from '../request/send-request.ts';
+import { WaitReporter } from '../request/wait-reporter.ts';
 import type { KeyInUse } from '../settings/api-key.ts';
 import { formatDuration, parseDuration } from '../settings/duration.ts';
 import { jsonLine, visible } from '../terminal/text.ts';
@@ -32,21 +33,22 @@ export async function watch(
   { request: { operation, query }, key, count, every, show, onRemark }: Watch,
 ): Promise<number> {
   const { io, screen } = invocation;
-  const client = await openClient(invocation, { key, isRepeated: true });
+  const reporter = new WaitReporter(invocation, { endsLongWaits: false });
+  const client = await openClient(invocation, { key, reporter });
   let answers = 0;
   const onError = (failure: AnyFxRatesError, next: PollSchedule) => {
     const error = client.explained(failure);
     if (answers === 0 || !isPassing(error)) throw error;
-    client.reporter.restart();
+    reporter.restart();
     onRemark();
     const at = localClock(next.at.getTime() - next.intervalMs, io.timeZone);
     const again = `asking again in ${formatDuration(next.intervalMs)}`;
     void screen.info(remark({ error, at, next: again, isJson: screen.isJson }));
   };
-  const options = { every, onError, signal: client.reporter.signal, operation: operation?.id as 'latest' }; // or another one
+  const options = { every, onError, signal: reporter.signal, operation: operation?.id as 'latest' }; // or another one
   try {
     for await (const { data, meta, next } of client.fx.poll(query, options).withMeta()) {
-      client.reporter.restart();
+      reporter.restart();
       await show(client.responseOf({ data, meta }), next);
       answers += 1;
       if (answers === count) break;

@@ -112,6 +112,38 @@ test('on a terminal the key is asked for', async () => {
   expect((await read('credentials.json')).keys.default.api_key).toBe(STORED);
 });
 
+test('on a terminal the base URL is asked for if none is set', async () => {
+  const env = { FXRATES_BASE_URL: '' };
+  const { code, stderr } = await run('auth login', { stdin: ` ${ORIGIN} \n${STORED}`, tty: ['stdin', 'stderr'], env });
+
+  expect(code).toBe(0);
+  expect(stderr).toMatch(/^Base URL of the service, e\.g\. https:\/\/api\.example\.test: \nAPI key for https/);
+  expect((await read('credentials.json')).keys.default.origin).toBe(new URL(ORIGIN).origin);
+  expect((await read('config.json')).profiles.default.base_url).toBe(ORIGIN);
+});
+
+test.each([
+  ['', 3, /no base URL/],
+  ['ftp://x', 2, /the prompt takes an http or https URL, got 'ftp:\/\/x'/],
+])('the base URL %j is refused before the key is asked for', async (typed, expected, message) => {
+  const options = { stdin: typed, tty: ['stdin', 'stderr'] as const, env: { FXRATES_BASE_URL: '' } };
+  const { code, stderr } = await run('auth login', options);
+
+  expect(code).toBe(expected);
+  expect(stderr).toMatch(message);
+  expect(stderr).not.toContain('API key for');
+});
+
+test.each([
+  ['--no-input', ['stdin', 'stderr']],
+  ['', []],
+] as const)('with %j and terminals %j it asks for no base URL', async (option, tty) => {
+  const { code, stderr } = await run(`auth login ${option}`, { tty, env: { FXRATES_BASE_URL: '' } });
+
+  expect(code).toBe(3);
+  expect(stderr).toContain('fxrates: no base URL');
+});
+
 test('without a terminal and without --key-stdin it says how', async () => {
   const { code, stderr } = await run(`auth login --base-url ${ORIGIN}`);
 

@@ -8,8 +8,10 @@ import { runCli } from '../../helpers/cli-io.ts';
 const COMMANDS = [
   'latest',
   'quota',
+  'batch',
   'api',
   'mock',
+  'probe',
   'auth',
   'config',
   'cache',
@@ -22,7 +24,6 @@ const SUBCOMMANDS = [
   ...['login', 'status', 'logout', 'token'].map((name) => ['auth', name]),
   ...['list', 'get', 'set', 'unset', 'path'].map((name) => ['config', name]),
   ...['info', 'clear'].map((name) => ['cache', name]),
-  ['mock', 'probe'],
   ...['bash', 'zsh', 'fish', 'powershell', 'install'].map((name) => ['completion', name]),
 ];
 const PAGES = [

@@ -68,6 +68,13 @@ test('FXRATES_MAX_WAIT decides like --max-wait', async () => {
   expect((await runCli('latest', { replies, env: { FXRATES_MAX_WAIT: '6s' } })).code).toBe(0);
 });
 
+test('FXRATES_DEBUG=2 is -vv, and shows the stack of an error', async () => {
+  const { stderr } = await runCli('latest', { env: { FXRATES_DEBUG: '2' }, replies: { status: 404 } });
+
+  expect(stderr).toContain('> accept: ');
+  expect(stderr).toMatch(/\n +at /);
+});
+
 test.each(['1', 'true'])('FXRATES_DEBUG=%s is -v', async (value) => {
   const { stderr } = await runCli('latest', { env: { FXRATES_DEBUG: value } });
 

@@ -1,5 +1,6 @@
 import { Option } from 'commander';
 import type { CommandSpec, Invocation } from '../../command.ts';
+import { exitCodes } from '../../exit-codes.ts';
 import { printReport, reportText } from '../../output/report.ts';
 import { versionText } from '../version.ts';
 import { checkBaseUrlSetting, checkKeySetting, checkProxy, checkStorage } from './check-local.ts';
@@ -11,12 +12,18 @@ export const doctorCommand: CommandSpec = {
   summary: 'what works and what does not, each with the next step (free)',
   description:
     'Checks settings, key, files, proxy, name, connection, certificate, clock and quota. Asks for the quota once, which is free.',
-  options: () => [new Option('--offline', 'check only what is on this machine')],
+  options: () => [
+    new Option('--offline', 'check only what is on this machine'),
+    new Option('--strict', 'exit with 1 if a check failed'),
+  ],
   examples: [
     { command: 'fxrates doctor', comment: '' },
+    { command: 'fxrates doctor --strict', comment: 'for scripts: exit code 1 if a check failed' },
     { command: 'fxrates doctor --json', comment: 'for a bug report: no key is in it' },
   ],
-  notes: ['Findings are no failure: the exit code is 0 whenever the report could be made.'],
+  notes: [
+    'The exit code is 0 whenever the report could be made. With --strict it is 1 if a check failed; a warning is no failure.',
+  ],
   callsService: true,
   printsData: true,
   survivesBrokenConfig: true,
@@ -29,7 +36,8 @@ async function examine(invocation: Invocation): Promise<number> {
   const summary = { ok: count('ok'), warn: count('warn'), fail: count('fail'), skip: count('skip') };
   const checks = findings.map(({ next = [], ...finding }) => ({ ...finding, next }));
   const rows = checks.map(({ name, status, text, next }) => ({ label: name, status, value: text, steps: next }));
-  return printReport({ text: reportText(rows, invocation.screen.help), facts: { summary, checks } }, invocation);
+  await printReport({ text: reportText(rows, invocation.screen.help), facts: { summary, checks } }, invocation);
+  return invocation.options['strict'] === true && summary.fail > 0 ? exitCodes.failure : exitCodes.ok;
 }
 
 async function findingsOf(invocation: Invocation): Promise<readonly Finding[]> {

@@ -51,7 +51,7 @@ export const topics: Readonly<Record<string, Topic>> = {
       { term: 'FXRATES_API_KEY_FILE', text: 'file with the API key, when FXRATES_API_KEY is not set' },
       { term: 'FXRATES_CONFIG_DIR', text: 'folder of config.json and credentials.json' },
       { term: 'FXRATES_NO_INPUT, CI', text: '1: never ask anything (--no-input)' },
-      { term: 'FXRATES_DEBUG', text: '1: same as -v' },
+      { term: 'FXRATES_DEBUG', text: '1: same as -v, 2: same as -vv, also in the report of a failure' },
       {
         term: 'HTTPS_PROXY, HTTP_PROXY, ALL_PROXY',
         text: 'proxy to use, except for hosts in NO_PROXY and for this machine',

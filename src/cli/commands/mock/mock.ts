@@ -3,7 +3,6 @@ import { plans } from '../../../generated/service.ts';
 import { choiceOption } from '../../choice-option.ts';
 import type { CommandSpec, Invocation } from '../../command.ts';
 import { usageError } from '../../errors/cli-error.ts';
-import { mockProbeCommand } from './probe.ts';
 import { runBesideMock, serveMock } from './run-mock.ts';
 import { type MockOptions, PRESETS } from './start-mock.ts';
 
@@ -37,15 +36,14 @@ export const mockCommand: CommandSpec = {
   ],
   notes: ['The key of a mock opens nothing else. Ctrl-C stops the server.'],
   callsService: false,
-  commands: [mockProbeCommand],
   run: runMock,
 };
 
 /** The presets are not all there is, so any text is accepted. */
 function behaviourOption(): Option {
   const option = new Option(
-    '--behaviour <preset|file|switch=value>',
-    'a preset (documented, lenient, hostile), a file or a switch (repeatable)',
+    '--behaviour <preset|file|switch>',
+    'documented, lenient, hostile, a file or switch=value (repeatable)',
   ).argParser((text: string, texts: readonly string[] = []) => [...texts, text]);
   option.argChoices = [...PRESETS];
   return option;
@@ -56,6 +54,9 @@ const PLAN_NAMES = Object.keys(plans);
 function runMock(invocation: Invocation): Promise<number> {
   const { args, options } = invocation;
   const [separator, ...command] = args;
+  if (separator === 'probe') {
+    throw usageError('mock has no probe', undefined, [['fxrates', ...args].join(' ')]);
+  }
   if (separator !== undefined && separator !== '--') {
     throw usageError(`'${separator}' is not an option of mock`, 'a command to run stands after --', [
       `fxrates mock -- ${args.filter((word) => word !== '--').join(' ')}`,

@@ -165,3 +165,16 @@ test.each([
   expect(check('proxy')).toMatchObject({ status, text: expect.stringContaining(says) });
   expect(stdout).not.toContain('secret');
 });
+
+test.each([
+  ['doctor --strict', success(quotaRecord()), 0],
+  ['doctor --strict', failure(401), 1],
+  ['doctor --strict --json', failure(401), 1],
+  ['doctor --strict', rateLimited('5'), 0],
+  ['doctor', failure(401), 0],
+] as const)('%s with the answer %j exits with %d, after its report', async (line, replies, expected) => {
+  const { code, stdout } = await runCli(line, { replies, env: { FXRATES_CONFIG_DIR: folder } });
+
+  expect(code).toBe(expected);
+  expect(stdout).toContain('config file');
+});

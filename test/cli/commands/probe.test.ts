@@ -5,11 +5,11 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { realClock } from '../../../../src/cli/node-io.ts';
-import { createMockServer } from '../../../../src/mock-server/index.ts';
-import { runCli } from '../../../helpers/cli-io.ts';
-import { startConnectProxy } from '../../../helpers/connect-proxy.ts';
-import { quotaRecord } from '../../../helpers/service-replies.ts';
+import { realClock } from '../../../src/cli/node-io.ts';
+import { createMockServer } from '../../../src/mock-server/index.ts';
+import { runCli } from '../../helpers/cli-io.ts';
+import { startConnectProxy } from '../../helpers/connect-proxy.ts';
+import { quotaRecord } from '../../helpers/service-replies.ts';
 
 const BASE_URL = 'https://fxrates.test';
 
@@ -17,7 +17,7 @@ function mockWith(behaviour: Parameters<typeof createMockServer>[0] = {}) {
   const mock = createMockServer({ clock: 'virtual', ...behaviour });
   const { key } = mock.createKey();
   const options = { env: { FXRATES_API_KEY: key }, fetch: mock.fetch as never, clock: mock.clock };
-  return { mock, key, probe: (args: readonly string[]) => runCli(['mock', 'probe', ...args], options) };
+  return { mock, key, probe: (args: readonly string[]) => runCli(['probe', ...args], options) };
 }
 
 test('probe tells first how much it may ask, and prints what it observed', async () => {
@@ -98,7 +98,7 @@ test('no connection to a proxy is left open, so that the command ends', async ()
   await once(service, 'listening');
   const proxy = await startConnectProxy({ port: (service.address() as AddressInfo).port });
 
-  const { code } = await runCli('mock probe http://rates.fxrates.test --insecure-http --max-requests 1', {
+  const { code } = await runCli('probe http://rates.fxrates.test --insecure-http --max-requests 1', {
     env: { HTTP_PROXY: proxy.url },
     clock: realClock,
   });
@@ -107,4 +107,11 @@ test('no connection to a proxy is left open, so that the command ends', async ()
   expect([code, proxy.requests.length]).toEqual([0, 1]);
   await proxy.close();
   service.close();
+});
+
+test('mock probe names the command that it is now', async () => {
+  const { code, stderr } = await runCli('mock probe https://api.example.test');
+
+  expect(code).toBe(2);
+  expect(stderr).toContain('\n  fxrates probe https://api.example.test\n');
 });

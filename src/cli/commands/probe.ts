@@ -1,25 +1,25 @@
 import { writeFile } from 'node:fs/promises';
 import { Option } from 'commander';
-import type { ObservedBehaviour, ProbeFetch } from '../../../mock-server/index.ts';
-import type { CommandSpec, Invocation } from '../../command.ts';
-import { CliError, systemReason, usageError } from '../../errors/cli-error.ts';
-import { exitCodes } from '../../exit-codes.ts';
-import { openConnection } from '../../request/connection.ts';
-import { requireKey } from '../../settings/api-key.ts';
-import { requireBaseUrl } from '../../settings/base-url.ts';
+import type { ObservedBehaviour, ProbeFetch } from '../../mock-server/index.ts';
+import type { CommandSpec, Invocation } from '../command.ts';
+import { CliError, systemReason, usageError } from '../errors/cli-error.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { openConnection } from '../request/connection.ts';
+import { requireKey } from '../settings/api-key.ts';
+import { requireBaseUrl } from '../settings/base-url.ts';
 
-export const mockProbeCommand: CommandSpec = {
+export const probeCommand: CommandSpec = {
   name: 'probe',
   summary: 'find out how a running service behaves, for --behaviour',
   description:
     'Asks a running service, with your key and within a budget, how it behaves where its documentation does not say, and prints what was observed as JSON: a file for fxrates mock --behaviour. What cannot be seen is listed, never guessed.',
-  argument: { syntax: '<url>', description: 'base URL of the service' },
+  argument: { syntax: '<base-url>', description: 'base URL of the service' },
   options: () => [
     new Option('--max-requests <count>', 'never more than this (default: 14)').argParser(parseCount),
     new Option('--out <file>', 'write there instead of stdout'),
   ],
   examples: [
-    { command: 'fxrates mock probe https://api.example.test --out behaviour.json', comment: '' },
+    { command: 'fxrates probe https://api.example.test --out behaviour.json', comment: '' },
     { command: 'fxrates mock --behaviour behaviour.json', comment: 'a mock that behaves like it' },
   ],
   notes: [
@@ -41,7 +41,7 @@ async function probe(invocation: Invocation): Promise<number> {
   const baseUrl = requireBaseUrl(settings).replace(/\/+$/, '');
   const { secret } = await requireKey(settings, io);
   screen.secrets.protect(secret);
-  const { planProbe, probeService } = await import('../../../mock-server/index.ts');
+  const { planProbe, probeService } = await import('../../mock-server/index.ts');
   const maxRequests = options['maxRequests'] as number | undefined; // as parsed by the option
   const { requests, charged } = planProbe(maxRequests);
   await screen.info(

@@ -1,0 +1,199 @@
+import type { BatchProgress } from '../../../client/index.ts';
+import type { Invocation } from '../../command.ts';
+import { CliError } from '../../errors/cli-error.ts';
+import { exitCodes } from '../../exit-codes.ts';
+import { grouped } from '../../output/format-text.ts';
+import type { CallReporter } from '../../request/send-request.ts';
+import { formatDuration } from '../../settings/duration.ts';
+import { jsonLine } from '../../terminal/text.ts';
+
+const ERASE_LINE = '\r\u001b[2K';
+const FRAME_MS = 500;
+const SHORTEST_FRAME_MS = 100;
+const LOG_LINE_MS = 10_000;
+const MINUTE_MS = 60_000;
+/** A batch without any answer for longer ends, unless --max-wait says otherwise. */
+const LONGEST_STALL_MS = 15 * MINUTE_MS;
+const WIDEST_BAR = 20;
+/** Columns that the counts need; a narrower terminal gets no bar. */
+const WIDTH_OF_TEXT = 70;
+
+/** How far a batch is: a bar on a terminal, a line every ten seconds in a log, a JSON line with `--json`. */
+export class ProgressView {
+  readonly reporter: CallReporter;
+  readonly #invocation: Invocation;
+  readonly #stop = new AbortController();
+  readonly #startedAt: number;
+  /** Calls that ended, by second. */
+  readonly #endedBySecond = new Map<number, number>();
+  #progress: BatchProgress;
+  #etaAt: number | undefined;
+  #refused = 0;
+  #drawnAt = Number.NEGATIVE_INFINITY;
+  #isDrawn = false;
+
+  /** When a call ended, or its answer was printed, for the last time. */
+  #movedAt: number;
+  #isPrinting = false;
+  readonly #stall = new AbortController();
+
+  constructor(invocation: Invocation, total: number) {
+    const { io, screen } = invocation;
+    this.#invocation = invocation;
+    this.#startedAt = io.clock.now();
+    this.#movedAt = this.#startedAt;
+    this.#progress = { done: 0, failed: 0, total, waiting: 0, etaMs: undefined };
+    this.reporter = {
+      hooks: {
+        onRequest: ({ status }) => {
+          if (status === 429) this.#refused += 1;
+        },
+        logger: { warn: (message) => void this.#erase().then(() => screen.warn(message)) },
+      },
+      signal: AbortSignal.any([io.interrupts.signal, this.#stall.signal]),
+      end: () => undefined,
+    };
+  }
+
+  start(): void {
+    void this.#tick();
+  }
+
+  readonly update = (progress: BatchProgress): void => {
+    const now = this.#invocation.io.clock.now();
+    const second = Math.floor(now / 1000);
+    this.#endedBySecond.set(second, (this.#endedBySecond.get(second) ?? 0) + 1);
+    this.#progress = progress;
+    this.#movedAt = now;
+    this.#etaAt = progress.etaMs === undefined ? undefined : now + progress.etaMs;
+    if (this.#hasBar() && now - this.#drawnAt >= SHORTEST_FRAME_MS) void this.#draw();
+  };
+
+  /** A line of data; the bar makes way for it. */
+  async print(line: string): Promise<void> {
+    const { screen } = this.#invocation;
+    if (screen.out.isTTY) await this.#erase();
+    this.#isPrinting = true;
+    await screen.print(line);
+    this.#isPrinting = false;
+    this.#movedAt = this.#invocation.io.clock.now();
+  }
+
+  /** Ends the view with a summary. */
+  async end({ done, failed }: Pick<BatchProgress, 'done' | 'failed'>): Promise<void> {
+    this.#stop.abort();
+    await this.#erase();
+    const { screen, io } = this.#invocation;
+    const { total = done } = this.#progress;
+    this.#progress = { done, failed, total, waiting: 0, etaMs: undefined };
+    this.#etaAt = undefined;
+    const left = total - done;
+    if (screen.isJson) return screen.info(this.#event(left > 0 ? 'stopped' : 'done'));
+    const after = formatDuration(io.clock.now() - this.#startedAt);
+    const outcome = [`${grouped(done - failed)} succeeded`, `${grouped(failed)} failed`];
+    const end = left > 0 ? 'stopped' : 'done';
+    const counts = [...outcome, ...(left > 0 ? [`${grouped(left)} left`] : []), `${grouped(this.#refused)} refused`];
+    await screen.info(`fxrates: batch ${end} after ${after}: ${counts.join(', ')}\n`);
+  }
+
+  /** Waiting on a terminal for more than a frame shows as well. */
+  async #tick(): Promise<void> {
+    const { io, screen } = this.#invocation;
+    const { signal } = this.#stop;
+    const hasBar = this.#hasBar();
+    for (;;) {
+      await io.clock.sleep(hasBar ? FRAME_MS : LOG_LINE_MS, signal).catch(() => undefined);
+      if (signal.aborted) return;
+      if (this.#isStalled()) return this.#stall.abort(stalled(this.#refused));
+      if (hasBar) await this.#draw();
+      else await screen.info(this.#logLine());
+    }
+  }
+
+  /** A reader that takes its time is no stall. */
+  #isStalled(): boolean {
+    const { io, settings } = this.#invocation;
+    const longestMs = Math.max(LONGEST_STALL_MS, 2 * settings.maxWaitMs);
+    return !this.#isPrinting && io.clock.now() - this.#movedAt > longestMs;
+  }
+
+  #logLine(): string {
+    return this.#invocation.screen.isJson ? this.#event('progress') : `fxrates: ${this.#parts().join(', ')}\n`;
+  }
+
+  /** Requests that `-v` shows would tear a bar apart. */
+  #hasBar(): boolean {
+    const { screen, settings } = this.#invocation;
+    return screen.err.isTTY && !screen.isJson && settings.quiet === 0 && settings.verbose === 0;
+  }
+
+  async #erase(): Promise<void> {
+    if (!this.#isDrawn) return;
+    this.#isDrawn = false;
+    await this.#invocation.screen.info(ERASE_LINE);
+  }
+
+  #draw(): Promise<void> {
+    const { screen, io } = this.#invocation;
+    this.#drawnAt = io.clock.now();
+    this.#isDrawn = true;
+    const { done, total = 1 } = this.#progress;
+    const { columns, palette } = screen.err;
+    const width = Math.min(WIDEST_BAR, Math.max(0, columns - WIDTH_OF_TEXT));
+    const filled = Math.floor((width * done) / total);
+    const bar = width === 0 ? '' : `[${palette.good('█'.repeat(filled))}${palette.faint('░'.repeat(width - filled))}] `;
+    const text = fitting(this.#parts(), columns - 1 - (width === 0 ? 0 : width + 3)).join(' · ');
+    return screen.info(`${ERASE_LINE}${bar}${text}`);
+  }
+
+  /** In the order of their importance. */
+  #parts(): readonly string[] {
+    const { done, failed, total = done, waiting } = this.#progress;
+    const leftMs = this.#etaMs();
+    return [
+      `${grouped(done)} of ${grouped(total)}`,
+      ...(leftMs === undefined ? [] : [`${formatDuration(leftMs)} left`]),
+      `${grouped(failed)} failed`,
+      `${grouped(this.#perMinute())}/min`,
+      `${grouped(this.#refused)} refused`,
+      `${grouped(waiting)} waiting`,
+    ];
+  }
+
+  #etaMs(): number | undefined {
+    const { io } = this.#invocation;
+    return this.#etaAt === undefined ? undefined : Math.max(0, this.#etaAt - io.clock.now());
+  }
+
+  /** Calls that ended in the last minute. */
+  #perMinute(): number {
+    const since = Math.floor((this.#invocation.io.clock.now() - MINUTE_MS) / 1000);
+    for (const second of this.#endedBySecond.keys()) if (second <= since) this.#endedBySecond.delete(second);
+    return [...this.#endedBySecond.values()].reduce((sum, count) => sum + count, 0);
+  }
+
+  #event(event: 'progress' | 'done' | 'stopped'): string {
+    const { done, failed, total, waiting } = this.#progress;
+    const leftMs = this.#etaMs();
+    const counts = { done, failed, total, waiting, refused: this.#refused, per_minute: this.#perMinute() };
+    return jsonLine({ event, ...counts, eta_seconds: leftMs === undefined ? null : Math.ceil(leftMs / 1000) });
+  }
+}
+
+function stalled(refused: number): CliError {
+  return new CliError('no query was answered for a long time', {
+    code: 'rate_limited',
+    exitCode: exitCodes.rateLimited,
+    why: `the service has refused ${grouped(refused)} requests`,
+    hints: ['See:  fxrates doctor'],
+  });
+}
+
+/** The first parts, as many as stand in one line. */
+function fitting(parts: readonly string[], width: number): readonly string[] {
+  let length = -3;
+  return parts.filter((part) => {
+    length += part.length + 3;
+    return length <= width;
+  });
+}

@@ -1,0 +1,213 @@
+import { open } from 'node:fs/promises';
+import { Option } from 'commander';
+import type { BatchItem } from '../../../client/index.ts';
+import { type Operation, operations } from '../../../generated/operations.ts';
+import type { CommandSpec, Invocation } from '../../command.ts';
+import { commandLine } from '../../command-line.ts';
+import { CliError, systemReason, usageError } from '../../errors/cli-error.ts';
+import { errorFacts } from '../../errors/print-error.ts';
+import { exitCodes } from '../../exit-codes.ts';
+import { compactJson } from '../../json/pretty-json.ts';
+import { grouped } from '../../output/format-text.ts';
+import { dataOf } from '../../output/print-response.ts';
+import { namedQuery, parameterOption, parseParameters } from '../../parameters.ts';
+import { type OpenClient, openClient, type Query } from '../../request/send-request.ts';
+import { replaceFile } from '../../storage/replace-file.ts';
+import { rememberCurrencies } from '../../storage/seen-currencies.ts';
+import { visible } from '../../terminal/text.ts';
+import { ProgressView } from './batch-progress.ts';
+import { queriesOfEach, readQueries } from './read-queries.ts';
+
+const ALL: readonly Operation[] = Object.values(operations);
+const WITH_QUERY = ALL.filter(({ query }) => query !== 'none');
+const NAMES = WITH_QUERY.map(({ id }) => id);
+
+export const batchCommand: CommandSpec = {
+  name: 'batch',
+  summary: 'many queries, as fast as the limit per minute allows',
+  description:
+    'Calls an operation with each query of a file, or of stdin for -, and prints a JSON line for each as soon as its answer is there: {"query", "data"} or {"query", "error"}. The exit code is 0 if all succeeded, else 1.',
+  argument: { syntax: '<operation> [file]', description: `${NAMES.join(', ')}, and a file of queries`, choices: NAMES },
+  options: () => [
+    new Option('--each <name=values>', 'a query for each value, e.g. base=USD,EUR (repeatable)').argParser(
+      (text: string, texts: readonly string[] = []) => [...texts, text],
+    ),
+    parameterOption(),
+    new Option('--ordered', 'print the answers in the order of the queries'),
+    new Option('--failed-out <file>', 'write the queries that failed, or are left, to a file'),
+  ],
+  examples: [
+    { command: 'fxrates batch latest queries.txt', comment: 'lines such as: base=USD symbols=EUR,GBP' },
+    { command: 'fxrates batch latest --each base=USD,EUR,GBP', comment: 'three queries' },
+    { command: 'fxrates batch latest queries.txt --failed-out failed.txt', comment: '' },
+    { command: 'fxrates batch latest failed.txt', comment: 'those that failed, once more' },
+  ],
+  notes: [
+    'A line of the file is name=value words or a JSON object; empty lines and lines with # are skipped. Wrong lines are reported before anything is sent.',
+    'Queries wait for the limit per minute as long as it takes. --max-wait is for one Retry-After, from 75s; with --no-wait a query that would have to wait fails.',
+  ],
+  callsService: true,
+  run: runBatch,
+};
+
+/** The longest Retry-After that a service with a limit per minute has reason to send. */
+const LONGEST_RETRY_AFTER_MS = 75_000;
+
+async function runBatch(invocation: Invocation): Promise<number> {
+  const operation = operationOf(invocation);
+  const queries = await queriesOf(operation, invocation);
+  const failedOut = invocation.options['failedOut'] as string | undefined; // as commander leaves it
+  if (failedOut !== undefined) await checkWritable(failedOut);
+  const { settings } = invocation;
+  const maxWaitMs = settings.maxWaitMs === 0 ? 0 : Math.max(settings.maxWaitMs, LONGEST_RETRY_AFTER_MS);
+  const patient = { ...invocation, settings: { ...settings, maxWaitMs } };
+  const progress = new ProgressView(patient, queries.length);
+  const run: BatchRun = { invocation: patient, operation, queries, progress, failed: [], left: new Set(queries) };
+  try {
+    const client = await openClient(patient, { reporter: progress.reporter });
+    progress.start();
+    await sendAll(run, client).finally(client.close);
+  } finally {
+    const left = run.left.size;
+    await progress.end({ done: queries.length - left, failed: run.failed.length });
+    if (failedOut !== undefined) await writeFailed(failedOut, run);
+  }
+  return run.failed.length === 0 ? exitCodes.ok : exitCodes.failure;
+}
+
+function operationOf({ args: [name = ''] }: Invocation): Operation {
+  const operation = WITH_QUERY.find(({ id }) => id === name);
+  if (operation !== undefined) return operation;
+  throw usageError(`batch takes an operation with a query, got '${name}'`, undefined, [
+    `There are: ${NAMES.join(', ')}`,
+  ]);
+}
+
+/** Parameters typed with -p belong to every query, unless it has its own. */
+async function queriesOf(operation: Operation, invocation: Invocation): Promise<readonly Query[]> {
+  const { args, options, io, settings } = invocation;
+  const [, path] = args;
+  const each = (options['each'] ?? []) as readonly string[]; // as commander leaves them
+  const shared = parseParameters((options['param'] ?? []) as readonly string[]);
+  if ((path === undefined) === (each.length === 0)) {
+    throw usageError('batch takes a file of queries or --each', 'either of them', [
+      'fxrates batch latest queries.txt',
+      'fxrates batch latest --each base=USD,EUR',
+    ]);
+  }
+  if (path === '-' && settings.keyStdin) throw usageError('--key-stdin and - contradict each other', 'stdin is one');
+  const queries = path === undefined ? queriesOfEach(each) : await readQueries(path, io.stdin);
+  const whole = queries.map((query) => ({ ...shared, ...query }));
+  return operation.query === 'named' ? whole.map((query) => namedQuery(operation, query, { options: {}, named: [] })) : whole;
+}
+
+interface BatchRun {
+  readonly invocation: Invocation;
+  readonly operation: Operation;
+  readonly queries: readonly Query[];
+  readonly progress: ProgressView;
+  readonly failed: Query[];
+  /** Queries without a result. */
+  readonly left: Set<Query>;
+}
+
+type Item = BatchItem<Query, unknown>;
+
+async function sendAll(run: BatchRun, client: OpenClient): Promise<void> {
+  const { invocation, operation, queries, progress, failed, left } = run;
+  const { io, options, settings } = invocation;
+  const lines = new Lines(queries, options['ordered'] === true, progress);
+  const batch = client.fx.batch(queries, {
+    operation: operation.id as 'latest', // to the client all operations with a query are alike
+    signal: progress.reporter.signal,
+    onLimit: settings.maxWaitMs === 0 ? 'throw' : 'wait',
+    onProgress: progress.update,
+  });
+  const take = async (query: Query, item: Item) => {
+    left.delete(query);
+    if (item.error !== undefined) failed.push(query);
+    await lines.add(query, lineOf(query, item, client));
+  };
+  let lastBody: string | undefined;
+  try {
+    for await (const item of batch) {
+      await take(item.query, item);
+      lastBody = item.meta?.rawBody ?? lastBody;
+      if (item.error?.kind !== 'authentication') continue;
+      for (const query of [...left]) await take(query, { ...item, query }); // no query can succeed with this key
+      break;
+    }
+  } catch (error) {
+    throw client.explained(error);
+  } finally {
+    if (lastBody !== undefined) await rememberCurrencies(lastBody, io.env);
+    await lines.addHeld();
+  }
+}
+
+/** What is printed for a query; numbers are as received. */
+function lineOf(query: Query, { error, meta }: Item, client: OpenClient): string {
+  const asked = JSON.stringify(query);
+  if (error === undefined) return `{"query":${asked},"data":${compactJson(dataOf(meta.rawBody))}}\n`;
+  const failure = client.explained(error);
+  const facts = failure instanceof CliError ? errorFacts(failure) : { code: error.kind, message: error.message };
+  return `{"query":${asked},"error":${JSON.stringify(facts)}}\n`;
+}
+
+/** Prints lines as they come or, with `--ordered`, holds each back until those of earlier queries are printed. */
+class Lines {
+  readonly #queries: readonly Query[];
+  readonly #isOrdered: boolean;
+  readonly #progress: ProgressView;
+  readonly #held = new Map<Query, string>();
+  #next = 0;
+
+  constructor(queries: readonly Query[], isOrdered: boolean, progress: ProgressView) {
+    this.#queries = queries;
+    this.#isOrdered = isOrdered;
+    this.#progress = progress;
+  }
+
+  async add(query: Query, line: string): Promise<void> {
+    if (!this.#isOrdered) return this.#progress.print(line);
+    this.#held.set(query, line);
+    for (let next = this.#queries[this.#next]; next !== undefined; next = this.#queries[this.#next]) {
+      const ready = this.#held.get(next);
+      if (ready === undefined) return;
+      this.#held.delete(next);
+      this.#next += 1;
+      await this.#progress.print(ready);
+    }
+  }
+
+  /** After an early end: what is there has been paid for. */
+  async addHeld(): Promise<void> {
+    for (const query of this.#queries) {
+      const line = this.#held.get(query);
+      this.#held.delete(query);
+      if (line !== undefined) await this.#progress.print(line);
+    }
+  }
+}
+
+/** Before anything is sent; an existing file keeps its text until the end. */
+async function checkWritable(path: string): Promise<void> {
+  const file = await open(path, 'a').catch((cause) => {
+    throw usageError(`cannot write ${path}`, systemReason(cause));
+  });
+  await file.close();
+}
+
+/** Also the queries that an early end has left. */
+async function writeFailed(path: string, { queries, failed, left, invocation, operation }: BatchRun): Promise<void> {
+  const again = new Set([...failed, ...left]);
+  const lines = queries.filter((query) => again.has(query)).map((query) => `${JSON.stringify(query)}\n`);
+  await replaceFile(path, lines.join('')).catch((cause: NodeJS.ErrnoException) => {
+    throw new CliError(`cannot write ${path}`, { code: 'file', exitCode: exitCodes.failure, why: systemReason(cause) });
+  });
+  if (lines.length === 0) return;
+  const count = `${grouped(lines.length)} ${lines.length === 1 ? 'query' : 'queries'}`;
+  const next = commandLine(['batch', operation.id, path]);
+  const { screen } = invocation;
+  if (!screen.isJson) await screen.info(`fxrates: ${count} written to ${visible(path)}; again:  ${next}\n`);
+}

@@ -1,0 +1,111 @@
+import { readFile } from 'node:fs/promises';
+import { CliError, systemReason, usageError } from '../../errors/cli-error.ts';
+import { Interrupted, type Io } from '../../io.ts';
+import { selectValue } from '../../json/select-value.ts';
+import { scalarText } from '../../output/delimited-text.ts';
+import { parseParameters, refuseKey } from '../../parameters.ts';
+import type { Query } from '../../request/send-request.ts';
+import { isObject } from '../../storage/json-file.ts';
+
+/** Lines that cannot be used are listed up to this number. */
+const MOST_FAULTS = 10;
+
+/**
+ * The queries in a file, or on stdin for `-`: one per line, as `name=value …` or as a JSON object. Empty lines and those
+ * that begin with `#` are skipped. @throws CliError that names every wrong line
+ */
+export async function readQueries(path: string, stdin: Io['stdin']): Promise<readonly Query[]> {
+  const text = await (path === '-' ? readStdin(stdin) : readFileText(path));
+  const lines = text.split('\n').map((line, index) => ({ number: index + 1, content: line.trim() }));
+  const faults: string[] = [];
+  const queries = lines
+    .filter(({ content }) => content !== '' && !content.startsWith('#'))
+    .flatMap(({ number, content }) => {
+      try {
+        return [queryOf(content)];
+      } catch (error) {
+        if (!(error instanceof CliError)) throw error;
+        faults.push(`line ${number}: ${error.message}`);
+        return [];
+      }
+    });
+  if (faults.length > 0) throw unusableLines(faults, path);
+  return queries;
+}
+
+function queryOf(line: string): Query {
+  return line.startsWith('{') ? queryOfJson(line) : parseParameters(line.split(/\s+/));
+}
+
+/** `base=USD,EUR` and `date=1,2` are four queries. */
+export function queriesOfEach(specs: readonly string[]): readonly Query[] {
+  return specs.reduce<readonly Query[]>(
+    (queries, spec) => {
+      const at = spec.indexOf('=');
+      const [name, values] = [spec.slice(0, at), spec.slice(at + 1).split(',')];
+      if (at < 1 || values.includes('')) {
+        throw usageError(`--each takes name=value,value, got '${spec}'`, 'e.g. --each base=USD,EUR,GBP');
+      }
+      return queries.flatMap((query) =>
+        values.map((value) => ({ ...query, ...parseParameters([`${name}=${value}`]) })),
+      );
+    },
+    [{}],
+  );
+}
+
+function unusableLines(faults: readonly string[], path: string): CliError {
+  const where = path === '-' ? 'standard input' : path;
+  const count = faults.length === 1 ? '1 line' : `${faults.length} lines`;
+  const hidden = faults.length - MOST_FAULTS;
+  const more = hidden > 0 ? [`and ${hidden} more`] : [];
+  return usageError(`${count} of ${where} cannot be used`, 'nothing was sent', [
+    ...faults.slice(0, MOST_FAULTS),
+    ...more,
+  ]);
+}
+
+async function readFileText(path: string): Promise<string> {
+  return readFile(path, 'utf8').catch((cause) => {
+    throw usageError(`cannot read the queries in ${path}`, systemReason(cause));
+  });
+}
+
+async function readStdin(stdin: Io['stdin']): Promise<string> {
+  return stdin.text().catch((cause) => {
+    if (cause instanceof Interrupted) throw cause;
+    throw usageError('cannot read the queries on standard input', String(cause?.message ?? cause));
+  });
+}
+
+/** Also a line that a batch printed: `{ "query": { … }, "error": … }`. Numbers stay as they are written. */
+function queryOfJson(json: string): Query {
+  const value = parseJson(json);
+  if (isObject(value['query'])) return queryOfJson(selectValue(json, ['query']) ?? '{}');
+  const textAt = (path: readonly string[]) => scalarText(selectValue(json, path) ?? '');
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => {
+      const items = Array.isArray(member) ? member : [member];
+      if (!items.every(isScalar)) {
+        throw usageError(`'${name}' takes a text, a number, true, false or a list of them`);
+      }
+      const texts = items.map((_, index) => textAt(Array.isArray(member) ? [name, String(index)] : [name]));
+      for (const text of texts) refuseKey(name, text);
+      return [name, Array.isArray(member) ? texts : (texts[0] ?? '')];
+    }),
+  );
+}
+
+function parseJson(json: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(json);
+    if (isObject(value)) return value;
+  } catch {
+    // The same message as for a list or a text.
+  }
+  throw usageError('it is not a JSON object');
+}
+
+function isScalar(value: unknown): boolean {
+  return ['string', 'number', 'boolean'].includes(typeof value);
+}

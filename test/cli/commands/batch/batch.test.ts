@@ -1,0 +1,336 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { main } from '../../../../src/cli/main.ts';
+import { createMockServer } from '../../../../src/mock-server/index.ts';
+import { FakeIo, type FakeIoOptions, runCli } from '../../../helpers/cli-io.ts';
+import { FakeClock, quiet } from '../../../helpers/fake-clock.ts';
+import type { SentRequest } from '../../../helpers/fake-fetch.ts';
+import { API_KEY, exhaustedQuota, failure, rateLimited, success } from '../../../helpers/service-replies.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'fxrates-batch-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function fileOf(name: string, text: string): string {
+  const path = join(folder, name);
+  writeFileSync(path, text);
+  return path;
+}
+
+/** Answers with the query; fails for `fail=…` with that status. */
+const echo = ({ url }: SentRequest) => {
+  const query = Object.fromEntries(new URL(url).searchParams);
+  const status = Number(query['fail'] ?? 200);
+  return status === 200 ? success(query) : failure(status);
+};
+const batch = (line: string | readonly string[], options: FakeIoOptions = {}) =>
+  runCli(['batch', ...(typeof line === 'string' ? line.split(' ') : line)], { replies: echo, ...options });
+const parsed = (text: string) => text.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line)]));
+const lines = (count: number) => Array.from({ length: count }, (_, n) => `n=${n}\n`).join('');
+
+test('prints the answer to each line of a file', async () => {
+  const path = fileOf(
+    'queries.txt',
+    'base=USD symbols=EUR,GBP\n\n# remark\n  {"base":"EUR","symbols":["A","B"]}\r\n{}\n',
+  );
+
+  const { code, stdout, stderr, requests } = await batch(['latest', path]);
+
+  expect(code).toBe(0);
+  expect(parsed(stdout)).toEqual([
+    { query: { base: 'USD', symbols: 'EUR,GBP' }, data: { base: 'USD', symbols: 'EUR,GBP' } },
+    { query: { base: 'EUR', symbols: ['A', 'B'] }, data: { base: 'EUR', symbols: 'B' } },
+    { query: {}, data: {} },
+  ]);
+  expect(requests[1]?.url).toContain('base=EUR&symbols=A&symbols=B');
+  expect(stderr).toMatch(/fxrates: batch done after \d+ s: 3 succeeded, 0 failed, 0 refused\n$/);
+});
+
+test('prints numbers exactly as received, on one line', async () => {
+  const body = '{"success":true,"data":{\n "EUR": 1.10,\n "tiny": 1E-7, "long": 12345678901234567890 }}';
+
+  const { stdout } = await batch('latest -', { stdin: '{"amount":1.10}', replies: { body } });
+
+  expect(stdout).toBe('{"query":{"amount":"1.10"},"data":{"EUR":1.10,"tiny":1E-7,"long":12345678901234567890}}\n');
+});
+
+test('makes a query for each value of --each, with the parameters of -p', async () => {
+  const { stdout } = await batch('latest --each base=USD,EUR --each n=1,2 -p symbols=GBP');
+
+  expect(parsed(stdout).map(({ query }) => query)).toEqual(
+    ['USD', 'EUR'].flatMap((base) => ['1', '2'].map((n) => ({ base, n, symbols: 'GBP' }))),
+  );
+});
+
+test('a query that fails has a line too, and the exit code is 1', async () => {
+  const { code, stdout, stderr } = await batch('latest -', { stdin: 'n=1\nfail=404\nn=2\n' });
+
+  expect(code).toBe(1);
+  expect(parsed(stdout)).toMatchObject([
+    { query: { n: '1' }, data: { n: '1' } },
+    { query: { fail: '404' }, error: { code: 'request', status: 404, exit_code: 9 } },
+    { query: { n: '2' }, data: { n: '2' } },
+  ]);
+  expect(stderr).toContain('2 succeeded, 1 failed');
+});
+
+const slowFirst = (clock: FakeClock) => async (request: SentRequest) => {
+  await clock.sleep(request.url.includes('n=0') ? 5000 : 1000);
+  return echo(request);
+};
+
+test.each([
+  ['latest -', ['1', '2', '0']],
+  ['latest - --ordered', ['0', '1', '2']],
+])('%s prints three answers in the order %j', async (line, expected) => {
+  const clock = new FakeClock();
+
+  const { stdout } = await batch(line, { clock, stdin: lines(3), replies: slowFirst(clock) });
+
+  expect(parsed(stdout).map(({ query }) => query.n)).toEqual(expected);
+});
+
+test('--failed-out has the failed queries, for the next batch', async () => {
+  const path = join(folder, 'failed.txt');
+
+  const first = await batch(['latest', '-', '--failed-out', path], { stdin: 'n=1\nfail=404 x=1.10\n{"fail":500}\n' });
+
+  expect(first.code).toBe(1);
+  expect(readFileSync(path, 'utf8')).toBe('{"fail":"404","x":"1.10"}\n{"fail":"500"}\n');
+  expect(first.stderr).toContain(`fxrates: 2 queries written to ${path}; again:  fxrates batch latest ${path}\n`);
+
+  const second = await batch(['latest', path, '--failed-out', path], { replies: success() });
+
+  expect(second.code).toBe(0);
+  expect(parsed(second.stdout).map(({ query }) => query)).toEqual([{ fail: '404', x: '1.10' }, { fail: '500' }]);
+  expect(readFileSync(path, 'utf8')).toBe('');
+});
+
+test('takes lines that a batch printed', async () => {
+  const { stdout } = await batch('latest -', { stdin: '{"query":{"base":"USD"},"error":{"code":"server"}}\n' });
+
+  expect(parsed(stdout)).toEqual([{ query: { base: 'USD' }, data: { base: 'USD' } }]);
+});
+
+test('names every wrong line before anything is sent, and no key in it', async () => {
+  const stdin = `base=USD\nfoo\n{"a":{}}\n[1]\n{"a":\napi_key=1\nb=${API_KEY}\n{"b":"${API_KEY}"}\n{"a":[null]}`;
+
+  const { code, stdout, stderr, requests } = await batch('latest -', { stdin });
+
+  expect({ code, stdout, requests }).toEqual({ code: 2, stdout: '', requests: [] });
+  expect(stderr).toContain('fxrates: 8 lines of standard input cannot be used — nothing was sent\n');
+  for (const number of [2, 3, 4, 5, 6, 7, 8, 9]) expect(stderr).toContain(`\n  line ${number}: `);
+  expect(stderr).not.toContain(API_KEY);
+});
+
+test('lists ten wrong lines at most', async () => {
+  const { stderr } = await batch('latest -', { stdin: 'wrong\n'.repeat(12) });
+
+  expect(stderr.match(/line \d+:/g)).toHaveLength(10);
+  expect(stderr).toContain('\n  and 2 more\n');
+});
+
+test.each([
+  ['latest', /batch takes a file of queries or --each/],
+  ['latest - --each base=USD', /batch takes a file of queries or --each/],
+  ['quota -', /batch takes an operation with a query, got 'quota'.*\n\n {2}There are: latest/],
+  ['latest --each base', /--each takes name=value,value, got 'base'/],
+  ['latest --each base=USD,', /--each takes name=value,value/],
+  ['latest --each api_key=1', /refusing to send 'api_key'/],
+  ['latest - --key-stdin', /--key-stdin and - contradict each other/],
+  [`latest ${join(folder, 'none.txt')}`, /cannot read the queries in .*none\.txt — there is no such file/],
+  [`latest - --failed-out ${join(folder, 'none', 'x')}`, /cannot write .*none\/x — there is no such file/],
+  ['latest - --get rates', /has no --get/],
+])('refuses %s', async (line, message) => {
+  const { code, stderr, requests } = await batch(line, { stdin: 'n=1' });
+
+  expect({ code, requests }).toEqual({ code: 2, requests: [] });
+  expect(stderr).toMatch(message);
+});
+
+test('shares the limit with other processes', async () => {
+  const state = join(folder, 'state');
+
+  await batch('latest --each n=1,2', { env: { XDG_STATE_HOME: state } });
+
+  expect(readdirSync(join(state, 'fxrates', 'limits'))).not.toEqual([]);
+});
+
+test('a batch without queries succeeds', async () => {
+  expect(await batch('latest -', { stdin: '# none\n' })).toMatchObject({ code: 0, stdout: '' });
+});
+
+test('a key that is rejected fails every query, and is not sent again for each', async () => {
+  const { code, stdout, requests } = await batch('latest -', { stdin: lines(1000), replies: failure(401) });
+
+  expect(code).toBe(1);
+  const results = parsed(stdout);
+  expect(new Set(results.map(({ query }) => query.n)).size).toBe(1000);
+  expect(results.every(({ error }) => error.code === 'authentication')).toBe(true);
+  expect(requests.length).toBeLessThan(300);
+});
+
+test('a month that is used up fails every query, and is not asked again for each', async () => {
+  const options = { replies: failure(429, { code: 'quota_exceeded' }), quota: success(exhaustedQuota()) };
+
+  const { code, stdout, requests } = await batch('latest -', { stdin: lines(1000), ...options });
+
+  expect(code).toBe(1);
+  expect(parsed(stdout).map(({ error }) => error.code)).toEqual(Array(1000).fill('quota_exhausted'));
+  expect(requests.length).toBeLessThan(300);
+});
+
+test('waits for the limit longer than --max-wait says for one command', async () => {
+  const refusals = [rateLimited('70'), rateLimited('70'), echo];
+
+  const { code, stderr } = await batch('latest --each n=1', { replies: refusals });
+
+  expect(code).toBe(0);
+  expect(stderr).toContain('1 succeeded, 0 failed, 2 refused');
+});
+
+test('ends if the service refuses everything for a quarter of an hour', async () => {
+  const { code, stdout, stderr } = await batch('latest --each n=1,2', {
+    replies: rateLimited('5'),
+    quota: rateLimited('5'),
+  });
+
+  expect({ code, stdout }).toEqual({ code: 7, stdout: '' });
+  expect(stderr).toMatch(/batch stopped after 15 min[^:]*: 0 succeeded, 0 failed, 2 left/);
+  expect(stderr).toMatch(/no query was answered for a long time — the service has refused \d+ requests/);
+});
+
+test('with --no-wait a query that would have to wait fails', async () => {
+  const { code, stdout } = await batch('latest --each n=1,2 --no-wait', { replies: [rateLimited('20'), echo] });
+
+  expect(code).toBe(1);
+  expect(parsed(stdout).map(({ error }) => error?.code)).toContain('rate_limited');
+});
+
+test('a reader that has had enough ends the batch without a word, and the rest can be run again', async () => {
+  const path = join(folder, 'closed.txt');
+
+  const { code, stderr } = await batch(['latest', '-', '--failed-out', path, '-q'], {
+    stdin: lines(3),
+    stdoutError: 'EPIPE',
+  });
+
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(parsed(readFileSync(path, 'utf8')).length).toBeGreaterThanOrEqual(2);
+});
+
+/** Presses Ctrl-C three seconds after the request that holds `during` was sent, and never answers that one. */
+function interrupted(args: readonly string[], stdin: string, during: string) {
+  const clock = new FakeClock();
+  const io: FakeIo = new FakeIo({
+    clock,
+    stdin,
+    replies: async (request) => {
+      if (!request.url.includes(during)) return echo(request);
+      await clock.sleep(3000);
+      io.interrupt('SIGINT');
+      return 'never';
+    },
+  });
+  return clock.run(main(['batch', 'latest', '-', ...args], io)).then((code) => ({ code, ...io.written }));
+}
+
+test('Ctrl-C ends it, says what is left, and writes that to --failed-out', async () => {
+  const path = join(folder, 'left.txt');
+
+  const { code, stderr } = await interrupted(['--failed-out', path], 'n=0\nn=1\nfail=404\n', 'n=1');
+
+  expect(code).toBe(130);
+  expect(stderr).toMatch(/batch stopped after [^:]+: 1 succeeded, 1 failed, 1 left, 0 refused\n/);
+  expect(readFileSync(path, 'utf8')).toBe('{"n":"1"}\n{"fail":"404"}\n');
+});
+
+test('Ctrl-C with --ordered still prints the answers that are there', async () => {
+  const { code, stdout } = await interrupted(['--ordered'], lines(3), 'n=0');
+
+  expect(code).toBe(130);
+  expect(parsed(stdout).map(({ query }) => query.n)).toEqual(['1', '2']);
+});
+
+/** A batch of `count` queries against a mock in virtual time. */
+async function onMock(count: number, { args = [], ...options }: FakeIoOptions & { readonly args?: string[] } = {}) {
+  const mock = createMockServer({ clock: 'virtual' });
+  const { key } = mock.createKey({ plan: 'developer' });
+  const startedAt = mock.clock.now();
+  const env = { FXRATES_API_KEY: key, FXRATES_BASE_URL: mock.baseUrl, ...options.env };
+  const world = { ...options, env, fetch: mock.fetch as never, clock: mock.clock, stdin: lines(count) };
+  const result = await runCli(['batch', 'latest', '-', '-p', 'symbols=EUR', ...args], world);
+  return { ...result, minutes: (mock.clock.now() - startedAt) / 60_000 };
+}
+
+test('5,000 queries under 300 a minute take 16.7 minutes, and no second per minute more', async () => {
+  const { code, stdout, minutes, stderr } = await onMock(5000);
+
+  expect(code).toBe(0);
+  expect(parsed(stdout)).toHaveLength(5000);
+  expect(minutes).toBeLessThanOrEqual((5000 / 300) * (61 / 60));
+  const log = stderr.split('\n').filter((line) => line.endsWith(' waiting'));
+  expect(log.length).toBeGreaterThan(minutes * 5);
+});
+
+test('says every ten seconds in a log how far it is', async () => {
+  const { stderr } = await onMock(700);
+
+  const [first = ''] = stderr.split('\n');
+  expect(first).toMatch(/^fxrates: \d+ of 700, (\d+ min )?\d+ s left, 0 failed, \d+\/min, \d+ refused, \d+ waiting$/);
+  expect(stderr).toMatch(/\nfxrates: batch done after 2 min[^:]*: 700 succeeded, 0 failed, \d+ refused\n$/);
+});
+
+test('the time left is honest', async () => {
+  const { stderr, minutes } = await onMock(1500, { args: ['--json'] });
+
+  const events = parsed(stderr);
+  const progress = events.filter(({ event }) => event === 'progress');
+  for (const [index, { eta_seconds: eta }] of progress.entries()) {
+    const leftSeconds = minutes * 60 - (index + 1) * 10;
+    expect(Math.abs(eta - leftSeconds)).toBeLessThanOrEqual(15);
+  }
+  expect(events.at(-1)).toMatchObject({ event: 'done', done: 1500, failed: 0, total: 1500 });
+});
+
+test.each([['-q'], ['-qq']])('with %s it says nothing but the data', async (option) => {
+  expect((await onMock(400, { args: [option] })).stderr).toBe('');
+});
+
+/** What a terminal shows one after the other in the line of the bar. */
+const frames = (stderr: string) => stderr.split('\r\u001b[2K').slice(1);
+
+test.each([
+  [120, /^\[█+░+\] \d+ of 700 · (\d+ min )?\d+ s left · 0 failed · \d+\/min · \d+ refused · \d+ waiting$/],
+  [80, /^\[█+░+\] \d+ of 700 · (\d+ min )?\d+ s left · 0 failed · \d+\/min · \d+ refused/],
+  [40, /^\d+ of 700 · (\d+ min )?\d+ s left/],
+])('a terminal of %d columns gets a bar in place, which is erased at the end', async (columns, expected) => {
+  const { stderr, stdout } = await onMock(700, { tty: ['stderr'], columns, env: { NO_COLOR: '1' } });
+
+  const bars = frames(stderr).filter((frame) => frame.includes(' of 700'));
+  expect(bars.at(-2)).toMatch(expected);
+  expect(bars.length).toBeGreaterThan(100);
+  expect(Math.max(...bars.map((bar) => bar.length))).toBeLessThan(columns);
+  expect(frames(stderr).at(-1)).toMatch(/^fxrates: batch done after /);
+  expect(stdout).not.toContain('\u001b');
+});
+
+test('on a terminal the bar makes way for each line of data', async () => {
+  const order: string[] = [];
+  const clock = new FakeClock();
+  const io = new FakeIo({ clock, replies: slowFirst(clock), stdin: lines(2), tty: ['stdout', 'stderr'] });
+  for (const name of ['stdout', 'stderr'] as const) {
+    const { write } = io[name];
+    Object.assign(io[name], { write: (chunk: string) => order.push(`${name} ${chunk}`) && write(chunk) });
+  }
+
+  await clock.run(main(['batch', 'latest', '-'], io));
+  await quiet();
+
+  for (const [index, written] of order.entries()) {
+    const before = order[index - 1] ?? '';
+    if (written.startsWith('stdout')) expect(before.startsWith('stdout') || before.endsWith('\u001b[2K')).toBe(true);
+  }
+  expect(order.filter((written) => written.startsWith('stdout'))).toHaveLength(2);
+});

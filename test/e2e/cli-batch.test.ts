@@ -1,0 +1,56 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createMockServer } from '../../src/mock-server/index.ts';
+import { hasBundle, runBundle, runShell, startBundle } from '../helpers/cli-bundle.ts';
+
+const mock = createMockServer();
+const { key } = mock.createKey({ plan: 'unlimited' });
+const home = mkdtempSync(join(tmpdir(), 'fxrates-batch-'));
+let env: Record<string, string> = {};
+
+beforeAll(async () => {
+  const { url } = await mock.serve();
+  env = { FXRATES_BASE_URL: url, FXRATES_API_KEY: key, HOME: home };
+});
+afterAll(async () => {
+  await mock.close();
+  rmSync(home, { recursive: true });
+});
+
+const lines = (count: number) => Array.from({ length: count }, (_, n) => `n=${n} symbols=EUR\n`).join('');
+
+describe.skipIf(!hasBundle)('the built command', () => {
+  test('runs what it reads on stdin', async () => {
+    const { code, stdout } = await runBundle(['batch', 'latest', '-', '-q'], { env, stdin: lines(20) });
+
+    expect(code).toBe(0);
+    expect(stdout.trimEnd().split('\n')).toHaveLength(20);
+  });
+
+  test('ends with 0 if the reader of its pipe has had enough', async () => {
+    const { code, stdout, stderr } = await runShell('fxrates batch latest - -q | head -1', { env, stdin: lines(300) });
+
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(JSON.parse(stdout)).toHaveProperty('data');
+  });
+
+  test('Ctrl-C ends it with 130, and every query is either printed or in --failed-out', async () => {
+    const path = join(home, 'left.txt');
+    const running = startBundle(['batch', 'latest', '-', '--failed-out', path], { env, stdin: lines(5000) });
+    await running.shows('stdout', '\n');
+
+    running.kill('SIGINT');
+    const { code, stdout, stderr } = await running.ended;
+
+    expect(code).toBe(130);
+    expect(stderr).toContain('batch stopped after');
+    const printed = stdout.trimEnd().split('\n');
+    const left = readFileSync(path, 'utf8').trimEnd().split('\n');
+    const numbers = [...printed.map((line) => JSON.parse(line).query.n), ...left.map((line) => JSON.parse(line).n)];
+    expect(left.length).toBeGreaterThan(0);
+    expect(new Set(numbers).size).toBe(5000);
+    expect(numbers).toHaveLength(5000);
+  });
+});
