@@ -48,7 +48,10 @@ export interface RetryEvent extends CallEvent {
   readonly retryAfterUnit: UnitBelief | undefined;
 }
 
-/** The rate limit holds calls of a key back. Once per wait, however many calls wait. */
+/**
+ * The rate limit holds calls of a key back, for a second or longer; shorter waits, as between two calls of a burst, are not
+ * reported. Once per wait, however many calls wait.
+ */
 export interface WaitEvent extends KeyEvent {
   /**
    * `'retry_after'`: the service refused a call; `'window'`: the calls the limit allows are used up; `'service'`: the
@@ -116,6 +119,8 @@ export class ClientEvents {
     this.#hooks = hooks;
   }
 
+  readonly #warn = (message: string) => this.#hooks.logger?.warn(message);
+
   /** The last attempt in the request's log ended. */
   request(subject: EventSubject, request: KeyedRequest, durationMs: number): void {
     this.#tell('request', this.#hooks.onRequest, () => {
@@ -149,7 +154,7 @@ export class ClientEvents {
     this.#warned.add(message);
     const { logger } = this.#hooks;
     if (logger === undefined) process.emitWarning(message, { type: 'FxRatesWarning' });
-    else callHook((text) => logger.warn(text), message);
+    else callHook(this.#warn, message);
   }
 
   /** `describe` costs nothing where nobody listens. */
@@ -161,14 +166,18 @@ export class ClientEvents {
   }
 }
 
-/** A hook that throws must not fail the call it watches, and must not go unnoticed either. */
+const warnedOf = new WeakSet<(event: never) => void>();
+
+/** A hook that throws fails neither the call that it watches nor the process. Its first error becomes a process warning. */
 export function callHook<Event>(hook: ((event: Event) => void) | undefined, event: Event): void {
   try {
     hook?.(event);
   } catch (error) {
-    queueMicrotask(() => {
-      throw error;
-    });
+    if (hook === undefined || warnedOf.has(hook)) return;
+    warnedOf.add(hook);
+    const detail = error instanceof Error ? error.stack : String(error);
+    const type = 'FxRatesWarning';
+    process.emitWarning('a hook or logger threw; the call goes on', detail === undefined ? { type } : { type, detail });
   }
 }
 

@@ -94,7 +94,7 @@ export class AttemptLog {
   }
 
   ended(status: number | undefined, code: string | undefined): void {
-    this.attempts.push({ status, code, waitedMs: this.#waitedMs, reason: this.#reason });
+    this.attempts.push({ status, code, waitedMs: Math.round(this.#waitedMs), reason: this.#reason });
     this.#waitedMs = 0;
   }
 }

@@ -50,6 +50,8 @@ export function send({ settings, timers, events, states, userAgent }: SendOption
     log.ended(status, code);
     events.request(state, request, time.now() - startedAt);
     if (endpoint.consumesQuota && mayHaveCounted(outcome)) state.ledger.spend();
+    // `quota` works when the month is used up: what refuses it is about the key.
+    if (endpoint.name === 'quota' && (status === 401 || status === 403)) state.exhaustedLatch.keyRefused();
     if (!('rawBody' in outcome)) return;
     state.ledger.release(log); // what was set aside for the call is spent now
     if (endpoint.name !== 'quota') return;
