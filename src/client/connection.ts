@@ -45,7 +45,15 @@ export function connect({ options, settings: open, events, timers }: ClientParts
     if (warning !== undefined) events.warnOnce(warning);
   });
   const quota = operationEndpoint('quota', undefined);
-  const send = createPipeline({ settings, events, timers, keys, states, quota, userAgent: userAgent() });
+  const send = createPipeline({
+    settings,
+    events,
+    timers,
+    keys,
+    states,
+    quota,
+    userAgent: userAgent(settings.appInfo),
+  });
   return { keys, states, send };
 }
 

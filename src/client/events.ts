@@ -3,6 +3,7 @@ import type { QuotaData } from '../generated/types.ts';
 import type { Attempt } from './attempt.ts';
 import type { FxRatesError, FxRatesErrorKind } from './errors/errors.ts';
 import type { KeyedRequest } from './request.ts';
+import { requestIdOf } from './request-id.ts';
 import type { KeyLimits } from './state/key-limits.ts';
 import type { UnitBelief } from './state/retry-after-unit-tracker.ts';
 
@@ -19,6 +20,8 @@ export interface CallEvent extends KeyEvent {
   readonly operation: string;
   /** Path and query as sent, without the key. */
   readonly target: string;
+  /** The same for all events of one call, and in its meta or error. */
+  readonly callId: string;
 }
 
 /** One attempt ended, well or not. */
@@ -31,6 +34,8 @@ export interface RequestEvent extends CallEvent {
   readonly waitedMs: number;
   readonly status: number | undefined;
   readonly code: string | undefined;
+  /** What the service calls its answer: `x-request-id` or a header like it. */
+  readonly requestId: string | undefined;
   readonly durationMs: number;
 }
 
@@ -124,9 +129,17 @@ export class ClientEvents {
   /** The last attempt in the request's log ended. */
   request(subject: EventSubject, request: KeyedRequest, durationMs: number): void {
     this.#tell('request', this.#hooks.onRequest, () => {
-      const { attempts } = request.log;
+      const { attempts, lastHeaders } = request.log;
+      const requestId = requestIdOf(lastHeaders);
       const ended = attempts[attempts.length - 1] as Attempt; // told after it was noted
-      return { ...about(subject), ...callOf(request), attempt: attempts.length, ...ended, durationMs };
+      return {
+        ...about(subject),
+        ...callOf(request),
+        attempt: attempts.length,
+        ...ended,
+        requestId: requestId && request.key.redact(requestId),
+        durationMs,
+      };
     });
   }
 
@@ -185,6 +198,6 @@ function about(subject: EventSubject): KeyEvent {
   return { key: subject.key, limits: subject.limits() };
 }
 
-function callOf({ endpoint, key }: KeyedRequest) {
-  return { operation: endpoint.name, target: key.redact(endpoint.target) };
+function callOf({ endpoint, key, log }: KeyedRequest) {
+  return { operation: endpoint.name, target: key.redact(endpoint.target), callId: log.callId };
 }

@@ -33,6 +33,7 @@ test('tells of each attempt when it has ended', async () => {
   const same = {
     operation: 'latest',
     target: '/api/v1/latest?base=EUR',
+    callId: expect.any(String),
     key: 'fx_live_…cdef',
     limits: expect.objectContaining({ waiting: 0, inFlight: 1 }),
   };
