@@ -22,16 +22,26 @@ interface TypeUse {
 function declaration(name: string, schema: Schema, use: TypeUse): string {
   const isInterface = schema.kind === 'object' && (schema.properties.length > 0 || schema.rest !== undefined);
   const body = isInterface ? `interface ${name} ${objectType(schema, use)}` : `type ${name} = ${type(schema)};`;
-  return `${jsdoc(schema.description)}export ${body}\n`;
+  return `${comment(schema)}export ${body}\n`;
 }
 
 function queryInterface(id: string, name: string, parameters: readonly Parameter[]): string {
-  const fields = parameters.map(({ name, description, isRequired, schema }) =>
-    isRequired
-      ? `${jsdoc(description)}readonly ${propertyKey(name)}: ${type(schema)};`
-      : `${jsdoc(description)}readonly ${propertyKey(name)}?: ${type(schema)} | undefined;`,
-  );
-  return `${jsdoc(`Query of \`${id}\`.`)}export interface ${name} {\n${fields.join('\n')}\n}\n`;
+  const fields = parameters.map(({ name, isRequired, schema, ...rest }) => {
+    const notes = rest.default === undefined ? [] : [`@default ${JSON.stringify(rest.default)}`];
+    const text = jsdoc([rest.description, ...notes, ...deprecation(rest.isDeprecated)].join('\n\n'));
+    return isRequired
+      ? `${text}readonly ${propertyKey(name)}: ${type(schema)};`
+      : `${text}readonly ${propertyKey(name)}?: ${type(schema)} | undefined;`;
+  });
+  return `${jsdoc(`Parameters of \`${id}\`.`)}export interface ${name} {\n${fields.join('\n')}\n}\n`;
+}
+
+function comment({ description = '', isDeprecated = false }: Schema): string {
+  return jsdoc([description, ...deprecation(isDeprecated)].join('\n\n'));
+}
+
+function deprecation(isDeprecated: boolean): readonly string[] {
+  return isDeprecated ? ['@deprecated'] : [];
 }
 
 function type(schema: Schema): string {
@@ -61,11 +71,11 @@ function type(schema: Schema): string {
 }
 
 function objectType({ properties, rest }: ObjectSchema, { isQuery }: TypeUse = { isQuery: false }): string {
-  if (properties.length === 0 && rest === undefined) return 'Record<string, never>';
+  if (properties.length === 0 && rest === undefined) return '{ readonly [field: string]: never }';
   const absent = isQuery ? ' | undefined' : '';
   const fields = properties.map(({ name, isRequired, schema }) => {
     const [mark, none] = isRequired ? ['', ''] : ['?', absent];
-    return `${jsdoc(schema.description)}readonly ${propertyKey(name)}${mark}: ${type(schema)}${none};`;
+    return `${comment(schema)}readonly ${propertyKey(name)}${mark}: ${type(schema)}${none};`;
   });
   const others = indexSignature(properties, rest).map((line) => line.replace(/;$/, `${absent};`));
   return `{\n${[...fields, ...others].join('\n')}\n}`;

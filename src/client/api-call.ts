@@ -19,6 +19,8 @@ export interface CallOptions {
   readonly onLimit?: 'wait' | 'throw' | undefined;
   /** `'high'`: the call is sent before all waiting calls of the key that are `'normal'`. Default: `'normal'`. */
   readonly priority?: 'high' | 'normal' | undefined;
+  /** `false`: sends a request of its own although an identical call is under way. Default: true. */
+  readonly coalesce?: boolean | undefined;
   /** Takes a kept answer younger than this, in milliseconds; `0` asks the service. Needs the option `cache`, whose age is the default. */
   readonly maxAgeMs?: number | undefined;
   /** Headers of this call, beside the client's; a header of the same name replaces it. Not `authorization`. */

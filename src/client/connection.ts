@@ -4,6 +4,7 @@ import { ConfigError } from './errors/errors.ts';
 import type { ClientEvents } from './events.ts';
 import { ApiKey } from './keys/api-key.ts';
 import { type ApiKeyOption, createKeySource, type KeySource } from './keys/key-source.ts';
+import type { Lifetime } from './lifetime.ts';
 import type { Caller, CallResponse } from './middleware/coalesce.ts';
 import type { FxRatesOptions } from './options.ts';
 import { createPipeline } from './pipeline.ts';
@@ -24,6 +25,9 @@ interface ClientParts {
   readonly settings: OpenSettings;
   readonly events: ClientEvents;
   readonly timers: Timers;
+  readonly lifetime: Lifetime;
+  /** Those of the client that this one was made from. */
+  readonly keys: KeySource | undefined;
 }
 
 /** Whether base URL and key are there. @throws ConfigError when the key is wrong, whether or not the base URL is there. */
@@ -34,26 +38,21 @@ export function canConnect({ options, settings }: ClientParts): boolean {
 }
 
 /** @throws ConfigError when the base URL or the key is missing or wrong */
-export function connect({ options, settings: open, events, timers }: ClientParts): Connection {
+export function connect({ options, settings: open, events, timers, lifetime, keys: shared }: ClientParts): Connection {
   const settings = { ...open, baseUrl: open.baseUrl ?? requireBaseUrl(options) };
   const apiKey = givenKey(options);
   if (apiKey === undefined) throw new ConfigError('apiKey: none given; pass apiKey or set FXRATES_API_KEY');
-  const states = new KeyStates(settings);
-  const keys = createKeySource(apiKey, (key) => {
-    if (!key.hasDocumentedForm) events.warnOnce(unusualKey(key));
-    const warning = ignoredOptions(sharedOptions(options), states.of(key));
-    if (warning !== undefined) events.warnOnce(warning);
-  });
+  const states = new KeyStates(settings, lifetime);
+  const keys =
+    shared ??
+    createKeySource(apiKey, (key) => {
+      if (!key.hasDocumentedForm) events.warnOnce(unusualKey(key));
+      const warning = ignoredOptions(sharedOptions(options), states.of(key));
+      if (warning !== undefined) events.warnOnce(warning);
+    });
   const quota = operationEndpoint('quota', undefined);
-  const send = createPipeline({
-    settings,
-    events,
-    timers,
-    keys,
-    states,
-    quota,
-    userAgent: userAgent(settings.appInfo),
-  });
+  const agent = userAgent(settings.appInfo);
+  const send = createPipeline({ settings, events, timers, lifetime, keys, states, quota, userAgent: agent });
   return { keys, states, send };
 }
 

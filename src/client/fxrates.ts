@@ -4,22 +4,25 @@ import type { OperationId } from '../generated/operations.ts';
 import type { ApiCall, CallOptions, SchemaCallOptions } from './api-call.ts';
 import { type CallResult, createApiCall } from './api-call.ts';
 import { Batch, type BatchOptions, type BatchQueries } from './batch.ts';
+import { checkPayload } from './check-payload.ts';
 import { resolveCall } from './config/call-settings.ts';
+import { inheritedOptions } from './config/inherited-options.ts';
 import { resolveBatch, resolvePoll } from './config/loop-settings.ts';
 import { type OpenSettings, resolveOptions } from './config/settings.ts';
 import { checkPath, type QueryValue } from './config/target.ts';
 import { type Connection, canConnect, connect } from './connection.ts';
 import { withDeadline } from './deadline.ts';
-import { operationEndpoint, pathEndpoint } from './endpoints.ts';
-import { ResponseError } from './errors/errors.ts';
+import { deprecations, operationEndpoint, pathEndpoint } from './endpoints.ts';
 import { ClientEvents } from './events.ts';
+import type { KeySource } from './keys/key-source.ts';
+import { Lifetime } from './lifetime.ts';
 import type { OperationData, OperationQuery, QueryOperation } from './operation-types.ts';
 import type { FxRatesOptions } from './options.ts';
 import { createPoll, type Poll, type PollOptions } from './poll.ts';
 import type { QuotaEstimate } from './quota/quota-ledger.ts';
 import type { Endpoint } from './request.ts';
 import { requestIdOf } from './request-id.ts';
-import type { SchemaIssue, SchemaOutput, StandardSchema } from './standard-schema.ts';
+import type { SchemaOutput, StandardSchema } from './standard-schema.ts';
 import type { KeyLimits } from './state/key-limits.ts';
 import type { KeyState } from './state/key-state.ts';
 import { Timers } from './timers.ts';
@@ -37,7 +40,9 @@ export interface GetOptions extends CallOptions {
  * first call, which looks for it in the environment once more: a module that creates a client must load where neither is set.
  */
 export class FxRates extends OperationMethods {
+  readonly #options: FxRatesOptions;
   readonly #settings: OpenSettings;
+  readonly #lifetime: Lifetime;
   readonly #events: ClientEvents;
   readonly #timers: Timers;
   readonly #connect: () => Connection;
@@ -45,13 +50,17 @@ export class FxRates extends OperationMethods {
 
   constructor(options: FxRatesOptions = {}) {
     super();
+    const parent = parents.get(options);
+    this.#options = options;
     this.#settings = resolveOptions(options);
-    this.#events = new ClientEvents(options);
+    this.#lifetime = parent?.lifetime ?? new Lifetime();
+    this.#events = new ClientEvents(options, this.#lifetime.warned);
     this.#timers = new Timers(this.#settings.clock);
     if (this.#settings.auth === 'query') {
       this.#events.warnOnce("auth: 'query' puts the API key into URLs, which end up in logs; prefer 'bearer'");
     }
-    const parts = { options, settings: this.#settings, events: this.#events, timers: this.#timers };
+    const own = { settings: this.#settings, events: this.#events, timers: this.#timers, lifetime: this.#lifetime };
+    const parts = { options, ...own, keys: parent?.keys };
     this.#connect = () => connect(parts);
     if (canConnect(parts)) this.#connection = connect(parts);
   }
@@ -122,14 +131,41 @@ export class FxRates extends OperationMethods {
   poll(query?: object, given: PollOptions = {}): Poll<unknown> {
     const { operation, options, ...settings } = resolvePoll(given, this.#settings);
     const { clock, time } = this.#settings;
-    const { signal } = settings;
+    const closing = this.#lifetime.signal;
+    const signal = settings.signal ? AbortSignal.any([settings.signal, closing]) : closing;
     return createPoll({
       ...settings,
-      ...{ clock, time },
+      ...{ clock, time, signal },
       estimate: () => this.quotaEstimate(),
-      askQuota: () => this.quota({ priority: 'high', ...(signal ? { signal } : {}) }),
+      askQuota: () => this.quota({ priority: 'high', signal }),
       call: () => this.request(operation, query, options).withMeta(),
     });
+  }
+
+  /**
+   * A client with other options that shares the limit, the quota and the cached answers of this one, and is closed with
+   * it. Cheap enough for one per request.
+   *
+   * @throws ConfigError when an option is wrong
+   */
+  withOptions(options: FxRatesOptions): FxRates {
+    const merged = inheritedOptions(options, { options: this.#options, cache: this.#settings.cache });
+    const keys = options.apiKey === undefined ? this.#connection?.keys : undefined;
+    parents.set(merged, { lifetime: this.#lifetime, keys });
+    return new FxRates(merged);
+  }
+
+  /**
+   * Ends all calls, batches and polls of this client, and of those made from it, with `AbortError`. Resolves when none is
+   * under way. Later calls reject with `ConfigError`. Other clients of the key are not affected.
+   */
+  close(): Promise<void> {
+    return this.#lifetime.close();
+  }
+
+  /** `await using fx = new FxRates()` closes the client at the end of the block. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
   }
 
   /** What is known about the limit of the key in use: the gate, who waits, why, and the next slot; `undefined` before the first key. */
@@ -154,6 +190,7 @@ export class FxRates extends OperationMethods {
     query: object | undefined,
     options: CallOptions = {},
   ): ApiCall<Data> {
+    for (const warning of deprecations(id, query)) this.#events.warnOnce(warning);
     return createApiCall(this.#call<Data>(() => operationEndpoint(id, query), options));
   }
 
@@ -163,6 +200,7 @@ export class FxRates extends OperationMethods {
   ): Promise<CallResult<Data>> {
     const { time } = this.#settings;
     const startedAt = time.now();
+    this.#lifetime.requireOpen();
     this.#connection ??= this.#connect();
     const { signal, deadlineMs, ...settings } = resolveCall(options, this.#settings);
     const endpoint = endpointOf();
@@ -201,27 +239,5 @@ export class FxRates extends OperationMethods {
   }
 }
 
-interface PayloadContext {
-  readonly endpoint: string;
-  readonly status: number;
-}
-
-/** `data` as the caller's own schema gives it out. @throws ResponseError with the schema's issues. */
-export async function checkPayload(
-  schema: StandardSchema,
-  data: unknown,
-  { endpoint, status }: PayloadContext,
-): Promise<unknown> {
-  const result = await schema['~standard'].validate(data);
-  if (result.issues === undefined) return result.value;
-  const [first] = result.issues;
-  throw new ResponseError(`The data of ${endpoint} does not match the schema: ${first && describe(first)}`, {
-    status,
-    issues: result.issues,
-  });
-}
-
-function describe({ path = [], message }: SchemaIssue): string {
-  const where = path.map((part) => String(typeof part === 'object' ? part.key : part)).join('.');
-  return where === '' ? message : `${where}: ${message}`;
-}
+/** For the options that `withOptions` makes: what the new client takes over. */
+const parents = new WeakMap<FxRatesOptions, { readonly lifetime: Lifetime; readonly keys: KeySource | undefined }>();

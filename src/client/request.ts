@@ -34,6 +34,8 @@ export interface CallSettings {
   readonly priority: 'high' | 'normal';
   /** Beside those of the client's own, by names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
+  /** Whether identical calls under way share one request. */
+  readonly coalesce: boolean;
   /** Longest age of a kept answer in milliseconds; `undefined`: as the client's `cache` says. */
   readonly maxAgeMs: number | undefined;
 }

@@ -26,6 +26,7 @@ export const CALL_OPTION_NAMES = namesOf<keyof SchemaCallOptions<StandardSchema>
   useReserve: true,
   priority: true,
   headers: true,
+  coalesce: true,
   schema: true,
 });
 
@@ -46,6 +47,7 @@ export function resolveCall(options: CallOptions, client: OpenSettings): CallerS
     maxAgeMs,
     useReserve = false,
     priority = 'normal',
+    coalesce = true,
   } = options;
   if (signal !== undefined && !(signal instanceof AbortSignal)) refuse('signal', signal, 'an AbortSignal');
   requireSchema('schema' in options ? options.schema : undefined);
@@ -60,6 +62,7 @@ export function resolveCall(options: CallOptions, client: OpenSettings): CallerS
     onLimit: onLimit === undefined ? client.onLimit : requireOneOf('onLimit', onLimit, ['wait', 'throw']),
     maxAgeMs: maxAgeMs === undefined ? undefined : requireMs('maxAgeMs', maxAgeMs),
     useReserve: requireBoolean('useReserve', useReserve),
+    coalesce: requireBoolean('coalesce', coalesce),
     priority: requireOneOf('priority', priority, ['high', 'normal']),
     headers: headersOf(options, client),
   };

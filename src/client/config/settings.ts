@@ -31,7 +31,7 @@ export interface RateLimitSettings extends Pick<RateLimitOptions, 'store'> {
 }
 
 /** The options of a client, checked and complete. */
-export interface ClientSettings extends Omit<CallSettings, 'useReserve' | 'maxAgeMs' | 'priority'> {
+export interface ClientSettings extends Omit<CallSettings, 'useReserve' | 'maxAgeMs' | 'priority' | 'coalesce'> {
   readonly baseUrl: string;
   readonly auth: AuthForm;
   readonly deadlineMs: number;
@@ -75,13 +75,14 @@ const OPTION_NAMES = namesOf<keyof FxRatesOptions>({
   clock: true,
   random: true,
   logger: true,
+  logLevel: true,
   onRequest: true,
   onRetry: true,
   onWait: true,
   onQuota: true,
 });
 
-const HOOK_NAMES = namesOf<Exclude<keyof EventHooks, 'logger'>>({
+const HOOK_NAMES = namesOf<Exclude<keyof EventHooks, 'logger' | 'logLevel'>>({
   onRequest: true,
   onRetry: true,
   onWait: true,
@@ -121,6 +122,7 @@ export function resolveOptions(options: FxRatesOptions): OpenSettings {
   refuseBrowser();
   for (const name of HOOK_NAMES) if (options[name] !== undefined) requireFunction(name, options[name]);
   if (options.logger !== undefined) requireLogger(options.logger);
+  if (options.logLevel !== undefined) requireOneOf('logLevel', options.logLevel, ['warn', 'info', 'debug']);
   const given = { ...DEFAULTS, ...definedOf(options) };
   requireBoolean('allowInsecureHttp', given.allowInsecureHttp);
   const clock = requireClock(given.clock);

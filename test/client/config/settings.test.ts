@@ -63,6 +63,7 @@ const wrong: Record<keyof FxRatesOptions, readonly unknown[]> = {
   clock: [null, {}, { now: () => 0 }, { now: 0, sleep: () => undefined }],
   random: [null, 0.5],
   logger: [null, {}, 'console', () => undefined, { warn: true }],
+  logLevel: ['verbose', null, 1],
   onRequest: [null, {}, 'log'],
   onRetry: [null, {}, 'log'],
   onWait: [null, {}, 'log'],
