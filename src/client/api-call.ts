@@ -2,6 +2,9 @@ import type { Attempt } from './attempt.ts';
 import { ownError } from './errors/own-error.ts';
 import type { StandardSchema } from './standard-schema.ts';
 
+/** Headers to send: names and values, or a `Headers` object. */
+export type HeadersOption = Headers | Readonly<Record<string, string | undefined>>;
+
 /** Options of one call; each falls back to the client's own option of the same name. */
 export interface CallOptions {
   /** Ends the call at once, wherever it is: queue, wait, connection or body. */
@@ -20,6 +23,8 @@ export interface CallOptions {
   readonly coalesce?: boolean | undefined;
   /** Takes a kept answer younger than this, in milliseconds; `0` asks the service. Needs the option `cache`, whose age is the default. */
   readonly maxAgeMs?: number | undefined;
+  /** Headers of this call, beside the client's; a header of the same name replaces it. Not `authorization`. */
+  readonly headers?: HeadersOption | undefined;
   /** Lets this call spend what `quotaGuard` reserves. Default: false. */
   readonly useReserve?: boolean | undefined;
 }
@@ -40,6 +45,10 @@ export interface ResponseMeta {
   /** Milliseconds since the service gave this answer; 0 for one that just came. */
   readonly ageMs: number;
   readonly attempts: readonly Attempt[];
+  /** What the service calls its last answer: `x-request-id` or a header like it; `undefined` when there is none. */
+  readonly requestId: string | undefined;
+  /** Joins the attempts, events and errors of one call; callers that share a request share it. */
+  readonly callId: string;
   /** Milliseconds from the call to its answer. */
   readonly durationMs: number;
 }

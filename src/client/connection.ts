@@ -51,7 +51,8 @@ export function connect({ options, settings: open, events, timers, lifetime, key
       if (warning !== undefined) events.warnOnce(warning);
     });
   const quota = operationEndpoint('quota', undefined);
-  const send = createPipeline({ settings, events, timers, lifetime, keys, states, quota, userAgent: userAgent() });
+  const agent = userAgent(settings.appInfo);
+  const send = createPipeline({ settings, events, timers, lifetime, keys, states, quota, userAgent: agent });
   return { keys, states, send };
 }
 

@@ -3,6 +3,7 @@ import type { QuotaData } from '../generated/types.ts';
 import type { Attempt } from './attempt.ts';
 import type { FxRatesError, FxRatesErrorKind } from './errors/errors.ts';
 import type { KeyedRequest } from './request.ts';
+import { requestIdOf } from './request-id.ts';
 import type { KeyLimits } from './state/key-limits.ts';
 import type { UnitBelief } from './state/retry-after-unit-tracker.ts';
 
@@ -19,6 +20,8 @@ export interface CallEvent extends KeyEvent {
   readonly operation: string;
   /** Path and query as sent, without the key. */
   readonly target: string;
+  /** The same for all events of one call, and in its meta or error. */
+  readonly callId: string;
 }
 
 /** One attempt ended, well or not. */
@@ -31,6 +34,8 @@ export interface RequestEvent extends CallEvent {
   readonly waitedMs: number;
   readonly status: number | undefined;
   readonly code: string | undefined;
+  /** What the service calls its answer: `x-request-id` or a header like it. */
+  readonly requestId: string | undefined;
   readonly durationMs: number;
 }
 
@@ -48,7 +53,10 @@ export interface RetryEvent extends CallEvent {
   readonly retryAfterUnit: UnitBelief | undefined;
 }
 
-/** The rate limit holds calls of a key back. Once per wait, however many calls wait. */
+/**
+ * The rate limit holds calls of a key back, for a second or longer; shorter waits, as between two calls of a burst, are not
+ * reported. Once per wait, however many calls wait.
+ */
 export interface WaitEvent extends KeyEvent {
   /**
    * `'retry_after'`: the service refused a call; `'window'`: the calls the limit allows are used up; `'service'`: the
@@ -123,12 +131,22 @@ export class ClientEvents {
     this.#warned = warned;
   }
 
+  readonly #warn = (message: string) => this.#hooks.logger?.warn(message);
+
   /** The last attempt in the request's log ended. */
   request(subject: EventSubject, request: KeyedRequest, durationMs: number): void {
     this.#tell('request', this.#hooks.onRequest, () => {
-      const { attempts } = request.log;
+      const { attempts, lastHeaders } = request.log;
+      const requestId = requestIdOf(lastHeaders);
       const ended = attempts[attempts.length - 1] as Attempt; // told after it was noted
-      return { ...about(subject), ...callOf(request), attempt: attempts.length, ...ended, durationMs };
+      return {
+        ...about(subject),
+        ...callOf(request),
+        attempt: attempts.length,
+        ...ended,
+        requestId: requestId && request.key.redact(requestId),
+        durationMs,
+      };
     });
   }
 
@@ -156,7 +174,7 @@ export class ClientEvents {
     this.#warned.add(message);
     const { logger } = this.#hooks;
     if (logger === undefined) process.emitWarning(message, { type: 'FxRatesWarning' });
-    else callHook((text) => logger.warn(text), message);
+    else callHook(this.#warn, message);
   }
 
   /** `describe` costs nothing where nobody listens. */
@@ -168,14 +186,18 @@ export class ClientEvents {
   }
 }
 
-/** A hook that throws must not fail the call it watches, and must not go unnoticed either. */
+const warnedOf = new WeakSet<(event: never) => void>();
+
+/** A hook that throws fails neither the call that it watches nor the process. Its first error becomes a process warning. */
 export function callHook<Event>(hook: ((event: Event) => void) | undefined, event: Event): void {
   try {
     hook?.(event);
   } catch (error) {
-    queueMicrotask(() => {
-      throw error;
-    });
+    if (hook === undefined || warnedOf.has(hook)) return;
+    warnedOf.add(hook);
+    const detail = error instanceof Error ? error.stack : String(error);
+    const type = 'FxRatesWarning';
+    process.emitWarning('a hook or logger threw; the call goes on', detail === undefined ? { type } : { type, detail });
   }
 }
 
@@ -183,8 +205,8 @@ function about(subject: EventSubject): KeyEvent {
   return { key: subject.key, limits: subject.limits() };
 }
 
-function callOf({ endpoint, key }: KeyedRequest) {
-  return { operation: endpoint.name, target: key.redact(endpoint.target) };
+function callOf({ endpoint, key, log }: KeyedRequest) {
+  return { operation: endpoint.name, target: key.redact(endpoint.target), callId: log.callId };
 }
 
 /** `hooks`, which also write to the logger what its level asks for. */

@@ -21,6 +21,7 @@ import type { FxRatesOptions } from './options.ts';
 import { createPoll, type Poll, type PollOptions } from './poll.ts';
 import type { QuotaEstimate } from './quota/quota-ledger.ts';
 import type { Endpoint } from './request.ts';
+import { requestIdOf } from './request-id.ts';
 import type { SchemaOutput, StandardSchema } from './standard-schema.ts';
 import type { KeyLimits } from './state/key-limits.ts';
 import type { KeyState } from './state/key-state.ts';
@@ -220,7 +221,8 @@ export class FxRates extends OperationMethods {
       data: data as Data, // the type that the operation's schema, or the caller's, proved
       meta: () => {
         const headers = response.headers.toHeaders();
-        return { status, headers, rawBody, source, ageMs, attempts: log.attempts, durationMs };
+        const ids = { requestId: requestIdOf(headers), callId: log.callId };
+        return { status, headers, rawBody, source, ageMs, attempts: log.attempts, ...ids, durationMs };
       },
     };
   }

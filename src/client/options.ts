@@ -1,4 +1,5 @@
 import type { Dispatcher } from 'undici';
+import type { HeadersOption } from './api-call.ts';
 import type { CacheStore } from './cache/cache-store.ts';
 import type { Clock } from './clock.ts';
 import type { EventHooks } from './events.ts';
@@ -49,6 +50,13 @@ export interface QuotaGuardOptions {
   readonly onLow?: ((estimate: QuotaEstimate) => void) | undefined;
 }
 
+/** The program that uses the client, for the logs of the service. */
+export interface AppInfo {
+  readonly name: string;
+  readonly version?: string | undefined;
+  readonly url?: string | undefined;
+}
+
 /** Options of a client. Each is checked by the constructor; a wrong one is a `ConfigError` that names it. */
 export interface FxRatesOptions extends EventHooks {
   /** Where the service is, without `/api/v1`; plain http is for loopback only. Default: `FXRATES_BASE_URL`, by the first call at the latest. */
@@ -93,6 +101,10 @@ export interface FxRatesOptions extends EventHooks {
   readonly cache?: 'snapshot' | CacheOptions | undefined;
   /** Keeps a reserve of the monthly quota: calls fail locally when only that is left. Default: off. */
   readonly quotaGuard?: QuotaGuardOptions | undefined;
+  /** Headers of each request; a call can add to them. `authorization` is a `ConfigError`. Default: none. */
+  readonly headers?: HeadersOption | undefined;
+  /** Added to the user agent: `fxrates/1.2.3 node/22.19.0 my-app/2.0 (https://my.app)`. Default: nothing. */
+  readonly appInfo?: AppInfo | undefined;
   /** Sends requests instead of undici: any WHATWG `fetch`. Not together with `dispatcher`. */
   readonly fetch?: FetchLike | undefined;
   /** An undici 7 dispatcher (proxy, mTLS, …). Default: undici's global one. */

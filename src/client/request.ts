@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Attempt } from './attempt.ts';
 import type { Cancellation } from './cancellation.ts';
 import type { ApiKey } from './keys/api-key.ts';
@@ -31,6 +32,8 @@ export interface CallSettings {
   readonly useReserve: boolean;
   /** High-priority calls go before the others of their key. */
   readonly priority: 'high' | 'normal';
+  /** Beside those of the client's own, by names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
   /** Whether identical calls under way share one request. */
   readonly coalesce: boolean;
   /** Longest age of a kept answer in milliseconds; `undefined`: as the client's `cache` says. */
@@ -70,9 +73,18 @@ export class AttemptLog {
   readonly attempts: Attempt[] = [];
   /** The permit of the last attempt: a call that is sent again keeps its place in the queue. */
   permit: Permit | undefined;
+  /** Headers of the last answer. */
+  lastHeaders: ResponseHeaders | Headers | undefined;
+  #callId: string | undefined;
   #waitedMs = 0;
   #reason: Attempt['reason'] = 'first';
   #slotAt: (() => number) | undefined;
+
+  /** Made when somebody asks. */
+  get callId(): string {
+    this.#callId ??= randomUUID();
+    return this.#callId;
+  }
 
   /** Time of `SteadyTime` of the slot that the call waits for now, as far as is known; 0 when it waits for none. */
   get slotAt(): number {
@@ -96,7 +108,7 @@ export class AttemptLog {
   }
 
   ended(status: number | undefined, code: string | undefined): void {
-    this.attempts.push({ status, code, waitedMs: this.#waitedMs, reason: this.#reason });
+    this.attempts.push({ status, code, waitedMs: Math.round(this.#waitedMs), reason: this.#reason });
     this.#waitedMs = 0;
   }
 }

@@ -24,11 +24,11 @@ export function unhintedLimitMs(refusals: number, random: () => number): number 
  */
 export function hintedLimitMs(hintMs: number, random: () => number): number {
   const spreadMs = Math.min(LONGEST_SPREAD_MS, Math.max(SHORTEST_SPREAD_MS, hintMs / 10));
-  return Math.max(hintMs, SHORTEST_SPREAD_MS) + random() * spreadMs;
+  return Math.ceil(Math.max(hintMs, SHORTEST_SPREAD_MS) + random() * spreadMs);
 }
 
 function equalJitter(ms: number, random: () => number): number {
-  return ms / 2 + (random() * ms) / 2;
+  return Math.ceil(ms / 2 + (random() * ms) / 2);
 }
 
 /** The retries of a key: so many in a row, then one for every few successes. */

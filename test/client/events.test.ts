@@ -5,22 +5,15 @@ import { quiet } from '../helpers/fake-clock.ts';
 import { failure, quotaRecord, rateLimited, success } from '../helpers/service-replies.ts';
 import { errorOf, testClient } from '../helpers/test-client.ts';
 
-const uncaught: unknown[] = [];
-const note = (error: unknown) => uncaught.push(error);
-let others: NodeJS.UncaughtExceptionListener[] = [];
+const warnings: Error[] = [];
+const note = (warning: Error) => warnings.push(warning);
 
-/** Instead of vitest's own listener, which would fail the run. */
 beforeEach(() => {
-  others = process.listeners('uncaughtException');
-  process.removeAllListeners('uncaughtException');
-  process.on('uncaughtException', note);
-  uncaught.length = 0;
+  warnings.length = 0;
+  process.on('warning', note);
 });
 
-afterEach(() => {
-  process.off('uncaughtException', note);
-  for (const other of others) process.on('uncaughtException', other);
-});
+afterEach(() => process.off('warning', note));
 
 test('tells of each attempt when it has ended', async () => {
   const events: RequestEvent[] = [];
@@ -40,6 +33,7 @@ test('tells of each attempt when it has ended', async () => {
   const same = {
     operation: 'latest',
     target: '/api/v1/latest?base=EUR',
+    callId: expect.any(String),
     key: 'fx_live_…cdef',
     limits: expect.objectContaining({ waiting: 0, inFlight: 1 }),
   };
@@ -107,7 +101,7 @@ test('diagnostics channels hear the same as the hooks', async () => {
   expect(published.map(([, event]) => event)).toEqual(hooked);
 });
 
-test('a hook or logger that throws fails no call, and is not silenced either', async () => {
+test('a hook or logger that throws fails neither call nor process, and is warned of once', async () => {
   const broken = (name: string) => () => {
     throw new Error(name);
   };
@@ -125,8 +119,29 @@ test('a hook or logger that throws fails no call, and is not silenced either', a
   await expect(clock.run(fx.latest())).resolves.toEqual({ EUR: 1 });
   await quiet();
 
-  const names = uncaught.map((error) => (error as Error).message);
-  expect(new Set(names)).toEqual(new Set(['onRequest', 'onRetry', 'onWait', 'onQuota', 'logger']));
+  const details = warnings.map((warning) => (warning as { detail?: string }).detail?.split('\n')[0]);
+  expect(details.toSorted()).toEqual(
+    ['logger', 'onQuota', 'onRequest', 'onRetry', 'onWait'].map((name) => `Error: ${name}`),
+  );
+  expect(new Set(warnings.map(({ name }) => name))).toEqual(new Set(['FxRatesWarning']));
+});
+
+test('times in events and attempts are whole milliseconds', async () => {
+  const seen: number[] = [];
+  let chance = 0;
+  const { fx, clock } = testClient([failure(503), rateLimited('2'), rateLimited('1.3337'), success()], {
+    quota: success(quotaRecord()),
+    random: () => (chance = (chance + 0.123457) % 1),
+    onRequest: ({ waitedMs, durationMs }) => seen.push(waitedMs, durationMs),
+    onRetry: ({ waitMs }) => seen.push(waitMs),
+    onWait: ({ waitMs }) => seen.push(waitMs),
+  });
+
+  const { meta } = await clock.run(fx.latest().withMeta());
+
+  seen.push(...meta.attempts.map(({ waitedMs }) => waitedMs), meta.durationMs);
+  expect(seen.length).toBeGreaterThan(10);
+  expect(seen.filter((ms) => !Number.isInteger(ms))).toEqual([]);
 });
 
 const logged = async (logLevel?: 'warn' | 'info' | 'debug') => {

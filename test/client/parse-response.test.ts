@@ -88,6 +88,7 @@ test('an error tells what the service said', async () => {
   expect(String(error)).toBe('RequestError: The service refused /api/v1/latest: No symbol XXX. (HTTP 422, bad_symbol)');
   expect(JSON.parse(JSON.stringify(error))).toEqual({
     name: 'RequestError',
+    callId: expect.any(String),
     kind: 'request',
     code: 'bad_symbol',
     message: expect.any(String),

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import { abortable, Cancellation, type CancelSignal } from '../cancellation.ts';
 import type { ClientEvents } from '../events.ts';
@@ -52,8 +53,12 @@ export class ResponseCache {
   }
 
   /** Answers belong to the key that got them: plans may differ in what they are shown. */
-  #nameOf({ endpoint: { target }, key }: KeyedRequest): string {
-    return `fxrates:${this.#parts.baseUrl}:${key.hash.slice(0, HASH_LENGTH)}:${key.redact(target)}`;
+  #nameOf({ endpoint: { target }, key, settings: { headers } }: KeyedRequest): string {
+    const name = `fxrates:${this.#parts.baseUrl}:${key.hash.slice(0, HASH_LENGTH)}:${key.redact(target)}`;
+    const sent = Object.entries(headers).sort();
+    if (sent.length === 0) return name;
+    // A hash, since a header can hold a secret; the answer may depend on any of them.
+    return `${name}:${createHash('sha256').update(JSON.stringify(sent)).digest('hex').slice(0, HASH_LENGTH)}`;
   }
 
   async #withTimeout(work: () => Promise<unknown>, signal: CancelSignal): Promise<unknown> {

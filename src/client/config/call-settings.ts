@@ -13,6 +13,7 @@ import {
   requireOneOf,
   requirePositiveMs,
 } from './checks.ts';
+import { type RequestHeaders, resolveHeaders } from './request-headers.ts';
 import type { OpenSettings } from './settings.ts';
 
 export const CALL_OPTION_NAMES = namesOf<keyof SchemaCallOptions<StandardSchema>>({
@@ -24,6 +25,7 @@ export const CALL_OPTION_NAMES = namesOf<keyof SchemaCallOptions<StandardSchema>
   maxAgeMs: true,
   useReserve: true,
   priority: true,
+  headers: true,
   coalesce: true,
   schema: true,
 });
@@ -62,7 +64,12 @@ export function resolveCall(options: CallOptions, client: OpenSettings): CallerS
     useReserve: requireBoolean('useReserve', useReserve),
     coalesce: requireBoolean('coalesce', coalesce),
     priority: requireOneOf('priority', priority, ['high', 'normal']),
+    headers: headersOf(options, client),
   };
+}
+
+function headersOf({ headers }: CallOptions, client: OpenSettings): RequestHeaders {
+  return headers === undefined ? client.headers : { ...client.headers, ...resolveHeaders(headers) };
 }
 
 function requireSchema(schema: unknown): void {

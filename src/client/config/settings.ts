@@ -21,6 +21,7 @@ import {
   requirePositiveMs,
 } from './checks.ts';
 import { type CacheSettings, resolveCache, resolveQuotaGuard } from './quota-settings.ts';
+import { resolveAppInfo, resolveHeaders } from './request-headers.ts';
 
 /** The option `rateLimit` with its defaults. */
 export interface RateLimitSettings extends Pick<RateLimitOptions, 'store'> {
@@ -39,6 +40,8 @@ export interface ClientSettings extends Omit<CallSettings, 'useReserve' | 'maxAg
   readonly rateLimit: RateLimitSettings | false;
   readonly cache: CacheSettings | undefined;
   readonly quotaGuard: QuotaGuardOptions | undefined;
+  /** What follows in the user agent. */
+  readonly appInfo: string | undefined;
   readonly transport: Transport;
   readonly maxResponseBytes: number;
   readonly clock: Clock;
@@ -63,6 +66,8 @@ const OPTION_NAMES = namesOf<keyof FxRatesOptions>({
   rateLimit: true,
   cache: true,
   quotaGuard: true,
+  headers: true,
+  appInfo: true,
   fetch: true,
   dispatcher: true,
   maxResponseBytes: true,
@@ -133,6 +138,8 @@ export function resolveOptions(options: FxRatesOptions): OpenSettings {
     rateLimit: resolveRateLimit(given.rateLimit),
     cache: resolveCache(options.cache),
     quotaGuard: resolveQuotaGuard(options.quotaGuard),
+    headers: resolveHeaders(options.headers),
+    appInfo: resolveAppInfo(options.appInfo),
     transport: resolveTransport(options),
     maxResponseBytes: requireCount('maxResponseBytes', given.maxResponseBytes, { from: 1 }),
     clock,

@@ -110,7 +110,7 @@ export function refuseKeyParameters(query: object): void {
 }
 
 /** Sent, they would cost a request and change nothing. Names that a service could have for itself, such as `priority`, are not among them. */
-const CALL_OPTIONS: readonly string[] = namesOf<Exclude<keyof CallOptions, 'signal' | 'priority'>>({
+const CALL_OPTIONS: readonly string[] = namesOf<Exclude<keyof CallOptions, 'signal' | 'priority' | 'headers'>>({
   timeoutMs: true,
   deadlineMs: true,
   maxRetries: true,

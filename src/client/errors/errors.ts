@@ -1,6 +1,7 @@
 import type { QuotaData } from '../../generated/types.ts';
 import type { Attempt } from '../attempt.ts';
 import { maskKeysIn } from '../keys/mask.ts';
+import { requestIdOf } from '../request-id.ts';
 import type { SchemaIssue } from '../standard-schema.ts';
 import type { UnitBelief } from '../state/retry-after-unit-tracker.ts';
 
@@ -42,6 +43,10 @@ export abstract class FxRatesError extends Error {
   readonly status: number | undefined;
   /** Headers of that response. */
   readonly headers: Headers | undefined;
+  /** What the service calls its answer: `x-request-id` or a header like it. */
+  readonly requestId: string | undefined;
+  /** Joins the attempts, events and errors of one call; `undefined` when the call was not made, as with a wrong option. */
+  readonly callId: string | undefined;
   /** The attempts made before this error, the failed one included. */
   readonly attempts: readonly Attempt[];
   readonly [BRAND] = true;
@@ -51,9 +56,11 @@ export abstract class FxRatesError extends Error {
     this.code = code;
     this.status = status;
     this.headers = headers;
+    this.requestId = requestIdOf(headers);
+    this.callId = undefined;
     this.attempts = attempts ?? [];
     Object.defineProperty(this, BRAND, { enumerable: false });
-    hideAbsent(this, { code, status, headers, attempts });
+    hideAbsent(this, { code, status, headers, requestId: this.requestId, callId: undefined, attempts });
   }
 
   /** Whether `error` is one of the client's errors, also across copies of the package; narrows to a union on `kind`. */
@@ -63,8 +70,8 @@ export abstract class FxRatesError extends Error {
 
   /** For logs, with what one acts on: no headers, no cause, no stack. */
   toJSON(): Record<string, unknown> {
-    const { name, kind, code, message, status, attempts } = this;
-    return { name, kind, code, message, status, attempts };
+    const { name, kind, code, message, status, requestId, callId, attempts } = this;
+    return { name, kind, code, message, status, requestId, callId, attempts };
   }
 }
 

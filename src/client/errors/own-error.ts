@@ -8,6 +8,12 @@ export function shareError(error: unknown): void {
   if (error instanceof FxRatesError) taken.add(error);
 }
 
+/** `error`, which now says which call it belongs to. */
+export function ofCall(error: unknown, call: { readonly callId: string }): unknown {
+  if (error instanceof FxRatesError) Object.defineProperty(error, 'callId', { value: call.callId, enumerable: true });
+  return error;
+}
+
 /**
  * `error` for one caller: an object of its own, whose stack begins at the line that awaits the call. `handler` is the
  * rejection handler that this runs in. V8 finds that line by the promises that wait for the handler's one, at no cost

@@ -2,7 +2,7 @@ import type { ResponseMeta } from '../api-call.ts';
 import { Cancellation } from '../cancellation.ts';
 import { type CallDeadline, withDeadline } from '../deadline.ts';
 import { AbortError } from '../errors/errors.ts';
-import { shareError } from '../errors/own-error.ts';
+import { ofCall, shareError } from '../errors/own-error.ts';
 import type { Lifetime, OpenCall } from '../lifetime.ts';
 import { parseJson } from '../parse-response.ts';
 import type { ApiRequest, ApiResponse, CallSettings, Endpoint, Handler } from '../request.ts';
@@ -72,6 +72,15 @@ export function coalesce({ timers, lifetime, now }: CoalesceParts) {
     return underWay.log.slotAt > caller.deadlineAt ? createCall(caller, next) : underWay;
   };
 
+  const answered = async (call: SharedCall, caller: Caller, leave: () => void): Promise<ApiResponse> => {
+    const { attempts } = call.log;
+    try {
+      return await withDeadline(call.response, caller, { timers, nowMs: now(), attempts, leave });
+    } catch (error) {
+      throw ofCall(error, call.log);
+    }
+  };
+
   return (next: Handler<ApiRequest>) =>
     async (caller: Caller): Promise<CallResponse> => {
       if (caller.signal?.aborted) throw new AbortError({ cause: caller.signal.reason });
@@ -84,8 +93,7 @@ export function coalesce({ timers, lifetime, now }: CoalesceParts) {
         call.callers -= 1;
         if (call.callers === 0) call.cancellation.cancel(new AbortError());
       };
-      const { attempts } = call.log;
-      const response = await withDeadline(call.response, caller, { timers, nowMs: now(), attempts, leave });
+      const response = await answered(call, caller, leave);
       return isOwn ? own(response, call.log) : shared(response, call.log, caller.endpoint);
     };
 }
@@ -107,8 +115,9 @@ function shared(response: ApiResponse, log: AttemptLog, { parse }: Endpoint): Ca
 }
 
 function callKey({ endpoint, settings }: Caller): string {
-  const { timeoutMs, maxRetries, onLimit, useReserve, priority, maxAgeMs } = settings;
-  return [endpoint.target, timeoutMs, maxRetries, onLimit, useReserve, priority, maxAgeMs].join(' ');
+  const { timeoutMs, maxRetries, onLimit, useReserve, priority, maxAgeMs, headers } = settings;
+  const shown = Object.keys(headers).length === 0 ? '' : JSON.stringify(Object.entries(headers).sort());
+  return [endpoint.target, timeoutMs, maxRetries, onLimit, useReserve, priority, maxAgeMs, shown].join(' ');
 }
 
 function createCall({ endpoint, settings }: Caller, next: Handler<ApiRequest>): SharedCall {

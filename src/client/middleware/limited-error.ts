@@ -25,7 +25,7 @@ const WHY: Record<RateLimitReason, string> = {
 
 /** The error of a call that may not wait for the rate limit: when to come back, and why it did not wait. */
 export function limitedError({ reason, request, nowMs, retryAtMs, unit, refused }: LimitedCall): RateLimitError {
-  const retryAfterMs = retryAtMs === undefined ? undefined : Math.max(0, retryAtMs - nowMs);
+  const retryAfterMs = retryAtMs === undefined ? undefined : Math.ceil(Math.max(0, retryAtMs - nowMs));
   const wait = retryAfterMs === undefined ? 'the wait is unknown' : `the next slot is in ${seconds(retryAfterMs)} s`;
   const words = unit && unitInWords(unit);
   const message = `The per-minute limit of key ${request.key.masked} is reached; ${wait}, ${WHY[reason]}`;

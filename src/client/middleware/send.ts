@@ -1,17 +1,18 @@
 import type { QuotaData } from '../../generated/types.ts';
 import { abortable, Cancellation } from '../cancellation.ts';
 import type { ClientSettings } from '../config/settings.ts';
-import { FxRatesError, TimeoutError } from '../errors/errors.ts';
+import { AuthenticationError, FxRatesError, TimeoutError } from '../errors/errors.ts';
 import { networkFailure, wasNeverSent } from '../errors/network-failure.ts';
 import type { ClientEvents } from '../events.ts';
 import type { ApiKey } from '../keys/api-key.ts';
 import type { AuthForm } from '../options.ts';
 import { parseResponse } from '../parse-response.ts';
-import type { Handler, KeyedRequest } from '../request.ts';
+import type { Endpoint, Handler, KeyedRequest } from '../request.ts';
 import { type AttemptOutcome, settle } from '../request.ts';
+import type { KeyState } from '../state/key-state.ts';
 import type { KeyStates } from '../state/key-states.ts';
 import type { Timers } from '../timers.ts';
-import type { TransportResponse } from '../transport/transport.ts';
+import type { ResponseHeaders, TransportResponse } from '../transport/transport.ts';
 
 interface SendOptions {
   readonly settings: ClientSettings;
@@ -34,10 +35,9 @@ export function send({ settings, timers, events, states, userAgent }: SendOption
   const exchange = (request: KeyedRequest): Promise<TransportResponse> => {
     const { key, endpoint, signal } = request;
     const { url, headers } = authenticate(`${settings.baseUrl}${endpoint.target}`, { key, form: settings.auth });
-    headers['accept'] = 'application/json';
-    headers['user-agent'] = userAgent;
+    const sent = { accept: 'application/json', 'user-agent': userAgent, ...request.settings.headers, ...headers };
     return withinTimeout(request, timers, (attempt) =>
-      settings.transport({ url, headers, cancellation: attempt, maxBytes: settings.maxResponseBytes }),
+      settings.transport({ url, headers: sent, cancellation: attempt, maxBytes: settings.maxResponseBytes }),
     ).catch((error: unknown) => {
       throw signal.aborted ? signal.reason : networkFailure(error, request, settings.baseUrl);
     });
@@ -48,14 +48,11 @@ export function send({ settings, timers, events, states, userAgent }: SendOption
     const { endpoint, key, log } = request;
     const state = states.of(key);
     log.ended(status, code);
+    log.lastHeaders = headersOf(outcome);
     events.request(state, request, time.now() - startedAt);
     if (endpoint.consumesQuota && mayHaveCounted(outcome)) state.ledger.spend();
-    if (!('rawBody' in outcome)) return;
-    state.ledger.release(log); // what was set aside for the call is spent now
-    if (endpoint.name !== 'quota') return;
-    const quota = outcome.data as QuotaData; // parsed by the endpoint
-    state.sawQuota(quota, spentBefore);
-    events.quota(state, { reason: endpoint.purpose ?? 'call', quota });
+    if ('rawBody' in outcome) state.ledger.release(log); // what was set aside for the call is spent now
+    if (endpoint.name === 'quota') tellQuota(state, endpoint, { outcome, spentBefore, events });
   };
 
   return async (request) => {
@@ -67,6 +64,26 @@ export function send({ settings, timers, events, states, userAgent }: SendOption
     if ('rawBody' in outcome) return outcome;
     throw outcome.error;
   };
+}
+
+interface QuotaAnswer extends Pick<Start, 'spentBefore'> {
+  readonly outcome: AttemptOutcome;
+  readonly events: ClientEvents;
+}
+
+function tellQuota(state: KeyState, { purpose }: Endpoint, { outcome, spentBefore, events }: QuotaAnswer): void {
+  if ('rawBody' in outcome) {
+    const quota = outcome.data as QuotaData; // parsed by the endpoint
+    state.sawQuota(quota, spentBefore);
+    events.quota(state, { reason: purpose ?? 'call', quota });
+  } else if (outcome.error instanceof AuthenticationError) {
+    state.exhaustedLatch.keyRefused(); // `quota` works when the month is used up: what refuses it is about the key
+  }
+}
+
+function headersOf(outcome: AttemptOutcome): ResponseHeaders | Headers | undefined {
+  if ('rawBody' in outcome) return outcome.headers;
+  return outcome.error instanceof FxRatesError ? outcome.error.headers : undefined;
 }
 
 /** What the log of attempts keeps of an outcome. */

@@ -27,6 +27,11 @@ export class ExhaustedLatch {
     if (!isExhausted(quota)) this.#stop = undefined;
   }
 
+  /** The service refused the key itself, so the quota no longer matters. */
+  keyRefused(): void {
+    this.#stop = undefined;
+  }
+
   /** @throws QuotaExhaustedError marked `local` while the stop holds. */
   check(): void {
     if (this.#stop === undefined) return;

@@ -35,7 +35,7 @@ export class Subscribers {
   readonly tell = ({ until, waiting, reason }: LimiterWait): void => {
     const event = {
       reason: reason === 'refused' ? ('retry_after' as const) : reason,
-      waitMs: Math.max(0, until - this.#clock.now()),
+      waitMs: Math.ceil(Math.max(0, until - this.#clock.now())),
       until: new Date(until),
       waiting,
     };

@@ -58,6 +58,8 @@ const wrong: Record<keyof FxRatesOptions, readonly unknown[]> = {
   dispatcher: [null, {}, 'http://proxy.test', { dispatch: true }],
   maxResponseBytes: [...numbers, 1.5],
   allowInsecureHttp: [null, 'true', 1],
+  headers: [null, 'a: b', [['a', 'b']], { a: 1 }, { 'a b': 'c' }, { Authorization: 'x' }, { a: 'b\nc' }],
+  appInfo: [null, 'app', {}, { name: 'two words' }, { name: 'a', version: 1 }, { name: 'a', url: 'nowhere' }],
   clock: [null, {}, { now: () => 0 }, { now: 0, sleep: () => undefined }],
   random: [null, 0.5],
   logger: [null, {}, 'console', () => undefined, { warn: true }],

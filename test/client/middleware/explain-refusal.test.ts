@@ -189,6 +189,19 @@ test('an upgrade that quota() tells of is noticed at once', async () => {
   await expect(fx.latest()).resolves.toEqual({ EUR: 1 });
 });
 
+test('a revocation that quota() tells of is noticed at once', async () => {
+  let isRevoked = false;
+  const { fx } = testClient(() => failure(isRevoked ? 401 : 402), {
+    quota: () => (isRevoked ? failure(401) : success(exhaustedQuota())),
+  });
+  await errorOf(fx.latest());
+
+  isRevoked = true;
+  await errorOf(fx.quota());
+
+  expect(await errorOf(fx.latest())).toMatchObject({ kind: 'authentication', status: 401 });
+});
+
 test('calls in the queue when the month ends fail without a request each', async () => {
   const client = testClient(failure(429, { code: 'quota_exceeded' }), {
     quota: success(exhaustedQuota()),

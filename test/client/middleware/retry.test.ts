@@ -120,6 +120,7 @@ test('tells of each retry before it waits', async () => {
   const same = {
     operation: 'latest',
     target: '/api/v1/latest?base=EUR',
+    callId: expect.any(String),
     key: 'fx_live_…cdef',
     limits: expect.objectContaining({ waiting: 0, reason: undefined }),
     retryAfterUnit: undefined,
