@@ -1,6 +1,7 @@
 import type { ClientSettings } from './config/settings.ts';
 import type { ClientEvents } from './events.ts';
 import type { KeySource } from './keys/key-source.ts';
+import type { Lifetime } from './lifetime.ts';
 import { cache } from './middleware/cache.ts';
 import { type Caller, type CallResponse, coalesce } from './middleware/coalesce.ts';
 import { explainRefusal } from './middleware/explain-refusal.ts';
@@ -9,7 +10,6 @@ import { rateLimit } from './middleware/rate-limit.ts';
 import { retry } from './middleware/retry.ts';
 import { send } from './middleware/send.ts';
 import { useKey } from './middleware/use-key.ts';
-import { waitAlone } from './middleware/wait-alone.ts';
 import { quotaRefresher } from './quota/refresh-quota.ts';
 import type { Endpoint, KeyedRequest } from './request.ts';
 import type { KeyStates } from './state/key-states.ts';
@@ -19,6 +19,7 @@ interface Parts {
   readonly settings: ClientSettings;
   readonly events: ClientEvents;
   readonly timers: Timers;
+  readonly lifetime: Lifetime;
   readonly keys: KeySource;
   readonly states: KeyStates;
   readonly quota: Endpoint;
@@ -37,7 +38,7 @@ type Send = (caller: Caller) => Promise<CallResponse>;
  * - `rateLimit` around `explainRefusal`: only a refusal that is not the quota's is worth waiting for;
  * - `send` last: authentication, transport, timeout and parsing are one attempt.
  */
-export function createPipeline({ settings, events, timers, keys, states, quota, userAgent }: Parts): Send {
+export function createPipeline({ settings, events, timers, lifetime, keys, states, quota, userAgent }: Parts): Send {
   const { baseUrl, clock, time, random, maxRetryAfterMs, retryAfterUnit } = settings;
   const now = () => clock.now();
   const askQuota = (request: KeyedRequest) =>
@@ -46,16 +47,14 @@ export function createPipeline({ settings, events, timers, keys, states, quota, 
     coalesced(question(quota, request, { nowMs: time.now(), purpose: 'limit' }));
   const refreshQuota = quotaRefresher({ states, askQuota });
 
-  const limit = settings.rateLimit
-    ? rateLimit({ time, states, events, askLimit })
-    : waitAlone({ clock, time, random, states, events, maxRetryAfterMs, retryAfterUnit });
   const attempt = explainRefusal({ states, quota })(send({ settings, timers, events, states, userAgent }));
-  const persistent = retry({ clock, time, random, states, events, maxRetryAfterMs })(limit(attempt));
+  const limited = rateLimit({ time, states, events, askLimit })(attempt);
+  const persistent = retry({ clock, time, random, states, events, maxRetryAfterMs, retryAfterUnit })(limited);
 
   const { quotaGuard: guard, cache: keep } = settings;
   const guarded = guard ? quotaGuard({ ...guard, states, refreshQuota })(persistent) : persistent;
   const cached = keep ? cache({ ...keep, baseUrl, timers, events, states, refreshQuota, now })(guarded) : guarded;
-  const coalesced = coalesce({ timers, now: () => time.now() })(useKey(keys)(cached));
+  const coalesced = coalesce({ timers, lifetime, now: () => time.now() })(useKey(keys)(cached));
   return coalesced;
 }
 
@@ -70,7 +69,7 @@ function question(
 ): Caller {
   return {
     endpoint: { ...endpoint, purpose },
-    settings: { ...settings, maxRetries: 0, useReserve: false, maxAgeMs: undefined, priority: 'high' },
+    settings: { ...settings, maxRetries: 0, useReserve: false, maxAgeMs: undefined, priority: 'high', coalesce: true },
     signal: signal.toSignal(),
     deadlineAt: deadlineAt(),
     deadlineMs: deadlineAt() - nowMs,

@@ -64,5 +64,5 @@ export interface ErrorResponse {
 
 /** Free-form query of `latest`; the service does not show its parameters. A list is sent as repeated names. */
 export interface LatestQuery {
-  readonly [field: string]: string | number | boolean | readonly (string | number | boolean)[];
+  readonly [field: string]: string | number | boolean | readonly (string | number | boolean)[] | undefined;
 }

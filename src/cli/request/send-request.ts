@@ -43,6 +43,8 @@ interface SendOptions {
   /** Instead of the network. */
   readonly connection?: Connection;
   readonly cache?: CacheOptions;
+  /** For many calls: one that waits longer than `--max-wait` fails alone. Default: false. */
+  readonly isRepeated?: boolean;
 }
 
 type Method = (...parameters: unknown[]) => ApiCall<unknown>;
@@ -80,14 +82,20 @@ export async function sendRequest(
 
 export async function openClient(
   invocation: Invocation,
-  { trace = new HttpTrace(invocation), key: given, connection: givenConnection, cache }: SendOptions = {},
+  {
+    trace = new HttpTrace(invocation),
+    key: given,
+    connection: givenConnection,
+    cache,
+    isRepeated = false,
+  }: SendOptions = {},
 ): Promise<OpenClient> {
   const { settings, io } = invocation;
   const baseUrl = requireBaseUrl(settings);
   const key = given ?? (await requireKey(settings, io));
   await registerSecret(key, invocation);
   const { FxRates, FxRatesError } = await import('../../client/index.ts');
-  const reporter = new WaitReporter(invocation);
+  const reporter = new WaitReporter(invocation, { endsLongWaits: !isRepeated });
   const connection = givenConnection ?? (await openConnection(io, baseUrl));
   const fetch = trace.around(connection.fetch, () => reporter.end());
   const explained = (error: unknown) => {
