@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type * as z from 'zod';
 import type * as ClientModule from '../../src/client/index.ts';
-import type { FxRates } from '../../src/client/index.ts';
+import type { FxRates, Logger } from '../../src/client/index.ts';
 import type * as MockServerModule from '../../src/mock-server/index.ts';
 import { generatedProject } from '../helpers/generated-project.ts';
 import { specWith } from '../helpers/spec-with.ts';
@@ -65,6 +65,7 @@ test('an operation added to the spec is in the tables of operations and schemas'
         required: false,
         type: 'string',
       },
+      { name: 'round', deprecated: true, type: 'boolean', types: ['boolean'], default: false },
     ],
     consumesQuota: true,
     worksWhenQuotaExhausted: false,
@@ -102,6 +103,17 @@ test('the client refuses a wrong query before anything is sent', async () => {
   expect((await fx.quota()).monthly_used).toBe(0);
 });
 
+test('the client warns once of a deprecated parameter', async () => {
+  const warnings: string[] = [];
+  const { fx } = await mockAndClient({ warn: (message) => warnings.push(message) });
+
+  await fx.pastRates({ date: '2026-01-02' });
+  await fx.pastRates({ date: '2026-01-02', round: true });
+  await fx.pastRates({ date: '2026-01-02', round: false });
+
+  expect(warnings).toEqual(["pastRates: the parameter 'round' is deprecated; the service may remove it"]);
+});
+
 test('the command line has it, with help and checks', async () => {
   const { mock, key } = await mockAndClient();
   const server = await mock.serve({ port: 0 });
@@ -118,21 +130,22 @@ test('the command line has it, with help and checks', async () => {
 
   expect(list.stdout).toMatch(/^ +pastRates +exchange rates of a day \(uses quota\)$/m);
   expect(help.stdout).toMatch(/^ +--date <date> +The day, such as 2026-01-02 \(required\)$/m);
+  expect(help.stdout).toMatch(/^ +--round <boolean> +Whether rates are rounded \(deprecated\) \(default:\s+false\)$/m);
   expect(JSON.parse(rates.stdout)).toMatchObject({ date: '2026-01-02', rates: { EUR: 0.92 } });
   expect(wrong).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringContaining('date') });
 });
 
 interface PastRatesClient extends FxRates {
-  pastRates(query: Readonly<Record<string, string>>): Promise<unknown>;
+  pastRates(query: Readonly<Record<string, string | boolean>>): Promise<unknown>;
 }
 
 /** A mock and a client of the copy, with a new Free key. */
-async function mockAndClient() {
+async function mockAndClient(logger?: Logger) {
   const { createMockServer } = (await project.load('src/mock-server/index.ts')) as typeof MockServerModule;
   const { FxRates } = (await project.load('src/client/index.ts')) as typeof ClientModule;
   const mock = createMockServer({ clock: 'virtual' });
   const { key } = mock.createKey({ plan: 'free' });
-  const fx = new FxRates({ apiKey: key, ...mock.clientOptions() }) as PastRatesClient;
+  const fx = new FxRates({ apiKey: key, ...mock.clientOptions(), logger }) as unknown as PastRatesClient;
   return { mock, key, fx };
 }
 

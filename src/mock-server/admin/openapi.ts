@@ -42,6 +42,7 @@ function operation(route: AdminRoute) {
     operationId: id,
     tags: [tag],
     summary,
+    description: `${summary}. ${isOpen ? 'Anybody may ask.' : 'Needs the admin token.'}`,
     ...(isOpen ? { security: [] } : {}),
     ...parametersOf(route),
     ...(body === undefined ? {} : { requestBody: { content: json(schemaOf(body, 'input')) } }),

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
+import { operations } from '../../../src/generated/operations.ts';
 import { createMockServer, type RequestFilter } from '../../../src/mock-server/index.ts';
 
 /** A mock that was asked for three things. */
@@ -57,7 +58,7 @@ test('a filter with a field that is none is refused: it must not pass for "no su
 
 test('an operation that is none is refused: it must not pass for "no such request"', async () => {
   const { mock } = await asked();
-  const message = 'filter.operation is "lates"; expected one of latest, quota.';
+  const message = `filter.operation is "lates"; expected one of ${Object.keys(operations).join(', ')}.`;
 
   expect(() => mock.expectRequests({ operation: 'lates' }).toHaveCount(0)).toThrow(message);
   await expect(mock.journal.waitFor({ operation: 'lates' })).rejects.toThrow(message);

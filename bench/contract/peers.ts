@@ -1,0 +1,155 @@
+/**
+ * openapi.yaml as others read it: Spectral lints it and the admin API's document; four generators make clients of it,
+ * which compile under strict and call both operations on the mock over HTTP. Exit 1 if one of that fails.
+ * `npm ci --prefix bench --ignore-scripts && npm run bench:contract`; `--json`.
+ */
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parseArgs, promisify } from 'node:util';
+import { build } from 'esbuild';
+import { openApi } from '../../src/mock-server/admin/openapi.ts';
+import { adminRoutes } from '../../src/mock-server/admin/routes.ts';
+import { createMockServer, type MockServer } from '../../src/mock-server/index.ts';
+
+const run = promisify(execFile);
+const BENCH = join(import.meta.dirname, '..');
+const SPEC = join(BENCH, '../openapi.yaml');
+const RULES = join(BENCH, '../.spectral.yaml');
+
+interface Peer {
+  readonly name: string;
+  readonly generate: readonly string[];
+  /** A program that calls `latest` with base=EUR, whose types refuse that, and `quota`; and prints both answers. */
+  readonly program: string;
+}
+
+const AUTH = "headers: { authorization: 'Bearer ' + process.env['KEY'] }";
+const BASE_URL = "process.env['URL'] ?? ''";
+const FREE_FORM =
+  '// @ts-expect-error The document shows no parameters; those that are passed all the same are sent.\n';
+
+const PEERS: readonly Peer[] = [
+  {
+    name: 'openapi-typescript + openapi-fetch',
+    generate: ['openapi-typescript', SPEC, '-o', 'paths.ts'],
+    program: `import createClient from 'openapi-fetch';
+import type { paths } from './paths';
+const client = createClient<paths>({ baseUrl: ${BASE_URL}, ${AUTH} });
+${FREE_FORM}const latest = await client.GET('/api/v1/latest', { params: { query: { base: 'EUR' } } });
+const quota = await client.GET('/api/v1/quota');
+console.log(JSON.stringify([latest.data, quota.data]));`,
+  },
+  {
+    name: 'hey-api',
+    generate: ['openapi-ts', '-i', SPEC, '-o', 'hey', '-c', '@hey-api/client-fetch'],
+    program: `import { client } from './hey/client.gen';
+import { latest, quota } from './hey/sdk.gen';
+client.setConfig({ baseUrl: ${BASE_URL}, auth: () => process.env['KEY'] });
+${FREE_FORM}const rates = await latest({ query: { base: 'EUR' } });
+console.log(JSON.stringify([rates.data, (await quota()).data]));`,
+  },
+  {
+    name: 'orval',
+    generate: ['orval', '--input', SPEC, '--output', 'orval.ts', '--client', 'fetch'],
+    program: `import { getLatestUrl, getQuotaUrl, quota } from './orval';
+const url = (path: string) => new URL(path, process.env['URL']);
+${FREE_FORM}const target = getLatestUrl({ base: 'EUR' });
+const get = async (path: string) => (await fetch(url(path), { ${AUTH} })).json();
+void quota;
+console.log(JSON.stringify([await get(\`\${target}?base=EUR\`), await get(getQuotaUrl())]));`,
+  },
+  {
+    name: 'swagger-typescript-api',
+    generate: ['swagger-typescript-api', 'generate', '-p', SPEC, '-o', '.', '-n', 'swagger.ts'],
+    program: `import { Api } from './swagger';
+const api = new Api({ baseUrl: ${BASE_URL}, baseApiParams: { ${AUTH} } });
+${FREE_FORM}const latest = await api.api.latest({ query: { base: 'EUR' } });
+console.log(JSON.stringify([latest.data, (await api.api.quota()).data]));`,
+  },
+];
+
+interface Result {
+  readonly name: string;
+  /** What the compiler says under strict; empty for nothing. */
+  readonly typeErrors: readonly string[];
+  /** Whether \`base=EUR\` arrived as such. */
+  readonly sentBase: boolean;
+  readonly readQuota: boolean;
+  readonly keyInUrl: boolean;
+}
+
+await mkdir(join(BENCH, 'node_modules/.cache'), { recursive: true });
+const folder = await mkdtemp(join(BENCH, 'node_modules/.cache/contract-'));
+try {
+  const lint = await lintBoth();
+  const results: Result[] = [];
+  for (const peer of PEERS) results.push(await tryPeer(peer));
+  const isGood = results.every(({ typeErrors, ...rest }) => typeErrors.length === 0 && isAsMeant(rest));
+  const { values } = parseArgs({ options: { json: { type: 'boolean', default: false } } });
+  process.stdout.write(`${values.json ? JSON.stringify({ lint, results }, undefined, 2) : asText(lint, results)}\n`);
+  process.exitCode = isGood && lint.length === 0 ? 0 : 1;
+} finally {
+  await rm(folder, { recursive: true, force: true });
+}
+
+function isAsMeant({ sentBase, readQuota, keyInUrl }: Omit<Result, 'typeErrors'>): boolean {
+  return sentBase && readQuota && !keyInUrl;
+}
+
+/** Lines of Spectral about the service's document and the admin API's. */
+async function lintBoth(): Promise<readonly string[]> {
+  const admin = join(folder, 'admin.json');
+  await writeFile(admin, JSON.stringify(openApi(adminRoutes)));
+  const { stdout } = await tool(['spectral', 'lint', SPEC, admin, '-r', RULES, '-f', 'text', '-F', 'hint']);
+  return stdout.split('\n').filter((line) => /:\d+:\d+ /.test(line));
+}
+
+async function tryPeer({ name, generate, program }: Peer): Promise<Result> {
+  await tool(generate);
+  await writeFile(join(folder, 'main.ts'), program);
+  const options = { strict: true, noEmit: true, skipLibCheck: true, target: 'es2023', module: 'preserve' };
+  const compilerOptions = { ...options, lib: ['es2023', 'dom', 'dom.iterable'], types: ['node'] };
+  await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['main.ts'] }));
+  const { stdout } = await tool(['tsc', '-p', 'tsconfig.json', '--pretty', 'false']);
+  const mock = createMockServer({ seed: 7 });
+  try {
+    return { name, typeErrors: stdout.split('\n').filter((line) => line.includes('error TS')), ...(await call(mock)) };
+  } finally {
+    await mock.close();
+  }
+}
+
+async function call(mock: MockServer): Promise<Omit<Result, 'name' | 'typeErrors'>> {
+  const { url } = await mock.serve();
+  const { key } = mock.createKey();
+  const outfile = join(folder, 'main.mjs');
+  await build({ entryPoints: [join(folder, 'main.ts')], bundle: true, platform: 'node', format: 'esm', outfile });
+  const { stdout } = await run(process.execPath, [outfile], { env: { ...process.env, URL: url, KEY: key } });
+  const [latest, quota] = JSON.parse(stdout) as {
+    readonly data?: { readonly base?: string; readonly plan?: string };
+  }[];
+  return {
+    sentBase: latest?.data?.base === 'EUR',
+    readQuota: quota?.data?.plan === 'free',
+    keyInUrl: mock.journal.list().some(({ hasKeyInUrl }) => hasKeyInUrl),
+  };
+}
+
+/** Runs a command of bench/node_modules; its output counts, not its exit code. */
+async function tool([name = '', ...args]: readonly string[]): Promise<{ readonly stdout: string }> {
+  return run(join(BENCH, 'node_modules/.bin', name), args, { cwd: folder, maxBuffer: 2 ** 26 }).catch((error) => error);
+}
+
+function asText(lint: readonly string[], results: readonly Result[]): string {
+  const lines = results.map(({ name, typeErrors, sentBase, readQuota, keyInUrl }) => {
+    const facts = [
+      typeErrors.length === 0 ? 'compiles under strict' : typeErrors.join('\n'),
+      sentBase ? 'sends base=EUR' : 'does NOT send base=EUR',
+      readQuota ? 'reads the quota' : 'does NOT read the quota',
+      keyInUrl ? 'puts the key into URLs' : 'no key in URLs',
+    ];
+    return `${name}: ${facts.join(', ')}`;
+  });
+  return [`Spectral: ${lint.length} findings in two documents`, ...lint, ...lines].join('\n');
+}
