@@ -24,12 +24,13 @@ export function createAdmin({ target, token, ...names }: AdminOptions): Admin {
     return (needsNoName ? undefined : refuseForeignHost(headers, names)) ?? refuseForeignPage(headers);
   };
   const answerIndex = (incoming: IncomingMessage, outgoing: ServerResponse) => {
+    if (!asksForIndexPage(incoming)) return false;
     if (!isRefused(outgoing, refuseForeignHost(incoming.headers, names))) answerIndexPage(incoming, outgoing);
     return true;
   };
   return (incoming, outgoing) => {
     const { url = '', headers } = incoming;
-    if (url === '/') return asksForIndexPage(incoming) && answerIndex(incoming, outgoing);
+    if (url === '/') return answerIndex(incoming, outgoing);
     if (!OWN.test(url)) return false;
     const { path } = parseTarget(url);
     // The request handler answers the dashboard, as it does without a socket; here it is kept from foreign names.
