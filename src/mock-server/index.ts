@@ -38,6 +38,7 @@ export type { ProbeFetch } from './probe/prober.ts';
 export type { InventedData } from './rates/invented-latest.ts';
 export type { Replay } from './rates/replay.ts';
 export type { Account, Accounts, CreateAccountOptions } from './service/accounts.ts';
+export type { KeyUsage, MinuteUse } from './service/key-usage.ts';
 export type { CreatedKey, KeySummary, Keys } from './service/keys.ts';
 export type { Mail, Outbox } from './service/outbox.ts';
 export type { Snapshot } from './service/snapshot.ts';

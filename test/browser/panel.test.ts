@@ -36,17 +36,22 @@ browserTest('shows requests as they come, with the reason for each refusal', asy
   const problems = await openPanel(page, adminUrl);
   expect(page.url()).not.toContain('token');
 
-  await page.getByText('GET /api/v1/latest').waitFor();
+  await page.getByRole('button', { name: 'GET /api/v1/latest' }).waitFor();
   await call(30);
   await page.getByText('30 of 30 requests of this minute are used').waitFor();
+  await page.getByText('429 now; a request fits in 1 min').waitFor();
+  expect(await page.getByRole('meter', { name: 'This minute of key_1' }).getAttribute('aria-valuenow')).toBe('30');
+  expect(await page.getByRole('meter', { name: 'This month of key_1' }).getAttribute('aria-valuetext')).toBe(
+    '30 of 1000',
+  );
   await page.getByLabel('30 requests served, 1 refused; the limit is 30 a minute').waitFor();
-  await page.getByLabel('refused only').check();
+  await page.getByLabel('Status', { exact: true }).selectOption('refused');
   expect(await page.getByRole('list', { name: 'Requests, newest first' }).getByRole('listitem').count()).toBe(1);
   expect(await page.content()).not.toContain(key);
   expect(problems).toEqual([]);
 
   await page.getByRole('button', { name: 'Empty' }).first().click();
-  await page.getByText('No requests that were refused yet.').waitFor();
+  await page.getByText('No requests match the filters.').waitFor();
   expect(mock.journal.list()).toEqual([]);
   await close();
 });
@@ -58,24 +63,108 @@ browserTest('adds faults, shows whom they struck, and removes them', async () =>
   const problems = await openPanel(page, adminUrl);
 
   await page.getByLabel('Kind of fault').selectOption('status');
-  await page.getByLabel('Fault, as JSON').fill('{"kind":"statu"}');
+  await page.getByLabel('status required').fill('503');
+  await page.getByText('How often').click();
+  await page.getByLabel('id', { exact: true }).fill('down');
+  await page.getByLabel('probability', { exact: true }).fill('1');
+  await page.getByText('Which requests').click();
+  await page.getByLabel('operation', { exact: true }).fill('latst');
   await page.getByRole('button', { name: 'Add fault' }).click();
-  const card = page.locator('section', { has: page.getByRole('heading', { name: 'Faults' }) });
-  await card.getByText('kind is "statu"; expected one of latency, hang, status,').waitFor();
+  const card = page.getByRole('region', { name: 'Faults' });
+  await card.getByRole('alert').getByText('latst').waitFor();
   expect(await page.getByRole('alert').count()).toBe(1);
   // The browser notes the refused call by itself.
   expect(problems.splice(0)).toHaveLength(1);
-  await page.getByLabel('Fault, as JSON').fill('{"kind":"status","status":503,"times":1,"id":"down"}');
+  await page.getByLabel('operation', { exact: true }).fill('latest');
   await page.getByRole('button', { name: 'Add fault' }).click();
   await page.getByText('struck 0 of 0').waitFor();
   await call();
   await page.getByText('struck 1 of 1').waitFor();
   await page.getByText('served; fault down: answered 503').waitFor();
+  await page.getByRole('button', { name: 'Edit down' }).click();
+  await page.getByLabel('status required').fill('502');
+  await page.getByRole('button', { name: 'Save fault' }).click();
+  await page.getByText('status:502').waitFor();
+  expect(mock.faults.list()).toMatchObject([
+    { id: 'down', kind: 'status', status: 502, match: { operation: 'latest' } },
+  ]);
   await page.getByRole('button', { name: 'Remove down' }).click();
   await page.getByText('Nothing goes wrong on purpose.').waitFor();
 
   expect(mock.faults.list()).toEqual([]);
   expect(problems).toEqual([]);
+  await close();
+});
+
+browserTest('opens a request by keyboard, and keeps the filters in the address', async () => {
+  const { key, url, call, adminUrl, close } = await serving();
+  await call();
+  await fetch(`${url}/api/v1/quota?page=2`, { headers: { authorization: `Bearer ${key}`, 'x-trace': 'abc' } });
+  await fetch(`${url}/api/v1/latest?api_key=fx_live_${'0'.repeat(48)}`);
+  await using browser = await openBrowser();
+  const { page } = browser;
+  const problems = await openPanel(page, adminUrl);
+
+  await page.getByText('3 requests').waitFor();
+  await page.getByRole('button', { name: 'GET /api/v1/latest?api_key' }).focus();
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  await page.getByText('x-trace: abc').waitFor();
+  expect(await page.getByLabel('Command').textContent()).toContain(
+    `curl '${url}/api/v1/quota?page=2' \\\n  -H 'authorization: Bearer '"$FXRATES_API_KEY"`,
+  );
+  await page.keyboard.press('/');
+  await page.keyboard.type('X-Trace');
+  await page.getByText('1 of 3 requests').waitFor();
+  await page.getByLabel('Key', { exact: true }).selectOption('key_1');
+  await page.waitForURL(/\?key=key_1&text=X-Trace$/);
+
+  await page.reload();
+  await page.getByText('1 of 3 requests').waitFor();
+  await page.getByRole('button', { name: 'Clear filters' }).click();
+  await page.getByLabel('Key', { exact: true }).selectOption({ label: 'unknown key' });
+  await page.getByText('1 of 3 requests').waitFor();
+  expect(await page.content()).not.toContain(key);
+  expect(problems).toEqual([]);
+  await close();
+});
+
+browserTest('shows a space in place of the mock, and says so when it has ended', async () => {
+  const { mock, url, call, adminUrl, close } = await serving();
+  await call();
+  const space = mock.space({ name: 'checkout' });
+  await fetch(`${url}/api/v1/quota`, { headers: { authorization: space.key } });
+  await using browser = await openBrowser();
+  const { page } = browser;
+  await openPanel(page, adminUrl);
+
+  await page.getByLabel('Space').selectOption('checkout');
+  await page.getByRole('button', { name: 'GET /api/v1/quota' }).waitFor();
+  expect(await page.getByRole('button', { name: 'GET /api/v1/latest' }).count()).toBe(0);
+  await page.getByRole('button', { name: '+ 1 minute' }).click();
+  await page.getByText('2026-01-15 00:01:00 UTC').waitFor();
+  expect(space.clock.now() - mock.clock.now()).toBe(60_000);
+  await space.close();
+
+  await page.getByRole('alert').getByText('There is no space "checkout"').waitFor();
+  await page.getByLabel('Space').selectOption({ label: 'the mock itself' });
+  await page.getByRole('button', { name: 'GET /api/v1/latest' }).waitFor();
+  await close();
+});
+
+browserTest('the bare address leads a browser to the pages, and a program to the error of the service', async () => {
+  const { mock, url, close } = await serving();
+  await using browser = await openBrowser();
+  const { page } = browser;
+
+  await page.goto(url);
+  expect(await lookAt(page, 'panel-0-index')).toEqual([]);
+  expect(mock.journal.list()).toEqual([]);
+  await page.getByRole('link', { name: 'Dashboard' }).click();
+  await page.getByRole('region', { name: 'Sign up' }).waitFor();
+
+  const answer = await fetch(url);
+  expect([answer.status, answer.headers.get('content-type')]).toEqual([404, 'application/json']);
   await close();
 });
 
@@ -171,6 +260,10 @@ browserTest(
     await page.getByText('Per-minute limit').click();
     await page.getByText('1 changed').waitFor();
     await page.getByText('There is no such endpoint').waitFor();
+    await page.getByRole('button', { name: 'GET /api/v2/latest' }).click();
+    await page.getByText('Which requests').click();
+    mock.space({ name: 'checkout' });
+    await page.getByLabel('Space').waitFor();
     findings.push(...(await lookAt(page, 'panel-2-all')));
 
     expect(findings).toEqual([]);

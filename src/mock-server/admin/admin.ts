@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { isDashboardPath } from '../dashboard/dashboard.ts';
 import { parseTarget } from '../http/router.ts';
+import { answerIndexPage, asksForIndexPage } from '../panel/index-page.ts';
 import type { AnswerAdmin } from './admin-server.ts';
 import { hasToken, type OwnNames, refuseForeignHost, refuseForeignPage } from './gate.ts';
 import { type Problem, sendProblem } from './problem.ts';
@@ -22,8 +23,14 @@ export function createAdmin({ target, token, ...names }: AdminOptions): Admin {
     const needsNoName = path === HEALTH || hasToken(headers, token);
     return (needsNoName ? undefined : refuseForeignHost(headers, names)) ?? refuseForeignPage(headers);
   };
+  const answerIndex = (incoming: IncomingMessage, outgoing: ServerResponse) => {
+    if (!asksForIndexPage(incoming)) return false;
+    if (!isRefused(outgoing, refuseForeignHost(incoming.headers, names))) answerIndexPage(incoming, outgoing);
+    return true;
+  };
   return (incoming, outgoing) => {
     const { url = '', headers } = incoming;
+    if (url === '/') return answerIndex(incoming, outgoing);
     if (!OWN.test(url)) return false;
     const { path } = parseTarget(url);
     // The request handler answers the dashboard, as it does without a socket; here it is kept from foreign names.

@@ -128,6 +128,7 @@ function remoteKeys(ask: AskAdmin): Remote<Keys> {
     revoke: (keyId) => ask('DELETE /keys/{keyId}', { path: { keyId } }),
     get: (keyId) => ask('GET /keys/{keyId}', { path: { keyId } }),
     list: (query = {}) => ask('GET /keys', { query }),
+    limits: (keyId) => ask('GET /keys/{keyId}/limits', { path: { keyId } }),
     setUsage: (keyId, usage) => ask('PUT /keys/{keyId}/usage', { path: { keyId }, body: usage }),
   };
 }

@@ -36,6 +36,23 @@ export const keySummary = z.object({
   monthlyUsed: z.number().int(),
 });
 
+const count = z.number().int();
+
+export const keyUsage = z.object({
+  keyId: z.string(),
+  minute: z.object({
+    kind: z.string().describe('The value of the switch `rateWindow`.'),
+    limit: count,
+    used: count,
+    waitMs: z.number().describe('Until a request fits; 0 when one fits now.'),
+    fullAt: z.number().describe('When the whole limit is free again.'),
+    startedAt: z.number().optional().describe('Start of the running window, if it has one.'),
+    previous: count.optional().describe('Of `sliding-counter`: requests of the minute before.'),
+    perSecond: z.array(count).optional().describe('Of `sliding-log`: requests in each of the last 60 seconds.'),
+  }),
+  month: z.object({ limit: z.number().nullable(), used: count, startedAt: z.number(), resetsAt: z.number() }),
+});
+
 export const mail = z.object({
   id: z.string(),
   accountId: z.string(),

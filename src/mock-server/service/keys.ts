@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { statusAndCode } from '../behaviour/switch.ts';
 import { invalidOption, MockServerError, show } from '../mock-server-error.ts';
 import { findAccount, maxActiveKeys, revoke } from './accounts.ts';
+import { type KeyUsage, keyUsage } from './key-usage.ts';
 import { quotaUse } from './quota.ts';
 import type { AccountRecord, KeyRecord, ServiceContext, ServiceState } from './service-state.ts';
 
@@ -32,6 +33,8 @@ export interface Keys {
   revoke(keyId: string): KeySummary;
   get(keyId: string): KeySummary;
   list(options?: { readonly accountId?: string }): readonly KeySummary[];
+  /** What a key has used of both limits now: why its next request would be refused, without sending it. */
+  limits(keyId: string): KeyUsage;
   /** Sets the requests counted so far in the running quota period: the edge of a quota without 999 calls. */
   setUsage(keyId: string, usage: { readonly month: number }): KeySummary;
 }
@@ -54,6 +57,7 @@ export function createKeys(context: ServiceContext): Keys {
       const keys = accountId === undefined ? state.keys.values() : findAccount(state, accountId).keys;
       return Array.from(keys, (key) => view(context, key));
     },
+    limits: (keyId) => keyUsage(findKey(state, keyId), now(), context.behaviour),
     setUsage(keyId, { month }) {
       const key = findKey(state, keyId);
       if (!Number.isSafeInteger(month) || month < 0) throw invalidOption('month', month, 'a whole number from 0');

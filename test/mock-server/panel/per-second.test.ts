@@ -31,3 +31,10 @@ test('knows no limit before a request was counted, and nothing of the future', (
   expect(columns[3].every((pace) => pace === null)).toBe(true);
   expect(summary).toContain('no limit seen yet');
 });
+
+test('counts a connection that broke off as refused, not as served', () => {
+  const { columns, summary } = perSecond([entry(0, 0), entry(0, 200)], NOW);
+
+  expect([columns[1].at(-1), columns[2].at(-1)]).toEqual([2, 1]);
+  expect(summary).toContain('1 requests served, 1 refused');
+});

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { route } from '../route.ts';
-import { account, createdKey, keySummary, mail, planName } from '../shapes.ts';
+import { account, createdKey, keySummary, keyUsage, mail, planName } from '../shapes.ts';
 
 export const accountRoutes = [
   route('GET /accounts', {
@@ -72,6 +72,26 @@ export const keyRoutes = [
     summary: 'One key, without its secret',
     answer: keySummary,
     run: ({ mock, path }) => mock.keys.get(path.keyId),
+  }),
+  route('GET /keys/{keyId}/limits', {
+    id: 'getKeyLimits',
+    tag: 'keys',
+    summary: 'What the key has used of both limits now, and how long its next request has to wait',
+    answer: keyUsage,
+    run: ({ mock, path }) => mock.keys.limits(path.keyId),
+  }),
+  route('GET /limits', {
+    id: 'listLimits',
+    tag: 'keys',
+    summary: 'The same of the newest keys that are not revoked',
+    query: z.strictObject({ limit: z.coerce.number().int().min(1).max(1000).default(50) }),
+    answer: z.array(keyUsage),
+    run: ({ mock, query: { limit } }) =>
+      mock.keys
+        .list()
+        .filter(({ state }) => state === 'active')
+        .slice(-limit)
+        .map(({ id }) => mock.keys.limits(id)),
   }),
   route('DELETE /keys/{keyId}', {
     id: 'revokeKey',

@@ -10,7 +10,7 @@ export function takeToken(): string {
   const given = /^#token=([\w-]+)$/.exec(location.hash)?.[1];
   if (given !== undefined) {
     localStorage.setItem(STORED, given);
-    history.replaceState(null, '', location.pathname);
+    history.replaceState(null, '', location.pathname + location.search);
   }
   return localStorage.getItem(STORED) ?? '';
 }
@@ -48,13 +48,13 @@ async function sendAdmin(method: string, path: string, body?: string, signal?: A
   throw new AdminApiError(problem?.error?.message ?? `The mock server answers ${response.status}.`, response.status);
 }
 
-/** Calls `onEntry` for every request from `after` on, until `signal` aborts or the server ends. */
+/** Calls `onEntry` for every request of the mock, or of a space of it, until `signal` aborts or the server ends. */
 export async function followJournal(
-  after: number,
+  scope: string,
   onEntry: (entry: JournalEntry) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  const response = await sendAdmin('GET', `/events?after=${after}`, undefined, signal);
+  const response = await sendAdmin('GET', `${scope}/events?after=0`, undefined, signal);
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
   let text = '';
   for (let read = await reader?.read(); read !== undefined && !read.done; read = await reader?.read()) {

@@ -4,26 +4,60 @@ import { keepToken, takeToken } from './admin-api.ts';
 import { ChartSection } from './chart-section.ts';
 import { FaultSection, isOfFaults } from './fault-section.ts';
 import { html } from './html.ts';
+import { JournalSection } from './journal-section.ts';
 import { KeySection } from './key-section.ts';
-import { ClockSection, JournalSection, OutboxSection } from './mock-sections.ts';
+import { ClockSection, OutboxSection } from './mock-sections.ts';
+import { type ChangeQuery, type PanelQuery, readQuery, writeQuery } from './panel-query.ts';
 import { SwitchSection } from './switch-section.ts';
 import { useMock } from './use-mock.ts';
 
 function App() {
+  const [query, setQuery] = usePanelQuery();
   const sections = location.pathname.endsWith('/outbox') ? [OutboxSection] : SECTIONS;
-  const { view, entries, problem, refusal, needsToken, act, connect } = useMock();
+  const { view, spaces, entries, problem, refusal, needsToken, act, connect } = useMock(query.space);
   const note = problem === '' && !isOfFaults(refusal) ? refusal?.message : problem;
+  const props = { view, entries, refusal, query, setQuery, act };
   return html`<a class="skip" href="#main">Skip to the content</a>
     <header class="bar">
       <a class="brand" href="/__fxrates/">fxrates mock server</a>
-      <nav class="row"><a href="/dashboard">Dashboard</a><a href="/__fxrates/outbox">Outbox</a></nav>
+      <nav class="row" aria-label="Pages">
+        ${!needsToken && html`<${SpaceChoice} spaces=${spaces} chosen=${query.space} choose=${(space: string) => setQuery({ space, key: '' })} />`}
+        <a href="/dashboard">Dashboard</a><a href="/__fxrates/outbox">Outbox</a>
+      </nav>
     </header>
     <main id="main">
-      <h1 class="hidden">Control panel</h1>
+      <h1 class="hidden">Control panel${query.space !== '' && ` of space ${query.space}`}</h1>
       ${note && !(needsToken && takeToken() === '') && html`<p class="note bad wide" role="alert">${note}</p>`}
       ${needsToken && html`<${TokenForm} connect=${connect} />`}
-      ${!needsToken && view !== undefined && sections.map((Section) => html`<${Section} view=${view} entries=${entries} refusal=${refusal} act=${act} />`)}
+      ${!needsToken && view !== undefined && sections.map((Section) => html`<${Section} ...${props} />`)}
     </main>`;
+}
+
+function usePanelQuery(): readonly [PanelQuery, ChangeQuery] {
+  const [query, setQuery] = useState(() => readQuery(location.search));
+  const change: ChangeQuery = (changes) => {
+    const next = { ...query, ...changes };
+    setQuery(next);
+    history.replaceState(null, '', location.pathname + writeQuery(next));
+  };
+  return [query, change];
+}
+
+interface SpaceChoiceProps {
+  readonly spaces: readonly string[];
+  readonly chosen: string;
+  readonly choose: (space: string) => void;
+}
+
+/** Shown as soon as there is something to choose. */
+function SpaceChoice({ spaces, chosen, choose }: SpaceChoiceProps) {
+  const names = chosen === '' || spaces.includes(chosen) ? spaces : [...spaces, chosen];
+  if (names.length === 0) return null;
+  return html`<label class="check">Space
+    <select onChange=${(event: { readonly currentTarget: HTMLSelectElement }) => choose(event.currentTarget.value)}>
+      <option value="" selected=${chosen === ''}>the mock itself</option>
+      ${names.map((name) => html`<option value=${name} selected=${name === chosen}>${name}</option>`)}
+    </select></label>`;
 }
 
 /** For a tab that was opened without the printed address. */

@@ -18,7 +18,7 @@ export function ChartSection({ view: { clock }, entries }: SectionProps) {
   useEffect(() => chart.current?.show(columns), [entries, clock.now]);
   return html`<section class="card wide">
     <div class="row between"><h2>Requests per second</h2><p class="legend hint">
-      <span class="swatch served"></span> served <span class="swatch refused"></span> refused
+      <span class="swatch served"></span> served <span class="swatch refused"></span> refused or broken
       <span class="swatch pace"></span> ${paceText(entries)}</p></div>
     <div class="chart" role="img" aria-label=${summary} ref=${place}></div>
   </section>`;

@@ -1,32 +1,37 @@
 import { useState } from 'preact/hooks';
 import { plans } from '../../../generated/service.ts';
+import { Gauges } from './gauges.ts';
 import { html } from './html.ts';
 import type { MockView, SectionProps } from './mock-view.ts';
 
 const PLANS = Object.keys(plans);
+const ROWS = 10;
 
-/** Accounts and keys, with short cuts past the dashboard. */
-export function KeySection({ view: { keys, accounts }, act }: SectionProps) {
+/** Accounts and keys with what they have used, and short cuts past the dashboard. */
+export function KeySection({ view, query, setQuery, act }: SectionProps) {
   const [plan, setPlan] = useState('free');
   const [created, setCreated] = useState('');
+  const [most, setMost] = useState(ROWS);
+  const keys = view.keys.toReversed();
   const create = async () => setCreated((await act<{ key: string }>('POST', '/keys', { plan }))?.key ?? '');
-  return html`<section class="card">
-    <div class="row between"><h2>Keys</h2><a href="/dashboard">Dashboard</a></div>
-    <div class="row">
-      <select aria-label="Plan of a new key" value=${plan} onChange=${(event: Chosen) => setPlan(event.currentTarget.value)}>
-        ${PLANS.map((name) => html`<option value=${name}>${name}</option>`)}
-      </select>
-      <button type="button" class="main" onClick=${create}>Create key</button>
-    </div>
+  return html`<section class="card" aria-labelledby="keys">
+    <div class="row between"><h2 id="keys">Keys</h2>
+      <div class="row">
+        <select aria-label="Plan of a new key" value=${plan} onChange=${(event: Chosen) => setPlan(event.currentTarget.value)}>
+          ${PLANS.map((name) => html`<option value=${name}>${name}</option>`)}
+        </select>
+        <button type="button" class="main" onClick=${create}>Create key</button>
+      </div></div>
     ${
       created !== '' &&
       html`<div class="field"><label for="created">New key, shown this once</label>
         <textarea id="created" class="secret" rows="2" readonly value=${created}></textarea></div>`
     }
     <ul class="plain">
-      ${keys.map((key) => html`<${KeyRow} key=${key.id} summary=${key} account=${accounts.find(({ id }) => id === key.accountId)} act=${act} />`)}
+      ${keys.slice(0, most).map((key) => html`<${KeyRow} key=${key.id} summary=${key} view=${view} query=${query} setQuery=${setQuery} act=${act} />`)}
     </ul>
-    ${keys.length === 0 && html`<p class="hint">No keys yet.</p>`}
+    ${keys.length === 0 && html`<p class="empty">No keys yet.</p>`}
+    ${keys.length > most && html`<div><button type="button" onClick=${() => setMost(most + ROWS)}>Show older ones, ${keys.length - most}</button></div>`}
   </section>`;
 }
 
@@ -34,22 +39,27 @@ interface Chosen {
   readonly currentTarget: HTMLSelectElement;
 }
 
-interface KeyRowProps extends Pick<SectionProps, 'act'> {
+interface KeyRowProps extends Pick<SectionProps, 'view' | 'query' | 'setQuery' | 'act'> {
   readonly summary: MockView['keys'][number];
-  readonly account: MockView['accounts'][number] | undefined;
 }
 
-function KeyRow({ summary: { id, masked, state, monthlyUsed }, account, act }: KeyRowProps) {
-  const isActive = state === 'active';
-  return html`<li class="row between key-row">
-    <div class="grow"><code>${masked}</code>
-      <p class="hint break">${id}, ${account?.plan}, ${account?.email}<br />${monthlyUsed} this month</p></div>
-    ${
-      isActive
-        ? html`<button type="button" class="danger" onClick=${() => act('DELETE', `/keys/${id}`)}>
-            Revoke<span class="hidden"> ${id}</span>
-          </button>`
-        : html`<span class="badge bad">revoked</span>`
-    }
+function KeyRow({ summary: { id, accountId, masked, state, monthlyUsed }, view, query, setQuery, act }: KeyRowProps) {
+  const account = view.accounts.find((one) => one.id === accountId);
+  const limits = view.limits.find(({ keyId }) => keyId === id);
+  const isShown = query.key === id;
+  return html`<li class="key-row">
+    <div class="row between">
+      <div class="grow"><code>${masked}</code> <span class="badge">${account?.plan}</span>
+        <p class="hint break">${id}, ${account?.email}</p></div>
+      <div class="row">
+        <button type="button" aria-pressed=${isShown} onClick=${() => setQuery({ key: isShown ? '' : id })}>Requests<span class="hidden"> of ${id}</span></button>
+        ${
+          state === 'active'
+            ? html`<button type="button" class="danger" onClick=${() => act('DELETE', `/keys/${id}`)}>
+                Revoke<span class="hidden"> ${id}</span></button>`
+            : html`<span class="badge bad">revoked</span>`
+        }
+      </div></div>
+    ${limits === undefined ? html`<p class="hint">${monthlyUsed} this month</p>` : html`<${Gauges} limits=${limits} now=${view.clock.now} />`}
   </li>`;
 }

@@ -2,8 +2,10 @@ import type { SwitchDescription } from '../../behaviour/behaviour.ts';
 import type { Fault } from '../../faults/fault-kinds.ts';
 import type { JournalEntry } from '../../journal/journal.ts';
 import type { Account } from '../../service/accounts.ts';
+import type { KeyUsage } from '../../service/key-usage.ts';
 import type { KeySummary } from '../../service/keys.ts';
 import type { Mail } from '../../service/outbox.ts';
+import type { ChangeQuery, PanelQuery } from './panel-query.ts';
 
 /** Dates as JSON has them. */
 type Json<Value> = { readonly [Name in keyof Value]: Value[Name] extends Date ? string : Value[Name] };
@@ -20,6 +22,8 @@ export interface MockView {
   readonly clock: ClockState;
   readonly accounts: readonly Json<Account>[];
   readonly keys: readonly Json<KeySummary>[];
+  /** Of the newest keys. */
+  readonly limits: readonly KeyUsage[];
   readonly switches: readonly (SwitchDescription & { readonly group: string })[];
   readonly mails: readonly Json<Mail>[];
   readonly faults: readonly Fault[];
@@ -36,6 +40,8 @@ export interface SectionProps {
   readonly view: MockView;
   /** Newest first. */
   readonly entries: readonly JournalEntry[];
+  readonly query: PanelQuery;
+  readonly setQuery: ChangeQuery;
   /** What the mock has refused last; `undefined` for nothing. */
   readonly refusal: RejectedCall | undefined;
   /** Calls the admin API and shows what has changed, or why it refused. */
@@ -45,4 +51,14 @@ export interface SectionProps {
 /** `14:20:01` of a time in milliseconds, in UTC. */
 export function timeOfDay(at: number): string {
   return new Date(at).toISOString().slice(11, 19);
+}
+
+/** `350 ms`, `12 s`, `4 min 10 s`, `3 h`, `12 days`: two units at most, rounded up to a whole second from one second on. */
+export function durationText(ms: number): string {
+  if (ms < 1000) return `${Math.max(0, Math.ceil(ms))} ms`;
+  const seconds = Math.ceil(ms / 1000);
+  if (seconds < 60) return `${seconds} s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min${seconds % 60 === 0 ? '' : ` ${seconds % 60} s`}`;
+  const hours = Math.round(seconds / 3600);
+  return hours < 48 ? `${hours} h` : `${Math.round(hours / 24)} days`;
 }

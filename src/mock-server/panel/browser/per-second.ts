@@ -1,4 +1,5 @@
 import type { JournalEntry } from '../../journal/journal.ts';
+import { isServed } from './journal-entries.ts';
 
 /** The last two minutes, second by second. */
 export interface PerSecond {
@@ -21,7 +22,7 @@ export function perSecond(entries: readonly JournalEntry[], now: number): PerSec
     if (index < 0) break;
     if (index >= SECONDS) continue;
     all[index] = (all[index] ?? 0) + 1;
-    if (status < 400) served[index] = (served[index] ?? 0) + 1;
+    if (isServed({ status })) served[index] = (served[index] ?? 0) + 1;
   }
   const limit = entries.find(({ rate }) => rate !== undefined)?.rate?.limit;
   const sum = (counts: readonly number[]) => counts.reduce((total, count) => total + count, 0);

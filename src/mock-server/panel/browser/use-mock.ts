@@ -8,6 +8,8 @@ const MOST_ENTRIES = 1000;
 
 export interface MockState {
   readonly view: MockView | undefined;
+  /** Names of the spaces that live. */
+  readonly spaces: readonly string[];
   readonly entries: readonly JournalEntry[];
   /** Why the mock cannot be looked at; empty when it can. */
   readonly problem: string;
@@ -17,28 +19,34 @@ export interface MockState {
   readonly connect: () => void;
 }
 
-/** The mock as it is now: read once, followed by its events, looked at again every second. */
-export function useMock(): MockState {
+/** The mock, or a space of it, as it is now: read once, followed by its events, looked at again every second. */
+export function useMock(space: string): MockState {
+  const scope = space === '' ? '' : `/spaces/${encodeURIComponent(space)}`;
   const [view, setView] = useState<MockView>();
+  const [spaces, setSpaces] = useState<readonly string[]>([]);
   const [entries, setEntries] = useState<readonly JournalEntry[]>([]);
   const [lost, setLost] = useState<Error>();
   const [refusal, setRefusal] = useState<SectionProps['refusal']>();
   const [connection, setConnection] = useState(0);
   const load = useCallback(async () => {
     try {
-      setView(await readView());
+      setSpaces((await ask<readonly { readonly name: string }[]>('GET', '/spaces')).map(({ name }) => name));
+      setView(await readView(scope));
       setLost(undefined);
     } catch (error) {
       setLost(asError(error));
     }
-  }, []);
+  }, [scope]);
 
-  useEffect(() => stayInTouch(load, setEntries), [connection]);
+  useEffect(() => {
+    setView(undefined);
+    return stayInTouch(scope, load, setEntries);
+  }, [connection, scope]);
 
   const act: SectionProps['act'] = async (method, path, body) => {
     setRefusal(undefined);
     try {
-      return await ask(method, path, body);
+      return await ask(method, scope + path, body);
     } catch (error) {
       setRefusal({ path, message: asError(error).message });
       return undefined;
@@ -49,19 +57,32 @@ export function useMock(): MockState {
   };
   const needsToken = lost instanceof AdminApiError && lost.status === 401;
   const problem = lost?.message ?? '';
-  return { view, entries, problem, refusal, needsToken, act, connect: () => setConnection(connection + 1) };
+  return { view, spaces, entries, problem, refusal, needsToken, act, connect: () => setConnection(connection + 1) };
 }
 
 /** Gives a function that ends it. */
-function stayInTouch(load: () => Promise<void>, setEntries: Change): () => void {
+function stayInTouch(scope: string, load: () => Promise<void>, setEntries: Change): () => void {
   const end = new AbortController();
-  void load();
+  const loadOnce = oneAtATime(load, end.signal);
+  loadOnce();
   // What the stream fails of, the next look fails of too.
-  void followEntries(setEntries, end.signal).catch(() => undefined);
-  const stop = everySecond(() => void load());
+  void followEntries(scope, setEntries, { signal: end.signal, onShown: loadOnce }).catch(() => undefined);
+  const stop = everySecond(loadOnce);
   return () => {
     end.abort();
     stop();
+  };
+}
+
+/** Gauges move with each request, yet a burst must not become as many looks. */
+function oneAtATime(load: () => Promise<void>, signal: AbortSignal): () => void {
+  let isLoading = false;
+  return () => {
+    if (isLoading || signal.aborted) return;
+    isLoading = true;
+    void load().finally(() => {
+      isLoading = false;
+    });
   };
 }
 
@@ -70,31 +91,39 @@ function asError(error: unknown): Error {
   return new Error('The mock server does not answer. When it runs again, open the address that it shows then.');
 }
 
-async function readView(): Promise<MockView> {
-  const [clock, accounts, keys, switches, mails, faults] = await Promise.all([
-    ask<ClockState>('GET', '/clock'),
-    ask<MockView['accounts']>('GET', '/accounts'),
-    ask<MockView['keys']>('GET', '/keys'),
-    ask<MockView['switches']>('GET', '/behaviour/describe'),
-    ask<MockView['mails']>('GET', '/outbox'),
-    ask<MockView['faults']>('GET', '/faults'),
+async function readView(scope: string): Promise<MockView> {
+  const [clock, accounts, keys, limits, switches, mails, faults] = await Promise.all([
+    ask<ClockState>('GET', `${scope}/clock`),
+    ask<MockView['accounts']>('GET', `${scope}/accounts`),
+    ask<MockView['keys']>('GET', `${scope}/keys`),
+    ask<MockView['limits']>('GET', `${scope}/limits`),
+    ask<MockView['switches']>('GET', `${scope}/behaviour/describe`),
+    ask<MockView['mails']>('GET', `${scope}/outbox`),
+    ask<MockView['faults']>('GET', `${scope}/faults`),
   ]);
-  return { clock, accounts, keys, switches, mails, faults };
+  return { clock, accounts, keys, limits, switches, mails, faults };
 }
 
 type Change = (update: (entries: readonly JournalEntry[]) => readonly JournalEntry[]) => void;
 
+interface Following {
+  readonly signal: AbortSignal;
+  readonly onShown: () => void;
+}
+
 /** Many requests at once become one change of the page. */
-async function followEntries(change: Change, signal: AbortSignal): Promise<void> {
+async function followEntries(scope: string, change: Change, { signal, onShown }: Following): Promise<void> {
   let fresh: JournalEntry[] = [];
   const show = () => {
     const newest = fresh.reverse();
     fresh = [];
+    if (signal.aborted) return;
     change((entries) => [...newest, ...since(newest, entries)].slice(0, MOST_ENTRIES));
+    onShown();
   };
   change(() => []);
   await followJournal(
-    0,
+    scope,
     (entry) => {
       if (fresh.length === 0) requestAnimationFrame(show);
       fresh.push(entry);

@@ -1,0 +1,92 @@
+import type { JournalEntry } from '../../journal/journal.ts';
+import type { PanelQuery } from './panel-query.ts';
+
+/** Whether the client got an answer that is no refusal. A connection that broke off brought none. */
+export function isServed({ status }: Pick<JournalEntry, 'status'>): boolean {
+  return status > 0 && status < 400;
+}
+
+/** Who sent a request, as far as the key says. */
+export function keyText({ keyId, keyTransport }: Pick<JournalEntry, 'keyId' | 'keyTransport'>): string {
+  return keyId ?? (keyTransport === undefined ? 'no key' : 'unknown key');
+}
+
+export function statusText(status: number): string {
+  return status === 0 ? 'no answer' : String(status);
+}
+
+/** The requests that the filters let through. */
+export function matchingEntries(entries: readonly JournalEntry[], query: PanelQuery): readonly JournalEntry[] {
+  const text = query.text.trim().toLowerCase();
+  return entries.filter(
+    (entry) =>
+      matchesStatus(entry, query.status) &&
+      (query.operation === '' || (entry.operation ?? 'unknown') === query.operation) &&
+      (query.key === '' || keyFilterOf(entry) === query.key) &&
+      (text === '' || textOf(entry).includes(text)),
+  );
+}
+
+/** The value of the filter for the key of an entry. */
+export function keyFilterOf({ keyId, keyTransport }: JournalEntry): string {
+  return keyId ?? (keyTransport === undefined ? 'none' : 'unknown');
+}
+
+function matchesStatus(entry: JournalEntry, wanted: string): boolean {
+  if (wanted === '') return true;
+  if (wanted === 'served') return isServed(entry);
+  return wanted === 'refused' ? !isServed(entry) : String(entry.status) === wanted;
+}
+
+function textOf(entry: JournalEntry): string {
+  const { method, status, code = '', why, headers, body = '', faults } = entry;
+  const names = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  const words = [method, targetOf(entry), statusText(status), code, why, keyText(entry), ...names, body];
+  return [...words, ...faults].join('\n').toLowerCase();
+}
+
+/** Path and query, with keys masked. */
+export function targetOf({ path, query }: Pick<JournalEntry, 'path' | 'query'>): string {
+  const parameters = queryPairs(query).map(([name, value]) => `${encode(name)}=${encode(value)}`);
+  return parameters.length === 0 ? path : `${path}?${parameters.join('&')}`;
+}
+
+/** One pair for each value of a repeated parameter. */
+export function queryPairs(query: JournalEntry['query']): readonly (readonly [string, string])[] {
+  return Object.entries(query).flatMap(([name, values]) => [values].flat().map((value) => [name, value] as const));
+}
+
+// What a query may hold as it is stays readable.
+function encode(text: string): string {
+  return encodeURIComponent(text).replace(/%(?:2C|3A|2F|E2%80%A6)/g, decodeURIComponent);
+}
+
+/** A command that sends the request again. The key comes from the environment: the journal has none. */
+export function curlCommand(entry: JournalEntry, origin: string): string {
+  const { method, headers, body } = entry;
+  const lines = Object.entries(headers).flatMap(([name, value]) =>
+    LEFT_OUT.has(name) ? [] : [`-H ${quoted(`${name}: ${value}`)}`],
+  );
+  const parts = [
+    ...(method === 'GET' ? [] : [`-X ${method}`]),
+    ...lines,
+    ...(body === undefined ? [] : [`--data-raw ${quoted(body)}`]),
+  ];
+  return [`curl ${quoted(origin + targetOf(entry))}`, ...parts].join(' \\\n  ');
+}
+
+/** curl sets these by itself. */
+const LEFT_OUT = new Set([
+  'host',
+  'connection',
+  'content-length',
+  'transfer-encoding',
+  'accept-encoding',
+  'keep-alive',
+]);
+
+/** For a POSIX shell. A masked key becomes a variable outside the quotes. */
+function quoted(text: string): string {
+  const safe = `'${text.replaceAll("'", `'\\''`)}'`;
+  return safe.replace(/(?:[A-Za-z0-9]{1,16}_live_)?…/g, `'"$FXRATES_API_KEY"'`).replace(/''$/, '');
+}

@@ -1,0 +1,139 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { JournalEntry } from '../../journal/journal.ts';
+import { EntryDetails } from './entry-details.ts';
+import { html } from './html.ts';
+import { isServed, keyFilterOf, keyText, matchingEntries, statusText, targetOf } from './journal-entries.ts';
+import { type SectionProps, timeOfDay } from './mock-view.ts';
+import type { PanelQuery } from './panel-query.ts';
+
+/** Every request as it comes, with the reason for its answer; a row opens to all there is to say of it. */
+export function JournalSection({ view, entries, query, setQuery, act }: SectionProps) {
+  const [open, setOpen] = useState<ReadonlySet<number>>(new Set());
+  const [most, setMost] = useState(ROWS);
+  const matching = matchingEntries(entries, query);
+  const isFiltered = FILTERS.some((name) => query[name] !== '');
+  const toggle = (number: number) =>
+    setOpen(new Set(open.has(number) ? [...open].filter((one) => one !== number) : [...open, number]));
+  return html`<section class="card wide" aria-labelledby="requests">
+    <div class="row between">
+      <h2 id="requests">Requests</h2>
+      <div class="row">
+        <p class="hint" role="status">${countText(matching.length, entries.length, isFiltered)}</p>
+        ${isFiltered && html`<button type="button" onClick=${() => setQuery(NO_FILTERS)}>Clear filters</button>`}
+        <button type="button" disabled=${entries.length === 0} onClick=${() => act('DELETE', '/requests')}>Empty</button>
+      </div>
+    </div>
+    <${Filters} entries=${entries} view=${view} query=${query} setQuery=${setQuery} />
+    ${matching.length === 0 && html`<p class="empty">${isFiltered ? 'No requests match the filters.' : 'No requests yet.'}</p>`}
+    <ol class="plain journal" aria-label="Requests, newest first" onKeyDown=${moveFocus}>
+      ${matching.slice(0, most).map(
+        (
+          entry,
+          place,
+        ) => html`<${EntryRow} key=${entry.number} entry=${entry} view=${view} isOpen=${open.has(entry.number)}
+          before=${entries.slice(entries.indexOf(entry) + 1).find(({ keyId }) => keyId === entry.keyId)}
+          isFirst=${place === 0} toggle=${toggle} />`,
+      )}
+    </ol>
+    ${matching.length > most && html`<div><button type="button" onClick=${() => setMost(most + ROWS)}>Show older ones, ${matching.length - most}</button></div>`}
+  </section>`;
+}
+
+const ROWS = 100;
+const FILTERS = ['status', 'operation', 'key', 'text'] as const;
+const NO_FILTERS = { status: '', operation: '', key: '', text: '' };
+
+function countText(matching: number, all: number, isFiltered: boolean): string {
+  const noun = all === 1 ? 'request' : 'requests';
+  return isFiltered ? `${matching} of ${all} ${noun}` : `${all} ${noun}`;
+}
+
+type FiltersProps = Pick<SectionProps, 'entries' | 'view' | 'query' | 'setQuery'>;
+
+function Filters({ entries, view, query, setQuery }: FiltersProps) {
+  const statuses = distinct(entries.map(({ status }) => String(status))).sort();
+  const operations = distinct(entries.map(({ operation = 'unknown' }) => operation)).sort();
+  const keys = distinct([...view.keys.map(({ id }) => id), ...entries.map(keyFilterOf)]);
+  const search = useRef<HTMLInputElement>(null);
+  useEffect(() => focusOnSlash(search), []);
+  return html`<form class="filters" role="search" aria-label="Requests" onSubmit=${(event: Event) => event.preventDefault()}>
+    <input ref=${search} type="search" aria-label="Search requests" placeholder="Search path, reason, header …  ( / )" value=${query.text}
+      onInput=${(event: Typed) => setQuery({ text: event.currentTarget.value })} />
+    <${Choice} name="status" label="Status" all="Any status" query=${query} setQuery=${setQuery}
+      options=${[['served', 'Served'], ['refused', 'Refused or broken'], ...statuses.map((status) => [status, statusText(Number(status))])]} />
+    <${Choice} name="operation" label="Operation" all="Any operation" query=${query} setQuery=${setQuery}
+      options=${operations.map((name) => [name, name === 'unknown' ? 'unknown path' : name])} />
+    <${Choice} name="key" label="Key" all="Any key" query=${query} setQuery=${setQuery}
+      options=${keys.map((key) => [key, { none: 'no key', unknown: 'unknown key' }[key] ?? key])} />
+  </form>`;
+}
+
+interface Typed {
+  readonly currentTarget: HTMLInputElement;
+}
+
+interface ChoiceProps extends Pick<SectionProps, 'query' | 'setQuery'> {
+  readonly name: Exclude<keyof PanelQuery, 'space' | 'text'>;
+  readonly label: string;
+  readonly all: string;
+  readonly options: readonly (readonly [string, string])[];
+}
+
+function Choice({ name, label, all, options, query, setQuery }: ChoiceProps) {
+  const chosen = query[name];
+  // A link may name what is not there yet.
+  const shown = chosen === '' || options.some(([value]) => value === chosen) ? options : [...options, [chosen, chosen]];
+  return html`<select aria-label=${label} onChange=${(event: { readonly currentTarget: HTMLSelectElement }) =>
+    setQuery({ [name]: event.currentTarget.value })}>
+    <option value="" selected=${chosen === ''}>${all}</option>
+    ${shown.map(([value, text]) => html`<option value=${value} selected=${value === chosen}>${text}</option>`)}
+  </select>`;
+}
+
+function distinct(values: readonly string[]): string[] {
+  return Array.from(new Set(values));
+}
+
+interface EntryRowProps {
+  readonly entry: JournalEntry;
+  readonly before: JournalEntry | undefined;
+  readonly view: SectionProps['view'];
+  readonly isOpen: boolean;
+  readonly toggle: (number: number) => void;
+}
+
+function EntryRow({ entry, before, view, isOpen, toggle }: EntryRowProps) {
+  const { number, at, method, status, why, earlyByMs } = entry;
+  const id = `request-${number}`;
+  return html`<li class=${isOpen ? 'entry open' : 'entry'}>
+    <button type="button" class="entry-head" aria-expanded=${isOpen} aria-controls=${isOpen ? id : undefined} onClick=${() => toggle(number)}>
+      <span class="mono soft">${timeOfDay(at)}</span>
+      <span class="badge ${isServed(entry) ? 'good' : 'bad'}">${statusText(status)}</span>
+      <span class="mono target"><b>${method}</b> ${targetOf(entry)}</span>
+      <span class="soft who">${keyText(entry)}</span>
+      <span class="why soft">${why}${earlyByMs !== undefined && html`<strong>; ${earlyByMs} ms before Retry-After had passed</strong>`}</span>
+    </button>
+    ${isOpen && html`<div id=${id}><${EntryDetails} entry=${entry} before=${before} switches=${view.switches} /></div>`}
+  </li>`;
+}
+
+/** Arrows go from row to row, Home and End to the first and last. */
+function moveFocus(event: KeyboardEvent & { readonly currentTarget: HTMLElement }): void {
+  const rows = Array.from(event.currentTarget.querySelectorAll<HTMLElement>('.entry-head'));
+  const place = rows.findIndex((row) => row.contains(document.activeElement));
+  const next = { ArrowDown: place + 1, ArrowUp: place - 1, Home: 0, End: rows.length - 1 }[event.key];
+  if (place === -1 || next === undefined || rows[next] === undefined) return;
+  event.preventDefault();
+  rows[next].focus();
+}
+
+function focusOnSlash(search: { readonly current: HTMLInputElement | null }): () => void {
+  const listener = (event: KeyboardEvent) => {
+    const isTyping = event.target instanceof HTMLElement && /^(?:INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName);
+    if (event.key !== '/' || isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    search.current?.focus();
+  };
+  addEventListener('keydown', listener);
+  return () => removeEventListener('keydown', listener);
+}

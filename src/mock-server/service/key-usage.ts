@@ -1,0 +1,81 @@
+import type { Behaviour } from '../behaviour/behaviour.ts';
+import type { BehaviourValues } from '../behaviour/switches.ts';
+import { quotaUse } from './quota.ts';
+import { type KeyRecord, limitPerMinute } from './service-state.ts';
+import { WINDOW_MS } from './windows/rate-window.ts';
+
+/** How much of its two limits a key has used now. Times are milliseconds since the Unix epoch. */
+export interface KeyUsage {
+  readonly keyId: string;
+  readonly minute: MinuteUse;
+  readonly month: {
+    /** `null` for any number. */
+    readonly limit: number | null;
+    readonly used: number;
+    readonly startedAt: number;
+    readonly resetsAt: number;
+  };
+}
+
+/** The per-minute window of a key, of the kind that the switch `rateWindow` names. */
+export interface MinuteUse {
+  readonly kind: BehaviourValues['rateWindow'];
+  readonly limit: number;
+  readonly used: number;
+  /** Milliseconds until a request fits; 0 when one fits now. */
+  readonly waitMs: number;
+  /** When the whole limit is free again if nothing more is sent. */
+  readonly fullAt: number;
+  /** Start of the running window of a fixed kind, or of the minute of `sliding-counter`. */
+  readonly startedAt: number | undefined;
+  /** Of `sliding-counter`: the requests of the minute before, which count in part. */
+  readonly previous: number | undefined;
+  /** Of `sliding-log`: requests in each of the last 60 seconds, oldest first. */
+  readonly perSecond: readonly number[] | undefined;
+}
+
+/** Looks without counting: no request is charged, and no switch counts as exercised by the request in hand. */
+export function keyUsage(key: KeyRecord, now: number, behaviour: Behaviour): KeyUsage {
+  const { limit, used, startedAt, resetsAt } = quotaUse(key, now, behaviour);
+  return { keyId: key.id, minute: minuteUse(key, now, behaviour), month: { limit, used, startedAt, resetsAt } };
+}
+
+function minuteUse({ window, account }: KeyRecord, now: number, behaviour: Behaviour): MinuteUse {
+  const kind = behaviour.values.rateWindow;
+  const limit = limitPerMinute(account);
+  // Asked first: a window forgets what is past when it is asked, and `save()` then has the rest.
+  const used = window?.used(limit, now) ?? 0;
+  const waitMs = window?.waitMs(limit, now) ?? 0;
+  const fullAt = used === 0 ? now : (window?.fullAt(limit, now) ?? now);
+  const saved = window?.save() ?? [];
+  return { kind, limit, used, waitMs, fullAt, ...SHAPES[kind](saved, now) };
+}
+
+type Shape = Pick<MinuteUse, 'startedAt' | 'previous' | 'perSecond'>;
+
+const NO_SHAPE: Shape = { startedAt: undefined, previous: undefined, perSecond: undefined };
+
+/** What is particular to each kind, from what the window saves. */
+const SHAPES: Readonly<Record<BehaviourValues['rateWindow'], (saved: readonly number[], now: number) => Shape>> = {
+  'fixed-epoch': (_, now) => ({ ...NO_SHAPE, startedAt: startOfMinute(now) }),
+  'fixed-first-request': ([openedAt = 0], now) => ({
+    ...NO_SHAPE,
+    startedAt: openedAt + WINDOW_MS > now ? openedAt : undefined,
+  }),
+  'sliding-counter': ([, previous = 0], now) => ({ ...NO_SHAPE, startedAt: startOfMinute(now), previous }),
+  'sliding-log': (times, now) => ({ ...NO_SHAPE, perSecond: countPerSecond(times, now) }),
+  'token-bucket': () => NO_SHAPE,
+};
+
+function startOfMinute(now: number): number {
+  return Math.floor(now / WINDOW_MS) * WINDOW_MS;
+}
+
+function countPerSecond(times: readonly number[], now: number): readonly number[] {
+  const counts = Array.from({ length: 60 }, () => 0);
+  for (const at of times) {
+    const second = 59 - Math.floor((now - at) / 1000);
+    counts[second] = (counts[second] ?? 0) + 1;
+  }
+  return counts;
+}

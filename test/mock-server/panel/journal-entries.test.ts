@@ -1,0 +1,76 @@
+import { expect, test } from 'vitest';
+import { createMockServer } from '../../../src/mock-server/index.ts';
+import {
+  curlCommand,
+  keyText,
+  matchingEntries,
+  targetOf,
+} from '../../../src/mock-server/panel/browser/journal-entries.ts';
+import { readQuery, writeQuery } from '../../../src/mock-server/panel/browser/panel-query.ts';
+
+const ORIGIN = 'http://127.0.0.1:4010';
+
+/** One of each: served, with an unknown key in the query, without a key, and broken off. */
+async function recorded() {
+  const mock = createMockServer({ clock: 'virtual' });
+  const { key } = mock.createKey();
+  const send = (target: string, init: RequestInit = {}) =>
+    mock.fetch(mock.baseUrl + target, init).catch(() => undefined);
+  const headers = { authorization: `Bearer ${key}`, 'x-note': "it's" };
+  await send('/api/v1/latest?base=EUR&symbols=USD,GBP', { headers });
+  await send(`/api/v1/quota?api_key=fx_live_${'0'.repeat(48)}`);
+  await send('/nowhere', { method: 'POST', body: '{"a":1}', headers: { 'content-type': 'application/json' } });
+  mock.faults.add({ kind: 'network-error', times: 1 });
+  await send('/api/v1/latest', { headers });
+  return { entries: mock.journal.list(), key };
+}
+
+test.each([
+  ['', [1, 2, 3, 4]],
+  ['?status=served', [1]],
+  ['?status=refused', [2, 3, 4]],
+  ['?status=0', [4]],
+  ['?operation=latest', [1, 4]],
+  ['?operation=unknown', [3]],
+  ['?key=key_1', [1, 4]],
+  ['?key=unknown', [2]],
+  ['?key=none', [3]],
+  ['?text=USD,gbp', [1]],
+  ['?text=X-NOTE', [1, 4]],
+  ['?text=%22a%22', [3]],
+  ['?key=key_1&text=broke', [4]],
+])('the filters %s let through the requests %j', async (search, numbers) => {
+  const { entries } = await recorded();
+
+  expect(matchingEntries(entries, readQuery(search)).map(({ number }) => number)).toEqual(numbers);
+});
+
+test('an unknown key is told from none', async () => {
+  const { entries } = await recorded();
+
+  expect(entries.map(keyText)).toEqual(['key_1', 'unknown key', 'no key', 'key_1']);
+});
+
+test('the command for curl has the key from the environment, and its words quoted for the shell', async () => {
+  const { entries, key } = await recorded();
+  const [bearer, inQuery, post] = entries.map((entry) => curlCommand(entry, ORIGIN));
+
+  expect(bearer).toContain(`curl '${ORIGIN}/api/v1/latest?base=EUR&symbols=USD,GBP'`);
+  expect(bearer).toContain(`-H 'authorization: Bearer '"$FXRATES_API_KEY"`);
+  expect(bearer).toContain(`-H 'x-note: it'\\''s'`);
+  expect(inQuery).toBe(`curl '${ORIGIN}/api/v1/quota?api_key='"$FXRATES_API_KEY"`);
+  expect(post).toContain(`-X POST`);
+  expect(post).toContain(`--data-raw '{"a":1}'`);
+  expect([bearer, inQuery, post].join()).not.toContain(key);
+});
+
+test('a target is written as a URL has it', () => {
+  expect(targetOf({ path: '/x', query: { a: ['1', '2'], 'b c': 'é&' } })).toBe('/x?a=1&a=2&b%20c=%C3%A9%26');
+});
+
+test.each(['', '?space=one&status=429&operation=latest&key=key_1&text=a%2Bb+c'])(
+  'the address keeps the filters: %s',
+  (search) => {
+    expect(writeQuery(readQuery(search))).toBe(search);
+  },
+);

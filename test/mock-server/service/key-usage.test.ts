@@ -1,0 +1,71 @@
+import { expect, test } from 'vitest';
+import { createMockServer } from '../../../src/mock-server/index.ts';
+
+const START = Date.UTC(2026, 0, 15);
+
+/** A mock whose only key sent 3 requests 20 s before now, and 2 now. */
+async function usedKey(
+  rateWindow: 'sliding-log' | 'fixed-epoch' | 'fixed-first-request' | 'sliding-counter' | 'token-bucket',
+) {
+  const mock = createMockServer({
+    clock: { mode: 'virtual', now: START + 5000, autoAdvance: false },
+    behaviour: { rateWindow },
+  });
+  const { id, key } = mock.createKey();
+  const call = () => mock.fetch(`${mock.baseUrl}/api/v1/latest`, { headers: { authorization: key } });
+  for (let request = 0; request < 3; request += 1) await call();
+  await mock.clock.advance(20_000);
+  for (let request = 0; request < 2; request += 1) await call();
+  return { mock, id, call };
+}
+
+test.each([
+  ['sliding-log', { fullAt: START + 85_000 }],
+  ['fixed-epoch', { fullAt: START + 60_000, startedAt: START }],
+  ['fixed-first-request', { fullAt: START + 65_000, startedAt: START + 5000 }],
+  ['sliding-counter', { fullAt: START + 120_000, startedAt: START, previous: 0 }],
+] as const)('the limits of a key show what a window of kind %s has counted', async (kind, more) => {
+  const { mock, id } = await usedKey(kind);
+
+  const { keyId, minute, month } = mock.keys.limits(id);
+
+  expect(keyId).toBe(id);
+  expect(minute).toMatchObject({ kind, limit: 30, used: 5, waitMs: 0, ...more });
+  expect(month).toMatchObject({ used: 5, startedAt: Date.UTC(2026, 0), resetsAt: Date.UTC(2026, 1) });
+});
+
+test('the limits of a key show how far a bucket has refilled', async () => {
+  const { mock, id } = await usedKey('token-bucket');
+
+  expect(mock.keys.limits(id).minute).toMatchObject({ kind: 'token-bucket', limit: 30, used: 2, waitMs: 0 });
+});
+
+test('a sliding log is counted by the second, the last one being now', async () => {
+  const { mock, id } = await usedKey('sliding-log');
+
+  const { perSecond = [] } = mock.keys.limits(id).minute;
+
+  expect(perSecond).toHaveLength(60);
+  expect([perSecond[39], perSecond[59]]).toEqual([3, 2]);
+  expect(perSecond.reduce((sum, count) => sum + count)).toBe(5);
+});
+
+test('the wait is that of the Retry-After, and looking at it counts nothing', async () => {
+  const { mock, id, call } = await usedKey('sliding-log');
+  for (let request = 5; request < 30; request += 1) await call();
+
+  expect(mock.keys.limits(id).minute).toMatchObject({ used: 30, waitMs: 40_000 });
+  expect((await call()).headers.get('retry-after')).toBe('40');
+  expect(mock.keys.limits(id).minute.used).toBe(30);
+});
+
+test('a key that was never used has all of both limits', () => {
+  const mock = createMockServer({ clock: 'virtual' });
+  const { id } = mock.createKey({ plan: 'unlimited' });
+
+  expect(mock.keys.limits(id)).toMatchObject({
+    minute: { used: 0, waitMs: 0, fullAt: mock.clock.now() },
+    month: { limit: null, used: 0 },
+  });
+  expect(() => mock.keys.limits('key_9')).toThrow('There is no key "key_9"');
+});
