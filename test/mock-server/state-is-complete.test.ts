@@ -122,7 +122,7 @@ const LEFT_OUT = {
   'adapters/overrides.ts': ['#handlers'],
   // Keys in full, which are nowhere else either.
   'dashboard/session.ts': ['#secrets'],
-  'journal/journal.ts': ['#entries', '#last', '#listeners'],
+  'journal/journal.ts': ['#entries', '#last', '#listeners', '#spaceListeners'],
   'spaces.ts': ['#live', 'first'],
   'state/snapshots.ts': ['kept'],
 };

@@ -5,7 +5,7 @@ import type { Duplex } from 'node:stream';
 import type { Admin } from '../admin/admin.ts';
 import { nextTurn } from '../clock/event-loop.ts';
 import { type HandleRequest, MAX_REQUEST_BODY_BYTES } from '../handle-request.ts';
-import type { MockRequest, MockResponse } from '../http/mock-message.ts';
+import { headersWithCookies, type MockRequest, type MockResponse } from '../http/mock-message.ts';
 import { invalidOption, MockServerError } from '../mock-server-error.ts';
 import type { RequestSource } from './active-adapters.ts';
 import { brokenRequestAnswer, deliverOverSocket } from './socket-response.ts';
@@ -161,7 +161,7 @@ function sendResponse(response: MockResponse | undefined, outgoing: ServerRespon
   }
   outgoing.sendDate = false;
   if (response.status === 413) outgoing.shouldKeepAlive = false;
-  outgoing.writeHead(response.status, response.headers).end(response.body);
+  outgoing.writeHead(response.status, headersWithCookies(response)).end(response.body);
 }
 
 function hasBody(headers: IncomingMessage['headers']): boolean {

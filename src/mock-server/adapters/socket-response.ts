@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { nextTurn, pause } from '../clock/event-loop.ts';
-import { type Delivery, type MockResponse, piecesOf } from '../http/mock-message.ts';
+import { type Delivery, headersWithCookies, type MockResponse, piecesOf } from '../http/mock-message.ts';
 import { createDateHeader, errorResponse, reasonPhrase, writeResponse } from '../http/service-response.ts';
 
 interface Outgoing {
@@ -30,7 +30,8 @@ export async function deliverOverSocket(
 }
 
 /** Without a length node:http sends chunks. */
-function headersFor({ headers }: MockResponse, ending: Delivery['ending']): MockResponse['headers'] {
+function headersFor(response: MockResponse, ending: Delivery['ending']): ReturnType<typeof headersWithCookies> {
+  const headers = headersWithCookies(response);
   if (ending !== 'malformed-chunk') return headers;
   const { 'content-length': _, ...others } = headers;
   return others;

@@ -7,6 +7,8 @@ import type { QuotaUse } from '../service/quota.ts';
 export interface JournalEntry extends RecordedRequest {
   /** Counts up from 1. */
   readonly number: number;
+  /** The space whose request it is; `undefined` for one of the mock itself. Each space counts by itself. */
+  readonly space: string | undefined;
   /** Milliseconds since the Unix epoch, by the mock's clock. */
   readonly at: number;
   /** Id of the operation that the path leads to; `undefined` for a path without one. */
@@ -37,7 +39,7 @@ export interface JournalEntry extends RecordedRequest {
 }
 
 /** What there is to say of a request before the journal gives it a number. */
-export type NewJournalEntry = Omit<JournalEntry, 'number'>;
+export type NewJournalEntry = Omit<JournalEntry, 'number' | 'space'>;
 
 /** The entry of an answer that the limits had no part in. */
 export function newJournalEntry(
@@ -65,15 +67,24 @@ const NOTHING_KNOWN = {
   stub: undefined,
 } satisfies Partial<NewJournalEntry>;
 
+/** Which space a journal belongs to, and the journal of its mock. */
+export interface JournalOfSpace {
+  readonly name: string;
+  readonly mock: Journal;
+}
+
 /** The newest requests; older ones are forgotten, so that a long run needs no more memory than a short one. */
 export class Journal {
   readonly #size: number;
+  readonly #space: JournalOfSpace | undefined;
   #entries: JournalEntry[] = [];
   #last = 0;
   readonly #listeners = new Set<(entry: JournalEntry) => void>();
+  readonly #spaceListeners = new Set<(entry: JournalEntry) => void>();
 
-  constructor(size: number) {
+  constructor(size: number, space?: JournalOfSpace) {
     this.#size = size;
+    this.#space = space;
   }
 
   /** Oldest first. */
@@ -88,17 +99,27 @@ export class Journal {
 
   add(unnumbered: NewJournalEntry): void {
     this.#last += 1;
-    const entry = { number: this.#last, ...unnumbered };
+    const entry = { number: this.#last, space: this.#space?.name, ...unnumbered };
     this.#entries.push(entry);
     // Cut now and then, not each time: one copy per `size` requests.
     if (this.#entries.length > 2 * this.#size) this.#entries = this.entries.slice();
     for (const listener of this.#listeners) listener(entry);
+    this.#space?.mock.tellOfSpace(entry);
   }
 
-  /** Tells of every entry from now on; gives a function that ends it. */
-  subscribe(listener: (entry: JournalEntry) => void): () => void {
+  /** Tells those who also listen to spaces of an entry in the journal of one. */
+  tellOfSpace(entry: JournalEntry): void {
+    for (const listener of this.#spaceListeners) listener(entry);
+  }
+
+  /** Tells of every entry from now on, with `spaces` also of those in the spaces; gives a function that ends it. */
+  subscribe(listener: (entry: JournalEntry) => void, { spaces = false } = {}): () => void {
     this.#listeners.add(listener);
-    return () => void this.#listeners.delete(listener);
+    if (spaces) this.#spaceListeners.add(listener);
+    return () => {
+      this.#listeners.delete(listener);
+      this.#spaceListeners.delete(listener);
+    };
   }
 
   clear(): void {
