@@ -1,4 +1,5 @@
 import { defineConfig, type Options } from 'tsup';
+import { completionTree } from './src/cli/commands/completion/completion-tree.ts';
 import { bundlePanel } from './src/mock-server/panel/bundle-panel.ts';
 
 /** Puts the bundled control panel where `panel-files.ts` would bundle it itself. */
@@ -8,6 +9,17 @@ const panelFiles: NonNullable<Options['esbuildPlugins']>[number] = {
     build.onLoad({ filter: /panel-files\.ts$/ }, async () => {
       const files = JSON.stringify(await bundlePanel());
       return { contents: `export const panelFiles = async () => (${files});`, loader: 'js' };
+    });
+  },
+};
+
+/** Puts the finished command tree where `completion-tree.ts` would make it from every command. */
+const finishedTree: NonNullable<Options['esbuildPlugins']>[number] = {
+  name: 'finished-tree',
+  setup(build) {
+    build.onLoad({ filter: /completion-tree\.ts$/ }, async () => {
+      const text = JSON.stringify(JSON.stringify(await completionTree()));
+      return { contents: `export const completionTree = async () => JSON.parse(${text});`, loader: 'js' };
     });
   },
 };
@@ -44,7 +56,7 @@ export default defineConfig((cli) => [
     outDir: 'dist/cli',
     noExternal: [/^(?!undici$|msw$)/],
     external: ['msw', 'undici'],
-    esbuildPlugins: [panelFiles],
+    esbuildPlugins: [panelFiles, finishedTree],
     banner: {
       // commander is CommonJS and asks for Node's modules by `require`.
       js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",

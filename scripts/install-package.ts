@@ -11,7 +11,8 @@ export function installPackage(name: string, wanted: string): string {
   if (existsSync(join(modules, name))) return modules;
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, 'package.json'), '{ "private": true }\n');
-  const args = ['install', '--prefix', folder, '--no-audit', '--no-fund', `${name}@${wanted}`];
+  // Scripts of their own would move the programs of bun and deno to where a shell script stands otherwise.
+  const args = ['install', '--prefix', folder, '--no-audit', '--no-fund', '--ignore-scripts', `${name}@${wanted}`];
   spawnSync('npm', args, { stdio: 'inherit' });
   if (existsSync(join(modules, name))) return modules;
   throw new Error(`npm has no ${name}@${wanted}`);

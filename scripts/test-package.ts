@@ -8,22 +8,26 @@ import { join } from 'node:path';
 import { failureOf, pack, runLine, type Tarball, writePrograms } from '../test/packaging/consumer.ts';
 import {
   BUNDLE_CHECKS,
+  BUNDLER_CHECKS,
+  BUNDLERS,
   COMPILE_CHECKS,
   type ConsumerCheck,
   MSW_COMPILE_CHECK,
   MSW_RUN_CHECK,
+  OTHER_RUNTIMES,
+  type OtherRuntime,
   RUN_CHECKS,
 } from '../test/packaging/consumer-checks.ts';
-import { installNode } from './install-package.ts';
+import { installNode, installPackage } from './install-package.ts';
 
 /** Run by every Node; the other checks do not depend on it. */
 const NODES = ['', ...process.argv.slice(2)].map((version) => (version ? installNode(version) : process.execPath));
+let failures = 0;
 /** The majors that the optional peer may have, with the oldest Node that each runs on. */
 const MSWS = [
   { msw: 2, minNode: 20 },
   { msw: 3, minNode: 22 },
 ];
-let failures = 0;
 
 const folder = mkdtempSync(join(tmpdir(), 'fxrates-package-'));
 try {
@@ -32,6 +36,8 @@ try {
   printSizes(tarball, join(plain, 'node_modules'));
   for (const node of NODES) await runAll(RUN_CHECKS, plain, node);
   await runAll([...COMPILE_CHECKS, ...BUNDLE_CHECKS], plain, process.execPath);
+  for (const runtime of OTHER_RUNTIMES) await runOther(runtime, plain);
+  await runBundlers(tarball);
   for (const { msw, minNode } of MSWS) {
     const project = await installInto(`msw-${msw}`, [tarball.path, '@types/node@20', `msw@${msw}`]);
     await runAll([named(MSW_COMPILE_CHECK, msw)], project, process.execPath);
@@ -44,6 +50,29 @@ try {
 }
 print(failures === 0 ? '\nall passed' : `\n${failures} failed`);
 process.exitCode = failures === 0 ? 0 : 1;
+
+/** npm's own scripts of these packages need not have run: the programs are in the packages of each platform. */
+async function runOther({ name, version, program, checks }: OtherRuntime, project: string): Promise<void> {
+  const modules = attempted(() => installPackage(name, version));
+  const files = modules === undefined ? [] : readdirSync(modules, { recursive: true, encoding: 'utf8' });
+  const path = files.find((file) => program.test(file));
+  if (modules === undefined || path === undefined) return print(`skip ${name}: npm has no program for this platform`);
+  await runAll(checks, project, join(modules, path), `${name}@${version}`);
+}
+
+async function runBundlers(tarball: Tarball): Promise<void> {
+  const project = await installInto('bundlers', [tarball.path, ...BUNDLERS]).catch((error: Error) => error);
+  if (project instanceof Error) print(`skip ${BUNDLERS.join(', ')}: ${project.message}`);
+  else await runAll(BUNDLER_CHECKS, project, process.execPath);
+}
+
+function attempted<T>(work: () => T): T | undefined {
+  try {
+    return work();
+  } catch {
+    return undefined; // the caller prints that it is skipped
+  }
+}
 
 function named({ name, line }: ConsumerCheck, msw: number): ConsumerCheck {
   return { name: `${name} ${msw}`, line };
@@ -64,11 +93,12 @@ async function installInto(name: string, packages: readonly string[]): Promise<s
   return project;
 }
 
-async function runAll(checks: readonly ConsumerCheck[], project: string, node: string): Promise<void> {
-  const { stdout } = await runLine('node --version', project, node);
+/** With `program`, a Node or another runtime, first in the path. */
+async function runAll(checks: readonly ConsumerCheck[], project: string, program: string, label = ''): Promise<void> {
+  const version = label || (await runLine('node --version', project, program)).stdout.trim();
   for (const { name, line } of checks) {
-    const failure = failureOf(await runLine(line, project, node));
-    print(`${failure ? 'FAIL' : 'ok  '} ${stdout.trim().padEnd(9)} ${name}`);
+    const failure = failureOf(await runLine(line, project, program));
+    print(`${failure ? 'FAIL' : 'ok  '} ${version.padEnd(9)} ${name}`);
     if (failure) print(failure);
     if (failure) failures++;
   }

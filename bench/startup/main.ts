@@ -31,6 +31,7 @@ const ROWS: readonly Row[] = [
   { name: 'node -e 0', command: [node, '-e', '0'] },
   { name: 'fxrates --version', command: [node, CLI, '--version'], against: 'node -e 0', bar: 1.3 },
   { name: 'fxrates --help', command: [node, CLI, '--help'], against: 'node -e 0' },
+  { name: 'fxrates __complete', command: [node, CLI, '__complete', '--', 'qu'], against: 'node -e 0', bar: 1.3 },
   { name: 'npm --version (peer)', command: ['npm', '--version'], against: 'node -e 0' },
   { name: 'node -e fetch', command: [node, '-e', bareFetch] },
   { name: 'fxrates quota', command: [node, CLI, 'quota', '--json'], against: 'node -e fetch', bar: 1.3 },

@@ -12,7 +12,7 @@ if (major < 20 || (major === 20 && minor < 19)) {
 } else if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
   process.stdout.write(`${VERSION}\n`);
 } else {
-  start().catch(crash);
+  (argv[0] === '__complete' ? complete() : start()).catch(crash);
 }
 
 /** Everything else is imported here and not above, so that the compile cache, where Node.js has one, covers it. */
@@ -20,7 +20,7 @@ async function start(): Promise<void> {
   process.title = 'fxrates'; // hides the arguments from other users: a key may have been typed there by mistake
   process.exitCode = 1; // stays when the event loop runs dry before the command ends
   process.on('uncaughtException', crash);
-  (module as { readonly enableCompileCache?: () => void }).enableCompileCache?.();
+  enableCompileCache();
   // Else V8 optimises the HTTP parser of fetch in its first use, and the process cannot end before that is done. Later
   // versions do not wait, and machines of other kinds may need the optimiser for what their baseline cannot compile.
   if (major === 20 && ['x64', 'arm64'].includes(process.arch)) {
@@ -32,6 +32,18 @@ async function start(): Promise<void> {
   if (env['NO_COLOR']) delete process.env['FORCE_COLOR'];
   const { runOnNode } = await import('./node-io.ts');
   process.exitCode = await runOnNode(argv, env);
+}
+
+/** Where Node.js has one. */
+function enableCompileCache(): void {
+  (module as { readonly enableCompileCache?: () => void }).enableCompileCache?.();
+}
+
+/** Runs at each press of the TAB key, so it loads as little as it can. */
+async function complete(): Promise<void> {
+  enableCompileCache();
+  const { completionText } = await import('./commands/completion/complete.ts');
+  process.stdout.write(await completionText(argv.slice(1), process.env));
 }
 
 /** Loads nothing: the failure may be that of loading, as after an upgrade under a running `--watch`. */

@@ -2,7 +2,7 @@ import type { Command, Option } from 'commander';
 import type { CommandArgument, CommandSpec, Example } from './command.ts';
 import { helpOption, usefulOptions } from './help/useful-options.ts';
 
-/** A command with all that is under it, as programs get to know it: `help --json` and completion scripts. */
+/** A command with all that is under it, as programs get to know it: `help --json` and completion. */
 export interface CommandNode {
   /** `['auth', 'login']`; empty for fxrates itself. */
   readonly path: readonly string[];
@@ -30,7 +30,7 @@ export interface OptionNode {
 /** The tree of the very commands that commander parses. */
 export function commandTree(
   program: Command,
-  { summary, specOf }: { readonly summary: string; readonly specOf: ReadonlyMap<Command, CommandSpec> },
+  { summary, specOf }: { readonly summary: string; readonly specOf: Pick<ReadonlyMap<Command, CommandSpec>, 'get'> },
 ): CommandNode {
   const node = (command: Command, path: readonly string[]): CommandNode => {
     const spec = specOf.get(command);

@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { type Operation, operations } from '../generated/operations.ts';
 import { VERSION } from '../version.ts';
 import type { CommandSpec } from './command.ts';
-import { commandTree } from './command-tree.ts';
+import { type CommandNode, commandTree } from './command-tree.ts';
 import { apiCommand } from './commands/api.ts';
 import { authCommand } from './commands/auth.ts';
 import { cacheCommand } from './commands/cache.ts';
@@ -18,6 +18,7 @@ import { versionCommand } from './commands/version.ts';
 import { commandHelp } from './help/command-help.ts';
 import { PROGRAM_SUMMARY, programHelp } from './help/program-help.ts';
 import { createGlobalOptions } from './settings/global-options.ts';
+import { createPalette } from './terminal/palette.ts';
 import type { StreamStyle } from './terminal/screen.ts';
 
 interface ProgramOptions {
@@ -31,10 +32,9 @@ interface ProgramOptions {
 /** The command tree as commander parses it. Nothing is written to a stream and nothing exits. */
 export function createProgram({ style, write, run }: ProgramOptions): Command {
   const program = new Command('fxrates');
-  const specOf = new Map<Command, CommandSpec>();
   const specs = commandSpecs({
     render: (path) => findCommand(program, path)?.helpInformation(),
-    tree: () => commandTree(program, { summary: PROGRAM_SUMMARY, specOf }),
+    tree: () => treeOf(program),
   });
   const silence = () => undefined;
   program
@@ -53,8 +53,21 @@ export function createProgram({ style, write, run }: ProgramOptions): Command {
   program.optionsGroup('General').version(VERSION, '-V, --version', 'print the version');
   const formatHelp = (command: Command, spec: CommandSpec | undefined) =>
     spec === undefined ? programHelp(specs, program, style) : commandHelp(spec, command, style);
-  for (const spec of specs) addCommand(program, spec, { run, specOf });
+  for (const spec of specs) addCommand(program, spec, run);
   return program;
+}
+
+/** The commands and their options as data. */
+export function programTree(): CommandNode {
+  const style = { isTTY: false, hasColor: false, columns: 80, width: 80, palette: createPalette(false) };
+  return treeOf(createProgram({ style, write: () => undefined, run: async () => undefined }));
+}
+
+/** What each command was made from. */
+const specOf = new WeakMap<Command, CommandSpec>();
+
+function treeOf(program: Command): CommandNode {
+  return commandTree(program, { summary: PROGRAM_SUMMARY, specOf });
 }
 
 /** Every command in the order of help. An operation without a command of its own gets the generated one. */
@@ -63,22 +76,18 @@ function commandSpecs({ render, tree }: Omit<HelpSource, 'commandNames'>): reado
   const all: readonly Operation[] = Object.values(operations);
   const ofOperations = all.map((operation) => own[operation.id] ?? operationCommand(operation));
   const ofService = [...ofOperations, apiCommand, mockCommand, authCommand, configCommand, cacheCommand];
-  const specs = [...ofService, doctorCommand, completionCommand(tree), versionCommand];
+  const specs = [...ofService, doctorCommand, completionCommand, versionCommand];
   return [...specs, helpCommand({ render, tree, commandNames: specs.map(({ name }) => name) })];
 }
 
-interface Growing extends Pick<ProgramOptions, 'run'> {
-  readonly specOf: Map<Command, CommandSpec>;
-}
-
-function addCommand(parent: Command, spec: CommandSpec, growing: Growing): void {
+function addCommand(parent: Command, spec: CommandSpec, runSpec: ProgramOptions['run']): void {
   const command = parent.command(spec.name).helpOption('-h, --help', 'print help').helpCommand(false);
-  growing.specOf.set(command, spec);
+  specOf.set(command, spec);
   for (const option of spec.options?.() ?? []) command.addOption(option);
   for (const syntax of spec.argument?.syntax.match(/\[[^\]]+\]|<[^>]+>/g) ?? []) command.argument(syntax);
-  for (const subcommand of spec.commands ?? []) addCommand(command, subcommand, growing);
+  for (const subcommand of spec.commands ?? []) addCommand(command, subcommand, runSpec);
   const { run } = spec;
-  if (run !== undefined) command.action(() => growing.run(run, spec, command));
+  if (run !== undefined) command.action(() => runSpec(run, spec, command));
 }
 
 function findCommand(program: Command, path: readonly string[]): Command | undefined {

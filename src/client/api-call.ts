@@ -1,40 +1,32 @@
+import type { Attempt } from './attempt.ts';
+import { ownError } from './errors/own-error.ts';
 import type { StandardSchema } from './standard-schema.ts';
 
 /** Options of one call; each falls back to the client's own option of the same name. */
 export interface CallOptions {
   /** Ends the call at once, wherever it is: queue, wait, connection or body. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Milliseconds for one attempt, headers and body. Default: the client's, 10 000. */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /** Milliseconds for the whole call: queue, attempts and waits; `false` for none. Default: the client's, 90 000. */
-  readonly deadlineMs?: number | false;
+  readonly deadlineMs?: number | false | undefined;
   /** Further attempts after a failed connection, a timed-out attempt, 408, 500, 502, 503 or 504. Default: the client's, 2. */
-  readonly maxRetries?: number;
+  readonly maxRetries?: number | undefined;
   /** What a rate limit does: wait for the next slot, or throw `RateLimitError`. Default: the client's, `'wait'`. */
-  readonly onLimit?: 'wait' | 'throw';
+  readonly onLimit?: 'wait' | 'throw' | undefined;
   /** `'high'`: the call is sent before all waiting calls of the key that are `'normal'`. Default: `'normal'`. */
-  readonly priority?: 'high' | 'normal';
+  readonly priority?: 'high' | 'normal' | undefined;
+  /** `false`: sends a request of its own although an identical call is under way. Default: true. */
+  readonly coalesce?: boolean | undefined;
   /** Takes a kept answer younger than this, in milliseconds; `0` asks the service. Needs the option `cache`, whose age is the default. */
-  readonly maxAgeMs?: number;
-  /** Lets this call spend what `quotaGuard` reserves, without waiting for its turn in the `pace`. Default: false. */
-  readonly useReserve?: boolean;
+  readonly maxAgeMs?: number | undefined;
+  /** Lets this call spend what `quotaGuard` reserves. Default: false. */
+  readonly useReserve?: boolean | undefined;
 }
 
 /** Call options with a Standard Schema (zod, valibot, arktype, …) that checks and types the payload. */
 export interface SchemaCallOptions<Schema extends StandardSchema> extends CallOptions {
   readonly schema: Schema;
-}
-
-/** One attempt of a call, or one wait before it. */
-export interface Attempt {
-  /** HTTP status; `undefined` when no response arrived. */
-  readonly status: number | undefined;
-  /** `error.code` of the envelope, or the error kind when no response arrived; `undefined` after a success. */
-  readonly code: string | undefined;
-  /** Milliseconds waited before this attempt was sent: queue, backoff and Retry-After together. */
-  readonly waitedMs: number;
-  /** Why the wait, or why this attempt: `'first'`, `'retry'`, `'rate_limited'` or `'key_rotated'`. */
-  readonly reason: 'first' | 'retry' | 'rate_limited' | 'key_rotated';
 }
 
 /** What is known about an answer beside its data. */
@@ -66,12 +58,16 @@ export interface CallResult<Data> {
 
 /** A promise of the data that can also give the data with its meta; both come from the one call. */
 export function createApiCall<Data>(result: Promise<CallResult<Data>>): ApiCall<Data> {
-  const data = result.then((ended) => ended.data);
-  return Object.assign(data, {
-    withMeta: () => {
-      // Whoever asks for the meta handles a failure there; `data` must not count as unhandled beside it.
-      data.catch(() => undefined);
-      return result.then((ended) => ({ data: ended.data, meta: ended.meta() }));
-    },
-  });
+  let meta: (() => ResponseMeta) | undefined;
+  const succeeded = (ended: CallResult<Data>) => {
+    meta = ended.meta;
+    return ended.data;
+  };
+  const failed = (error: unknown): never => {
+    throw ownError(error, failed);
+  };
+  const data = result.then(succeeded, failed);
+  // From `data`, not from `result`: V8 finds who awaits a promise only where one does.
+  const withMeta = () => data.then((value) => ({ data: value, meta: (meta as () => ResponseMeta)() })); // set before
+  return Object.assign(data, { withMeta });
 }

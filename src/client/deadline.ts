@@ -1,4 +1,4 @@
-import type { Attempt } from './api-call.ts';
+import type { Attempt } from './attempt.ts';
 import { AbortError, TimeoutError } from './errors/errors.ts';
 import type { Timers } from './timers.ts';
 

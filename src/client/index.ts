@@ -1,6 +1,8 @@
 // All of them, so that an operation added to the contract brings its types along.
 export type * from '../generated/types.ts';
-export type { ApiCall, Attempt, CallOptions, ResponseMeta, SchemaCallOptions } from './api-call.ts';
+export type { ApiCall, CallOptions, ResponseMeta, SchemaCallOptions } from './api-call.ts';
+export type { Attempt } from './attempt.ts';
+export type { Batch, BatchItem, BatchOptions, BatchProgress, BatchQueries, RemainingQueries } from './batch.ts';
 export type { CacheStore } from './cache/cache-store.ts';
 export type { Clock } from './clock.ts';
 export {
@@ -33,7 +35,9 @@ export { FxRates, type GetOptions } from './fxrates.ts';
 export type { ApiKeyOption } from './keys/key-source.ts';
 export type { LimiterChange, LimiterEvent } from './limits/limiter-view.ts';
 export type { LimitExchange, LimitOffer, LimitStore } from './limits/shared/limit-store.ts';
+export type { OperationData, OperationQuery, QueryOperation } from './operation-types.ts';
 export type { AuthForm, CacheOptions, FxRatesOptions, QuotaGuardOptions, RateLimitOptions } from './options.ts';
+export type { Poll, PollItem, PollOptions, PollSchedule } from './poll.ts';
 export { forecastQuota, type QuotaForecast } from './quota/forecast.ts';
 export { granularityMs } from './quota/granularity.ts';
 export type { QuotaEstimate } from './quota/quota-ledger.ts';

@@ -15,14 +15,14 @@ export interface RateLimitOptions {
    * Requests per minute the key may make. `'learn'` asks `quota()` when more calls wait than the smallest plan allows, and
    * learns from the service's answers. Default: `'learn'`.
    */
-  readonly perMinute?: 'learn' | number;
+  readonly perMinute?: 'learn' | number | undefined;
   /**
    * Requests in flight at once. `'adapt'` starts with 4, grows to 256 while the service answers fast, and shrinks when it
    * is overloaded. A number is the starting value and the upper bound. Default: `'adapt'`.
    */
-  readonly maxConcurrent?: 'adapt' | number;
+  readonly maxConcurrent?: 'adapt' | number | undefined;
   /** Whether one request that is probably refused is sent, while calls wait, to learn the kind of window. Default: true. */
-  readonly probe?: boolean;
+  readonly probe?: boolean | undefined;
   /**
    * Where several processes with one key share its limit: `fileStore()` of `fxrates/file-store` on one host,
    * `redisStore(client)` of `fxrates/redis` on any number of them, or a store of your own. Default: this process only.
@@ -51,17 +51,17 @@ export interface QuotaGuardOptions {
 
 /** Options of a client. Each is checked by the constructor; a wrong one is a `ConfigError` that names it. */
 export interface FxRatesOptions extends EventHooks {
-  /** Where the service is, without `/api/v1`; plain http is for loopback only. Default: `FXRATES_BASE_URL`. */
+  /** Where the service is, without `/api/v1`; plain http is for loopback only. Default: `FXRATES_BASE_URL`, by the first call at the latest. */
   readonly baseUrl?: string | URL | undefined;
-  /** The key, or a function that gives it (asked again when the service refuses the key). Default: `FXRATES_API_KEY`. */
+  /** The key, or a function that gives it (asked again when the service refuses the key). Default: `FXRATES_API_KEY`, by the first call at the latest. */
   readonly apiKey?: ApiKeyOption | undefined;
   /** Default: `'bearer'`. `'query'` puts the key into URLs, which end up in logs; it warns once. */
   readonly auth?: AuthForm | undefined;
   /** Milliseconds for one attempt, headers and body. Default: 10 000. */
   readonly timeoutMs?: number | undefined;
   /**
-   * Milliseconds for a whole call: queue, attempts and waits. `false` for none, which a batch of more calls than the limit
-   * allows needs. Default: 90 000.
+   * Milliseconds for a whole call: queue, attempts and waits; `false` for none. Does not apply to the calls of `batch`.
+   * Default: 90 000.
    */
   readonly deadlineMs?: number | false | undefined;
   /**
@@ -93,11 +93,6 @@ export interface FxRatesOptions extends EventHooks {
   readonly cache?: 'snapshot' | CacheOptions | undefined;
   /** Keeps a reserve of the monthly quota: calls fail locally when only that is left. Default: off. */
   readonly quotaGuard?: QuotaGuardOptions | undefined;
-  /**
-   * Spreads what is left of the monthly quota evenly over the time until it resets: 1,000 requests a month are one in
-   * 44 minutes. A call whose turn comes after its deadline fails with `RateLimitError` at once. Default: false.
-   */
-  readonly pace?: boolean | undefined;
   /** Sends requests instead of undici: any WHATWG `fetch`. Not together with `dispatcher`. */
   readonly fetch?: FetchLike | undefined;
   /** An undici 7 dispatcher (proxy, mTLS, …). Default: undici's global one. */

@@ -1,16 +1,15 @@
 import type { ClientSettings } from './config/settings.ts';
 import type { ClientEvents } from './events.ts';
 import type { KeySource } from './keys/key-source.ts';
+import type { Lifetime } from './lifetime.ts';
 import { cache } from './middleware/cache.ts';
 import { type Caller, type CallResponse, coalesce } from './middleware/coalesce.ts';
 import { explainRefusal } from './middleware/explain-refusal.ts';
-import { pace } from './middleware/pace.ts';
 import { quotaGuard } from './middleware/quota-guard.ts';
 import { rateLimit } from './middleware/rate-limit.ts';
 import { retry } from './middleware/retry.ts';
 import { send } from './middleware/send.ts';
 import { useKey } from './middleware/use-key.ts';
-import { waitAlone } from './middleware/wait-alone.ts';
 import { quotaRefresher } from './quota/refresh-quota.ts';
 import type { Endpoint, KeyedRequest } from './request.ts';
 import type { KeyStates } from './state/key-states.ts';
@@ -20,6 +19,7 @@ interface Parts {
   readonly settings: ClientSettings;
   readonly events: ClientEvents;
   readonly timers: Timers;
+  readonly lifetime: Lifetime;
   readonly keys: KeySource;
   readonly states: KeyStates;
   readonly quota: Endpoint;
@@ -32,13 +32,13 @@ type Send = (caller: Caller) => Promise<CallResponse>;
  * The way of a call, from the outside in:
  * - `coalesce` first: a call that another one answers needs nothing else;
  * - `useKey` outside of all that is kept per key, so that a rotated key gets its own answers, retries, limit and quota;
- * - `cache` outside of `quotaGuard` and `pace`: an answer from the store costs no quota;
- * - those two outside of `retry`: they decide about a call, not about an attempt;
+ * - `cache` outside of `quotaGuard`: an answer from the store costs no quota;
+ * - `quotaGuard` outside of `retry`: it decides about a call, not about an attempt;
  * - `retry` outside of `rateLimit`: each attempt is a request to the service and needs a slot of its own;
  * - `rateLimit` around `explainRefusal`: only a refusal that is not the quota's is worth waiting for;
  * - `send` last: authentication, transport, timeout and parsing are one attempt.
  */
-export function createPipeline({ settings, events, timers, keys, states, quota, userAgent }: Parts): Send {
+export function createPipeline({ settings, events, timers, lifetime, keys, states, quota, userAgent }: Parts): Send {
   const { baseUrl, clock, time, random, maxRetryAfterMs, retryAfterUnit } = settings;
   const now = () => clock.now();
   const askQuota = (request: KeyedRequest) =>
@@ -47,18 +47,14 @@ export function createPipeline({ settings, events, timers, keys, states, quota, 
     coalesced(question(quota, request, { nowMs: time.now(), purpose: 'limit' }));
   const refreshQuota = quotaRefresher({ states, askQuota });
 
-  const limit = settings.rateLimit
-    ? rateLimit({ time, states, events, askLimit })
-    : waitAlone({ clock, time, random, states, events, maxRetryAfterMs, retryAfterUnit });
   const attempt = explainRefusal({ states, quota })(send({ settings, timers, events, states, userAgent }));
-  const persistent = retry({ clock, time, random, states, events, maxRetryAfterMs })(limit(attempt));
+  const limited = rateLimit({ time, states, events, askLimit })(attempt);
+  const persistent = retry({ clock, time, random, states, events, maxRetryAfterMs, retryAfterUnit })(limited);
 
   const { quotaGuard: guard, cache: keep } = settings;
-  const reserve = guard?.reserve ?? 0;
-  const paced = settings.pace ? pace({ clock, time, states, events, reserve, refreshQuota })(persistent) : persistent;
-  const guarded = guard ? quotaGuard({ ...guard, states, refreshQuota })(paced) : paced;
+  const guarded = guard ? quotaGuard({ ...guard, states, refreshQuota })(persistent) : persistent;
   const cached = keep ? cache({ ...keep, baseUrl, timers, events, states, refreshQuota, now })(guarded) : guarded;
-  const coalesced = coalesce({ timers, now: () => time.now() })(useKey(keys)(cached));
+  const coalesced = coalesce({ timers, lifetime, now: () => time.now() })(useKey(keys)(cached));
   return coalesced;
 }
 
@@ -73,7 +69,7 @@ function question(
 ): Caller {
   return {
     endpoint: { ...endpoint, purpose },
-    settings: { ...settings, maxRetries: 0, useReserve: false, maxAgeMs: undefined, priority: 'high' },
+    settings: { ...settings, maxRetries: 0, useReserve: false, maxAgeMs: undefined, priority: 'high', coalesce: true },
     signal: signal.toSignal(),
     deadlineAt: deadlineAt(),
     deadlineMs: deadlineAt() - nowMs,

@@ -17,7 +17,7 @@ const SEND_NO_SINGLE_REQUEST = [
 ];
 const PRINT_NO_DATA = [
   ...['auth login --key-stdin', 'auth token', 'auth logout', 'mock', 'mock probe https://api.example.test'],
-  ...['config list', 'config get timeout', 'config path', 'cache clear', 'completion bash', 'help latest'],
+  ...['config get timeout', 'config path', 'cache clear', 'completion bash', 'help latest'],
 ];
 
 test.each([

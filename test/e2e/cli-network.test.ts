@@ -156,7 +156,7 @@ describe.skipIf(!hasBundle)('the built command', () => {
   });
 
   test('doctor tells the whole way, through proxy and certificate', async () => {
-    const { code, stdout } = await runBundle(['doctor'], {
+    const { code, stdout } = await runBundle(['doctor', '-o', 'table'], {
       env: {
         FXRATES_API_KEY: API_KEY,
         FXRATES_BASE_URL: 'https://rates.fxrates.test',

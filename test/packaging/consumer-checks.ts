@@ -21,6 +21,11 @@ export const COMPILE_CHECKS: readonly ConsumerCheck[] = [
   { name: 'TypeScript, bundler', line: `tsc ${STRICT} --module esnext --moduleResolution bundler program.mts` },
 ];
 
+/** Bundles into `file`, then runs that beside a mock server. */
+function served(bundle: string, file: string, option = `--outfile=${file}`): string {
+  return `${bundle} ${option} && fxrates mock -- node ${file}`;
+}
+
 const BUNDLE = 'esbuild client-alone.mjs --bundle --platform=node --log-level=warning';
 const UNUSED = 'esbuild --bundle --platform=node --log-level=error';
 
@@ -29,9 +34,83 @@ export const BUNDLE_CHECKS: readonly ConsumerCheck[] = [
     name: 'bundled, without packages',
     line: `${BUNDLE} --format=cjs --outfile=alone/bundle.cjs && cd alone && node bundle.cjs`,
   },
+  ...['cjs', 'esm'].map((format) => ({
+    name: `bundled by esbuild, ${format}`,
+    line: served(
+      `esbuild default-transport.mjs --bundle --platform=node --log-level=warning --format=${format}`,
+      `alone/esbuild.${format === 'cjs' ? 'cjs' : 'mjs'}`,
+    ),
+  })),
   // `sideEffects: false`: what nobody uses costs nothing.
   { name: 'unused, not in the bundle', line: `! echo "import 'fxrates'" | ${UNUSED} | grep 'class '` },
 ];
+
+/** With the packages of `BUNDLERS`. */
+export const BUNDLER_CHECKS: readonly ConsumerCheck[] = [
+  {
+    name: 'bundled by webpack',
+    line: served(
+      'webpack ./default-transport.mjs --target node --mode none',
+      'alone/webpack/main.js',
+      '-o alone/webpack',
+    ),
+  },
+  {
+    name: 'bundled by Rollup',
+    line: served(
+      'rollup default-transport.mjs --silent --inlineDynamicImports -p node-resolve -p commonjs -p json',
+      'alone/rollup.mjs',
+      '-o alone/rollup.mjs',
+    ),
+  },
+  {
+    name: 'bundled by Vite for a server',
+    line: served(
+      'vite build --ssr default-transport.mjs --logLevel error',
+      'alone/vite/default-transport.mjs',
+      '--outDir alone/vite',
+    ),
+  },
+];
+
+export const BUNDLERS = [
+  ...['webpack@5', 'webpack-cli@6', 'vite@7'],
+  ...['rollup@4', '@rollup/plugin-node-resolve@16', '@rollup/plugin-commonjs@28', '@rollup/plugin-json@6'],
+];
+
+/** A runtime other than Node, from npm: what it runs, and where its packages may have its program. */
+export interface OtherRuntime {
+  readonly name: string;
+  readonly version: string;
+  readonly program: RegExp;
+  readonly checks: readonly ConsumerCheck[];
+}
+
+export const OTHER_RUNTIMES: readonly OtherRuntime[] = [
+  { name: 'bun', version: '1', program: /@oven\/bun-[\w-]+\/bin\/bun(\.exe)?$/, checks: runtimeChecks('bun') },
+  { name: 'deno', version: '2', program: /@deno\/[\w-]+\/deno(\.exe)?$/, checks: runtimeChecks('deno run -A') },
+  {
+    name: 'workerd',
+    version: '1',
+    program: /@cloudflare\/workerd-[\w-]+\/bin\/workerd(\.exe)?$/,
+    checks: [
+      {
+        name: 'client in a worker',
+        line: 'esbuild worker.mjs --bundle --platform=node --format=esm --log-level=warning --outfile=alone/worker.mjs && fxrates mock -- node ask-worker.mjs',
+      },
+    ],
+  },
+];
+
+function runtimeChecks(run: string): readonly ConsumerCheck[] {
+  const cli = `${run} node_modules/fxrates/dist/cli/fxrates.js`;
+  return [
+    { name: 'client', line: `fxrates mock -- ${run} default-transport.mjs` },
+    { name: 'client and mock server, ES modules', line: `${run} program.mjs` },
+    { name: 'client and mock server, CommonJS', line: `${run} program.cjs` },
+    { name: 'command line', line: `${cli} mock -- ${cli} latest base=EUR --get rates.USD` },
+  ];
+}
 
 /** Only beside msw, whose own types do not always compile, and which may warn. */
 export const MSW_RUN_CHECK: ConsumerCheck = { name: 'beside msw', line: 'node --no-warnings with-msw.mjs' };

@@ -8,6 +8,7 @@ import {
   type ApiCall,
   type Attempt,
   type AuthenticationError,
+  type Batch,
   type Clock,
   type ConfigError,
   type FetchLike,
@@ -17,6 +18,7 @@ import {
   type FxRatesOptions,
   type LatestData,
   type NetworkError,
+  type Poll,
   type QuotaData,
   type QuotaExhaustedError,
   type RateLimitError,
@@ -29,6 +31,15 @@ import {
 } from '../../src/client/index.ts';
 
 const fx = new FxRates();
+
+// A value that may be undefined needs no special care, in a query or in options.
+const maybe = undefined as string | undefined;
+const maybeMs = undefined as number | undefined;
+void fx.latest({ base: maybe }, { timeoutMs: maybeMs, signal: undefined as AbortSignal | undefined });
+void fx.latest({}, { deadlineMs: maybeMs, maxRetries: maybeMs, maxAgeMs: maybeMs, priority: undefined });
+void fx.quota({ onLimit: undefined, useReserve: undefined });
+void fx.get('/x', { query: { base: maybe } });
+new FxRates({ rateLimit: { perMinute: maybeMs, maxConcurrent: maybeMs, probe: undefined } });
 
 // Every form of the options.
 new FxRates({});
@@ -115,6 +126,33 @@ declare const foreign: StandardSchema<string, Date>;
 expectTypeOf(fx.latest({}, { schema: foreign })).resolves.toEqualTypeOf<Date>();
 // @ts-expect-error: a function that checks is no schema
 void fx.latest({}, { schema: (value: unknown) => value });
+
+// A batch keeps the type of its queries.
+expectTypeOf(fx.batch([{ base: 'EUR' }])).toEqualTypeOf<Batch<{ base: string }, LatestData>>();
+expectTypeOf(fx.batch(new Set([{ base: 'EUR', id: 1 }]), { schema: rates })).toEqualTypeOf<
+  Batch<{ base: string; id: number }, Rates>
+>();
+for await (const { query, value, error } of fx.batch([{ base: 'EUR' }], { operation: 'latest', concurrency: 2 })) {
+  expectTypeOf(query.base).toBeString();
+  if (error === undefined) expectTypeOf(value).toEqualTypeOf<LatestData>();
+  else expectTypeOf(error).toEqualTypeOf<AnyFxRatesError>();
+}
+expectTypeOf(fx.batch(fx.batch([{ base: 'EUR' }]).left())).toEqualTypeOf<Batch<{ base: string }, LatestData>>();
+// @ts-expect-error: quota has no query
+fx.batch([{}], { operation: 'quota' });
+// @ts-expect-error: a query is no list
+fx.batch({ base: 'EUR' });
+
+// A poll gives the data of its operation.
+expectTypeOf(fx.poll({ base: 'EUR' }, { every: 'snapshot' })).toEqualTypeOf<Poll<LatestData>>();
+expectTypeOf(fx.poll(undefined, { operation: 'quota', every: 60_000 })).toEqualTypeOf<Poll<QuotaData>>();
+expectTypeOf(fx.poll({}, { schema: rates })).toEqualTypeOf<Poll<Rates>>();
+// @ts-expect-error: quota has no query
+fx.poll({ base: 'EUR' }, { operation: 'quota' });
+// @ts-expect-error: not an interval
+fx.poll({}, { every: '5m' });
+// @ts-expect-error: the option is gone
+new FxRates({ pace: true });
 
 // Errors: `kind` tells the class, and the switch is complete.
 declare const error: unknown;

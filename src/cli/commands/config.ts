@@ -22,8 +22,9 @@ export const configCommand: CommandSpec = {
       ...local,
       name: 'list',
       summary: 'all that is set',
-      description: 'Prints every stored setting, one per line.',
+      description: 'Prints every stored setting.',
       examples: [{ command: 'fxrates config list', comment: '' }],
+      printsData: true,
       run: list,
     },
     {
@@ -80,9 +81,9 @@ async function list(invocation: Invocation): Promise<number> {
   );
   const settings = [...ofAll, ...ofProfiles];
   const { screen } = invocation;
-  if (screen.isJson) await printJson(JSON.stringify(Object.fromEntries(settings)), invocation);
-  else if (settings.length === 0) await screen.info(`fxrates: nothing is set in ${config.path ?? 'config.json'}\n`);
-  else await screen.printText(settings.map(([name, value]) => `${name}\t${value}\n`).join(''));
+  const isEmpty = settings.length === 0;
+  if (isEmpty && screen.isForPeople) await screen.info(`fxrates: nothing is set in ${config.path ?? 'config.json'}\n`);
+  else await printJson(JSON.stringify(Object.fromEntries(settings)), invocation);
   return exitCodes.ok;
 }
 

@@ -17,8 +17,11 @@ const KEY_OPTION = /^--?(api[-_]?)?(key|token|secret)(=|$)/i;
 /** What other tools call things, with what it is here; the nearest name would lead astray. */
 const OPTION_HINTS: Readonly<Record<string, string>> = {
   format: 'The format is:  --output json, or --json',
-  csv: 'One value per line, with tabs:  --output tsv',
-  jq: 'One value:  --get rates.EUR',
+  csv: 'CSV:  --output csv',
+  tsv: 'One value per line, with tabs:  --output tsv',
+  table: 'The table in a pipe, too:  --output table',
+  jq: 'One value:  --get rates.EUR; for more, a pipe gets JSON:  fxrates latest | jq',
+  query: 'One value:  --get rates.EUR',
   pretty: 'A terminal gets indented JSON; in a pipe:  --output json --color always',
 };
 const COMMAND_HINTS: Readonly<Record<string, string>> = {

@@ -1,15 +1,24 @@
 import type { Invocation } from '../command.ts';
 import { CliError } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { leaves } from '../json/leaves.ts';
 import { compactJson, prettyJson } from '../json/pretty-json.ts';
 import { findCaseless, memberNames, selectValue, writeJsonPath } from '../json/select-value.ts';
-import { stringValue } from '../json/tokens.ts';
 import type { OutputFormat } from '../settings/global-options.ts';
 import type { CliSettings, GetPath } from '../settings/settings.ts';
 import type { Palette } from '../terminal/palette.ts';
 import type { StreamStyle } from '../terminal/screen.ts';
-import { escapeLoneSurrogates, visible } from '../terminal/text.ts';
+import { visible } from '../terminal/text.ts';
+import {
+  type CsvTable,
+  cellText,
+  csvTable,
+  csvText,
+  isContainer,
+  scalarText,
+  tsvCell,
+  tsvText,
+} from './delimited-text.ts';
+import { valuesTable } from './values-table.ts';
 
 /**
  * Prints a JSON text in the format that was asked for. In every format a number leaves as the digits that came:
@@ -37,11 +46,16 @@ function documentText(json: string, format: OutputFormat, out: StreamStyle): str
 const asReceived = (json: string, out: StreamStyle) =>
   out.isTTY || out.hasColor ? prettyText(json, out.palette) : json;
 
+const asTable = (json: string, out: StreamStyle) =>
+  isContainer(json) ? (valuesTable(json, out) ?? prettyText(json, out.palette)) : visible(scalarText(json));
+
 /** How a JSON text is printed in each format; `raw` reaches this only for what is no body of a response. */
 const FORMATS = {
-  auto: asReceived,
+  auto: (json, out) => (out.isTTY ? asTable : asReceived)(json, out),
+  table: asTable,
   json: asReceived,
   compact: (json, out) => shown(compactJson(json), out),
+  csv: (json, out) => shown(csvDocument(csvTable(json)), out),
   tsv: (json, out) => tsvText(json, out.isTTY),
   raw: asReceived,
 } satisfies Record<OutputFormat, (json: string, out: StreamStyle) => string>;
@@ -56,26 +70,29 @@ export function prettyText(json: string, palette: Palette, paintNumber = (lexeme
   });
 }
 
-function tsvText(json: string, isTTY: boolean): string {
-  const rows: string[] = [];
-  for (const { path, lexeme } of leaves(json)) {
-    const row = `${path.map(tsvCell).join('.')}\t${tsvCell(scalarText(lexeme))}`;
-    rows.push(isTTY ? visible(row) : row);
-  }
-  return rows.join('\n');
-}
-
-/** One value as it is, several as one row. With `-o json` they stay JSON. */
+/** One value as it is, several as one row. With `-o json` they stay JSON; CSV has a header. */
 function selectedText(json: string, { get, output }: CliSettings, out: StreamStyle): string {
   const values = get.map((wanted) => requireValue(json, wanted));
   const [only] = values;
+  if (output === 'csv') return shown(csvDocument(selectedCsv(json, get)), out);
   if (values.length > 1 || only === undefined) {
     if (output === 'json') return shown(`[${values.join(',')}]`, out);
-    const row = values.map((value) => tsvCell(scalarText(isContainer(value) ? compactJson(value) : value))).join('\t');
-    return shown(row, out);
+    return shown(values.map((value) => tsvCell(cellText(value))).join('\t'), out);
   }
   if (output === 'json' || isContainer(only)) return documentText(only, output, out);
   return shown(scalarText(only), out);
+}
+
+function csvDocument({ header, rows }: CsvTable): string {
+  return csvText([header, ...rows]);
+}
+
+/** What `--get` selects, as CSV: a column per path, but a row per value of a single object. @throws CliError */
+export function selectedCsv(json: string, get: readonly GetPath[]): CsvTable {
+  const values = get.map((wanted) => requireValue(json, wanted));
+  const [only = json] = values;
+  if (values.length < 2 && isContainer(only)) return csvTable(only);
+  return { header: get.map(({ text }) => text), rows: [values.map(cellText)] };
 }
 
 /** A file or a pipe gets a text as it is. */
@@ -102,20 +119,4 @@ function hintsFor(json: string, path: GetPath['path']): string[] {
   const names = memberNames(json, parent, 12);
   if (names.length === 0) return [];
   return [`${parent.length === 0 ? 'There are' : `${parent.join('.')} has`}: ${names.join(', ')}`];
-}
-
-function isContainer(json: string): boolean {
-  return json.startsWith('{') || json.startsWith('[');
-}
-
-const ESCAPES: Readonly<Record<string, string>> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' };
-
-/** A string without its quotes and escapes; any other JSON value as it stands. */
-export function scalarText(lexeme: string): string {
-  return lexeme.startsWith('"') ? escapeLoneSurrogates(stringValue(lexeme)) : lexeme;
-}
-
-/** `text` as a cell: what would end the cell or the line is escaped with a backslash. */
-export function tsvCell(text: string): string {
-  return text.replace(/[\\\t\n\r]/g, (character) => ESCAPES[character] ?? character);
 }

@@ -2,8 +2,8 @@ import type { Invocation } from '../command.ts';
 import { leaves } from '../json/leaves.ts';
 import { selectValue } from '../json/select-value.ts';
 import type { ServiceResponse } from '../request/send-request.ts';
-import { visible } from '../terminal/text.ts';
-import { printJson, printRaw, scalarText, tsvCell } from './print-json.ts';
+import { scalarText, tsvCell } from './delimited-text.ts';
+import { printJson, printRaw } from './print-json.ts';
 
 /** Prints the answer of an operation as `--shape`, `--envelope` and the output format say. */
 export async function printResponse({ rawBody }: ServiceResponse, invocation: Invocation): Promise<void> {
@@ -22,14 +22,8 @@ const TIME = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2
 
 /** Prints what an undocumented answer looks like: paths and types without a value, so that it can be shown to anyone. */
 async function printShape(json: string, invocation: Invocation): Promise<void> {
-  const { settings, screen } = invocation;
-  const shape = shapeOf(json);
-  if (settings.output === 'json') {
-    const typesOf = [...shape].map(([path, types]) => [path, [...types].join(' | ')] as const);
-    return printJson(JSON.stringify(Object.fromEntries(typesOf)), invocation);
-  }
-  const rows = [...shape].map(([path, types]) => `${path}\t${[...types].join(' | ')}`);
-  await screen.print(rows.map((row) => `${screen.out.isTTY ? visible(row) : row}\n`).join(''));
+  const typesOf = [...shapeOf(json)].map(([path, types]) => [path, [...types].join(' | ')] as const);
+  await printJson(JSON.stringify(Object.fromEntries(typesOf)), invocation);
 }
 
 /** Types by path; all items of a list are one path, `list.[]`. */

@@ -28,7 +28,7 @@ interface Report {
 /** Prints what fxrates itself reports: the text, or the facts in the output format that was chosen. */
 export async function printReport({ text, facts }: Report, invocation: Invocation): Promise<ExitCode> {
   const { settings, screen } = invocation;
-  if (settings.output === 'auto' && settings.get.length === 0) await screen.printText(text);
+  if (screen.isForPeople && settings.get.length === 0) await screen.printText(text);
   else await printJson(JSON.stringify(facts), invocation);
   return exitCodes.ok;
 }

@@ -1,6 +1,7 @@
 import type { ApiCall, CacheOptions, CallOptions, FxRates, FxRatesOptions, ResponseMeta } from '../../client/index.ts';
 import type { Operation } from '../../generated/operations.ts';
 import type { Invocation } from '../command.ts';
+import type { Io } from '../io.ts';
 import { type KeyInUse, requireKey } from '../settings/api-key.ts';
 import { requireBaseUrl } from '../settings/base-url.ts';
 import type { CliSettings } from '../settings/settings.ts';
@@ -42,38 +43,83 @@ interface SendOptions {
   /** Instead of the network. */
   readonly connection?: Connection;
   readonly cache?: CacheOptions;
+  /** For many calls: one that waits longer than `--max-wait` fails alone. Default: false. */
+  readonly isRepeated?: boolean;
 }
 
 type Method = (...parameters: unknown[]) => ApiCall<unknown>;
+
+interface ClientResult {
+  readonly data: unknown;
+  readonly meta: ResponseMeta;
+}
+
+/** A client with the settings of the command line, and what turns its results and errors into those of a command. */
+export interface OpenClient {
+  readonly fx: FxRates;
+  readonly reporter: WaitReporter;
+  readonly responseOf: (result: ClientResult) => ServiceResponse;
+  /** A `CliError` in the user's words for an error of the client. */
+  readonly explained: (error: unknown) => unknown;
+  readonly close: () => Promise<void>;
+}
 
 /** Sends `request` with the client and gives the whole answer. @throws CliError in the user's words */
 export async function sendRequest(
   request: ServiceRequest,
   invocation: Invocation,
-  { trace = new HttpTrace(invocation), key: given, connection: givenConnection, cache }: SendOptions = {},
+  options: SendOptions = {},
 ): Promise<ServiceResponse> {
+  const { fx, reporter, responseOf, explained, close } = await openClient(invocation, options);
+  try {
+    return responseOf(await callClient(fx, request, { signal: reporter.signal }).withMeta());
+  } catch (error) {
+    throw explained(error);
+  } finally {
+    await close();
+  }
+}
+
+export async function openClient(
+  invocation: Invocation,
+  {
+    trace = new HttpTrace(invocation),
+    key: given,
+    connection: givenConnection,
+    cache,
+    isRepeated = false,
+  }: SendOptions = {},
+): Promise<OpenClient> {
   const { settings, io } = invocation;
   const baseUrl = requireBaseUrl(settings);
   const key = given ?? (await requireKey(settings, io));
   await registerSecret(key, invocation);
   const { FxRates, FxRatesError } = await import('../../client/index.ts');
-  const reporter = new WaitReporter(invocation);
+  const reporter = new WaitReporter(invocation, { endsLongWaits: !isRepeated });
   const connection = givenConnection ?? (await openConnection(io, baseUrl));
   const fetch = trace.around(connection.fetch, () => reporter.end());
+  const explained = (error: unknown) => {
+    if (reporter.signal.aborted) return reporter.signal.reason;
+    return FxRatesError.is(error) ? explainClientError(error, { invocation, key, baseUrl }) : error;
+  };
+  const close = () => {
+    reporter.end();
+    return connection.close();
+  };
   try {
     const own = { baseUrl, apiKey: key.secret, fetch, cache, clock: io.clock };
     const sharing = await sharingOf(invocation, reporter, givenConnection);
-    const options = { ...limitsOf(settings), ...own, ...reporter.hooks, ...sharing };
-    const { data, meta } = await callClient(new FxRates(options), request, { signal: reporter.signal }).withMeta();
-    const at = Date.parse(meta.headers.get('date') ?? '');
-    return { ...meta, data, receivedAt: Number.isNaN(at) ? io.clock.now() : at, key };
+    const fx = new FxRates({ ...limitsOf(settings), ...own, ...reporter.hooks, ...sharing });
+    return { fx, reporter, explained, close, responseOf: (result) => serviceResponse(result, key, io) };
   } catch (error) {
-    if (reporter.signal.aborted) throw reporter.signal.reason;
-    throw FxRatesError.is(error) ? explainClientError(error, { invocation, key, baseUrl }) : error;
-  } finally {
-    reporter.end();
-    await connection.close();
+    await close();
+    throw explained(error);
   }
+}
+
+function serviceResponse({ data, meta }: ClientResult, key: KeyInUse, { clock }: Pick<Io, 'clock'>): ServiceResponse {
+  const at = Date.parse(meta.headers.get('date') ?? '');
+  return { ...meta, data, receivedAt: Number.isNaN(at) ? clock.now() : at, key };
 }
 
 /** Home folders that cannot be written are common in containers, and a lone command needs none: only `-v` tells. */

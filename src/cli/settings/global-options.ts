@@ -3,7 +3,7 @@ import { choiceOption, oneOf } from '../choice-option.ts';
 import { usageError } from '../errors/cli-error.ts';
 import { parseDuration } from './duration.ts';
 
-const OUTPUT_FORMATS = ['auto', 'json', 'compact', 'tsv', 'raw'] as const;
+const OUTPUT_FORMATS = ['auto', 'table', 'json', 'compact', 'csv', 'tsv', 'raw'] as const;
 export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
 const COLOR_CHOICES = ['auto', 'always', 'never'] as const;
 
@@ -68,7 +68,7 @@ export function parseProfile(text: string, label: string): string {
 
 function outputOptions(): Option[] {
   return inGroup('Output', [
-    choiceOption('-o, --output <format>', 'auto, json, compact, tsv, raw (env: FXRATES_OUTPUT)', OUTPUT_FORMATS),
+    choiceOption('-o, --output <format>', `${OUTPUT_FORMATS.join(', ')} (env: FXRATES_OUTPUT)`, OUTPUT_FORMATS),
     new Option('--json', 'same as -o json, and errors as JSON on stderr'),
     new Option('--get <path>', 'one value: rates.EUR or /rates/EUR (repeatable)').argParser(collect),
     choiceOption('--color <when>', 'auto, always or never', COLOR_CHOICES),

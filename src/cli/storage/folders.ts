@@ -1,3 +1,4 @@
+import { lstatSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import type { Io } from '../io.ts';
 
@@ -34,9 +35,11 @@ export function cacheFolder(env: Env): string | undefined {
   return ownFolder('cache', env);
 }
 
-/** Where what commands learn of limits is. */
+/** Where what commands learn is kept. `undefined` also for a home folder that does not exist: it is not created. */
 export function stateFolder(env: Env): string | undefined {
-  return ownFolder('state', env);
+  const home = homeFolder(env);
+  const hasHome = home !== undefined && lstatSync(home, { throwIfNoEntry: false }) !== undefined;
+  return hasHome || env['XDG_STATE_HOME'] || env['LOCALAPPDATA'] ? ownFolder('state', env) : undefined;
 }
 
 function ownFolder(kind: keyof typeof FOLDERS, env: Env): string | undefined {

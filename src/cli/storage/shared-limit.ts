@@ -1,9 +1,8 @@
-import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import type { LimitStore } from '../../client/index.ts';
 import type { Io } from '../io.ts';
 import type { CliSettings } from '../settings/settings.ts';
-import { homeFolder, stateFolder } from './folders.ts';
+import { stateFolder } from './folders.ts';
 
 interface SharedLimit {
   readonly store: LimitStore;
@@ -11,7 +10,7 @@ interface SharedLimit {
   isAbout(warning: string): boolean;
 }
 
-/** One for each folder and clock: `--watch` creates a client per request, and all of them share one store. */
+/** One for each folder and clock: a command can create several clients, and all of them share one store. */
 const sharedLimits = new WeakMap<Io['clock'], Map<string, SharedLimit>>();
 
 /**
@@ -22,7 +21,7 @@ export async function sharedLimit(
   { env, clock }: Pick<Io, 'env' | 'clock'>,
   { shareLimit }: Pick<CliSettings, 'shareLimit'>,
 ): Promise<SharedLimit | undefined> {
-  const folder = shareLimit ? existingFolder(env) : undefined;
+  const folder = shareLimit ? stateFolder(env) : undefined;
   if (folder === undefined) return undefined;
   const ofClock = sharedLimits.get(clock) ?? new Map<string, SharedLimit>();
   const limit = ofClock.get(folder) ?? (await openLimit(join(folder, 'limits'), clock));
@@ -44,11 +43,4 @@ async function openLimit(folder: string, clock: Io['clock']): Promise<SharedLimi
     },
     isAbout: (warning) => failure !== undefined && warning.includes(failure),
   };
-}
-
-/** A home folder that does not exist is not created. */
-function existingFolder(env: Io['env']): string | undefined {
-  const home = homeFolder(env);
-  const hasHome = home !== undefined && lstatSync(home, { throwIfNoEntry: false }) !== undefined;
-  return hasHome || env['XDG_STATE_HOME'] || env['LOCALAPPDATA'] ? stateFolder(env) : undefined;
 }

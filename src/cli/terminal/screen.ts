@@ -13,7 +13,10 @@ export class Screen {
   /** Colours of stderr. */
   readonly err: StreamStyle;
   readonly secrets: Redactor;
+  /** Whether JSON was asked for, which goes for stderr, too. */
   readonly isJson: boolean;
+  /** Whether stdout gets text for people: on a terminal, and with `-o table`. A pipe gets JSON. */
+  readonly isForPeople: boolean;
   readonly #io: Io;
   readonly #quiet: number;
   readonly #warnings = new Set<string>();
@@ -28,10 +31,11 @@ export class Screen {
     this.secrets = secrets;
     this.#quiet = quiet;
     this.isJson = output === 'json';
+    this.isForPeople = output === 'table' || (output === 'auto' && io.stdout.isTTY);
     this.#isUnicode = hasUnicode(io.env);
     const styleOf = (stream: Output, isForMachines: boolean): StreamStyle => {
       const hasColor = usesColor({ when, env: io.env, isTTY: stream.isTTY, isForMachines });
-      return { isTTY: stream.isTTY, hasColor, columns: columnsOf(stream), palette: createPalette(hasColor) };
+      return { isTTY: stream.isTTY, hasColor, ...widthsOf(stream), palette: createPalette(hasColor) };
     };
     this.out = styleOf(io.stdout, true);
     this.help = styleOf(io.stdout, false);
@@ -107,12 +111,15 @@ export interface StreamStyle {
   readonly hasColor: boolean;
   /** Width for text, from 40 to 100. */
   readonly columns: number;
+  /** Width for tables, from 40. */
+  readonly width: number;
   readonly palette: Palette;
 }
 
 /** Some pseudo-terminals say 0. */
-function columnsOf({ columns }: Output): number {
-  return Math.min(100, Math.max(40, columns || 80));
+function widthsOf({ columns }: Output): Pick<StreamStyle, 'columns' | 'width'> {
+  const width = Math.max(40, columns || 80);
+  return { columns: Math.min(100, width), width };
 }
 
 function hasUnicode({ LC_ALL, LC_CTYPE, LANG, WT_SESSION }: Io['env']): boolean {

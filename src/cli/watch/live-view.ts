@@ -1,10 +1,11 @@
 import { stripVTControlCharacters } from 'node:util';
 import type { Invocation } from '../command.ts';
 import { compactJson } from '../json/pretty-json.ts';
+import { csvText } from '../output/delimited-text.ts';
 import { localClock } from '../output/format-text.ts';
+import { selectedCsv } from '../output/print-json.ts';
 import { formatDuration } from '../settings/duration.ts';
 import { visible, wrap } from '../terminal/text.ts';
-import type { WatchInterval } from './watch.ts';
 
 /** One answer, in the forms that it may be shown in. */
 interface Shown {
@@ -14,7 +15,8 @@ interface Shown {
   readonly json: string;
   /** As the command prints it without `--watch`; with `--get`, `-o tsv` and `-o raw`. */
   readonly print: () => Promise<void>;
-  readonly interval: WatchInterval;
+  /** Milliseconds to the next one, and why that many. */
+  readonly interval: { readonly intervalMs: number; readonly reason: string };
   /** For people, beside the time. */
   readonly remark?: string | undefined;
 }
@@ -24,6 +26,7 @@ export class LiveView {
   readonly #invocation: Invocation;
   /** Rows of the last frame, which the next one goes over. */
   #rows = 0;
+  #hasCsvHeader = false;
 
   constructor(invocation: Invocation) {
     this.#invocation = invocation;
@@ -34,16 +37,31 @@ export class LiveView {
     this.#rows = 0;
   };
 
-  async show({ text, json, print, interval, remark }: Shown): Promise<void> {
+  async show(shown: Shown): Promise<void> {
     const { settings, screen, io } = this.#invocation;
-    const isPlain = settings.output === 'tsv' || settings.output === 'raw' || settings.get.length > 0;
-    if (isPlain) return print();
+    const { json, print } = shown;
+    const fetchedAt = new Date(io.clock.now()).toISOString();
+    if (settings.output === 'csv') return screen.print(this.#csv(json, fetchedAt));
+    if (settings.output === 'tsv' || settings.output === 'raw' || settings.get.length > 0) return print();
+    if (screen.isForPeople) return this.#showToPeople(shown);
+    const line = `{"fetched_at":"${fetchedAt}","data":${compactJson(json)}}\n`;
+    return screen.print(screen.out.isTTY ? visible(line) : line);
+  }
+
+  /** The lines of all answers are one document: its first column is the time of the answer. */
+  #csv(json: string, fetchedAt: string): string {
+    const { settings, screen } = this.#invocation;
+    const { header, rows } = selectedCsv(json, settings.get);
+    const lines = rows.map((row) => [fetchedAt, ...row]);
+    const text = csvText(this.#hasCsvHeader ? lines : [['fetched_at', ...header], ...lines]);
+    this.#hasCsvHeader = true;
+    return `${screen.out.isTTY ? visible(text) : text}\n`;
+  }
+
+  #showToPeople({ text, interval, remark }: Shown): Promise<void> {
+    const { screen, io } = this.#invocation;
+    if (!screen.out.isTTY) return screen.printText(`${text.trimEnd()}\n\n`);
     const now = io.clock.now();
-    if (settings.output !== 'auto' || !screen.out.isTTY) {
-      const fetchedAt = new Date(now).toISOString();
-      const line = `{"fetched_at":"${fetchedAt}","data":${compactJson(json)}}\n`;
-      return screen.print(screen.out.isTTY ? visible(line) : line);
-    }
     const next = localClock(now + interval.intervalMs, io.timeZone);
     const every = `every ${formatDuration(interval.intervalMs)}, ${interval.reason}`;
     const status = `${localClock(now, io.timeZone)}${remark === undefined ? '' : ` · ${remark}`} · next ${next} (${every}) · Ctrl-C to stop`;

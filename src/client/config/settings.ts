@@ -5,6 +5,7 @@ import type { LimitStore } from '../limits/shared/limit-store.ts';
 import type { AuthForm, FxRatesOptions, QuotaGuardOptions, RateLimitOptions } from '../options.ts';
 import type { CallSettings } from '../request.ts';
 import { type SteadyTime, steadyTime } from '../steady-time.ts';
+import { defaultTransport } from '../transport/default-transport.ts';
 import { fetchTransport } from '../transport/fetch-transport.ts';
 import type { Transport } from '../transport/transport.ts';
 import { undiciTransport } from '../transport/undici-transport.ts';
@@ -22,10 +23,14 @@ import {
 import { type CacheSettings, resolveCache, resolveQuotaGuard } from './quota-settings.ts';
 
 /** The option `rateLimit` with its defaults. */
-export type RateLimitSettings = Required<Omit<RateLimitOptions, 'store'>> & Pick<RateLimitOptions, 'store'>;
+export interface RateLimitSettings extends Pick<RateLimitOptions, 'store'> {
+  readonly perMinute: 'learn' | number;
+  readonly maxConcurrent: 'adapt' | number;
+  readonly probe: boolean;
+}
 
 /** The options of a client, checked and complete. */
-export interface ClientSettings extends Omit<CallSettings, 'useReserve' | 'maxAgeMs' | 'priority'> {
+export interface ClientSettings extends Omit<CallSettings, 'useReserve' | 'maxAgeMs' | 'priority' | 'coalesce'> {
   readonly baseUrl: string;
   readonly auth: AuthForm;
   readonly deadlineMs: number;
@@ -34,7 +39,6 @@ export interface ClientSettings extends Omit<CallSettings, 'useReserve' | 'maxAg
   readonly rateLimit: RateLimitSettings | false;
   readonly cache: CacheSettings | undefined;
   readonly quotaGuard: QuotaGuardOptions | undefined;
-  readonly pace: boolean;
   readonly transport: Transport;
   readonly maxResponseBytes: number;
   readonly clock: Clock;
@@ -42,6 +46,9 @@ export interface ClientSettings extends Omit<CallSettings, 'useReserve' | 'maxAg
   readonly time: SteadyTime;
   readonly random: () => number;
 }
+
+/** The same as the constructor finds them: the base URL can still be missing. */
+export type OpenSettings = Omit<ClientSettings, 'baseUrl'> & { readonly baseUrl: string | undefined };
 
 const OPTION_NAMES = namesOf<keyof FxRatesOptions>({
   baseUrl: true,
@@ -56,7 +63,6 @@ const OPTION_NAMES = namesOf<keyof FxRatesOptions>({
   rateLimit: true,
   cache: true,
   quotaGuard: true,
-  pace: true,
   fetch: true,
   dispatcher: true,
   maxResponseBytes: true,
@@ -64,13 +70,14 @@ const OPTION_NAMES = namesOf<keyof FxRatesOptions>({
   clock: true,
   random: true,
   logger: true,
+  logLevel: true,
   onRequest: true,
   onRetry: true,
   onWait: true,
   onQuota: true,
 });
 
-const HOOK_NAMES = namesOf<Exclude<keyof EventHooks, 'logger'>>({
+const HOOK_NAMES = namesOf<Exclude<keyof EventHooks, 'logger' | 'logLevel'>>({
   onRequest: true,
   onRetry: true,
   onWait: true,
@@ -93,7 +100,6 @@ const DEFAULTS = {
   maxRetryAfterMs: 75_000,
   retryAfterUnit: 'auto',
   rateLimit: {},
-  pace: false,
   maxResponseBytes: 10 * 2 ** 20,
   allowInsecureHttp: false,
   clock: realClock,
@@ -101,19 +107,22 @@ const DEFAULTS = {
   random: Math.random,
 } as const satisfies FxRatesOptions;
 
-/** @throws ConfigError for the first option that is wrong. */
-export function resolveOptions(options: FxRatesOptions): ClientSettings {
+/** @throws ConfigError for the first option that is wrong; a missing base URL is not. */
+export function resolveOptions(options: FxRatesOptions & { readonly baseUrl: string | URL }): ClientSettings;
+export function resolveOptions(options: FxRatesOptions): OpenSettings;
+export function resolveOptions(options: FxRatesOptions): OpenSettings {
   refuseBareKey(options);
   requireKnownNames(options, OPTION_NAMES, 'FxRates options');
   // Before anything else of the environment is read: a browser does not have it.
   refuseBrowser();
   for (const name of HOOK_NAMES) if (options[name] !== undefined) requireFunction(name, options[name]);
   if (options.logger !== undefined) requireLogger(options.logger);
-  const given = { baseUrl: process.env['FXRATES_BASE_URL'], ...DEFAULTS, ...definedOf(options) };
-  const allowInsecureHttp = requireBoolean('allowInsecureHttp', given.allowInsecureHttp);
+  if (options.logLevel !== undefined) requireOneOf('logLevel', options.logLevel, ['warn', 'info', 'debug']);
+  const given = { ...DEFAULTS, ...definedOf(options) };
+  requireBoolean('allowInsecureHttp', given.allowInsecureHttp);
   const clock = requireClock(given.clock);
   return {
-    baseUrl: checkBaseUrl(given.baseUrl, { allowInsecureHttp }),
+    baseUrl: hasBaseUrl(options) ? requireBaseUrl(options) : undefined,
     auth: requireOneOf('auth', given.auth, ['bearer', 'header', 'query']),
     timeoutMs: requirePositiveMs('timeoutMs', given.timeoutMs),
     deadlineMs: requireDeadline('deadlineMs', given.deadlineMs),
@@ -124,13 +133,22 @@ export function resolveOptions(options: FxRatesOptions): ClientSettings {
     rateLimit: resolveRateLimit(given.rateLimit),
     cache: resolveCache(options.cache),
     quotaGuard: resolveQuotaGuard(options.quotaGuard),
-    pace: requireBoolean('pace', given.pace),
     transport: resolveTransport(options),
     maxResponseBytes: requireCount('maxResponseBytes', given.maxResponseBytes, { from: 1 }),
     clock,
     time: steadyTime(clock),
     random: requireFunction('random', given.random),
   };
+}
+
+/** The base URL of the options or of the environment. @throws ConfigError when there is none, or it is wrong. */
+export function requireBaseUrl(options: FxRatesOptions): string {
+  const { baseUrl = process.env['FXRATES_BASE_URL'], allowInsecureHttp = DEFAULTS.allowInsecureHttp } = options;
+  return checkBaseUrl(baseUrl, { allowInsecureHttp });
+}
+
+function hasBaseUrl({ baseUrl = process.env['FXRATES_BASE_URL'] }: FxRatesOptions): boolean {
+  return baseUrl !== undefined && baseUrl !== '';
 }
 
 /** Other SDKs take a key alone; it must not show in the error. */
@@ -182,7 +200,7 @@ function resolveTransport({ fetch, dispatcher }: FxRatesOptions): Transport {
   if (dispatcher !== undefined && typeof dispatcher?.dispatch !== 'function') {
     refuse('dispatcher', dispatcher, 'an undici dispatcher (an object with a dispatch method)');
   }
-  return undiciTransport(dispatcher);
+  return dispatcher === undefined ? defaultTransport() : undiciTransport(() => dispatcher);
 }
 
 function requireLogger(logger: Logger | null): void {

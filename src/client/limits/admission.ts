@@ -35,6 +35,20 @@ export class Admission {
     return Math.max(core.slotAt(now, ahead), isDown ? retryAt : now);
   }
 
+  /**
+   * Milliseconds until `calls` calls are answered if at most `concurrency` of them are under way at once, as far as is
+   * known: by the limit, or by the service if that is slower. Those in flight are among them.
+   */
+  etaMs(calls: number, concurrency: number): number {
+    const { core, inFlight, time } = this.#parts;
+    const now = time.now();
+    const { isDown, retryAt } = inFlight.health;
+    const unsent = calls - inFlight.size;
+    const lastAt = unsent > 0 ? Math.max(core.lastSlotAt(now, unsent), isDown ? retryAt : now) : now;
+    const byService = Math.ceil(calls / Math.min(inFlight.maxConcurrent, concurrency)) * inFlight.roundTripMs;
+    return Math.ceil(Math.max(lastAt - now + inFlight.roundTripMs, byService));
+  }
+
   /** Why a call does not wait; `undefined` if it does. */
   rejectionFor(ahead: number, waits: boolean, deadlineAt: number): LimitError | undefined {
     const now = this.#parts.time.now();

@@ -6,9 +6,12 @@ import type { GateState } from './limiter-state.ts';
  */
 export type Gate = GateState;
 
-/** In flight at once at the start, while no limit is known: at least this, and a quarter of what was accepted. */
+/** In flight at once while no limit is known: at least this. */
 const FIRST_CALLS = 4;
 const MANY_CALLS = 64;
+/** And one for so many that were accepted: when the limit is reached, those in flight are refused together. */
+const ACCEPTED_PER_CALL = 8;
+const ACCEPTED_PER_CALL_OF_KNOWN = 2;
 /** Learning a window costs up to this many refusals; more than that must not become a hot loop. */
 const REFUSALS_FOR_LEARNING = 4;
 const BACKOFF_MS = 125;
@@ -55,7 +58,8 @@ export function acceptBehindGate(gate: Gate): Gate {
 /** How many requests may be in flight; a configured limit that has refused nothing needs no ramp. */
 export function rampSize({ isHalfOpen, wasClosed, accepted }: Gate, isLimitKnown: boolean): number {
   if (isHalfOpen) return 1;
-  if (wasClosed) return 1 + accepted;
-  if (isLimitKnown) return Number.POSITIVE_INFINITY;
-  return Math.min(MANY_CALLS, Math.max(FIRST_CALLS, Math.floor(accepted / 4)));
+  if (!wasClosed && isLimitKnown) return Number.POSITIVE_INFINITY;
+  const perCall = isLimitKnown ? ACCEPTED_PER_CALL_OF_KNOWN : ACCEPTED_PER_CALL;
+  const ramp = Math.min(MANY_CALLS, Math.max(FIRST_CALLS, Math.floor(accepted / perCall)));
+  return wasClosed ? Math.min(1 + accepted, ramp) : ramp;
 }

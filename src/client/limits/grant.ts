@@ -62,20 +62,20 @@ export function grant(
 }
 
 /**
- * Requests that may join those in flight: as many as the gate's ramp allows, and beyond those that were accepted before
- * the first refusal one at a time: the next refusal is most likely there.
+ * Requests that may join those in flight: as many as the gate's ramp allows. Where the first refusal came, after
+ * `firstBurst` requests, the next is most likely: there one at a time, and more from there on.
  */
 function roomBehindGate(state: LimiterState): number {
   const { gate, inFlight, firstBurst, phase } = state;
   const ramp = rampSize(gate, hasConfiguredLimit(state)) - inFlight;
-  const left = firstBurst - gate.accepted;
-  if (phase !== 'learning' || left < 0) return ramp;
-  return Math.min(ramp, Math.max(1, left) - inFlight);
+  if (phase !== 'learning') return ramp;
+  return Math.min(ramp, Math.max(1, Math.abs(firstBurst - gate.accepted)) - inFlight);
 }
 
-/** Whether requests follow one after another: until the window is known, and at its first boundary. */
-function isCareful({ phase, window }: LimiterState): boolean {
-  return phase !== 'known' || (window.kind === 'fixed' && window.boundary === 'testing');
+/** Whether the gate's ramp counts: until the window is known and its limit was used once, and at its first boundary. */
+function isCareful({ phase, window, gate, limit }: LimiterState): boolean {
+  if (phase !== 'known' || (gate.wasClosed && gate.accepted < limit)) return true;
+  return window.kind === 'fixed' && window.boundary === 'testing';
 }
 
 /** Requests are in flight that were granted; less than none: were given back. */
@@ -104,6 +104,20 @@ export function slotAt(
   if (!mayGrowSoon && !(hasConfiguredLimit(state) && isBelow)) return knownSlotAt(ahead);
   const firstAt = mayGrowSoon ? Math.max(opensAt, Math.min(probe.dueAt, knownSlotAt(0))) : knownSlotAt(0);
   return firstAt + Math.floor(ahead / configured) * WINDOW_MS;
+}
+
+/** The time at which the last of `calls` further calls can be sent, by what the limit is known to be now. */
+export function lastSlotAt(state: LimiterState, now: number, calls: number): number {
+  const { gate, blockedUntil, phase, window, limit, log, inFlight } = state;
+  const opensAt = Math.max(now, gate.opensAt, blockedUntil);
+  if (!Number.isFinite(limit)) return opensAt;
+  if (phase === 'known' && window.kind !== 'log') {
+    return Math.max(opensAt, nextSlotAt(advanceWindow(window, now), usageOf(state), now, calls - 1) ?? opensAt);
+  }
+  // A request goes when the one that is `limit` places before it has expired. Until the window is known, too.
+  const place = log.size + inFlight + calls - 1;
+  const firstAt = (log.expiresAt(place % limit) ?? now + WINDOW_MS) - WINDOW_MS;
+  return Math.max(opensAt, firstAt + Math.floor(place / limit) * WINDOW_MS);
 }
 
 /** Calls that may be sent at `now` by what is known; zero or less for none. */

@@ -50,6 +50,12 @@ export class InFlight {
     return Math.floor(this.#concurrency.limit);
   }
 
+  /** How long a request takes now; 0 before the first answer. The average starts with 0, so it is too low at first. */
+  get roundTripMs(): number {
+    const { averageMs, shortestMs } = this.#concurrency;
+    return Number.isFinite(shortestMs) ? Math.max(averageMs, shortestMs) : averageMs;
+  }
+
   /** Requests that may join. */
   room(now: number, { phase, configured }: LimiterState): number {
     const room = concurrencyRoom(this.#concurrency, {

@@ -1,7 +1,7 @@
 import { WINDOW_MS } from './accepted-log.ts';
 import { isBurstPeriod } from './burst-limit.ts';
 import { refuseProbe, scheduleProbe, slowBucketDown } from './capacity-probe.ts';
-import { closeGate, stayClosedUntil } from './gate.ts';
+import { closeGate } from './gate.ts';
 import {
   burstPeriodMs,
   jitterMs,
@@ -130,7 +130,7 @@ function shareWithOthers(state: LimiterState, refusal: Refusal, window: Window):
   if (hintMs !== undefined && Math.abs(hintedAt - nextAt) > CONTRADICTION_MS) return relearn(shared, refusal);
   return {
     ...shared,
-    gate: stayClosedUntil(shared.gate, nextAt),
+    gate: closeGate(shared.gate, nextAt),
     probe: scheduleProbe(shared.probe, nextAt + WINDOW_MS),
   };
 }

@@ -1,4 +1,4 @@
-import { type Grant, grant, slotAt, take } from './grant.ts';
+import { type Grant, grant, lastSlotAt, slotAt, take } from './grant.ts';
 import type { LimiterSettings } from './limiter-settings.ts';
 import type { LimiterState } from './limiter-state.ts';
 import {
@@ -33,6 +33,8 @@ export interface LimiterCore {
   configure(perMinute: number): void;
   /** The earliest time at which a call with `ahead` others before it can be sent, as far as is known. */
   slotAt(now: number, ahead: number): number;
+  /** The time at which the last of `calls` further calls can be sent, by what the limit is known to be now. */
+  lastSlotAt(now: number, calls: number): number;
   /** A time of `state` by the limiter's own clock. */
   toLocal(at: number): number;
 }
@@ -86,6 +88,10 @@ export class LocalCore implements LimiterCore {
 
   slotAt(now: number, ahead: number): number {
     return slotAt(this.state, now, { ahead, mayProbe: this.#settings.probe });
+  }
+
+  lastSlotAt(now: number, calls: number): number {
+    return lastSlotAt(this.state, now, calls);
   }
 
   toLocal(at: number): number {

@@ -1,6 +1,7 @@
 import type { QuotaData } from '../../generated/types.ts';
 import type { Cancellation } from '../cancellation.ts';
 import { AuthenticationError, QuotaExhaustedError, RateLimitError, RequestError } from '../errors/errors.ts';
+import { parseRetryAfter, retryAfterMs } from '../limits/retry-after.ts';
 import { quotaMessage } from '../quota/exhausted-latch.ts';
 import type { QuotaEstimate } from '../quota/quota-ledger.ts';
 import { isExhausted } from '../quota/quota-ledger.ts';
@@ -13,6 +14,9 @@ const COULD_BE_QUOTA: readonly (number | undefined)[] = [402, 403, 429];
 
 /** A quota read within this time still tells whether the month can be used up. */
 const FRESH_MS = 60_000;
+
+/** A wait that a limit per minute can ask for, with what servers add to spread a crowd. */
+const LONGEST_RATE_WAIT_MS = 75_000;
 
 interface ExplainOptions {
   readonly states: KeyStates;
@@ -39,7 +43,7 @@ export function explainRefusal({ states, quota }: ExplainOptions) {
 
     return (request) =>
       next(request).catch(async (error: unknown) => {
-        const isClear = !request.endpoint.consumesQuota || !isUnexplained(error);
+        const isClear = !request.endpoint.consumesQuota || !isUnexplained(error) || isNameless(error, request);
         throw isClear ? error : await explain(error, request);
       });
   };
@@ -62,6 +66,20 @@ function isUnexplained(error: unknown): error is Unexplained {
   return (
     (error instanceof AuthenticationError || error instanceof RequestError) && COULD_BE_QUOTA.includes(error.status)
   );
+}
+
+/**
+ * Whether a 429 has no code, as one of a proxy, and asks for a short wait: that is obeyed once before anything is asked,
+ * because the service may count the question too.
+ */
+function isNameless(error: Unexplained, { log, settings }: KeyedRequest): boolean {
+  if (!(error instanceof RateLimitError) || error.code !== undefined) return false;
+  const refusals = log.attempts.filter(({ status }) => status === 429).length;
+  const parsed = parseRetryAfter(error.retryAfterRaw);
+  const date = error.headers?.get('date') ?? undefined;
+  // Without a `Date` header a moment tells no wait here.
+  const waitMs = retryAfterMs(parsed, { unit: 'seconds', date, serverNowMs: Number.NaN });
+  return refusals < 2 && settings.onLimit === 'wait' && waitMs !== undefined && waitMs <= LONGEST_RATE_WAIT_MS;
 }
 
 /** The question may outlive the call that asked first, since others wait for it too; its own timeout ends it. */

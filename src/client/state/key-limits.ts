@@ -8,12 +8,10 @@ export interface KeyLimits extends LimiterView {
    * `'in_flight'`, those under way must be answered first. `undefined`: a call that comes now is sent.
    */
   readonly reason: 'retry_after' | 'service' | 'window' | 'in_flight' | undefined;
-  /** Calls that wait for their turn in the `pace`, before they queue for the limit. */
-  readonly paced: number;
 }
 
-export function keyLimits(view: LimiterView, { nowMs, paced }: { nowMs: number; paced: number }): KeyLimits {
-  return { ...view, reason: whyWait(view, nowMs), paced };
+export function keyLimits(view: LimiterView, nowMs: number): KeyLimits {
+  return { ...view, reason: whyWait(view, nowMs) };
 }
 
 function whyWait({ service, gate, nextSlotAt, waiting }: LimiterView, nowMs: number): KeyLimits['reason'] {

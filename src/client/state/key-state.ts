@@ -6,7 +6,6 @@ import { RateLimiter } from '../limits/rate-limiter.ts';
 import { UNKNOWN_UNIT, type UnitState } from '../limits/retry-after-unit.ts';
 import { ExhaustedLatch, QuotaCheck } from '../quota/exhausted-latch.ts';
 import { LimitQuestion } from '../quota/limit-question.ts';
-import { Pacer } from '../quota/pacer.ts';
 import { QuotaLedger } from '../quota/quota-ledger.ts';
 import { QUEUED_RETRIES, RetryBudget, UNQUEUED_RETRIES } from '../retry-policy.ts';
 import { type KeyLimits, keyLimits } from './key-limits.ts';
@@ -26,7 +25,6 @@ export class KeyState {
   readonly quotaCheck: QuotaCheck;
   readonly exhaustedLatch: ExhaustedLatch;
   readonly ledger: QuotaLedger;
-  readonly pacer: Pacer;
   /** The clients that want to hear of waits. */
   readonly subscribers: Subscribers;
   readonly limitQuestion: LimitQuestion;
@@ -48,7 +46,6 @@ export class KeyState {
     this.quotaCheck = new QuotaCheck(clock);
     this.exhaustedLatch = new ExhaustedLatch(clock);
     this.ledger = new QuotaLedger(clock);
-    this.pacer = new Pacer(clock, this.ledger);
     this.#learnsLimit = rateLimit !== false && rateLimit.perMinute === 'learn';
     this.limiter =
       rateLimit === false ? undefined : createLimiter(this, stateName(hash, settings), { ...settings, rateLimit });
@@ -69,11 +66,10 @@ export class KeyState {
   /** Who waits, for what and until when; `undefined` without a queue. */
   limits(): KeyLimits | undefined {
     const view = this.limiter?.limits();
-    return view && keyLimits(view, { nowMs: this.#clock.now(), paced: this.pacer.waiting });
+    return view && keyLimits(view, this.#clock.now());
   }
 
   isIdle(): boolean {
-    if (this.pacer.waiting > 0) return false;
     return this.limiter?.isIdle ?? true;
   }
 }

@@ -3,17 +3,9 @@ import { ConfigError } from '../errors/errors.ts';
 import type { ResponseHeaders, Transport, TransportRequest, TransportResponse } from './transport.ts';
 import { BodyReader } from './transport.ts';
 
-/**
- * Sends through undici, over `dispatcher` or else undici's global one. undici is loaded with the first call: whoever
- * passes a `fetch` never pays for it.
- */
-export function undiciTransport(given: Dispatcher | undefined): Transport {
-  let undici: typeof import('undici') | undefined;
-  return async (request) => {
-    if (given !== undefined) return exchange(given, request);
-    undici ??= await import('undici');
-    return exchange(undici.getGlobalDispatcher(), request);
-  };
+/** Sends over an undici dispatcher, which is asked for with each request. */
+export function undiciTransport(dispatcherOf: () => Dispatcher): Transport {
+  return async (request) => exchange(dispatcherOf(), request);
 }
 
 function exchange(dispatcher: Dispatcher, request: TransportRequest): Promise<TransportResponse> {

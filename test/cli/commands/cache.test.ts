@@ -118,7 +118,7 @@ test('cache info tells where, how many and how old; cache clear removes only wha
   await utimes(join(folder(), name), new Date(clock.now()), new Date(clock.now() - 120_000));
   await writeFile(join(folder(), 'notes.txt'), 'mine');
 
-  const info = await run('cache info');
+  const info = await run('cache info -o table');
   const json = JSON.parse((await run('cache info --json')).stdout);
   const cleared = await run('cache clear');
 

@@ -22,8 +22,11 @@ test('what is set can be read, listed and removed', async () => {
 
   expect((await run('config get timeout')).stdout).toBe('10s\n');
   expect((await run('config get base_url --profile mock')).stdout).toBe('http://127.0.0.1:4010\n');
-  expect((await run('config list')).stdout).toBe('timeout\t10s\nprofiles.mock.base_url\thttp://127.0.0.1:4010\n');
-  expect(JSON.parse((await run('config list --json')).stdout)).toEqual({
+  expect((await run('config list -o table')).stdout).toBe(
+    'timeout                 10s\nprofiles.mock.base_url  http://127.0.0.1:4010\n',
+  );
+  expect((await run('config list --get timeout')).stdout).toBe('10s\n');
+  expect(JSON.parse((await run('config list')).stdout)).toEqual({
     timeout: '10s',
     'profiles.mock.base_url': 'http://127.0.0.1:4010',
   });
@@ -38,12 +41,12 @@ test('what is set can be read, listed and removed', async () => {
 test('a list of nothing says so, on stderr', async () => {
   const path = join(folder, 'config.json');
 
-  expect(await run('config list')).toMatchObject({
+  expect(await run('config list', { tty: ['stdout'] })).toMatchObject({
     code: 0,
     stdout: '',
     stderr: `fxrates: nothing is set in ${path}\n`,
   });
-  expect(await run('config list --json')).toMatchObject({ code: 0, stdout: '{}\n', stderr: '' });
+  expect(await run('config list')).toMatchObject({ code: 0, stdout: '{}\n', stderr: '' });
 });
 
 test('option beats variable beats profile beats config.json', async () => {
@@ -63,7 +66,7 @@ test('option beats variable beats profile beats config.json', async () => {
 test.each([
   ['timeout', '10', 'timeout takes a duration'],
   ['retries', 'many', 'retries takes a whole number'],
-  ['output', 'xml', 'output takes auto, json'],
+  ['output', 'xml', 'output takes auto, table, json'],
   ['color', 'blue', 'color takes auto, always, never'],
   ['base_url', 'example.test', 'base_url takes an http or https URL'],
   ['nonsense', '1', "there is no setting 'nonsense'"],
@@ -102,10 +105,9 @@ test('a setting is stored for the profile that --profile names, and for no other
   await run('config set timeout 5s');
   await run('config set timeout 9s --profile staging');
 
-  const { stdout } = await run('config list');
+  const { stdout } = await run('config list -o tsv');
 
-  expect(stdout).toContain('timeout\t5s\n');
-  expect(stdout).toContain('profiles.staging.timeout\t9s\n');
+  expect(stdout).toBe('timeout\t5s\nprofiles.staging.timeout\t9s\n');
 });
 
 test.each([

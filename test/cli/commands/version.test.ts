@@ -8,14 +8,14 @@ test.each(['--version', '-V', 'latest --version'])('%s prints the version of the
   expect(await runCli(line)).toMatchObject({ code: 0, stdout: `${version}\n`, stderr: '' });
 });
 
-test('version says what it runs on', async () => {
-  const { stdout } = await runCli('version');
+test('version says on a terminal what it runs on', async () => {
+  const { stdout } = await runCli('version', { tty: ['stdout'] });
 
   expect(stdout).toBe(`fxrates ${version}, Node.js ${process.versions.node}, ${process.platform}-${process.arch}\n`);
 });
 
-test('version --json and --get are for scripts', async () => {
-  expect(JSON.parse((await runCli('version --json')).stdout)).toEqual({
+test('version in a pipe is JSON, from which --get chooses', async () => {
+  expect(JSON.parse((await runCli('version')).stdout)).toEqual({
     fxrates: version,
     node: process.versions.node,
     platform: `${process.platform}-${process.arch}`,

@@ -65,7 +65,7 @@ test.each(['--api-key', '--apikey', '--api_key', '--key', '--token', '-key', '--
 
 test.each([
   ['latest --format json', '--output json'],
-  ['latest --csv', '--output tsv'],
+  ['latest --csv', '--output csv'],
   ['latest --jq .data', '--get rates.EUR'],
   ['latest --pretty', '--output json'],
   ['watch', 'fxrates latest --watch'],

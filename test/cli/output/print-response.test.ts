@@ -16,8 +16,8 @@ const DATA = {
   'a.b': {},
 };
 
-test('--shape prints paths and types, one per line, and no value', async () => {
-  const { stdout } = await runCli('latest --shape', { replies: success(DATA) });
+test('--shape -o tsv prints paths and types, one per line, and no value', async () => {
+  const { stdout } = await runCli('latest --shape -o tsv', { replies: success(DATA) });
 
   expect(stdout).toBe(
     [
@@ -35,8 +35,8 @@ test('--shape prints paths and types, one per line, and no value', async () => {
   );
 });
 
-test('--shape --json is an object of types by path', async () => {
-  const { stdout } = await runCli('latest --shape --json', { replies: success({ rates: { EUR: 0.92 } }) });
+test('--shape in a pipe is an object of types by path', async () => {
+  const { stdout } = await runCli('latest --shape', { replies: success({ rates: { EUR: 0.92 } }) });
 
   expect(JSON.parse(stdout)).toEqual({ 'rates.EUR': 'number' });
 });

@@ -9,7 +9,7 @@ test.each([
   ['latest --retries two', '--retries takes a whole number from 0 to 99'],
   ['latest --retries -1', '--retries takes a whole number from 0 to 99'],
   ['latest --max-wait soon', '--max-wait takes a duration'],
-  ['latest -o xml', '--output takes auto, json, compact, tsv, raw'],
+  ['latest -o xml', '--output takes auto, table, json, compact, csv, tsv, raw'],
   ['latest --color sometimes', '--color takes auto, always, never'],
   ['latest --json -o tsv', '--json and --output tsv contradict each other'],
   ['latest --key-stdin --key-file k', '--key-stdin and --key-file contradict each other'],
@@ -29,7 +29,7 @@ test.each([
   ['FXRATES_TIMEOUT', '30', "FXRATES_TIMEOUT takes a duration, got '30'"],
   ['FXRATES_RETRIES', 'x', "FXRATES_RETRIES takes a whole number from 0 to 99, got 'x'"],
   ['FXRATES_MAX_WAIT', '1', "FXRATES_MAX_WAIT takes a duration, got '1'"],
-  ['FXRATES_OUTPUT', 'xml', "FXRATES_OUTPUT takes auto, json, compact, tsv, raw, got 'xml'"],
+  ['FXRATES_OUTPUT', 'xml', "FXRATES_OUTPUT takes auto, table, json, compact, csv, tsv, raw, got 'xml'"],
   ['FXRATES_BASE_URL', 'ftp://x', "FXRATES_BASE_URL takes an http or https URL, got 'ftp://x'"],
 ])('a wrong %s is named', async (name, value, message) => {
   const { code, stderr } = await runCli('latest', { env: { [name]: value } });

@@ -14,16 +14,17 @@ function accept(gate: Gate, calls: number): Gate {
   return Array.from({ length: calls }).reduce<Gate>((before) => acceptBehindGate(before), gate);
 }
 
-test('a known limit needs no ramp, an unknown one starts with four calls and a quarter of what was accepted', () => {
+test('a known limit needs no ramp, an unknown one starts with four calls and an eighth of what was accepted', () => {
   expect(rampSize(OPEN_GATE, true)).toBe(Number.POSITIVE_INFINITY);
 
-  expect([0, 16, 40, 2_000].map((calls) => rampSize(accept(OPEN_GATE, calls), false))).toEqual([4, 4, 10, 64]);
+  expect([0, 16, 40, 2_000].map((calls) => rampSize(accept(OPEN_GATE, calls), false))).toEqual([4, 4, 5, 64]);
 });
 
-test('after it was closed one call goes first, then one more than were accepted', () => {
+test('after it was closed one call goes first, then one more than were accepted, then a part of them', () => {
   const closed = closeGate(accept(OPEN_GATE, 5), 1_000);
 
-  expect([0, 1, 2].map((calls) => rampSize(accept(closed, calls), true))).toEqual([1, 2, 3]);
+  expect([0, 1, 2, 8, 20].map((calls) => rampSize(accept(closed, calls), true))).toEqual([1, 2, 3, 4, 10]);
+  expect([0, 1, 2, 8, 40].map((calls) => rampSize(accept(closed, calls), false))).toEqual([1, 2, 3, 4, 5]);
   expect([closed.isHalfOpen, accept(closed, 1).isHalfOpen]).toEqual([true, false]);
 });
 

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { lastSlotAt } from '../../../src/client/limits/grant.ts';
 import { LimiterRun } from '../../helpers/limiter-run.ts';
 
 const MINUTE = 60_000;
@@ -46,6 +47,39 @@ test('sends nothing while the gate is closed, and asks again when it opens', () 
 
 test('with an unknown limit four calls are sent first', () => {
   expect(new LimiterRun().ask(0)).toEqual({ n: 4, probe: false, at: undefined });
+});
+
+/** Asks, and has everything accepted, round after round; returns how many were sent in each. */
+function rounds(run: LimiterRun, from: number, count: number): number[] {
+  return Array.from({ length: count }, (_, round) => {
+    const now = from + round * 200;
+    const { n, probe } = run.ask(now, 100);
+    run.accept(now, { calls: n, isProbe: probe });
+    return n;
+  });
+}
+
+test('where the first refusal came calls go one at a time, and more from there on', () => {
+  const run = new LimiterRun();
+  rounds(run, 0, 4);
+  run.ask(800, 1);
+  run.refuse(800, { retryAfter: '1' });
+
+  // 16 were accepted before the refusal.
+  expect(rounds(run, 1_900, 12)).toEqual([1, 2, 4, 4, 4, 1, 1, 1, 2, 4, 4, 4]);
+});
+
+test('after the refusal of a call for which a slot was known, calls follow one after another', () => {
+  const run = new LimiterRun(30);
+  rounds(run, 0, 1);
+  run.ask(200, 1);
+  run.refuse(200, { retryAfter: '60', isProbe: true });
+  run.ask(60_300, 12);
+  run.accept(60_300, { calls: 12 });
+  run.ask(60_500, 1);
+  run.refuse(60_500, { retryAfter: '60' });
+
+  expect(rounds(run, 120_700, 4)).toEqual([1, 2, 4, 4]);
 });
 
 test('a slot that a call gives back is free again', () => {
@@ -131,4 +165,25 @@ test('probes no sooner than due, and never beside calls in flight', () => {
   run.accept(0, { calls: 1 });
   expect(run.ask(4_999)).toEqual({ n: 0, probe: false, at: 5_000 });
   expect(run.ask(5_000)).toMatchObject({ n: 1, probe: true });
+});
+
+test('the last of many calls is sent as many minutes later as the limit is used up', () => {
+  const fresh = new LimiterRun(3);
+  expect(lastSlotAt(fresh.state, 0, 3)).toBe(0);
+  expect(lastSlotAt(fresh.state, 0, 4)).toBe(MINUTE);
+  expect(lastSlotAt(fresh.state, 0, 300)).toBe(99 * MINUTE);
+
+  const run = usedUp('60');
+  expect(lastSlotAt(run.state, 10_000, 1)).toBe(MINUTE + 200);
+  expect(lastSlotAt(run.state, 10_000, 4)).toBe(2 * MINUTE + 100);
+  expect(lastSlotAt({ ...run.state, phase: 'learning' }, 10_000, 4)).toBe(2 * MINUTE + 100);
+});
+
+test('a limit that is unknown does not delay the last of many calls, a closed gate does', () => {
+  const run = new LimiterRun();
+  expect(lastSlotAt(run.state, 7, 1_000)).toBe(7);
+
+  run.ask(0, 1);
+  run.refuse(0, { retryAfter: '30' });
+  expect(lastSlotAt({ ...run.state, limit: Number.POSITIVE_INFINITY }, 200, 1_000)).toBe(30_100);
 });

@@ -277,3 +277,26 @@ test('a call that waits behind two thousand others asks for the time as often as
   expect(limiter.limits().waiting).toBe(0);
   expect(clock.pending).toBe(0);
 });
+
+test('many calls are answered when the limit or the service allows, whichever is later', async () => {
+  const { clock, limiter } = setUp({ perMinute: 30, maxConcurrent: 4, probe: false });
+  expect(limiter.etaMs(60, 256)).toBe(60_000);
+
+  const permit = await limiter.acquire();
+  clock.jump(400);
+  permit.ok();
+
+  expect(limiter.etaMs(1, 256)).toBe(400);
+  expect(limiter.etaMs(20, 256)).toBe(5 * 400);
+  expect(limiter.etaMs(20, 2)).toBe(10 * 400);
+  expect(limiter.etaMs(59, 256)).toBe(60_000 + 400);
+  expect(limiter.etaMs(60, 256)).toBe(120_000 + 400);
+});
+
+test('calls in flight are among those to be answered', async () => {
+  const { limiter } = setUp({ perMinute: 30, probe: false });
+  for (let call = 0; call < 4; call += 1) await limiter.acquire();
+
+  expect(limiter.etaMs(30, 256)).toBe(0);
+  expect(limiter.etaMs(31, 256)).toBe(60_000);
+});

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { AbortError, type RateLimitError, TimeoutError } from '../../../src/client/index.ts';
 import { quiet } from '../../helpers/fake-clock.ts';
 import type { Reply } from '../../helpers/fake-fetch.ts';
-import { failure, quotaRecord, rateLimited, success } from '../../helpers/service-replies.ts';
+import { failure, rateLimited, success } from '../../helpers/service-replies.ts';
 import { differentCalls, errorOf, testClient } from '../../helpers/test-client.ts';
 
 /** A reply that comes when the test says so. */
@@ -218,20 +218,6 @@ test('a caller that joins a wait longer than its deadline fails at once', async 
   expect((hasty as RateLimitError).retryAfterMs).toBeGreaterThanOrEqual(29_000);
   await expect(clock.run(Promise.all([patient, other]))).resolves.toEqual([{ EUR: 1 }, { EUR: 1 }]);
   expect(fetch.requests).toHaveLength(2);
-});
-
-test('a caller that joins a wait for its turn in the pace fails at once when that comes too late', async () => {
-  const quota = success(quotaRecord({ rate_limit_per_minute: 1000 }));
-  const { fx, fetch, clock } = testClient(success(), { pace: true, quota, deadlineMs: false });
-  await fx.latest({ call: 1 });
-  const patient = fx.latest({ call: 2 });
-  await clock.advance(1000);
-
-  const hasty = await errorOf(fx.latest({ call: 2 }, { deadlineMs: 60_000 }));
-
-  expect(hasty).toMatchObject({ kind: 'rate_limited', reason: 'deadline', message: expect.stringContaining('(pace)') });
-  await clock.run(Promise.all([patient, fx.latest({ call: 2 })]));
-  expect(fetch.requests.filter(({ url }) => url.includes('call=2'))).toHaveLength(1);
 });
 
 test('a caller that joins a wait too long for it gets a stale answer, where that is allowed', async () => {

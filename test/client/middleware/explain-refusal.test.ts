@@ -60,6 +60,27 @@ test('a 429 of another name with requests left waits like a limit', async () => 
   expect(client.clock.now() - startedAt).toBe(5000);
 });
 
+test('a 429 without a code waits as it asks, and only its second refusal asks for the quota', async () => {
+  const page: Reply = { status: 429, body: '<html>slow down</html>', headers: { 'retry-after': '5' } };
+  const client = testClient([page, page, success({ EUR: 1 })], { quota: success(quotaRecord()) });
+
+  await expect(client.clock.run(client.fx.latest())).resolves.toEqual({ EUR: 1 });
+
+  expect(client.fetch.requests.map(({ url }) => url.split('/').at(-1))).toEqual([
+    'latest',
+    'latest',
+    'quota',
+    'latest',
+  ]);
+});
+
+test('a 429 without a code that asks for an hour asks for the quota at once', async () => {
+  const page: Reply = { status: 429, body: '<html>slow down</html>', headers: { 'retry-after': '3600' } };
+  const client = testClient(page, { quota: success(exhaustedQuota()) });
+
+  expect(await client.clock.run(errorOf(client.fx.latest()))).toBeInstanceOf(QuotaExhaustedError);
+});
+
 test.each([
   ['a rate_limited 429', rateLimited('1')],
   ['a 400', failure(400)],

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { RequestEvent, RetryEvent, WaitEvent } from '../../../src/client/index.ts';
 import { quiet } from '../../helpers/fake-clock.ts';
-import { failure, quotaRecord, rateLimited, success } from '../../helpers/service-replies.ts';
+import { failure, rateLimited, success } from '../../helpers/service-replies.ts';
 import { differentCalls, errorOf, testClient } from '../../helpers/test-client.ts';
 
 test('with room in the limit there is nothing to wait for', async () => {
@@ -20,7 +20,6 @@ test('with room in the limit there is nothing to wait for', async () => {
     history: [expect.objectContaining({ event: 'accepted', gate: 'open', service: 'up' })],
     nextSlotAt: clock.now(),
     reason: undefined,
-    paced: 0,
   });
 });
 
@@ -58,17 +57,6 @@ test('with as many under way as may be, they wait for an answer', async () => {
 
   controller.abort();
   await Promise.all(calls);
-});
-
-test('calls that wait for their turn in the pace are shown', async () => {
-  const quota = success(quotaRecord({ rate_limit_per_minute: 1000 }));
-  const { fx, clock } = testClient(success(), { pace: true, quota, deadlineMs: false });
-  const calls = Promise.all(differentCalls(fx, 3));
-  await clock.advance(1000);
-
-  expect(fx.limits()).toMatchObject({ paced: 2, waiting: 0 });
-
-  await clock.run(calls);
 });
 
 test('a hundred callers of one request hear of each retry, wait and attempt once', async () => {

@@ -2,45 +2,41 @@ import { mkdir, readFile } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { Option } from 'commander';
 import type { CommandSpec, Invocation } from '../../command.ts';
-import type { CommandNode } from '../../command-tree.ts';
 import { storageError, systemReason, usageError } from '../../errors/cli-error.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import { noFolder } from '../../storage/config-file.ts';
 import { replaceFile } from '../../storage/replace-file.ts';
 import { foldersOf, SHELLS, type ShellName, shells } from './shells.ts';
 
-/** The scripts are made from the command tree itself, so that they know what this very version takes. */
-export function completionCommand(tree: () => CommandNode): CommandSpec {
-  return {
-    name: 'completion',
-    summary: 'completion for bash, zsh, fish and PowerShell',
-    description: 'Prints a script that lets your shell complete commands, options and values, or installs it.',
-    examples: [
-      { command: 'fxrates completion install', comment: 'for your shell; shows what it writes, and asks' },
-      { command: 'source <(fxrates completion bash)', comment: 'for this session alone' },
-    ],
-    callsService: false,
-    commands: [
-      ...SHELLS.map((name) => printCommand(name, tree)),
-      {
-        name: 'install',
-        summary: 'write the script where your shell looks for it',
-        description:
-          'Writes the script to a file of its own, after asking, and tells if the shell needs a line in its settings to find it. Does the same when it is there already.',
-        argument: { syntax: '[shell]', description: 'default: that of the variable SHELL', choices: SHELLS },
-        options: () => [new Option('-y, --yes', 'write without asking')],
-        examples: [
-          { command: 'fxrates completion install', comment: '' },
-          { command: 'fxrates completion install fish --yes', comment: '' },
-        ],
-        callsService: false,
-        run: (invocation) => installCompletion(tree(), invocation),
-      },
-    ],
-  };
-}
+export const completionCommand: CommandSpec = {
+  name: 'completion',
+  summary: 'completion for bash, zsh, fish and PowerShell',
+  description: 'Prints a script that lets your shell complete commands, options and values, or installs it.',
+  examples: [
+    { command: 'fxrates completion install', comment: 'for your shell; shows what it writes, and asks' },
+    { command: 'source <(fxrates completion bash)', comment: 'for this session alone' },
+  ],
+  callsService: false,
+  commands: [
+    ...SHELLS.map(printCommand),
+    {
+      name: 'install',
+      summary: 'write the script where your shell looks for it',
+      description:
+        'Writes the script to a file of its own, after asking, and tells if the shell needs a line in its settings to find it. Does the same when it is there already.',
+      argument: { syntax: '[shell]', description: 'default: that of the variable SHELL', choices: SHELLS },
+      options: () => [new Option('-y, --yes', 'write without asking')],
+      examples: [
+        { command: 'fxrates completion install', comment: '' },
+        { command: 'fxrates completion install fish --yes', comment: '' },
+      ],
+      callsService: false,
+      run: installCompletion,
+    },
+  ],
+};
 
-function printCommand(name: (typeof SHELLS)[number], tree: () => CommandNode): CommandSpec {
+function printCommand(name: ShellName): CommandSpec {
   const { title, script } = shells[name];
   return {
     name,
@@ -49,25 +45,24 @@ function printCommand(name: (typeof SHELLS)[number], tree: () => CommandNode): C
     examples: [{ command: `fxrates completion ${name}`, comment: '' }],
     callsService: false,
     run: async ({ screen }) => {
-      await screen.print(script(tree()));
+      await screen.print(script);
       return exitCodes.ok;
     },
   };
 }
 
 /** Writes the script of a shell to its file. The settings of the shell itself are the user's: they are never touched. */
-async function installCompletion(tree: CommandNode, invocation: Invocation): Promise<number> {
+async function installCompletion(invocation: Invocation): Promise<number> {
   const { args, io, screen } = invocation;
   const folders = foldersOf(io.env);
   if (folders === undefined) throw noFolder();
   const { title, script, scriptPath, setting } = shells[shellName(args[0], io.env['SHELL'])];
   const path = scriptPath(folders);
-  const text = script(tree);
-  if ((await readIfThere(path)) === text) {
+  if ((await readIfThere(path)) === script) {
     await screen.info(`fxrates: ${path} is up to date\n`);
   } else {
     await confirm(`The completion script of ${title} goes to`, path, invocation);
-    await write(path, text);
+    await write(path, script);
     await screen.info(`fxrates: completion for ${title} written to ${path}; it counts in new sessions\n`);
   }
   const wanted = setting?.(folders);

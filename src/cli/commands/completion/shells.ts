@@ -1,15 +1,11 @@
 import { join } from 'node:path';
-import type { CommandNode } from '../../command-tree.ts';
 import type { Io } from '../../io.ts';
 import { homeFolder, userFolder } from '../../storage/folders.ts';
-import { bashScript } from './bash-script.ts';
-import { fishScript } from './fish-script.ts';
-import { powershellScript } from './powershell-script.ts';
-import { zshScript } from './zsh-script.ts';
+import { bashScript, fishScript, powershellScript, zshScript } from './scripts.ts';
 
 interface Shell {
   readonly title: string;
-  readonly script: (tree: CommandNode) => string;
+  readonly script: string;
   /** Where the script goes. */
   readonly scriptPath: (folders: Folders) => string;
   /** What the shell needs besides, when it does not look there by itself. */

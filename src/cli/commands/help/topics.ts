@@ -126,12 +126,14 @@ export const topics: Readonly<Record<string, Topic>> = {
     title: 'output formats, --get, exact digits',
     intro: 'Rates are money: in every format a number leaves with the digits the service sent. 1.10 stays 1.10.',
     entries: [
-      {
-        term: '-o auto',
-        text: 'on a terminal for people; in a pipe the exact JSON of "data" (latest) or one line per field (quota)',
-      },
+      { term: '-o auto', text: 'a table on a terminal, JSON in a pipe or a file: the default of every command' },
+      { term: '-o table', text: 'the table also in a pipe, for people: its layout may change' },
       { term: '-o json, --json', text: 'the JSON of "data": as it came in a pipe, indented on a terminal' },
       { term: '-o compact', text: 'the same without white space' },
+      {
+        term: '-o csv',
+        text: 'for spreadsheets: the header name,value, then one row per value, quoted as in RFC 4180; with --get one column per path; with --watch the time comes first',
+      },
       {
         term: '-o tsv',
         text: 'one line per value: dotted path, tab, value; tab, line break and backslash as \\t, \\n, \\\\',
@@ -142,6 +144,7 @@ export const topics: Readonly<Record<string, Topic>> = {
         text: 'one value, text without quotes; repeated: one tab-separated row; with --json it stays JSON',
       },
       { term: '--get /rates/EUR', text: 'the same as a JSON pointer, for names with dots' },
+      { term: 'one value alone', text: 'as of config get, config path and auth token: as it is, with --json in JSON' },
     ],
   },
 };

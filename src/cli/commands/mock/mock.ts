@@ -5,7 +5,7 @@ import type { CommandSpec, Invocation } from '../../command.ts';
 import { usageError } from '../../errors/cli-error.ts';
 import { mockProbeCommand } from './probe.ts';
 import { runBesideMock, serveMock } from './run-mock.ts';
-import type { MockOptions } from './start-mock.ts';
+import { type MockOptions, PRESETS } from './start-mock.ts';
 
 export const mockCommand: CommandSpec = {
   name: 'mock',
@@ -20,7 +20,7 @@ export const mockCommand: CommandSpec = {
     choiceOption('--plan <plan>', `${PLAN_NAMES.join(', ')} (default: free)`, PLAN_NAMES).default('free'),
     new Option('--seed <number>', 'decides the rates and the key (default: 1)').default(1).argParser(parseSeed),
     new Option('--now <time>', 'start the clock there, e.g. 2026-01-31T23:59:00Z').argParser(parseTime),
-    new Option('--behaviour <preset|file>', 'documented, lenient, hostile, or a file of switches'),
+    behaviourOption(),
     new Option('--replay <file>', 'answer latest from recorded answers'),
     new Option('--state <file>', 'keep accounts, keys and what they used there; go on from it if it exists'),
   ],
@@ -28,6 +28,7 @@ export const mockCommand: CommandSpec = {
     { command: 'fxrates mock', comment: 'prints the URL on stdout, the rest on stderr' },
     { command: 'fxrates mock -- npm test', comment: 'the exit code is that of npm test' },
     { command: 'fxrates mock --behaviour hostile', comment: 'what is least convenient for a client' },
+    { command: 'fxrates mock --behaviour rateWindow=token-bucket', comment: 'one switch; TAB shows them all' },
     {
       command: 'fxrates mock --allow-remote',
       comment: 'in a container; FXRATES_MOCK_ADMIN_TOKEN sets its admin token',
@@ -39,6 +40,16 @@ export const mockCommand: CommandSpec = {
   commands: [mockProbeCommand],
   run: runMock,
 };
+
+/** The presets are not all there is, so any text is accepted. */
+function behaviourOption(): Option {
+  const option = new Option(
+    '--behaviour <preset|file|switch=value>',
+    'a preset (documented, lenient, hostile), a file or a switch (repeatable)',
+  ).argParser((text: string, texts: readonly string[] = []) => [...texts, text]);
+  option.argChoices = [...PRESETS];
+  return option;
+}
 
 const PLAN_NAMES = Object.keys(plans);
 

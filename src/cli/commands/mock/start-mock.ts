@@ -17,8 +17,8 @@ export interface MockOptions {
   readonly plan: PlanName;
   readonly seed: number;
   readonly now?: string;
-  /** A preset or the path of a file. */
-  readonly behaviour?: string;
+  /** Presets, paths of files and `switch=value`. */
+  readonly behaviour?: readonly string[];
   /** The path of a file. */
   readonly replay?: string;
   /** The path of a file, which may not be there yet. */
@@ -100,14 +100,33 @@ function systemCode(error: unknown): string | undefined {
   return undefined;
 }
 
-/** The presets of switches; anything else that `--behaviour` names is a file. */
-const PRESETS = ['documented', 'lenient', 'hostile'] as const;
+/** The presets of switches. */
+export const PRESETS = ['documented', 'lenient', 'hostile'] as const;
 
-/** `--behaviour`: a preset, or a file of switches such as `fxrates mock probe` writes. */
-async function readBehaviour(text: string | undefined): Promise<MockServerOptions['behaviour']> {
-  if (text === undefined) return undefined;
+/** The values of `--behaviour` as one: a later one changes what an earlier one says. */
+async function readBehaviour(texts: readonly string[] | undefined): Promise<MockServerOptions['behaviour']> {
+  if (texts === undefined) return undefined;
+  const parts = await Promise.all(texts.map(readSwitches));
+  return Object.assign({}, ...parts);
+}
+
+/** A preset, `switch=value`, or else the path of a file of switches such as a probe writes. */
+async function readSwitches(text: string): Promise<object> {
   const preset = PRESETS.find((name) => name === text);
-  return preset ?? JSON.parse(await readJson(text, `a preset (${PRESETS.join(', ')}) or a file of switches`));
+  if (preset !== undefined) return { preset };
+  const [, name, value = ''] = /^([A-Za-z]\w*)=(.*)$/s.exec(text) ?? [];
+  if (name !== undefined) return { [name]: switchValue(value) };
+  const switches: unknown = JSON.parse(
+    await readJson(text, `a preset (${PRESETS.join(', ')}), switch=value or a file of switches`),
+  );
+  if (typeof switches === 'string') return { preset: switches };
+  if (typeof switches === 'object' && switches !== null && !Array.isArray(switches)) return switches;
+  throw unusable(text, 'expected an object of switches');
+}
+
+/** Numbers, booleans and null are written as in JSON. */
+function switchValue(text: string): unknown {
+  return /^(-?\d+|true|false|null)$/.test(text) ? JSON.parse(text) : text;
 }
 
 /** `--replay`: a file with one recorded answer, or with one for each query. Their digits stay as they are. */

@@ -1,6 +1,6 @@
 import { leaves } from '../../json/leaves.ts';
 import { memberNames } from '../../json/select-value.ts';
-import { scalarText } from '../../output/print-json.ts';
+import { scalarText } from '../../output/delimited-text.ts';
 
 /** The fields of a quota record, as text with the service's own digits; a nested field under its dotted path. */
 export type QuotaFields = ReadonlyMap<string, string>;

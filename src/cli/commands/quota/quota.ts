@@ -31,11 +31,11 @@ export const quotaCommand: CommandSpec = {
     { command: 'fxrates quota', comment: '' },
     { command: 'fxrates quota --fail-at 80%', comment: 'for cron and CI: exit code 8 from 80 % on' },
     { command: 'fxrates quota --get monthly_remaining', comment: 'one number' },
-    { command: 'fxrates quota --json', comment: 'with monthly_remaining and forecast' },
+    { command: 'fxrates quota --json', comment: 'as in a pipe: with monthly_remaining and forecast' },
     { command: 'fxrates quota --watch --fail-at 90%', comment: 'stays until then' },
   ],
   notes: [
-    'In a pipe it prints one "name<TAB>value" line per field. The names are those of the service; monthly_remaining and forecast are added.',
+    'In a pipe it prints JSON. The names are those of the service; monthly_remaining and forecast are added.',
     "The forecast is an estimate from this month's average. It says nothing in the first day and below 20 requests.",
     'The command keeps working when the monthly quota is used up, but the per-minute limit applies.',
   ],
@@ -59,16 +59,15 @@ async function watchQuota(request: ServiceRequest, watching: WatchRequest, invoc
   requireBaseUrl(settings);
   const key = await requireKey(settings, io); // once: stdin cannot be read again
   const view = new LiveView(invocation);
-  const interval = { intervalMs: watching.intervalMs ?? DEFAULT_INTERVAL_MS, reason: 'free' };
-  const round = async () => {
-    const response = await sendRequest(request, invocation, { key });
+  const intervalMs = watching.intervalMs ?? DEFAULT_INTERVAL_MS;
+  const interval = { intervalMs, reason: 'free' };
+  const show = async (response: ServiceResponse) => {
     const text = await tableText(response, invocation);
     const json = await recordWithForecast(response, invocation);
     await view.show({ text, json, interval, print: () => printQuota(response, invocation) });
     checkUse(response, invocation);
-    return interval;
   };
-  return watch(invocation, { count: watching.count, round, onRemark: view.keep });
+  return watch(invocation, { request, key, count: watching.count, every: intervalMs, show, onRemark: view.keep });
 }
 
 const DEFAULT_INTERVAL_MS = 60_000;
@@ -83,10 +82,8 @@ function checkUse(response: ServiceResponse, { options }: Invocation): void {
 async function printQuota(response: ServiceResponse, invocation: Invocation): Promise<void> {
   const { settings, screen } = invocation;
   if (settings.output === 'raw') return printRaw(response.rawBody, invocation);
-  const isPlain = settings.output === 'auto' && settings.get.length === 0;
-  if (isPlain && screen.out.isTTY) return screen.printText(await tableText(response, invocation));
-  const json = await recordWithForecast(response, invocation);
-  return printJson(json, isPlain ? { ...invocation, settings: { ...settings, output: 'tsv' } } : invocation);
+  if (screen.isForPeople && settings.get.length === 0) return screen.printText(await tableText(response, invocation));
+  return printJson(await recordWithForecast(response, invocation), invocation);
 }
 
 async function tableText(response: ServiceResponse, { screen, io, options }: Invocation): Promise<string> {

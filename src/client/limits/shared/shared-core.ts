@@ -67,7 +67,7 @@ export class SharedCore implements LimiterCore {
 
   grant(now: number, wanted: number): Grant {
     this.#wanted = wanted;
-    const granted = this.#handOut(wanted);
+    const granted = this.#handOut(now, wanted);
     if (granted) return granted;
     if (wanted === 0) return { n: 0, probe: false, at: undefined };
     if (this.#aloneUntil !== undefined) return this.#grantAlone(now, wanted, this.#aloneUntil);
@@ -105,18 +105,25 @@ export class SharedCore implements LimiterCore {
     return Math.max(now, this.toLocal(this.#local.slotAt(now + this.#exchange.aheadMs, ahead)));
   }
 
+  lastSlotAt(now: number, calls: number): number {
+    return Math.max(now, this.toLocal(this.#local.lastSlotAt(now + this.#exchange.aheadMs, calls)));
+  }
+
   toLocal(at: number): number {
     return at - this.#exchange.aheadMs;
   }
 
-  /** What the store has granted goes to the calls that wait; those may have become fewer. */
-  #handOut(wanted: number): Grant | undefined {
+  /**
+   * What the store has granted goes to the calls that wait. Meanwhile those may have become fewer, or the service may
+   * have refused a request of this process: then the slots are given back.
+   */
+  #handOut(now: number, wanted: number): Grant | undefined {
     const { n: granted, probe } = this.#granted;
     if (granted === 0) return undefined;
     this.#granted = { n: 0, probe: false };
-    const n = Math.min(granted, wanted);
+    const n = now < this.toLocal(this.state.gate.opensAt) ? 0 : Math.min(granted, wanted);
     for (let call = n; call < granted; call += 1) this.unused();
-    return { n, probe, at: wanted > n ? this.#askAt : undefined };
+    return n === 0 ? undefined : { n, probe, at: wanted > n ? this.#askAt : undefined };
   }
 
   /** Also asks again when the store is to be tried, however long the next slot takes. */

@@ -20,7 +20,7 @@ export interface SharedState {
   readonly leases: Readonly<Record<string, Lease>>;
 }
 
-/** An exchange that takes longer fails; a store that is always slow gets up to the longest. */
+/** An exchange that takes longer fails; the first, which may have to connect, and a slow store get up to the longest. */
 const SHORTEST_TIMEOUT_MS = 250;
 const LONGEST_TIMEOUT_MS = 1_000;
 /** An exchange may take this many times the average. */
@@ -60,8 +60,8 @@ export class StoreExchange {
   #state: SharedState | undefined;
   #writes = 0;
   #attempt = 0;
-  #averageMs = 0;
-  #timeoutMs = SHORTEST_TIMEOUT_MS;
+  #averageMs: number | undefined;
+  #timeoutMs = LONGEST_TIMEOUT_MS;
   #aheadMs: number | undefined;
 
   constructor(options: StoreExchangeOptions) {
@@ -148,7 +148,8 @@ export class StoreExchange {
    * back between two exchanges.
    */
   #observe(storeNowMs: number, tookMs: number): void {
-    this.#averageMs += AVERAGE_WEIGHT * (tookMs - this.#averageMs);
+    const averageMs = this.#averageMs ?? tookMs;
+    this.#averageMs = averageMs + AVERAGE_WEIGHT * (tookMs - averageMs);
     const timeoutMs = Math.round(TIMEOUT_FACTOR * this.#averageMs);
     this.#timeoutMs = Math.min(LONGEST_TIMEOUT_MS, Math.max(SHORTEST_TIMEOUT_MS, timeoutMs));
     const aheadMs = storeNowMs - this.#options.now();

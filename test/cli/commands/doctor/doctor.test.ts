@@ -40,9 +40,9 @@ test('all is well with one free question', async () => {
   expect(stdout).not.toContain(API_KEY);
 });
 
-test('for people it is a table, in a pipe as well', async () => {
+test('for people it is a table, with -o table in a pipe as well', async () => {
   const options = { replies: failure(401), env: { FXRATES_CONFIG_DIR: folder, FXRATES_API_KEY_FILE: '/x' } };
-  const { stdout } = await runCli('doctor', options);
+  const { stdout } = await runCli('doctor -o table', options);
   const coloured = await runCli('doctor', { ...options, tty: ['stdout'] });
 
   expect(stdout).toMatch(/^ok {4}base URL {5}https:\/\/api.example.test \(from FXRATES_BASE_URL\)$/m);

@@ -32,8 +32,8 @@ test('-o tsv prints a line per value', async () => {
   expect(stdout).toBe('base\tUSD\nrates.EUR\t1.10\nrates.10\t1E-7\nrates.2\t12345678901234567890.5\nx\té\\t\nx\t[]\n');
 });
 
-test('on a terminal it is indented and coloured, with the same lexemes', async () => {
-  const { stdout, stderr } = await runCli('latest', { replies, tty: ['stdout', 'stderr'] });
+test('-o json on a terminal is indented and coloured, with the same lexemes', async () => {
+  const { stdout } = await runCli('latest -o json', { replies, tty: ['stdout', 'stderr'] });
 
   expect(stripVTControlCharacters(stdout)).toBe(`{
   "base": "USD",
@@ -47,7 +47,19 @@ test('on a terminal it is indented and coloured, with the same lexemes', async (
 }
 `);
   expect(stdout).toContain('\u001b[34m"base"\u001b[39m: \u001b[32m"USD"\u001b[39m');
-  expect(stripVTControlCharacters(stderr)).toBe('HTTP 200 · 0 ms · used 1 of your monthly requests\n');
+});
+
+test('on a terminal it is a table, with the same digits', async () => {
+  const { stdout, stderr } = await runCli('latest', { replies, tty: ['stdout', 'stderr'] });
+
+  expect(stripVTControlCharacters(stdout)).toBe(`base  USD
+x     é\\t
+x     []
+
+rates
+EUR  1.10    10  1E-7    2  12345678901234567890.5
+`);
+  expect(stripVTControlCharacters(stderr)).toBe('\nHTTP 200 · 0 ms · used 1 of your monthly requests\n');
 });
 
 test.each([

@@ -3,7 +3,7 @@ import { main } from '../../../../src/cli/main.ts';
 import { FakeIo, type FakeIoOptions, runCli } from '../../../helpers/cli-io.ts';
 import { FakeClock, quiet } from '../../../helpers/fake-clock.ts';
 import type { Reply } from '../../../helpers/fake-fetch.ts';
-import { exhaustedQuota, failure, quotaRecord, success } from '../../../helpers/service-replies.ts';
+import { exhaustedQuota, failure, quotaRecord, rateLimited, success } from '../../../helpers/service-replies.ts';
 
 const MINUTE = 60_000;
 const refused = Object.assign(new TypeError('fetch failed'), {
@@ -55,8 +55,8 @@ function limited() {
 test('the pace follows the quota as it is, whoever else uses it', async () => {
   const clock = new FakeClock();
   const startedAt = clock.now();
-  const used = [741, 987, 987];
-  const quota: Reply = () => success(quotaRecord({ monthly_used: used.shift() ?? 0 }));
+  const used = [741];
+  const quota: Reply = () => success(quotaRecord({ monthly_used: used.shift() ?? 987 }));
 
   await watch('--watch --count 2', { clock, quota });
 
@@ -99,6 +99,26 @@ test('a failure on the way is told, and the watch goes on', async () => {
   );
 });
 
+test('a wait longer than --max-wait is told, and the watch goes on', async () => {
+  const replies = [success(), rateLimited('30'), success()];
+
+  const { code, stdout, stderr } = await watch('--watch 5m --count 2 --max-wait 5s', { replies });
+
+  expect(code).toBe(0);
+  expect(stdout.trim().split('\n')).toHaveLength(2);
+  expect(stderr).toContain('asking again in 5 min');
+});
+
+test('a watch may wait for the limit again and again, each time as long as --max-wait', async () => {
+  const replies = [success(), ...[1, 2, 3].flatMap(() => [rateLimited('4'), success()])];
+
+  const { code, stdout, stderr } = await watch('--watch 5m --count 4 --max-wait 5s', { replies });
+
+  expect(code).toBe(0);
+  expect(stdout.trim().split('\n')).toHaveLength(4);
+  expect(stderr.match(/waiting 4 s/g)).toHaveLength(3);
+});
+
 test.each([
   ['the first failure', [refused, success()], 6],
   ['a refused key', [success(), failure(401)], 4],
@@ -133,15 +153,17 @@ test('a terminal shows the last answer in place and marks what changed', async (
 
   const { stdout } = await watch('--watch 5m --count 2', { replies, tty: ['stdout'] });
 
-  const [first, second] = stdout.split('\u001b[9A\u001b[J');
+  const [first, second] = stdout.split('\u001b[6A\u001b[J');
   expect(first).toContain('15:20:00 · next 15:25:00 (every 5 min, as asked) · Ctrl-C to stop');
   expect(second).toContain('\u001b[1m1.5\u001b[22m');
   expect(second).toContain('15:25:00 · 1 changed · next');
-  expect(first!.split('\n')).toHaveLength(10);
+  expect(first!.split('\n')).toHaveLength(7);
 });
 
 test('an answer higher than the terminal is cut, so that it can be drawn over', async () => {
-  const replies = success({ rates: Object.fromEntries(Array.from({ length: 100 }, (_, n) => [`R${n}`, n])) });
+  const replies = success({
+    rates: Object.fromEntries(Array.from({ length: 100 }, (_, n) => [`R${n}`, 10 ** 30 + n])),
+  });
 
   const { stdout } = await watch('--watch 5m --count 2', { replies, tty: ['stdout'], rows: 12 });
 

@@ -40,6 +40,12 @@ test.each([
   [['--behaviour', 'hostile'], 403],
   [['--behaviour', fileOf('observed.json', OBSERVED)], 401],
   [['--behaviour', fileOf('preset.json', '{ "preset": "hostile", "malformedKey": "400 invalid_api_key" }')], 400],
+  [['--behaviour', fileOf('json-preset.json', '"hostile"')], 403],
+  [['--behaviour', 'severalCredentials=refused'], 401],
+  [['--behaviour', 'severalCredentials=refused', '--behaviour', 'malformedKey=400 invalid_api_key'], 400],
+  [['--behaviour', 'malformedKey=400 invalid_api_key', '--behaviour', 'hostile'], 400],
+  [['--behaviour', 'severalCredentials=refused', '--behaviour', 'severalCredentials=header'], 200],
+  [['--behaviour', 'severalCredentials=refused', '--behaviour', 'unlimitedAs=-1'], 401],
 ])('with %j two keys in one request are answered with %d', async (args, status) => {
   const [answer] = await answersOf(args, ['/api/v1/quota?api_key=another']);
 
@@ -71,7 +77,10 @@ test.each([
   [['--behaviour', join(folder, 'none.json')], /none\.json — there is no such file; expected a preset \(documented/],
   [['--behaviour', fileOf('broken.json', '{ "rateWindow": }')], /broken\.json — it is not JSON from line 1, column 17/],
   [['--behaviour', fileOf('typo.json', '{ "rateWindows": "fixed-epoch" }')], /behaviour\.rateWindows is not a switch/],
-  [['--behaviour', fileOf('list.json', '7')], /behaviour is 7; expected a preset/],
+  [['--behaviour', fileOf('number.json', '7')], /number\.json — expected an object of switches/],
+  [['--behaviour', fileOf('list.json', '[]')], /list\.json — expected an object of switches/],
+  [['--behaviour', 'rateWindows=fixed-epoch'], /behaviour\.rateWindows is not a switch/],
+  [['--behaviour', 'rateWindow=fixed'], /behaviour\.rateWindow is "fixed"; expected one of "sliding-log"/],
   [['--replay', join(folder, 'none.json')], /none\.json — there is no such file/],
   [['--replay', fileOf('empty.json', '{}')], /replay is \{\}; expected a recorded envelope/],
 ])('%j is refused before anything is served', async (args, message) => {

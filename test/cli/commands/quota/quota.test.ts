@@ -6,8 +6,8 @@ import { quotaRecord, success } from '../../../helpers/service-replies.ts';
 const replies = success(quotaRecord());
 const tty = ['stdout', 'stderr'] as const;
 
-test('in a pipe it prints a line per field, with the names of the service', async () => {
-  const { code, stdout, stderr } = await runCli('quota', { replies });
+test('-o tsv prints a line per field, with the names of the service', async () => {
+  const { code, stdout, stderr } = await runCli('quota -o tsv', { replies });
 
   expect(code).toBe(0);
   expect(stderr).toBe('');
@@ -58,16 +58,19 @@ test('without a UTF-8 locale it keeps to ASCII', async () => {
   expect(stdout).toMatch(/^[\x20-\x7e\n]+$/);
 });
 
-test('--json is the record as it came, with our fields at its end', async () => {
-  const body =
-    '{"success":true,"data":{"plan":"free", "monthly_used":742,"monthly_limit":1000.0,"rate_limit_per_minute":30,"snapshot_granularity":"5min","historical_days":90,"resets_at":"2026-02-01T00:00:00.000Z","new":1.10 }}';
+test.each(['quota', 'quota --json'])(
+  '%s in a pipe is the record as it came, with our fields at its end',
+  async (line) => {
+    const body =
+      '{"success":true,"data":{"plan":"free", "monthly_used":742,"monthly_limit":1000.0,"rate_limit_per_minute":30,"snapshot_granularity":"5min","historical_days":90,"resets_at":"2026-02-01T00:00:00.000Z","new":1.10 }}';
 
-  const { stdout } = await runCli('quota --json', { replies: { body } });
+    const { stdout } = await runCli(line, { replies: { body } });
 
-  expect(stdout).toBe(
-    '{"plan":"free", "monthly_used":742,"monthly_limit":1000.0,"rate_limit_per_minute":30,"snapshot_granularity":"5min","historical_days":90,"resets_at":"2026-02-01T00:00:00.000Z","new":1.10,"monthly_remaining":null,"forecast":{"basis":"period_average","period_start":"2026-01-01T00:00:00.000Z","elapsed_percent":66.4,"per_day":36,"used_at_reset":1117,"exhausts_at":"2026-01-28T18:13:02Z","safe_per_day":24.8,"min_interval_seconds":3484,"confidence":"ok"}}\n',
-  );
-});
+    expect(stdout).toBe(
+      '{"plan":"free", "monthly_used":742,"monthly_limit":1000.0,"rate_limit_per_minute":30,"snapshot_granularity":"5min","historical_days":90,"resets_at":"2026-02-01T00:00:00.000Z","new":1.10,"monthly_remaining":null,"forecast":{"basis":"period_average","period_start":"2026-01-01T00:00:00.000Z","elapsed_percent":66.4,"per_day":36,"used_at_reset":1117,"exhausts_at":"2026-01-28T18:13:02Z","safe_per_day":24.8,"min_interval_seconds":3484,"confidence":"ok"}}\n',
+    );
+  },
+);
 
 test.each([
   ['used up', { monthly_used: 1000 }, '1,000 of 1,000  [████████████████████] 100.0 %', '0  (used up)', '0'],

@@ -208,6 +208,23 @@ test('a call that is aborted while the store grants its slot gives it back', asy
   expect(one.limits()).toMatchObject({ inFlight: 0, waiting: 0 });
 });
 
+test('a slot that the store grants while the service refuses another call is given back', async () => {
+  const { clock, startProcess } = setUp({ perMinute: 100 });
+  const [one, other] = [startProcess(), startProcess()];
+  const [first] = [ask(one, 1)];
+  await clock.advance(10);
+  const second = ask(one, 1);
+  await clock.advance(1); // the store has it, and has not answered
+
+  first[0]?.limited({ retryAfter: '30' });
+  await clock.advance(29_000);
+  const early = second.length;
+  await clock.advance(2_000);
+
+  expect([early, second.length]).toEqual([0, 1]);
+  expect([one, other].map((limiter) => limiter.limits().inFlight)).toEqual([1, 0]);
+});
+
 test('leaves no timer when no call waits', async () => {
   const { clock, startProcess } = setUp();
   const limiter = startProcess();

@@ -1,0 +1,56 @@
+import { leaves } from '../json/leaves.ts';
+import { compactJson } from '../json/pretty-json.ts';
+import { stringValue } from '../json/tokens.ts';
+import { escapeLoneSurrogates, visible } from '../terminal/text.ts';
+
+/** A string without its quotes and escapes; any other JSON value as it stands. */
+export function scalarText(lexeme: string): string {
+  return lexeme.startsWith('"') ? escapeLoneSurrogates(stringValue(lexeme)) : lexeme;
+}
+
+/** A selected value as one cell: a scalar as its text, an object or a list as compact JSON. */
+export function cellText(json: string): string {
+  return scalarText(isContainer(json) ? compactJson(json) : json);
+}
+
+export function isContainer(json: string): boolean {
+  return json.startsWith('{') || json.startsWith('[');
+}
+
+const ESCAPES: Readonly<Record<string, string>> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' };
+
+/** `text` as a cell: what would end the cell or the line is escaped with a backslash. */
+export function tsvCell(text: string): string {
+  return text.replace(/[\\\t\n\r]/g, (character) => ESCAPES[character] ?? character);
+}
+
+/** One line per value: dotted path, tab, value. */
+export function tsvText(json: string, isTTY: boolean): string {
+  const rows: string[] = [];
+  for (const { path, lexeme } of leaves(json)) {
+    const row = `${path.map(tsvCell).join('.')}\t${tsvCell(scalarText(lexeme))}`;
+    rows.push(isTTY ? visible(row) : row);
+  }
+  return rows.join('\n');
+}
+
+/** A CSV document. */
+export interface CsvTable {
+  readonly header: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+}
+
+/** One row per value: dotted path and value. */
+export function csvTable(json: string): CsvTable {
+  const rows = [...leaves(json)].map(({ path, lexeme }) => [path.join('.'), scalarText(lexeme)]);
+  return { header: ['name', 'value'], rows };
+}
+
+/** Rows of a CSV document as RFC 4180 has them, but for their ends: those are line feeds, as in all other output. */
+export function csvText(rows: CsvTable['rows']): string {
+  return rows.map((row) => row.map(csvCell).join(',')).join('\n');
+}
+
+function csvCell(text: string): string {
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}

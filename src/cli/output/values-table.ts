@@ -1,0 +1,128 @@
+import { leaves } from '../json/leaves.ts';
+import type { Palette } from '../terminal/palette.ts';
+import type { StreamStyle } from '../terminal/screen.ts';
+import { visible, wrap } from '../terminal/text.ts';
+import { scalarText } from './delimited-text.ts';
+
+interface Value {
+  readonly name: string;
+  readonly text: string;
+  /** `text` in colour. */
+  readonly painted: string;
+}
+
+/** More groups than this are nested data, which JSON shows better. */
+const MOST_GROUPS = 8;
+const GAP = 4;
+/** Characters of a column with its gap, at least. */
+const NARROWEST = GAP + 4;
+
+/**
+ * A JSON text as a table for people. Numbers of one object stand in as many columns as fit, aligned at the decimal
+ * point; other values stand one per line. Returns `undefined` for a text that has no such form.
+ */
+export function valuesTable(
+  json: string,
+  style: StreamStyle,
+  paintNumber = (lexeme: string) => lexeme,
+): string | undefined {
+  const groups = new Map<string, Value[]>([['', []]]);
+  for (const { path, lexeme } of leaves(json)) {
+    const name = path.at(-1);
+    if (name === undefined) return undefined; // a lone value
+    const parent = path.slice(0, -1).join('.');
+    const value = toValue(name, lexeme, { palette: style.palette, paintNumber });
+    groups.set(parent, [...(groups.get(parent) ?? []), value]);
+    if (groups.size > MOST_GROUPS) return undefined;
+  }
+  const blocks = [...groups].filter(([, values]) => values.length > 0);
+  return blocks.map(([parent, values]) => groupText(parent, values, style)).join('\n\n');
+}
+
+function toValue(
+  name: string,
+  lexeme: string,
+  { palette, paintNumber }: { readonly palette: Palette; readonly paintNumber: (lexeme: string) => string },
+): Value {
+  const text = oneLine(scalarText(lexeme));
+  const painted = /^[-\d]/.test(lexeme) ? paintNumber(text) : /^[tfn{[]/.test(lexeme) ? palette.faint(text) : text;
+  return { name: oneLine(name), text, painted };
+}
+
+/** Without control characters, line ends included. */
+function oneLine(text: string): string {
+  return visible(text).replaceAll('\n', '\\n').replaceAll('\t', '\\t');
+}
+
+function groupText(parent: string, values: readonly Value[], style: StreamStyle): string {
+  const title = parent === '' ? [] : [style.palette.heading(oneLine(parent))];
+  const lines = values.every(({ text }) => isNumeric(text)) ? grid(values, style) : list(values, style);
+  return [...title, ...lines].join('\n');
+}
+
+function isNumeric(text: string): boolean {
+  return /^(-?\d[\d.eE+-]*|null|true|false)$/.test(text);
+}
+
+function list(values: readonly Value[], { columns, palette }: StreamStyle): string[] {
+  const width = Math.max(...values.map(({ name }) => name.length)) + 2;
+  return values.flatMap(({ name, text, painted }) => {
+    const head = palette.heading(name.padEnd(width));
+    const [first = '', ...rest] = wrap(text, Math.max(columns - width, 20));
+    return rest.length === 0 ? [head + painted] : [head + first, ...rest.map((line) => ' '.repeat(width) + line)];
+  });
+}
+
+/** Down one column, then down the next, in as few lines as the width allows. */
+function grid(values: readonly Value[], { width, palette }: StreamStyle): string[] {
+  const layout = layoutOf(values, width);
+  const lines = Array.from({ length: layout.height }, (_, row) =>
+    layout.columns.map((column) => cell(column, column.values[row], palette)).join(' '.repeat(GAP)),
+  );
+  return lines.map((line) => line.trimEnd());
+}
+
+interface Column {
+  readonly values: readonly Value[];
+  readonly nameWidth: number;
+  readonly wholeWidth: number;
+  readonly fractionWidth: number;
+}
+
+function layoutOf(values: readonly Value[], width: number): { readonly height: number; readonly columns: Column[] } {
+  for (let count = Math.ceil(width / NARROWEST); ; count -= 1) {
+    const height = Math.ceil(values.length / count);
+    const columns: Column[] = [];
+    for (let at = 0; at < values.length; at += height) columns.push(columnOf(values.slice(at, at + height)));
+    const needed = columns.reduce((sum, column) => sum + widthOf(column), (columns.length - 1) * GAP);
+    if (needed <= width || count === 1) return { height, columns };
+  }
+}
+
+function columnOf(values: readonly Value[]): Column {
+  const widest = (lengths: readonly number[]) => Math.max(0, ...lengths);
+  return {
+    values,
+    nameWidth: widest(values.map(({ name }) => name.length)),
+    wholeWidth: widest(values.map(({ text }) => wholeLength(text))),
+    fractionWidth: widest(values.map(({ text }) => text.length - wholeLength(text))),
+  };
+}
+
+function widthOf({ nameWidth, wholeWidth, fractionWidth }: Column): number {
+  return nameWidth + 2 + wholeWidth + fractionWidth;
+}
+
+/** Characters before the decimal point. */
+function wholeLength(text: string): number {
+  const point = text.indexOf('.');
+  return point === -1 ? text.length : point;
+}
+
+function cell({ nameWidth, wholeWidth, fractionWidth }: Column, value: Value | undefined, palette: Palette): string {
+  if (value === undefined) return '';
+  const { name, text, painted } = value;
+  const before = ' '.repeat(nameWidth - name.length + 2 + wholeWidth - wholeLength(text));
+  const after = ' '.repeat(fractionWidth - (text.length - wholeLength(text)));
+  return palette.name(name) + before + painted + after;
+}

@@ -1,0 +1,49 @@
+import { readFileSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { Io } from '../io.ts';
+import { stateFolder } from './folders.ts';
+import { replaceFile } from './replace-file.ts';
+
+/** The service could send any names; nobody needs more of them offered. */
+const MOST_CURRENCIES = 500;
+const CURRENCY = /^[A-Z]{3}$/;
+
+/** The currencies that answers have named so far, for completion. */
+export function seenCurrencies(env: Io['env']): readonly string[] {
+  const path = pathIn(env);
+  try {
+    return path === undefined
+      ? []
+      : readFileSync(path, 'utf8')
+          .split(/\s+/)
+          .filter((code) => CURRENCY.test(code));
+  } catch {
+    return []; // nothing seen yet, or unreadable
+  }
+}
+
+/** Adds the currencies of an answer. A folder that cannot be written is no reason for a command to fail. */
+export async function rememberCurrencies(json: string, env: Io['env']): Promise<void> {
+  const path = pathIn(env);
+  const seen = seenCurrencies(env);
+  const all = new Set([...seen, ...currenciesIn(json)]);
+  if (path === undefined || all.size === seen.length) return;
+  try {
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    const text = `${[...all].toSorted().slice(0, MOST_CURRENCIES).join('\n')}\n`;
+    await replaceFile(path, text, { isPrivate: true, isDisposable: true });
+  } catch {
+    // Completion then offers none.
+  }
+}
+
+/** Names and texts of three capital letters: the service documents no fields. */
+function currenciesIn(json: string): readonly string[] {
+  return Array.from(json.matchAll(/"([A-Z]{3})"/g), ([, code = '']) => code);
+}
+
+function pathIn(env: Io['env']): string | undefined {
+  const folder = stateFolder(env);
+  return folder === undefined ? undefined : join(folder, 'currencies');
+}

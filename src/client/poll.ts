@@ -1,0 +1,189 @@
+import type { OperationId } from '../generated/operations.ts';
+import type { CallOptions, ResponseMeta } from './api-call.ts';
+import type { Clock } from './clock.ts';
+import { AbortError, type AnyFxRatesError, ConfigError, FxRatesError, type FxRatesErrorKind } from './errors/errors.ts';
+import { granularityMs } from './quota/granularity.ts';
+import type { QuotaEstimate } from './quota/quota-ledger.ts';
+import type { SteadyTime } from './steady-time.ts';
+
+/** When a poll calls next. */
+export interface PollSchedule {
+  readonly at: Date;
+  /** Milliseconds from the start of one call to the start of the next. */
+  readonly intervalMs: number;
+  /**
+   * What makes the interval that long: the option (`'every'`), the `'limit'` per minute, the `'snapshot'` interval of the
+   * plan, or the `'quota'`, which must last until it resets; `'unknown'`: the quota could not be asked for.
+   */
+  readonly reason: 'every' | 'limit' | 'snapshot' | 'quota' | 'unknown';
+}
+
+/** Options of a poll: those of a call, which apply to each call, and its own. */
+export interface PollOptions<Id extends OperationId = OperationId> extends Omit<CallOptions, 'signal'> {
+  /**
+   * Milliseconds from one call to the next; `'snapshot'`: as often as the plan has new data; `'quota'`: no more often than
+   * the requests left (without the reserve of `quotaGuard`) last until the quota resets. Default: `'quota'`.
+   */
+  readonly every?: 'quota' | 'snapshot' | number | undefined;
+  /** Ends the poll: the iteration throws `AbortError`. */
+  readonly signal?: AbortSignal | undefined;
+  /** The operation to call. Default: `'latest'`. */
+  readonly operation?: Id | undefined;
+  /**
+   * Called when a call fails for a reason that can pass (`network`, `server`, `timeout`, `rate_limited`,
+   * `quota_exhausted`); the poll continues with the next call. What it throws ends the poll. Default: the error of the
+   * call ends the poll.
+   */
+  readonly onError?: ((error: AnyFxRatesError, next: PollSchedule) => void) | undefined;
+}
+
+/** One result of a poll. */
+export interface PollItem<Data> {
+  readonly data: Data;
+  readonly meta: ResponseMeta;
+  readonly next: PollSchedule;
+}
+
+/** Calls again and again; each iteration starts anew. */
+export interface Poll<Data> extends AsyncIterable<Data> {
+  /** The same with everything known about each answer, and when the next one is due. */
+  withMeta(): AsyncIterable<PollItem<Data>>;
+}
+
+/** What a poll needs of its client. */
+export interface PollParts {
+  readonly every: 'quota' | 'snapshot' | number;
+  readonly signal: AbortSignal | undefined;
+  readonly onError: PollOptions['onError'];
+  /** Requests of the quota that are not spread. */
+  readonly reserve: number;
+  readonly clock: Clock;
+  readonly time: SteadyTime;
+  readonly call: () => Promise<{ readonly data: unknown; readonly meta: ResponseMeta }>;
+  readonly askQuota: () => Promise<unknown>;
+  readonly estimate: () => QuotaEstimate | undefined;
+}
+
+const PASSING: readonly FxRatesErrorKind[] = ['network', 'server', 'timeout', 'rate_limited', 'quota_exhausted'];
+/** A record older than this may miss what other processes use. */
+const RECORD_IS_OLD_MS = 300_000;
+/** In a long wait the quota is asked for this often: a bigger plan shortens the wait. */
+const LOOK_AGAIN_MS = 3_600_000;
+const MINUTE_MS = 60_000;
+
+export function createPoll<Data>(parts: PollParts): Poll<Data> {
+  const withMeta = () => new Rounds<Data>(parts).run();
+  return {
+    withMeta,
+    async *[Symbol.asyncIterator]() {
+      for await (const { data } of withMeta()) yield data;
+    },
+  };
+}
+
+/** `close()` aborts with the error of the calls that it ends. */
+function abortErrorOf(reason: unknown): AbortError {
+  return reason instanceof AbortError ? reason : new AbortError({ cause: reason });
+}
+
+type Interval = Omit<PollSchedule, 'at'>;
+
+/** One iteration of a poll. */
+class Rounds<Data> {
+  readonly #parts: PollParts;
+  #interval: Interval | undefined;
+  /** Time of `SteadyTime` at which the last call started. */
+  #startedAt = 0;
+
+  constructor(parts: PollParts) {
+    this.#parts = parts;
+  }
+
+  async *run(): AsyncGenerator<PollItem<Data>, void, undefined> {
+    const { signal, time } = this.#parts;
+    for (;;) {
+      if (signal?.aborted) throw abortErrorOf(signal.reason);
+      this.#startedAt = time.now();
+      const item = await this.#call();
+      if (item !== undefined) yield item;
+      await this.#wait();
+    }
+  }
+
+  /** `undefined` after a failure that can pass. */
+  async #call(): Promise<PollItem<Data> | undefined> {
+    const { call, onError } = this.#parts;
+    try {
+      await this.#updateQuota();
+      const { data, meta } = await call();
+      return { data: data as Data, meta, next: this.#schedule() }; // the operation's data, or what the schema makes of it
+    } catch (error) {
+      const isPassing = FxRatesError.is(error) && PASSING.includes(error.kind);
+      if (!isPassing || onError === undefined) throw error;
+      onError(error, this.#schedule());
+      return undefined;
+    }
+  }
+
+  async #wait(): Promise<void> {
+    const { clock, signal, time } = this.#parts;
+    for (;;) {
+      const { intervalMs, reason } = this.#schedule();
+      const leftMs = this.#startedAt + intervalMs - time.now();
+      if (leftMs <= 0) return;
+      await clock.sleep(Math.min(leftMs, LOOK_AGAIN_MS), signal).catch((reason: unknown) => {
+        throw abortErrorOf(reason);
+      });
+      // Nothing was called yet: there is no interval to keep.
+      if (reason === 'unknown') return;
+      await this.#updateQuota();
+    }
+  }
+
+  /** @throws the error of the question, if nothing has been known so far */
+  async #updateQuota(): Promise<void> {
+    const { every, estimate, askQuota, clock } = this.#parts;
+    if (typeof every === 'number') return;
+    const ageMs = clock.now() - (estimate()?.asOf.getTime() ?? Number.NEGATIVE_INFINITY);
+    if (ageMs >= 0 && ageMs < RECORD_IS_OLD_MS) return;
+    try {
+      await askQuota();
+    } catch (error) {
+      const isAborted = FxRatesError.is(error) && error.kind === 'aborted';
+      if (isAborted || this.#interval === undefined) throw error;
+    }
+  }
+
+  #schedule(): PollSchedule {
+    const { every, estimate, reserve, time } = this.#parts;
+    const known = typeof every === 'number' ? { intervalMs: every, reason: 'every' as const } : undefined;
+    const quota = estimate();
+    const fromMs = time.toEpoch(this.#startedAt);
+    this.#interval = known ?? (quota && intervalOf(quota, { every, fromMs, reserve })) ?? this.#interval;
+    const interval = this.#interval ?? { intervalMs: MINUTE_MS, reason: 'unknown' };
+    return { ...interval, at: new Date(fromMs + interval.intervalMs) };
+  }
+}
+
+interface Spreading extends Pick<PollParts, 'every' | 'reserve'> {
+  /** Epoch milliseconds of the last call. */
+  readonly fromMs: number;
+}
+
+/** The shortest interval that the plan and, for `'quota'`, what is left of it allow. @throws ConfigError for unknown snapshots */
+function intervalOf({ quota, remaining }: QuotaEstimate, { every, fromMs, reserve }: Spreading): Interval {
+  const snapshotMs = granularityMs(quota.snapshot_granularity);
+  if (every === 'snapshot' && snapshotMs === undefined) {
+    throw new ConfigError(
+      `every: cannot read the plan's snapshot_granularity '${quota.snapshot_granularity}'; pass a number of milliseconds`,
+    );
+  }
+  const leftMs = Math.max(0, Date.parse(quota.resets_at) - fromMs);
+  const requests = remaining === undefined ? Number.POSITIVE_INFINITY : Math.max(1, remaining - reserve);
+  const bounds: readonly Interval[] = [
+    { intervalMs: Math.ceil(MINUTE_MS / Math.max(1, quota.rate_limit_per_minute)), reason: 'limit' },
+    { intervalMs: snapshotMs ?? 0, reason: 'snapshot' },
+    { intervalMs: every === 'quota' ? Math.ceil(leftMs / requests) : 0, reason: 'quota' },
+  ];
+  return bounds.reduce((longest, bound) => (bound.intervalMs > longest.intervalMs ? bound : longest));
+}

@@ -1,0 +1,369 @@
+import { expect, test } from 'vitest';
+import * as z from 'zod';
+import { type BatchItem, type BatchProgress, FxRates } from '../../src/client/index.ts';
+import { createMockServer } from '../../src/mock-server/index.ts';
+import { quiet } from '../helpers/fake-clock.ts';
+import type { SentRequest } from '../helpers/fake-fetch.ts';
+import { failure, quotaRecord, rateLimited, success } from '../helpers/service-replies.ts';
+import { errorOf, testClient } from '../helpers/test-client.ts';
+
+interface Numbered {
+  readonly [name: string]: number;
+  readonly n: number;
+}
+
+const queries = (count: number): readonly Numbered[] => Array.from({ length: count }, (_, n) => ({ n }));
+const numberIn = ({ url }: Pick<SentRequest, 'url'>) => Number(new URL(url).searchParams.get('n'));
+/** Answers with the number in the query. */
+const echo = (request: SentRequest) => success({ n: numberIn(request) });
+
+async function listOf<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const list: T[] = [];
+  for await (const item of items) list.push(item);
+  return list;
+}
+
+const numbersOf = (items: readonly BatchItem<Numbered, unknown>[]) => items.map(({ query }) => query.n);
+
+test('gives each query with its value', async () => {
+  const { fx, clock } = testClient(echo);
+
+  const items = await clock.run(listOf(fx.batch(queries(3))));
+
+  expect(items).toMatchObject(queries(3).map((query) => ({ query, value: query, meta: { status: 200 } })));
+});
+
+test('gives the results in the order in which the calls end', async () => {
+  const waits = [300, 100, 200];
+  const { fx, clock } = testClient(async (request) => {
+    await clock.sleep(waits[numberIn(request)] ?? 0);
+    return success();
+  });
+
+  const items = await clock.run(listOf(fx.batch(queries(3))));
+
+  expect(numbersOf(items)).toEqual([1, 2, 0]);
+});
+
+test('a call that fails is a result with its error, and the batch continues', async () => {
+  const { fx, clock } = testClient((request) => (numberIn(request) === 1 ? failure(404) : echo(request)));
+
+  const items = await clock.run(listOf(fx.batch(queries(3))));
+
+  expect(items).toHaveLength(3);
+  expect(items.find(({ query }) => query.n === 1)).toMatchObject({ error: { kind: 'request', status: 404 } });
+  expect(items.filter(({ error }) => error === undefined)).toHaveLength(2);
+});
+
+test('a query that is wrong is a result with its error', async () => {
+  const { fx } = testClient(echo);
+  const wrong = [{ base: null as unknown as string }, { base: 'EUR' }];
+
+  const items = await listOf(fx.batch(wrong));
+
+  expect(items.map(({ error }) => error?.kind)).toEqual(['config', undefined]);
+});
+
+test('a thousand queries through a limit of thirty per minute all succeed, without any option', async () => {
+  const mock = createMockServer({ seed: 7, clock: 'virtual' });
+  const { key } = mock.createKey({ plan: 'free' });
+  const fx = new FxRates({ apiKey: key, ...mock.clientOptions() });
+  const startedAt = mock.clock.now();
+
+  const items = await listOf(fx.batch(queries(1000)));
+
+  expect(items.filter(({ error }) => error !== undefined)).toEqual([]);
+  const minutes = (mock.clock.now() - startedAt) / 60_000;
+  expect(minutes).toBeGreaterThan(32);
+  expect(minutes).toBeLessThan(35);
+});
+
+test('a deadline that is set includes the queue', async () => {
+  const mock = createMockServer({ seed: 7, clock: 'virtual' });
+  const { key } = mock.createKey({ plan: 'free' });
+  const fx = new FxRates({ apiKey: key, ...mock.clientOptions() });
+  await fx.quota();
+
+  const items = await listOf(fx.batch(queries(40), { deadlineMs: 5_000 }));
+
+  const late = items.filter(({ error }) => error?.kind === 'rate_limited' && error.reason === 'deadline');
+  expect(late.length).toBeGreaterThanOrEqual(10);
+});
+
+test('waits for the limit also where the client does not', async () => {
+  const { fx, clock } = testClient([rateLimited('1'), echo], { onLimit: 'throw' });
+
+  const [item] = await clock.run(listOf(fx.batch(queries(1))));
+
+  expect(item).toMatchObject({ value: { n: 0 } });
+});
+
+test('sends nothing before the first result is asked for', async () => {
+  const { fx, fetch } = testClient(echo);
+
+  const batch = fx.batch(queries(3));
+  await quiet();
+  expect(fetch.requests).toEqual([]);
+
+  await listOf(batch);
+  expect(fetch.requests).toHaveLength(3);
+});
+
+test('takes no more queries than the concurrency allows until a result is read', async () => {
+  let taken = 0;
+  function* endless(): Generator<Numbered> {
+    for (let n = 0; ; n += 1) {
+      taken = n + 1;
+      yield { n };
+    }
+  }
+  const { fx, fetch } = testClient(echo, { rateLimit: { perMinute: 10_000 } });
+  const results = fx.batch(endless(), { concurrency: 4 })[Symbol.asyncIterator]();
+
+  await results.next();
+  await quiet();
+  expect(taken).toBe(4);
+  expect(fetch.requests).toHaveLength(4);
+
+  for (let read = 0; read < 500; read += 1) await results.next();
+  await quiet();
+  expect(taken).toBe(504);
+  await results.return();
+});
+
+test('takes 256 queries at once by default, and 16 without a queue', async () => {
+  for (const [rateLimit, expected] of [
+    [{ perMinute: 10_000 }, 256],
+    [false, 16],
+  ] as const) {
+    let taken = 0;
+    const { fx } = testClient('never', { rateLimit });
+    function* counted() {
+      for (const query of queries(1000)) {
+        taken += 1;
+        yield query;
+      }
+    }
+    const results = fx.batch(counted())[Symbol.asyncIterator]();
+    results.next().catch(() => undefined);
+
+    for (let turn = 0; turn < 100; turn += 1) await quiet();
+
+    expect(taken).toBe(expected);
+  }
+});
+
+test('a source that is slow holds back no result', async () => {
+  const { fx, clock } = testClient(echo);
+  async function* slow() {
+    yield { n: 0 };
+    await new Promise(() => undefined);
+  }
+  const results = fx.batch(slow())[Symbol.asyncIterator]();
+
+  expect(await clock.run(results.next())).toMatchObject({ value: { query: { n: 0 } } });
+});
+
+test('an abort gives the results that have come, then throws; the other queries are left', async () => {
+  const stop = new AbortController();
+  const reason = new Error('enough');
+  const { fx } = testClient((request) => (numberIn(request) < 2 ? echo(request) : ('never' as const)));
+  const batch = fx.batch(queries(10), { signal: stop.signal, concurrency: 4 });
+  const results = batch[Symbol.asyncIterator]();
+  expect(await results.next()).toMatchObject({ value: { query: { n: 0 } } });
+  await quiet();
+
+  stop.abort(reason);
+
+  expect(await results.next()).toMatchObject({ value: { query: { n: 1 } } });
+  expect(await errorOf(results.next())).toMatchObject({ kind: 'aborted', cause: reason });
+  const left = batch.left();
+  expect(left.size).toBe(8);
+  expect(await listOf(left)).toEqual(queries(10).slice(2));
+});
+
+test('a batch with a signal that has aborted sends nothing', async () => {
+  const { fx, fetch } = testClient(echo);
+  const batch = fx.batch(queries(2), { signal: AbortSignal.abort() });
+
+  expect(await errorOf(listOf(batch))).toMatchObject({ kind: 'aborted' });
+  expect(fetch.requests).toEqual([]);
+  expect(await listOf(batch.left())).toEqual(queries(2));
+});
+
+test('leaving the loop aborts the calls under way, and a new batch continues with what is left', async () => {
+  let isSlow = true;
+  const { fx, fetch, clock } = testClient((request) =>
+    isSlow && numberIn(request) > 2 ? ('never' as const) : echo(request),
+  );
+  const first: Numbered[] = [];
+  const batch = fx.batch(queries(9), { concurrency: 5 });
+  for await (const { query } of batch) if (first.push(query) === 3) break;
+  await quiet();
+  expect(fetch.requests.slice(3).map(({ signal }) => signal.aborted)).toEqual(fetch.requests.slice(3).map(() => true));
+
+  isSlow = false;
+  const progress: BatchProgress[] = [];
+  const rest = await clock.run(listOf(fx.batch(batch.left(), { onProgress: (event) => progress.push(event) })));
+
+  expect([...first.map(({ n }) => n), ...numbersOf(rest)].sort()).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8]);
+  expect(progress.at(-1)).toMatchObject({ done: 6, total: 6 });
+});
+
+test('a query that the source gives after the end is among those left', async () => {
+  const { fx } = testClient('never');
+  let give = (_query: Numbered) => {};
+  async function* source() {
+    yield { n: 0 };
+    yield await new Promise<Numbered>((resolve) => {
+      give = resolve;
+    });
+  }
+  const stop = new AbortController();
+  const batch = fx.batch(source(), { signal: stop.signal });
+  const ended = errorOf(listOf(batch));
+  await quiet();
+
+  stop.abort();
+  await ended;
+  give({ n: 1 });
+
+  expect(await listOf(batch.left())).toEqual([{ n: 0 }, { n: 1 }]);
+});
+
+test('an error of the source ends the batch after the calls with the queries before it', async () => {
+  const { fx, clock } = testClient(echo);
+  function* broken(): Generator<Numbered> {
+    yield { n: 0 };
+    throw new Error('line 2 is no query');
+  }
+  const items: unknown[] = [];
+
+  const ended = (async () => {
+    for await (const item of fx.batch(broken())) items.push(item);
+  })();
+
+  expect(await errorOf(clock.run(ended))).toMatchObject({ message: 'line 2 is no query' });
+  expect(items).toMatchObject([{ value: { n: 0 } }]);
+});
+
+test('an error of a schema that throws ends the batch, and its query is left', async () => {
+  const { fx, clock } = testClient(echo);
+  const schema = z.unknown().transform((): number => {
+    throw new TypeError('a bug in the schema');
+  });
+  const batch = fx.batch(queries(1), { schema });
+
+  expect(await errorOf(clock.run(listOf(batch)))).toBeInstanceOf(TypeError);
+  expect(await listOf(batch.left())).toEqual(queries(1));
+});
+
+test('a schema types and changes the values', async () => {
+  const { fx, clock } = testClient(echo);
+  const schema = z.object({ n: z.number().transform((n) => n + 0.5) });
+
+  const [item] = await clock.run(listOf(fx.batch([{ n: 1 }], { schema })));
+
+  expect(item?.value?.n).toBe(1.5);
+});
+
+test('tells after each call how many ended, failed and wait', async () => {
+  const progress: BatchProgress[] = [];
+  const { fx, clock } = testClient((request) => (numberIn(request) === 1 ? failure(404) : echo(request)));
+
+  await clock.run(listOf(fx.batch(queries(3), { concurrency: 1, onProgress: (event) => progress.push(event) })));
+
+  expect(progress.map(({ done, failed, total, waiting }) => ({ done, failed, total, waiting }))).toEqual([
+    { done: 1, failed: 0, total: 3, waiting: 0 },
+    { done: 2, failed: 1, total: 3, waiting: 0 },
+    { done: 3, failed: 1, total: 3, waiting: 0 },
+  ]);
+  expect(progress.at(-1)?.etaMs).toBe(0);
+});
+
+test('the time of arrival comes from the limit', async () => {
+  const mock = createMockServer({ seed: 7, clock: 'virtual' });
+  const { key } = mock.createKey({ plan: 'free' });
+  const fx = new FxRates({ apiKey: key, ...mock.clientOptions() });
+  const arrivals: { readonly at: number; readonly progress: BatchProgress }[] = [];
+  const onProgress = (progress: BatchProgress) => arrivals.push({ at: mock.clock.now(), progress });
+
+  await listOf(fx.batch(queries(300), { onProgress }));
+
+  const endedAt = mock.clock.now();
+  const errors = arrivals
+    .filter(({ progress }) => progress.done >= 30 && progress.done < 290)
+    .map(({ at, progress }) => Math.abs(at + (progress.etaMs ?? Number.NaN) - endedAt));
+  expect(errors.length).toBe(260);
+  expect(Math.max(...errors)).toBeLessThan(61_000);
+  expect(arrivals.some(({ progress }) => progress.waiting > 0)).toBe(true);
+});
+
+test('without a queue the time of arrival comes from the calls so far', async () => {
+  const progress: BatchProgress[] = [];
+  const { fx, clock } = testClient(
+    async (request) => {
+      await clock.sleep(100);
+      return echo(request);
+    },
+    { rateLimit: false },
+  );
+
+  const batch = fx.batch(queries(10), { concurrency: 2, onProgress: (event) => progress.push(event) });
+  await clock.run(listOf(batch));
+
+  expect(progress[1]).toMatchObject({ done: 2, etaMs: 400 });
+});
+
+test('the number of queries of a generator is not known, nor when it ends', async () => {
+  const progress: BatchProgress[] = [];
+  const { fx, clock } = testClient(echo);
+
+  await clock.run(listOf(fx.batch(queries(2).values(), { onProgress: (event) => progress.push(event) })));
+
+  expect(progress[0]).toMatchObject({ done: 1, total: undefined, etaMs: undefined });
+});
+
+test('a batch is iterated once, and what is left is known at its end', async () => {
+  const { fx } = testClient(echo);
+  const batch = fx.batch(queries(2));
+  const results = batch[Symbol.asyncIterator]();
+  await results.next();
+
+  expect(await errorOf(() => batch.left())).toMatchObject({ kind: 'config' });
+  expect(await errorOf(listOf(batch))).toMatchObject({
+    kind: 'config',
+    message: expect.stringContaining('batch.left()'),
+  });
+});
+
+test.each([
+  ['a single query', { base: 'EUR' }, {}, /list or another iterable/],
+  ['a text', 'EUR', {}, /list or another iterable/],
+  ['a misspelt option', [], { concurency: 1 }, /did you mean 'concurrency'/],
+  ['an option of a call that is wrong', [], { timeoutMs: -1 }, /timeoutMs/],
+  ['a concurrency of 0', [], { concurrency: 0 }, /concurrency/],
+  ['an operation without a query', [], { operation: 'quota' }, /operation: expected 'latest'/],
+  ['a hook that is none', [], { onProgress: 'log' }, /onProgress/],
+  ['a signal that is none', [], { signal: {} }, /signal/],
+])('refuses %s at once', async (_, given, options, message) => {
+  const { fx } = testClient(echo);
+
+  const error = await errorOf(() => fx.batch(given as never, options as never));
+
+  expect(error).toMatchObject({ kind: 'config', message: expect.stringMatching(message) });
+});
+
+test('a high-priority call is sent before the calls of a batch that wait', async () => {
+  const { fx, clock, fetch } = testClient(echo, {
+    rateLimit: { perMinute: 2, probe: false },
+    quota: success(quotaRecord()),
+  });
+  const batch = listOf(fx.batch(queries(6)));
+  await quiet();
+
+  await clock.run(fx.latest({ n: 99 }, { priority: 'high', deadlineMs: false }));
+
+  expect(fetch.requests.slice(0, 3).map(numberIn)).toEqual([0, 1, 99]);
+  await clock.run(batch);
+});

@@ -1,0 +1,281 @@
+import { expect, test } from 'vitest';
+import * as z from 'zod';
+import { type AnyFxRatesError, FxRates, type PollItem, type PollSchedule } from '../../src/client/index.ts';
+import { createMockServer } from '../../src/mock-server/index.ts';
+import { quiet } from '../helpers/fake-clock.ts';
+import type { Reply } from '../helpers/fake-fetch.ts';
+import { exhaustedQuota, failure, quotaRecord, success } from '../helpers/service-replies.ts';
+import { errorOf, testClient } from '../helpers/test-client.ts';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const RESETS_AT = Date.parse('2026-02-01T00:00:00.000Z');
+/** From the start of the fake clock until the quota of `quotaRecord` resets. */
+const LEFT_MS = RESETS_AT - Date.parse('2026-01-21T14:20:00.000Z');
+/** Enough for every snapshot of the month. */
+const rich = success(quotaRecord({ monthly_limit: 1_000_000 }));
+
+/** The first `count` items. */
+async function first<T>(items: AsyncIterable<T>, count: number): Promise<T[]> {
+  const list: T[] = [];
+  for await (const item of items) if (list.push(item) === count) break;
+  return list;
+}
+
+const ratesSent = (requests: readonly { readonly url: string }[]) =>
+  requests.filter(({ url }) => url.includes('/latest')).length;
+
+test('gives the data of each call, the first at once', async () => {
+  let calls = 0;
+  const { fx, clock } = testClient(() => success({ call: ++calls }), { quota: rich });
+  const startedAt = clock.now();
+
+  const [one] = await clock.run(first(fx.poll(), 1));
+  expect(clock.now()).toBe(startedAt);
+  const more = await clock.run(first(fx.poll({ base: 'EUR' }), 2));
+
+  expect([one, ...more]).toEqual([{ call: 1 }, { call: 2 }, { call: 3 }]);
+});
+
+test.each([
+  ["every: 'quota' with little left: evenly until the reset", 'quota', quotaRecord(), LEFT_MS / 258, 'quota'],
+  ["every: 'quota' with plenty: each snapshot", 'quota', quotaRecord({ monthly_limit: null }), 5 * MINUTE, 'snapshot'],
+  [
+    'a snapshot comes more often than the limit allows: the limit',
+    'quota',
+    quotaRecord({ snapshot_granularity: '10s', rate_limit_per_minute: 2, monthly_limit: null }),
+    MINUTE / 2,
+    'limit',
+  ],
+  ["every: 'snapshot', whatever is left of the quota", 'snapshot', quotaRecord(), 5 * MINUTE, 'snapshot'],
+  ['a number of milliseconds', 90_000, quotaRecord(), 90_000, 'every'],
+] as const)('%s', async (_, every, quota, intervalMs, reason) => {
+  const { fx, clock } = testClient(success(), { quota: success(quota) });
+  const startedAt = clock.now();
+
+  const items = await clock.run(first(fx.poll({}, { every }).withMeta(), 3));
+
+  expect(Math.abs(clock.now() - startedAt - 2 * intervalMs)).toBeLessThan(0.01 * intervalMs);
+  expect(items.map(({ next }) => next.reason)).toEqual([reason, reason, reason]);
+  expect(Number(items[1]?.next.at) - clock.now()).toBeLessThan(2);
+});
+
+test('a month of polling uses the whole quota and not one request more', async () => {
+  const mock = createMockServer({ seed: 7, clock: 'virtual' });
+  const { key, id } = mock.createKey({ plan: 'free' });
+  const fx = new FxRates({ apiKey: key, ...mock.clientOptions() });
+  const resetsAt = Date.parse((await fx.quota()).resets_at);
+  const sentAt: number[] = [];
+
+  for await (const _ of fx.poll()) {
+    if (mock.clock.now() >= resetsAt) break;
+    sentAt.push(mock.clock.now());
+  }
+
+  expect(sentAt.length).toBeGreaterThan(990);
+  expect(sentAt.length).toBeLessThanOrEqual(1000);
+  const gaps = sentAt.slice(1).map((at, place) => at - sentAt[place]!);
+  expect(Math.max(...gaps) / Math.min(...gaps)).toBeLessThan(1.05);
+  expect(mock.journal.list().filter(({ status }) => status === 429)).toEqual([]);
+  expect(mock.keys.get(id).monthlyUsed).toBe(1);
+});
+
+test('the reserve of the guard is not spread, except for a poll that may use it', async () => {
+  const options = { quota: success(quotaRecord()), quotaGuard: { reserve: 129 } };
+  const intervalOf = async (useReserve: boolean) => {
+    const { fx, clock } = testClient(success(), options);
+    const [item] = await clock.run(first(fx.poll({}, { useReserve }).withMeta(), 1));
+    return item!.next.intervalMs;
+  };
+
+  expect((await intervalOf(false)) / (await intervalOf(true))).toBeCloseTo(2, 1);
+});
+
+test('what others use of the quota makes a wait longer, a bigger plan makes it shorter', async () => {
+  const records = [quotaRecord({ monthly_used: 741 }), quotaRecord({ monthly_used: 987 })];
+  let quota = records[0];
+  const { fx, clock, fetch } = testClient(success(), { quota: () => success(quota) });
+  const polled = first(fx.poll(), 3);
+  await clock.advance(MINUTE);
+  quota = records[1];
+
+  await clock.advance(15 * HOUR);
+  expect(ratesSent(fetch.requests)).toBe(1);
+
+  quota = quotaRecord({ monthly_limit: 1_000_000 });
+  await clock.advance(HOUR + MINUTE);
+  expect(ratesSent(fetch.requests)).toBe(2);
+  await clock.run(polled);
+});
+
+test('the interval counts from the start of a call; a late loop calls at once and makes up for none', async () => {
+  const sentAt: number[] = [];
+  const { fx, clock } = testClient(async () => {
+    sentAt.push(clock.now());
+    await clock.sleep(2_000);
+    return success();
+  });
+  const startedAt = clock.now();
+  const loop = async () => {
+    let count = 0;
+    for await (const _ of fx.poll({}, { every: 10_000 })) {
+      count += 1;
+      if (count === 2) await clock.sleep(35_000);
+      if (count === 4) break;
+    }
+  };
+
+  await clock.run(loop());
+
+  expect(sentAt.map((at) => at - startedAt)).toEqual([0, 10_000, 47_000, 57_000]);
+});
+
+test('a call that fails ends the poll with its error', async () => {
+  const { fx, clock } = testClient([success(), failure(503)], { maxRetries: 0 });
+
+  expect(await errorOf(clock.run(first(fx.poll({}, { every: 1_000 }), 3)))).toMatchObject({ kind: 'server' });
+});
+
+test('with onError a failure that can pass does not end it', async () => {
+  const told: { readonly error: AnyFxRatesError; readonly next: PollSchedule }[] = [];
+  const { fx, clock } = testClient([failure(503), success(), new TypeError('fetch failed'), success()], {
+    maxRetries: 0,
+  });
+  const onError = (error: AnyFxRatesError, next: PollSchedule) => told.push({ error, next });
+  const startedAt = clock.now();
+
+  await clock.run(first(fx.poll({}, { every: 60_000, onError }), 2));
+
+  expect(told.map(({ error }) => error.kind)).toEqual(['server', 'network']);
+  expect(told[0]?.next).toMatchObject({ at: new Date(startedAt + 60_000), intervalMs: 60_000, reason: 'every' });
+});
+
+test.each([
+  ['a refused key', failure(401), 'authentication'],
+  ['a wrong parameter', failure(400), 'request'],
+])('with onError %s ends it all the same', async (_, reply, kind) => {
+  const { fx, clock } = testClient(reply);
+  const poll = fx.poll({}, { every: 60_000, onError: () => undefined });
+
+  expect(await errorOf(clock.run(first(poll, 1)))).toMatchObject({ kind });
+});
+
+test('what onError throws ends the poll', async () => {
+  const { fx, clock } = testClient(failure(503), { maxRetries: 0 });
+  const onError = () => {
+    throw new RangeError('enough');
+  };
+
+  expect(await errorOf(clock.run(first(fx.poll({}, { every: 60_000, onError }), 1)))).toBeInstanceOf(RangeError);
+});
+
+test('when the month is used up, a poll with onError continues when the quota resets', async () => {
+  const fresh = quotaRecord({ monthly_used: 0, resets_at: '2026-03-01T00:00:00.000Z' });
+  const { fx, clock } = testClient(() => (clock.now() < RESETS_AT ? failure(402) : success()), {
+    quota: () => success(clock.now() < RESETS_AT ? exhaustedQuota() : fresh),
+  });
+  const told: PollSchedule[] = [];
+  const polled = first(fx.poll({}, { onError: (_, next) => told.push(next) }), 1);
+
+  await clock.run(polled);
+
+  expect(told).toEqual([{ at: new Date(RESETS_AT), intervalMs: LEFT_MS, reason: 'quota' }]);
+});
+
+test('a quota that cannot be asked for ends the poll at its start, and changes nothing later', async () => {
+  const answers: Reply[] = [failure(404), rich];
+  const { fx, clock } = testClient(success(), { quota: () => answers.shift() ?? failure(404) });
+
+  expect(await errorOf(clock.run(first(fx.poll(), 1)))).toMatchObject({ kind: 'request', status: 404 });
+  const items = await clock.run(first(fx.poll().withMeta(), 3));
+
+  expect(items.map(({ next }) => next.intervalMs)).toEqual([5 * MINUTE, 5 * MINUTE, 5 * MINUTE]);
+});
+
+test('with onError a poll asks for an unknown quota again after a minute', async () => {
+  const answers: Reply[] = [failure(503), rich];
+  const { fx, clock } = testClient(success(), { quota: () => answers.shift() ?? rich, maxRetries: 0 });
+  const told: PollSchedule[] = [];
+  const startedAt = clock.now();
+
+  await clock.run(first(fx.poll({}, { maxRetries: 0, onError: (_, next) => told.push(next) }), 1));
+
+  expect(told).toMatchObject([{ intervalMs: MINUTE, reason: 'unknown' }]);
+  expect(clock.now() - startedAt).toBe(MINUTE);
+});
+
+test("an interval of snapshots that cannot be read is an error with every: 'snapshot' only", async () => {
+  const quota = success(quotaRecord({ snapshot_granularity: 'hourly-ish', monthly_limit: null }));
+  const { fx, clock } = testClient(success(), { quota });
+
+  const error = await errorOf(clock.run(first(fx.poll({}, { every: 'snapshot' }), 1)));
+  expect(error).toMatchObject({ kind: 'config', message: expect.stringContaining("'hourly-ish'") });
+  const [item] = await clock.run(first(fx.poll().withMeta(), 1));
+  expect(item?.next).toMatchObject({ intervalMs: 2_000, reason: 'limit' });
+});
+
+test('an abort during the wait ends it at once with an AbortError, and leaves no timer', async () => {
+  const stop = new AbortController();
+  const { fx, clock } = testClient(success(), { quota: rich });
+  const items: PollItem<unknown>[] = [];
+  const ended = errorOf(
+    (async () => {
+      for await (const item of fx.poll({}, { signal: stop.signal }).withMeta()) items.push(item);
+    })(),
+  );
+  await clock.advance(MINUTE);
+
+  stop.abort('closing');
+
+  expect(await ended).toMatchObject({ kind: 'aborted', cause: 'closing' });
+  expect(items).toHaveLength(1);
+  expect(await clock.left()).toBe(0);
+});
+
+test('an abort during a call ends it too, and one before the first call sends nothing', async () => {
+  const stop = new AbortController();
+  const { fx, fetch } = testClient('never');
+  const ended = errorOf(first(fx.poll({}, { every: 1_000, signal: stop.signal }), 1));
+  await quiet();
+  stop.abort();
+  expect(await ended).toMatchObject({ kind: 'aborted' });
+
+  const again = first(fx.poll({}, { every: 1_000, signal: stop.signal }), 1);
+  expect(await errorOf(again)).toMatchObject({ kind: 'aborted' });
+  expect(fetch.requests).toHaveLength(1);
+});
+
+test('a poll asks the service although the client has a cache', async () => {
+  const { fx, clock, fetch } = testClient(success(), { quota: rich, cache: { maxAgeMs: HOUR } });
+
+  await clock.run(first(fx.poll({}, { every: MINUTE }), 3));
+  expect(ratesSent(fetch.requests)).toBe(3);
+
+  await clock.run(first(fx.poll({}, { every: MINUTE, maxAgeMs: HOUR }), 3));
+  expect(ratesSent(fetch.requests)).toBe(3);
+});
+
+test('a schema types the data, and quota can be polled too', async () => {
+  const { fx, clock } = testClient(success({ n: 1 }), { quota: rich });
+
+  const [rates] = await clock.run(first(fx.poll({}, { schema: z.object({ n: z.number() }) }), 1));
+  const [quota] = await clock.run(first(fx.poll(undefined, { operation: 'quota', every: MINUTE }), 1));
+
+  expect(rates?.n).toBe(1);
+  expect(quota?.monthly_limit).toBe(1_000_000);
+});
+
+test.each([
+  ['a misspelt option', { evry: 1 }, /did you mean 'every'/],
+  ['an interval of 0', { every: 0 }, /every: expected a positive number/],
+  ['an interval in words', { every: '5m' }, /'quota', 'snapshot' or a positive number/],
+  ['a hook that is none', { onError: 'log' }, /onError/],
+  ['an operation that does not exist', { operation: 'rates' }, /operation: expected 'latest' or 'quota'/],
+  ['an option of a call that is wrong', { timeoutMs: -1 }, /timeoutMs/],
+])('refuses %s at once', async (_, options, message) => {
+  const { fx } = testClient(success());
+
+  const error = await errorOf(() => fx.poll({}, options as never));
+
+  expect(error).toMatchObject({ kind: 'config', message: expect.stringMatching(message) });
+});

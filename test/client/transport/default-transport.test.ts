@@ -1,0 +1,73 @@
+import { Agent, getGlobalDispatcher, MockAgent, setGlobalDispatcher } from 'undici';
+import { afterEach, expect, test } from 'vitest';
+import { Cancellation } from '../../../src/client/cancellation.ts';
+import { ConfigError } from '../../../src/client/index.ts';
+import { defaultTransport, type Runtime } from '../../../src/client/transport/default-transport.ts';
+import { fakeFetch } from '../../helpers/fake-fetch.ts';
+import { errorOf } from '../../helpers/test-client.ts';
+
+const request = { url: 'https://fx.test/a', headers: {}, cancellation: new Cancellation(), maxBytes: 1000 };
+const usual = getGlobalDispatcher();
+
+afterEach(() => setGlobalDispatcher(usual));
+
+function runtime(changes: Partial<Runtime> = {}): Runtime {
+  const fetch = fakeFetch({ body: 'by fetch' });
+  return { hasNodeSockets: true, fetch, loadUndici: () => import('undici'), ...changes };
+}
+
+/** A global dispatcher that answers everything. */
+function answerWith(text: string): void {
+  const agent = new MockAgent();
+  agent.disableNetConnect();
+  agent.get('https://fx.test').intercept({ path: '/a' }).reply(200, text).persist();
+  setGlobalDispatcher(agent);
+}
+
+test('sends over the global dispatcher of undici, also when that is replaced later', async () => {
+  const transport = defaultTransport(runtime());
+
+  answerWith('first');
+  const first = await transport(request);
+  answerWith('second');
+  const second = await transport(request);
+
+  expect([first.text, second.text]).toEqual(['first', 'second']);
+});
+
+const load = async () => ({ getGlobalDispatcher: () => new Agent() });
+test.each([
+  ['on another runtime', { hasNodeSockets: false, loadUndici: load }],
+  ['when undici cannot be loaded', { loadUndici: () => Promise.reject(new Error('Dynamic require of "node:assert"')) }],
+  ['when undici is not undici', { loadUndici: async () => ({ getGlobalDispatcher: () => ({}) as Agent }) }],
+  ['when undici is empty', { loadUndici: async () => ({}) as typeof import('undici') }],
+] as const)("sends with the runtime's fetch %s", async (_, changes) => {
+  const response = await defaultTransport(runtime(changes))(request);
+
+  expect(response.text).toBe('by fetch');
+});
+
+test('loads undici once, with the first request', async () => {
+  let loads = 0;
+  const loadUndici = async () => {
+    loads += 1;
+    return load();
+  };
+  answerWith('x');
+
+  const transport = defaultTransport(runtime({ loadUndici, hasNodeSockets: true, fetch: undefined }));
+  expect(loads).toBe(0);
+  await transport({ ...request, url: 'http://127.0.0.1:1/' }).catch(() => undefined);
+  await transport({ ...request, url: 'http://127.0.0.1:1/' }).catch(() => undefined);
+
+  expect(loads).toBe(1);
+});
+
+test('a runtime with neither undici nor fetch is a ConfigError with the next step', async () => {
+  const loadUndici = () => Promise.reject(new Error('no such module'));
+
+  const error = await errorOf(defaultTransport(runtime({ loadUndici, fetch: undefined }))(request));
+
+  expect(error).toBeInstanceOf(ConfigError);
+  expect((error as Error).message).toMatch(/undici cannot be loaded \(no such module\).*pass fetch/);
+});
