@@ -25,7 +25,7 @@ export type { MockFaults } from './faults/mock-faults.ts';
 export type { Audit } from './journal/audit.ts';
 export type { RequestExpectation } from './journal/expect-requests.ts';
 export type { JournalEntry } from './journal/journal.ts';
-export type { MockJournal, WaitOptions } from './journal/mock-journal.ts';
+export type { MockJournal, SubscribeOptions, WaitOptions } from './journal/mock-journal.ts';
 export type { RequestFilter } from './journal/request-filter.ts';
 export type { RequestPattern, ValuePattern } from './matching/request-pattern.ts';
 export type { MockServerOptions } from './mock-options.ts';

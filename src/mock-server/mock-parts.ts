@@ -12,7 +12,7 @@ import { createRequestHandler, type HandleRequest } from './handle-request.ts';
 import { createIdentify } from './http/identify-request.ts';
 import { quotaResponder } from './http/responders.ts';
 import { createServiceHandler } from './http/service-handler.ts';
-import { Journal } from './journal/journal.ts';
+import { Journal, type JournalOfSpace } from './journal/journal.ts';
 import type { CheckedOptions } from './mock-options.ts';
 import { createLatestResponder } from './rates/latest-responder.ts';
 import { emptyState, type ServiceContext, type ServiceState } from './service/service-state.ts';
@@ -52,10 +52,11 @@ export function createMockParts(options: CheckedOptions): MockParts {
 export function assembleParts(
   options: CheckedOptions,
   own: Pick<MockParts, 'behaviour' | 'clock' | 'sockets' | 'adapters' | 'firstState'>,
+  space?: JournalOfSpace,
 ): MockParts {
   const { behaviour, clock, firstState } = own;
   const context = { state: firstState(), behaviour, now: () => clock.now() };
-  const journal = new Journal(options.journalSize);
+  const journal = new Journal(options.journalSize, space);
   const overrides = new Overrides(options.baseUrl);
   const delays = new FaultDelays(clock);
   const identify = createIdentify(context, operations);

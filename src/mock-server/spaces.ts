@@ -93,7 +93,7 @@ export class Spaces {
     // Of the state, not of the options: after `restore()` it is the snapshot's.
     const { state } = this.#mock.context;
     const firstState = () => (first === undefined ? namedState(state.seed, name) : restoredState(first));
-    const parts = this.#assemble(options, firstState);
+    const parts = this.#assemble(options, name, firstState);
     const end = () => {
       parts.delays.endAll();
       if (this.#live.get(name)?.space === space) this.#live.delete(name);
@@ -150,15 +150,17 @@ export class Spaces {
     await Promise.all(Array.from(this.#live.values(), ({ space }) => space.close()));
   }
 
-  #assemble({ behaviour, clock }: SpaceOptions, firstState: () => ServiceState): MockParts {
+  #assemble({ behaviour, clock }: SpaceOptions, name: string, firstState: () => ServiceState): MockParts {
     const { sockets, adapters, ...mock } = this.#mock;
-    return assembleParts(this.#options, {
+    const space = { name, mock: mock.journal };
+    const own = {
       behaviour: mock.behaviour.copy(behaviour),
       clock: createClock(clock ?? likeClock(mock.clock), sockets),
       sockets,
       adapters,
       firstState,
-    });
+    };
+    return assembleParts(this.#options, own, space);
   }
 
   #nextName(): string {

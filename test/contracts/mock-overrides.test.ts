@@ -1,4 +1,5 @@
 import { HttpResponse, http, passthrough } from 'msw';
+import * as undici from 'undici';
 import { expect, test } from 'vitest';
 import { createMockServer } from '../../src/mock-server/index.ts';
 import { mockAdapters } from '../helpers/mock-adapters.ts';
@@ -106,4 +107,25 @@ test('an overridden request is metered by nobody', async () => {
 
   expect(mock.keys.get(id).monthlyUsed).toBe(0);
   expect(mock.journal.list()).toMatchObject([{ number: 1, status: 200, why: 'answered by a handler of mock.use()' }]);
+});
+
+test('every cookie of a handler arrives, in process and over a socket', async () => {
+  const mock = newMock();
+  mock.use(
+    http.get('/cookies', () => {
+      const headers = new Headers({ 'x-other': 'yes' });
+      headers.append('set-cookie', 'a=1; Path=/');
+      headers.append('set-cookie', 'b=2');
+      return new HttpResponse('ok', { headers });
+    }),
+  );
+  await using server = await mock.serve();
+
+  const answers = await Promise.all([mock.fetch(`${mock.baseUrl}/cookies`), fetch(`${server.url}/cookies`)]);
+  const viaUndici = await undici.request(`${mock.baseUrl}/cookies`, { dispatcher: mock.dispatcher });
+
+  for (const { headers } of answers) {
+    expect([headers.getSetCookie(), headers.get('x-other')]).toEqual([['a=1; Path=/', 'b=2'], 'yes']);
+  }
+  expect(viaUndici.headers['set-cookie']).toEqual(['a=1; Path=/', 'b=2']);
 });

@@ -128,7 +128,7 @@ const LEFT_OUT = {
   'adapters/overrides.ts': ['#handlers'],
   // Keys in full, which are nowhere else either.
   'dashboard/session.ts': ['#secrets'],
-  'journal/journal.ts': ['#ring', '#last', '#listeners'],
+  'journal/journal.ts': ['#ring', '#last', '#listeners', '#spaceListeners'],
   'spaces.ts': ['#live', 'first'],
   'state/snapshots.ts': ['kept'],
 };

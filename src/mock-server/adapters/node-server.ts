@@ -5,10 +5,10 @@ import type { Duplex } from 'node:stream';
 import type { Admin } from '../admin/admin.ts';
 import { nextTurn } from '../clock/event-loop.ts';
 import { type HandleRequest, MAX_REQUEST_BODY_BYTES } from '../handle-request.ts';
-import type { MockRequest, MockResponse } from '../http/mock-message.ts';
+import { headersWithCookies, type MockRequest, type MockResponse } from '../http/mock-message.ts';
 import { invalidOption, MockServerError } from '../mock-server-error.ts';
 import type { RequestSource } from './active-adapters.ts';
-import { brokenRequestAnswer, deliverOverSocket } from './socket-response.ts';
+import { brokenRequestAnswer, brokenRequestResponse, deliverOverSocket } from './socket-response.ts';
 
 /** A server on a port. */
 export interface ListeningServer extends AsyncDisposable {
@@ -47,13 +47,17 @@ export async function listenHttp(options: ListenOptions, context: ServerContext)
   setMaxListeners(0, closing.signal); // one per request that waits, taken away with it: no leak
   const server = createServer(LIMITS, (incoming, outgoing) => {
     if (onAnswered !== undefined) outgoing.once('close', onAnswered);
+    if (lacksHost(incoming)) return sendResponse(brokenRequestResponse('NO_HOST', now()), outgoing);
     if (admin(incoming, outgoing)) return;
     const answered = receiveSafely(incoming, outgoing, { handleRequest, closing: closing.signal });
     if (answered === undefined) return;
     inHand.add(answered);
     void answered.finally(() => inHand.delete(answered));
   });
-  server.on('clientError', (error, socket) => answerBroken(error, socket, now()));
+  server.on('clientError', (error: BrokenRequest, socket) => answerBroken(error, socket, now()));
+  server.on('connect', (_, socket) => answerBroken({ code: 'CONNECT' }, socket, now()));
+  // Node would answer these itself, without the envelope.
+  server.on('checkExpectation', (_, outgoing) => sendResponse(brokenRequestResponse('EXPECTATION', now()), outgoing));
   await listen(server, options);
   const close = () => {
     closing.abort();
@@ -77,6 +81,8 @@ const LIMITS: ServerOptions = {
   maxHeaderSize: 16 * 1024,
   // Two `Authorization` headers are told apart from one, as in every other adapter.
   joinDuplicateHeaders: true,
+  // Answered in the envelope, by us.
+  requireHostHeader: false,
 };
 
 interface Receiving {
@@ -164,7 +170,7 @@ function sendResponse(response: MockResponse | undefined, outgoing: ServerRespon
   const { status, headers, body } = response;
   // As many bytes as characters: ASCII, which node:http sends faster when told so.
   const isAscii = headers['content-length'] === `${body.length}`;
-  outgoing.writeHead(status, headers).end(body, isAscii ? 'latin1' : 'utf8');
+  outgoing.writeHead(status, headersWithCookies(response)).end(body, isAscii ? 'latin1' : 'utf8');
 }
 
 function hasBody(headers: IncomingMessage['headers']): boolean {
@@ -183,13 +189,33 @@ async function readBody(incoming: IncomingMessage): Promise<Uint8Array> {
   return Buffer.concat(chunks).subarray(0, MAX_REQUEST_BODY_BYTES + 1);
 }
 
+/** RFC 9112 §3.2: HTTP/1.1 wants a Host. */
+function lacksHost({ headers, httpVersion }: IncomingMessage): boolean {
+  return headers.host === undefined && httpVersion === '1.1';
+}
+
+interface BrokenRequest {
+  readonly code?: string | undefined;
+  /** What node:http had read last. */
+  readonly rawPacket?: Buffer | undefined;
+}
+
+/** The code of node:http's error, more exact where what it had read last tells more. */
+function refusalCodeOf({ code, rawPacket }: BrokenRequest): string | undefined {
+  const read = rawPacket?.toString('latin1', 0, 16_384) ?? '';
+  // The request line has no end yet.
+  if (code === 'HPE_HEADER_OVERFLOW' && /^[A-Z]+ \S*$/.test(read)) return 'LONG_TARGET';
+  if (code === 'HPE_INVALID_METHOD' && /^[A-Z]+ \S+ HTTP\/1\.[01]\r?\n/.test(read)) return 'UNKNOWN_METHOD';
+  return code;
+}
+
 /** Answers what node:http cannot parse, or gave up waiting for, in the envelope too. */
-function answerBroken(error: NodeJS.ErrnoException, socket: Duplex, now: number): void {
+function answerBroken(error: BrokenRequest, socket: Duplex, now: number): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
     return;
   }
-  socket.end(brokenRequestAnswer(error.code, now));
+  socket.end(brokenRequestAnswer(refusalCodeOf(error), now));
 }
 
 async function closeServer(server: Server, inHand: ReadonlySet<Promise<void>>): Promise<void> {

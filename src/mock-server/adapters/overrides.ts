@@ -38,9 +38,10 @@ export class Overrides {
 
 async function fromResponse(response: Response): Promise<MockResponse> {
   const body = new Uint8Array(await response.arrayBuffer());
-  const headers = Object.fromEntries(response.headers);
+  const { 'set-cookie': _, ...headers } = Object.fromEntries(response.headers);
+  const cookies = response.headers.getSetCookie();
   // Compressed bodies are not: the text is what the handler gave.
-  return { status: response.status, headers: { ...headers, 'content-length': String(body.byteLength) }, body };
+  return { status: response.status, headers: { ...headers, 'content-length': String(body.byteLength) }, cookies, body };
 }
 
 /**

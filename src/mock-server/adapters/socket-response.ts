@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { nextTurn, pause } from '../clock/event-loop.ts';
-import { type Delivery, type MockResponse, piecesOf } from '../http/mock-message.ts';
+import { type Delivery, headersWithCookies, type MockResponse, piecesOf } from '../http/mock-message.ts';
 import { createDateHeader, errorResponse, reasonPhrase, writeResponse } from '../http/service-response.ts';
 
 interface Outgoing {
@@ -30,7 +30,8 @@ export async function deliverOverSocket(
 }
 
 /** Without a length node:http sends chunks. */
-function headersFor({ headers }: MockResponse, ending: Delivery['ending']): MockResponse['headers'] {
+function headersFor(response: MockResponse, ending: Delivery['ending']): ReturnType<typeof headersWithCookies> {
+  const headers = headersWithCookies(response);
   if (ending !== 'malformed-chunk') return headers;
   const { 'content-length': _, ...others } = headers;
   return others;
@@ -62,18 +63,28 @@ function written(write: (done: () => void) => void): Promise<void> {
 
 /** The whole answer to what is not HTTP, as it goes over the wire. */
 export function brokenRequestAnswer(errorCode: string | undefined, now: number): string {
+  const { status, headers, body } = brokenRequestResponse(errorCode, now);
+  const lines = Object.entries({ ...headers, connection: 'close' }).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `HTTP/1.1 ${status} ${reasonPhrase(status)}\r\n${lines.join('')}\r\n${body}`;
+}
+
+/** The answer to a request that is refused before the emulated service sees it. */
+export function brokenRequestResponse(errorCode: string | undefined, now: number): MockResponse {
   const refusal = REFUSALS[errorCode ?? ''] ?? {
     status: 400,
     code: 'bad_request',
     message: 'That is no HTTP request.',
   };
-  const { status, headers, body } = writeResponse(errorResponse(refusal), 'GET', createDateHeader()(now));
-  const lines = Object.entries({ ...headers, connection: 'close' }).map(([name, value]) => `${name}: ${value}\r\n`);
-  return `HTTP/1.1 ${status} ${reasonPhrase(status)}\r\n${lines.join('')}\r\n${body}`;
+  return writeResponse(errorResponse(refusal), 'GET', createDateHeader()(now));
 }
 
 /** By the code of node:http's error. */
 const REFUSALS: Readonly<Record<string, { status: number; code: string; message: string }>> = {
   HPE_HEADER_OVERFLOW: { status: 431, code: 'headers_too_large', message: 'The headers are larger than 16 KiB.' },
+  UNKNOWN_METHOD: { status: 405, code: 'method_not_allowed', message: 'There is no such method.' },
+  LONG_TARGET: { status: 414, code: 'uri_too_long', message: 'The request target is longer than 16 KiB.' },
+  NO_HOST: { status: 400, code: 'bad_request', message: 'The Host header is missing.' },
+  EXPECTATION: { status: 417, code: 'expectation_failed', message: 'The only known expectation is 100-continue.' },
+  CONNECT: { status: 405, code: 'method_not_allowed', message: 'This is no proxy.' },
   ERR_HTTP_REQUEST_TIMEOUT: { status: 408, code: 'request_timeout', message: 'The request took too long to arrive.' },
 };

@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import { type MockResponse, piecesOf } from '../http/mock-message.ts';
+import { headersWithCookies, type MockResponse, piecesOf } from '../http/mock-message.ts';
 import { reasonPhrase } from '../http/service-response.ts';
 import { brokenConnection } from './broken-connection.ts';
 
@@ -50,7 +50,8 @@ export function responseSink(handler: Dispatcher.DispatchHandler, aborted: () =>
       return isWanted;
     },
     async send(answer) {
-      await sendAll(answer, bodyOf(answer, flow), { flow, steps });
+      const head = { status: answer.status, headers: headersWithCookies(answer) };
+      await sendAll(head, bodyOf(answer, flow), { flow, steps });
       if (flow.isOver) return;
       const { ending = 'whole' } = answer.delivery ?? {};
       if (ending !== 'whole') return fail(brokenConnection(ending));

@@ -1,4 +1,10 @@
-import { type Delivery, type MockRequest, type MockResponse, piecesOf } from '../http/mock-message.ts';
+import {
+  type Delivery,
+  headersWithCookies,
+  type MockRequest,
+  type MockResponse,
+  piecesOf,
+} from '../http/mock-message.ts';
 import { reasonPhrase } from '../http/service-response.ts';
 import { brokenBody } from './broken-connection.ts';
 
@@ -19,12 +25,15 @@ export async function fromRequest(request: Request): Promise<MockRequest> {
 
 /** The answer as a WHATWG Response; `gone` ends a body that takes its time. */
 export function toResponse(response: MockResponse, gone?: AbortSignal): Response {
-  const { status, headers, body, delivery } = response;
+  const { status, body, delivery } = response;
+  const headers = Object.entries(headersWithCookies(response)).flatMap(([name, values]) =>
+    [values].flat().map((value): [string, string] => [name, value]),
+  );
   const content = delivery === undefined ? body : bodyStream(response, delivery, gone);
   return new Response(body.length === 0 ? null : content, {
     status,
     statusText: reasonPhrase(status),
-    headers: { ...headers },
+    headers,
   });
 }
 

@@ -72,6 +72,7 @@ export const clockState = z.object({
 
 export const journalEntry = z.object({
   number: z.number().int(),
+  space: z.string().optional().describe('The space whose request it is.'),
   at: z.number().describe('Milliseconds since the Unix epoch, by the clock of the mock.'),
   method: z.string(),
   path: z.string(),

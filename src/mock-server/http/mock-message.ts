@@ -15,9 +15,19 @@ export interface MockResponse {
   readonly status: number;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
+  /** Each value is a `set-cookie` header of its own: they cannot be joined. */
+  readonly cookies?: readonly string[] | undefined;
   readonly body: string | Uint8Array;
   /** How faults make it arrive; left out: whole and at once. */
   readonly delivery?: Delivery | undefined;
+}
+
+/** The headers, each cookie as one of its own. */
+export function headersWithCookies({
+  headers,
+  cookies = [],
+}: MockResponse): Readonly<Record<string, string | string[]>> {
+  return cookies.length === 0 ? headers : { ...headers, 'set-cookie': [...cookies] };
 }
 
 /** How an answer goes out when faults are in the way; without, whole and at once. */

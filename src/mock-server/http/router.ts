@@ -30,10 +30,18 @@ export function createRouter(operations: Readonly<Record<string, Operation>>) {
   const find = createOperationFinder(all);
   const paths = all.map(({ path }) => path);
   return (method: string, path: string): RouteMatch => {
-    const found = find(path);
+    const found = find(path) ?? (path.includes('%') ? find(withoutNeedlessEscapes(path)) : undefined);
     if (found === undefined) return { kind: 'unknown', nearest: nearestPath(path, paths) };
     return { kind: method === found.operation.method ? 'operation' : 'wrong-method', ...found };
   };
+}
+
+/** `%71uota` is `quota`: escapes of unreserved characters mean the same (RFC 3986 §6.2.2.2). */
+function withoutNeedlessEscapes(path: string): string {
+  return path.replace(/%[0-9a-f]{2}/gi, (sequence) => {
+    const character = String.fromCharCode(Number.parseInt(sequence.slice(1), 16));
+    return /[\w.~-]/.test(character) ? character : sequence;
+  });
 }
 
 /** The path that was most likely meant; `undefined` when none of them is like it. */

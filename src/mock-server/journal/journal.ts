@@ -7,6 +7,8 @@ import type { QuotaUse } from '../service/quota.ts';
 export interface JournalEntry extends RecordedRequest {
   /** Counts up from 1. */
   readonly number: number;
+  /** The space whose request it is; `undefined` for one of the mock itself. Each space counts by itself. */
+  readonly space: string | undefined;
   /** Milliseconds since the Unix epoch, by the mock's clock. */
   readonly at: number;
   /** Id of the operation that the path leads to; `undefined` for a path without one. */
@@ -36,8 +38,8 @@ export interface JournalEntry extends RecordedRequest {
   readonly stub: string | undefined;
 }
 
-/** What there is to say of a request before the journal gives it a number: until then that is 0. */
-export type NewJournalEntry = Omit<JournalEntry, 'number'> & { number: number };
+/** What there is to say of a request before the journal gives it a number and the name of its space. */
+export type NewJournalEntry = Omit<JournalEntry, 'number' | 'space'> & { number: number; space: string | undefined };
 
 /** The entry of an answer that the limits had no part in. */
 export function newJournalEntry(
@@ -48,6 +50,7 @@ export function newJournalEntry(
 
 const NOTHING_KNOWN = {
   number: 0,
+  space: undefined,
   query: {},
   headers: {},
   body: undefined,
@@ -66,16 +69,25 @@ const NOTHING_KNOWN = {
   stub: undefined,
 } satisfies Partial<NewJournalEntry>;
 
+/** Which space a journal belongs to, and the journal of its mock. */
+export interface JournalOfSpace {
+  readonly name: string;
+  readonly mock: Journal;
+}
+
 /** The newest requests; older ones are forgotten, so that a long run needs no more memory than a short one. */
 export class Journal {
   readonly #size: number;
+  readonly #space: JournalOfSpace | undefined;
   /** A ring: entry number n is at (n - 1) % size. */
   #ring: JournalEntry[] = [];
   #last = 0;
   readonly #listeners = new Set<(entry: JournalEntry) => void>();
+  readonly #spaceListeners = new Set<(entry: JournalEntry) => void>();
 
-  constructor(size: number) {
+  constructor(size: number, space?: JournalOfSpace) {
     this.#size = size;
+    this.#space = space;
   }
 
   /** Oldest first. */
@@ -93,15 +105,26 @@ export class Journal {
   /** Numbers the entry, which is the journal's from then on. */
   add(entry: NewJournalEntry): void {
     entry.number = this.#last + 1;
+    entry.space = this.#space?.name;
     if (this.#size > 0) this.#ring[this.#last % this.#size] = entry;
     this.#last += 1;
     for (const listener of this.#listeners) listener(entry);
+    this.#space?.mock.tellOfSpace(entry);
   }
 
-  /** Tells of every entry from now on; gives a function that ends it. */
-  subscribe(listener: (entry: JournalEntry) => void): () => void {
+  /** Tells those who also listen to spaces of an entry in the journal of one. */
+  tellOfSpace(entry: JournalEntry): void {
+    for (const listener of this.#spaceListeners) listener(entry);
+  }
+
+  /** Tells of every entry from now on, with `spaces` also of those in the spaces; gives a function that ends it. */
+  subscribe(listener: (entry: JournalEntry) => void, { spaces = false } = {}): () => void {
     this.#listeners.add(listener);
-    return () => void this.#listeners.delete(listener);
+    if (spaces) this.#spaceListeners.add(listener);
+    return () => {
+      this.#listeners.delete(listener);
+      this.#spaceListeners.delete(listener);
+    };
   }
 
   clear(): void {

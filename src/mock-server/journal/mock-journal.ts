@@ -12,6 +12,8 @@ export interface MockJournal {
   readonly dropped: number;
   /** Resolves with the matching requests as soon as there are enough; rejects with code `wait_timeout`. */
   waitFor(filter?: RequestFilter, options?: WaitOptions): Promise<readonly JournalEntry[]>;
+  /** Calls `listener` for every request from now on, also after `clear()`; returns a function that ends that. */
+  subscribe(listener: (entry: JournalEntry) => void, options?: SubscribeOptions): () => void;
   /** Begins anew, with number 1. */
   clear(): void;
 }
@@ -24,8 +26,14 @@ export function createMockJournal(journal: Journal): MockJournal {
       return journal.dropped;
     },
     waitFor: (filter = {}, options = {}) => waitForRequests(journal, { filter, ...options }),
+    subscribe: (listener, options = {}) => journal.subscribe(listener, { spaces: options.spaces ?? false }),
     clear: () => journal.clear(),
   };
+}
+
+export interface SubscribeOptions {
+  /** Also the requests of spaces, whose entries name theirs. Default: false. */
+  readonly spaces?: boolean | undefined;
 }
 
 export interface WaitOptions {

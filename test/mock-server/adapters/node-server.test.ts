@@ -122,6 +122,16 @@ test.each([
   ['no HTTP at all', 'hello\r\n\r\n', 400, 'bad_request'],
   ['headers without an end', `GET / HTTP/1.1\r\nx: ${'y'.repeat(20_000)}\r\n\r\n`, 431, 'headers_too_large'],
   ['two lengths', 'POST / HTTP/1.1\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nx', 400, 'bad_request'],
+  ['an unknown method', 'FOO /api/v1/latest HTTP/1.1\r\nhost: x\r\n\r\n', 405, 'method_not_allowed'],
+  ['a long target', `GET /${'y'.repeat(20_000)} HTTP/1.1\r\nhost: x\r\n\r\n`, 414, 'uri_too_long'],
+  ['no Host', 'GET /api/v1/quota HTTP/1.1\r\nconnection: close\r\n\r\n', 400, 'bad_request'],
+  [
+    'an unknown expectation',
+    'GET /api/v1/quota HTTP/1.1\r\nhost: x\r\nexpect: tea\r\nconnection: close\r\n\r\n',
+    417,
+    'expectation_failed',
+  ],
+  ['CONNECT', 'CONNECT other.test:443 HTTP/1.1\r\nhost: other.test\r\n\r\n', 405, 'method_not_allowed'],
 ])('%s is answered in the envelope too', async (_, text, status, code) => {
   await using server = await newMock().serve();
 
@@ -210,4 +220,11 @@ test('a hundred servers open and close without a trace', async () => {
   }
 
   expect(mock.journal.list()).toHaveLength(100);
+});
+
+test('escapes of letters in a path mean the letters', async () => {
+  const mock = newMock();
+
+  expect((await mock.fetch(`${mock.baseUrl}/api/v1/%71uota`)).status).toBe(401);
+  expect((await mock.fetch(`${mock.baseUrl}/api%2Fv1/quota`)).status).toBe(404);
 });

@@ -14,6 +14,8 @@ test('an entry tells who asked what, what was decided, on which numbers, and why
   expect(served).toMatchObject({ number: 30, status: 200, code: undefined, why: 'served' });
   expect(refused).toEqual({
     number: 31,
+    space: undefined,
+    stub: undefined,
     at: Date.parse('2026-01-15T00:00:00.000Z'),
     method: 'GET',
     path: '/api/v1/latest',
@@ -100,4 +102,32 @@ test.each([
   for (let request = 0; request < 50; request += 1) await mock.fetch(mock.baseUrl);
 
   expect(mock.journal.list().map(({ number }) => number)).toEqual(numbers);
+});
+
+test('a listener hears of every request, also after clear(), and where told of those in spaces, by name', async () => {
+  const mock = newMock();
+  const space = mock.space({ name: 'invoices' });
+  const own: unknown[] = [];
+  const all: unknown[] = [];
+  const stop = mock.journal.subscribe(({ number, space: name }) => own.push([number, name]));
+  mock.journal.subscribe(({ number, space: name }) => all.push([number, name]), { spaces: true });
+  const send = (key = '') => mock.fetch(`${mock.baseUrl}/api/v1/quota`, { headers: { authorization: key } });
+
+  await send();
+  mock.journal.clear();
+  await send(space.key);
+  await send();
+  stop();
+  await send();
+
+  expect(own).toEqual([
+    [1, undefined],
+    [1, undefined],
+  ]);
+  expect(all).toEqual([
+    [1, undefined],
+    [1, 'invoices'],
+    [1, undefined],
+    [2, undefined],
+  ]);
 });

@@ -45,28 +45,35 @@ async function printUsage(mock: RunningMock, { plan }: MockOptions, { screen }: 
   await screen.infoWithSecret(`${lines.join('\n')}\n`);
 }
 
-/** Fast enough for an interactive terminal, and a negligible load. */
-const LOOK_EVERY_MS = 200;
-
 /** Writes a line per request to stderr, with the mock's reason for its answer, until `signal` aborts. */
-async function logRequests(mock: MockServer, { io, screen }: Invocation, signal: AbortSignal): Promise<void> {
-  let last = 0;
-  while (!signal.aborted) {
-    for (const entry of mock.journal.list({ after: last })) {
-      last = entry.number;
-      await screen.info(`${screen.isJson ? requestEvent(entry) : requestLine(entry)}\n`);
-    }
-    await io.clock.sleep(LOOK_EVERY_MS, signal).catch(() => undefined);
-  }
+async function logRequests(mock: MockServer, { screen }: Invocation, signal: AbortSignal): Promise<void> {
+  // One after the other, in the order they came.
+  let written: Promise<unknown> = Promise.resolve();
+  const stop = mock.journal.subscribe(
+    (entry) => {
+      written = written.then(() => screen.info(`${screen.isJson ? requestEvent(entry) : requestLine(entry)}\n`));
+    },
+    { spaces: true },
+  );
+  await new Promise<void>((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+  stop();
+  await written;
 }
 
-/** `14:20:01 GET /api/v1/latest 429 rate_limited: …`, in UTC like the mock's quota month. */
-function requestLine({ at, method, path, status, why }: JournalEntry): string {
-  return `${new Date(at).toISOString().slice(11, 19)} ${method} ${path} ${status} ${why}`;
+/** `14:20:01 GET /api/v1/latest?base=EUR 429 rate_limited: …`, in UTC like the mock's quota month. */
+function requestLine({ at, method, path, query, status, why, space }: JournalEntry): string {
+  const pairs = Object.entries(query).flatMap(([name, values]) => [values].flat().map((value) => `${name}=${value}`));
+  const target = pairs.length === 0 ? path : `${path}?${pairs.join('&')}`;
+  const place = space === undefined ? '' : `[${space}] `;
+  return `${new Date(at).toISOString().slice(11, 19)} ${place}${method} ${target} ${status} ${why}`;
 }
 
-function requestEvent({ at, method, path, status, code, why }: JournalEntry): string {
-  return JSON.stringify({ event: 'request', at: new Date(at).toISOString(), method, path, status, code, why });
+function requestEvent({ at, method, path, query, status, code, why, space }: JournalEntry): string {
+  const time = new Date(at).toISOString();
+  return JSON.stringify({ event: 'request', at: time, space, method, path, query, status, code, why });
 }
 
 /** What shells answer for a command that is not there, or that is no program. */

@@ -97,7 +97,10 @@ export const journalRoutes = [
     id: 'events',
     tag,
     summary: 'Every request from now on, as server-sent events; `after` begins with those already in the journal',
-    query: z.strictObject({ after: z.coerce.number().int().min(0).optional() }),
+    query: z.strictObject({
+      after: z.coerce.number().int().min(0).optional(),
+      spaces: z.enum(['true', 'false']).optional().describe('Also those of spaces, from now on.'),
+    }),
     isStream: true,
     run: streamEvents,
   }),
@@ -116,7 +119,7 @@ export function streamEvents({
   query,
   gone,
   outgoing,
-}: AdminCall<unknown, { readonly after?: number | undefined }, unknown>) {
+}: AdminCall<unknown, { readonly after?: number | undefined; readonly spaces?: string | undefined }, unknown>) {
   outgoing.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', ...PAGE_HEADERS });
   outgoing.flushHeaders();
   const send = (entry: JournalEntry) => {
@@ -124,9 +127,9 @@ export function streamEvents({
     // A listener that does not read must not make the mock keep all it has missed.
     if (outgoing.writableLength > MOST_UNREAD_BYTES) outgoing.destroy();
   };
-  const { after } = query;
+  const { after, spaces } = query;
   if (after !== undefined) for (const entry of journal.entries) if (entry.number > after) send(entry);
-  const stop = journal.subscribe(send);
+  const stop = journal.subscribe(send, { spaces: spaces === 'true' });
   if (gone.aborted) stop();
   else gone.addEventListener('abort', stop, { once: true });
 }

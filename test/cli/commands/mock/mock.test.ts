@@ -84,7 +84,7 @@ test('requests are logged to stderr with the reason for the answer, and without 
   await exited;
 
   expect(response.status).toBe(401);
-  expect(io.written.stderr).toMatch(/^23:59:\d\d GET \/api\/v1\/latest 401 /m);
+  expect(io.written.stderr).toMatch(/^23:59:\d\d GET \/api\/v1\/latest\?api_key=… 401 /m);
   expect(io.written.stderr).not.toContain('nonsense');
 });
 
