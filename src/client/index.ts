@@ -35,6 +35,7 @@ export { FxRates, type GetOptions } from './fxrates.ts';
 export type { ApiKeyOption } from './keys/key-source.ts';
 export type { LimiterChange, LimiterEvent } from './limits/limiter-view.ts';
 export type { LimitExchange, LimitOffer, LimitStore } from './limits/shared/limit-store.ts';
+export type { Middleware, MiddlewareRequest } from './middleware/intercept.ts';
 export type { OperationData, OperationQuery, QueryOperation } from './operation-types.ts';
 export type { AuthForm, CacheOptions, FxRatesOptions, QuotaGuardOptions, RateLimitOptions } from './options.ts';
 export type { Poll, PollItem, PollOptions, PollSchedule } from './poll.ts';

@@ -4,6 +4,7 @@ import type { Clock } from './clock.ts';
 import type { EventHooks } from './events.ts';
 import type { ApiKeyOption } from './keys/key-source.ts';
 import type { LimitStore } from './limits/shared/limit-store.ts';
+import type { Middleware } from './middleware/intercept.ts';
 import type { QuotaEstimate } from './quota/quota-ledger.ts';
 import type { FetchLike } from './transport/fetch-transport.ts';
 
@@ -93,6 +94,11 @@ export interface FxRatesOptions extends EventHooks {
   readonly cache?: 'snapshot' | CacheOptions | undefined;
   /** Keeps a reserve of the monthly quota: calls fail locally when only that is left. Default: off. */
   readonly quotaGuard?: QuotaGuardOptions | undefined;
+  /**
+   * Code around each attempt: tracing, signing, logging of bodies. The first of the list is the outermost. It does not see
+   * the key unless it asks for it.
+   */
+  readonly middleware?: readonly Middleware[] | undefined;
   /** Sends requests instead of undici: any WHATWG `fetch`. Not together with `dispatcher`. */
   readonly fetch?: FetchLike | undefined;
   /** An undici 7 dispatcher (proxy, mTLS, …). Default: undici's global one. */

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Attempt } from './attempt.ts';
 import type { Cancellation } from './cancellation.ts';
 import type { ApiKey } from './keys/api-key.ts';
@@ -70,9 +71,16 @@ export class AttemptLog {
   readonly attempts: Attempt[] = [];
   /** The permit of the last attempt: a call that is sent again keeps its place in the queue. */
   permit: Permit | undefined;
+  #callId: string | undefined;
   #waitedMs = 0;
   #reason: Attempt['reason'] = 'first';
   #slotAt: (() => number) | undefined;
+
+  /** Names the call; made when somebody asks. */
+  get callId(): string {
+    this.#callId ??= randomUUID();
+    return this.#callId;
+  }
 
   /** Time of `SteadyTime` of the slot that the call waits for now, as far as is known; 0 when it waits for none. */
   get slotAt(): number {

@@ -2,6 +2,7 @@ import { type Clock, realClock } from '../clock.ts';
 import { ConfigError } from '../errors/errors.ts';
 import type { EventHooks, Logger } from '../events.ts';
 import type { LimitStore } from '../limits/shared/limit-store.ts';
+import type { Middleware } from '../middleware/intercept.ts';
 import type { AuthForm, FxRatesOptions, QuotaGuardOptions, RateLimitOptions } from '../options.ts';
 import type { CallSettings } from '../request.ts';
 import { type SteadyTime, steadyTime } from '../steady-time.ts';
@@ -35,6 +36,7 @@ export interface ClientSettings extends Omit<CallSettings, 'useReserve' | 'maxAg
   readonly rateLimit: RateLimitSettings | false;
   readonly cache: CacheSettings | undefined;
   readonly quotaGuard: QuotaGuardOptions | undefined;
+  readonly middleware: readonly Middleware[];
   readonly transport: Transport;
   readonly maxResponseBytes: number;
   readonly clock: Clock;
@@ -59,6 +61,7 @@ const OPTION_NAMES = namesOf<keyof FxRatesOptions>({
   rateLimit: true,
   cache: true,
   quotaGuard: true,
+  middleware: true,
   fetch: true,
   dispatcher: true,
   maxResponseBytes: true,
@@ -96,6 +99,7 @@ const DEFAULTS = {
   maxRetryAfterMs: 75_000,
   retryAfterUnit: 'auto',
   rateLimit: {},
+  middleware: [],
   maxResponseBytes: 10 * 2 ** 20,
   allowInsecureHttp: false,
   clock: realClock,
@@ -129,6 +133,7 @@ export function resolveOptions(options: FxRatesOptions): OpenSettings {
     rateLimit: resolveRateLimit(given.rateLimit),
     cache: resolveCache(options.cache),
     quotaGuard: resolveQuotaGuard(options.quotaGuard),
+    middleware: requireMiddleware(given.middleware),
     transport: resolveTransport(options),
     maxResponseBytes: requireCount('maxResponseBytes', given.maxResponseBytes, { from: 1 }),
     clock,
@@ -197,6 +202,11 @@ function resolveTransport({ fetch, dispatcher }: FxRatesOptions): Transport {
     refuse('dispatcher', dispatcher, 'an undici dispatcher (an object with a dispatch method)');
   }
   return dispatcher === undefined ? defaultTransport() : undiciTransport(() => dispatcher);
+}
+
+function requireMiddleware(list: readonly Middleware[]): readonly Middleware[] {
+  const isList = Array.isArray(list) && list.every((entry) => typeof entry === 'function');
+  return isList ? list : refuse('middleware', list, 'a list of functions (request, next) => response');
 }
 
 function requireLogger(logger: Logger | null): void {
