@@ -4,6 +4,7 @@ export type { ApiCall, CallOptions, ResponseMeta, SchemaCallOptions } from './ap
 export type { Attempt } from './attempt.ts';
 export type { Batch, BatchItem, BatchOptions, BatchProgress, BatchQueries, RemainingQueries } from './batch.ts';
 export type { CacheStore } from './cache/cache-store.ts';
+export type { CallTrace } from './call-trace.ts';
 export type { Clock } from './clock.ts';
 export {
   AbortError,
