@@ -1,5 +1,5 @@
-/** The seed decides what keys these are: a mock in another process has the same ones. */
+/** The seed decides what keys these are: a mock in another process has the same ones. With spaces, they are theirs. */
 export function populate(mock, { spaces, keys }) {
-  for (let space = 0; space < spaces; space += 1) mock.space();
-  return Array.from({ length: keys }, () => mock.createKey({ plan: 'unlimited' }).key);
+  const owners = spaces === 0 ? [mock] : Array.from({ length: spaces }, () => mock.space());
+  return Array.from({ length: keys }, (_, place) => owners[place % owners.length].createKey({ plan: 'unlimited' }).key);
 }

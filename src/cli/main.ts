@@ -11,7 +11,7 @@ import { createProgram } from './program.ts';
 import { readEarlyFlags } from './settings/early-flags.ts';
 import type { GlobalOptions } from './settings/global-options.ts';
 import { type CliSettings, resolveSettings } from './settings/settings.ts';
-import { type ConfigFile, NO_CONFIG, readConfig } from './storage/config-file.ts';
+import { type ConfigFile, configValue, NO_CONFIG, readConfig } from './storage/config-file.ts';
 import { Redactor } from './terminal/redactor.ts';
 import { Screen } from './terminal/screen.ts';
 
@@ -21,15 +21,28 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
   const secrets = new Redactor();
   secrets.protect(io.env['FXRATES_API_KEY'] ?? '');
   const screen = new Screen(io, flags, secrets);
-  let errorScreen = screen; // until config.json is read, as far as the command line tells
+  let ownScreen: Screen | undefined;
   try {
     refuseKeyOption(argv);
     const onSettings = (next: Screen) => {
-      errorScreen = next;
+      ownScreen = next;
     };
     return await run(argv, io, { screen, onSettings });
   } catch (error) {
-    return await printError(error, errorScreen, flags.verbose);
+    return await printError(error, ownScreen ?? (await screenOfConfig(argv, io, secrets)), flags.verbose);
+  }
+}
+
+/** For an error of the command line itself: nothing but the error is said of a broken config.json. */
+async function screenOfConfig(argv: readonly string[], io: Io, secrets: Redactor): Promise<Screen> {
+  try {
+    const config = await readConfig(io.env);
+    const flags = readEarlyFlags(argv, io.env, (name, profile) =>
+      configValue(config, name, profile ?? configValue(config, 'profile')),
+    );
+    return new Screen(io, flags, secrets);
+  } catch {
+    return new Screen(io, readEarlyFlags(argv, io.env), secrets);
   }
 }
 
@@ -101,10 +114,9 @@ const REASONS: Readonly<Record<string, string>> = {
   '--dry-run': ONE_REQUEST,
   '--curl': ONE_REQUEST,
   '--get': 'it prints no data to choose from',
+  '--output': 'it prints no data',
+  '--profile': 'it uses nothing of a profile',
 };
-
-/** Options for a whole session, such as an alias has; --output decides about errors, too. */
-const HARMLESS: readonly string[] = ['--output', '--profile'];
 
 /** Refuses a typed global option that the command cannot obey. @throws CliError */
 function refuseUselessOptions(spec: CommandSpec, command: Command): void {
@@ -113,7 +125,8 @@ function refuseUselessOptions(spec: CommandSpec, command: Command): void {
   for (const option of globalOptionsOf(command)) {
     const { long = '' } = option;
     const isTyped = command.getOptionValueSourceWithGlobals(option.attributeName()) === 'cli';
-    if (!isTyped || useful.has(long) || HARMLESS.includes(long)) continue;
+    const isForErrors = long === '--output' && command.optsWithGlobals<GlobalOptions>().output === 'json';
+    if (!isTyped || useful.has(long) || isForErrors) continue;
     throw usageError(`'${path}' has no ${long}`, REASONS[long] ?? 'it sends nothing', [`See: ${path} --help`]);
   }
 }

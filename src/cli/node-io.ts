@@ -15,8 +15,21 @@ import {
 import { main } from './main.ts';
 
 /** Runs one command line in the real world. */
-export function runOnNode(argv: readonly string[], env: Io['env']): Promise<number> {
-  return main(argv, createNodeIo(env));
+export async function runOnNode(argv: readonly string[], env: Io['env']): Promise<number> {
+  const io = createNodeIo(env);
+  const exitCode = await main(argv, io);
+  endSoon(io.interrupts.signal.reason, LAST_WORK_MS);
+  return exitCode;
+}
+
+/** Work that nothing can abort, such as the opening of a pipe without a writer, keeps a process no longer than this. */
+const LAST_WORK_MS = 100;
+/** The same while the command itself is at work: a mock server stores its state. */
+const LAST_COMMAND_MS = 5_000;
+
+/** Ends the process after an interrupt if it has not ended by itself. */
+function endSoon(reason: unknown, afterMs: number): void {
+  if (reason instanceof Interrupted) setTimeout(() => endBySignal(reason.signalName), afterMs).unref();
 }
 
 /** The real world, by way of `process`. */
@@ -78,6 +91,7 @@ function createInterrupts(): Interrupts {
     if (listener !== undefined) listener(name);
     else if (controller.signal.aborted) endBySignal(name);
     else controller.abort(new Interrupted(name));
+    endSoon(controller.signal.reason, LAST_COMMAND_MS);
   };
   process.on('SIGINT', onSignal);
   process.on('SIGTERM', onSignal);

@@ -52,7 +52,7 @@ export function createProgram({ style, write, run }: ProgramOptions): Command {
   for (const option of createGlobalOptions()) program.addOption(option);
   program.optionsGroup('General').version(VERSION, '-V, --version', 'print the version');
   const formatHelp = (command: Command, spec: CommandSpec | undefined) =>
-    spec === undefined ? programHelp(specs, program, style) : commandHelp(spec, command, style);
+    spec === undefined ? programHelp(specs, style) : commandHelp(spec, command, style);
   for (const spec of specs) addCommand(program, spec, run);
   return program;
 }

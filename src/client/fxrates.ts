@@ -13,7 +13,7 @@ import { type OpenSettings, resolveOptions } from './config/settings.ts';
 import { checkPath, type QueryValue } from './config/target.ts';
 import { type Connection, canConnect, connect } from './connection.ts';
 import { withDeadline } from './deadline.ts';
-import { operationEndpoint, pathEndpoint } from './endpoints.ts';
+import { deprecations, operationEndpoint, pathEndpoint } from './endpoints.ts';
 import { ClientEvents } from './events.ts';
 import type { KeySource } from './keys/key-source.ts';
 import { Lifetime } from './lifetime.ts';
@@ -30,7 +30,7 @@ import { Timers } from './timers.ts';
 
 /** Query of `get`, beside the options of any call. */
 export interface GetOptions extends CallOptions {
-  readonly query?: Readonly<Record<string, QueryValue>>;
+  readonly query?: Readonly<Record<string, QueryValue>> | undefined;
 }
 
 /**
@@ -191,6 +191,7 @@ export class FxRates extends OperationMethods {
     query: object | undefined,
     options: CallOptions = {},
   ): ApiCall<Data> {
+    for (const warning of deprecations(id, query)) this.#events.warnOnce(warning);
     return createApiCall(this.#call<Data>(() => operationEndpoint(id, query), options));
   }
 

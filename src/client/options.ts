@@ -16,14 +16,14 @@ export interface RateLimitOptions {
    * Requests per minute the key may make. `'learn'` asks `quota()` when more calls wait than the smallest plan allows, and
    * learns from the service's answers. Default: `'learn'`.
    */
-  readonly perMinute?: 'learn' | number;
+  readonly perMinute?: 'learn' | number | undefined;
   /**
    * Requests in flight at once. `'adapt'` starts with 4, grows to 256 while the service answers fast, and shrinks when it
    * is overloaded. A number is the starting value and the upper bound. Default: `'adapt'`.
    */
-  readonly maxConcurrent?: 'adapt' | number;
+  readonly maxConcurrent?: 'adapt' | number | undefined;
   /** Whether one request that is probably refused is sent, while calls wait, to learn the kind of window. Default: true. */
-  readonly probe?: boolean;
+  readonly probe?: boolean | undefined;
   /**
    * Where several processes with one key share its limit: `fileStore()` of `fxrates/file-store` on one host,
    * `redisStore(client)` of `fxrates/redis` on any number of them, or a store of your own. Default: this process only.

@@ -10,7 +10,6 @@ import { rateLimit } from './middleware/rate-limit.ts';
 import { retry } from './middleware/retry.ts';
 import { send } from './middleware/send.ts';
 import { useKey } from './middleware/use-key.ts';
-import { waitAlone } from './middleware/wait-alone.ts';
 import { quotaRefresher } from './quota/refresh-quota.ts';
 import type { Endpoint, KeyedRequest } from './request.ts';
 import type { KeyStates } from './state/key-states.ts';
@@ -48,11 +47,9 @@ export function createPipeline({ settings, events, timers, lifetime, keys, state
     coalesced(question(quota, request, { nowMs: time.now(), purpose: 'limit' }));
   const refreshQuota = quotaRefresher({ states, askQuota });
 
-  const limit = settings.rateLimit
-    ? rateLimit({ time, states, events, askLimit })
-    : waitAlone({ clock, time, random, states, events, maxRetryAfterMs, retryAfterUnit });
   const attempt = explainRefusal({ states, quota })(send({ settings, timers, events, states, userAgent }));
-  const persistent = retry({ clock, time, random, states, events, maxRetryAfterMs })(limit(attempt));
+  const limited = rateLimit({ time, states, events, askLimit })(attempt);
+  const persistent = retry({ clock, time, random, states, events, maxRetryAfterMs, retryAfterUnit })(limited);
 
   const { quotaGuard: guard, cache: keep } = settings;
   const guarded = guard ? quotaGuard({ ...guard, states, refreshQuota })(persistent) : persistent;

@@ -9,6 +9,7 @@ import type { MockRequest, MockResponse } from './http/mock-message.ts';
 import type { HandledRequest, ServiceHandler } from './http/service-handler.ts';
 import { createDateHeader, errorResponse, type ServiceResponse, writeResponse } from './http/service-response.ts';
 import { type Journal, newJournalEntry } from './journal/journal.ts';
+import { forgetKeyInHand } from './service/keys.ts';
 import type { ServiceContext } from './service/service-state.ts';
 
 /** Answers a request, for every adapter alike. `undefined`: the connection breaks off without an answer. */
@@ -36,6 +37,7 @@ export function createRequestHandler(options: RequestHandlerOptions): HandleRequ
   const answer = withFaults(createAnswering(options), options);
 
   function finish(handled: HandledRequest, { adapter, gone }: RequestSource): ReturnType<HandleRequest> {
+    forgetKeyInHand();
     const { entry, waitMs = 0 } = handled;
     if (entry !== undefined) journal.add(entry);
     const handOver = () => {

@@ -5,7 +5,7 @@ import type { ClockOptions, DrivenClock } from './clock/clock.ts';
 import { createClock } from './clock/create-clock.ts';
 import type { MockRequest } from './http/mock-message.ts';
 import { presentedKeys } from './http/presented-credential.ts';
-import { parseTarget } from './http/router.ts';
+import { readTarget } from './http/record-request.ts';
 import type { CheckedOptions } from './mock-options.ts';
 import { assembleParts, type MockParts } from './mock-parts.ts';
 import { MockScope } from './mock-scope.ts';
@@ -69,6 +69,7 @@ interface SpaceParts {
 /** The spaces of one mock that live, and which of them a request is for. */
 export class Spaces {
   readonly #live = new Map<string, { readonly space: Space; readonly parts: MockParts }>();
+  readonly #partsByHash = new Map<string, MockParts>();
   readonly #options: CheckedOptions;
   readonly #mock: MockParts;
 
@@ -96,6 +97,7 @@ export class Spaces {
     const end = () => {
       parts.delays.endAll();
       if (this.#live.get(name)?.space === space) this.#live.delete(name);
+      for (const [hash, found] of this.#partsByHash) if (found === parts) this.#partsByHash.delete(hash);
     };
     const space = new Space(name, { parts, plan: options.plan, end });
     first = space.snapshot();
@@ -115,13 +117,24 @@ export class Spaces {
   /** What answers a request: the space whose key it carries, or the mock itself. */
   partsFor(request: MockRequest): MockParts {
     if (this.#live.size === 0) return this.#mock;
-    for (const key of presentedKeys(request, parseTarget(request.target).query)) {
-      const hash = hashOf(key);
-      // The mock's own keys first, so that they cost no more with many spaces.
-      if (this.#mock.context.state.keysByHash.has(hash)) return this.#mock;
-      for (const { parts } of this.#live.values()) if (parts.context.state.keysByHash.has(hash)) return parts;
+    for (const key of presentedKeys(request, readTarget(request.target).query)) {
+      const found = this.#partsOfKey(hashOf(key));
+      if (found !== undefined) return found;
     }
     return this.#mock;
+  }
+
+  /** The mock's own keys first, and those of spaces by what was found last, so that many spaces cost nothing. */
+  #partsOfKey(hash: string): MockParts | undefined {
+    if (this.#mock.context.state.keysByHash.has(hash)) return this.#mock;
+    const last = this.#partsByHash.get(hash);
+    if (last?.context.state.keysByHash.has(hash)) return last;
+    for (const { parts } of this.#live.values()) {
+      if (!parts.context.state.keysByHash.has(hash)) continue;
+      this.#partsByHash.set(hash, parts);
+      return parts;
+    }
+    return undefined;
   }
 
   /** Refuses what would pull the mock from under the tests that run in its spaces. */

@@ -41,7 +41,10 @@ test.each([
 
 test('the refusal names the command and its help, and help does not offer what is refused', async () => {
   const { stderr } = await runCli('auth login --dry-run', { env: { HOME: folder } });
-  const offers = async (line: string) => (await runCli(`${line} --help`)).stdout.match(/--(dry-run|curl|get)\b/g) ?? [];
+  const offers = async (line: string) => {
+    const { global_options: names } = JSON.parse((await runCli(`help ${line} --json`)).stdout);
+    return (names as string[]).filter((name) => /^--(dry-run|curl|get)$/.test(name));
+  };
 
   expect(stderr).toMatch(
     /^fxrates: 'fxrates auth login' has no --dry-run — .*\n\n {2}See: fxrates auth login --help\n$/,
@@ -52,6 +55,27 @@ test('the refusal names the command and its help, and help does not offer what i
   for (const line of ['api', 'latest'])
     expect(await offers(line)).toEqual(expect.arrayContaining(['--dry-run', '--curl']));
 });
+
+test.each([
+  ...['config path', 'config set timeout 5s', 'auth logout', 'cache clear', 'completion bash', 'help'].map(
+    (line) => [`${line} -o csv`, 'has no --output — it prints no data'] as const,
+  ),
+  ...['config path', 'cache info', 'version', 'completion bash', 'help quota'].map(
+    (line) => [`${line} --profile staging`, 'has no --profile — it uses nothing of a profile'] as const,
+  ),
+])('%s is refused, because the command cannot use the option', async (line, why) => {
+  const { code, stdout, stderr } = await runCli(line, { env: { HOME: folder } });
+
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  expect(stderr).toContain(why);
+});
+
+test.each(['config path', 'auth token', 'completion bash', 'cache clear'])(
+  '%s -o json is accepted: it decides about errors, too',
+  async (line) => {
+    expect((await runCli(`${line} -o json`, { env: { HOME: folder } })).code).toBe(0);
+  },
+);
 
 test.each([
   ['latest', 'curl '],

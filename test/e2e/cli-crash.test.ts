@@ -24,6 +24,7 @@ describe.skipIf(!hasBundle)('the built command', () => {
     expect(missing).toHaveLength(1);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toContain('fxrates: unexpected failure — ');
+    expect(stderr).toContain('If it was upgraded just now, run the command again.');
     expect(stderr.split('\n').length).toBeLessThan(6);
   });
 });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createMockServer } from '../../src/mock-server/index.ts';
-import { BUNDLE, hasBundle, Running, startBundle } from '../helpers/cli-bundle.ts';
+import { BUNDLE, hasBundle, Running, runBundle, startBundle } from '../helpers/cli-bundle.ts';
 
 const mock = createMockServer();
 const { key } = mock.createKey();
@@ -72,6 +72,12 @@ describe.skipIf(!hasBundle || !hasScript)('on a pseudo-terminal', () => {
   });
 });
 
+/** Resolves when the handlers of SIGINT and SIGTERM are there. */
+async function untilHandlingSignals(pid: number): Promise<void> {
+  const handled = async () => (await readFile(`/proc/${pid}/status`, 'utf8')).match(/^SigCgt:\s*(\w+)/m)?.[1];
+  while ((BigInt(`0x${(await handled()) ?? '0'}`) & 0x4002n) !== 0x4002n);
+}
+
 /** Resolves when the process waits for its stdin: Linux shows what an epoll descriptor watches. */
 async function untilReadingStdin(pid: number): Promise<void> {
   const folder = `/proc/${pid}/fdinfo`;
@@ -82,14 +88,33 @@ async function untilReadingStdin(pid: number): Promise<void> {
 }
 
 describe.skipIf(!hasBundle || process.platform !== 'linux')('the built command', () => {
+  test('one Ctrl-C ends it though it waits for a key that nobody writes', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'fxrates-fifo-'));
+    const fifo = join(folder, 'key');
+    spawnSync('mkfifo', [fifo]);
+    const running = startBundle(['quota', '--key-file', fifo, '--base-url', 'http://127.0.0.1:9']);
+    await untilHandlingSignals(running.pid);
+
+    running.kill('SIGINT');
+
+    expect(await running.ended).toMatchObject({ code: null, signal: 'SIGINT', stdout: '', stderr: '' });
+    await rm(folder, { recursive: true });
+  });
+
+  test('a home folder in which nothing can be created does not keep it', async () => {
+    const { code, stdout } = await runBundle(['latest', '--cache', '5m'], {
+      env: { ...env, FXRATES_API_KEY: mock.createKey().key, HOME: '/proc' },
+    });
+
+    expect({ code, isAnswer: stdout.startsWith('{') }).toEqual({ code: 0, isAnswer: true });
+  });
+
   test('a second signal ends it though it waits for a key that nobody writes', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'fxrates-fifo-'));
     const fifo = join(folder, 'key');
     spawnSync('mkfifo', [fifo]);
     const running = startBundle(['quota', '--key-file', fifo, '--base-url', 'http://127.0.0.1:9']);
-    const poll = async () => (await readFile(`/proc/${running.pid}/status`, 'utf8')).match(/^SigCgt:\s*(\w+)/m)?.[1];
-    // Until the handlers of SIGINT and SIGTERM are there.
-    while ((BigInt(`0x${(await poll()) ?? '0'}`) & 0x4002n) !== 0x4002n);
+    await untilHandlingSignals(running.pid);
 
     let hasEnded = false;
     const ended = running.ended.finally(() => {

@@ -83,19 +83,24 @@ const IN_THE_SNAPSHOT = {
 const DERIVED = {
   'admin/admin.ts': ['loaded'],
   'behaviour/behaviour-options.ts': ['DEFAULT_SETTINGS'],
+  'behaviour/behaviour.ts': ['#lastExercised'],
   'dashboard/pages/account-page.ts': ['DONE'],
   'faults/apply-fault.ts': ['STATUSES_WITHOUT_BODY'],
+  'http/record-request.ts': ['readings', 'SECRET_HEADERS'],
   'http/responders.ts': ['lastIso'],
   'http/service-response.ts': ['second', 'text'],
   'panel/panel-files.ts': ['bundled'],
   'rates/invented-latest.ts': ['#answers', 'newest'],
+  'rates/latest-responder.ts': ['interval'],
   'service/quota.ts': ['lastMonth'],
+  'spaces.ts': ['#partsByHash'],
 };
 
 /** Of a request, a wait, a connection or a server that is there now, or of whoever drives the mock. */
 const OF_THE_MOMENT = {
   'adapters/intercept-undici.ts': ['#isStopped'],
-  'adapters/interception.ts': ['listening', 'stop'],
+  'adapters/ask-msw.ts': ['hasPassed'],
+  'adapters/interception.ts': ['listening', 'interception'],
   'adapters/node-server.ts': ['inHand'],
   'adapters/undici-sink.ts': ['isOver', 'isPaused', '#resumed', '#gone', 'abort', 'reason'],
   'behaviour/assumptions.ts': ['told'],
@@ -106,12 +111,14 @@ const OF_THE_MOMENT = {
   'clock/virtual-clock.ts': ['#isWatching', '#lastMove', '#moves'],
   'faults/with-faults.ts': ['#waiting'],
   'adapters/active-adapters.ts': ['#open'],
-  'mock-server.ts': ['#servers', '#stopListening'],
+  'service/keys.ts': ['inHand'],
+  'mock-server.ts': ['#servers', '#stopListening', '#closeMsw'],
   'panel/browser/use-mock.ts': ['fresh'],
   'probe/probe-report.ts': ['observed', 'reasons', 'contradictions'],
   'probe/probe.ts': ['left'],
   'probe/prober.ts': ['requests'],
   'start-server.ts': ['closed'],
+  'state/state-lock.ts': ['held'],
   'state/state-persister.ts': ['#hasChanged', '#saving', '#endPause', '#isClosing'],
 };
 
@@ -120,7 +127,7 @@ const LEFT_OUT = {
   'adapters/overrides.ts': ['#handlers'],
   // Keys in full, which are nowhere else either.
   'dashboard/session.ts': ['#secrets'],
-  'journal/journal.ts': ['#entries', '#last', '#listeners'],
+  'journal/journal.ts': ['#ring', '#last', '#listeners'],
   'spaces.ts': ['#live', 'first'],
   'state/snapshots.ts': ['kept'],
 };

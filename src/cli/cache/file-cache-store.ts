@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { CacheStore, Clock } from '../../client/index.ts';
-import { replaceFile } from '../storage/replace-file.ts';
+import { makeFolder, replaceFile } from '../storage/replace-file.ts';
 
 /** An answer that is older is of no use to anyone, and goes when the next one is kept. */
 const KEPT_FOR_MS = 30 * 86_400_000;
@@ -23,7 +23,7 @@ export class FileCacheStore implements CacheStore {
   }
 
   async set(name: string, value: string): Promise<void> {
-    await mkdir(this.#folder, { recursive: true, mode: 0o700 });
+    await makeFolder(this.#folder, 0o700);
     await replaceFile(this.#pathOf(name), value, { isPrivate: true, isDisposable: true });
     const oldest = this.#clock.now() - KEPT_FOR_MS;
     for (const entry of await this.entries()) if (entry.keptAtMs < oldest) await rm(entry.path, { force: true });

@@ -13,6 +13,18 @@ export function crashReport(error: unknown, argv: readonly string[], env: Io['en
   const text =
     output === 'json'
       ? jsonLine({ error: { code: 'internal', message, exit_code: 1 } }).trimEnd()
-      : `fxrates: ${visible(message)}\n\n  This is a bug of fxrates. Please report it with the output of the same command with -vv.`;
+      : `fxrates: ${visible(message)}\n\n  ${nextStep(error)}`;
   return `${secrets.redactSaid(text + stack).replace(/Bearer \S+/g, 'Bearer …')}\n`;
+}
+
+const NEXT_STEPS: Readonly<Record<string, string>> = {
+  EMFILE: 'This process may open too few files. Raise the limit:  ulimit -n 256',
+  ENFILE: 'The system has too many files open.',
+  ERR_MODULE_NOT_FOUND: 'A file of fxrates is missing. If it was upgraded just now, run the command again.',
+};
+
+function nextStep(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const bug = 'This is a bug of fxrates. Please report it with the output of the same command with -vv.';
+  return NEXT_STEPS[code] ?? bug;
 }

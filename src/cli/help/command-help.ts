@@ -6,7 +6,7 @@ import { exampleLines, optionSections, paragraphs, section } from './page.ts';
 import { twoColumns } from './two-columns.ts';
 import { usefulOptions } from './useful-options.ts';
 
-/** What `fxrates <command> --help` prints: what it does, examples, then every option by its purpose. */
+/** What `fxrates <command> --help` prints: what it does, examples, its own options, and where the others are. */
 export function commandHelp(spec: CommandSpec, command: Command, style: StreamStyle): string {
   const { palette, columns } = style;
   const subcommands = (spec.commands ?? []).map(({ name, summary }) => ({ term: name, text: summary }));
@@ -18,15 +18,15 @@ export function commandHelp(spec: CommandSpec, command: Command, style: StreamSt
     }),
     section('Commands', twoColumns(subcommands, { columns, paintTerm: palette.command }), style),
     ...(spec.notes ?? []).map((note) => wrap(note, columns)),
-    ...optionSections(usefulOptions(command, spec), style),
-    section(
-      'More',
-      wrap('fxrates help exit-codes · fxrates help environment · fxrates help formatting', columns - 2).map(
-        (line) => `  ${line}`,
-      ),
-      style,
-    ),
+    ...optionSections(command.options, style),
+    wrap(`More options (${groupsOfMore(spec, command).join(', ')}):  fxrates help options`, columns),
   ]);
+}
+
+/** What the options are about that it shares with other commands. */
+function groupsOfMore(spec: CommandSpec, command: Command): readonly string[] {
+  const shared = usefulOptions(command, spec).filter((option) => !command.options.includes(option));
+  return [...new Set(shared.map(({ helpGroupHeading = 'Options' }) => helpGroupHeading.toLowerCase()))];
 }
 
 /** What it does itself, then that it has subcommands. */

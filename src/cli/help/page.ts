@@ -29,12 +29,19 @@ export function section(title: string, lines: readonly string[], { palette }: St
 }
 
 export function exampleLines(examples: readonly Example[], { columns, palette }: StreamStyle): string[] {
-  const widest = Math.max(0, ...examples.map(({ command }) => command.length));
+  const widest = besideWidth(examples, columns);
   return examples.flatMap(({ command, comment }) => {
     const line = `  $ ${palette.command(command)}`;
     if (comment === '') return [line];
-    const isBeside = widest + 4 + 3 + comment.length <= columns;
-    if (isBeside) return [`${line}${' '.repeat(widest - command.length + 3)}${palette.faint(comment)}`];
+    if (command.length <= widest) return [`${line}${' '.repeat(widest - command.length + 3)}${palette.faint(comment)}`];
     return [...wrap(comment, columns - 4).map((text) => `  ${palette.faint(`# ${text}`)}`), line];
   });
+}
+
+/** Width of the widest command that leaves room beside it for every comment; a wider one has its comment above. */
+function besideWidth(examples: readonly Example[], columns: number): number {
+  const widths = examples.map(({ command }) => command.length).sort((one, other) => other - one);
+  const fits = (width: number) =>
+    examples.every(({ command, comment }) => command.length > width || width + 4 + 3 + comment.length <= columns);
+  return widths.find(fits) ?? 0;
 }

@@ -27,7 +27,7 @@ export function twoColumns(entries: readonly Entry[], layout: Layout): string[] 
     const [first = '', ...rest] = wrap(text, columns - indent);
     const isBeside = !isNarrow && term.length <= WIDEST_TERM;
     const padding = ' '.repeat(Math.max(0, indent - 2 - term.length));
-    const head = `  ${paintTerm(term)}`;
+    const head = `  ${paintTerm(isNarrow ? term.trimStart() : term)}`;
     const continued = rest.map((line) => ' '.repeat(indent) + line);
     return isBeside ? [head + padding + first, ...continued] : [head, ' '.repeat(indent) + first, ...continued];
   });

@@ -200,12 +200,19 @@ const SYSTEM_CODES: Readonly<Record<string, readonly [words: string, nextStep?: 
 /** Where no response came from, why, and what one could do about it. */
 export function explainNetworkError({ code = '', message }: NetworkError, context: NetworkContext): Explanation {
   const { host } = new URL(context.baseUrl);
-  const [words, nextStep] = SYSTEM_CODES[code] ?? [];
-  const why = words === undefined ? message : `${words} (${code})`;
+  const [words, ofCode] = SYSTEM_CODES[code] ?? [];
+  const clauses = message.replace(/^No valid HTTP response from \S+: /, '').split('; ');
+  const said = clauses.filter((clause) => !isOfBaseUrl(clause)); // an option of the client has another name here
+  const why = words === undefined ? said.join('; ') : `${words} (${code})`;
+  const nextStep = ofCode ?? (words === undefined && clauses.some(isOfBaseUrl) ? checkBaseUrl : undefined);
   // Behind a proxy the name that nobody knows is the proxy's.
   const isOfProxy = code === 'ENOTFOUND' && proxyFor(context.env, context.baseUrl) !== undefined;
   const hints = [...(nextStep === undefined || isOfProxy ? [] : [nextStep(context)]), ...networkHints(code, context)];
   return { what: `cannot reach ${host}`, why, hints };
+}
+
+function isOfBaseUrl(clause: string): boolean {
+  return /\bbaseUrl\b/.test(clause);
 }
 
 /** What the machine's own settings suggest. A certificate is shown by whoever answers, behind a proxy as well. */

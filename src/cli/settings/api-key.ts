@@ -42,13 +42,13 @@ export async function requireKey(settings: CliSettings, io: Io): Promise<KeyInUs
   return { secret, source: source.label, shadowed, warning: source.warning };
 }
 
-function typedSources({ keyStdin, keyFile }: CliSettings, { env, stdin }: Io): Source[] {
+function typedSources({ keyStdin, keyFile }: CliSettings, { env, stdin, interrupts: { signal } }: Io): Source[] {
   const { FXRATES_API_KEY: key, FXRATES_API_KEY_FILE: path } = env;
   const found: Source[] = [];
   if (keyStdin) found.push({ label: '--key-stdin', read: () => readStdin(stdin) });
-  if (keyFile !== undefined) found.push({ label: `--key-file ${keyFile}`, read: () => readKeyFile(keyFile) });
+  if (keyFile !== undefined) found.push({ label: `--key-file ${keyFile}`, read: () => readKeyFile(keyFile, signal) });
   if (key) found.push({ label: 'FXRATES_API_KEY', read: async () => withoutLineEnd(key) });
-  if (path) found.push({ label: `FXRATES_API_KEY_FILE ${path}`, read: () => readKeyFile(path) });
+  if (path) found.push({ label: `FXRATES_API_KEY_FILE ${path}`, read: () => readKeyFile(path, signal) });
   return found;
 }
 
@@ -86,11 +86,21 @@ async function readStdin(stdin: Io['stdin']): Promise<string> {
   });
 }
 
-async function readKeyFile(path: string): Promise<string> {
-  const text = await readFile(path, 'utf8').catch((cause) => {
+async function readKeyFile(path: string, interrupted: AbortSignal): Promise<string> {
+  const file = readFile(path, 'utf8').catch((cause) => {
     throw unusableKey(`cannot read the key file ${path}`, systemReason(cause), cause);
   });
-  return withoutLineEnd(text);
+  return withoutLineEnd(await orInterrupted(file, interrupted));
+}
+
+/** Opening a pipe without a writer cannot be aborted, only left alone. */
+async function orInterrupted<Value>(value: Promise<Value>, signal: AbortSignal): Promise<Value> {
+  signal.throwIfAborted();
+  const done = new AbortController();
+  const interrupted = new Promise<never>((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { signal: done.signal });
+  });
+  return await Promise.race([value, interrupted]).finally(() => done.abort());
 }
 
 /** @throws CliError that tells what is wrong with the key, without the key */

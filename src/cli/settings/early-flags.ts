@@ -5,21 +5,25 @@ import type { CliSettings } from './settings.ts';
 /** What the report of a wrong command line must know although that command line could not be parsed. */
 type EarlyFlags = Pick<CliSettings, 'output' | 'color' | 'quiet' | 'verbose'>;
 
+/** Looks a setting up where settings are kept: a crash report must not load what reads files. */
+type Stored = (name: 'output' | 'color', profile: string | undefined) => string | undefined;
+
 /** Reads the flags that shape error messages; everything else, and everything after `--`, is passed over. */
-export function readEarlyFlags(argv: readonly string[], env: Io['env']): EarlyFlags {
+export function readEarlyFlags(argv: readonly string[], env: Io['env'], stored: Stored = () => undefined): EarlyFlags {
   const end = argv.indexOf('--');
   const args = end === -1 ? argv : argv.slice(0, end);
   const typed = args.includes('--json') ? 'json' : optionValue(args, '-o', '--output');
+  const profile = optionValue(args, undefined, '--profile') ?? (env['FXRATES_PROFILE'] || undefined);
   return {
-    output: (typed ?? env['FXRATES_OUTPUT']) === 'json' ? 'json' : 'auto',
-    color: colorWhen(args),
+    output: (typed ?? (env['FXRATES_OUTPUT'] || stored('output', profile))) === 'json' ? 'json' : 'auto',
+    color: colorWhen(args, stored('color', profile)),
     quiet: occurrences(args, 'q', '--quiet'),
     verbose: occurrences(args, 'v', '--verbose'),
   };
 }
 
-function colorWhen(args: readonly string[]): ColorWhen {
-  const when = args.includes('--no-color') ? 'never' : optionValue(args, undefined, '--color');
+function colorWhen(args: readonly string[], stored: string | undefined): ColorWhen {
+  const when = args.includes('--no-color') ? 'never' : (optionValue(args, undefined, '--color') ?? stored);
   return when === 'always' || when === 'never' ? when : 'auto';
 }
 

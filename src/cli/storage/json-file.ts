@@ -1,10 +1,10 @@
-import { chmod, lstat, mkdir, readFile } from 'node:fs/promises';
+import { chmod, lstat, readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Clock } from '../../client/index.ts';
 import { CliError, storageError, systemReason } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { jsonFault } from '../json/json-fault.ts';
-import { replaceFile } from './replace-file.ts';
+import { makeFolder, replaceFile } from './replace-file.ts';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -30,7 +30,7 @@ export async function updateJsonFile(
   clock: Clock,
 ): Promise<void> {
   try {
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    await makeFolder(dirname(path), 0o700);
     const unlock = await lockFile(path, clock);
     try {
       await refuseSymlink(path);

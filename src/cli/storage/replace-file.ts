@@ -1,4 +1,5 @@
-import { open, realpath, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, open, realpath, rename, rm, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
 
 interface ReplaceOptions {
   /** Only the owner can read the file. Default: its mode stays, that of a new one is for the umask to say. */
@@ -36,6 +37,16 @@ export async function replaceFile(
     await rm(temporary, { force: true }).catch(() => undefined); // the first failure is the one to report
     throw error;
   }
+}
+
+/** Creates the folder and its parents. Node.js' own `recursive` never returns for a path below `/proc`. */
+export async function makeFolder(path: string, mode?: number): Promise<void> {
+  if ((await stat(path).catch(() => undefined)) !== undefined) return;
+  const parent = dirname(path);
+  if (parent !== path) await makeFolder(parent, mode);
+  await mkdir(path, { mode }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error; // another process made it
+  });
 }
 
 async function modeOf(path: string): Promise<number | undefined> {

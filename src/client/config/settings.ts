@@ -24,7 +24,11 @@ import {
 import { type CacheSettings, resolveCache, resolveQuotaGuard } from './quota-settings.ts';
 
 /** The option `rateLimit` with its defaults. */
-export type RateLimitSettings = Required<Omit<RateLimitOptions, 'store'>> & Pick<RateLimitOptions, 'store'>;
+export interface RateLimitSettings extends Pick<RateLimitOptions, 'store'> {
+  readonly perMinute: 'learn' | number;
+  readonly maxConcurrent: 'adapt' | number;
+  readonly probe: boolean;
+}
 
 /** The options of a client, checked and complete. */
 export interface ClientSettings extends Omit<CallSettings, 'useReserve' | 'maxAgeMs' | 'priority' | 'coalesce'> {

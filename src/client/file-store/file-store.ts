@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import * as nodeFiles from 'node:fs';
 import { homedir } from 'node:os';
-import { isAbsolute, join, resolve } from 'node:path';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { type Clock, realClock } from '../clock.ts';
 import { ConfigError } from '../errors/errors.ts';
 import type { LimitExchange, LimitOffer, LimitStore } from '../limits/shared/limit-store.ts';
@@ -100,8 +100,20 @@ function hasOwnFolder(path: string, files: Files): boolean {
 }
 
 function createOwnFolder(path: string, files: Files): void {
-  files.mkdirSync(path, { recursive: true, mode: 0o700 });
+  makeFolder(path, files);
   hasOwnFolder(path, files);
+}
+
+/** Creates the folder and its parents. Node.js' own `recursive` never returns for a path below `/proc`. */
+function makeFolder(path: string, files: Files): void {
+  if (files.lstatSync(path, { throwIfNoEntry: false }) !== undefined) return;
+  const parent = dirname(path);
+  if (parent !== path) makeFolder(parent, files);
+  try {
+    files.mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error; // another process made it
+  }
 }
 
 /** Where the state is kept unless a path is given. @throws {ConfigError} without a home folder */

@@ -1,15 +1,25 @@
 import { abortable } from '../cancellation.ts';
 import type { Clock } from '../clock.ts';
-import { NetworkError, RequestError, ServerError, TimeoutError } from '../errors/errors.ts';
+import {
+  NetworkError,
+  RateLimitError,
+  type RateLimitReason,
+  RequestError,
+  ServerError,
+  TimeoutError,
+} from '../errors/errors.ts';
 import { isCertificateProblem } from '../errors/network-failure.ts';
 import type { ClientEvents } from '../events.ts';
 import { parseRetryAfter, type RetryAfterUnit, retryAfterMs } from '../limits/retry-after.ts';
+import { unitOf, weighAcceptance, weighRefusal } from '../limits/retry-after-unit.ts';
+import type { RetryAfterReading } from '../limits/transitions.ts';
 import type { ApiResponse, Handler, KeyedRequest } from '../request.ts';
 import { settle } from '../request.ts';
-import { backoffMs } from '../retry-policy.ts';
+import { backoffMs, hintedLimitMs, unhintedLimitMs } from '../retry-policy.ts';
 import type { KeyState } from '../state/key-state.ts';
 import type { KeyStates } from '../state/key-states.ts';
 import type { SteadyTime } from '../steady-time.ts';
+import { limitedError } from './limited-error.ts';
 
 const RETRYABLE_STATUSES: readonly (number | undefined)[] = [408, 500, 502, 503, 504];
 
@@ -20,11 +30,17 @@ interface RetryOptions {
   readonly states: KeyStates;
   readonly events: ClientEvents;
   readonly maxRetryAfterMs: number;
+  readonly retryAfterUnit: 'auto' | RetryAfterUnit;
+}
+
+interface Sender extends RetryOptions {
+  readonly next: Handler;
 }
 
 /**
- * Sends a failed request again: every operation is a GET, so that is always safe. A 429 never comes here; `rateLimit`,
- * which is inside, waits for those.
+ * Sends a failed request again: every operation is a GET, so that is always safe. With `rateLimit: false` a 429 is one
+ * more failure that says when to come back, and only the deadline and the retry budget of the key bound its retries; else
+ * `rateLimit`, which is inside, has waited for those.
  */
 export function retry(options: RetryOptions) {
   return (next: Handler): Handler => {
@@ -33,51 +49,54 @@ export function retry(options: RetryOptions) {
   };
 }
 
-interface Sender extends RetryOptions {
-  readonly next: Handler;
-}
-
 async function sendPersistently(request: KeyedRequest, sender: Sender): Promise<ApiResponse> {
-  const { next, clock, states, events } = sender;
+  const { next, clock, time, states, events } = sender;
   const state = states.of(request.key);
   const { retryBudget } = state;
-  for (let retries = 0; ; retries += 1) {
+  for (let retries = 0, refusals = 0; ; ) {
+    const sentAt = time.now();
     const outcome = await settle(next(request));
     if ('rawBody' in outcome) {
       retryBudget.succeeded();
+      state.unit = weighAcceptance(state.unit, sentAt);
       return outcome;
     }
     const { error } = outcome;
-    const waitMs = waitBeforeRetry(error, request, { retries, state, ...sender });
-    // While the service is down, its probes are few, and each is a retry.
-    if (waitMs === undefined || !(state.limiter?.isServiceDown || retryBudget.take())) throw error;
+    const isRefusal = state.limiter === undefined && error instanceof RateLimitError;
+    const waitMs = isRefusal
+      ? waitAfterRefusal(error, request, { state, sentAt, refusals, ...sender })
+      : waitAfterFailure(error, request, { state, retries, ...sender });
+    if (isRefusal) refusals += 1;
+    else retries += 1;
     const until = new Date(clock.now() + waitMs);
-    events.retry(state, { request, error: error as RetryableError, waitMs, until, retry: retries + 1 });
+    events.retry(state, { request, error: error as RetryableError, waitMs, until, retry: retries + refusals });
     await abortable(clock.sleep(waitMs, request.signal.toSignal()), request.signal);
     request.log.waited(waitMs);
-    request.log.again('retry');
+    request.log.again(isRefusal ? 'rate_limited' : 'retry');
   }
 }
 
-interface Retry extends RetryOptions {
-  readonly retries: number;
+interface Failure extends RetryOptions {
   readonly state: KeyState;
+  readonly retries: number;
 }
 
-/** Milliseconds to wait before the request is sent again; `undefined` when it is not. */
-function waitBeforeRetry(
+/** Milliseconds to wait before the request is sent again. @throws the error itself when it is not. */
+function waitAfterFailure(
   error: unknown,
   { settings, signal, deadlineAt }: KeyedRequest,
-  { retries, state, clock, time, random, maxRetryAfterMs }: Retry,
-): number | undefined {
-  if (!isRetryable(error) || retries >= settings.maxRetries || signal.aborted) return undefined;
+  { retries, state, clock, time, random, maxRetryAfterMs }: Failure,
+): number {
+  if (!isRetryable(error) || retries >= settings.maxRetries || signal.aborted) throw error;
   const hintMs = hintOf(error, { unit: state.limiter?.retryAfterUnit ?? 'seconds', serverNowMs: clock.now() });
   const waitMs = Math.max(hintMs, backoffMs(retries, random));
   const isTooLong = hintMs > maxRetryAfterMs || time.now() + waitMs >= deadlineAt();
-  return isTooLong ? undefined : waitMs;
+  // While the service is down, its probes are few, and each is a retry.
+  if (isTooLong || !(state.limiter?.isServiceDown || state.retryBudget.take())) throw error;
+  return waitMs;
 }
 
-type RetryableError = NetworkError | ServerError | RequestError | TimeoutError;
+type RetryableError = NetworkError | RateLimitError | RequestError | ServerError | TimeoutError;
 
 function isRetryable(error: unknown): error is RetryableError {
   if (error instanceof NetworkError) return !isCertificateProblem(error.code);
@@ -92,4 +111,55 @@ function hintOf(
 ): number {
   const date = headers?.get('date') ?? undefined;
   return retryAfterMs(parseRetryAfter(headers?.get('retry-after') ?? undefined), { ...reading, date }) ?? 0;
+}
+
+interface Refusal extends RetryOptions {
+  readonly state: KeyState;
+  readonly sentAt: number;
+  /** Of the same call before this one. */
+  readonly refusals: number;
+}
+
+/** Milliseconds to wait after a 429. @throws RateLimitError that says why the call does not wait */
+function waitAfterRefusal(
+  error: RateLimitError,
+  request: KeyedRequest,
+  { state, sentAt, refusals, clock, time, random, events, maxRetryAfterMs, retryAfterUnit }: Refusal,
+): number {
+  const { unitTracker, retryBudget } = state;
+  const nowMs = clock.now();
+  const reading = readRefusal(state, error, { sentAt, nowMs, time, retryAfterUnit });
+  unitTracker.saw(reading, error.retryAfterRaw, events);
+  const hintMs = reading.waitMs;
+  const waitMs = hintMs === undefined ? unhintedLimitMs(refusals, random) : hintedLimitMs(hintMs, random);
+  const isTooLong = hintMs !== undefined && hintMs > maxRetryAfterMs;
+  const reason =
+    whyNotWait(request, { isTooLong, readyAt: time.now() + waitMs }) ?? (retryBudget.take() ? undefined : 'budget');
+  if (reason === undefined) return waitMs;
+  const unit = unitTracker.belief;
+  throw limitedError({ reason, retryAtMs: nowMs + (hintMs ?? waitMs), nowMs, request, unit, refused: error });
+}
+
+function readRefusal(
+  state: KeyState,
+  { retryAfterRaw, headers }: RateLimitError,
+  { sentAt, nowMs, time, retryAfterUnit }: Pick<Refusal, 'sentAt' | 'time' | 'retryAfterUnit'> & { nowMs: number },
+): RetryAfterReading {
+  const parsed = parseRetryAfter(retryAfterRaw);
+  if (retryAfterUnit === 'auto') state.unit = weighRefusal(state.unit, parsed, { sentAt, now: time.now() });
+  const unit = parsed?.form === 'integer' ? unitOf(state.unit, parsed.value, retryAfterUnit) : 'seconds';
+  return {
+    waitMs: retryAfterMs(parsed, { unit, date: headers?.get('date') ?? undefined, serverNowMs: nowMs }),
+    unit,
+    evidence: retryAfterUnit === 'auto' ? state.unit.evidence : 'set',
+  };
+}
+
+function whyNotWait(
+  { settings, deadlineAt }: KeyedRequest,
+  { isTooLong, readyAt }: { readonly isTooLong: boolean; readonly readyAt: number },
+): RateLimitReason | undefined {
+  if (settings.onLimit === 'throw') return 'policy';
+  if (isTooLong) return 'max_retry_after';
+  return readyAt >= deadlineAt() ? 'deadline' : undefined;
 }

@@ -21,6 +21,7 @@ export class Behaviour {
   #settings: SwitchSettings;
   #values: BehaviourValues;
   #exercised: SwitchName[] = [];
+  #lastExercised: readonly SwitchName[] = [];
   readonly #initial: SwitchSettings;
   readonly #unsafe: boolean;
 
@@ -46,11 +47,16 @@ export class Behaviour {
     return this.#values[name];
   }
 
-  /** Switches asked since the last call. */
+  /** Switches asked since the last call. Like requests, whose entries the journal keeps, share one list. */
   takeExercised(): readonly SwitchName[] {
     const exercised = this.#exercised;
-    this.#exercised = [];
-    return exercised;
+    if (exercised.length === 0) return NO_SWITCHES;
+    const last = this.#lastExercised;
+    if (last.length !== exercised.length || exercised.some((name, place) => name !== last[place])) {
+      this.#lastExercised = Object.freeze(exercised.slice());
+    }
+    exercised.length = 0;
+    return this.#lastExercised;
   }
 
   /** Those of `names` whose value is a guess that nobody has accepted. */
@@ -87,6 +93,8 @@ export class Behaviour {
     this.#values = valuesOf(settings);
   }
 }
+
+const NO_SWITCHES: readonly SwitchName[] = Object.freeze([]);
 
 function valuesOf(settings: SwitchSettings): BehaviourValues {
   // Checked when they were set.

@@ -4,8 +4,8 @@ import { hashOf } from '../service/keys.ts';
 import type { ServiceContext } from '../service/service-state.ts';
 import type { MockRequest } from './mock-message.ts';
 import { presentedCredential } from './presented-credential.ts';
-import { type RecordedRequest, recordRequest } from './record-request.ts';
-import { createRouter, parseTarget } from './router.ts';
+import { type RecordedRequest, readTarget, recordRequest } from './record-request.ts';
+import { createRouter } from './router.ts';
 
 /** What is known of a request by itself, without the service having decided anything about it. */
 export interface RequestIdentity
@@ -16,12 +16,12 @@ export interface RequestIdentity
 export function createIdentify(context: ServiceContext, operations: Readonly<Record<string, Operation>>) {
   const route = createRouter(operations);
   return (request: MockRequest): RequestIdentity => {
-    const target = parseTarget(request.target);
+    const target = readTarget(request.target);
     const found = route(request.method, target.path);
     const credential = presentedCredential(request, target.query, context.behaviour);
     const key = credential.kind === 'key' ? context.state.keysByHash.get(hashOf(credential.key)) : undefined;
     return {
-      ...recordRequest(request, target),
+      ...recordRequest(request),
       at: context.now(),
       operation: found.kind === 'unknown' ? undefined : found.operation.id,
       keyId: key?.id,

@@ -30,6 +30,7 @@ export function presentedKeys({ headers }: MockRequest, query: string): readonly
 }
 
 function headerCredential(value: string): PresentedCredential | undefined {
+  if (PLAIN_BEARER.test(value)) return { kind: 'key', key: value.slice('Bearer '.length), transport: 'bearer' };
   const trimmed = value.trim();
   if (trimmed === '') return undefined;
   // The names of schemes ignore case (RFC 9110 §11.1).
@@ -37,6 +38,9 @@ function headerCredential(value: string): PresentedCredential | undefined {
   if (scheme === undefined) return { kind: 'key', key: trimmed, transport: 'header' };
   return { kind: 'key', key: trimmed.slice(scheme.length), transport: 'bearer' };
 }
+
+/** As nearly every client writes it. */
+const PLAIN_BEARER = /^Bearer [!-~]+$/;
 
 function queryCredential(query: string): PresentedCredential | undefined {
   if (!query.includes('api_key')) return undefined;

@@ -13,9 +13,9 @@ import type { RequestIdentity } from './identify-request.ts';
 import { rateHeaders } from './limit-headers.ts';
 import type { MockRequest, MockResponse } from './mock-message.ts';
 import { presentedCredential } from './presented-credential.ts';
-import { recordRequest } from './record-request.ts';
+import { readTarget, recordBody, recordHeaders, type TargetReading } from './record-request.ts';
 import { type AdmittedRequest, exampleResponder, type Responder } from './responders.ts';
-import { createRouter, parseTarget, type RouteMatch, type Target } from './router.ts';
+import { createRouter, type RouteMatch } from './router.ts';
 import { createDateHeader, type ServiceResponse, writeResponse } from './service-response.ts';
 
 export interface ServiceHandlerOptions {
@@ -48,41 +48,50 @@ export function createServiceHandler(options: ServiceHandlerOptions): ServiceHan
   const findRoute = createRouter(operations);
   return (request) => {
     const { method } = request;
-    const target = parseTarget(request.target);
+    const target = readTarget(request.target);
     const route = findRoute(method, target.path);
     const at = context.now();
     const { stubs } = context.state;
     // Switches asked until now were asked by the test, or by the search for a stub.
     const stub = stubs.length === 0 ? undefined : findStub(stubs, identify(request));
     context.behaviour.takeExercised();
-    const { answer: decided, ...facts } = answerSafely({ context, responders, request, target, route, at, stub });
+    const decided = answerSafely({ context, responders, request, target, route, at, stub });
     const switches = context.behaviour.takeExercised();
-    const answer = checkAssumptions?.(decided, switches) ?? decided;
+    const answer = checkAssumptions?.(decided.answer, switches) ?? decided.answer;
+    // Written out: a spread in front of the other fields costs several times as much as the whole entry.
     const entry: NewJournalEntry = {
-      ...recordRequest(request, target),
+      number: 0,
       at,
+      method,
+      path: target.recorded.path,
+      query: target.recorded.query,
+      headers: recordHeaders(request.headers),
+      body: recordBody(request.body),
+      hasKeyInUrl: target.recorded.hasKeyInUrl,
       operation: operationOf(route)?.id,
       isUnknownRoute: route.kind === 'unknown' && answer.stub === undefined,
-      keyId: facts.keyId,
-      keyTransport: facts.keyTransport,
+      keyId: decided.keyId,
+      keyTransport: decided.keyTransport,
       status: answer.status,
       code: answer.code,
       why: answer.why,
-      rate: facts.rate,
-      quota: facts.quota,
-      earlyByMs: facts.earlyByMs,
+      rate: decided.rate,
+      quota: decided.quota,
+      earlyByMs: decided.earlyByMs,
       switches,
-      faults: [],
+      faults: NO_FAULTS,
       stub: answer.stub,
     };
     return { response: writeResponse(answer, method, dateHeader(at)), entry };
   };
 }
 
+const NO_FAULTS: JournalEntry['faults'] = Object.freeze([]);
+
 /** A request, where it leads, and what answering it needs. */
 interface RoutedRequest extends Pick<ServiceHandlerOptions, 'context' | 'responders'> {
   readonly request: MockRequest;
-  readonly target: Target;
+  readonly target: TargetReading;
   readonly route: RouteMatch;
   /** What answers it once it is admitted, also on a path that the service does not have. */
   readonly stub: StubRecord | undefined;
@@ -138,13 +147,13 @@ function answerCaller(routed: RoutedRequest): DecidedResponse {
       ? ({ refusedBy: 'malformedKey', why: 'the request carries more than one credential' } as const)
       : authenticateKey(context, credential.kind === 'key' ? credential.key : undefined, at);
   const keyTransport = credential.kind === 'key' ? credential.transport : undefined;
-  if (authentication.refusedBy === undefined) return { keyTransport, ...answerKey(routed, authentication.key) };
+  if (authentication.refusedBy === undefined) return answerKey(routed, authentication.key, keyTransport);
   const answer = errors.authenticationRefusal(authentication, context.behaviour);
   return { answer, keyTransport, keyId: 'key' in authentication ? authentication.key?.id : undefined };
 }
 
 /** Third step: is there room under both limits? */
-function answerKey(routed: RoutedRequest, key: KeyRecord): DecidedResponse {
+function answerKey(routed: RoutedRequest, key: KeyRecord, keyTransport: JournalEntry['keyTransport']): DecidedResponse {
   const { at, route } = routed;
   const { behaviour } = routed.context;
   const operation = operationOf(route);
@@ -165,6 +174,7 @@ function answerKey(routed: RoutedRequest, key: KeyRecord): DecidedResponse {
   return {
     answer: headers === undefined ? answer : { ...answer, headers: { ...answer.headers, ...headers } },
     keyId: key.id,
+    keyTransport,
     rate: decision.rate,
     quota: decision.quota,
     earlyByMs: leftMs > 0 ? leftMs : undefined,
@@ -184,19 +194,56 @@ function answerOf(decision: Decision<ServiceResponse>, behaviour: Behaviour, at:
 
 function respond(routed: RoutedRequest, key: KeyRecord, quota: QuotaUse): ServiceResponse {
   const { context, responders, route, target, at, stub } = routed;
-  const query = new URLSearchParams(target.query);
-  query.delete('api_key');
-  const operation = operationOf(route);
   try {
-    if (stub !== undefined && stub.source.kind !== 'function') return answerStub(stub, stub.source, query);
-    if (operation === undefined) return errors.unknownRoute(route.kind === 'unknown' ? route.nearest : undefined);
+    if (stub !== undefined && stub.source.kind !== 'function') return answerStub(stub, stub.source, queryOf(target));
+    if (route.kind === 'unknown') return errors.unknownRoute(route.nearest);
+    const { operation, parameters } = route;
     const respondTo = responders[operation.id] ?? exampleResponder;
-    const admitted: AdmittedRequest = { operation, query, at, key, quota };
-    if (stub?.source.kind !== 'function') return respondTo(admitted, context);
+    const latest = stub?.source.kind === 'function' ? stub.source.latest : undefined;
+    const admitted = new RoutedAdmission(target, { operation, parameters, at, key, quota, latest });
+    if (stub === undefined) return respondTo(admitted, context);
     stub.served += 1;
-    return { ...respondTo({ ...admitted, latest: stub.source.latest }, context), stub: stub.id };
+    return { ...respondTo(admitted, context), stub: stub.id };
   } catch (error) {
     // Made an answer here, so that a broken responder is counted like any other 500.
     return errors.internalError(error);
   }
+}
+
+/** Parses the query only if a responder asks for it. */
+class RoutedAdmission implements AdmittedRequest {
+  readonly operation: Operation;
+  readonly parameters: AdmittedRequest['parameters'];
+  readonly at: number;
+  readonly key: KeyRecord;
+  readonly quota: QuotaUse;
+  readonly latest: AdmittedRequest['latest'];
+  readonly #target: TargetReading;
+
+  constructor(
+    target: TargetReading,
+    { operation, parameters, at, key, quota, latest }: Omit<AdmittedRequest, 'query' | 'queryText'>,
+  ) {
+    this.#target = target;
+    this.operation = operation;
+    this.parameters = parameters;
+    this.at = at;
+    this.key = key;
+    this.quota = quota;
+    this.latest = latest;
+  }
+
+  get queryText(): string | undefined {
+    return this.#target.recorded.hasKeyInUrl ? undefined : this.#target.query;
+  }
+
+  get query(): URLSearchParams {
+    return queryOf(this.#target);
+  }
+}
+
+function queryOf({ query }: TargetReading): URLSearchParams {
+  const parameters = new URLSearchParams(query);
+  parameters.delete('api_key');
+  return parameters;
 }

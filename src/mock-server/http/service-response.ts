@@ -7,6 +7,8 @@ export interface ServiceResponse {
   readonly headers: Readonly<Record<string, string>>;
   /** JSON; empty for none. */
   readonly body: string;
+  /** In bytes, of an answer that is sent often. */
+  readonly contentLength?: string;
   /** `error.code`; `undefined` for a success. */
   readonly code: string | undefined;
   /** The reason in words, for the journal. */
@@ -17,8 +19,17 @@ export interface ServiceResponse {
 
 /** The documented success envelope (docs/facts.md, Response envelope) with this payload. */
 export function successResponse(data: unknown): ServiceResponse {
-  return { status: 200, headers: {}, body: toJson({ success: true, data }), code: undefined, why: 'served' };
+  return envelopeResponse({ success: true, data });
 }
+
+/** A whole success answer, such as an example of openapi.yaml. */
+export function envelopeResponse(envelope: unknown): ServiceResponse {
+  const body = toJson(envelope);
+  const contentLength = String(Buffer.byteLength(body));
+  return { status: 200, headers: NO_HEADERS, body, contentLength, code: undefined, why: 'served' };
+}
+
+const NO_HEADERS: ServiceResponse['headers'] = {};
 
 export interface ErrorResponseOptions {
   readonly status: number;
@@ -50,7 +61,7 @@ export function codeOfStatus(status: number): string {
   return (reasonPhrase(status) || 'unknown').toLowerCase().replace(/\W+/g, '_');
 }
 
-function toJson(envelope: object): string {
+function toJson(envelope: unknown): string {
   return withoutTags(JSON.stringify(envelope));
 }
 
@@ -63,9 +74,10 @@ const HTML_SPECIAL = /[<>&]/g;
 const HTML_ESCAPES: Readonly<Record<string, string>> = { '<': '\\u003c', '>': '\\u003e', '&': '\\u0026' };
 
 /** Writes an answer down as HTTP: the same bytes for every adapter. `date` is the value of the `Date` header. */
-export function writeResponse({ status, headers, body }: ServiceResponse, method: string, date: string): MockResponse {
+export function writeResponse(answer: ServiceResponse, method: string, date: string): MockResponse {
+  const { status, headers, body } = answer;
   if (body === '') return { status, headers: { date, ...headers }, body };
-  const contentLength = String(Buffer.byteLength(body));
+  const contentLength = answer.contentLength ?? String(Buffer.byteLength(body));
   return {
     status,
     headers: { 'content-type': 'application/json', 'content-length': contentLength, date, ...headers },

@@ -36,8 +36,8 @@ export interface JournalEntry extends RecordedRequest {
   readonly stub: string | undefined;
 }
 
-/** What there is to say of a request before the journal gives it a number. */
-export type NewJournalEntry = Omit<JournalEntry, 'number'>;
+/** What there is to say of a request before the journal gives it a number: until then that is 0. */
+export type NewJournalEntry = Omit<JournalEntry, 'number'> & { number: number };
 
 /** The entry of an answer that the limits had no part in. */
 export function newJournalEntry(
@@ -47,6 +47,7 @@ export function newJournalEntry(
 }
 
 const NOTHING_KNOWN = {
+  number: 0,
   query: {},
   headers: {},
   body: undefined,
@@ -68,7 +69,8 @@ const NOTHING_KNOWN = {
 /** The newest requests; older ones are forgotten, so that a long run needs no more memory than a short one. */
 export class Journal {
   readonly #size: number;
-  #entries: JournalEntry[] = [];
+  /** A ring: entry number n is at (n - 1) % size. */
+  #ring: JournalEntry[] = [];
   #last = 0;
   readonly #listeners = new Set<(entry: JournalEntry) => void>();
 
@@ -78,7 +80,9 @@ export class Journal {
 
   /** Oldest first. */
   get entries(): readonly JournalEntry[] {
-    return this.#size === 0 ? [] : this.#entries.slice(-this.#size);
+    if (this.#size === 0 || this.#last <= this.#size) return this.#ring.slice();
+    const oldest = this.#last % this.#size;
+    return [...this.#ring.slice(oldest), ...this.#ring.slice(0, oldest)];
   }
 
   /** How many older ones are forgotten. */
@@ -86,12 +90,11 @@ export class Journal {
     return Math.max(0, this.#last - this.#size);
   }
 
-  add(unnumbered: NewJournalEntry): void {
+  /** Numbers the entry, which is the journal's from then on. */
+  add(entry: NewJournalEntry): void {
+    entry.number = this.#last + 1;
+    if (this.#size > 0) this.#ring[this.#last % this.#size] = entry;
     this.#last += 1;
-    const entry = { number: this.#last, ...unnumbered };
-    this.#entries.push(entry);
-    // Cut now and then, not each time: one copy per `size` requests.
-    if (this.#entries.length > 2 * this.#size) this.#entries = this.entries.slice();
     for (const listener of this.#listeners) listener(entry);
   }
 
@@ -102,7 +105,7 @@ export class Journal {
   }
 
   clear(): void {
-    this.#entries = [];
+    this.#ring = [];
     this.#last = 0;
   }
 }

@@ -40,12 +40,12 @@ export interface InventedData {
   readonly rates: Readonly<Record<string, number>>;
 }
 
-/** The invented rates of one moment, and the answers with all of them: most requests want those. */
+/** The invented rates of one moment, and the answers already made of them: most requests repeat. */
 export class InventedSnapshot {
   readonly seed: number;
   readonly at: number;
   readonly #rates: InventedRates;
-  readonly #answers = new Map<Currency, ServiceResponse>();
+  readonly #answers = new Map<string, ServiceResponse>();
 
   constructor(seed: number, at: number) {
     this.seed = seed;
@@ -53,10 +53,17 @@ export class InventedSnapshot {
     this.#rates = inventRates(seed, at);
   }
 
-  answer(question: LatestQuestion): ServiceResponse {
-    if (question.symbols.length > 0) return successResponse(this.data(question));
-    const answer = this.#answers.get(question.base) ?? successResponse(this.data(question));
-    this.#answers.set(question.base, answer);
+  /** What was answered to the same query before; `undefined` if nothing was. */
+  answerTo(queryText: string | undefined): ServiceResponse | undefined {
+    return queryText === undefined ? undefined : this.#answers.get(queryText);
+  }
+
+  /** The answer to a question with nothing unknown in it, kept for the next request with that `queryText`. */
+  answer(question: LatestQuestion, queryText: string | undefined): ServiceResponse {
+    const answer = successResponse(this.data(question));
+    if (queryText === undefined || queryText.length > LONGEST_KEPT) return answer;
+    if (this.#answers.size === MOST_ANSWERS) this.#answers.clear();
+    this.#answers.set(queryText, answer);
     return answer;
   }
 
@@ -70,6 +77,10 @@ export class InventedSnapshot {
     };
   }
 }
+
+/** About 2.5 kB each. */
+const MOST_ANSWERS = 200;
+const LONGEST_KEPT = 500;
 
 /** Keeps the newest snapshot: it answers every request until the next one. */
 export function createInventedSnapshots(): (seed: number, at: number) => InventedSnapshot {

@@ -4,7 +4,7 @@ import { type ServiceResponse, successResponse } from '../http/service-response.
 import { show } from '../mock-server-error.ts';
 import type { ServiceContext } from '../service/service-state.ts';
 import type { LatestContext, LatestFunction } from '../stubs/stub-record.ts';
-import { createInventedSnapshots, readQuestion } from './invented-latest.ts';
+import { createInventedSnapshots, type InventedSnapshot, readQuestion } from './invented-latest.ts';
 import { answerRecorded, type Replay, recordedAnswers } from './replay.ts';
 
 /** Where the data of `latest` comes from; by default it is invented. */
@@ -17,8 +17,11 @@ export interface LatestSource {
 export function createLatestResponder({ latest, replay }: LatestSource = {}): Responder {
   const recorded = replay === undefined ? undefined : recordedAnswers(replay);
   const snapshots = createInventedSnapshots();
+  let interval = { granularity: '', ms: 0 };
   const snapshotOf = ({ at }: AdmittedRequest, { behaviour, state }: ServiceContext) => {
-    const intervalMs = snapshotIntervalMs(behaviour.use('snapshotGranularity'));
+    const granularity = behaviour.use('snapshotGranularity');
+    if (granularity !== interval.granularity) interval = { granularity, ms: snapshotIntervalMs(granularity) };
+    const { ms: intervalMs } = interval;
     return snapshots(state.seed, Math.floor(at / intervalMs) * intervalMs);
   };
   return (request, context) => {
@@ -28,10 +31,21 @@ export function createLatestResponder({ latest, replay }: LatestSource = {}): Re
       return answerWith(make, request, invented);
     }
     if (recorded !== undefined) return answerRecorded(recorded, request.query);
-    const question = readQuestion(request.query);
-    const refusal = question.hasUnknown ? badParameter(UNKNOWN_CURRENCY, context.behaviour) : undefined;
-    return refusal ?? snapshotOf(request, context).answer(question);
+    return answerInvented(snapshotOf(request, context), request, context);
   };
+}
+
+function answerInvented(
+  snapshot: InventedSnapshot,
+  { query, queryText }: AdmittedRequest,
+  { behaviour }: ServiceContext,
+): ServiceResponse {
+  const known = snapshot.answerTo(queryText);
+  if (known !== undefined) return known;
+  const question = readQuestion(query);
+  if (!question.hasUnknown) return snapshot.answer(question, queryText);
+  // Not kept: the switch decides anew each time.
+  return badParameter(UNKNOWN_CURRENCY, behaviour) ?? snapshot.answer(question, undefined);
 }
 
 const UNKNOWN_CURRENCY = 'base or symbols name a currency that is not among the invented rates.';

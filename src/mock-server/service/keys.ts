@@ -66,8 +66,18 @@ export function createKeys(context: ServiceContext): Keys {
 
 /** SHA-256 of a key, in hexadecimal: all that is kept of it. */
 export function hashOf(key: string): string {
-  return hash('sha256', key, 'hex');
+  if (key !== inHand.key) inHand = { key, hash: hash('sha256', key, 'hex') };
+  return inHand.hash;
 }
+
+/** Forgets the key of the request that was answered: from then on only its hash is in memory. */
+export function forgetKeyInHand(): void {
+  inHand = NO_KEY;
+}
+
+const NO_KEY = { key: '', hash: hash('sha256', '', 'hex') };
+// Finding the space of a request and authenticating it ask for the same hash.
+let inHand = NO_KEY;
 
 function checkRoom({ behaviour }: ServiceContext, account: AccountRecord): void {
   if (!account.isConfirmed) {

@@ -135,3 +135,14 @@ test('an output format that is typed beats its variable for errors, too', async 
 
   expect(stderr).toContain('fxrates: --base-url takes an http or https URL');
 });
+
+test('an error of the command line itself obeys the color and the output of config.json', async () => {
+  const path = join(folder, 'config.json');
+  const wrong = (line = 'latest --nonsense') => run(line, { tty: ['stderr'] });
+  await writeFile(path, '{"version":1,"color":"never","profiles":{"ci":{"output":"json"}}}');
+
+  expect((await wrong()).stderr).toMatch(/^fxrates: unknown option/);
+  expect(JSON.parse((await wrong('latest --nonsense --profile ci')).stderr).error.code).toBe('usage');
+  await writeFile(path, '{"version":1,"color":{}}');
+  expect((await wrong()).stderr).toContain("unknown option '--nonsense'");
+});

@@ -16,7 +16,7 @@ test.each([
   ['version x', 'version takes no arguments\n', 'See: fxrates version --help'],
   ['auth status x', 'auth status takes no arguments\n', 'See: fxrates auth status --help'],
   ['config get timeout x', "too many arguments for 'get'", 'See: fxrates config get --help'],
-  ['help nonsense', "no help about 'nonsense'", 'Topics: exit-codes, environment, rate-limits, profiles'],
+  ['help nonsense', "no help about 'nonsense'", 'Topics: options, exit-codes, environment, rate-limits, profiles'],
   ['mock npm test', "'npm' is not an option of mock", 'fxrates mock -- npm test'],
   ['mock --port abc', "--port takes a number from 0 to 65535, got 'abc'", ''],
   ['mock --port 65536', '--port takes a number from 0 to 65535', ''],

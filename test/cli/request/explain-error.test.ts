@@ -13,22 +13,33 @@ test.each([
   ['CERT_HAS_EXPIRED', 'the certificate has expired', "Is this machine's clock right?"],
   ['CERT_NOT_YET_VALID', 'the certificate is not valid yet', "Is this machine's clock right?"],
   ['DEPTH_ZERO_SELF_SIGNED_CERT', 'the certificate is self-signed', 'export NODE_EXTRA_CA_CERTS='],
-  ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'the certificate is not signed by a trusted authority', 'export NODE_EXTRA_CA_CERTS='],
-  ['ERR_TLS_CERT_ALTNAME_INVALID', 'the certificate is for another name', 'Is https://api.example.test the right'],
   [
-    'CERT_REVOKED',
-    'No valid HTTP response from api.example.test: CERT_REVOKED; the certificate has been revoked',
-    undefined,
+    'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+    'the certificate is not signed by a trusted authority',
+    'export NODE_EXTRA_CA_CERTS=',
   ],
-  ['EPIPE', 'No valid HTTP response from api.example.test: EPIPE', undefined],
+  ['ERR_TLS_CERT_ALTNAME_INVALID', 'the certificate is for another name', 'Is https://api.example.test the right'],
+  ['CERT_REVOKED', 'CERT_REVOKED; the certificate has been revoked\n', undefined],
+  ['EPIPE', 'EPIPE\n', undefined],
 ])('%s is told as: %s, with what to do about it', async (code, says, nextStep) => {
   const result = await runCli('latest --retries 0', { replies: broken(code) });
 
   const [headline = '', ...hints] = result.stderr.split('\n').filter((line) => line !== '');
   expect(result.code).toBe(6);
-  expect(headline).toContain(`cannot reach api.example.test — ${says}`);
+  expect(`${headline}\n`).toContain(`cannot reach api.example.test — ${says}`);
   expect(hints.length).toBe(nextStep === undefined ? 0 : 1);
   if (nextStep !== undefined) expect(hints[0]).toContain(nextStep);
+});
+
+test('a failure without a code is told once, in words of the command line', async () => {
+  const replies = Object.assign(new TypeError('fetch failed'), { cause: new Error('bad port') });
+
+  const { stderr } = await runCli('latest --retries 0', { replies });
+
+  expect(stderr).toBe(`fxrates: cannot reach api.example.test — bad port; fetch never connects to that port
+
+  Is https://api.example.test the right base URL? It comes from FXRATES_BASE_URL.
+`);
 });
 
 const BASE_URL_HINT = 'Is https://api.example.test the right base URL? It comes from --base-url.';

@@ -2,7 +2,7 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, readlink, rm, stat, symlink, 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { replaceFile } from '../../../src/cli/storage/replace-file.ts';
+import { makeFolder, replaceFile } from '../../../src/cli/storage/replace-file.ts';
 
 let folder = '';
 beforeEach(async () => {
@@ -54,4 +54,17 @@ test('a failure leaves the old file and no unfinished one', async () => {
   await expect(replaceFile(path, 'new')).rejects.toThrow();
 
   expect(await readdir(folder)).toEqual(['occupied']);
+});
+
+test('a folder is made with its parents, and may be there already', async () => {
+  const path = join(folder, 'a', 'b', 'c');
+
+  await Promise.all([makeFolder(path, 0o700), makeFolder(path, 0o700)]);
+
+  expect(await modeOf(path)).toBe(process.platform === 'win32' ? expect.any(Number) : 0o700);
+  expect(await readdir(folder)).toEqual(['a']);
+});
+
+test.runIf(process.platform === 'linux')('a folder that the system does not make is an error', async () => {
+  await expect(makeFolder('/proc/fxrates/cache')).rejects.toMatchObject({ code: 'ENOENT' });
 });

@@ -1,5 +1,11 @@
 import { expect, test } from 'vitest';
-import { FxRates, type FxRatesOptions, RateLimitError, type WaitEvent } from '../../../src/client/index.ts';
+import {
+  FxRates,
+  type FxRatesOptions,
+  RateLimitError,
+  type RetryEvent,
+  type WaitEvent,
+} from '../../../src/client/index.ts';
 import { FakeClock } from '../../helpers/fake-clock.ts';
 import type { Reply } from '../../helpers/fake-fetch.ts';
 import { respond, startRawServer } from '../../helpers/raw-server.ts';
@@ -14,15 +20,17 @@ const ways: [string, FxRatesOptions][] = [
 
 interface Listener extends TestClient {
   readonly warnings: string[];
-  readonly waits: WaitEvent[];
+  /** Without a queue a refused call is retried. */
+  readonly waits: (WaitEvent | RetryEvent)[];
 }
 
 function listen(replies: readonly Reply[], options: FxRatesOptions = {}): Listener {
   const warnings: string[] = [];
-  const waits: WaitEvent[] = [];
+  const waits: (WaitEvent | RetryEvent)[] = [];
   const hooks: FxRatesOptions = {
     logger: { warn: (message) => warnings.push(message) },
     onWait: (event) => waits.push(event),
+    onRetry: (event) => waits.push(event),
   };
   return { ...testClient(replies, { ...hooks, ...options }), warnings, waits };
 }

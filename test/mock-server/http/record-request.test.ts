@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest';
 import { recordRequest } from '../../../src/mock-server/http/record-request.ts';
-import { parseTarget } from '../../../src/mock-server/http/router.ts';
 
 const KEY = `fx_live_${'0123456789abcdef'.repeat(3)}`;
 const record = (target: string, more: { headers?: Record<string, string>; body?: Uint8Array } = {}) =>
-  recordRequest({ method: 'GET', target, headers: {}, ...more }, parseTarget(target));
+  recordRequest({ method: 'GET', target, headers: {}, ...more });
 
 test.each([
   ['/x', {}],

@@ -119,3 +119,12 @@ test.each([
 ])('%j is refused', (options, message) => {
   expect(() => createMockServer(options as never)).toThrow(message);
 });
+
+test('a query that was answered is refused once the switch says that unknown currencies are', async () => {
+  const { mock, latest } = mockWith({ behaviour: { badParameter: 'ignored' } });
+  expect((await latest('base=XXX')).status).toBe(200);
+
+  mock.behaviour.set({ badParameter: '400 invalid_parameter' });
+
+  expect((await latest('base=XXX')).status).toBe(400);
+});

@@ -262,3 +262,18 @@ test('an option that cannot be leaves no space behind', () => {
 
   expect(() => mock.reset()).not.toThrow();
 });
+
+test('finds the space of a key again after the space was closed and opened anew', async () => {
+  const mock = createMockServer();
+  const ask = (key: string) => mock.fetch(`${mock.baseUrl}/api/v1/latest`, { headers: { authorization: key } });
+  const first = mock.space({ name: 'one' });
+  expect((await ask(first.key)).status).toBe(200);
+
+  await first.close();
+  expect((await ask(first.key)).status).toBe(401);
+  const second = mock.space({ name: 'one' });
+
+  expect(second.key).toBe(first.key);
+  expect((await ask(second.key)).status).toBe(200);
+  expect(second.journal.list()).toHaveLength(1);
+});

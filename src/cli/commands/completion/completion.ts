@@ -1,11 +1,11 @@
-import { mkdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { Option } from 'commander';
 import type { CommandSpec, Invocation } from '../../command.ts';
 import { storageError, systemReason, usageError } from '../../errors/cli-error.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import { noFolder } from '../../storage/config-file.ts';
-import { replaceFile } from '../../storage/replace-file.ts';
+import { makeFolder, replaceFile } from '../../storage/replace-file.ts';
 import { foldersOf, SHELLS, type ShellName, shells } from './shells.ts';
 
 export const completionCommand: CommandSpec = {
@@ -97,7 +97,7 @@ const LONGEST_ANSWER = 100;
 
 async function write(path: string, text: string): Promise<void> {
   try {
-    await mkdir(dirname(path), { recursive: true });
+    await makeFolder(dirname(path));
     await replaceFile(path, text);
   } catch (error) {
     const cause = error as NodeJS.ErrnoException; // of node:fs

@@ -3,9 +3,11 @@ import type { CommandSpec } from '../../command.ts';
 import { allCommands, type CommandNode, type OptionNode } from '../../command-tree.ts';
 import { usageError } from '../../errors/cli-error.ts';
 import { exitCodeMeanings, exitCodes } from '../../exit-codes.ts';
-import { paragraphs } from '../../help/page.ts';
+import { optionSections, paragraphs } from '../../help/page.ts';
 import { twoColumns } from '../../help/two-columns.ts';
+import { helpOption } from '../../help/useful-options.ts';
 import { readEarlyFlags } from '../../settings/early-flags.ts';
+import { createGlobalOptions } from '../../settings/global-options.ts';
 import type { StreamStyle } from '../../terminal/screen.ts';
 import { wrap } from '../../terminal/text.ts';
 import { type Topic, topicOf, topics } from './topics.ts';
@@ -47,8 +49,13 @@ export function helpCommand({ render, tree, commandNames }: HelpSource): Command
   };
 }
 
-function topicText({ intro, entries }: Topic, { columns, palette }: StreamStyle): string {
-  return paragraphs([wrap(intro, columns), twoColumns(entries, { columns, paintTerm: palette.command })]);
+function topicText({ intro, entries }: Topic, style: StreamStyle): string {
+  const { columns, palette } = style;
+  const isOfOptions = entries === topics['options']?.entries; // these stand in groups
+  const blocks = isOfOptions
+    ? optionSections([...createGlobalOptions(), helpOption()], style)
+    : [twoColumns(entries, { columns, paintTerm: palette.command })];
+  return paragraphs([wrap(intro, columns), ...blocks]);
 }
 
 function unknownTopic(name: string): Error {

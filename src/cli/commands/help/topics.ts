@@ -1,6 +1,7 @@
 import { exitCodeMeanings } from '../../exit-codes.ts';
 import type { Entry } from '../../help/two-columns.ts';
 import type { SettingName } from '../../settings/config-settings.ts';
+import { createGlobalOptions } from '../../settings/global-options.ts';
 
 /** A page of `fxrates help <topic>`. */
 export interface Topic {
@@ -26,6 +27,12 @@ export function topicOf(name: string): Topic | undefined {
 }
 
 export const topics: Readonly<Record<string, Topic>> = {
+  options: {
+    title: 'options that commands share',
+    intro:
+      'They stand before or after the command. A command refuses those that it cannot use: one that sends nothing has no --timeout.',
+    entries: createGlobalOptions().map(({ flags, description }) => ({ term: flags, text: description })),
+  },
   'exit-codes': {
     title: 'what each exit code means',
     intro: 'Scripts can rely on these numbers; a new cause gets a new number.',
