@@ -29,6 +29,7 @@ const LAST_COMMAND_MS = 5_000;
 
 /** Ends the process after an interrupt if it has not ended by itself. */
 function endSoon(reason: unknown, afterMs: number): void {
+  // biome-ignore lint/plugin: the real process ends, which no test injects
   if (reason instanceof Interrupted) setTimeout(() => endBySignal(reason.signalName), afterMs).unref();
 }
 
