@@ -1,4 +1,3 @@
-import { channel } from 'node:diagnostics_channel';
 import type { QuotaData } from '../generated/types.ts';
 import type { Attempt } from './attempt.ts';
 import type { FxRatesError, FxRatesErrorKind } from './errors/errors.ts';
@@ -102,13 +101,6 @@ export interface EventHooks {
   readonly logLevel?: 'warn' | 'info' | 'debug' | undefined;
 }
 
-const CHANNELS = {
-  request: channel('fxrates:request'),
-  retry: channel('fxrates:retry'),
-  wait: channel('fxrates:wait'),
-  quota: channel('fxrates:quota'),
-};
-
 /** The key that an event is about. */
 export interface EventSubject {
   readonly key: string;
@@ -121,7 +113,7 @@ interface PlannedRetry extends Pick<RetryEvent, 'retry' | 'waitMs' | 'until'> {
   readonly error: FxRatesError;
 }
 
-/** Tells hooks and `diagnostics_channel` subscribers what happens. No event carries a key in full. */
+/** Tells hooks and the logger what happens. No event carries a key in full. */
 export class ClientEvents {
   readonly #hooks: EventHooks;
   readonly #warned: Set<string>;
@@ -135,7 +127,7 @@ export class ClientEvents {
 
   /** The last attempt in the request's log ended. */
   request(subject: EventSubject, request: KeyedRequest, durationMs: number): void {
-    this.#tell('request', this.#hooks.onRequest, () => {
+    this.#tell(this.#hooks.onRequest, () => {
       const { attempts, lastHeaders } = request.log;
       const requestId = requestIdOf(lastHeaders);
       const ended = attempts[attempts.length - 1] as Attempt; // told after it was noted
@@ -152,7 +144,7 @@ export class ClientEvents {
 
   retry(subject: EventSubject, { request, error: { kind, status, code }, ...plan }: PlannedRetry): void {
     const { belief } = subject.unitTracker;
-    this.#tell('retry', this.#hooks.onRetry, () => ({
+    this.#tell(this.#hooks.onRetry, () => ({
       ...about(subject),
       ...callOf(request),
       ...{ kind, status, code, ...plan, retryAfterUnit: belief },
@@ -161,11 +153,11 @@ export class ClientEvents {
 
   wait(subject: EventSubject, wait: Omit<WaitEvent, keyof KeyEvent | 'retryAfterUnit'>): void {
     const { belief } = subject.unitTracker;
-    this.#tell('wait', this.#hooks.onWait, () => ({ ...about(subject), ...wait, retryAfterUnit: belief }));
+    this.#tell(this.#hooks.onWait, () => ({ ...about(subject), ...wait, retryAfterUnit: belief }));
   }
 
   quota(subject: EventSubject, { reason, quota }: Pick<QuotaEvent, 'reason' | 'quota'>): void {
-    this.#tell('quota', this.#hooks.onQuota, () => ({ ...about(subject), reason, quota }));
+    this.#tell(this.#hooks.onQuota, () => ({ ...about(subject), reason, quota }));
   }
 
   /** Says each thing once per client. */
@@ -178,11 +170,8 @@ export class ClientEvents {
   }
 
   /** `describe` costs nothing where nobody listens. */
-  #tell<Event>(name: keyof typeof CHANNELS, hook: ((event: Event) => void) | undefined, describe: () => Event): void {
-    if (hook === undefined && !CHANNELS[name].hasSubscribers) return;
-    const event = describe();
-    CHANNELS[name].publish(event);
-    callHook(hook, event);
+  #tell<Event>(hook: ((event: Event) => void) | undefined, describe: () => Event): void {
+    if (hook !== undefined) callHook(hook, describe());
   }
 }
 

@@ -4,6 +4,7 @@ import type { OperationId } from '../generated/operations.ts';
 import type { ApiCall, CallOptions, SchemaCallOptions } from './api-call.ts';
 import { type CallResult, createApiCall } from './api-call.ts';
 import { Batch, type BatchOptions, type BatchQueries } from './batch.ts';
+import { type CallTrace, isTraced, traceCall } from './call-trace.ts';
 import { checkPayload } from './check-payload.ts';
 import { resolveCall } from './config/call-settings.ts';
 import { inheritedOptions } from './config/inherited-options.ts';
@@ -16,6 +17,7 @@ import { deprecations, operationEndpoint, pathEndpoint } from './endpoints.ts';
 import { ClientEvents } from './events.ts';
 import type { KeySource } from './keys/key-source.ts';
 import { Lifetime } from './lifetime.ts';
+import type { Caller, CallResponse } from './middleware/coalesce.ts';
 import type { OperationData, OperationQuery, QueryOperation } from './operation-types.ts';
 import type { FxRatesOptions } from './options.ts';
 import { createPoll, type Poll, type PollOptions } from './poll.ts';
@@ -204,14 +206,33 @@ export class FxRates extends OperationMethods {
     this.#connection ??= this.#connect();
     const { signal, deadlineMs, ...settings } = resolveCall(options, this.#settings);
     const endpoint = endpointOf();
-    const deadline = { signal, deadlineMs, deadlineAt: startedAt + deadlineMs };
-    const { response, log, source, ageMs } = await this.#connection.send({ endpoint, settings, ...deadline });
-    const { status, rawBody } = response;
+    const caller = { endpoint, settings, signal, deadlineMs, deadlineAt: startedAt + deadlineMs };
+    const { send } = this.#connection;
     const { schema } = options;
+    if (!isTraced()) return this.#finish(await send(caller), { caller, startedAt, schema });
+    return traceCall({
+      operation: endpoint.name,
+      target: this.#connection.keys.known()?.redact(endpoint.target) ?? endpoint.target,
+      call: async () => this.#finish<Data>(await send(caller), { caller, startedAt, schema }),
+      describe: (result) => {
+        const { status, source, attempts } = result?.meta() ?? {};
+        const key = this.#connection?.keys.known()?.masked;
+        return { ...(result ? { status, attempts, source } : {}), key, limits: this.limits() } as Partial<CallTrace>;
+      },
+    });
+  }
+
+  /** Checks the data with the caller's schema. */
+  async #finish<Data>(
+    { response, log, source, ageMs }: CallResponse,
+    { caller, startedAt, schema }: FinishingCall,
+  ): Promise<CallResult<Data>> {
+    const { time } = this.#settings;
+    const { status, rawBody } = response;
     const data =
       schema === undefined
         ? response.data
-        : await withDeadline(checkPayload(schema, response.data, { endpoint: endpoint.name, status }), deadline, {
+        : await withDeadline(checkPayload(schema, response.data, { endpoint: caller.endpoint.name, status }), caller, {
             timers: this.#timers,
             nowMs: time.now(),
             attempts: log.attempts,
@@ -237,6 +258,12 @@ export class FxRates extends OperationMethods {
   [inspect.custom](): string {
     return `FxRates ${inspect(this.toJSON())}`;
   }
+}
+
+interface FinishingCall {
+  readonly caller: Caller;
+  readonly startedAt: number;
+  readonly schema: StandardSchema | undefined;
 }
 
 /** For the options that `withOptions` makes: what the new client takes over. */

@@ -4,6 +4,7 @@ export type { ApiCall, CallOptions, HeadersOption, ResponseMeta, SchemaCallOptio
 export type { Attempt } from './attempt.ts';
 export type { Batch, BatchItem, BatchOptions, BatchProgress, BatchQueries, RemainingQueries } from './batch.ts';
 export type { CacheStore } from './cache/cache-store.ts';
+export type { CallTrace } from './call-trace.ts';
 export type { Clock } from './clock.ts';
 export {
   AbortError,
@@ -35,6 +36,7 @@ export { FxRates, type GetOptions } from './fxrates.ts';
 export type { ApiKeyOption } from './keys/key-source.ts';
 export type { LimiterChange, LimiterEvent } from './limits/limiter-view.ts';
 export type { LimitExchange, LimitOffer, LimitStore } from './limits/shared/limit-store.ts';
+export type { Middleware, MiddlewareRequest } from './middleware/intercept.ts';
 export type { OperationData, OperationQuery, QueryOperation } from './operation-types.ts';
 export type {
   AppInfo,

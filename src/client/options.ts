@@ -5,6 +5,7 @@ import type { Clock } from './clock.ts';
 import type { EventHooks } from './events.ts';
 import type { ApiKeyOption } from './keys/key-source.ts';
 import type { LimitStore } from './limits/shared/limit-store.ts';
+import type { Middleware } from './middleware/intercept.ts';
 import type { QuotaEstimate } from './quota/quota-ledger.ts';
 import type { FetchLike } from './transport/fetch-transport.ts';
 
@@ -105,6 +106,11 @@ export interface FxRatesOptions extends EventHooks {
   readonly headers?: HeadersOption | undefined;
   /** Added to the user agent: `fxrates/1.2.3 node/22.19.0 my-app/2.0 (https://my.app)`. Default: nothing. */
   readonly appInfo?: AppInfo | undefined;
+  /**
+   * Code around each attempt: tracing, signing, logging of bodies. The first of the list is the outermost. It does not see
+   * the key unless it asks for it.
+   */
+  readonly middleware?: readonly Middleware[] | undefined;
   /** Sends requests instead of undici: any WHATWG `fetch`. Not together with `dispatcher`. */
   readonly fetch?: FetchLike | undefined;
   /** An undici 7 dispatcher (proxy, mTLS, …). Default: undici's global one. */

@@ -80,7 +80,7 @@ export class AttemptLog {
   #reason: Attempt['reason'] = 'first';
   #slotAt: (() => number) | undefined;
 
-  /** Made when somebody asks. */
+  /** Names the call; made when somebody asks. */
   get callId(): string {
     this.#callId ??= randomUUID();
     return this.#callId;

@@ -1,4 +1,3 @@
-import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { QuotaEvent, RequestEvent } from '../../src/client/index.ts';
 import { quiet } from '../helpers/fake-clock.ts';
@@ -76,29 +75,6 @@ test('tells the quota whenever the service does', async () => {
     { ...same, reason: 'call' },
     { ...same, reason: 'refusal' },
   ]);
-});
-
-test('diagnostics channels hear the same as the hooks', async () => {
-  const published: [unknown, unknown][] = [];
-  const hooked: unknown[] = [];
-  const hear = (event: unknown, name: unknown) => published.push([name, event]);
-  const channels = ['request', 'retry', 'wait', 'quota'].map((name) => `fxrates:${name}`);
-  for (const channel of channels) subscribe(channel, hear);
-  const hook = (event: unknown) => hooked.push(event);
-  const { fx, clock } = testClient([failure(503), rateLimited('2'), success()], {
-    quota: success(quotaRecord()),
-    onRequest: hook,
-    onRetry: hook,
-    onWait: hook,
-    onQuota: hook,
-  });
-
-  await clock.run(fx.quota());
-  await clock.run(fx.latest());
-  for (const channel of channels) unsubscribe(channel, hear);
-
-  expect(new Set(published.map(([name]) => name))).toEqual(new Set(channels));
-  expect(published.map(([, event]) => event)).toEqual(hooked);
 });
 
 test('a hook or logger that throws fails neither call nor process, and is warned of once', async () => {

@@ -1,4 +1,4 @@
-import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { tracingChannel } from 'node:diagnostics_channel';
 import { inspect } from 'node:util';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type AuthForm, FxRates, FxRatesError, type FxRatesOptions } from '../../src/client/index.ts';
@@ -18,17 +18,18 @@ const cases = keys.flatMap(([kind, key]) => forms.map((auth) => [kind, auth, key
 /** Everything that anybody could have seen: errors, events, warnings, the client itself. */
 let seen: unknown[] = [];
 const note = (what: unknown) => seen.push(what);
-const channels = ['request', 'retry', 'wait', 'quota'].map((name) => `fxrates:${name}`);
+const channel = tracingChannel<unknown, object>('fxrates:call');
+const subscribers = { start: note, end: note, asyncStart: note, asyncEnd: note, error: note };
 
 beforeEach(() => {
   seen = [];
   process.on('warning', note);
-  for (const channel of channels) subscribe(channel, note);
+  channel.subscribe(subscribers);
 });
 
 afterEach(() => {
   process.off('warning', note);
-  for (const channel of channels) unsubscribe(channel, note);
+  channel.unsubscribe(subscribers);
 });
 
 const hooks = { onRequest: note, onRetry: note, onWait: note, onQuota: note, logger: { warn: note } };

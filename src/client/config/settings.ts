@@ -2,6 +2,7 @@ import { type Clock, realClock } from '../clock.ts';
 import { ConfigError } from '../errors/errors.ts';
 import type { EventHooks, Logger } from '../events.ts';
 import type { LimitStore } from '../limits/shared/limit-store.ts';
+import type { Middleware } from '../middleware/intercept.ts';
 import type { AuthForm, FxRatesOptions, QuotaGuardOptions, RateLimitOptions } from '../options.ts';
 import type { CallSettings } from '../request.ts';
 import { type SteadyTime, steadyTime } from '../steady-time.ts';
@@ -42,6 +43,7 @@ export interface ClientSettings extends Omit<CallSettings, 'useReserve' | 'maxAg
   readonly quotaGuard: QuotaGuardOptions | undefined;
   /** What follows in the user agent. */
   readonly appInfo: string | undefined;
+  readonly middleware: readonly Middleware[];
   readonly transport: Transport;
   readonly maxResponseBytes: number;
   readonly clock: Clock;
@@ -68,6 +70,7 @@ const OPTION_NAMES = namesOf<keyof FxRatesOptions>({
   quotaGuard: true,
   headers: true,
   appInfo: true,
+  middleware: true,
   fetch: true,
   dispatcher: true,
   maxResponseBytes: true,
@@ -105,6 +108,7 @@ const DEFAULTS = {
   maxRetryAfterMs: 75_000,
   retryAfterUnit: 'auto',
   rateLimit: {},
+  middleware: [],
   maxResponseBytes: 10 * 2 ** 20,
   allowInsecureHttp: false,
   clock: realClock,
@@ -140,6 +144,7 @@ export function resolveOptions(options: FxRatesOptions): OpenSettings {
     quotaGuard: resolveQuotaGuard(options.quotaGuard),
     headers: resolveHeaders(options.headers),
     appInfo: resolveAppInfo(options.appInfo),
+    middleware: requireMiddleware(given.middleware),
     transport: resolveTransport(options),
     maxResponseBytes: requireCount('maxResponseBytes', given.maxResponseBytes, { from: 1 }),
     clock,
@@ -208,6 +213,11 @@ function resolveTransport({ fetch, dispatcher }: FxRatesOptions): Transport {
     refuse('dispatcher', dispatcher, 'an undici dispatcher (an object with a dispatch method)');
   }
   return dispatcher === undefined ? defaultTransport() : undiciTransport(() => dispatcher);
+}
+
+function requireMiddleware(list: readonly Middleware[]): readonly Middleware[] {
+  const isList = Array.isArray(list) && list.every((entry) => typeof entry === 'function');
+  return isList ? list : refuse('middleware', list, 'a list of functions (request, next) => response');
 }
 
 function requireLogger(logger: Logger | null): void {

@@ -13,6 +13,7 @@ import type { KeyState } from '../state/key-state.ts';
 import type { KeyStates } from '../state/key-states.ts';
 import type { Timers } from '../timers.ts';
 import type { ResponseHeaders, TransportResponse } from '../transport/transport.ts';
+import { intercept } from './intercept.ts';
 
 interface SendOptions {
   readonly settings: ClientSettings;
@@ -32,14 +33,30 @@ interface Start {
 export function send({ settings, timers, events, states, userAgent }: SendOptions): Handler {
   const { time } = settings;
 
+  const { middleware, maxResponseBytes: maxBytes, auth: form, transport } = settings;
   const exchange = (request: KeyedRequest): Promise<TransportResponse> => {
     const { key, endpoint, signal } = request;
-    const { url, headers } = authenticate(`${settings.baseUrl}${endpoint.target}`, { key, form: settings.auth });
-    const sent = { accept: 'application/json', 'user-agent': userAgent, ...request.settings.headers, ...headers };
-    return withinTimeout(request, timers, (attempt) =>
-      settings.transport({ url, headers: sent, cancellation: attempt, maxBytes: settings.maxResponseBytes }),
-    ).catch((error: unknown) => {
+    const target = `${settings.baseUrl}${endpoint.target}`;
+    const plain = { accept: 'application/json', 'user-agent': userAgent, ...request.settings.headers };
+    const failed = (error: unknown) => {
       throw signal.aborted ? signal.reason : networkFailure(error, request, settings.baseUrl);
+    };
+    const transmit = (attempt: Cancellation, url: string, others: Readonly<Record<string, string>>) => {
+      const { headers, ...authenticated } = authenticate(url, { key, form });
+      return transport({
+        url: authenticated.url,
+        headers: Object.assign(headers, others),
+        cancellation: attempt,
+        maxBytes,
+      });
+    };
+    if (middleware.length === 0) {
+      return withinTimeout(request, timers, (attempt) => transmit(attempt, target, plain)).catch(failed);
+    }
+    // What middleware throws itself says nothing about the network.
+    return withinTimeout(request, timers, (attempt) => {
+      const send = (url: string, headers: Record<string, string>) => transmit(attempt, url, headers).catch(failed);
+      return intercept({ middleware, request, attempt, url: target, headers: plain, maxBytes, transmit: send });
     });
   };
 

@@ -54,6 +54,7 @@ const wrong: Record<keyof FxRatesOptions, readonly unknown[]> = {
     { maxAgeMs: 1, ttl: 1 },
   ],
   quotaGuard: [true, null, {}, ...[-1, 1.5, '200', null].map((reserve) => ({ reserve })), { reserve: 1, onLow: 'log' }],
+  middleware: [null, {}, () => undefined, ['log']],
   fetch: [null, {}, 'fetch'],
   dispatcher: [null, {}, 'http://proxy.test', { dispatch: true }],
   maxResponseBytes: [...numbers, 1.5],

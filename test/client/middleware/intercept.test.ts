@@ -1,0 +1,182 @@
+import { expect, test } from 'vitest';
+import type { Middleware, MiddlewareRequest } from '../../../src/client/index.ts';
+import { API_KEY, failure, rateLimited, success } from '../../helpers/service-replies.ts';
+import { errorOf, testClient } from '../../helpers/test-client.ts';
+
+const pass: Middleware = (request, next) => next(request);
+
+test('runs around each attempt of a call, with one callId', async () => {
+  const seen: Partial<MiddlewareRequest>[] = [];
+  const statuses: number[] = [];
+  const note: Middleware = async (request, next) => {
+    const { operation, attempt, callId, url, method } = request;
+    seen.push({ operation, attempt, callId, url, method });
+    const response = await next(request);
+    statuses.push(response.status);
+    return response;
+  };
+  const { fx, clock } = testClient([failure(503), rateLimited('2'), success({ EUR: 1 })], { middleware: [note] });
+
+  expect(await clock.run(fx.latest({ base: 'EUR' }))).toEqual({ EUR: 1 });
+  await fx.latest({ base: 'USD' });
+
+  const url = 'https://fx.test/api/v1/latest?base=EUR';
+  expect(seen.slice(0, 3)).toMatchObject(
+    [1, 2, 3].map((attempt) => ({ operation: 'latest', attempt, url, method: 'GET' })),
+  );
+  expect(statuses).toEqual([503, 429, 200, 200]);
+  expect(new Set(seen.slice(0, 3).map(({ callId }) => callId)).size).toBe(1);
+  expect(seen[3]?.callId).not.toBe(seen[0]?.callId);
+});
+
+test('the first of the list is the outermost', async () => {
+  const order: string[] = [];
+  const named =
+    (name: string): Middleware =>
+    async (request, next) => {
+      order.push(`${name} before`);
+      const response = await next(request);
+      order.push(`${name} after`);
+      return response;
+    };
+  const { fx } = testClient(success(), { middleware: [named('outer'), named('inner')] });
+
+  await fx.latest();
+
+  expect(order).toEqual(['outer before', 'inner before', 'inner after', 'outer after']);
+});
+
+test.each(['bearer', 'header', 'query'] as const)('sees no key in the URL or the headers (%s)', async (auth) => {
+  let shown = '';
+  const look: Middleware = (request, next) => {
+    shown = `${request.url} ${JSON.stringify([...request.headers])}`;
+    return next(request);
+  };
+  const { fx, fetch } = testClient(success(), { auth, middleware: [look], logger: { warn: () => undefined } });
+
+  await fx.latest();
+
+  expect(shown).not.toContain(API_KEY);
+  expect(JSON.stringify(fetch.requests[0])).toContain(API_KEY);
+});
+
+test('adds headers and parameters, also a signature made with the key', async () => {
+  const sign: Middleware = (request, next) => {
+    request.headers.set('x-signature', `${request.revealKey().length}:${new URL(request.url).pathname}`);
+    return next({ ...request, url: `${request.url}?via=test` });
+  };
+  const { fx, fetch } = testClient(success(), { middleware: [sign] });
+
+  await fx.latest();
+
+  const { url, headers } = fetch.requests[0]!;
+  expect(url).toBe('https://fx.test/api/v1/latest?via=test');
+  expect(headers).toMatchObject({
+    'x-signature': `${API_KEY.length}:/api/v1/latest`,
+    authorization: `Bearer ${API_KEY}`,
+  });
+});
+
+test.each([
+  [
+    'another host',
+    (request: MiddlewareRequest) => ({ ...request, url: 'https://evil.test/' }),
+    /cannot go to https:\/\/evil.test/,
+  ],
+  ['a key of its own', withHeader('authorization', 'Bearer other'), /'authorization' is set by the client/],
+  [
+    'a key in the URL',
+    (request: MiddlewareRequest) => ({ ...request, url: `${request.url}?API_key=x` }),
+    /'api_key' is sent/,
+  ],
+])('cannot send the request to or with %s', async (_, change, message) => {
+  const { fx, fetch } = testClient(success(), { middleware: [(request, next) => next(change(request))] });
+
+  const error = await errorOf(fx.latest());
+
+  expect(error).toMatchObject({ kind: 'config', message: expect.stringMatching(message) });
+  expect(fetch.requests).toEqual([]);
+});
+
+function withHeader(name: string, value: string) {
+  return (request: MiddlewareRequest) => ({ ...request, headers: new Headers({ [name]: value }) });
+}
+
+test('can answer instead of the service, and read and replace the answer', async () => {
+  const stub: Middleware = async () => Response.json({ success: true, data: { from: 'stub' } });
+  const stubbed = testClient(success(), { middleware: [stub] });
+  const double: Middleware = async (request, next) => {
+    const { data } = (await (await next(request)).json()) as { data: { EUR: number } };
+    return Response.json({ success: true, data: { EUR: 2 * data.EUR } });
+  };
+  const doubled = testClient(success({ EUR: 1.5 }), { middleware: [double] });
+  const reader: Middleware = async (request, next) => {
+    const response = await next(request);
+    await response.clone().text();
+    return response;
+  };
+  const read = testClient(success({ EUR: 1.5 }), { middleware: [reader] });
+
+  expect(await stubbed.fx.latest()).toEqual({ from: 'stub' });
+  expect(stubbed.fetch.requests).toEqual([]);
+  expect(await doubled.fx.latest()).toEqual({ EUR: 3 });
+  expect(await read.fx.latest()).toEqual({ EUR: 1.5 });
+});
+
+test('an error of its own reaches the caller as it is, and is not retried', async () => {
+  const bug = new TypeError('a bug');
+  const { fx, fetch } = testClient(success(), {
+    middleware: [
+      () => {
+        throw bug;
+      },
+    ],
+  });
+
+  expect(await errorOf(fx.latest())).toBe(bug);
+  expect(fetch.requests).toEqual([]);
+});
+
+test('sees the errors of the client, and the call is retried as without it', async () => {
+  const kinds: unknown[] = [];
+  const note: Middleware = async (request, next) => {
+    try {
+      return await next(request);
+    } catch (error) {
+      kinds.push((error as { kind: unknown }).kind);
+      throw error;
+    }
+  };
+  const { fx, clock } = testClient([new TypeError('fetch failed'), success({ EUR: 1 })], { middleware: [note] });
+
+  expect(await clock.run(fx.latest())).toEqual({ EUR: 1 });
+  expect(kinds).toEqual(['network']);
+});
+
+test('the timeout of an attempt includes it', async () => {
+  const slow: Middleware = () => new Promise(() => undefined);
+  const { fx, clock } = testClient(success(), { middleware: [slow], timeoutMs: 500, maxRetries: 0 });
+
+  expect(await clock.run(errorOf(fx.latest()))).toMatchObject({ kind: 'timeout', scope: 'attempt' });
+});
+
+test.each<[string, ResponseInit & { readonly body?: string }, string]>([
+  ['no content', { status: 204 }, 'response'],
+  ['a body that is too long', { body: 'x'.repeat(2_000) }, 'response'],
+  ['a redirect', { status: 302, headers: { location: 'https://elsewhere.test/' } }, 'response'],
+])('passes %s on as it came', async (_, reply, kind) => {
+  const answer = () => new Response(reply.status === 204 ? null : (reply.body ?? ''), reply);
+  const { fx } = testClient(answer, { middleware: [pass], maxResponseBytes: 1_000 });
+  const plain = testClient(answer, { maxResponseBytes: 1_000 });
+
+  const [error, expected] = [await errorOf(fx.latest()), await errorOf(plain.fx.latest())];
+
+  expect(error).toMatchObject({ kind });
+  expect((error as Error).message).toBe((expected as Error).message);
+});
+
+test('must return a response', async () => {
+  const { fx } = testClient(success(), { middleware: [(async () => undefined) as never] });
+
+  expect(await errorOf(fx.latest())).toMatchObject({ kind: 'config', message: expect.stringContaining('Response') });
+});
