@@ -34,6 +34,7 @@ export default defineConfig((cli) => [
       index: 'src/client/index.ts',
       'file-store': 'src/client/file-store/index.ts',
       'mock-server': 'src/mock-server/index.ts',
+      msw: 'src/mock-server/msw/index.ts',
       redis: 'src/client/redis/index.ts',
     },
     format: 'esm',

@@ -1,4 +1,7 @@
+import { checkExamples } from './check-examples.ts';
+import type { Contract } from './contract.ts';
 import { readContract } from './read-contract.ts';
+import { readDocument } from './spec-node.ts';
 import { writeMethods } from './write-methods.ts';
 import { writeOperations } from './write-operations.ts';
 import { writeSchemas } from './write-schemas.ts';
@@ -7,9 +10,9 @@ import { writeTypes } from './write-types.ts';
 
 const BANNER = '// Generated from openapi.yaml by npm run generate. Do not edit.\n\n';
 
-/** The generated files by name, not formatted yet. */
+/** The generated files by name, not formatted yet. @throws SpecError with everything that is refused */
 export function generateFiles(document: unknown): Map<string, string> {
-  const contract = readContract(document);
+  const contract = contractOf(document);
   const files = {
     'operation-methods.ts': writeMethods(contract),
     'operations.ts': writeOperations(contract),
@@ -18,4 +21,12 @@ export function generateFiles(document: unknown): Map<string, string> {
     'types.ts': writeTypes(contract),
   };
   return new Map(Object.entries(files).map(([name, text]) => [name, `${BANNER}${text.trim()}\n`]));
+}
+
+/** What a document says. @throws SpecError with everything that is refused */
+export function contractOf(document: unknown): Contract {
+  return readDocument(document, (spec) => {
+    const contract = readContract(spec);
+    return spec.isClean ? checkExamples(contract) : contract;
+  });
 }

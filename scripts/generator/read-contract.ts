@@ -1,44 +1,146 @@
 import type { Contract, Operation } from './contract.ts';
-import { readOperation } from './read-operation.ts';
+import { methodName, typeName } from './names.ts';
+import { type Reading, readOperation } from './read-operation.ts';
 import { readSchema } from './read-schema.ts';
-import { SpecError, SpecNode } from './spec-node.ts';
+import type { Schema, Schemas } from './schema.ts';
+import type { SpecNode } from './spec-node.ts';
 
-/** Reads a parsed OpenAPI 3.1 document; throws, naming the place, on whatever it does not implement. */
-export function readContract(document: unknown): Contract {
-  const spec = new SpecNode(document).only(
+/** Reads an OpenAPI document; refuses, with its place, whatever it does not implement. */
+export function readContract(spec: SpecNode): Contract {
+  readVersion(spec);
+  spec.only(
     'key',
-    ...['openapi', 'info', 'servers', 'security', 'tags', 'paths', 'components', 'x-plans', 'x-api-key', 'x-not-shown'],
+    ...['openapi', 'info', 'servers', 'security', 'tags', 'externalDocs', 'paths', 'components'].concat(
+      'jsonSchemaDialect',
+      'x-plans',
+      'x-api-key',
+      'x-not-shown',
+    ),
   );
+  spec.attempt(() => checkServers(spec));
+  spec.attempt(() => checkSecurity(spec));
   const components = spec
     .get('components')
-    .only('kind of component', 'securitySchemes', 'headers', 'parameters', 'responses', 'schemas');
-  const schemas = components.get('schemas');
-  const operations = spec.get('paths').entries().flatMap(readPath);
-  refuseTakenNames(operations, schemas);
+    .only(
+      'kind of component',
+      ...['securitySchemes', 'headers', 'parameters', 'responses', 'schemas', 'examples', 'links'],
+    );
+  const schemas = readSchemas(components);
+  const reading = { schemas, examples: [], ids: new Set<string>(), givenIds: idsOf(spec) };
+  const operations = readPaths(spec.get('paths'), reading);
+  refuseCircles(schemas, components);
   return {
-    schemas: new Map(schemas.entries().map(([name, node]) => [componentName(name, node), readSchema(node)])),
+    schemas,
     operations,
+    examples: reading.examples,
     plans: spec.get('x-plans').value,
     apiKeyPattern: spec.get('x-api-key').only('key', 'pattern', 'description').get('pattern').string(),
     notShown: spec.get('x-not-shown').value,
   };
 }
 
-function readPath([path, node]: [string, SpecNode]): Operation[] {
-  if (path.includes('{')) node.fail('parameters in a path are not implemented');
-  node.only('method or key of a path', 'get');
-  return [readOperation(path, node.get('get'))];
+function readVersion(spec: SpecNode): void {
+  if (spec.has('swagger'))
+    spec.fail('Swagger 2.0 is not implemented; convert the document to OpenAPI 3.1 (npx swagger2openapi)');
+  const version = spec.find('openapi') ?? spec.fail("this is not an OpenAPI document: 'openapi' is missing");
+  if (!/^3\.[01]\.\d+/.test(version.string())) version.fail(`OpenAPI 3.1 or 3.0 is expected, not '${version.value}'`);
 }
 
-function componentName(name: string, node: SpecNode): string {
-  return /^[A-Z]\w*$/.test(name) ? name : node.fail(`'${name}' cannot be the name of a type`);
-}
-
-function refuseTakenNames(operations: readonly Operation[], schemas: SpecNode): void {
-  const ids = new Set(['request', 'constructor']);
-  for (const { id, path, query } of operations) {
-    if (ids.has(id)) throw new SpecError(`${path}: the operationId '${id}' is taken`);
-    ids.add(id);
-    if (query.kind === 'named') schemas.find(query.schema)?.fail(`the query of ${id} has this name`);
+/** The client appends paths to a base URL that its user gives: a path or a variable of a server would be lost. */
+function checkServers(spec: SpecNode): void {
+  for (const server of spec.itemsAt('servers')) {
+    const url = server.only('key of a server', 'url', 'description').get('url');
+    if (/^https?:\/\/[^/?#{}\s]+\/?$/.test(url.string())) continue;
+    url.refuse(`a URL without path and variables is expected, not '${url.value}'; a path belongs to each of 'paths'`);
   }
+}
+
+/** The forms in which the client sends a key (its option `auth`) and the mock server accepts one. */
+const CREDENTIALS = ['http bearer', 'apiKey header Authorization', 'apiKey query api_key'];
+
+function checkSecurity(spec: SpecNode): void {
+  const operations = spec.entriesAt('paths').flatMap(([, path]) => path.find('get') ?? []);
+  for (const owner of [spec, ...operations]) {
+    const security = owner.find('security');
+    if (security === undefined && owner !== spec) continue;
+    if (!security?.items().length)
+      (security ?? owner).refuse('the client sends its key with every request: name a scheme in security');
+    for (const requirement of security?.items() ?? []) checkRequirement(requirement, spec);
+  }
+}
+
+function checkRequirement(requirement: SpecNode, spec: SpecNode): void {
+  const [name, ...others] = requirement.keys();
+  if (name === undefined || others.length > 0) return requirement.refuse('exactly one scheme is expected');
+  const scheme = spec.get('components').get('securitySchemes').get(name).resolved();
+  const parts = ['type', ...(scheme.find('type')?.value === 'http' ? ['scheme'] : ['in', 'name'])];
+  const form = parts.map((part) => scheme.find(part)?.value ?? '').join(' ');
+  if (CREDENTIALS.includes(form)) return;
+  requirement.refuse(`the client does not send its key as '${form}'; it sends: ${CREDENTIALS.join(', ')}`);
+}
+
+function readSchemas(components: SpecNode): Map<string, Schema> {
+  const schemas = new Map<string, Schema>();
+  for (const [component, node] of components.entriesAt('schemas')) {
+    const name = typeName(component);
+    if (name === undefined) node.refuse(`'${component}' cannot be the name of a type`);
+    else if (schemas.has(name)) node.refuse(`two components have the type name '${name}'`);
+    else schemas.set(name, node.attempt(() => readSchema(node)) ?? { kind: 'unknown' });
+  }
+  return schemas;
+}
+
+/** The ids that the document gives: they come before those that are made from paths. */
+function idsOf(spec: SpecNode): ReadonlySet<string> {
+  const given = spec
+    .entriesAt('paths')
+    .map(([, path]) => path.attempt(() => path.find('get')?.find('operationId')?.value));
+  return new Set(
+    given.map((id) => (typeof id === 'string' ? methodName(id) : undefined)).filter((id) => id !== undefined),
+  );
+}
+
+function readPaths(paths: SpecNode, reading: Reading): Operation[] {
+  const shapes = new Set<string>();
+  return paths.entries().flatMap(([path, node]) => {
+    if (path.startsWith('x-')) return [];
+    const plain = path.replaceAll(/\{[^{}/]+\}/g, 'x');
+    if (!/^(\/[\w.~!$&'()*+,;=:@-]*)+$/.test(plain) || /\/\/|\/\.{1,2}(\/|$)|\}\{/.test(path)) {
+      node.refuse("a path begins with '/' and has letters, digits, {name} and -._~!$&'()*+,;=:@ only");
+    }
+    const shape = path.replaceAll(/\{[^}]*\}/g, '{}');
+    if (shapes.has(shape)) node.refuse('another path differs from this one by the names of its parameters alone');
+    shapes.add(shape);
+    return node.attempt(() => readPath(node, reading)) ?? [];
+  });
+}
+
+function readPath(node: SpecNode, reading: Reading): Operation[] {
+  node.only('method or key of a path', 'get', 'summary', 'description', 'parameters');
+  if (!node.has('get')) return [];
+  return [readOperation(node, reading)].filter((operation) => operation !== undefined);
+}
+
+/** A type that is itself, not a field or an item of itself, has no values. */
+function refuseCircles(schemas: Schemas, components: SpecNode): void {
+  for (const [component, node] of components.entriesAt('schemas')) {
+    const name = typeName(component) ?? '';
+    if (directReferences(schemas.get(name), schemas).has(name)) node.refuse(`'${component}' refers to itself`);
+  }
+}
+
+/** The names of schemas that a value of this one is checked with itself, not its fields or items. */
+function directReferences(
+  schema: Schema | undefined,
+  schemas: Schemas,
+  found = new Set<string>(),
+): ReadonlySet<string> {
+  if (schema !== undefined && 'members' in schema) {
+    for (const member of schema.members) directReferences(member, schemas, found);
+  }
+  if (schema?.kind === 'reference' && !found.has(schema.name)) {
+    found.add(schema.name);
+    directReferences(schemas.get(schema.name), schemas, found);
+  }
+  return found;
 }

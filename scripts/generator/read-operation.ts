@@ -1,118 +1,179 @@
-import type { ErrorResponse, Operation, Parameter, Query } from './contract.ts';
+import type { ErrorResponse, Example, Operation, Query } from './contract.ts';
+import { freeName, isTakenOperationId, methodName, methodNameOfPath, pascalCase } from './names.ts';
+import { readParameters, resolve } from './read-parameter.ts';
 import { readSchema } from './read-schema.ts';
+import type { Property, Schema } from './schema.ts';
 import type { SpecNode } from './spec-node.ts';
 
-const KEYS = ['operationId', 'tags', 'summary', 'description', 'x-consumes-quota', 'x-works-when-quota-exhausted'];
+/** What the operations of a document share while they are read. */
+export interface Reading {
+  /** Grows by the schemas that stand inside operations. */
+  readonly schemas: Map<string, Schema>;
+  readonly examples: Example[];
+  /** Ids of the operations read so far, and all that the document names itself. */
+  readonly ids: Set<string>;
+  readonly givenIds: ReadonlySet<string>;
+}
 
-export function readOperation(path: string, node: SpecNode): Operation {
-  node.only('key of an operation', ...KEYS, 'parameters', 'responses');
-  const id = node.get('operationId').string();
-  if (!/^[a-z][A-Za-z0-9]*$/.test(id)) node.get('operationId').fail(`'${id}' cannot be a method name`);
-  const consumesQuota = node.get('x-consumes-quota').boolean();
-  const parameters = node.itemsAt('parameters').map((parameter) => parameter.resolved());
-  const responses = node.get('responses').entries();
+const KEYS = [
+  ...['operationId', 'tags', 'summary', 'description', 'externalDocs', 'deprecated', 'security'],
+  ...['parameters', 'responses', 'x-consumes-quota', 'x-works-when-quota-exhausted', 'x-free-form-query'],
+];
+
+export function readOperation(pathNode: SpecNode, reading: Reading): Operation | undefined {
+  const node = pathNode.get('get').only('key of an operation', ...KEYS);
+  const path = pathNode.path.at(-1) ?? '';
+  const id = node.attempt(() => readId(path, node, reading));
+  const consumesQuota = node.attempt(() => node.find('x-consumes-quota')?.boolean()) ?? true;
+  const worksWhenExhausted = node.attempt(() => node.find('x-works-when-quota-exhausted')?.boolean());
+  const query = node.attempt(() => readQuery(id ?? 'operation', pathNode, node, reading));
+  const responses = node.get('responses');
+  const errors = responses.entries().flatMap(([status, response]) => {
+    if (status === '200' || status.startsWith('x-')) return [];
+    return response.attempt(() => readError(status, response, reading)) ?? [];
+  });
+  const success = responses.get('200').resolved();
+  const answer = readSuccess(id ?? 'operation', success, reading);
+  if (id === undefined || query === undefined) return undefined;
+  const description = node.find('description')?.prose() ?? '';
   return {
     id,
     path,
-    summary: node.get('summary').prose(),
-    description: node.find('description')?.prose() ?? '',
-    query: readQuery(id, parameters),
+    summary: node.find('summary')?.prose() ?? (/^[^\n.]+/.exec(description)?.[0] || id),
+    description,
+    isDeprecated: node.isTrue('deprecated'),
+    query,
     consumesQuota,
-    worksWhenQuotaExhausted: node.find('x-works-when-quota-exhausted')?.boolean() ?? !consumesQuota,
-    ...readSuccess(node.get('responses').get('200').resolved()),
-    errors: responses.filter(([status]) => status !== '200').map(readError),
+    worksWhenQuotaExhausted: worksWhenExhausted ?? !consumesQuota,
+    ...answer,
+    node: success,
+    errors,
   };
 }
 
-function readQuery(id: string, parameters: readonly SpecNode[]): Query {
-  const [first, ...others] = parameters;
-  if (first === undefined) return { kind: 'none' };
-  if (readSchema(first.get('schema').resolved()).kind === 'object') {
-    if (others.length > 0) first.fail('a free-form parameter is the only one of its operation');
-    return { kind: 'free-form', schema: readFreeForm(first) };
+function readId(path: string, node: SpecNode, { ids, givenIds }: Reading): string {
+  const given = node.find('operationId');
+  const id = given === undefined ? methodNameOfPath(path) : methodName(given.string());
+  if (id === undefined) return (given ?? node).fail(`'${given?.value ?? path}' cannot be the name of a method`);
+  const unique = given === undefined ? freeName(id, (name) => isTaken(name) || givenIds.has(name)) : id;
+  if (isTakenOperationId(unique)) {
+    (given ?? node).fail(`'${unique}' is the name of a command or of a member of the client already`);
   }
-  const named = parameters.map(readParameter);
-  const repeated = named.find(({ name }, index) => named.findIndex((other) => other.name === name) !== index);
-  if (repeated) first.fail(`the parameter '${repeated.name}' stands twice`);
-  return { kind: 'named', schema: `${id.charAt(0).toUpperCase()}${id.slice(1)}Query`, parameters: named };
+  if (ids.has(unique)) (given ?? node).fail(`the operationId '${unique}' is taken`);
+  ids.add(unique);
+  return unique;
+
+  function isTaken(name: string): boolean {
+    return ids.has(name) || isTakenOperationId(name);
+  }
 }
 
-/** An exploded object: each of its fields is a parameter, and its own name is never sent. */
-function readFreeForm(node: SpecNode): string {
-  onlyQuery(node, 'style', 'explode');
-  node.get('style').oneOf('style of a free-form parameter', ['form']);
-  if (!node.get('explode').boolean()) node.get('explode').fail('a free-form parameter is exploded');
-  if (node.find('required')?.boolean()) node.get('required').fail('a free-form parameter is never required');
-  return componentName(node.get('schema'));
+function readQuery(id: string, pathNode: SpecNode, node: SpecNode, { schemas }: Reading): Query {
+  const freeForm = node.find('x-free-form-query');
+  const parameters = readParameters(pathNode, node, schemas);
+  refuseOtherPlaceholders(
+    pathNode,
+    parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => name),
+  );
+  const name = freeName(`${pascalCase(id)}Query`, (candidate) => schemas.has(candidate));
+  if (freeForm !== undefined) {
+    if (parameters.length > 0) freeForm.refuse('an operation with x-free-form-query has no other parameters');
+    schemas.set(name, { kind: 'object', properties: [], rest: ANY_PARAMETER, description: freeForm.prose() });
+    return { kind: 'free-form', schema: name };
+  }
+  return parameters.length === 0 ? { kind: 'none' } : { kind: 'named', schema: name, parameters };
 }
 
-function readParameter(node: SpecNode): Parameter {
-  onlyQuery(node);
-  const schema = readSchema(node.get('schema'));
-  return {
-    name: node.get('name').string(),
-    description: node.get('description').prose(),
-    isRequired: node.find('required')?.boolean() ?? false,
-    type: parameterType(node.get('schema').resolved()),
-    schema,
-  };
+const SCALARS: readonly Schema[] = [{ kind: 'string' }, { kind: 'number', isInteger: false }, { kind: 'boolean' }];
+const ANY_PARAMETER: Schema = {
+  kind: 'any',
+  members: [...SCALARS, { kind: 'array', items: { kind: 'any', members: SCALARS } }],
+};
+
+function refuseOtherPlaceholders(pathNode: SpecNode, names: readonly string[]): void {
+  const path = pathNode.path.at(-1) ?? '';
+  const placeholders = Array.from(path.matchAll(/\{([^}]*)\}/g), ([, name = '']) => name);
+  for (const [index, name] of placeholders.entries()) {
+    if (placeholders.indexOf(name) !== index) pathNode.refuse(`{${name}} stands twice in the path`);
+    if (!names.includes(name)) pathNode.refuse(`the path has {${name}}, but no parameter in: path has this name`);
+  }
+  for (const name of names) {
+    if (!placeholders.includes(name))
+      pathNode.refuse(`the parameter '${name}' is in: path, but the path has no {${name}}`);
+  }
 }
 
-function parameterType(schema: SpecNode): string {
-  const choices = schema.itemsAt('enum').map(({ value }) => String(value));
-  if (choices.length > 0) return choices.join('|');
-  const type = schema.get('type').oneOf('type of a parameter', ['string', 'integer', 'number', 'boolean']);
-  return schema.find('format')?.string() ?? type;
-}
-
-function onlyQuery(node: SpecNode, ...keys: string[]): void {
-  node.only('key of a parameter', 'name', 'in', 'description', 'required', 'schema', ...keys);
-  node.get('in').oneOf('place of a parameter', ['query']);
-}
-
-function readSuccess(node: SpecNode): Pick<Operation, 'response' | 'data' | 'example'> {
-  node.only('key of a response', 'description', 'content');
-  const media = readMedia(node);
-  const envelope = media.get('schema').resolved();
-  return {
-    response: componentName(media.get('schema')),
-    data: componentName(envelope.get('properties').get('data')),
-    example: readExample(media) ?? media.fail('an example is expected: the mock server answers with it'),
-  };
-}
-
-function readError([status, response]: [string, SpecNode]): ErrorResponse {
-  const node = response.resolved().only('key of a response', 'description', 'content', 'headers', 'x-error-code');
-  const media = readMedia(node);
+function readSuccess(id: string, node: SpecNode, reading: Reading): Pick<Operation, 'response' | 'data' | 'example'> {
+  node.only('key of a response', 'description', 'summary', 'content', 'headers', 'links');
+  const media = readMedia(node) ?? node.fail("'content' is missing: every answer of the service is the envelope");
+  const name = (suffix: string) => freeName(pascalCase(id) + suffix, (taken) => reading.schemas.has(taken));
   const schema = media.get('schema');
-  if (!/^([345]\d\d|default)$/.test(status))
-    response.fail(`unknown status '${status}'; known: 200, 300 to 599, default`);
-  if (componentName(schema) !== 'ErrorResponse') schema.fail('every error is an ErrorResponse');
-  return {
-    status: status === 'default' ? status : Number(status),
-    code: node.find('x-error-code')?.string(),
-    headers: node.entriesAt('headers').map(readHeader),
-    example: readExample(media),
-  };
+  const response = named(readSchema(schema), name('Response'), reading);
+  const data = propertyOf({ kind: 'reference', name: response }, 'data', reading);
+  if (data === undefined || !data.isRequired) {
+    return schema.fail("the answer is not the envelope of the service: an object whose required 'data' is the payload");
+  }
+  const example = readExample(media);
+  if (example !== undefined) reading.examples.push({ type: response, node: example });
+  return { response, data: named(data.schema, name('Data'), reading), example: example?.value };
 }
 
-function readHeader([name, header]: [string, SpecNode]): string {
-  header.resolved().only('key of a header', 'description', 'required', 'schema');
+/** The type of a schema; one that stands inside an operation gets a name. */
+function named(schema: Schema, name: string, { schemas }: Reading): string {
+  if (schema.kind === 'reference') return schema.name;
+  schemas.set(name, schema);
   return name;
 }
 
-function readMedia(response: SpecNode): SpecNode {
-  const media = response.get('content').only('media type', 'application/json').get('application/json');
-  return media.only('key of a media type', 'schema', 'examples');
+/** A field of an object. In `allOf`, one member may declare its schema and another require it. */
+function propertyOf(schema: Schema, name: string, reading: Reading, depth = 0): Property | undefined {
+  const target = resolve(schema, reading.schemas);
+  if (target.kind === 'object') return target.properties.find((property) => property.name === name);
+  if (target.kind !== 'all' || depth > reading.schemas.size) return undefined;
+  const found = target.members
+    .map((member) => propertyOf(member, name, reading, depth + 1))
+    .filter((property) => property !== undefined);
+  const described = found.findLast((property) => property.schema.kind !== 'unknown') ?? found[0];
+  return described && { ...described, isRequired: found.some(({ isRequired }) => isRequired) };
 }
 
-/** The first of the named examples. */
-function readExample(media: SpecNode): unknown {
+function readError(status: string, response: SpecNode, { examples }: Reading): ErrorResponse {
+  const code = /^([345]\d\d|[45]XX|default)$/i.exec(status)?.[0].replace(/xx$/i, 'XX');
+  if (code === undefined) response.fail(`unknown status '${status}'; known: 200, 300 to 599, 4XX, 5XX, default`);
+  const node = response.resolved();
+  node.only('key of a response', 'description', 'summary', 'content', 'headers', 'links', 'x-error-code');
+  const media = readMedia(node);
+  if (media !== undefined && media.get('schema').find('$ref')?.value !== '#/components/schemas/ErrorResponse') {
+    media.get('schema').refuse("the answer is not the envelope of the service: every error is an 'ErrorResponse'");
+  }
+  const example = media && readExample(media);
+  if (example !== undefined) examples.push({ type: 'ErrorResponse', node: example });
+  return {
+    status: /^\d+$/.test(code) ? Number(code) : (code as 'default'),
+    code: node.find('x-error-code')?.string(),
+    headers: node.entriesAt('headers').map(([name]) => name),
+    example: example?.value,
+  };
+}
+
+/** The JSON among the media types of a response; `undefined` for a response without a body. */
+function readMedia(response: SpecNode): SpecNode | undefined {
+  const content = response.find('content');
+  if (content === undefined || content.keys().length === 0) return undefined;
+  const type = JSON_TYPES.map((pattern) => content.keys().find((key) => pattern.test(key))).find(Boolean);
+  if (type === undefined) {
+    return content.fail(`unknown media type '${content.keys().join("', '")}'; known: application/json`);
+  }
+  return content.get(type).only('key of a media type', 'schema', 'example', 'examples', 'encoding');
+}
+
+/** The first that is offered counts. */
+const JSON_TYPES = [/^application\/json\b/i, /^[\w.-]+\/([\w.-]+\+)?json\b/i, /^(application|\*)\/\*$/];
+
+/** The only example, or the first of the named ones. */
+function readExample(media: SpecNode): SpecNode | undefined {
   const [first] = media.entriesAt('examples');
-  return first?.[1].resolved().only('key of an example', 'summary', 'description', 'value').get('value').value;
-}
-
-function componentName(schema: SpecNode): string {
-  const read = readSchema(schema);
-  return read.kind === 'reference' ? read.name : schema.fail('a $ref to a component schema is expected');
+  const single = media.find('example');
+  if (first === undefined) return single;
+  return first[1].resolved().only('key of an example', 'summary', 'description', 'value').get('value');
 }

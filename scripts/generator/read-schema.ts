@@ -1,32 +1,69 @@
-import { type Property, type Scalar, type Schema, STRING_FORMATS } from './schema.ts';
+import { nearestName } from '../../src/nearest-name.ts';
+import { INHERITED_NAMES, typeName } from './names.ts';
+import {
+  type ObjectSchema,
+  type Property,
+  type Scalar,
+  type Schema,
+  STRING_FORMATS,
+  type StringFormat,
+} from './schema.ts';
 import type { SpecNode } from './spec-node.ts';
 
-/** Reads a JSON Schema (2020-12); throws on every keyword or combination that would be read but not obeyed. */
+/** Reads a JSON Schema (2020-12); refuses every keyword or combination that would be read but not obeyed. */
 export function readSchema(node: SpecNode): Schema {
   if (node.value === true) return { kind: 'unknown' };
-  const description = node.find('description')?.prose();
-  return { ...readKeywords(node), ...(description === undefined ? {} : { description }) };
+  const read = readNullable(node);
+  const description = (node.find('description') ?? node.find('title'))?.prose();
+  return {
+    ...read,
+    ...optional('description', description || undefined),
+    ...optional('isDeprecated', node.isTrue('deprecated') || undefined),
+    ...optional('example', exampleOf(node)),
+  };
+}
+
+/** Keywords that say nothing about which values are valid. */
+const ANNOTATIONS = [
+  ...['title', 'description', 'default', 'deprecated', 'readOnly', 'writeOnly', 'example', 'examples', 'externalDocs'],
+  ...['$comment', 'xml', 'discriminator', 'contentMediaType', 'contentEncoding'],
+];
+
+function readNullable(node: SpecNode): Schema {
+  const nullable = node.find('nullable');
+  if (nullable === undefined) return readKeywords(node);
+  if (!node.isOpenApi30) nullable.refuse("OpenAPI 3.1 has no 'nullable'; write type: [string, 'null']");
+  const schema = readKeywords(node.without('nullable'));
+  return nullable.boolean() ? anyOf([schema, { kind: 'null' }]) : schema;
 }
 
 function readKeywords(node: SpecNode): Schema {
-  for (const [keyword, read] of Object.entries(WHOLE_KEYWORDS)) {
-    if (node.has(keyword)) return read(node);
-  }
-  if (!node.has('type')) {
-    only(node);
-    return { kind: 'unknown' };
+  for (const [keyword, { read, besides }] of Object.entries(WHOLE_KEYWORDS)) {
+    if (!node.has(keyword)) continue;
+    const own = [keyword, ...besides, ...ANNOTATIONS];
+    const others = node.keys().filter((key) => !own.includes(key) && !key.startsWith('x-'));
+    const isAlone = others.length === 0 || (keyword === '$ref' && node.isOpenApi30); // 3.0 ignores what stands beside
+    if (isAlone) return read(node);
+    const members = [node.without(...others), node.without(keyword, ...besides, ...ANNOTATIONS)];
+    return { kind: 'all', members: readOpenMembers(members) };
   }
   return readTypes(node);
 }
 
-/** Keywords that say everything about a value; no other keyword may stand beside them. */
-const WHOLE_KEYWORDS: Record<string, (node: SpecNode) => Schema> = {
-  $ref: readReference,
-  const: (node) => readLiterals(node, 'const', [node.get('const')]),
-  enum: (node) => readLiterals(node, 'enum', node.get('enum').someItems()),
-  anyOf: (node) => any(readMembers(node, 'anyOf').map(readSchema)),
-  oneOf: (node) => ({ kind: 'one', members: readMembers(node, 'oneOf').map(readSchema) }),
-  allOf: (node) => ({ kind: 'all', members: readMembers(node, 'allOf').map(readOpenObject) }),
+interface WholeKeyword {
+  readonly read: (node: SpecNode) => Schema;
+  /** Keywords that it reads, too. */
+  readonly besides: readonly string[];
+}
+
+/** Keywords that say everything about a value; what stands beside them must hold, too. */
+const WHOLE_KEYWORDS: Readonly<Record<string, WholeKeyword>> = {
+  $ref: { read: readReference, besides: [] },
+  const: { read: (node) => readLiterals(node, [node.get('const')]), besides: ['type', 'format'] },
+  enum: { read: (node) => readLiterals(node, node.get('enum').someItems()), besides: ['type', 'format'] },
+  anyOf: { read: (node) => anyOf(node.get('anyOf').someItems().map(readSchema)), besides: [] },
+  oneOf: { read: (node) => ({ kind: 'one', members: node.get('oneOf').someItems().map(readSchema) }), besides: [] },
+  allOf: { read: (node) => allOf(node.get('allOf').someItems()), besides: [] },
 };
 
 /** What each type reads, and the keywords it takes; a keyword no declared type takes is unknown. */
@@ -36,42 +73,82 @@ const TYPES = {
   number: numberType(false),
   boolean: { keywords: [], read: (): Schema => ({ kind: 'boolean' }) },
   null: { keywords: [], read: (): Schema => ({ kind: 'null' }) },
-  array: { keywords: ['items', 'prefixItems', 'minItems', 'maxItems'], read: readArray },
-  object: { keywords: ['properties', 'required', 'additionalProperties'], read: readObject },
+  array: { keywords: ['items', 'prefixItems', 'minItems', 'maxItems', 'uniqueItems'], read: readArray },
+  object: {
+    keywords: [
+      ...['properties', 'required', 'additionalProperties', 'propertyNames', 'minProperties', 'maxProperties'],
+    ],
+    read: readObject,
+  },
 };
-const TYPE_NAMES = Object.keys(TYPES) as (keyof typeof TYPES)[];
+type TypeName = keyof typeof TYPES;
+const TYPE_NAMES = Object.keys(TYPES) as TypeName[];
 
 function readTypes(node: SpecNode): Schema {
-  const declared = node.get('type');
-  const types = (Array.isArray(declared.value) ? declared.someItems() : [declared]).map(
-    (type) => TYPES[type.oneOf('type', TYPE_NAMES)],
-  );
-  only(node, 'type', ...types.flatMap((type) => type.keywords));
-  return any(types.map((type) => type.read(node)));
+  const names = typesOf(node);
+  if (names.length === 0) {
+    node.only('keyword', 'type', ...ANNOTATIONS);
+    return { kind: 'unknown' };
+  }
+  const types = names.map((name) => TYPES[name]);
+  node.only('keyword', 'type', ...types.flatMap((type) => type.keywords), ...ANNOTATIONS);
+  return anyOf(types.map((type) => type.read(node)));
+}
+
+/** Without a `type`, fields mean an object and items an array: nobody who writes them means anything else. */
+function typesOf(node: SpecNode): readonly TypeName[] {
+  const declared = node.find('type');
+  if (declared !== undefined) {
+    const types = Array.isArray(declared.value) ? declared.someItems() : [declared];
+    return types.map((type) => type.oneOf('type', TYPE_NAMES));
+  }
+  return (['object', 'array'] as const).filter((name) => TYPES[name].keywords.some((keyword) => node.has(keyword)));
 }
 
 /** One schema for several; a choice within the choice is the same choice. */
-function any(members: readonly Schema[]): Schema {
+function anyOf(members: readonly Schema[]): Schema {
   const flat = members.flatMap((member) => (member.kind === 'any' ? member.members : [member]));
   const [first, ...others] = flat;
   return first !== undefined && others.length === 0 ? first : { kind: 'any', members: flat };
 }
 
+function allOf(members: readonly SpecNode[]): Schema {
+  const [first, ...others] = members;
+  if (first !== undefined && others.length === 0) return readSchema(first);
+  return { kind: 'all', members: readOpenMembers(members) };
+}
+
+/** zod's intersection lets a closed object take the fields of its sibling, which JSON Schema does not. */
+function readOpenMembers(members: readonly SpecNode[]): Schema[] {
+  return members.map((member) => {
+    if (isClosed(member)) member.refuse('allOf is implemented for objects that allow additional properties');
+    return readSchema(member);
+  });
+}
+
+function isClosed(node: SpecNode, seen: readonly string[] = []): boolean {
+  const target = node.resolved();
+  const place = target.path.join('/');
+  if (seen.includes(place)) return false; // refused elsewhere: it refers to itself
+  const members = ['allOf', 'anyOf', 'oneOf'].flatMap((keyword) => target.itemsAt(keyword));
+  const inner = members.some((member) => isClosed(member, [...seen, place]));
+  return inner || target.find('additionalProperties')?.value === false;
+}
+
 function readReference(node: SpecNode): Schema {
-  only(node, '$ref');
   const ref = node.get('$ref');
-  const name = /^#\/components\/schemas\/(\w+)$/.exec(ref.string())?.[1];
-  if (name === undefined) return ref.fail(`only '#/components/schemas/Name' is implemented, not '${ref.string()}'`);
+  const component = /^#\/components\/schemas\/([\w.-]+)$/.exec(ref.string())?.[1];
+  const name = component && typeName(component);
+  if (!name) return ref.fail(`only '#/components/schemas/Name' is implemented, not '${ref.string()}'`);
   node.resolved();
   return { kind: 'reference', name };
 }
 
-function readLiterals(node: SpecNode, keyword: string, nodes: readonly SpecNode[]): Schema {
-  only(node, 'type', keyword);
+function readLiterals(node: SpecNode, nodes: readonly SpecNode[]): Schema {
   const types = node.find('type')?.value;
   for (const item of nodes) {
     if (types !== undefined && ![types].flat().some((type) => hasType(item.value, type))) {
-      item.fail(`${JSON.stringify(item.value)} is not of the type ${JSON.stringify(types)}`);
+      item.refuse(`${JSON.stringify(item.value)} is not of the type ${JSON.stringify(types)}`);
     }
   }
   return { kind: 'literals', values: nodes.map(readScalar) };
@@ -84,25 +161,18 @@ function hasType(value: unknown, type: unknown): boolean {
 }
 
 function readScalar(node: SpecNode): Scalar {
-  const { value } = node;
-  if (value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') {
-    return value;
-  }
-  return node.fail('only text, numbers, true, false and null are implemented here');
+  return isScalar(node.value) ? node.value : node.fail('only text, numbers, true, false and null are implemented here');
 }
 
-function readMembers(node: SpecNode, keyword: string): SpecNode[] {
-  only(node, keyword);
-  return node.get(keyword).someItems();
+function isScalar(value: unknown): value is Scalar {
+  return value === null || typeof value === 'string' || Number.isFinite(value) || typeof value === 'boolean';
 }
 
-/** zod's intersection lets a closed object take the fields of its sibling, which JSON Schema does not. */
-function readOpenObject(node: SpecNode): Schema {
-  const target = node.resolved();
-  const isOpen =
-    target.has('allOf') ||
-    (target.find('type')?.value === 'object' && target.find('additionalProperties')?.value !== false);
-  return isOpen ? readSchema(node) : node.fail('allOf is implemented for objects that allow additional properties');
+/** The first example of a scalar, for answers that are made from the schema. */
+function exampleOf(node: SpecNode): Scalar | undefined {
+  const examples = node.find('examples')?.value;
+  const [first] = Array.isArray(examples) ? examples : [node.find('example')?.value];
+  return isScalar(first) ? first : undefined;
 }
 
 function readString(node: SpecNode): Schema {
@@ -111,12 +181,19 @@ function readString(node: SpecNode): Schema {
     kind: 'string',
     ...numbers(node, 'minLength', 'maxLength'),
     ...optional('pattern', readPattern(node.find('pattern'))),
-    ...optional('format', node.find('format')?.oneOf('format', STRING_FORMATS)),
+    ...optional('format', readFormat(node.find('format'))),
     ...optional(
       'knownValues',
       knownValues?.map((item) => item.string()),
     ),
   };
+}
+
+function readFormat(node: SpecNode | undefined): StringFormat | undefined {
+  const format = node?.string() ?? '';
+  const meant = nearestName(format, STRING_FORMATS);
+  if (meant !== undefined && meant !== format) node?.refuse(`unknown format '${format}'; did you mean '${meant}'?`);
+  return STRING_FORMATS.find((known) => known === format);
 }
 
 function readPattern(node: SpecNode | undefined): string | undefined {
@@ -130,8 +207,27 @@ function readPattern(node: SpecNode | undefined): string | undefined {
 }
 
 function numberType(isInteger: boolean) {
-  const keywords = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'];
-  return { keywords, read: (node: SpecNode): Schema => ({ kind: 'number', isInteger, ...numbers(node, ...keywords) }) };
+  const limits = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'];
+  const read = (node: SpecNode): Schema => {
+    node.find('format')?.string();
+    if ((node.find('multipleOf')?.number() ?? 1) <= 0) node.get('multipleOf').refuse('a number above 0 is expected');
+    return { kind: 'number', isInteger, ...numbers(withNumericLimits(node), ...limits) };
+  };
+  return { keywords: [...limits, 'format'], read };
+}
+
+/** OpenAPI 3.0 has `exclusiveMinimum: true` beside `minimum`. */
+function withNumericLimits(node: SpecNode): SpecNode {
+  if (!node.isOpenApi30) return node;
+  return [
+    ['exclusiveMinimum', 'minimum'],
+    ['exclusiveMaximum', 'maximum'],
+  ].reduce((current, [exclusive = '', inclusive = '']) => {
+    const isExclusive = current.find(exclusive)?.value;
+    if (typeof isExclusive !== 'boolean') return current;
+    const limit = isExclusive ? current.find(inclusive)?.number() : undefined;
+    return limit === undefined ? current.without(exclusive) : current.without(inclusive).with(exclusive, limit);
+  }, node);
 }
 
 function readArray(node: SpecNode): Schema {
@@ -139,25 +235,49 @@ function readArray(node: SpecNode): Schema {
   const prefix = node.find('prefixItems')?.items();
   if (prefix === undefined) {
     const each: Schema = items ? readSchema(items) : { kind: 'unknown' };
-    return { kind: 'array', items: each, ...numbers(node, 'minItems', 'maxItems') };
+    const isUnique = node.isTrue('uniqueItems');
+    if (isUnique && !SCALAR_KINDS.includes(each.kind)) {
+      node.get('uniqueItems').refuse('uniqueItems is implemented for texts, numbers, true and false');
+    }
+    const limits = numbers(node, 'minItems', 'maxItems');
+    return { kind: 'array', items: each, ...limits, ...optional('isUnique', isUnique || undefined) };
   }
-  if (node.find('minItems')?.value !== prefix.length || node.has('maxItems')) {
+  if (node.find('minItems')?.value !== prefix.length || node.has('maxItems') || node.has('uniqueItems')) {
     node.fail(`prefixItems is implemented with minItems: ${prefix.length}, and items: false in place of maxItems`);
   }
   return { kind: 'tuple', items: prefix.map(readSchema), ...readRest(items) };
 }
 
-function readObject(node: SpecNode): Schema {
-  const required = node.itemsAt('required');
-  const properties = node.entriesAt('properties').map(([name, field]): Property => {
-    if (name === '__proto__') field.fail('zod drops a field of this name');
-    return { name, isRequired: required.some((item) => item.value === name), schema: readSchema(field) };
+const SCALAR_KINDS: readonly Schema['kind'][] = ['string', 'number', 'boolean', 'literals'];
+
+function readObject(node: SpecNode): ObjectSchema {
+  const required = node.itemsAt('required').map((item) => item.string());
+  const rest = readRest(node.find('additionalProperties'));
+  const properties = node.entriesAt('properties').flatMap(([name, field]): Property[] => {
+    refuseFieldName(name, field);
+    const schema = field.attempt(() => readSchema(field));
+    return schema ? [{ name, isRequired: required.includes(name), schema }] : [];
   });
-  for (const item of required) {
-    const isNamed = properties.some(({ name }) => name === item.value);
-    if (!isNamed) item.fail(`'${item.value}' is required but not among properties`);
+  for (const [index, name] of required.entries()) {
+    if (node.entriesAt('properties').some(([known]) => known === name)) continue;
+    const item = node.get('required').items()[index] ?? node;
+    refuseFieldName(name, item);
+    if (rest.rest === undefined) item.refuse(`'${name}' is required but not among properties`);
+    else properties.push({ name, isRequired: true, schema: rest.rest });
   }
-  return { kind: 'object', properties, ...readRest(node.find('additionalProperties')) };
+  const names = node.find('propertyNames');
+  return {
+    kind: 'object',
+    properties,
+    ...rest,
+    ...optional('names', names && readSchema(names)),
+    ...numbers(node, 'minProperties', 'maxProperties'),
+  };
+}
+
+function refuseFieldName(name: string, node: SpecNode): void {
+  if (INHERITED_NAMES.includes(name))
+    node.refuse(`every object has '${name}'; zod does not check a field of this name`);
 }
 
 /** Schema of the items or fields that are not named: anything unless told, absent when there may be none. */
@@ -166,15 +286,11 @@ function readRest(node: SpecNode | undefined): { readonly rest?: Schema } {
   return { rest: node ? readSchema(node) : { kind: 'unknown' } };
 }
 
-function only(node: SpecNode, ...keywords: string[]): void {
-  node.only('keyword', 'description', ...keywords);
-}
-
-function numbers<Key extends string>(node: SpecNode, ...keys: Key[]): { [key in Key]?: number } {
+function numbers<Key extends string>(node: SpecNode, ...keys: readonly Key[]): { [key in Key]?: number } {
   return Object.assign({}, ...keys.map((key) => optional(key, node.find(key)?.number())));
 }
 
 /** A field that is left out when there is no value for it. */
-function optional<Key extends string, Value>(key: Key, value: Value | undefined): { [key in Key]?: Value } {
+export function optional<Key extends string, Value>(key: Key, value: Value | undefined): { [key in Key]?: Value } {
   return value === undefined ? {} : ({ [key]: value } as { [key in Key]: Value });
 }

@@ -1,11 +1,11 @@
-/** A schema of the spec, reduced to what the generator implements. Types and zod schemas are both written from it. */
+/** A schema of the document, reduced to what the generator implements. Types, zod schemas and samples are written from it. */
 export type Schema = (
   | { readonly kind: 'unknown' | 'boolean' | 'null' }
   | { readonly kind: 'reference'; readonly name: string }
   | { readonly kind: 'literals'; readonly values: readonly Scalar[] }
   | StringSchema
   | NumberSchema
-  | { readonly kind: 'array'; readonly items: Schema; readonly minItems?: number; readonly maxItems?: number }
+  | ArraySchema
   /** `rest` is absent when nothing may follow. */
   | { readonly kind: 'tuple'; readonly items: readonly Schema[]; readonly rest?: Schema }
   | ObjectSchema
@@ -13,6 +13,9 @@ export type Schema = (
   | { readonly kind: 'any' | 'one' | 'all'; readonly members: readonly Schema[] }
 ) & {
   readonly description?: string;
+  readonly isDeprecated?: boolean;
+  /** The document's own example of a value. */
+  readonly example?: Scalar;
 };
 
 export type Scalar = string | number | boolean | null;
@@ -23,12 +26,13 @@ export interface StringSchema {
   readonly maxLength?: number;
   readonly pattern?: string;
   readonly format?: StringFormat;
-  /** Values known today of an open enumeration; others are taken too. */
+  /** Values known today of an open enumeration; others are valid too. */
   readonly knownValues?: readonly string[];
 }
 
+/** Formats that are checked; every other format is a note for people, as JSON Schema has it. */
 export const STRING_FORMATS = ['date', 'date-time'] as const;
-type StringFormat = (typeof STRING_FORMATS)[number];
+export type StringFormat = (typeof STRING_FORMATS)[number];
 
 export interface NumberSchema {
   readonly kind: 'number';
@@ -37,6 +41,15 @@ export interface NumberSchema {
   readonly maximum?: number;
   readonly exclusiveMinimum?: number;
   readonly exclusiveMaximum?: number;
+  readonly multipleOf?: number;
+}
+
+export interface ArraySchema {
+  readonly kind: 'array';
+  readonly items: Schema;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly isUnique?: boolean;
 }
 
 export interface ObjectSchema {
@@ -44,6 +57,10 @@ export interface ObjectSchema {
   readonly properties: readonly Property[];
   /** Schema of the fields that are not named; absent when there may be none. */
   readonly rest?: Schema;
+  /** Schema of the names of all fields. */
+  readonly names?: Schema;
+  readonly minProperties?: number;
+  readonly maxProperties?: number;
 }
 
 export interface Property {
@@ -51,3 +68,6 @@ export interface Property {
   readonly isRequired: boolean;
   readonly schema: Schema;
 }
+
+/** Schemas by the names of their types. */
+export type Schemas = ReadonlyMap<string, Schema>;

@@ -1,49 +1,146 @@
-/** The spec asks for something the generator does not implement, or is wrong; the message names the place. */
-export class SpecError extends Error {
-  override readonly name = 'SpecError';
+import { nearestName } from '../../src/nearest-name.ts';
+
+/** One thing of a document that is wrong, or that the generator does not implement. */
+export interface Refusal {
+  /** Keys from the root of the document to the place. */
+  readonly path: readonly string[];
+  readonly problem: string;
 }
 
-/** A value of the spec together with where it stands, so that every complaint names the place. */
+/** Everything that is refused in a document. The message has a line for each refusal. */
+export class SpecError extends Error {
+  override readonly name = 'SpecError';
+  readonly refusals: readonly Refusal[];
+
+  constructor(refusals: readonly Refusal[]) {
+    super(refusals.map(refusalText).join('\n'));
+    this.refusals = refusals;
+  }
+}
+
+/** The JSON pointer is not encoded: paths of an API are full of slashes, and people read this. */
+export function refusalText({ path, problem }: Refusal): string {
+  return `${['#', ...path].join('/')}: ${problem}`;
+}
+
+/** Reads a whole document. @throws SpecError with all refusals, if there are any */
+export function readDocument<Result>(value: unknown, read: (root: SpecNode) => Result): Result {
+  const refusals: Refusal[] = [];
+  const root = new SpecNode(value, [], { refusals, root: value });
+  const result = root.attempt(() => read(root));
+  const texts = refusals.map(refusalText);
+  const distinct = refusals.filter((_, index) => texts.indexOf(texts[index] ?? '') === index);
+  if (distinct.length > 0) throw new SpecError(distinct);
+  return result as Result; // without a refusal, `attempt` returns what `read` does
+}
+
+/** Ends the reading of the part that cannot be read; the refusal itself is recorded already. */
+class Unreadable extends Error {}
+
+interface Document {
+  readonly root: unknown;
+  readonly refusals: Refusal[];
+}
+
+/** The extensions that mean something here. A name that is nearly one of them is a typing mistake. */
+const EXTENSIONS = [
+  'x-api-key',
+  'x-consumes-quota',
+  'x-error-code',
+  'x-extensible-enum',
+  'x-free-form-query',
+  'x-not-shown',
+  'x-plans',
+  'x-works-when-quota-exhausted',
+];
+
+/** A value of the document together with its place. */
 export class SpecNode {
   readonly value: unknown;
-  /** JSON pointer as a URI fragment: `#/components/schemas/QuotaData`. */
-  readonly at: string;
-  readonly #root: SpecNode;
+  readonly path: readonly string[];
+  readonly #document: Document;
 
-  constructor(value: unknown, at = '#', root?: SpecNode) {
+  constructor(value: unknown, path: readonly string[], document: Document) {
     this.value = value;
-    this.at = at;
-    this.#root = root ?? this;
+    this.path = path;
+    this.#document = document;
   }
 
+  /** Whether nothing of the document is refused so far. */
+  get isClean(): boolean {
+    return this.#document.refusals.length === 0;
+  }
+
+  /** OpenAPI 3.0 writes `nullable: true` where 3.1 writes the type 'null'. */
+  get isOpenApi30(): boolean {
+    const { root } = this.#document;
+    return typeof root === 'object' && root !== null && 'openapi' in root && /^3\.0/.test(String(root.openapi));
+  }
+
+  /** Records a refusal; reading continues. */
+  refuse(problem: string): void {
+    this.#document.refusals.push({ path: this.path, problem });
+  }
+
+  /** Records a refusal and ends the current `attempt`. */
   fail(problem: string): never {
-    throw new SpecError(`${this.at}: ${problem}`);
+    this.refuse(problem);
+    throw new Unreadable();
   }
 
-  /** Throws for any key that the generator does not implement: a typo must not pass as a wish. */
-  only(what: string, ...keys: string[]): this {
-    for (const key of Object.keys(this.#object())) {
-      if (!keys.includes(key)) this.fail(`unknown ${what} '${key}'; known here: ${keys.join(', ')}`);
+  /** `undefined` if it cannot be read: so that one run shows the refusals of all parts. */
+  attempt<Result>(read: () => Result): Result | undefined {
+    try {
+      return read();
+    } catch (error) {
+      if (error instanceof Unreadable) return undefined;
+      throw error;
+    }
+  }
+
+  /** Refuses keys that the generator does not implement. An extension that means nothing here is ignored. */
+  only(what: string, ...keys: readonly string[]): this {
+    for (const key of this.keys()) {
+      const isExtension = key.startsWith('x-');
+      const meant = nearestName(key, isExtension ? EXTENSIONS : keys);
+      if (keys.includes(key) || (isExtension && meant === undefined)) continue;
+      const hint = meant === undefined || meant === key ? `known here: ${keys.join(', ')}` : `did you mean '${meant}'?`;
+      this.refuse(`unknown ${what} '${key}'; ${hint}`);
     }
     return this;
   }
 
+  keys(): string[] {
+    return Object.keys(this.#map());
+  }
+
   has(key: string): boolean {
-    return Object.hasOwn(this.#object(), key);
+    return Object.hasOwn(this.#map(), key);
   }
 
   get(key: string): SpecNode {
     if (!this.has(key)) this.fail(`'${key}' is missing`);
-    return this.#child(key, this.#object()[key]);
+    return this.#child(key, this.#map()[key]);
   }
 
   find(key: string): SpecNode | undefined {
     return this.has(key) ? this.get(key) : undefined;
   }
 
-  /** Names and values of a map, in the order of the spec. */
+  /** The same map at the same place, but for some keys. */
+  without(...keys: readonly string[]): SpecNode {
+    const entries = Object.entries(this.#map()).filter(([key]) => !keys.includes(key));
+    return new SpecNode(Object.fromEntries(entries), this.path, this.#document);
+  }
+
+  /** The same map at the same place, with one key more. */
+  with(key: string, value: unknown): SpecNode {
+    return new SpecNode({ ...this.#map(), [key]: value }, this.path, this.#document);
+  }
+
+  /** Names and values of a map, in the order of the document. */
   entries(): [name: string, node: SpecNode][] {
-    return Object.entries(this.#object()).map(([key, value]) => [key, this.#child(key, value)]);
+    return Object.entries(this.#map()).map(([key, value]) => [key, this.#child(key, value)]);
   }
 
   /** Those of the map at `key`; none when there is no such key. */
@@ -81,8 +178,12 @@ export class SpecNode {
     return typeof this.value === 'boolean' ? this.value : this.fail('true or false is expected');
   }
 
+  isTrue(key: string): boolean {
+    return this.find(key)?.boolean() ?? false;
+  }
+
   number(): number {
-    return typeof this.value === 'number' ? this.value : this.fail('a number is expected');
+    return Number.isFinite(this.value) ? (this.value as number) : this.fail('a number is expected');
   }
 
   oneOf<Choice extends string>(what: string, choices: readonly Choice[]): Choice {
@@ -91,25 +192,41 @@ export class SpecNode {
   }
 
   /** The value itself, or the one its `$ref` points to in the same document. */
-  resolved(): SpecNode {
+  resolved(seen: readonly string[] = []): SpecNode {
     const ref = this.find('$ref');
     if (ref === undefined) return this;
-    this.only('key beside $ref', '$ref', 'description', 'summary');
-    const [start, ...path] = ref.string().split('/');
-    if (start !== '#') ref.fail(`only references into this document are implemented, not '${ref.string()}'`);
-    return path
-      .map((token) => decodeURIComponent(token).replaceAll('~1', '/').replaceAll('~0', '~'))
-      .reduce<SpecNode>((node, key) => node.find(key) ?? ref.fail(`'${ref.value}' does not exist`), this.#root)
-      .resolved();
+    const pointer = ref.string();
+    if (!pointer.startsWith('#/')) ref.fail(`only references into this document are implemented, not '${pointer}'`);
+    if (seen.includes(pointer)) ref.fail(`'${pointer}' refers to itself`);
+    const root = new SpecNode(this.#document.root, [], this.#document);
+    return pointer
+      .slice(2)
+      .split('/')
+      .map((token) => decoded(token).replaceAll('~1', '/').replaceAll('~0', '~'))
+      .reduce<SpecNode>((node, key) => node.#step(key) ?? ref.fail(`'${pointer}' does not exist`), root)
+      .resolved([...seen, pointer]);
   }
 
-  #object(): Record<string, unknown> {
+  #step(key: string): SpecNode | undefined {
+    if (typeof this.value !== 'object' || this.value === null || !Object.hasOwn(this.value, key)) return undefined;
+    return this.#child(key, (this.value as Record<string, unknown>)[key]);
+  }
+
+  #map(): Record<string, unknown> {
     const { value } = this;
     if (typeof value !== 'object' || value === null || Array.isArray(value)) this.fail('a map is expected');
     return value as Record<string, unknown>;
   }
 
   #child(key: string, value: unknown): SpecNode {
-    return new SpecNode(value, `${this.at}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`, this.#root);
+    return new SpecNode(value, [...this.path, key], this.#document);
+  }
+}
+
+function decoded(token: string): string {
+  try {
+    return decodeURIComponent(token);
+  } catch {
+    return token; // not percent-encoded
   }
 }

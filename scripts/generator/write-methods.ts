@@ -35,8 +35,9 @@ ${id}(${parameters}): ApiCall<unknown> {
 `;
 }
 
-function documentation({ summary, description, consumesQuota }: Operation, ...more: string[]): string {
+function documentation({ summary, description, consumesQuota, isDeprecated }: Operation, ...more: string[]): string {
   const cost = consumesQuota ? 'Uses one request of the monthly quota.' : 'Free: never consumes quota.';
   const failure = 'Rejects with an `FxRatesError`; its `kind` says what went wrong.';
-  return [summary.replace(/\.?$/, '.'), description, cost, ...more, failure].join('\n\n');
+  const deprecation = isDeprecated ? ['@deprecated'] : [];
+  return [summary.replace(/\.?$/, '.'), description, cost, ...more, failure, ...deprecation].join('\n\n');
 }

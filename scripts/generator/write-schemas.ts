@@ -1,5 +1,5 @@
 import type { Contract, Operation, Query } from './contract.ts';
-import type { NumberSchema, ObjectSchema, Schema, StringSchema } from './schema.ts';
+import type { ArraySchema, NumberSchema, ObjectSchema, Schema, StringSchema } from './schema.ts';
 import { literal, propertyKey } from './source.ts';
 
 /** `schemas.ts`: a zod schema for each component, and which of them an operation uses. */
@@ -14,7 +14,7 @@ export function writeSchemas({ schemas, operations }: Contract): string {
     ...(writer.needsInteger ? [INTEGER] : []),
     ...declarations,
     `/** The whole answer of each operation. */\n${table('responseSchemas', operations, ({ response }) => response)}`,
-    `/** The query each operation takes. */\n${table('querySchemas', operations, querySchemaName)}`,
+    `/** What each operation takes: parameters of the path and of the query. */\n${table('querySchemas', operations, querySchemaName)}`,
   ].join('\n');
 }
 
@@ -64,7 +64,7 @@ class ZodWriter {
         this.needsInteger ||= schema.isInteger;
         return numberSchema(schema);
       case 'array':
-        return `z.array(${this.zod(schema.items)})${check('min', schema.minItems)}${check('max', schema.maxItems)}`;
+        return `z.array(${this.zod(schema.items)})${arrayChecks(schema)}`;
       case 'tuple':
         return `z.tuple([${this.#list(schema.items)}]${schema.rest ? `, ${this.zod(schema.rest)}` : ''})`;
       case 'object':
@@ -86,7 +86,16 @@ class ZodWriter {
     return schemas.map((schema) => this.zod(schema)).join(', ');
   }
 
-  #object({ properties, rest }: ObjectSchema): string {
+  #object(schema: ObjectSchema): string {
+    return `${this.#fields(schema)}${propertyCount('>=', schema.minProperties)}${propertyCount('<=', schema.maxProperties)}${this.#names(schema)}`;
+  }
+
+  #names({ names }: ObjectSchema): string {
+    if (names === undefined) return '';
+    return `.refine((value) => Object.keys(value).every((name) => ${this.zod(names)}.safeParse(name).success), 'Unexpected name of a field')`;
+  }
+
+  #fields({ properties, rest }: ObjectSchema): string {
     const fields = properties.map(
       ({ name, isRequired, schema }) =>
         `${propertyKey(name)}: ${isRequired ? this.zod(schema) : `${this.zod(schema)}.exactOptional()`},`,
@@ -111,6 +120,16 @@ function codePoints(comparison: '>=' | '<=', length: number | undefined): string
   return `.refine((text) => [...text].length ${comparison} ${length}, 'Expected length ${comparison} ${length}')`;
 }
 
+function propertyCount(comparison: '>=' | '<=', count: number | undefined): string {
+  if (count === undefined) return '';
+  return `.refine((value) => Object.keys(value).length ${comparison} ${count}, 'Expected ${comparison} ${count} fields')`;
+}
+
+function arrayChecks({ minItems, maxItems, isUnique }: ArraySchema): string {
+  const unique = ".refine((items) => new Set(items).size === items.length, 'Expected different items')";
+  return `${check('min', minItems)}${check('max', maxItems)}${isUnique ? unique : ''}`;
+}
+
 function numberSchema(schema: NumberSchema): string {
   return [
     schema.isInteger ? 'integer' : 'z.number()',
@@ -118,6 +137,7 @@ function numberSchema(schema: NumberSchema): string {
     check('max', schema.maximum),
     check('gt', schema.exclusiveMinimum),
     check('lt', schema.exclusiveMaximum),
+    check('multipleOf', schema.multipleOf),
   ].join('');
 }
 

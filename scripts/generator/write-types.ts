@@ -4,26 +4,44 @@ import { jsdoc, literal, propertyKey } from './source.ts';
 
 /** `types.ts`: an interface for each object schema, an alias for each other one. */
 export function writeTypes({ schemas, operations }: Contract): string {
-  const components = [...schemas].map(([name, schema]) => declaration(name, schema));
+  const freeQueries = operations.flatMap(({ query }) => (query.kind === 'free-form' ? [query.schema] : []));
+  const components = [...schemas].map(([name, schema]) =>
+    declaration(name, schema, { isQuery: freeQueries.includes(name) }),
+  );
   const queries = operations.flatMap(({ id, query }) =>
     query.kind === 'named' ? [queryInterface(id, query.schema, query.parameters)] : [],
   );
   return [...components, ...queries].join('\n');
 }
 
-function declaration(name: string, schema: Schema): string {
+interface TypeUse {
+  /** A field of a query may be `undefined`: it is not sent, and callers need not leave it out. */
+  readonly isQuery: boolean;
+}
+
+function declaration(name: string, schema: Schema, use: TypeUse): string {
   const isInterface = schema.kind === 'object' && (schema.properties.length > 0 || schema.rest !== undefined);
-  const body = isInterface ? `interface ${name} ${objectType(schema)}` : `type ${name} = ${type(schema)};`;
-  return `${jsdoc(schema.description)}export ${body}\n`;
+  const body = isInterface ? `interface ${name} ${objectType(schema, use)}` : `type ${name} = ${type(schema)};`;
+  return `${comment(schema)}export ${body}\n`;
 }
 
 function queryInterface(id: string, name: string, parameters: readonly Parameter[]): string {
-  const fields = parameters.map(({ name, description, isRequired, schema }) =>
-    isRequired
-      ? `${jsdoc(description)}readonly ${propertyKey(name)}: ${type(schema)};`
-      : `${jsdoc(description)}readonly ${propertyKey(name)}?: ${type(schema)} | undefined;`,
-  );
-  return `${jsdoc(`Query of \`${id}\`.`)}export interface ${name} {\n${fields.join('\n')}\n}\n`;
+  const fields = parameters.map(({ name, isRequired, schema, ...rest }) => {
+    const notes = rest.default === undefined ? [] : [`@default ${JSON.stringify(rest.default)}`];
+    const text = jsdoc([rest.description, ...notes, ...deprecation(rest.isDeprecated)].join('\n\n'));
+    return isRequired
+      ? `${text}readonly ${propertyKey(name)}: ${type(schema)};`
+      : `${text}readonly ${propertyKey(name)}?: ${type(schema)} | undefined;`;
+  });
+  return `${jsdoc(`Parameters of \`${id}\`.`)}export interface ${name} {\n${fields.join('\n')}\n}\n`;
+}
+
+function comment({ description = '', isDeprecated = false }: Schema): string {
+  return jsdoc([description, ...deprecation(isDeprecated)].join('\n\n'));
+}
+
+function deprecation(isDeprecated: boolean): readonly string[] {
+  return isDeprecated ? ['@deprecated'] : [];
 }
 
 function type(schema: Schema): string {
@@ -52,13 +70,15 @@ function type(schema: Schema): string {
   }
 }
 
-function objectType({ properties, rest }: ObjectSchema): string {
-  if (properties.length === 0 && rest === undefined) return 'Record<string, never>';
-  const fields = properties.map(
-    ({ name, isRequired, schema }) =>
-      `${jsdoc(schema.description)}readonly ${propertyKey(name)}${isRequired ? '' : '?'}: ${type(schema)};`,
-  );
-  return `{\n${[...fields, ...indexSignature(properties, rest)].join('\n')}\n}`;
+function objectType({ properties, rest }: ObjectSchema, { isQuery }: TypeUse = { isQuery: false }): string {
+  if (properties.length === 0 && rest === undefined) return '{ readonly [field: string]: never }';
+  const absent = isQuery ? ' | undefined' : '';
+  const fields = properties.map(({ name, isRequired, schema }) => {
+    const [mark, none] = isRequired ? ['', ''] : ['?', absent];
+    return `${comment(schema)}readonly ${propertyKey(name)}${mark}: ${type(schema)}${none};`;
+  });
+  const others = indexSignature(properties, rest).map((line) => line.replace(/;$/, `${absent};`));
+  return `{\n${[...fields, ...others].join('\n')}\n}`;
 }
 
 /** TypeScript wants an index signature to hold for the named fields too. */

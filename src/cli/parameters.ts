@@ -1,9 +1,10 @@
 import { Option } from 'commander';
 import type { Operation, Parameter } from '../generated/operations.ts';
 import { apiKeyPattern } from '../generated/service.ts';
+import { parseParameterText, splitList } from '../parameter-text.ts';
 import type { Invocation } from './command.ts';
 import { usageError } from './errors/cli-error.ts';
-import type { Query, QueryValue } from './request/send-request.ts';
+import type { Query } from './request/send-request.ts';
 import { createGlobalOptions } from './settings/global-options.ts';
 
 const KEY_LIKE = new RegExp(apiKeyPattern.replace(/^\^|\$$/g, ''));
@@ -83,28 +84,86 @@ function decoded(text: string): string {
   }
 }
 
-/** `--date <date>` for each parameter of the contract. One whose name is taken is still there as `date=…`. */
-export function namedOptions({ parameters }: Operation): readonly Option[] {
-  const taken = new Set(createGlobalOptions().map(({ long }) => long));
-  return parameters.map(optionOf).filter(({ long }) => !taken.has(long));
+/** A parameter of the contract and the option that sets it. */
+export interface ParameterOption {
+  readonly parameter: Parameter;
+  readonly option: Option;
+}
+
+/**
+ * `--date <date>` for each parameter of the contract. Where the option of the name is one of the command or of all
+ * commands, it is `--date-parameter`; where an earlier parameter has it, `--date-2`. A name without letters and digits
+ * is reached as `name=value` alone.
+ */
+export function parameterOptions({ parameters }: Operation, own: readonly Option[]): readonly ParameterOption[] {
+  const taken = new Set([...createGlobalOptions(), ...own].flatMap((option) => takenNames(option.attributeName())));
+  const reserved = new Set([...taken, 'help', 'version']);
+  return parameters.flatMap((parameter) => {
+    const name = optionName(parameter.name, reserved, taken);
+    if (name === undefined) return [];
+    const option = optionOf(name, parameter);
+    taken.add(option.attributeName());
+    return [{ parameter, option }];
+  });
+}
+
+/** `no-wait` and `wait` are one option for commander. */
+function takenNames(attribute: string): readonly string[] {
+  return [attribute, `no${attribute.charAt(0).toUpperCase()}${attribute.slice(1)}`];
 }
 
 /** What was typed as options over what was typed as name=value, checked against the contract's names. */
-export function namedQuery(operation: Operation, typed: Query, options: Invocation['options']): Query {
+export function namedQuery(
+  operation: Operation,
+  typed: Query,
+  { options, named }: { readonly options: Invocation['options']; readonly named: readonly ParameterOption[] },
+): Query {
   const query = new Map(Object.entries(typed));
-  for (const parameter of operation.parameters) {
-    const value = options[optionOf(parameter).attributeName()];
-    if (typeof value !== 'string') continue;
-    for (const [name, item] of Object.entries(parseParameters([`${parameter.name}=${value}`]))) query.set(name, item);
+  for (const { parameter, option } of named) {
+    const values = options[option.attributeName()];
+    if (!Array.isArray(values)) continue;
+    for (const value of values) refuseKey(parameter.name, value);
+    query.set(parameter.name, values.length === 1 ? values[0] : values);
   }
   checkNames(operation, query);
   return Object.fromEntries(operation.parameters.flatMap((parameter) => entryOf(parameter, query.get(parameter.name))));
 }
 
-function optionOf({ name, description, required, type }: Parameter): Option {
-  const long = name.replace(/[^A-Za-z0-9]+/g, '-').toLowerCase();
-  const text = `${description.replace(/\.$/, '')}${required ? ' (required)' : ''}`;
-  return new Option(`--${long} <${type === 'string' ? long : type}>`, text);
+function optionName(name: string, reserved: ReadonlySet<string>, taken: ReadonlySet<string>): string | undefined {
+  const plain = name
+    .replace(/[^A-Za-z0-9]+/g, '-')
+    .replace(/^-|-$/g, '')
+    .replace(/^no-/i, 'without-') // commander reads `--no-x` as the opposite of `--x`
+    .toLowerCase();
+  if (plain === '') return undefined;
+  const first = reserved.has(attributeOf(plain)) ? `${plain}-parameter` : plain;
+  let candidate = first;
+  for (let count = 2; taken.has(attributeOf(candidate)); count += 1) candidate = `${first}-${count}`;
+  return candidate;
+}
+
+function attributeOf(long: string): string {
+  return new Option(`--${long}`).attributeName();
+}
+
+function optionOf(long: string, parameter: Parameter): Option {
+  const { type, list, choices = [] } = parameter;
+  const value = type === 'string' ? long : type;
+  const option = new Option(`--${long} <${value}${list === undefined ? '' : ',…'}>`, optionText(long, parameter));
+  option.argParser((text: string, earlier: readonly string[] = []) => [...earlier, text]);
+  option.argChoices = choices.map(String); // for completion; the client says what is wrong with another value
+  return option;
+}
+
+/** Says what the service calls it, too, if that cannot be seen from the option. */
+function optionText(long: string, { name, description, required, deprecated, ...parameter }: Parameter): string {
+  const notes = [
+    ...(name.replaceAll('_', '-').toLowerCase() === long ? [] : [`sent as ${name}`]),
+    ...(required ? ['required'] : []),
+    ...(deprecated ? ['deprecated'] : []),
+    ...(parameter.default === undefined ? [] : [`default: ${String(parameter.default)}`]),
+  ];
+  return `${description.replace(/\.$/, '')}${notes.map((note) => ` (${note})`).join('')}`.trim();
 }
 
 function checkNames({ id, parameters }: Operation, query: ReadonlyMap<string, unknown>): void {
@@ -119,13 +178,15 @@ function checkNames({ id, parameters }: Operation, query: ReadonlyMap<string, un
   }
 }
 
-/** The client checks types, and everything typed is text: a number that survives the way there and back becomes one. */
-function entryOf({ name, type }: Parameter, value: Query[string] | undefined): readonly [string, Query[string]][] {
+/** The client checks types, and everything typed is text. `EUR,GBP` is two values where the contract has a list. */
+function entryOf(parameter: Parameter, value: Query[string] | undefined): readonly [string, Query[string]][] {
   if (value === undefined) return [];
-  const convert = (text: QueryValue): QueryValue => {
-    if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';
-    const isNumeric = (type === 'integer' || type === 'number') && String(Number(text)) === text;
-    return isNumeric ? Number(text) : text;
-  };
-  return [[name, Array.isArray(value) ? value.map(convert) : convert(value as QueryValue)]];
+  const texts = [value].flat().map(String);
+  const values = (parameter.list === undefined ? texts : texts.flatMap(splitList)).map((text) =>
+    parseParameterText(text, parameter),
+  );
+  const [first] = values;
+  return [
+    [parameter.name, parameter.list === undefined && values.length === 1 && first !== undefined ? first : values],
+  ];
 }

@@ -5,21 +5,23 @@ import type { StandardSchema } from './standard-schema.ts';
 /** Options of one call; each falls back to the client's own option of the same name. */
 export interface CallOptions {
   /** Ends the call at once, wherever it is: queue, wait, connection or body. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Milliseconds for one attempt, headers and body. Default: the client's, 10 000. */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /** Milliseconds for the whole call: queue, attempts and waits; `false` for none. Default: the client's, 90 000. */
-  readonly deadlineMs?: number | false;
+  readonly deadlineMs?: number | false | undefined;
   /** Further attempts after a failed connection, a timed-out attempt, 408, 500, 502, 503 or 504. Default: the client's, 2. */
-  readonly maxRetries?: number;
+  readonly maxRetries?: number | undefined;
   /** What a rate limit does: wait for the next slot, or throw `RateLimitError`. Default: the client's, `'wait'`. */
-  readonly onLimit?: 'wait' | 'throw';
+  readonly onLimit?: 'wait' | 'throw' | undefined;
   /** `'high'`: the call is sent before all waiting calls of the key that are `'normal'`. Default: `'normal'`. */
-  readonly priority?: 'high' | 'normal';
+  readonly priority?: 'high' | 'normal' | undefined;
+  /** `false`: sends a request of its own although an identical call is under way. Default: true. */
+  readonly coalesce?: boolean | undefined;
   /** Takes a kept answer younger than this, in milliseconds; `0` asks the service. Needs the option `cache`, whose age is the default. */
-  readonly maxAgeMs?: number;
+  readonly maxAgeMs?: number | undefined;
   /** Lets this call spend what `quotaGuard` reserves. Default: false. */
-  readonly useReserve?: boolean;
+  readonly useReserve?: boolean | undefined;
 }
 
 /** Call options with a Standard Schema (zod, valibot, arktype, …) that checks and types the payload. */

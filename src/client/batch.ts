@@ -209,6 +209,7 @@ export class Batch<Query, Value> implements AsyncIterable<BatchItem<Query, Value
       (error: unknown) => {
         if (!FxRatesError.is(error)) this.#fail(error);
         else if (error.kind !== 'aborted') this.#end(entry, { query, error });
+        else this.#fail(error); // the client was closed; after the end of the batch it changes nothing
       },
     );
   }

@@ -1,6 +1,7 @@
-import { type OperationId, operations } from '../generated/operations.ts';
+import { type Operation, type OperationId, operations } from '../generated/operations.ts';
 import { querySchemas, responseSchemas } from '../generated/schemas.ts';
-import { buildTarget } from './config/target.ts';
+import { createOperationFinder } from '../operation-path.ts';
+import { buildOperationTarget, buildTarget, refuseKeyParameters, requirePlainObject } from './config/target.ts';
 import { ConfigError } from './errors/errors.ts';
 import type { Endpoint, ParsedEnvelope } from './request.ts';
 
@@ -8,23 +9,40 @@ interface Envelope {
   readonly data: unknown;
 }
 
-/** The endpoint of an operation, with its query checked. @throws ConfigError that names the parameter. */
-export function operationEndpoint(id: OperationId, query: object | undefined): Endpoint {
-  const { path, consumesQuota } = operations[id];
-  const target = buildTarget(path, query as Record<string, unknown> | undefined);
-  const checked = querySchemas[id].safeParse(withoutUndefined(query ?? {}));
+/** The endpoint of an operation, with its parameters checked. @throws ConfigError that names the parameter. */
+export function operationEndpoint(id: OperationId, parameters: object = {}): Endpoint {
+  const operation: Operation = operations[id];
+  requirePlainObject(parameters);
+  const values = withoutUndefined(parameters);
+  refuseKeyParameters(values);
+  const checked = querySchemas[id].safeParse(values);
   if (!checked.success) {
     const [issue] = checked.error.issues;
     throw new ConfigError(`${id}: ${issue?.path.map((part) => `'${String(part)}': `).join('')}${issue?.message}`);
   }
-  return { name: id, target, consumesQuota, parse: (body) => parseWith(id, body) };
+  const target = buildOperationTarget(operation, values);
+  return { name: id, target, consumesQuota: operation.consumesQuota, parse: (body) => parseWith(id, body) };
 }
+
+/** What the contract calls deprecated in a call. */
+export function deprecations(id: OperationId, values: object = {}): readonly string[] {
+  const { deprecated, parameters }: Operation = operations[id];
+  const used = parameters.filter((parameter) => parameter.deprecated && Object.hasOwn(values, parameter.name));
+  return [
+    ...(deprecated ? [`${id}: the operation is deprecated; the service may remove it`] : []),
+    ...used.map(({ name }) => `${id}: the parameter '${name}' is deprecated; the service may remove it`),
+  ];
+}
+
+const findOperation = createOperationFinder(Object.values<Operation & { readonly id: OperationId }>(operations));
 
 /** An endpoint that the contract does not have; only the envelope of its answers is checked. */
 export function pathEndpoint(path: string, query: Readonly<Record<string, unknown>> | undefined): Endpoint {
-  const known = (Object.keys(operations) as OperationId[]).find((id) => operations[id].path === path);
-  if (known !== undefined) return { ...operationEndpoint(known, undefined), target: buildTarget(path, query) };
-  return { name: path, target: buildTarget(path, query), consumesQuota: true, parse: parseEnvelope };
+  const target = buildTarget(path, query);
+  const known = findOperation(path)?.operation;
+  if (known === undefined) return { name: path, target, consumesQuota: true, parse: parseEnvelope };
+  const { id, consumesQuota } = known;
+  return { name: id, target, consumesQuota, parse: (body) => parseWith(id, body) };
 }
 
 function parseWith(id: OperationId, body: unknown): ParsedEnvelope {
@@ -39,6 +57,6 @@ function parseEnvelope(body: unknown): ParsedEnvelope {
   return { issues: [{ message: 'expected { "success": true, "data": … }', path: [] }] };
 }
 
-function withoutUndefined(query: object): object {
+function withoutUndefined(query: object): Record<string, unknown> {
   return Object.fromEntries(Object.entries(query).filter(([, value]) => value !== undefined));
 }

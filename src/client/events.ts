@@ -75,9 +75,13 @@ export interface QuotaEvent extends KeyEvent {
   readonly quota: QuotaData;
 }
 
-/** Where warnings go; without one they become process warnings of the type `FxRatesWarning`. */
+/** Such as `console`, pino or winston. Without one, warnings become process warnings of the type `FxRatesWarning`. */
 export interface Logger {
   warn(message: string): void;
+  /** Waits and retries, with their reason. */
+  info?(message: string): void;
+  /** Each attempt with its result. */
+  debug?(message: string): void;
 }
 
 export interface EventHooks {
@@ -86,6 +90,8 @@ export interface EventHooks {
   readonly onWait?: ((event: WaitEvent) => void) | undefined;
   readonly onQuota?: ((event: QuotaEvent) => void) | undefined;
   readonly logger?: Logger | undefined;
+  /** The least level that `logger` gets; a message has no key in full. Default: `'warn'`. */
+  readonly logLevel?: 'warn' | 'info' | 'debug' | undefined;
 }
 
 const CHANNELS = {
@@ -110,10 +116,11 @@ interface PlannedRetry extends Pick<RetryEvent, 'retry' | 'waitMs' | 'until'> {
 /** Tells hooks and `diagnostics_channel` subscribers what happens. No event carries a key in full. */
 export class ClientEvents {
   readonly #hooks: EventHooks;
-  readonly #warned = new Set<string>();
+  readonly #warned: Set<string>;
 
-  constructor(hooks: EventHooks) {
-    this.#hooks = hooks;
+  constructor(hooks: EventHooks, warned = new Set<string>()) {
+    this.#hooks = withLogger(hooks);
+    this.#warned = warned;
   }
 
   /** The last attempt in the request's log ended. */
@@ -178,4 +185,45 @@ function about(subject: EventSubject): KeyEvent {
 
 function callOf({ endpoint, key }: KeyedRequest) {
   return { operation: endpoint.name, target: key.redact(endpoint.target) };
+}
+
+/** `hooks`, which also write to the logger what its level asks for. */
+function withLogger(hooks: EventHooks): EventHooks {
+  const { logger, logLevel = 'warn', onRequest, onRetry, onWait } = hooks;
+  const info = logLevel === 'warn' ? undefined : logger?.info?.bind(logger);
+  const debug = logLevel === 'debug' ? logger?.debug?.bind(logger) : undefined;
+  return {
+    ...hooks,
+    onRequest: debug ? both(onRequest, (event) => debug(requestLine(event))) : onRequest,
+    onRetry: info ? both(onRetry, (event) => info(retryLine(event))) : onRetry,
+    onWait: info ? both(onWait, (event) => info(waitLine(event))) : onWait,
+  };
+}
+
+/** Both are called, also if the first throws. */
+function both<Event>(hook: ((event: Event) => void) | undefined, log: (event: Event) => void): (event: Event) => void {
+  return (event) => {
+    callHook(hook, event);
+    log(event);
+  };
+}
+
+function requestLine({ target, key, attempt, reason, waitedMs, status, code, durationMs }: RequestEvent): string {
+  const result = [status, code].filter((part) => part !== undefined).join(' ');
+  const why = reason === 'first' ? '' : `, ${reason}`;
+  return `GET ${target} with ${key}: ${result} in ${Math.round(durationMs)} ms (attempt ${attempt}${why}, waited ${Math.round(waitedMs)} ms)`;
+}
+
+function retryLine({ target, retry, kind, status, code, waitMs }: RetryEvent): string {
+  return `GET ${target} failed (${status ?? code ?? kind}): retry ${retry} in ${Math.round(waitMs)} ms`;
+}
+
+const WAIT_REASONS: Readonly<Record<WaitEvent['reason'], string>> = {
+  retry_after: 'the service refused a call (429)',
+  window: 'the calls that the limit allows are used up',
+  service: 'the service failed several times in a row',
+};
+
+function waitLine({ key, reason, waiting, waitMs }: WaitEvent): string {
+  return `${waiting} ${waiting === 1 ? 'call' : 'calls'} of ${key} wait ${Math.round(waitMs)} ms: ${WAIT_REASONS[reason]}`;
 }

@@ -4,75 +4,64 @@ import type { OperationId } from '../generated/operations.ts';
 import type { ApiCall, CallOptions, SchemaCallOptions } from './api-call.ts';
 import { type CallResult, createApiCall } from './api-call.ts';
 import { Batch, type BatchOptions, type BatchQueries } from './batch.ts';
+import { checkPayload } from './check-payload.ts';
 import { resolveCall } from './config/call-settings.ts';
+import { inheritedOptions } from './config/inherited-options.ts';
 import { resolveBatch, resolvePoll } from './config/loop-settings.ts';
-import { type ClientSettings, resolveOptions } from './config/settings.ts';
+import { type OpenSettings, resolveOptions } from './config/settings.ts';
 import { checkPath, type QueryValue } from './config/target.ts';
+import { type Connection, canConnect, connect } from './connection.ts';
 import { withDeadline } from './deadline.ts';
-import { operationEndpoint, pathEndpoint } from './endpoints.ts';
-import { ConfigError, ResponseError } from './errors/errors.ts';
+import { deprecations, operationEndpoint, pathEndpoint } from './endpoints.ts';
 import { ClientEvents } from './events.ts';
-import type { ApiKey } from './keys/api-key.ts';
-import { createKeySource, type KeySource } from './keys/key-source.ts';
-import type { Caller, CallResponse } from './middleware/coalesce.ts';
+import type { KeySource } from './keys/key-source.ts';
+import { Lifetime } from './lifetime.ts';
 import type { OperationData, OperationQuery, QueryOperation } from './operation-types.ts';
 import type { FxRatesOptions } from './options.ts';
-import { createPipeline } from './pipeline.ts';
 import { createPoll, type Poll, type PollOptions } from './poll.ts';
 import type { QuotaEstimate } from './quota/quota-ledger.ts';
 import type { Endpoint } from './request.ts';
-import type { SchemaIssue, SchemaOutput, StandardSchema } from './standard-schema.ts';
+import type { SchemaOutput, StandardSchema } from './standard-schema.ts';
 import type { KeyLimits } from './state/key-limits.ts';
 import type { KeyState } from './state/key-state.ts';
-import { KeyStates } from './state/key-states.ts';
-import { ignoredOptions, sharedOptions } from './state/shared-options.ts';
 import { Timers } from './timers.ts';
-import { userAgent } from './user-agent.ts';
 
 /** Query of `get`, beside the options of any call. */
 export interface GetOptions extends CallOptions {
-  readonly query?: Readonly<Record<string, QueryValue>>;
+  readonly query?: Readonly<Record<string, QueryValue>> | undefined;
 }
 
 /**
  * Client of the exchange-rate service. It authenticates, waits for rate limits, retries what is safe to retry, and
  * rejects with an `FxRatesError` whose `kind` says what went wrong.
  *
- * @throws ConfigError from the constructor when an option is wrong or missing.
+ * @throws ConfigError from the constructor when an option is wrong. A base URL or key that is missing is an error of the
+ * first call, which looks for it in the environment once more: a module that creates a client must load where neither is set.
  */
 export class FxRates extends OperationMethods {
-  readonly #settings: ClientSettings;
-  readonly #keys: KeySource;
-  readonly #states: KeyStates;
+  readonly #options: FxRatesOptions;
+  readonly #settings: OpenSettings;
+  readonly #lifetime: Lifetime;
+  readonly #events: ClientEvents;
   readonly #timers: Timers;
-  readonly #send: (caller: Caller) => Promise<CallResponse>;
+  readonly #connect: () => Connection;
+  #connection: Connection | undefined;
 
   constructor(options: FxRatesOptions = {}) {
     super();
-    const settings = resolveOptions(options);
-    const events = new ClientEvents(options);
-    if (settings.auth === 'query') {
-      events.warnOnce("auth: 'query' puts the API key into URLs, which end up in logs; prefer 'bearer'");
+    const parent = parents.get(options);
+    this.#options = options;
+    this.#settings = resolveOptions(options);
+    this.#lifetime = parent?.lifetime ?? new Lifetime();
+    this.#events = new ClientEvents(options, this.#lifetime.warned);
+    this.#timers = new Timers(this.#settings.clock);
+    if (this.#settings.auth === 'query') {
+      this.#events.warnOnce("auth: 'query' puts the API key into URLs, which end up in logs; prefer 'bearer'");
     }
-    const { apiKey = process.env['FXRATES_API_KEY'] } = options;
-    if (apiKey === undefined) throw new ConfigError('apiKey: none given; pass apiKey or set FXRATES_API_KEY');
-    this.#settings = settings;
-    this.#states = new KeyStates(settings);
-    this.#timers = new Timers(settings.clock);
-    this.#keys = createKeySource(apiKey, (key) => {
-      if (!key.hasDocumentedForm) events.warnOnce(unusualKey(key));
-      const warning = ignoredOptions(sharedOptions(options), this.#states.of(key));
-      if (warning !== undefined) events.warnOnce(warning);
-    });
-    this.#send = createPipeline({
-      settings,
-      events,
-      timers: this.#timers,
-      keys: this.#keys,
-      states: this.#states,
-      quota: operationEndpoint('quota', undefined),
-      userAgent: userAgent(),
-    });
+    const own = { settings: this.#settings, events: this.#events, timers: this.#timers, lifetime: this.#lifetime };
+    const parts = { options, ...own, keys: parent?.keys };
+    this.#connect = () => connect(parts);
+    if (canConnect(parts)) this.#connection = connect(parts);
   }
 
   /**
@@ -141,14 +130,41 @@ export class FxRates extends OperationMethods {
   poll(query?: object, given: PollOptions = {}): Poll<unknown> {
     const { operation, options, ...settings } = resolvePoll(given, this.#settings);
     const { clock, time } = this.#settings;
-    const { signal } = settings;
+    const closing = this.#lifetime.signal;
+    const signal = settings.signal ? AbortSignal.any([settings.signal, closing]) : closing;
     return createPoll({
       ...settings,
-      ...{ clock, time },
+      ...{ clock, time, signal },
       estimate: () => this.quotaEstimate(),
-      askQuota: () => this.quota({ priority: 'high', ...(signal ? { signal } : {}) }),
+      askQuota: () => this.quota({ priority: 'high', signal }),
       call: () => this.request(operation, query, options).withMeta(),
     });
+  }
+
+  /**
+   * A client with other options that shares the limit, the quota and the cached answers of this one, and is closed with
+   * it. Cheap enough for one per request.
+   *
+   * @throws ConfigError when an option is wrong
+   */
+  withOptions(options: FxRatesOptions): FxRates {
+    const merged = inheritedOptions(options, { options: this.#options, cache: this.#settings.cache });
+    const keys = options.apiKey === undefined ? this.#connection?.keys : undefined;
+    parents.set(merged, { lifetime: this.#lifetime, keys });
+    return new FxRates(merged);
+  }
+
+  /**
+   * Ends all calls, batches and polls of this client, and of those made from it, with `AbortError`. Resolves when none is
+   * under way. Later calls reject with `ConfigError`. Other clients of the key are not affected.
+   */
+  close(): Promise<void> {
+    return this.#lifetime.close();
+  }
+
+  /** `await using fx = new FxRates()` closes the client at the end of the block. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
   }
 
   /** What is known about the limit of the key in use: the gate, who waits, why, and the next slot; `undefined` before the first key. */
@@ -163,8 +179,9 @@ export class FxRates extends OperationMethods {
 
   /** `undefined` before the first key. */
   #stateInUse(): KeyState | undefined {
-    const key = this.#keys.known();
-    return key && this.#states.of(key);
+    const { keys, states } = this.#connection ?? {};
+    const key = keys?.known();
+    return key && states?.of(key);
   }
 
   protected override request<Data>(
@@ -172,6 +189,7 @@ export class FxRates extends OperationMethods {
     query: object | undefined,
     options: CallOptions = {},
   ): ApiCall<Data> {
+    for (const warning of deprecations(id, query)) this.#events.warnOnce(warning);
     return createApiCall(this.#call<Data>(() => operationEndpoint(id, query), options));
   }
 
@@ -181,10 +199,12 @@ export class FxRates extends OperationMethods {
   ): Promise<CallResult<Data>> {
     const { time } = this.#settings;
     const startedAt = time.now();
+    this.#lifetime.requireOpen();
+    this.#connection ??= this.#connect();
     const { signal, deadlineMs, ...settings } = resolveCall(options, this.#settings);
     const endpoint = endpointOf();
     const deadline = { signal, deadlineMs, deadlineAt: startedAt + deadlineMs };
-    const { response, log, source, ageMs } = await this.#send({ endpoint, settings, ...deadline });
+    const { response, log, source, ageMs } = await this.#connection.send({ endpoint, settings, ...deadline });
     const { status, rawBody } = response;
     const { schema } = options;
     const data =
@@ -207,7 +227,9 @@ export class FxRates extends OperationMethods {
 
   /** Without the key. */
   toJSON(): Record<string, unknown> {
-    return { baseUrl: this.#settings.baseUrl, apiKey: this.#keys.known()?.masked ?? 'from a function' };
+    const { keys } = this.#connection ?? {};
+    const apiKey = keys === undefined ? 'not set' : (keys.known()?.masked ?? 'from a function');
+    return { baseUrl: this.#settings.baseUrl ?? 'not set', apiKey };
   }
 
   [inspect.custom](): string {
@@ -215,31 +237,5 @@ export class FxRates extends OperationMethods {
   }
 }
 
-function unusualKey({ masked }: ApiKey): string {
-  return `apiKey: ${masked} does not look like a key of the service (…_live_ and 48 hexadecimal digits); sent all the same`;
-}
-
-interface PayloadContext {
-  readonly endpoint: string;
-  readonly status: number;
-}
-
-/** `data` as the caller's own schema gives it out. @throws ResponseError with the schema's issues. */
-export async function checkPayload(
-  schema: StandardSchema,
-  data: unknown,
-  { endpoint, status }: PayloadContext,
-): Promise<unknown> {
-  const result = await schema['~standard'].validate(data);
-  if (result.issues === undefined) return result.value;
-  const [first] = result.issues;
-  throw new ResponseError(`The data of ${endpoint} does not match the schema: ${first && describe(first)}`, {
-    status,
-    issues: result.issues,
-  });
-}
-
-function describe({ path = [], message }: SchemaIssue): string {
-  const where = path.map((part) => String(typeof part === 'object' ? part.key : part)).join('.');
-  return where === '' ? message : `${where}: ${message}`;
-}
+/** For the options that `withOptions` makes: what the new client takes over. */
+const parents = new WeakMap<FxRatesOptions, { readonly lifetime: Lifetime; readonly keys: KeySource | undefined }>();

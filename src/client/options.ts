@@ -15,14 +15,14 @@ export interface RateLimitOptions {
    * Requests per minute the key may make. `'learn'` asks `quota()` when more calls wait than the smallest plan allows, and
    * learns from the service's answers. Default: `'learn'`.
    */
-  readonly perMinute?: 'learn' | number;
+  readonly perMinute?: 'learn' | number | undefined;
   /**
    * Requests in flight at once. `'adapt'` starts with 4, grows to 256 while the service answers fast, and shrinks when it
    * is overloaded. A number is the starting value and the upper bound. Default: `'adapt'`.
    */
-  readonly maxConcurrent?: 'adapt' | number;
+  readonly maxConcurrent?: 'adapt' | number | undefined;
   /** Whether one request that is probably refused is sent, while calls wait, to learn the kind of window. Default: true. */
-  readonly probe?: boolean;
+  readonly probe?: boolean | undefined;
   /**
    * Where several processes with one key share its limit: `fileStore()` of `fxrates/file-store` on one host,
    * `redisStore(client)` of `fxrates/redis` on any number of them, or a store of your own. Default: this process only.
@@ -51,9 +51,9 @@ export interface QuotaGuardOptions {
 
 /** Options of a client. Each is checked by the constructor; a wrong one is a `ConfigError` that names it. */
 export interface FxRatesOptions extends EventHooks {
-  /** Where the service is, without `/api/v1`; plain http is for loopback only. Default: `FXRATES_BASE_URL`. */
+  /** Where the service is, without `/api/v1`; plain http is for loopback only. Default: `FXRATES_BASE_URL`, by the first call at the latest. */
   readonly baseUrl?: string | URL | undefined;
-  /** The key, or a function that gives it (asked again when the service refuses the key). Default: `FXRATES_API_KEY`. */
+  /** The key, or a function that gives it (asked again when the service refuses the key). Default: `FXRATES_API_KEY`, by the first call at the latest. */
   readonly apiKey?: ApiKeyOption | undefined;
   /** Default: `'bearer'`. `'query'` puts the key into URLs, which end up in logs; it warns once. */
   readonly auth?: AuthForm | undefined;

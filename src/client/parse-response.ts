@@ -86,7 +86,8 @@ function notJson(response: TransportResponse, request: KeyedRequest): ResponseEr
 
 function detailsOf({ status, headers }: TransportResponse, { key, log }: KeyedRequest): ErrorDetails {
   const shown = new Headers();
-  for (const [name, value] of headers.toHeaders()) shown.append(name, inAscii(key.redact(value)));
+  const redacted = (text: string) => inAscii(key.redact(text)); // a service may take the key for the name of a header
+  for (const [name, value] of headers.toHeaders()) shown.append(redacted(name), redacted(value));
   return { status, headers: shown, attempts: log.attempts };
 }
 

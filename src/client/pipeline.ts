@@ -1,6 +1,7 @@
 import type { ClientSettings } from './config/settings.ts';
 import type { ClientEvents } from './events.ts';
 import type { KeySource } from './keys/key-source.ts';
+import type { Lifetime } from './lifetime.ts';
 import { cache } from './middleware/cache.ts';
 import { type Caller, type CallResponse, coalesce } from './middleware/coalesce.ts';
 import { explainRefusal } from './middleware/explain-refusal.ts';
@@ -18,6 +19,7 @@ interface Parts {
   readonly settings: ClientSettings;
   readonly events: ClientEvents;
   readonly timers: Timers;
+  readonly lifetime: Lifetime;
   readonly keys: KeySource;
   readonly states: KeyStates;
   readonly quota: Endpoint;
@@ -36,7 +38,7 @@ type Send = (caller: Caller) => Promise<CallResponse>;
  * - `rateLimit` around `explainRefusal`: only a refusal that is not the quota's is worth waiting for;
  * - `send` last: authentication, transport, timeout and parsing are one attempt.
  */
-export function createPipeline({ settings, events, timers, keys, states, quota, userAgent }: Parts): Send {
+export function createPipeline({ settings, events, timers, lifetime, keys, states, quota, userAgent }: Parts): Send {
   const { baseUrl, clock, time, random, maxRetryAfterMs, retryAfterUnit } = settings;
   const now = () => clock.now();
   const askQuota = (request: KeyedRequest) =>
@@ -52,7 +54,7 @@ export function createPipeline({ settings, events, timers, keys, states, quota, 
   const { quotaGuard: guard, cache: keep } = settings;
   const guarded = guard ? quotaGuard({ ...guard, states, refreshQuota })(persistent) : persistent;
   const cached = keep ? cache({ ...keep, baseUrl, timers, events, states, refreshQuota, now })(guarded) : guarded;
-  const coalesced = coalesce({ timers, now: () => time.now() })(useKey(keys)(cached));
+  const coalesced = coalesce({ timers, lifetime, now: () => time.now() })(useKey(keys)(cached));
   return coalesced;
 }
 
@@ -67,7 +69,7 @@ function question(
 ): Caller {
   return {
     endpoint: { ...endpoint, purpose },
-    settings: { ...settings, maxRetries: 0, useReserve: false, maxAgeMs: undefined, priority: 'high' },
+    settings: { ...settings, maxRetries: 0, useReserve: false, maxAgeMs: undefined, priority: 'high', coalesce: true },
     signal: signal.toSignal(),
     deadlineAt: deadlineAt(),
     deadlineMs: deadlineAt() - nowMs,

@@ -81,6 +81,11 @@ export function createPoll<Data>(parts: PollParts): Poll<Data> {
   };
 }
 
+/** `close()` aborts with the error of the calls that it ends. */
+function abortErrorOf(reason: unknown): AbortError {
+  return reason instanceof AbortError ? reason : new AbortError({ cause: reason });
+}
+
 type Interval = Omit<PollSchedule, 'at'>;
 
 /** One iteration of a poll. */
@@ -97,7 +102,7 @@ class Rounds<Data> {
   async *run(): AsyncGenerator<PollItem<Data>, void, undefined> {
     const { signal, time } = this.#parts;
     for (;;) {
-      if (signal?.aborted) throw new AbortError({ cause: signal.reason });
+      if (signal?.aborted) throw abortErrorOf(signal.reason);
       this.#startedAt = time.now();
       const item = await this.#call();
       if (item !== undefined) yield item;
@@ -127,7 +132,7 @@ class Rounds<Data> {
       const leftMs = this.#startedAt + intervalMs - time.now();
       if (leftMs <= 0) return;
       await clock.sleep(Math.min(leftMs, LOOK_AGAIN_MS), signal).catch((reason: unknown) => {
-        throw new AbortError({ cause: reason });
+        throw abortErrorOf(reason);
       });
       // Nothing was called yet: there is no interval to keep.
       if (reason === 'unknown') return;

@@ -31,6 +31,8 @@ export interface CallSettings {
   readonly useReserve: boolean;
   /** High-priority calls go before the others of their key. */
   readonly priority: 'high' | 'normal';
+  /** Whether identical calls under way share one request. */
+  readonly coalesce: boolean;
   /** Longest age of a kept answer in milliseconds; `undefined`: as the client's `cache` says. */
   readonly maxAgeMs: number | undefined;
 }

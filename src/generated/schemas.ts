@@ -6,10 +6,6 @@ import type * as types from './types.ts';
 /** An integer of any size, as in JSON Schema; `z.int()` refuses those beyond ±2^53. */
 const integer = z.number().refine(Number.isInteger, 'Expected an integer');
 
-export const LatestQuery: z.ZodType<types.LatestQuery> = z
-  .object({})
-  .catchall(z.union([z.string(), z.number(), z.boolean(), z.array(z.union([z.string(), z.number(), z.boolean()]))]));
-
 export const LatestData: z.ZodType<types.LatestData> = z.looseObject({});
 
 export const LatestResponse: z.ZodType<types.LatestResponse> = z.looseObject({
@@ -43,13 +39,17 @@ export const ErrorResponse: z.ZodType<types.ErrorResponse> = z.looseObject({
   error: ErrorDetail,
 });
 
+export const LatestQuery: z.ZodType<types.LatestQuery> = z
+  .object({})
+  .catchall(z.union([z.string(), z.number(), z.boolean(), z.array(z.union([z.string(), z.number(), z.boolean()]))]));
+
 /** The whole answer of each operation. */
 export const responseSchemas = {
   latest: LatestResponse,
   quota: QuotaResponse,
 };
 
-/** The query each operation takes. */
+/** What each operation takes: parameters of the path and of the query. */
 export const querySchemas = {
   latest: LatestQuery,
   quota: z.strictObject({}),

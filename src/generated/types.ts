@@ -1,10 +1,5 @@
 // Generated from openapi.yaml by npm run generate. Do not edit.
 
-/** Free-form query of `latest`; the service does not show its parameters. A list is sent as repeated names. */
-export interface LatestQuery {
-  readonly [field: string]: string | number | boolean | readonly (string | number | boolean)[];
-}
-
 /** Latest rates. The service does not show the fields. */
 export interface LatestData {
   readonly [field: string]: unknown;
@@ -65,4 +60,9 @@ export interface ErrorResponse {
   readonly success: false;
   readonly error: ErrorDetail;
   readonly [field: string]: unknown;
+}
+
+/** Free-form query of `latest`; the service does not show its parameters. A list is sent as repeated names. */
+export interface LatestQuery {
+  readonly [field: string]: string | number | boolean | readonly (string | number | boolean)[] | undefined;
 }

@@ -1,6 +1,7 @@
 export type { AdapterName } from './adapters/active-adapters.ts';
 export type { Fetch } from './adapters/fetch.ts';
 export { type InterceptedUndici, interceptUndici, type MswServer } from './adapters/intercept-undici.ts';
+export type { OnUnhandledRequest } from './adapters/interception.ts';
 export type { MswHandler } from './adapters/overrides.ts';
 export { connectMockServer, type RemoteMockServer, type RemoteSpace } from './admin/connect-mock-server.ts';
 export type { Remote, RemoteScope } from './admin/remote-scope.ts';

@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import { intercept } from './adapters/interception.ts';
+import { intercept, type OnUnhandledRequest } from './adapters/interception.ts';
 import { loadUndici } from './adapters/load-packages.ts';
 import { createMswHandlers } from './adapters/msw-handlers.ts';
 import { createDispatcher } from './adapters/undici-dispatcher.ts';
@@ -26,6 +26,7 @@ export class MockServer extends MockScope implements AsyncDisposable {
   readonly #handleRequest: HandleRequest;
   readonly #servers = new Set<RunningServer>();
   #stopListening: (() => void) | undefined;
+  #closeMsw: (() => void) | undefined;
 
   constructor(options: CheckedOptions) {
     const parts = createMockParts(options);
@@ -40,11 +41,15 @@ export class MockServer extends MockScope implements AsyncDisposable {
 
   /**
    * The mock as request handlers for a test suite that already has msw: `setupServer(...mock.handlers)`. `never` is what
-   * every version of msw takes for a handler: its own type cannot be named where msw is not installed.
+   * every version of msw takes for a handler: its own type cannot be named where msw is not installed; `mockHandlers(mock)`
+   * of `fxrates/msw` gives them with that type. msw counts as in use from their first request until `close()`.
    */
   get handlers(): never[] {
-    this.#parts.adapters.open('msw');
-    return createMswHandlers(this.baseUrl, this.#handleRequest) as never[];
+    const handleRequest: HandleRequest = (request, source) => {
+      this.#closeMsw ??= this.#parts.adapters.open('msw');
+      return this.#handleRequest(request, source);
+    };
+    return createMswHandlers(this.baseUrl, handleRequest) as never[];
   }
 
   /** An undici dispatcher that answers for the mock and passes other origins on to the one that is global now. */
@@ -55,13 +60,14 @@ export class MockServer extends MockScope implements AsyncDisposable {
   }
 
   /**
-   * Intercepts global fetch, node:http and undici in this process until `close()`; other origins are not touched.
+   * Intercepts global fetch, node:http and undici in this process until `close()`; other origins are not touched unless
+   * `onUnhandledRequest` says so: `'warn'`, `'error'` or a function, as with msw. Default: `'bypass'`.
    * Needs msw. Throws when another mock listens at the same base URL.
    */
-  listen(): void {
+  listen({ onUnhandledRequest }: { readonly onUnhandledRequest?: OnUnhandledRequest | undefined } = {}): void {
     if (this.#stopListening !== undefined) return;
     const { sockets, adapters } = this.#parts;
-    const stop = intercept(this.baseUrl, this.#handleRequest);
+    const stop = intercept(this.baseUrl, this.#handleRequest, onUnhandledRequest);
     const socketsGone = sockets.expect();
     const adaptersClosed = adapters.open('msw', 'undici');
     this.#stopListening = () => {
@@ -111,6 +117,8 @@ export class MockServer extends MockScope implements AsyncDisposable {
     this.#parts.delays.endAll();
     this.#stopListening?.();
     this.#stopListening = undefined;
+    this.#closeMsw?.();
+    this.#closeMsw = undefined;
     await Promise.all(Array.from(this.#servers, (server) => server.close()));
   }
 

@@ -22,9 +22,12 @@ export interface RunningServer extends ListeningServer {
 export interface ServeOptions extends ListenOptions {
   /**
    * A file to keep the state in: read before the server listens, if it is there, and written soon after each request
-   * and when the server is closed. For one server at a time. Default: none.
+   * and when the server is closed. For one server at a time: `<file>.lock` shows
+   * that it is in use. Default: none.
    */
   readonly state?: string | undefined;
+  /** The admin token, if other processes must know it beforehand. From 16 letters, digits, `_` and `-`. Default: random. */
+  readonly adminToken?: string | undefined;
 }
 
 interface Serving {
@@ -37,15 +40,20 @@ interface Serving {
 
 /** A mock on a port, with its pages and its admin API; with its state in a file, if `options.state` names one. */
 export async function startServer(options: ServeOptions, serving: Serving): Promise<RunningServer> {
-  const { state, ...address } = options;
+  const { state, adminToken = randomBytes(32).toString('base64url'), ...address } = options;
+  checkToken(adminToken);
   const { mock, parts, spaces, handleRequest, onClose } = serving;
   const { clock, journal, sockets, adapters } = parts;
-  const adminToken = randomBytes(32).toString('base64url');
   const { host, allowRemote } = address;
   const admin = createAdmin({ target: { mock, journal, spaces }, token: adminToken, host, allowRemote });
   const kept = state === undefined ? undefined : await StatePersister.open(checkedPath(state), mock, clock);
   const onAnswered = kept === undefined ? undefined : () => kept.noteChange();
-  const server = await listenHttp(address, { handleRequest, now: () => clock.now(), admin, onAnswered });
+  const server = await listenHttp(address, { handleRequest, now: () => clock.now(), admin, onAnswered }).catch(
+    async (error: unknown) => {
+      await kept?.abandon();
+      throw error;
+    },
+  );
   await begin(kept, server);
   const ends = [sockets.expect(), adapters.open('socket'), onClose];
   const end = async () => {
@@ -67,9 +75,16 @@ async function begin(kept: StatePersister | undefined, server: ListeningServer):
   try {
     await kept?.begin();
   } catch (error) {
+    await kept?.abandon();
     await server.close();
     throw error;
   }
+}
+
+function checkToken(token: unknown): void {
+  if (typeof token === 'string' && /^[\w-]{16,128}$/.test(token)) return;
+  // Not shown: it may be right but for one character.
+  throw invalidOption('adminToken', '…', '16 to 128 letters, digits, _ and -');
 }
 
 function checkedPath(path: unknown): string {

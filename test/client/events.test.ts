@@ -129,6 +129,35 @@ test('a hook or logger that throws fails no call, and is not silenced either', a
   expect(new Set(names)).toEqual(new Set(['onRequest', 'onRetry', 'onWait', 'onQuota', 'logger']));
 });
 
+const logged = async (logLevel?: 'warn' | 'info' | 'debug') => {
+  const lines: string[] = [];
+  const log = (level: string) => (message: string) => lines.push(`${level}: ${message}`);
+  const { fx, clock } = testClient([failure(503, { code: 'down' }), rateLimited('2'), success()], {
+    logger: { warn: log('warn'), info: log('info'), debug: log('debug') },
+    logLevel,
+  });
+  await clock.run(fx.latest({ base: 'EUR' }));
+  return lines;
+};
+
+test('logs waits and retries at level info, and each attempt at level debug', async () => {
+  const [waits, all] = [await logged('info'), await logged('debug')];
+
+  expect(waits).toEqual([
+    'info: GET /api/v1/latest?base=EUR failed (503): retry 1 in 375 ms',
+    expect.stringMatching(/^info: 1 call of fx_live_…cdef wait \d+ ms: the service refused a call \(429\)$/),
+  ]);
+  expect(all.filter((line) => line.startsWith('debug'))).toEqual([
+    'debug: GET /api/v1/latest?base=EUR with fx_live_…cdef: 503 down in 0 ms (attempt 1, waited 0 ms)',
+    'debug: GET /api/v1/latest?base=EUR with fx_live_…cdef: 429 rate_limited in 0 ms (attempt 2, retry, waited 375 ms)',
+    expect.stringMatching(/200 in 0 ms \(attempt 3, rate_limited, waited \d+ ms\)$/),
+  ]);
+});
+
+test('logs warnings alone by default', async () => {
+  expect(await logged()).toEqual([]);
+});
+
 test('warns of the same thing once per client', async () => {
   const warnings: string[] = [];
   let asked = 0;

@@ -51,6 +51,8 @@ function expectNoKey(key: string): void {
     encodeURIComponent(secret),
     JSON.stringify(secret).slice(1, -1),
     new URLSearchParams({ secret }).toString().slice('secret='.length),
+    secret.toLowerCase(),
+    Buffer.from(`user:${key}`).toString('base64').slice(8),
   ]);
   for (const secret of escaped) expect(text).not.toContain(secret);
 }
@@ -63,7 +65,7 @@ function echoOf({ url, headers }: SentRequest): string {
 function echo(status: number, extra: Record<string, string> = {}): Reply {
   return (request) => ({
     status,
-    headers: { 'x-echo': echoOf(request), location: request.url, ...extra },
+    headers: { 'x-echo': echoOf(request), location: request.url, ...oddHeaders(request), ...extra },
     body: { success: false, error: { code: echoOf(request), message: echoOf(request), status } },
   });
 }
@@ -74,6 +76,15 @@ function talkative({ url }: SentRequest): Error {
   const error = new TypeError(`fetch of ${url} failed`, { cause: new AggregateError([inner], url, { cause: inner }) });
   Object.defineProperty(error, 'hidden', { value: { deep: { deeper: [url] } }, enumerable: false });
   return error;
+}
+
+/** Whatever a service could do with the key in a header of its answer. */
+function oddHeaders({ headers }: SentRequest): Record<string, string> {
+  const authorization = headers['authorization'] ?? 'none';
+  const key = authorization.replace('Bearer ', '');
+  const isToken = /^[\w!#$%&'*+.^`|~-]+$/.test(key);
+  const encoded = Buffer.from(`user:${key}`).toString('base64');
+  return { 'x-basic': encoded, ...(isToken ? { [key]: 'as a name', [`x-${key}`]: key } : {}) };
 }
 
 const limited = { code: 'rate_limited' };

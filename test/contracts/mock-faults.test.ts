@@ -165,6 +165,7 @@ test.each(mockAdapters.filter(({ adapter }) => adapter === 'msw'))(
   'a connection that breaks is refused when it is added, with what to do instead, through $name',
   async (adapter) => {
     await using it = await opened(adapter);
+    await it.sendWithKey(); // handlers count as in use from their first request
 
     for (const fault of CUTS) {
       expect(() => it.mock.faults.add(fault)).toThrow(/cannot be had through msw .*Kind '(network-error|bad-json)'/);

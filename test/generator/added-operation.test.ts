@@ -9,26 +9,26 @@ import { generatedProject } from '../helpers/generated-project.ts';
 import { specWith } from '../helpers/spec-with.ts';
 
 const GENERATED = join(import.meta.dirname, '../../src/generated');
-const project = await generatedProject(await specWith('historical.yaml'));
+const project = await generatedProject(await specWith('past-rates.yaml'));
 
 const USES = `import { FxRates } from './src/client/index.ts';
 
 const fx = new FxRates();
 
-const { rates } = await fx.historical({ date: '2026-01-02' });
+const { rates } = await fx.pastRates({ date: '2026-01-02' });
 export const eur: number | undefined = rates['EUR'];
-export const withBase = fx.historical({ date: '2026-01-02', base: 'EUR' }, { timeoutMs: 500 });
+export const withBase = fx.pastRates({ date: '2026-01-02', base: 'EUR' }, { timeoutMs: 500 });
 `;
 
 const MISUSES = `import { FxRates } from './src/client/index.ts';
 
 const fx = new FxRates();
 
-fx.historical();
-fx.historical({ base: 'EUR' });
-fx.historical({ date: 20260102 });
-fx.historical({ date: '2026-01-02', symbols: 'EUR' });
-const { rates } = await fx.historical({ date: '2026-01-02' });
+fx.pastRates();
+fx.pastRates({ base: 'EUR' });
+fx.pastRates({ date: 20260102 });
+fx.pastRates({ date: '2026-01-02', symbols: 'EUR' });
+const { rates } = await fx.pastRates({ date: '2026-01-02' });
 export const eur: string = rates['EUR'];
 `;
 
@@ -51,20 +51,26 @@ test('an operation added to the spec is in the tables of operations and schemas'
     Record<string, z.ZodType>
   >;
 
-  const { historical } = operations as Record<string, { example: unknown; errors: unknown[] }>;
-  expect(historical).toMatchObject({
-    id: 'historical',
-    path: '/api/v1/historical',
+  const { pastRates } = operations as Record<string, { example: unknown; errors: unknown[] }>;
+  expect(pastRates).toMatchObject({
+    id: 'pastRates',
+    path: '/api/v1/past-rates',
     query: 'named',
     parameters: [
-      { name: 'date', description: 'The day, such as 2026-01-02.', required: true, type: 'date' },
-      { name: 'base', description: 'The currency of which one unit is priced.', required: false, type: 'string' },
+      { name: 'date', in: 'query', description: 'The day, such as 2026-01-02.', required: true, type: 'date' },
+      {
+        name: 'base',
+        in: 'query',
+        description: 'The currency of which one unit is priced.',
+        required: false,
+        type: 'string',
+      },
     ],
     consumesQuota: true,
     worksWhenQuotaExhausted: false,
   });
-  expect(responseSchemas!['historical']!.parse(historical!.example)).toEqual(historical!.example);
-  const query = querySchemas!['historical']!;
+  expect(responseSchemas!['pastRates']!.parse(pastRates!.example)).toEqual(pastRates!.example);
+  const query = querySchemas!['pastRates']!;
   expect(query.safeParse({ date: '2026-01-02', base: undefined }).success).toBe(true);
   expect(query.safeParse({ date: '2026-02-30' }).error?.issues[0]).toMatchObject({ path: ['date'], format: 'date' });
   expect(query.safeParse({ date: '2026-01-02', symbols: 'EUR' }).success).toBe(false);
@@ -81,18 +87,18 @@ test('an operation added to the spec only adds lines to the generated files', as
 test('the client calls it; the mock answers the example and counts it', async () => {
   const { mock, fx } = await mockAndClient();
 
-  const data = await fx.historical({ date: '2026-01-02', base: 'USD' });
+  const data = await fx.pastRates({ date: '2026-01-02', base: 'USD' });
 
   expect(data).toEqual({ date: '2026-01-02', base: 'USD', rates: { EUR: 0.92, GBP: 0.79 } });
   expect((await fx.quota()).monthly_used).toBe(1);
-  expect((await mock.fetch(`${mock.baseUrl}/api/v1/historical`)).status).toBe(401);
+  expect((await mock.fetch(`${mock.baseUrl}/api/v1/past-rates`)).status).toBe(401);
 });
 
 test('the client refuses a wrong query before anything is sent', async () => {
   const { fx } = await mockAndClient();
 
-  await expect(fx.historical({ date: '2026-02-30' })).rejects.toThrow(/historical.*date/);
-  await expect(fx.historical({ date: '2026-01-02', symbols: 'EUR' })).rejects.toThrow(/historical.*symbols/);
+  await expect(fx.pastRates({ date: '2026-02-30' })).rejects.toThrow(/pastRates.*date/);
+  await expect(fx.pastRates({ date: '2026-01-02', symbols: 'EUR' })).rejects.toThrow(/pastRates.*symbols/);
   expect((await fx.quota()).monthly_used).toBe(0);
 });
 
@@ -105,19 +111,19 @@ test('the command line has it, with help and checks', async () => {
 
   const [list, help, rates, wrong] = await Promise.all([
     fxrates('--help'),
-    fxrates('historical', '--help'),
-    fxrates('historical', '--date', '2026-01-02', '--json'),
-    fxrates('historical', '--date', '2026-02-30'),
+    fxrates('pastRates', '--help'),
+    fxrates('pastRates', '--date', '2026-01-02', '--json'),
+    fxrates('pastRates', '--date', '2026-02-30'),
   ]);
 
-  expect(list.stdout).toMatch(/^ +historical +exchange rates of a day \(uses quota\)$/m);
+  expect(list.stdout).toMatch(/^ +pastRates +exchange rates of a day \(uses quota\)$/m);
   expect(help.stdout).toMatch(/^ +--date <date> +The day, such as 2026-01-02 \(required\)$/m);
   expect(JSON.parse(rates.stdout)).toMatchObject({ date: '2026-01-02', rates: { EUR: 0.92 } });
   expect(wrong).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringContaining('date') });
 });
 
-interface HistoricalClient extends FxRates {
-  historical(query: Readonly<Record<string, string>>): Promise<unknown>;
+interface PastRatesClient extends FxRates {
+  pastRates(query: Readonly<Record<string, string>>): Promise<unknown>;
 }
 
 /** A mock and a client of the copy, with a new Free key. */
@@ -126,7 +132,7 @@ async function mockAndClient() {
   const { FxRates } = (await project.load('src/client/index.ts')) as typeof ClientModule;
   const mock = createMockServer({ clock: 'virtual' });
   const { key } = mock.createKey({ plan: 'free' });
-  const fx = new FxRates({ apiKey: key, ...mock.clientOptions() }) as HistoricalClient;
+  const fx = new FxRates({ apiKey: key, ...mock.clientOptions() }) as PastRatesClient;
   return { mock, key, fx };
 }
 

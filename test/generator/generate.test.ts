@@ -55,22 +55,47 @@ test('--spec reads another spec; one that is refused is named by place, and noth
   const { exitCode, stderr } = await project.run('scripts/generate.ts', ['--spec', typo, '--out', out]);
 
   expect(exitCode).toBe(1);
+  const place = '#/components/schemas/QuotaData/properties/plan';
+  const line = spec.split('\n').findIndex((text) => text.trim() === 'plan:') + 1;
   expect(stderr).toMatch(
-    /^#\/components\/schemas\/QuotaData\/properties\/plan: unknown keyword 'x-extensible-enums';.*\n$/,
+    new RegExp(`typo\\.yaml:${line + 1}:\\d+ ${place}: unknown keyword 'x-extensible-enums'; .*\\n$`),
   );
   expect(await readdir(out)).toEqual(['typo.yaml']);
 });
 
-test('a spec that is not YAML is refused with line and column', async () => {
+test.each([
+  ['openapi: 3.1.0\npaths: [\n', /broken\.yaml: .* at line 3, column 1\n$/],
+  ['a: 1\na: 2\n', /broken\.yaml: Map keys must be unique at line 2, column 1\n$/],
+  ['just text', /broken\.yaml:1:1 #: a map is expected\n$/],
+  ['swagger: "2.0"\n', /broken\.yaml:1:1 #: Swagger 2\.0 is not implemented; convert the document .*\n$/],
+  ['{"asyncapi": "3.0.0"}', /broken\.yaml:1:1 #: this is not an OpenAPI document: 'openapi' is missing\n$/],
+])('the document %j is refused in one line', async (text, message) => {
   const out = await emptyDirectory();
   const broken = join(out, 'broken.yaml');
-  await writeFile(broken, 'openapi: 3.1.0\npaths: [\n');
+  await writeFile(broken, text);
 
   const { exitCode, stderr } = await project.run('scripts/generate.ts', ['--spec', broken, '--out', out]);
 
   expect(exitCode).toBe(1);
-  expect(stderr).toContain('at line 3, column 1');
-  expect(stderr).not.toContain('at parse');
+  expect(stderr).toMatch(message);
+  expect(stderr.split('\n')).toHaveLength(2);
+  expect(await readdir(out)).toEqual(['broken.yaml']);
+});
+
+test.each([
+  [['--spec', 'nowhere.yaml'], /^\S*nowhere\.yaml does not exist; pass an OpenAPI document with --spec FILE\n$/],
+  [['--spec', tmpdir()], /is a folder; pass an OpenAPI document with --spec FILE\n$/],
+  [
+    ['--spec', 'https://api.test/openapi.yaml'],
+    /^https:\S+ is a URL; download it first and pass the file with --spec\n$/,
+  ],
+  [['--sepc', 'x'], /^Unknown option '--sepc'; usage: npm run generate -- \[--spec FILE\] .*\n$/],
+  [['--spec'], /^Option '--spec <value>' argument missing; usage: .*\n$/],
+  [['openapi.yaml'], /^Unexpected argument 'openapi\.yaml'; usage: .*\n$/],
+])('%j is refused in one line', async (flags, message) => {
+  const { exitCode, stderr } = await project.run('scripts/generate.ts', flags);
+
+  expect([exitCode, stderr]).toEqual([1, expect.stringMatching(message)]);
 });
 
 test('types and schemas of every keyword compile and agree', async () => {

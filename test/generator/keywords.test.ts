@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { readSchema } from '../../scripts/generator/read-schema.ts';
-import { SpecNode } from '../../scripts/generator/spec-node.ts';
+import type { Schema } from '../../scripts/generator/schema.ts';
+import { readDocument } from '../../scripts/generator/spec-node.ts';
 import { writeSchemas } from '../../scripts/generator/write-schemas.ts';
 import { writeTypes } from '../../scripts/generator/write-types.ts';
 
@@ -57,7 +58,40 @@ test.each([
   ],
   ['{ type: object }', '{ readonly [field: string]: unknown; }', 'z.looseObject({})'],
   ['{ type: object, additionalProperties: true }', '{ readonly [field: string]: unknown; }', 'z.looseObject({})'],
-  ['{ type: object, additionalProperties: false }', 'Record<string, never>', 'z.strictObject({})'],
+  ['{ type: object, additionalProperties: false }', '{ readonly [field: string]: never }', 'z.strictObject({})'],
+  [
+    '{ properties: { a: {} } }',
+    '{ readonly a?: unknown; readonly [field: string]: unknown; }',
+    'z.looseObject({ a: z.unknown().exactOptional(), })',
+  ],
+  ['{ items: { type: string } }', 'readonly string[]', 'z.array(z.string())'],
+  [
+    '{ type: object, required: [a] }',
+    '{ readonly a: unknown; readonly [field: string]: unknown; }',
+    'z.looseObject({ a: z.unknown(), })',
+  ],
+  [
+    '{ type: object, minProperties: 1, maxProperties: 2 }',
+    '{ readonly [field: string]: unknown; }',
+    "z.looseObject({}).refine((value) => Object.keys(value).length >= 1, 'Expected >= 1 fields').refine((value) => Object.keys(value).length <= 2, 'Expected <= 2 fields')",
+  ],
+  [
+    "{ type: object, propertyNames: { pattern: '^[A-Z]+$', type: string } }",
+    '{ readonly [field: string]: unknown; }',
+    "z.looseObject({}).refine((value) => Object.keys(value).every((name) => z.string().regex(/^[A-Z]+$/u).safeParse(name).success), 'Unexpected name of a field')",
+  ],
+  ['{ type: number, multipleOf: 0.01 }', 'number', 'z.number().multipleOf(0.01)'],
+  [
+    '{ type: array, items: { type: string }, uniqueItems: true }',
+    'readonly string[]',
+    "z.array(z.string()).refine((items) => new Set(items).size === items.length, 'Expected different items')",
+  ],
+  ['{ allOf: [{ type: string }] }', 'string', 'z.string()'],
+  [
+    "{ type: object, description: Both., anyOf: [{ $ref: '#/components/schemas/Other' }, { type: object }] }",
+    '(Other | { readonly [field: string]: unknown; }) & ({ readonly [field: string]: unknown; })',
+    'z.intersection(z.union([z.lazy(() => Other), z.looseObject({})]), z.looseObject({}))',
+  ],
   [
     '{ type: object, additionalProperties: { type: number } }',
     '{ readonly [field: string]: number; }',
@@ -86,10 +120,11 @@ test.each([
   ],
   ["{ $ref: '#/components/schemas/Other', description: The other. }", 'Other', 'z.lazy(() => Other)'],
 ])('%s is %s', (yaml, type, zod) => {
-  const schema = readSchema(specNode(yaml));
+  const schema = schemaOf(yaml);
   const contract = {
     schemas: new Map([['Field', schema]]),
     operations: [],
+    examples: [],
     plans: {},
     apiKeyPattern: '',
     notShown: {},
@@ -98,14 +133,14 @@ test.each([
   const types = oneLine(writeTypes(contract));
   const schemas = oneLine(writeSchemas(contract));
 
-  expect(types).toMatch(/^(\/\*\* The other\. \*\/ )?export /);
+  expect(types).toMatch(/^(\/\*\* (The other|Both)\. \*\/ )?export /);
   expect(types.replace(/^.*?export (type Field = |interface Field )/, '').replace(/;$/, '')).toBe(type);
   expect(schemas).toContain(`export const Field: z.ZodType<types.Field> = ${zod};`);
 });
 
 test('a reference to a component that stands above it is its name', () => {
-  const other = readSchema(new SpecNode({ type: 'string' }));
-  const field = readSchema(specNode("{ $ref: '#/components/schemas/Other' }"));
+  const other = schemaOf('{ type: string }');
+  const field = schemaOf("{ $ref: '#/components/schemas/Other' }");
 
   const schemas = writeSchemas({
     schemas: new Map([
@@ -113,6 +148,7 @@ test('a reference to a component that stands above it is its name', () => {
       ['Field', field],
     ]),
     operations: [],
+    examples: [],
     plans: {},
     apiKeyPattern: '',
     notShown: {},
@@ -122,67 +158,113 @@ test('a reference to a component that stands above it is its name', () => {
 });
 
 test.each([
+  ['{ type: string, title: A, description: B, default: a, deprecated: true, example: b }'],
   [
-    '{ type: string, maxLenght: 3 }',
-    "unknown keyword 'maxLenght'; known here: description, type, minLength, maxLength,",
+    '{ type: string, examples: [b], readOnly: true, writeOnly: false, externalDocs: { url: x }, $comment: c, x-order: 1 }',
   ],
-  ['{ type: string, x-enum: [a] }', "unknown keyword 'x-enum'"],
+  ['{ type: string, format: uuid }'],
+  ['{ type: integer, format: int64 }'],
+  ['{ type: number, format: double }'],
+])('%s: what says nothing about values is no obstacle', (yaml) => {
+  expect(['string', 'number']).toContain(schemaOf(yaml).kind);
+});
+
+test.each([
+  ['{ type: string, nullable: true }', '{ anyOf: [{ type: string }, { type: "null" }] }'],
+  ['{ type: string, nullable: false }', '{ type: string }'],
+  ['{ type: integer, minimum: 1, exclusiveMinimum: true }', '{ type: integer, exclusiveMinimum: 1 }'],
+  ['{ type: integer, maximum: 9, exclusiveMaximum: false }', '{ type: integer, maximum: 9 }'],
+  ["{ $ref: '#/components/schemas/Other', minLength: 1 }", "{ $ref: '#/components/schemas/Other' }"],
+  [
+    "{ $ref: '#/components/schemas/Other', nullable: true }",
+    "{ anyOf: [{ $ref: '#/components/schemas/Other' }, { type: 'null' }] }",
+  ],
+])('OpenAPI 3.0 writes %s for %s', (yaml30, yaml31) => {
+  expect(schemaOf(yaml30, '3.0.3')).toEqual(schemaOf(yaml31));
+});
+
+test.each([
+  ['{ type: string, maxLenght: 3 }', "unknown keyword 'maxLenght'; did you mean 'maxLength'?"],
+  [
+    '{ type: string, x-extensible-enums: [a] }',
+    "unknown keyword 'x-extensible-enums'; did you mean 'x-extensible-enum'?",
+  ],
+  ['{ type: string, x-consumes-quota: true }', "unknown keyword 'x-consumes-quota'; known here: type, minLength"],
   ['{ type: string, x-extensible-enum: [1] }', 'text is expected', '/x-extensible-enum/0'],
   ['{ type: string, minimum: 3 }', "unknown keyword 'minimum'"],
   ['{ type: string, minLength: "3" }', 'a number is expected', '/minLength'],
-  ['{ type: string, format: uri }', 'unknown format "uri"; known: date, date-time', '/format'],
+  ['{ type: string, format: datetime }', "unknown format 'datetime'; did you mean 'date-time'?", '/format'],
   ['{ type: string, pattern: "(" }', 'SyntaxError: Invalid regular expression', '/pattern'],
-  ['{ type: integer, format: int64 }', "unknown keyword 'format'"],
-  ['{ type: integer, multipleOf: 2 }', "unknown keyword 'multipleOf'"],
+  ['{ type: integer, multipleOf: 0 }', 'a number above 0 is expected', '/multipleOf'],
   ['{ type: strong }', 'unknown type "strong"; known: string, integer,', '/type'],
   ['{ type: [] }', 'at least one item is expected', '/type'],
-  ['{ type: string, nullable: true }', "unknown keyword 'nullable'"],
-  ['{ type: string, default: a }', "unknown keyword 'default'"],
+  ['{ type: string, nullable: true }', "OpenAPI 3.1 has no 'nullable'; write type: [string, 'null']", '/nullable'],
   ['{ const: { a: 1 } }', 'only text, numbers, true, false and null are implemented here', '/const'],
   ['{ type: boolean, const: "true" }', '"true" is not of the type "boolean"', '/const'],
   ['{ type: [string, integer], enum: [a, 1.5] }', '1.5 is not of the type ["string","integer"]', '/enum/1'],
   ['{ enum: [] }', 'at least one item is expected', '/enum'],
-  ['{ type: array, uniqueItems: true }', "unknown keyword 'uniqueItems'"],
+  [
+    '{ type: array, items: { type: object }, uniqueItems: true }',
+    'uniqueItems is implemented for texts',
+    '/uniqueItems',
+  ],
   ['{ type: array, prefixItems: [{}] }', 'prefixItems is implemented with minItems: 1, and items: false'],
   ['{ type: array, prefixItems: [{}], minItems: 1, maxItems: 1 }', 'prefixItems is implemented with minItems: 1, and'],
-  ['{ properties: { a: {} } }', "unknown keyword 'properties'"],
-  ['{ type: object, required: [a] }', "'a' is required but not among properties", '/required/0'],
+  [
+    '{ type: object, required: [a], additionalProperties: false }',
+    "'a' is required but not among properties",
+    '/required/0',
+  ],
   ['{ type: object, patternProperties: {} }', "unknown keyword 'patternProperties'"],
   [
     '{ type: object, properties: { a: { type: object, propertees: {} } } }',
     "unknown keyword 'propertees'",
     '/properties/a',
   ],
-  ['{ type: object, properties: { a/b~c: { typ: string } } }', "unknown keyword 'typ'", '/properties/a~1b~0c'],
-  ['{ type: object, properties: { __proto__: {} } }', 'zod drops a field of this name', '/properties/__proto__'],
+  ['{ type: object, properties: { a/b~c: { typ: string } } }', "unknown keyword 'typ'", '/properties/a/b~c'],
+  ['{ type: object, properties: { __proto__: {} } }', "every object has '__proto__'", '/properties/__proto__'],
+  ['{ type: object, required: [toString] }', "every object has 'toString'", '/required/0'],
   ['{ type: object, additionalProperties: { typ: string } }', "unknown keyword 'typ'", '/additionalProperties'],
-  ['{ type: object, anyOf: [{}] }', "unknown keyword 'type'; known here: description, anyOf"],
   ['{ anyOf: [] }', 'at least one item is expected', '/anyOf'],
   ['{ not: {} }', "unknown keyword 'not'"],
   ['{ if: {}, then: {} }', "unknown keyword 'if'"],
-  ['{ allOf: [{ type: string }] }', 'allOf is implemented for objects that allow additional properties', '/allOf/0'],
-  ["{ allOf: [{ $ref: '#/components/schemas/Closed' }] }", 'allOf is implemented for objects that allow', '/allOf/0'],
+  [
+    "{ allOf: [{ $ref: '#/components/schemas/Closed' }, {}] }",
+    'allOf is implemented for objects that allow',
+    '/allOf/0',
+  ],
   ["{ $ref: '#/components/schemas/Nobody' }", "'#/components/schemas/Nobody' does not exist", '/$ref'],
   [
     "{ $ref: 'other.yaml#/Other' }",
     "only '#/components/schemas/Name' is implemented, not 'other.yaml#/Other'",
     '/$ref',
   ],
-  ["{ $ref: '#/components/schemas/Other', minLength: 1 }", "unknown keyword 'minLength'"],
   ['text', 'a map is expected'],
   ['false', 'a map is expected'],
 ])('%s is refused: %s', (yaml, problem, at = '') => {
-  expect(() => readSchema(specNode(yaml))).toThrow(`#/components/schemas/Field${at}: ${problem}`);
+  expect(() => schemaOf(yaml)).toThrow(`#/components/schemas/Field${at}: ${problem}`);
 });
 
-/** A component among others that it can refer to. */
-function specNode(yaml: string): SpecNode {
-  const Other = { type: 'string' };
+test('one run names all that is refused, each with its place', () => {
+  const yaml =
+    '{ type: object, properties: { a: { type: strong }, b: { typ: string }, c: { type: string, minLength: x } } }';
+
+  expect(() => schemaOf(yaml)).toThrow(
+    [
+      `#/components/schemas/Field/properties/a/type: unknown type "strong"; known: string, integer, number, boolean, null, array, object`,
+      `#/components/schemas/Field/properties/b: unknown keyword 'typ'; did you mean 'type'?`,
+      `#/components/schemas/Field/properties/c/minLength: a number is expected`,
+    ].join('\n'),
+  );
+});
+
+/** The schema of a component among others that it can refer to. */
+function schemaOf(yaml: string, openapi = '3.1.0'): Schema {
   const Closed = { type: 'object', additionalProperties: false };
-  const spec = new SpecNode({
-    components: { schemas: { Other: { type: 'object' }, Closed, Text: Other, Field: parse(yaml) } },
-  });
-  return spec.get('components').get('schemas').get('Field');
+  const schemas = { Other: { type: 'object' }, Closed, Text: { type: 'string' }, Field: parse(yaml) };
+  return readDocument({ openapi, components: { schemas } }, (spec) =>
+    readSchema(spec.get('components').get('schemas').get('Field')),
+  );
 }
 
 function oneLine(source: string): string {

@@ -1,8 +1,15 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { parseDocument } from 'yaml';
-import { readContract } from '../../scripts/generator/read-contract.ts';
+import { parseDocument, type YAMLMap } from 'yaml';
+import type { Parameter, Query } from '../../scripts/generator/contract.ts';
+import { contractOf } from '../../scripts/generator/generate-files.ts';
+import { isTakenOperationId, methodNameOfPath } from '../../scripts/generator/names.ts';
+import { createProgram } from '../../src/cli/program.ts';
+import { Screen } from '../../src/cli/terminal/screen.ts';
+import { FxRates } from '../../src/client/index.ts';
+import { operations } from '../../src/generated/operations.ts';
+import { FakeIo } from '../helpers/cli-io.ts';
 
 const stress = await readFile(join(import.meta.dirname, '../fixtures/stress.openapi.yaml'), 'utf8');
 
@@ -11,10 +18,10 @@ const GET = `${PATH} get`;
 const OK = `${GET} responses 200`;
 const JSON_OK = `${OK} content application/json`;
 const CLOSED = { $ref: '#/components/schemas/Closed' };
-const free = { in: 'query', name: 'query', style: 'form', explode: true, schema: CLOSED };
+const RESPONSE = '#/components/schemas/ClosedResponse';
 
 test('an operation keeps its facts, and its parameters their types for help', () => {
-  const [closed] = readContract(parseDocument(stress).toJS()).operations;
+  const [closed] = contractOf(parseDocument(stress).toJS()).operations;
 
   expect(closed).toMatchObject({
     id: 'closed',
@@ -42,66 +49,256 @@ test('an operation keeps its facts, and its parameters their types for help', ()
   });
 });
 
-test('an exploded object parameter is a free-form query', () => {
-  const { operations } = readContract(stressWith(`${GET} parameters`, [free]));
+test('an operation with x-free-form-query takes any parameters', () => {
+  const contract = contractOf(stressWith(`${GET} parameters`, undefined, `${GET} x-free-form-query`, 'Any.'));
 
-  expect(operations[0]?.query).toEqual({ kind: 'free-form', schema: 'Closed' });
+  expect(contract.operations[0]?.query).toEqual({ kind: 'free-form', schema: 'ClosedQuery' });
+  expect(contract.schemas.get('ClosedQuery')).toMatchObject({ kind: 'object', properties: [], description: 'Any.' });
+});
+
+test('parameters of the path and of the query are one object; those of the path item count, too', () => {
+  const document = stressDocument();
+  const item = document.getIn(['paths', '/api/v1/closed']) as YAMLMap;
+  document.setIn(['paths', '/api/v1/closed/{day}'], item);
+  document.deleteIn(['paths', '/api/v1/closed']);
+  item.set(
+    'parameters',
+    document.createNode([
+      { name: 'day', in: 'path', required: true, schema: { $ref: '#/components/schemas/Day' } },
+      { name: 'places', in: 'query', schema: { type: 'string' } },
+    ]),
+  );
+
+  const [closed] = contractOf(document.toJS()).operations;
+
+  const { parameters } = closed!.query as Query & { kind: 'named' };
+  expect(parameters.map(({ name, in: place, type }) => [name, place, type])).toEqual([
+    ['day', 'path', 'date'],
+    ['from-date', 'query', 'date'],
+    ['at', 'query', 'date-time'],
+    ['places', 'query', 'integer'],
+    ['exact', 'query', 'boolean'],
+    ['order', 'query', 'asc|desc'],
+    ['symbol', 'query', 'string'],
+  ]);
+});
+
+test.each<[object, Partial<Parameter>]>([
+  [{ schema: { type: 'array', items: { type: 'string' } } }, { list: 'repeated', types: ['string'] }],
+  [
+    { explode: false, schema: { type: 'array', items: { type: 'integer' } } },
+    { list: 'comma', types: ['integer'] },
+  ],
+  [{ schema: { enum: [1, 'two', true] } }, { choices: [1, 'two', true], types: ['integer', 'string', 'boolean'] }],
+  [{ schema: { type: ['string', 'null'] } }, { types: ['string'], schema: { kind: 'string' } }],
+  [{ schema: { anyOf: [{ type: 'integer' }, { type: 'null' }] } }, { types: ['integer'] }],
+  [{ schema: { type: ['string', 'number'] } }, { types: ['string', 'number'], type: 'string|number' }],
+  [{ schema: { allOf: [{ $ref: '#/components/schemas/Code' }] }, example: 'EUR' }, { types: ['string'] }],
+  [{ schema: { type: 'string', default: 'EUR' } }, { default: 'EUR' }],
+  [{ schema: { type: 'string' }, deprecated: true }, { isDeprecated: true }],
+  [{ schema: { type: 'string' }, example: 7 }, { examples: ['text'] }],
+  [
+    { schema: { type: 'integer', minimum: 5 }, examples: { a: { value: 6 } } },
+    { examples: expect.arrayContaining([6]) },
+  ],
+  [{ schema: { type: 'string', description: 'Of the schema.' } }, { description: 'Of the schema.' }],
+])('the parameter %j is %j', (parameter, facts) => {
+  const contract = contractOf(stressWith(`${GET} parameters`, [{ name: 'a', in: 'query', ...parameter }]));
+
+  const { parameters } = contract.operations[0]!.query as Query & { kind: 'named' };
+  expect(parameters[0]).toMatchObject(facts);
+});
+
+test('header parameters that OpenAPI gives no meaning are left out', () => {
+  const parameters = ['Accept', 'authorization', 'Content-Type'].map((name) => ({ name, in: 'header', schema: {} }));
+
+  expect(contractOf(stressWith(`${GET} parameters`, parameters)).operations[0]?.query).toEqual({ kind: 'none' });
+});
+
+test.each([
+  ['closed-rates', 'closedRates'],
+  ['GetClosed', 'getClosed'],
+  ['get_closed', 'getClosed'],
+  [undefined, 'closed'],
+])('the operationId %s is the method %s', (operationId, id) => {
+  expect(contractOf(stressWith(`${GET} operationId`, operationId)).operations[0]?.id).toBe(id);
+});
+
+test.each([
+  ['/{date}', 'byDate'],
+  ['/v1/rates/{base_currency}', 'ratesByBaseCurrency'],
+  ['/api/v2/time-series', 'timeSeries'],
+  ['/{from}..{to}', 'byFromTo'],
+  ['/info.0.json', 'info0Json'],
+])('without an operationId, %s is the method %s', (path, id) => {
+  expect(methodNameOfPath(path)).toBe(id);
+});
+
+test('an answer that stands inside an operation gets types of its own', () => {
+  const schema = {
+    type: 'object',
+    required: ['success', 'data'],
+    properties: { success: { const: true }, data: { type: 'array' } },
+  };
+  const [closed] = contractOf(stressWith(`${JSON_OK} schema`, schema, `${JSON_OK} examples`, undefined)).operations;
+
+  expect(closed).toMatchObject({ response: 'ClosedResponse2', data: 'ClosedData', example: undefined });
+});
+
+test('an envelope may be put together by allOf', () => {
+  const payload = { type: 'object', properties: { data: CLOSED } };
+  const schema = { allOf: [{ type: 'object', required: ['data'], properties: { data: {} } }, payload] };
+  const [closed] = contractOf(stressWith(`${JSON_OK} schema`, schema)).operations;
+
+  expect(closed?.data).toBe('Closed');
+});
+
+test.each(['application/json; charset=utf-8', 'text/json', 'application/problem+json', '*/*'])('%s is JSON', (type) => {
+  const contract = contractOf(
+    stressWith(`${OK} content`, { 'text/plain': {}, [type]: { schema: { $ref: RESPONSE } } }),
+  );
+
+  expect(contract.operations[0]?.response).toBe('ClosedResponse');
+});
+
+test('names of components become names of types', () => {
+  const contract = contractOf(stressWith('components schemas latest-rates.v1', { type: 'string' }));
+
+  expect([...contract.schemas.keys()]).toContain('LatestRatesV1');
+});
+
+test('the commands and the members of the client are the names that an operation cannot have', () => {
+  const members = [...Object.getOwnPropertyNames(FxRates.prototype), 'request'].filter((name) => !(name in operations));
+  const style = new Screen(new FakeIo(), { color: 'auto', quiet: 0, output: 'auto' }).help;
+  const program = createProgram({ style, write: () => undefined, run: async () => undefined });
+  const commands = program.commands.map((command) => command.name()).filter((name) => !(name in operations));
+
+  expect([...commands, ...members].filter((name) => !isTakenOperationId(name))).toEqual([]);
 });
 
 test('an operation that is free works when the quota is exhausted, unless the spec says otherwise', () => {
-  const free = readContract(stressWith(`${GET} x-consumes-quota`, false)).operations[0];
+  const free = contractOf(stressWith(`${GET} x-consumes-quota`, false)).operations[0];
 
   expect(free).toMatchObject({ consumesQuota: false, worksWhenQuotaExhausted: true });
 });
 
 test.each([
-  ['x-plan', {}, "#: unknown key 'x-plan'"],
-  ['components schema', {}, "#/components: unknown kind of component 'schema'"],
-  ['components schemas not-a-type', {}, "#/components/schemas/not-a-type: 'not-a-type' cannot be the name of a type"],
-  ['components schemas ClosedQuery', {}, '#/components/schemas/ClosedQuery: the query of closed has this name'],
-  [`${PATH} post`, {}, "#/paths/~1api~1v1~1closed: unknown method or key of a path 'post'"],
-  ['paths /api/v1/rates/{base}', {}, '#/paths/~1api~1v1~1rates~1{base}: parameters in a path are not implemented'],
-  [`${GET} operationId`, 'the-rates', "/get/operationId: 'the-rates' cannot be a method name"],
-  [`${GET} operationId`, 'request', "/api/v1/closed: the operationId 'request' is taken"],
-  [`${GET} x-consumes-qouta`, true, "/get: unknown key of an operation 'x-consumes-qouta'"],
+  ['openapi', undefined, "#: this is not an OpenAPI document: 'openapi' is missing"],
+  ['openapi', '4.0.0', "#/openapi: OpenAPI 3.1 or 3.0 is expected, not '4.0.0'"],
+  ['swagger', '2.0', '#: Swagger 2.0 is not implemented'],
+  ['servers', [{ url: 'https://x.test/v1' }], '#/servers/0/url: a URL without path and variables is expected'],
+  ['servers', [{ url: '{base}' }], '#/servers/0/url: a URL without path and variables is expected'],
+  ['security', [], '#/security: the client sends its key with every request'],
+  ['security', undefined, '#: the client sends its key with every request'],
+  ['security', [{ cookieKey: [] }], "#/security/0: the client does not send its key as 'apiKey cookie key'"],
+  ['security', [{ bearerKey: [], cookieKey: [] }], '#/security/0: exactly one scheme is expected'],
+  [`${GET} security`, [], '/get/security: the client sends its key with every request'],
+  ['x-plan', {}, "#: unknown key 'x-plan'; did you mean 'x-plans'?"],
+  ['components schema', {}, "#/components: unknown kind of component 'schema'; did you mean 'schemas'?"],
+  ['components schemas 1st', {}, "#/components/schemas/1st: '1st' cannot be the name of a type"],
+  ['components schemas Object', {}, "#/components/schemas/Object: 'Object' cannot be the name of a type"],
+  ['components schemas closed', {}, "#/components/schemas/closed: two components have the type name 'Closed'"],
+  [
+    'components schemas Own',
+    { $ref: '#/components/schemas/Own' },
+    "#/components/schemas/Own/$ref: '#/components/schemas/Own' refers to itself",
+  ],
+  ['components schemas Own', { anyOf: [{ $ref: '#/components/schemas/Own' }, {}] }, "'Own' refers to itself"],
+  ['paths closed', {}, "#/paths/closed: a path begins with '/'"],
+  ['paths //evil.test', {}, "#/paths///evil.test: a path begins with '/'"],
+  ['paths /a/../b', {}, "#/paths//a/../b: a path begins with '/'"],
+  ['paths /a?b=c', {}, "#/paths//a?b=c: a path begins with '/'"],
+  ['paths /ä', {}, "#/paths//ä: a path begins with '/'"],
+  ['paths /{a', {}, "#/paths//{a: a path begins with '/'"],
+  ['paths /{a}{b}', {}, "#/paths//{a}{b}: a path begins with '/'"],
+  ['paths /{a}', { get: {} }, '#/paths//{a}: the path has {a}, but no parameter in: path has this name'],
+  [`${PATH} post`, {}, "#/paths//api/v1/closed: unknown method or key of a path 'post'"],
+  [`${GET} operationId`, '€', "/get/operationId: '€' cannot be the name of a method"],
+  [
+    `${GET} operationId`,
+    'request',
+    "/get/operationId: 'request' is the name of a command or of a member of the client",
+  ],
+  [`${GET} operationId`, 'mock', "/get/operationId: 'mock' is the name of a command or of a member of the client"],
+  [`${GET} operationId`, 'then', "/get/operationId: 'then' is the name of a command or of a member of the client"],
+  [`${GET} operationId`, 'toString', "/get/operationId: 'toString' is the name of a command or of a member"],
+  [`${GET} x-consumes-qouta`, true, "unknown key of an operation 'x-consumes-qouta'; did you mean 'x-consumes-quota'?"],
   [`${GET} x-consumes-quota`, 'yes', '/get/x-consumes-quota: true or false is expected'],
-  [`${GET} x-consumes-quota`, undefined, "/get: 'x-consumes-quota' is missing"],
   [`${GET} requestBody`, {}, "/get: unknown key of an operation 'requestBody'"],
-  [`${GET} parameters 0 in`, 'header', '/parameters/0/in: unknown place of a parameter "header"; known: query'],
-  [`${GET} parameters 0 schema`, { type: 'array' }, '/parameters/0/schema/type: unknown type of a parameter "array"'],
-  [`${GET} parameters 0 allowReserved`, true, "/parameters/0: unknown key of a parameter 'allowReserved'"],
-  [`${GET} parameters 1 name`, 'from-date', "/parameters/0: the parameter 'from-date' stands twice"],
-  [`${GET} parameters 0`, free, '/parameters/0: a free-form parameter is the only one of its operation'],
-  [`${GET} parameters`, [{ ...free, explode: false }], '/parameters/0/explode: a free-form parameter is exploded'],
-  [`${GET} parameters`, [{ ...free, style: 'deepObject' }], '/parameters/0/style: unknown style of a free-form'],
-  [`${GET} parameters`, [{ ...free, required: true }], '/parameters/0/required: a free-form parameter is never'],
+  [`${GET} x-free-form-query`, 'Any.', '/get/x-free-form-query: an operation with x-free-form-query has no other'],
+  [`${GET} parameters 0 in`, 'header', '/parameters/0/in: unknown place of a parameter "header"; known: query, path'],
+  [`${GET} parameters 0 in`, 'path', "the parameter 'from-date' is in: path, but the path has no {from-date}"],
+  [`${GET} parameters 0 schema`, { type: 'object' }, '/parameters/0/schema: a parameter is text, a number'],
+  [`${GET} parameters 0 schema`, { type: 'array' }, '/parameters/0/schema: a parameter is text, a number'],
+  [`${GET} parameters 0 schema`, { enum: [1, '1'] }, '/parameters/0/schema: two values of the enum are written alike'],
+  [
+    `${GET} parameters 0 schema`,
+    { type: 'number', minimum: 2, maximum: 1 },
+    '/parameters/0: no valid value can be made',
+  ],
+  [`${GET} parameters 0 style`, 'deepObject', '/parameters/0/style: unknown style of a parameter in the query'],
+  [`${GET} parameters 0 content`, {}, "/parameters/0: unknown key of a parameter 'content'"],
+  [`${GET} parameters 0 name`, 'api_key', "/parameters/0/name: 'api_key' is the API key"],
+  [`${GET} parameters 0 name`, 'toString', "/parameters/0/name: every object has 'toString'"],
+  [`${GET} parameters 0 name`, '', "/parameters/0/name: a name without control characters, '='"],
+  [`${GET} parameters 1 name`, 'from-date', "/parameters/1: the parameter 'from-date' stands twice"],
   [OK, undefined, "/get/responses: '200' is missing"],
+  [`${OK} content`, undefined, "/responses/200: 'content' is missing: every answer of the service is the envelope"],
+  [`${GET} responses 204`, { description: '' }, "/responses/204: unknown status '204'"],
+  [`${OK} content`, { 'text/csv': {} }, "/responses/200/content: unknown media type 'text/csv'"],
   [
-    `${GET} responses 204`,
-    { $ref: '#/paths/~1api~1v1~1closed/get/responses/default' },
-    "/responses/204: unknown status '204'",
+    `${JSON_OK} examples one value data count`,
+    'x',
+    '/examples/one/value: the example is no ClosedResponse: data.count',
   ],
-  [`${OK} headers`, {}, "/responses/200: unknown key of a response 'headers'"],
-  [`${OK} content text/csv`, {}, "/responses/200/content: unknown media type 'text/csv'"],
-  [`${JSON_OK} example`, {}, "/application~1json: unknown key of a media type 'example'"],
-  [`${JSON_OK} examples`, undefined, '/application~1json: an example is expected: the mock server answers with it'],
-  [`${JSON_OK} schema`, { type: 'object' }, '/application~1json/schema: a $ref to a component schema is expected'],
-  [`${JSON_OK} schema`, CLOSED, "#/components/schemas/Closed/properties: 'data' is missing"],
-  [`${GET} responses 503 content application/json schema`, CLOSED, '/schema: every error is an ErrorResponse'],
-  [
-    `${GET} responses 503 headers`,
-    { 'Retry-After': { style: 'simple' } },
-    "/Retry-After: unknown key of a header 'style'",
-  ],
+  [`${JSON_OK} schema`, CLOSED, '/schema: the answer is not the envelope of the service'],
+  [`${GET} responses 503 content application/json schema`, CLOSED, "every error is an 'ErrorResponse'"],
 ])('%s: %j is refused: %s', (place, value, problem) => {
-  expect(() => readContract(stressWith(place, value))).toThrow(problem);
+  expect(() => contractOf(stressWith(place, value))).toThrow(problem);
 });
 
-/** The stress spec with one value set, or taken out with `undefined`. */
-function stressWith(place: string, value: unknown): unknown {
-  const document = parseDocument(stress);
-  const path = place.split(' ').map((key) => (/^\d$/.test(key) ? Number(key) : key));
-  if (value === undefined) document.deleteIn(path);
-  else document.setIn(path, document.createNode(value));
+test('an answer without an example needs a schema from which one can be made', () => {
+  const loop = { type: 'object', required: ['next'], properties: { next: { $ref: '#/components/schemas/Loop' } } };
+  const data = 'components schemas ClosedResponse properties data';
+  const change = ['components schemas Loop', loop, data, { $ref: '#/components/schemas/Loop' }];
+
+  expect(() => contractOf(stressWith(...change, `${JSON_OK} examples`, undefined))).toThrow(
+    'no answer can be made from the schema (it has no end)',
+  );
+});
+
+test('one run names the refusals of all parts of a document', () => {
+  const document = stressWith(
+    `${GET} requestBody`,
+    {},
+    `${GET} parameters 1 in`,
+    'cookie',
+    'components schemas Day type',
+    'text',
+  );
+
+  expect(() => contractOf(document)).toThrow(
+    [
+      '#/components/schemas/Day/type: unknown type "text"; known: string, integer, number, boolean, null, array, object',
+      "#/paths//api/v1/closed/get: unknown key of an operation 'requestBody'; known here:",
+    ].join('\n'),
+  );
+  expect(() => contractOf(document)).toThrow('/parameters/1/in: unknown place of a parameter "cookie"');
+});
+
+function stressDocument() {
+  return parseDocument(stress);
+}
+
+/** The stress spec with some values set, or taken out with `undefined`. */
+function stressWith(...changes: readonly unknown[]): Record<string, unknown> {
+  const document = stressDocument();
+  for (let index = 0; index < changes.length; index += 2) {
+    const path = String(changes[index])
+      .split(' ')
+      .map((key) => (/^\d$/.test(key) ? Number(key) : key));
+    if (changes[index + 1] === undefined) document.deleteIn(path);
+    else document.setIn(path, document.createNode(changes[index + 1]));
+  }
   return document.toJS();
 }

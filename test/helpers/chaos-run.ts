@@ -70,7 +70,7 @@ export class ChaosRun {
       logger: { warn: () => undefined },
     };
     this.#fx = new FxRates(settings);
-    this.#states = new KeyStates(resolveOptions(settings));
+    this.#states = new KeyStates(resolveOptions({ ...settings, baseUrl: settings.baseUrl ?? '' }));
   }
 
   async play(): Promise<ChaosReport> {

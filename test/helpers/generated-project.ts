@@ -47,19 +47,21 @@ export async function generatedProject(spec: string): Promise<GeneratedProject> 
     typeErrors: async (files) => {
       const names = Object.keys(files);
       await Promise.all(names.map((name) => writeFile(join(root, name), files[name]!)));
-      await writeFile(join(root, 'tsconfig.uses.json'), JSON.stringify({ extends: './tsconfig.json', include: names }));
-      const { stdout } = await nodeProcess(root, [
-        bin('typescript', 'tsc'),
-        '-p',
-        'tsconfig.uses.json',
-        '--pretty',
-        'false',
-      ]);
-      return [...stdout.matchAll(/^(\S+)\((\d+),\d+\): error (TS\d+)/gm)]
-        .filter(([, name]) => names.includes(name!) || name!.startsWith('src/generated/'))
-        .map(([, name, line, code]) => `${name}(${line}): ${code}`);
+      const errors = await typeErrors(root, names);
+      return errors.filter((error) => names.includes(error.split('(', 1)[0]!) || error.startsWith('src/generated/'));
     },
   };
+}
+
+/** What the compiler says of files of a copy, and of what they import: `name(line): TS1234`. */
+export async function typeErrors(root: string, include: readonly string[]): Promise<string[]> {
+  await writeFile(join(root, 'tsconfig.uses.json'), JSON.stringify({ extends: './tsconfig.json', include }));
+  const tsc = [bin('typescript', 'tsc'), '-p', 'tsconfig.uses.json', '--pretty', 'false'];
+  const { stdout } = await nodeProcess(root, tsc);
+  return Array.from(
+    stdout.matchAll(/^(\S+)\((\d+),\d+\): error (TS\d+)/gm),
+    ([, name, line, code]) => `${name}(${line}): ${code}`,
+  );
 }
 
 /** Path of a command that a package brings. */

@@ -29,7 +29,7 @@ async function raw({ port }: RunningServer, text: string): Promise<string> {
 
 const get = (target: string, host: string) => `GET ${target} HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`;
 
-test.each(['/dashboard', '/dashboard/', '/dashboard/confirm?token=x', '/__fxrates/', '/__fxrates/health'])(
+test.each(['/dashboard', '/dashboard/', '/dashboard/confirm?token=x', '/__fxrates/', '/__fxrates/clock'])(
   '%s is not there under a foreign name, as DNS rebinding would ask for it',
   async (target) => {
     await using it = await serving();
@@ -64,11 +64,51 @@ test('under a foreign name no form of the dashboard changes anything, whatever t
   expect(it.mock.accounts.list()).toEqual([]);
 });
 
-test('a mock that other machines may reach shows them its dashboard under any name, but not its admin API', async () => {
-  await using it = await serving({ host: '0.0.0.0', allowRemote: true });
+test.each(['mock:4010', 'my_mock', 'host.docker.internal:4010', 'mock.default.svc.cluster.local', 'mock.test'])(
+  'a mock that other machines may reach shows its pages under the private name %s',
+  async (host) => {
+    await using it = await serving({ host: '0.0.0.0', allowRemote: true });
 
-  expect(await raw(it.server, get('/dashboard', 'mock:4010'))).toMatch(/^HTTP\/1\.1 200 /);
-  expect(await raw(it.server, get('/__fxrates/health', 'mock:4010'))).toMatch(/^HTTP\/1\.1 403 /);
+    expect(await raw(it.server, get('/dashboard', host))).toMatch(/^HTTP\/1\.1 200 /);
+    expect(await raw(it.server, get('/__fxrates/', host))).toMatch(/^HTTP\/1\.1 200 /);
+  },
+);
+
+test.each(['evil.example', 'mock.evil.example:4010', 'internal.example', 'mock.local', ''])(
+  'a mock that other machines may reach shows no page under the name %j, as DNS rebinding would',
+  async (host) => {
+    await using it = await serving({ host: '0.0.0.0', allowRemote: true });
+
+    for (const path of ['/dashboard', '/__fxrates/', '/__fxrates/clock', '/__fxrates/openapi.json']) {
+      expect(await raw(it.server, get(path, host))).toMatch(/^HTTP\/1\.1 40[03] /);
+    }
+  },
+);
+
+test('a mock for this machine alone shows no page under a private name', async () => {
+  await using it = await serving();
+
+  expect(await raw(it.server, get('/dashboard', 'mock:4010'))).toMatch(/^HTTP\/1\.1 403 /);
+});
+
+test('health and a request with the admin token need no name that the server knows', async () => {
+  await using it = await serving({ host: '0.0.0.0', allowRemote: true });
+  const withToken = get('/__fxrates/clock', 'mock.evil.example').replace(
+    '\r\n\r\n',
+    `\r\nauthorization: Bearer ${it.server.adminToken}\r\n\r\n`,
+  );
+
+  expect(await raw(it.server, get('/__fxrates/health', 'mock.evil.example'))).toMatch(/^HTTP\/1\.1 200 /);
+  expect(await raw(it.server, withToken)).toMatch(/^HTTP\/1\.1 200 /);
+});
+
+test('the admin token can be chosen, and a short one is refused without being shown', async () => {
+  await using it = await serving({ adminToken: 'chosen-in-advance' });
+
+  expect(it.server.adminUrl).toMatch(/#token=chosen-in-advance$/);
+  await expect(it.mock.serve({ adminToken: 'short' })).rejects.toThrow(
+    'adminToken is "…"; expected 16 to 128 letters, digits, _ and -.',
+  );
 });
 
 const OUTSIDE = [

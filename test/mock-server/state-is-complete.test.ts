@@ -95,7 +95,8 @@ const DERIVED = {
 /** Of a request, a wait, a connection or a server that is there now, or of whoever drives the mock. */
 const OF_THE_MOMENT = {
   'adapters/intercept-undici.ts': ['#isStopped'],
-  'adapters/interception.ts': ['listening', 'stop'],
+  'adapters/ask-msw.ts': ['hasPassed'],
+  'adapters/interception.ts': ['listening', 'interception'],
   'adapters/node-server.ts': ['inHand'],
   'adapters/undici-sink.ts': ['isOver', 'isPaused', '#resumed', '#gone', 'abort', 'reason'],
   'behaviour/assumptions.ts': ['told'],
@@ -106,12 +107,13 @@ const OF_THE_MOMENT = {
   'clock/virtual-clock.ts': ['#isWatching', '#lastMove', '#moves'],
   'faults/with-faults.ts': ['#waiting'],
   'adapters/active-adapters.ts': ['#open'],
-  'mock-server.ts': ['#servers', '#stopListening'],
+  'mock-server.ts': ['#servers', '#stopListening', '#closeMsw'],
   'panel/browser/use-mock.ts': ['fresh'],
   'probe/probe-report.ts': ['observed', 'reasons', 'contradictions'],
   'probe/probe.ts': ['left'],
   'probe/prober.ts': ['requests'],
   'start-server.ts': ['closed'],
+  'state/state-lock.ts': ['held'],
   'state/state-persister.ts': ['#hasChanged', '#saving', '#endPause', '#isClosing'],
 };
 

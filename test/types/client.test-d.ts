@@ -32,6 +32,15 @@ import {
 
 const fx = new FxRates();
 
+// A value that may be undefined needs no special care, in a query or in options.
+const maybe = undefined as string | undefined;
+const maybeMs = undefined as number | undefined;
+void fx.latest({ base: maybe }, { timeoutMs: maybeMs, signal: undefined as AbortSignal | undefined });
+void fx.latest({}, { deadlineMs: maybeMs, maxRetries: maybeMs, maxAgeMs: maybeMs, priority: undefined });
+void fx.quota({ onLimit: undefined, useReserve: undefined });
+void fx.get('/x', { query: { base: maybe } });
+new FxRates({ rateLimit: { perMinute: maybeMs, maxConcurrent: maybeMs, probe: undefined } });
+
 // Every form of the options.
 new FxRates({});
 new FxRates({ baseUrl: new URL('https://api.example.com'), apiKey: async () => 'key', deadlineMs: false });

@@ -28,7 +28,6 @@ export const methods = [
   () => fx.latest({ filter: { base: 'EUR' } }),
   // @ts-expect-error null is not a value of a query
   () => fx.latest({ base: null }),
-  // @ts-expect-error what is absent is left out
   () => fx.latest({ base: undefined }),
   // @ts-expect-error options come after the query
   () => fx.latest({}, { timeoutMs: '500' }),

@@ -2,35 +2,43 @@ import { Option } from 'commander';
 import type { Operation } from '../../generated/operations.ts';
 import { fetchOrCache, parseCacheAge } from '../cache/fetch-or-cache.ts';
 import type { CommandSpec, Invocation } from '../command.ts';
+import { quoteForShell } from '../command-line.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { printResponse } from '../output/print-response.ts';
-import { namedOptions, namedQuery, parameterArgument, parameterOption, typedParameters } from '../parameters.ts';
+import { namedQuery, parameterArgument, parameterOption, parameterOptions, typedParameters } from '../parameters.ts';
 import { dryRun } from '../request/dry-run.ts';
 import type { ServiceRequest, ServiceResponse } from '../request/send-request.ts';
 import { rememberCurrencies } from '../storage/seen-currencies.ts';
 
-/** The command of an operation, made from the contract alone: a new operation needs no code here. */
-export function operationCommand(operation: Operation): CommandSpec {
-  const { id, summary, description, consumesQuota } = operation;
+type MakeOptions = () => readonly Option[];
+
+/**
+ * The command of an operation, made from the contract alone: a new operation needs no code here. `extraOptions`: those
+ * that only this command has.
+ */
+export function operationCommand(operation: Operation, extraOptions: MakeOptions = () => []): CommandSpec {
+  const { id, description, consumesQuota, deprecated } = operation;
+  const summary = operation.summary.replace(/\.$/, '');
   const takesParameters = operation.query !== 'none';
+  const note = `${deprecated ? 'deprecated, ' : ''}${consumesQuota ? 'uses quota' : 'free'}`;
   return {
     name: id,
-    summary: `${summary.charAt(0).toLowerCase()}${summary.slice(1)} (${consumesQuota ? 'uses quota' : 'free'})`,
-    description: `${summary}. ${consumesQuota ? 'Uses one request of your monthly quota.' : 'Free: never uses your monthly quota.'}`,
+    summary: `${summary.charAt(0).toLowerCase()}${summary.slice(1)} (${note})`,
+    description: `${summary}. ${deprecated ? 'Deprecated. ' : ''}${consumesQuota ? 'Uses one request of your monthly quota.' : 'Free: never uses your monthly quota.'}`,
     ...(takesParameters ? { argument: parameterArgument } : {}),
-    options: () => operationOptions(operation),
+    options: () => operationOptions(operation, extraOptions),
     notes: description === '' ? [] : [description],
     examples: [exampleOf(operation)],
     callsService: true,
     sendsRequest: true,
     printsData: true,
     takesParameters,
-    run: (invocation) => runOperation(operation, invocation),
+    run: (invocation) => runOperation(operation, invocation, extraOptions),
   };
 }
 
-async function runOperation(operation: Operation, invocation: Invocation): Promise<number> {
-  const request = operationRequest(operation, invocation);
+async function runOperation(operation: Operation, invocation: Invocation, extraOptions: MakeOptions): Promise<number> {
+  const request = operationRequest(operation, invocation, extraOptions);
   if (invocation.settings.printRequestAs !== undefined) return dryRun(request, invocation);
   const response = await fetchOrCache(request, invocation);
   await printResponse(response, invocation);
@@ -40,9 +48,15 @@ async function runOperation(operation: Operation, invocation: Invocation): Promi
 }
 
 /** What was typed, as a request for `operation`. */
-export function operationRequest(operation: Operation, invocation: Invocation): ServiceRequest {
+export function operationRequest(
+  operation: Operation,
+  invocation: Invocation,
+  extraOptions: MakeOptions = () => [],
+): ServiceRequest {
   const typed = typedParameters(invocation);
-  const query = operation.query === 'named' ? namedQuery(operation, typed, invocation.options) : typed;
+  const { options } = invocation;
+  const named = parameterOptions(operation, [...ownOptions(operation), ...extraOptions()]);
+  const query = operation.query === 'named' ? namedQuery(operation, typed, { options, named }) : typed;
   return { operation, path: operation.path, query };
 }
 
@@ -58,13 +72,18 @@ async function printFooter(
   await screen.info(`\n${screen.err.palette.faint(`HTTP ${status} · ${Math.round(durationMs)} ms${cost}`)}\n`);
 }
 
-function operationOptions(operation: Operation): Option[] {
+function operationOptions(operation: Operation, extraOptions: MakeOptions): Option[] {
+  const own = [...ownOptions(operation), ...extraOptions()];
+  return [...parameterOptions(operation, own).map(({ option }) => option), ...own];
+}
+
+/** Those that do not come from the contract. */
+function ownOptions({ query, consumesQuota }: Operation): Option[] {
   return [
-    ...(operation.query === 'named' ? namedOptions(operation) : []),
-    ...(operation.query === 'none' ? [] : [parameterOption()]),
+    ...(query === 'none' ? [] : [parameterOption()]),
     new Option('--envelope', 'print the whole response, not only its "data"'),
     new Option('--shape', 'print paths and types, no values: safe to show around'),
-    ...(operation.consumesQuota ? cacheOptions() : []),
+    ...(consumesQuota ? cacheOptions() : []),
   ];
 }
 
@@ -78,6 +97,6 @@ function cacheOptions(): Option[] {
 
 function exampleOf({ id, parameters }: Operation): { readonly command: string; readonly comment: string } {
   const required = parameters.filter((parameter) => parameter.required);
-  const words = required.map(({ name, type }) => `${name}=${type === 'date' ? '2026-01-21' : '…'}`);
+  const words = required.map(({ name, example }) => quoteForShell(`${name}=${[example].flat().join(',')}`));
   return { command: ['fxrates', id, ...words].join(' '), comment: '' };
 }

@@ -189,10 +189,10 @@ const SYSTEM_CODES: Readonly<Record<string, readonly [words: string, nextStep?: 
   CERT_NOT_YET_VALID: ['the certificate is not valid yet', checkClock],
   DEPTH_ZERO_SELF_SIGNED_CERT: ['the certificate is self-signed', trust],
   SELF_SIGNED_CERT_IN_CHAIN: ['the certificate chain is self-signed', trust],
-  UNABLE_TO_GET_ISSUER_CERT: ['nobody known has signed the certificate', trust],
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: ['nobody known has signed the certificate', trust],
+  UNABLE_TO_GET_ISSUER_CERT: ['the certificate is not signed by a trusted authority', trust],
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: ['the certificate is not signed by a trusted authority', trust],
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: ['the certificate cannot be verified', trust],
-  CERT_UNTRUSTED: ['nobody trusted has signed the certificate', trust],
+  CERT_UNTRUSTED: ['the certificate is not signed by a trusted authority', trust],
   ERR_TLS_CERT_ALTNAME_INVALID: ['the certificate is for another name', checkBaseUrl],
   HOSTNAME_MISMATCH: ['the certificate is for another name', checkBaseUrl],
 };

@@ -45,6 +45,8 @@ interface SendOptions {
   readonly cache?: CacheOptions;
   /** Instead of one that reports every wait. */
   readonly reporter?: CallReporter;
+  /** For many calls: one that waits longer than `--max-wait` fails alone. Default: false. */
+  readonly isRepeated?: boolean;
 }
 
 /** What the client's events do, and what ends its calls. */
@@ -53,6 +55,8 @@ export interface CallReporter {
   readonly signal: AbortSignal;
   /** The next request goes out, or the call is over. */
   readonly end: () => void;
+  /** The next call begins. */
+  readonly restart: () => void;
 }
 
 type Method = (...parameters: unknown[]) => ApiCall<unknown>;
@@ -90,7 +94,7 @@ export async function sendRequest(
 
 export async function openClient(invocation: Invocation, options: SendOptions = {}): Promise<OpenClient> {
   const { trace = new HttpTrace(invocation), key: given, connection: givenConnection, cache } = options;
-  const { reporter = new WaitReporter(invocation) } = options;
+  const { isRepeated = false, reporter = new WaitReporter(invocation, { endsLongWaits: !isRepeated }) } = options;
   const { settings, io } = invocation;
   const baseUrl = requireBaseUrl(settings);
   const key = given ?? (await requireKey(settings, io));

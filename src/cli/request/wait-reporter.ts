@@ -21,13 +21,15 @@ export class WaitReporter {
   /** Ends the call on Ctrl-C, and when the waits add up to more than `--max-wait`. */
   readonly signal: AbortSignal;
   readonly #invocation: Invocation;
+  readonly #endsLongWaits: boolean;
   readonly #tooLong = new AbortController();
   #limitWaitsMs = 0;
   #waits = 0;
   #countdown: AbortController | undefined;
 
-  constructor(invocation: Invocation) {
+  constructor(invocation: Invocation, { endsLongWaits }: { readonly endsLongWaits: boolean }) {
     this.#invocation = invocation;
+    this.#endsLongWaits = endsLongWaits;
     this.signal = AbortSignal.any([invocation.io.interrupts.signal, this.#tooLong.signal]);
     this.hooks = {
       onWait: ({ waitMs, retryAfterUnit }) => this.#onLimit(waitMs, retryAfterUnit),
@@ -35,6 +37,13 @@ export class WaitReporter {
         this.#begin({ reason: kind, cause: visible(`the attempt failed (${status ?? code ?? kind})`), waitMs }),
       logger: { warn: (message) => void invocation.screen.warn(withoutAdvice(message)) },
     };
+  }
+
+  /** The next call begins: its waits are counted from zero. */
+  restart(): void {
+    this.end();
+    this.#limitWaitsMs = 0;
+    this.#waits = 0;
   }
 
   /** The next request goes out, or the call is over. */
@@ -48,7 +57,7 @@ export class WaitReporter {
   #onLimit(waitMs: number, unit: UnitBelief | undefined): void {
     this.#limitWaitsMs += waitMs;
     const { maxWaitMs } = this.#invocation.settings;
-    if (this.#limitWaitsMs > maxWaitMs + (this.#waits + 1) * JITTER_MS) {
+    if (this.#endsLongWaits && this.#limitWaitsMs > maxWaitMs + (this.#waits + 1) * JITTER_MS) {
       this.#tooLong.abort(waitTooLong(waitMs, this.#invocation, { sumMs: this.#limitWaitsMs, unit }));
     } else {
       this.#begin({ reason: 'rate_limited', cause: 'rate limited', waitMs });

@@ -10,7 +10,7 @@ interface SharedLimit {
   isAbout(warning: string): boolean;
 }
 
-/** One for each folder and clock: `--watch` creates a client per request, and all of them share one store. */
+/** One for each folder and clock: a command can create several clients, and all of them share one store. */
 const sharedLimits = new WeakMap<Io['clock'], Map<string, SharedLimit>>();
 
 /**

@@ -6,7 +6,6 @@ import { localClock } from '../output/format-text.ts';
 import { selectedCsv } from '../output/print-json.ts';
 import { formatDuration } from '../settings/duration.ts';
 import { visible, wrap } from '../terminal/text.ts';
-import type { WatchInterval } from './watch.ts';
 
 /** One answer, in the forms that it may be shown in. */
 interface Shown {
@@ -16,7 +15,8 @@ interface Shown {
   readonly json: string;
   /** As the command prints it without `--watch`; with `--get`, `-o tsv` and `-o raw`. */
   readonly print: () => Promise<void>;
-  readonly interval: WatchInterval;
+  /** Milliseconds to the next one, and why that many. */
+  readonly interval: { readonly intervalMs: number; readonly reason: string };
   /** For people, beside the time. */
   readonly remark?: string | undefined;
 }

@@ -1,21 +1,21 @@
 import { Option } from 'commander';
+import type { AnyFxRatesError, PollSchedule } from '../../client/index.ts';
 import type { Invocation } from '../command.ts';
 import { CliError, usageError } from '../errors/cli-error.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { localClock } from '../output/format-text.ts';
+import { openClient, type ServiceRequest, type ServiceResponse } from '../request/send-request.ts';
+import type { KeyInUse } from '../settings/api-key.ts';
 import { formatDuration, parseDuration } from '../settings/duration.ts';
 import { jsonLine, visible } from '../terminal/text.ts';
 
-/** Milliseconds from one request to the next, and why that many. */
-export interface WatchInterval {
-  readonly intervalMs: number;
-  readonly reason: string;
-}
-
 interface Watch {
+  readonly request: ServiceRequest;
+  readonly key: KeyInUse;
   readonly count: number;
-  /** Asks, shows the answer, and says when to ask again. Gets the time that was waited for. */
-  readonly round: () => Promise<WatchInterval>;
+  /** Milliseconds, or as often as makes sense. */
+  readonly every: number | 'quota';
+  readonly show: (response: ServiceResponse, next: PollSchedule) => Promise<void>;
   /** A remark on stderr comes between; what is drawn over must not be it. */
   readonly onRemark: () => void;
 }
@@ -24,28 +24,39 @@ interface Watch {
 const PASSING: readonly ExitCode[] = [exitCodes.server, exitCodes.network, exitCodes.rateLimited];
 
 /**
- * Asks again and again until `count` answers came or Ctrl-C. The first failure at the very start ends it; later, one
+ * Calls again and again until `count` answers came or Ctrl-C. The first failure at the very start ends it; later, one
  * that may pass is told, and the watch goes on.
  */
-export async function watch(invocation: Invocation, { count, round, onRemark }: Watch): Promise<number> {
+export async function watch(
+  invocation: Invocation,
+  { request: { operation, query }, key, count, every, show, onRemark }: Watch,
+): Promise<number> {
   const { io, screen } = invocation;
-  let interval: WatchInterval | undefined;
-  for (let answers = 0; answers < count; ) {
-    const startedAt = io.clock.now();
-    try {
-      interval = await round();
+  const client = await openClient(invocation, { key, isRepeated: true });
+  let answers = 0;
+  const onError = (failure: AnyFxRatesError, next: PollSchedule) => {
+    const error = client.explained(failure);
+    if (answers === 0 || !isPassing(error)) throw error;
+    client.reporter.restart();
+    onRemark();
+    const at = localClock(next.at.getTime() - next.intervalMs, io.timeZone);
+    const again = `asking again in ${formatDuration(next.intervalMs)}`;
+    void screen.info(remark({ error, at, next: again, isJson: screen.isJson }));
+  };
+  const options = { every, onError, signal: client.reporter.signal, operation: operation?.id as 'latest' }; // or another one
+  try {
+    for await (const { data, meta, next } of client.fx.poll(query, options).withMeta()) {
+      client.reporter.restart();
+      await show(client.responseOf({ data, meta }), next);
       answers += 1;
-    } catch (error) {
-      if (interval === undefined || !isPassing(error)) throw error;
-      onRemark();
-      const at = localClock(startedAt, io.timeZone);
-      const next = `asking again in ${formatDuration(interval.intervalMs)}`;
-      await screen.info(remark({ error, at, next, isJson: screen.isJson }));
+      if (answers === count) break;
     }
-    const leftMs = startedAt + interval.intervalMs - io.clock.now();
-    if (answers < count && leftMs > 0) await io.clock.sleep(leftMs, io.interrupts.signal);
+    return exitCodes.ok;
+  } catch (error) {
+    throw client.explained(error);
+  } finally {
+    await client.close();
   }
-  return exitCodes.ok;
 }
 
 function isPassing(error: unknown): error is CliError {

@@ -13,7 +13,7 @@ import {
   requireOneOf,
   requirePositiveMs,
 } from './checks.ts';
-import type { ClientSettings } from './settings.ts';
+import type { OpenSettings } from './settings.ts';
 
 export const CALL_OPTION_NAMES = namesOf<keyof SchemaCallOptions<StandardSchema>>({
   signal: true,
@@ -24,6 +24,7 @@ export const CALL_OPTION_NAMES = namesOf<keyof SchemaCallOptions<StandardSchema>
   maxAgeMs: true,
   useReserve: true,
   priority: true,
+  coalesce: true,
   schema: true,
 });
 
@@ -33,7 +34,7 @@ interface CallerSettings extends CallSettings {
 }
 
 /** The settings of one call: its own options over the client's. @throws ConfigError */
-export function resolveCall(options: CallOptions, client: ClientSettings): CallerSettings {
+export function resolveCall(options: CallOptions, client: OpenSettings): CallerSettings {
   requireKnownNames(options, CALL_OPTION_NAMES, 'call options');
   const {
     signal,
@@ -44,6 +45,7 @@ export function resolveCall(options: CallOptions, client: ClientSettings): Calle
     maxAgeMs,
     useReserve = false,
     priority = 'normal',
+    coalesce = true,
   } = options;
   if (signal !== undefined && !(signal instanceof AbortSignal)) refuse('signal', signal, 'an AbortSignal');
   requireSchema('schema' in options ? options.schema : undefined);
@@ -58,6 +60,7 @@ export function resolveCall(options: CallOptions, client: ClientSettings): Calle
     onLimit: onLimit === undefined ? client.onLimit : requireOneOf('onLimit', onLimit, ['wait', 'throw']),
     maxAgeMs: maxAgeMs === undefined ? undefined : requireMs('maxAgeMs', maxAgeMs),
     useReserve: requireBoolean('useReserve', useReserve),
+    coalesce: requireBoolean('coalesce', coalesce),
     priority: requireOneOf('priority', priority, ['high', 'normal']),
   };
 }

@@ -14,7 +14,7 @@ import {
   requireOneOf,
   requirePositiveMs,
 } from './checks.ts';
-import type { ClientSettings } from './settings.ts';
+import type { OpenSettings } from './settings.ts';
 
 const BATCH_OPTION_NAMES = namesOf<Exclude<keyof BatchOptions, keyof CallOptions>>({
   concurrency: true,
@@ -31,7 +31,7 @@ interface BatchSettings extends Pick<BatchParts<unknown>, 'signal' | 'concurrenc
 }
 
 /** The options of a batch, checked and complete. @throws ConfigError, also for queries that are none */
-export function resolveBatch(queries: unknown, options: BatchOptions, client: ClientSettings): BatchSettings {
+export function resolveBatch(queries: unknown, options: BatchOptions, client: OpenSettings): BatchSettings {
   requireKnownNames(options, [...CALL_OPTION_NAMES, ...BATCH_OPTION_NAMES], 'batch options');
   const {
     concurrency,
@@ -74,7 +74,7 @@ interface PollSettings extends Pick<PollParts, 'every' | 'signal' | 'onError' | 
 }
 
 /** The options of a poll, checked and complete. @throws ConfigError */
-export function resolvePoll(options: PollOptions, client: ClientSettings): PollSettings {
+export function resolvePoll(options: PollOptions, client: OpenSettings): PollSettings {
   requireKnownNames(options, [...CALL_OPTION_NAMES, ...POLL_OPTION_NAMES], 'poll options');
   const { every = 'quota', operation = 'latest', onError, ...given } = options;
   const isFromCache = client.cache === undefined || given.maxAgeMs !== undefined;

@@ -23,10 +23,14 @@ import {
 import { type CacheSettings, resolveCache, resolveQuotaGuard } from './quota-settings.ts';
 
 /** The option `rateLimit` with its defaults. */
-export type RateLimitSettings = Required<Omit<RateLimitOptions, 'store'>> & Pick<RateLimitOptions, 'store'>;
+export interface RateLimitSettings extends Pick<RateLimitOptions, 'store'> {
+  readonly perMinute: 'learn' | number;
+  readonly maxConcurrent: 'adapt' | number;
+  readonly probe: boolean;
+}
 
 /** The options of a client, checked and complete. */
-export interface ClientSettings extends Omit<CallSettings, 'useReserve' | 'maxAgeMs' | 'priority'> {
+export interface ClientSettings extends Omit<CallSettings, 'useReserve' | 'maxAgeMs' | 'priority' | 'coalesce'> {
   readonly baseUrl: string;
   readonly auth: AuthForm;
   readonly deadlineMs: number;
@@ -42,6 +46,9 @@ export interface ClientSettings extends Omit<CallSettings, 'useReserve' | 'maxAg
   readonly time: SteadyTime;
   readonly random: () => number;
 }
+
+/** The same as the constructor finds them: the base URL can still be missing. */
+export type OpenSettings = Omit<ClientSettings, 'baseUrl'> & { readonly baseUrl: string | undefined };
 
 const OPTION_NAMES = namesOf<keyof FxRatesOptions>({
   baseUrl: true,
@@ -63,13 +70,14 @@ const OPTION_NAMES = namesOf<keyof FxRatesOptions>({
   clock: true,
   random: true,
   logger: true,
+  logLevel: true,
   onRequest: true,
   onRetry: true,
   onWait: true,
   onQuota: true,
 });
 
-const HOOK_NAMES = namesOf<Exclude<keyof EventHooks, 'logger'>>({
+const HOOK_NAMES = namesOf<Exclude<keyof EventHooks, 'logger' | 'logLevel'>>({
   onRequest: true,
   onRetry: true,
   onWait: true,
@@ -99,19 +107,22 @@ const DEFAULTS = {
   random: Math.random,
 } as const satisfies FxRatesOptions;
 
-/** @throws ConfigError for the first option that is wrong. */
-export function resolveOptions(options: FxRatesOptions): ClientSettings {
+/** @throws ConfigError for the first option that is wrong; a missing base URL is not. */
+export function resolveOptions(options: FxRatesOptions & { readonly baseUrl: string | URL }): ClientSettings;
+export function resolveOptions(options: FxRatesOptions): OpenSettings;
+export function resolveOptions(options: FxRatesOptions): OpenSettings {
   refuseBareKey(options);
   requireKnownNames(options, OPTION_NAMES, 'FxRates options');
   // Before anything else of the environment is read: a browser does not have it.
   refuseBrowser();
   for (const name of HOOK_NAMES) if (options[name] !== undefined) requireFunction(name, options[name]);
   if (options.logger !== undefined) requireLogger(options.logger);
-  const given = { baseUrl: process.env['FXRATES_BASE_URL'], ...DEFAULTS, ...definedOf(options) };
-  const allowInsecureHttp = requireBoolean('allowInsecureHttp', given.allowInsecureHttp);
+  if (options.logLevel !== undefined) requireOneOf('logLevel', options.logLevel, ['warn', 'info', 'debug']);
+  const given = { ...DEFAULTS, ...definedOf(options) };
+  requireBoolean('allowInsecureHttp', given.allowInsecureHttp);
   const clock = requireClock(given.clock);
   return {
-    baseUrl: checkBaseUrl(given.baseUrl, { allowInsecureHttp }),
+    baseUrl: hasBaseUrl(options) ? requireBaseUrl(options) : undefined,
     auth: requireOneOf('auth', given.auth, ['bearer', 'header', 'query']),
     timeoutMs: requirePositiveMs('timeoutMs', given.timeoutMs),
     deadlineMs: requireDeadline('deadlineMs', given.deadlineMs),
@@ -128,6 +139,16 @@ export function resolveOptions(options: FxRatesOptions): ClientSettings {
     time: steadyTime(clock),
     random: requireFunction('random', given.random),
   };
+}
+
+/** The base URL of the options or of the environment. @throws ConfigError when there is none, or it is wrong. */
+export function requireBaseUrl(options: FxRatesOptions): string {
+  const { baseUrl = process.env['FXRATES_BASE_URL'], allowInsecureHttp = DEFAULTS.allowInsecureHttp } = options;
+  return checkBaseUrl(baseUrl, { allowInsecureHttp });
+}
+
+function hasBaseUrl({ baseUrl = process.env['FXRATES_BASE_URL'] }: FxRatesOptions): boolean {
+  return baseUrl !== undefined && baseUrl !== '';
 }
 
 /** Other SDKs take a key alone; it must not show in the error. */

@@ -1,17 +1,74 @@
+import type { Operation, Parameter } from '../../generated/operations.ts';
+import { fillPath } from '../../operation-path.ts';
+import type { CallOptions } from '../api-call.ts';
 import { describeValue } from '../errors/describe-value.ts';
 import { ConfigError } from '../errors/errors.ts';
-import { refuse } from './checks.ts';
+import { namesOf, refuse } from './checks.ts';
 
 /** One value of a query parameter; a list is sent as repeated names. */
 export type QueryValue = string | number | boolean | readonly (string | number | boolean)[] | undefined;
+
+/** Path and query of an operation, whose values are in one object. @throws ConfigError that names the parameter */
+export function buildOperationTarget(operation: Operation, values: Readonly<Record<string, unknown>>): string {
+  const { path, query, parameters } = operation;
+  if (query !== 'named') return buildTarget(path, values);
+  const texts = new Map(
+    parameters.flatMap((parameter) => {
+      const value = values[parameter.name];
+      return value === undefined ? [] : [[parameter.name, parameterTexts(parameter, value)] as const];
+    }),
+  );
+  const filled = path
+    .split('/')
+    .map((segment) => fillPath(segment, (name) => encodePathText(name, texts.get(name)?.join('') ?? '', segment)))
+    .join('/');
+  if (hasDotSegment(filled)) throw new ConfigError(`path: '${filled}' leaves ${path}; '.' and '..' are no values here`);
+  const inQuery = parameters.filter((parameter) => parameter.in === 'query');
+  return withQuery(filled, Object.fromEntries(inQuery.map(({ name }) => [name, texts.get(name)])));
+}
+
+/** One text for each time the name is written. */
+function parameterTexts({ name, list }: Parameter, value: unknown): readonly string[] {
+  const items = itemsOf(value).map((item) => textOf(name, item));
+  if (list === undefined) return items;
+  if (items.length === 0) throw new ConfigError(`'${name}': at least one value is expected, got an empty list`);
+  if (list === 'repeated') return items;
+  const wrong = items.find((item) => item.includes(','));
+  if (wrong !== undefined)
+    throw new ConfigError(`'${name}': '${wrong}' has a comma, which separates the values of the list`);
+  return [items.join(',')];
+}
+
+function encodePathText(name: string, text: string, segment: string): string {
+  if (text === '') throw new ConfigError(`'${name}': a part of the path cannot be empty`);
+  if (/\p{Cs}/u.test(text))
+    throw new ConfigError(`'${name}': the text has half a surrogate pair, which no URL can carry`);
+  const encoded = encodeURIComponent(text);
+  const [before, ...separators] = segment.split(/\{[^}]*\}/);
+  if (before === undefined || separators.length < 2) return encoded;
+  // In `{from}..{to}`, a dot of a value must not look like one of the separator.
+  const fixed = new Set([before, ...separators].join(''));
+  return encoded.replaceAll(/[-_.!~*'()]/g, (character) =>
+    fixed.has(character) ? percentEncoded(character) : character,
+  );
+}
+
+function percentEncoded(character: string): string {
+  return `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
+}
 
 /** Path and query as they are sent. The key has no place here (SERVICE.md, Authentication, rule 3). */
 export function buildTarget(path: string, query: Readonly<Record<string, unknown>> | undefined): string {
   if (query === undefined) return path;
   requirePlainObject(query);
+  refuseKeyParameters(query);
+  for (const name of Object.keys(query)) refuseCallOption(name);
+  return withQuery(path, query);
+}
+
+function withQuery(path: string, query: Readonly<Record<string, unknown>>): string {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
-    refuseKeyParameter(name);
     for (const item of itemsOf(value)) search.append(name, textOf(name, item));
   }
   return search.size === 0 ? path : `${path}?${search}`;
@@ -19,16 +76,25 @@ export function buildTarget(path: string, query: Readonly<Record<string, unknown
 
 /** A path for `get`. @throws ConfigError for what would leave the service or carry a query of its own. */
 export function checkPath(path: unknown): string {
-  const isPath =
-    typeof path === 'string' && /^\/(?!\/)[^?#\\\s\p{Cc}]*$/u.test(path) && !/(^|\/)(\.|%2e){1,2}(\/|$)/i.test(path);
+  const isPath = typeof path === 'string' && /^\/(?!\/)[^?#\\\s\p{Cc}]*$/u.test(path) && !hasDotSegment(path);
   if (isPath) return new URL(path, 'http://localhost').pathname; // percent-encodes what a request line cannot carry
   throw new ConfigError(
     `path: expected one such as '/api/v1/latest', without host, query or '..', got ${describeValue(path)}; parameters go into { query }`,
   );
 }
 
+/**
+ * Whether a server, or a proxy before it, could read a segment of the path as `.` or `..`: some decode `%2e`, `%2f` and
+ * `%5c`, also twice, or ignore what follows a `;`.
+ */
+function hasDotSegment(path: string): boolean {
+  const characterOf = (_: string, hex: string) => String.fromCharCode(Number.parseInt(hex, 16));
+  const decoded = path.replace(/%(?:25)*(2e|2f|5c|3b)/gi, characterOf);
+  return decoded.split(/[/\\]/).some((segment) => /^\.{1,2}(;|$)/.test(segment));
+}
+
 /** Others, such as `URLSearchParams` or text, would be sent without their parameters or as something else. */
-function requirePlainObject(query: unknown): void {
+export function requirePlainObject(query: unknown): void {
   if (Object.prototype.toString.call(query) !== '[object Object]') refuse('query', query, 'an object of parameters');
 }
 
@@ -38,9 +104,27 @@ function itemsOf(value: unknown): readonly unknown[] {
   return items.filter((item) => item !== undefined);
 }
 
-function refuseKeyParameter(name: string): void {
-  if (name.toLowerCase() !== 'api_key') return;
+export function refuseKeyParameters(query: object): void {
+  if (!Object.keys(query).some((name) => name.toLowerCase() === 'api_key')) return;
   throw new ConfigError("query: 'api_key' is not a parameter; the client sends the key itself (option auth: 'query')");
+}
+
+/** Sent, they would cost a request and change nothing. Names that a service could have for itself, such as `priority`, are not among them. */
+const CALL_OPTIONS: readonly string[] = namesOf<Exclude<keyof CallOptions, 'signal' | 'priority'>>({
+  timeoutMs: true,
+  deadlineMs: true,
+  maxRetries: true,
+  onLimit: true,
+  maxAgeMs: true,
+  useReserve: true,
+  coalesce: true,
+});
+
+function refuseCallOption(name: string): void {
+  if (!CALL_OPTIONS.includes(name)) return;
+  throw new ConfigError(
+    `query: '${name}' is an option of the call, not a parameter of the service; pass it after the query, as in fx.latest(query, { ${name} })`,
+  );
 }
 
 function textOf(name: string, value: unknown): string {

@@ -210,13 +210,17 @@ export class TimeoutError extends FxRatesError {
   }
 }
 
-/** The caller's signal ended the call; the signal's reason is in `cause`. */
+interface AbortDetails extends ErrorDetails {
+  readonly message?: string;
+}
+
+/** The caller's signal ended the call, whose reason is in `cause`; or `close()` did. */
 export class AbortError extends FxRatesError {
   override readonly name = 'AbortError';
   readonly kind = 'aborted';
 
-  constructor(details: ErrorDetails = {}) {
-    super('The call was aborted by its signal', details);
+  constructor({ message = 'The call was aborted by its signal', ...details }: AbortDetails = {}) {
+    super(message, details);
   }
 }
 

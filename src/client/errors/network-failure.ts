@@ -1,4 +1,4 @@
-import { inspect } from 'node:util';
+import { inspect, types } from 'node:util';
 import type { ApiKey } from '../keys/api-key.ts';
 import type { KeyedRequest } from '../request.ts';
 import { FxRatesError, NetworkError } from './errors.ts';
@@ -21,14 +21,77 @@ export function networkFailure(error: unknown, { key, log }: KeyedRequest, baseU
   });
 }
 
-/** The error itself when nothing in it shows the key; else a copy of its text without the key (a `fetch` may put the URL into it). */
+/** What is looked at for the key: errors of transports are far smaller, and this takes a few milliseconds. */
+const MOST_VALUES = 10_000;
+const MOST_PROPERTIES = 1000;
+const MOST_CHARACTERS = 100_000;
+/** Longer than any form of a key: what is cut off may have been the middle of one. */
+const LONGEST_KEY_FORM = 1000;
+
+/** The error itself when it certainly does not show the key; else a copy of its text without the key (a `fetch` may put the URL into it). */
 function withoutKey(error: unknown, key: ApiKey): unknown {
-  const everything = { depth: DEEPEST_CAUSE, showHidden: true, maxArrayLength: null, maxStringLength: null } as const;
-  const shown = inspect(error, everything);
-  if (key.redact(shown) === shown) return error;
-  const copy = new Error(key.redact(error instanceof Error ? error.message : shown));
-  copy.stack = key.redact(error instanceof Error ? (error.stack ?? '') : shown);
+  if (!mayShowKey(error, key)) return error;
+  const { message, stack } = error instanceof Error ? error : { message: shortInspect(error), stack: undefined };
+  const copy = new Error(redactedStart(message, key));
+  copy.stack = redactedStart(stack ?? message, key);
   return copy;
+}
+
+function redactedStart(text: unknown, key: ApiKey): string {
+  const all = String(text);
+  if (all.length <= MOST_CHARACTERS) return key.redact(all);
+  return key.redact(all.slice(0, MOST_CHARACTERS)).slice(0, -LONGEST_KEY_FORM);
+}
+
+function shortInspect(value: unknown): string {
+  return inspect(value, { depth: 2, maxArrayLength: 20, maxStringLength: 1000, breakLength: Number.POSITIVE_INFINITY });
+}
+
+/**
+ * Whether the key is in an error or in what hangs on it. Also true for what would take long to find out: very large
+ * errors, and objects with a state that only their own code can show, such as a `Request`.
+ */
+function mayShowKey(error: unknown, key: ApiKey): boolean {
+  let characters = 0;
+  for (const text of textsIn(error)) {
+    characters += text?.length ?? MOST_CHARACTERS;
+    if (text === undefined || characters > MOST_CHARACTERS || key.redact(text) !== text) return true;
+  }
+  return false;
+}
+
+/** The texts of a value and of all that hangs on it, names included; `undefined` for what cannot be looked into. */
+function* textsIn(value: unknown): Generator<string | undefined> {
+  const values = new Set<unknown>([value]);
+  for (const next of values) {
+    if (typeof next === 'string') yield next;
+    const content = isObject(next) ? contentOf(next) : [];
+    if (content === undefined || values.size + content.length > MOST_VALUES) return yield undefined;
+    for (const inner of content) values.add(inner); // the loop goes on with them
+  }
+}
+
+function isObject(value: unknown): value is object {
+  return (typeof value === 'object' && value !== null) || typeof value === 'function';
+}
+
+/** Names and values of the properties, also of hidden ones. A getter is not called. `undefined` if that is not all, or too many. */
+function contentOf(value: object): unknown[] | undefined {
+  if (!isTransparent(value) || (Array.isArray(value) && value.length > MOST_PROPERTIES)) return undefined;
+  const names = Reflect.ownKeys(value);
+  if (names.length > MOST_PROPERTIES) return undefined;
+  return names.flatMap((name) => {
+    const shownName = typeof name === 'string' ? name : name.description;
+    return [shownName, Object.getOwnPropertyDescriptor(value, name)?.value];
+  });
+}
+
+/** Whether all that the object can show is in its properties. */
+function isTransparent(value: object): boolean {
+  if (types.isProxy(value) || typeof value === 'function') return false;
+  if (Array.isArray(value) || value instanceof Error) return true;
+  const prototype = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null; // a plain object, of any realm
 }
 
 /** Of a failed `fetch` the outer message says only that it failed. */
@@ -66,7 +129,8 @@ export function wasNeverSent(error: unknown): boolean {
   return BEFORE_SENDING.includes(error.code) || isCertificateProblem(error.code);
 }
 
-const EXTRA_CA = 'start Node with NODE_EXTRA_CA_CERTS=/path/to/ca.pem if you trust who signed it';
+const EXTRA_CA =
+  'the certificate is not signed by a trusted authority; if you trust it, start Node with NODE_EXTRA_CA_CERTS=/path/to/ca.pem';
 const VALIDITY = "check the certificate's dates and this machine's clock";
 
 /** The next step for a server whose certificate Node refuses, by Node's code (OpenSSL's X509_V_ERR names, mostly). */
@@ -84,7 +148,7 @@ const ABOUT_CERTIFICATES = new Map([
   ['CERT_REVOKED', 'the certificate has been revoked'],
   ['CERT_REJECTED', 'the certificate is marked to be rejected'],
   ['CERT_SIGNATURE_FAILURE', 'the signature of the certificate is wrong'],
-  ['INVALID_CA', 'the certificate was signed by one that may not sign'],
+  ['INVALID_CA', 'the certificate is signed by a certificate that is not an authority'],
   ['INVALID_PURPOSE', 'the certificate is not meant for servers'],
 ]);
 

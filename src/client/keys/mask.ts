@@ -14,11 +14,29 @@ export function maskKeysIn(text: string): string {
   return text.replace(LIKE_A_KEY, mask);
 }
 
-/** Finds `secret` in text: as it is, URL-encoded (also twice, also as a form field), and as JSON and `inspect` escape it. */
+/**
+ * Finds `secret` in text: as it is, URL-encoded (also twice, also as a form field), as JSON and `inspect` escape it, and in
+ * base64, alone or within a longer text (as in `Authorization: Basic`).
+ */
 export function patternOf(secret: string): RegExp {
   const escaped = secret.replace(/[^\w-]/g, (character) => {
     const hex = character.charCodeAt(0).toString(16);
     return `(?:%(?:25)*${hex}|\\\\u00${hex}|\\\\?\\x${hex})`;
   });
-  return new RegExp(escaped, 'gi');
+  return new RegExp([escaped, ...base64PatternsOf(secret)].join('|'), 'gi');
+}
+
+/** A shorter text in base64 could be anything. */
+const SHORTEST_BASE64 = 16;
+
+/** Three bytes are four characters, so there are three forms of a text, depending on how many bytes are before it. */
+function base64PatternsOf(secret: string): string[] {
+  const forms = [0, 1, 2].map((before) => {
+    const bytes = Buffer.from('\0'.repeat(before) + secret);
+    const bits = 8 * bytes.length;
+    // Characters that the bytes before and after have a part in are left out.
+    return bytes.toString('base64').slice(Math.ceil((8 * before) / 6), Math.floor(bits / 6));
+  });
+  const found = forms.filter((form) => form.length >= SHORTEST_BASE64);
+  return found.map((form) => form.replaceAll('+', '[+-]').replaceAll('/', '[/_]'));
 }

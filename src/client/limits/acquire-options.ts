@@ -13,3 +13,9 @@ export interface AcquireOptions {
   /** The permit of the attempt before: the call keeps its place, at the head of the queue. */
   readonly retryOf?: Permit | undefined;
 }
+
+/** When the deadline is, asked as often as it matters; Infinity for none. */
+export function deadlineOf({ deadlineAt }: AcquireOptions): () => number {
+  if (typeof deadlineAt === 'function') return deadlineAt;
+  return () => deadlineAt ?? Number.POSITIVE_INFINITY;
+}

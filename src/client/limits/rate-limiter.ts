@@ -1,12 +1,11 @@
 import type { Clock } from '../clock.ts';
 import { type SteadyTime, steadyTime } from '../steady-time.ts';
-import type { AcquireOptions } from './acquire-options.ts';
+import { type AcquireOptions, deadlineOf } from './acquire-options.ts';
 import { Admission } from './admission.ts';
 import { InFlight } from './in-flight.ts';
-import { NEARLY_ALL } from './learn-window.ts';
+import { LimitKnowledge } from './limit-knowledge.ts';
 import { type LimiterCore, LocalCore } from './limiter-core.ts';
 import { DEFAULT_LIMITER_SETTINGS, type LimiterSettings } from './limiter-settings.ts';
-import { hasConfiguredLimit } from './limiter-state.ts';
 import { type LimiterEvent, LimiterHistory, type LimiterView, type LimiterWait } from './limiter-view.ts';
 import { type AnswerHeaders, type FailureDetails, Permit, type RefusalAnswerHeaders } from './permit.ts';
 import { type QueuedCall, RequestQueue } from './request-queue.ts';
@@ -18,11 +17,6 @@ import { WakeTimer } from './wake-timer.ts';
 
 /** Shorter waits are the ordinary rhythm of a window; reporting each would be noise. */
 const WAIT_WORTH_REPORTING_MS = 1_000;
-
-/** Requests per minute of the smallest plan (SERVICE.md, Limits). */
-const SMALLEST_LIMIT = 30;
-/** While calls wait, the plan's limit is read again after this time: it can have grown. */
-const LIMIT_IS_OLD_MS = 120_000;
 
 const NEVER = Number.POSITIVE_INFINITY;
 
@@ -60,8 +54,7 @@ export class RateLimiter {
   readonly #queue = new RequestQueue<Call>();
   readonly #history: LimiterHistory;
   readonly #inFlight: InFlight;
-  #configuredAt = Number.NEGATIVE_INFINITY;
-  #isContradicted = false;
+  readonly #limitKnowledge = new LimitKnowledge();
   #lastTicket = 0;
   #isServing = false;
   #reportedUntil = Number.NEGATIVE_INFINITY;
@@ -134,8 +127,7 @@ export class RateLimiter {
 
   /** The plan's limit became known, for example from a quota answer. */
   configure(perMinute: number): void {
-    this.#configuredAt = this.#time.now();
-    this.#isContradicted = false;
+    this.#limitKnowledge.configured(this.#time.now());
     this.#core.configure(perMinute);
     this.#observe('configured');
     this.#serveSoon();
@@ -223,16 +215,9 @@ export class RateLimiter {
   }
 
   #askForLimit(now: number): void {
-    if (this.#onLimitWanted === undefined || this.#inFlight.health.isDown || !this.#needsLimit()) return;
-    const isKnown = hasConfiguredLimit(this.#core.state) && !this.#isContradicted;
-    if (!isKnown || now - this.#configuredAt >= LIMIT_IS_OLD_MS) this.#onLimitWanted();
-  }
-
-  /** Not for a single call, nor for as few as every plan allows: the question would take the slot of one of them. */
-  #needsLimit(): boolean {
-    const { phase, log } = this.#core.state;
+    if (this.#onLimitWanted === undefined || this.#inFlight.health.isDown) return;
     const calls = this.#queue.size + this.#inFlight.size;
-    return calls > 1 && (phase !== 'unknown' || calls + log.size > SMALLEST_LIMIT);
+    if (this.#limitKnowledge.isWanted(this.#core.state, { now, calls })) this.#onLimitWanted();
   }
 
   #rejectTooLate(now: number): void {
@@ -273,8 +258,7 @@ export class RateLimiter {
     limited: (permit: Permit, { retryAfter, date }: RefusalAnswerHeaders): RetryAfterReading => {
       const answer = this.#inFlight.answered(permit, this.#time.now());
       const headers = { retryAfter: retryAfter ?? undefined, date: date ?? undefined };
-      const { configured, log } = this.#core.state;
-      if (Number.isFinite(configured) && log.size < NEARLY_ALL * configured) this.#isContradicted = true;
+      this.#limitKnowledge.refused(this.#core.state);
       const reading = this.#core.refused({ ...answer, ...headers });
       this.#reported('refused');
       return reading;
@@ -313,9 +297,4 @@ export class RateLimiter {
   #observe(event: LimiterEvent): void {
     this.#history.observe(event, this.#core.state, this.#inFlight.health, (at) => this.#core.toLocal(at));
   }
-}
-
-function deadlineOf({ deadlineAt }: AcquireOptions): () => number {
-  if (typeof deadlineAt === 'function') return deadlineAt;
-  return () => deadlineAt ?? NEVER;
 }

@@ -3,6 +3,7 @@ import { Cancellation } from '../cancellation.ts';
 import { type CallDeadline, withDeadline } from '../deadline.ts';
 import { AbortError } from '../errors/errors.ts';
 import { shareError } from '../errors/own-error.ts';
+import type { Lifetime, OpenCall } from '../lifetime.ts';
 import { parseJson } from '../parse-response.ts';
 import type { ApiRequest, ApiResponse, CallSettings, Endpoint, Handler } from '../request.ts';
 import { AttemptLog } from '../request.ts';
@@ -31,32 +32,40 @@ interface SharedCall {
 }
 
 /** Emptied when the call ends: V8 keeps what a Map has outgrown until the next full collection, and with it every answer. */
-interface SharedCallEntry {
+interface SharedCallEntry extends OpenCall {
   call: SharedCall | undefined;
+}
+
+interface CoalesceParts {
+  readonly timers: Timers;
+  readonly lifetime: Lifetime;
+  readonly now: () => number;
 }
 
 /**
  * Identical calls under way at the same time share one request. Each caller keeps its own signal and deadline: leaving
  * early ends the request only for the last one. Calls with other settings (retries, ages) do not mix.
  */
-export function coalesce({ timers, now }: { readonly timers: Timers; readonly now: () => number }) {
-  const calls = new Map<string, SharedCallEntry>();
+export function coalesce({ timers, lifetime, now }: CoalesceParts) {
+  const calls = new Map<string | symbol, SharedCallEntry>();
 
-  const start = (key: string, caller: Caller, next: Handler<ApiRequest>): SharedCall => {
+  const start = (key: string | symbol, caller: Caller, next: Handler<ApiRequest>): SharedCall => {
     const call = createCall(caller, next);
     const entry: SharedCallEntry = { call };
     const finish = () => {
       entry.call = undefined;
+      lifetime.calls.delete(entry);
       if (calls.get(key) === entry) calls.delete(key);
     };
     call.response.then(finish, finish);
     call.cancellation.addEventListener('abort', finish);
     calls.set(key, entry);
+    lifetime.calls.add(entry);
     return call;
   };
 
   const join = (caller: Caller, next: Handler<ApiRequest>): SharedCall => {
-    const key = callKey(caller);
+    const key = caller.settings.coalesce ? callKey(caller) : Symbol('a call of its own');
     const underWay = calls.get(key)?.call;
     if (underWay === undefined) return start(key, caller, next);
     // One that waits longer than the caller can is of no use to it: a way of its own ends at once, and says why.

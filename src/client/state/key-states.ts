@@ -1,6 +1,7 @@
 import { type Clock, realClock } from '../clock.ts';
 import type { ClientSettings } from '../config/settings.ts';
 import type { ApiKey } from '../keys/api-key.ts';
+import { type HeldState, Lifetime } from '../lifetime.ts';
 import { KeyState, stateName } from './key-state.ts';
 
 /** Copies of the package in one process share this as long as its shape is the same; hence the number. */
@@ -15,11 +16,13 @@ interface Shared {
 /** Finds the state of a key: one per origin and key in the process. */
 export class KeyStates {
   readonly #settings: ClientSettings;
+  readonly #lifetime: Lifetime;
   /** One look-up per key, not one per request. */
   #latest: { readonly key: ApiKey; readonly entry: StateEntry } | undefined;
 
-  constructor(settings: ClientSettings) {
+  constructor(settings: ClientSettings, lifetime = new Lifetime()) {
     this.#settings = settings;
+    this.#lifetime = lifetime;
   }
 
   of(key: ApiKey): KeyState {
@@ -36,6 +39,7 @@ export class KeyStates {
     const entry = registryUnder(clock).find(name, clock.now(), create);
     const { rateLimit } = this.#settings;
     if (rateLimit !== false && rateLimit.store) entry.state.limiter?.offerStore(rateLimit.store);
+    this.#lifetime.hold(entry);
     this.#latest = { key, entry };
     return entry;
   }
@@ -56,11 +60,9 @@ const SWEEP_FROM = 1000;
 /** What was learned about a limit is stale after this. */
 const IDLE_MS = 600_000;
 
-export interface StateEntry {
+export interface StateEntry extends HeldState {
   readonly state: KeyState;
   usedAt: number;
-  /** Whoever still holds it must look again: others may have begun a new one. */
-  isForgotten: boolean;
 }
 
 /** The states of keys by name. */
@@ -71,17 +73,19 @@ export class StateRegistry {
   find(name: string, now: number, create: () => KeyState): StateEntry {
     const found = this.#entries.get(name);
     if (found !== undefined) return found;
-    const entry = { state: create(), usedAt: now, isForgotten: false };
+    const forget = () => {
+      entry.isForgotten = true;
+      if (this.#entries.get(name) === entry) this.#entries.delete(name);
+    };
+    const entry: StateEntry = { state: create(), usedAt: now, isForgotten: false, clients: 0, forget };
     this.#entries.set(name, entry);
     if (this.#entries.size > this.#sweepFrom) this.#forgetIdle(now - IDLE_MS);
     return entry;
   }
 
   #forgetIdle(before: number): void {
-    for (const [name, entry] of this.#entries) {
-      if (entry.usedAt >= before || !entry.state.isIdle()) continue;
-      entry.isForgotten = true;
-      this.#entries.delete(name);
+    for (const entry of this.#entries.values()) {
+      if (entry.usedAt < before && entry.state.isIdle()) entry.forget();
     }
     // Not again for each further key: a sweep must cost no more than the keys that came since the last one.
     this.#sweepFrom = Math.max(SWEEP_FROM, 2 * this.#entries.size);

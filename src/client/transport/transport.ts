@@ -31,11 +31,19 @@ export interface ReadBody {
   readonly problem: string | undefined;
 }
 
-/** Collects the chunks of a body that may not grow beyond a limit. */
+/** A shorter chunk is copied: an object for each, and the buffer that it is cut from, would cost far more than its bytes. */
+const KEPT_FROM_BYTES = 4096;
+const SLAB_BYTES = 65_536;
+
+/** Collects the chunks of a body that may not grow beyond a limit, in at most three times the memory of the body. */
 export class BodyReader {
   readonly #maxBytes: number;
-  readonly #chunks: Uint8Array[] = [];
+  #pieces: Uint8Array[] = [];
   #length = 0;
+  /** Where short chunks are copied to; what is before `#slabStart` is among the pieces. */
+  #slab: Uint8Array | undefined;
+  #slabStart = 0;
+  #slabEnd = 0;
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
@@ -43,9 +51,12 @@ export class BodyReader {
 
   /** False when the body is too long, and the rest need not be read. */
   add(chunk: Uint8Array): boolean {
+    const isFirst = this.#length === 0;
     this.#length += chunk.byteLength;
     if (this.#length > this.#maxBytes) return false;
-    this.#chunks.push(chunk);
+    // Most bodies are one chunk, which is kept for a moment only.
+    if (isFirst || isMostOfItsBuffer(chunk)) this.#keep(chunk);
+    else this.#copy(chunk);
     return true;
   }
 
@@ -53,9 +64,45 @@ export class BodyReader {
     if (this.#length > this.#maxBytes) {
       return { text: '', problem: `The body is longer than ${this.#maxBytes} bytes (maxResponseBytes)` };
     }
-    const bytes = Buffer.concat(this.#chunks, this.#length);
+    this.#closePiece();
+    const bytes = Buffer.concat(this.#pieces, this.#length);
+    this.#pieces = [];
+    this.#slab = undefined;
     if (!isUtf8(bytes)) return { text: '', problem: 'The body is not UTF-8' }; // RFC 8259 §8.1
     const hasByteOrderMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
     return { text: bytes.toString('utf8', hasByteOrderMark ? 3 : 0), problem: undefined };
   }
+
+  #keep(chunk: Uint8Array): void {
+    this.#closePiece();
+    this.#pieces.push(chunk);
+  }
+
+  #copy(chunk: Uint8Array): void {
+    for (let start = 0; start < chunk.byteLength; ) {
+      if (this.#slab === undefined || this.#slabEnd === SLAB_BYTES) this.#nextSlab();
+      const part = chunk.subarray(start, start + SLAB_BYTES - this.#slabEnd);
+      this.#slab?.set(part, this.#slabEnd);
+      this.#slabEnd += part.byteLength;
+      start += part.byteLength;
+    }
+  }
+
+  #nextSlab(): void {
+    this.#closePiece();
+    this.#slab = new Uint8Array(SLAB_BYTES);
+    this.#slabStart = 0;
+    this.#slabEnd = 0;
+  }
+
+  /** What was copied so far becomes a piece; the rest of the slab stays in use. */
+  #closePiece(): void {
+    if (this.#slab === undefined || this.#slabStart === this.#slabEnd) return;
+    this.#pieces.push(this.#slab.subarray(this.#slabStart, this.#slabEnd));
+    this.#slabStart = this.#slabEnd;
+  }
+}
+
+function isMostOfItsBuffer({ byteLength, buffer }: Uint8Array): boolean {
+  return byteLength >= KEPT_FROM_BYTES && 2 * byteLength >= buffer.byteLength;
 }

@@ -1,7 +1,14 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { Readable } from 'node:stream';
 import type { RequestHandler } from 'msw';
 import type { Dispatcher } from 'undici';
+import {
+  applyUnhandledStrategy,
+  createEventReporter,
+  isDecidedByMsw,
+  isQuestion,
+  type MswEvents,
+  markGlobalFetch,
+} from './ask-msw.ts';
 import { brokenConnection } from './broken-connection.ts';
 import { isPassthrough, loadMsw, loadUndici } from './load-packages.ts';
 import { isAsyncIterable, readDispatch } from './undici-request.ts';
@@ -11,6 +18,8 @@ import { toRequest } from './web-messages.ts';
 /** What `setupServer(...)` of msw gives, as far as it is needed here. */
 export interface MswServer {
   listHandlers(): readonly unknown[];
+  /** For its life-cycle events. */
+  readonly events?: object;
 }
 
 /** undici, intercepted; `close()` puts back the dispatcher that was there before. */
@@ -21,8 +30,9 @@ export interface InterceptedUndici extends Disposable {
 /**
  * Lets undici (its `request`, `fetch`, `stream` and so on, by the global dispatcher) ask the handlers of any msw server,
  * which msw itself does not: `interceptUndici(server)` beside `server.listen()`. Handlers added or reset later count.
- * What no handler answers, and what is `passthrough()` or `bypass()`, goes on its way. An error that a handler throws
- * fails the request. msw's life-cycle events tell nothing of these requests. Needs msw 2.15 or 3.
+ * To what no handler answers the server's `onUnhandledRequest` applies; then it goes on its way, as do `passthrough()`
+ * and `bypass()`. An error that a handler throws fails the request. The server's life-cycle events tell of these requests
+ * too, but for `response:bypass`. Needs msw 2.15 or 3.
  */
 export function interceptUndici(server: MswServer): InterceptedUndici {
   const { getGlobalDispatcher, setGlobalDispatcher } = loadUndici();
@@ -40,23 +50,19 @@ export function interceptUndici(server: MswServer): InterceptedUndici {
   return { close, [Symbol.dispose]: close };
 }
 
-/** Runs in whatever a call of global `fetch` does. */
-const globalFetch = new AsyncLocalStorage<true>();
-
-/**
- * Node's own `fetch` goes through undici's global dispatcher too. msw has asked the handlers about such a call already;
- * asked again, `once` handlers and those that count would answer differently.
- */
-function markGlobalFetch(): () => void {
-  const previous = globalThis.fetch;
-  const marked: typeof fetch = (...call) => globalFetch.run(true, () => previous(...call));
-  globalThis.fetch = marked;
-  return () => {
-    if (globalThis.fetch === marked) globalThis.fetch = previous;
-  };
+interface MswDispatcherOptions {
+  /** Default: those of the server. */
+  readonly handlers?: () => readonly unknown[];
+  /** Whether msw is asked at all. Default: always. */
+  readonly isActive?: () => boolean;
 }
 
-function createMswDispatcher(server: MswServer, next: Dispatcher): Dispatcher & { stop(): void } {
+/** Asks msw about every request, and passes on to `next` what msw lets through. */
+export function createMswDispatcher(
+  server: MswServer,
+  next: Dispatcher,
+  { handlers = () => server.listHandlers(), isActive = () => true }: MswDispatcherOptions = {},
+): Dispatcher & { stop(): void } {
   const { Dispatcher, errors } = loadUndici();
   return new (class MswDispatcher extends Dispatcher {
     #isStopped = false;
@@ -66,11 +72,12 @@ function createMswDispatcher(server: MswServer, next: Dispatcher): Dispatcher & 
     }
 
     override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
-      if (this.#isStopped || !isForMsw(options)) return next.dispatch(options, handler);
+      if (isQuestion()) return refuseQuestion(handler);
+      if (this.#isStopped || !isActive() || !isForMsw(options)) return next.dispatch(options, handler);
       const sink = responseSink(handler, () => new errors.RequestAbortedError());
       if (!sink.begin()) return true;
       const passOn = (passed: Dispatcher.DispatchOptions) => void next.dispatch(passed, handler);
-      answer(server, options, { sink, passOn }).catch((error: unknown) =>
+      answer(options, { sink, passOn, events: server.events, handlers: handlers() }).catch((error: unknown) =>
         sink.fail(error instanceof Error ? error : new Error(String(error))),
       );
       return true;
@@ -83,31 +90,55 @@ function createMswDispatcher(server: MswServer, next: Dispatcher): Dispatcher & 
 }
 
 function isForMsw({ method, origin, upgrade }: Dispatcher.DispatchOptions): boolean {
-  return globalFetch.getStore() === undefined && origin !== undefined && !upgrade && method !== 'CONNECT';
+  return !isDecidedByMsw() && origin !== undefined && !upgrade && method !== 'CONNECT';
 }
 
 interface DispatchOutcome {
   readonly sink: ResponseSink;
   readonly passOn: (options: Dispatcher.DispatchOptions) => void;
+  readonly events: object | undefined;
+  readonly handlers: readonly unknown[];
 }
 
 async function answer(
-  server: MswServer,
   options: Dispatcher.DispatchOptions,
-  { sink, passOn }: DispatchOutcome,
+  { sink, passOn, events, handlers }: DispatchOutcome,
 ): Promise<void> {
   const [asked, passed] = forTwo(options);
   const neutral = toRequest(await readDispatch(asked), new URL(options.origin ?? '').origin);
   const request = new Request(neutral, { signal: sink.gone });
-  const isBypassed = request.headers.get('accept')?.includes('msw/passthrough') === true;
-  const handlers = server.listHandlers().filter(isRequestHandler);
-  const response = isBypassed ? undefined : await loadMsw().getResponse(handlers, request);
-  if (response === undefined || isPassthrough(response)) {
-    if (sink.leave()) passOn(passed);
-    return;
+  const report = createEventReporter(events as MswEvents | undefined, request);
+  if (request.headers.get('accept')?.includes('msw/passthrough') === true) return passedOn(sink, () => passOn(passed));
+  const response = await loadMsw().getResponse(handlers.filter(isRequestHandler), request.clone());
+  if (response === undefined) {
+    // The strategy reports these events itself.
+    await applyUnhandledStrategy(request);
+    return passedOn(sink, () => passOn(passed));
   }
-  if (response.type === 'error') sink.fail(brokenConnection('close'));
-  else await sink.stream({ status: response.status, headers: headersOf(response) }, response.body ?? []);
+  report('request:start');
+  report('request:match');
+  if (isPassthrough(response)) {
+    report('request:end');
+    return passedOn(sink, () => passOn(passed));
+  }
+  if (response.type === 'error') {
+    sink.fail(brokenConnection('close'));
+  } else {
+    report('response:mocked', { response });
+    await sink.stream({ status: response.status, headers: headersOf(response) }, response.body ?? []);
+  }
+  report('request:end');
+}
+
+function passedOn(sink: ResponseSink, send: () => void): void {
+  if (sink.leave()) send();
+}
+
+/** msw would send the request: that is all there was to find out. */
+function refuseQuestion(handler: Dispatcher.DispatchHandler): boolean {
+  const sink = responseSink(handler, () => new Error('This request was only a question to msw.'));
+  if (sink.begin()) sink.fail(new Error('This request was only a question to msw.'));
+  return true;
 }
 
 /** A body that can be read once is read here, and once more if the request is passed on. */

@@ -1,8 +1,10 @@
 import type { Dispatcher } from 'undici';
 import type { HandleRequest } from '../handle-request.ts';
 import { MockServerError } from '../mock-server-error.ts';
+import { markGlobalFetch } from './ask-msw.ts';
+import { createMswDispatcher } from './intercept-undici.ts';
 import { loadMswNode, loadUndici } from './load-packages.ts';
-import { everythingHandler } from './msw-handlers.ts';
+import { createMswHandlers } from './msw-handlers.ts';
 import { createDispatcher } from './undici-dispatcher.ts';
 
 /**
@@ -10,39 +12,77 @@ import { createDispatcher } from './undici-dispatcher.ts';
  * msw in one process get in each other's way: the second takes all requests, and closing the first ends both.
  */
 const listening = new Map<string, HandleRequest>();
-let stop: (() => void) | undefined;
+let interception: Interception | undefined;
+
+interface Interception {
+  readonly onUnhandledRequest: OnUnhandledRequest;
+  /** After a mock was added or removed. */
+  update(): void;
+  stop(): void;
+}
+
+/** What happens to a request that no mock answers, as `setupServer().listen()` of msw takes it. */
+export type OnUnhandledRequest =
+  | 'bypass'
+  | 'warn'
+  | 'error'
+  | ((request: Request, print: { warning(): void; error(): void }) => void);
 
 /** Sends what this process requests of `origin` to the mock; gives a function that ends it. Needs msw. */
-export function intercept(origin: string, handleRequest: HandleRequest): () => void {
+export function intercept(
+  origin: string,
+  handleRequest: HandleRequest,
+  onUnhandledRequest: OnUnhandledRequest = 'bypass',
+): () => void {
   if (listening.has(origin)) {
     throw new MockServerError(`Another mock listens at ${origin}; give this one a baseUrl of its own.`, {
       code: 'origin_in_use',
     });
   }
-  stop ??= interceptProcess();
+  interception ??= interceptProcess(onUnhandledRequest);
+  if (interception.onUnhandledRequest !== onUnhandledRequest) {
+    throw new MockServerError(
+      'Another mock of this process listens with another onUnhandledRequest; one strategy is for the whole process.',
+      { code: 'strategy_in_use' },
+    );
+  }
   listening.set(origin, handleRequest);
+  interception.update();
   return () => {
     if (listening.get(origin) !== handleRequest) return;
     listening.delete(origin);
+    interception?.update();
     if (listening.size > 0) return;
-    stop?.();
-    stop = undefined;
+    interception?.stop();
+    interception = undefined;
   };
 }
 
-const findHandler = (origin: string) => listening.get(origin);
-
 /** Global fetch and node:http by msw; undici, which msw does not see, by its global dispatcher. */
-function interceptProcess(): () => void {
-  const server = loadMswNode().setupServer(...everythingHandler(/^https?:/, findHandler));
+function interceptProcess(onUnhandledRequest: OnUnhandledRequest): Interception {
+  const server = loadMswNode().setupServer();
   const { getGlobalDispatcher, setGlobalDispatcher } = loadUndici();
   const previous: Dispatcher = getGlobalDispatcher();
-  const dispatcher = createDispatcher(findHandler, previous);
-  server.listen({ onUnhandledRequest: 'bypass' });
+  const others = createMswDispatcher(server, previous, {
+    handlers: () => [],
+    isActive: () => onUnhandledRequest !== 'bypass',
+  });
+  const dispatcher = createDispatcher((origin) => listening.get(origin), others);
+  // msw sends what a function of ours would refuse, so that it must know the strategy itself.
+  server.listen({ onUnhandledRequest });
+  const putBackFetch = markGlobalFetch();
   setGlobalDispatcher(dispatcher);
-  return () => {
-    server.close();
-    // If somebody has set another one since, theirs stays: ours passes everything on.
-    if (getGlobalDispatcher() === dispatcher) setGlobalDispatcher(previous);
+  return {
+    onUnhandledRequest,
+    update() {
+      const handlers = Array.from(listening, ([origin, handleRequest]) => createMswHandlers(origin, handleRequest));
+      server.resetHandlers(...handlers.flat());
+    },
+    stop() {
+      putBackFetch();
+      server.close();
+      // If somebody has set another one since, theirs stays: ours passes everything on.
+      if (getGlobalDispatcher() === dispatcher) setGlobalDispatcher(previous);
+    },
   };
 }

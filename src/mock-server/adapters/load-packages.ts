@@ -21,9 +21,12 @@ function load(name: string): unknown {
     return require(name);
   } catch (cause) {
     if (!isMissing(cause)) throw cause;
-    throw new MockServerError(`This needs msw, which is not installed: npm i -D msw`, { code: 'msw_missing', cause });
+    throw new MockServerError(`This needs msw, which is not installed: ${INSTALL_MSW}`, { code: 'msw_missing', cause });
   }
 }
+
+/** msw 3 needs Node 22. */
+const INSTALL_MSW = Number.parseInt(process.versions.node, 10) < 22 ? 'npm i -D msw@2' : 'npm i -D msw';
 
 function isMissing(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'MODULE_NOT_FOUND';

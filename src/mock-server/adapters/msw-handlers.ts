@@ -1,29 +1,21 @@
 import type { RequestHandler } from 'msw';
+import { operations } from '../../generated/operations.ts';
 import type { HandleRequest } from '../handle-request.ts';
 import { loadMsw } from './load-packages.ts';
 import { fromRequest, toResponse } from './web-messages.ts';
 
-/** Finds the mock that answers an origin; `undefined` for an origin that is nobody's. */
-export type FindHandler = (origin: string) => HandleRequest | undefined;
-
-/** One mock as request handlers of msw. They match its origin alone, so that msw still reports other requests. */
-export function createMswHandlers(origin: string, handleRequest: HandleRequest): RequestHandler[] {
-  return everythingHandler(new RegExp(`^${origin.replace(/[.[\]]/g, '\\$&')}/`), () => handleRequest);
-}
-
 /**
- * One handler for every path and method that `pattern` matches: routes, 404 and 405 are the mock's own, the same
- * with every msw.
+ * One mock as request handlers of msw: one per operation, so that `listHandlers()` and msw's messages name them, and one
+ * for every other path and method. They match the mock's origin alone, so that msw still reports other requests.
  */
-export function everythingHandler(pattern: RegExp, findHandler: FindHandler): RequestHandler[] {
+export function createMswHandlers(origin: string, handleRequest: HandleRequest): RequestHandler[] {
   const { http, HttpResponse } = loadMsw();
-  return [
-    http.all(pattern, async ({ request }) => {
-      const handleRequest = findHandler(new URL(request.url).origin);
-      if (handleRequest === undefined) return undefined;
-      const { signal } = request;
-      const answer = await handleRequest(await fromRequest(request), { adapter: 'msw', gone: () => signal });
-      return answer === undefined ? HttpResponse.error() : toResponse(answer, signal);
-    }),
-  ];
+  const resolve = async ({ request }: { readonly request: Request }) => {
+    const { signal } = request;
+    const answer = await handleRequest(await fromRequest(request), { adapter: 'msw', gone: () => signal });
+    return answer === undefined ? HttpResponse.error() : toResponse(answer, signal);
+  };
+  const ofOperations = Object.values(operations).map(({ path }) => http.get(origin + path, resolve));
+  // Routes, 404 and 405 are the mock's own, the same with every msw.
+  return [...ofOperations, http.all(new RegExp(`^${origin.replace(/[.[\]]/g, '\\$&')}/`), resolve)];
 }

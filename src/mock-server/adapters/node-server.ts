@@ -60,9 +60,13 @@ export async function listenHttp(options: ListenOptions, context: ServerContext)
     return closeServer(server, inHand);
   };
   const { address, family, port } = server.address() as AddressInfo;
-  const host = family === 'IPv6' ? `[${address}]` : address;
+  const reachable = REACHABLE[address] ?? address;
+  const host = family === 'IPv6' ? `[${reachable}]` : reachable;
   return { url: `http://${host}:${port}`, port, close, [Symbol.asyncDispose]: close };
 }
+
+/** Where a server that listens everywhere is found on this machine. */
+const REACHABLE: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
 
 /** In real time: they guard against a client that is stuck, not against the service's limits. */
 const LIMITS: ServerOptions = {
@@ -200,7 +204,7 @@ async function closeServer(server: Server, inHand: ReadonlySet<Promise<void>>): 
 export async function listen(server: Server, options: ListenOptions): Promise<void> {
   const { port = 0, host = '127.0.0.1', allowRemote = false, ...unknown } = options;
   for (const [name, value] of Object.entries(unknown))
-    throw invalidOption(name, value, 'port, host, allowRemote or state');
+    throw invalidOption(name, value, 'port, host, allowRemote, adminToken or state');
   if (!Number.isInteger(port) || port < 0 || port > 65_535) {
     throw invalidOption('port', port, 'a whole number from 0, any free port, to 65535');
   }

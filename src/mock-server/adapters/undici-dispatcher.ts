@@ -1,10 +1,13 @@
 import type { Dispatcher } from 'undici';
+import type { HandleRequest } from '../handle-request.ts';
 import type { MockResponse } from '../http/mock-message.ts';
 import { brokenConnection } from './broken-connection.ts';
 import { loadUndici } from './load-packages.ts';
-import type { FindHandler } from './msw-handlers.ts';
 import { readDispatch } from './undici-request.ts';
 import { type ResponseSink, responseSink } from './undici-sink.ts';
+
+/** Finds the mock that answers an origin; `undefined` for an origin that is nobody's. */
+export type FindHandler = (origin: string) => HandleRequest | undefined;
 
 /** Answers what is sent to a mock, and passes every other origin on to `next`. msw does not see undici; this does. */
 export function createDispatcher(findHandler: FindHandler, next: Dispatcher): Dispatcher {

@@ -1,34 +1,35 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { isDashboardPath } from '../dashboard/dashboard.ts';
 import { parseTarget } from '../http/router.ts';
 import type { AnswerAdmin } from './admin-server.ts';
-import { refuseForeignHost, refuseForeignPage } from './gate.ts';
+import { hasToken, type OwnNames, refuseForeignHost, refuseForeignPage } from './gate.ts';
 import { type Problem, sendProblem } from './problem.ts';
 import { ADMIN_ROOT, type AdminTarget } from './route.ts';
 
 /** The mock's own pages and API, beside the emulated service; says whether the request was for them. */
 export type Admin = (incoming: IncomingMessage, outgoing: ServerResponse) => boolean;
 
-export interface AdminOptions {
+export interface AdminOptions extends OwnNames {
   readonly target: AdminTarget;
   readonly token: string;
-  /** The name the server was told to listen at, which requests may name. */
-  readonly host: string | undefined;
-  /** Whether other machines may reach the server, under names that it does not know; for the dashboard alone. */
-  readonly allowRemote: boolean | undefined;
 }
 
 /** Looks at the path alone until somebody asks: what is behind it is loaded with the first request. */
-export function createAdmin({ target, token, host, allowRemote = false }: AdminOptions): Admin {
+export function createAdmin({ target, token, ...names }: AdminOptions): Admin {
   let loaded: Promise<AnswerAdmin> | undefined;
+  const refusalOf = (headers: IncomingHttpHeaders, path: string) => {
+    // Health says nothing, and a token is worth more than a name.
+    const needsNoName = path === HEALTH || hasToken(headers, token);
+    return (needsNoName ? undefined : refuseForeignHost(headers, names)) ?? refuseForeignPage(headers);
+  };
   return (incoming, outgoing) => {
     const { url = '', headers } = incoming;
     if (!OWN.test(url)) return false;
     const { path } = parseTarget(url);
     // The request handler answers the dashboard, as it does without a socket; here it is kept from foreign names.
-    if (isDashboardPath(path)) return !allowRemote && isRefused(outgoing, refuseForeignHost(headers, host));
+    if (isDashboardPath(path)) return isRefused(outgoing, refuseForeignHost(headers, names));
     if (!isAdminPath(path)) return false;
-    if (isRefused(outgoing, refuseForeignHost(headers, host) ?? refuseForeignPage(headers))) return true;
+    if (isRefused(outgoing, refusalOf(headers, path))) return true;
     loaded ??= import('./admin-server.ts').then(({ createAdminServer }) => createAdminServer({ target, token }));
     loaded.then((answer) => answer(incoming, outgoing, path.slice(ADMIN_ROOT.length))).catch(() => outgoing.destroy());
     return true;
@@ -37,6 +38,8 @@ export function createAdmin({ target, token, host, allowRemote = false }: AdminO
 
 /** A quick look, at every request: whether it is worth a closer one. */
 const OWN = /__fxrates|dashboard/;
+
+const HEALTH = `${ADMIN_ROOT}/health`;
 
 function isAdminPath(path: string): boolean {
   return path === ADMIN_ROOT || path.startsWith(`${ADMIN_ROOT}/`);

@@ -3,20 +3,29 @@ import { isIP } from 'node:net';
 import { isSameSecret } from '../web/page-security.ts';
 import { Problem } from './problem.ts';
 
+/** The names under which a server may be reached. */
+export interface OwnNames {
+  /** The name the server was told to listen at. */
+  readonly host: string | undefined;
+  /** Whether other machines may reach the server, by the names of a private network. */
+  readonly allowRemote: boolean | undefined;
+}
+
 /**
- * Refuses what a name leads here that is not the server's own. With DNS rebinding a foreign name does; an address or
- * `localhost` never does, because nobody else can own those.
+ * Refuses a request whose Host is not the server's own, for pages and for routes without a token: with DNS rebinding a
+ * page of another site gets here under its own name. It cannot do so under an address, `localhost`, or a name that no
+ * public domain can have.
  */
-export function refuseForeignHost(
-  { host = '' }: IncomingHttpHeaders,
-  ownName: string | undefined,
-): Problem | undefined {
-  if (isOwnHost(host, ownName)) return undefined;
-  return new Problem('The Host header names neither an address nor this server.', {
-    status: 403,
-    code: 'foreign_host',
-    field: 'Host',
-  });
+export function refuseForeignHost({ host = '' }: IncomingHttpHeaders, names: OwnNames): Problem | undefined {
+  if (isOwnHost(host, names)) return undefined;
+  return new Problem(
+    'The Host header names neither an address nor this server. With the admin token any Host will do.',
+    {
+      status: 403,
+      code: 'foreign_host',
+      field: 'Host',
+    },
+  );
 }
 
 /** Refuses what a page of another site could make a browser send. */
@@ -29,17 +38,30 @@ export function refuseForeignPage({ host = '', origin }: IncomingHttpHeaders): P
   });
 }
 
-function isOwnHost(host: string, ownName: string | undefined): boolean {
+function isOwnHost(host: string, { host: ownName, allowRemote = false }: OwnNames): boolean {
   const [, bracketed, plain = ''] = /^(?:\[([\da-f:.]+)\]|([^:/@\s]+))(?::\d+)?$/i.exec(host) ?? [];
   const name = bracketed ?? plain.toLowerCase();
-  return name === 'localhost' || isIP(name) !== 0 || (name !== '' && name === ownName?.toLowerCase());
+  if (name === 'localhost' || isIP(name) !== 0) return true;
+  return name !== '' && (name === ownName?.toLowerCase() || (allowRemote && PRIVATE_NAME.test(name)));
+}
+
+/** One word, as containers are named, or below a top-level domain that is reserved: no public DNS has those. */
+const PRIVATE_NAME = /^(?:[a-z0-9_-]+|.+\.(?:internal|test|localhost|cluster\.local))$/;
+
+/** Whether the request has the admin token, which no page of another site knows. */
+export function hasToken({ authorization = '' }: IncomingHttpHeaders, token: string): boolean {
+  const given = tokenIn(authorization);
+  return given !== undefined && isSameSecret(given, token);
+}
+
+function tokenIn(authorization: string): string | undefined {
+  return /^bearer +(\S+)$/i.exec(authorization)?.[1];
 }
 
 /** Refuses a request without the admin token. */
 export function requireToken({ authorization = '' }: IncomingHttpHeaders, token: string): Problem | undefined {
-  const given = /^bearer +(\S+)$/i.exec(authorization)?.[1];
-  if (given !== undefined && isSameSecret(given, token)) return undefined;
-  const message = given === undefined ? 'The admin token is missing.' : 'This is not the admin token.';
+  if (hasToken({ authorization }, token)) return undefined;
+  const message = tokenIn(authorization) === undefined ? 'The admin token is missing.' : 'This is not the admin token.';
   return new Problem(`${message} Send it as "Authorization: Bearer …"; the mock shows it when it starts.`, {
     status: 401,
     code: 'admin_token_required',

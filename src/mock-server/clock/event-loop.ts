@@ -1,5 +1,6 @@
 // Taken when the module loads: a test that fakes timers later must not stop the mock.
 const { setImmediate: runNext, setTimeout: runLater, clearTimeout: stopTimer } = globalThis;
+const { setInterval: runOften, clearInterval: stopRunning } = globalThis;
 
 /** One turn of the event loop: every promise and every event that is ready gets its go. */
 export function nextTurn(): Promise<void> {
@@ -18,6 +19,13 @@ export function pause(ms: number, signal?: AbortSignal): Promise<void> {
     if (signal?.aborted) end();
     else signal?.addEventListener('abort', end);
   });
+}
+
+/** Runs `act` every `ms` of real time until the returned function is called; the process may end before. */
+export function repeat(ms: number, act: () => void): () => void {
+  const timer = runOften(act, ms);
+  timer.unref();
+  return () => stopRunning(timer);
 }
 
 /** Whether the system still owes this process something: a file, a name, a connection, a written byte. */

@@ -1,19 +1,24 @@
-import type { Operation } from '../../generated/operations.ts';
+import type { Operation, Parameter } from '../../generated/operations.ts';
 import { querySchemas } from '../../generated/schemas.ts';
 import { type PlanName, plans } from '../../generated/service.ts';
 import type { QuotaData } from '../../generated/types.ts';
+import { parseParameterText, splitList } from '../../parameter-text.ts';
 import type { Behaviour } from '../behaviour/behaviour.ts';
 import type { QuotaUse } from '../service/quota.ts';
+import { randomFromSeed, textHash } from '../service/random.ts';
 import type { KeyRecord, ServiceContext } from '../service/service-state.ts';
 import type { LatestFunction } from '../stubs/stub-record.ts';
 import { badParameter } from './error-responses.ts';
-import { errorResponse, type ServiceResponse, successResponse } from './service-response.ts';
+import { sampleValue } from './sample-value.ts';
+import { envelopeResponse, errorResponse, type ServiceResponse, successResponse } from './service-response.ts';
 
 /** What an operation answers to a request that is within both limits. Synchronous: limits are counted around it. */
 export type Responder = (request: AdmittedRequest, context: ServiceContext) => ServiceResponse;
 
 export interface AdmittedRequest {
   readonly operation: Operation;
+  /** Those of the path, decoded. */
+  readonly parameters: Readonly<Record<string, string>>;
   readonly key: KeyRecord;
   /** When it came, in milliseconds since the Unix epoch. */
   readonly at: number;
@@ -58,50 +63,51 @@ function isoTime(at: number): string {
   return lastIso.text;
 }
 
-/** An operation without a responder of its own: checks the named parameters and answers the example of openapi.yaml. */
-export const exampleResponder: Responder = ({ operation, query }, { behaviour }) => {
-  const problem = operation.query === 'named' ? queryProblem(operation, query) : undefined;
+/** An operation without a responder of its own: checks the parameters and answers the example of openapi.yaml. */
+export const exampleResponder: Responder = (request, { behaviour, state }) => {
+  const { operation } = request;
+  const problem = operation.query === 'named' ? parameterProblem(request) : undefined;
   const refusal = problem === undefined ? undefined : badParameter(problem, behaviour);
   if (refusal !== undefined) return refusal;
-  if (!isSuccessEnvelope(operation.example)) {
-    return errorResponse({
-      status: 501,
-      code: 'not_implemented',
-      message: `openapi.yaml has no example for ${operation.id}.`,
-    });
-  }
-  return successResponse(operation.example.data);
+  const example = operation.example ?? sampleAnswer(operation, state.seed);
+  if (example !== undefined) return envelopeResponse(example);
+  return errorResponse({
+    status: 501,
+    code: 'not_implemented',
+    message: `openapi.yaml has no example for ${operation.id}.`,
+  });
 };
 
-/** What is wrong with the query, by the schema generated for it; `undefined` if nothing is. */
-function queryProblem(operation: Operation, query: URLSearchParams): string | undefined {
-  const schema = Object.entries(querySchemas).find(([id]) => id === operation.id)?.[1];
-  const result = schema?.safeParse(typedQuery(operation, query));
+/** Without an example: an answer that the schema allows, the same for each request to a mock with this seed. */
+function sampleAnswer({ id, sample }: Operation, seed: number): unknown {
+  return sample && sampleValue(sample, randomFromSeed(textHash(`${seed} ${id}`)));
+}
+
+/** What is wrong with the parameters, by the schema generated for them; `undefined` if nothing is. */
+function parameterProblem(request: AdmittedRequest): string | undefined {
+  const schema = Object.entries(querySchemas).find(([id]) => id === request.operation.id)?.[1];
+  const result = schema?.safeParse(typedParameters(request));
   if (result === undefined || result.success) return undefined;
   return result.error.issues
     .map(({ path, message }) => [path.join('.'), message].filter(Boolean).join(': '))
     .join('; ');
 }
 
-/** Text from the URL as the types the schema asks for; what does not fit stays text, and the schema refuses it. */
-function typedQuery({ parameters }: Operation, query: URLSearchParams): Record<string, unknown> {
-  const types = new Map(parameters.map(({ name, type }) => [name, type]));
+/** Texts from the URL as the types the schema asks for; what does not fit stays text, and the schema refuses it. */
+function typedParameters({ operation, parameters, query }: AdmittedRequest): Record<string, unknown> {
+  const names = [...Object.keys(parameters), ...new Set(query.keys())];
   return Object.fromEntries(
-    [...new Set(query.keys())].map((name) => {
-      const values = query.getAll(name).map((value) => typed(value, types.get(name)));
-      return [name, values.length === 1 ? values[0] : values];
+    names.map((name) => {
+      const inPath = parameters[name];
+      const known = operation.parameters.find((parameter) => parameter.name === name);
+      return [name, typed(inPath === undefined ? query.getAll(name) : [inPath], known)];
     }),
   );
 }
 
-function typed(value: string, type: string | undefined): unknown {
-  if ((type === 'integer' || type === 'number') && value.trim() !== '' && !Number.isNaN(Number(value))) {
-    return Number(value);
-  }
-  if (type === 'boolean' && (value === 'true' || value === 'false')) return value === 'true';
-  return value;
-}
-
-function isSuccessEnvelope(example: unknown): example is { readonly data: unknown } {
-  return typeof example === 'object' && example !== null && 'data' in example;
+function typed(texts: readonly string[], parameter: Parameter | undefined): unknown {
+  if (parameter === undefined) return texts;
+  const items = parameter.list === 'comma' ? texts.flatMap(splitList) : texts;
+  const values = items.map((text) => parseParameterText(text, parameter));
+  return parameter.list === undefined && values.length === 1 ? values[0] : values;
 }

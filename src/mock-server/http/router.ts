@@ -1,10 +1,10 @@
 import type { Operation } from '../../generated/operations.ts';
 import { editDistance } from '../../nearest-name.ts';
+import { createOperationFinder, type FoundOperation } from '../../operation-path.ts';
 
 /** Where a request leads. */
 export type RouteMatch =
-  | { readonly kind: 'operation'; readonly operation: Operation }
-  | { readonly kind: 'wrong-method'; readonly operation: Operation }
+  | ({ readonly kind: 'operation' | 'wrong-method' } & FoundOperation<Operation>)
   /** `nearest`: the path that was likely meant. */
   | { readonly kind: 'unknown'; readonly nearest: string | undefined };
 
@@ -26,11 +26,13 @@ export function parseTarget(target: string): Target {
 
 /** Finds the operation of a path. Exact: with a slash too many or too few it is another path. */
 export function createRouter(operations: Readonly<Record<string, Operation>>) {
-  const byPath = new Map(Object.values(operations).map((operation) => [operation.path, operation]));
+  const all = Object.values(operations);
+  const find = createOperationFinder(all);
+  const paths = all.map(({ path }) => path);
   return (method: string, path: string): RouteMatch => {
-    const operation = byPath.get(path);
-    if (operation === undefined) return { kind: 'unknown', nearest: nearestPath(path, [...byPath.keys()]) };
-    return { kind: method === operation.method ? 'operation' : 'wrong-method', operation };
+    const found = find(path);
+    if (found === undefined) return { kind: 'unknown', nearest: nearestPath(path, paths) };
+    return { kind: method === found.operation.method ? 'operation' : 'wrong-method', ...found };
   };
 }
 

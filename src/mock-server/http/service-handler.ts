@@ -186,12 +186,12 @@ function respond(routed: RoutedRequest, key: KeyRecord, quota: QuotaUse): Servic
   const { context, responders, route, target, at, stub } = routed;
   const query = new URLSearchParams(target.query);
   query.delete('api_key');
-  const operation = operationOf(route);
   try {
     if (stub !== undefined && stub.source.kind !== 'function') return answerStub(stub, stub.source, query);
-    if (operation === undefined) return errors.unknownRoute(route.kind === 'unknown' ? route.nearest : undefined);
+    if (route.kind === 'unknown') return errors.unknownRoute(route.nearest);
+    const { operation, parameters } = route;
     const respondTo = responders[operation.id] ?? exampleResponder;
-    const admitted: AdmittedRequest = { operation, query, at, key, quota };
+    const admitted: AdmittedRequest = { operation, parameters, query, at, key, quota };
     if (stub?.source.kind !== 'function') return respondTo(admitted, context);
     stub.served += 1;
     return { ...respondTo({ ...admitted, latest: stub.source.latest }, context), stub: stub.id };

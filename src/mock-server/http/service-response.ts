@@ -17,7 +17,12 @@ export interface ServiceResponse {
 
 /** The documented success envelope (docs/facts.md, Response envelope) with this payload. */
 export function successResponse(data: unknown): ServiceResponse {
-  return { status: 200, headers: {}, body: toJson({ success: true, data }), code: undefined, why: 'served' };
+  return envelopeResponse({ success: true, data });
+}
+
+/** A whole success answer, such as an example of openapi.yaml. */
+export function envelopeResponse(envelope: unknown): ServiceResponse {
+  return { status: 200, headers: {}, body: toJson(envelope), code: undefined, why: 'served' };
 }
 
 export interface ErrorResponseOptions {
@@ -50,7 +55,7 @@ export function codeOfStatus(status: number): string {
   return (reasonPhrase(status) || 'unknown').toLowerCase().replace(/\W+/g, '_');
 }
 
-function toJson(envelope: object): string {
+function toJson(envelope: unknown): string {
   return withoutTags(JSON.stringify(envelope));
 }
 

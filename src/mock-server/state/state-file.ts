@@ -1,5 +1,6 @@
-import { open, readFile, realpath, rename } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
+import { randomBytes } from 'node:crypto';
+import { open, readdir, readFile, realpath, rename, unlink } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
 import { SWITCH_NAMES, switches } from '../behaviour/switches.ts';
 import { MockServerError, show } from '../mock-server-error.ts';
 import type { Snapshot } from '../service/snapshot.ts';
@@ -37,7 +38,8 @@ export async function writeStateFile(path: string, { savedAt, snapshot }: SavedS
   try {
     // Renaming onto a link would cut it; the file it leads to is meant.
     const target = await realpath(path).catch(() => resolve(path));
-    const temporary = `${target}.tmp`;
+    // A name that nobody can know: what stands there is never written to, nor followed if it is a link.
+    const temporary = `${target}.${randomBytes(6).toString('hex')}.tmp`;
     await writeDurably(temporary, `${JSON.stringify({ format: FORMAT, version: STATE_VERSION, savedAt, snapshot })}\n`);
     await rename(temporary, target);
     await syncFolder(dirname(target));
@@ -47,11 +49,22 @@ export async function writeStateFile(path: string, { savedAt, snapshot }: SavedS
   }
 }
 
+/** Removes what writers that were killed have left beside the file. Only for the server that has the lock. */
+export async function removeLeftovers(path: string): Promise<void> {
+  const target = await realpath(path).catch(() => resolve(path));
+  const names = await readdir(dirname(target)).catch(() => []);
+  const ours = names.filter((name) => name.startsWith(`${basename(target)}.`) && /\.[0-9a-f]{12}\.tmp$/.test(name));
+  await Promise.all(ours.map((name) => unlink(join(dirname(target), name)).catch(() => undefined)));
+}
+
 async function writeDurably(path: string, text: string): Promise<void> {
-  const file = await open(path, 'w', 0o600);
+  const file = await open(path, 'wx', 0o600);
   try {
     await file.writeFile(text);
     await file.sync();
+  } catch (error) {
+    await unlink(path).catch(() => undefined);
+    throw error;
   } finally {
     await file.close();
   }

@@ -1,28 +1,42 @@
 import type { DrivenClock } from '../clock/clock.ts';
 import { pause } from '../clock/event-loop.ts';
 import { systemNow } from '../clock/real-clock.ts';
+import { MockServerError } from '../mock-server-error.ts';
 import type { Snapshot, SnapshotOwner } from '../service/snapshot.ts';
-import { readStateFile, writeStateFile } from './state-file.ts';
+import { readStateFile, removeLeftovers, writeStateFile } from './state-file.ts';
+import { lockState, type StateLock } from './state-lock.ts';
 
 /** Keeps what a mock knows in a file: soon after each change, and when it is closed. */
 export class StatePersister {
   readonly #path: string;
   readonly #mock: SnapshotOwner;
+  readonly #lock: StateLock;
   #hasChanged = false;
   #saving: Promise<void> | undefined;
   #endPause: () => void = () => undefined;
   #isClosing = false;
 
-  constructor(path: string, mock: SnapshotOwner) {
+  constructor(path: string, mock: SnapshotOwner, lock: StateLock) {
     this.#path = path;
     this.#mock = mock;
+    this.#lock = lock;
   }
 
-  /** Takes over what the file holds, if it is there. */
+  /**
+   * Locks the file and takes over what it holds, if it is there. Throws `MockServerError` with code `state_in_use` if
+   * another server has it.
+   */
   static async open(path: string, mock: SnapshotOwner, clock: DrivenClock): Promise<StatePersister> {
-    const saved = await readStateFile(path);
-    if (saved !== undefined) mock.restore(broughtUpToDate(saved, clock));
-    return new StatePersister(path, mock);
+    const lock = await lockState(path);
+    try {
+      const saved = await readStateFile(path);
+      if (saved !== undefined) mock.restore(broughtUpToDate(saved, clock));
+      await removeLeftovers(path);
+    } catch (error) {
+      await lock.release();
+      throw error;
+    }
+    return new StatePersister(path, mock, lock);
   }
 
   /** Writes for the first time, which shows whether that is possible. */
@@ -44,7 +58,7 @@ export class StatePersister {
     this.#isClosing = true;
     this.#endPause();
     await this.#saving;
-    await this.#write();
+    await this.#write().finally(() => this.#lock.release());
   }
 
   async #saveChanges(): Promise<void> {
@@ -57,7 +71,17 @@ export class StatePersister {
     this.#saving = undefined;
   }
 
+  /** Lets go of the file without writing to it. */
+  async abandon(): Promise<void> {
+    await this.#lock.release();
+  }
+
   async #write(): Promise<void> {
+    if (await this.#lock.isLost()) {
+      throw new MockServerError(`The state file ${this.#path} is in use by another server; nothing is written to it.`, {
+        code: 'state_in_use',
+      });
+    }
     await writeStateFile(this.#path, { savedAt: systemNow(), snapshot: this.#mock.snapshot() });
   }
 

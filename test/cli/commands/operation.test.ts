@@ -1,31 +1,39 @@
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import { expect, test } from 'vitest';
 import { operationCommand } from '../../../src/cli/commands/operation.ts';
 import { commandHelp } from '../../../src/cli/help/command-help.ts';
-import { namedOptions, namedQuery } from '../../../src/cli/parameters.ts';
+import { namedQuery, parameterOptions } from '../../../src/cli/parameters.ts';
 import { Screen } from '../../../src/cli/terminal/screen.ts';
-import type { Operation } from '../../../src/generated/operations.ts';
+import type { Operation, Parameter } from '../../../src/generated/operations.ts';
 import { FakeIo } from '../../helpers/cli-io.ts';
 
 const historical: Operation = {
   id: 'historical',
   method: 'GET',
-  path: '/api/v1/historical',
+  path: '/api/v1/historical/{date}',
   summary: 'Rates of a past day',
   description: 'Invented for this test.',
   query: 'named',
   parameters: [
-    { name: 'date', description: 'The day.', required: true, type: 'date' },
-    { name: 'base_currency', description: 'Base.', required: false, type: 'string' },
-    { name: 'page', description: 'Page.', required: false, type: 'integer' },
-    { name: 'full', description: 'All of it.', required: false, type: 'boolean' },
-    { name: 'timeout', description: 'A name that the program has too.', required: false, type: 'string' },
+    parameter('date', 'The day.', { required: true, type: 'date', example: '2026-01-21', in: 'path' }),
+    parameter('base_currency', 'Base.', { default: 'EUR' }),
+    parameter('page', 'Page.', { type: 'integer', types: ['integer'] }),
+    parameter('full', 'All of it.', { type: 'boolean', types: ['boolean'] }),
+    parameter('timeout', 'A name that the program has too.'),
+    parameter('cache', 'A name that the command has too.'),
+    parameter('symbols[]', 'Currencies.', { list: 'comma', deprecated: true }),
+    parameter('base-currency', 'The same option.'),
+    parameter('no_wait', 'A negation for commander.'),
+    parameter('order', 'Order.', { type: 'asc|desc', choices: ['asc', 'desc'] }),
+    parameter('€', 'Neither letter nor digit.'),
   ],
   consumesQuota: true,
   worksWhenQuotaExhausted: false,
   example: {},
   errors: [],
 };
+
+const named = parameterOptions(historical, [new Option('--cache <age>'), new Option('--envelope')]);
 
 test('an operation of the contract gets its help without a hand edit', () => {
   const spec = operationCommand(historical);
@@ -41,12 +49,43 @@ test('an operation of the contract gets its help without a hand edit', () => {
   expect(help).toMatch(/--base-currency <base-currency>/);
 });
 
-test('a parameter whose option would be taken is left to name=value', () => {
-  expect(namedOptions(historical).map(({ long }) => long)).not.toContain('--timeout');
+test('each parameter has an option of its own, whatever its name; help says what is sent', () => {
+  const options = named.map(({ option: { long, flags, description } }) => [long, flags, description]);
+
+  expect(options).toEqual([
+    ['--date', '--date <date>', 'The day (required)'],
+    ['--base-currency', '--base-currency <base-currency>', 'Base (default: EUR)'],
+    ['--page', '--page <integer>', 'Page'],
+    ['--full', '--full <boolean>', 'All of it'],
+    [
+      '--timeout-parameter',
+      '--timeout-parameter <timeout-parameter>',
+      'A name that the program has too (sent as timeout)',
+    ],
+    ['--cache-parameter', '--cache-parameter <cache-parameter>', 'A name that the command has too (sent as cache)'],
+    ['--symbols', '--symbols <symbols,…>', 'Currencies (sent as symbols[]) (deprecated)'],
+    ['--base-currency-2', '--base-currency-2 <base-currency-2>', 'The same option (sent as base-currency)'],
+    ['--without-wait', '--without-wait <without-wait>', 'A negation for commander (sent as no_wait)'],
+    ['--order', '--order <asc|desc>', 'Order'],
+  ]);
+});
+
+test('commander takes the options, and completion knows the values of an enum', () => {
+  const program = new Command('fxrates');
+  for (const option of operationCommand(historical).options?.() ?? []) program.addOption(option);
+
+  program.parse(['--cache-parameter', 'x', '--symbols', 'EUR', '--symbols', 'GBP,USD'], { from: 'user' });
+
+  expect(program.opts()).toMatchObject({ cacheParameter: ['x'], symbols: ['EUR', 'GBP,USD'] });
+  expect(named.find(({ option }) => option.long === '--order')?.option.argChoices).toEqual(['asc', 'desc']);
 });
 
 test('options and name=value make one query, in the order of the contract', () => {
-  const query = namedQuery(historical, { base_currency: 'USD', timeout: '1' }, { date: '2026-01-21' });
+  const query = namedQuery(
+    historical,
+    { base_currency: 'USD', timeout: '1' },
+    { options: { date: ['2026-01-21'] }, named },
+  );
 
   expect(Object.entries(query)).toEqual([
     ['date', '2026-01-21'],
@@ -55,13 +94,60 @@ test('options and name=value make one query, in the order of the contract', () =
   ]);
 });
 
-test('numbers and truth values become what the contract says, but only without loss', () => {
-  const query = namedQuery(historical, { date: 'x', page: ['2', '1.10', '007'], full: 'true' }, {});
+test('commas separate the values of a list, however they are typed', () => {
+  const typed = namedQuery(historical, { date: 'x', 'symbols[]': 'EUR,GBP' }, { options: {}, named });
+  const options = namedQuery(historical, { date: 'x' }, { options: { symbols: ['EUR', 'GBP'] }, named });
 
-  expect(query).toEqual({ date: 'x', page: [2, '1.10', '007'], full: true });
+  expect([typed['symbols[]'], options['symbols[]']]).toEqual([
+    ['EUR', 'GBP'],
+    ['EUR', 'GBP'],
+  ]);
+});
+
+test('an option takes no API key', () => {
+  const secret = `fx_live_${'0a'.repeat(24)}`;
+
+  expect(() => namedQuery(historical, {}, { options: { date: [secret] }, named })).toThrow(
+    "refusing to send the value of 'date'",
+  );
+});
+
+test.each([
+  ['2', 2],
+  ['1e3', 1000],
+  ['010', 10],
+  ['1.10', 1.1],
+  ['-5', -5],
+  ['0x10', '0x10'],
+  ['', ''],
+  ['12345678901234567890', '12345678901234567890'],
+  ['true', 'true'],
+])('%j is a number where the contract has one, unless digits would be lost', (text, value) => {
+  expect(namedQuery(historical, { date: 'x', page: text }, { options: {}, named })['page']).toBe(value);
+});
+
+test('true and false become truth values where the contract has them', () => {
+  const query = namedQuery(historical, { date: 'true', full: 'true' }, { options: {}, named });
+
+  expect(query).toEqual({ date: 'true', full: true });
 });
 
 test('an unknown and a missing parameter are named', () => {
-  expect(() => namedQuery(historical, { dte: '2026' }, {})).toThrow("historical has no parameter 'dte'");
-  expect(() => namedQuery(historical, {}, {})).toThrow("historical needs the parameter 'date'");
+  expect(() => namedQuery(historical, { dte: '2026' }, { options: {}, named })).toThrow(
+    "historical has no parameter 'dte'",
+  );
+  expect(() => namedQuery(historical, {}, { options: {}, named })).toThrow("historical needs the parameter 'date'");
 });
+
+function parameter(name: string, description: string, rest: Partial<Parameter> = {}): Parameter {
+  return {
+    name,
+    in: 'query',
+    description,
+    required: false,
+    type: 'string',
+    types: ['string'],
+    example: undefined,
+    ...rest,
+  };
+}

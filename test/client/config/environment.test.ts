@@ -1,7 +1,9 @@
+import { inspect } from 'node:util';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { ConfigError, FxRates } from '../../../src/client/index.ts';
-import { API_KEY } from '../../helpers/service-replies.ts';
-import { BASE_URL } from '../../helpers/test-client.ts';
+import { fakeFetch } from '../../helpers/fake-fetch.ts';
+import { API_KEY, success } from '../../helpers/service-replies.ts';
+import { BASE_URL, errorOf } from '../../helpers/test-client.ts';
 
 const { env, versions } = process;
 
@@ -34,20 +36,54 @@ test('what is given wins over the environment', () => {
   });
 });
 
-test('says what is missing and where it can come from', () => {
-  expect(() => new FxRates({ apiKey: API_KEY })).toThrow('baseUrl: none given; pass baseUrl or set FXRATES_BASE_URL');
-  expect(() => new FxRates({ baseUrl: BASE_URL })).toThrow('apiKey: none given; pass apiKey or set FXRATES_API_KEY');
-});
+const NO_BASE_URL = 'baseUrl: none given; pass baseUrl or set FXRATES_BASE_URL';
+const NO_KEY = 'apiKey: none given; pass apiKey or set FXRATES_API_KEY';
 
 test.each([
-  ['FXRATES_BASE_URL', 'baseUrl: none given'],
-  ['FXRATES_API_KEY', 'apiKey: is empty; set FXRATES_API_KEY'],
-])('an empty %s is refused', (name, message) => {
+  ['base URL', { apiKey: API_KEY }, NO_BASE_URL],
+  ['base URL, but an empty one', { baseUrl: '', apiKey: API_KEY }, NO_BASE_URL],
+  ['key', { baseUrl: BASE_URL }, NO_KEY],
+  ['key, but an empty one', { baseUrl: BASE_URL, apiKey: '' }, NO_KEY],
+])('without a %s the constructor succeeds, and each call rejects', async (_, options, message) => {
+  const fetch = fakeFetch({});
+
+  const fx = new FxRates({ ...options, fetch });
+
+  for (const call of [() => fx.latest(), () => fx.quota(), () => fx.get('/x')]) {
+    const error = await errorOf(call());
+    expect(error).toBeInstanceOf(ConfigError);
+    expect((error as Error).message).toMatch(message);
+  }
+  expect([fx.limits(), fx.quotaEstimate(), fetch.requests]).toEqual([undefined, undefined, []]);
+  expect(inspect(fx)).toContain('not set');
+});
+
+test.each(['FXRATES_BASE_URL', 'FXRATES_API_KEY'])('an empty %s counts as not set', async (name) => {
   process.env['FXRATES_BASE_URL'] = BASE_URL;
   process.env['FXRATES_API_KEY'] = API_KEY;
   process.env[name] = '';
 
-  expect(() => new FxRates()).toThrow(message);
+  const fx = new FxRates({ fetch: fakeFetch({}) });
+
+  expect(((await errorOf(fx.latest())) as Error).message).toMatch('none given');
+});
+
+test('the first call finds what was set in the environment after the constructor', async () => {
+  const fetch = fakeFetch(success());
+  const fx = new FxRates({ fetch });
+
+  process.env['FXRATES_BASE_URL'] = 'https://late.test';
+  process.env['FXRATES_API_KEY'] = API_KEY;
+  await fx.latest();
+
+  expect(fetch.requests[0]?.url).toBe('https://late.test/api/v1/latest');
+});
+
+test.each([
+  ['base URL without a key', { baseUrl: 'ftp://x' }, 'baseUrl: expected'],
+  ['key without a base URL', { apiKey: 'Bearer x' }, "apiKey: starts with 'Bearer '"],
+])('a wrong %s is still an error of the constructor', (_, options, message) => {
+  expect(() => new FxRates(options)).toThrow(message);
 });
 
 test('refuses to work in a browser, whatever else is wrong', () => {

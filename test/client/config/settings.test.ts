@@ -33,8 +33,8 @@ test('an option that is undefined counts as left out', () => {
 
 const numbers = [0, -1, Number.NaN, Number.POSITIVE_INFINITY, '10', null, {}, 10n];
 const wrong: Record<keyof FxRatesOptions, readonly unknown[]> = {
-  baseUrl: ['', 'nowhere', null, 42, {}],
-  apiKey: ['', 'two words', null, 42, {}],
+  baseUrl: ['nowhere', null, 42, {}],
+  apiKey: ['two words', null, 42, {}],
   auth: ['Bearer', '', null, true],
   timeoutMs: [...numbers, false],
   deadlineMs: [...numbers, true],
@@ -61,6 +61,7 @@ const wrong: Record<keyof FxRatesOptions, readonly unknown[]> = {
   clock: [null, {}, { now: () => 0 }, { now: 0, sleep: () => undefined }],
   random: [null, 0.5],
   logger: [null, {}, 'console', () => undefined, { warn: true }],
+  logLevel: ['verbose', null, 1],
   onRequest: [null, {}, 'log'],
   onRetry: [null, {}, 'log'],
   onWait: [null, {}, 'log'],

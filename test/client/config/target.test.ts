@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { buildTarget, checkPath } from '../../../src/client/config/target.ts';
 import { ConfigError } from '../../../src/client/errors/errors.ts';
-import { API_KEY } from '../../helpers/service-replies.ts';
+import { API_KEY, success } from '../../helpers/service-replies.ts';
+import { errorOf, testClient } from '../../helpers/test-client.ts';
 
 test.each([
   [undefined, '/p'],
@@ -74,6 +75,17 @@ test.each([
   '/a/./b',
   '/a/%2e%2E/b',
   '/a/.%2e',
+  '/..%2fadmin',
+  '/%2e%2e%2fadmin',
+  '/%2E%2e/admin',
+  '/a%2f..%2fadmin',
+  '/..%5cadmin',
+  '/..%255cadmin',
+  '/%252e%252e%252fadmin',
+  '/..;/admin',
+  '/..;a=b/admin',
+  '/%2e%2e%3b/admin',
+  '/.%2f',
   '/a\u0000b',
   '/\u007f',
   undefined,
@@ -87,4 +99,25 @@ test.each([
 
 test('refuses a path without repeating a key in it', () => {
   expect(() => checkPath(`latest/${API_KEY}`)).not.toThrow('89abcdef');
+});
+
+test.each(['timeoutMs', 'deadlineMs', 'maxRetries', 'onLimit', 'maxAgeMs', 'useReserve'])(
+  'refuses the call option %s in a query, and sends nothing',
+  async (name) => {
+    const { fx, fetch } = testClient(success());
+
+    for (const call of [() => fx.latest({ [name]: 1 }), () => fx.get('/x', { query: { [name]: 1 } })]) {
+      const error = await errorOf(call());
+      expect(error).toMatchObject({
+        kind: 'config',
+        message: expect.stringContaining(`fx.latest(query, { ${name} })`),
+      });
+    }
+
+    expect(fetch.requests).toEqual([]);
+  },
+);
+
+test.each(['priority', 'signal', 'schema'])('sends a parameter named %s, which a service may have', (name) => {
+  expect(buildTarget('/x', { [name]: 'a' })).toBe(`/x?${name}=a`);
 });

@@ -65,6 +65,25 @@ test.each([
   expect(inspect(error)).not.toContain('0123456789');
 });
 
+test.each([API_KEY, 'canary+/=&%?#0b6d93f25e8072b9c4d1635'])('redacts %s in base64, wherever it begins', (secret) => {
+  const key = ApiKey.from(secret);
+
+  for (const before of ['', 'u', 'us', 'use', 'user:']) {
+    for (const after of ['', '!', 'more']) {
+      const text = Buffer.from(before + secret + after);
+      for (const form of ['base64', 'base64url'] as const) {
+        const encoded = text.toString(form);
+        expect(key.redact(encoded)).not.toContain(encoded.slice(8, -8));
+        expect(key.redact(text.toString(form))).toContain('…');
+      }
+    }
+  }
+});
+
+test('does not take other texts for a short key in base64', () => {
+  expect(ApiKey.from('abc').redact('YWJj')).toBe('YWJj');
+});
+
 test('knows the documented form', () => {
   expect(ApiKey.from(API_KEY).hasDocumentedForm).toBe(true);
   expect(ApiKey.from(`${API_KEY}0`).hasDocumentedForm).toBe(false);

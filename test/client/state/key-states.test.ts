@@ -10,7 +10,7 @@ import { BASE_URL } from '../../helpers/test-client.ts';
 const MINUTE_MS = 60_000;
 
 function statesOf(options: FxRatesOptions): KeyStates {
-  return new KeyStates(resolveOptions({ baseUrl: BASE_URL, ...options }));
+  return new KeyStates(resolveOptions({ ...options, baseUrl: options.baseUrl ?? BASE_URL }));
 }
 
 function keyNumber(index: number): ApiKey {

@@ -2,11 +2,11 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
-import { bypass, HttpResponse, http, passthrough, ws } from 'msw';
+import { bypass, HttpResponse, http, passthrough, type RequestHandler, ws } from 'msw';
 import { setupServer } from 'msw/node';
 import * as undici from 'undici';
-import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
-import { type InterceptedUndici, interceptUndici } from '../../../src/mock-server/index.ts';
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
+import { createMockServer, type InterceptedUndici, interceptUndici } from '../../../src/mock-server/index.ts';
 
 const HOST = 'https://other.test';
 const server = setupServer();
@@ -225,4 +225,85 @@ test('closing leaves a dispatcher alone that was set since; what that passes on 
   expect(undici.getGlobalDispatcher()).toBe(theirs);
   expect((await ask(`${url}/x`)).text).toBe('real GET /x ');
   undici.setGlobalDispatcher(before);
+});
+
+/** A server of a test's own that listens with a strategy, intercepted for undici too. */
+function listening(
+  onUnhandledRequest: 'bypass' | 'error' | ((request: Request) => void),
+  ...handlers: RequestHandler[]
+) {
+  intercepted.close();
+  const strict = setupServer(...handlers);
+  strict.listen({ onUnhandledRequest });
+  const undiciToo = interceptUndici(strict);
+  onTestFinished(() => {
+    undiciToo.close();
+    strict.close();
+  });
+  return strict;
+}
+
+test('onUnhandledRequest of the server applies to undici: with "error" nothing is sent', async () => {
+  vi.spyOn(console, 'error').mockImplementation(() => undefined);
+  listening(
+    'error',
+    http.get(`${HOST}/`, () => HttpResponse.text('mocked')),
+  );
+  let received = 0;
+  real.on('request', () => {
+    received += 1;
+  });
+
+  expect((await ask(`${HOST}/`)).text).toBe('mocked');
+  await expect(ask(`${url}/x`)).rejects.toThrow();
+  expect(received).toBe(0);
+});
+
+test('a function as onUnhandledRequest is asked once per request of undici, and lets it through', async () => {
+  const seen: string[] = [];
+  listening((request) => seen.push(request.url));
+
+  expect((await ask(`${url}/x?a=1`, { method: 'POST', body: 'text' })).text).toBe('real POST /x?a=1 text');
+  expect(seen).toEqual([`${url}/x?a=1`]);
+});
+
+test('life-cycle events tell of the requests of undici', async () => {
+  const strict = listening(
+    'bypass',
+    http.get(`${HOST}/`, () => HttpResponse.text('mocked')),
+  );
+  const events: string[] = [];
+  for (const type of ['request:start', 'request:match', 'request:unhandled', 'request:end'] as const) {
+    strict.events.on(type, ({ request }) => void events.push(`${type} ${request.url}`));
+  }
+  strict.events.on('response:mocked', async ({ response }) => void events.push(`mocked ${await response.text()}`));
+
+  await ask(`${HOST}/`);
+  await ask(`${url}/`);
+
+  expect(events.sort()).toEqual(
+    [
+      'mocked mocked',
+      ...[`${HOST}/`, `${url}/`].flatMap((at) => [`request:end ${at}`, `request:start ${at}`]),
+      `request:match ${HOST}/`,
+      `request:unhandled ${url}/`,
+    ].sort(),
+  );
+});
+
+test('mock.listen() bypasses other origins, and refuses them for fetch and undici where told so', async () => {
+  intercepted.close();
+  vi.spyOn(console, 'error').mockImplementation(() => undefined);
+  await using lenient = createMockServer({ baseUrl: 'https://one.test' });
+  lenient.listen();
+  expect((await ask(`${url}/`)).status).toBe(200);
+  await lenient.close();
+
+  await using strict = createMockServer({ baseUrl: 'https://two.test' });
+  strict.listen({ onUnhandledRequest: 'error' });
+
+  expect((await ask('https://two.test/api/v1/quota')).status).toBe(401);
+  expect(() => createMockServer({ baseUrl: 'https://three.test' }).listen()).toThrow(/another onUnhandledRequest/);
+  await expect(ask(`${url}/`)).rejects.toThrow();
+  await expect(fetch(`${url}/`)).rejects.toThrow();
 });

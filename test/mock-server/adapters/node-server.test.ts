@@ -104,7 +104,7 @@ test.each([
     'host is "0.0.0.0"; expected a loopback address such as 127.0.0.1; allowRemote: true takes others',
   ],
   [{ host: '192.168.1.1' }, 'host is "192.168.1.1"'],
-  [{ hots: '127.0.0.1' } as never, 'hots is "127.0.0.1"; expected port, host, allowRemote or state'],
+  [{ hots: '127.0.0.1' } as never, 'hots is "127.0.0.1"; expected port, host, allowRemote, adminToken or state'],
 ])('%j is refused before anything listens', async (options, message) => {
   await expect(newMock().serve(options)).rejects.toThrow(message);
 });
@@ -113,7 +113,7 @@ test('other addresses are served when told so, and IPv6 has brackets', async () 
   await using everywhere = await newMock().serve({ host: '0.0.0.0', allowRemote: true });
   await using six = await newMock().serve({ host: '::1' });
 
-  expect(everywhere.url).toMatch(/^http:\/\/0\.0\.0\.0:\d+$/);
+  expect(everywhere.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
   expect((await fetch(`${six.url}/api/v1/quota`)).status).toBe(401);
   expect(six.url).toMatch(/^http:\/\/\[::1\]:\d+$/);
 });

@@ -1,18 +1,20 @@
 import { expect, test } from 'vitest';
 import * as z from 'zod';
-import { type Operation, operations } from '../../../src/generated/operations.ts';
+import { type Operation, operations, type Parameter } from '../../../src/generated/operations.ts';
 import { querySchemas, responseSchemas } from '../../../src/generated/schemas.ts';
 import { MockCore } from '../../helpers/mock-core.ts';
 
 const historical: Operation = {
   ...operations.latest,
   id: 'historical',
-  path: '/api/v1/historical',
+  path: '/api/v1/historical/{date}',
   query: 'named',
   parameters: [
-    { name: 'date', description: '', required: true, type: 'date' },
-    { name: 'days', description: '', required: false, type: 'integer' },
-    { name: 'exact', description: '', required: false, type: 'boolean' },
+    parameter('date', { in: 'path', required: true, type: 'date' }),
+    parameter('days', { type: 'integer', types: ['integer'] }),
+    parameter('exact', { type: 'boolean', types: ['boolean'] }),
+    parameter('symbols', { list: 'comma' }),
+    parameter('places', { list: 'repeated', types: ['integer'], choices: [2, 4] }),
   ],
   example: { success: true, data: { date: '2026-01-01', rates: { EUR: 0.9 } } },
 };
@@ -22,7 +24,22 @@ const historicalQuery = z.strictObject({
   date: z.iso.date(),
   days: z.int().min(1).optional(),
   exact: z.boolean().optional(),
+  symbols: z.array(z.string().length(3)).optional(),
+  places: z.array(z.literal([2, 4])).optional(),
 });
+
+function parameter(name: string, rest: Partial<Parameter>): Parameter {
+  return {
+    name,
+    in: 'query',
+    description: '',
+    required: false,
+    type: 'string',
+    types: ['string'],
+    example: undefined,
+    ...rest,
+  };
+}
 
 function coreWith(operation: Operation, behaviour = {}) {
   Object.assign(querySchemas, { historical: historicalQuery });
@@ -33,7 +50,9 @@ test('an operation that openapi.yaml adds answers its example, and is metered as
   const core = coreWith(historical);
   const { id, key } = core.createKey();
 
-  const answer = core.send('/api/v1/historical?date=2026-01-01&days=3&exact=true', { key });
+  const answer = core.send('/api/v1/historical/2026-01-01?days=3&exact=true&symbols=EUR%2CGBP&places=2&places=4', {
+    key,
+  });
 
   expect(answer.body).toEqual(historical.example);
   expect(core.keys.get(id).monthlyUsed).toBe(1);
@@ -44,23 +63,25 @@ test('an operation that consumes no quota and works without is not counted, and 
   const { id, key } = core.createKey();
   core.keys.setUsage(id, { month: 1000 });
 
-  expect(core.send('/api/v1/historical?date=2026-01-01', { key }).status).toBe(200);
+  expect(core.send('/api/v1/historical/2026-01-01', { key }).status).toBe(200);
   expect(core.keys.get(id).monthlyUsed).toBe(1000);
 });
 
 test.each([
-  ['date=yesterday', 'date: '],
-  ['', 'date: '],
-  ['date=2026-01-01&days=many', 'days: '],
-  ['date=2026-01-01&days=0', 'days: '],
-  ['date=2026-01-01&exact=maybe', 'exact: '],
-  ['date=2026-01-01&date=2026-01-02', 'date: '],
-  ['date=2026-01-01&colour=<b>', 'Unrecognized key'],
+  ['yesterday', 'date: '],
+  ['2026-01-01%2F', 'date: '],
+  ['2026-01-01?days=many', 'days: '],
+  ['2026-01-01?days=0', 'days: '],
+  ['2026-01-01?days=1&days=2', 'days: '],
+  ['2026-01-01?exact=maybe', 'exact: '],
+  ['2026-01-01?symbols=EUR%2CGB', 'symbols.1: '],
+  ['2026-01-01?places=2&places=3', 'places.1: '],
+  ['2026-01-01?colour=<b>', 'Unrecognized key'],
 ])('named parameters are checked: %s', (query, message) => {
   const core = coreWith(historical);
   const { key } = core.createKey();
 
-  const answer = core.send(`/api/v1/historical?${query}&api_key=${key}`);
+  const answer = core.send(`/api/v1/historical/${query}${query.includes('?') ? '&' : '?'}api_key=${key}`);
 
   expect(answer).toMatchObject({ status: 400, code: 'invalid_parameter' });
   expect(answer.body.error.message).toContain(message);
@@ -69,10 +90,48 @@ test.each([
 test('an operation without an example is told so', () => {
   const core = coreWith({ ...historical, query: 'free-form', example: undefined });
 
-  expect(core.send('/api/v1/historical', { key: core.createKey().key })).toMatchObject({
+  expect(core.send('/api/v1/historical/2026-01-01', { key: core.createKey().key })).toMatchObject({
     status: 501,
     code: 'not_implemented',
   });
+});
+
+test('an operation without an example answers what its schema allows, by the seed', () => {
+  const dates = { kind: 'values', values: ['2026-01-01', '2026-01-02', '2026-01-03'] } as const;
+  const rate = { kind: 'number', from: 0.5, to: 1.5, step: 0.0001 } as const;
+  const data = { kind: 'object', fields: { dates: { kind: 'list', items: [dates, dates] }, rate } } as const;
+  const sample = { kind: 'object', fields: { success: { kind: 'values', values: [true] }, data } } as const;
+  const answers = [1, 1, 2].map((seed) => {
+    const core = coreWith({ ...historical, example: undefined, sample });
+    core.context.state.seed = seed;
+    return core.send('/api/v1/historical/2026-01-01', { key: core.createKey().key }).body;
+  });
+
+  expect(answers[0]).toEqual({
+    success: true,
+    data: { dates: [expect.stringMatching(/^2026-01-0[123]$/), expect.any(String)], rate: expect.any(Number) },
+  });
+  expect(String(answers[0].data.rate)).toMatch(/^[01]\.\d{1,4}$/);
+  expect(answers[1]).toEqual(answers[0]);
+  expect(answers[2]).not.toEqual(answers[0]);
+});
+
+test('a fixed path comes before one with parameters', () => {
+  const today: Operation = {
+    ...historical,
+    id: 'today',
+    path: '/api/v1/historical/today',
+    query: 'none',
+    parameters: [],
+  };
+  const period: Operation = { ...today, id: 'period', path: '/api/v1/historical/{from}..{to}' };
+  const core = new MockCore({ operations: { historical, period, today } });
+  const { key } = core.createKey();
+
+  for (const path of ['today', '2026-01-01..2026-02-01', '2026-01-01'])
+    core.send(`/api/v1/historical/${path}`, { key });
+
+  expect(core.journal.entries.map(({ operation }) => operation)).toEqual(['today', 'period', 'historical']);
 });
 
 test.each(['free', 'developer', 'unlimited'] as const)(
@@ -128,8 +187,8 @@ test('invented rates change with the snapshot of five minutes and agree with eac
 test('what an answer repeats of a request, HTML would find harmless', () => {
   const core = coreWith(historical);
 
-  core.send('/api/v1/historical?%3Cscript%3E=1', { key: core.createKey().key });
-  const answer = core.send('/api/v1/historical?%3Cscript%3E=1', { key: core.createKey().key });
+  core.send('/api/v1/historical/2026-01-01?%3Cscript%3E=1', { key: core.createKey().key });
+  const answer = core.send('/api/v1/historical/2026-01-01?%3Cscript%3E=1', { key: core.createKey().key });
 
   expect(answer.headers['content-type']).toBe('application/json');
   expect(answer.body.error.message).toContain('<script>');

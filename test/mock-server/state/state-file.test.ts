@@ -1,11 +1,21 @@
-import { fork } from 'node:child_process';
+import { fork, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { hostname, tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { connectMockServer, createMockServer } from '../../../src/mock-server/index.ts';
 import { readStateFile } from '../../../src/mock-server/state/state-file.ts';
+import { lockState } from '../../../src/mock-server/state/state-lock.ts';
 import { until } from '../../helpers/until.ts';
 
 const newFolder = () => mkdtempSync(join(tmpdir(), 'fxrates-state-'));
@@ -61,6 +71,16 @@ test('a server that is killed loses nothing that it had answered a moment before
   expect(new Date(mock.clock.now()).toISOString()).toMatch(/^2026-01-15T00:/);
 });
 
+/** Files beside the state file that a writer renames onto it. */
+function temporaryOf(path: string): string[] {
+  const names = readdirSync(dirname(path)).filter((name) => name.startsWith(basename(path)) && name.endsWith('.tmp'));
+  return names.map((name) => join(dirname(path), name));
+}
+
+function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+}
+
 test('kill -9 in the middle of a write leaves a whole file, the old one or the new', async () => {
   const folder = newFolder();
   const interrupted: boolean[] = [];
@@ -69,10 +89,10 @@ test('kill -9 in the middle of a write leaves a whole file, the old one or the n
     const child = start('state-writing-process.ts', [path, '5000']);
     await once(child, 'message');
     // At a different point of the writing each time.
-    await until(() => existsSync(`${path}.tmp`) && statSync(`${path}.tmp`).size >= round * 400_000);
+    await until(() => temporaryOf(path).some((file) => sizeOf(file) >= round * 400_000));
     await kill(child);
 
-    interrupted.push(existsSync(`${path}.tmp`));
+    interrupted.push(temporaryOf(path).length > 0);
     const saved = await readStateFile(path);
     expect(saved?.snapshot.keys).toHaveLength(5000 + (saved?.savedAt ?? 0));
   }
@@ -82,12 +102,12 @@ test('kill -9 in the middle of a write leaves a whole file, the old one or the n
 
 test('what a killed writer left behind is in nobody’s way', async () => {
   const state = join(newFolder(), 'state.json');
-  writeFileSync(`${state}.tmp`, '{"format":');
+  writeFileSync(`${state}.0123456789ab.tmp`, '{"format":');
   const mock = createMockServer();
 
   await (await mock.serve({ state })).close();
 
-  expect(existsSync(`${state}.tmp`)).toBe(false);
+  expect(temporaryOf(state)).toEqual([]);
   expect((await readStateFile(state))?.snapshot.keys).toEqual([]);
 });
 
@@ -180,4 +200,73 @@ test('a fault of the disk while serving is warned of, and thrown when the server
 
 test.each([[''], [7 as unknown as string]])('%j is no path of a state file', async (state) => {
   await expect(createMockServer().serve({ state })).rejects.toThrow(/^state is .*; expected the path of a file\.$/);
+});
+
+test('a link where the temporary file used to be is not followed', async () => {
+  const folder = newFolder();
+  const state = join(folder, 'state.json');
+  writeFileSync(join(folder, 'precious'), 'precious');
+  symlinkSync(join(folder, 'precious'), `${state}.tmp`);
+
+  await (await createMockServer().serve({ state })).close();
+
+  expect(readFileSync(join(folder, 'precious'), 'utf8')).toBe('precious');
+  expect(statSync(state).mode & 0o777).toBe(0o600);
+});
+
+test('a second server on one state file is refused by name, and may have it after the first has ended', async () => {
+  const state = join(newFolder(), 'state.json');
+  const first = await createMockServer().serve({ state });
+  const second = createMockServer();
+
+  await expect(second.serve({ state })).rejects.toMatchObject({
+    code: 'state_in_use',
+    message: `The state file ${state} is in use by another server; end that one, or name another file.`,
+  });
+  await first.close();
+
+  await (await second.serve({ state })).close();
+  expect(existsSync(`${state}.lock`)).toBe(false);
+});
+
+test('a server that cannot listen lets go of its state file', async () => {
+  const state = join(newFolder(), 'state.json');
+  await using running = await createMockServer().serve();
+
+  await expect(createMockServer().serve({ state, port: running.port })).rejects.toThrow(/in use/);
+
+  expect(existsSync(`${state}.lock`)).toBe(false);
+});
+
+const lockOf = (state: string, owner: object) => writeFileSync(`${state}.lock`, JSON.stringify(owner));
+
+test('the lock of a process that has died is taken over at once', async () => {
+  const state = join(newFolder(), 'state.json');
+  const { pid } = spawnSync(process.execPath, ['-e', '0']);
+  lockOf(state, { pid, host: hostname(), id: 'dead' });
+  const wait = () => Promise.reject(new Error('waited'));
+
+  await (await lockState(state, { wait })).release();
+  lockOf(state, { pid: process.pid, host: hostname(), id: 'of an earlier container, with the same pid' });
+  await (await lockState(state, { wait })).release();
+
+  expect(existsSync(`${state}.lock`)).toBe(false);
+});
+
+test('the lock of another machine holds as long as it is touched', async () => {
+  const state = join(newFolder(), 'state.json');
+  const owner = { pid: 1, host: 'another', id: 'theirs' };
+  lockOf(state, owner);
+  utimesSync(`${state}.lock`, 1, 1);
+
+  await expect(lockState(state, { wait: async () => utimesSync(`${state}.lock`, 2, 2) })).rejects.toMatchObject({
+    code: 'state_in_use',
+  });
+  const lock = await lockState(state, { wait: async () => undefined });
+
+  expect(await lock.isLost()).toBe(false);
+  lockOf(state, owner);
+  expect(await lock.isLost()).toBe(true);
+  await lock.release();
+  expect(existsSync(`${state}.lock`)).toBe(true);
 });

@@ -2,13 +2,14 @@
 import assert from 'node:assert/strict';
 import { FxRates } from 'fxrates';
 import { createMockServer, interceptUndici } from 'fxrates/mock-server';
+import { mockHandlers } from 'fxrates/msw';
 import { HttpResponse, http } from 'msw';
 import { setupServer } from 'msw/node';
 
 async function main() {
   const mock = createMockServer({ baseUrl: 'https://one.test' });
   const server = setupServer(
-    ...mock.handlers,
+    ...mockHandlers(mock),
     http.get('https://other.test/', () => HttpResponse.text('not the mock')),
   );
   server.listen();

@@ -52,6 +52,7 @@ export class ProgressView {
       },
       signal: AbortSignal.any([io.interrupts.signal, this.#stall.signal]),
       end: () => undefined,
+      restart: () => undefined,
     };
   }
 

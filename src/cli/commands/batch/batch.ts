@@ -98,7 +98,9 @@ async function queriesOf(operation: Operation, invocation: Invocation): Promise<
   if (path === '-' && settings.keyStdin) throw usageError('--key-stdin and - contradict each other', 'stdin is one');
   const queries = path === undefined ? queriesOfEach(each) : await readQueries(path, io.stdin);
   const whole = queries.map((query) => ({ ...shared, ...query }));
-  return operation.query === 'named' ? whole.map((query) => namedQuery(operation, query, {})) : whole;
+  return operation.query === 'named'
+    ? whole.map((query) => namedQuery(operation, query, { options: {}, named: [] }))
+    : whole;
 }
 
 interface BatchRun {

@@ -11,16 +11,15 @@ import { readFixture, saveFixture } from './save-fixture.ts';
 import { watchLatest } from './watch-latest.ts';
 
 const { latest } = operations;
-const generated = operationCommand(latest);
+const ownOptions = () => [
+  ...watchOptions({ text: 'repeat; default: as often as the quota allows', shortestMs: 1000 }),
+  new Option('--force', 'with --watch: also if that uses up the month'),
+  new Option('--fixture-out <file>', 'add the answer to a file that a mock can replay'),
+];
+const generated = operationCommand(latest, ownOptions);
 
 export const latestCommand: CommandSpec = {
   ...generated,
-  options: () => [
-    ...(generated.options?.() ?? []),
-    ...watchOptions({ text: 'repeat; default: as often as the quota allows', shortestMs: 1000 }),
-    new Option('--force', 'with --watch: also if that uses up the month'),
-    new Option('--fixture-out <file>', 'add the answer to a file that a mock can replay'),
-  ],
   examples: [
     { command: 'fxrates latest', comment: 'everything the service returns' },
     { command: 'fxrates latest base=USD symbols=EUR,GBP', comment: 'parameters are sent as they are' },
@@ -40,7 +39,7 @@ function runLatest(invocation: Invocation): Promise<number> {
   const fixture = invocation.options['fixtureOut'];
   if (watching !== undefined && invocation.settings.printRequestAs === undefined) {
     refuseOneAnswerOptions(invocation);
-    return watchLatest(operationRequest(latest, invocation), watching, invocation);
+    return watchLatest(operationRequest(latest, invocation, ownOptions), watching, invocation);
   }
   if (typeof fixture === 'string' && invocation.settings.printRequestAs === undefined)
     return record(fixture, invocation);
@@ -55,7 +54,7 @@ function refuseOneAnswerOptions({ options }: Invocation): void {
 }
 
 async function record(path: string, invocation: Invocation): Promise<number> {
-  const request = operationRequest(latest, invocation);
+  const request = operationRequest(latest, invocation, ownOptions);
   const fixture = await readFixture(path); // before anything is spent
   const response = await fetchOrCache(request, invocation);
   await printResponse(response, invocation); // first: it is paid for

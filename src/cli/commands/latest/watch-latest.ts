@@ -1,4 +1,4 @@
-import type { QuotaData, QuotaForecast } from '../../../client/index.ts';
+import type { PollSchedule, QuotaData, QuotaForecast } from '../../../client/index.ts';
 import { operations } from '../../../generated/operations.ts';
 import type { Invocation } from '../../command.ts';
 import { CliError } from '../../errors/cli-error.ts';
@@ -14,9 +14,7 @@ import { requireBaseUrl } from '../../settings/base-url.ts';
 import { durationOption, formatDuration } from '../../settings/duration.ts';
 import type { StreamStyle } from '../../terminal/screen.ts';
 import { LiveView } from '../../watch/live-view.ts';
-import { type WatchInterval, type WatchRequest, watch } from '../../watch/watch.ts';
-
-type Send = (request: ServiceRequest) => Promise<ServiceResponse>;
+import { type WatchRequest, watch } from '../../watch/watch.ts';
 
 /** `latest --watch`: spends of the month only what leaves enough until the reset. Asking for the quota is free. */
 export async function watchLatest(
@@ -27,35 +25,30 @@ export async function watchLatest(
   const { settings, io, options } = invocation;
   requireBaseUrl(settings);
   const key = await requireKey(settings, io); // once: stdin cannot be read again
-  const send: Send = (wanted) => sendRequest(wanted, invocation, { key });
-  let budget = await readBudget(send);
-  const refused = options['force'] === true ? undefined : unsafeWatch(watching, budget);
+  const { quota: operation } = operations;
+  const { data, receivedAt } = await sendRequest({ operation, path: operation.path, query: {} }, invocation, { key });
+  const { forecastQuota } = await import('../../../client/index.ts'); // loaded by now: it asked
+  const forecast = forecastQuota(data as QuotaData, receivedAt); // parsed with the schema by the client
+  const refused = options['force'] === true ? undefined : unsafeWatch(watching, forecast);
   if (refused !== undefined) throw refused;
   const view = new LiveView(invocation);
   const changes = new Changes(invocation.screen.out);
-  const { intervalMs, count } = watching;
-  const nextInterval = async () => {
-    if (intervalMs !== undefined) return { intervalMs, reason: 'as asked' };
-    budget = await readBudget(send).catch(() => budget); // the answer is there, and is not to be lost for this
-    return budgetInterval(budget);
-  };
-  const round = async () => {
-    const response = await send(request);
-    const interval = await nextInterval();
+  const show = (response: ServiceResponse, { intervalMs, reason }: PollSchedule) => {
     const json = dataOf(response.rawBody);
-    await view.show({ ...changes.mark(json), json, interval, print: () => printResponse(response, invocation) });
-    return interval;
+    const interval = { intervalMs, reason: REASONS[reason] };
+    return view.show({ ...changes.mark(json), json, interval, print: () => printResponse(response, invocation) });
   };
-  return watch(invocation, { count, round, onRemark: view.keep });
+  const { intervalMs: every = 'quota', count } = watching;
+  return watch(invocation, { request, key, count, every, show, onRemark: view.keep });
 }
 
-async function readBudget(send: Send): Promise<Budget> {
-  const { quota: operation } = operations;
-  const { data, receivedAt } = await send({ operation, path: operation.path, query: {} });
-  const { forecastQuota, granularityMs } = await import('../../../client/index.ts');
-  const quota = data as QuotaData; // parsed with the schema by the client
-  return { quota, forecast: forecastQuota(quota, receivedAt), snapshotMs: granularityMs(quota.snapshot_granularity) };
-}
+const REASONS: Readonly<Record<PollSchedule['reason'], string>> = {
+  every: 'as asked',
+  limit: 'the limit per minute',
+  snapshot: 'the interval of snapshots',
+  quota: 'so that the quota lasts',
+  unknown: 'the quota is not known',
+};
 
 /** Marks the numbers that differ from those of the answer before. */
 class Changes {
@@ -85,28 +78,8 @@ class Changes {
   }
 }
 
-/** What a watch may spend. */
-interface Budget {
-  readonly quota: QuotaData;
-  readonly forecast: QuotaForecast | undefined;
-  /** Milliseconds between snapshots, where the plan tells. */
-  readonly snapshotMs: number | undefined;
-}
-
-const MINUTE_MS = 60_000;
-
-/** The shortest interval that shows every snapshot, keeps below the limit per minute and makes the quota last. */
-function budgetInterval({ quota, forecast, snapshotMs = 0 }: Budget): WatchInterval {
-  const bounds: readonly WatchInterval[] = [
-    { intervalMs: Math.ceil(MINUTE_MS / quota.rate_limit_per_minute), reason: 'the limit per minute' },
-    { intervalMs: snapshotMs, reason: 'the interval of snapshots' },
-    { intervalMs: forecast?.safeIntervalMs ?? 0, reason: 'so that the quota lasts' },
-  ];
-  return bounds.reduce((longest, bound) => (bound.intervalMs > longest.intervalMs ? bound : longest));
-}
-
 /** The error for a watch that leaves nothing of the month; `undefined` if it is safe or unknown. */
-function unsafeWatch({ intervalMs, count }: WatchRequest, { forecast }: Budget): CliError | undefined {
+function unsafeWatch({ intervalMs, count }: WatchRequest, forecast: QuotaForecast | undefined): CliError | undefined {
   const { remaining, resetsAt, safeIntervalMs } = forecast ?? {};
   if (remaining === undefined || resetsAt === undefined) return undefined;
   if (safeIntervalMs === undefined) return usedUp(resetsAt);

@@ -14,9 +14,8 @@ export const mockCommand: CommandSpec = {
   argument: { syntax: '[-- command...]', description: 'a command to run beside the mock' },
   options: () => [
     new Option('--port <port>', '0 takes a free one (default: 4010; 0 with a command)').argParser(parsePort),
-    new Option('--host <address>', 'address to listen on (default: 127.0.0.1)')
-      .default('127.0.0.1')
-      .argParser(parseHost),
+    new Option('--host <address>', 'address to listen on (default: 127.0.0.1)'),
+    new Option('--allow-remote', 'let other machines and containers connect; --host is then 0.0.0.0'),
     choiceOption('--plan <plan>', `${PLAN_NAMES.join(', ')} (default: free)`, PLAN_NAMES).default('free'),
     new Option('--seed <number>', 'decides the rates and the key (default: 1)').default(1).argParser(parseSeed),
     new Option('--now <time>', 'start the clock there, e.g. 2026-01-31T23:59:00Z').argParser(parseTime),
@@ -29,6 +28,10 @@ export const mockCommand: CommandSpec = {
     { command: 'fxrates mock -- npm test', comment: 'the exit code is that of npm test' },
     { command: 'fxrates mock --behaviour hostile', comment: 'what is least convenient for a client' },
     { command: 'fxrates mock --behaviour rateWindow=token-bucket', comment: 'one switch; TAB shows them all' },
+    {
+      command: 'fxrates mock --allow-remote',
+      comment: 'in a container; FXRATES_MOCK_ADMIN_TOKEN sets its admin token',
+    },
     { command: 'fxrates mock --port 0 --json', comment: 'one line with url, key, plan, pid and more' },
   ],
   notes: ['The key of a mock opens nothing else. Ctrl-C stops the server.'],
@@ -59,7 +62,19 @@ function runMock(invocation: Invocation): Promise<number> {
       `fxrates mock -- ${args.filter((word) => word !== '--').join(' ')}`,
     ]);
   }
-  const mock = options as unknown as MockOptions; // parsed by the options above
+  if (separator !== undefined && command.length === 0) {
+    throw usageError('no command after --', 'an empty variable, perhaps; without -- it starts a server', [
+      'fxrates mock -- npm test',
+    ]);
+  }
+  const { host, allowRemote = false, ...given } = options as unknown as ParsedOptions; // by the options above
+  const adminToken = invocation.io.env['FXRATES_MOCK_ADMIN_TOKEN'];
+  const mock: MockOptions = {
+    ...given,
+    host: checkedHost(host ?? (allowRemote ? '0.0.0.0' : '127.0.0.1'), allowRemote),
+    allowRemote,
+    adminToken: checkedToken(adminToken),
+  };
   return command.length > 0 ? runBesideMock(command, mock, invocation) : serveMock(mock, invocation);
 }
 
@@ -69,11 +84,19 @@ function parsePort(text: string): number {
   throw usageError(`--port takes a number from 0 to 65535, got '${text}'`);
 }
 
-function parseHost(text: string): string {
-  if (/^(127(\.\d{1,3}){3}|::1|localhost)$/.test(text)) return text;
-  throw usageError(`--host takes a loopback address, got '${text}'`, 'a mock is for this machine alone', [
-    'e.g. --host 127.0.0.1, --host ::1',
+type ParsedOptions = Omit<MockOptions, 'host' | 'allowRemote'> & Partial<Pick<MockOptions, 'host' | 'allowRemote'>>;
+
+function checkedHost(host: string, allowRemote: boolean): string {
+  if (allowRemote || /^(127(\.\d{1,3}){3}|::1|localhost)$/.test(host)) return host;
+  throw usageError(`--host takes a loopback address, got '${host}'`, '--allow-remote lets other machines connect', [
+    `fxrates mock --host ${host} --allow-remote`,
   ]);
+}
+
+function checkedToken(token: string | undefined): string | undefined {
+  if (token === undefined || token === '') return undefined;
+  if (/^[\w-]{16,128}$/.test(token)) return token;
+  throw usageError('FXRATES_MOCK_ADMIN_TOKEN takes 16 to 128 letters, digits, _ and -');
 }
 
 function parseSeed(text: string): number {

@@ -11,6 +11,9 @@ import { memberNames, selectValue } from '../../json/select-value.ts';
 export interface MockOptions {
   readonly port?: number;
   readonly host: string;
+  readonly allowRemote: boolean;
+  /** Of the admin API; a random one if left out. */
+  readonly adminToken?: string | undefined;
   readonly plan: PlanName;
   readonly seed: number;
   readonly now?: string;
@@ -35,14 +38,14 @@ export interface RunningMock {
 
 /** Starts a mock server on `port`, loaded only now, because no other command needs it. */
 export async function startMock(
-  { host, plan, seed, now, state, ...paths }: MockOptions,
+  { host, allowRemote, adminToken, plan, seed, now, state, ...paths }: MockOptions,
   port: number,
 ): Promise<RunningMock> {
   const [behaviour, replay] = await Promise.all([readBehaviour(paths.behaviour), readReplay(paths.replay)]);
   const clock = { mode: 'real', ...(now === undefined ? {} : { now }) } as const;
   const mock = await createMock({ seed, clock, behaviour, replay });
   const first = mock.createKey({ plan });
-  const listening = await mock.serve({ port, host, state }).catch((cause: unknown) => {
+  const listening = await mock.serve({ port, host, allowRemote, adminToken, state }).catch((cause: unknown) => {
     throw cannotUse(cause, state) ?? cannotListen(cause, { host, port });
   });
   // What the command line says goes before what the file remembers.
@@ -72,7 +75,7 @@ function works({ id, key }: CreatedKey, plan: PlanName, mock: MockServer): boole
 }
 
 function cannotUse(error: unknown, state: string | undefined): CliError | undefined {
-  const isOfState = error instanceof Error && 'code' in error && error.code === 'state_unusable';
+  const isOfState = error instanceof Error && 'code' in error && /^state_(?:unusable|in_use)$/.test(String(error.code));
   if (state === undefined || !isOfState) return undefined;
   return new CliError(error.message.replace(/\.$/, ''), { code: 'file', exitCode: exitCodes.usage, cause: error });
 }

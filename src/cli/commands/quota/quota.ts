@@ -59,16 +59,15 @@ async function watchQuota(request: ServiceRequest, watching: WatchRequest, invoc
   requireBaseUrl(settings);
   const key = await requireKey(settings, io); // once: stdin cannot be read again
   const view = new LiveView(invocation);
-  const interval = { intervalMs: watching.intervalMs ?? DEFAULT_INTERVAL_MS, reason: 'free' };
-  const round = async () => {
-    const response = await sendRequest(request, invocation, { key });
+  const intervalMs = watching.intervalMs ?? DEFAULT_INTERVAL_MS;
+  const interval = { intervalMs, reason: 'free' };
+  const show = async (response: ServiceResponse) => {
     const text = await tableText(response, invocation);
     const json = await recordWithForecast(response, invocation);
     await view.show({ text, json, interval, print: () => printQuota(response, invocation) });
     checkUse(response, invocation);
-    return interval;
   };
-  return watch(invocation, { count: watching.count, round, onRemark: view.keep });
+  return watch(invocation, { request, key, count: watching.count, every: intervalMs, show, onRemark: view.keep });
 }
 
 const DEFAULT_INTERVAL_MS = 60_000;

@@ -3,7 +3,7 @@ import { main } from '../../../../src/cli/main.ts';
 import { FakeIo, type FakeIoOptions, runCli } from '../../../helpers/cli-io.ts';
 import { FakeClock, quiet } from '../../../helpers/fake-clock.ts';
 import type { Reply } from '../../../helpers/fake-fetch.ts';
-import { exhaustedQuota, failure, quotaRecord, success } from '../../../helpers/service-replies.ts';
+import { exhaustedQuota, failure, quotaRecord, rateLimited, success } from '../../../helpers/service-replies.ts';
 
 const MINUTE = 60_000;
 const refused = Object.assign(new TypeError('fetch failed'), {
@@ -55,8 +55,8 @@ function limited() {
 test('the pace follows the quota as it is, whoever else uses it', async () => {
   const clock = new FakeClock();
   const startedAt = clock.now();
-  const used = [741, 987, 987];
-  const quota: Reply = () => success(quotaRecord({ monthly_used: used.shift() ?? 0 }));
+  const used = [741];
+  const quota: Reply = () => success(quotaRecord({ monthly_used: used.shift() ?? 987 }));
 
   await watch('--watch --count 2', { clock, quota });
 
@@ -97,6 +97,26 @@ test('a failure on the way is told, and the watch goes on', async () => {
   expect(stderr).toBe(
     'fxrates: 15:25:00 cannot reach api.example.test — connection refused (ECONNREFUSED); asking again in 5 min\n',
   );
+});
+
+test('a wait longer than --max-wait is told, and the watch goes on', async () => {
+  const replies = [success(), rateLimited('30'), success()];
+
+  const { code, stdout, stderr } = await watch('--watch 5m --count 2 --max-wait 5s', { replies });
+
+  expect(code).toBe(0);
+  expect(stdout.trim().split('\n')).toHaveLength(2);
+  expect(stderr).toContain('asking again in 5 min');
+});
+
+test('a watch may wait for the limit again and again, each time as long as --max-wait', async () => {
+  const replies = [success(), ...[1, 2, 3].flatMap(() => [rateLimited('4'), success()])];
+
+  const { code, stdout, stderr } = await watch('--watch 5m --count 4 --max-wait 5s', { replies });
+
+  expect(code).toBe(0);
+  expect(stdout.trim().split('\n')).toHaveLength(4);
+  expect(stderr.match(/waiting 4 s/g)).toHaveLength(3);
 });
 
 test.each([

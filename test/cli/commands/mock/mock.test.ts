@@ -105,7 +105,22 @@ test('an address of another machine is refused', async () => {
   const { code, stderr } = await runCli('mock --port 0 --host 0.0.0.0');
 
   expect(code).toBe(2);
-  expect(stderr).toContain('loopback');
+  expect(stderr).toContain('fxrates mock --host 0.0.0.0 --allow-remote');
+});
+
+test('an empty command after -- is refused: a variable was empty', async () => {
+  const { code, stderr } = await runCli('mock --');
+
+  expect(code).toBe(2);
+  expect(stderr).toContain('no command after --');
+});
+
+test('a short FXRATES_MOCK_ADMIN_TOKEN is refused without being shown', async () => {
+  const { code, stderr } = await runCli('mock --port 0', { env: { FXRATES_MOCK_ADMIN_TOKEN: 'too-short' } });
+
+  expect(code).toBe(2);
+  expect(stderr).toContain('FXRATES_MOCK_ADMIN_TOKEN takes 16 to 128');
+  expect(stderr).not.toContain('too-short');
 });
 
 interface Child {

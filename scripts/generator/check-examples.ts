@@ -1,0 +1,75 @@
+import { createRequire } from 'node:module';
+import { compileFunction } from 'node:vm';
+import { transformSync } from 'esbuild';
+import type * as z from 'zod';
+import { sampleValue } from '../../src/mock-server/http/sample-value.ts';
+import { randomFromSeed } from '../../src/mock-server/service/random.ts';
+import type { Contract, Operation } from './contract.ts';
+import { sampleOf } from './sample-schema.ts';
+import type { Schemas } from './schema.ts';
+import { writeSchemas } from './write-schemas.ts';
+
+/**
+ * The contract with an example of each parameter. Refuses examples that the generated schemas refuse: the client would
+ * refuse what the mock server answers.
+ */
+export function checkExamples(contract: Contract): Contract {
+  const schemas = loadSchemas(writeSchemas(contract));
+  for (const { type, node } of contract.examples) {
+    const problem = problemOf(schemas[type], node.value);
+    if (problem !== undefined) node.refuse(`the example is no ${type}: ${problem}`);
+  }
+  for (const operation of contract.operations) {
+    if (operation.example === undefined) checkSamples(operation, contract.schemas, schemas[operation.response]);
+  }
+  const operations = contract.operations.map((operation) =>
+    withParameterExamples(operation, contract.schemas, schemas),
+  );
+  return { ...contract, operations };
+}
+
+/** The mock server makes answers from the schema; every seed must make a valid one. */
+function checkSamples({ response, node }: Operation, types: Schemas, schema: z.ZodType | undefined): void {
+  const sample = sampleOf({ kind: 'reference', name: response }, types);
+  const seeds = Array.from({ length: 20 }, (_, seed) => seed);
+  const problems = sample && seeds.map((seed) => problemOf(schema, sampleValue(sample, randomFromSeed(seed))));
+  const problem = problems === undefined ? 'it has no end' : problems.find((found) => found !== undefined);
+  if (problem !== undefined) node.refuse(`no answer can be made from the schema (${problem}); give an example`);
+}
+
+function withParameterExamples(operation: Operation, types: Schemas, schemas: GeneratedSchemas): Operation {
+  const { query } = operation;
+  if (query.kind !== 'named') return operation;
+  const { shape } = schemas[query.schema] as z.ZodObject; // written by `querySchema`
+  const parameters = query.parameters.map((parameter) => {
+    const { name, schema, node, isRequired } = parameter;
+    const sample = sampleOf(schema, types);
+    const values = [...parameter.examples, ...(sample ? [sampleValue(sample, randomFromSeed(0))] : [])];
+    const examples = values.filter(
+      (value) => problemOf(shape[name] as z.ZodType, value) === undefined && isWritable(value),
+    );
+    if (isRequired && examples.length === 0) node.refuse('no valid value can be made from the schema; give an example');
+    return { ...parameter, examples };
+  });
+  return { ...operation, query: { ...query, parameters } };
+}
+
+/** An empty list, and an empty part of a path, cannot be written. */
+function isWritable(value: unknown): boolean {
+  return [value].flat().length > 0 && value !== '';
+}
+
+function problemOf(schema: z.ZodType | undefined, value: unknown): string | undefined {
+  const [issue] = schema?.safeParse(value).error?.issues ?? [];
+  return issue && [issue.path.join('.'), issue.message].filter((text) => text !== '').join(': ');
+}
+
+type GeneratedSchemas = Readonly<Record<string, z.ZodType>>;
+
+/** The very schemas that are generated. */
+function loadSchemas(source: string): GeneratedSchemas {
+  const { code } = transformSync(source, { loader: 'ts', format: 'cjs' });
+  const module = { exports: {} };
+  compileFunction(code, ['module', 'require'])(module, createRequire(import.meta.url));
+  return module.exports;
+}

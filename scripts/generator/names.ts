@@ -1,0 +1,54 @@
+/** Commands of the command line that no operation brings. */
+export const COMMANDS = [
+  ...['api', 'auth', 'batch', 'cache', 'completion', 'config', 'doctor', 'help', 'mock', 'probe', 'version'],
+];
+
+/** Members of the client that no operation brings. `then` would make a promise of it. */
+export const CLIENT_MEMBERS = [
+  ...['batch', 'close', 'get', 'limits', 'poll', 'quotaEstimate', 'request', 'then', 'toJSON', 'withOptions'],
+];
+
+/** What every object has: zod and `in` find these in an object that does not have them itself. */
+export const INHERITED_NAMES: readonly string[] = Object.getOwnPropertyNames(Object.prototype);
+
+/** Globals that the generated code uses. */
+const GLOBAL_NAMES = ['JSON', 'Number', 'Object', 'Set'];
+
+/** Whether the operation would replace a command, or a member of the client. */
+export function isTakenOperationId(id: string): boolean {
+  return [...COMMANDS, ...CLIENT_MEMBERS, ...INHERITED_NAMES].includes(id);
+}
+
+/** The name of the type of a component: `latest-rates` is `LatestRates`. `undefined` if it cannot be a name. */
+export function typeName(component: string): string | undefined {
+  const name = pascalCase(component);
+  return /^[A-Z]\w*$/.test(name) && !GLOBAL_NAMES.includes(name) ? name : undefined;
+}
+
+/** The name of a method: `get-latest-rates` is `getLatestRates`. `undefined` if it cannot be a name. */
+export function methodName(operationId: string): string | undefined {
+  const name = pascalCase(operationId);
+  const id = name.charAt(0).toLowerCase() + name.slice(1);
+  return /^[a-z][A-Za-z0-9]*$/.test(id) ? id : undefined;
+}
+
+/** For an operation without an id: `/v1/historical/{date}` is `historicalByDate`. */
+export function methodNameOfPath(path: string): string | undefined {
+  const fixed = path.replace(/^(\/api)?(\/v\d+)?(?=\/)/, '').replaceAll(/\{[^}]*\}/g, '-');
+  const parameters = Array.from(path.matchAll(/\{([^}]*)\}/g), ([, name = '']) => pascalCase(name));
+  return methodName(`${pascalCase(fixed)}${parameters.length > 0 ? 'By' : ''}${parameters.join('')}`);
+}
+
+/** `name`, or the first of `name2`, `name3`, … that is not taken. */
+export function freeName(name: string, isTaken: (candidate: string) => boolean): string {
+  let candidate = name;
+  for (let count = 2; isTaken(candidate); count += 1) candidate = `${name}${count}`;
+  return candidate;
+}
+
+export function pascalCase(text: string): string {
+  return text
+    .split(/[^A-Za-z0-9_]+|_(?=[^_])/)
+    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+    .join('');
+}

@@ -1,0 +1,174 @@
+import type { Parameter, ScalarType } from './contract.ts';
+import { INHERITED_NAMES } from './names.ts';
+import { optional, readSchema } from './read-schema.ts';
+import type { Scalar, Schema, Schemas } from './schema.ts';
+import type { SpecNode } from './spec-node.ts';
+
+/** The parameters of an operation: its own, and those of its path that it does not replace. */
+export function readParameters(path: SpecNode, operation: SpecNode, schemas: Schemas): Parameter[] {
+  const own = namedNodes(operation);
+  const shared = namedNodes(path).filter(([key]) => !own.some(([other]) => other === key));
+  const parameters = [...shared, ...own].flatMap(([, node]) => node.attempt(() => readParameter(node, schemas)) ?? []);
+  for (const [index, { name, node }] of parameters.entries()) {
+    const isTaken = parameters.findIndex((other) => other.name === name) !== index;
+    if (isTaken) node.refuse(`the parameter '${name}' stands twice; path and query are one object for the caller`);
+  }
+  return parameters;
+}
+
+/** By place and name, which is how the parameters of an operation replace those of its path. */
+function namedNodes(owner: SpecNode): [key: string, node: SpecNode][] {
+  const nodes = owner.itemsAt('parameters').map((item) => item.resolved());
+  return nodes
+    .filter((node) => !isIgnored(node))
+    .map((node) => [`${node.find('in')?.value} ${node.find('name')?.value}`, node]);
+}
+
+/** OpenAPI gives header parameters of these names no meaning; the client sends them itself. */
+function isIgnored(node: SpecNode): boolean {
+  const name = String(node.find('name')?.value).toLowerCase();
+  return node.find('in')?.value === 'header' && ['accept', 'authorization', 'content-type'].includes(name);
+}
+
+const KEYS = [
+  ...['name', 'in', 'description', 'required', 'deprecated', 'schema', 'style', 'explode'],
+  ...['example', 'examples', 'allowReserved', 'allowEmptyValue'],
+];
+
+function readParameter(node: SpecNode, schemas: Schemas): Parameter {
+  const place = node.get('in').oneOf('place of a parameter', ['query', 'path']);
+  node.only('key of a parameter', ...KEYS);
+  const name = readName(node.get('name'));
+  const isRequired = node.isTrue('required');
+  if (place === 'path' && !isRequired) node.refuse('a parameter of the path is required: true');
+  const schemaNode = node.get('schema');
+  const schema = withoutNull(readSchema(schemaNode), schemas);
+  const array = resolve(schema, schemas);
+  const item = array.kind === 'array' ? array.items : schema;
+  const values = scalarValues(item, schemas) ?? schemaNode.fail(UNWRITABLE);
+  refuseAmbiguous(values, schemaNode);
+  return {
+    name,
+    in: place,
+    description: (node.find('description') ?? schemaNode.resolved().find('description'))?.prose() ?? '',
+    isRequired,
+    isDeprecated: node.isTrue('deprecated') || (schema.isDeprecated ?? false),
+    type: helpType(item, values, schemas),
+    types: values.types,
+    choices: values.choices ?? [],
+    ...optional('list', readStyle(node, place, array.kind === 'array')),
+    ...optional('default', schemaNode.resolved().find('default')?.value ?? schemaNode.find('default')?.value),
+    examples: [...exampleValues(node), ...exampleValues(schemaNode.resolved())],
+    node,
+    schema,
+  };
+}
+
+/** Of a parameter a map by name, of a schema a list. */
+function exampleValues(node: SpecNode): readonly unknown[] {
+  const { value } = node.find('examples') ?? {};
+  const several = typeof value === 'object' && value !== null ? Object.values(value) : [];
+  const values = several.map((item: unknown) =>
+    typeof item === 'object' && item !== null && 'value' in item ? item.value : item,
+  );
+  return [node.find('example')?.value, ...values, node.find('default')?.value].filter((item) => item !== undefined);
+}
+
+const UNWRITABLE =
+  'a parameter is text, a number, true or false, or a list of those; for any parameters, the operation has x-free-form-query';
+
+function readName(node: SpecNode): string {
+  const name = node.string();
+  if (name === '' || /[\p{Cc}\p{Cs}=]|^\?/u.test(name))
+    node.refuse("a name without control characters, '=' and leading '?' is expected");
+  if (INHERITED_NAMES.includes(name)) node.refuse(`every object has '${name}'; a parameter cannot have this name`);
+  if (/^api[-_ ]?key$/i.test(name)) node.refuse(`'${name}' is the API key, which belongs to securitySchemes`);
+  return name;
+}
+
+/** How the values of a list are written: `a=1&a=2` or `a=1,2`. */
+function readStyle(node: SpecNode, place: 'path' | 'query', isList: boolean): 'comma' | 'repeated' | undefined {
+  const style = place === 'query' ? 'form' : 'simple';
+  node.find('style')?.oneOf(`style of a parameter in the ${place}`, [style]);
+  const isExploded = node.find('explode')?.boolean() ?? place === 'query';
+  if (!isList) return undefined;
+  return place === 'query' && isExploded ? 'repeated' : 'comma';
+}
+
+interface ScalarValues {
+  readonly types: readonly ScalarType[];
+  /** `undefined` when there are too many to list. */
+  readonly choices: readonly Scalar[] | undefined;
+}
+
+/** What one value can be; `undefined` for what cannot be written as one text. */
+function scalarValues(schema: Schema, schemas: Schemas): ScalarValues | undefined {
+  const target = resolve(schema, schemas);
+  switch (target.kind) {
+    case 'string':
+    case 'boolean':
+      return { types: [target.kind], choices: undefined };
+    case 'number':
+      return { types: [target.isInteger ? 'integer' : 'number'], choices: undefined };
+    case 'literals':
+      return { types: [...new Set(target.values.map(typeOf))], choices: target.values };
+    case 'any':
+    case 'one':
+      return union(target.members.map((member) => scalarValues(member, schemas)));
+    case 'all':
+      return target.members.map((member) => scalarValues(member, schemas)).find((values) => values !== undefined);
+    default:
+      return undefined;
+  }
+}
+
+function union(members: readonly (ScalarValues | undefined)[]): ScalarValues | undefined {
+  const known = members.filter((member) => member !== undefined);
+  if (known.length < members.length) return undefined;
+  const isListed = known.every(({ choices }) => choices !== undefined);
+  return {
+    types: [...new Set(known.flatMap(({ types }) => types))],
+    choices: isListed ? [...new Set(known.flatMap(({ choices = [] }) => choices))] : undefined,
+  };
+}
+
+function typeOf(value: Scalar): ScalarType {
+  if (typeof value === 'number') return Number.isInteger(value) ? 'integer' : 'number';
+  return typeof value === 'boolean' ? 'boolean' : 'string';
+}
+
+/** `1` and `"1"` are the same text in a URL. */
+function refuseAmbiguous({ choices = [] }: ScalarValues, node: SpecNode): void {
+  const texts = choices.map(String);
+  if (new Set(texts).size < texts.length) node.refuse('two values of the enum are written alike in a URL');
+}
+
+function helpType(item: Schema, { types, choices }: ScalarValues, schemas: Schemas): string {
+  if (choices !== undefined) return choices.join('|');
+  const target = resolve(item, schemas);
+  return target.kind === 'string' && target.format !== undefined ? target.format : types.join('|');
+}
+
+/** An absent parameter is left out; there is no way to write null. */
+function withoutNull(schema: Schema, schemas: Schemas): Schema {
+  const target = resolve(schema, schemas);
+  if (target.kind === 'literals' && target.values.includes(null)) {
+    return { ...target, values: target.values.filter((value) => value !== null) };
+  }
+  if (target.kind !== 'any' && target.kind !== 'one') return schema;
+  const members = target.members.filter((member) => resolve(member, schemas).kind !== 'null');
+  if (members.length === target.members.length) return schema;
+  const [first, ...others] = members;
+  if (first === undefined || others.length > 0) return { ...target, members };
+  return { ...first, ...optional('description', schema.description), ...optional('isDeprecated', schema.isDeprecated) };
+}
+
+/** The schema that references lead to. */
+export function resolve(schema: Schema, schemas: Schemas): Schema {
+  let target = schema;
+  // References that lead in a circle are refused elsewhere.
+  for (let steps = 0; target.kind === 'reference' && steps <= schemas.size; steps += 1) {
+    target = schemas.get(target.name) ?? { kind: 'unknown' };
+  }
+  return target;
+}

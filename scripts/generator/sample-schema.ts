@@ -1,0 +1,135 @@
+import fc from 'fast-check';
+import type { Sample } from '../../src/generated/operations.ts';
+import type { ArraySchema, NumberSchema, ObjectSchema, Schema, Schemas, StringSchema } from './schema.ts';
+
+/** What an answer of this schema looks like; `undefined` when none of finite size is found. */
+export function sampleOf(schema: Schema, schemas: Schemas, within: readonly string[] = []): Sample | undefined {
+  if (schema.example !== undefined) return values(schema.example);
+  const inner = (member: Schema) => sampleOf(member, schemas, within);
+  switch (schema.kind) {
+    case 'unknown':
+      return values({});
+    case 'boolean':
+      return values(true, false);
+    case 'null':
+      return values(null);
+    case 'literals':
+      return values(...schema.values);
+    case 'string':
+      return values(...texts(schema));
+    case 'number':
+      return numberSample(schema);
+    case 'array':
+      return arraySample(schema, inner);
+    case 'tuple':
+      return list(schema.items.map(inner));
+    case 'object':
+      return objectSample(schema, inner);
+    case 'any':
+    case 'one':
+      return schema.members.map(inner).find((sample) => sample !== undefined);
+    case 'all':
+      return merged(schema.members.map(inner));
+    case 'reference': {
+      const target = within.includes(schema.name) ? undefined : schemas.get(schema.name);
+      return target && sampleOf(target, schemas, [...within, schema.name]);
+    }
+  }
+}
+
+type SampleSchema = (schema: Schema) => Sample | undefined;
+
+function values(...all: readonly unknown[]): Sample {
+  return { kind: 'values', values: all };
+}
+
+function list(items: readonly (Sample | undefined)[]): Sample | undefined {
+  const known = items.filter((item) => item !== undefined);
+  return known.length < items.length ? undefined : { kind: 'list', items: known };
+}
+
+const FORMAT_TEXTS = {
+  date: ['2026-01-21', '2026-01-22', '2026-01-23'],
+  'date-time': ['2026-01-21T14:20:00.000Z', '2026-01-21T14:25:00.000Z', '2026-01-21T14:30:00.000Z'],
+};
+
+function texts({ format, knownValues, pattern, minLength = 0, maxLength = 1000 }: StringSchema): readonly string[] {
+  if (format !== undefined) return FORMAT_TEXTS[format];
+  if (knownValues !== undefined) return knownValues;
+  const fits = (text: string) => [...text].length >= minLength && [...text].length <= maxLength;
+  if (pattern !== undefined) {
+    const found = fc.sample(fc.stringMatching(new RegExp(pattern, 'u')), { seed: 1, numRuns: 100 });
+    return [...new Set(found.filter((text) => fits(text) && text !== '' && /^[\x20-\x7e]*$/.test(text)))].slice(0, 3);
+  }
+  return [...new Set(['text', 'other text'].map((text) => text.padEnd(minLength, '.').slice(0, maxLength)))];
+}
+
+function numberSample(schema: NumberSchema): Sample | undefined {
+  const { isInteger, minimum, maximum, exclusiveMinimum, exclusiveMaximum } = schema;
+  const step = schema.multipleOf ?? (isInteger ? 1 : 0.0001);
+  const above = Math.max(minimum ?? Number.NEGATIVE_INFINITY, (exclusiveMinimum ?? Number.NEGATIVE_INFINITY) + step);
+  const below = Math.min(maximum ?? Number.POSITIVE_INFINITY, (exclusiveMaximum ?? Number.POSITIVE_INFINITY) - step);
+  const start = Number.isFinite(above) ? above : Math.min(step, below);
+  const from = Math.ceil(start / step - 1e-9) * step;
+  const to = Math.min(below, from + 100 * (isInteger ? step : 100 * step));
+  return from > below ? undefined : { kind: 'number', from, to, step };
+}
+
+function arraySample({ items, minItems = 0, maxItems = 2 }: ArraySchema, inner: SampleSchema): Sample | undefined {
+  const sample = inner(items);
+  if (sample === undefined) return minItems === 0 ? list([]) : undefined;
+  return list(Array.from({ length: Math.max(minItems, Math.min(1, maxItems)) }, () => sample));
+}
+
+function objectSample(schema: ObjectSchema, inner: SampleSchema): Sample | undefined {
+  const { properties, rest } = schema;
+  const samples = properties.map(({ name, isRequired, schema }) => ({ name, isRequired, sample: inner(schema) }));
+  if (samples.some(({ isRequired, sample }) => isRequired && sample === undefined)) return undefined;
+  const named = samples.flatMap(({ name, sample }) => (sample === undefined ? [] : [[name, sample] as const]));
+  const others = rest && inner(rest);
+  const free = fieldNames(schema, inner).filter((name) => properties.every((property) => property.name !== name));
+  const more = others === undefined ? [] : free.slice(0, missingFields(schema, named.length));
+  return {
+    kind: 'object',
+    fields: Object.fromEntries([...named, ...more.map((name) => [name, others as Sample] as const)]),
+  };
+}
+
+/** How many fields to add to those that are named. */
+function missingFields(schema: ObjectSchema, named: number): number {
+  const wanted = Math.max(schema.minProperties ?? 0, isOpenMap(schema) ? 3 : 0);
+  return Math.max(0, Math.min(wanted, schema.maxProperties ?? wanted) - named);
+}
+
+/** Such as rates by currency: a map without entries would be a poor example. */
+function isOpenMap({ properties, rest }: ObjectSchema): boolean {
+  return properties.length === 0 && rest !== undefined && rest.kind !== 'unknown';
+}
+
+function fieldNames({ names }: ObjectSchema, inner: SampleSchema): readonly string[] {
+  const sample = names && inner(names);
+  return sample?.kind === 'values' ? sample.values.map(String) : ['EUR', 'GBP', 'USD', 'JPY', 'CHF'];
+}
+
+/** For `allOf`: the fields of all members. */
+function merged(members: readonly (Sample | undefined)[]): Sample | undefined {
+  const known = members.filter((member) => member !== undefined);
+  if (known.length < members.length) return undefined;
+  const objects = known.filter((member) => member.kind === 'object');
+  if (objects.length < known.length) return known.find(({ kind }) => kind === 'values') ?? known[0];
+  const fields: Record<string, Sample> = {};
+  for (const [name, sample] of objects.flatMap((object) => Object.entries(object.fields))) {
+    fields[name] = both(fields[name], sample);
+  }
+  return { kind: 'object', fields };
+}
+
+function both(earlier: Sample | undefined, later: Sample): Sample {
+  if (earlier?.kind === 'object' && later.kind === 'object') return merged([earlier, later]) ?? later;
+  return earlier !== undefined && saysNothing(later) ? earlier : later;
+}
+
+/** The sample of a schema that allows anything. */
+function saysNothing(sample: Sample): boolean {
+  return sample.kind === 'values' && JSON.stringify(sample.values) === '[{}]';
+}

@@ -1,0 +1,22 @@
+import type { FxRatesOptions } from '../options.ts';
+import type { CacheSettings } from './quota-settings.ts';
+
+interface Parent {
+  readonly options: FxRatesOptions;
+  readonly cache: CacheSettings | undefined;
+}
+
+/** `options` over those of the parent. Answers stay in one cache, whatever their age may be. */
+export function inheritedOptions(options: FxRatesOptions, parent: Parent): FxRatesOptions {
+  const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
+  const { fetch, dispatcher, ...others } = parent.options;
+  const hasTransport = options.fetch !== undefined || options.dispatcher !== undefined;
+  const inherited = hasTransport ? others : { fetch, dispatcher, ...others };
+  return { ...inherited, ...given, cache: inheritedCache(options.cache, parent.cache) };
+}
+
+function inheritedCache(option: FxRatesOptions['cache'], parent: CacheSettings | undefined): FxRatesOptions['cache'] {
+  if (option === undefined || parent === undefined) return option ?? parent;
+  if (option === 'snapshot') return { maxAgeMs: option, store: parent.store };
+  return { ...option, store: option?.store ?? parent.store };
+}

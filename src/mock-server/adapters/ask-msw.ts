@@ -1,0 +1,72 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { randomUUID } from 'node:crypto';
+
+/** Who a request that undici dispatches belongs to. */
+type Owner =
+  /** Node's own `fetch`, which goes through undici's global dispatcher too: msw has seen that call already. */
+  | { readonly kind: 'global-fetch' }
+  /** A question to msw about a request of undici; what reaches the dispatcher is what msw lets through. */
+  | { readonly kind: 'question'; readonly passed: () => void };
+
+const owner = new AsyncLocalStorage<Owner>();
+
+/** Whether msw has already decided about the request that is dispatched now. */
+export function isDecidedByMsw(): boolean {
+  return owner.getStore() !== undefined;
+}
+
+/** Whether the request that is dispatched now is only a question to msw, which lets it through. It must not be sent. */
+export function isQuestion(): boolean {
+  const current = owner.getStore();
+  if (current?.kind !== 'question') return false;
+  current.passed();
+  return true;
+}
+
+/** Marks the calls of global `fetch` until the returned function is called. */
+export function markGlobalFetch(): () => void {
+  const previous = globalThis.fetch;
+  const marked: typeof fetch = (...call) =>
+    owner.getStore() === undefined ? owner.run({ kind: 'global-fetch' }, () => previous(...call)) : previous(...call);
+  globalThis.fetch = marked;
+  return () => {
+    if (globalThis.fetch === marked) globalThis.fetch = previous;
+  };
+}
+
+/**
+ * Applies the `onUnhandledRequest` of the msw server to a request that no handler answers: prints what that prints, and
+ * rejects where it forbids the request. Only the server knows its strategy, so the request goes to the `fetch` that msw
+ * has replaced; what msw would send on stops at the dispatcher.
+ */
+export async function applyUnhandledStrategy(request: Request): Promise<void> {
+  let hasPassed = false;
+  const question = {
+    kind: 'question',
+    passed: () => {
+      hasPassed = true;
+    },
+  } as const;
+  await owner
+    .run(question, () => globalThis.fetch(request))
+    .then((response) => response.body?.cancel())
+    .catch((error: unknown) => {
+      if (!hasPassed) throw error;
+    });
+}
+
+/** The emitter behind `server.events` of msw, as far as it is needed here. */
+export interface MswEvents {
+  emit?(event: Event): unknown;
+}
+
+/** Tells the listeners of `server.events` about one request of undici, as msw tells them about those it sees itself. */
+export function createEventReporter(events: MswEvents | undefined, request: Request) {
+  const requestId = randomUUID();
+  return (type: string, more: { readonly response?: Response } = {}): void => {
+    // Copies: a listener may read a body that the request still needs.
+    const copy = more.response === undefined ? {} : { response: more.response.clone() };
+    const data = { request: request.clone(), requestId, ...copy };
+    events?.emit?.(Object.assign(new MessageEvent(type), data));
+  };
+}

@@ -1,0 +1,1 @@
+export { mockHandlers } from './mock-handlers.ts';

@@ -1,0 +1,118 @@
+import { randomBytes } from 'node:crypto';
+import { open, readFile, realpath, stat, unlink, utimes } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { resolve } from 'node:path';
+import { pause, repeat } from '../clock/event-loop.ts';
+import { systemNow } from '../clock/real-clock.ts';
+import { MockServerError } from '../mock-server-error.ts';
+
+/** The right of one server to write a state file. */
+export interface StateLock {
+  /** Whether another server has taken the lock, because this process stood still for seconds. */
+  isLost(): Promise<boolean>;
+  release(): Promise<void>;
+}
+
+interface Owner {
+  readonly pid: number;
+  readonly host: string;
+  readonly id: string;
+}
+
+/** Ids of the locks of this process: a lock with its pid and another id is of a dead process with the same pid. */
+const held = new Set<string>();
+
+/**
+ * Locks a state file with `<path>.lock`. Throws `MockServerError` with code `state_in_use` while a server lives that has
+ * it, after 3 s at most; the lock of a dead one is taken over.
+ */
+export async function lockState(path: string, { wait = pause } = {}): Promise<StateLock> {
+  // Two names that lead to one file have one lock.
+  const lockPath = `${await realpath(path).catch(() => resolve(path))}.lock`;
+  for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt += 1) {
+    const id = randomBytes(8).toString('hex');
+    if (await create(path, lockPath, { pid: process.pid, host: hostname(), id })) return holdLock(lockPath, id);
+    if (await isAlive(lockPath, wait)) break;
+    await unlink(lockPath).catch(() => undefined);
+  }
+  const text = `The state file ${path} is in use by another server; end that one, or name another file.`;
+  throw new MockServerError(text, { code: 'state_in_use' });
+}
+
+const MOST_ATTEMPTS = 3;
+const BEAT_MS = 1000;
+/** Three beats: a busy machine may miss one. */
+const OBSERVED_MS = 3 * BEAT_MS;
+
+async function create(path: string, lockPath: string, owner: Owner): Promise<boolean> {
+  try {
+    const file = await open(lockPath, 'wx', 0o600);
+    await file.writeFile(JSON.stringify(owner)).finally(() => file.close());
+    return true;
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    const { code } = cause as NodeJS.ErrnoException; // of node:fs
+    throw new MockServerError(
+      `The state file ${path} cannot be written (${code}); make room for it, or name another file.`,
+      {
+        code: 'state_unusable',
+        cause,
+      },
+    );
+  }
+}
+
+/** On this machine the system knows; on another, or if the pid is in use again, the lock shows whether it is touched. */
+async function isAlive(lockPath: string, wait: (ms: number) => Promise<void>): Promise<boolean> {
+  const owner = await readOwner(lockPath);
+  if (owner !== undefined && held.has(owner.id)) return true;
+  if (owner?.host === hostname() && (owner.pid === process.pid || !isRunning(owner.pid))) return false;
+  const before = await touchedAt(lockPath);
+  await wait(OBSERVED_MS);
+  return before !== (await touchedAt(lockPath));
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+async function readOwner(lockPath: string): Promise<Owner | undefined> {
+  try {
+    return JSON.parse(await readFile(lockPath, 'utf8'));
+  } catch {
+    // Gone, or not written yet.
+    return undefined;
+  }
+}
+
+async function touchedAt(lockPath: string): Promise<number> {
+  return await stat(lockPath).then(
+    ({ mtimeMs }) => mtimeMs,
+    () => 0,
+  );
+}
+
+function holdLock(lockPath: string, id: string): StateLock {
+  held.add(id);
+  const isLost = async () => {
+    const owner = await readOwner(lockPath);
+    return owner !== undefined && owner.id !== id;
+  };
+  const beat = async () => {
+    if (!(await isLost())) await utimes(lockPath, systemNow() / 1000, systemNow() / 1000);
+  };
+  const stop = repeat(BEAT_MS, () => void beat().catch(() => undefined));
+  return {
+    isLost,
+    async release() {
+      stop();
+      held.delete(id);
+      if (!(await isLost())) await unlink(lockPath).catch(() => undefined);
+    },
+  };
+}

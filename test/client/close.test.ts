@@ -1,0 +1,183 @@
+import { expect, test } from 'vitest';
+import { FxRates, type LimitStore } from '../../src/client/index.ts';
+import { FakeClock, quiet } from '../helpers/fake-clock.ts';
+import { fakeFetch } from '../helpers/fake-fetch.ts';
+import { MemoryLimitStore } from '../helpers/memory-limit-store.ts';
+import { API_KEY, failure, quotaRecord, rateLimited, success } from '../helpers/service-replies.ts';
+import { BASE_URL, differentCalls, errorOf, testClient } from '../helpers/test-client.ts';
+
+const CLOSED = { kind: 'aborted', message: 'The call was ended because its client was closed (close())' };
+
+async function errorsOf(calls: readonly Promise<unknown>[]): Promise<unknown[]> {
+  return Promise.all(calls.map((call) => errorOf(call)));
+}
+
+test('ends calls in the queue, in flight and between retries with a clear error, and leaves no timer', async () => {
+  const queued = testClient(rateLimited('30'));
+  const inFlight = testClient('never');
+  const retrying = testClient(failure(503));
+  const calls = [queued, inFlight, retrying].flatMap(({ fx }) => differentCalls(fx, 2));
+  const ended = errorsOf(calls);
+  await quiet();
+
+  await Promise.all([queued, inFlight, retrying].map(({ fx }) => fx.close()));
+
+  for (const error of await ended) expect(error).toMatchObject(CLOSED);
+  for (const { clock } of [queued, inFlight, retrying]) expect(await clock.left()).toBe(0);
+  expect(inFlight.fetch.requests.every(({ signal }) => signal.aborted)).toBe(true);
+});
+
+test('a closed client sends nothing and says what to do', async () => {
+  const { fx, fetch } = testClient(success());
+  await fx.close();
+  await fx.close();
+
+  expect(await errorOf(fx.latest())).toMatchObject({
+    kind: 'config',
+    message: expect.stringContaining('create a new'),
+  });
+  expect(fetch.requests).toEqual([]);
+});
+
+test('await using closes the client at the end of the block', async () => {
+  const { fx } = testClient('never');
+  let call: Promise<unknown>;
+  {
+    await using client = fx;
+    call = errorOf(client.latest());
+    await quiet();
+  }
+
+  expect(await call).toMatchObject(CLOSED);
+});
+
+test('another client of the key continues, with the same limit', async () => {
+  const clock = new FakeClock();
+  const fetch = fakeFetch([rateLimited('30'), success()]);
+  const options = { baseUrl: BASE_URL, apiKey: API_KEY, clock, fetch, random: () => 0.5 };
+  const [one, other] = [new FxRates(options), new FxRates(options)];
+  const ended = errorOf(one.latest({ n: 1 }));
+  const going = other.latest({ n: 2 });
+  await quiet();
+
+  await one.close();
+
+  expect(await ended).toMatchObject(CLOSED);
+  expect(other.limits()?.history.some(({ event }) => event === 'refused')).toBe(true);
+  await clock.run(going);
+});
+
+test('after the last client of a key, the next one begins anew, with a store of its own', async () => {
+  const clock = new FakeClock();
+  const fetch = fakeFetch(success(), { quota: success(quotaRecord()) });
+  const exchanges: string[] = [];
+  const counted = (name: string): LimitStore => {
+    const store = new MemoryLimitStore(clock);
+    return {
+      exchange: (...parameters) => {
+        exchanges.push(name);
+        return store.exchange(...parameters);
+      },
+    };
+  };
+  const client = (name: string) =>
+    new FxRates({ baseUrl: BASE_URL, apiKey: API_KEY, clock, fetch, rateLimit: { store: counted(name) } });
+  const [first, second] = [client('first'), client('second')];
+  await Promise.all([clock.run(first.quota()), clock.run(second.quota())]);
+  await first.close();
+  await clock.run(second.latest());
+  expect(new Set(exchanges)).toEqual(new Set(['first']));
+  expect(second.quotaEstimate()).toBeDefined();
+
+  await second.close();
+  const third = client('third');
+  expect(third.quotaEstimate()).toBeUndefined();
+  await clock.run(third.latest());
+
+  expect(exchanges).toContain('third');
+});
+
+test('ends batches and polls too', async () => {
+  const { fx, clock } = testClient((request) => (request.url.includes('n=1') ? 'never' : success()));
+  const loop = async (items: AsyncIterable<unknown>) => {
+    for await (const _ of items);
+  };
+  const batch = fx.batch([{ n: 0 }, { n: 1 }]);
+  const ended = errorsOf([loop(batch), loop(fx.poll({}, { every: 60_000 }))]);
+  await quiet();
+
+  await fx.close();
+
+  for (const error of await ended) expect(error).toMatchObject(CLOSED);
+  expect(batch.left().size).toBe(1);
+  expect(await clock.left()).toBe(0);
+});
+
+test('withOptions: other defaults for the same limit and quota', async () => {
+  const { fx, clock, fetch } = testClient([rateLimited('30'), success()], { quota: success(quotaRecord()) });
+  await fx.quota();
+  const hasty = fx.withOptions({ onLimit: 'throw', timeoutMs: undefined });
+  const waiting = fx.latest({ n: 1 });
+  await quiet();
+
+  expect(hasty.quotaEstimate()).toEqual(fx.quotaEstimate());
+  expect(await errorOf(hasty.latest({ n: 2 }))).toMatchObject({ kind: 'rate_limited', reason: 'policy' });
+  await clock.run(waiting);
+  expect(fetch.requests.filter(({ url }) => url.includes('n=2'))).toEqual([]);
+});
+
+test('withOptions: one cache, one question for the key, one warning', async () => {
+  let asked = 0;
+  const warnings: string[] = [];
+  const { fx, fetch } = testClient(success(), {
+    ...{ cache: { maxAgeMs: 60_000 }, auth: 'query', logger: { warn: (message) => warnings.push(message) } },
+    apiKey: () => {
+      asked += 1;
+      return API_KEY;
+    },
+  });
+  await fx.latest();
+
+  const { meta } = await fx.withOptions({ timeoutMs: 1_000 }).latest().withMeta();
+  const fresh = await fx
+    .withOptions({ cache: { maxAgeMs: 0 } })
+    .latest()
+    .withMeta();
+
+  expect(meta.source).toBe('cache');
+  expect(fresh.meta.source).toBe('network');
+  expect(fetch.requests).toHaveLength(2);
+  expect(asked).toBe(1);
+  expect(warnings).toHaveLength(1);
+});
+
+test('withOptions: another key has a limit of its own, another transport takes the place of the first', async () => {
+  const { fx, fetch } = testClient(success());
+  await fx.latest();
+  const other = fakeFetch(success());
+
+  const client = fx.withOptions({ apiKey: API_KEY.replace('0', '1'), fetch: other });
+  expect(client.limits()?.history).toEqual([]);
+  await client.latest();
+
+  expect([fetch.requests.length, other.requests.length]).toEqual([1, 1]);
+  expect(await errorOf(() => fx.withOptions({ timeoutMs: -1 }))).toMatchObject({ kind: 'config' });
+});
+
+test('closing a client closes those made from it, and the other way round', async () => {
+  const { fx } = testClient('never');
+  const ended = errorsOf([fx.latest({ n: 1 }), fx.withOptions({ maxRetries: 0 }).latest({ n: 2 })]);
+  await quiet();
+
+  await fx.withOptions({}).close();
+
+  for (const error of await ended) expect(error).toMatchObject(CLOSED);
+});
+
+test('coalesce: false sends a request of its own', async () => {
+  const { fx, fetch } = testClient(success());
+
+  await Promise.all([fx.latest(), fx.latest(), fx.latest({}, { coalesce: false }), fx.latest({}, { coalesce: false })]);
+
+  expect(fetch.requests).toHaveLength(3);
+});

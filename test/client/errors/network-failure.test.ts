@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest';
+import type { FxRatesOptions, NetworkError } from '../../../src/client/index.ts';
+import { API_KEY } from '../../helpers/service-replies.ts';
+import { errorOf, testClient } from '../../helpers/test-client.ts';
+
+async function failureWith(thrown: Error, options: FxRatesOptions = {}): Promise<NetworkError> {
+  const { fx } = testClient(thrown, { maxRetries: 0, ...options });
+  return (await errorOf(fx.latest())) as NetworkError;
+}
+
+function nested(depth: number, innermost: object): object {
+  let value = innermost;
+  for (let level = 0; level < depth; level += 1) value = { inner: value };
+  return value;
+}
+
+test('keeps the error of the transport as the cause', async () => {
+  const thrown = Object.assign(new Error('gone'), { code: 'ECONNRESET', socket: { remotePort: 443 }, list: [1, null] });
+
+  expect((await failureWith(thrown)).cause).toBe(thrown);
+});
+
+test.each([
+  ['a hundred levels deep', nested(100, { key: API_KEY })],
+  ['as a name', { [API_KEY]: true }],
+  ['in base64', { headers: [`Basic ${Buffer.from(`:${API_KEY}`).toString('base64')}`] }],
+  ['behind many values', { list: Array.from({ length: 999 }, () => ({})), key: API_KEY }],
+  ['in a request', { request: new Request('https://fx.test', { headers: { authorization: API_KEY } }) }],
+  ['in a map', { map: new Map([['key', API_KEY]]) }],
+])('the cause does not show a key that the transport put into its error %s', async (_, extra) => {
+  const thrown = Object.assign(new Error('gone'), { extra });
+
+  const { cause } = await failureWith(thrown);
+
+  expect(cause).not.toBe(thrown);
+  expect(cause).toMatchObject({ message: 'gone' });
+  expect(Object.keys(cause as object)).not.toContain('extra');
+});
+
+test.each([
+  ['many values', { list: Array.from({ length: 900 }, () => Array.from({ length: 900 }, () => ({ a: 1 }))) }],
+  ['many properties', Object.fromEntries(Array.from({ length: 1001 }, (_, index) => [`p${index}`, index]))],
+  ['a long text', { body: 'x'.repeat(200_000) }],
+  ['a long list', Array.from({ length: 1001 }, () => 0)],
+])('copies the text of an error with %s instead of looking through it', async (_, extra) => {
+  const thrown = Object.assign(new Error('gone'), { extra });
+
+  expect((await failureWith(thrown)).cause).not.toBe(thrown);
+});
+
+test('cuts a very long message, and leaves no part of the key at the cut', async () => {
+  const message = `${'x'.repeat(99_990)}${API_KEY}${'y'.repeat(1000)}`;
+
+  const { cause } = await failureWith(new Error(message));
+
+  expect((cause as Error).message.length).toBeLessThan(100_000);
+  expect((cause as Error).message).not.toContain('fx_live_0');
+});

@@ -1,0 +1,30 @@
+import { setupServer } from 'msw/node';
+import { expect, onTestFinished, test } from 'vitest';
+import { createMockServer } from '../../../src/mock-server/index.ts';
+import { mockHandlers } from '../../../src/mock-server/msw/index.ts';
+
+test('there is a handler for each operation and one for everything else', async () => {
+  const mock = createMockServer({ baseUrl: 'https://handlers.test' });
+
+  const headers = mockHandlers(mock).map(({ info }) => info.header);
+
+  expect(headers).toEqual([
+    'GET https://handlers.test/api/v1/latest',
+    'GET https://handlers.test/api/v1/quota',
+    expect.stringContaining('handlers'),
+  ]);
+});
+
+test('reading the handlers opens nothing; from their first request until close() msw counts as in use', async () => {
+  const mock = createMockServer({ baseUrl: 'https://handlers.test' });
+  const server = setupServer(...mockHandlers(mock));
+  server.listen({ onUnhandledRequest: 'error' });
+  onTestFinished(() => server.close());
+
+  mock.faults.remove(mock.faults.add({ kind: 'reset' }).id);
+  expect((await fetch('https://handlers.test/api/v1/quota')).status).toBe(401);
+  expect(() => mock.faults.add({ kind: 'reset' })).toThrow('cannot be had through msw');
+  await mock.close();
+  mock.faults.add({ kind: 'reset' });
+  expect(mock.faults.list()).toHaveLength(1);
+});

@@ -1,0 +1,91 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { freePort } from '../../bench/free-port.ts';
+import { connectMockServer, createMockServer } from '../../src/mock-server/index.ts';
+import { hasBundle, Running } from '../helpers/cli-bundle.ts';
+import { installOffline, pack } from './consumer.ts';
+
+const page = readFileSync(new URL('../../docs/mock-server.md', import.meta.url), 'utf8');
+const block = (language: string, marker: string) =>
+  Array.from(page.matchAll(/^```(\w+)\n(.*?)^```$/gms)).find(
+    ([, name, code]) => name === language && code?.includes(marker),
+  )?.[2] ?? '';
+const dockerfile = Object.fromEntries(
+  block('dockerfile', 'FROM')
+    .trim()
+    .split('\n')
+    .map((line) => [line.slice(0, line.indexOf(' ')), line.slice(line.indexOf(' ') + 1)]),
+);
+const compose = parse(block('yaml', '# compose.yaml'));
+const { mock: mockService, tests: testService } = compose.services;
+
+let folder: string;
+
+describe.skipIf(!hasBundle)('the steps of the Dockerfile and of compose.yaml, without Docker', () => {
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'fxrates-container-'));
+    // Stands for `npm install --global`, whose packages are in a registry.
+    await installOffline(await pack(folder), folder, []);
+  });
+
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  test('the image is an official one of Node.js and installs nothing but this package', () => {
+    expect(dockerfile['FROM']).toMatch(/^node:\d+-slim$/);
+    expect(dockerfile['RUN']).toBe('npm install --global fxrates');
+  });
+
+  test('a container gets healthy, answers under the name of its service, and ends at SIGTERM', async () => {
+    const port = String(await freePort());
+    const env = {
+      ...mockService.environment,
+      HOME: folder,
+      PATH: [join(folder, 'node_modules/.bin'), process.env['PATH']].join(delimiter),
+    };
+    const [program, ...args] = JSON.parse(dockerfile['ENTRYPOINT'] ?? '[]');
+    const container = new Running(program, [...args, ...mockService.command, '--port', port], { env, stdin: 'open' });
+    await container.shows('stderr', 'Requests:');
+
+    const health = dockerfile['HEALTHCHECK']?.replace(/^.*? CMD /, '').replace('4010', port) ?? '';
+    const { code: healthCode } = await new Running('sh', ['-c', health], { env }).ended;
+    const answer = await get(port, '/api/v1/quota', {
+      host: new URL(testService.environment.FXRATES_BASE_URL).host,
+      authorization: `Bearer ${testService.environment.FXRATES_API_KEY}`,
+    });
+    const adminUrl = testService.environment.FXRATES_MOCK_ADMIN_URL.replace('mock:4010', `127.0.0.1:${port}`);
+    const remote = connectMockServer(adminUrl);
+    await remote.expectRequests({ headers: { host: 'mock:4010' } }).toHaveCount(1);
+    container.kill('SIGTERM');
+    const { code } = await container.ended;
+
+    expect([healthCode, answer, code]).toEqual([0, 200, 0]);
+  }, 60_000);
+
+  test('an unhealthy container is noticed', async () => {
+    const health = dockerfile['HEALTHCHECK']?.replace(/^.*? CMD /, '').replace('4010', String(await freePort())) ?? '';
+
+    expect((await new Running('sh', ['-c', health], {}).ended).code).toBe(1);
+  });
+});
+
+test('the key in the documents is the one that the seed gives', () => {
+  const { key } = createMockServer({ seed: 7 }).createKey({ plan: 'developer' });
+
+  expect(page.match(/fx_live_[0-9a-f]+/g)?.every((shown) => shown === key)).toBe(true);
+  expect(testService.environment.FXRATES_API_KEY).toBe(key);
+});
+
+async function get(port: string, path: string, headers: Readonly<Record<string, string>>): Promise<number> {
+  const { request } = await import('node:http');
+  return await new Promise((resolve, reject) => {
+    request({ port, host: '127.0.0.1', path, headers, agent: false }, (response) => {
+      response.resume();
+      resolve(response.statusCode ?? 0);
+    })
+      .on('error', reject)
+      .end();
+  });
+}
