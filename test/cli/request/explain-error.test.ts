@@ -13,7 +13,11 @@ test.each([
   ['CERT_HAS_EXPIRED', 'the certificate has expired', "Is this machine's clock right?"],
   ['CERT_NOT_YET_VALID', 'the certificate is not valid yet', "Is this machine's clock right?"],
   ['DEPTH_ZERO_SELF_SIGNED_CERT', 'the certificate is self-signed', 'export NODE_EXTRA_CA_CERTS='],
-  ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'the certificate is not signed by a trusted authority', 'export NODE_EXTRA_CA_CERTS='],
+  [
+    'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+    'the certificate is not signed by a trusted authority',
+    'export NODE_EXTRA_CA_CERTS=',
+  ],
   ['ERR_TLS_CERT_ALTNAME_INVALID', 'the certificate is for another name', 'Is https://api.example.test the right'],
   [
     'CERT_REVOKED',
