@@ -1,6 +1,9 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';
 import { defineConfig, type Options } from 'tsup';
 import { completionTree } from './src/cli/commands/completion/completion-tree.ts';
+import { manPage } from './src/cli/help/man-page.ts';
+import { programTree } from './src/cli/program.ts';
 import { bundlePanel } from './src/mock-server/panel/bundle-panel.ts';
 
 /** Puts the bundled control panel where `panel-files.ts` would bundle it itself. */
@@ -88,6 +91,10 @@ export default defineConfig((cli) => [
     esbuildOptions(options) {
       options.minifyWhitespace = true;
       options.minifySyntax = true;
+    },
+    async onSuccess() {
+      mkdirSync('dist/man', { recursive: true });
+      writeFileSync('dist/man/fxrates.1', manPage(programTree()));
     },
     banner: {
       // What is CommonJS in the bundle, such as commander, asks for Node's modules by `require`.
