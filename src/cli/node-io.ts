@@ -30,7 +30,9 @@ const LAST_COMMAND_MS = 5_000;
 
 /** Ends the process after an interrupt if it has not ended by itself. */
 function endSoon(reason: unknown, afterMs: number): void {
-  if (reason instanceof Interrupted) setTimeout(() => endBySignal(reason.signalName), afterMs).unref();
+  if (!(reason instanceof Interrupted)) return;
+  // biome-ignore lint/plugin: a clock has no wait that lets the process end before
+  setTimeout(() => endBySignal(reason.signalName), afterMs).unref();
 }
 
 /** The real world, by way of `process`. */
