@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isatty } from 'node:tty';
+import type crossSpawn from 'cross-spawn';
 import type { Clock } from '../client/index.ts';
 import {
   type ChildProcess,
@@ -29,8 +30,9 @@ const LAST_COMMAND_MS = 5_000;
 
 /** Ends the process after an interrupt if it has not ended by itself. */
 function endSoon(reason: unknown, afterMs: number): void {
-  // biome-ignore lint/plugin: real time bounds how long a process lasts
-  if (reason instanceof Interrupted) setTimeout(() => endBySignal(reason.signalName), afterMs).unref();
+  if (!(reason instanceof Interrupted)) return;
+  // biome-ignore lint/plugin: a clock has no wait that lets the process end before
+  setTimeout(() => endBySignal(reason.signalName), afterMs).unref();
 }
 
 /** The real world, by way of `process`. */
@@ -38,8 +40,8 @@ function createNodeIo(env: Io['env']): Io {
   const interrupts = createInterrupts();
   return {
     stdin: createInput(interrupts.signal),
-    stdout: createOutput(process.stdout),
-    stderr: createOutput(process.stderr),
+    stdout: createOutput(1, () => process.stdout),
+    stderr: createOutput(2, () => process.stderr),
     env,
     clock: realClock,
     fetch: (url, init) => fetch(url, init),
@@ -49,20 +51,26 @@ function createNodeIo(env: Io['env']): Io {
   };
 }
 
-function createOutput(stream: NodeJS.WriteStream): Output {
-  // Each write reports its own failure; without a listener the stream would end the process besides.
-  stream.on('error', () => undefined);
+/** Node.js makes a stream when it is first asked for, which takes milliseconds: most commands write nothing to stderr. */
+function createOutput(fileDescriptor: number, streamOf: () => NodeJS.WriteStream): Output {
+  let opened: NodeJS.WriteStream | undefined;
+  const stream = () => {
+    // Each write reports its own failure; without a listener the stream would end the process besides.
+    opened ??= streamOf().on('error', () => undefined);
+    return opened;
+  };
+  const isTTY = isatty(fileDescriptor);
   return {
-    isTTY: stream.isTTY === true,
+    isTTY,
     get columns() {
-      return stream.columns;
+      return isTTY ? stream().columns : undefined;
     },
     get rows() {
-      return stream.rows;
+      return isTTY ? stream().rows : undefined;
     },
     write: (chunk) =>
       new Promise((resolve, reject) => {
-        stream.write(chunk, (error) => (error ? reject(new WriteFailure(error)) : resolve()));
+        stream().write(chunk, (error) => (error ? reject(new WriteFailure(error)) : resolve()));
       }),
   };
 }
@@ -126,12 +134,20 @@ function endBySignal(name: SignalName): void {
 }
 
 function spawnChild([program = '', ...args]: readonly string[], env: Io['env']): ChildProcess {
-  const child = spawn(program, args, { stdio: 'inherit', env });
-  const exited: ChildProcess['exited'] = new Promise((resolve, reject) => {
-    child.on('error', reject);
-    child.on('exit', (code, signal) => resolve({ code, signal }));
-  });
-  return { exited, kill: (name) => void child.kill(name) };
+  const starting = spawnFunction(process.platform).then((start) => start(program, args, { stdio: 'inherit', env }));
+  const exited: ChildProcess['exited'] = starting.then(
+    (child) =>
+      new Promise((resolve, reject) => {
+        child.on('error', reject);
+        child.on('exit', (code, signal) => resolve({ code, signal }));
+      }),
+  );
+  return { exited, kill: (name) => void starting.then((child) => child.kill(name)) };
+}
+
+/** On Windows, `npm` is the script `npm.cmd`, which Node.js itself neither finds nor starts. */
+export async function spawnFunction(platform: NodeJS.Platform): Promise<typeof crossSpawn | typeof spawn> {
+  return platform === 'win32' ? (await import('cross-spawn')).default : spawn;
 }
 
 /** Node's timers take 32 bits. */

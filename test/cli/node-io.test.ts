@@ -1,6 +1,8 @@
+import { spawn } from 'node:child_process';
 import { PassThrough } from 'node:stream';
+import crossSpawn from 'cross-spawn';
 import { expect, test } from 'vitest';
-import { readTypedLine, realClock } from '../../src/cli/node-io.ts';
+import { readTypedLine, realClock, spawnFunction } from '../../src/cli/node-io.ts';
 
 /** A terminal on which `typed` is typed as soon as it asks; notes when the echo is off. */
 function terminal(typed: string) {
@@ -75,4 +77,9 @@ test.each([1_000, 2 ** 31, Number.MAX_SAFE_INTEGER, Number.POSITIVE_INFINITY])(
 
 test('a sleep with a signal that has aborted does not begin', async () => {
   await expect(realClock.sleep(1_000, AbortSignal.abort('gone'))).rejects.toBe('gone');
+});
+
+test('on Windows programs are started by cross-spawn, which finds npm.cmd', async () => {
+  expect(await spawnFunction('win32')).toBe(crossSpawn);
+  expect(await spawnFunction('linux')).toBe(spawn);
 });

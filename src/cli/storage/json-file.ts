@@ -1,4 +1,5 @@
-import { chmod, lstat, readFile } from 'node:fs/promises';
+import { readFileSync, statSync } from 'node:fs';
+import { chmod, lstat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Clock } from '../../client/index.ts';
 import { CliError, storageError, systemReason } from '../errors/cli-error.ts';
@@ -13,11 +14,23 @@ const VERSION = 1;
 
 /** The object in the file; `undefined` when there is no file. @throws CliError that names the place of a fault */
 export async function readJsonFile(path: string): Promise<JsonObject | undefined> {
-  const text = await readFile(path, 'utf8').catch((cause) => {
+  const text = readIfThere(path);
+  return text === undefined ? undefined : parse(text, path);
+}
+
+/** Synchronous: every command reads config.json, and the first asynchronous read of a process starts its threads. */
+function readIfThere(path: string): string | undefined {
+  try {
+    const stats = statSync(path, { throwIfNoEntry: false });
+    // Reading a pipe without a writer would never end.
+    if (stats !== undefined && !stats.isFile()) throw unusable(path, 'it is not a file');
+    return stats && readFileSync(path, 'utf8');
+  } catch (error) {
+    if (error instanceof CliError) throw error;
+    const cause = error as NodeJS.ErrnoException; // of node:fs
     if (cause.code === 'ENOENT' || cause.code === 'ENOTDIR') return undefined;
     throw storageError(`cannot read ${path}`, systemReason(cause), cause);
-  });
-  return text === undefined ? undefined : parse(text, path);
+  }
 }
 
 /**

@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Io } from '../io.ts';
 import { stateFolder } from './folders.ts';
-import { replaceFile } from './replace-file.ts';
+import { makeFolder, replaceFile } from './replace-file.ts';
 
 /** The service could send any names; nobody needs more of them offered. */
 const MOST_CURRENCIES = 500;
@@ -30,7 +29,7 @@ export async function rememberCurrencies(json: string, env: Io['env']): Promise<
   const all = new Set([...seen, ...currenciesIn(json)]);
   if (path === undefined || all.size === seen.length) return;
   try {
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    await makeFolder(dirname(path), 0o700);
     const text = `${[...all].toSorted().slice(0, MOST_CURRENCIES).join('\n')}\n`;
     await replaceFile(path, text, { isPrivate: true, isDisposable: true });
   } catch {

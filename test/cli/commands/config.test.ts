@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -145,4 +146,13 @@ test('an error of the command line itself obeys the color and the output of conf
   expect(JSON.parse((await wrong('latest --nonsense --profile ci')).stderr).error.code).toBe('usage');
   await writeFile(path, '{"version":1,"color":{}}');
   expect((await wrong()).stderr).toContain("unknown option '--nonsense'");
+});
+
+test.skipIf(process.platform === 'win32')('a config.json that is a pipe is refused instead of waited for', async () => {
+  execFileSync('mkfifo', [join(folder, 'config.json')]);
+
+  const { code, stderr } = await run('latest');
+
+  expect(code).toBe(3);
+  expect(stderr).toContain('it is not a file');
 });

@@ -197,7 +197,7 @@ test.each([
   ['mock -- probe https://api.example.test', ['probe', 'https://api.example.test']],
   ['mock --port 0 -- probe', ['probe']],
   [
-    '--profile mock mock --plan=developer -q -- probe --max-requests 1 -- x',
+    '--color never mock --plan=developer -q -- probe --max-requests 1 -- x',
     ['probe', '--max-requests', '1', '--', 'x'],
   ],
   ['-qo json mock --port 0 -- probe', ['probe']],
