@@ -52,7 +52,7 @@ test.each([LATEST, QUOTA])('%s without a key is refused, and the client does not
   const mock = newMock();
 
   const { status, body } = await ask(mock, target);
-  const error = await errorOf(() => new FxRates({ ...mock.clientOptions(), apiKey: '' }));
+  const error = await errorOf(() => new FxRates({ ...mock.clientOptions(), apiKey: '' }).latest());
 
   expect([status, body.success, body.data]).toEqual([401, false, undefined]);
   expect(error).toMatchObject({ kind: 'config' });

@@ -226,10 +226,8 @@ test('a command to run without -- in front of it is refused', async () => {
   expect(stderr).toContain('fxrates mock -- npm test');
 });
 
-test('the help of mock shows both what it takes and that it has subcommands', async () => {
+test('the help of mock shows that it takes a command', async () => {
   const { stdout } = await runCli('mock --help');
 
-  expect(stdout).toContain(`Usage: fxrates mock [options] [-- command...]
-       fxrates mock <command> [options]
-`);
+  expect(stdout).toContain('Usage: fxrates mock [options] [-- command...]\n');
 });
