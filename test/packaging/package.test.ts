@@ -43,6 +43,7 @@ describe.skipIf(!hasBundle)('the package', () => {
       'LICENSE',
       'README.md',
       'SECURITY.md',
+      'dist/man/fxrates.1',
       'openapi.yaml',
       'package.json',
     ]);
@@ -61,10 +62,10 @@ describe.skipIf(!hasBundle)('the package', () => {
     expect(astray).toEqual([]);
   });
 
-  test('is small: under 560 kB to load, and no script runs when it is installed', () => {
+  test('is small: under 640 kB to load, and no script runs when it is installed', () => {
     const { scripts } = JSON.parse(readFileSync(join(plain, 'node_modules/fxrates/package.json'), 'utf8'));
 
-    expect(tarball.sizeBytes).toBeLessThan(560 * 1024);
+    expect(tarball.sizeBytes).toBeLessThan(640 * 1024);
     expect(Object.keys(scripts).filter((name) => /install|prepare/.test(name))).toEqual([]);
   });
 

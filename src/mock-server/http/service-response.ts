@@ -7,7 +7,7 @@ export interface ServiceResponse {
   readonly headers: Readonly<Record<string, string>>;
   /** JSON; empty for none. */
   readonly body: string;
-  /** In bytes, of an answer that is sent often. */
+  /** In bytes, of an answer that is sent often as it is. */
   readonly contentLength?: string;
   /** `error.code`; `undefined` for a success. */
   readonly code: string | undefined;
@@ -24,9 +24,7 @@ export function successResponse(data: unknown): ServiceResponse {
 
 /** A whole success answer, such as an example of openapi.yaml. */
 export function envelopeResponse(envelope: unknown): ServiceResponse {
-  const body = toJson(envelope);
-  const contentLength = String(Buffer.byteLength(body));
-  return { status: 200, headers: NO_HEADERS, body, contentLength, code: undefined, why: 'served' };
+  return { status: 200, headers: NO_HEADERS, body: toJson(envelope), code: undefined, why: 'served' };
 }
 
 const NO_HEADERS: ServiceResponse['headers'] = {};

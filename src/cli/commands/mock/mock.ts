@@ -26,7 +26,6 @@ export const mockCommand: CommandSpec = {
   examples: [
     { command: 'fxrates mock', comment: 'prints the URL on stdout, the rest on stderr' },
     { command: 'fxrates mock -- npm test', comment: 'the exit code is that of npm test' },
-    { command: 'fxrates mock --behaviour hostile', comment: 'what is least convenient for a client' },
     { command: 'fxrates mock --behaviour rateWindow=token-bucket', comment: 'one switch; TAB shows them all' },
     {
       command: 'fxrates mock --allow-remote',
