@@ -61,20 +61,22 @@ function testSlots({ boundary }: FixedWindow, { log, limit, inFlight }: Usage): 
 export function nextSlotAt(window: Window, usage: Usage, now: number, ahead = 0): number | undefined {
   const missing = ahead + 1 - freeSlots(window, usage, now);
   if (missing <= 0) return now;
-  const { log, limit } = usage;
   switch (window.kind) {
-    case 'log': {
-      // Beyond the requests in the log, the slots are those of requests that are still to be sent: a minute later each.
-      const beyond = missing - 1 - log.size;
-      if (beyond < 0) return log.expiresAt(missing - 1);
-      const expiresAt = log.expiresAt(Math.min(beyond % limit, log.size - 1));
-      return expiresAt === undefined ? undefined : expiresAt + (1 + Math.floor(beyond / limit)) * WINDOW_MS;
-    }
+    case 'log':
+      return nextLogSlotAt(usage, now, missing - 1);
     case 'fixed':
       return nextFixedSlotAt(window, usage, { now, ahead, missing });
     case 'bucket':
       return Math.max(now, window.at) + Math.max(0, ahead + 1 - window.tokens) / window.perMs;
   }
+}
+
+/** A slot comes back with each request of the log, then with each that is sent now; a minute later the same again. */
+function nextLogSlotAt({ log, limit }: Usage, now: number, place: number): number | undefined {
+  if (log.size === 0 || place < log.size) return log.expiresAt(place);
+  const inRound = place % limit;
+  const freedAt = inRound < log.size ? log.expiresAt(inRound) : now + WINDOW_MS;
+  return freedAt === undefined ? undefined : freedAt + Math.floor(place / limit) * WINDOW_MS;
 }
 
 interface Ahead {
