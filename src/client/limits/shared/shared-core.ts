@@ -67,7 +67,7 @@ export class SharedCore implements LimiterCore {
 
   grant(now: number, wanted: number): Grant {
     this.#wanted = wanted;
-    const granted = this.#handOut(now, wanted);
+    const granted = this.#handOut(wanted);
     if (granted) return granted;
     if (wanted === 0) return { n: 0, probe: false, at: undefined };
     if (this.#aloneUntil !== undefined) return this.#grantAlone(now, wanted, this.#aloneUntil);
@@ -113,15 +113,12 @@ export class SharedCore implements LimiterCore {
     return at - this.#exchange.aheadMs;
   }
 
-  /**
-   * What the store has granted goes to the calls that wait. Meanwhile those may have become fewer, or the service may
-   * have refused a request of this process: then the slots are given back.
-   */
-  #handOut(now: number, wanted: number): Grant | undefined {
+  /** What the store has granted goes to the calls that wait; those may have become fewer. */
+  #handOut(wanted: number): Grant | undefined {
     const { n: granted, probe } = this.#granted;
     if (granted === 0) return undefined;
     this.#granted = { n: 0, probe: false };
-    const n = now < this.toLocal(this.state.gate.opensAt) ? 0 : Math.min(granted, wanted);
+    const n = Math.min(granted, wanted);
     for (let call = n; call < granted; call += 1) this.unused();
     return n === 0 ? undefined : { n, probe, at: wanted > n ? this.#askAt : undefined };
   }
@@ -198,8 +195,11 @@ export class SharedCore implements LimiterCore {
     this.#reports.splice(0, reported);
     this.#local = core;
     for (const report of this.#reports) applyReport(core, shiftReport(report, this.#exchange.aheadMs));
-    this.#granted = { n: grant.n, probe: grant.probe };
     this.#inFlight += grant.n;
+    // Refused meanwhile: what was granted before the store knew is given back.
+    const isRefused = this.#reports.some(({ kind }) => kind === 'refused');
+    this.#granted = { n: isRefused ? 0 : grant.n, probe: grant.probe };
+    for (let call = this.#granted.n; call < grant.n; call += 1) this.unused();
     const now = this.#options.now();
     const at = grant.at === undefined ? now + LOOK_AGAIN_MS : this.toLocal(grant.at);
     this.#askAt = Math.max(now + 1, Math.min(at, now + LOOK_AGAIN_AT_LEAST_MS));
