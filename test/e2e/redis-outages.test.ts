@@ -14,7 +14,7 @@ import { until } from '../helpers/until.ts';
 
 const LIBRARIES = ['ioredis', 'node-redis'] as const;
 /** Longer than the client waits for a store, and than it leaves one alone that has failed. */
-const OUTAGE_MS = 600;
+const OUTAGE_MS = 1_500;
 const LOOK_AGAIN_MS = 1_100;
 
 type Library = (typeof LIBRARIES)[number];
@@ -122,8 +122,8 @@ const OUTAGES: readonly [string, { start: readonly string[][]; end: readonly str
       reason: /NOPERM/,
     },
   ],
-  ['clients are paused', { start: [['CLIENT', 'PAUSE', `${OUTAGE_MS}`]], end: [], reason: /250 ms/ }],
-  ['writes are paused', { start: [['CLIENT', 'PAUSE', `${OUTAGE_MS}`, 'WRITE']], end: [], reason: /250 ms/ }],
+  ['clients are paused', { start: [['CLIENT', 'PAUSE', `${OUTAGE_MS}`]], end: [], reason: /1000 ms/ }],
+  ['writes are paused', { start: [['CLIENT', 'PAUSE', `${OUTAGE_MS}`, 'WRITE']], end: [], reason: /1000 ms/ }],
 ];
 
 describe.skipIf(!hasRedis).each(LIBRARIES)('a Redis that fails, by %s', (library) => {

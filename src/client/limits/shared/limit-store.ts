@@ -6,7 +6,7 @@ export interface LimitStore {
   /**
    * Writes `offer` (with none it just reads) if `known` is the version that the store holds, `''` where it holds
    * nothing, and if `offer.nowMs` is within a second of the store's own clock. If it rejects or takes longer than
-   * 250 ms (1 s if the store is always slow), the client continues alone until the store answers again.
+   * a second, the client continues alone until the store answers again.
    */
   exchange(name: string, known: string, offer?: LimitOffer): Promise<LimitExchange>;
 }

@@ -20,12 +20,8 @@ export interface SharedState {
   readonly leases: Readonly<Record<string, Lease>>;
 }
 
-/** An exchange that takes longer fails; the first, which may have to connect, and a slow store get up to the longest. */
-const SHORTEST_TIMEOUT_MS = 250;
-const LONGEST_TIMEOUT_MS = 1_000;
-/** An exchange may take this many times the average. */
-const TIMEOUT_FACTOR = 4;
-const AVERAGE_WEIGHT = 1 / 8;
+/** An exchange that takes longer fails. A host or store that is busy may need most of it; an outage costs it once. */
+const TIMEOUT_MS = 1_000;
 /** Against a store that refuses every write; among processes that write at the same time, one always succeeds. */
 const TRIES_AT_MOST = 100;
 const KEEP_MS = 10 * WINDOW_MS;
@@ -60,8 +56,6 @@ export class StoreExchange {
   #state: SharedState | undefined;
   #writes = 0;
   #attempt = 0;
-  #averageMs: number | undefined;
-  #timeoutMs = LONGEST_TIMEOUT_MS;
   #aheadMs: number | undefined;
 
   constructor(options: StoreExchangeOptions) {
@@ -110,11 +104,10 @@ export class StoreExchange {
   }
 
   async #exchange(offer?: LimitOffer): Promise<boolean> {
-    const { store, now } = this.#options;
-    const startedAt = now();
+    const { store } = this.#options;
     const { isWritten, version, state, nowMs } = await this.#inTime(store.exchange(this.#name, this.#version, offer));
     if (!Number.isFinite(nowMs)) throw new Error(`the store returned nowMs ${nowMs}, not a time in milliseconds`);
-    this.#observe(nowMs, now() - startedAt);
+    this.#observe(nowMs);
     if (!isWritten && version !== this.#version) this.#state = parseState(state, nowMs);
     this.#version = version;
     return isWritten;
@@ -123,16 +116,14 @@ export class StoreExchange {
   /** Only one exchange is timed, not all tries together: a busy store is not one that failed. */
   async #inTime(exchange: Promise<LimitExchange>): Promise<LimitExchange> {
     const { clock } = this.#options;
-    const limitMs = this.#timeoutMs;
     const answered = new AbortController();
     const sleep = (ms: number) => clock.sleep(ms, answered.signal);
-    const tooLate = sleep(limitMs)
+    const tooLate = sleep(TIMEOUT_MS)
       // Where the process itself stood still for so long, the answer is there and only has to be read.
       .then(() => sleep(1))
       .then(
         () => {
-          this.#timeoutMs = Math.min(LONGEST_TIMEOUT_MS, 2 * limitMs);
-          throw new Error(`no answer within ${limitMs} ms`);
+          throw new Error(`no answer within ${TIMEOUT_MS} ms`);
         },
         () => exchange, // only the answer ends the sleep early
       );
@@ -147,11 +138,7 @@ export class StoreExchange {
    * What the store said is a little old when it arrives, so the largest difference seen is the best, and time never goes
    * back between two exchanges.
    */
-  #observe(storeNowMs: number, tookMs: number): void {
-    const averageMs = this.#averageMs ?? tookMs;
-    this.#averageMs = averageMs + AVERAGE_WEIGHT * (tookMs - averageMs);
-    const timeoutMs = Math.round(TIMEOUT_FACTOR * this.#averageMs);
-    this.#timeoutMs = Math.min(LONGEST_TIMEOUT_MS, Math.max(SHORTEST_TIMEOUT_MS, timeoutMs));
+  #observe(storeNowMs: number): void {
     const aheadMs = storeNowMs - this.#options.now();
     const known = this.#aheadMs ?? aheadMs;
     this.#aheadMs = aheadMs < known - CLOCK_WAS_SET_MS ? aheadMs : Math.max(known, aheadMs);

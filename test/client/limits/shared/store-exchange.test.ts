@@ -88,40 +88,21 @@ test('only one exchange is timed, not all tries together', async () => {
 
   const { outcome } = await commit(clock, exchange);
 
-  // Two seconds of tries, of which none took 250 ms.
+  // Two seconds of tries, of which none took one second.
   expect(outcome).toBe('written');
   expect(exchanges()).toBe(11);
 });
 
-test('a store that never answered fails after a second, which leaves time to connect', async () => {
+test('a store that does not answer fails after a second, each time', async () => {
   const { clock, store, connect } = setUp();
   store.health = 'silent';
   const exchange = connect();
-
-  expect((await commit(clock, exchange)).outcome).toBe('no answer within 1000 ms');
-  expect(clock.pending).toBe(0);
-});
-
-test('a fast store that falls silent fails after 250 ms, then 500 ms, then a second', async () => {
-  const { clock, store, connect } = setUp();
-  const exchange = connect();
-  await commit(clock, exchange);
-  store.health = 'silent';
 
   const outcomes: string[] = [];
-  for (let attempt = 0; attempt < 4; attempt += 1) outcomes.push((await commit(clock, exchange)).outcome);
+  for (let attempt = 0; attempt < 2; attempt += 1) outcomes.push((await commit(clock, exchange)).outcome);
 
-  expect(outcomes).toEqual([250, 500, 1_000, 1_000].map((ms) => `no answer within ${ms} ms`));
-});
-
-test('a slow store gets four times its average from its first answer on, up to a second', async () => {
-  const { clock, store, connect } = setUp({ takesMs: 200 });
-  const exchange = connect();
-  await commit(clock, exchange);
-
-  store.health = 'silent';
-
-  expect((await commit(clock, exchange)).outcome).toBe('no answer within 800 ms');
+  expect(outcomes).toEqual(['no answer within 1000 ms', 'no answer within 1000 ms']);
+  expect(clock.pending).toBe(0);
 });
 
 test.each([Number.NaN, Number.POSITIVE_INFINITY, undefined as unknown as number])(
