@@ -88,7 +88,7 @@ const DERIVED = {
   'faults/apply-fault.ts': ['STATUSES_WITHOUT_BODY'],
   'http/record-request.ts': ['readings', 'SECRET_HEADERS'],
   'http/responders.ts': ['lastIso'],
-  'http/service-response.ts': ['second', 'text'],
+  'http/service-response.ts': ['lastBody', 'lastLength', 'second', 'text'],
   'panel/browser/journal-entries.ts': ['LEFT_OUT'],
   'panel/panel-files.ts': ['bundled'],
   'rates/invented-latest.ts': ['#answers', 'newest'],
