@@ -52,6 +52,9 @@ export function reasonPhrase(status: number): string {
   return STATUS_CODES[status] ?? '';
 }
 
+/** RFC 9110 §15.3.5, §15.3.6, §15.4.5. */
+export const STATUSES_WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
+
 /** The code of an error envelope that names none: `Service Unavailable` as `service_unavailable`. */
 export function codeOfStatus(status: number): string {
   return (reasonPhrase(status) || 'unknown').toLowerCase().replace(/\W+/g, '_');

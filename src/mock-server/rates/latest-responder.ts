@@ -1,6 +1,6 @@
 import { badParameter } from '../http/error-responses.ts';
-import type { AdmittedRequest, Responder } from '../http/responders.ts';
 import { queryOf } from '../http/record-request.ts';
+import type { AdmittedRequest, Responder } from '../http/responders.ts';
 import { type ServiceResponse, successResponse } from '../http/service-response.ts';
 import { show } from '../mock-server-error.ts';
 import type { ServiceContext } from '../service/service-state.ts';
