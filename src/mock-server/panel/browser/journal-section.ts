@@ -1,8 +1,9 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { keyText, statusText } from '../../journal/entry-text.ts';
 import type { JournalEntry } from '../../journal/journal.ts';
 import { EntryDetails } from './entry-details.ts';
 import { html } from './html.ts';
-import { isServed, keyFilterOf, keyText, matchingEntries, statusText, targetOf } from './journal-entries.ts';
+import { isServed, keyFilterOf, matchingEntries, targetOf } from './journal-entries.ts';
 import { type SectionProps, timeOfDay } from './mock-view.ts';
 import type { PanelQuery } from './panel-query.ts';
 
