@@ -15,7 +15,7 @@ export interface AdminOptions extends OwnNames {
   readonly token: string;
 }
 
-/** Looks at the path alone until somebody asks: what is behind it is loaded with the first request. */
+/** Looks at the path alone: the pages and the API are loaded with the first request for them. */
 export function createAdmin({ target, token, ...names }: AdminOptions): Admin {
   let loaded: Promise<AnswerAdmin> | undefined;
   const refusalOf = (headers: IncomingHttpHeaders, path: string) => {

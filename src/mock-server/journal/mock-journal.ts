@@ -63,7 +63,7 @@ export async function waitForRequests(
     if (found.length >= count) enough.abort();
   });
   const ends = AbortSignal.any([enough.signal, ...(signal === undefined ? [] : [signal])]);
-  // Whoever waits is in real time, in another process perhaps. Not AbortSignal.timeout: that lets the process end.
+  // The caller waits in real time, perhaps in another process. Not AbortSignal.timeout: that lets the process end.
   if (found.length < count) await pause(timeoutMs, ends);
   stop();
   if (found.length >= count) return found;

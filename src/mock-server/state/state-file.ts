@@ -31,8 +31,7 @@ export async function readStateFile(path: string): Promise<SavedState | undefine
 }
 
 /**
- * Replaces the file in one step: whoever reads it, also after a crash or kill -9 in the middle of this, finds either
- * the old state or the new one.
+ * Replaces the file in one step: after a crash or kill -9 in the middle of this it holds the old state or the new one.
  */
 export async function writeStateFile(path: string, { savedAt, snapshot }: SavedState): Promise<void> {
   try {
