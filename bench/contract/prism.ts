@@ -40,7 +40,7 @@ for (const behaviour of BEHAVIOURS) {
   const mock = createMockServer({ seed: 7, clock: { mode: 'virtual', autoAdvance: false }, behaviour });
   seen.push(...(await throughPrism(mock, (send) => story(mock, send))));
 }
-const blind = await throughPrism(spoiltMock(), (send) =>
+const blind = await throughPrism(invalidMock(), (send) =>
   send({ target: '/api/v1/quota', headers: { authorization: 'any' } }),
 );
 
@@ -61,11 +61,11 @@ const counts = {
   violatingAnswers: inAnswers.length,
   violatingRequests: inRequests.length,
   violatingRequestsAccepted: accepted.length,
-  violationsOfSpoiltAnswer: blind.flatMap(({ violations }) => violations).length,
+  violationsOfInvalidAnswer: blind.flatMap(({ violations }) => violations).length,
 };
 const { values } = parseArgs({ options: { json: { type: 'boolean', default: false } } });
 process.stdout.write(`${values.json ? JSON.stringify({ ...counts, wrong }, undefined, 2) : asText()}\n`);
-process.exitCode = inAnswers.length + accepted.length === 0 && counts.violationsOfSpoiltAnswer > 0 ? 0 : 1;
+process.exitCode = inAnswers.length + accepted.length === 0 && counts.violationsOfInvalidAnswer > 0 ? 0 : 1;
 
 /** Plays requests through a Prism in front of the mock; gives each with what Prism says of it. */
 async function throughPrism(
@@ -106,7 +106,7 @@ function send(port: number, { method = 'GET', target, headers = {}, body }: Plai
 }
 
 /** A quota without most of its fields, as a fault sends it: Prism must see that. */
-function spoiltMock(): MockServer {
+function invalidMock(): MockServer {
   const mock = createMockServer();
   mock.faults.add({ kind: 'status', status: 200, body: '{"success":true,"data":{"plan":7}}' });
   return mock;
@@ -134,6 +134,6 @@ function asText(): string {
     ...lines,
     `${counts.requests} requests, ${counts.lost} of which Prism gives up on; violations in ${counts.violatingAnswers} answers`,
     `${counts.violatingRequests} requests are wrong for Prism; the mock accepts ${counts.violatingRequestsAccepted} of them`,
-    `an answer spoilt on purpose: ${counts.violationsOfSpoiltAnswer} violations`,
+    `an answer that is invalid on purpose: ${counts.violationsOfInvalidAnswer} violations`,
   ].join('\n');
 }

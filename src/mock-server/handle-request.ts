@@ -98,7 +98,7 @@ const TOO_LARGE = errorResponse({
 
 /**
  * Remembers until when an answer asks its key to wait, as the client was told, faults and all. It counts from the
- * moment the client has the answer: what comes before that was on its way already, and disobeys nobody.
+ * moment the client has the answer: a request that comes before that was sent without knowing it, and is not early.
  */
 export function trackRetryAfter(
   { state, behaviour }: ServiceContext,

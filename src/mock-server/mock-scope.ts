@@ -104,9 +104,10 @@ export class MockScope {
     const now = parseInstant('snapshot.now', snapshot.now);
     context.behaviour.restore(snapshot.behaviour);
     Object.assign(context.state, state);
-    clock.set(now);
+    // Frozen first: a clock that runs would be past `now` by the time it is frozen.
     if (snapshot.frozen) clock.freeze();
-    else clock.resume();
+    clock.set(now);
+    if (!snapshot.frozen) clock.resume();
     journal.clear();
   }
 

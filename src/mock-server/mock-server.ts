@@ -98,7 +98,7 @@ export class MockServer extends MockScope implements AsyncDisposable {
     return this.#spaces.open(options);
   }
 
-  /** Another mock with the same options and the same state, which from now on goes its own way. */
+  /** Another mock with the same options and a copy of the state, independent of this one from now on. */
   fork(): MockServer {
     const copy = new MockServer(this.#options);
     copy.restore(this.snapshot());

@@ -30,9 +30,9 @@ export interface InterceptedUndici extends Disposable {
 /**
  * Lets undici (its `request`, `fetch`, `stream` and so on, by the global dispatcher) ask the handlers of any msw server,
  * which msw itself does not: `interceptUndici(server)` beside `server.listen()`. Handlers added or reset later count.
- * To what no handler answers the server's `onUnhandledRequest` applies; then it goes on its way, as do `passthrough()`
- * and `bypass()`. An error that a handler throws fails the request. The server's life-cycle events tell of these requests
- * too, but for `response:bypass`. Needs msw 2.15 or 3.
+ * To a request that no handler answers the server's `onUnhandledRequest` applies; if that allows it, it is sent, as with
+ * `passthrough()` and `bypass()`. An error that a handler throws fails the request. The server emits its life-cycle events
+ * for these requests too, except `response:bypass`. Needs msw 2.15 or 3.
  */
 export function interceptUndici(server: MswServer): InterceptedUndici {
   const { getGlobalDispatcher, setGlobalDispatcher } = loadUndici();
@@ -134,10 +134,11 @@ function passedOn(sink: ResponseSink, send: () => void): void {
   if (sink.leave()) send();
 }
 
-/** msw would send the request: that is all there was to find out. */
+/** msw would send the request: the question is answered. */
 function refuseQuestion(handler: Dispatcher.DispatchHandler): boolean {
-  const sink = responseSink(handler, () => new Error('This request was only a question to msw.'));
-  if (sink.begin()) sink.fail(new Error('This request was only a question to msw.'));
+  const refusal = () => new Error('This request was only a question to msw.');
+  const sink = responseSink(handler, refusal);
+  if (sink.begin()) sink.fail(refusal());
   return true;
 }
 

@@ -81,7 +81,7 @@ function interceptProcess(onUnhandledRequest: OnUnhandledRequest): Interception 
     stop() {
       putBackFetch();
       server.close();
-      // If somebody has set another one since, theirs stays: ours passes everything on.
+      // A dispatcher that was set since stays: ours passes everything on.
       if (getGlobalDispatcher() === dispatcher) setGlobalDispatcher(previous);
     },
   };

@@ -17,7 +17,7 @@ export interface AdminServerOptions {
 
 export type AnswerAdmin = (incoming: IncomingMessage, outgoing: ServerResponse, path: string) => Promise<void>;
 
-/** Answers what is under `/__fxrates`: the control panel's files to anybody, the API to whoever has the token. */
+/** Answers what is under `/__fxrates`: the control panel's files without a token, the API with it. */
 export function createAdminServer(options: AdminServerOptions): AnswerAdmin {
   return async (incoming, outgoing, path) => {
     try {
@@ -77,7 +77,7 @@ function asProblem(error: unknown): Problem {
   return error instanceof MockServerError ? refusedProblem(error) : internalProblem(error);
 }
 
-/** The admin API is for whoever owns the mock: unlike the emulated service it says what went wrong. */
+/** The admin API is for the owner of the mock: unlike the emulated service it says what went wrong. */
 function internalProblem(error: unknown): Problem {
   const text = error instanceof Error ? `${error.name}: ${error.message}` : 'something that is no Error was thrown';
   return new Problem(text, { status: 500, code: 'internal_error' });

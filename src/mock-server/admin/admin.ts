@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { isDashboardPath } from '../dashboard/dashboard.ts';
 import { parseTarget } from '../http/router.ts';
-import { answerIndexPage, asksForIndexPage } from '../panel/index-page.ts';
+import { answerIndexPage, asksForIndexPage } from '../panel/answer-panel.ts';
 import type { AnswerAdmin } from './admin-server.ts';
 import { hasToken, type OwnNames, refuseForeignHost, refuseForeignPage } from './gate.ts';
 import { type Problem, sendProblem } from './problem.ts';
@@ -15,7 +15,7 @@ export interface AdminOptions extends OwnNames {
   readonly token: string;
 }
 
-/** Looks at the path alone until somebody asks: what is behind it is loaded with the first request. */
+/** Looks at the path alone: the pages and the API are loaded with the first request for them. */
 export function createAdmin({ target, token, ...names }: AdminOptions): Admin {
   let loaded: Promise<AnswerAdmin> | undefined;
   const refusalOf = (headers: IncomingHttpHeaders, path: string) => {

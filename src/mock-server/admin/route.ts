@@ -53,7 +53,7 @@ interface RouteDefinition<Name extends RouteName, Body extends z.ZodType, Query 
   readonly query?: Query;
   /** Schema of the answer; left out: there is none, 204. */
   readonly answer?: z.ZodType;
-  /** Answers anybody, without the token. */
+  /** Answers without the token. */
   readonly isOpen?: boolean;
   /** Answers `text/event-stream`. */
   readonly isStream?: boolean;
@@ -67,7 +67,7 @@ export interface AdminCall<Body, Query, Path> extends AdminTarget {
   /** The body as it was sent. */
   readonly text: string;
   readonly query: Query;
-  /** Aborts when whoever asks has gone. */
+  /** Aborts when the caller has gone. */
   readonly gone: AbortSignal;
   /** For streams, and for headers beside the answer. */
   readonly outgoing: ServerResponse;

@@ -1,6 +1,6 @@
 import type { MockResponse } from '../http/mock-message.ts';
 import { BASE_STYLE } from '../web/base-style.ts';
-import { type Html, html } from '../web/html.ts';
+import { html, htmlPage } from '../web/html.ts';
 import { PAGE_HEADERS } from '../web/page-security.ts';
 import type { Page } from './dashboard-request.ts';
 
@@ -9,7 +9,7 @@ type Headers = Readonly<Record<string, string>>;
 /** A whole page of the dashboard. Without a script, and with a policy that lets none run. */
 export function writePage(page: Page & { readonly isHead?: boolean }, headers: Headers = {}): MockResponse {
   const isHead = page.isHead === true;
-  const body = isHead ? '' : layout(page).text;
+  const body = isHead ? '' : layout(page);
   const length: Headers = isHead ? {} : { 'content-length': String(Buffer.byteLength(body)) };
   return {
     status: page.status,
@@ -44,27 +44,17 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-function layout({ title, content }: Page): Html {
-  return html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>${title} · Exchange rates</title>
-<link rel="icon" href="data:,">
-<link rel="stylesheet" href="/dashboard/style.css">
-</head>
-<body>
-<a class="skip" href="#main">Skip to the content</a>
+function layout({ title, content }: Page): string {
+  return htmlPage({
+    title: `${title} · Exchange rates`,
+    style: '/dashboard/style.css',
+    content: html`<a class="skip" href="#main">Skip to the content</a>
 <header class="bar"><a class="brand" href="/dashboard">Exchange rates</a>
 <span class="badge">emulated by the fxrates mock server</span></header>
 <main id="main">
 ${content}
-</main>
-</body>
-</html>
-`;
+</main>`,
+  });
 }
 
 export const DASHBOARD_STYLE = `${BASE_STYLE}

@@ -1,6 +1,12 @@
 import { type Delivery, type InterruptibleWait, type MockResponse, wholeDelivery } from '../http/mock-message.ts';
 import type { HandledRequest } from '../http/service-handler.ts';
-import { codeOfStatus, errorResponse, reasonPhrase, writeResponse } from '../http/service-response.ts';
+import {
+  codeOfStatus,
+  errorResponse,
+  reasonPhrase,
+  STATUSES_WITHOUT_BODY,
+  writeResponse,
+} from '../http/service-response.ts';
 import type { FaultEffect, FaultKind, FaultRecord } from './fault-kinds.ts';
 
 /** What applying a fault needs beside the answer. */
@@ -153,8 +159,6 @@ function replaceAnswer(
   const text = STATUSES_WITHOUT_BODY.has(status) ? '' : (body ?? envelope.body);
   return writeResponse({ ...envelope, headers: { ...type, ...given }, body: text }, method, date);
 }
-
-const STATUSES_WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
 
 function codeOf({ status, code }: Pick<Effect<'status'>, 'status' | 'code'>): string {
   return code ?? codeOfStatus(status);

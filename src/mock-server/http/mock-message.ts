@@ -41,7 +41,7 @@ export interface Delivery {
   readonly intervalMs: number;
   /** What comes after the last piece; of an orderly end (`'whole'`) the client hears nothing. */
   readonly ending: 'whole' | 'reset' | 'close' | 'malformed-chunk' | 'garbage';
-  /** Waits by the mock's clock; says whether there still is somebody to wait for. */
+  /** Waits by the mock's clock; says whether the client still waits. */
   readonly wait: InterruptibleWait;
 }
 

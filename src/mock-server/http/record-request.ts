@@ -41,6 +41,13 @@ export function readTarget(target: string): TargetReading {
   return reading;
 }
 
+/** The parameters of a target, without `api_key`. */
+export function queryOf({ query }: Target): URLSearchParams {
+  const parameters = new URLSearchParams(query);
+  parameters.delete('api_key');
+  return parameters;
+}
+
 const readings = new Map<string, TargetReading>();
 const MOST_READINGS = 500;
 const LONGEST_KEPT = 500;

@@ -9,6 +9,7 @@ import { randomFromSeed, textHash } from '../service/random.ts';
 import type { KeyRecord, ServiceContext } from '../service/service-state.ts';
 import type { LatestFunction } from '../stubs/stub-record.ts';
 import { badParameter } from './error-responses.ts';
+import { queryOf, type TargetReading } from './record-request.ts';
 import { sampleValue } from './sample-value.ts';
 import { envelopeResponse, errorResponse, type ServiceResponse, successResponse } from './service-response.ts';
 
@@ -24,10 +25,8 @@ export interface AdmittedRequest {
   readonly at: number;
   /** Before this request. */
   readonly quota: QuotaUse;
-  /** Without `api_key`. */
-  readonly query: URLSearchParams;
-  /** As it was sent; `undefined` if a key is in it. */
-  readonly queryText: string | undefined;
+  /** Not parsed yet: most requests repeat, and are answered by their text. */
+  readonly target: TargetReading;
   /** Makes the data of `latest` for this request, in place of what does otherwise. */
   readonly latest?: LatestFunction | undefined;
 }
@@ -96,7 +95,8 @@ function parameterProblem(request: AdmittedRequest): string | undefined {
 }
 
 /** Texts from the URL as the types the schema asks for; what does not fit stays text, and the schema refuses it. */
-function typedParameters({ operation, parameters, query }: AdmittedRequest): Record<string, unknown> {
+function typedParameters({ operation, parameters, target }: AdmittedRequest): Record<string, unknown> {
+  const query = queryOf(target);
   const names = [...Object.keys(parameters), ...new Set(query.keys())];
   return Object.fromEntries(
     names.map((name) => {

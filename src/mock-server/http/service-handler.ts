@@ -13,8 +13,8 @@ import type { RequestIdentity } from './identify-request.ts';
 import { rateHeaders } from './limit-headers.ts';
 import type { MockRequest, MockResponse } from './mock-message.ts';
 import { presentedCredential } from './presented-credential.ts';
-import { readTarget, recordBody, recordHeaders, type TargetReading } from './record-request.ts';
-import { type AdmittedRequest, exampleResponder, type Responder } from './responders.ts';
+import { queryOf, readTarget, recordBody, recordHeaders, type TargetReading } from './record-request.ts';
+import { exampleResponder, type Responder } from './responders.ts';
 import { createRouter, type RouteMatch } from './router.ts';
 import { createDateHeader, type ServiceResponse, writeResponse } from './service-response.ts';
 
@@ -60,8 +60,6 @@ export function createServiceHandler(options: ServiceHandlerOptions): ServiceHan
     const answer = checkAssumptions?.(decided.answer, switches) ?? decided.answer;
     // Written out: a spread in front of the other fields costs several times as much as the whole entry.
     const entry: NewJournalEntry = {
-      number: 0,
-      space: undefined,
       at,
       method,
       path: target.recorded.path,
@@ -201,7 +199,7 @@ function respond(routed: RoutedRequest, key: KeyRecord, quota: QuotaUse): Servic
     const { operation, parameters } = route;
     const respondTo = responders[operation.id] ?? exampleResponder;
     const latest = stub?.source.kind === 'function' ? stub.source.latest : undefined;
-    const admitted = new RoutedAdmission(target, { operation, parameters, at, key, quota, latest });
+    const admitted = { operation, parameters, key, at, quota, target, latest };
     if (stub === undefined) return respondTo(admitted, context);
     stub.served += 1;
     return { ...respondTo(admitted, context), stub: stub.id };
@@ -209,42 +207,4 @@ function respond(routed: RoutedRequest, key: KeyRecord, quota: QuotaUse): Servic
     // Made an answer here, so that a broken responder is counted like any other 500.
     return errors.internalError(error);
   }
-}
-
-/** Parses the query only if a responder asks for it. */
-class RoutedAdmission implements AdmittedRequest {
-  readonly operation: Operation;
-  readonly parameters: AdmittedRequest['parameters'];
-  readonly at: number;
-  readonly key: KeyRecord;
-  readonly quota: QuotaUse;
-  readonly latest: AdmittedRequest['latest'];
-  readonly #target: TargetReading;
-
-  constructor(
-    target: TargetReading,
-    { operation, parameters, at, key, quota, latest }: Omit<AdmittedRequest, 'query' | 'queryText'>,
-  ) {
-    this.#target = target;
-    this.operation = operation;
-    this.parameters = parameters;
-    this.at = at;
-    this.key = key;
-    this.quota = quota;
-    this.latest = latest;
-  }
-
-  get queryText(): string | undefined {
-    return this.#target.recorded.hasKeyInUrl ? undefined : this.#target.query;
-  }
-
-  get query(): URLSearchParams {
-    return queryOf(this.#target);
-  }
-}
-
-function queryOf({ query }: TargetReading): URLSearchParams {
-  const parameters = new URLSearchParams(query);
-  parameters.delete('api_key');
-  return parameters;
 }

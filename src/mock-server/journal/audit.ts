@@ -8,7 +8,7 @@ export interface Audit {
   readonly dropped: number;
   /**
    * Came after a Retry-After had been told and before it had passed; `earlyByMs` says by how much. In process that is
-   * exact. Over sockets nobody can see when a request was sent, and those of a burst, which were on their way, are here.
+   * exact. Over sockets the mock cannot see when a request was sent: those of a burst, sent before the answer came, are here.
    */
   readonly earlyRetries: readonly JournalEntry[];
   /** Whose URL held a key, where logs show it. */

@@ -1,4 +1,5 @@
 import { MockServerError, show } from '../mock-server-error.ts';
+import { keyText, queryPairs, statusText } from './entry-text.ts';
 import type { Journal, JournalEntry } from './journal.ts';
 import { checkedFilter, createMatcher, filterDifferences, type RequestFilter } from './request-filter.ts';
 
@@ -77,12 +78,13 @@ function refuseForgotten({ dropped, filter }: Selection): void {
 
 function wrongCount(selection: Selection, { count, atLeast, atMost }: Claim): MockServerError {
   const { filter, matching } = selection;
-  if (matching.length < (count ?? atLeast ?? 0)) refuseForgotten(selection);
-  const wanted = count ?? [...bound('at least', atLeast), ...bound('at most', atMost)].join(' and ');
-  const which = isEmpty(filter) ? 'requests' : `requests that match ${show(filter)}`;
   const isShort = matching.length < (count ?? atLeast ?? 0);
+  if (isShort) refuseForgotten(selection);
+  const wanted = count ?? [...bound('at least', atLeast), ...bound('at most', atMost)].join(' and ');
   const closest = isShort ? closestLines(selection, filter) : '';
-  return unexpected(`Expected ${wanted} ${which}, got ${matching.length}. ${closest}${whatCame(selection)}`);
+  return unexpected(
+    `Expected ${wanted} ${selectionText(filter)}, got ${matching.length}. ${closest}${whatCame(selection)}`,
+  );
 }
 
 function bound(words: string, count: number | undefined): readonly string[] {
@@ -93,10 +95,9 @@ function checkSentWith(selection: Selection, pattern: RequestFilter): void {
   const { matching, filter } = selection;
   if (matching.some(createMatcher(pattern))) return;
   refuseForgotten(selection);
-  const which = isEmpty(filter) ? 'requests' : `requests that match ${show(filter)}`;
   const closest = closestLines({ ...selection, all: matching }, pattern);
   throw unexpected(
-    `Expected a request with ${show(pattern)} among ${matching.length} ${which}. ${closest}${whatCame(selection)}`,
+    `Expected a request with ${show(pattern)} among ${matching.length} ${selectionText(filter)}. ${closest}${whatCame(selection)}`,
   );
 }
 
@@ -117,11 +118,12 @@ function checkOrder(selection: Selection, patterns: readonly RequestFilter[]): v
   }
 }
 
-function isEmpty(filter: RequestFilter): boolean {
-  return Object.keys(filter).length === 0;
+function selectionText(filter: RequestFilter): string {
+  return Object.keys(filter).length === 0 ? 'requests' : `requests that match ${show(filter)}`;
 }
 
-function whatCame({ all }: Selection): string {
+/** All requests, after the sentence that says what was expected. */
+export function whatCame({ all }: Pick<Selection, 'all'>): string {
   return `What came:\n${formatRequests(all)}`;
 }
 
@@ -155,8 +157,8 @@ function countFields({ query = {}, headers = {}, after: _, ...others }: RequestF
   return Object.keys(query).length + Object.keys(headers).length + Object.keys(others).length;
 }
 
-/** Requests as lines of text, for a message; of many the newest. */
-export function formatRequests(entries: readonly JournalEntry[]): string {
+/** Requests as lines of text; of many the newest. */
+function formatRequests(entries: readonly JournalEntry[]): string {
   if (entries.length === 0) return '  none';
   const older = entries.length - MOST_LINES;
   const lines = entries.slice(-MOST_LINES).map(lineOf);
@@ -166,13 +168,12 @@ export function formatRequests(entries: readonly JournalEntry[]): string {
 const MOST_LINES = 20;
 
 function lineOf(entry: JournalEntry): string {
-  const { number, method, status, keyId, keyTransport, why } = entry;
-  const key = keyId ?? (keyTransport === undefined ? 'no key' : 'unknown key');
-  return `  #${number} ${method} ${targetOf(entry)} ${status === 0 ? 'no answer' : status}, ${key}: ${why}`;
+  const { number, method, status, why } = entry;
+  return `  #${number} ${method} ${targetOf(entry)} ${statusText(status)}, ${keyText(entry)}: ${why}`;
 }
 
 /** Path and query as they were, readable rather than encoded. */
-export function targetOf({ path, query }: Pick<JournalEntry, 'path' | 'query'>): string {
-  const pairs = Object.entries(query).flatMap(([name, values]) => [values].flat().map((value) => `${name}=${value}`));
+function targetOf({ path, query }: JournalEntry): string {
+  const pairs = queryPairs(query).map(([name, value]) => `${name}=${value}`);
   return pairs.length === 0 ? path : `${path}?${pairs.join('&')}`;
 }

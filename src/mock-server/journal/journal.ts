@@ -39,18 +39,16 @@ export interface JournalEntry extends RecordedRequest {
 }
 
 /** What there is to say of a request before the journal gives it a number and the name of its space. */
-export type NewJournalEntry = Omit<JournalEntry, 'number' | 'space'> & { number: number; space: string | undefined };
+export type NewJournalEntry = Omit<JournalEntry, 'number' | 'space'>;
 
 /** The entry of an answer that the limits had no part in. */
 export function newJournalEntry(
   known: Pick<JournalEntry, 'at' | 'method' | 'path' | 'status'> & Partial<NewJournalEntry>,
-) {
+): NewJournalEntry {
   return { ...NOTHING_KNOWN, ...known };
 }
 
 const NOTHING_KNOWN = {
-  number: 0,
-  space: undefined,
   query: {},
   headers: {},
   body: undefined,
@@ -102,10 +100,9 @@ export class Journal {
     return Math.max(0, this.#last - this.#size);
   }
 
-  /** Numbers the entry, which is the journal's from then on. */
-  add(entry: NewJournalEntry): void {
-    entry.number = this.#last + 1;
-    entry.space = this.#space?.name;
+  /** Adds number and space to the entry itself, which is the journal's from then on: a copy takes ten times as long. */
+  add(added: NewJournalEntry): void {
+    const entry: JournalEntry = Object.assign(added, { number: this.#last + 1, space: this.#space?.name });
     if (this.#size > 0) this.#ring[this.#last % this.#size] = entry;
     this.#last += 1;
     for (const listener of this.#listeners) listener(entry);

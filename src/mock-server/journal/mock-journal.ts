@@ -1,6 +1,6 @@
 import { pause } from '../clock/event-loop.ts';
 import { MockServerError } from '../mock-server-error.ts';
-import { closestLines, formatRequests } from './expect-requests.ts';
+import { closestLines, whatCame } from './expect-requests.ts';
 import type { Journal, JournalEntry } from './journal.ts';
 import { checkedFilter, createMatcher, type RequestFilter } from './request-filter.ts';
 
@@ -63,13 +63,13 @@ export async function waitForRequests(
     if (found.length >= count) enough.abort();
   });
   const ends = AbortSignal.any([enough.signal, ...(signal === undefined ? [] : [signal])]);
-  // Whoever waits is in real time, in another process perhaps. Not AbortSignal.timeout: that lets the process end.
+  // The caller waits in real time, perhaps in another process. Not AbortSignal.timeout: that lets the process end.
   if (found.length < count) await pause(timeoutMs, ends);
   stop();
   if (found.length >= count) return found;
-  const text = `${found.length} of ${count} requests came within ${timeoutMs} ms. ${closestLines({ all: journal.entries }, filter)}`;
-  throw new MockServerError(`${text}What came:\n${formatRequests(journal.entries)}`, {
-    code: 'wait_timeout',
-    status: 408,
-  });
+  const came = { all: journal.entries };
+  throw new MockServerError(
+    `${found.length} of ${count} requests came within ${timeoutMs} ms. ${closestLines(came, filter)}${whatCame(came)}`,
+    { code: 'wait_timeout', status: 408 },
+  );
 }

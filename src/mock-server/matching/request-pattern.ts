@@ -118,14 +118,18 @@ export function* differences(pattern: RequestPattern, request: MatchedRequest): 
 
 function* contentDifferences({ query = {}, headers = {}, body }: RequestPattern, request: MatchedRequest) {
   for (const [name, wanted] of Object.entries(query)) {
-    const actual = Object.hasOwn(request.query, name) ? request.query[name] : undefined;
+    const actual = ownValue(request.query, name);
     if (!matchesValue(wanted, actual)) yield difference(`query.${name}`, actual, wanted);
   }
   for (const [name, wanted] of Object.entries(headers)) {
-    const actual = request.headers[name.toLowerCase()];
+    const actual = ownValue(request.headers, name.toLowerCase());
     if (!matchesValue(wanted, actual)) yield difference(`headers.${name}`, actual, wanted);
   }
   if (body !== undefined && !matchesValue(body, request.body)) yield difference('body', request.body, body);
+}
+
+function ownValue<Value>(values: Readonly<Record<string, Value>>, name: string): Value | undefined {
+  return Object.hasOwn(values, name) ? values[name] : undefined;
 }
 
 const SAME = ['operation', 'keyId', 'method'] as const;

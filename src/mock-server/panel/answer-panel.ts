@@ -1,65 +1,90 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { operations } from '../../generated/operations.ts';
 import { ADMIN_ROOT } from '../admin/route.ts';
-import { html } from '../web/html.ts';
+import { html, htmlPage } from '../web/html.ts';
 import { PAGE_HEADERS } from '../web/page-security.ts';
 
 /** Answers the pages and files of the control panel; says whether the request was for one. None holds anything secret. */
 export async function answerPanel(incoming: IncomingMessage, outgoing: ServerResponse, path: string): Promise<boolean> {
-  if (incoming.method !== 'GET' && incoming.method !== 'HEAD') return false;
+  const { method } = incoming;
+  if (method !== 'GET' && method !== 'HEAD') return false;
   const file = await findFile(incoming, path);
-  if (file === undefined) return false;
-  const { type, text } = file;
-  outgoing.writeHead(200, {
-    'content-type': `${type}; charset=utf-8`,
-    'content-length': Buffer.byteLength(text),
-    'content-security-policy': POLICY,
-    ...PAGE_HEADERS,
-  });
-  outgoing.end(incoming.method === 'HEAD' ? '' : text);
-  return true;
+  if (file !== undefined) sendFile(file, method, outgoing);
+  return file !== undefined;
+}
+
+/** Whether a browser opens the bare address of the server: the service itself has nothing there. */
+export function asksForIndexPage({ url, method, headers }: IncomingMessage): boolean {
+  return url === '/' && (method === 'GET' || method === 'HEAD') && acceptsHtml(headers);
+}
+
+/** Says what is at this address and leads to the pages of the mock. Holds nothing secret. */
+export function answerIndexPage({ method }: IncomingMessage, outgoing: ServerResponse): void {
+  sendFile({ type: 'text/html', text: INDEX_PAGE, policy: INDEX_POLICY }, method, outgoing);
 }
 
 interface File {
   readonly type: string;
   readonly text: string;
+  /** Default: that of the panel. */
+  readonly policy?: string;
 }
 
 async function findFile({ headers }: IncomingMessage, path: string): Promise<File | undefined> {
   // A browser that opens the address wants the page, a caller with the token the outbox itself.
-  const isVisit = headers.authorization === undefined && /\btext\/html\b/.test(headers.accept ?? '');
-  if (path === '/' || (path === '/outbox' && isVisit)) return { type: 'text/html', text: PAGE };
+  const isVisit = headers.authorization === undefined && acceptsHtml(headers);
+  if (path === '/' || (path === '/outbox' && isVisit)) return { type: 'text/html', text: PANEL_PAGE };
   if (path !== '/panel.js' && path !== '/panel.css') return undefined;
   const { panelFiles } = await import('./panel-files.ts');
   const { script, style } = await panelFiles();
   return path === '/panel.js' ? { type: 'text/javascript', text: script } : { type: 'text/css', text: style };
 }
 
-const POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "connect-src 'self'",
-  'img-src data:',
-  "form-action 'none'",
-  "base-uri 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
+function acceptsHtml({ accept = '' }: IncomingMessage['headers']): boolean {
+  return /\btext\/html\b/.test(accept);
+}
 
-const PAGE = html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>fxrates mock server</title>
-<link rel="icon" href="data:,">
-<link rel="stylesheet" href="${ADMIN_ROOT}/panel.css">
-<script type="module" src="${ADMIN_ROOT}/panel.js"></script>
-</head>
-<body>
-<div id="app"></div>
+function sendFile(
+  { type, text, policy = PANEL_POLICY }: File,
+  method: string | undefined,
+  outgoing: ServerResponse,
+): void {
+  outgoing.writeHead(200, {
+    'content-type': `${type}; charset=utf-8`,
+    'content-length': Buffer.byteLength(text),
+    'content-security-policy': policy,
+    ...PAGE_HEADERS,
+  });
+  outgoing.end(method === 'HEAD' ? '' : text);
+}
+
+const REST = "img-src data:; form-action 'none'; base-uri 'none'; frame-ancestors 'none'";
+const PANEL_POLICY = `default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; ${REST}`;
+/** The index page has no script. */
+const INDEX_POLICY = `default-src 'none'; style-src 'self'; ${REST}`;
+
+const SHARED = { title: 'fxrates mock server', style: `${ADMIN_ROOT}/panel.css` };
+
+const PANEL_PAGE = htmlPage({
+  ...SHARED,
+  head: html`<script type="module" src="${ADMIN_ROOT}/panel.js"></script>`,
+  content: html`<div id="app"></div>
 <noscript><p class="note">The control panel needs JavaScript; the admin API at ${ADMIN_ROOT}/openapi.json does not.</p>
-</noscript>
-</body>
-</html>
-`.text;
+</noscript>`,
+});
+
+const INDEX_PAGE = htmlPage({
+  ...SHARED,
+  content: html`<main class="card index">
+<h1>fxrates mock server</h1>
+<p>An emulated exchange-rate API answers here. Its answers are invented.</p>
+<ul class="plain">
+<li><a href="${ADMIN_ROOT}/">Control panel</a><p class="hint">Requests with the reason for each answer, clock, limits, faults, switches.
+Open it with the address that the server printed: that one has the token.</p></li>
+<li><a href="/dashboard">Dashboard</a><p class="hint">The emulated dashboard: sign up, make and revoke keys.</p></li>
+</ul>
+<h2>Endpoints</h2>
+<ul class="plain mono">${Object.values(operations).map(({ method, path }) => html`<li>${method} ${path}</li>`)}</ul>
+<pre class="block" tabindex="0" aria-label="Example">curl -H "Authorization: Bearer $FXRATES_API_KEY" ${'"$FXRATES_BASE_URL/api/v1/latest?base=EUR"'}</pre>
+</main>`,
+});

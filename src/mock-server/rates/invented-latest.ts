@@ -60,8 +60,7 @@ export class InventedSnapshot {
 
   /** The answer to a question with nothing unknown in it, kept for the next request with that `queryText`. */
   answer(question: LatestQuestion, queryText: string | undefined): ServiceResponse {
-    const made = successResponse(this.data(question));
-    const answer = { ...made, contentLength: String(Buffer.byteLength(made.body)) };
+    const answer = successResponse(this.data(question));
     if (queryText === undefined || queryText.length > LONGEST_KEPT) return answer;
     if (this.#answers.size === MOST_ANSWERS) this.#answers.clear();
     this.#answers.set(queryText, answer);

@@ -1,4 +1,5 @@
 import { badParameter } from '../http/error-responses.ts';
+import { queryOf } from '../http/record-request.ts';
 import type { AdmittedRequest, Responder } from '../http/responders.ts';
 import { type ServiceResponse, successResponse } from '../http/service-response.ts';
 import { show } from '../mock-server-error.ts';
@@ -27,22 +28,23 @@ export function createLatestResponder({ latest, replay }: LatestSource = {}): Re
   return (request, context) => {
     const make = request.latest ?? latest;
     if (make !== undefined) {
-      const invented = () => snapshotOf(request, context).data(readQuestion(request.query));
+      const invented = () => snapshotOf(request, context).data(readQuestion(queryOf(request.target)));
       return answerWith(make, request, invented);
     }
-    if (recorded !== undefined) return answerRecorded(recorded, request.query);
+    if (recorded !== undefined) return answerRecorded(recorded, queryOf(request.target));
     return answerInvented(snapshotOf(request, context), request, context);
   };
 }
 
 function answerInvented(
   snapshot: InventedSnapshot,
-  { query, queryText }: AdmittedRequest,
+  { target }: AdmittedRequest,
   { behaviour }: ServiceContext,
 ): ServiceResponse {
+  const queryText = target.recorded.hasKeyInUrl ? undefined : target.query;
   const known = snapshot.answerTo(queryText);
   if (known !== undefined) return known;
-  const question = readQuestion(query);
+  const question = readQuestion(queryOf(target));
   if (!question.hasUnknown) return snapshot.answer(question, queryText);
   // Not kept: the switch decides anew each time.
   return badParameter(UNKNOWN_CURRENCY, behaviour) ?? snapshot.answer(question, undefined);
@@ -51,12 +53,12 @@ function answerInvented(
 const UNKNOWN_CURRENCY = 'base or symbols name a currency that is not among the invented rates.';
 
 /** The answer of a user's function. What is no object becomes a 500, with the reason in the journal. */
-export function answerWith(
+function answerWith(
   latest: LatestFunction,
-  { query, at, key }: AdmittedRequest,
+  { target, at, key }: AdmittedRequest,
   invented: LatestContext['invented'],
 ): ServiceResponse {
-  const data: unknown = latest(query, { at, keyId: key.id, plan: key.account.plan, invented });
+  const data: unknown = latest(queryOf(target), { at, keyId: key.id, plan: key.account.plan, invented });
   if (typeof data === 'object' && data !== null && !('then' in data)) return successResponse(data);
   const given = data instanceof Promise ? 'a promise' : show(data);
   throw new TypeError(`the latest option gave ${given}; expected an object, at once`);

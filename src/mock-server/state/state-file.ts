@@ -31,27 +31,30 @@ export async function readStateFile(path: string): Promise<SavedState | undefine
 }
 
 /**
- * Replaces the file in one step: whoever reads it, also after a crash or kill -9 in the middle of this, finds either
- * the old state or the new one.
+ * Replaces the file in one step: after a crash or kill -9 in the middle of this it holds the old state or the new one.
  */
 export async function writeStateFile(path: string, { savedAt, snapshot }: SavedState): Promise<void> {
   try {
     // Renaming onto a link would cut it; the file it leads to is meant.
-    const target = await realpath(path).catch(() => resolve(path));
-    // A name that nobody can know: what stands there is never written to, nor followed if it is a link.
+    const target = await resolveLinks(path);
+    // A random name: a file that is already there is never written to, nor followed if it is a link.
     const temporary = `${target}.${randomBytes(6).toString('hex')}.tmp`;
     await writeDurably(temporary, `${JSON.stringify({ format: FORMAT, version: STATE_VERSION, savedAt, snapshot })}\n`);
     await rename(temporary, target);
     await syncFolder(dirname(target));
   } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException; // of node:fs
-    throw unusable(path, `cannot be written (${code}); make room for it, or name another file`, cause);
+    throw unwritable(path, cause);
   }
+}
+
+/** The file that `path` leads to, also by a link: all names of it are one state. */
+export async function resolveLinks(path: string): Promise<string> {
+  return await realpath(path).catch(() => resolve(path));
 }
 
 /** Removes what writers that were killed have left beside the file. Only for the server that has the lock. */
 export async function removeLeftovers(path: string): Promise<void> {
-  const target = await realpath(path).catch(() => resolve(path));
+  const target = await resolveLinks(path);
   const names = await readdir(dirname(target)).catch(() => []);
   const ours = names.filter((name) => name.startsWith(`${basename(target)}.`) && /\.[0-9a-f]{12}\.tmp$/.test(name));
   await Promise.all(ours.map((name) => unlink(join(dirname(target), name)).catch(() => undefined)));
@@ -123,6 +126,11 @@ const BEGIN_ANEW = 'move it away to begin anew';
 
 function damaged(path: string, what: string): MockServerError {
   return unusable(path, `is damaged: ${what}; put back a copy of it, or ${BEGIN_ANEW}`);
+}
+
+export function unwritable(path: string, cause: unknown): MockServerError {
+  const { code } = cause as NodeJS.ErrnoException; // of node:fs
+  return unusable(path, `cannot be written (${code}); make room for it, or name another file`, cause);
 }
 
 function unusable(path: string, what: string, cause?: unknown): MockServerError {

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { open, readFile, realpath, stat, unlink, utimes } from 'node:fs/promises';
+import { open, readFile, stat, unlink, utimes } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { resolve } from 'node:path';
 import { pause, repeat } from '../clock/event-loop.ts';
 import { systemNow } from '../clock/real-clock.ts';
 import { MockServerError } from '../mock-server-error.ts';
+import { resolveLinks, unwritable } from './state-file.ts';
 
 /** The right of one server to write a state file. */
 export interface StateLock {
@@ -27,8 +27,7 @@ const held = new Set<string>();
  * it, after 3 s at most; the lock of a dead one is taken over.
  */
 export async function lockState(path: string, { wait = pause } = {}): Promise<StateLock> {
-  // Two names that lead to one file have one lock.
-  const lockPath = `${await realpath(path).catch(() => resolve(path))}.lock`;
+  const lockPath = `${await resolveLinks(path)}.lock`;
   for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt += 1) {
     const id = randomBytes(8).toString('hex');
     if (await create(path, lockPath, { pid: process.pid, host: hostname(), id })) return holdLock(lockPath, id);
@@ -51,14 +50,7 @@ async function create(path: string, lockPath: string, owner: Owner): Promise<boo
     return true;
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'EEXIST') return false;
-    const { code } = cause as NodeJS.ErrnoException; // of node:fs
-    throw new MockServerError(
-      `The state file ${path} cannot be written (${code}); make room for it, or name another file.`,
-      {
-        code: 'state_unusable',
-        cause,
-      },
-    );
+    throw unwritable(path, cause);
   }
 }
 

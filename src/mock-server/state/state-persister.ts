@@ -97,7 +97,7 @@ const SHORTEST_PAUSE_MS = 200;
 /** A big state takes long to write: the mock then spends a tenth of its time on it. */
 const PAUSE_PER_WRITE = 9;
 
-/** Real time went on while nobody served the mock. */
+/** Real time went on while no server ran. */
 function broughtUpToDate(
   { savedAt, snapshot }: { readonly savedAt: number; readonly snapshot: Snapshot },
   { mode }: DrivenClock,

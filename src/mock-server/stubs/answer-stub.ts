@@ -19,13 +19,12 @@ export function answerStub(
 }
 
 function recordedIn(recorded: Readonly<Record<string, StubAnswer>>): RecordedAnswers {
-  const byQuery = new Map(Object.entries(recorded));
   return {
     get(query) {
-      const answer = byQuery.get(query);
+      const answer = Object.hasOwn(recorded, query) ? recorded[query] : undefined;
       return answer === undefined ? undefined : fromAnswer(answer);
     },
-    keys: () => byQuery.keys(),
+    keys: () => Object.keys(recorded).values(),
   };
 }
 

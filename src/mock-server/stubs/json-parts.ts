@@ -17,6 +17,15 @@ export function unquoted(json: string): string {
   return json.startsWith('"') ? JSON.parse(json) : json;
 }
 
+export function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** Splits at a mark that is in no string and in no inner object or array. */
 function split(text: string, mark: ',' | ':'): readonly string[] {
   const parts: string[] = [];

@@ -2,7 +2,7 @@ import { successResponse, withoutTags } from '../http/service-response.ts';
 import { invalidOption } from '../mock-server-error.ts';
 import { type Replay, recordedAnswers } from '../rates/replay.ts';
 import type { ServiceContext } from '../service/service-state.ts';
-import { jsonParts, unquoted } from './json-parts.ts';
+import { isJson, jsonParts, unquoted } from './json-parts.ts';
 import { type LatestFunction, latestStubId, type StubAnswer, type StubSource, withStub } from './stub-record.ts';
 
 /**
@@ -79,15 +79,6 @@ function answerOf(text: string, index: number | undefined): StubAnswer {
   if (!json.startsWith('{') || !isJson(json)) throw invalidOption(place, json, 'an object');
   const { status, headers } = successResponse({});
   return { status, headers, body: withoutTags(`{"success":true,"data":${json}}`), code: null };
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function answersOf(recording: Replay): readonly (readonly [string, StubAnswer])[] {

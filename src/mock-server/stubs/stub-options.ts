@@ -1,9 +1,16 @@
 import * as z from 'zod';
 import { headerRecord } from '../faults/fault-kinds.ts';
-import { codeOfStatus, errorResponse, reasonPhrase, successResponse } from '../http/service-response.ts';
+import {
+  codeOfStatus,
+  errorResponse,
+  reasonPhrase,
+  STATUSES_WITHOUT_BODY,
+  successResponse,
+} from '../http/service-response.ts';
 import { checkedInput, expected } from '../matching/checked-input.ts';
 import { plainPattern, type RequestPattern, requestPatternShape } from '../matching/request-pattern.ts';
 import { invalidOption } from '../mock-server-error.ts';
+import { isJson } from './json-parts.ts';
 import type { StubAnswer, StubRecord } from './stub-record.ts';
 
 /** An answer of a stub. At most one of `data`, `error` and `body` is given. */
@@ -92,7 +99,7 @@ function contentOf(given: StubResponse, status: number): Pick<StubAnswer, 'body'
   if ([data, error, body].filter((value) => value !== undefined).length > 1) {
     throw invalidOption('stub', given, 'one of data, error and body');
   }
-  if (STATUSES_WITHOUT_BODY.test(String(status))) return { body: '', code: null };
+  if (STATUSES_WITHOUT_BODY.has(status)) return { body: '', code: null };
   return body === undefined ? envelopeOf(given, status) : wholeBody(body);
 }
 
@@ -109,14 +116,4 @@ function envelopeOf(given: StubResponse, status: number): Pick<StubAnswer, 'body
   return { body: errorResponse({ status, code, message }).body, code };
 }
 
-const STATUSES_WITHOUT_BODY = /^(?:204|205|304)$/;
 const PLAIN_TEXT = { 'content-type': 'text/plain; charset=utf-8' };
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
-}

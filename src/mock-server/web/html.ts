@@ -15,6 +15,35 @@ export function html(strings: TemplateStringsArray, ...values: readonly HtmlValu
   return new Html(strings.reduce((text, string, index) => text + toHtml(values[index - 1]) + string));
 }
 
+interface HtmlPage {
+  readonly title: string;
+  /** Path of the style sheet. */
+  readonly style: string;
+  /** What else the head holds. */
+  readonly head?: Html | undefined;
+  readonly content: Html;
+}
+
+/** A whole page, as text. */
+export function htmlPage({ title, style, head, content }: HtmlPage): string {
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${title}</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="${style}">
+${head}
+</head>
+<body>
+${content}
+</body>
+</html>
+`.text;
+}
+
 function toHtml(value: HtmlValue): string {
   if (value === undefined || value === false) return '';
   if (value instanceof Html) return value.text;

@@ -1,7 +1,6 @@
-import {
-  createHash,
-  timingSafeEqual,
-} from 'node:crypto'; /** For every page of the mock: kept by nobody, framed by nobody, and taken for what it says it is. */
+import { createHash, timingSafeEqual } from 'node:crypto';
+
+/** For every page of the mock: not stored, not framed, and of the type that it says. */
 export const PAGE_HEADERS = {
   'cache-control': 'no-store',
   'x-content-type-options': 'nosniff',

@@ -40,7 +40,7 @@ async function ask(target: string, options: Parameters<typeof undici.request>[1]
   return { status: statusCode, headers, text: await body.text() };
 }
 
-test('undici.request asks the handlers of a server that somebody else made, added before or after', async () => {
+test('undici.request asks the handlers of a foreign server, added before or after', async () => {
   server.use(http.get(`${HOST}/user/:id`, ({ params }) => HttpResponse.json({ id: params['id'] }, { status: 201 })));
 
   expect(await ask(`${HOST}/user/7?x=1`)).toMatchObject({
@@ -81,7 +81,7 @@ test('method, headers, query and body arrive; every cookie comes back', async ()
   expect(answer.headers['set-cookie']).toEqual(['a=1', 'b=2']);
 });
 
-test('what no handler answers goes on its way, with its body, also one that can be read only once', async () => {
+test('a request that no handler answers is sent with its body, also one that can be read only once', async () => {
   server.use(http.post(`${url}/other`, () => HttpResponse.text('mocked')));
 
   expect((await ask(`${url}/get`)).text).toBe('real GET /get ');

@@ -86,7 +86,7 @@ test('two mocks at one address are refused', async () => {
   );
 });
 
-test('a dispatcher that somebody set meanwhile stays', async () => {
+test('a dispatcher that was set meanwhile stays', async () => {
   const before = undici.getGlobalDispatcher();
   const theirs = new undici.Agent();
   const mock = createMockServer();

@@ -184,7 +184,7 @@ test('a body that is too large is refused without reading it all, and the connec
   expect(answer).toContain('"code":"content_too_large"');
 });
 
-test('a client that leaves in the middle of its body harms nobody', async () => {
+test('a client that leaves in the middle of its body changes nothing for others', async () => {
   const mock = newMock();
   await using server = await mock.serve();
   const socket = net.connect(server.port, '127.0.0.1');

@@ -202,7 +202,7 @@ const { responders } = new MockCore();
 const brokenBase = {
   responders: {
     latest: ((request, context) => {
-      if (request.query.get('base') === '500') throw new Error('broken');
+      if (request.target.query === 'base=500') throw new Error('broken');
       return responders.latest(request, context);
     }) satisfies typeof responders.latest,
   },

@@ -83,6 +83,23 @@ test.each(['real', 'virtual'] as const)('windows do not pass while a %s clock is
   expect(await send()).toBe(200);
 });
 
+test('a frozen clock is restored to the millisecond, however slow the machine is', () => {
+  const { now } = Date;
+  const other = createMockServer({ clock: { mode: 'real', now: START, frozen: true } });
+  const snapshot = other.snapshot();
+  const mock = createMockServer();
+  let at = now();
+  Date.now = () => at++;
+
+  try {
+    mock.restore(snapshot);
+  } finally {
+    Date.now = now;
+  }
+
+  expect(mock.clock.now()).toBe(START);
+});
+
 test('a snapshot knows whether the clock was frozen, and reset how it was made', () => {
   const mock = createMockServer({ clock: { mode: 'real', now: START } });
   mock.clock.freeze();

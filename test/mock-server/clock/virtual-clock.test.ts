@@ -168,7 +168,7 @@ test('by itself the clock jumps to the earliest sleeper, and only when nothing e
   expect(times).toEqual([60_000, 120_000, 180_000, 3_600_000]);
 });
 
-test('without autoAdvance nobody is woken', async () => {
+test('without autoAdvance no sleeper is woken', async () => {
   const clock = still();
   let isAwake = false;
   const sleep = clock.sleep(10).then(() => {

@@ -155,7 +155,7 @@ test('follows no link and shows no key for HEAD', async () => {
   expect(mock.accounts.get('account_1').confirmed).toBe(false);
 });
 
-test('a confirmation link signs in whoever follows it, in another browser too', async () => {
+test('a confirmation link signs in, in another browser too', async () => {
   const { mock, visitor } = open();
   await visitor.signUp();
   const other = new Visitor(mock.baseUrl, mock.fetch);

@@ -169,7 +169,7 @@ test('the session cookie is for the dashboard alone, and for no script', async (
   expect(headers.get('set-cookie')).toMatch(/; Path=\/dashboard; HttpOnly; SameSite=Lax$/);
 });
 
-test('a key that waits to be shown is not shown after a reset to whoever has its name then', async () => {
+test('a key that waits to be shown is not shown after a reset to the next account of the same name', async () => {
   const { mock, visitor } = open();
   await visitor.signUp();
   await visitor.open(mock.outbox.list()[0]?.confirmPath ?? '');

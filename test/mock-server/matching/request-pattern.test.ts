@@ -31,6 +31,7 @@ test.each<[string, RequestFilter, number[]]>([
   ['a parameter that every object has', { query: { constructor: { absent: true } } }, [1, 2, 3]],
   ['a header in any case', { headers: { 'x-TRACE': /^abc/ } }, [1]],
   ['an absent header', { headers: { 'x-trace': { absent: true } } }, [2, 3]],
+  ['a header that every object has', { headers: { constructor: { absent: true } } }, [1, 2, 3]],
   ['a masked key', { headers: { authorization: 'Bearer fx_live_…' } }, [1, 2]],
   ['a body', { body: '{"base":"EUR"}' }, [3]],
   ['a body by regular expression', { body: /"base"/ }, [3]],

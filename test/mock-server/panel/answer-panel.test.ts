@@ -11,7 +11,7 @@ async function serving() {
   return { mock, adminToken, get, [Symbol.asyncDispose]: () => mock.close() };
 }
 
-test('serves the page to anybody, with a policy that lets its own files alone run', async () => {
+test('serves the page without a token, with a policy that allows its own files alone', async () => {
   await using it = await serving();
   it.mock.createKey();
 
@@ -45,7 +45,7 @@ test('leads from the address without a slash to the panel', async () => {
   expect([status, headers.get('location')]).toEqual([308, '/__fxrates/']);
 });
 
-test('the outbox is a page for a browser and a list for whoever has the token', async () => {
+test('the outbox is a page for a browser and a list for a request with the token', async () => {
   await using it = await serving();
   const accept = 'text/html,application/xhtml+xml';
 

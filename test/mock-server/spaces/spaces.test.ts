@@ -194,7 +194,7 @@ test('reset of a space leaves it its account and key, and all else as it was mad
   expect((await inProcess(mock)(space.key, '/api/v1/latest')).status).toBe(200);
 });
 
-test('the mock is not reset while a space lives; closed, its key is nobody’s', async () => {
+test('the mock is not reset while a space lives; after its close its key is unknown', async () => {
   const mock = createMockServer({ clock: CLOCK });
   const space = mock.space({ name: 'checkout' });
 

@@ -100,7 +100,7 @@ test('kill -9 in the middle of a write leaves a whole file, the old one or the n
   expect(interrupted).toContain(true);
 });
 
-test('what a killed writer left behind is in nobody’s way', async () => {
+test('temporary files of a killed writer are removed at the next start', async () => {
   const state = join(newFolder(), 'state.json');
   writeFileSync(`${state}.0123456789ab.tmp`, '{"format":');
   const mock = createMockServer();

@@ -113,7 +113,7 @@ function listRequests(journal: Journal, { limit, ...filter }: RequestFilter & Li
   return { entries, total: found.length, dropped: journal.dropped };
 }
 
-/** Sends journal entries as server-sent events until whoever listens has gone. */
+/** Sends journal entries as server-sent events until the listener has gone. */
 export function streamEvents({
   journal,
   query,

@@ -1,7 +1,8 @@
 import { useState } from 'preact/hooks';
+import { keyText, queryPairs } from '../../journal/entry-text.ts';
 import type { JournalEntry } from '../../journal/journal.ts';
 import { html } from './html.ts';
-import { curlCommand, keyText, queryPairs } from './journal-entries.ts';
+import { curlCommand } from './journal-entries.ts';
 import { durationText, type MockView } from './mock-view.ts';
 
 interface EntryDetailsProps {

@@ -1,23 +1,21 @@
 import type { KeyUsage, MinuteUse } from '../../service/key-usage.ts';
+import { WINDOW_MS } from '../../service/windows/rate-window.ts';
 import { html } from './html.ts';
 import { durationText } from './mock-view.ts';
-
-const MINUTE_MS = 60_000;
 
 /** Both limits of a key as they are now: the minute drawn as the kind of window it is, and the month. */
 export function Gauges({ limits: { keyId, minute, month }, now }: { readonly limits: KeyUsage; readonly now: number }) {
   const isFull = minute.waitMs > 0;
-  const monthText = month.limit === null ? `${month.used}, no limit` : `${month.used} of ${month.limit}`;
   const isUsedUp = month.limit !== null && month.used >= month.limit;
   return html`<div class="gauges">
     <div class="gauge">
-      <p class="gauge-head"><span>This minute</span> <strong class=${isFull ? 'is-bad' : ''}>${minute.used} of ${minute.limit}</strong></p>
+      <p class="gauge-head"><span>This minute</span> <strong class=${isFull ? 'is-bad' : ''}>${usedText(minute)}</strong></p>
       <${Meter} label="This minute of ${keyId}" used=${minute.used} limit=${minute.limit} isFull=${isFull} />
       ${DRAWINGS[minute.kind](minute, now)}
       <p class="hint">${isFull ? html`<span class="is-bad">429 now; a request fits in ${durationText(minute.waitMs)}</span>` : captionOf(minute, now)}</p>
     </div>
     <div class="gauge">
-      <p class="gauge-head"><span>This month</span> <strong class=${isUsedUp ? 'is-bad' : ''}>${monthText}</strong></p>
+      <p class="gauge-head"><span>This month</span> <strong class=${isUsedUp ? 'is-bad' : ''}>${usedText(month)}</strong></p>
       <${Meter} label="This month of ${keyId}" used=${month.used} limit=${month.limit} isFull=${isUsedUp} />
       <p class="hint">${isUsedUp ? html`<span class="is-bad">used up; </span>` : ''}resets in ${durationText(month.resetsAt - now)}</p>
     </div>
@@ -33,10 +31,13 @@ interface MeterProps {
 
 function Meter({ label, used, limit, isFull }: MeterProps) {
   const share = limit === null || limit === 0 ? 0 : Math.min(1, used / limit);
-  const text = limit === null ? `${used}, no limit` : `${used} of ${limit}`;
   return html`<div class="meter ${isFull ? 'full' : ''}" role="meter" aria-label=${label} aria-valuemin="0"
-    aria-valuemax=${limit ?? Math.max(used, 1)} aria-valuenow=${Math.min(used, limit ?? used)} aria-valuetext=${text}>
+    aria-valuemax=${limit ?? Math.max(used, 1)} aria-valuenow=${Math.min(used, limit ?? used)} aria-valuetext=${usedText({ used, limit })}>
     <span style=${{ width: `${share * 100}%` }}></span></div>`;
+}
+
+function usedText({ used, limit }: Pick<MeterProps, 'used' | 'limit'>): string {
+  return limit === null ? `${used}, no limit` : `${used} of ${limit}`;
 }
 
 type Drawing = (minute: MinuteUse, now: number) => unknown;
@@ -61,7 +62,7 @@ function drawLog({ perSecond = [] }: MinuteUse) {
 
 /** From start to end of the window; the mark is now. */
 function drawFixed({ startedAt }: MinuteUse, now: number) {
-  const passed = startedAt === undefined ? 0 : Math.min(1, (now - startedAt) / MINUTE_MS);
+  const passed = startedAt === undefined ? 0 : Math.min(1, (now - startedAt) / WINDOW_MS);
   return html`<svg class="window" viewBox="0 0 60 16" preserveAspectRatio="none" aria-hidden="true">
     <rect class="soft-fill" x="0" y="6" width=${passed * 60} height="4" />
     <rect x=${Math.min(59.4, passed * 60)} y="0" width="0.6" height="16" /></svg>`;
@@ -69,7 +70,7 @@ function drawFixed({ startedAt }: MinuteUse, now: number) {
 
 /** The minute before, of which the part right of now still counts, and this one. */
 function drawCounter({ startedAt = 0, previous = 0, used, limit }: MinuteUse, now: number) {
-  const left = 1 - Math.min(1, (now - startedAt) / MINUTE_MS);
+  const left = 1 - Math.min(1, (now - startedAt) / WINDOW_MS);
   const counted = Math.min(used, Math.ceil(previous * left));
   const width = (count: number) => (Math.min(count, limit) / limit) * 60;
   return html`<svg class="window" viewBox="0 0 60 16" preserveAspectRatio="none" aria-hidden="true">
@@ -87,12 +88,12 @@ function drawBucket({ used, limit }: MinuteUse) {
 }
 
 function captionOf({ kind, startedAt, limit, previous = 0 }: MinuteUse, now: number): string {
-  const end = durationText((startedAt ?? now) + MINUTE_MS - now);
+  const end = durationText((startedAt ?? now) + WINDOW_MS - now);
   return {
     'sliding-log': 'the last 60 seconds, second by second',
     'fixed-epoch': `fixed: the next minute begins in ${end}`,
     'fixed-first-request': startedAt === undefined ? 'fixed: begins with the next request' : `fixed: ends in ${end}`,
     'sliding-counter': `${previous} of the minute before count in part, for ${end}`,
-    'token-bucket': `a bucket of ${limit}; one comes back every ${durationText(MINUTE_MS / limit)}`,
+    'token-bucket': `a bucket of ${limit}; one comes back every ${durationText(WINDOW_MS / limit)}`,
   }[kind];
 }

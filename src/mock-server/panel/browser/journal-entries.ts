@@ -1,18 +1,10 @@
+import { keyText, queryPairs, statusText } from '../../journal/entry-text.ts';
 import type { JournalEntry } from '../../journal/journal.ts';
 import type { PanelQuery } from './panel-query.ts';
 
 /** Whether the client got an answer that is no refusal. A connection that broke off brought none. */
 export function isServed({ status }: Pick<JournalEntry, 'status'>): boolean {
   return status > 0 && status < 400;
-}
-
-/** Who sent a request, as far as the key says. */
-export function keyText({ keyId, keyTransport }: Pick<JournalEntry, 'keyId' | 'keyTransport'>): string {
-  return keyId ?? (keyTransport === undefined ? 'no key' : 'unknown key');
-}
-
-export function statusText(status: number): string {
-  return status === 0 ? 'no answer' : String(status);
 }
 
 /** The requests that the filters let through. */
@@ -49,11 +41,6 @@ function textOf(entry: JournalEntry): string {
 export function targetOf({ path, query }: Pick<JournalEntry, 'path' | 'query'>): string {
   const parameters = queryPairs(query).map(([name, value]) => `${encode(name)}=${encode(value)}`);
   return parameters.length === 0 ? path : `${path}?${parameters.join('&')}`;
-}
-
-/** One pair for each value of a repeated parameter. */
-export function queryPairs(query: JournalEntry['query']): readonly (readonly [string, string])[] {
-  return Object.entries(query).flatMap(([name, values]) => [values].flat().map((value) => [name, value] as const));
 }
 
 // What a query may hold as it is stays readable.

@@ -1,16 +1,18 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { keyText, statusText } from '../../journal/entry-text.ts';
 import type { JournalEntry } from '../../journal/journal.ts';
 import { EntryDetails } from './entry-details.ts';
 import { html } from './html.ts';
-import { isServed, keyFilterOf, keyText, matchingEntries, statusText, targetOf } from './journal-entries.ts';
+import { isServed, keyFilterOf, matchingEntries, targetOf } from './journal-entries.ts';
 import { type SectionProps, timeOfDay } from './mock-view.ts';
 import type { PanelQuery } from './panel-query.ts';
+import { useNewest } from './use-newest.ts';
 
 /** Every request as it comes, with the reason for its answer; a row opens to all there is to say of it. */
 export function JournalSection({ view, entries, query, setQuery, act }: SectionProps) {
   const [open, setOpen] = useState<ReadonlySet<number>>(new Set());
-  const [most, setMost] = useState(ROWS);
   const matching = matchingEntries(entries, query);
+  const { shown, button } = useNewest(matching, 100);
   const isFiltered = FILTERS.some((name) => query[name] !== '');
   const toggle = (number: number) =>
     setOpen(new Set(open.has(number) ? [...open].filter((one) => one !== number) : [...open, number]));
@@ -26,20 +28,15 @@ export function JournalSection({ view, entries, query, setQuery, act }: SectionP
     <${Filters} entries=${entries} view=${view} query=${query} setQuery=${setQuery} />
     ${matching.length === 0 && html`<p class="empty">${isFiltered ? 'No requests match the filters.' : 'No requests yet.'}</p>`}
     <ol class="plain journal" aria-label="Requests, newest first" onKeyDown=${moveFocus}>
-      ${matching.slice(0, most).map(
-        (
-          entry,
-          place,
-        ) => html`<${EntryRow} key=${entry.number} entry=${entry} view=${view} isOpen=${open.has(entry.number)}
-          before=${entries.slice(entries.indexOf(entry) + 1).find(({ keyId }) => keyId === entry.keyId)}
-          isFirst=${place === 0} toggle=${toggle} />`,
+      ${shown.map(
+        (entry) => html`<${EntryRow} key=${entry.number} entry=${entry} entries=${entries} view=${view}
+          isOpen=${open.has(entry.number)} toggle=${toggle} />`,
       )}
     </ol>
-    ${matching.length > most && html`<div><button type="button" onClick=${() => setMost(most + ROWS)}>Show older ones, ${matching.length - most}</button></div>`}
+    ${button}
   </section>`;
 }
 
-const ROWS = 100;
 const FILTERS = ['status', 'operation', 'key', 'text'] as const;
 const NO_FILTERS = { status: '', operation: '', key: '', text: '' };
 
@@ -94,15 +91,13 @@ function distinct(values: readonly string[]): string[] {
   return Array.from(new Set(values));
 }
 
-interface EntryRowProps {
+interface EntryRowProps extends Pick<SectionProps, 'entries' | 'view'> {
   readonly entry: JournalEntry;
-  readonly before: JournalEntry | undefined;
-  readonly view: SectionProps['view'];
   readonly isOpen: boolean;
   readonly toggle: (number: number) => void;
 }
 
-function EntryRow({ entry, before, view, isOpen, toggle }: EntryRowProps) {
+function EntryRow({ entry, entries, view, isOpen, toggle }: EntryRowProps) {
   const { number, at, method, status, why, earlyByMs } = entry;
   const id = `request-${number}`;
   return html`<li class=${isOpen ? 'entry open' : 'entry'}>
@@ -113,8 +108,13 @@ function EntryRow({ entry, before, view, isOpen, toggle }: EntryRowProps) {
       <span class="soft who">${keyText(entry)}</span>
       <span class="why soft">${why}${earlyByMs !== undefined && html`<strong>; ${earlyByMs} ms before Retry-After had passed</strong>`}</span>
     </button>
-    ${isOpen && html`<div id=${id}><${EntryDetails} entry=${entry} before=${before} switches=${view.switches} /></div>`}
+    ${isOpen && html`<div id=${id}><${EntryDetails} entry=${entry} before=${entryBefore(entry, entries)} switches=${view.switches} /></div>`}
   </li>`;
+}
+
+/** The request of the same key before this one; `entries` are newest first. */
+function entryBefore(entry: JournalEntry, entries: readonly JournalEntry[]): JournalEntry | undefined {
+  return entries.slice(entries.indexOf(entry) + 1).find(({ keyId }) => keyId === entry.keyId);
 }
 
 /** Arrows go from row to row, Home and End to the first and last. */

@@ -3,16 +3,16 @@ import { plans } from '../../../generated/service.ts';
 import { Gauges } from './gauges.ts';
 import { html } from './html.ts';
 import type { MockView, SectionProps } from './mock-view.ts';
+import { useNewest } from './use-newest.ts';
 
 const PLANS = Object.keys(plans);
-const ROWS = 10;
 
 /** Accounts and keys with what they have used, and short cuts past the dashboard. */
 export function KeySection({ view, query, setQuery, act }: SectionProps) {
   const [plan, setPlan] = useState('free');
   const [created, setCreated] = useState('');
-  const [most, setMost] = useState(ROWS);
   const keys = view.keys.toReversed();
+  const { shown, button } = useNewest(keys, 10);
   const create = async () => setCreated((await act<{ key: string }>('POST', '/keys', { plan }))?.key ?? '');
   return html`<section class="card" aria-labelledby="keys">
     <div class="row between"><h2 id="keys">Keys</h2>
@@ -28,10 +28,10 @@ export function KeySection({ view, query, setQuery, act }: SectionProps) {
         <textarea id="created" class="secret" rows="2" readonly value=${created}></textarea></div>`
     }
     <ul class="plain">
-      ${keys.slice(0, most).map((key) => html`<${KeyRow} key=${key.id} summary=${key} view=${view} query=${query} setQuery=${setQuery} act=${act} />`)}
+      ${shown.map((key) => html`<${KeyRow} key=${key.id} summary=${key} view=${view} query=${query} setQuery=${setQuery} act=${act} />`)}
     </ul>
     ${keys.length === 0 && html`<p class="empty">No keys yet.</p>`}
-    ${keys.length > most && html`<div><button type="button" onClick=${() => setMost(most + ROWS)}>Show older ones, ${keys.length - most}</button></div>`}
+    ${button}
   </section>`;
 }
 

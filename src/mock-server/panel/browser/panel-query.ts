@@ -1,4 +1,4 @@
-/** What is looked at, as the address of the page has it: a link shows the same to somebody else. */
+/** What is looked at, as the address of the page has it: a link shows the same again. */
 export interface PanelQuery {
   /** Name of a space; empty for the mock itself. */
   readonly space: string;

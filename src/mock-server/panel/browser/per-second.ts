@@ -5,7 +5,7 @@ import { isServed } from './journal-entries.ts';
 export interface PerSecond {
   /** Seconds since the Unix epoch; all requests; those served; the limit as requests per second. */
   readonly columns: [number[], number[], number[], (number | null)[]];
-  /** The same in words, for whoever does not see the chart. */
+  /** The same in words, for a screen reader. */
   readonly summary: string;
 }
 

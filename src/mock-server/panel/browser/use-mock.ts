@@ -141,7 +141,7 @@ function since(newest: readonly JournalEntry[], entries: readonly JournalEntry[]
 
 /** Calls `act` every second while the page is looked at; gives a function that ends it. */
 export function everySecond(act: () => void): () => void {
-  // biome-ignore lint/plugin: whoever looks at the panel lives in real time
+  // biome-ignore lint/plugin: the panel shows a running mock, in real time
   const timer = setInterval(() => {
     if (!document.hidden) act();
   }, 1000);

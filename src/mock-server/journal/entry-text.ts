@@ -1,0 +1,17 @@
+import type { JournalEntry } from './journal.ts';
+
+/** Entries in words, for messages and for the control panel. */
+
+/** Who sent a request, as far as the key says. */
+export function keyText({ keyId, keyTransport }: Pick<JournalEntry, 'keyId' | 'keyTransport'>): string {
+  return keyId ?? (keyTransport === undefined ? 'no key' : 'unknown key');
+}
+
+export function statusText(status: number): string {
+  return status === 0 ? 'no answer' : String(status);
+}
+
+/** One pair for each value of a repeated parameter. */
+export function queryPairs(query: JournalEntry['query']): readonly (readonly [string, string])[] {
+  return Object.entries(query).flatMap(([name, values]) => [values].flat().map((value) => [name, value] as const));
+}
