@@ -2,7 +2,7 @@ import type { ErrorResponse, Example, Operation, Query } from './contract.ts';
 import { freeName, isTakenOperationId, methodName, methodNameOfPath, pascalCase } from './names.ts';
 import { readParameters, resolve } from './read-parameter.ts';
 import { readSchema } from './read-schema.ts';
-import type { Property, Schema } from './schema.ts';
+import type { Property, Schema, Schemas } from './schema.ts';
 import type { SpecNode } from './spec-node.ts';
 
 /** What the operations of a document share while they are read. */
@@ -109,7 +109,7 @@ function readSuccess(id: string, node: SpecNode, reading: Reading): Pick<Operati
   const name = (suffix: string) => freeName(pascalCase(id) + suffix, (taken) => reading.schemas.has(taken));
   const schema = media.get('schema');
   const response = named(readSchema(schema), name('Response'), reading);
-  const data = propertyOf({ kind: 'reference', name: response }, 'data', reading);
+  const data = propertyOf({ kind: 'reference', name: response }, 'data', reading.schemas);
   if (data === undefined || !data.isRequired) {
     return schema.fail("the answer is not the envelope of the service: an object whose required 'data' is the payload");
   }
@@ -126,12 +126,12 @@ function named(schema: Schema, name: string, { schemas }: Reading): string {
 }
 
 /** A field of an object. In `allOf`, one member may declare its schema and another require it. */
-function propertyOf(schema: Schema, name: string, reading: Reading, depth = 0): Property | undefined {
-  const target = resolve(schema, reading.schemas);
+function propertyOf(schema: Schema, name: string, schemas: Schemas): Property | undefined {
+  const target = resolve(schema, schemas);
   if (target.kind === 'object') return target.properties.find((property) => property.name === name);
-  if (target.kind !== 'all' || depth > reading.schemas.size) return undefined;
+  if (target.kind !== 'all') return undefined;
   const found = target.members
-    .map((member) => propertyOf(member, name, reading, depth + 1))
+    .map((member) => propertyOf(member, name, schemas))
     .filter((property) => property !== undefined);
   const described = found.findLast((property) => property.schema.kind !== 'unknown') ?? found[0];
   return described && { ...described, isRequired: found.some(({ isRequired }) => isRequired) };

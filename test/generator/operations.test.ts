@@ -257,6 +257,13 @@ test.each([
   expect(() => contractOf(stressWith(place, value))).toThrow(problem);
 });
 
+test('a parameter of a type that is itself is refused', () => {
+  const own = { $ref: '#/components/schemas/Own' };
+  const document = stressWith('components schemas Own', { anyOf: [own, {}] }, `${GET} parameters 0 schema`, own);
+
+  expect(() => contractOf(document)).toThrow("#/components/schemas/Own: 'Own' refers to itself");
+});
+
 test('an answer without an example needs a schema from which one can be made', () => {
   const loop = { type: 'object', required: ['next'], properties: { next: { $ref: '#/components/schemas/Loop' } } };
   const data = 'components schemas ClosedResponse properties data';
