@@ -4,7 +4,7 @@ import { latencyMs } from './network.ts';
 import { deadlineOf, type PlannedCall, type Scenario } from './scenario.ts';
 import { earlierTimes, othersTimes, type ServerSpec, WildServer } from './server.ts';
 
-/** What a client achieves that knows when the server accepts, but not what the network will lose. */
+/** The result of a client that knows when the server accepts, but not what the network will lose. */
 export interface Bound {
   readonly makespanMs: number;
   readonly served: number;
@@ -12,7 +12,7 @@ export interface Bound {
   readonly meanMs: number;
 }
 
-/** Where the network is a matter of luck, the luckiest of so many runs counts. */
+/** Runs with different losses of the network; the best one counts. */
 const TRIES = 3;
 /** The client's own timeout for one attempt. */
 const ATTEMPT_TIMEOUT_MS = 10_000;
