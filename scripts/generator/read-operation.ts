@@ -1,4 +1,5 @@
-import type { ErrorResponse, Example, Operation, Query } from './contract.ts';
+import type { ErrorResponseSpec } from '../../src/generated/operations.ts';
+import type { Example, Operation, Query } from './contract.ts';
 import { freeName, isTakenOperationId, methodName, methodNameOfPath, pascalCase } from './names.ts';
 import { readParameters, resolve } from './read-parameter.ts';
 import { readSchema } from './read-schema.ts';
@@ -7,7 +8,7 @@ import type { SpecNode } from './spec-node.ts';
 
 /** What the operations of a document share while they are read. */
 export interface Reading {
-  /** Grows by the schemas that stand inside operations. */
+  /** Grows by the schemas inside operations. */
   readonly schemas: Map<string, Schema>;
   readonly examples: Example[];
   /** Ids of the operations read so far, and all that the document names itself. */
@@ -118,7 +119,7 @@ function readSuccess(id: string, node: SpecNode, reading: Reading): Pick<Operati
   return { response, data: named(data.schema, name('Data'), reading), example: example?.value };
 }
 
-/** The type of a schema; one that stands inside an operation gets a name. */
+/** The type of a schema; a schema inside an operation gets a name. */
 function named(schema: Schema, name: string, { schemas }: Reading): string {
   if (schema.kind === 'reference') return schema.name;
   schemas.set(name, schema);
@@ -137,7 +138,7 @@ function propertyOf(schema: Schema, name: string, schemas: Schemas): Property | 
   return described && { ...described, isRequired: found.some(({ isRequired }) => isRequired) };
 }
 
-function readError(status: string, response: SpecNode, { examples }: Reading): ErrorResponse {
+function readError(status: string, response: SpecNode, { examples }: Reading): ErrorResponseSpec {
   const code = /^([345]\d\d|[45]XX|default)$/i.exec(status)?.[0].replace(/xx$/i, 'XX');
   if (code === undefined) response.fail(`unknown status '${status}'; known: 200, 300 to 599, 4XX, 5XX, default`);
   const node = response.resolved();

@@ -134,7 +134,7 @@ test.each([
   expect(methodNameOfPath(path)).toBe(id);
 });
 
-test('an answer that stands inside an operation gets types of its own', () => {
+test('a schema inside an operation gets types of its own', () => {
   const schema = {
     type: 'object',
     required: ['success', 'data'],
