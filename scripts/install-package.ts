@@ -4,14 +4,14 @@ import { join } from 'node:path';
 
 const CACHE = join(import.meta.dirname, '..', 'node_modules', '.cache');
 
-/** A package with what it depends on, beside the project's own installation; gives the folder it stands in. */
+/** Installs a package with its dependencies apart from those of the project; returns its `node_modules`. */
 export function installPackage(name: string, wanted: string): string {
   const folder = join(CACHE, `${name}-${wanted}`);
   const modules = join(folder, 'node_modules');
   if (existsSync(join(modules, name))) return modules;
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, 'package.json'), '{ "private": true }\n');
-  // Scripts of their own would move the programs of bun and deno to where a shell script stands otherwise.
+  // The install scripts of bun and deno move their programs out of the packages of each platform.
   const args = ['install', '--prefix', folder, '--no-audit', '--no-fund', '--ignore-scripts', `${name}@${wanted}`];
   spawnSync('npm', args, { stdio: 'inherit' });
   if (existsSync(join(modules, name))) return modules;

@@ -22,12 +22,12 @@ import { installNode, installPackage } from './install-package.ts';
 
 /** Run by every Node; the other checks do not depend on it. */
 const NODES = ['', ...process.argv.slice(2)].map((version) => (version ? installNode(version) : process.execPath));
-let failures = 0;
 /** The majors that the optional peer may have, with the oldest Node that each runs on. */
 const MSWS = [
   { msw: 2, minNode: 20 },
   { msw: 3, minNode: 22 },
 ];
+let failures = 0;
 
 const folder = mkdtempSync(join(tmpdir(), 'fxrates-package-'));
 try {

@@ -1,6 +1,6 @@
 /**
- * openapi.yaml as others read it: Spectral lints it and the admin API's document; four generators make clients of it,
- * which compile under strict and call both operations on the mock over HTTP. Exit 1 if one of that fails.
+ * openapi.yaml in other tools: Spectral lints it and the admin API's document; four generators make clients of it,
+ * which compile under strict and call both operations on the mock over HTTP. Exit 1 if any of that fails.
  * `npm ci --prefix bench --ignore-scripts && npm run bench:contract`; `--json`.
  */
 import { execFile } from 'node:child_process';
@@ -73,7 +73,7 @@ interface Result {
   readonly name: string;
   /** What the compiler says under strict; empty for nothing. */
   readonly typeErrors: readonly string[];
-  /** Whether \`base=EUR\` arrived as such. */
+  /** Whether the mock received `base=EUR`. */
   readonly sentBase: boolean;
   readonly readQuota: boolean;
   readonly keyInUrl: boolean;
@@ -102,7 +102,9 @@ async function lintBoth(): Promise<readonly string[]> {
   const admin = join(folder, 'admin.json');
   await writeFile(admin, JSON.stringify(openApi(adminRoutes)));
   const { stdout } = await tool(['spectral', 'lint', SPEC, admin, '-r', RULES, '-f', 'text', '-F', 'hint']);
-  return stdout.split('\n').filter((line) => /:\d+:\d+ /.test(line));
+  const lines = stdout.split('\n').filter((line) => /:\d+:\d+ /.test(line));
+  if (lines.length === 0 && !stdout.startsWith('No results')) throw new Error(`Spectral did not lint: ${stdout}`);
+  return lines;
 }
 
 async function tryPeer({ name, generate, program }: Peer): Promise<Result> {
@@ -136,9 +138,13 @@ async function call(mock: MockServer): Promise<Omit<Result, 'name' | 'typeErrors
   };
 }
 
-/** Runs a command of bench/node_modules; its output counts, not its exit code. */
+/** Runs a command of bench/node_modules; its output counts, not its exit code. Throws if it cannot be started. */
 async function tool([name = '', ...args]: readonly string[]): Promise<{ readonly stdout: string }> {
-  return run(join(BENCH, 'node_modules/.bin', name), args, { cwd: folder, maxBuffer: 2 ** 26 }).catch((error) => error);
+  const path = join(BENCH, 'node_modules/.bin', name);
+  return run(path, args, { cwd: folder, maxBuffer: 2 ** 26 }).catch((error) => {
+    if (typeof error.code === 'number') return error;
+    throw error;
+  });
 }
 
 function asText(lint: readonly string[], results: readonly Result[]): string {

@@ -21,7 +21,7 @@ interface Violation {
 
 interface Checked extends PlainRequest {
   readonly status: number;
-  /** Where it arrived: Prism takes the second of two slashes away. */
+  /** The path that the mock received: Prism removes the second of two slashes. */
   readonly path: string | undefined;
   readonly violations: readonly Violation[];
 }
@@ -40,12 +40,12 @@ for (const behaviour of BEHAVIOURS) {
   const mock = createMockServer({ seed: 7, clock: { mode: 'virtual', autoAdvance: false }, behaviour });
   seen.push(...(await throughPrism(mock, (send) => story(mock, send))));
 }
-const blind = await throughPrism(invalidMock(), (send) =>
+const invalid = await throughPrism(invalidMock(), (send) =>
   send({ target: '/api/v1/quota', headers: { authorization: 'any' } }),
 );
 
 const inAnswers = seen.filter(({ violations }) => violations.some(({ location }) => location[0] === 'response'));
-// What Prism holds against a request is what the mock refuses it for.
+// Requests that Prism calls invalid are those that the mock refuses.
 const inRequests = seen.filter(({ violations }) => violations.some(({ location }) => location[0] === 'request'));
 const lost = seen.filter(({ status }) => status === 0);
 // But for the key in the URL, which the service accepts and openapi.yaml does not offer.
@@ -61,7 +61,7 @@ const counts = {
   violatingAnswers: inAnswers.length,
   violatingRequests: inRequests.length,
   violatingRequestsAccepted: accepted.length,
-  violationsOfInvalidAnswer: blind.flatMap(({ violations }) => violations).length,
+  violationsOfInvalidAnswer: invalid.flatMap(({ violations }) => violations).length,
 };
 const { values } = parseArgs({ options: { json: { type: 'boolean', default: false } } });
 process.stdout.write(`${values.json ? JSON.stringify({ ...counts, wrong }, undefined, 2) : asText()}\n`);
@@ -99,20 +99,20 @@ function send(port: number, { method = 'GET', target, headers = {}, body }: Plai
       const text = Buffer.concat(await response.toArray()).toString();
       resolve({ status: response.statusCode ?? 0, headers: response.headers as Record<string, string>, body: text });
     });
-    // Prism hangs up on some requests, a path that it cannot decode say: then there is no answer to look at.
+    // Prism closes the connection on some requests, such as a path that it cannot decode.
     outgoing.on('error', () => resolve({ status: 0, headers: {}, body: '' }));
     outgoing.end(body);
   });
 }
 
-/** A quota without most of its fields, as a fault sends it: Prism must see that. */
+/** A mock whose fault sends a quota without most of its fields: Prism must report that. */
 function invalidMock(): MockServer {
   const mock = createMockServer();
   mock.faults.add({ kind: 'status', status: 200, body: '{"success":true,"data":{"plan":7}}' });
   return mock;
 }
 
-/** Goes on reading: a Prism that cannot write its log ends. */
+/** Keeps reading its output: Prism ends if it cannot write its log. */
 async function listening(prism: ChildProcess): Promise<void> {
   let said = '';
   const note = (chunk: Buffer) => {
@@ -132,8 +132,8 @@ function asText(): string {
   });
   return [
     ...lines,
-    `${counts.requests} requests, ${counts.lost} of which Prism gives up on; violations in ${counts.violatingAnswers} answers`,
+    `${counts.requests} requests, ${counts.lost} without an answer from Prism; violations in ${counts.violatingAnswers} answers`,
     `${counts.violatingRequests} requests are wrong for Prism; the mock accepts ${counts.violatingRequestsAccepted} of them`,
-    `an answer that is invalid on purpose: ${counts.violationsOfInvalidAnswer} violations`,
+    `an invalid answer: ${counts.violationsOfInvalidAnswer} violations`,
   ].join('\n');
 }

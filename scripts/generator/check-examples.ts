@@ -2,16 +2,17 @@ import { createRequire } from 'node:module';
 import { compileFunction } from 'node:vm';
 import { transformSync } from 'esbuild';
 import type * as z from 'zod';
+import type { Sample } from '../../src/generated/operations.ts';
 import { sampleValue } from '../../src/mock-server/http/sample-value.ts';
 import { randomFromSeed } from '../../src/mock-server/service/random.ts';
-import type { Contract, Operation } from './contract.ts';
+import type { Contract, Operation, Query } from './contract.ts';
 import { sampleOf } from './sample-schema.ts';
 import type { Schemas } from './schema.ts';
 import { writeSchemas } from './write-schemas.ts';
 
 /**
- * The contract with an example of each parameter. Refuses examples that the generated schemas refuse: the client would
- * refuse what the mock server answers.
+ * The contract with valid examples of each parameter, and a sample of each answer without an example. Refuses examples that
+ * the generated schemas refuse: the client would refuse what the mock server answers.
  */
 export function checkExamples(contract: Contract): Contract {
   const schemas = loadSchemas(writeSchemas(contract));
@@ -19,27 +20,27 @@ export function checkExamples(contract: Contract): Contract {
     const problem = problemOf(schemas[type], node.value);
     if (problem !== undefined) node.refuse(`the example is no ${type}: ${problem}`);
   }
-  for (const operation of contract.operations) {
-    if (operation.example === undefined) checkSamples(operation, contract.schemas, schemas[operation.response]);
-  }
-  const operations = contract.operations.map((operation) =>
-    withParameterExamples(operation, contract.schemas, schemas),
-  );
+  const operations = contract.operations.map((operation) => ({
+    ...operation,
+    query: withExamples(operation.query, contract.schemas, schemas),
+    sample: operation.example === undefined ? sampleOfAnswer(operation, contract.schemas, schemas) : undefined,
+  }));
   return { ...contract, operations };
 }
 
-/** The mock server makes answers from the schema; every seed must make a valid one. */
-function checkSamples({ response, node }: Operation, types: Schemas, schema: z.ZodType | undefined): void {
+/** The mock server makes answers from the sample; every seed must make a valid one. */
+function sampleOfAnswer({ response, node }: Operation, types: Schemas, schemas: GeneratedSchemas): Sample | undefined {
   const sample = sampleOf({ kind: 'reference', name: response }, types);
   const seeds = Array.from({ length: 20 }, (_, seed) => seed);
-  const problems = sample && seeds.map((seed) => problemOf(schema, sampleValue(sample, randomFromSeed(seed))));
+  const problems =
+    sample && seeds.map((seed) => problemOf(schemas[response], sampleValue(sample, randomFromSeed(seed))));
   const problem = problems === undefined ? 'it has no end' : problems.find((found) => found !== undefined);
   if (problem !== undefined) node.refuse(`no answer can be made from the schema (${problem}); give an example`);
+  return sample;
 }
 
-function withParameterExamples(operation: Operation, types: Schemas, schemas: GeneratedSchemas): Operation {
-  const { query } = operation;
-  if (query.kind !== 'named') return operation;
+function withExamples(query: Query, types: Schemas, schemas: GeneratedSchemas): Query {
+  if (query.kind !== 'named') return query;
   const { shape } = schemas[query.schema] as z.ZodObject; // written by `querySchema`
   const parameters = query.parameters.map((parameter) => {
     const { name, schema, node, isRequired } = parameter;
@@ -51,7 +52,7 @@ function withParameterExamples(operation: Operation, types: Schemas, schemas: Ge
     if (isRequired && examples.length === 0) node.refuse('no valid value can be made from the schema; give an example');
     return { ...parameter, examples };
   });
-  return { ...operation, query: { ...query, parameters } };
+  return { ...query, parameters };
 }
 
 /** An empty list, and an empty part of a path, cannot be written. */
@@ -66,7 +67,7 @@ function problemOf(schema: z.ZodType | undefined, value: unknown): string | unde
 
 type GeneratedSchemas = Readonly<Record<string, z.ZodType>>;
 
-/** The very schemas that are generated. */
+/** The schemas of the generated source. */
 function loadSchemas(source: string): GeneratedSchemas {
   const { code } = transformSync(source, { loader: 'ts', format: 'cjs' });
   const module = { exports: {} };

@@ -1,9 +1,10 @@
+import type { ErrorResponseSpec, Sample } from '../../src/generated/operations.ts';
 import type { Scalar, Schema, Schemas } from './schema.ts';
 import type { SpecNode } from './spec-node.ts';
 
 /** Everything the generated files are written from. */
 export interface Contract {
-  /** Those of the components, then those that stand inside operations. */
+  /** Those of the components, then those inside operations. */
   readonly schemas: Schemas;
   readonly operations: readonly Operation[];
   /** Examples of the document, and the type that each must have. */
@@ -33,9 +34,11 @@ export interface Operation {
   /** Type of the answer's `data`. */
   readonly data: string;
   readonly example: unknown;
-  /** The place of the success response, for what is found out later. */
+  /** From which the mock server makes answers if there is no example; added by `checkExamples`. */
+  readonly sample?: Sample | undefined;
+  /** The place of the success response, for refusals of `checkExamples`. */
   readonly node: SpecNode;
-  readonly errors: readonly ErrorResponse[];
+  readonly errors: readonly ErrorResponseSpec[];
 }
 
 /** What the caller passes: parameters of the path and of the query in one object. */
@@ -61,17 +64,10 @@ export interface Parameter {
   readonly list?: 'comma' | 'repeated';
   /** What the service assumes without the parameter. */
   readonly default?: unknown;
-  /** What the document gives as examples, valid or not; the first that is valid is shown in help. */
+  /** The examples of the document, valid or not; `checkExamples` keeps the valid ones. Help shows the first. */
   readonly examples: readonly unknown[];
   readonly node: SpecNode;
   readonly schema: Schema;
 }
 
 export type ScalarType = 'string' | 'integer' | 'number' | 'boolean';
-
-export interface ErrorResponse {
-  readonly status: number | '4XX' | '5XX' | 'default';
-  readonly code: string | undefined;
-  readonly headers: readonly string[];
-  readonly example: unknown;
-}

@@ -5,30 +5,23 @@ import { readSchema } from './read-schema.ts';
 import type { Schema, Schemas } from './schema.ts';
 import type { SpecNode } from './spec-node.ts';
 
+const KEYS = [
+  ...['openapi', 'jsonSchemaDialect', 'info', 'servers', 'security', 'tags', 'externalDocs', 'paths', 'components'],
+  ...['x-plans', 'x-api-key', 'x-not-shown'],
+];
+const COMPONENTS = ['securitySchemes', 'headers', 'parameters', 'responses', 'schemas', 'examples', 'links'];
+
 /** Reads an OpenAPI document; refuses, with its place, whatever it does not implement. */
 export function readContract(spec: SpecNode): Contract {
   readVersion(spec);
-  spec.only(
-    'key',
-    ...['openapi', 'info', 'servers', 'security', 'tags', 'externalDocs', 'paths', 'components'].concat(
-      'jsonSchemaDialect',
-      'x-plans',
-      'x-api-key',
-      'x-not-shown',
-    ),
-  );
+  spec.only('key', ...KEYS);
   spec.attempt(() => checkServers(spec));
   spec.attempt(() => checkSecurity(spec));
-  const components = spec
-    .get('components')
-    .only(
-      'kind of component',
-      ...['securitySchemes', 'headers', 'parameters', 'responses', 'schemas', 'examples', 'links'],
-    );
+  const components = spec.get('components').only('kind of component', ...COMPONENTS);
   const schemas = readSchemas(components);
+  refuseCircles(schemas, components);
   const reading = { schemas, examples: [], ids: new Set<string>(), givenIds: idsOf(spec) };
   const operations = readPaths(spec.get('paths'), reading);
-  refuseCircles(schemas, components);
   return {
     schemas,
     operations,
@@ -121,11 +114,15 @@ function readPath(node: SpecNode, reading: Reading): Operation[] {
   return [readOperation(node, reading)].filter((operation) => operation !== undefined);
 }
 
-/** A type that is itself, not a field or an item of itself, has no values. */
-function refuseCircles(schemas: Schemas, components: SpecNode): void {
-  for (const [component, node] of components.entriesAt('schemas')) {
+/** A type that is itself, not a field or an item of itself, has no values. Later steps follow references to their end. */
+function refuseCircles(schemas: Map<string, Schema>, components: SpecNode): void {
+  const circles = components.entriesAt('schemas').filter(([component]) => {
     const name = typeName(component) ?? '';
-    if (directReferences(schemas.get(name), schemas).has(name)) node.refuse(`'${component}' refers to itself`);
+    return directReferences(schemas.get(name), schemas).has(name);
+  });
+  for (const [component, node] of circles) {
+    node.refuse(`'${component}' refers to itself`);
+    schemas.set(typeName(component) ?? '', { kind: 'unknown' });
   }
 }
 

@@ -1,13 +1,14 @@
-import type { ErrorResponse, Example, Operation, Query } from './contract.ts';
+import type { ErrorResponseSpec } from '../../src/generated/operations.ts';
+import type { Example, Operation, Query } from './contract.ts';
 import { freeName, isTakenOperationId, methodName, methodNameOfPath, pascalCase } from './names.ts';
 import { readParameters, resolve } from './read-parameter.ts';
 import { readSchema } from './read-schema.ts';
-import type { Property, Schema } from './schema.ts';
+import type { Property, Schema, Schemas } from './schema.ts';
 import type { SpecNode } from './spec-node.ts';
 
 /** What the operations of a document share while they are read. */
 export interface Reading {
-  /** Grows by the schemas that stand inside operations. */
+  /** Grows by the schemas inside operations. */
   readonly schemas: Map<string, Schema>;
   readonly examples: Example[];
   /** Ids of the operations read so far, and all that the document names itself. */
@@ -109,7 +110,7 @@ function readSuccess(id: string, node: SpecNode, reading: Reading): Pick<Operati
   const name = (suffix: string) => freeName(pascalCase(id) + suffix, (taken) => reading.schemas.has(taken));
   const schema = media.get('schema');
   const response = named(readSchema(schema), name('Response'), reading);
-  const data = propertyOf({ kind: 'reference', name: response }, 'data', reading);
+  const data = propertyOf({ kind: 'reference', name: response }, 'data', reading.schemas);
   if (data === undefined || !data.isRequired) {
     return schema.fail("the answer is not the envelope of the service: an object whose required 'data' is the payload");
   }
@@ -118,7 +119,7 @@ function readSuccess(id: string, node: SpecNode, reading: Reading): Pick<Operati
   return { response, data: named(data.schema, name('Data'), reading), example: example?.value };
 }
 
-/** The type of a schema; one that stands inside an operation gets a name. */
+/** The type of a schema; a schema inside an operation gets a name. */
 function named(schema: Schema, name: string, { schemas }: Reading): string {
   if (schema.kind === 'reference') return schema.name;
   schemas.set(name, schema);
@@ -126,18 +127,18 @@ function named(schema: Schema, name: string, { schemas }: Reading): string {
 }
 
 /** A field of an object. In `allOf`, one member may declare its schema and another require it. */
-function propertyOf(schema: Schema, name: string, reading: Reading, depth = 0): Property | undefined {
-  const target = resolve(schema, reading.schemas);
+function propertyOf(schema: Schema, name: string, schemas: Schemas): Property | undefined {
+  const target = resolve(schema, schemas);
   if (target.kind === 'object') return target.properties.find((property) => property.name === name);
-  if (target.kind !== 'all' || depth > reading.schemas.size) return undefined;
+  if (target.kind !== 'all') return undefined;
   const found = target.members
-    .map((member) => propertyOf(member, name, reading, depth + 1))
+    .map((member) => propertyOf(member, name, schemas))
     .filter((property) => property !== undefined);
   const described = found.findLast((property) => property.schema.kind !== 'unknown') ?? found[0];
   return described && { ...described, isRequired: found.some(({ isRequired }) => isRequired) };
 }
 
-function readError(status: string, response: SpecNode, { examples }: Reading): ErrorResponse {
+function readError(status: string, response: SpecNode, { examples }: Reading): ErrorResponseSpec {
   const code = /^([345]\d\d|[45]XX|default)$/i.exec(status)?.[0].replace(/xx$/i, 'XX');
   if (code === undefined) response.fail(`unknown status '${status}'; known: 200, 300 to 599, 4XX, 5XX, default`);
   const node = response.resolved();

@@ -101,7 +101,7 @@ interface ScalarValues {
   readonly choices: readonly Scalar[] | undefined;
 }
 
-/** What one value can be; `undefined` for what cannot be written as one text. */
+/** The types and choices of one value; `undefined` if a value cannot be written as one text. */
 function scalarValues(schema: Schema, schemas: Schemas): ScalarValues | undefined {
   const target = resolve(schema, schemas);
   switch (target.kind) {
@@ -163,12 +163,7 @@ function withoutNull(schema: Schema, schemas: Schemas): Schema {
   return { ...first, ...optional('description', schema.description), ...optional('isDeprecated', schema.isDeprecated) };
 }
 
-/** The schema that references lead to. */
+/** The schema that references lead to; `unknown` if it was refused. */
 export function resolve(schema: Schema, schemas: Schemas): Schema {
-  let target = schema;
-  // References that lead in a circle are refused elsewhere.
-  for (let steps = 0; target.kind === 'reference' && steps <= schemas.size; steps += 1) {
-    target = schemas.get(target.name) ?? { kind: 'unknown' };
-  }
-  return target;
+  return schema.kind === 'reference' ? resolve(schemas.get(schema.name) ?? { kind: 'unknown' }, schemas) : schema;
 }

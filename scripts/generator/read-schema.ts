@@ -95,7 +95,7 @@ function readTypes(node: SpecNode): Schema {
   return anyOf(types.map((type) => type.read(node)));
 }
 
-/** Without a `type`, fields mean an object and items an array: nobody who writes them means anything else. */
+/** Without a `type`, keywords of an object mean an object, and keywords of an array an array. */
 function typesOf(node: SpecNode): readonly TypeName[] {
   const declared = node.find('type');
   if (declared !== undefined) {

@@ -1,21 +1,19 @@
 import type { Contract, Operation, Parameter } from './contract.ts';
-import { sampleOf } from './sample-schema.ts';
-import type { Schemas } from './schema.ts';
 import { literal } from './source.ts';
 
 /** `operations.ts`: what the client, the CLI and the mock server need to know of each operation; no code. */
-export function writeOperations({ operations, schemas }: Contract): string {
+export function writeOperations({ operations }: Contract): string {
   return `${DECLARATIONS}
 /** The operations of the service, by name. */
 export const operations = {
-${operations.map((operation) => `${operation.id}: ${literal(entry(operation, schemas))},\n`).join('')}
+${operations.map((operation) => `${operation.id}: ${literal(entry(operation))},\n`).join('')}
 } as const satisfies Record<string, Operation>;
 
 export type OperationId = keyof typeof operations;
 `;
 }
 
-function entry({ id, path, summary, description, query, ...operation }: Operation, schemas: Schemas) {
+function entry({ id, path, summary, description, query, ...operation }: Operation) {
   return {
     id,
     method: 'GET',
@@ -28,9 +26,7 @@ function entry({ id, path, summary, description, query, ...operation }: Operatio
     consumesQuota: operation.consumesQuota,
     worksWhenQuotaExhausted: operation.worksWhenQuotaExhausted,
     example: operation.example,
-    ...(operation.example === undefined
-      ? { sample: sampleOf({ kind: 'reference', name: operation.response }, schemas) }
-      : {}),
+    ...(operation.sample === undefined ? {} : { sample: operation.sample }),
     errors: operation.errors,
   };
 }
@@ -75,7 +71,7 @@ export interface Operation {
   readonly parameters: readonly Parameter[];
   readonly consumesQuota: boolean;
   readonly worksWhenQuotaExhausted: boolean;
-  /** A whole 200 answer, envelope and all; undefined when there is none. */
+  /** A whole 200 answer with its envelope; undefined when there is none. */
   readonly example: unknown;
   /** What a 200 answer looks like, where there is no example. */
   readonly sample?: Sample;
@@ -107,7 +103,7 @@ export interface ErrorResponseSpec {
   /** \`error.code\`; undefined when the service does not show it. */
   readonly code: string | undefined;
   readonly headers: readonly string[];
-  /** A whole answer, envelope and all; undefined when there is none. */
+  /** A whole answer with its envelope; undefined when there is none. */
   readonly example: unknown;
 }
 

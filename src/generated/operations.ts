@@ -13,7 +13,7 @@ export interface Operation {
   readonly parameters: readonly Parameter[];
   readonly consumesQuota: boolean;
   readonly worksWhenQuotaExhausted: boolean;
-  /** A whole 200 answer, envelope and all; undefined when there is none. */
+  /** A whole 200 answer with its envelope; undefined when there is none. */
   readonly example: unknown;
   /** What a 200 answer looks like, where there is no example. */
   readonly sample?: Sample;
@@ -45,7 +45,7 @@ export interface ErrorResponseSpec {
   /** `error.code`; undefined when the service does not show it. */
   readonly code: string | undefined;
   readonly headers: readonly string[];
-  /** A whole answer, envelope and all; undefined when there is none. */
+  /** A whole answer with its envelope; undefined when there is none. */
   readonly example: unknown;
 }
 

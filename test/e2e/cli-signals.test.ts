@@ -3,7 +3,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createMockServer } from '../../src/mock-server/index.ts';
 import { BUNDLE, hasBundle, Running, runBundle, startBundle } from '../helpers/cli-bundle.ts';
 
@@ -72,7 +72,18 @@ describe.skipIf(!hasBundle || !hasScript)('on a pseudo-terminal', () => {
   });
 });
 
-/** Resolves when the handlers of SIGINT and SIGTERM are there. */
+/** A command that handles signals and waits for a key from a pipe, into which nothing is written. */
+async function startedWithoutKey(): Promise<Running> {
+  const folder = await mkdtemp(join(tmpdir(), 'fxrates-fifo-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const fifo = join(folder, 'key');
+  spawnSync('mkfifo', [fifo]);
+  const running = startBundle(['quota', '--key-file', fifo, '--base-url', 'http://127.0.0.1:9']);
+  await untilHandlingSignals(running.pid);
+  return running;
+}
+
+/** Resolves when the handlers of SIGINT and SIGTERM are installed. */
 async function untilHandlingSignals(pid: number): Promise<void> {
   const handled = async () => (await readFile(`/proc/${pid}/status`, 'utf8')).match(/^SigCgt:\s*(\w+)/m)?.[1];
   while ((BigInt(`0x${(await handled()) ?? '0'}`) & 0x4002n) !== 0x4002n);
@@ -88,17 +99,12 @@ async function untilReadingStdin(pid: number): Promise<void> {
 }
 
 describe.skipIf(!hasBundle || process.platform !== 'linux')('the built command', () => {
-  test('one Ctrl-C ends it though it waits for a key that nobody writes', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'fxrates-fifo-'));
-    const fifo = join(folder, 'key');
-    spawnSync('mkfifo', [fifo]);
-    const running = startBundle(['quota', '--key-file', fifo, '--base-url', 'http://127.0.0.1:9']);
-    await untilHandlingSignals(running.pid);
+  test('one Ctrl-C ends it while it waits for a key from a pipe', async () => {
+    const running = await startedWithoutKey();
 
     running.kill('SIGINT');
 
     expect(await running.ended).toMatchObject({ code: null, signal: 'SIGINT', stdout: '', stderr: '' });
-    await rm(folder, { recursive: true });
   });
 
   test('a home folder in which nothing can be created does not keep it', async () => {
@@ -109,12 +115,8 @@ describe.skipIf(!hasBundle || process.platform !== 'linux')('the built command',
     expect({ code, isAnswer: stdout.startsWith('{') }).toEqual({ code: 0, isAnswer: true });
   });
 
-  test('a second signal ends it though it waits for a key that nobody writes', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'fxrates-fifo-'));
-    const fifo = join(folder, 'key');
-    spawnSync('mkfifo', [fifo]);
-    const running = startBundle(['quota', '--key-file', fifo, '--base-url', 'http://127.0.0.1:9']);
-    await untilHandlingSignals(running.pid);
+  test('a second signal ends it while it waits for a key from a pipe', async () => {
+    const running = await startedWithoutKey();
 
     let hasEnded = false;
     const ended = running.ended.finally(() => {
@@ -126,6 +128,5 @@ describe.skipIf(!hasBundle || process.platform !== 'linux')('the built command',
     }
 
     expect(await ended).toMatchObject({ code: null, signal: 'SIGTERM' });
-    await rm(folder, { recursive: true });
   });
 });

@@ -13,9 +13,10 @@ import { API_KEY, success } from '../helpers/service-replies.ts';
 import { until } from '../helpers/until.ts';
 
 const LIBRARIES = ['ioredis', 'node-redis'] as const;
-/** Longer than the client waits for a store, and than it leaves one alone that has failed. */
+/** Longer than the client waits for a store. */
 const OUTAGE_MS = 1_500;
-const LOOK_AGAIN_MS = 1_100;
+/** Longer than the client waits before it tries a failed store again. */
+const RETRY_STORE_MS = 1_100;
 
 type Library = (typeof LIBRARIES)[number];
 
@@ -26,7 +27,7 @@ interface Connection {
 
 const silence = () => undefined;
 
-/** As a user would connect; errors of the connection are the library's business. */
+/** Connects as a user would; the library handles errors of the connection. */
 async function connectTo(url: string, library: Library): Promise<Connection> {
   if (library === 'ioredis') {
     const redis = new Redis(url).on('error', silence);
@@ -83,7 +84,7 @@ async function stateKeys(admin: Redis | Cluster): Promise<string[]> {
   return found.flat();
 }
 
-/** Calls go on until one of them is in the store. */
+/** Makes calls until one of them changes the state in the store. */
 async function untilUsedAgain(admin: Redis | Cluster, makeCalls: () => Promise<void>): Promise<void> {
   const before = await versionIn(admin);
   await until(async () => {
@@ -93,7 +94,7 @@ async function untilUsedAgain(admin: Redis | Cluster, makeCalls: () => Promise<v
   });
 }
 
-/** What goes wrong with a Redis that keeps its connections, how it ends, and how many warnings it is worth. */
+/** Failures of a Redis that keeps its connections: how each starts and ends, and the reason in the warning. */
 const OUTAGES: readonly [string, { start: readonly string[][]; end: readonly string[][]; reason: RegExp }][] = [
   [
     'it becomes a replica (READONLY)',
@@ -151,7 +152,7 @@ describe.skipIf(!hasRedis).each(LIBRARIES)('a Redis that fails, by %s', (library
       await send(start);
 
       await makeCalls();
-      await pause(LOOK_AGAIN_MS);
+      await pause(RETRY_STORE_MS);
       if (end.length > 0) await makeCalls();
       await send(end);
       await untilUsedAgain(admin, makeCalls);

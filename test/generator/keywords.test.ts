@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
+import type { Contract } from '../../scripts/generator/contract.ts';
 import { readSchema } from '../../scripts/generator/read-schema.ts';
 import type { Schema } from '../../scripts/generator/schema.ts';
 import { readDocument } from '../../scripts/generator/spec-node.ts';
@@ -121,14 +122,7 @@ test.each([
   ["{ $ref: '#/components/schemas/Other', description: The other. }", 'Other', 'z.lazy(() => Other)'],
 ])('%s is %s', (yaml, type, zod) => {
   const schema = schemaOf(yaml);
-  const contract = {
-    schemas: new Map([['Field', schema]]),
-    operations: [],
-    examples: [],
-    plans: {},
-    apiKeyPattern: '',
-    notShown: {},
-  };
+  const contract = contractWith({ Field: schema });
 
   const types = oneLine(writeTypes(contract));
   const schemas = oneLine(writeSchemas(contract));
@@ -142,17 +136,7 @@ test('a reference to a component that stands above it is its name', () => {
   const other = schemaOf('{ type: string }');
   const field = schemaOf("{ $ref: '#/components/schemas/Other' }");
 
-  const schemas = writeSchemas({
-    schemas: new Map([
-      ['Other', other],
-      ['Field', field],
-    ]),
-    operations: [],
-    examples: [],
-    plans: {},
-    apiKeyPattern: '',
-    notShown: {},
-  });
+  const schemas = writeSchemas(contractWith({ Other: other, Field: field }));
 
   expect(schemas).toContain('export const Field: z.ZodType<types.Field> = Other;');
 });
@@ -165,7 +149,7 @@ test.each([
   ['{ type: string, format: uuid }'],
   ['{ type: integer, format: int64 }'],
   ['{ type: number, format: double }'],
-])('%s: what says nothing about values is no obstacle', (yaml) => {
+])('%s: annotations and unknown formats are ignored', (yaml) => {
   expect(['string', 'number']).toContain(schemaOf(yaml).kind);
 });
 
@@ -265,6 +249,11 @@ function schemaOf(yaml: string, openapi = '3.1.0'): Schema {
   return readDocument({ openapi, components: { schemas } }, (spec) =>
     readSchema(spec.get('components').get('schemas').get('Field')),
   );
+}
+
+function contractWith(schemas: Readonly<Record<string, Schema>>): Contract {
+  const others = { operations: [], examples: [], plans: {}, apiKeyPattern: '', notShown: {} };
+  return { schemas: new Map(Object.entries(schemas)), ...others };
 }
 
 function oneLine(source: string): string {

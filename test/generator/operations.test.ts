@@ -134,7 +134,7 @@ test.each([
   expect(methodNameOfPath(path)).toBe(id);
 });
 
-test('an answer that stands inside an operation gets types of its own', () => {
+test('a schema inside an operation gets types of its own', () => {
   const schema = {
     type: 'object',
     required: ['success', 'data'],
@@ -255,6 +255,13 @@ test.each([
   [`${GET} responses 503 content application/json schema`, CLOSED, "every error is an 'ErrorResponse'"],
 ])('%s: %j is refused: %s', (place, value, problem) => {
   expect(() => contractOf(stressWith(place, value))).toThrow(problem);
+});
+
+test('a parameter of a type that is itself is refused', () => {
+  const own = { $ref: '#/components/schemas/Own' };
+  const document = stressWith('components schemas Own', { anyOf: [own, {}] }, `${GET} parameters 0 schema`, own);
+
+  expect(() => contractOf(document)).toThrow("#/components/schemas/Own: 'Own' refers to itself");
 });
 
 test('an answer without an example needs a schema from which one can be made', () => {

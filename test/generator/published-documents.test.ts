@@ -6,8 +6,8 @@ import { contractOf } from '../../scripts/generator/generate-files.ts';
 import { SpecError } from '../../scripts/generator/spec-node.ts';
 
 /**
- * Documents of other APIs, added to openapi.yaml as they are: what somebody does who finds that the service has such
- * endpoints, too. test/fixtures/published/README.md names their owners and licences.
+ * Documents of other APIs, added to openapi.yaml as they are, as if the service had such endpoints too.
+ * test/fixtures/published/README.md names their owners and licences.
  */
 const FOLDER = join(import.meta.dirname, '../fixtures/published');
 const OPENAPI = parse(await readFile(join(import.meta.dirname, '../../openapi.yaml'), 'utf8'));

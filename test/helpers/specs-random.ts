@@ -2,7 +2,7 @@ import fc from 'fast-check';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** What somebody may add to openapi.yaml: operations and components with names and schemas that real documents have. */
+/** An addition to openapi.yaml: operations and components with names and schemas that real documents have. */
 export interface Addition {
   readonly paths: Readonly<Record<string, Json>>;
   readonly schemas: Json;
@@ -40,7 +40,7 @@ const WRONG_PARAMETERS = ['toString', '__proto__', 'api_key', ''];
 
 const FIELDS = ['rates', 'date', 'base', 'class', 'a b', '', '€', 'data', 'success', 'x-1', '0', "it's"];
 
-/** Nobody means these; a document with one of them is refused. */
+/** A document with one of these is refused. */
 const wrong = <Value>(...values: readonly Value[]) => ({ weight: 1, arbitrary: fc.constantFrom(...values) });
 const common = <Value>(...values: readonly Value[]) => ({ weight: 60, arbitrary: fc.constantFrom(...values) });
 

@@ -1,4 +1,5 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -78,9 +79,8 @@ test('the key in the documents is the one that the seed gives', () => {
   expect(testService.environment.FXRATES_API_KEY).toBe(key);
 });
 
-async function get(port: string, path: string, headers: Readonly<Record<string, string>>): Promise<number> {
-  const { request } = await import('node:http');
-  return await new Promise((resolve, reject) => {
+function get(port: string, path: string, headers: Readonly<Record<string, string>>): Promise<number> {
+  return new Promise((resolve, reject) => {
     request({ port, host: '127.0.0.1', path, headers, agent: false }, (response) => {
       response.resume();
       resolve(response.statusCode ?? 0);

@@ -4,7 +4,7 @@ import { latencyMs } from './network.ts';
 import { deadlineOf, type PlannedCall, type Scenario } from './scenario.ts';
 import { earlierTimes, othersTimes, type ServerSpec, WildServer } from './server.ts';
 
-/** What a client achieves that knows when the server accepts, but not what the network will lose. */
+/** The result of a client that knows when the server accepts, but not what the network will lose. */
 export interface Bound {
   readonly makespanMs: number;
   readonly served: number;
@@ -12,7 +12,7 @@ export interface Bound {
   readonly meanMs: number;
 }
 
-/** Where the network is a matter of luck, the luckiest of so many runs counts. */
+/** Runs with different losses of the network; the best one counts. */
 const TRIES = 3;
 /** The client's own timeout for one attempt. */
 const ATTEMPT_TIMEOUT_MS = 10_000;
@@ -20,7 +20,7 @@ const ATTEMPT_TIMEOUT_MS = 10_000;
 /** The least possible time and the most calls that can be served. */
 export function clairvoyant(scenario: Scenario, planned: readonly PlannedCall[], run: RunSeeds): Bound {
   const bounds = Array.from({ length: TRIES }, (_, place) =>
-    new ClairvoyantRun(scenario, planned, { ...run, luck: seededRandom(1_000 * run.seed + place) }).run(),
+    new ClairvoyantRun(scenario, planned, { ...run, random: seededRandom(1_000 * run.seed + place) }).run(),
   );
   return {
     makespanMs: Math.min(...bounds.map(({ makespanMs }) => makespanMs)),
@@ -43,19 +43,19 @@ type Event =
 class ClairvoyantRun {
   readonly #scenario: Scenario;
   readonly #startedAt: number;
-  readonly #luck: Random;
+  readonly #random: Random;
   readonly #server: WildServer;
   readonly #events = new EventQueue<Event>();
-  /** Requests at the door of each node, in the order of their arrival. */
-  readonly #parked: PlannedCall[][];
+  /** Requests that wait at each node, in the order of their arrival. */
+  readonly #waiting: PlannedCall[][];
   readonly #opening: boolean[];
-  /** When a caller took up each call, by the call's number. */
-  readonly #takenAt: number[] = [];
+  /** When a caller sent each call, by the call's number. */
+  readonly #sentAt: number[] = [];
   /** Calls that have no caller yet. */
-  readonly #idle: PlannedCall[] = [];
+  readonly #unassigned: PlannedCall[] = [];
   readonly #nextOther: () => number | undefined;
   #otherAt: number | undefined;
-  #lanes: number;
+  #freeCallers: number;
   #endedAt: number;
   #served = 0;
   #tookMs = 0;
@@ -63,21 +63,21 @@ class ClairvoyantRun {
   constructor(
     scenario: Scenario,
     planned: readonly PlannedCall[],
-    { seed, startedAt, luck }: RunSeeds & { luck: Random },
+    { seed, startedAt, random }: RunSeeds & { random: Random },
   ) {
     const { job, processes = 1 } = scenario;
     const spec = unlagged(scenario.server);
     this.#scenario = scenario;
     this.#startedAt = startedAt;
     this.#endedAt = startedAt;
-    this.#luck = luck;
-    this.#server = new WildServer(spec, luck, startedAt);
+    this.#random = random;
+    this.#server = new WildServer(spec, random, startedAt);
     for (const at of earlierTimes(spec, seededRandom(seed + 1), startedAt)) this.#server.receiveOther(at);
     this.#nextOther = othersTimes(spec, seededRandom(seed + 2), startedAt);
     this.#otherAt = this.#nextOther();
-    this.#lanes = (job.callers ?? Number.POSITIVE_INFINITY) * processes;
+    this.#freeCallers = (job.callers ?? Number.POSITIVE_INFINITY) * processes;
     const nodes = spec.nodes ?? 1;
-    this.#parked = Array.from({ length: nodes }, () => []);
+    this.#waiting = Array.from({ length: nodes }, () => []);
     this.#opening = new Array<boolean>(nodes).fill(false);
     for (const call of planned) this.#events.push(startedAt + call.startMs, { kind: 'start', call, node: 0 });
   }
@@ -94,11 +94,11 @@ class ClairvoyantRun {
   #handle(event: Event, now: number): void {
     switch (event.kind) {
       case 'start':
-        this.#idle.push(event.call);
-        this.#sendIdle(now);
+        this.#unassigned.push(event.call);
+        this.#sendUnassigned(now);
         break;
       case 'arrive':
-        this.#parked[event.node]?.push(event.call);
+        this.#waiting[event.node]?.push(event.call);
         if (!this.#opening[event.node]) this.#serve(event.node, now);
         break;
       case 'open':
@@ -106,17 +106,17 @@ class ClairvoyantRun {
         this.#serve(event.node, now);
         break;
       case 'free':
-        this.#lanes += 1;
-        this.#sendIdle(now);
+        this.#freeCallers += 1;
+        this.#sendUnassigned(now);
     }
   }
 
-  #sendIdle(now: number): void {
-    while (this.#lanes > 0) {
-      const call = this.#idle.shift();
+  #sendUnassigned(now: number): void {
+    while (this.#freeCallers > 0) {
+      const call = this.#unassigned.shift();
       if (call === undefined) return;
-      this.#lanes -= 1;
-      this.#takenAt[call.number] = now;
+      this.#freeCallers -= 1;
+      this.#sentAt[call.number] = now;
       this.#send(call, now);
     }
   }
@@ -124,22 +124,22 @@ class ClairvoyantRun {
   #send(call: PlannedCall, now: number): void {
     const { network = {} } = this.#scenario;
     const { lostRequests = 0, resets = 0 } = network;
-    if (this.#luck() < lostRequests) return this.#sendLater(call, now + ATTEMPT_TIMEOUT_MS);
-    const arrivesAt = now + latencyMs(network, this.#luck);
-    if (this.#luck() < resets) return this.#sendLater(call, arrivesAt + latencyMs(network, this.#luck));
+    if (this.#random() < lostRequests) return this.#sendLater(call, now + ATTEMPT_TIMEOUT_MS);
+    const arrivesAt = now + latencyMs(network, this.#random);
+    if (this.#random() < resets) return this.#sendLater(call, arrivesAt + latencyMs(network, this.#random));
     this.#events.push(arrivesAt, { kind: 'arrive', call, node: this.#server.pickNode() });
   }
 
-  /** The next try arrives so much later; its way is drawn now. */
+  /** Sends the call again at that time; its latency is drawn now. */
   #sendLater(call: PlannedCall, at: number): void {
     const { network = {} } = this.#scenario;
-    this.#events.push(at + latencyMs(network, this.#luck), { kind: 'arrive', call, node: this.#server.pickNode() });
+    this.#events.push(at + latencyMs(network, this.#random), { kind: 'arrive', call, node: this.#server.pickNode() });
   }
 
   #serve(node: number, now: number): void {
-    const parked = this.#parked[node] ?? [];
+    const waiting = this.#waiting[node] ?? [];
     for (;;) {
-      const call = parked[0];
+      const call = waiting[0];
       if (call === undefined) return;
       const waitMs = this.#server.waitMs(now, node);
       if (waitMs > 0) {
@@ -147,23 +147,23 @@ class ClairvoyantRun {
         this.#events.push(now + waitMs, { kind: 'open', node });
         return;
       }
-      parked.shift();
+      waiting.shift();
       this.#answer(call, node, now);
     }
   }
 
-  /** A call that the answer would reach too late gives its turn to the next. */
+  /** A call that the answer would reach too late is dropped, and the next one is served. */
   #answer(call: PlannedCall, node: number, now: number): void {
     const { network = {} } = this.#scenario;
-    const answeredAt = now + latencyMs(network, this.#luck);
-    const takenAt = this.#takenAt[call.number] ?? now;
+    const answeredAt = now + latencyMs(network, this.#random);
+    const sentAt = this.#sentAt[call.number] ?? now;
     const isLate =
-      answeredAt > takenAt + Math.min(deadlineOf(this.#scenario), call.abortAfterMs ?? Number.POSITIVE_INFINITY);
+      answeredAt > sentAt + Math.min(deadlineOf(this.#scenario), call.abortAfterMs ?? Number.POSITIVE_INFINITY);
     if (isLate) return this.#events.push(now, { kind: 'free' });
     this.#server.accept(now, node);
-    if (this.#luck() < (network.lostAnswers ?? 0)) return this.#sendLater(call, now + ATTEMPT_TIMEOUT_MS);
+    if (this.#random() < (network.lostAnswers ?? 0)) return this.#sendLater(call, now + ATTEMPT_TIMEOUT_MS);
     this.#served += 1;
-    this.#tookMs += answeredAt - takenAt;
+    this.#tookMs += answeredAt - sentAt;
     this.#endedAt = Math.max(this.#endedAt, answeredAt);
     this.#events.push(answeredAt, { kind: 'free' });
   }

@@ -20,7 +20,7 @@ export function goalsOf({ told, server, goals }: Scenario): Goals {
 
 /** Refusals that every run may have: a client must be refused once or twice to learn from it. */
 const FREE_REFUSALS = 2;
-/** What a job may take beyond its ratio: a bound of a few round trips is no measure. */
+/** What a job may take beyond its ratio, for bounds of a few round trips. */
 const SLACK_MS = 1_500;
 
 /** The figures of one run that the goals are about, in their units. */
@@ -44,7 +44,7 @@ export function ratioOf(outcome: Outcome): number {
   return isComparable(outcome) ? outcome.makespanMs / outcome.bound.makespanMs : 1;
 }
 
-/** Whether as many calls were served as must be; with fewer, a short makespan is no merit. */
+/** Whether enough calls were served to compare the makespan. */
 export function isComparable({ calls, served, avoidable, unsettled, bound }: Outcome): boolean {
   return served > 0 && bound.served > 0 && avoidable + unsettled <= 0.03 * calls;
 }

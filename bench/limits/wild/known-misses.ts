@@ -1,5 +1,27 @@
 import type { Scenario } from './scenario.ts';
 import { bucket, counter, DEFAULTS, fixed, HOUR_MS, log, none, unavailable } from './specs.ts';
+import type { StoreSpec } from './store.ts';
+
+/** Four processes that share a slow store, which fails for a while. */
+const failingStore = (...failures: NonNullable<StoreSpec['failures']>) => ({
+  ...{ row: 2, processes: 4, seeds: 8 },
+  store: { latency: [100, 300], failures } as const,
+});
+
+/** The service refuses every request for an hour, and says so. */
+const closedForAnHour = {
+  row: 4,
+  server: fixed(30, { outages: [{ fromMs: 0, untilMs: HOUR_MS, kind: 429, retryAfter: 3_600 }] }),
+  options: DEFAULTS,
+};
+
+/** Ten processes of 16 callers each, which share a store. */
+const tenProcesses = {
+  row: 7,
+  job: { calls: 1_000, callers: 16 },
+  processes: 10,
+  store: { latency: [20, 60] },
+} as const;
 
 /** The table of known misses, row by row. */
 export const KNOWN_MISSES: readonly Scenario[] = [
@@ -35,22 +57,16 @@ export const KNOWN_MISSES: readonly Scenario[] = [
   },
   {
     name: '4 processes, store 100-300 ms fails while learning, bucket of 5',
-    row: 2,
+    ...failingStore({ fromMs: 1_500, untilMs: 8_000, kind: 'down' }),
     server: bucket(60, 5),
     job: { calls: 120 },
-    processes: 4,
-    store: { latency: [100, 300], failures: [{ fromMs: 1_500, untilMs: 8_000, kind: 'down' }] },
-    seeds: 8,
     goals: { refusedPer100: 12, ratio: 1.6 },
   },
   {
     name: '4 processes, store 100-300 ms silent from 3 to 20 s, bucket of 3',
-    row: 2,
+    ...failingStore({ fromMs: 3_000, untilMs: 20_000, kind: 'silent' }),
     server: bucket(30, 3),
     job: { calls: 60 },
-    processes: 4,
-    store: { latency: [100, 300], failures: [{ fromMs: 3_000, untilMs: 20_000, kind: 'silent' }] },
-    seeds: 8,
     goals: { refusedPer100: 25, ratio: 1.6 },
   },
   { name: 'hints jittered by 0-10 s, log of 30', row: 3, server: log(30, { hint: 'jitter10' }), job: { calls: 100 } },
@@ -63,18 +79,14 @@ export const KNOWN_MISSES: readonly Scenario[] = [
   },
   {
     name: 'closed for an hour, Retry-After 3600',
-    row: 4,
-    server: fixed(30, { outages: [{ fromMs: 0, untilMs: HOUR_MS, kind: 429, retryAfter: 3_600 }] }),
+    ...closedForAnHour,
     job: { calls: 20, perMinute: 2 },
-    options: DEFAULTS,
     goals: { requests: 5, inKnownOutage: none, refusedPer100: none },
   },
   {
     name: 'closed for an hour, Retry-After 3600, 100 calls at once',
-    row: 4,
-    server: fixed(30, { outages: [{ fromMs: 0, untilMs: HOUR_MS, kind: 429, retryAfter: 3_600 }] }),
+    ...closedForAnHour,
     job: { calls: 100 },
-    options: DEFAULTS,
     goals: { requests: 20, inKnownOutage: none, refusedPer100: none },
   },
   { name: 'bucket of 1 at 5 per second', row: 5, server: bucket(300, 1), job: { calls: 600 }, goals: { ratio: 1.25 } },
@@ -106,23 +118,8 @@ export const KNOWN_MISSES: readonly Scenario[] = [
     job: { calls: 100 },
     goals: { refusedPer100: 12 },
   },
-  {
-    name: '10 processes, store 20-60 ms, told 300',
-    row: 7,
-    server: fixed(300),
-    job: { calls: 1_000, callers: 16 },
-    processes: 10,
-    store: { latency: [20, 60] },
-    told: 300,
-  },
-  {
-    name: '10 processes, store 20-60 ms, learned',
-    row: 7,
-    server: log(300),
-    job: { calls: 1_000, callers: 16 },
-    processes: 10,
-    store: { latency: [20, 60] },
-  },
+  { name: '10 processes, store 20-60 ms, told 300', ...tenProcesses, server: fixed(300), told: 300 },
+  { name: '10 processes, store 20-60 ms, learned', ...tenProcesses, server: log(300) },
   {
     name: '20 % of the answers lost, 1,000 calls',
     row: 8,

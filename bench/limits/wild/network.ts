@@ -17,7 +17,7 @@ export interface NetworkSpec {
   readonly resets?: number;
 }
 
-/** What one process sent, and what it was told. */
+/** What one process sent and received. */
 export class Traffic {
   readonly name: string;
   requests = 0;
@@ -28,7 +28,7 @@ export class Traffic {
   /** Sent during an outage, and those of them after the first failed answer was there. */
   inOutage = 0;
   inKnownOutage = 0;
-  /** When the server will accept again, as far as the process was told. */
+  /** When the server will accept again, by the answers that the process received. */
   opensAt = 0;
   /** When the process last saw the service fail. */
   failedAt = Number.NEGATIVE_INFINITY;
@@ -43,7 +43,7 @@ export interface World {
   readonly server: WildServer;
   readonly network: NetworkSpec;
   readonly random: Random;
-  /** Is told every request and answer. Default: nobody. */
+  /** Called with every request and answer. */
   readonly trace?: (event: string) => void;
 }
 

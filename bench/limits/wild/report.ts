@@ -43,7 +43,7 @@ export async function measureWild(scenarios: readonly Scenario[], seeds?: number
   return rows;
 }
 
-/** Every request and answer of the first scenario with the first seed. */
+/** Prints every request and answer of the first scenario. */
 export async function traceWild([scenario]: readonly Scenario[], seed: number): Promise<void> {
   if (scenario === undefined) return;
   await runScenario(scenario, { seed, trace: (line) => process.stdout.write(`${line}\n`) });

@@ -8,7 +8,7 @@ import { earlierTimes, othersTimes, WildServer } from './server.ts';
 import { SimulatedStore } from './store.ts';
 import { ProcessClock, VirtualTime } from './virtual-time.ts';
 
-/** What one run of a scenario came to. */
+/** The result of one run of a scenario. */
 export interface Outcome {
   readonly calls: number;
   readonly served: number;
@@ -38,7 +38,7 @@ const GIVE_UP_MS = 2 * 3_600_000;
 
 export interface RunOptions {
   readonly seed: number;
-  /** Is told every request and answer, with the seconds since the start. Default: nobody. */
+  /** Called with every request and answer, and the seconds since the start. */
   readonly trace?: (line: string) => void;
   /** How each process makes its calls. Default: with a client of its own. */
   readonly createCall?: (fetch: FetchLike, world: World) => MakeCall;

@@ -25,7 +25,7 @@ export interface Scenario {
   readonly before?: { readonly told: number; readonly calls: number };
   /** When the wall clocks of all processes jump. */
   readonly jumps?: readonly { readonly atMs: number; readonly byMs: number }[];
-  /** What differs from the general goals. */
+  /** Goals other than the general ones. */
   readonly goals?: Partial<Goals>;
   /** Seeds to run by default; more for what goes wrong only sometimes. */
   readonly seeds?: number;

@@ -2,7 +2,7 @@ import type { HintForm } from './hints.ts';
 import type { Scenario } from './scenario.ts';
 import { bucket, counter, DEFAULTS, firstHit, fixed, leaky, log, none, per } from './specs.ts';
 
-/** Hints that a client may believe: it loses nothing if it waits as long as they say. */
+/** Hints that cost a client little time if it waits as long as they say. */
 const USABLE_HINTS: readonly HintForm[] = [
   ...(['seconds', 'fraction', 'milliseconds', 'date', 'date-alone', 'up5', 'up10', 'jitter10'] as const),
   ...(['early', 'some', 'absent'] as const),
@@ -24,7 +24,7 @@ const falseHints: readonly Scenario[] = [
     goals: { ratio: 2 },
   },
   {
-    // The client cannot know better, and must not try more than once an hour.
+    // The client cannot know that the hint is false, and must not try more than once an hour.
     name: 'hint 3600: fixed 60, learned, defaults',
     server: fixed(60, { hint: 3_600 }),
     job: { calls: 200 },
@@ -92,29 +92,14 @@ const twoLimits: readonly Scenario[] = [
   },
 ];
 
+const lowered = { server: log(300, { changes: [{ atMs: 90_000, limit: 60 }] }), job: { calls: 800 } };
+const raised = { changes: [{ atMs: 90_000, limit: 300 }] };
+
 const changes: readonly Scenario[] = [
-  {
-    name: 'change 300 to 60, learned',
-    server: log(300, { changes: [{ atMs: 90_000, limit: 60 }] }),
-    job: { calls: 800 },
-  },
-  {
-    name: 'change 300 to 60, told',
-    server: log(300, { changes: [{ atMs: 90_000, limit: 60 }] }),
-    job: { calls: 800 },
-    told: 300,
-    goals: { refusedPer100: 5 },
-  },
-  {
-    name: 'change 60 to 300, learned',
-    server: log(60, { changes: [{ atMs: 90_000, limit: 300 }] }),
-    job: { calls: 900 },
-  },
-  {
-    name: 'change 60 to 300, quota refused',
-    server: fixed(60, { changes: [{ atMs: 90_000, limit: 300 }], quota: 'refused' }),
-    job: { calls: 900 },
-  },
+  { name: 'change 300 to 60, learned', ...lowered },
+  { name: 'change 300 to 60, told', ...lowered, told: 300, goals: { refusedPer100: 5 } },
+  { name: 'change 60 to 300, learned', server: log(60, raised), job: { calls: 900 } },
+  { name: 'change 60 to 300, quota refused', server: fixed(60, { ...raised, quota: 'refused' }), job: { calls: 900 } },
   {
     name: 'change 300 to 60 and back',
     server: fixed(300, {
@@ -169,7 +154,7 @@ const nodes: readonly Scenario[] = [
   { name: 'counters lag 3 s, told', server: fixed(300, { lagMs: 3_000 }), job: { calls: 1_000 }, told: 300 },
 ];
 
-/** The first wall is met with what is in flight, so the jobs are long enough for that not to be all there is. */
+/** The first refusal affects all requests in flight, so the jobs are long enough for other requests to count too. */
 const quotas: readonly Scenario[] = [
   { name: 'quota refused, fixed 60', server: fixed(60, { quota: 'refused' }), job: { calls: 400 } },
   { name: 'quota says ten times the limit', server: fixed(60, { quota: 600 }), job: { calls: 400 } },

@@ -41,9 +41,9 @@ export interface Answer {
   readonly status: number | 'silence' | 'reset';
   readonly headers: Record<string, string>;
   readonly body: string;
-  /** How long the server holds it back. */
+  /** How long the server delays it. */
   readonly delayMs: number;
-  /** When the server would accept a request again, if a client that obeys the answer knows. */
+  /** When the server accepts a request again, if the answer says so. */
   readonly opensAt?: number;
 }
 
@@ -81,7 +81,7 @@ export class WildServer {
     return this.#windowsMs(now, node);
   }
 
-  /** Counts a request to that node; returns how long its answer is held back. */
+  /** Counts a request to that node; returns how long its answer is delayed. */
   accept(now: number, node: number): number {
     const delayMs = this.#spec.kind === 'leaky' ? this.#windowsMs(now, node) : 0;
     for (const window of this.#nodes[node] ?? []) window.accept(now);
@@ -89,7 +89,7 @@ export class WildServer {
     return delayMs;
   }
 
-  /** A request of somebody else: it is counted if it is accepted. */
+  /** A request of another client; it is counted if it is accepted. */
   receiveOther(now: number): void {
     const node = this.pickNode();
     if (this.waitMs(now, node) <= 0) this.accept(now, node);
@@ -146,8 +146,8 @@ export class WildServer {
     const headers: Record<string, string> = value === undefined ? {} : { 'retry-after': value };
     const refused = answer(429, envelope(429, 'rate_limited'), { now, headers });
     if (!sendsDate(hint)) delete refused.headers['date'];
-    const knows = isHonest(hint) && value !== undefined && this.#nodes.length === 1;
-    return { ...(html ? asHtml(refused) : refused), ...(knows ? { opensAt: now + waitMs } : {}) };
+    const isKnown = isHonest(hint) && value !== undefined && this.#nodes.length === 1;
+    return { ...(html ? asHtml(refused) : refused), ...(isKnown ? { opensAt: now + waitMs } : {}) };
   }
 }
 

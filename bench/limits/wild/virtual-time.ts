@@ -60,7 +60,7 @@ export class VirtualTime {
     }
   }
 
-  /** Work that was put off to later turns of the event loop may still set timers. */
+  /** Work in later turns of the event loop may still set timers. */
   async #hasTimers(): Promise<boolean> {
     for (let turn = 0; turn < LAST_TURNS && this.#pending === 0; turn += 1) await settle();
     return this.#pending > 0;
@@ -110,7 +110,7 @@ export class ProcessClock implements Clock {
   }
 }
 
-/** One turn of the event loop: every promise that a timer resolved has run its course. */
+/** One turn of the event loop, in which all promises that a timer resolved are handled. */
 export function settle(): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(resolve);

@@ -1,0 +1,108 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import { parseArgs } from 'node:util';
+import { type Document, isCollection, isNode, LineCounter, parseDocument } from 'yaml';
+import { format } from './format.ts';
+import { generateFiles } from './generate-files.ts';
+import { type Refusal, refusalText, SpecError } from './spec-node.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+
+const USAGE = 'usage: npm run generate -- [--spec FILE] [--out FOLDER] [--check]';
+
+/** A wrong argument or document; `main` prints the message without a stack. */
+class InputError extends Error {}
+
+/**
+ * openapi.yaml → src/generated. `--check` writes nothing and fails when a file is not up to date. Prints what fails;
+ * returns the exit code.
+ */
+export async function main(args: readonly string[], print: (line: string) => void): Promise<number> {
+  try {
+    const { spec, out, check } = readFlags(args);
+    const files = await generate(spec);
+    if (check) return await compare(files, out, print);
+    await mkdir(out, { recursive: true });
+    await Promise.all(files.map(([name, text]) => writeFile(join(out, name), text)));
+    return 0;
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error;
+    print(error.message);
+    return 1;
+  }
+}
+
+function readFlags(args: readonly string[]) {
+  try {
+    const { values } = parseArgs({
+      args: [...args],
+      options: {
+        check: { type: 'boolean', default: false },
+        spec: { type: 'string', default: join(ROOT, 'openapi.yaml') },
+        out: { type: 'string', default: join(ROOT, 'src/generated') },
+      },
+    });
+    return values;
+  } catch (error) {
+    const [problem = ''] = error instanceof Error ? error.message.split(/\. |\n/) : [];
+    throw new InputError(`${problem}; ${USAGE}`);
+  }
+}
+
+type Files = readonly (readonly [name: string, text: string])[];
+
+async function generate(spec: string): Promise<Files> {
+  const lines = new LineCounter();
+  const document = parseDocument(await readSpec(spec), { lineCounter: lines, merge: true });
+  const [error] = document.errors;
+  if (error !== undefined)
+    throw new InputError(`${nameOf(spec)}: ${error.message.split('\n', 1)[0]?.replace(/:$/, '')}`);
+  try {
+    const files = generateFiles(document.toJS());
+    return await Promise.all([...files].map(async ([name, source]) => [name, await format(source, ROOT)] as const));
+  } catch (refused) {
+    if (!(refused instanceof SpecError)) throw refused;
+    const text = (refusal: Refusal) => `${nameOf(spec)}:${lineOf(refusal, document, lines)} ${refusalText(refusal)}`;
+    throw new InputError(refused.refusals.map(text).join('\n'));
+  }
+}
+
+async function readSpec(spec: string): Promise<string> {
+  if (/^\w+:\/\//.test(spec)) throw new InputError(`${spec} is a URL; download it first and pass the file with --spec`);
+  try {
+    return await readFile(spec, 'utf8');
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    const problem =
+      code === 'ENOENT' ? 'does not exist' : code === 'EISDIR' ? 'is a folder' : `cannot be read (${code})`;
+    throw new InputError(`${nameOf(spec)} ${problem}; pass an OpenAPI document with --spec FILE`);
+  }
+}
+
+function nameOf(spec: string): string {
+  return relative(process.cwd(), spec);
+}
+
+/** Line and column of a refusal; of the nearest place above it if there is nothing at the place itself. */
+function lineOf({ path }: Refusal, document: Document, lines: LineCounter): string {
+  let place: unknown = document.contents;
+  for (const key of path) {
+    // YAML reads a key like 200 without quotes as a number.
+    const inner = isCollection(place) ? (place.get(key, true) ?? place.get(Number(key), true)) : undefined;
+    if (!isNode(inner)) break;
+    place = inner;
+  }
+  const { line, col } = lines.linePos((isNode(place) && place.range?.[0]) || 0);
+  return `${line}:${col}`;
+}
+
+async function compare(files: Files, out: string, print: (line: string) => void): Promise<number> {
+  let exitCode = 0;
+  for (const [name, text] of files) {
+    const path = join(out, name);
+    if ((await readFile(path, 'utf8').catch(() => undefined)) === text) continue;
+    print(`${relative(process.cwd(), path)} is not what the spec says; run: npm run generate`);
+    exitCode = 1;
+  }
+  return exitCode;
+}
