@@ -45,7 +45,7 @@ interface TracedCall<Result> {
 /** Runs `call` and publishes it on the channel, without its data: the service may repeat the key in it. */
 export async function traceCall<Result>(traced: TracedCall<Result>): Promise<Result> {
   const { operation, target, call, describe } = traced;
-  const trace: CallTrace = { operation, target: maskKeysIn(target) };
+  const trace: CallTrace = { operation: maskKeysIn(operation), target: maskKeysIn(target) };
   const results: Result[] = [];
   await channel.tracePromise(async () => {
     try {

@@ -195,7 +195,7 @@ function about(subject: EventSubject): KeyEvent {
 }
 
 function callOf({ endpoint, key, log }: KeyedRequest) {
-  return { operation: endpoint.name, target: key.redact(endpoint.target), callId: log.callId };
+  return { operation: key.redact(endpoint.name), target: key.redact(endpoint.target), callId: log.callId };
 }
 
 /** `hooks`, which also write to the logger what its level asks for. */

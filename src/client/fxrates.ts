@@ -212,8 +212,8 @@ export class FxRates extends OperationMethods {
     const { schema } = options;
     if (!isTraced()) return this.#finish(await send(caller), { caller, startedAt, schema });
     return traceCall({
-      operation: endpoint.name,
-      target: this.#connection.keys.known()?.redact(endpoint.target) ?? endpoint.target,
+      operation: this.#redact(endpoint.name),
+      target: this.#redact(endpoint.target),
       call: async () => this.#finish<Data>(await send(caller), { caller, startedAt, schema }),
       describe: (result) => {
         const known = { key: this.#connection?.keys.known()?.masked, limits: this.limits() };
@@ -222,6 +222,11 @@ export class FxRates extends OperationMethods {
         return { ...known, status, source, attempts };
       },
     });
+  }
+
+  /** `text` without the key in use: the path of `get` can have it. */
+  #redact(text: string): string {
+    return this.#connection?.keys.known()?.redact(text) ?? text;
   }
 
   /** Checks the data with the caller's schema. */
@@ -234,11 +239,15 @@ export class FxRates extends OperationMethods {
     const data =
       schema === undefined
         ? response.data
-        : await withDeadline(checkPayload(schema, response.data, { endpoint: caller.endpoint.name, status }), caller, {
-            timers: this.#timers,
-            nowMs: time.now(),
-            attempts: log.attempts,
-          });
+        : await withDeadline(
+            checkPayload(schema, response.data, { endpoint: this.#redact(caller.endpoint.name), status }),
+            caller,
+            {
+              timers: this.#timers,
+              nowMs: time.now(),
+              attempts: log.attempts,
+            },
+          );
     const durationMs = time.now() - startedAt;
     return {
       data: data as Data, // the type that the operation's schema, or the caller's, proved
