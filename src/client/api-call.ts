@@ -38,14 +38,14 @@ export interface SchemaCallOptions<Schema extends StandardSchema> extends CallOp
 export interface ResponseMeta {
   readonly status: number;
   readonly headers: Headers;
-  /** The body exactly as it arrived, for whoever needs the digits unchanged. */
+  /** The body exactly as it arrived, with the digits unchanged. */
   readonly rawBody: string;
   /** `'stale'`: older than the cache allows, given because the key is limited (`staleIfLimitedMs`). */
   readonly source: 'network' | 'cache' | 'coalesced' | 'stale';
   /** Milliseconds since the service gave this answer; 0 for one that just came. */
   readonly ageMs: number;
   readonly attempts: readonly Attempt[];
-  /** What the service calls its last answer: `x-request-id` or a header like it; `undefined` when there is none. */
+  /** ID of the last response: `x-request-id` or a header like it; `undefined` if it has none. */
   readonly requestId: string | undefined;
   /** Joins the attempts, events and errors of one call; callers that share a request share it. */
   readonly callId: string;
@@ -61,7 +61,7 @@ export interface ApiCall<Data> extends Promise<Data> {
 /** How a call ended well. */
 export interface CallResult<Data> {
   readonly data: Data;
-  /** Made when somebody asks: most callers want the data alone. */
+  /** Created by `withMeta()` only: most calls do not use it. */
   readonly meta: () => ResponseMeta;
 }
 

@@ -6,6 +6,6 @@ export interface Attempt {
   readonly code: string | undefined;
   /** Milliseconds waited before this attempt was sent: queue, backoff and Retry-After together. */
   readonly waitedMs: number;
-  /** Why the wait, or why this attempt: `'first'`, `'retry'`, `'rate_limited'` or `'key_rotated'`. */
+  /** Why this attempt was made: `'first'`, `'retry'`, `'rate_limited'` or `'key_rotated'`. */
   readonly reason: 'first' | 'retry' | 'rate_limited' | 'key_rotated';
 }

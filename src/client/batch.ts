@@ -1,12 +1,12 @@
 import type { ApiCall, CallOptions, ResponseMeta } from './api-call.ts';
-import { onAbort } from './deadline.ts';
-import { AbortError, type AnyFxRatesError, ConfigError, FxRatesError } from './errors/errors.ts';
+import { abortErrorOf, onAbort } from './deadline.ts';
+import { type AnyFxRatesError, ConfigError, FxRatesError } from './errors/errors.ts';
 import { callHook } from './events.ts';
 import type { RateLimiter } from './limits/rate-limiter.ts';
 import type { QueryOperation } from './operation-types.ts';
 import type { SteadyTime } from './steady-time.ts';
 
-/** How far a batch has come. */
+/** The progress of a batch. */
 export interface BatchProgress {
   /** Calls that have ended, failed ones included. */
   readonly done: number;
@@ -57,12 +57,13 @@ export interface RemainingQueries<Query> extends AsyncIterable<Query> {
   readonly size: number | undefined;
 }
 
-/** What a batch needs of its client. */
+/** The parts of a client that a batch uses. */
 export interface BatchParts<Query> {
   readonly send: (query: Query, signal: AbortSignal) => ApiCall<unknown>;
   readonly limiter: () => RateLimiter | undefined;
   readonly time: SteadyTime;
-  readonly signal: AbortSignal | undefined;
+  /** Each ends the batch: that of its options, and that of a client that is closed. */
+  readonly signals: readonly AbortSignal[];
   readonly concurrency: number;
   readonly onProgress: BatchOptions['onProgress'];
 }
@@ -90,7 +91,7 @@ export class Batch<Query, Value> implements AsyncIterable<BatchItem<Query, Value
   #isSourceDone = false;
   /** Ends the batch at once. */
   #failure: { readonly error: unknown } | undefined;
-  /** Ends it after the calls with the queries that have come. */
+  /** Ends the batch after the calls with earlier queries. */
   #sourceFailure: { readonly error: unknown } | undefined;
   #phase: 'new' | 'running' | 'over' = 'new';
   #wake = (): void => undefined;
@@ -108,21 +109,21 @@ export class Batch<Query, Value> implements AsyncIterable<BatchItem<Query, Value
   /**
    * The results, once. Leaving the loop aborts the calls under way; `left()` has their queries.
    *
-   * @throws AbortError if the signal of the batch aborts, after the results that have come until then. An error that a
+   * @throws AbortError if the signal of the batch aborts or the client is closed, after the results that have come until then. An error that a
    *   schema throws ends the batch in the same way; one of the queries' iterator, after all calls with earlier queries.
    */
   async *[Symbol.asyncIterator](): AsyncGenerator<BatchItem<Query, Value>, void, undefined> {
     if (this.#phase !== 'new') throw new ConfigError('batch: already iterated; start a new one with batch.left()');
     this.#phase = 'running';
     this.#startedAt = this.#parts.time.now();
-    const { signal } = this.#parts;
-    const abort = () => this.#fail(new AbortError({ cause: signal?.reason }));
-    const unlisten = signal && onAbort(signal, abort);
-    if (signal?.aborted) abort();
+    const { signals } = this.#parts;
+    const abort = (signal: AbortSignal) => this.#fail(abortErrorOf(signal));
+    const listeners = signals.map((signal) => onAbort(signal, () => abort(signal)));
+    for (const signal of signals) if (signal.aborted) abort(signal);
     try {
       for (let item = await this.#next(); item !== undefined; item = await this.#next()) yield item;
     } finally {
-      unlisten?.();
+      for (const unlisten of listeners) unlisten();
       this.#phase = 'over';
       this.#stop.abort();
     }
@@ -175,7 +176,7 @@ export class Batch<Query, Value> implements AsyncIterable<BatchItem<Query, Value
     return true;
   }
 
-  /** A source that is slow holds back no results: it is asked beside them, for one query at a time. */
+  /** Asks the source for one query at a time, without waiting: a slow source delays no results. */
   #takeMore(): void {
     const mayTake = !this.#isSourceDone && this.#failure === undefined && this.#phase === 'running';
     if (!mayTake || this.#taking !== undefined || this.#entries.size >= this.#parts.concurrency) return;
@@ -209,7 +210,7 @@ export class Batch<Query, Value> implements AsyncIterable<BatchItem<Query, Value
       (error: unknown) => {
         if (!FxRatesError.is(error)) this.#fail(error);
         else if (error.kind !== 'aborted') this.#end(entry, { query, error });
-        else this.#fail(error); // the client was closed; after the end of the batch it changes nothing
+        else this.#fail(error); // after the end of the batch, this changes nothing
       },
     );
   }

@@ -6,8 +6,8 @@ import { maskKeysIn } from './keys/mask.ts';
 import type { KeyLimits } from './state/key-limits.ts';
 
 /**
- * One call, as the tracing channel `fxrates:call` tells of it: `start`, `end` and `asyncStart` with what is known then,
- * `asyncEnd` with all of it, after `error` if it failed. No field has a key in full.
+ * A call as a message of the tracing channel `fxrates:call`. `start`, `end` and `asyncStart` have the fields that are known
+ * then, `asyncEnd` has all of them. If the call failed, `error` comes before it. No field has a key in full.
  */
 export interface CallTrace {
   /** `latest`, `quota`, …; for `get` the path. */
@@ -15,13 +15,13 @@ export interface CallTrace {
   /** Path and query, without the key. */
   readonly target: string;
   /** The key, masked. */
-  key?: string | undefined;
-  status?: number | undefined;
-  source?: ResponseMeta['source'];
+  readonly key?: string | undefined;
+  readonly status?: number | undefined;
+  readonly source?: ResponseMeta['source'];
   /** The attempts, with the milliseconds waited before each. */
-  attempts?: readonly Attempt[];
+  readonly attempts?: readonly Attempt[];
   /** What `fx.limits()` says at the end. */
-  limits?: KeyLimits | undefined;
+  readonly limits?: KeyLimits | undefined;
   /** After a failure. */
   readonly error?: unknown;
 }
@@ -29,7 +29,7 @@ export interface CallTrace {
 const channel = tracingChannel<unknown, CallTrace>('fxrates:call');
 const channels = [channel.start, channel.end, channel.asyncStart, channel.asyncEnd, channel.error];
 
-/** Nothing is built where nobody listens. */
+/** Whether the channel has a subscriber. Without one, no trace is created. */
 export function isTraced(): boolean {
   return channels.some(({ hasSubscribers }) => hasSubscribers);
 }
@@ -38,14 +38,14 @@ interface TracedCall<Result> {
   readonly operation: string;
   readonly target: string;
   readonly call: () => Promise<Result>;
-  /** What is known at the end beside the attempts. */
+  /** The other fields when the call has ended; `undefined` after a failure. */
   readonly describe: (result: Result | undefined) => Partial<CallTrace>;
 }
 
-/** Runs `call` and tells the channel of it. The data stays out of that: the service may repeat the key in it. */
+/** Runs `call` and publishes it on the channel, without its data: the service may repeat the key in it. */
 export async function traceCall<Result>(traced: TracedCall<Result>): Promise<Result> {
   const { operation, target, call, describe } = traced;
-  const trace: CallTrace = { operation, target: maskKeysIn(target) };
+  const trace: CallTrace = { operation: maskKeysIn(operation), target: maskKeysIn(target) };
   const results: Result[] = [];
   await channel.tracePromise(async () => {
     try {

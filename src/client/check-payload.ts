@@ -6,7 +6,7 @@ interface PayloadContext {
   readonly status: number;
 }
 
-/** `data` as the caller's own schema gives it out. @throws ResponseError with the schema's issues. */
+/** The output of the caller's own schema for `data`. @throws ResponseError with the schema's issues. */
 export async function checkPayload(
   schema: StandardSchema,
   data: unknown,

@@ -1,3 +1,4 @@
+import { VERSION } from '../version.ts';
 import { type OpenSettings, requireBaseUrl } from './config/settings.ts';
 import { operationEndpoint } from './endpoints.ts';
 import { ConfigError } from './errors/errors.ts';
@@ -11,7 +12,6 @@ import { createPipeline } from './pipeline.ts';
 import { KeyStates } from './state/key-states.ts';
 import { ignoredOptions, sharedOptions } from './state/shared-options.ts';
 import type { Timers } from './timers.ts';
-import { userAgent } from './user-agent.ts';
 
 /** The parts of a client that need its base URL and its key. */
 export interface Connection {
@@ -26,15 +26,16 @@ interface ClientParts {
   readonly events: ClientEvents;
   readonly timers: Timers;
   readonly lifetime: Lifetime;
-  /** Those of the client that this one was made from. */
+  /** The key source of the client that this one was made from. */
   readonly keys: KeySource | undefined;
 }
 
-/** Whether base URL and key are there. @throws ConfigError when the key is wrong, whether or not the base URL is there. */
+/** Whether base URL and key are there. @throws ConfigError when the key is wrong and the base URL, without which nothing checks it, is missing. */
 export function canConnect({ options, settings }: ClientParts): boolean {
   const apiKey = givenKey(options);
-  if (typeof apiKey === 'string') ApiKey.from(apiKey);
-  return apiKey !== undefined && settings.baseUrl !== undefined;
+  if (apiKey === undefined || settings.baseUrl !== undefined) return apiKey !== undefined;
+  if (typeof apiKey !== 'function') ApiKey.from(apiKey);
+  return false;
 }
 
 /** @throws ConfigError when the base URL or the key is missing or wrong */
@@ -43,24 +44,36 @@ export function connect({ options, settings: open, events, timers, lifetime, key
   const apiKey = givenKey(options);
   if (apiKey === undefined) throw new ConfigError('apiKey: none given; pass apiKey or set FXRATES_API_KEY');
   const states = new KeyStates(settings, lifetime);
-  const keys =
-    shared ??
-    createKeySource(apiKey, (key) => {
-      if (!key.hasDocumentedForm) events.warnOnce(unusualKey(key));
-      const warning = ignoredOptions(sharedOptions(options), states.of(key));
-      if (warning !== undefined) events.warnOnce(warning);
-    });
+  const warn = (key: ApiKey) => {
+    if (!key.hasDocumentedForm) events.warnOnce(unusualKey(key));
+    const warning = ignoredOptions(sharedOptions(options), states.of(key));
+    if (warning !== undefined) events.warnOnce(warning);
+  };
+  const keys = shared ?? createKeySource(apiKey, warn);
+  const sharedKey = shared?.known();
+  if (sharedKey !== undefined) warn(sharedKey);
   const quota = operationEndpoint('quota', undefined);
   const agent = userAgent(settings.appInfo);
   const send = createPipeline({ settings, events, timers, lifetime, keys, states, quota, userAgent: agent });
   return { keys, states, send };
 }
 
-/** An empty text counts as none: environments of build steps have such variables. */
+/** An empty text counts as missing: build steps set such variables. */
 function givenKey({ apiKey = process.env['FXRATES_API_KEY'] }: FxRatesOptions): ApiKeyOption | undefined {
   return apiKey === '' ? undefined : apiKey;
 }
 
 function unusualKey({ masked }: ApiKey): string {
   return `apiKey: ${masked} does not look like a key of the service (…_live_ and 48 hexadecimal digits); sent all the same`;
+}
+
+/** Bun and Deno also have a version of Node that they are compatible with; workerd may have no versions at all. */
+const RUNTIMES = ['bun', 'deno', 'node'];
+
+/** Such as `fxrates/1.2.3 node/22.19.0 my-app/2.0`. */
+function userAgent(appInfo: string | undefined): string {
+  const versions: Readonly<Record<string, string | undefined>> = globalThis.process?.versions ?? {};
+  const runtime = RUNTIMES.find((name) => versions[name] !== undefined);
+  const parts = [`fxrates/${VERSION}`, runtime && `${runtime}/${versions[runtime]}`, appInfo];
+  return parts.filter((part) => part !== undefined).join(' ');
 }

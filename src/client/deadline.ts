@@ -14,10 +14,15 @@ export interface CallDeadline {
 interface Waiting {
   readonly timers: Timers;
   readonly nowMs: number;
-  /** For the error: the attempts made so far. Copied, since others may go on with the request. */
+  /** For the error: the attempts made so far. Copied, because the request continues if it has other callers. */
   readonly attempts?: readonly Attempt[];
   /** Called when the caller does not wait any longer. */
   readonly leave?: (error: AbortError | TimeoutError) => void;
+}
+
+/** The error of a loop that `signal` ends. `close()` aborts with the error itself. */
+export function abortErrorOf({ reason }: AbortSignal): AbortError {
+  return reason instanceof AbortError ? reason : new AbortError({ cause: reason });
 }
 
 /** Waits for `work`, but not longer than the caller's signal and deadline allow. */
@@ -59,7 +64,7 @@ type Callback = () => void;
 const callbacksOf = new WeakMap<AbortSignal, Set<Callback>>();
 
 /**
- * Calls back once when `signal` aborts. Returns what takes that back. All that wait for one signal share one listener:
+ * Calls back once when `signal` aborts. Returns a function that cancels it. All callbacks of a signal share one listener:
  * a signal for a hundred calls is common, and Node warns of a leak from eleven listeners on.
  */
 export function onAbort(signal: AbortSignal, callback: Callback): () => void {

@@ -1,6 +1,7 @@
 import { type Operation, type OperationId, operations } from '../generated/operations.ts';
 import { querySchemas, responseSchemas } from '../generated/schemas.ts';
 import { createOperationFinder } from '../operation-path.ts';
+import { definedOf } from './config/checks.ts';
 import { buildOperationTarget, buildTarget, refuseKeyParameters, requirePlainObject } from './config/target.ts';
 import { ConfigError } from './errors/errors.ts';
 import type { Endpoint, ParsedEnvelope } from './request.ts';
@@ -13,7 +14,7 @@ interface Envelope {
 export function operationEndpoint(id: OperationId, parameters: object = {}): Endpoint {
   const operation: Operation = operations[id];
   requirePlainObject(parameters);
-  const values = withoutUndefined(parameters);
+  const values: Readonly<Record<string, unknown>> = definedOf({ ...parameters });
   refuseKeyParameters(values);
   const checked = querySchemas[id].safeParse(values);
   if (!checked.success) {
@@ -55,8 +56,4 @@ function parseEnvelope(body: unknown): ParsedEnvelope {
     typeof body === 'object' && body !== null && 'success' in body && body.success === true && 'data' in body;
   if (isEnvelope) return { data: body.data };
   return { issues: [{ message: 'expected { "success": true, "data": … }', path: [] }] };
-}
-
-function withoutUndefined(query: object): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(query).filter(([, value]) => value !== undefined));
 }

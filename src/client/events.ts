@@ -6,7 +6,7 @@ import { requestIdOf } from './request-id.ts';
 import type { KeyLimits } from './state/key-limits.ts';
 import type { UnitBelief } from './state/retry-after-unit-tracker.ts';
 
-/** What every event says beside its own. */
+/** The fields of every event. */
 export interface KeyEvent {
   /** The key, masked. */
   readonly key: string;
@@ -33,7 +33,7 @@ export interface RequestEvent extends CallEvent {
   readonly waitedMs: number;
   readonly status: number | undefined;
   readonly code: string | undefined;
-  /** What the service calls its answer: `x-request-id` or a header like it. */
+  /** ID of the response: `x-request-id` or a header like it. */
   readonly requestId: string | undefined;
   readonly durationMs: number;
 }
@@ -113,7 +113,7 @@ interface PlannedRetry extends Pick<RetryEvent, 'retry' | 'waitMs' | 'until'> {
   readonly error: FxRatesError;
 }
 
-/** Tells hooks and the logger what happens. No event carries a key in full. */
+/** Calls the hooks and the logger. No event has a key in full. */
 export class ClientEvents {
   readonly #hooks: EventHooks;
   readonly #warned: Set<string>;
@@ -169,7 +169,7 @@ export class ClientEvents {
     else callHook(this.#warn, message);
   }
 
-  /** `describe` costs nothing where nobody listens. */
+  /** Without a hook, `describe` is not called. */
   #tell<Event>(hook: ((event: Event) => void) | undefined, describe: () => Event): void {
     if (hook !== undefined) callHook(hook, describe());
   }
@@ -195,7 +195,7 @@ function about(subject: EventSubject): KeyEvent {
 }
 
 function callOf({ endpoint, key, log }: KeyedRequest) {
-  return { operation: endpoint.name, target: key.redact(endpoint.target), callId: log.callId };
+  return { operation: key.redact(endpoint.name), target: key.redact(endpoint.target), callId: log.callId };
 }
 
 /** `hooks`, which also write to the logger what its level asks for. */

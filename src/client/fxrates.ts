@@ -4,7 +4,7 @@ import type { OperationId } from '../generated/operations.ts';
 import type { ApiCall, CallOptions, SchemaCallOptions } from './api-call.ts';
 import { type CallResult, createApiCall } from './api-call.ts';
 import { Batch, type BatchOptions, type BatchQueries } from './batch.ts';
-import { type CallTrace, isTraced, traceCall } from './call-trace.ts';
+import { isTraced, traceCall } from './call-trace.ts';
 import { checkPayload } from './check-payload.ts';
 import { resolveCall } from './config/call-settings.ts';
 import { inheritedOptions } from './config/inherited-options.ts';
@@ -90,7 +90,7 @@ export class FxRates extends OperationMethods {
    * for await (const { query, value, error } of fx.batch([{ base: 'EUR' }, { base: 'USD' }])) {
    *   console.log(query, error ?? value);
    * }
-   * @throws ConfigError when an option is wrong; nothing is sent then
+   * @throws ConfigError when an option is wrong or the client is closed; nothing is sent then
    */
   batch<
     Schema extends StandardSchema,
@@ -105,9 +105,11 @@ export class FxRates extends OperationMethods {
     options?: BatchOptions<Id>,
   ): Batch<Query, OperationData<Id>>;
   batch(queries: BatchQueries<object>, given: BatchOptions = {}): Batch<object, unknown> {
-    const { operation, options, ...settings } = resolveBatch(queries, given, this.#settings);
+    this.#lifetime.requireOpen();
+    const { operation, options, signal: own, ...settings } = resolveBatch(queries, given, this.#settings);
     return new Batch(queries, {
       ...settings,
+      signals: [this.#lifetime.signal, ...(own ? [own] : [])],
       time: this.#settings.time,
       limiter: () => this.#stateInUse()?.limiter,
       send: (query, signal) => this.request(operation, query, { ...options, signal }),
@@ -120,7 +122,7 @@ export class FxRates extends OperationMethods {
    *
    * @example
    * for await (const rates of fx.poll({ base: 'EUR' })) console.log(rates);
-   * @throws ConfigError when an option is wrong; nothing is sent then
+   * @throws ConfigError when an option is wrong or the client is closed; nothing is sent then
    */
   poll<Schema extends StandardSchema, Id extends OperationId = 'latest'>(
     query: OperationQuery<Id> | undefined,
@@ -131,13 +133,12 @@ export class FxRates extends OperationMethods {
     options?: PollOptions<Id>,
   ): Poll<OperationData<Id>>;
   poll(query?: object, given: PollOptions = {}): Poll<unknown> {
-    const { operation, options, ...settings } = resolvePoll(given, this.#settings);
+    this.#lifetime.requireOpen();
+    const { operation, options, signal, ...settings } = resolvePoll(given, this.#settings);
     const { clock, time } = this.#settings;
     const closing = this.#lifetime.signal;
-    const signal = settings.signal ? AbortSignal.any([settings.signal, closing]) : closing;
     return createPoll({
-      ...settings,
-      ...{ clock, time, signal },
+      ...{ ...settings, clock, time, signal: signal ? AbortSignal.any([signal, closing]) : closing },
       estimate: () => this.quotaEstimate(),
       askQuota: () => this.quota({ priority: 'high', signal }),
       call: () => this.request(operation, query, options).withMeta(),
@@ -211,15 +212,21 @@ export class FxRates extends OperationMethods {
     const { schema } = options;
     if (!isTraced()) return this.#finish(await send(caller), { caller, startedAt, schema });
     return traceCall({
-      operation: endpoint.name,
-      target: this.#connection.keys.known()?.redact(endpoint.target) ?? endpoint.target,
+      operation: this.#redact(endpoint.name),
+      target: this.#redact(endpoint.target),
       call: async () => this.#finish<Data>(await send(caller), { caller, startedAt, schema }),
       describe: (result) => {
-        const { status, source, attempts } = result?.meta() ?? {};
-        const key = this.#connection?.keys.known()?.masked;
-        return { ...(result ? { status, attempts, source } : {}), key, limits: this.limits() } as Partial<CallTrace>;
+        const known = { key: this.#connection?.keys.known()?.masked, limits: this.limits() };
+        if (result === undefined) return known;
+        const { status, source, attempts } = result.meta();
+        return { ...known, status, source, attempts };
       },
     });
+  }
+
+  /** `text` without the key in use: the path of `get` can have it. */
+  #redact(text: string): string {
+    return this.#connection?.keys.known()?.redact(text) ?? text;
   }
 
   /** Checks the data with the caller's schema. */
@@ -232,11 +239,15 @@ export class FxRates extends OperationMethods {
     const data =
       schema === undefined
         ? response.data
-        : await withDeadline(checkPayload(schema, response.data, { endpoint: caller.endpoint.name, status }), caller, {
-            timers: this.#timers,
-            nowMs: time.now(),
-            attempts: log.attempts,
-          });
+        : await withDeadline(
+            checkPayload(schema, response.data, { endpoint: this.#redact(caller.endpoint.name), status }),
+            caller,
+            {
+              timers: this.#timers,
+              nowMs: time.now(),
+              attempts: log.attempts,
+            },
+          );
     const durationMs = time.now() - startedAt;
     return {
       data: data as Data, // the type that the operation's schema, or the caller's, proved

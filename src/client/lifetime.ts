@@ -6,20 +6,20 @@ export interface OpenCall {
   call: { readonly cancellation: Cancellation; readonly response: Promise<unknown> } | undefined;
 }
 
-/** The state of a key, as far as its end is concerned. */
+/** The part of a key's state that decides when it is released. */
 export interface HeldState {
   /** Clients that use it and have not been closed. */
   clients: number;
-  /** Whoever still holds it must look again: others may have begun a new one. */
+  /** A client that still has it must look the state up again: another client may have created a new one. */
   isForgotten: boolean;
-  /** Lets the next client of the key begin anew. */
+  /** Removes it from the registry, so that the next client of the key creates a new state. */
   readonly forget: () => void;
 }
 
-/** What a client, with those made from it by `withOptions`, holds until it is closed. */
+/** The calls and key states of a client, and of those made from it by `withOptions`, until it is closed. */
 export class Lifetime {
   readonly calls = new Set<OpenCall>();
-  /** What was warned of. */
+  /** The texts of the warnings so far. */
   readonly warned = new Set<string>();
   readonly #entries = new Set<HeldState>();
   readonly #closing = new AbortController();
@@ -50,8 +50,8 @@ export class Lifetime {
 
   async #close(): Promise<void> {
     const error = new AbortError({ message: 'The call was ended because its client was closed (close())' });
+    const calls = [...this.calls].flatMap(({ call }) => call ?? []); // before a batch or a poll aborts its own
     this.#closing.abort(error);
-    const calls = [...this.calls].flatMap(({ call }) => call ?? []);
     for (const { cancellation } of calls) cancellation.cancel(error);
     await Promise.allSettled(calls.map(({ response }) => response));
     for (const entry of this.#entries) {

@@ -71,7 +71,9 @@ function notTheContract(
   const [first] = issues;
   const where = first === undefined || first.path.length === 0 ? 'the body' : first.path.join('.');
   return new ResponseError(
-    `The answer of ${request.endpoint.name} is not what the contract says: ${where}: ${first?.message}`,
+    request.key.redact(
+      `The answer of ${request.endpoint.name} is not what the contract says: ${where}: ${first?.message}`,
+    ),
     { ...detailsOf(response, request), issues, bodyExcerpt: excerptOf(response.text, request) },
   );
 }

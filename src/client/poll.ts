@@ -1,9 +1,11 @@
 import type { OperationId } from '../generated/operations.ts';
 import type { CallOptions, ResponseMeta } from './api-call.ts';
 import type { Clock } from './clock.ts';
-import { AbortError, type AnyFxRatesError, ConfigError, FxRatesError, type FxRatesErrorKind } from './errors/errors.ts';
+import { abortErrorOf } from './deadline.ts';
+import { type AnyFxRatesError, ConfigError, FxRatesError, type FxRatesErrorKind } from './errors/errors.ts';
 import { granularityMs } from './quota/granularity.ts';
 import type { QuotaEstimate } from './quota/quota-ledger.ts';
+import { SHARED_KEY_MS } from './quota/refresh-quota.ts';
 import type { SteadyTime } from './steady-time.ts';
 
 /** When a poll calls next. */
@@ -50,10 +52,11 @@ export interface Poll<Data> extends AsyncIterable<Data> {
   withMeta(): AsyncIterable<PollItem<Data>>;
 }
 
-/** What a poll needs of its client. */
+/** The parts of a client that a poll uses. */
 export interface PollParts {
   readonly every: 'quota' | 'snapshot' | number;
-  readonly signal: AbortSignal | undefined;
+  /** Ends the poll: of its options, or of a client that is closed. */
+  readonly signal: AbortSignal;
   readonly onError: PollOptions['onError'];
   /** Requests of the quota that are not spread. */
   readonly reserve: number;
@@ -65,8 +68,6 @@ export interface PollParts {
 }
 
 const PASSING: readonly FxRatesErrorKind[] = ['network', 'server', 'timeout', 'rate_limited', 'quota_exhausted'];
-/** A record older than this may miss what other processes use. */
-const RECORD_IS_OLD_MS = 300_000;
 /** In a long wait the quota is asked for this often: a bigger plan shortens the wait. */
 const LOOK_AGAIN_MS = 3_600_000;
 const MINUTE_MS = 60_000;
@@ -79,11 +80,6 @@ export function createPoll<Data>(parts: PollParts): Poll<Data> {
       for await (const { data } of withMeta()) yield data;
     },
   };
-}
-
-/** `close()` aborts with the error of the calls that it ends. */
-function abortErrorOf(reason: unknown): AbortError {
-  return reason instanceof AbortError ? reason : new AbortError({ cause: reason });
 }
 
 type Interval = Omit<PollSchedule, 'at'>;
@@ -102,7 +98,7 @@ class Rounds<Data> {
   async *run(): AsyncGenerator<PollItem<Data>, void, undefined> {
     const { signal, time } = this.#parts;
     for (;;) {
-      if (signal?.aborted) throw abortErrorOf(signal.reason);
+      if (signal.aborted) throw abortErrorOf(signal);
       this.#startedAt = time.now();
       const item = await this.#call();
       if (item !== undefined) yield item;
@@ -131,8 +127,8 @@ class Rounds<Data> {
       const { intervalMs, reason } = this.#schedule();
       const leftMs = this.#startedAt + intervalMs - time.now();
       if (leftMs <= 0) return;
-      await clock.sleep(Math.min(leftMs, LOOK_AGAIN_MS), signal).catch((reason: unknown) => {
-        throw abortErrorOf(reason);
+      await clock.sleep(Math.min(leftMs, LOOK_AGAIN_MS), signal).catch((error: unknown) => {
+        throw signal.aborted ? abortErrorOf(signal) : error;
       });
       // Nothing was called yet: there is no interval to keep.
       if (reason === 'unknown') return;
@@ -145,7 +141,7 @@ class Rounds<Data> {
     const { every, estimate, askQuota, clock } = this.#parts;
     if (typeof every === 'number') return;
     const ageMs = clock.now() - (estimate()?.asOf.getTime() ?? Number.NEGATIVE_INFINITY);
-    if (ageMs >= 0 && ageMs < RECORD_IS_OLD_MS) return;
+    if (ageMs >= 0 && ageMs < SHARED_KEY_MS) return;
     try {
       await askQuota();
     } catch (error) {

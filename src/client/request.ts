@@ -13,7 +13,7 @@ export interface Endpoint {
   readonly target: string;
   /** Whether an answered request counts toward the monthly quota, as far as the contract says. */
   readonly consumesQuota: boolean;
-  /** Why the client itself asks, not its program. */
+  /** Why the client itself sends the request; `undefined` for a call of the program. */
   readonly purpose?: 'refusal' | 'refresh' | 'limit';
   /** Checks a success body; throws its list of issues. */
   readonly parse: (body: unknown) => ParsedEnvelope;
@@ -44,9 +44,9 @@ export interface CallSettings {
 export interface ApiRequest {
   readonly endpoint: Endpoint;
   readonly settings: CallSettings;
-  /** Aborts when nobody waits for the answer any more. */
+  /** Aborts when the last caller has left. */
   readonly signal: Cancellation;
-  /** Time of `SteadyTime` after which no caller waits any more; Infinity for none. A later caller can move it. */
+  /** Time of `SteadyTime` of the last caller's deadline; Infinity for none. A later caller can move it. */
   readonly deadlineAt: () => number;
   readonly log: AttemptLog;
 }
@@ -80,7 +80,7 @@ export class AttemptLog {
   #reason: Attempt['reason'] = 'first';
   #slotAt: (() => number) | undefined;
 
-  /** Names the call; made when somebody asks. */
+  /** ID of the call, created at its first use. */
   get callId(): string {
     this.#callId ??= randomUUID();
     return this.#callId;

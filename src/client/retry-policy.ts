@@ -19,8 +19,8 @@ export function unhintedLimitMs(refusals: number, random: () => number): number 
 }
 
 /**
- * The same for a 429 that says when: never earlier than that, and a little later by chance, so that a crowd that was
- * told the same does not come back in the same moment.
+ * The same for a 429 that says when: never earlier than that, and a little later at random, so that clients with
+ * the same Retry-After do not come back in the same moment.
  */
 export function hintedLimitMs(hintMs: number, random: () => number): number {
   const spreadMs = Math.min(LONGEST_SPREAD_MS, Math.max(SHORTEST_SPREAD_MS, hintMs / 10));

@@ -4,12 +4,12 @@ import { AbortError } from './errors/errors.ts';
 interface Work<T> {
   readonly result: Promise<T>;
   readonly cancellation: Cancellation;
-  askers: number;
+  callers: number;
 }
 
 /**
- * One piece of work for all who ask for it at the same time. When the last of them leaves, it is cancelled and
- * forgotten: work that hangs must not hang everybody who comes later.
+ * One piece of work for all callers that need it at the same time. When the last of them leaves, it is cancelled, and the
+ * next caller starts it again: work that hangs must not block later callers.
  */
 export class SharedWork<T> {
   #work: Work<T> | undefined;
@@ -17,18 +17,18 @@ export class SharedWork<T> {
   /** Joins the work under way, or starts it. Rejects with the signal's reason as soon as that aborts. */
   async join(start: (cancellation: Cancellation) => Promise<T>, signal: CancelSignal): Promise<T> {
     const work = this.#work ?? this.#begin(start);
-    work.askers += 1;
+    work.callers += 1;
     try {
       return await abortable(work.result, signal);
     } finally {
-      work.askers -= 1;
-      if (work.askers === 0) this.#end(work);
+      work.callers -= 1;
+      if (work.callers === 0) this.#end(work);
     }
   }
 
   #begin(start: (cancellation: Cancellation) => Promise<T>): Work<T> {
     const cancellation = new Cancellation();
-    const work = { result: start(cancellation), cancellation, askers: 0 };
+    const work = { result: start(cancellation), cancellation, callers: 0 };
     this.#work = work;
     return work;
   }

@@ -1,5 +1,6 @@
 // Not the global one: fake timers, which a test puts in its place and takes away again, may never call.
 import { setImmediate } from 'node:timers';
+import { abortable, Cancellation, type CancelSignal } from './cancellation.ts';
 import type { Clock } from './clock.ts';
 import { Heap } from './limits/heap.ts';
 import { type SteadyTime, steadyTime } from './steady-time.ts';
@@ -17,6 +18,13 @@ interface Timer {
 interface Sleep {
   readonly until: number;
   readonly controller: AbortController;
+}
+
+interface TimeoutOptions {
+  readonly ms: number;
+  readonly signal: CancelSignal;
+  /** Makes the error when the time has passed. */
+  readonly errorOf: () => unknown;
 }
 
 /**
@@ -37,13 +45,30 @@ export class Timers {
     this.#time = steadyTime(clock);
   }
 
-  /** Calls `fire` once, `ms` milliseconds from now. Returns what takes that back. */
+  /** Calls `fire` once, `ms` milliseconds from now. Returns a function that cancels it. */
   after(ms: number, fire: () => void): () => void {
-    const seat = this.#heap.push({ at: this.#time.now() + ms, fire });
+    const timer = this.#heap.push({ at: this.#time.now() + ms, fire });
     this.#armSoon();
     return () => {
-      if (this.#heap.remove(seat) && this.#heap.size === 0) this.#stopSoon();
+      if (this.#heap.remove(timer) && this.#heap.size === 0) this.#stopSoon();
     };
+  }
+
+  /** Runs `work`, but rejects as soon as `signal` aborts or `ms` milliseconds have passed; that also cancels `work`. */
+  async withTimeout<T>(
+    work: (cancellation: Cancellation) => Promise<T>,
+    { ms, signal, errorOf }: TimeoutOptions,
+  ): Promise<T> {
+    const cancellation = new Cancellation();
+    const onAbort = () => cancellation.cancel(signal.reason);
+    signal.addEventListener('abort', onAbort);
+    const cancelTimer = this.after(ms, () => cancellation.cancel(errorOf()));
+    try {
+      return await abortable(work(cancellation), cancellation);
+    } finally {
+      cancelTimer();
+      signal.removeEventListener('abort', onAbort);
+    }
   }
 
   /** Later in this tick, so that timers set together cost one sleep, not one each. */

@@ -46,14 +46,14 @@ test('a failure handled through the call is handled', async () => {
   expect(unhandled).toEqual([]);
 });
 
-test('a failure that nobody handles is reported once', async () => {
+test('an unhandled failure is reported once', async () => {
   void createApiCall(Promise.reject(new Error('ignored')));
   await quiet();
 
   expect(unhandled).toEqual([new Error('ignored')]);
 });
 
-test('a failure that nobody handles is reported also when meta was asked for', async () => {
+test('an unhandled failure is reported once, also with withMeta()', async () => {
   void createApiCall(Promise.reject(new Error('ignored'))).withMeta();
   await quiet();
 

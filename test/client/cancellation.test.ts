@@ -20,7 +20,7 @@ test('an abort rejects at once with its reason, although the work goes on', asyn
   await expect(work).rejects.toBe(reason);
 });
 
-test('work that fails after the abort is nobody else’s unhandled rejection', async () => {
+test('work that fails after the abort is no unhandled rejection', async () => {
   const controller = new AbortController();
   const { promise, reject } = failLater();
 

@@ -102,7 +102,7 @@ class Run {
   async #answer({ reply, tookMs }: Answer, { signal }: SentRequest): Promise<Reply> {
     const { clock } = this.#client;
     const sentAt = clock.now();
-    if (this.#waiting === 0) this.#problems.push('sent although nobody waits');
+    if (this.#waiting === 0) this.#problems.push('sent although no call waits');
     const earlyMs = this.#closedUntil - sentAt;
     if (this.#hasOneGate && earlyMs > 0) this.#problems.push(`sent ${earlyMs} ms before Retry-After had passed`);
     await clock.sleep(tookMs, signal);
@@ -164,7 +164,7 @@ const KINDS = [
   'aborted',
 ];
 
-test('whatever happens and whoever leaves when: every call ends in time, and nothing is left behind', async () => {
+test('every call ends in time and leaves nothing behind, whatever fails or is aborted', async () => {
   await fc.assert(
     fc.asyncProperty(scenario, async (planned) => {
       await new Run(planned).play(planned);

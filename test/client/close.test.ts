@@ -113,6 +113,44 @@ test('ends batches and polls too', async () => {
   expect(await clock.left()).toBe(0);
 });
 
+test('ends a batch that waits for its source, and makes no further call', async () => {
+  const { fx, fetch } = testClient(success());
+  const source = new ReadableStream<{ readonly n: number }>({ start: (controller) => controller.enqueue({ n: 0 }) });
+  const read: unknown[] = [];
+  const ended = errorOf(
+    (async () => {
+      for await (const item of fx.batch(source)) read.push(item);
+    })(),
+  );
+  await quiet();
+
+  await fx.close();
+
+  expect(await ended).toMatchObject(CLOSED);
+  expect(read).toHaveLength(1);
+  expect(fetch.requests).toHaveLength(1);
+});
+
+test('a closed client starts no batch and no poll', async () => {
+  const { fx } = testClient(success());
+  await fx.close();
+
+  expect(await errorOf(() => fx.batch([{ n: 0 }]))).toMatchObject({ kind: 'config' });
+  expect(await errorOf(() => fx.poll())).toMatchObject({ kind: 'config' });
+});
+
+test('ends a call that did not join one with a longer wait', async () => {
+  const { fx, clock } = testClient([rateLimited('30'), 'never']);
+  const waiting = errorOf(fx.latest());
+  await clock.advance(1_000);
+
+  const own = errorOf(fx.latest({}, { deadlineMs: 5_000 }));
+  await fx.close();
+
+  expect(await waiting).toMatchObject(CLOSED);
+  expect(await own).toMatchObject(CLOSED);
+});
+
 test('withOptions: other defaults for the same limit and quota', async () => {
   const { fx, clock, fetch } = testClient([rateLimited('30'), success()], { quota: success(quotaRecord()) });
   await fx.quota();
@@ -162,6 +200,16 @@ test('withOptions: another key has a limit of its own, another transport takes t
 
   expect([fetch.requests.length, other.requests.length]).toEqual([1, 1]);
   expect(await errorOf(() => fx.withOptions({ timeoutMs: -1 }))).toMatchObject({ kind: 'config' });
+});
+
+test('withOptions warns of options of the limit, which the client it is made from has set', () => {
+  const warnings: string[] = [];
+  const { fx } = testClient(success(), { logger: { warn: (message) => warnings.push(message) } });
+
+  fx.withOptions({ rateLimit: { perMinute: 10 } });
+  fx.withOptions({ rateLimit: { perMinute: 10 } });
+
+  expect(warnings).toEqual([expect.stringContaining('rateLimit.perMinute: 10')]);
 });
 
 test('closing a client closes those made from it, and the other way round', async () => {

@@ -28,7 +28,7 @@ test('a sleep begun by another one is reached in the same advance', async () => 
   await expect(work).resolves.toBeUndefined();
 });
 
-test('time does not move while nobody asks for it', async () => {
+test('time does not move by itself', async () => {
   const clock = new FakeClock(0);
 
   await clock.run(Promise.resolve());
@@ -36,7 +36,7 @@ test('time does not move while nobody asks for it', async () => {
   expect(clock.now()).toBe(0);
 });
 
-test('a run leaves alone who sleeps beyond its horizon', async () => {
+test('a run does not end a sleep beyond its horizon', async () => {
   const clock = new FakeClock(0);
   const controller = new AbortController();
   const far = clock.sleep(1000, controller.signal).catch(() => 'aborted');
@@ -48,7 +48,7 @@ test('a run leaves alone who sleeps beyond its horizon', async () => {
   await expect(far).resolves.toBe('aborted');
 });
 
-test('setting the wall clock wakes nobody', async () => {
+test('setting the wall clock ends no sleep', async () => {
   const clock = new FakeClock(0);
   let isAwake = false;
   const sleep = clock.sleep(100).then(() => {

@@ -32,7 +32,7 @@ test('a new client sends nothing and waits for nothing', async () => {
   expect(clock.sleeps).toEqual([]);
 });
 
-test('a call is under way whether or not anybody waits for it', async () => {
+test('a call is sent whether or not its promise is awaited', async () => {
   const { fx, fetch } = testClient(success());
 
   void fx.latest();
@@ -41,7 +41,7 @@ test('a call is under way whether or not anybody waits for it', async () => {
   expect(fetch.requests).toHaveLength(1);
 });
 
-test('the attempts of an error do not change when others go on with the request', async () => {
+test('the attempts of an error do not change when other callers continue the request', async () => {
   const { fx, clock } = testClient([failure(503), success({ EUR: 1 })]);
   const hasty = fx.latest({}, { deadlineMs: 100 }).catch((error: unknown) => error);
   const patient = fx.latest({}, { deadlineMs: 10_000 });

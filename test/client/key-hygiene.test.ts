@@ -1,6 +1,7 @@
 import { tracingChannel } from 'node:diagnostics_channel';
 import { inspect } from 'node:util';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import * as z from 'zod';
 import { type AuthForm, FxRates, FxRatesError, type FxRatesOptions } from '../../src/client/index.ts';
 import { FakeClock, quiet } from '../helpers/fake-clock.ts';
 import { fakeFetch, type Reply, type SentRequest } from '../helpers/fake-fetch.ts';
@@ -15,7 +16,7 @@ const keys: [string, string][] = [
 const forms: AuthForm[] = ['bearer', 'header', 'query'];
 const cases = keys.flatMap(([kind, key]) => forms.map((auth) => [kind, auth, key] as const));
 
-/** Everything that anybody could have seen: errors, events, warnings, the client itself. */
+/** Everything that the client shows: errors, events, warnings, the client itself. */
 let seen: unknown[] = [];
 const note = (what: unknown) => seen.push(what);
 const channel = tracingChannel<unknown, object>('fxrates:call');
@@ -32,7 +33,7 @@ afterEach(() => {
   channel.unsubscribe(subscribers);
 });
 
-const hooks = { onRequest: note, onRetry: note, onWait: note, onQuota: note, logger: { warn: note } };
+const hooks = { onRequest: note, onRetry: note, onWait: note, onQuota: note, logger: { warn: note, debug: note } };
 
 /** Every way to print a thing. */
 function prints(thing: unknown): string[] {
@@ -224,6 +225,18 @@ test.each(keys)('a key %s that a query carries along does not show in events', a
   const { fx, clock } = clientFor(key, 'bearer', { fetch: fakeFetch([failure(503), failure(400)]) });
 
   await clock.run(fx.latest({ note: key }).catch(note));
+  await quiet();
+
+  expectNoKey(key);
+});
+
+test.each(keys)('a key %s in the path of get does not show in events, traces and errors', async (_, key) => {
+  const replies = [success({ rates: 1 }), { body: { success: true } }, failure(404)];
+  const { fx, clock } = clientFor(key, 'bearer', { fetch: fakeFetch(replies), logLevel: 'debug' });
+  const schema = z.object({ missing: z.string() });
+  const path = `/api/v1/keys/${encodeURIComponent(key)}`;
+
+  for (const _reply of replies) note(await clock.run(errorOf(fx.get(path, { schema }))));
   await quiet();
 
   expectNoKey(key);

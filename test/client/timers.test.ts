@@ -80,7 +80,7 @@ test('a timer cancelled in the tick that set it costs no sleep', async () => {
   expect(clock.sleeps).toEqual([]);
 });
 
-test('cancelling twice, or after the fact, takes nobody else with it', async () => {
+test('cancelling a timer twice, or after it fired, cancels no other timer', async () => {
   const clock = new FakeClock(0);
   const timers = new Timers(clock);
   const fired: string[] = [];

@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
-import { abortable, Cancellation, type CancelSignal } from '../cancellation.ts';
+import { Cancellation, type CancelSignal } from '../cancellation.ts';
 import type { ClientEvents } from '../events.ts';
 import type { ApiKey } from '../keys/api-key.ts';
 import type { ApiResponse, KeyedRequest } from '../request.ts';
 import type { Timers } from '../timers.ts';
 import type { CacheStore } from './cache-store.ts';
 
-/** A store that takes longer than this is passed by: the service itself is not much slower. */
+/** If the store takes longer, the call is sent: the service itself is not much slower. */
 const STORE_TIMEOUT_MS = 500;
-/** A store that did not answer is left alone for so long, or each call would wait for it in vain. */
+/** A store that did not answer is not used for so long, or each call would wait for its timeout. */
 const STORE_PAUSE_MS = 10_000;
 /** Enough of a SHA-256 to tell the keys of one store apart. */
 const HASH_LENGTH = 16;
@@ -63,22 +63,16 @@ export class ResponseCache {
 
   async #withTimeout(work: () => Promise<unknown>, signal: CancelSignal): Promise<unknown> {
     if (this.#isResting()) return undefined;
-    const storeCall = new Cancellation();
-    const leave = () => storeCall.cancel(signal.reason);
-    signal.addEventListener('abort', leave, { once: true });
-    const cancel = this.#parts.timers.after(STORE_TIMEOUT_MS, () => {
+    const errorOf = () => {
       this.#restsFromMs = this.#parts.now();
-      storeCall.cancel(new Error(`no answer within ${STORE_TIMEOUT_MS} ms`));
-    });
+      return new Error(`no answer within ${STORE_TIMEOUT_MS} ms`);
+    };
     try {
-      return await abortable(work(), storeCall);
+      return await this.#parts.timers.withTimeout(work, { ms: STORE_TIMEOUT_MS, signal, errorOf });
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       this.#warn(error instanceof Error ? error.message : String(error));
       return undefined;
-    } finally {
-      cancel();
-      signal.removeEventListener('abort', leave);
     }
   }
 

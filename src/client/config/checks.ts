@@ -41,6 +41,13 @@ export function requireFunction<Fn>(option: string, value: Fn): Fn {
   return typeof value === 'function' ? value : refuse(option, value, 'a function');
 }
 
+/** The fields that have a value: `undefined` counts as left out. */
+export function definedOf<Fields extends object>(
+  fields: Fields,
+): { [Name in keyof Fields]: Exclude<Fields[Name], undefined> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
+}
+
 /** The names of a type's fields. The compiler rejects a missing one and one too many. */
 export function namesOf<Name extends string>(names: Readonly<Record<Name, true>>): readonly Name[] {
   return Object.keys(names) as Name[]; // the keys of the record

@@ -1,4 +1,5 @@
 import type { FxRatesOptions } from '../options.ts';
+import { definedOf } from './checks.ts';
 import type { CacheSettings } from './quota-settings.ts';
 
 interface Parent {
@@ -8,11 +9,10 @@ interface Parent {
 
 /** `options` over those of the parent. Answers stay in one cache, whatever their age may be. */
 export function inheritedOptions(options: FxRatesOptions, parent: Parent): FxRatesOptions {
-  const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
   const { fetch, dispatcher, ...others } = parent.options;
   const hasTransport = options.fetch !== undefined || options.dispatcher !== undefined;
   const inherited = hasTransport ? others : { fetch, dispatcher, ...others };
-  return { ...inherited, ...given, cache: inheritedCache(options.cache, parent.cache) };
+  return { ...inherited, ...definedOf(options), cache: inheritedCache(options.cache, parent.cache) };
 }
 
 function inheritedCache(option: FxRatesOptions['cache'], parent: CacheSettings | undefined): FxRatesOptions['cache'] {

@@ -24,7 +24,8 @@ const BATCH_OPTION_NAMES = namesOf<Exclude<keyof BatchOptions, keyof CallOptions
 /** Without a queue, that many refused calls would soon use up the retry budget of the key. */
 const CONCURRENCY_WITHOUT_QUEUE = 16;
 
-interface BatchSettings extends Pick<BatchParts<unknown>, 'signal' | 'concurrency' | 'onProgress'> {
+interface BatchSettings extends Pick<BatchParts<unknown>, 'concurrency' | 'onProgress'> {
+  readonly signal: AbortSignal | undefined;
   readonly operation: QueryOperation;
   /** For each call. */
   readonly options: CallOptions;
@@ -50,7 +51,7 @@ export function resolveBatch(queries: unknown, options: BatchOptions, client: Op
   requireOneOf('operation', operation, withQuery.map(({ id }) => id) as readonly QueryOperation[]); // no others are left
   if (onProgress !== undefined) requireFunction('onProgress', onProgress);
   const call: CallOptions = { ...rest, deadlineMs, onLimit };
-  resolveCall(signal === undefined ? call : { ...call, signal }, client); // now, not with the first call
+  resolveCall({ ...call, signal }, client); // now, not with the first call
   const most = client.rateLimit === false ? CONCURRENCY_WITHOUT_QUEUE : LARGEST_CONCURRENCY;
   return {
     signal,
@@ -67,7 +68,8 @@ const POLL_OPTION_NAMES = namesOf<Exclude<keyof PollOptions, keyof CallOptions>>
   onError: true,
 });
 
-interface PollSettings extends Pick<PollParts, 'every' | 'signal' | 'onError' | 'reserve'> {
+interface PollSettings extends Pick<PollParts, 'every' | 'onError' | 'reserve'> {
+  readonly signal: AbortSignal | undefined;
   readonly operation: OperationId;
   /** For each call. */
   readonly options: CallOptions;

@@ -7,27 +7,39 @@ import { namesOf, refuse, requireKnownNames } from './checks.ts';
 export type RequestHeaders = Readonly<Record<string, string>>;
 
 /** Set by the client, which alone has the key, or by the transport. */
-const RESERVED = ['authorization', 'host', 'connection', 'content-length', 'transfer-encoding', 'upgrade', 'expect'];
+const RESERVED = [
+  ...['authorization', 'host', 'connection', 'keep-alive'],
+  ...['content-length', 'transfer-encoding', 'upgrade', 'expect'],
+];
+/** RFC 9110 §5.6.2. */
+const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
 
-/** The option `headers`, checked. @throws ConfigError that names the header; its value may be a secret and is not shown */
-export function resolveHeaders(option: HeadersOption | undefined): RequestHeaders {
-  if (option === undefined) return {};
-  const isRecord = Object.prototype.toString.call(option) === '[object Object]';
-  if (!isRecord && !(option instanceof Headers)) refuse('headers', option, 'an object of names and values, or Headers');
-  const entries: [string, unknown][] = option instanceof Headers ? [...option] : Object.entries(option);
-  return Object.fromEntries(entries.filter(([, value]) => value !== undefined).map(requireHeader));
+/**
+ * Headers, checked. `option`: where they come from, for the error.
+ *
+ * @throws ConfigError that names the header; its value may be a secret and is not shown
+ */
+export function resolveHeaders(headers: HeadersOption | undefined, option = 'headers'): RequestHeaders {
+  if (headers === undefined) return {};
+  const isRecord = Object.prototype.toString.call(headers) === '[object Object]';
+  if (!isRecord && !(headers instanceof Headers)) refuse(option, headers, 'an object of names and values, or Headers');
+  const entries: [string, unknown][] = headers instanceof Headers ? [...headers] : Object.entries(headers);
+  const given = entries.filter(([, value]) => value !== undefined);
+  return Object.fromEntries(given.map((entry) => requireHeader(entry, option)));
 }
 
-function requireHeader([name, value]: [string, unknown]): readonly [string, string] {
+function requireHeader([name, value]: [string, unknown], option: string): readonly [string, string] {
   const lower = name.toLowerCase();
   if (RESERVED.includes(lower)) {
     const next = lower === 'authorization' ? '; the client sends the key itself (options apiKey and auth)' : '';
-    throw new ConfigError(`headers: '${name}' cannot be set${next}`);
+    throw new ConfigError(`${option}: '${name}' cannot be set${next}`);
   }
-  if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name)) refuse('headers', name, 'the name of a header');
+  if (!TOKEN.test(name)) refuse(option, name, 'the name of a header');
   const isText = typeof value === 'string' && /^[\t\x20-\x7e\x80-\xff]*$/.test(value);
   if (isText) return [lower, value];
-  throw new ConfigError(`headers: the value of '${name}' must be text that a header can carry, got a ${typeof value}`);
+  throw new ConfigError(
+    `${option}: the value of '${name}' must be text that a header can carry, got a ${typeof value}`,
+  );
 }
 
 const APP_INFO_NAMES = namesOf<keyof AppInfo>({ name: true, version: true, url: true });
@@ -41,9 +53,8 @@ export function resolveAppInfo(option: AppInfo | undefined): string | undefined 
   return [product.join('/'), ...(url === undefined ? [] : [`(${requireUrl(url)})`])].join(' ');
 }
 
-/** RFC 9110 §5.6.2. */
 function requireToken(part: string, value: unknown): string {
-  if (typeof value === 'string' && /^[\w!#$%&'*+.^`|~-]+$/.test(value)) return value;
+  if (typeof value === 'string' && TOKEN.test(value)) return value;
   return refuse(`appInfo.${part}`, value, 'letters, digits and -._, without spaces');
 }
 

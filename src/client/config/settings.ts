@@ -11,6 +11,7 @@ import { fetchTransport } from '../transport/fetch-transport.ts';
 import type { Transport } from '../transport/transport.ts';
 import { undiciTransport } from '../transport/undici-transport.ts';
 import {
+  definedOf,
   namesOf,
   refuse,
   requireBoolean,
@@ -41,7 +42,7 @@ export interface ClientSettings extends Omit<CallSettings, 'useReserve' | 'maxAg
   readonly rateLimit: RateLimitSettings | false;
   readonly cache: CacheSettings | undefined;
   readonly quotaGuard: QuotaGuardOptions | undefined;
-  /** What follows in the user agent. */
+  /** The end of the user agent. */
   readonly appInfo: string | undefined;
   readonly middleware: readonly Middleware[];
   readonly transport: Transport;
@@ -104,7 +105,7 @@ const DEFAULTS = {
   deadlineMs: 90_000,
   maxRetries: 2,
   onLimit: 'wait',
-  // One window of the per-minute limit, and what servers add to spread a crowd.
+  // One window of the per-minute limit, and the jitter that servers add.
   maxRetryAfterMs: 75_000,
   retryAfterUnit: 'auto',
   rateLimit: {},
@@ -163,17 +164,10 @@ function hasBaseUrl({ baseUrl = process.env['FXRATES_BASE_URL'] }: FxRatesOption
   return baseUrl !== undefined && baseUrl !== '';
 }
 
-/** Other SDKs take a key alone; it must not show in the error. */
+/** Other SDKs take the key alone; the error must not show it. */
 function refuseBareKey(options: unknown): void {
   if (typeof options !== 'string') return;
   throw new ConfigError('FxRates options: expected an object of options, got a text; a key is given as { apiKey }');
-}
-
-/** What is given; `undefined` counts as left out. */
-function definedOf<Options extends object>(
-  options: Options,
-): { [Name in keyof Options]: Exclude<Options[Name], undefined> } {
-  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as never;
 }
 
 function resolveRateLimit(value: RateLimitOptions | false): RateLimitSettings | false {
@@ -206,7 +200,9 @@ function requireLimitStore(store: LimitStore | undefined): LimitStore | undefine
 
 function resolveTransport({ fetch, dispatcher }: FxRatesOptions): Transport {
   if (fetch !== undefined && dispatcher !== undefined) {
-    throw new ConfigError('fetch and dispatcher: give one of them; a dispatcher belongs to undici, not to a fetch');
+    throw new ConfigError(
+      'fetch and dispatcher: pass one of them, not both; a dispatcher is used by undici, not by fetch',
+    );
   }
   if (fetch !== undefined) return fetchTransport(requireFunction('fetch', fetch));
   if (dispatcher !== undefined && typeof dispatcher?.dispatch !== 'function') {
@@ -249,7 +245,7 @@ export function checkBaseUrl(value: unknown, { allowInsecureHttp }: { readonly a
   }
   if (url.protocol === 'http:' && !LOOPBACK.test(url.hostname) && !allowInsecureHttp) {
     throw new ConfigError(
-      `baseUrl: ${url.origin} is plain http, so everybody on the way could read the key; use https (or allowInsecureHttp: true)`,
+      `baseUrl: ${url.origin} is plain http, over which the key can be read on the way; use https (or allowInsecureHttp: true)`,
     );
   }
   return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
@@ -266,7 +262,7 @@ function parse(value: unknown): URL {
 function refuseBrowser(): void {
   if (!isBrowser()) return;
   throw new ConfigError(
-    'FxRates: this looks like a browser, and API keys do not belong in browsers, where everybody can read them; call the service from your server',
+    'FxRates: this looks like a browser, and API keys do not belong in browsers, where users can read them; call the service from your server',
   );
 }
 

@@ -104,9 +104,12 @@ function itemsOf(value: unknown): readonly unknown[] {
   return items.filter((item) => item !== undefined);
 }
 
-export function refuseKeyParameters(query: object): void {
+/** `option`: what the error is about. @throws ConfigError */
+export function refuseKeyParameters(query: object, option = 'query'): void {
   if (!Object.keys(query).some((name) => name.toLowerCase() === 'api_key')) return;
-  throw new ConfigError("query: 'api_key' is not a parameter; the client sends the key itself (option auth: 'query')");
+  throw new ConfigError(
+    `${option}: 'api_key' is not a parameter; the client sends the key itself (option auth: 'query')`,
+  );
 }
 
 /** Sent, they would cost a request and change nothing. Names that a service could have for itself, such as `priority`, are not among them. */

@@ -18,7 +18,7 @@ export type FxRatesErrorKind =
   | 'aborted'
   | 'response';
 
-/** What an error can tell beside its message; all optional. */
+/** The fields of an error beside its message; all optional. */
 export interface ErrorDetails {
   readonly code?: string | undefined;
   readonly status?: number | undefined;
@@ -43,7 +43,7 @@ export abstract class FxRatesError extends Error {
   readonly status: number | undefined;
   /** Headers of that response. */
   readonly headers: Headers | undefined;
-  /** What the service calls its answer: `x-request-id` or a header like it. */
+  /** ID of the response: `x-request-id` or a header like it. */
   readonly requestId: string | undefined;
   /** Joins the attempts, events and errors of one call; `undefined` when the call was not made, as with a wrong option. */
   readonly callId: string | undefined;
@@ -251,7 +251,7 @@ export class ResponseError extends FxRatesError {
   }
 }
 
-/** Keeps what was not given out of `console.log(error)`; it can be read all the same. */
+/** Keeps absent fields out of `console.log(error)`; they can still be read. */
 export function hideAbsent(error: Error, given: Readonly<Record<string, unknown>>): void {
   for (const [name, value] of Object.entries(given)) {
     if (value === undefined) Object.defineProperty(error, name, { enumerable: false });

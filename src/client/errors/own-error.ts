@@ -1,14 +1,14 @@
 import { FxRatesError } from './errors.ts';
 
-/** Errors that a caller has, or that several callers will get. */
-const taken = new WeakSet<FxRatesError>();
+/** Errors that a caller has received, or that several callers will receive. */
+const received = new WeakSet<FxRatesError>();
 
-/** Several callers get this error: each its own copy, with this one as the cause. */
+/** Marks an error that several callers will receive: each receives a copy, with `error` as its cause. */
 export function shareError(error: unknown): void {
-  if (error instanceof FxRatesError) taken.add(error);
+  if (error instanceof FxRatesError) received.add(error);
 }
 
-/** `error`, which now says which call it belongs to. */
+/** Sets the `callId` of `error`, and returns it. */
 export function ofCall(error: unknown, call: { readonly callId: string }): unknown {
   if (error instanceof FxRatesError) Object.defineProperty(error, 'callId', { value: call.callId, enumerable: true });
   return error;
@@ -20,15 +20,15 @@ export function ofCall(error: unknown, call: { readonly callId: string }): unkno
  * for calls that succeed; a stack taken when each call begins would cost 3 to 6 µs and half a kB per call.
  */
 export function ownError(error: unknown, handler: (error: unknown) => never): unknown {
-  if (!(error instanceof FxRatesError)) return error; // thrown by a function of the user's: passed on as it is
-  const own = taken.has(error) ? copyOf(error) : error;
-  taken.add(own);
+  if (!(error instanceof FxRatesError)) return error; // thrown by a function of the program: passed on unchanged
+  const own = received.has(error) ? copyOf(error) : error;
+  received.add(own);
   const frames = framesBelow(handler);
   if (frames !== '') own.stack = `${own.name}: ${own.message}\n${frames}`;
   return own;
 }
 
-/** Empty where no async function awaits the call: then the error keeps the stack of the place where it was made. */
+/** Empty if no async function awaits the call: the error then keeps the stack of the place where it was created. */
 function framesBelow(handler: (error: unknown) => never): string {
   const holder: { readonly stack?: unknown } = {};
   Error.captureStackTrace?.(holder, handler); // not in every engine

@@ -17,7 +17,7 @@ export interface FileStoreOptions {
  * `rateLimit: { store: fileStore() }`. Default folder: `$XDG_STATE_HOME/fxrates/limits`, else
  * `~/.local/state/fxrates/limits`; on Windows `%LOCALAPPDATA%\fxrates\limits`. Only its owner can read it; it holds a few
  * kB per key and origin, and no API key, only its SHA-256. If the folder cannot be used, the client warns once and each
- * process goes on by itself. Not for a network file system such as NFS, and not for several hosts: use `fxrates/redis`.
+ * process limits itself alone. Not for a network file system such as NFS, and not for several hosts: use `fxrates/redis`.
  *
  * @throws {ConfigError} for an empty path, and without one where there is no home folder.
  */

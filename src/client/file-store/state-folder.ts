@@ -157,7 +157,7 @@ export class StateFolder {
     for (const path of states) if (this.#isUnused(path, nowMs)) this.#unlink(path);
   }
 
-  /** Of keys and addresses that nobody uses any more. Looked for only when a folder is added. */
+  /** Those of keys and addresses that are not used any more. Listed only when a folder is added. */
   #removeUnusedFolders(nowMs: number): void {
     const parent = dirname(this.#path);
     try {
@@ -215,7 +215,7 @@ function isFolderName(name: string): boolean {
   return /^[0-9a-f]{64}(\.[0-9a-f-]{36})?$/.test(name);
 }
 
-/** Half a text (a power cut) or one that somebody else has put there counts as nothing. */
+/** `undefined` for half a text (after a power cut), or one that another program has put there. */
 function parseStored(text: string): StoredState | undefined {
   try {
     const stored = JSON.parse(text) as Partial<Record<keyof StoredState, unknown>> | null;

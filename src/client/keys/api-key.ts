@@ -11,7 +11,7 @@ const HEADER_SAFE = /^[\x21-\x7e]+$/;
 export class ApiKey {
   readonly #secret: string;
   readonly #pattern: RegExp;
-  /** `fx_live_…9c2d`: enough to tell keys apart, useless to anyone else. */
+  /** `fx_live_…9c2d`: enough to tell keys apart, useless for a request. */
   readonly masked: string;
   /** SHA-256 of the key, hex: names the state that calls with this key share. */
   readonly hash: string;

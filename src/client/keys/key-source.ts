@@ -15,7 +15,7 @@ export interface KeySource {
   known(): ApiKey | undefined;
 }
 
-/** A source that keeps the key until the service refuses it; `onKey` hears of each new key. */
+/** A source that keeps the key until the service refuses it; calls `onKey` with each new key. */
 export function createKeySource(option: ApiKeyOption, onKey: (key: ApiKey) => void): KeySource {
   return typeof option === 'function' ? new ProvidedKey(option, onKey) : new FixedKey(option, onKey);
 }
@@ -73,7 +73,7 @@ class ProvidedKey implements KeySource {
 
   async #load(question: Cancellation): Promise<ApiKey> {
     const key = ApiKey.from(await this.#provide());
-    if (question.aborted) return key; // nobody waits any more, and a later question may have had a newer key
+    if (question.aborted) return key; // no call waits for it, and a later question may have returned a newer key
     if (key.hash !== this.#key?.hash) this.#onKey(key);
     this.#key = key;
     return key;

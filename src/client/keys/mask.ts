@@ -2,7 +2,7 @@
 const SHOWS_ITS_END_FROM = 16;
 const LIKE_A_KEY = /[A-Za-z0-9]+_live_[A-Za-z0-9]{12,}/g;
 
-/** `fx_live_…9c2d` for a key: enough to tell keys apart, useless to anyone else. */
+/** `fx_live_…9c2d` for a key: enough to tell keys apart, useless for a request. */
 export function mask(secret: string): string {
   const prefix = /^[A-Za-z0-9]+_live_/.exec(secret)?.[0] ?? '';
   const rest = secret.slice(prefix.length);

@@ -9,7 +9,7 @@ import type { ApiResponse, Handler, KeyedRequest } from '../request.ts';
 import type { KeyStates } from '../state/key-states.ts';
 import { WebHeaders } from '../transport/fetch-transport.ts';
 
-/** An entry from further in the future than this is not taken: nobody knows how old it really is. */
+/** An entry from further in the future than this is ignored: its real age is not known. */
 const CLOCK_SKEW_MS = 60_000;
 
 type CacheParts = CacheSettings & ResponseCacheParts & SnapshotAgeParts;

@@ -47,29 +47,31 @@ interface CoalesceParts {
  * early ends the request only for the last one. Calls with other settings (retries, ages) do not mix.
  */
 export function coalesce({ timers, lifetime, now }: CoalesceParts) {
-  const calls = new Map<string | symbol, SharedCallEntry>();
+  const calls = new Map<string, SharedCallEntry>();
 
-  const start = (key: string | symbol, caller: Caller, next: Handler<ApiRequest>): SharedCall => {
+  /** Other callers can join the call if it has a `key`. */
+  const start = (caller: Caller, next: Handler<ApiRequest>, key?: string): SharedCall => {
     const call = createCall(caller, next);
     const entry: SharedCallEntry = { call };
     const finish = () => {
       entry.call = undefined;
       lifetime.calls.delete(entry);
-      if (calls.get(key) === entry) calls.delete(key);
+      if (key !== undefined && calls.get(key) === entry) calls.delete(key);
     };
     call.response.then(finish, finish);
     call.cancellation.addEventListener('abort', finish);
-    calls.set(key, entry);
+    if (key !== undefined) calls.set(key, entry);
     lifetime.calls.add(entry);
     return call;
   };
 
   const join = (caller: Caller, next: Handler<ApiRequest>): SharedCall => {
-    const key = caller.settings.coalesce ? callKey(caller) : Symbol('a call of its own');
+    if (!caller.settings.coalesce) return start(caller, next);
+    const key = callKey(caller);
     const underWay = calls.get(key)?.call;
-    if (underWay === undefined) return start(key, caller, next);
-    // One that waits longer than the caller can is of no use to it: a way of its own ends at once, and says why.
-    return underWay.log.slotAt > caller.deadlineAt ? createCall(caller, next) : underWay;
+    if (underWay === undefined) return start(caller, next, key);
+    // If the call under way waits past the caller's deadline, a call of its own fails at once, with the reason.
+    return underWay.log.slotAt > caller.deadlineAt ? start(caller, next) : underWay;
   };
 
   const answered = async (call: SharedCall, caller: Caller, leave: () => void): Promise<ApiResponse> => {

@@ -15,7 +15,7 @@ const COULD_BE_QUOTA: readonly (number | undefined)[] = [402, 403, 429];
 /** A quota read within this time still tells whether the month can be used up. */
 const FRESH_MS = 60_000;
 
-/** A wait that a limit per minute can ask for, with what servers add to spread a crowd. */
+/** The longest wait of a limit per minute, with the jitter that servers add. */
 const LONGEST_RATE_WAIT_MS = 75_000;
 
 interface ExplainOptions {

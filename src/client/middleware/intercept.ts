@@ -1,15 +1,16 @@
 import type { Cancellation } from '../cancellation.ts';
+import { refuseKeyParameters } from '../config/target.ts';
 import { ConfigError } from '../errors/errors.ts';
 import type { KeyedRequest } from '../request.ts';
-import { WebHeaders } from '../transport/fetch-transport.ts';
-import { BodyReader, type TransportResponse } from '../transport/transport.ts';
+import { readResponse } from '../transport/fetch-transport.ts';
+import type { TransportResponse } from '../transport/transport.ts';
 
 /** One attempt as middleware sees it: without the key, which is added after the last middleware. */
 export interface MiddlewareRequest {
   /** Where the request goes. Path and query can be replaced, the host cannot: the key goes with it. */
   readonly url: string;
   readonly method: 'GET';
-  /** Can be changed in place; `authorization` is the client's. */
+  /** Can be changed in place, except for those that the client or the transport sets (`authorization`, `host`, …). */
   readonly headers: Headers;
   /** `latest`, `quota`, …; for `get` the path. */
   readonly operation: string;
@@ -17,7 +18,7 @@ export interface MiddlewareRequest {
   readonly attempt: number;
   /** The same for all attempts of a call. */
   readonly callId: string;
-  /** Aborts when the attempt takes longer than `timeoutMs`, or nobody waits for the call any more. */
+  /** Aborts when the attempt takes longer than `timeoutMs`, or the call is aborted. */
   readonly signal: AbortSignal;
   /** The key in full, for a signature. Keep it out of logs. */
   readonly revealKey: () => string;
@@ -39,8 +40,8 @@ interface InterceptParts {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly maxBytes: number;
-  /** Adds the key and sends. */
-  readonly transmit: (url: string, headers: Record<string, string>) => Promise<TransportResponse>;
+  /** Checks the headers, adds the key and sends. */
+  readonly transmit: (url: string, headers: Headers) => Promise<TransportResponse>;
 }
 
 /** Sends one attempt through the middleware, the first of the list outermost. */
@@ -49,7 +50,7 @@ export async function intercept(parts: InterceptParts): Promise<TransportRespons
   /** A response that came back untouched need not be read a second time. */
   const received = new WeakMap<Response, TransportResponse>();
   const send = async (outgoing: MiddlewareRequest): Promise<Response> => {
-    const response = await transmit(checkUrl(outgoing.url, url), plainHeaders(outgoing.headers));
+    const response = await transmit(checkUrl(outgoing.url, url), new Headers(outgoing.headers));
     const shown = responseOf(response);
     received.set(shown, response);
     return shown;
@@ -80,16 +81,8 @@ function checkUrl(url: string, original: string): string {
   if (origin !== new URL(original).origin) {
     throw new ConfigError(`middleware: the request cannot go to ${origin}, because the key would go with it`);
   }
-  const names = [...new URLSearchParams(search).keys()];
-  if (names.some((name) => name.toLowerCase() === 'api_key')) {
-    throw new ConfigError("middleware: 'api_key' is sent by the client itself (option auth: 'query')");
-  }
+  refuseKeyParameters(Object.fromEntries(new URLSearchParams(search)), 'middleware');
   return href.slice(0, href.length - hash.length);
-}
-
-function plainHeaders(headers: Headers): Record<string, string> {
-  if (headers.has('authorization')) throw new ConfigError("middleware: 'authorization' is set by the client itself");
-  return Object.fromEntries(headers);
 }
 
 const NO_BODY_STATUSES: readonly number[] = [101, 204, 205, 304];
@@ -100,10 +93,4 @@ function responseOf({ status, headers, text }: TransportResponse): Response {
   const response = new Response(body, { status: isPlain ? status : 200, headers: headers.toHeaders() });
   // A `Response` cannot be made with a status that HTTP does not define; a service can send one.
   return isPlain ? response : Object.defineProperty(response, 'status', { value: status });
-}
-
-async function readResponse(response: Response, maxBytes: number): Promise<TransportResponse> {
-  const body = new BodyReader(maxBytes);
-  for await (const chunk of response.body ?? []) if (!body.add(chunk)) break;
-  return { status: response.status, headers: new WebHeaders(response.headers), ...body.end() };
 }

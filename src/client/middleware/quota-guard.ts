@@ -28,7 +28,7 @@ export function quotaGuard({ reserve, onLow, states, refreshQuota }: QuotaGuardP
       if (isLow(ledger.available())) await refreshQuota(request, CERTAIN_MS);
       if (isLow(ledger.available())) throw refusal(ledger, reserve);
     }
-    ledger.hold(request.log); // in the same tick as the check, or a whole crowd would pass it
+    ledger.hold(request.log); // in the same tick as the check, or concurrent calls would all pass it
   };
 
   return (next: Handler): Handler =>
@@ -45,7 +45,7 @@ export function quotaGuard({ reserve, onLow, states, refreshQuota }: QuotaGuardP
     };
 }
 
-/** Each period is told of once, however many calls find out. */
+/** Calls `onLow` once per period. */
 function oncePerPeriod(onLow: QuotaGuardOptions['onLow']) {
   let toldFor: string | undefined;
   return (estimate: QuotaEstimate): void => {

@@ -1,5 +1,6 @@
 import type { QuotaData } from '../../generated/types.ts';
-import { abortable, Cancellation } from '../cancellation.ts';
+import type { Cancellation } from '../cancellation.ts';
+import { resolveHeaders } from '../config/request-headers.ts';
 import type { ClientSettings } from '../config/settings.ts';
 import { AuthenticationError, FxRatesError, TimeoutError } from '../errors/errors.ts';
 import { networkFailure, wasNeverSent } from '../errors/network-failure.ts';
@@ -31,11 +32,10 @@ interface Start {
 
 /** One attempt: authenticate, send, read, parse, within `timeoutMs`. Every failure leaves it as one of the client's errors. */
 export function send({ settings, timers, events, states, userAgent }: SendOptions): Handler {
-  const { time } = settings;
-
-  const { middleware, maxResponseBytes: maxBytes, auth: form, transport } = settings;
+  const { time, middleware, maxResponseBytes: maxBytes, auth: form, transport } = settings;
   const exchange = (request: KeyedRequest): Promise<TransportResponse> => {
-    const { key, endpoint, signal } = request;
+    const { key, endpoint, signal, log } = request;
+    const { timeoutMs } = request.settings;
     const target = `${settings.baseUrl}${endpoint.target}`;
     const plain = { accept: 'application/json', 'user-agent': userAgent, ...request.settings.headers };
     const failed = (error: unknown) => {
@@ -50,14 +50,17 @@ export function send({ settings, timers, events, states, userAgent }: SendOption
         maxBytes,
       });
     };
+    const errorOf = () => new TimeoutError({ scope: 'attempt', limitMs: timeoutMs, attempts: log.attempts });
+    const limits = { ms: timeoutMs, signal, errorOf };
     if (middleware.length === 0) {
-      return withinTimeout(request, timers, (attempt) => transmit(attempt, target, plain)).catch(failed);
+      return timers.withTimeout((attempt) => transmit(attempt, target, plain), limits).catch(failed);
     }
     // What middleware throws itself says nothing about the network.
-    return withinTimeout(request, timers, (attempt) => {
-      const send = (url: string, headers: Record<string, string>) => transmit(attempt, url, headers).catch(failed);
-      return intercept({ middleware, request, attempt, url: target, headers: plain, maxBytes, transmit: send });
-    });
+    return timers.withTimeout((attempt) => {
+      const next = (url: string, headers: Headers) =>
+        transmit(attempt, url, resolveHeaders(headers, 'middleware')).catch(failed);
+      return intercept({ middleware, request, attempt, url: target, headers: plain, maxBytes, transmit: next });
+    }, limits);
   };
 
   const tell = (request: KeyedRequest, outcome: AttemptOutcome, { startedAt, spentBefore }: Start) => {
@@ -73,7 +76,7 @@ export function send({ settings, timers, events, states, userAgent }: SendOption
   };
 
   return async (request) => {
-    // Between the end of a wait and this, the last caller may have left: nothing is sent for nobody.
+    // Between the end of a wait and this, the last caller may have left.
     if (request.signal.aborted) throw request.signal.reason;
     const start = { startedAt: time.now(), spentBefore: states.of(request.key).ledger.spent };
     const outcome = await settle(exchange(request).then((response) => parseResponse(response, request)));
@@ -119,26 +122,6 @@ function mayHaveCounted(outcome: AttemptOutcome): boolean {
   if ('rawBody' in outcome) return true;
   const { error } = outcome;
   return !(error instanceof FxRatesError && FREE_STATUSES.includes(error.status)) && !wasNeverSent(error);
-}
-
-/** Runs `work` until the attempt takes too long or nobody waits for it any more. */
-async function withinTimeout<T>(
-  { signal, settings: { timeoutMs }, log }: KeyedRequest,
-  timers: Timers,
-  work: (attempt: Cancellation) => Promise<T>,
-): Promise<T> {
-  const attempt = new Cancellation();
-  const onAbort = () => attempt.cancel(signal.reason);
-  signal.addEventListener('abort', onAbort);
-  const cancel = timers.after(timeoutMs, () => {
-    attempt.cancel(new TimeoutError({ scope: 'attempt', limitMs: timeoutMs, attempts: log.attempts }));
-  });
-  try {
-    return await abortable(work(attempt), attempt);
-  } finally {
-    cancel();
-    signal.removeEventListener('abort', onAbort);
-  }
 }
 
 /** URL and headers of a request with the key in the one form chosen (SERVICE.md, Authentication). */

@@ -64,7 +64,7 @@ export class QuotaLedger {
     this.#spent += 1;
   }
 
-  /** Sets one request aside for a call under way, so that a crowd cannot slip through the last free place. */
+  /** Sets one request aside for a call under way, so that concurrent calls cannot all pass the check for the last request. */
   hold(call: object): void {
     this.#holders.add(call);
   }
@@ -89,7 +89,7 @@ export class QuotaLedger {
     return { quota, asOf: new Date(asOfMs), usedSince, remaining };
   }
 
-  /** A moment yet to come means that the clock was set back: nobody knows how long ago that was. */
+  /** A time in the future means that the clock was set back, so the age is not known. */
   #isWithin(maxAgeMs: number, atMs: number): boolean {
     const ageMs = this.#clock.now() - atMs;
     return ageMs >= 0 && ageMs <= maxAgeMs;

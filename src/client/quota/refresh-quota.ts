@@ -15,8 +15,8 @@ interface RefreshParts {
 }
 
 /**
- * The question is free (SERVICE.md, quota). A call does not fail because the quota cannot be had: it goes on with what
- * is known, and the service decides.
+ * The question is free (SERVICE.md, quota). A call does not fail because the quota cannot be read: it continues with
+ * what is known, and the service decides.
  */
 export function quotaRefresher({ states, askQuota }: RefreshParts): RefreshQuota {
   return async (request, maxAgeMs) => {

@@ -30,8 +30,8 @@ const reply = z.tuple([z.coerce.number(), z.string(), z.string(), z.coerce.numbe
  * Lets all processes and hosts with one API key share its limit through Redis 5 or later (or Valkey), by your own
  * connected ioredis or node-redis client: `rateLimit: { store: redisStore(redis) }`. One hash per key and origin, a few
  * kB, gone ten minutes after the last call; it holds no API key, only its SHA-256. Works in a cluster: each script
- * uses one key. If Redis is down or slower than 250 ms, the client warns once and each process goes on by itself with
- * its share of the limit until Redis answers again.
+ * uses one key. If Redis is down or slower than 250 ms, the client warns once and each process uses its
+ * share of the limit until Redis answers again.
  *
  * @throws {ConfigError} for something that is no Redis client.
  */

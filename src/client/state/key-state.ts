@@ -25,7 +25,7 @@ export class KeyState {
   readonly quotaCheck: QuotaCheck;
   readonly exhaustedLatch: ExhaustedLatch;
   readonly ledger: QuotaLedger;
-  /** The clients that want to hear of waits. */
+  /** The clients that get the events of waits. */
   readonly subscribers: Subscribers;
   readonly limitQuestion: LimitQuestion;
   /** The unit of Retry-After, where there is no limiter to learn it. */
@@ -52,8 +52,8 @@ export class KeyState {
   }
 
   /**
-   * The service told the quota: the plan's limit is known from now on, and whether the month is used up.
-   * `spentBefore`: what the ledger said when the question was sent.
+   * A quota record has arrived: it has the plan's limit, and says whether the month is used up.
+   * `spentBefore`: `ledger.spent` when the request was sent.
    */
   sawQuota(quota: QuotaData, spentBefore: number): void {
     this.exhaustedLatch.sawQuota(quota);
@@ -63,7 +63,7 @@ export class KeyState {
     if (this.#learnsLimit && perMinute >= 1 && Number.isSafeInteger(perMinute)) this.limiter?.configure(perMinute);
   }
 
-  /** Who waits, for what and until when; `undefined` without a queue. */
+  /** Which calls wait, for what and until when; `undefined` without a queue. */
   limits(): KeyLimits | undefined {
     const view = this.limiter?.limits();
     return view && keyLimits(view, this.#clock.now());

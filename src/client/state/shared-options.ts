@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 import type { ClientSettings } from '../config/settings.ts';
 import type { FxRatesOptions } from '../options.ts';
 
-/** Options by the names that a user gives them by. */
+/** Options by their names. */
 type Named = Readonly<Record<string, unknown>>;
 
 /** The options that the calls of one key share with its limit. Without a queue each client keeps its own longest wait. */
@@ -12,7 +12,7 @@ export function sharedOptions({ rateLimit, maxRetryAfterMs, retryAfterUnit }: Fx
   return { ...Object.fromEntries(limit), maxRetryAfterMs, retryAfterUnit };
 }
 
-/** What a client was given in vain, since another one of the key came first; `undefined` when there is nothing. */
+/** A warning of the options that have no effect, because an earlier client of the key set them; `undefined` if there are none. */
 export function ignoredOptions(given: Named, { key, options }: { key: string; options: Named }): string | undefined {
   const names = Object.keys(given).filter((name) => given[name] !== undefined && given[name] !== options[name]);
   if (names.length === 0) return undefined;

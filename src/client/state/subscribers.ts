@@ -2,13 +2,13 @@ import type { Clock } from '../clock.ts';
 import type { ClientEvents, EventSubject } from '../events.ts';
 import type { LimiterWait } from '../limits/limiter-view.ts';
 
-/** The clients whose calls wait for one limiter: each hears of a wait once, and none is kept alive by it. */
+/** The clients whose calls wait for one limiter. Each gets one event per wait, and can be collected when its calls end. */
 export class Subscribers {
   readonly #state: EventSubject;
   readonly #clock: Clock;
   readonly #waiting = new Map<ClientEvents, number>();
-  /** A warning that came when nobody waited. */
-  #unheard: string | undefined;
+  /** A warning that came when no call waited. */
+  #pending: string | undefined;
 
   constructor(state: EventSubject, clock: Clock) {
     this.#state = state;
@@ -17,8 +17,8 @@ export class Subscribers {
 
   join(events: ClientEvents): void {
     this.#waiting.set(events, (this.#waiting.get(events) ?? 0) + 1);
-    if (this.#unheard !== undefined) events.warnOnce(this.#unheard);
-    this.#unheard = undefined;
+    if (this.#pending !== undefined) events.warnOnce(this.#pending);
+    this.#pending = undefined;
   }
 
   leave(events: ClientEvents): void {
@@ -28,7 +28,7 @@ export class Subscribers {
   }
 
   warn(message: string): void {
-    if (this.#waiting.size === 0) this.#unheard = message;
+    if (this.#waiting.size === 0) this.#pending = message;
     for (const events of this.#waiting.keys()) events.warnOnce(message);
   }
 

@@ -3,7 +3,7 @@ import { type FetchLike, fetchTransport } from './fetch-transport.ts';
 import type { Transport } from './transport.ts';
 import { undiciTransport } from './undici-transport.ts';
 
-/** What a runtime offers. Tests pass another one. */
+/** The parts of a runtime that decide. Tests pass another one. */
 export interface Runtime {
   /** Whether undici, which needs the sockets of Node, works here. */
   readonly hasNodeSockets: boolean;
@@ -13,8 +13,8 @@ export interface Runtime {
 
 /**
  * Sends over undici's global dispatcher where undici works, else with the runtime's own `fetch`: on Bun, Deno and
- * workerd, and in bundles that break undici. Chosen by the first request, so whoever passes a `fetch` never loads
- * undici. The dispatcher and the `fetch` are looked up for each request: a program may replace them at any time.
+ * workerd, and in bundles that break undici. Chosen by the first request, so a program that passes a `fetch` never
+ * loads undici. The dispatcher and the `fetch` are looked up for each request: a program may replace them at any time.
  */
 export function defaultTransport(runtime: Runtime = thisRuntime): Transport {
   let transport: Transport | undefined;

@@ -1,4 +1,4 @@
-import type { ResponseHeaders, Transport } from './transport.ts';
+import type { ResponseHeaders, Transport, TransportResponse } from './transport.ts';
 import { BodyReader } from './transport.ts';
 
 /** The part of WHATWG `fetch` that the client uses. */
@@ -21,10 +21,15 @@ export function fetchTransport(fetch: FetchLike): Transport {
       signal: cancellation.toSignal(),
       redirect: 'manual',
     });
-    const body = new BodyReader(maxBytes);
-    for await (const chunk of response.body ?? []) if (!body.add(chunk)) break;
-    return { status: response.status, headers: new WebHeaders(response.headers), ...body.end() };
+    return readResponse(response, maxBytes);
   };
+}
+
+/** Reads a `Response` to its end, or until its body is longer than `maxBytes`. */
+export async function readResponse(response: Response, maxBytes: number): Promise<TransportResponse> {
+  const body = new BodyReader(maxBytes);
+  for await (const chunk of response.body ?? []) if (!body.add(chunk)) break;
+  return { status: response.status, headers: new WebHeaders(response.headers), ...body.end() };
 }
 
 /** Response headers that are a `Headers` object already. */

@@ -16,7 +16,7 @@ export interface TransportResponse extends ReadBody {
   readonly headers: ResponseHeaders;
 }
 
-/** Response headers; a `Headers` object is built only for whoever wants one, because building it costs more than the call's own work. */
+/** Response headers. A `Headers` object is created only on demand, because that costs more than the call's own work. */
 export interface ResponseHeaders {
   get(name: string): string | undefined;
   toHeaders(): Headers;

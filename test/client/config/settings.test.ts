@@ -59,7 +59,16 @@ const wrong: Record<keyof FxRatesOptions, readonly unknown[]> = {
   dispatcher: [null, {}, 'http://proxy.test', { dispatch: true }],
   maxResponseBytes: [...numbers, 1.5],
   allowInsecureHttp: [null, 'true', 1],
-  headers: [null, 'a: b', [['a', 'b']], { a: 1 }, { 'a b': 'c' }, { Authorization: 'x' }, { a: 'b\nc' }],
+  headers: [
+    null,
+    'a: b',
+    [['a', 'b']],
+    { a: 1 },
+    { 'a b': 'c' },
+    { Authorization: 'x' },
+    { 'Keep-Alive': '5' },
+    { a: 'b\nc' },
+  ],
   appInfo: [null, 'app', {}, { name: 'two words' }, { name: 'a', version: 1 }, { name: 'a', url: 'nowhere' }],
   clock: [null, {}, { now: () => 0 }, { now: 0, sleep: () => undefined }],
   random: [null, 0.5],
@@ -120,7 +129,7 @@ test.each([API_KEY, 'a-key-of-another-form-3f9c2d', null, 42])('refuses %j in pl
 test('fetch and dispatcher exclude each other', () => {
   const options = { ...given, fetch: async () => new Response(), dispatcher: new Agent() };
 
-  expect(() => new FxRates(options)).toThrow('fetch and dispatcher: give one of them');
+  expect(() => new FxRates(options)).toThrow('fetch and dispatcher: pass one of them');
 });
 
 test.each([

@@ -79,7 +79,7 @@ test('a state from before the clock was set back counts as nothing, and can be r
   expect(await store.exchange('key', '', offer('b'))).toMatchObject({ isWritten: true });
 });
 
-test('what nobody has used for a day is removed when a key is used for the first time', async () => {
+test('folders unused for a day are removed when a key is used for the first time', async () => {
   await store.exchange('old', '', offer('a'));
   const [old = ''] = folders();
   fs.mkdirSync(join(root, `${old}.${'0'.repeat(36)}`)); // of a process that was killed

@@ -114,7 +114,7 @@ test('a provider that gives no key is refused without repeating what it gave', a
   await expect(source.current(signal)).rejects.not.toThrow(OLD);
 });
 
-test('a question that everybody left does not overwrite a newer key when its answer comes after all', async () => {
+test('a key that arrives after all callers have left does not replace a newer key', async () => {
   const late: ((secret: string) => void)[] = [];
   const { source } = provided(new Promise<string>((resolve) => late.push(resolve)), NEW);
   const impatient = new Cancellation();

@@ -82,7 +82,7 @@ test('maxAgeMs: 0 asks the service, and its answer is kept for the others', asyn
   expect(store.ttls).toEqual([60_000, 60_000]);
 });
 
-test('a store keeps an answer as long as somebody may take it, in whole milliseconds', async () => {
+test('a store keeps an answer for the longest age that a call accepts, in whole milliseconds', async () => {
   const { metaOf, store } = cached(counting(), { keep: { maxAgeMs: 1000.5, staleIfLimitedMs: 5000.2 } });
 
   await metaOf({ a: 1 });
@@ -364,7 +364,7 @@ const misbehaviours: [string, Misbehaviour][] = [
   ['rejects', { rejects: new Error('down') }],
   ['gives null', { gives: null }],
   ['gives a number', { gives: 7 }],
-  ['gives text of somebody else', { gives: 'somebody else' }],
+  ['gives text of another program', { gives: 'another program' }],
   ['gives an object', { gives: { version: 1, rawBody: '{}' } }],
   ['gives another version', { gives: '{"version":2}' }],
 ];

@@ -83,11 +83,16 @@ test.each([
     (request: MiddlewareRequest) => ({ ...request, url: 'https://evil.test/' }),
     /cannot go to https:\/\/evil.test/,
   ],
-  ['a key of its own', withHeader('authorization', 'Bearer other'), /'authorization' is set by the client/],
+  [
+    'a key of its own',
+    withHeader('authorization', 'Bearer other'),
+    /^middleware: 'authorization' cannot be set.*apiKey/,
+  ],
+  ['a host of its own', withHeader('host', 'evil.test'), /^middleware: 'host' cannot be set/],
   [
     'a key in the URL',
     (request: MiddlewareRequest) => ({ ...request, url: `${request.url}?API_key=x` }),
-    /'api_key' is sent/,
+    /^middleware: 'api_key' is not a parameter/,
   ],
 ])('cannot send the request to or with %s', async (_, change, message) => {
   const { fx, fetch } = testClient(success(), { middleware: [(request, next) => next(change(request))] });

@@ -5,7 +5,7 @@ import type { Reply, SentRequest } from '../../helpers/fake-fetch.ts';
 import { API_KEY, failure, quotaRecord, rateLimited, success } from '../../helpers/service-replies.ts';
 import { differentCalls, errorOf, type TestClient, testClient } from '../../helpers/test-client.ts';
 
-/** A record of a key whose per-minute limit is in nobody's way. */
+/** A record of a key whose per-minute limit is never reached. */
 const roomyQuota = (changes: Partial<QuotaData> = {}) => quotaRecord({ rate_limit_per_minute: 10_000, ...changes });
 
 const A_TICK = 20;

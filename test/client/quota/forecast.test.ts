@@ -201,7 +201,7 @@ test('a quota runs out before its reset exactly when more would be used than the
   );
 });
 
-test('whoever obeys the safe interval does not run out before the reset', () => {
+test('calls at the safe interval do not use up the quota before the reset', () => {
   fc.assert(
     fc.property(course, ({ quota, now, resetsAt }) => {
       const { safeIntervalMs, remaining } = forecast(quota, now);
