@@ -3,6 +3,7 @@ import type { JournalEntry, MockServer } from '../../../mock-server/index.ts';
 import type { Invocation } from '../../command.ts';
 import { CliError } from '../../errors/cli-error.ts';
 import { exitCodes } from '../../exit-codes.ts';
+import { jsonLine, oneLine } from '../../terminal/text.ts';
 import { type MockOptions, type RunningMock, startMock } from './start-mock.ts';
 
 const DEFAULT_PORT = 4010;
@@ -51,7 +52,7 @@ async function logRequests(mock: MockServer, { screen }: Invocation, signal: Abo
   let written: Promise<unknown> = Promise.resolve();
   const stop = mock.journal.subscribe(
     (entry) => {
-      written = written.then(() => screen.info(`${screen.isJson ? requestEvent(entry) : requestLine(entry)}\n`));
+      written = written.then(() => screen.info(screen.isJson ? requestEvent(entry) : `${requestLine(entry)}\n`));
     },
     { spaces: true },
   );
@@ -68,12 +69,12 @@ function requestLine({ at, method, path, query, status, why, space }: JournalEnt
   const pairs = Object.entries(query).flatMap(([name, values]) => [values].flat().map((value) => `${name}=${value}`));
   const target = pairs.length === 0 ? path : `${path}?${pairs.join('&')}`;
   const place = space === undefined ? '' : `[${space}] `;
-  return `${new Date(at).toISOString().slice(11, 19)} ${place}${method} ${target} ${status} ${why}`;
+  return oneLine(`${new Date(at).toISOString().slice(11, 19)} ${place}${method} ${target} ${status} ${why}`);
 }
 
 function requestEvent({ at, method, path, query, status, code, why, space }: JournalEntry): string {
   const time = new Date(at).toISOString();
-  return JSON.stringify({ event: 'request', at: time, space, method, path, query, status, code, why });
+  return jsonLine({ event: 'request', at: time, space, method, path, query, status, code, why });
 }
 
 /** What shells answer for a command that is not there, or that is no program. */
@@ -91,7 +92,7 @@ export async function runBesideMock(
   try {
     await screen.info(`fxrates: mock server at ${mock.url}, plan ${options.plan}\n`);
     const child = io.spawn(command, environmentOf(mock));
-    // On a terminal Ctrl-C reaches the command without us; a second one from us would look like impatience.
+    // On a terminal the command gets Ctrl-C itself; a second SIGINT could make it end at once.
     const release = io.interrupts.takeOver((name) => {
       if (name !== 'SIGINT' || !io.stdin.isTTY) child.kill(name);
     });
