@@ -7,6 +7,7 @@ import { type ServiceRequest, type ServiceResponse, sendRequest } from '../reque
 import { formatDuration, parseDuration } from '../settings/duration.ts';
 import { noFolder } from '../storage/config-file.ts';
 import { cacheFolder } from '../storage/folders.ts';
+import { jsonLine } from '../terminal/text.ts';
 import { FileCacheStore } from './file-cache-store.ts';
 
 /** `--cache 10m` or `--cache snapshot`. */
@@ -50,7 +51,7 @@ async function readOffline(request: ServiceRequest, invocation: Invocation): Pro
     throw new CliError('no answer is kept for this request', {
       code: 'not_kept',
       exitCode: exitCodes.network,
-      why: 'and --offline asks nobody',
+      why: 'and --offline sends nothing',
       hints: ['Keep one:  the same command with --cache 10m instead of --offline'],
     });
   }
@@ -58,11 +59,9 @@ async function readOffline(request: ServiceRequest, invocation: Invocation): Pro
 
 const OFFLINE = 'FXRATES_OFFLINE';
 
-/** Nobody takes an old rate for a new one unawares. */
+/** Says on stderr that the answer is a kept one, and how old it is. */
 async function reportAge({ source, ageMs }: ServiceResponse, { screen }: Invocation): Promise<void> {
   if (source !== 'cache' && source !== 'stale') return;
   const event = { event: 'kept_answer', age_seconds: Math.floor(ageMs / 1000) };
-  await screen.info(
-    screen.isJson ? `${JSON.stringify(event)}\n` : `fxrates: kept answer, ${formatDuration(ageMs)} old\n`,
-  );
+  await screen.info(screen.isJson ? jsonLine(event) : `fxrates: kept answer, ${formatDuration(ageMs)} old\n`);
 }
