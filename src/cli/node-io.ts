@@ -23,15 +23,15 @@ export async function runOnNode(argv: readonly string[], env: Io['env']): Promis
   return exitCode;
 }
 
-/** Work that nothing can abort, such as the opening of a pipe without a writer, keeps a process no longer than this. */
+/** Longest time after an interrupt for work that cannot be aborted, such as opening a pipe without a writer. */
 const LAST_WORK_MS = 100;
-/** The same while the command itself is at work: a mock server stores its state. */
+/** The same before the command has ended: a mock server stores its state. */
 const LAST_COMMAND_MS = 5_000;
 
 /** Ends the process after an interrupt if it has not ended by itself. */
 function endSoon(reason: unknown, afterMs: number): void {
   if (!(reason instanceof Interrupted)) return;
-  // biome-ignore lint/plugin: a clock has no wait that lets the process end before
+  // biome-ignore lint/plugin: `clock.sleep` would keep the process running; this timer must not
   setTimeout(() => endBySignal(reason.signalName), afterMs).unref();
 }
 

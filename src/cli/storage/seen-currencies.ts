@@ -4,7 +4,7 @@ import type { Io } from '../io.ts';
 import { stateFolder } from './folders.ts';
 import { makeFolder, replaceFile } from './replace-file.ts';
 
-/** The service could send any names; nobody needs more of them offered. */
+/** The service could send any names, so their number has a limit. */
 const MOST_CURRENCIES = 500;
 const CURRENCY = /^[A-Z]{3}$/;
 
