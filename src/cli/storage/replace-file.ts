@@ -1,5 +1,5 @@
 import type { Stats } from 'node:fs';
-import { mkdir, open, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, open, realpath, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 interface ReplaceOptions {
@@ -11,9 +11,12 @@ interface ReplaceOptions {
   readonly suffix?: string;
 }
 
+/** Names of files that the process has open: with `> file`, `/dev/stdout` is that file, and its text must stay. */
+const OPEN_FILE = /^\/dev\/(fd\/\d+|stdout|stderr)$/;
+
 /**
  * Writes a file by renaming a finished one, so that neither a reader nor a crash finds half of it. A symbolic link stays:
- * its target is replaced. A device or a pipe, such as `/dev/stdout`, is written to.
+ * its target is replaced. To a device, a pipe or an open file the text is added.
  */
 export async function replaceFile(
   path: string,
@@ -21,7 +24,7 @@ export async function replaceFile(
   { isPrivate = false, isDisposable = false, suffix = `${process.pid}.tmp` }: ReplaceOptions = {},
 ): Promise<void> {
   const stats = await statIfThere(path);
-  if (stats !== undefined && !stats.isFile()) return await writeFile(path, text);
+  if (stats !== undefined && (!stats.isFile() || OPEN_FILE.test(path))) return await appendFile(path, text);
   const target = await realpath(path).catch(() => path);
   const temporary = `${target}.${suffix}`;
   try {

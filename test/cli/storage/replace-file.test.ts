@@ -1,5 +1,17 @@
 import { execFileSync } from 'node:child_process';
-import { chmod, mkdir, mkdtemp, readdir, readFile, readlink, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  mkdir,
+  mkdtemp,
+  open,
+  readdir,
+  readFile,
+  readlink,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -67,6 +79,17 @@ test.skipIf(process.platform === 'win32')('a pipe is written to, and stays', asy
 
   expect(await reading).toBe('text');
   expect((await stat(path)).isFIFO()).toBe(true);
+});
+
+test.skipIf(process.platform === 'win32')('what an open file holds already stays', async () => {
+  const path = join(folder, 'stdout');
+  const file = await open(path, 'w');
+  await file.write('data, ');
+
+  await replaceFile(`/dev/fd/${file.fd}`, 'text');
+  await file.close();
+
+  expect(await readFile(path, 'utf8')).toBe('data, text');
 });
 
 test('the check of a path leaves an old file as it is, and no new one', async () => {
