@@ -86,3 +86,13 @@ interface Refusing {
   readonly isProbe?: boolean;
   readonly date?: string;
 }
+
+/** Configured with three per minute: three calls are accepted at 0, and the probe after them is refused. */
+export function usedUpRun(retryAfter?: string): LimiterRun {
+  const run = new LimiterRun(3);
+  run.ask(0);
+  run.accept(0, { calls: 3 });
+  run.ask(100);
+  run.refuse(100, { retryAfter, isProbe: true });
+  return run;
+}

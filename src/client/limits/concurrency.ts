@@ -14,7 +14,7 @@ export interface Concurrency {
   readonly shortestMs: number;
   readonly lastShortestMs: number;
   readonly periodEndsAt: number;
-  /** The moving average of the round trips. */
+  /** The moving average of the round trips; 0 before the first. */
   readonly averageMs: number;
   /** When the last answer came, and when the latest request that was answered had been sent. */
   readonly answeredAt: number;
@@ -99,6 +99,7 @@ export function concurrencyAnswered(
 ): Concurrency {
   const { limit, atMost, threshold, staleBefore } = before;
   const tookMs = now - sentAt;
+  const averageMs = before.averageMs || tookMs;
   const isNewPeriod = now >= before.periodEndsAt;
   const shortestMs = isNewPeriod ? tookMs : Math.min(before.shortestMs, tookMs);
   const lastShortestMs = isNewPeriod ? before.shortestMs : before.lastShortestMs;
@@ -114,7 +115,7 @@ export function concurrencyAnswered(
     shortestMs,
     lastShortestMs,
     periodEndsAt: isNewPeriod ? now + PERIOD_MS : before.periodEndsAt,
-    averageMs: before.averageMs + AVERAGE_WEIGHT * (tookMs - before.averageMs),
+    averageMs: averageMs + AVERAGE_WEIGHT * (tookMs - averageMs),
     answeredAt: now,
     answeredSentAt: Math.max(before.answeredSentAt, sentAt),
   };

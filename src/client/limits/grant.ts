@@ -3,7 +3,7 @@ import { burstSlotAt, burstSlots, growBurstLimit } from './burst-limit.ts';
 import { scheduleProbe, speedBucketUp, wasProbeRefused } from './capacity-probe.ts';
 import { closeGate, rampSize } from './gate.ts';
 import { hasConfiguredLimit, isBelowConfigured, type LimiterState } from './limiter-state.ts';
-import { advanceWindow, freeSlots, nextSlotAt, type Usage } from './window.ts';
+import { advanceWindow, freeSlots, nextLogSlotAt, nextSlotAt, type Usage } from './window.ts';
 
 /** How many waiting calls may be sent now, and when to ask again. */
 export interface Grant {
@@ -114,10 +114,9 @@ export function lastSlotAt(state: LimiterState, now: number, calls: number): num
   if (phase === 'known' && window.kind !== 'log') {
     return Math.max(opensAt, nextSlotAt(advanceWindow(window, now), usageOf(state), now, calls - 1) ?? opensAt);
   }
-  // A request goes when the one that is `limit` places before it has expired. Until the window is known, too.
-  const place = log.size + inFlight + calls - 1;
-  const firstAt = (log.expiresAt(place % limit) ?? now + WINDOW_MS) - WINDOW_MS;
-  return Math.max(opensAt, firstAt + Math.floor(place / limit) * WINDOW_MS);
+  // Until the window is known, a log is assumed.
+  const missing = calls - (limit - log.size - inFlight);
+  return missing <= 0 ? opensAt : Math.max(opensAt, nextLogSlotAt(usageOf(state), now, missing - 1));
 }
 
 /** Calls that may be sent at `now` by what is known; zero or less for none. */

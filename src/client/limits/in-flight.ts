@@ -50,10 +50,9 @@ export class InFlight {
     return Math.floor(this.#concurrency.limit);
   }
 
-  /** How long a request takes now; 0 before the first answer. The average starts with 0, so it is too low at first. */
+  /** How long a request takes on average; 0 before the first answer. */
   get roundTripMs(): number {
-    const { averageMs, shortestMs } = this.#concurrency;
-    return Number.isFinite(shortestMs) ? Math.max(averageMs, shortestMs) : averageMs;
+    return this.#concurrency.averageMs;
   }
 
   /** Requests that may join. */

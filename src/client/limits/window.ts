@@ -63,7 +63,7 @@ export function nextSlotAt(window: Window, usage: Usage, now: number, ahead = 0)
   if (missing <= 0) return now;
   switch (window.kind) {
     case 'log':
-      return nextLogSlotAt(usage, now, missing - 1);
+      return usage.log.size === 0 ? undefined : nextLogSlotAt(usage, now, missing - 1);
     case 'fixed':
       return nextFixedSlotAt(window, usage, { now, ahead, missing });
     case 'bucket':
@@ -71,12 +71,13 @@ export function nextSlotAt(window: Window, usage: Usage, now: number, ahead = 0)
   }
 }
 
-/** A slot comes back with each request of the log, then with each that is sent now; a minute later the same again. */
-function nextLogSlotAt({ log, limit }: Usage, now: number, place: number): number | undefined {
-  if (log.size === 0 || place < log.size) return log.expiresAt(place);
-  const inRound = place % limit;
-  const freedAt = inRound < log.size ? log.expiresAt(inRound) : now + WINDOW_MS;
-  return freedAt === undefined ? undefined : freedAt + Math.floor(place / limit) * WINDOW_MS;
+/**
+ * When the slot at `place` after those that are free comes back: first those of the requests in the log, then those of
+ * the requests sent now; a minute later the same again.
+ */
+export function nextLogSlotAt({ log, limit }: Usage, now: number, place: number): number {
+  const rounds = place < log.size ? 0 : Math.floor(place / limit);
+  return (log.expiresAt(place - rounds * limit) ?? now + WINDOW_MS) + rounds * WINDOW_MS;
 }
 
 interface Ahead {

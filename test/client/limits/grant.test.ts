@@ -1,18 +1,8 @@
 import { expect, test } from 'vitest';
 import { lastSlotAt } from '../../../src/client/limits/grant.ts';
-import { LimiterRun } from '../../helpers/limiter-run.ts';
+import { LimiterRun, usedUpRun } from '../../helpers/limiter-run.ts';
 
 const MINUTE = 60_000;
-
-/** Configured with three per minute: three calls are accepted at 0, and the probe after them is refused. */
-function usedUp(retryAfter?: string): LimiterRun {
-  const run = new LimiterRun(3);
-  run.ask(0);
-  run.accept(0, { calls: 3 });
-  run.ask(100);
-  run.refuse(100, { retryAfter, isProbe: true });
-  return run;
-}
 
 test('sends as many calls as the configured limit, then one more to learn the window', () => {
   const run = new LimiterRun(3);
@@ -115,20 +105,20 @@ test('a limit for bursts counts beside the one per minute', () => {
 });
 
 test('the n-th call from now gets the time of the window it falls into', () => {
-  const run = usedUp('59.9');
+  const run = usedUpRun('59.9');
 
   expect(run.window).toBe('sliding');
   expect([0, 2, 3, 6].map((ahead) => run.slotAt(1_000, ahead))).toEqual([60_100, 60_100, 120_100, 180_100]);
 });
 
 test('while the window is unknown a slot can come as soon as the gate opens', () => {
-  const run = usedUp('30');
+  const run = usedUpRun('30');
 
   expect([0, 50].map((ahead) => run.slotAt(1_000, ahead))).toEqual([30_200, 30_200]);
 });
 
 test('a limit that is lowered below what the gate has let through is known', () => {
-  const run = usedUp('30');
+  const run = usedUpRun('30');
   run.ask(30_200);
   run.accept(30_200);
   run.configure(1);
@@ -173,7 +163,7 @@ test('the last of many calls is sent as many minutes later as the limit is used 
   expect(lastSlotAt(fresh.state, 0, 4)).toBe(MINUTE);
   expect(lastSlotAt(fresh.state, 0, 300)).toBe(99 * MINUTE);
 
-  const run = usedUp('60');
+  const run = usedUpRun('60');
   expect(lastSlotAt(run.state, 10_000, 1)).toBe(MINUTE + 200);
   expect(lastSlotAt(run.state, 10_000, 4)).toBe(2 * MINUTE + 100);
   expect(lastSlotAt({ ...run.state, phase: 'learning' }, 10_000, 4)).toBe(2 * MINUTE + 100);

@@ -1,20 +1,10 @@
 import { expect, test } from 'vitest';
-import { LimiterRun } from '../../helpers/limiter-run.ts';
+import { LimiterRun, usedUpRun } from '../../helpers/limiter-run.ts';
 
 const MINUTE = 60_000;
 
-/** Configured with three per minute: three calls are accepted at 0, and the probe after them is refused. */
-function usedUp(retryAfter?: string): LimiterRun {
-  const run = new LimiterRun(3);
-  run.ask(0);
-  run.accept(0, { calls: 3 });
-  run.ask(100);
-  run.refuse(100, { retryAfter, isProbe: true });
-  return run;
-}
-
 test('a hint that our own oldest call explains: the window slides, and is known at once', () => {
-  const run = usedUp('59.9');
+  const run = usedUpRun('59.9');
 
   expect(run.state).toMatchObject({ phase: 'known', limit: 3, window: { kind: 'log' } });
   expect(run.ask(30_000)).toEqual({ n: 0, probe: false, at: 60_100 });
@@ -22,7 +12,7 @@ test('a hint that our own oldest call explains: the window slides, and is known 
 });
 
 test('another long hint: one call goes first, and the window starts there', () => {
-  const run = usedUp('30');
+  const run = usedUpRun('30');
 
   expect(run.ask(10_000)).toEqual({ n: 0, probe: false, at: 30_200 });
   expect(run.ask(30_200)).toMatchObject({ n: 1, probe: false });
@@ -36,7 +26,7 @@ test('another long hint: one call goes first, and the window starts there', () =
 });
 
 test('short hints, and as much as trickles in: a bucket of the configured rate', () => {
-  const run = usedUp('19.8');
+  const run = usedUpRun('19.8');
   run.ask(20_000);
   run.accept(20_000);
   run.ask(20_100);
@@ -151,7 +141,7 @@ test.each([20_000, 55_000, 114_000, 3_600_000])(
 );
 
 test('if it is refused before it has used its limit, what it got is its share, and it asks for more later', () => {
-  const run = usedUp('59.9');
+  const run = usedUpRun('59.9');
   run.ask(60_200);
   run.accept(60_200);
   run.refuse(60_200, { retryAfter: '59.9' });

@@ -14,9 +14,9 @@ export interface LimitStore {
 export interface LimitOffer {
   readonly version: string;
   readonly state: string;
-  /** The store's time, as the writer thinks. Milliseconds since the Unix epoch. */
+  /** The writer's estimate of the store's time. Milliseconds since the Unix epoch. */
   readonly nowMs: number;
-  /** Forget the state when nobody has written for so long. */
+  /** Milliseconds after the last write after which the store may forget the state. */
   readonly keepMs: number;
 }
 
