@@ -127,7 +127,7 @@ function createInterrupts(): Interrupts {
   };
 }
 
-/** By the system: `process.exit` would wait for a file that cannot be read, such as a pipe without a writer. */
+/** Sends the signal again: `process.exit` would wait for a read that cannot end, such as that of a pipe without a writer. */
 function endBySignal(name: SignalName): void {
   process.removeAllListeners(name);
   process.kill(process.pid, name);
@@ -179,8 +179,8 @@ interface TypedLine {
 }
 
 /**
- * Reads a line in raw mode, where Ctrl-C is a character like any other. The prompt comes after the terminal's own echo
- * is off: a pasted key must not be faster than that. What was typed beyond the line is there for the next one.
+ * Reads a line in raw mode, where Ctrl-C is a character like any other. The prompt follows after the echo of the
+ * terminal is off, so that a pasted key never shows. Characters after the line are left for the next one.
  */
 export async function readTypedLine(
   stdin: NodeJS.ReadStream,

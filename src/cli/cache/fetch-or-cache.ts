@@ -18,7 +18,7 @@ export function parseCacheAge(text: string): number | 'snapshot' {
   throw usageError(`--cache takes a time above 0 or snapshot, got '${text}'`, 'e.g. 10m; an older answer: --offline');
 }
 
-/** Asks the service, or with `--cache` and `--offline` takes the answer that is kept, and says so on stderr. */
+/** Sends the request, or with `--cache` and `--offline` uses a stored answer and reports its age on stderr. */
 export async function fetchOrCache(request: ServiceRequest, invocation: Invocation): Promise<ServiceResponse> {
   const { options, io } = invocation;
   const age = options['cache'] as number | 'snapshot' | undefined; // as parseCacheAge made it
@@ -35,7 +35,7 @@ export function openCache(io: Pick<Io, 'env' | 'clock'>): FileCacheStore {
   return new FileCacheStore(folder, io.clock);
 }
 
-/** Of any age, and without sending anything: the client gets a transport that refuses. */
+/** Uses an answer of any age. The transport of this client rejects, so nothing is sent. */
 async function readOffline(request: ServiceRequest, invocation: Invocation): Promise<ServiceResponse> {
   const { io, settings } = invocation;
   const offline = Object.assign(new Error('offline'), { code: OFFLINE });
@@ -59,7 +59,7 @@ async function readOffline(request: ServiceRequest, invocation: Invocation): Pro
 
 const OFFLINE = 'FXRATES_OFFLINE';
 
-/** Says on stderr that the answer is a kept one, and how old it is. */
+/** Reports the age of a stored answer on stderr. */
 async function reportAge({ source, ageMs }: ServiceResponse, { screen }: Invocation): Promise<void> {
   if (source !== 'cache' && source !== 'stale') return;
   const event = { event: 'kept_answer', age_seconds: Math.floor(ageMs / 1000) };

@@ -34,8 +34,8 @@ function readIfThere(path: string): string | undefined {
 }
 
 /**
- * Replaces the object in the file by what `change` makes of it, under a lock, so that no change of another process gets
- * lost. Only the owner can read the file.
+ * Replaces the object in the file by the result of `change`, under a lock, so that no change of another process is lost.
+ * Only the owner can read the file.
  */
 export async function updateJsonFile(
   path: string,
@@ -68,7 +68,7 @@ const GIVE_UP_AFTER_MS = 15_000;
 
 /** Waits until no other process changes the file; returns a function that releases the lock. */
 async function lockFile(path: string, clock: Clock): Promise<() => Promise<void>> {
-  const { default: lockfile } = await import('proper-lockfile'); // only its default outlives bundling
+  const { default: lockfile } = await import('proper-lockfile'); // bundling keeps its default export only
   const giveUpAt = clock.now() + GIVE_UP_AFTER_MS;
   for (;;) {
     try {
@@ -77,7 +77,7 @@ async function lockFile(path: string, clock: Clock): Promise<() => Promise<void>
         stale: STALE_AFTER_MS,
         onCompromised: () => undefined,
       });
-      return () => release().catch(() => undefined); // lost while this process was suspended: not ours any more
+      return () => release().catch(() => undefined); // another process has the lock since this one was suspended
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ELOCKED') throw error; // of proper-lockfile
       if (clock.now() > giveUpAt) throw storageError(`cannot write ${path}`, `another fxrates holds ${path}.lock`);

@@ -3,9 +3,9 @@ import { appendFile, mkdir, open, realpath, rename, rm, stat } from 'node:fs/pro
 import { dirname } from 'node:path';
 
 interface ReplaceOptions {
-  /** Only the owner can read the file. Default: its mode stays, that of a new one is for the umask to say. */
+  /** Only the owner can read the file. Default: an existing file keeps its mode, a new one has that of the umask. */
   readonly isPrivate?: boolean;
-  /** Whether it may be lost in a power cut, which saves the wait for the disk. */
+  /** Do not wait for the disk: the text may be lost in a power failure. */
   readonly isDisposable?: boolean;
   /** End of the name of the unfinished file. Default: one for each process. */
   readonly suffix?: string;
@@ -32,7 +32,7 @@ export async function replaceFile(
     const mode = isPrivate ? 0o600 : stats && stats.mode & 0o777;
     const file = await open(temporary, 'wx', mode);
     try {
-      if (mode !== undefined) await file.chmod(mode); // whatever the umask is
+      if (mode !== undefined) await file.chmod(mode); // `open` applies the umask
       await file.writeFile(text);
       if (!isDisposable) await file.sync();
     } finally {
@@ -48,7 +48,7 @@ export async function replaceFile(
 /** Checks, before anything is sent, that `replaceFile` can write to this path. @throws the error of the system */
 export async function checkWritable(path: string): Promise<void> {
   const stats = await statIfThere(path);
-  if (stats?.isFIFO()) return; // closing it again would be the end of the input of its reader
+  if (stats?.isFIFO()) return; // opening and closing it would end the input of its reader
   const file = await open(path, 'a'); // an existing file keeps its text
   await file.close();
   if (stats === undefined) await rm(path);

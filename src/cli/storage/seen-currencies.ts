@@ -22,7 +22,7 @@ export function seenCurrencies(env: Io['env']): readonly string[] {
   }
 }
 
-/** Adds the currencies of an answer. A folder that cannot be written is no reason for a command to fail. */
+/** Adds the currencies of an answer. A failure to write them is ignored. */
 export async function rememberCurrencies(json: string, env: Io['env']): Promise<void> {
   const path = pathIn(env);
   const seen = seenCurrencies(env);

@@ -32,7 +32,7 @@ function escapeUnits(character: string): string {
     .join('');
 }
 
-/** A value as a line of JSON. What a terminal could act on is escaped, which to a program is the same text. */
+/** A value as a line of JSON. Control characters are escaped, which does not change the value. */
 export function jsonLine(value: unknown): string {
   return `${visible(JSON.stringify(value))}\n`;
 }

@@ -28,7 +28,7 @@ export interface Completion {
 }
 
 /**
- * What `fxrates __complete -- words…` prints: a candidate per line, its description after a tab, then a colon and the
+ * The output of `fxrates __complete -- words…`: a candidate per line, its description after a tab, then a colon and the
  * directive. The words are those after `fxrates`; the last one is to be completed. It loads no command.
  */
 export async function completionText(argv: readonly string[], env: Env): Promise<string> {

@@ -10,7 +10,7 @@ export interface Topic {
   readonly entries: readonly Entry[];
 }
 
-/** Every setting but the colour, which has the variables that other programs have. */
+/** Every setting but the colour, which has the usual variables such as NO_COLOR. */
 const SETTING_VARIABLES = {
   base_url: 'where the service is (--base-url)',
   profile: 'stored base URL and key to use (--profile)',

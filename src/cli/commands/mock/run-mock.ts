@@ -16,7 +16,7 @@ export async function serveMock(options: MockOptions, invocation: Invocation): P
     await printUsage(mock, options, invocation);
     const { url, key, adminUrl, dashboardUrl } = mock;
     const ready = { url, key, plan: options.plan, pid: io.pid, adminUrl, dashboardUrl };
-    // On a terminal that shows stderr too, the URL has been said, and would stand among the requests.
+    // If both streams are terminals, stderr has shown the URL, and it would be printed among the requests.
     const isSaid = screen.out.isTTY && screen.err.isTTY && settings.quiet === 0;
     if (screen.isJson) await screen.printWithSecret(`${JSON.stringify(ready)}\n`);
     else if (!isSaid) await screen.printWithSecret(`${url}\n`);
@@ -77,7 +77,7 @@ function requestEvent({ at, method, path, query, status, code, why, space }: Jou
   return jsonLine({ event: 'request', at: time, space, method, path, query, status, code, why });
 }
 
-/** What shells answer for a command that is not there, or that is no program. */
+/** Exit codes of shells for a command that does not exist, or that is no program. */
 const NOT_FOUND = 127;
 const NOT_EXECUTABLE = 126;
 
@@ -110,7 +110,7 @@ function environmentOf({ url, key, adminUrl }: RunningMock): Readonly<Record<str
   return { FXRATES_BASE_URL: url, FXRATES_API_KEY: key, FXRATES_MOCK_ADMIN_URL: adminUrl };
 }
 
-/** 126 and 127 are not ours but the shells', so they are no `ExitCode`. */
+/** Returns 126 or 127, the exit codes of shells, which are no `ExitCode`. */
 async function reportSpawnFailure(
   error: unknown,
   [name = '']: readonly string[],
