@@ -15,14 +15,14 @@ if (major < 20 || (major === 20 && minor < 19)) {
   (argv[0] === '__complete' ? complete() : start()).catch(crash);
 }
 
-/** Everything else is imported here and not above, so that the compile cache, where Node.js has one, covers it. */
+/** Imports everything else here and not above, so that the compile cache, if Node.js has one, includes it. */
 async function start(): Promise<void> {
   process.title = 'fxrates'; // hides the arguments from other users: a key may have been typed there by mistake
   process.exitCode = 1; // stays when the event loop runs dry before the command ends
   process.on('uncaughtException', crash);
   enableCompileCache();
-  // Else V8 optimises the HTTP parser of fetch in its first use, and the process cannot end before that is done. Later
-  // versions do not wait, and machines of other kinds may need the optimiser for what their baseline cannot compile.
+  // Else V8 optimises the HTTP parser of fetch at its first use, and the process cannot end before that is done. Later
+  // versions do not wait. Other architectures may need the optimiser for code that their baseline cannot compile.
   if (major === 20 && ['x64', 'arm64'].includes(process.arch)) {
     const { setFlagsFromString } = await import('node:v8');
     setFlagsFromString('--liftoff-only');
@@ -34,7 +34,7 @@ async function start(): Promise<void> {
   process.exitCode = await runOnNode(argv, env);
 }
 
-/** Where Node.js has one. */
+/** Node.js 22.1 and later have one. */
 function enableCompileCache(): void {
   (module as { readonly enableCompileCache?: () => void }).enableCompileCache?.();
 }

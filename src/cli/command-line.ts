@@ -1,4 +1,4 @@
-/** A command as one would type it. */
+/** A command line for a POSIX shell. */
 export function commandLine(argv: readonly string[]): string {
   return ['fxrates', ...argv].map(quoteForShell).join(' ');
 }

@@ -2,7 +2,7 @@ import type { Command, Option } from 'commander';
 import type { CommandArgument, CommandSpec, Example } from './command.ts';
 import { helpOption, usefulOptions } from './help/useful-options.ts';
 
-/** A command with all that is under it, as programs get to know it: `help --json` and completion. */
+/** A command with its subcommands as data, for `help --json`, completion and the manual page. */
 export interface CommandNode {
   /** `['auth', 'login']`; empty for fxrates itself. */
   readonly path: readonly string[];

@@ -33,7 +33,7 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
   }
 }
 
-/** For an error of the command line itself: nothing but the error is said of a broken config.json. */
+/** For an error of the command line itself. A broken config.json is ignored: the error is more important. */
 async function screenOfConfig(argv: readonly string[], io: Io, secrets: Redactor): Promise<Screen> {
   try {
     const config = await readConfig(io.env);

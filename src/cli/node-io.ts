@@ -23,15 +23,15 @@ export async function runOnNode(argv: readonly string[], env: Io['env']): Promis
   return exitCode;
 }
 
-/** Work that nothing can abort, such as the opening of a pipe without a writer, keeps a process no longer than this. */
+/** Longest time after an interrupt for work that cannot be aborted, such as opening a pipe without a writer. */
 const LAST_WORK_MS = 100;
-/** The same while the command itself is at work: a mock server stores its state. */
+/** The same before the command has ended: a mock server stores its state. */
 const LAST_COMMAND_MS = 5_000;
 
 /** Ends the process after an interrupt if it has not ended by itself. */
 function endSoon(reason: unknown, afterMs: number): void {
   if (!(reason instanceof Interrupted)) return;
-  // biome-ignore lint/plugin: a clock has no wait that lets the process end before
+  // biome-ignore lint/plugin: `clock.sleep` would keep the process running; this timer must not
   setTimeout(() => endBySignal(reason.signalName), afterMs).unref();
 }
 
@@ -127,7 +127,7 @@ function createInterrupts(): Interrupts {
   };
 }
 
-/** By the system: `process.exit` would wait for a file that cannot be read, such as a pipe without a writer. */
+/** Sends the signal again: `process.exit` would wait for a read that cannot end, such as that of a pipe without a writer. */
 function endBySignal(name: SignalName): void {
   process.removeAllListeners(name);
   process.kill(process.pid, name);
@@ -179,8 +179,8 @@ interface TypedLine {
 }
 
 /**
- * Reads a line in raw mode, where Ctrl-C is a character like any other. The prompt comes after the terminal's own echo
- * is off: a pasted key must not be faster than that. What was typed beyond the line is there for the next one.
+ * Reads a line in raw mode, where Ctrl-C is a character like any other. The prompt follows after the echo of the
+ * terminal is off, so that a pasted key never shows. Characters after the line are left for the next one.
  */
 export async function readTypedLine(
   stdin: NodeJS.ReadStream,

@@ -43,7 +43,7 @@ test('a visible line is shown as it is typed and edited; what follows is there f
   expect(shown.join('')).toBe('urx\b \bl');
 });
 
-test('Ctrl-C is an interrupt, and gives the terminal its echo back', async () => {
+test('Ctrl-C is an interrupt, and turns the echo of the terminal on again', async () => {
   const { read, modes } = terminal('half a k\u0003');
 
   await expect(read()).rejects.toMatchObject({ name: 'Interrupted', signalName: 'SIGINT' });

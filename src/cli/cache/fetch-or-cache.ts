@@ -7,6 +7,7 @@ import { type ServiceRequest, type ServiceResponse, sendRequest } from '../reque
 import { formatDuration, parseDuration } from '../settings/duration.ts';
 import { noFolder } from '../storage/config-file.ts';
 import { cacheFolder } from '../storage/folders.ts';
+import { jsonLine } from '../terminal/text.ts';
 import { FileCacheStore } from './file-cache-store.ts';
 
 /** `--cache 10m` or `--cache snapshot`. */
@@ -17,7 +18,7 @@ export function parseCacheAge(text: string): number | 'snapshot' {
   throw usageError(`--cache takes a time above 0 or snapshot, got '${text}'`, 'e.g. 10m; an older answer: --offline');
 }
 
-/** Asks the service, or with `--cache` and `--offline` takes the answer that is kept, and says so on stderr. */
+/** Sends the request, or with `--cache` and `--offline` uses a stored answer and reports its age on stderr. */
 export async function fetchOrCache(request: ServiceRequest, invocation: Invocation): Promise<ServiceResponse> {
   const { options, io } = invocation;
   const age = options['cache'] as number | 'snapshot' | undefined; // as parseCacheAge made it
@@ -34,7 +35,7 @@ export function openCache(io: Pick<Io, 'env' | 'clock'>): FileCacheStore {
   return new FileCacheStore(folder, io.clock);
 }
 
-/** Of any age, and without sending anything: the client gets a transport that refuses. */
+/** Uses an answer of any age. The transport of this client rejects, so nothing is sent. */
 async function readOffline(request: ServiceRequest, invocation: Invocation): Promise<ServiceResponse> {
   const { io, settings } = invocation;
   const offline = Object.assign(new Error('offline'), { code: OFFLINE });
@@ -50,7 +51,7 @@ async function readOffline(request: ServiceRequest, invocation: Invocation): Pro
     throw new CliError('no answer is kept for this request', {
       code: 'not_kept',
       exitCode: exitCodes.network,
-      why: 'and --offline asks nobody',
+      why: 'and --offline sends nothing',
       hints: ['Keep one:  the same command with --cache 10m instead of --offline'],
     });
   }
@@ -58,11 +59,9 @@ async function readOffline(request: ServiceRequest, invocation: Invocation): Pro
 
 const OFFLINE = 'FXRATES_OFFLINE';
 
-/** Nobody takes an old rate for a new one unawares. */
+/** Reports the age of a stored answer on stderr. */
 async function reportAge({ source, ageMs }: ServiceResponse, { screen }: Invocation): Promise<void> {
   if (source !== 'cache' && source !== 'stale') return;
   const event = { event: 'kept_answer', age_seconds: Math.floor(ageMs / 1000) };
-  await screen.info(
-    screen.isJson ? `${JSON.stringify(event)}\n` : `fxrates: kept answer, ${formatDuration(ageMs)} old\n`,
-  );
+  await screen.info(screen.isJson ? jsonLine(event) : `fxrates: kept answer, ${formatDuration(ageMs)} old\n`);
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { CacheStore, Clock } from '../../client/index.ts';
 import { makeFolder, replaceFile } from '../storage/replace-file.ts';
 
-/** An answer that is older is of no use to anyone, and goes when the next one is kept. */
+/** Older answers are removed when the next one is stored. */
 const KEPT_FOR_MS = 30 * 86_400_000;
 const ENTRY_NAME = /^[0-9a-f]{64}\.json$/;
 
@@ -47,7 +47,7 @@ export class FileCacheStore implements CacheStore {
     return entries.length;
   }
 
-  /** The name holds base URL, query and a hash of the key: none of them is to be read off a folder. */
+  /** The name holds base URL, query and a hash of the key: a file name must show none of them. */
   #pathOf(name: string): string {
     return join(this.#folder, `${createHash('sha256').update(name).digest('hex')}.json`);
   }

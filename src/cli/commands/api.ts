@@ -43,7 +43,7 @@ async function runApi(invocation: Invocation): Promise<number> {
   try {
     await sendRequest(request, invocation, { trace }).catch(withWholePath(request.path));
   } finally {
-    // Also after a failure: whoever asks for the raw answer wants to see what came.
+    // Also after a failure: the body often has the reason.
     const answer = trace.lastResponse(request.path);
     if (answer !== undefined) await printAnswer(answer, invocation);
   }

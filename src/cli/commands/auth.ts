@@ -69,13 +69,13 @@ export const authCommand: CommandSpec = {
   ],
 };
 
-/** What the service says about a key: its quota, or a failure. */
+/** The answer of the service to a key: its quota, or a failure. */
 interface KeyCheck {
   readonly quota?: QuotaData;
   readonly failure?: CliError;
 }
 
-/** Asks with one quota call, which is free. */
+/** Checks the key with one quota call, which is free. */
 async function verifyKey(key: KeyInUse, invocation: Invocation): Promise<KeyCheck> {
   const { quota } = operations;
   try {
@@ -107,7 +107,7 @@ async function login(given: Invocation): Promise<number> {
   return exitCodes.ok;
 }
 
-/** The settings, with a base URL that is asked for if none is set. */
+/** The settings, with a base URL from a prompt if none is set. */
 async function withBaseUrl({ settings, screen, io }: Invocation): Promise<CliSettings> {
   if (settings.baseUrl !== undefined || !io.stdin.isTTY || !io.stderr.isTTY || !settings.mayAsk) return settings;
   if (settings.keyStdin) return settings;
@@ -119,7 +119,7 @@ async function withBaseUrl({ settings, screen, io }: Invocation): Promise<CliSet
 
 const LONGEST_URL = 2048;
 
-/** From `--key-stdin` or `--key-file`, else asked for. A variable does not count: it needs no storing. */
+/** From `--key-stdin` or `--key-file`, else from a prompt. Variables are not read: there is no need to store their key. */
 async function readKey({ settings, screen, io }: Invocation): Promise<string> {
   if (settings.keyStdin || settings.keyFile !== undefined) return (await requireKey(settings, io)).secret;
   if (!io.stdin.isTTY || !io.stderr.isTTY || !settings.mayAsk) {
@@ -133,7 +133,7 @@ async function readKey({ settings, screen, io }: Invocation): Promise<string> {
   return secret;
 }
 
-/** A refused key is not stored; a service that cannot be asked is no reason against it. */
+/** Throws if the service rejects the key. If the service cannot be reached, the key is stored with a warning. */
 async function refuseRejectedKey(secret: string, invocation: Invocation): Promise<void> {
   const { failure } = await verifyKey({ secret, source: 'this login', shadowed: [] }, invocation);
   if (failure === undefined) return;
@@ -150,7 +150,7 @@ async function refuseRejectedKey(secret: string, invocation: Invocation): Promis
   await invocation.screen.warn(`the key could not be checked: ${failure.message}`);
 }
 
-/** Tells which key would be used, from where, and what the service says to it; fails as a call with it would. */
+/** Prints the key in use, its source and the answer of the service; fails as a call with this key would. */
 async function status(invocation: Invocation): Promise<number> {
   const { settings, io, screen, options } = invocation;
   requireBaseUrl(settings);

@@ -9,6 +9,7 @@ import { namedQuery, parameterArgument, parameterOption, parameterOptions, typed
 import { dryRun } from '../request/dry-run.ts';
 import type { ServiceRequest, ServiceResponse } from '../request/send-request.ts';
 import { rememberCurrencies } from '../storage/seen-currencies.ts';
+import { lowerFirst } from '../terminal/text.ts';
 
 type MakeOptions = () => readonly Option[];
 
@@ -23,7 +24,7 @@ export function operationCommand(operation: Operation, extraOptions: MakeOptions
   const note = `${deprecated ? 'deprecated, ' : ''}${consumesQuota ? 'uses quota' : 'free'}`;
   return {
     name: id,
-    summary: `${summary.charAt(0).toLowerCase()}${summary.slice(1)} (${note})`,
+    summary: `${lowerFirst(summary)} (${note})`,
     description: `${summary}. ${deprecated ? 'Deprecated. ' : ''}${consumesQuota ? 'Uses one request of your monthly quota.' : 'Free: never uses your monthly quota.'}`,
     ...(takesParameters ? { argument: parameterArgument } : {}),
     options: () => operationOptions(operation, extraOptions),

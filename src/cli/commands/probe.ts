@@ -1,12 +1,12 @@
-import { writeFile } from 'node:fs/promises';
 import { Option } from 'commander';
 import type { ObservedBehaviour, ProbeFetch } from '../../mock-server/index.ts';
 import type { CommandSpec, Invocation } from '../command.ts';
-import { CliError, systemReason, usageError } from '../errors/cli-error.ts';
+import { CliError, fileError, usageError } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { openConnection } from '../request/connection.ts';
 import { requireKey } from '../settings/api-key.ts';
 import { requireBaseUrl } from '../settings/base-url.ts';
+import { checkWritable, replaceFile } from '../storage/replace-file.ts';
 
 export const probeCommand: CommandSpec = {
   name: 'probe',
@@ -41,6 +41,8 @@ async function probe(invocation: Invocation): Promise<number> {
   const baseUrl = requireBaseUrl(settings).replace(/\/+$/, '');
   const { secret } = await requireKey(settings, io);
   screen.secrets.protect(secret);
+  const out = options['out'] as string | undefined; // as commander leaves it
+  if (out !== undefined) await checkWritable(out).catch(cannotWrite(out));
   const { planProbe, probeService } = await import('../../mock-server/index.ts');
   const maxRequests = options['maxRequests'] as number | undefined; // as parsed by the option
   const { requests, charged } = planProbe(maxRequests);
@@ -57,22 +59,16 @@ async function probe(invocation: Invocation): Promise<number> {
       throw probeFailed(baseUrl, cause);
     })
     .finally(connection.close);
-  await writeObserved(observed, options['out'] as string | undefined, invocation);
+  const json = `${JSON.stringify(observed, undefined, 2)}\n`;
+  await (out === undefined ? screen.print(json) : replaceFile(out, json).catch(cannotWrite(out)));
   await reportOutcome(observed, invocation);
   return exitCodes.ok;
 }
 
-async function writeObserved(
-  observed: ObservedBehaviour,
-  path: string | undefined,
-  { screen }: Invocation,
-): Promise<void> {
-  const json = `${JSON.stringify(observed, undefined, 2)}\n`;
-  if (path === undefined) return await screen.print(json);
-  await writeFile(path, json).catch((cause: NodeJS.ErrnoException) => {
-    const why = systemReason(cause);
-    throw new CliError(`cannot write ${path}`, { code: 'file', exitCode: exitCodes.failure, why, cause });
-  });
+function cannotWrite(path: string): (cause: NodeJS.ErrnoException) => never {
+  return (cause) => {
+    throw fileError(`cannot write ${path}`, cause);
+  };
 }
 
 async function reportOutcome({ about, ...observed }: ObservedBehaviour, { screen }: Invocation): Promise<void> {

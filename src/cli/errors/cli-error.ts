@@ -66,7 +66,12 @@ export function systemReason({
   return REASONS[code] ?? message ?? 'unknown reason';
 }
 
-/** What is kept on this machine cannot be read or written. */
+/** A file that an option names cannot be read or written. */
+export function fileError(what: string, cause: NodeJS.ErrnoException): CliError {
+  return new CliError(what, { code: 'file', exitCode: exitCodes.failure, why: systemReason(cause), cause });
+}
+
+/** A file of fxrates itself, such as config.json, cannot be read or written. */
 export function storageError(what: string, why?: string, cause?: unknown): CliError {
   const hints = ['Another folder:  export FXRATES_CONFIG_DIR=/path/to/folder'];
   return new CliError(what, { code: 'storage', exitCode: exitCodes.config, why, hints, cause });

@@ -1,18 +1,19 @@
 import { VERSION } from '../../version.ts';
 import { allCommands, type CommandNode, type OptionNode } from '../command-tree.ts';
 import { topics } from '../commands/help/topics.ts';
+import { lowerFirst } from '../terminal/text.ts';
 
 /** The manual page in the roff of man(7), made from what help prints. */
 export function manPage(tree: CommandNode): string {
   const [, ...commands] = allCommands(tree);
-  const pages = Object.values(topics).filter(({ title }) => title !== topics['options']?.title);
+  const { options: _, ...pages } = topics; // `.SH OPTIONS` has them
   return [
     `.TH FXRATES 1 "" "fxrates ${VERSION}" "User Commands"`,
-    ...['.SH NAME', `fxrates \\- ${roff(lowerFirst(tree.summary))}`],
+    ...['.SH NAME', `fxrates \\- ${roff(lowerFirst(tree.summary).replace(/\.$/, ''))}`],
     ...['.SH SYNOPSIS', '.B fxrates', '.I command', '[\\fIoptions\\fR]'],
     ...['.SH COMMANDS', ...commands.flatMap((command) => commandLines(command, tree))],
     ...['.SH OPTIONS', ...tree.options.flatMap(optionLines)],
-    ...pages.flatMap(({ title, intro, entries }) => [
+    ...Object.values(pages).flatMap(({ title, intro, entries }) => [
       `.SH ${roff(title.toUpperCase())}`,
       roff(intro),
       ...entries.flatMap(({ term, text }) => ['.TP', `.B ${roff(term.trim())}`, roff(text)]),
@@ -43,8 +44,4 @@ function optionLines({ names, value, isValueOptional, description }: OptionNode)
 function roff(text: string): string {
   const escaped = text.replaceAll('\\', '\\e').replaceAll('-', '\\-').replaceAll('…', '...').replaceAll('"', '\\(dq');
   return escaped.replaceAll('\n', ' ').replace(/^(?=['.])/, '\\&');
-}
-
-function lowerFirst(text: string): string {
-  return `${text.charAt(0).toLowerCase()}${text.slice(1)}`.replace(/\.$/, '');
 }

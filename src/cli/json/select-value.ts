@@ -41,7 +41,7 @@ function isCaselessEqual(one: string, other: string): boolean {
   return one.toLowerCase() === other.toLowerCase();
 }
 
-/** As one would type it: with dots, or where a name has one itself, as a JSON pointer. */
+/** A path as `--get` takes it: with dots, or as a JSON pointer if a name has a dot itself. */
 export function writeJsonPath(path: JsonPath): string {
   if (path.every((name) => /^[^./]+$/.test(name))) return path.join('.');
   return path.map((name) => `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');

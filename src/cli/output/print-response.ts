@@ -20,7 +20,7 @@ export function dataOf(rawBody: string): string {
 
 const TIME = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?$/;
 
-/** Prints what an undocumented answer looks like: paths and types without a value, so that it can be shown to anyone. */
+/** Prints the structure of an undocumented answer, paths and types, without its values, so that it can be published. */
 async function printShape(json: string, invocation: Invocation): Promise<void> {
   const typesOf = [...shapeOf(json)].map(([path, types]) => [path, [...types].join(' | ')] as const);
   await printJson(JSON.stringify(Object.fromEntries(typesOf)), invocation);

@@ -1,7 +1,7 @@
 import { leaves } from '../json/leaves.ts';
 import type { Palette } from '../terminal/palette.ts';
 import type { StreamStyle } from '../terminal/screen.ts';
-import { visible, wrap } from '../terminal/text.ts';
+import { oneLine, wrap } from '../terminal/text.ts';
 import { scalarText } from './delimited-text.ts';
 
 interface Value {
@@ -47,11 +47,6 @@ function toValue(
   const text = oneLine(scalarText(lexeme));
   const painted = /^[-\d]/.test(lexeme) ? paintNumber(text) : /^[tfn{[]/.test(lexeme) ? palette.faint(text) : text;
   return { name: oneLine(name), text, painted };
-}
-
-/** Without control characters, line ends included. */
-function oneLine(text: string): string {
-  return visible(text).replaceAll('\n', '\\n').replaceAll('\t', '\\t');
 }
 
 function groupText(parent: string, values: readonly Value[], style: StreamStyle): string {

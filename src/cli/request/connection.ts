@@ -4,7 +4,7 @@ import { usageError } from '../errors/cli-error.ts';
 import type { Io } from '../io.ts';
 import { isLoopback } from '../settings/base-url.ts';
 
-/** A fetch for one service, and what ends the connections behind it, so that the process can end. */
+/** A fetch for one service. `close` ends its connections, which would keep the process running. */
 export interface Connection {
   readonly fetch: FetchLike;
   readonly close: () => Promise<void>;
@@ -34,7 +34,7 @@ export async function openConnection({ env, fetch }: Pick<Io, 'env' | 'fetch'>, 
   };
 }
 
-/** undici takes a proxy that hangs up for a lost connection, and would connect again and again without a pause. */
+/** If a proxy closes the connection, undici connects again and again without a pause. This makes it a failure. */
 function connectOnce({ connect }: Pool.Options): Pick<Pool.Options, 'connect'> {
   if (typeof connect !== 'function') return {};
   const once: typeof connect = (options, callback) =>

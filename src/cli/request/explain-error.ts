@@ -8,6 +8,7 @@ import { grouped, localTime } from '../output/format-text.ts';
 import type { KeyInUse } from '../settings/api-key.ts';
 import { isLoopback } from '../settings/base-url.ts';
 import { durationOption, formatDuration } from '../settings/duration.ts';
+import { lowerFirst } from '../terminal/text.ts';
 import { proxyFor } from './connection.ts';
 
 interface ErrorContext {
@@ -51,7 +52,7 @@ export function explainClientError(error: AnyFxRatesError, context: ErrorContext
   });
 }
 
-/** What to say besides, or instead of, the client's own message. */
+/** Text that extends or replaces the client's own message. */
 interface Explanation {
   readonly what?: string | undefined;
   readonly why?: string | undefined;
@@ -114,12 +115,7 @@ function excerpt(body: string | undefined): string | undefined {
   return `it starts with: ${line.length > 80 ? `${line.slice(0, 80)}…` : line}`;
 }
 
-/** As the second half of a sentence; `HTTP` stays. */
-function lowerFirst(text: string): string {
-  return /^[A-Z][a-z ]/.test(text) ? text.charAt(0).toLowerCase() + text.slice(1) : text;
-}
-
-/** Each wait may come with that much jitter, which is not the service's wish. */
+/** Longest jitter that the client adds to each wait; `--max-wait` does not count it. */
 export const JITTER_MS = 1_100;
 
 interface LimitedWait {
@@ -150,7 +146,7 @@ export function waitTooLong(
   });
 }
 
-/** A number too long for seconds is a wait only if it means milliseconds. */
+/** Says if Retry-After is a wait only on the assumption that it is in milliseconds. */
 function doubtText(unit: UnitBelief | undefined): string {
   return unit?.evidence === 'on-trial' ? ` if Retry-After ${unit.value} is in milliseconds, which is not certain` : '';
 }
@@ -174,7 +170,7 @@ const trust: NextStep = () => 'To trust a certificate of your own:  export NODE_
 const checkClock: NextStep = () =>
   "Is this machine's clock right? If so, the certificate of the service has to be renewed.";
 
-/** Words of the system, in words of people, with the next step where there is one. */
+/** What each error code means, and the next step where there is one. */
 const SYSTEM_CODES: Readonly<Record<string, readonly [words: string, nextStep?: NextStep]>> = {
   ENOTFOUND: ['name not found', checkBaseUrl],
   EAI_AGAIN: ['the name cannot be looked up now'],
@@ -197,7 +193,7 @@ const SYSTEM_CODES: Readonly<Record<string, readonly [words: string, nextStep?: 
   HOSTNAME_MISMATCH: ['the certificate is for another name', checkBaseUrl],
 };
 
-/** Where no response came from, why, and what one could do about it. */
+/** The message for a service that sent no response: its host, the reason and the next step. */
 export function explainNetworkError({ code = '', message }: NetworkError, context: NetworkContext): Explanation {
   const { host } = new URL(context.baseUrl);
   const [words, ofCode] = SYSTEM_CODES[code] ?? [];
@@ -205,7 +201,7 @@ export function explainNetworkError({ code = '', message }: NetworkError, contex
   const said = clauses.filter((clause) => !isOfBaseUrl(clause)); // an option of the client has another name here
   const why = words === undefined ? said.join('; ') : `${words} (${code})`;
   const nextStep = ofCode ?? (words === undefined && clauses.some(isOfBaseUrl) ? checkBaseUrl : undefined);
-  // Behind a proxy the name that nobody knows is the proxy's.
+  // With a proxy, only the name of the proxy is looked up on this machine.
   const isOfProxy = code === 'ENOTFOUND' && proxyFor(context.env, context.baseUrl) !== undefined;
   const hints = [...(nextStep === undefined || isOfProxy ? [] : [nextStep(context)]), ...networkHints(code, context)];
   return { what: `cannot reach ${host}`, why, hints };
@@ -215,7 +211,7 @@ function isOfBaseUrl(clause: string): boolean {
   return /\bbaseUrl\b/.test(clause);
 }
 
-/** What the machine's own settings suggest. A certificate is shown by whoever answers, behind a proxy as well. */
+/** Hints from the environment. A certificate error has none: the certificate is the service's, with a proxy as well. */
 function networkHints(code: string, { baseUrl, env }: NetworkContext): readonly string[] {
   const url = new URL(baseUrl);
   if (code === 'ECONNREFUSED' && isLoopback(url)) return ['Is the mock server running?  fxrates mock'];
@@ -224,7 +220,7 @@ function networkHints(code: string, { baseUrl, env }: NetworkContext): readonly 
   return proxy === undefined ? [] : [`${proxy} is set. To go past that proxy:  export NO_PROXY=${url.hostname}`];
 }
 
-/** A message of the client, which advises those who write programs to set an option of its own that no command has. */
+/** A message of the client without its advice to set `retryAfterUnit`, which no command has. */
 export function withoutAdvice(message: string): string {
   return message.replace(/; [^;]*\bset retryAfterUnit\b.*$/, '');
 }

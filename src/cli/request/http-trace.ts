@@ -17,7 +17,7 @@ export interface TracedResponse {
 /** What is sent and what comes back: shown with `-v` and `-vv`, kept for `fxrates api`. */
 export class HttpTrace {
   readonly #invocation: Invocation;
-  /** Noting a body costs a stream of its own, which a plain command need not pay for. */
+  /** Recording a body needs another stream, which slows a plain command down. */
   readonly #keepsBodies: boolean;
   /** Last answer of each path, since the client may ask for the quota to explain a refusal. */
   readonly #answers = new Map<string, TracedResponse>();

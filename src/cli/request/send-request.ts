@@ -27,23 +27,23 @@ export interface ServiceResponse {
   readonly rawBody: string;
   readonly status: number;
   readonly durationMs: number;
-  /** Epoch milliseconds of the answer, by the service's clock where it tells. */
+  /** Epoch milliseconds of the answer, by the service's clock if it sends the `date` header. */
   readonly receivedAt: number;
   readonly key: KeyInUse;
   /** Whether it came from the service just now. */
   readonly source: ResponseMeta['source'];
-  /** Milliseconds since the service gave it. */
+  /** Milliseconds since the service sent it. */
   readonly ageMs: number;
 }
 
 interface SendOptions {
   readonly trace?: HttpTrace;
-  /** Instead of the one of the settings. */
+  /** Default: the key of the settings. */
   readonly key?: KeyInUse;
-  /** Instead of the network. */
+  /** Default: a connection to the service. */
   readonly connection?: Connection;
   readonly cache?: CacheOptions;
-  /** Instead of one that reports every wait. */
+  /** Default: one that reports every wait. */
   readonly reporter?: CallReporter;
 }
 
@@ -62,7 +62,7 @@ interface ClientResult {
   readonly meta: ResponseMeta;
 }
 
-/** A client with the settings of the command line, and what turns its results and errors into those of a command. */
+/** A client with the settings of the command line, with functions that convert its results and errors. */
 export interface OpenClient {
   readonly fx: FxRates;
   readonly reporter: CallReporter;
@@ -122,13 +122,13 @@ function serviceResponse({ data, meta }: ClientResult, key: KeyInUse, { clock }:
   return { ...meta, data, receivedAt: Number.isNaN(at) ? clock.now() : at, key };
 }
 
-/** Home folders that cannot be written are common in containers, and a lone command needs none: only `-v` tells. */
+/** With `-v` only, warns of a store that cannot be used: containers often have a read-only home folder. */
 async function sharingOf(
   { io, settings }: Invocation,
   { hooks }: CallReporter,
   offline: Connection | undefined,
 ): Promise<FxRatesOptions> {
-  const shared = offline ? undefined : await sharedLimit(io, settings); // what is not sent takes no slot
+  const shared = offline ? undefined : await sharedLimit(io, settings); // without a request no slot is needed
   if (shared === undefined) return {};
   const warn = (message: string) => {
     if (settings.verbose > 0 || !shared.isAbout(message)) hooks.logger?.warn(message);
@@ -136,7 +136,7 @@ async function sharingOf(
   return { rateLimit: { store: shared.store }, logger: { warn } };
 }
 
-/** Before anything is written: from now on the key does not show. */
+/** Masks the key in all output from here on. */
 async function registerSecret({ secret, warning }: KeyInUse, { screen }: Invocation): Promise<void> {
   screen.secrets.protect(secret);
   if (warning !== undefined) await screen.warn(warning);
@@ -154,7 +154,7 @@ export function callClient(
   return operation.query === 'none' ? method.call(client, options) : method.call(client, query, options);
 }
 
-/** The call may take its attempts and, besides, one `--max-wait` of reporter. */
+/** The deadline of a call: all attempts with their backoff, and `--max-wait` for the limit. */
 function limitsOf({ timeoutMs, retries, maxWaitMs, insecureHttp }: CliSettings): FxRatesOptions {
   const deadlineMs = maxWaitMs + (retries + 1) * (timeoutMs + LONGEST_BACKOFF_MS);
   return {

@@ -1,10 +1,10 @@
 import type { FxRatesOptions, UnitBelief } from '../../client/index.ts';
 import type { Invocation } from '../command.ts';
 import { formatDuration } from '../settings/duration.ts';
-import { visible } from '../terminal/text.ts';
+import { jsonLine, visible } from '../terminal/text.ts';
 import { JITTER_MS, waitTooLong, withoutAdvice } from './explain-error.ts';
 
-/** A wait of the client, as people and programs get to know of it. */
+/** A wait of the client, for the countdown and for the JSON event. */
 interface ReportedWait {
   /** For programs: `rate_limited`, or the kind of the error that is retried. */
   readonly reason: string;
@@ -13,9 +13,15 @@ interface ReportedWait {
   readonly waitMs: number;
 }
 
-const ERASE_LINE = '\r\u001b[2K';
+/** Erases the line that the cursor is in. */
+export const ERASE_LINE = '\r\u001b[2K';
 
-/** Tells of the client's waits: a countdown on a terminal, one line in a log, one JSON line with `--json`. */
+/** Whether stderr can show a line that changes: on a terminal, unless `-v` writes lines between. */
+export function canRedraw({ screen, settings }: Invocation): boolean {
+  return screen.err.isTTY && !screen.isJson && settings.quiet === 0 && settings.verbose === 0;
+}
+
+/** Reports the client's waits: a countdown on a terminal, one line in a log, one JSON line with `--json`. */
 export class WaitReporter {
   readonly hooks: Pick<FxRatesOptions, 'onWait' | 'onRetry' | 'logger'>;
   /** Ends the call on Ctrl-C, and when the waits add up to more than `--max-wait`. */
@@ -68,9 +74,9 @@ export class WaitReporter {
   #begin(wait: ReportedWait): void {
     this.end();
     this.#waits += 1;
-    const { screen, settings } = this.#invocation;
+    const { screen } = this.#invocation;
     if (screen.isJson) void screen.info(this.#event(wait));
-    else if (screen.err.isTTY && settings.quiet === 0 && settings.verbose === 0) void this.#countDown(wait);
+    else if (canRedraw(this.#invocation)) void this.#countDown(wait);
     else void screen.info(`fxrates: ${this.#sentence(wait)}\n`);
   }
 
@@ -96,7 +102,7 @@ export class WaitReporter {
   #event({ reason, waitMs }: ReportedWait): string {
     const at = new Date(this.#invocation.io.clock.now()).toISOString();
     const event = { event: 'retry', reason, wait_seconds: waitMs / 1000, attempt: this.#waits + 1, at };
-    return `${JSON.stringify(event)}\n`;
+    return jsonLine(event);
   }
 }
 

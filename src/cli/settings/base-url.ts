@@ -66,7 +66,7 @@ function noBaseUrl(profile: string): CliError {
 }
 
 function plainHttp({ host }: URL): CliError {
-  return usageError(`refusing to send the key to http://${host}`, 'over plain http anyone on the way can read it', [
+  return usageError(`refusing to send the key to http://${host}`, 'plain http is not encrypted', [
     `Use https://${host}, or, if you mean it, add --insecure-http`,
   ]);
 }

@@ -3,10 +3,10 @@ import type { ColorWhen } from '../terminal/palette.ts';
 import { debugLevel } from './debug-level.ts';
 import type { CliSettings } from './settings.ts';
 
-/** What the report of a wrong command line must know although that command line could not be parsed. */
+/** The settings that decide how an error of the command line is printed, which parsing has not found. */
 type EarlyFlags = Pick<CliSettings, 'output' | 'color' | 'quiet' | 'verbose'>;
 
-/** Looks a setting up where settings are kept: a crash report must not load what reads files. */
+/** Looks up a stored setting. Passed as a function, because a crash report must not load what reads files. */
 type Stored = (name: 'output' | 'color', profile: string | undefined) => string | undefined;
 
 /** Reads the flags that shape error messages; everything else, and everything after `--`, is passed over. */

@@ -44,7 +44,7 @@ export function parseOutputFormat(text: string, label: string): OutputFormat {
 export function parseTimeout(text: string, label: string): number {
   const timeoutMs = parseDuration(text, label);
   if (timeoutMs > 0 && Number.isFinite(timeoutMs)) return timeoutMs;
-  throw usageError(`${label} takes a time above 0, got '${text}'`, 'every attempt ends some day');
+  throw usageError(`${label} takes a time above 0, got '${text}'`, 'each attempt needs a limit, e.g. 30s');
 }
 
 export function parseRetries(text: string, label: string): number {

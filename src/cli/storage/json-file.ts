@@ -34,8 +34,8 @@ function readIfThere(path: string): string | undefined {
 }
 
 /**
- * Replaces the object in the file by what `change` makes of it, under a lock, so that no change of another process gets
- * lost. Only the owner can read the file.
+ * Replaces the object in the file by the result of `change`, under a lock, so that no change of another process is lost.
+ * Only the owner can read the file.
  */
 export async function updateJsonFile(
   path: string,
@@ -49,7 +49,7 @@ export async function updateJsonFile(
       await refuseSymlink(path);
       const document = (await readJsonFile(path)) ?? {};
       const text = `${JSON.stringify({ version: VERSION, ...change(document) }, undefined, 2)}\n`;
-      // One name under the lock: what a killed process left, which holds a key, is replaced.
+      // The same name each time: the unfinished file of a killed process, which holds a key, is replaced.
       await replaceFile(path, text, { isPrivate: true, suffix: 'tmp' });
     } finally {
       await unlock();
@@ -62,13 +62,13 @@ export async function updateJsonFile(
 }
 
 const LOOK_EVERY_MS = 20;
-/** A living process renews its lock twice in that time; the lock of a killed one counts no longer after it. */
+/** A running process renews its lock twice in that time, so an older lock is that of a killed process. */
 const STALE_AFTER_MS = 5_000;
 const GIVE_UP_AFTER_MS = 15_000;
 
-/** Waits until no other process changes the file; returns what lets the next one. */
+/** Waits until no other process changes the file; returns a function that releases the lock. */
 async function lockFile(path: string, clock: Clock): Promise<() => Promise<void>> {
-  const { default: lockfile } = await import('proper-lockfile'); // only its default outlives bundling
+  const { default: lockfile } = await import('proper-lockfile'); // bundling keeps its default export only
   const giveUpAt = clock.now() + GIVE_UP_AFTER_MS;
   for (;;) {
     try {
@@ -77,7 +77,7 @@ async function lockFile(path: string, clock: Clock): Promise<() => Promise<void>
         stale: STALE_AFTER_MS,
         onCompromised: () => undefined,
       });
-      return () => release().catch(() => undefined); // lost while this process was suspended: not ours any more
+      return () => release().catch(() => undefined); // another process has the lock since this one was suspended
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ELOCKED') throw error; // of proper-lockfile
       if (clock.now() > giveUpAt) throw storageError(`cannot write ${path}`, `another fxrates holds ${path}.lock`);
@@ -86,17 +86,17 @@ async function lockFile(path: string, clock: Clock): Promise<() => Promise<void>
   }
 }
 
-/** Renaming would quietly cut a link to a file that somebody keeps elsewhere. */
+/** Renaming would replace the link by a file. */
 async function refuseSymlink(path: string): Promise<void> {
   const stats = await lstat(path).catch(() => undefined);
   if (stats?.isSymbolicLink()) throw storageError(`refusing to write ${path}`, 'it is a symbolic link');
 }
 
-/** Whether others could read the file; now they cannot. */
+/** Removes the rights of other users; returns whether they could read the file. */
 export async function tighten(path: string): Promise<boolean> {
   const stats = await lstat(path).catch(() => undefined);
   if (!stats?.isFile() || (stats.mode & 0o077) === 0) return false;
-  await chmod(path, 0o600).catch(() => undefined); // somebody else's file stays as it is, and is told about
+  await chmod(path, 0o600).catch(() => undefined); // the file of another user stays as it is
   return true;
 }
 

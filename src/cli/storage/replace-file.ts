@@ -1,32 +1,38 @@
-import { mkdir, open, realpath, rename, rm, stat } from 'node:fs/promises';
+import type { Stats } from 'node:fs';
+import { appendFile, mkdir, open, realpath, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 interface ReplaceOptions {
-  /** Only the owner can read the file. Default: its mode stays, that of a new one is for the umask to say. */
+  /** Only the owner can read the file. Default: an existing file keeps its mode, a new one has that of the umask. */
   readonly isPrivate?: boolean;
-  /** Whether it may be lost in a power cut, which saves the wait for the disk. */
+  /** Do not wait for the disk: the text may be lost in a power failure. */
   readonly isDisposable?: boolean;
   /** End of the name of the unfinished file. Default: one for each process. */
   readonly suffix?: string;
 }
 
+/** Names of files that the process has open: with `> file`, `/dev/stdout` is that file, and its text must stay. */
+const OPEN_FILE = /^\/dev\/(fd\/\d+|stdout|stderr)$/;
+
 /**
- * Writes a file by renaming a finished one, so that a reader, or a crash, never meets half of it. A symbolic link keeps
- * its place: the file behind it is replaced.
+ * Writes a file by renaming a finished one, so that neither a reader nor a crash finds half of it. A symbolic link stays:
+ * its target is replaced. To a device, a pipe or an open file the text is added.
  */
 export async function replaceFile(
   path: string,
   text: string,
   { isPrivate = false, isDisposable = false, suffix = `${process.pid}.tmp` }: ReplaceOptions = {},
 ): Promise<void> {
+  const stats = await statIfThere(path);
+  if (stats !== undefined && (!stats.isFile() || OPEN_FILE.test(path))) return await appendFile(path, text);
   const target = await realpath(path).catch(() => path);
   const temporary = `${target}.${suffix}`;
   try {
     await rm(temporary, { force: true }); // left behind by a killed process
-    const mode = isPrivate ? 0o600 : await modeOf(target);
+    const mode = isPrivate ? 0o600 : stats && stats.mode & 0o777;
     const file = await open(temporary, 'wx', mode);
     try {
-      if (mode !== undefined) await file.chmod(mode); // whatever the umask is
+      if (mode !== undefined) await file.chmod(mode); // `open` applies the umask
       await file.writeFile(text);
       if (!isDisposable) await file.sync();
     } finally {
@@ -39,9 +45,18 @@ export async function replaceFile(
   }
 }
 
+/** Checks, before anything is sent, that `replaceFile` can write to this path. @throws the error of the system */
+export async function checkWritable(path: string): Promise<void> {
+  const stats = await statIfThere(path);
+  if (stats?.isFIFO()) return; // opening and closing it would end the input of its reader
+  const file = await open(path, 'a'); // an existing file keeps its text
+  await file.close();
+  if (stats === undefined) await rm(path);
+}
+
 /** Creates the folder and its parents. Node.js' own `recursive` never returns for a path below `/proc`. */
 export async function makeFolder(path: string, mode?: number): Promise<void> {
-  if ((await stat(path).catch(() => undefined)) !== undefined) return;
+  if ((await statIfThere(path)) !== undefined) return;
   const parent = dirname(path);
   if (parent !== path) await makeFolder(parent, mode);
   await mkdir(path, { mode }).catch((error: NodeJS.ErrnoException) => {
@@ -49,7 +64,6 @@ export async function makeFolder(path: string, mode?: number): Promise<void> {
   });
 }
 
-async function modeOf(path: string): Promise<number | undefined> {
-  const stats = await stat(path).catch(() => undefined);
-  return stats === undefined ? undefined : stats.mode & 0o777;
+async function statIfThere(path: string): Promise<Stats | undefined> {
+  return stat(path).catch(() => undefined);
 }

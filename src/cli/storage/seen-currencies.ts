@@ -4,7 +4,7 @@ import type { Io } from '../io.ts';
 import { stateFolder } from './folders.ts';
 import { makeFolder, replaceFile } from './replace-file.ts';
 
-/** The service could send any names; nobody needs more of them offered. */
+/** The service could send any names, so their number has a limit. */
 const MOST_CURRENCIES = 500;
 const CURRENCY = /^[A-Z]{3}$/;
 
@@ -22,7 +22,7 @@ export function seenCurrencies(env: Io['env']): readonly string[] {
   }
 }
 
-/** Adds the currencies of an answer. A folder that cannot be written is no reason for a command to fail. */
+/** Adds the currencies of an answer. A failure to write them is ignored. */
 export async function rememberCurrencies(json: string, env: Io['env']): Promise<void> {
   const path = pathIn(env);
   const seen = seenCurrencies(env);

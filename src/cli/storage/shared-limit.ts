@@ -14,8 +14,8 @@ interface SharedLimit {
 const sharedLimits = new WeakMap<Io['clock'], Map<string, SharedLimit>>();
 
 /**
- * Where the commands of a user share the limit of a key, so that `xargs -P 20 fxrates latest` sends no more than one
- * process does. `undefined` without a home folder, and with FXRATES_SHARE_LIMIT=off.
+ * The store in which the commands of a user share the limit of a key, so that `xargs -P 20 fxrates latest` sends no more
+ * requests than one process. `undefined` without a home folder, and with FXRATES_SHARE_LIMIT=off.
  */
 export async function sharedLimit(
   { env, clock }: Pick<Io, 'env' | 'clock'>,

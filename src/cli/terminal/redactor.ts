@@ -1,4 +1,4 @@
-/** A shorter text is no key, and hiding it would riddle every output. */
+/** A shorter text is no key, and masking it could mask parts of words. */
 const SHORTEST_KEY = 8;
 /** A key of the documented form, also as a URL may write it. */
 const KEY = /(_|%5f)live(?:_|%5f)[0-9a-f]{44}([0-9a-f]{4})/gi;
@@ -48,7 +48,7 @@ function formsOf(secret: string): string[] {
   return [secret, JSON.stringify(secret).slice(1, -1), encoded, lowerCase, Buffer.from(secret).toString('base64')];
 }
 
-/** `fx_live_…9c2d`: enough to tell keys apart, useless to anyone else. A short text shows nothing of itself. */
+/** `fx_live_…9c2d`: enough to tell keys apart. A short text is masked entirely. */
 export function maskKey(secret: string): string {
   const prefix = /^[A-Za-z0-9]+_live_/.exec(secret)?.[0] ?? '';
   const rest = secret.slice(prefix.length);

@@ -8,7 +8,7 @@ import { jsonLine, visible, wrap } from './text.ts';
 export class Screen {
   /** Colours of data on stdout. */
   readonly out: StreamStyle;
-  /** Colours of help on stdout, which nobody parses. */
+  /** Colours of help on stdout, which programs do not parse. */
   readonly help: StreamStyle;
   /** Colours of stderr. */
   readonly err: StreamStyle;
@@ -87,12 +87,12 @@ export class Screen {
     return this.#quiet > 1 ? Promise.resolve() : this.#toStderr(this.secrets.redactSaid(text));
   }
 
-  /** Nobody is left to be told when stderr cannot be written, so that failure ends here. */
+  /** A failure to write to stderr is ignored: there is no other stream to report it to. */
   #toStderr(text: string): Promise<void> {
     return this.#io.stderr.write(this.#plain(text)).catch(() => undefined);
   }
 
-  /** What is indented is there to be copied, and a painted line looks after its own length. */
+  /** An indented line is to be copied, and a coloured line fits already: neither is broken. */
   #broken(line: string): string {
     const isFixed = line.startsWith(' ') || line.includes('\u001b');
     return isFixed ? line : wrap(line, this.err.columns).join('\n');

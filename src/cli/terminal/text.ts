@@ -10,6 +10,16 @@ export function visible(text: string): string {
   });
 }
 
+/** The same, with line feed and tab as `\n` and `\t`. */
+export function oneLine(text: string): string {
+  return visible(text).replaceAll('\n', '\\n').replaceAll('\t', '\\t');
+}
+
+/** `text` as the second half of a sentence; an abbreviation such as `HTTP` stays. */
+export function lowerFirst(text: string): string {
+  return /^[A-Z][a-z ]/.test(text) ? text.charAt(0).toLowerCase() + text.slice(1) : text;
+}
+
 /** Half a surrogate pair has no UTF-8 form, so it keeps its escape. */
 export function escapeLoneSurrogates(text: string): string {
   return text.replace(/\p{Cs}/gu, escapeUnits);
@@ -22,7 +32,7 @@ function escapeUnits(character: string): string {
     .join('');
 }
 
-/** A value as a line of JSON. What a terminal could act on is escaped, which to a program is the same text. */
+/** A value as a line of JSON. Control characters are escaped, which does not change the value. */
 export function jsonLine(value: unknown): string {
   return `${visible(JSON.stringify(value))}\n`;
 }

@@ -17,16 +17,16 @@ interface Watch {
   /** Milliseconds, or as often as makes sense. */
   readonly every: number | 'quota';
   readonly show: (response: ServiceResponse, next: PollSchedule) => Promise<void>;
-  /** A remark on stderr comes between; what is drawn over must not be it. */
+  /** Called before a remark is written to stderr, which the next frame must not erase. */
   readonly onRemark: () => void;
 }
 
-/** Failures that may be over by the next time. */
+/** Failures that may be over at the next call. */
 const PASSING: readonly ExitCode[] = [exitCodes.server, exitCodes.network, exitCodes.rateLimited];
 
 /**
- * Calls again and again until `count` answers came or Ctrl-C. The first failure at the very start ends it; later, one
- * that may pass is told, and the watch goes on.
+ * Calls an operation repeatedly until `count` answers have come or Ctrl-C. A failure before the first answer ends the
+ * watch; a later one that may be temporary is reported, and the next call follows.
  */
 export async function watch(
   invocation: Invocation,

@@ -100,7 +100,7 @@ test('a key that cannot be checked is stored, with a remark', async () => {
   expect((await read('credentials.json')).keys.default.api_key).toBe(STORED);
 });
 
-test('--no-verify asks nobody', async () => {
+test('--no-verify sends nothing', async () => {
   expect((await login({}, '--no-verify')).requests).toEqual([]);
 });
 
@@ -306,7 +306,7 @@ test('the folder is that of FXRATES_CONFIG_DIR, XDG_CONFIG_HOME, then HOME', asy
   expect(await path({ XDG_CONFIG_HOME: 'relative', HOME: '/c' })).toBe('/c/.config/fxrates/config.json\n');
 });
 
-test('what a killed login left behind is in nobody’s way', async () => {
+test('files that a killed login left do not stop the next login', async () => {
   const lock = join(folder, 'credentials.json.lock');
   await mkdir(lock);
   await utimes(lock, 0, 0);
@@ -316,7 +316,7 @@ test('what a killed login left behind is in nobody’s way', async () => {
   expect((await readdir(folder)).sort()).toEqual(['config.json', 'credentials.json']);
 });
 
-test('a lock that somebody holds ends the wait some time', async () => {
+test('login fails if another process keeps the lock', async () => {
   await mkdir(join(folder, 'credentials.json.lock'), { recursive: true });
 
   const { code, stderr } = await login();

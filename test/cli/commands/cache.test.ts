@@ -94,14 +94,17 @@ test('--offline without a kept answer fails, sends nothing and says how to keep 
   expect(stderr).toContain('fxrates: no answer is kept for this request');
 });
 
-test.skipIf(process.platform === 'win32')('nobody else can read what is kept, and the key is not in it', async () => {
-  await run('latest --cache 10m', { replies: answer(1) });
-  const [name = ''] = await readdir(folder());
+test.skipIf(process.platform === 'win32')(
+  'only the owner can read cached answers, and the key is not in them',
+  async () => {
+    await run('latest --cache 10m', { replies: answer(1) });
+    const [name = ''] = await readdir(folder());
 
-  expect((await stat(folder())).mode & 0o777).toBe(0o700);
-  expect((await stat(join(folder(), name))).mode & 0o777).toBe(0o600);
-  expect(name + (await readFile(join(folder(), name), 'utf8'))).not.toContain(API_KEY);
-});
+    expect((await stat(folder())).mode & 0o777).toBe(0o700);
+    expect((await stat(join(folder(), name))).mode & 0o777).toBe(0o600);
+    expect(name + (await readFile(join(folder(), name), 'utf8'))).not.toContain(API_KEY);
+  },
+);
 
 test('a folder that cannot be written costs the answer nothing but a remark', async () => {
   await writeFile(join(home, '.cache'), 'not a folder');

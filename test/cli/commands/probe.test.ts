@@ -60,11 +60,14 @@ test('--max-requests is kept to', async () => {
 test.each([
   [['--max-requests', '0'], 2, "--max-requests takes a whole number from 1 to 99999, got '0'"],
   [['--out', '/none/behaviour.json'], 1, 'cannot write /none/behaviour.json'],
-])('%j fails', async (args, expected, message) => {
-  const { code, stderr } = await mockWith().probe([BASE_URL, ...args]);
+])('%j fails before anything is sent', async (args, expected, message) => {
+  const { mock, probe } = mockWith();
+
+  const { code, stderr } = await probe([BASE_URL, ...args]);
 
   expect(code).toBe(expected);
   expect(stderr).toContain(message);
+  expect(mock.journal.list()).toEqual([]);
 });
 
 test.each([

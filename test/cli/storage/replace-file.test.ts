@@ -1,8 +1,21 @@
-import { chmod, mkdir, mkdtemp, readdir, readFile, readlink, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import {
+  chmod,
+  mkdir,
+  mkdtemp,
+  open,
+  readdir,
+  readFile,
+  readlink,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { makeFolder, replaceFile } from '../../../src/cli/storage/replace-file.ts';
+import { checkWritable, makeFolder, replaceFile } from '../../../src/cli/storage/replace-file.ts';
 
 let folder = '';
 beforeEach(async () => {
@@ -54,6 +67,41 @@ test('a failure leaves the old file and no unfinished one', async () => {
   await expect(replaceFile(path, 'new')).rejects.toThrow();
 
   expect(await readdir(folder)).toEqual(['occupied']);
+});
+
+test.skipIf(process.platform === 'win32')('a pipe is written to, and stays', async () => {
+  const path = join(folder, 'pipe');
+  execFileSync('mkfifo', [path]);
+  const reading = readFile(path, 'utf8');
+
+  await checkWritable(path);
+  await replaceFile(path, 'text');
+
+  expect(await reading).toBe('text');
+  expect((await stat(path)).isFIFO()).toBe(true);
+});
+
+test.skipIf(process.platform === 'win32')('what an open file holds already stays', async () => {
+  const path = join(folder, 'stdout');
+  const file = await open(path, 'w');
+  await file.write('data, ');
+
+  await replaceFile(`/dev/fd/${file.fd}`, 'text');
+  await file.close();
+
+  expect(await readFile(path, 'utf8')).toBe('data, text');
+});
+
+test('the check of a path leaves an old file as it is, and no new one', async () => {
+  const [old, none] = [join(folder, 'old'), join(folder, 'none')];
+  await writeFile(old, 'old');
+
+  await checkWritable(old);
+  await checkWritable(none);
+
+  await expect(checkWritable(folder)).rejects.toMatchObject({ code: 'EISDIR' });
+  expect(await readFile(old, 'utf8')).toBe('old');
+  expect(await readdir(folder)).toEqual(['old']);
 });
 
 test('a folder is made with its parents, and may be there already', async () => {

@@ -10,7 +10,7 @@ import { failure } from '../../helpers/service-replies.ts';
 const FEED = 'eur_live_snapshot20260131T1405';
 const DATA = `{"feed_id":"${FEED}","rate":1.10}`;
 const BODY = `{"success":true,"data":${DATA}}`;
-/** Nobody's: of the documented form, but in no setting. */
+/** A key of the documented form that is in no setting. */
 const KEY = `fx_live_${'ca11ab1e'.repeat(5)}0f1e9c2d`;
 const IN_URL = KEY.replaceAll('_', '%5F');
 

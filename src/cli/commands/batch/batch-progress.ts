@@ -4,10 +4,10 @@ import { CliError } from '../../errors/cli-error.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import { grouped } from '../../output/format-text.ts';
 import type { CallReporter } from '../../request/send-request.ts';
+import { canRedraw, ERASE_LINE } from '../../request/wait-reporter.ts';
 import { formatDuration } from '../../settings/duration.ts';
 import { jsonLine } from '../../terminal/text.ts';
 
-const ERASE_LINE = '\r\u001b[2K';
 const FRAME_MS = 500;
 const SHORTEST_FRAME_MS = 100;
 const LOG_LINE_MS = 10_000;
@@ -18,10 +18,11 @@ const WIDEST_BAR = 20;
 /** Columns that the counts need; a narrower terminal gets no bar. */
 const WIDTH_OF_TEXT = 70;
 
-/** How far a batch is: a bar on a terminal, a line every ten seconds in a log, a JSON line with `--json`. */
+/** The progress of a batch: a bar on a terminal, a line every ten seconds in a log, a JSON line with `--json`. */
 export class ProgressView {
   readonly reporter: CallReporter;
   readonly #invocation: Invocation;
+  readonly #hasBar: boolean;
   readonly #stop = new AbortController();
   readonly #startedAt: number;
   /** Calls that ended, by second. */
@@ -40,6 +41,7 @@ export class ProgressView {
   constructor(invocation: Invocation, total: number) {
     const { io, screen } = invocation;
     this.#invocation = invocation;
+    this.#hasBar = canRedraw(invocation);
     this.#startedAt = io.clock.now();
     this.#movedAt = this.#startedAt;
     this.#progress = { done: 0, failed: 0, total, waiting: 0, etaMs: undefined };
@@ -66,10 +68,10 @@ export class ProgressView {
     this.#progress = progress;
     this.#movedAt = now;
     this.#etaAt = progress.etaMs === undefined ? undefined : now + progress.etaMs;
-    if (this.#hasBar() && now - this.#drawnAt >= SHORTEST_FRAME_MS) void this.#draw();
+    if (this.#hasBar && now - this.#drawnAt >= SHORTEST_FRAME_MS) void this.#draw();
   };
 
-  /** A line of data; the bar makes way for it. */
+  /** Prints a line of data; on a terminal the bar is erased first. */
   async print(line: string): Promise<void> {
     const { screen } = this.#invocation;
     if (screen.out.isTTY) await this.#erase();
@@ -96,21 +98,20 @@ export class ProgressView {
     await screen.info(`fxrates: batch ${end} after ${after}: ${counts.join(', ')}\n`);
   }
 
-  /** Waiting on a terminal for more than a frame shows as well. */
+  /** Redraws the bar, or logs a line, until the end. */
   async #tick(): Promise<void> {
     const { io, screen } = this.#invocation;
     const { signal } = this.#stop;
-    const hasBar = this.#hasBar();
     for (;;) {
-      await io.clock.sleep(hasBar ? FRAME_MS : LOG_LINE_MS, signal).catch(() => undefined);
+      await io.clock.sleep(this.#hasBar ? FRAME_MS : LOG_LINE_MS, signal).catch(() => undefined);
       if (signal.aborted) return;
       if (this.#isStalled()) return this.#stall.abort(stalled(this.#refused));
-      if (hasBar) await this.#draw();
+      if (this.#hasBar) await this.#draw();
       else await screen.info(this.#logLine());
     }
   }
 
-  /** A reader that takes its time is no stall. */
+  /** Time that a slow reader of stdout takes does not count. */
   #isStalled(): boolean {
     const { io, settings } = this.#invocation;
     const longestMs = Math.max(LONGEST_STALL_MS, 2 * settings.maxWaitMs);
@@ -119,12 +120,6 @@ export class ProgressView {
 
   #logLine(): string {
     return this.#invocation.screen.isJson ? this.#event('progress') : `fxrates: ${this.#parts().join(', ')}\n`;
-  }
-
-  /** Requests that `-v` shows would tear a bar apart. */
-  #hasBar(): boolean {
-    const { screen, settings } = this.#invocation;
-    return screen.err.isTTY && !screen.isJson && settings.quiet === 0 && settings.verbose === 0;
   }
 
   async #erase(): Promise<void> {
@@ -146,7 +141,7 @@ export class ProgressView {
     return screen.info(`${ERASE_LINE}${bar}${text}`);
   }
 
-  /** In the order of their importance. */
+  /** The most important ones first: a narrow terminal shows only those that fit. */
   #parts(): readonly string[] {
     const { done, failed, total = done, waiting } = this.#progress;
     const leftMs = this.#etaMs();
@@ -189,7 +184,7 @@ function stalled(refused: number): CliError {
   });
 }
 
-/** The first parts, as many as stand in one line. */
+/** As many of the first parts as fit in one line. */
 function fitting(parts: readonly string[], width: number): readonly string[] {
   let length = -3;
   return parts.filter((part) => {

@@ -1,10 +1,9 @@
-import { open } from 'node:fs/promises';
 import { Option } from 'commander';
 import type { BatchItem } from '../../../client/index.ts';
 import { type Operation, operations } from '../../../generated/operations.ts';
 import type { CommandSpec, Invocation } from '../../command.ts';
 import { commandLine } from '../../command-line.ts';
-import { CliError, systemReason, usageError } from '../../errors/cli-error.ts';
+import { CliError, fileError, systemReason, usageError } from '../../errors/cli-error.ts';
 import { errorFacts } from '../../errors/print-error.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import { compactJson } from '../../json/pretty-json.ts';
@@ -12,7 +11,7 @@ import { grouped } from '../../output/format-text.ts';
 import { dataOf } from '../../output/print-response.ts';
 import { namedQuery, parameterOption, parseParameters } from '../../parameters.ts';
 import { type OpenClient, openClient, type Query } from '../../request/send-request.ts';
-import { replaceFile } from '../../storage/replace-file.ts';
+import { checkWritable, replaceFile } from '../../storage/replace-file.ts';
 import { rememberCurrencies } from '../../storage/seen-currencies.ts';
 import { visible } from '../../terminal/text.ts';
 import { ProgressView } from './batch-progress.ts';
@@ -50,21 +49,25 @@ export const batchCommand: CommandSpec = {
   run: runBatch,
 };
 
-/** The longest Retry-After that a service with a limit per minute has reason to send. */
+/** Longer than any Retry-After of a limit per minute. */
 const LONGEST_RETRY_AFTER_MS = 75_000;
 
 async function runBatch(invocation: Invocation): Promise<number> {
   const operation = operationOf(invocation);
   const queries = await queriesOf(operation, invocation);
   const failedOut = invocation.options['failedOut'] as string | undefined; // as commander leaves it
-  if (failedOut !== undefined) await checkWritable(failedOut);
+  if (failedOut !== undefined) {
+    await checkWritable(failedOut).catch((cause) => {
+      throw usageError(`cannot write ${failedOut}`, systemReason(cause));
+    });
+  }
   const { settings } = invocation;
   const maxWaitMs = settings.maxWaitMs === 0 ? 0 : Math.max(settings.maxWaitMs, LONGEST_RETRY_AFTER_MS);
-  const patient = { ...invocation, settings: { ...settings, maxWaitMs } };
-  const progress = new ProgressView(patient, queries.length);
-  const run: BatchRun = { invocation: patient, operation, queries, progress, failed: [], left: new Set(queries) };
+  const waiting = { ...invocation, settings: { ...settings, maxWaitMs } };
+  const progress = new ProgressView(waiting, queries.length);
+  const run: BatchRun = { invocation: waiting, operation, queries, progress, failed: [], left: new Set(queries) };
   try {
-    const client = await openClient(patient, { reporter: progress.reporter });
+    const client = await openClient(waiting, { reporter: progress.reporter });
     progress.start();
     await sendAll(run, client).finally(client.close);
   } finally {
@@ -120,12 +123,12 @@ async function sendAll(run: BatchRun, client: OpenClient): Promise<void> {
   const { io, options, settings } = invocation;
   const lines = new Lines(queries, options['ordered'] === true, progress);
   const batch = client.fx.batch(queries, {
-    operation: operation.id as 'latest', // to the client all operations with a query are alike
+    operation: operation.id as 'latest', // any operation with a query; the types know one of them
     signal: progress.reporter.signal,
     onLimit: settings.maxWaitMs === 0 ? 'throw' : 'wait',
     onProgress: progress.update,
   });
-  const take = async (query: Query, item: Item) => {
+  const record = async (query: Query, item: Item) => {
     left.delete(query);
     if (item.error !== undefined) failed.push(query);
     await lines.add(query, lineOf(query, item, client));
@@ -133,10 +136,10 @@ async function sendAll(run: BatchRun, client: OpenClient): Promise<void> {
   let lastBody: string | undefined;
   try {
     for await (const item of batch) {
-      await take(item.query, item);
+      await record(item.query, item);
       lastBody = item.meta?.rawBody ?? lastBody;
       if (item.error?.kind !== 'authentication') continue;
-      for (const query of [...left]) await take(query, { ...item, query }); // no query can succeed with this key
+      for (const query of [...left]) await record(query, { ...item, query }); // no query can succeed with this key
       break;
     }
   } catch (error) {
@@ -182,7 +185,7 @@ class Lines {
     }
   }
 
-  /** After an early end: what is there has been paid for. */
+  /** After an early end: prints the answers that are held back, because they have used quota. */
   async addHeld(): Promise<void> {
     for (const query of this.#queries) {
       const line = this.#held.get(query);
@@ -192,20 +195,12 @@ class Lines {
   }
 }
 
-/** Before anything is sent; an existing file keeps its text until the end. */
-async function checkWritable(path: string): Promise<void> {
-  const file = await open(path, 'a').catch((cause) => {
-    throw usageError(`cannot write ${path}`, systemReason(cause));
-  });
-  await file.close();
-}
-
-/** Also the queries that an early end has left. */
+/** Writes the failed queries and, after an early end, those without a result. */
 async function writeFailed(path: string, { queries, failed, left, invocation, operation }: BatchRun): Promise<void> {
   const again = new Set([...failed, ...left]);
   const lines = queries.filter((query) => again.has(query)).map((query) => `${JSON.stringify(query)}\n`);
-  await replaceFile(path, lines.join('')).catch((cause: NodeJS.ErrnoException) => {
-    throw new CliError(`cannot write ${path}`, { code: 'file', exitCode: exitCodes.failure, why: systemReason(cause) });
+  await replaceFile(path, lines.join('')).catch((cause) => {
+    throw fileError(`cannot write ${path}`, cause);
   });
   if (lines.length === 0) return;
   const count = `${grouped(lines.length)} ${lines.length === 1 ? 'query' : 'queries'}`;

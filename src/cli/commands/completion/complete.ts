@@ -7,13 +7,13 @@ import { completionTree } from './completion-tree.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** What the shell has to do besides, as a sum; the numbers are those of Cobra, but for the last one. */
+/** Instructions to the shell, added up. `noSpace` and `noFiles` have the numbers of Cobra. */
 export const DIRECTIVES = {
-  /** The word goes on after the candidate, so no space follows it. */
+  /** The shell adds no space after the candidate: `base=` is not a whole word. */
   noSpace: 2,
-  /** Names of files are no candidates. */
+  /** The shell adds no file names. */
   noFiles: 4,
-  /** After `--` a command line of its own begins. */
+  /** The word belongs to the command line after `--`, which the shell completes itself. */
   commandLine: 64,
 } as const;
 
@@ -28,7 +28,7 @@ export interface Completion {
 }
 
 /**
- * What `fxrates __complete -- words…` prints: a candidate per line, its description after a tab, then a colon and the
+ * The output of `fxrates __complete -- words…`: a candidate per line, its description after a tab, then a colon and the
  * directive. The words are those after `fxrates`; the last one is to be completed. It loads no command.
  */
 export async function completionText(argv: readonly string[], env: Env): Promise<string> {
@@ -49,14 +49,14 @@ export function complete(words: readonly string[], context: Context): Completion
   const position = positionAfter(words.slice(0, -1), context.tree);
   const { candidates, directive } = offersAt(position, current, context);
   const fitting = candidates.filter(({ word }) => word.startsWith(current));
-  const goesOn = fitting.length > 0 && fitting.every(({ word }) => word.endsWith('='));
-  return { candidates: fitting, directive: directive + (goesOn ? DIRECTIVES.noSpace : 0) };
+  const areUnfinished = fitting.length > 0 && fitting.every(({ word }) => word.endsWith('='));
+  return { candidates: fitting, directive: directive + (areUnfinished ? DIRECTIVES.noSpace : 0) };
 }
 
-/** Where the word under way stands. */
+/** Where in the command line the word to be completed is. */
 interface Position {
   readonly command: CommandNode;
-  /** What the command has got so far. */
+  /** The arguments before the word. */
   readonly args: readonly string[];
   /** The option whose value comes next. */
   readonly option: OptionNode | undefined;
@@ -171,7 +171,7 @@ function furtherOffers({ path }: CommandNode, { args, current }: Argument, conte
   return option === undefined ? NOTHING : valueOffers(option, current, context);
 }
 
-/** The names that the examples of help have, then currencies: after `symbols=EUR,` another one. */
+/** Names of parameters from the examples of help. After `symbols=` and `symbols=EUR,`, currencies. */
 function parameterOffers(tree: CommandNode, current: string, env: Env): Completion {
   const [name = ''] = current.split('=', 1);
   if (name === current) {
@@ -185,7 +185,7 @@ function parameterOffers(tree: CommandNode, current: string, env: Env): Completi
   return { ...NOTHING, candidates: currencies.map((currency) => ({ word: typed + currency })) };
 }
 
-/** Of config.json; none if it cannot be used, which is for other commands to report. */
+/** Of config.json; none if it cannot be used, which other commands report. */
 function profileNames(env: Env): readonly string[] {
   const folder = configFolder(env);
   if (folder === undefined) return [];

@@ -1,8 +1,8 @@
 import type { CommandNode } from '../../command-tree.ts';
 
 /**
- * Every command with its options, and the values of `mock --behaviour`. It takes every command to make it, which is too
- * slow for the TAB key: the build puts the finished tree in the place of this module.
+ * Every command with its options, and the values of `mock --behaviour`. This loads every command, which is too slow for
+ * the TAB key: the build replaces this module by the finished tree.
  */
 export async function completionTree(): Promise<CommandNode> {
   const { programTree } = await import('../../program.ts');

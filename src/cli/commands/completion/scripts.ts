@@ -1,6 +1,6 @@
 /**
- * What each shell runs at TAB: it asks `fxrates __complete` for the candidates, so a script that was installed long ago
- * offers what the fxrates of today takes.
+ * The scripts that shells run at TAB. They get the candidates from `fxrates __complete`, so an old script offers the
+ * commands of the installed version.
  */
 
 /** Runs in bash 3.2 as well, which macOS has. */

@@ -82,7 +82,7 @@ function reference(): object {
   };
 }
 
-/** Global options stand once, at the program; a command names those that it has a use for. */
+/** Global options are described once, for the program; a command lists the names of those that it uses. */
 function commandJson(command: CommandNode, globalOptions: readonly OptionNode[]): object {
   const { path, summary, description, argument, options, examples, notes, commands } = command;
   const globalNames = new Set(globalOptions.map(longName));

@@ -10,7 +10,7 @@ export interface Topic {
   readonly entries: readonly Entry[];
 }
 
-/** Every setting but the colour, which has the variables that other programs have. */
+/** Every setting but the colour, which has the usual variables such as NO_COLOR. */
 const SETTING_VARIABLES = {
   base_url: 'where the service is (--base-url)',
   profile: 'stored base URL and key to use (--profile)',
@@ -131,7 +131,7 @@ export const topics: Readonly<Record<string, Topic>> = {
   },
   formatting: {
     title: 'output formats, --get, exact digits',
-    intro: 'Rates are money: in every format a number leaves with the digits the service sent. 1.10 stays 1.10.',
+    intro: 'Numbers are printed exactly as received, in every format: 1.10 stays 1.10.',
     entries: [
       { term: '-o auto', text: 'a table on a terminal, JSON in a pipe or a file: the default of every command' },
       { term: '-o table', text: 'the table also in a pipe, for people: its layout may change' },

@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { Invocation } from '../../command.ts';
-import { CliError, systemReason, usageError } from '../../errors/cli-error.ts';
-import { exitCodes } from '../../exit-codes.ts';
+import { fileError, usageError } from '../../errors/cli-error.ts';
 import { jsonFault } from '../../json/json-fault.ts';
 import { memberNames, selectValue } from '../../json/select-value.ts';
 import type { Query } from '../../request/send-request.ts';
@@ -50,8 +49,4 @@ function questionOf(query: Query): string {
   }
   parameters.sort();
   return parameters.toString();
-}
-
-function fileError(what: string, cause: NodeJS.ErrnoException): CliError {
-  return new CliError(what, { code: 'file', exitCode: exitCodes.failure, why: systemReason(cause), cause });
 }

@@ -3,6 +3,7 @@ import type { JournalEntry, MockServer } from '../../../mock-server/index.ts';
 import type { Invocation } from '../../command.ts';
 import { CliError } from '../../errors/cli-error.ts';
 import { exitCodes } from '../../exit-codes.ts';
+import { jsonLine, oneLine } from '../../terminal/text.ts';
 import { type MockOptions, type RunningMock, startMock } from './start-mock.ts';
 
 const DEFAULT_PORT = 4010;
@@ -15,7 +16,7 @@ export async function serveMock(options: MockOptions, invocation: Invocation): P
     await printUsage(mock, options, invocation);
     const { url, key, adminUrl, dashboardUrl } = mock;
     const ready = { url, key, plan: options.plan, pid: io.pid, adminUrl, dashboardUrl };
-    // On a terminal that shows stderr too, the URL has been said, and would stand among the requests.
+    // If both streams are terminals, stderr has shown the URL, and it would be printed among the requests.
     const isSaid = screen.out.isTTY && screen.err.isTTY && settings.quiet === 0;
     if (screen.isJson) await screen.printWithSecret(`${JSON.stringify(ready)}\n`);
     else if (!isSaid) await screen.printWithSecret(`${url}\n`);
@@ -51,7 +52,7 @@ async function logRequests(mock: MockServer, { screen }: Invocation, signal: Abo
   let written: Promise<unknown> = Promise.resolve();
   const stop = mock.journal.subscribe(
     (entry) => {
-      written = written.then(() => screen.info(`${screen.isJson ? requestEvent(entry) : requestLine(entry)}\n`));
+      written = written.then(() => screen.info(screen.isJson ? requestEvent(entry) : `${requestLine(entry)}\n`));
     },
     { spaces: true },
   );
@@ -68,15 +69,15 @@ function requestLine({ at, method, path, query, status, why, space }: JournalEnt
   const pairs = Object.entries(query).flatMap(([name, values]) => [values].flat().map((value) => `${name}=${value}`));
   const target = pairs.length === 0 ? path : `${path}?${pairs.join('&')}`;
   const place = space === undefined ? '' : `[${space}] `;
-  return `${new Date(at).toISOString().slice(11, 19)} ${place}${method} ${target} ${status} ${why}`;
+  return oneLine(`${new Date(at).toISOString().slice(11, 19)} ${place}${method} ${target} ${status} ${why}`);
 }
 
 function requestEvent({ at, method, path, query, status, code, why, space }: JournalEntry): string {
   const time = new Date(at).toISOString();
-  return JSON.stringify({ event: 'request', at: time, space, method, path, query, status, code, why });
+  return jsonLine({ event: 'request', at: time, space, method, path, query, status, code, why });
 }
 
-/** What shells answer for a command that is not there, or that is no program. */
+/** Exit codes of shells for a command that does not exist, or that is no program. */
 const NOT_FOUND = 127;
 const NOT_EXECUTABLE = 126;
 
@@ -91,7 +92,7 @@ export async function runBesideMock(
   try {
     await screen.info(`fxrates: mock server at ${mock.url}, plan ${options.plan}\n`);
     const child = io.spawn(command, environmentOf(mock));
-    // On a terminal Ctrl-C reaches the command without us; a second one from us would look like impatience.
+    // On a terminal the command gets Ctrl-C itself; a second SIGINT could make it end at once.
     const release = io.interrupts.takeOver((name) => {
       if (name !== 'SIGINT' || !io.stdin.isTTY) child.kill(name);
     });
@@ -109,7 +110,7 @@ function environmentOf({ url, key, adminUrl }: RunningMock): Readonly<Record<str
   return { FXRATES_BASE_URL: url, FXRATES_API_KEY: key, FXRATES_MOCK_ADMIN_URL: adminUrl };
 }
 
-/** 126 and 127 are not ours but the shells', so they are no `ExitCode`. */
+/** Returns 126 or 127, the exit codes of shells, which are no `ExitCode`. */
 async function reportSpawnFailure(
   error: unknown,
   [name = '']: readonly string[],

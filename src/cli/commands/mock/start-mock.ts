@@ -48,14 +48,14 @@ export async function startMock(
   const listening = await mock.serve({ port, host, allowRemote, adminToken, state }).catch((cause: unknown) => {
     throw cannotUse(cause, state) ?? cannotListen(cause, { host, port });
   });
-  // What the command line says goes before what the file remembers.
+  // The command line takes precedence over the state file.
   if (behaviour !== undefined) mock.behaviour.set(behaviour);
-  const key = works(first, plan, mock) ? first.key : mock.createKey({ plan }).key;
+  const key = isUsable(first, plan, mock) ? first.key : mock.createKey({ plan }).key;
   const { url, adminUrl, dashboardUrl } = listening;
   return { server: mock, url, key, adminUrl, dashboardUrl, close: () => listening.close() };
 }
 
-/** What is wrong with an option now, was in a file: the command line has been checked. */
+/** The command line is checked by now, so a wrong option comes from a file. */
 async function createMock(options: MockServerOptions): Promise<MockServer> {
   const { createMockServer, MockServerError } = await import('../../../mock-server/index.ts');
   try {
@@ -66,8 +66,8 @@ async function createMock(options: MockServerOptions): Promise<MockServer> {
   }
 }
 
-/** A state from a file knows the key of the run before, if that had the same seed: then it can be shown again. */
-function works({ id, key }: CreatedKey, plan: PlanName, mock: MockServer): boolean {
+/** Whether the state knows this key: a state file of an earlier run with the same seed does. */
+function isUsable({ id, key }: CreatedKey, plan: PlanName, mock: MockServer): boolean {
   const { accounts, keys } = mock.snapshot();
   const hash = createHash('sha256').update(key).digest('hex');
   const known = keys.find((record) => record.id === id && record.hash === hash && record.revokedAt === null);

@@ -171,7 +171,7 @@ test('a key that is rejected fails every query, and is not sent again for each',
   expect(requests.length).toBeLessThan(300);
 });
 
-test('a month that is used up fails every query, and is not asked again for each', async () => {
+test('a monthly quota that is used up fails every query, without a request for each', async () => {
   const options = { replies: failure(429, { code: 'quota_exceeded' }), quota: success(exhaustedQuota()) };
 
   const { code, stdout, requests } = await batch('latest -', { stdin: lines(1000), ...options });
@@ -208,7 +208,7 @@ test('with --no-wait a query that would have to wait fails', async () => {
   expect(parsed(stdout).map(({ error }) => error?.code)).toContain('rate_limited');
 });
 
-test('a reader that has had enough ends the batch without a word, and the rest can be run again', async () => {
+test('a reader that closes the pipe ends the batch silently, and the rest can be run again', async () => {
   const path = join(folder, 'closed.txt');
 
   const { code, stderr } = await batch(['latest', '-', '--failed-out', path, '-q'], {
@@ -274,7 +274,7 @@ test('5,000 queries under 300 a minute take 16.7 minutes, and no second per minu
   expect(log.length).toBeGreaterThan(minutes * 5);
 });
 
-test('says every ten seconds in a log how far it is', async () => {
+test('logs its progress every ten seconds', async () => {
   const { stderr } = await onMock(700);
 
   const [first = ''] = stderr.split('\n');
@@ -282,7 +282,7 @@ test('says every ten seconds in a log how far it is', async () => {
   expect(stderr).toMatch(/\nfxrates: batch done after 2 min[^:]*: 700 succeeded, 0 failed, \d+ refused\n$/);
 });
 
-test('the time left is honest', async () => {
+test('the time left is the time that the rest takes', async () => {
   const { stderr, minutes } = await onMock(1500, { args: ['--json'] });
 
   const events = parsed(stderr);
@@ -294,7 +294,7 @@ test('the time left is honest', async () => {
   expect(events.at(-1)).toMatchObject({ event: 'done', done: 1500, failed: 0, total: 1500 });
 });
 
-test.each([['-q'], ['-qq']])('with %s it says nothing but the data', async (option) => {
+test.each([['-q'], ['-qq']])('with %s it prints only data', async (option) => {
   expect((await onMock(400, { args: [option] })).stderr).toBe('');
 });
 
@@ -316,7 +316,7 @@ test.each([
   expect(stdout).not.toContain('\u001b');
 });
 
-test('on a terminal the bar makes way for each line of data', async () => {
+test('on a terminal the bar is erased before each line of data', async () => {
   const order: string[] = [];
   const clock = new FakeClock();
   const io = new FakeIo({ clock, replies: slowFirst(clock), stdin: lines(2), tty: ['stdout', 'stderr'] });

@@ -37,7 +37,7 @@ test('a second install changes nothing and asks nothing', async () => {
   expect(stderr).toContain('is up to date');
 });
 
-test("settings that have the line already are not mentioned, and nobody's settings are touched", async () => {
+test('settings of the shell that have the line are not mentioned, and no settings are changed', async () => {
   const line = /^ {2}(source .*)$/m.exec((await install('bash --yes')).stderr)?.[1];
   await writeFile(join(home, '.bashrc'), `alias x=y\n${line}\n`);
 

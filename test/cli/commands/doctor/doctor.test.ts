@@ -149,7 +149,7 @@ test.skipIf(process.platform === 'win32')(
   },
 );
 
-test('--offline asks nobody', async () => {
+test('--offline sends nothing', async () => {
   const { requests, check } = await doctor({}, '--offline');
 
   expect(requests).toEqual([]);

@@ -34,7 +34,7 @@ test.each([
   ['258 requests must last for 10 days 9 h 40 min', quotaRecord(), 3_483_722],
   ['the limit is 2 a minute, and snapshots come every 10 s', limited(), 30_000],
   [
-    'nobody knows the interval of snapshots',
+    'the interval of snapshots is not known',
     quotaRecord({ snapshot_granularity: 'hourly-ish', monthly_limit: null }),
     2_000,
   ],
@@ -52,7 +52,7 @@ function limited() {
   return quotaRecord({ rate_limit_per_minute: 2, snapshot_granularity: '10s', monthly_limit: null });
 }
 
-test('the pace follows the quota as it is, whoever else uses it', async () => {
+test('the interval follows the quota, also when other programs use it', async () => {
   const clock = new FakeClock();
   const startedAt = clock.now();
   const used = [741];
@@ -87,7 +87,7 @@ test('a month that is used up is refused at once, with the time of the reset', a
   expect(JSON.parse(stderr).error).toMatchObject({ code: 'quota_exhausted', resets_at: '2026-02-01T00:00:00.000Z' });
 });
 
-test('a failure on the way is told, and the watch goes on', async () => {
+test('a failure after the first answer is reported, and the next call follows', async () => {
   const replies = [success(), refused, success()];
 
   const { code, stdout, stderr } = await watch('--watch 5m --count 2 --retries 0', { replies });
@@ -99,7 +99,7 @@ test('a failure on the way is told, and the watch goes on', async () => {
   );
 });
 
-test('a wait longer than --max-wait is told, and the watch goes on', async () => {
+test('a wait longer than --max-wait is reported, and the next call follows', async () => {
   const replies = [success(), rateLimited('30'), success()];
 
   const { code, stdout, stderr } = await watch('--watch 5m --count 2 --max-wait 5s', { replies });

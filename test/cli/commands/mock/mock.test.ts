@@ -88,6 +88,19 @@ test('requests are logged to stderr with the reason for the answer, and without 
   expect(io.written.stderr).not.toContain('nonsense');
 });
 
+test('a request cannot move the cursor of the terminal, nor forge a line of the log', async () => {
+  const clock = new FakeClock();
+  const { io, exited } = await startMock('mock --port 0', { clock });
+
+  await fetch(`${io.written.stdout.trim()}/api/v1/latest?base=%1b%5b2J%0a14:20:01%20GET`);
+  await clock.advance(1_000);
+  io.interrupt('SIGINT');
+  await exited;
+
+  expect(io.written.stderr).toContain('?base=\\u001b[2J\\n14:20:01 GET 401 ');
+  expect(io.written.stderr).not.toContain('\u001b');
+});
+
 test('a port in use is told with what to do', async () => {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -30,7 +30,7 @@ test('with --fail-at it lasts until that much is used, and exits 8', async () =>
   expect(stderr).toContain('has reached --fail-at 80%');
 });
 
-test('a server error on the way is told, and the watch goes on', async () => {
+test('a server error after the first answer is reported, and the next call follows', async () => {
   const replies = [success(quotaRecord()), failure(500), success(quotaRecord())];
 
   const { code, stderr } = await runCli('quota --watch --count 2 --retries 0 --json', { replies });
