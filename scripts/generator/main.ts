@@ -23,7 +23,7 @@ export async function main(args: readonly string[], print: (line: string) => voi
     const files = await generate(spec);
     if (check) return await compare(files, out, print);
     await mkdir(out, { recursive: true });
-    await Promise.all(files.map(([name, text]) => writeFile(join(out, name), text)));
+    await Promise.all([...files].map(([name, text]) => writeFile(join(out, name), text)));
     return 0;
   } catch (error) {
     if (!(error instanceof InputError)) throw error;
@@ -49,7 +49,7 @@ function readFlags(args: readonly string[]) {
   }
 }
 
-type Files = readonly (readonly [name: string, text: string])[];
+type Files = ReadonlyMap<string, string>;
 
 async function generate(spec: string): Promise<Files> {
   const lines = new LineCounter();
@@ -58,8 +58,7 @@ async function generate(spec: string): Promise<Files> {
   if (error !== undefined)
     throw new InputError(`${nameOf(spec)}: ${error.message.split('\n', 1)[0]?.replace(/:$/, '')}`);
   try {
-    const files = generateFiles(document.toJS());
-    return await Promise.all([...files].map(async ([name, source]) => [name, await format(source, ROOT)] as const));
+    return format(generateFiles(document.toJS()), ROOT);
   } catch (refused) {
     if (!(refused instanceof SpecError)) throw refused;
     const text = (refusal: Refusal) => `${nameOf(spec)}:${lineOf(refusal, document, lines)} ${refusalText(refusal)}`;

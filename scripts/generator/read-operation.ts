@@ -1,4 +1,4 @@
-import type { ErrorResponseSpec } from '../../src/generated/operations.ts';
+import type { ErrorResponseSpec } from '../../src/operation.ts';
 import type { Example, Operation, Query } from './contract.ts';
 import { freeName, isTakenOperationId, methodName, methodNameOfPath, pascalCase } from './names.ts';
 import { readParameters, resolve } from './read-parameter.ts';
