@@ -2,9 +2,9 @@ import { createRequire } from 'node:module';
 import { compileFunction } from 'node:vm';
 import { transformSync } from 'esbuild';
 import type * as z from 'zod';
-import type { Sample } from '../../src/generated/operations.ts';
 import { sampleValue } from '../../src/mock-server/http/sample-value.ts';
 import { randomFromSeed } from '../../src/mock-server/service/random.ts';
+import type { Sample } from '../../src/operation.ts';
 import type { Contract, Operation, Query } from './contract.ts';
 import { sampleOf } from './sample-schema.ts';
 import type { Schemas } from './schema.ts';
@@ -43,13 +43,13 @@ function withExamples(query: Query, types: Schemas, schemas: GeneratedSchemas): 
   if (query.kind !== 'named') return query;
   const { shape } = schemas[query.schema] as z.ZodObject; // written by `querySchema`
   const parameters = query.parameters.map((parameter) => {
-    const { name, schema, node, isRequired } = parameter;
+    const { name, schema, node, required } = parameter;
     const sample = sampleOf(schema, types);
     const values = [...parameter.examples, ...(sample ? [sampleValue(sample, randomFromSeed(0))] : [])];
     const examples = values.filter(
       (value) => problemOf(shape[name] as z.ZodType, value) === undefined && isWritable(value),
     );
-    if (isRequired && examples.length === 0) node.refuse('no valid value can be made from the schema; give an example');
+    if (required && examples.length === 0) node.refuse('no valid value can be made from the schema; give an example');
     return { ...parameter, examples };
   });
   return { ...query, parameters };

@@ -1,14 +1,18 @@
-import { spawn } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { createRequire } from 'node:module';
-import { text } from 'node:stream/consumers';
 
-/** Formats TypeScript the way `npm run fix` would. */
-export async function format(source: string, cwd: string): Promise<string> {
+/** Formats files the way `npm run fix` would, all in one run of the formatter. */
+export function format(files: ReadonlyMap<string, string>, cwd: string): Map<string, string> {
   const biome = createRequire(import.meta.url).resolve('@biomejs/biome/bin/biome');
-  const child = spawn(process.execPath, [biome, 'format', '--stdin-file-path=src/generated/file.ts'], { cwd });
-  child.stdin.end(source);
-  const exited = new Promise((resolve) => child.once('close', resolve));
-  const [formatted, problem] = await Promise.all([text(child.stdout), text(child.stderr)]);
-  if ((await exited) !== 0) throw new Error(`The formatter refused the generated code:\n${problem}`);
-  return formatted;
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    [biome, 'format', '--stdin-file-path=src/generated/file.ts'],
+    { cwd, encoding: 'utf8', input: [...files.values()].join(SEPARATOR), maxBuffer: Number.POSITIVE_INFINITY },
+  );
+  if (status !== 0) throw new Error(`The formatter refused the generated code:\n${stderr}`);
+  const texts = stdout.split(SEPARATOR.trim());
+  return new Map([...files.keys()].map((name, index) => [name, `${texts[index]?.trim()}\n`]));
 }
+
+/** The formatter changes no comment. */
+const SEPARATOR = '\n// ---- the next generated file ----\n';

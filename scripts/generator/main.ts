@@ -22,8 +22,7 @@ export async function main(args: readonly string[], print: (line: string) => voi
     const { spec, out, check } = readFlags(args);
     const files = await generate(spec);
     if (check) return await compare(files, out, print);
-    await mkdir(out, { recursive: true });
-    await Promise.all(files.map(([name, text]) => writeFile(join(out, name), text)));
+    await write(files, out);
     return 0;
   } catch (error) {
     if (!(error instanceof InputError)) throw error;
@@ -49,21 +48,35 @@ function readFlags(args: readonly string[]) {
   }
 }
 
-type Files = readonly (readonly [name: string, text: string])[];
+type Files = ReadonlyMap<string, string>;
 
 async function generate(spec: string): Promise<Files> {
   const lines = new LineCounter();
   const document = parseDocument(await readSpec(spec), { lineCounter: lines, merge: true });
   const [error] = document.errors;
+  if (error?.code === 'MULTIPLE_DOCS')
+    throw new InputError(`${nameOf(spec)} has several YAML documents; pass one OpenAPI document with --spec FILE`);
   if (error !== undefined)
     throw new InputError(`${nameOf(spec)}: ${error.message.split('\n', 1)[0]?.replace(/:$/, '')}`);
   try {
-    const files = generateFiles(document.toJS());
-    return await Promise.all([...files].map(async ([name, source]) => [name, await format(source, ROOT)] as const));
+    return format(generateFiles(document.toJS()), ROOT);
   } catch (refused) {
     if (!(refused instanceof SpecError)) throw refused;
     const text = (refusal: Refusal) => `${nameOf(spec)}:${lineOf(refusal, document, lines)} ${refusalText(refusal)}`;
     throw new InputError(refused.refusals.map(text).join('\n'));
+  }
+}
+
+async function write(files: Files, out: string): Promise<void> {
+  try {
+    // Without `recursive`, which never ends below /proc.
+    await mkdir(out).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') throw error;
+    });
+    await Promise.all([...files].map(([name, text]) => writeFile(join(out, name), text)));
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new InputError(`${nameOf(out)} cannot be written (${code}); pass a folder with --out FOLDER`);
   }
 }
 
@@ -80,7 +93,8 @@ async function readSpec(spec: string): Promise<string> {
 }
 
 function nameOf(spec: string): string {
-  return relative(process.cwd(), spec);
+  const path = relative(process.cwd(), spec);
+  return path.startsWith('..') ? spec : path;
 }
 
 /** Line and column of a refusal; of the nearest place above it if there is nothing at the place itself. */

@@ -1,8 +1,8 @@
-import type { ErrorResponseSpec } from '../../src/generated/operations.ts';
+import type { ErrorResponseSpec } from '../../src/operation.ts';
 import type { Example, Operation, Query } from './contract.ts';
 import { freeName, isTakenOperationId, methodName, methodNameOfPath, pascalCase } from './names.ts';
 import { readParameters, resolve } from './read-parameter.ts';
-import { readSchema } from './read-schema.ts';
+import { optional, readSchema } from './read-schema.ts';
 import type { Property, Schema, Schemas } from './schema.ts';
 import type { SpecNode } from './spec-node.ts';
 
@@ -116,7 +116,21 @@ function readSuccess(id: string, node: SpecNode, reading: Reading): Pick<Operati
   }
   const example = readExample(media);
   if (example !== undefined) reading.examples.push({ type: response, node: example });
-  return { response, data: named(data.schema, name('Data'), reading), example: example?.value };
+  return { response, data: nameData(data, response, { reading, name: name('Data') }), example: example?.value };
+}
+
+/** The type of `data`. A schema inside the response gets a name, by which the response then refers to it. */
+function nameData(
+  { schema }: Property,
+  response: string,
+  { reading, name }: { readonly reading: Reading; readonly name: string },
+): string {
+  const whole = reading.schemas.get(response);
+  if (schema.kind === 'reference' || whole?.kind !== 'object') return named(schema, name, reading);
+  const reference: Schema = { kind: 'reference', name, ...optional('description', schema.description) };
+  const properties = whole.properties.map((one) => (one.name === 'data' ? { ...one, schema: reference } : one));
+  reading.schemas.set(response, { ...whole, properties });
+  return named(schema, name, reading);
 }
 
 /** The type of a schema; a schema inside an operation gets a name. */

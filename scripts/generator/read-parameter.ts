@@ -1,4 +1,5 @@
-import type { Parameter, ScalarType } from './contract.ts';
+import type { ScalarType } from '../../src/operation.ts';
+import type { Parameter } from './contract.ts';
 import { INHERITED_NAMES } from './names.ts';
 import { optional, readSchema } from './read-schema.ts';
 import type { Scalar, Schema, Schemas } from './schema.ts';
@@ -39,23 +40,24 @@ function readParameter(node: SpecNode, schemas: Schemas): Parameter {
   const place = node.get('in').oneOf('place of a parameter', ['query', 'path']);
   node.only('key of a parameter', ...KEYS);
   const name = readName(node.get('name'));
-  const isRequired = node.isTrue('required');
-  if (place === 'path' && !isRequired) node.refuse('a parameter of the path is required: true');
+  const required = node.isTrue('required');
+  if (place === 'path' && !required) node.refuse('a parameter of the path is required: true');
   const schemaNode = node.get('schema');
   const schema = withoutNull(readSchema(schemaNode), schemas);
   const array = resolve(schema, schemas);
   const item = array.kind === 'array' ? array.items : schema;
   const values = scalarValues(item, schemas) ?? schemaNode.fail(UNWRITABLE);
-  refuseAmbiguous(values, schemaNode);
+  const choices = values.choices?.filter((value) => value !== null); // null cannot be written
+  refuseAmbiguous(choices, schemaNode);
   return {
     name,
     in: place,
     description: (node.find('description') ?? schemaNode.resolved().find('description'))?.prose() ?? '',
-    isRequired,
-    isDeprecated: node.isTrue('deprecated') || (schema.isDeprecated ?? false),
-    type: helpType(item, values, schemas),
+    required,
+    ...optional('deprecated', node.isTrue('deprecated') || schema.isDeprecated || undefined),
+    type: helpType(item, { ...values, choices }, schemas),
     types: values.types,
-    choices: values.choices ?? [],
+    ...optional('choices', choices?.length ? choices : undefined),
     ...optional('list', readStyle(node, place, array.kind === 'array')),
     ...optional('default', schemaNode.resolved().find('default')?.value ?? schemaNode.find('default')?.value),
     examples: [...exampleValues(node), ...exampleValues(schemaNode.resolved())],
@@ -138,7 +140,7 @@ function typeOf(value: Scalar): ScalarType {
 }
 
 /** `1` and `"1"` are the same text in a URL. */
-function refuseAmbiguous({ choices = [] }: ScalarValues, node: SpecNode): void {
+function refuseAmbiguous(choices: readonly Scalar[] = [], node: SpecNode): void {
   const texts = choices.map(String);
   if (new Set(texts).size < texts.length) node.refuse('two values of the enum are written alike in a URL');
 }

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { Sample } from '../../src/generated/operations.ts';
+import type { Sample } from '../../src/operation.ts';
 import type { ArraySchema, NumberSchema, ObjectSchema, Schema, Schemas, StringSchema } from './schema.ts';
 
 /** What an answer of this schema looks like; `undefined` when none of finite size is found. */

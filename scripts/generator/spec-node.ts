@@ -214,7 +214,8 @@ export class SpecNode {
 
   #map(): Record<string, unknown> {
     const { value } = this;
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) this.fail('a map is expected');
+    if (typeof value !== 'object' || value === null || Array.isArray(value))
+      this.fail(this.path.length === 0 ? 'this is not an OpenAPI document: a map is expected' : 'a map is expected');
     return value as Record<string, unknown>;
   }
 

@@ -21,7 +21,7 @@ ${operations.map(methods).join('\n')}
 
 function methods(operation: Operation): string {
   const { id, query, data } = operation;
-  const isRequired = query.kind === 'named' && query.parameters.some((parameter) => parameter.isRequired);
+  const isRequired = query.kind === 'named' && query.parameters.some(({ required }) => required);
   const mark = isRequired ? '' : '?';
   const queryType = query.kind === 'none' ? '' : `types.${query.schema}`;
   const parameters = `${queryType && `query${mark}: ${queryType}, `}options?: CallOptions`;

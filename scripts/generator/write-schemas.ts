@@ -34,7 +34,7 @@ function querySchemaName({ query }: Operation): string {
 function querySchema(writer: ZodWriter, query: Query): string[] {
   if (query.kind !== 'named') return [];
   const fields = query.parameters.map(
-    ({ name, isRequired, schema }) => `${propertyKey(name)}: ${writer.zod(schema)}${isRequired ? '' : '.optional()'},`,
+    ({ name, required, schema }) => `${propertyKey(name)}: ${writer.zod(schema)}${required ? '' : '.optional()'},`,
   );
   return [
     `export const ${query.schema}: z.ZodType<types.${query.schema}> = z.strictObject({\n${fields.join('\n')}\n});\n`,

@@ -26,21 +26,21 @@ function declaration(name: string, schema: Schema, use: TypeUse): string {
 }
 
 function queryInterface(id: string, name: string, parameters: readonly Parameter[]): string {
-  const fields = parameters.map(({ name, isRequired, schema, ...rest }) => {
+  const fields = parameters.map(({ name, required, schema, ...rest }) => {
     const notes = rest.default === undefined ? [] : [`@default ${JSON.stringify(rest.default)}`];
-    const text = jsdoc([rest.description, ...notes, ...deprecation(rest.isDeprecated)].join('\n\n'));
-    return isRequired
+    const text = jsdoc([rest.description, ...notes, ...deprecation(rest.deprecated)].join('\n\n'));
+    return required
       ? `${text}readonly ${propertyKey(name)}: ${type(schema)};`
       : `${text}readonly ${propertyKey(name)}?: ${type(schema)} | undefined;`;
   });
   return `${jsdoc(`Parameters of \`${id}\`.`)}export interface ${name} {\n${fields.join('\n')}\n}\n`;
 }
 
-function comment({ description = '', isDeprecated = false }: Schema): string {
+function comment({ description = '', isDeprecated }: Schema): string {
   return jsdoc([description, ...deprecation(isDeprecated)].join('\n\n'));
 }
 
-function deprecation(isDeprecated: boolean): readonly string[] {
+function deprecation(isDeprecated = false): readonly string[] {
   return isDeprecated ? ['@deprecated'] : [];
 }
 

@@ -1,6 +1,7 @@
 import { inspect } from 'node:util';
 import { OperationMethods } from '../generated/operation-methods.ts';
 import type { OperationId } from '../generated/operations.ts';
+import type { QuotaData } from '../generated/types.ts';
 import type { ApiCall, CallOptions, SchemaCallOptions } from './api-call.ts';
 import { type CallResult, createApiCall } from './api-call.ts';
 import { Batch, type BatchOptions, type BatchQueries } from './batch.ts';
@@ -140,7 +141,7 @@ export class FxRates extends OperationMethods {
     return createPoll({
       ...{ ...settings, clock, time, signal: signal ? AbortSignal.any([signal, closing]) : closing },
       estimate: () => this.quotaEstimate(),
-      askQuota: () => this.quota({ priority: 'high', signal }),
+      askQuota: () => this.request<QuotaData>('quota', undefined, { priority: 'high', signal }),
       call: () => this.request(operation, query, options).withMeta(),
     });
   }

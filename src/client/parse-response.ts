@@ -55,6 +55,10 @@ function failureOf(status: number, { response, request, body }: Failure): FxRate
 
 function unexpectedStatus(response: TransportResponse, request: KeyedRequest): ResponseError {
   const { status } = response;
+  if (status === 304) {
+    const message = 'HTTP 304: nothing has changed, and the client keeps no earlier answer; send no If-None-Match';
+    return new ResponseError(message, detailsOf(response, request));
+  }
   const location = headerOf('location', response, request);
   const message =
     location === undefined

@@ -47,6 +47,8 @@ export const notShown = {
   'retry-after-format': 'Unit and exact format of `Retry-After`; it is a number.',
   'rate-window': 'Whether the per-minute window is fixed or sliding, and whether refused requests count in it.',
   'rate-headers': 'Whether answers carry headers about the limits.',
+  'cross-origin': 'Whether pages of other origins may read answers (CORS).',
+  'entity-tags': 'Whether answers carry an ETag, and whether a 304 counts toward the monthly quota.',
   'plan-change': 'What a change of plan does to usage and to keys above the new cap.',
   events: 'Events, callbacks and webhooks.',
   deprecation: 'Deprecation policy and the lifecycle of versions.',

@@ -3,6 +3,7 @@ import type { Overrides } from './adapters/overrides.ts';
 import type { DrivenClock } from './clock/clock.ts';
 import { nextTurn } from './clock/event-loop.ts';
 import { type Answering, type FaultDelays, withFaults } from './faults/with-faults.ts';
+import { withCorsHeaders } from './http/cors.ts';
 import { internalError } from './http/error-responses.ts';
 import type { RequestIdentity } from './http/identify-request.ts';
 import type { MockRequest, MockResponse } from './http/mock-message.ts';
@@ -40,9 +41,12 @@ export function createRequestHandler(options: RequestHandlerOptions): HandleRequ
     forgetKeyInHand();
     const { entry, waitMs = 0 } = handled;
     if (entry !== undefined) journal.add(entry);
+    // Faults and handlers of `mock.use()` included; the dashboard, which has no entry, is for its own pages alone.
+    const isShared = context.behaviour.values.cors === 'any-origin' && entry !== undefined;
+    const response = isShared && handled.response ? withCorsHeaders(handled.response) : handled.response;
     const handOver = () => {
       trackRetryAfter(context, handled, adapter);
-      return handled.response;
+      return response;
     };
     if (waitMs === 0) return handOver();
     return delays.wait(waitMs, gone?.()).then((hasWaited) => (hasWaited ? handOver() : undefined));

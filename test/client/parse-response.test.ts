@@ -213,3 +213,16 @@ test('get of an endpoint of the contract is checked like its method', async () =
 
   await expect(fx.get('/api/v1/quota')).rejects.toMatchObject({ kind: 'response' });
 });
+
+test('a 304 is an error that names If-None-Match, and is not retried', async () => {
+  const { fx, clock } = testClient(() => new Response(null, { status: 304 }));
+
+  const error = await clock.run(errorOf(fx.latest({}, { headers: { 'if-none-match': '"1"' } })));
+
+  expect(error).toBeInstanceOf(ResponseError);
+  expect(error).toMatchObject({
+    status: 304,
+    attempts: [{ status: 304 }],
+    message: expect.stringContaining('If-None-Match'),
+  });
+});

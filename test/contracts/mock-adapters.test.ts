@@ -13,6 +13,8 @@ const BEHAVIOURS = {
     retryAfterFormat: 'decimal',
     quotaRetryAfter: 'until-reset',
     optionsRequests: 'allow-header',
+    cors: 'any-origin',
+    etag: 'weak',
     unknownRoute: '404 after authentication',
   },
 } as const;

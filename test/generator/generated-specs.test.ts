@@ -59,7 +59,7 @@ async function tryOperation(operation: Operation, { schemas }: Contract, variant
     }),
   );
   const required = Object.fromEntries(
-    parameters.filter(({ isRequired }) => isRequired).map(({ name, examples }) => [name, examples[0]]),
+    parameters.filter(({ required }) => required).map(({ name, examples }) => [name, examples[0]]),
   );
 
   for (const values of [required, all]) {

@@ -71,8 +71,10 @@ test.each(["'200'", '200'])('a refusal below the status %s has the line of its p
 
 test.each([
   ['openapi: 3.1.0\npaths: [\n', /broken\.yaml: .* at line 3, column 1\n$/],
+  ['a: 1\n---\nb: 2\n', /broken\.yaml has several YAML documents; pass one OpenAPI document with --spec FILE\n$/],
+  ['', /broken\.yaml:1:1 #: this is not an OpenAPI document: a map is expected\n$/],
   ['a: 1\na: 2\n', /broken\.yaml: Map keys must be unique at line 2, column 1\n$/],
-  ['just text', /broken\.yaml:1:1 #: a map is expected\n$/],
+  ['just text', /broken\.yaml:1:1 #: this is not an OpenAPI document: a map is expected\n$/],
   ['swagger: "2.0"\n', /broken\.yaml:1:1 #: Swagger 2\.0 is not implemented; convert the document .*\n$/],
   ['{"asyncapi": "3.0.0"}', /broken\.yaml:1:1 #: this is not an OpenAPI document: 'openapi' is missing\n$/],
 ])('the document %j is refused in one line', async (text, message) => {
@@ -97,6 +99,8 @@ test.each([
   ],
   [['--sepc', 'x'], /^Unknown option '--sepc'; usage: npm run generate -- \[--spec FILE\] .*\n$/],
   [['--spec'], /^Option '--spec <value>' argument missing; usage: .*\n$/],
+  [['--out', '/proc/x'], /^\/proc\/x cannot be written \(\w+\); pass a folder with --out FOLDER\n$/],
+  [['--out', join(ROOT, 'package.json')], /^\S*package\.json cannot be written \(\w+\); pass a folder .*\n$/],
   [['openapi.yaml'], /^Unexpected argument 'openapi\.yaml'; usage: .*\n$/],
 ])('%j is refused in one line', async (flags, message) => {
   const { exitCode, stderr } = await run(...flags);

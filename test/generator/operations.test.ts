@@ -39,8 +39,8 @@ test('an operation keeps its facts, and its parameters their types for help', ()
     kind: 'named',
     schema: 'ClosedQuery',
     parameters: [
-      { name: 'from-date', type: 'date', isRequired: true },
-      { name: 'at', type: 'date-time', isRequired: false },
+      { name: 'from-date', type: 'date', required: true },
+      { name: 'at', type: 'date-time', required: false },
       { name: 'places', type: 'integer' },
       { name: 'exact', type: 'boolean' },
       { name: 'order', type: 'asc|desc' },
@@ -95,7 +95,7 @@ test.each<[object, Partial<Parameter>]>([
   [{ schema: { type: ['string', 'number'] } }, { types: ['string', 'number'], type: 'string|number' }],
   [{ schema: { allOf: [{ $ref: '#/components/schemas/Code' }] }, example: 'EUR' }, { types: ['string'] }],
   [{ schema: { type: 'string', default: 'EUR' } }, { default: 'EUR' }],
-  [{ schema: { type: 'string' }, deprecated: true }, { isDeprecated: true }],
+  [{ schema: { type: 'string' }, deprecated: true }, { deprecated: true }],
   [{ schema: { type: 'string' }, example: 7 }, { examples: ['text'] }],
   [
     { schema: { type: 'integer', minimum: 5 }, examples: { a: { value: 6 } } },

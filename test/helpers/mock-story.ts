@@ -29,6 +29,13 @@ export async function story(mock: MockServer, send: Send): Promise<PlainResponse
     { method: 'HEAD', target: '/api/v1/latest', headers: bearer },
     { method: 'HEAD', target: '/api/v1/nothing', headers: bearer },
     { method: 'OPTIONS', target: '/api/v1/latest', headers: bearer },
+    {
+      method: 'OPTIONS',
+      target: '/api/v1/latest',
+      headers: { origin: 'https://page.test', 'access-control-request-method': 'GET' },
+    },
+    { target: '/api/v1/latest', headers: { ...bearer, 'if-none-match': '*' } },
+    { target: '/api/v1/latest', headers: { prefer: 'code=429' } },
     { method: 'POST', target: '/api/v1/latest', headers: bearer, body: '{"base":"EUR"}' },
     { method: 'DELETE', target: '/api/v1/quota', headers: bearer },
     { method: 'PUT', target: '/api/v1/quota', headers: bearer, body: 'x'.repeat(1024 * 1024 + 1) },

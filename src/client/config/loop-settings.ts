@@ -1,4 +1,4 @@
-import { type OperationId, operations } from '../../generated/operations.ts';
+import { type Operation, type OperationId, operations } from '../../generated/operations.ts';
 import type { CallOptions } from '../api-call.ts';
 import type { BatchOptions, BatchParts } from '../batch.ts';
 import { LARGEST_CONCURRENCY } from '../limits/concurrency.ts';
@@ -47,7 +47,7 @@ export function resolveBatch(queries: unknown, options: BatchOptions, client: Op
   if (!isList || !(Symbol.iterator in queries || Symbol.asyncIterator in queries)) {
     refuse('batch', queries, 'a list or another iterable of queries');
   }
-  const withQuery = Object.values(operations).filter(({ query }) => query !== 'none');
+  const withQuery = Object.values<Operation>(operations).filter(({ query }) => query !== 'none');
   requireOneOf('operation', operation, withQuery.map(({ id }) => id) as readonly QueryOperation[]); // no others are left
   if (onProgress !== undefined) requireFunction('onProgress', onProgress);
   const call: CallOptions = { ...rest, deadlineMs, onLimit };

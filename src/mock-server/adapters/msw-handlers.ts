@@ -15,7 +15,8 @@ export function createMswHandlers(origin: string, handleRequest: HandleRequest):
     const answer = await handleRequest(await fromRequest(request), { adapter: 'msw', gone: () => signal });
     return answer === undefined ? HttpResponse.error() : toResponse(answer, signal);
   };
-  const ofOperations = Object.values(operations).map(({ path }) => http.get(origin + path, resolve));
+  const pathOf = (path: string) => origin + path.replaceAll(/\{(\w+)\}/g, ':$1');
+  const ofOperations = Object.values(operations).map(({ path }) => http.get(pathOf(path), resolve));
   // Routes, 404 and 405 are the mock's own, the same with every msw.
   return [...ofOperations, http.all(new RegExp(`^${origin.replace(/[.[\]]/g, '\\$&')}/`), resolve)];
 }

@@ -239,6 +239,18 @@ const httpSwitches = {
     notShown: 'latest-parameters',
     why: 'The answer to a parameter that cannot be is not shown.',
   }),
+  cors: enumSwitch(['absent', 'any-origin'], {
+    lenient: 'any-origin',
+    hostile: 'absent',
+    notShown: 'cross-origin',
+    why: 'Without CORS headers no page of another origin can read an answer; with them tools such as Swagger UI work.',
+  }),
+  etag: enumSwitch(['absent', 'strong', 'weak'], {
+    lenient: 'strong',
+    hostile: 'absent',
+    notShown: 'entity-tags',
+    why: 'No ETag is shown. With one, If-None-Match gets a 304, which counts in the month as quotaChargesOn says.',
+  }),
 } as const;
 
 /** The switches by what they are about, as the control panel shows them. */

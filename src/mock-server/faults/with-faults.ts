@@ -1,6 +1,7 @@
 import type { RequestSource } from '../adapters/active-adapters.ts';
 import type { Clock } from '../clock/clock.ts';
 import { isDashboardPath } from '../dashboard/dashboard.ts';
+import { isPreflight } from '../http/cors.ts';
 import type { RequestIdentity } from '../http/identify-request.ts';
 import type { InterruptibleWait, MockRequest } from '../http/mock-message.ts';
 import type { HandledRequest } from '../http/service-handler.ts';
@@ -27,7 +28,9 @@ export function withFaults(next: Answering, { context, identify, delays }: Fault
 
   async function answer(request: MockRequest, source: RequestSource): Promise<HandledRequest> {
     const identity = identify(request);
-    if (isDashboardPath(identity.path)) return await next(request, source);
+    // A preflight has no part in a test's count of requests.
+    const isUntouched = isPreflight(request) && context.behaviour.values.cors === 'any-origin';
+    if (isUntouched || isDashboardPath(identity.path)) return await next(request, source);
     const candidate = { request: identity, adapter: source.adapter, at: identity.at, response: undefined };
     const before = selectFaults(context.state, candidate, 'before');
     const hasWaited = await waitFor(before, source);

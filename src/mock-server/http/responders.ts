@@ -70,7 +70,7 @@ export const exampleResponder: Responder = (request, { behaviour, state }) => {
   const problem = operation.query === 'named' ? parameterProblem(request) : undefined;
   const refusal = problem === undefined ? undefined : badParameter(problem, behaviour);
   if (refusal !== undefined) return refusal;
-  const example = operation.example ?? sampleAnswer(operation, state.seed);
+  const example = exampleAnswer(operation, state.seed);
   if (example !== undefined) return envelopeResponse(example);
   return errorResponse({
     status: 501,
@@ -79,9 +79,9 @@ export const exampleResponder: Responder = (request, { behaviour, state }) => {
   });
 };
 
-/** Without an example: an answer that the schema allows, the same for each request to a mock with this seed. */
-function sampleAnswer({ id, sample }: Operation, seed: number): unknown {
-  return sample && sampleValue(sample, randomFromSeed(textHash(`${seed} ${id}`)));
+/** The example or, without one, an answer that the schema allows, the same for each request to a mock with this seed. */
+export function exampleAnswer({ id, example, sample }: Operation, seed: number): unknown {
+  return example ?? (sample && sampleValue(sample, randomFromSeed(textHash(`${seed} ${id}`))));
 }
 
 /** What is wrong with the parameters, by the schema generated for them; `undefined` if nothing is. */

@@ -8,13 +8,16 @@ import type { QuotaUse } from '../service/quota.ts';
 import type { KeyRecord, ServiceContext } from '../service/service-state.ts';
 import { answerStub } from '../stubs/answer-stub.ts';
 import { findStub, type StubRecord } from '../stubs/stub-record.ts';
+import { isPreflight, preflightAnswer } from './cors.ts';
 import * as errors from './error-responses.ts';
+import { withEtag } from './etag.ts';
 import type { RequestIdentity } from './identify-request.ts';
 import { rateHeaders } from './limit-headers.ts';
 import type { MockRequest, MockResponse } from './mock-message.ts';
+import { preferredAnswer } from './preferred-answer.ts';
 import { presentedCredential } from './presented-credential.ts';
 import { queryOf, readTarget, recordBody, recordHeaders, type TargetReading } from './record-request.ts';
-import { exampleResponder, type Responder } from './responders.ts';
+import { exampleAnswer, exampleResponder, type Responder } from './responders.ts';
 import { createRouter, type RouteMatch } from './router.ts';
 import { createDateHeader, type ServiceResponse, writeResponse } from './service-response.ts';
 
@@ -105,10 +108,22 @@ type DecidedResponse = { readonly answer: ServiceResponse } & Partial<
 
 function answerSafely(routed: RoutedRequest): DecidedResponse {
   try {
-    return answerRoute(routed);
+    const answer = answerUnmetered(routed);
+    return answer === undefined ? answerRoute(routed) : { answer };
   } catch (error) {
     return { answer: errors.internalError(error) };
   }
+}
+
+/** What needs no key and counts nowhere: a preflight, and an answer that the request asks for. */
+function answerUnmetered({ request, context, route }: RoutedRequest): ServiceResponse | undefined {
+  const { behaviour, state } = context;
+  // Only a browser sends an origin, and only there does an answer depend on CORS.
+  const isShared = request.headers['origin'] !== undefined && behaviour.use('cors') === 'any-origin';
+  if (isShared && isPreflight(request)) return preflightAnswer(request);
+  if (route.kind !== 'operation') return undefined;
+  const { operation } = route;
+  return preferredAnswer(request, { operation, example: () => exampleAnswer(operation, state.seed) }, behaviour);
 }
 
 /** First step, for which no key is needed: where does the request lead? */
@@ -164,7 +179,7 @@ function answerKey(routed: RoutedRequest, key: KeyRecord, keyTransport: JournalE
       consumesQuota: operation?.consumesQuota ?? false,
       worksWhenQuotaExhausted: operation?.worksWhenQuotaExhausted ?? true,
       hasOwnWindow: operation?.id === 'quota',
-      answer: (quota) => respond(routed, key, quota),
+      answer: (quota) => withEtag(respond(routed, key, quota), routed.request, behaviour),
     },
     behaviour,
   );

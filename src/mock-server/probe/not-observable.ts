@@ -41,4 +41,6 @@ export const USUAL_REASONS: Readonly<Record<SwitchName, string>> = {
   headRequests: NOT_REACHED,
   optionsRequests: NOT_REACHED,
   badParameter: NOT_REACHED,
+  cors: NOT_REACHED,
+  etag: NOT_REACHED,
 };

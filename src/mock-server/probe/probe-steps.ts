@@ -85,7 +85,21 @@ function isAuthenticationFailure({ status }: Seen): boolean {
 }
 
 function askWith({ prober, key }: Probing, method: 'POST' | 'HEAD' | 'OPTIONS'): Promise<Seen> {
-  return prober.ask('quota', { method, authorization: `Bearer ${key}` });
+  return prober.ask('quota', {
+    method,
+    authorization: `Bearer ${key}`,
+    ...(method === 'HEAD' ? { origin: PAGE } : {}),
+  });
+}
+
+/** The origin of a page that no service knows. */
+const PAGE = 'https://fxrates-probe.test';
+
+function observeCors(findings: Findings, headers: Seen['headers']): void {
+  const allowed = headers.get('access-control-allow-origin');
+  if (allowed === null) findings.observe('cors', 'absent');
+  else if (allowed === '*' || allowed === PAGE) findings.observe('cors', 'any-origin');
+  else findings.leaveOpen('cors', `pages of ${allowed} are allowed`);
 }
 
 async function askWithPost(probing: Probing): Promise<void> {
@@ -95,7 +109,8 @@ async function askWithPost(probing: Probing): Promise<void> {
 }
 
 async function askWithHead(probing: Probing): Promise<void> {
-  const { status } = await askWith(probing, 'HEAD');
+  const { status, headers } = await askWith(probing, 'HEAD');
+  observeCors(probing.findings, headers);
   if (status === 200) probing.findings.observe('headRequests', 'like-get');
   else if (isMethodRefusal(status)) probing.findings.observe('headRequests', 'refused');
   else probing.findings.leaveOpen('headRequests', `the answer was ${status}`);

@@ -16,6 +16,8 @@ export interface ProbeRequest {
   /** The `Authorization` header. */
   readonly authorization?: string;
   readonly query?: Readonly<Record<string, string>>;
+  /** The page that a browser would send the request for. */
+  readonly origin?: string;
 }
 
 export type ProbeFetch = (
@@ -66,13 +68,12 @@ export class Prober {
   }
 
   /** @throws BudgetSpent instead of sending too much, and Limited for 429 `rate_limited` */
-  async ask(path: string, { method = 'GET', authorization, query = {} }: ProbeRequest = {}): Promise<Seen> {
+  async ask(path: string, { method = 'GET', query = {}, ...headers }: ProbeRequest = {}): Promise<Seen> {
     const { baseUrl, fetch, now, signal } = this.#options;
     if (this.left <= 0) throw new BudgetSpent();
     this.requests += 1;
     const parameters = new URLSearchParams(query).toString();
     const url = `${baseUrl}/api/v1/${path}${parameters === '' ? '' : `?${parameters}`}`;
-    const headers: Record<string, string> = authorization === undefined ? {} : { authorization };
     const sentAt = now();
     const response = await fetch(url, { method, headers, redirect: 'manual', signal });
     const body = envelopeOf(await response.text());

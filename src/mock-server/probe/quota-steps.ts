@@ -10,6 +10,7 @@ export function observeQuotaRecord({ findings, key, quota }: Omit<Probing, 'prob
   if (switches.snapshotGranularity.accepts(granularity)) findings.observe('snapshotGranularity', granularity);
   else findings.leaveOpen('snapshotGranularity', 'quota shows none');
   observeRateHeaders(findings, quota);
+  observeEtag(findings, quota);
   if (plan !== 'unlimited') return findings.leaveOpen('unlimitedAs', `the key is of the ${plan} plan`);
   const limit = 'monthly_limit' in quota.data ? quota.data['monthly_limit'] : 'omitted';
   if (switches.unlimitedAs.accepts(limit)) findings.observe('unlimitedAs', limit);
@@ -22,6 +23,12 @@ function observeRateHeaders(findings: Findings, { headers }: Seen): void {
   else if (headers.has('x-ratelimit-limit')) findings.observe('rateHeaders', 'x-ratelimit');
   else if (headers.has('ratelimit-policy')) findings.observe('rateHeaders', 'ietf-draft');
   else findings.leaveOpen('rateHeaders', `there are others: ${names.join(', ')}`);
+}
+
+function observeEtag(findings: Findings, { headers }: Seen): void {
+  const etag = headers.get('etag');
+  if (etag === null) findings.observe('etag', 'absent');
+  else findings.observe('etag', etag.startsWith('W/') ? 'weak' : 'strong');
 }
 
 /** One `latest` with a currency that there is not, and `quota` once more: the only step that may use quota. */

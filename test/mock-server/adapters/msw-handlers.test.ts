@@ -1,5 +1,6 @@
 import { setupServer } from 'msw/node';
 import { expect, onTestFinished, test } from 'vitest';
+import { operations } from '../../../src/generated/operations.ts';
 import { createMockServer } from '../../../src/mock-server/index.ts';
 import { mockHandlers } from '../../../src/mock-server/msw/index.ts';
 
@@ -9,8 +10,7 @@ test('there is a handler for each operation and one for everything else', async 
   const headers = mockHandlers(mock).map(({ info }) => info.header);
 
   expect(headers).toEqual([
-    'GET https://handlers.test/api/v1/latest',
-    'GET https://handlers.test/api/v1/quota',
+    ...Object.values(operations).map(({ path }) => `GET https://handlers.test${path.replaceAll(/\{(.+?)\}/g, ':$1')}`),
     expect.stringContaining('handlers'),
   ]);
 });

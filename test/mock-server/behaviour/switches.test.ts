@@ -189,6 +189,15 @@ const demonstrations: Readonly<Record<SwitchName, Demonstration>> = {
   headRequests: { tell: (core) => core.send(LATEST, { method: 'HEAD', key: core.createKey().key }).status },
   optionsRequests: { tell: (core) => core.send(LATEST, { method: 'OPTIONS' }).status },
   badParameter: { tell: (core) => core.send(`${LATEST}?base=XXX`, { key: core.createKey().key }).status },
+  cors: {
+    tell: (core) => {
+      const headers = { origin: 'https://page.test', 'access-control-request-method': 'GET' };
+      return core.send(LATEST, { method: 'OPTIONS', headers }).status;
+    },
+  },
+  etag: {
+    tell: (core) => core.send(LATEST, { key: core.createKey().key, headers: { 'if-none-match': '"other"' } }).headers,
+  },
 };
 
 /** `latest` with a base that breaks the mock itself, for the switches that tell a 500 from a 400. */

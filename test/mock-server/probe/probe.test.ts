@@ -59,6 +59,8 @@ const ALWAYS_SEEN: readonly SwitchName[] = [
   'methodNotAllowed',
   'headRequests',
   'optionsRequests',
+  'cors',
+  'etag',
 ];
 
 const undocumented = Object.entries(switches).filter(([, { provenance }]) => provenance !== 'documented');

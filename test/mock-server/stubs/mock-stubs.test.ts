@@ -113,13 +113,13 @@ test('a stub with the id of another replaces it', async () => {
 
 test('a stub answers on a path and for a method that the service does not have', async () => {
   const { mock, keyId, send } = asked();
-  mock.stubs.add({ match: { path: '/api/v1/convert' }, data: { amount: 5 } });
-  mock.stubs.add({ match: { path: '/api/v1/alerts', method: 'POST', body: /EUR/ }, status: 201, data: { id: 1 } });
+  mock.stubs.add({ match: { path: '/api/v1/no-operation' }, data: { amount: 5 } });
+  mock.stubs.add({ match: { path: '/api/v1/no-alerts', method: 'POST', body: /EUR/ }, status: 201, data: { id: 1 } });
 
-  expect((await send('/api/v1/convert?from=EUR')).status).toBe(200);
-  expect((await send('/api/v1/alerts', { method: 'POST', body: '{"base":"EUR"}' })).status).toBe(201);
-  expect((await send('/api/v1/alerts', { method: 'POST', body: '{"base":"USD"}' })).status).toBe(404);
-  expect((await send('/api/v1/convert', { method: 'DELETE' })).status).toBe(404);
+  expect((await send('/api/v1/no-operation?from=EUR')).status).toBe(200);
+  expect((await send('/api/v1/no-alerts', { method: 'POST', body: '{"base":"EUR"}' })).status).toBe(201);
+  expect((await send('/api/v1/no-alerts', { method: 'POST', body: '{"base":"USD"}' })).status).toBe(404);
+  expect((await send('/api/v1/no-operation', { method: 'DELETE' })).status).toBe(404);
   expect(mock.keys.get(keyId).monthlyUsed).toBe(0);
   expect(mock.audit().unknownRoutes).toHaveLength(2);
 });

@@ -6,12 +6,13 @@ import { usageError } from '../../errors/cli-error.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import { printResponse } from '../../output/print-response.ts';
 import { watchOptions, watchRequest } from '../../watch/watch.ts';
-import { operationCommand, operationRequest } from '../operation.ts';
+import { answerOptions, operationCommand, operationRequest } from '../operation.ts';
 import { readFixture, saveFixture } from './save-fixture.ts';
 import { watchLatest } from './watch-latest.ts';
 
 const { latest } = operations;
 const ownOptions = () => [
+  ...answerOptions(latest),
   ...watchOptions({ text: 'repeat; default: as often as the quota allows', shortestMs: 1000 }),
   new Option('--force', 'with --watch: also if that uses up the month'),
   new Option('--fixture-out <file>', 'add the answer to a file that a mock can replay'),

@@ -13,20 +13,22 @@ import { requireKey } from '../../settings/api-key.ts';
 import { requireBaseUrl } from '../../settings/base-url.ts';
 import { LiveView } from '../../watch/live-view.ts';
 import { type WatchRequest, watch, watchOptions, watchRequest } from '../../watch/watch.ts';
-import { operationCommand } from '../operation.ts';
+import { operationCommand, operationRequest } from '../operation.ts';
 import { type QuotaFields, readFields, remainingOf, withFields } from './quota-fields.ts';
 import { quotaTable } from './quota-table.ts';
 
+const { quota } = operations;
+const ownOptions = () => [
+  new Option('--fail-at <share>', 'exit 8 when that much is used: 80% or 800').argParser(parseFailAt),
+  new Option('--no-forecast', 'only what the service says'),
+  ...watchOptions({ text: 'repeat, from 10s (default: 1m)', shortestMs: 10_000 }),
+];
+
 export const quotaCommand: CommandSpec = {
-  ...operationCommand(operations.quota),
+  ...operationCommand(quota, ownOptions),
   summary: 'plan, usage, limits, reset time and forecast (free)',
   description:
     'Plan, usage, limits and reset time of your key, and where its use is heading. Free: never uses your monthly quota.',
-  options: () => [
-    new Option('--fail-at <share>', 'exit 8 when that much is used: 80% or 800').argParser(parseFailAt),
-    new Option('--no-forecast', 'only what the service says'),
-    ...watchOptions({ text: 'repeat, from 10s (default: 1m)', shortestMs: 10_000 }),
-  ],
   examples: [
     { command: 'fxrates quota', comment: '' },
     { command: 'fxrates quota --fail-at 80%', comment: 'for cron and CI: exit code 8 from 80 % on' },
@@ -43,8 +45,7 @@ export const quotaCommand: CommandSpec = {
 };
 
 async function runQuota(invocation: Invocation): Promise<number> {
-  const { quota: operation } = operations;
-  const request = { operation, path: operation.path, query: {} };
+  const request = operationRequest(quota, invocation, ownOptions);
   const watching = watchRequest(invocation);
   if (invocation.settings.printRequestAs !== undefined) return dryRun(request, invocation);
   if (watching !== undefined) return watchQuota(request, watching, invocation);

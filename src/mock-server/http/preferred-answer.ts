@@ -1,0 +1,85 @@
+import type { ErrorResponseSpec, Operation } from '../../generated/operations.ts';
+import type { Behaviour } from '../behaviour/behaviour.ts';
+import { retryAfter } from './limit-headers.ts';
+import type { MockRequest } from './mock-message.ts';
+import {
+  codeOfStatus,
+  envelopeResponse,
+  errorResponse,
+  reasonPhrase,
+  type ServiceResponse,
+} from './service-response.ts';
+
+/** What makes a documented answer. */
+export interface PreferredOperation {
+  readonly operation: Operation;
+  /** A whole success answer; `undefined` if openapi.yaml has none. */
+  readonly example: () => unknown;
+}
+
+/**
+ * The documented answer that `Prefer: code=429` asks for (RFC 7240, as Prism reads it); `undefined` without such a
+ * preference. For contract tests: it needs no key and counts nowhere.
+ */
+export function preferredAnswer(
+  { headers }: MockRequest,
+  { operation, example }: PreferredOperation,
+  behaviour: Behaviour,
+): ServiceResponse | undefined {
+  const code = headers['prefer'] === undefined ? undefined : preferredCode(headers['prefer']);
+  if (code === undefined) return undefined;
+  const status = /^\d{3}$/.test(code) ? Number(code) : 0;
+  const answer = documentedAnswer(status, { operation, example }, behaviour);
+  if (answer === undefined) return unknownCode(code, operation);
+  const why = `asked for with Prefer: code=${code}; neither authenticated nor counted`;
+  return { ...answer, headers: { ...answer.headers, 'preference-applied': `code=${code}` }, why };
+}
+
+/** The value of the preference `code`; of several, the first counts (RFC 7240 §2). */
+function preferredCode(prefer: string): string | undefined {
+  for (const preference of prefer.split(',')) {
+    const [, code] = /^\s*code\s*=\s*"?([^";]*?)"?\s*(?:;|$)/i.exec(preference) ?? [];
+    if (code !== undefined) return code;
+  }
+  return undefined;
+}
+
+function documentedAnswer(
+  status: number,
+  { operation, example }: PreferredOperation,
+  behaviour: Behaviour,
+): ServiceResponse | undefined {
+  if (status === 200) {
+    const success = example();
+    return success === undefined ? undefined : envelopeResponse(success);
+  }
+  const documented = operation.errors.find((error) => error.status === status);
+  const spec = documented ?? operation.errors.find((error) => covers(error, status));
+  if (spec === undefined) return undefined;
+  const code = spec.code ?? codeOfStatus(status);
+  const headers: Record<string, string> = spec.headers.some((name) => /^retry-after$/i.test(name))
+    ? { 'retry-after': retryAfter(1000, behaviour) }
+    : {};
+  const answer = errorResponse({ status, code, message: reasonPhrase(status) || 'Refused.', headers });
+  // The example of a range is of one status in it.
+  return spec === documented && spec.example !== undefined
+    ? { ...answer, body: envelopeResponse(spec.example).body }
+    : answer;
+}
+
+/** `default` is whatever fails. */
+function covers(error: ErrorResponseSpec, status: number): boolean {
+  if (status < 400 || status > 599) return false;
+  return error.status === 'default' || error.status === `${String(status).slice(0, 1)}XX`;
+}
+
+function unknownCode(code: string, { id, errors }: Operation): ServiceResponse {
+  // Anything but a number may be a key in the wrong place.
+  const asked = /^\d{1,5}$/.test(code) ? code : '(not a status)';
+  const documented = [200, ...errors.map(({ status }) => (status === 'default' ? '400 to 599' : status))].join(', ');
+  return errorResponse({
+    status: 400,
+    code: 'unknown_preference',
+    message: `Prefer: code=${asked} names no documented answer of ${id}; documented: ${documented}.`,
+  });
+}

@@ -1,0 +1,61 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, test } from 'vitest';
+import { createMockServer } from '../../src/mock-server/index.ts';
+import { hasChromium, openBrowser } from '../helpers/browser-chromium.ts';
+
+/** An empty page of an origin of its own. */
+async function servePage() {
+  const server = createServer((_, response) =>
+    response.setHeader('content-type', 'text/html').end('<title>page</title>'),
+  );
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+test.skipIf(!hasChromium)(
+  'a page of another origin reads answers and headers if the switch is on, and nothing if it is off',
+  async () => {
+    await using mock = createMockServer({
+      behaviour: { cors: 'any-origin', etag: 'strong', rateHeaders: 'ietf-draft' },
+    });
+    const { url } = await mock.serve();
+    const { key, id } = mock.createKey();
+    await using origin = await servePage();
+    await using browser = await openBrowser();
+    const { page } = browser;
+    await page.goto(origin.url);
+    const ask = (path: string, headers: Record<string, string>) =>
+      page.evaluate(
+        async ([target, sent]) => {
+          const answer = await fetch(target, { headers: sent });
+          const text = await answer.text();
+          return { status: answer.status, headers: Object.fromEntries(answer.headers), body: text && JSON.parse(text) };
+        },
+        [url + path, headers] as const,
+      );
+    const authorization = `Bearer ${key}`;
+
+    const latest = await ask('/api/v1/latest?base=EUR', { authorization });
+    const same = await ask('/api/v1/latest?base=EUR', { authorization, 'if-none-match': latest.headers['etag']! });
+    const refused = await ask('/api/v1/latest', { authorization, prefer: 'code=429' });
+
+    expect(latest).toMatchObject({ status: 200, body: { data: { base: 'EUR' } } });
+    expect(latest.headers['ratelimit']).toMatch(/^"minute";r=29;/);
+    expect(same).toMatchObject({ status: 304, body: '' });
+    expect(refused).toMatchObject({ status: 429, headers: { 'retry-after': '1', 'preference-applied': 'code=429' } });
+    expect(mock.keys.get(id).monthlyUsed).toBe(2);
+
+    mock.behaviour.set({ cors: 'absent' });
+    await expect(ask('/api/v1/quota', { authorization })).rejects.toThrow('Failed to fetch');
+    mock.behaviour.set({ cors: 'any-origin' });
+    await expect(ask('/dashboard', {})).rejects.toThrow('Failed to fetch');
+  },
+);

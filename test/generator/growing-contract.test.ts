@@ -1,0 +1,59 @@
+import { execFile } from 'node:child_process';
+import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { specWith } from '../helpers/spec-with.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const LEFT_OUT = ['node_modules', 'dist', '.git', 'coverage'];
+
+/** The whole project with three operations more, after `npm run generate` and no other edit. */
+const root = await mkdtemp(join(tmpdir(), 'fxrates-growing-'));
+afterAll(() => rm(root, { recursive: true, force: true }));
+await cp(ROOT, root, { recursive: true, filter: (source) => !LEFT_OUT.includes(basename(source)) });
+await symlink(join(ROOT, 'node_modules'), join(root, 'node_modules'), 'dir');
+await writeFile(join(root, 'openapi.yaml'), await specWith('three-operations.yaml'));
+await run('tsx', 'scripts/generate.ts');
+
+/** Those that read the contract. All others were run by hand: `npm test` in such a copy. */
+const SUITES = [
+  ...[
+    'test/contracts/schemas.test.ts',
+    'test/contracts/specification.test.ts',
+    'test/docs',
+    'test/client/endpoints.test.ts',
+  ],
+  ...['test/cli/errors/parser-error.test.ts', 'test/cli/help', 'test/mock-server/adapters/msw-handlers.test.ts'],
+  ...['test/mock-server/http', 'test/mock-server/stubs', 'test/mock-server/behaviour'],
+];
+
+test('with three operations more the project compiles, tests included, and has no dead exports', async () => {
+  expect(await run('tsc', '--pretty', 'false')).toBe('');
+  expect(await run('knip', '--no-progress')).toBe('');
+}, 600_000);
+
+test('with three operations more one file fails: it states that the service has two', async () => {
+  await run('vitest', 'run', ...SUITES, '--maxWorkers=1', '--reporter=json', '--outputFile=report.json');
+
+  const report: Report = JSON.parse(await readFile(join(root, 'report.json'), 'utf8'));
+  const failed = report.testResults.flatMap(({ assertionResults }) =>
+    assertionResults.filter(({ status }) => status === 'failed').map(({ title }) => title),
+  );
+  expect(failed).toEqual(['the contract is two endpoints, latest and quota, both GET below /api/v1']);
+  expect(report.numPassedTests).toBeGreaterThan(300);
+}, 600_000);
+
+interface Report {
+  readonly numPassedTests: number;
+  readonly testResults: readonly {
+    readonly assertionResults: readonly { readonly status: string; readonly title: string }[];
+  }[];
+}
+
+/** What a tool of the copy prints. */
+function run(tool: string, ...args: readonly string[]): Promise<string> {
+  return new Promise((resolve) => {
+    execFile(join(root, 'node_modules/.bin', tool), args, { cwd: root }, (_, stdout) => resolve(stdout.trim()));
+  });
+}
