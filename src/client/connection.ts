@@ -1,3 +1,4 @@
+import { environmentProxy } from '../environment-proxy.ts';
 import { VERSION } from '../version.ts';
 import { type OpenSettings, requireBaseUrl } from './config/settings.ts';
 import { operationEndpoint } from './endpoints.ts';
@@ -12,6 +13,7 @@ import { createPipeline } from './pipeline.ts';
 import { KeyStates } from './state/key-states.ts';
 import { ignoredOptions, sharedOptions } from './state/shared-options.ts';
 import type { Timers } from './timers.ts';
+import { proxyTransport } from './transport/default-transport.ts';
 
 /** The parts of a client that need its base URL and its key. */
 export interface Connection {
@@ -40,7 +42,9 @@ export function canConnect({ options, settings }: ClientParts): boolean {
 
 /** @throws ConfigError when the base URL or the key is missing or wrong */
 export function connect({ options, settings: open, events, timers, lifetime, keys: shared }: ClientParts): Connection {
-  const settings = { ...open, baseUrl: open.baseUrl ?? requireBaseUrl(options) };
+  const baseUrl = open.baseUrl ?? requireBaseUrl(options);
+  const proxy = options.proxy === 'env' ? environmentProxy(process.env, baseUrl) : undefined;
+  const settings = { ...open, baseUrl, ...(proxy && { transport: proxyTransport(proxy) }) };
   const apiKey = givenKey(options);
   if (apiKey === undefined) throw new ConfigError('apiKey: none given; pass apiKey or set FXRATES_API_KEY');
   const states = new KeyStates(settings, lifetime);

@@ -115,6 +115,12 @@ export interface FxRatesOptions extends EventHooks {
   readonly fetch?: FetchLike | undefined;
   /** An undici 7 dispatcher (proxy, mTLS, …). Default: undici's global one. */
   readonly dispatcher?: Dispatcher | undefined;
+  /**
+   * `'env'`: sends through the proxy that `HTTPS_PROXY`, `HTTP_PROXY` or `ALL_PROXY` names, in lower case first, except to
+   * the hosts of `NO_PROXY` and to loopback. A value that cannot be used is a `ConfigError`. Not together with `fetch` or
+   * `dispatcher`. On Bun and Deno, whose `fetch` reads these variables itself, it changes nothing. Default: false, no proxy.
+   */
+  readonly proxy?: 'env' | false | undefined;
   /** Longest body in bytes; a longer one is a `ResponseError`. Default: 10 MiB. */
   readonly maxResponseBytes?: number | undefined;
   /** Allows plain http to other hosts than loopback; the key is then readable on the way. Default: false. */

@@ -28,9 +28,13 @@ export function requireCount(option: string, value: unknown, { from }: { readonl
   return refuse(option, value, `a whole number from ${from}`);
 }
 
-export function requireOneOf<Value extends string>(option: string, value: unknown, allowed: readonly Value[]): Value {
+export function requireOneOf<const Value extends string | false>(
+  option: string,
+  value: unknown,
+  allowed: readonly Value[],
+): Value {
   const found = allowed.find((candidate) => candidate === value);
-  return found ?? refuse(option, value, allowed.map((candidate) => `'${candidate}'`).join(' or '));
+  return found ?? refuse(option, value, allowed.map((one) => (one === false ? 'false' : `'${one}'`)).join(' or '));
 }
 
 export function requireBoolean(option: string, value: unknown): boolean {

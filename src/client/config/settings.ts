@@ -1,3 +1,4 @@
+import { LOOPBACK_HOST } from '../../environment-proxy.ts';
 import { type Clock, realClock } from '../clock.ts';
 import { ConfigError } from '../errors/errors.ts';
 import type { EventHooks, Logger } from '../events.ts';
@@ -74,6 +75,7 @@ const OPTION_NAMES = namesOf<keyof FxRatesOptions>({
   middleware: true,
   fetch: true,
   dispatcher: true,
+  proxy: true,
   maxResponseBytes: true,
   allowInsecureHttp: true,
   clock: true,
@@ -198,7 +200,10 @@ function requireLimitStore(store: LimitStore | undefined): LimitStore | undefine
   );
 }
 
-function resolveTransport({ fetch, dispatcher }: FxRatesOptions): Transport {
+function resolveTransport({ fetch, dispatcher, proxy = false }: FxRatesOptions): Transport {
+  if (requireOneOf('proxy', proxy, ['env', false]) === 'env' && (fetch ?? dispatcher) !== undefined) {
+    throw new ConfigError('proxy: pass it without fetch and dispatcher, which decide themselves where a request goes');
+  }
   if (fetch !== undefined && dispatcher !== undefined) {
     throw new ConfigError(
       'fetch and dispatcher: pass one of them, not both; a dispatcher is used by undici, not by fetch',
@@ -225,8 +230,6 @@ function requireClock(clock: Clock): Clock {
   return refuse('clock', clock, 'an object with now() and sleep(ms, signal)');
 }
 
-const LOOPBACK = /^(localhost|.*\.localhost|127(\.\d{1,3}){3}|\[::1\])$/;
-
 /** The base URL without a slash at its end. @throws ConfigError when the key must not or cannot be sent there. */
 export function checkBaseUrl(value: unknown, { allowInsecureHttp }: { readonly allowInsecureHttp: boolean }): string {
   if (value === undefined || value === '') {
@@ -243,7 +246,7 @@ export function checkBaseUrl(value: unknown, { allowInsecureHttp }: { readonly a
   if (/\/api\/v\d+\/?$/.test(url.pathname)) {
     throw new ConfigError(`baseUrl: leave out '${url.pathname}', the client adds /api/v1; got ${url.href}`);
   }
-  if (url.protocol === 'http:' && !LOOPBACK.test(url.hostname) && !allowInsecureHttp) {
+  if (url.protocol === 'http:' && !LOOPBACK_HOST.test(url.hostname) && !allowInsecureHttp) {
     throw new ConfigError(
       `baseUrl: ${url.origin} is plain http, over which the key can be read on the way; use https (or allowInsecureHttp: true)`,
     );
