@@ -8,7 +8,7 @@ import { ApiKey } from './keys/api-key.ts';
 import { type ApiKeyOption, createKeySource, type KeySource } from './keys/key-source.ts';
 import type { Lifetime } from './lifetime.ts';
 import type { Caller, CallResponse } from './middleware/coalesce.ts';
-import type { FxRatesOptions } from './options.ts';
+import type { AnyOptions } from './options.ts';
 import { createPipeline } from './pipeline.ts';
 import { KeyStates } from './state/key-states.ts';
 import { ignoredOptions, sharedOptions } from './state/shared-options.ts';
@@ -23,7 +23,7 @@ export interface Connection {
 }
 
 interface ClientParts {
-  readonly options: FxRatesOptions;
+  readonly options: AnyOptions;
   readonly settings: OpenSettings;
   readonly events: ClientEvents;
   readonly timers: Timers;
@@ -63,7 +63,7 @@ export function connect({ options, settings: open, events, timers, lifetime, key
 }
 
 /** An empty text counts as missing: build steps set such variables. */
-function givenKey({ apiKey = process.env['FXRATES_API_KEY'] }: FxRatesOptions): ApiKeyOption | undefined {
+function givenKey({ apiKey = process.env['FXRATES_API_KEY'] }: AnyOptions): ApiKeyOption | undefined {
   return apiKey === '' ? undefined : apiKey;
 }
 

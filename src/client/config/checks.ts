@@ -1,6 +1,7 @@
 import { nearestName } from '../../nearest-name.ts';
 import { describeValue } from '../errors/describe-value.ts';
 import { ConfigError } from '../errors/errors.ts';
+import type { NumberParser, Numbers } from '../numbers.ts';
 
 /** @throws ConfigError that names the option, what it got and what was expected. */
 export function refuse(option: string, value: unknown, expected: string): never {
@@ -35,6 +36,13 @@ export function requireOneOf<const Value extends string | false>(
 ): Value {
   const found = allowed.find((candidate) => candidate === value);
   return found ?? refuse(option, value, allowed.map((one) => (one === false ? 'false' : `'${one}'`)).join(' or '));
+}
+
+export function requireNumbers(value: unknown): Numbers {
+  if (value === 'number' || value === 'string') return value;
+  return typeof value === 'function'
+    ? (value as NumberParser)
+    : refuse('numbers', value, "'number', 'string' or a function");
 }
 
 export function requireBoolean(option: string, value: unknown): boolean {

@@ -4,7 +4,8 @@ import { ConfigError } from '../errors/errors.ts';
 import type { EventHooks, Logger } from '../events.ts';
 import type { LimitStore } from '../limits/shared/limit-store.ts';
 import type { Middleware } from '../middleware/intercept.ts';
-import type { AuthForm, FxRatesOptions, QuotaGuardOptions, RateLimitOptions } from '../options.ts';
+import type { Numbers } from '../numbers.ts';
+import type { AnyOptions, AuthForm, QuotaGuardOptions, RateLimitOptions } from '../options.ts';
 import type { CallSettings } from '../request.ts';
 import { type SteadyTime, steadyTime } from '../steady-time.ts';
 import { defaultTransport } from '../transport/default-transport.ts';
@@ -20,6 +21,7 @@ import {
   requireDeadline,
   requireFunction,
   requireKnownNames,
+  requireNumbers,
   requireOneOf,
   requirePositiveMs,
 } from './checks.ts';
@@ -52,12 +54,13 @@ export interface ClientSettings extends Omit<CallSettings, 'useReserve' | 'maxAg
   /** Measures all durations, on `clock`. */
   readonly time: SteadyTime;
   readonly random: () => number;
+  readonly numbers: Numbers;
 }
 
 /** The same as the constructor finds them: the base URL can still be missing. */
 export type OpenSettings = Omit<ClientSettings, 'baseUrl'> & { readonly baseUrl: string | undefined };
 
-const OPTION_NAMES = namesOf<keyof FxRatesOptions>({
+const OPTION_NAMES = namesOf<keyof AnyOptions>({
   baseUrl: true,
   apiKey: true,
   auth: true,
@@ -76,6 +79,7 @@ const OPTION_NAMES = namesOf<keyof FxRatesOptions>({
   fetch: true,
   dispatcher: true,
   proxy: true,
+  numbers: true,
   maxResponseBytes: true,
   allowInsecureHttp: true,
   clock: true,
@@ -114,15 +118,16 @@ const DEFAULTS = {
   middleware: [],
   maxResponseBytes: 10 * 2 ** 20,
   allowInsecureHttp: false,
+  numbers: 'number',
   clock: realClock,
   // biome-ignore lint/plugin: the default of the seam
   random: Math.random,
-} as const satisfies FxRatesOptions;
+} as const satisfies AnyOptions;
 
 /** @throws ConfigError for the first option that is wrong; a missing base URL is not. */
-export function resolveOptions(options: FxRatesOptions & { readonly baseUrl: string | URL }): ClientSettings;
-export function resolveOptions(options: FxRatesOptions): OpenSettings;
-export function resolveOptions(options: FxRatesOptions): OpenSettings {
+export function resolveOptions(options: AnyOptions & { readonly baseUrl: string | URL }): ClientSettings;
+export function resolveOptions(options: AnyOptions): OpenSettings;
+export function resolveOptions(options: AnyOptions): OpenSettings {
   refuseBareKey(options);
   requireKnownNames(options, OPTION_NAMES, 'FxRates options');
   // Before anything else of the environment is read: a browser does not have it.
@@ -149,6 +154,7 @@ export function resolveOptions(options: FxRatesOptions): OpenSettings {
     appInfo: resolveAppInfo(options.appInfo),
     middleware: requireMiddleware(given.middleware),
     transport: resolveTransport(options),
+    numbers: requireNumbers(given.numbers),
     maxResponseBytes: requireCount('maxResponseBytes', given.maxResponseBytes, { from: 1 }),
     clock,
     time: steadyTime(clock),
@@ -157,12 +163,12 @@ export function resolveOptions(options: FxRatesOptions): OpenSettings {
 }
 
 /** The base URL of the options or of the environment. @throws ConfigError when there is none, or it is wrong. */
-export function requireBaseUrl(options: FxRatesOptions): string {
+export function requireBaseUrl(options: AnyOptions): string {
   const { baseUrl = process.env['FXRATES_BASE_URL'], allowInsecureHttp = DEFAULTS.allowInsecureHttp } = options;
   return checkBaseUrl(baseUrl, { allowInsecureHttp });
 }
 
-function hasBaseUrl({ baseUrl = process.env['FXRATES_BASE_URL'] }: FxRatesOptions): boolean {
+function hasBaseUrl({ baseUrl = process.env['FXRATES_BASE_URL'] }: AnyOptions): boolean {
   return baseUrl !== undefined && baseUrl !== '';
 }
 
@@ -200,7 +206,7 @@ function requireLimitStore(store: LimitStore | undefined): LimitStore | undefine
   );
 }
 
-function resolveTransport({ fetch, dispatcher, proxy = false }: FxRatesOptions): Transport {
+function resolveTransport({ fetch, dispatcher, proxy = false }: AnyOptions): Transport {
   if (requireOneOf('proxy', proxy, ['env', false]) === 'env' && (fetch ?? dispatcher) !== undefined) {
     throw new ConfigError('proxy: pass it without fetch and dispatcher, which decide themselves where a request goes');
   }

@@ -58,6 +58,7 @@ const wrong: Record<keyof FxRatesOptions, readonly unknown[]> = {
   fetch: [null, {}, 'fetch'],
   dispatcher: [null, {}, 'http://proxy.test', { dispatch: true }],
   proxy: ['http://proxy.test:3128', true, null, {}],
+  numbers: [null, 'bigint', 1, {}],
   maxResponseBytes: [...numbers, 1.5],
   allowInsecureHttp: [null, 'true', 1],
   headers: [
