@@ -18,6 +18,12 @@ export const RUN_CHECKS: readonly ConsumerCheck[] = [
 export const COMPILE_CHECKS: readonly ConsumerCheck[] = [
   { name: 'TypeScript, nodenext', line: `tsc ${STRICT} --module nodenext program.mts` },
   { name: 'TypeScript, nodenext, CommonJS', line: `tsc ${STRICT} --module nodenext program.cts` },
+  { name: 'TypeScript, node16', line: `tsc ${STRICT} --module node16 program.mts` },
+  { name: 'TypeScript, node16, CommonJS', line: `tsc ${STRICT} --module node16 program.cts` },
+  {
+    name: 'TypeScript, node10',
+    line: `tsc ${STRICT} --module commonjs --moduleResolution node10 --esModuleInterop program.cts`,
+  },
   { name: 'TypeScript, bundler', line: `tsc ${STRICT} --module esnext --moduleResolution bundler program.mts` },
 ];
 
