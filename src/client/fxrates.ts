@@ -223,8 +223,8 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
       describe: (result) => {
         const known = { key: this.#connection?.keys.known()?.masked, limits: this.limits() };
         if (result === undefined) return known;
-        const { status, source, attempts } = result.meta();
-        return { ...known, status, source, attempts };
+        const { status, source, attempts, callId } = result.meta();
+        return { ...known, status, source, attempts, callId };
       },
     });
   }
