@@ -17,17 +17,22 @@ import {
   type FxRatesErrorKind,
   type FxRatesOptions,
   type LatestData,
+  type LimiterChange,
   type NetworkError,
   type Poll,
+  type PollSchedule,
   type QuotaData,
+  type QuotaEstimate,
   type QuotaExhaustedError,
   type RateLimitError,
   type RequestError,
   type ResponseError,
   type ResponseMeta,
+  type RetryEvent,
   type ServerError,
   type StandardSchema,
   type TimeoutError,
+  type WaitEvent,
 } from '../../src/client/index.ts';
 
 const fx = new FxRates();
@@ -248,3 +253,12 @@ expectTypeOf(exact).toExtend<FxRates>();
 void fx.latest({}, { numbers: 'bigint' });
 // @ts-expect-error: not a form
 new FxRates({ numbers: 'decimal' });
+
+// Each instant is a `Date`.
+type Limits = NonNullable<ReturnType<typeof fx.limits>>;
+type Instants = readonly [
+  ...[Limits['nextSlotAt'], Exclude<Limits['gate'], 'open'>['until'], Exclude<Limits['service'], 'up'>['downUntil']],
+  ...[LimiterChange['at'], WaitEvent['until'], RetryEvent['until'], PollSchedule['at'], QuotaEstimate['asOf']],
+  ...[NonNullable<RateLimitError['retryAt']>, NonNullable<QuotaExhaustedError['resetsAt']>],
+];
+expectTypeOf<Instants[number]>().toEqualTypeOf<Date>();
