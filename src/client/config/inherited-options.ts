@@ -10,7 +10,7 @@ interface Parent {
 /** `options` over those of the parent. Answers stay in one cache, whatever their age may be. */
 export function inheritedOptions(options: AnyOptions, parent: Parent): AnyOptions {
   const { fetch, dispatcher, proxy, ...others } = parent.options;
-  const hasTransport = [options.fetch, options.dispatcher, options.proxy].some((option) => option !== undefined);
+  const hasTransport = options.fetch !== undefined || options.dispatcher !== undefined || options.proxy === 'env';
   const inherited = hasTransport ? others : { fetch, dispatcher, proxy, ...others };
   return { ...inherited, ...definedOf(options), cache: inheritedCache(options.cache, parent.cache) };
 }

@@ -177,6 +177,17 @@ test.each([
   expect(() => client(other).withOptions({ proxy: 'env' })).not.toThrow();
 });
 
+test('withOptions can turn the proxy off, and proxy: false keeps an inherited fetch', async () => {
+  process.env['HTTP_PROXY'] = proxy.url;
+  const fetch = fakeFetch(success({ EUR: 2 }));
+
+  await errorOf(client({ proxy: 'env' }).withOptions({ proxy: false, deadlineMs: 5_000 }).latest());
+  const rates = await client({ fetch }).withOptions({ proxy: false }).latest();
+
+  expect(proxy.requests).toEqual([]);
+  expect(rates).toEqual({ EUR: 2 });
+});
+
 const request = { url: `${SERVICE}/a`, headers: {}, cancellation: new Cancellation(), maxBytes: 1000 };
 const undici = () => import('undici');
 
