@@ -55,26 +55,34 @@ const lazyBuiltins: NonNullable<Options['esbuildPlugins']>[number] = {
   },
 };
 
+const LIBRARY = {
+  entry: {
+    index: 'src/client/index.ts',
+    'file-store': 'src/client/file-store/index.ts',
+    'mock-server': 'src/mock-server/index.ts',
+    msw: 'src/mock-server/msw/index.ts',
+    redis: 'src/client/redis/index.ts',
+  },
+  target: 'node20',
+  outDir: 'dist',
+  external: ['msw', 'undici', 'zod'],
+} satisfies Options;
+
+/** `.d.ts` and `.d.cts`: a CommonJS file may `require()` the package, and TypeScript wants types of its kind for that. */
+const types: Options = { ...LIBRARY, format: ['esm', 'cjs'], dts: { only: true } };
+
 /**
  * The library leaves its dependencies to npm; the CLI carries them in one bundle, because that starts faster.
  * `tsup --no-dts` leaves out the types, which take most of the time.
  */
 export default defineConfig((cli) => [
+  ...(cli.dts === false ? [] : [types]),
   {
-    entry: {
-      index: 'src/client/index.ts',
-      'file-store': 'src/client/file-store/index.ts',
-      'mock-server': 'src/mock-server/index.ts',
-      msw: 'src/mock-server/msw/index.ts',
-      redis: 'src/client/redis/index.ts',
-    },
+    ...LIBRARY,
     format: 'esm',
-    target: 'node20',
-    dts: cli.dts !== false,
+    dts: false,
     splitting: true,
-    clean: ['dist/*.js', 'dist/*.d.ts'],
-    outDir: 'dist',
-    external: ['msw', 'undici', 'zod'],
+    clean: ['dist/*.js', 'dist/*.d.ts', 'dist/*.d.cts'],
     esbuildPlugins: [panelFiles],
   },
   {

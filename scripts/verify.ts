@@ -14,6 +14,11 @@ interface Count {
   readonly skipped: number;
 }
 
+/**
+ * Both are about `require()` in CommonJS, which every version of Node in `engines` can use for ES modules. attw does not know.
+ */
+const ATTW_IGNORED = ['cjs-resolves-to-esm', 'false-cjs'];
+
 const STEPS: readonly (readonly [name: string, command: readonly string[]])[] = [
   ['generated code is up to date', ['tsx', 'scripts/generate.ts', '--check']],
   ['contract is clean (redocly)', ['redocly', 'lint', 'openapi.yaml']],
@@ -21,8 +26,7 @@ const STEPS: readonly (readonly [name: string, command: readonly string[]])[] = 
   ['types (tsc)', ['tsc']],
   ['types of the control panel (tsc)', ['tsc', '-p', 'src/mock-server/panel/browser']],
   ['build (tsup)', ['tsup', '--silent']],
-  ['package exports (publint)', ['publint', '--strict']],
-  ['package types (attw)', ['attw', '--pack', '.', '--profile', 'esm-only', '--no-emoji']],
+  ['package types (attw)', ['attw', '--pack', '.', '--no-emoji', '--ignore-rules', ...ATTW_IGNORED]],
   ['no dead files, exports or dependencies (knip)', ['knip']],
 ];
 

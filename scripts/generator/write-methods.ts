@@ -5,12 +5,13 @@ import { jsdoc, literal } from './source.ts';
 export function writeMethods({ operations }: Contract): string {
   return `
 import type { ApiCall, CallOptions, SchemaCallOptions } from '../client/api-call.ts';
+import type { Numbers, WithNumbers } from '../client/numbers.ts';
 import type { SchemaOutput, StandardSchema } from '../client/standard-schema.ts';
 import type { OperationId } from './operations.ts';
 import type * as types from './types.ts';
 
 /** A method for each operation of the service; the client says how a request is sent. */
-export abstract class OperationMethods {
+export abstract class OperationMethods<ClientNumbers extends Numbers = 'number'> {
   protected abstract request<Data>(
     id: OperationId, query: object | undefined, options: CallOptions | undefined): ApiCall<Data>;
 
@@ -28,7 +29,8 @@ function methods(operation: Operation): string {
   const beforeSchema = queryType && `query: ${queryType}${isRequired ? '' : ' | undefined'}, `;
   return `
 ${jsdoc(documentation(operation, 'The data is checked and typed by `options.schema`, a schema of your own.'))}${id}<Schema extends StandardSchema>(${beforeSchema}options: SchemaCallOptions<Schema>): ApiCall<SchemaOutput<Schema>>;
-${jsdoc(documentation(operation))}${id}(${parameters}): ApiCall<types.${data}>;
+${jsdoc(documentation(operation, 'Its numbers are as `options.numbers` says: text with all digits, or what a function makes.'))}${id}<Chosen extends Numbers | undefined>(${beforeSchema}options: CallOptions & { readonly numbers: Chosen }): ApiCall<WithNumbers<types.${data}, Chosen, ClientNumbers>>;
+${jsdoc(documentation(operation))}${id}(${parameters}): ApiCall<WithNumbers<types.${data}, ClientNumbers>>;
 ${id}(${parameters}): ApiCall<unknown> {
   return this.request(${literal(id)}, ${queryType ? 'query' : 'undefined'}, options);
 }

@@ -1,11 +1,12 @@
 import type { Attempt } from './attempt.ts';
 import { ownError } from './errors/own-error.ts';
+import type { NumbersOption } from './numbers.ts';
 import type { StandardSchema } from './standard-schema.ts';
 
 /** Headers to send: names and values, or a `Headers` object. */
 export type HeadersOption = Headers | Readonly<Record<string, string | undefined>>;
 
-/** Options of one call; each falls back to the client's own option of the same name. */
+/** Options of one call, beside `schema` and `numbers`; each falls back to the client's own option of the same name. */
 export interface CallOptions {
   /** Ends the call at once, wherever it is: queue, wait, connection or body. */
   readonly signal?: AbortSignal | undefined;
@@ -30,7 +31,7 @@ export interface CallOptions {
 }
 
 /** Call options with a Standard Schema (zod, valibot, arktype, …) that checks and types the payload. */
-export interface SchemaCallOptions<Schema extends StandardSchema> extends CallOptions {
+export interface SchemaCallOptions<Schema extends StandardSchema> extends CallOptions, NumbersOption {
   readonly schema: Schema;
 }
 

@@ -14,6 +14,8 @@ export interface CallTrace {
   readonly operation: string;
   /** Path and query, without the key. */
   readonly target: string;
+  /** Joins the call with its events, meta and error. Callers that share a request share it. Known at the end. */
+  readonly callId?: string | undefined;
   /** The key, masked. */
   readonly key?: string | undefined;
   readonly status?: number | undefined;
@@ -53,8 +55,8 @@ export async function traceCall<Result>(traced: TracedCall<Result>): Promise<Res
       results.push(result);
       Object.assign(trace, describe(result));
     } catch (error) {
-      const { attempts = [], status } = FxRatesError.is(error) ? error : {};
-      Object.assign(trace, describe(undefined), { attempts, status });
+      const { attempts = [], status, callId } = FxRatesError.is(error) ? error : {};
+      Object.assign(trace, describe(undefined), { attempts, status, callId });
       throw error;
     }
   }, trace);

@@ -1,3 +1,4 @@
+import { environmentProxy } from '../environment-proxy.ts';
 import { VERSION } from '../version.ts';
 import { type OpenSettings, requireBaseUrl } from './config/settings.ts';
 import { operationEndpoint } from './endpoints.ts';
@@ -7,11 +8,12 @@ import { ApiKey } from './keys/api-key.ts';
 import { type ApiKeyOption, createKeySource, type KeySource } from './keys/key-source.ts';
 import type { Lifetime } from './lifetime.ts';
 import type { Caller, CallResponse } from './middleware/coalesce.ts';
-import type { FxRatesOptions } from './options.ts';
+import type { AnyOptions } from './options.ts';
 import { createPipeline } from './pipeline.ts';
 import { KeyStates } from './state/key-states.ts';
 import { ignoredOptions, sharedOptions } from './state/shared-options.ts';
 import type { Timers } from './timers.ts';
+import { proxyTransport } from './transport/default-transport.ts';
 
 /** The parts of a client that need its base URL and its key. */
 export interface Connection {
@@ -21,7 +23,7 @@ export interface Connection {
 }
 
 interface ClientParts {
-  readonly options: FxRatesOptions;
+  readonly options: AnyOptions;
   readonly settings: OpenSettings;
   readonly events: ClientEvents;
   readonly timers: Timers;
@@ -40,7 +42,9 @@ export function canConnect({ options, settings }: ClientParts): boolean {
 
 /** @throws ConfigError when the base URL or the key is missing or wrong */
 export function connect({ options, settings: open, events, timers, lifetime, keys: shared }: ClientParts): Connection {
-  const settings = { ...open, baseUrl: open.baseUrl ?? requireBaseUrl(options) };
+  const baseUrl = open.baseUrl ?? requireBaseUrl(options);
+  const proxy = options.proxy === 'env' ? environmentProxy(process.env, baseUrl) : undefined;
+  const settings = { ...open, baseUrl, ...(proxy && { transport: proxyTransport(proxy) }) };
   const apiKey = givenKey(options);
   if (apiKey === undefined) throw new ConfigError('apiKey: none given; pass apiKey or set FXRATES_API_KEY');
   const states = new KeyStates(settings, lifetime);
@@ -59,7 +63,7 @@ export function connect({ options, settings: open, events, timers, lifetime, key
 }
 
 /** An empty text counts as missing: build steps set such variables. */
-function givenKey({ apiKey = process.env['FXRATES_API_KEY'] }: FxRatesOptions): ApiKeyOption | undefined {
+function givenKey({ apiKey = process.env['FXRATES_API_KEY'] }: AnyOptions): ApiKeyOption | undefined {
   return apiKey === '' ? undefined : apiKey;
 }
 

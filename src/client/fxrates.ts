@@ -19,8 +19,9 @@ import { ClientEvents } from './events.ts';
 import type { KeySource } from './keys/key-source.ts';
 import { Lifetime } from './lifetime.ts';
 import type { Caller, CallResponse } from './middleware/coalesce.ts';
+import { type Numbers, type NumbersOption, parseData, type WithNumbers } from './numbers.ts';
 import type { OperationData, OperationQuery, QueryOperation } from './operation-types.ts';
-import type { FxRatesOptions } from './options.ts';
+import type { AnyOptions, FxRatesOptions } from './options.ts';
 import { createPoll, type Poll, type PollOptions } from './poll.ts';
 import type { QuotaEstimate } from './quota/quota-ledger.ts';
 import type { Endpoint } from './request.ts';
@@ -42,8 +43,8 @@ export interface GetOptions extends CallOptions {
  * @throws ConfigError from the constructor when an option is wrong. A base URL or key that is missing is an error of the
  * first call, which looks for it in the environment once more: a module that creates a client must load where neither is set.
  */
-export class FxRates extends OperationMethods {
-  readonly #options: FxRatesOptions;
+export class FxRates<ClientNumbers extends Numbers = 'number'> extends OperationMethods<ClientNumbers> {
+  readonly #options: AnyOptions;
   readonly #settings: OpenSettings;
   readonly #lifetime: Lifetime;
   readonly #events: ClientEvents;
@@ -51,7 +52,7 @@ export class FxRates extends OperationMethods {
   readonly #connect: () => Connection;
   #connection: Connection | undefined;
 
-  constructor(options: FxRatesOptions = {}) {
+  constructor(options: FxRatesOptions<ClientNumbers> = {}) {
     super();
     const parent = parents.get(options);
     this.#options = options;
@@ -78,8 +79,8 @@ export class FxRates extends OperationMethods {
     path: string,
     options: GetOptions & SchemaCallOptions<Schema>,
   ): ApiCall<SchemaOutput<Schema>>;
-  get(path: string, options?: GetOptions): ApiCall<unknown>;
-  get(path: string, { query, ...options }: GetOptions = {}): ApiCall<unknown> {
+  get(path: string, options?: GetOptions & NumbersOption): ApiCall<unknown>;
+  get(path: string, { query, ...options }: GetOptions & NumbersOption = {}): ApiCall<unknown> {
     return createApiCall(this.#call(() => pathEndpoint(checkPath(path), query), options));
   }
 
@@ -99,12 +100,16 @@ export class FxRates extends OperationMethods {
     Query extends OperationQuery<Id> = OperationQuery<Id>,
   >(
     queries: BatchQueries<Query>,
-    options: BatchOptions<Id> & Pick<SchemaCallOptions<Schema>, 'schema'>,
+    options: BatchOptions<Id> & Pick<SchemaCallOptions<Schema>, 'schema' | 'numbers'>,
   ): Batch<Query, SchemaOutput<Schema>>;
-  batch<Id extends QueryOperation = 'latest', Query extends OperationQuery<Id> = OperationQuery<Id>>(
+  batch<
+    Id extends QueryOperation = 'latest',
+    Query extends OperationQuery<Id> = OperationQuery<Id>,
+    Chosen extends Numbers | undefined = undefined,
+  >(
     queries: BatchQueries<Query>,
-    options?: BatchOptions<Id>,
-  ): Batch<Query, OperationData<Id>>;
+    options?: BatchOptions<Id> & NumbersOption<Chosen>,
+  ): Batch<Query, WithNumbers<OperationData<Id>, Chosen, ClientNumbers>>;
   batch(queries: BatchQueries<object>, given: BatchOptions = {}): Batch<object, unknown> {
     this.#lifetime.requireOpen();
     const { operation, options, signal: own, ...settings } = resolveBatch(queries, given, this.#settings);
@@ -127,12 +132,12 @@ export class FxRates extends OperationMethods {
    */
   poll<Schema extends StandardSchema, Id extends OperationId = 'latest'>(
     query: OperationQuery<Id> | undefined,
-    options: PollOptions<Id> & Pick<SchemaCallOptions<Schema>, 'schema'>,
+    options: PollOptions<Id> & Pick<SchemaCallOptions<Schema>, 'schema' | 'numbers'>,
   ): Poll<SchemaOutput<Schema>>;
-  poll<Id extends OperationId = 'latest'>(
+  poll<Id extends OperationId = 'latest', Chosen extends Numbers | undefined = undefined>(
     query?: OperationQuery<Id> | undefined,
-    options?: PollOptions<Id>,
-  ): Poll<OperationData<Id>>;
+    options?: PollOptions<Id> & NumbersOption<Chosen>,
+  ): Poll<WithNumbers<OperationData<Id>, Chosen, ClientNumbers>>;
   poll(query?: object, given: PollOptions = {}): Poll<unknown> {
     this.#lifetime.requireOpen();
     const { operation, options, signal, ...settings } = resolvePoll(given, this.#settings);
@@ -141,7 +146,7 @@ export class FxRates extends OperationMethods {
     return createPoll({
       ...{ ...settings, clock, time, signal: signal ? AbortSignal.any([signal, closing]) : closing },
       estimate: () => this.quotaEstimate(),
-      askQuota: () => this.request<QuotaData>('quota', undefined, { priority: 'high', signal }),
+      askQuota: () => this.request<QuotaData>('quota', undefined, { priority: 'high', signal, numbers: 'number' }),
       call: () => this.request(operation, query, options).withMeta(),
     });
   }
@@ -152,11 +157,11 @@ export class FxRates extends OperationMethods {
    *
    * @throws ConfigError when an option is wrong
    */
-  withOptions(options: FxRatesOptions): FxRates {
+  withOptions<Chosen extends Numbers = ClientNumbers>(options: FxRatesOptions<Chosen>): FxRates<Chosen> {
     const merged = inheritedOptions(options, { options: this.#options, cache: this.#settings.cache });
     const keys = options.apiKey === undefined ? this.#connection?.keys : undefined;
     parents.set(merged, { lifetime: this.#lifetime, keys });
-    return new FxRates(merged);
+    return new FxRates(merged as FxRatesOptions<Chosen>); // inherited, unless `options` has one
   }
 
   /**
@@ -192,7 +197,7 @@ export class FxRates extends OperationMethods {
   protected override request<Data>(
     id: OperationId,
     query: object | undefined,
-    options: CallOptions = {},
+    options: CallOptions & NumbersOption = {},
   ): ApiCall<Data> {
     for (const warning of deprecations(id, query)) this.#events.warnOnce(warning);
     return createApiCall(this.#call<Data>(() => operationEndpoint(id, query), options));
@@ -206,21 +211,21 @@ export class FxRates extends OperationMethods {
     const startedAt = time.now();
     this.#lifetime.requireOpen();
     this.#connection ??= this.#connect();
-    const { signal, deadlineMs, ...settings } = resolveCall(options, this.#settings);
+    const { signal, deadlineMs, numbers, ...settings } = resolveCall(options, this.#settings);
     const endpoint = endpointOf();
     const caller = { endpoint, settings, signal, deadlineMs, deadlineAt: startedAt + deadlineMs };
     const { send } = this.#connection;
-    const { schema } = options;
-    if (!isTraced()) return this.#finish(await send(caller), { caller, startedAt, schema });
+    const call = { caller, startedAt, numbers, schema: options.schema };
+    if (!isTraced()) return this.#finish(await send(caller), call);
     return traceCall({
       operation: this.#redact(endpoint.name),
       target: this.#redact(endpoint.target),
-      call: async () => this.#finish<Data>(await send(caller), { caller, startedAt, schema }),
+      call: async () => this.#finish<Data>(await send(caller), call),
       describe: (result) => {
         const known = { key: this.#connection?.keys.known()?.masked, limits: this.limits() };
         if (result === undefined) return known;
-        const { status, source, attempts } = result.meta();
-        return { ...known, status, source, attempts };
+        const { status, source, attempts, callId } = result.meta();
+        return { ...known, status, source, attempts, callId };
       },
     });
   }
@@ -230,18 +235,20 @@ export class FxRates extends OperationMethods {
     return this.#connection?.keys.known()?.redact(text) ?? text;
   }
 
-  /** Checks the data with the caller's schema. */
+  /** Converts the numbers and checks the data with the caller's schema. */
   async #finish<Data>(
     { response, log, source, ageMs }: CallResponse,
-    { caller, startedAt, schema }: FinishingCall,
+    { caller, startedAt, numbers, schema }: FinishingCall,
   ): Promise<CallResult<Data>> {
     const { time } = this.#settings;
     const { status, rawBody } = response;
+    // From the text, which callers with other numbers, and the cache, share with this one.
+    const received = numbers === 'number' ? response.data : parseData(rawBody, numbers);
     const data =
       schema === undefined
-        ? response.data
+        ? received
         : await withDeadline(
-            checkPayload(schema, response.data, { endpoint: this.#redact(caller.endpoint.name), status }),
+            checkPayload(schema, received, { endpoint: this.#redact(caller.endpoint.name), status }),
             caller,
             {
               timers: this.#timers,
@@ -275,8 +282,9 @@ export class FxRates extends OperationMethods {
 interface FinishingCall {
   readonly caller: Caller;
   readonly startedAt: number;
+  readonly numbers: Numbers;
   readonly schema: StandardSchema | undefined;
 }
 
 /** For the options that `withOptions` makes: what the new client takes over. */
-const parents = new WeakMap<FxRatesOptions, { readonly lifetime: Lifetime; readonly keys: KeySource | undefined }>();
+const parents = new WeakMap<AnyOptions, { readonly lifetime: Lifetime; readonly keys: KeySource | undefined }>();

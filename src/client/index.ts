@@ -37,6 +37,7 @@ export type { ApiKeyOption } from './keys/key-source.ts';
 export type { LimiterChange, LimiterEvent } from './limits/limiter-view.ts';
 export type { LimitExchange, LimitOffer, LimitStore } from './limits/shared/limit-store.ts';
 export type { Middleware, MiddlewareRequest } from './middleware/intercept.ts';
+export type { NumberParser, Numbers, NumbersOption, WithNumbers } from './numbers.ts';
 export type { OperationData, OperationQuery, QueryOperation } from './operation-types.ts';
 export type {
   AppInfo,

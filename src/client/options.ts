@@ -6,6 +6,7 @@ import type { EventHooks } from './events.ts';
 import type { ApiKeyOption } from './keys/key-source.ts';
 import type { LimitStore } from './limits/shared/limit-store.ts';
 import type { Middleware } from './middleware/intercept.ts';
+import type { Numbers, NumbersOption } from './numbers.ts';
 import type { QuotaEstimate } from './quota/quota-ledger.ts';
 import type { FetchLike } from './transport/fetch-transport.ts';
 
@@ -59,7 +60,7 @@ export interface AppInfo {
 }
 
 /** Options of a client. Each is checked by the constructor; a wrong one is a `ConfigError` that names it. */
-export interface FxRatesOptions extends EventHooks {
+export interface FxRatesOptions<Chosen extends Numbers = 'number'> extends EventHooks, NumbersOption<Chosen> {
   /** Where the service is, without `/api/v1`; plain http is for loopback only. Default: `FXRATES_BASE_URL`, by the first call at the latest. */
   readonly baseUrl?: string | URL | undefined;
   /** The key, or a function that gives it (asked again when the service refuses the key). Default: `FXRATES_API_KEY`, by the first call at the latest. */
@@ -115,6 +116,12 @@ export interface FxRatesOptions extends EventHooks {
   readonly fetch?: FetchLike | undefined;
   /** An undici 7 dispatcher (proxy, mTLS, …). Default: undici's global one. */
   readonly dispatcher?: Dispatcher | undefined;
+  /**
+   * `'env'`: sends through the proxy that `HTTPS_PROXY`, `HTTP_PROXY` or `ALL_PROXY` names, in lower case first, except to
+   * the hosts of `NO_PROXY` and to loopback. A value that cannot be used is a `ConfigError`. Not together with `fetch` or
+   * `dispatcher`. On Bun and Deno, whose `fetch` reads these variables itself, it changes nothing. Default: false, no proxy.
+   */
+  readonly proxy?: 'env' | false | undefined;
   /** Longest body in bytes; a longer one is a `ResponseError`. Default: 10 MiB. */
   readonly maxResponseBytes?: number | undefined;
   /** Allows plain http to other hosts than loopback; the key is then readable on the way. Default: false. */
@@ -124,3 +131,6 @@ export interface FxRatesOptions extends EventHooks {
   /** Chance in [0, 1), for tests. Default: `Math.random`. */
   readonly random?: (() => number) | undefined;
 }
+
+/** The options of a client, whatever its numbers are. */
+export type AnyOptions = FxRatesOptions<Numbers>;

@@ -1,12 +1,13 @@
 // Generated from openapi.yaml by npm run generate. Do not edit.
 
 import type { ApiCall, CallOptions, SchemaCallOptions } from '../client/api-call.ts';
+import type { Numbers, WithNumbers } from '../client/numbers.ts';
 import type { SchemaOutput, StandardSchema } from '../client/standard-schema.ts';
 import type { OperationId } from './operations.ts';
 import type * as types from './types.ts';
 
 /** A method for each operation of the service; the client says how a request is sent. */
-export abstract class OperationMethods {
+export abstract class OperationMethods<ClientNumbers extends Numbers = 'number'> {
   protected abstract request<Data>(
     id: OperationId,
     query: object | undefined,
@@ -37,9 +38,25 @@ export abstract class OperationMethods {
    *
    * Uses one request of the monthly quota.
    *
+   * Its numbers are as `options.numbers` says: text with all digits, or what a function makes.
+   *
    * Rejects with an `FxRatesError`; its `kind` says what went wrong.
    */
-  latest(query?: types.LatestQuery, options?: CallOptions): ApiCall<types.LatestData>;
+  latest<Chosen extends Numbers | undefined>(
+    query: types.LatestQuery | undefined,
+    options: CallOptions & { readonly numbers: Chosen },
+  ): ApiCall<WithNumbers<types.LatestData, Chosen, ClientNumbers>>;
+  /**
+   * Latest exchange rates.
+   *
+   * The service does not show the parameters or the fields of this endpoint, so nothing about them is checked or
+   * changed.
+   *
+   * Uses one request of the monthly quota.
+   *
+   * Rejects with an `FxRatesError`; its `kind` says what went wrong.
+   */
+  latest(query?: types.LatestQuery, options?: CallOptions): ApiCall<WithNumbers<types.LatestData, ClientNumbers>>;
   latest(query?: types.LatestQuery, options?: CallOptions): ApiCall<unknown> {
     return this.request('latest', query, options);
   }
@@ -65,9 +82,24 @@ export abstract class OperationMethods {
    *
    * Free: never consumes quota.
    *
+   * Its numbers are as `options.numbers` says: text with all digits, or what a function makes.
+   *
    * Rejects with an `FxRatesError`; its `kind` says what went wrong.
    */
-  quota(options?: CallOptions): ApiCall<types.QuotaData>;
+  quota<Chosen extends Numbers | undefined>(
+    options: CallOptions & { readonly numbers: Chosen },
+  ): ApiCall<WithNumbers<types.QuotaData, Chosen, ClientNumbers>>;
+  /**
+   * Plan, usage, limits and reset time of the key.
+   *
+   * Never consumes quota and keeps working when the monthly quota is exhausted. It can be rate-limited like any
+   * other request.
+   *
+   * Free: never consumes quota.
+   *
+   * Rejects with an `FxRatesError`; its `kind` says what went wrong.
+   */
+  quota(options?: CallOptions): ApiCall<WithNumbers<types.QuotaData, ClientNumbers>>;
   quota(options?: CallOptions): ApiCall<unknown> {
     return this.request('quota', undefined, options);
   }

@@ -5,7 +5,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { trace } from '@opentelemetry/api';
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import { afterEach, expect, test } from 'vitest';
-import type { CallTrace } from '../../src/client/index.ts';
+import type { CallTrace, FxRatesError } from '../../src/client/index.ts';
 import { readDocument } from '../helpers/document.ts';
 import { API_KEY, failure, rateLimited, success } from '../helpers/service-replies.ts';
 import { errorOf, testClient } from '../helpers/test-client.ts';
@@ -48,6 +48,18 @@ test('tells of an error before the end', async () => {
   expect(heard.map(([name]) => name)).toEqual(['start', 'end', 'error', 'asyncStart', 'asyncEnd']);
   expect(heard[4]?.[1]).toMatchObject({ status: 404, attempts: [{ status: 404 }], error: { kind: 'request' } });
   expect(error).toMatchObject({ kind: 'request' });
+});
+
+test('has the ID of the call at its end, as its meta and its error have it', async () => {
+  channel.subscribe(subscribers);
+  const { fx } = testClient([success(), failure(404)]);
+
+  const { meta } = await fx.latest().withMeta();
+  const error = await errorOf(fx.latest());
+
+  const ended = heard.filter(([name]) => name === 'asyncEnd').map(([, { callId }]) => callId);
+  expect(ended).toEqual([meta.callId, (error as FxRatesError).callId]);
+  expect(ended).toEqual([expect.stringMatching(/^[0-9a-f-]{36}$/), expect.stringMatching(/^[0-9a-f-]{36}$/)]);
 });
 
 test('does not pass the data on, in which a service may repeat the key', async () => {

@@ -12,12 +12,19 @@ export const RUN_CHECKS: readonly ConsumerCheck[] = [
   { name: 'CommonJS', line: 'node program.cjs' },
   { name: 'npx', line: 'npx --no-install fxrates --version' },
   { name: 'command line', line: 'fxrates mock -- fxrates quota --json' },
+  { name: 'client through a proxy', line: 'node proxied.mjs node' },
 ];
 
 /** The types of dependencies are checked as well: `skipLibCheck` is off. */
 export const COMPILE_CHECKS: readonly ConsumerCheck[] = [
   { name: 'TypeScript, nodenext', line: `tsc ${STRICT} --module nodenext program.mts` },
   { name: 'TypeScript, nodenext, CommonJS', line: `tsc ${STRICT} --module nodenext program.cts` },
+  { name: 'TypeScript, node16', line: `tsc ${STRICT} --module node16 program.mts` },
+  { name: 'TypeScript, node16, CommonJS', line: `tsc ${STRICT} --module node16 program.cts` },
+  {
+    name: 'TypeScript, node10',
+    line: `tsc ${STRICT} --module commonjs --moduleResolution node10 --esModuleInterop program.cts`,
+  },
   { name: 'TypeScript, bundler', line: `tsc ${STRICT} --module esnext --moduleResolution bundler program.mts` },
 ];
 
@@ -106,6 +113,7 @@ function runtimeChecks(run: string): readonly ConsumerCheck[] {
   const cli = `${run} node_modules/fxrates/dist/cli/fxrates.js`;
   return [
     { name: 'client', line: `fxrates mock -- ${run} default-transport.mjs` },
+    { name: 'client through a proxy', line: `node proxied.mjs ${run}` },
     { name: 'client and mock server, ES modules', line: `${run} program.mjs` },
     { name: 'client and mock server, CommonJS', line: `${run} program.cjs` },
     { name: 'command line', line: `${cli} mock -- ${cli} latest base=EUR --get rates.USD` },

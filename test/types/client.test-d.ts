@@ -17,17 +17,22 @@ import {
   type FxRatesErrorKind,
   type FxRatesOptions,
   type LatestData,
+  type LimiterChange,
   type NetworkError,
   type Poll,
+  type PollSchedule,
   type QuotaData,
+  type QuotaEstimate,
   type QuotaExhaustedError,
   type RateLimitError,
   type RequestError,
   type ResponseError,
   type ResponseMeta,
+  type RetryEvent,
   type ServerError,
   type StandardSchema,
   type TimeoutError,
+  type WaitEvent,
 } from '../../src/client/index.ts';
 
 const fx = new FxRates();
@@ -214,3 +219,46 @@ quota.monthly_used = 0;
 // A clock is two functions.
 const clock: Clock = { now: () => 0, sleep: async () => undefined };
 new FxRates({ clock });
+
+// `numbers` types the numbers of the data, per call and per client.
+interface QuotaTexts {
+  readonly monthly_used: string;
+  readonly monthly_limit?: string | null;
+  readonly plan: string;
+  readonly [field: string]: unknown;
+}
+const exact = new FxRates({ numbers: 'string' });
+expectTypeOf(exact).toEqualTypeOf<FxRates<'string'>>();
+expectTypeOf(await fx.quota({ numbers: 'string' })).toExtend<QuotaTexts>();
+expectTypeOf(await exact.quota()).toExtend<QuotaTexts>();
+expectTypeOf(await exact.quota({ timeoutMs: 5 })).toExtend<QuotaTexts>();
+expectTypeOf((await exact.quota()).monthly_used).toBeString();
+expectTypeOf((await exact.quota({ numbers: 'number' })).monthly_used).toBeNumber();
+expectTypeOf((await exact.quota({ numbers: undefined })).monthly_used).toBeString();
+expectTypeOf((await fx.quota({ numbers: (text) => BigInt(text) })).monthly_used).toEqualTypeOf<bigint>();
+expectTypeOf((await fx.quota({ numbers: (text, path) => (path.length > 1 ? text : path[0]) })).monthly_used) //
+  .toEqualTypeOf<string | number | undefined>();
+expectTypeOf((await exact.withOptions({ timeoutMs: 5 }).quota()).monthly_used).toBeString();
+expectTypeOf((await exact.withOptions({ numbers: 'number' }).quota()).monthly_used).toBeNumber();
+expectTypeOf(await exact.latest()).toEqualTypeOf<LatestData>();
+expectTypeOf(exact.latest({}, { schema: rates, numbers: 'string' })).toEqualTypeOf<ApiCall<Rates>>();
+for await (const quota of fx.poll(undefined, { operation: 'quota', numbers: 'string' })) {
+  expectTypeOf(quota.monthly_used).toBeString();
+}
+for await (const quota of exact.poll(undefined, { operation: 'quota' })) expectTypeOf(quota.monthly_used).toBeString();
+expectTypeOf(fx.batch([{ base: 'EUR' }], { numbers: 'string' })).toEqualTypeOf<Batch<{ base: string }, LatestData>>();
+// @ts-expect-error: a client with other numbers gives other types
+expectTypeOf(exact).toExtend<FxRates>();
+// @ts-expect-error: not a form
+void fx.latest({}, { numbers: 'bigint' });
+// @ts-expect-error: not a form
+new FxRates({ numbers: 'decimal' });
+
+// Each instant is a `Date`.
+type Limits = NonNullable<ReturnType<typeof fx.limits>>;
+type Instants = readonly [
+  ...[Limits['nextSlotAt'], Exclude<Limits['gate'], 'open'>['until'], Exclude<Limits['service'], 'up'>['downUntil']],
+  ...[LimiterChange['at'], WaitEvent['until'], RetryEvent['until'], PollSchedule['at'], QuotaEstimate['asOf']],
+  ...[NonNullable<RateLimitError['retryAt']>, NonNullable<QuotaExhaustedError['resetsAt']>],
+];
+expectTypeOf<Instants[number]>().toEqualTypeOf<Date>();

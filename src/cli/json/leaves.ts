@@ -1,4 +1,4 @@
-import { stringValue, type Token, tokens } from './tokens.ts';
+import { stringValue, type Token, tokens } from '../../json-tokens.ts';
 
 /** A value without members: a scalar, or an empty object or list. */
 interface Leaf {

@@ -1,4 +1,4 @@
-import { type Token, tokens } from './tokens.ts';
+import { type Token, tokens } from '../../json-tokens.ts';
 
 /** How each kind of lexeme is shown; every function gets the source text of one token. */
 interface JsonPaint {

@@ -1,4 +1,4 @@
-import { stringValue, type Token, tokens } from './tokens.ts';
+import { stringValue, type Token, tokens } from '../../json-tokens.ts';
 
 /** Names and list positions on the way to a value. */
 export type JsonPath = readonly string[];

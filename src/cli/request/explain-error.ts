@@ -1,4 +1,5 @@
 import type { AnyFxRatesError, NetworkError, QuotaExhaustedError, UnitBelief } from '../../client/index.ts';
+import { environmentProxy } from '../../environment-proxy.ts';
 import type { Invocation } from '../command.ts';
 import { commandLine, withoutOptions } from '../command-line.ts';
 import { CliError } from '../errors/cli-error.ts';
@@ -9,7 +10,6 @@ import type { KeyInUse } from '../settings/api-key.ts';
 import { isLoopback } from '../settings/base-url.ts';
 import { durationOption, formatDuration } from '../settings/duration.ts';
 import { lowerFirst } from '../terminal/text.ts';
-import { proxyFor } from './connection.ts';
 
 interface ErrorContext {
   readonly invocation: Invocation;
@@ -202,7 +202,7 @@ export function explainNetworkError({ code = '', message }: NetworkError, contex
   const why = words === undefined ? said.join('; ') : `${words} (${code})`;
   const nextStep = ofCode ?? (words === undefined && clauses.some(isOfBaseUrl) ? checkBaseUrl : undefined);
   // With a proxy, only the name of the proxy is looked up on this machine.
-  const isOfProxy = code === 'ENOTFOUND' && proxyFor(context.env, context.baseUrl) !== undefined;
+  const isOfProxy = code === 'ENOTFOUND' && environmentProxy(context.env, context.baseUrl) !== undefined;
   const hints = [...(nextStep === undefined || isOfProxy ? [] : [nextStep(context)]), ...networkHints(code, context)];
   return { what: `cannot reach ${host}`, why, hints };
 }
@@ -216,8 +216,10 @@ function networkHints(code: string, { baseUrl, env }: NetworkContext): readonly 
   const url = new URL(baseUrl);
   if (code === 'ECONNREFUSED' && isLoopback(url)) return ['Is the mock server running?  fxrates mock'];
   if (/CERT|SIGNATURE|HOSTNAME/.test(code)) return [];
-  const proxy = proxyFor(env, baseUrl);
-  return proxy === undefined ? [] : [`${proxy} is set. To go past that proxy:  export NO_PROXY=${url.hostname}`];
+  const proxy = environmentProxy(env, baseUrl);
+  return proxy === undefined
+    ? []
+    : [`${proxy.variable} is set. To go past that proxy:  export NO_PROXY=${url.hostname}`];
 }
 
 /** A message of the client without its advice to set `retryAfterUnit`, which no command has. */

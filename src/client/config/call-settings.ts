@@ -1,5 +1,6 @@
 import type { CallOptions, SchemaCallOptions } from '../api-call.ts';
 import { ConfigError } from '../errors/errors.ts';
+import type { Numbers, NumbersOption } from '../numbers.ts';
 import type { CallSettings } from '../request.ts';
 import type { StandardSchema } from '../standard-schema.ts';
 import {
@@ -10,6 +11,7 @@ import {
   requireDeadline,
   requireKnownNames,
   requireMs,
+  requireNumbers,
   requireOneOf,
   requirePositiveMs,
 } from './checks.ts';
@@ -27,16 +29,18 @@ export const CALL_OPTION_NAMES = namesOf<keyof SchemaCallOptions<StandardSchema>
   priority: true,
   headers: true,
   coalesce: true,
+  numbers: true,
   schema: true,
 });
 
 interface CallerSettings extends CallSettings {
   readonly deadlineMs: number;
   readonly signal: AbortSignal | undefined;
+  readonly numbers: Numbers;
 }
 
 /** The settings of one call: its own options over the client's. @throws ConfigError */
-export function resolveCall(options: CallOptions, client: OpenSettings): CallerSettings {
+export function resolveCall(options: CallOptions & NumbersOption, client: OpenSettings): CallerSettings {
   requireKnownNames(options, CALL_OPTION_NAMES, 'call options');
   const {
     signal,
@@ -48,6 +52,7 @@ export function resolveCall(options: CallOptions, client: OpenSettings): CallerS
     useReserve = false,
     priority = 'normal',
     coalesce = true,
+    numbers = client.numbers,
   } = options;
   if (signal !== undefined && !(signal instanceof AbortSignal)) refuse('signal', signal, 'an AbortSignal');
   requireSchema('schema' in options ? options.schema : undefined);
@@ -63,6 +68,7 @@ export function resolveCall(options: CallOptions, client: OpenSettings): CallerS
     maxAgeMs: maxAgeMs === undefined ? undefined : requireMs('maxAgeMs', maxAgeMs),
     useReserve: requireBoolean('useReserve', useReserve),
     coalesce: requireBoolean('coalesce', coalesce),
+    numbers: requireNumbers(numbers),
     priority: requireOneOf('priority', priority, ['high', 'normal']),
     headers: headersOf(options, client),
   };

@@ -1,6 +1,7 @@
 import { nearestName } from '../../nearest-name.ts';
 import { describeValue } from '../errors/describe-value.ts';
 import { ConfigError } from '../errors/errors.ts';
+import type { NumberParser, Numbers } from '../numbers.ts';
 
 /** @throws ConfigError that names the option, what it got and what was expected. */
 export function refuse(option: string, value: unknown, expected: string): never {
@@ -28,9 +29,20 @@ export function requireCount(option: string, value: unknown, { from }: { readonl
   return refuse(option, value, `a whole number from ${from}`);
 }
 
-export function requireOneOf<Value extends string>(option: string, value: unknown, allowed: readonly Value[]): Value {
+export function requireOneOf<const Value extends string | false>(
+  option: string,
+  value: unknown,
+  allowed: readonly Value[],
+): Value {
   const found = allowed.find((candidate) => candidate === value);
-  return found ?? refuse(option, value, allowed.map((candidate) => `'${candidate}'`).join(' or '));
+  return found ?? refuse(option, value, allowed.map((one) => (one === false ? 'false' : `'${one}'`)).join(' or '));
+}
+
+export function requireNumbers(value: unknown): Numbers {
+  if (value === 'number' || value === 'string') return value;
+  return typeof value === 'function'
+    ? (value as NumberParser)
+    : refuse('numbers', value, "'number', 'string' or a function");
 }
 
 export function requireBoolean(option: string, value: unknown): boolean {

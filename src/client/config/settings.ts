@@ -1,9 +1,11 @@
+import { LOOPBACK_HOST } from '../../environment-proxy.ts';
 import { type Clock, realClock } from '../clock.ts';
 import { ConfigError } from '../errors/errors.ts';
 import type { EventHooks, Logger } from '../events.ts';
 import type { LimitStore } from '../limits/shared/limit-store.ts';
 import type { Middleware } from '../middleware/intercept.ts';
-import type { AuthForm, FxRatesOptions, QuotaGuardOptions, RateLimitOptions } from '../options.ts';
+import type { Numbers } from '../numbers.ts';
+import type { AnyOptions, AuthForm, QuotaGuardOptions, RateLimitOptions } from '../options.ts';
 import type { CallSettings } from '../request.ts';
 import { type SteadyTime, steadyTime } from '../steady-time.ts';
 import { defaultTransport } from '../transport/default-transport.ts';
@@ -19,6 +21,7 @@ import {
   requireDeadline,
   requireFunction,
   requireKnownNames,
+  requireNumbers,
   requireOneOf,
   requirePositiveMs,
 } from './checks.ts';
@@ -51,12 +54,13 @@ export interface ClientSettings extends Omit<CallSettings, 'useReserve' | 'maxAg
   /** Measures all durations, on `clock`. */
   readonly time: SteadyTime;
   readonly random: () => number;
+  readonly numbers: Numbers;
 }
 
 /** The same as the constructor finds them: the base URL can still be missing. */
 export type OpenSettings = Omit<ClientSettings, 'baseUrl'> & { readonly baseUrl: string | undefined };
 
-const OPTION_NAMES = namesOf<keyof FxRatesOptions>({
+const OPTION_NAMES = namesOf<keyof AnyOptions>({
   baseUrl: true,
   apiKey: true,
   auth: true,
@@ -74,6 +78,8 @@ const OPTION_NAMES = namesOf<keyof FxRatesOptions>({
   middleware: true,
   fetch: true,
   dispatcher: true,
+  proxy: true,
+  numbers: true,
   maxResponseBytes: true,
   allowInsecureHttp: true,
   clock: true,
@@ -112,15 +118,16 @@ const DEFAULTS = {
   middleware: [],
   maxResponseBytes: 10 * 2 ** 20,
   allowInsecureHttp: false,
+  numbers: 'number',
   clock: realClock,
   // biome-ignore lint/plugin: the default of the seam
   random: Math.random,
-} as const satisfies FxRatesOptions;
+} as const satisfies AnyOptions;
 
 /** @throws ConfigError for the first option that is wrong; a missing base URL is not. */
-export function resolveOptions(options: FxRatesOptions & { readonly baseUrl: string | URL }): ClientSettings;
-export function resolveOptions(options: FxRatesOptions): OpenSettings;
-export function resolveOptions(options: FxRatesOptions): OpenSettings {
+export function resolveOptions(options: AnyOptions & { readonly baseUrl: string | URL }): ClientSettings;
+export function resolveOptions(options: AnyOptions): OpenSettings;
+export function resolveOptions(options: AnyOptions): OpenSettings {
   refuseBareKey(options);
   requireKnownNames(options, OPTION_NAMES, 'FxRates options');
   // Before anything else of the environment is read: a browser does not have it.
@@ -147,6 +154,7 @@ export function resolveOptions(options: FxRatesOptions): OpenSettings {
     appInfo: resolveAppInfo(options.appInfo),
     middleware: requireMiddleware(given.middleware),
     transport: resolveTransport(options),
+    numbers: requireNumbers(given.numbers),
     maxResponseBytes: requireCount('maxResponseBytes', given.maxResponseBytes, { from: 1 }),
     clock,
     time: steadyTime(clock),
@@ -155,12 +163,12 @@ export function resolveOptions(options: FxRatesOptions): OpenSettings {
 }
 
 /** The base URL of the options or of the environment. @throws ConfigError when there is none, or it is wrong. */
-export function requireBaseUrl(options: FxRatesOptions): string {
+export function requireBaseUrl(options: AnyOptions): string {
   const { baseUrl = process.env['FXRATES_BASE_URL'], allowInsecureHttp = DEFAULTS.allowInsecureHttp } = options;
   return checkBaseUrl(baseUrl, { allowInsecureHttp });
 }
 
-function hasBaseUrl({ baseUrl = process.env['FXRATES_BASE_URL'] }: FxRatesOptions): boolean {
+function hasBaseUrl({ baseUrl = process.env['FXRATES_BASE_URL'] }: AnyOptions): boolean {
   return baseUrl !== undefined && baseUrl !== '';
 }
 
@@ -198,7 +206,10 @@ function requireLimitStore(store: LimitStore | undefined): LimitStore | undefine
   );
 }
 
-function resolveTransport({ fetch, dispatcher }: FxRatesOptions): Transport {
+function resolveTransport({ fetch, dispatcher, proxy = false }: AnyOptions): Transport {
+  if (requireOneOf('proxy', proxy, ['env', false]) === 'env' && (fetch ?? dispatcher) !== undefined) {
+    throw new ConfigError('proxy: pass it without fetch and dispatcher, which decide themselves where a request goes');
+  }
   if (fetch !== undefined && dispatcher !== undefined) {
     throw new ConfigError(
       'fetch and dispatcher: pass one of them, not both; a dispatcher is used by undici, not by fetch',
@@ -225,8 +236,6 @@ function requireClock(clock: Clock): Clock {
   return refuse('clock', clock, 'an object with now() and sleep(ms, signal)');
 }
 
-const LOOPBACK = /^(localhost|.*\.localhost|127(\.\d{1,3}){3}|\[::1\])$/;
-
 /** The base URL without a slash at its end. @throws ConfigError when the key must not or cannot be sent there. */
 export function checkBaseUrl(value: unknown, { allowInsecureHttp }: { readonly allowInsecureHttp: boolean }): string {
   if (value === undefined || value === '') {
@@ -243,7 +252,7 @@ export function checkBaseUrl(value: unknown, { allowInsecureHttp }: { readonly a
   if (/\/api\/v\d+\/?$/.test(url.pathname)) {
     throw new ConfigError(`baseUrl: leave out '${url.pathname}', the client adds /api/v1; got ${url.href}`);
   }
-  if (url.protocol === 'http:' && !LOOPBACK.test(url.hostname) && !allowInsecureHttp) {
+  if (url.protocol === 'http:' && !LOOPBACK_HOST.test(url.hostname) && !allowInsecureHttp) {
     throw new ConfigError(
       `baseUrl: ${url.origin} is plain http, over which the key can be read on the way; use https (or allowInsecureHttp: true)`,
     );

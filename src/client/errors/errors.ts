@@ -99,7 +99,10 @@ export class ConfigError extends FxRatesError {
   }
 }
 
-/** The service refused the key (401 or 403). Which statuses and codes it uses is not shown. */
+/**
+ * The service refused the key. `status` tells the two cases of HTTP apart: 401, the key is missing or not valid; 403, the
+ * key is valid but not allowed to do this. Which of them the service uses for what is not shown.
+ */
 export class AuthenticationError extends FxRatesError {
   override readonly name = 'AuthenticationError';
   readonly kind = 'authentication';
@@ -178,7 +181,10 @@ export class QuotaExhaustedError extends FxRatesError {
   }
 }
 
-/** The service refused the request: a 4xx that is about neither the key nor a limit. */
+/**
+ * The service refused the request: a 4xx that is about neither the key nor a limit. The counterpart of `ResponseError`, and
+ * not the base class as in got, axios and octokit: that is `FxRatesError`.
+ */
 export class RequestError extends FxRatesError {
   override readonly name = 'RequestError';
   readonly kind = 'request';

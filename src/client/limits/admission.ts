@@ -84,16 +84,17 @@ export class Admission {
     const now = time.now();
     const { isDown, retryAt } = inFlight.health;
     const { closedUntil } = this;
+    const dateOf = (at: number) => new Date(time.toEpoch(at));
     return {
-      gate: closedUntil > now && !isDown ? { until: time.toEpoch(closedUntil) } : 'open',
-      service: isDown ? { downUntil: time.toEpoch(retryAt) } : 'up',
+      gate: closedUntil > now && !isDown ? { until: dateOf(closedUntil) } : 'open',
+      service: isDown ? { downUntil: dateOf(retryAt) } : 'up',
       waiting,
       inFlight: inFlight.size,
       maxConcurrent: inFlight.maxConcurrent,
       perMinute: perMinuteOf(core.state),
       window: windowName(core.state),
       burst: burstOf(core.state),
-      nextSlotAt: time.toEpoch(this.slotAt(now, waiting)),
+      nextSlotAt: dateOf(this.slotAt(now, waiting)),
     };
   }
 }

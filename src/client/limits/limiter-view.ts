@@ -19,10 +19,10 @@ export type WindowName = 'unknown' | 'sliding' | 'fixed' | 'token-bucket';
 
 /** What can be said of a limiter at this moment. */
 export interface LimiterView {
-  /** `'open'`, or the time until which a refusal holds back all calls. Milliseconds since the Unix epoch. */
-  readonly gate: 'open' | { readonly until: number };
-  /** `'up'`, or when a service that failed several times in a row is tried again. Milliseconds since the Unix epoch. */
-  readonly service: 'up' | { readonly downUntil: number };
+  /** `'open'`, or the time until which a refusal holds back all calls. */
+  readonly gate: 'open' | { readonly until: Date };
+  /** `'up'`, or when a service that failed several times in a row is tried again. */
+  readonly service: 'up' | { readonly downUntil: Date };
   /** Calls in the queue. */
   readonly waiting: number;
   /** Requests without an answer yet. */
@@ -34,19 +34,19 @@ export interface LimiterView {
   readonly window: WindowName;
   /** A second limit for shorter times that the answers have shown; `undefined` for none. */
   readonly burst: { readonly calls: number; readonly periodMs: number } | undefined;
-  /** The earliest time at which a call that comes now could be sent. Milliseconds since the Unix epoch. */
-  readonly nextSlotAt: number;
+  /** The earliest time at which a call that comes now could be sent. */
+  readonly nextSlotAt: Date;
   /** The latest changes of the limiter's state, oldest first: why calls waited. At most 100. */
   readonly history: readonly LimiterChange[];
 }
 
-/** One change of the limiter's state. Times are milliseconds since the Unix epoch. */
+/** One change of the limiter's state. */
 export interface LimiterChange {
-  readonly at: number;
+  readonly at: Date;
   /** What happened: an answer, a refusal (429), a failure (5xx, timeout), a limit that became known, a store that failed. */
   readonly event: LimiterEvent;
-  readonly gate: 'open' | { readonly until: number };
-  readonly service: 'up' | { readonly downUntil: number };
+  readonly gate: 'open' | { readonly until: Date };
+  readonly service: 'up' | { readonly downUntil: Date };
   readonly window: WindowName;
   /** Whether the window is still to be learned. */
   readonly phase: LimiterState['phase'];
@@ -131,12 +131,13 @@ export class LimiterHistory {
     toLocal: (at: number) => number,
   ): LimiterChange {
     const now = this.#time.now();
+    const dateOf = (at: number) => new Date(this.#time.toEpoch(at));
     const closedUntil = toLocal(Math.max(state.gate.opensAt, state.blockedUntil));
     return {
-      at: this.#time.toEpoch(now),
+      at: dateOf(now),
       event,
-      gate: closedUntil > now ? { until: this.#time.toEpoch(closedUntil) } : 'open',
-      service: isDown ? { downUntil: this.#time.toEpoch(retryAt) } : 'up',
+      gate: closedUntil > now ? { until: dateOf(closedUntil) } : 'open',
+      service: isDown ? { downUntil: dateOf(retryAt) } : 'up',
       window: windowName(state),
       phase: state.phase,
       perMinute: perMinuteOf(state),

@@ -26,12 +26,16 @@ export interface MiddlewareRequest {
 
 /**
  * Code around each attempt, in the shape of `fetch`: passes the request on with `next`, and returns the response or
- * another one. What it throws itself is not retried.
+ * another one. What it throws itself is not retried. An attempt is one request, so a second `next()` that would send
+ * another one rejects with `ConfigError`.
  */
 export type Middleware = (
   request: MiddlewareRequest,
   next: (request: MiddlewareRequest) => Promise<Response>,
 ) => Promise<Response>;
+
+const SENT_TWICE =
+  'middleware: it called next() a second time, but the rate limit allowed one request; let the error of next() pass, and the client sends the call again (maxRetries)';
 
 interface InterceptParts {
   readonly middleware: readonly Middleware[];
@@ -49,7 +53,10 @@ export async function intercept(parts: InterceptParts): Promise<TransportRespons
   const { middleware, request, attempt, url, headers, maxBytes, transmit } = parts;
   /** A response that came back untouched need not be read a second time. */
   const received = new WeakMap<Response, TransportResponse>();
+  let hasSent = false;
   const send = async (outgoing: MiddlewareRequest): Promise<Response> => {
+    if (hasSent) throw new ConfigError(SENT_TWICE);
+    hasSent = true;
     const response = await transmit(checkUrl(outgoing.url, url), new Headers(outgoing.headers));
     const shown = responseOf(response);
     received.set(shown, response);

@@ -17,6 +17,6 @@ export function keyLimits(view: LimiterView, nowMs: number): KeyLimits {
 function whyWait({ service, gate, nextSlotAt, waiting }: LimiterView, nowMs: number): KeyLimits['reason'] {
   if (service !== 'up') return 'service';
   if (gate !== 'open') return 'retry_after';
-  if (nextSlotAt > nowMs) return 'window';
+  if (nextSlotAt.getTime() > nowMs) return 'window';
   return waiting > 0 ? 'in_flight' : undefined;
 }

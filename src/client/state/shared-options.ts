@@ -1,12 +1,12 @@
 import { inspect } from 'node:util';
 import type { ClientSettings } from '../config/settings.ts';
-import type { FxRatesOptions } from '../options.ts';
+import type { AnyOptions } from '../options.ts';
 
 /** Options by their names. */
 type Named = Readonly<Record<string, unknown>>;
 
 /** The options that the calls of one key share with its limit. Without a queue each client keeps its own longest wait. */
-export function sharedOptions({ rateLimit, maxRetryAfterMs, retryAfterUnit }: FxRatesOptions | ClientSettings): Named {
+export function sharedOptions({ rateLimit, maxRetryAfterMs, retryAfterUnit }: AnyOptions | ClientSettings): Named {
   if (rateLimit === false) return { retryAfterUnit };
   const limit = Object.entries(rateLimit ?? {}).map(([name, value]) => [`rateLimit.${name}`, value]);
   return { ...Object.fromEntries(limit), maxRetryAfterMs, retryAfterUnit };

@@ -1,14 +1,20 @@
+import type { Dispatcher } from 'undici';
+import { type EnvironmentProxy, proxyDispatcher } from '../../environment-proxy.ts';
 import { ConfigError } from '../errors/errors.ts';
 import { type FetchLike, fetchTransport } from './fetch-transport.ts';
 import type { Transport } from './transport.ts';
 import { undiciTransport } from './undici-transport.ts';
 
+type Undici = Pick<typeof import('undici'), 'getGlobalDispatcher' | 'EnvHttpProxyAgent' | 'Pool'>;
+
 /** The parts of a runtime that decide. Tests pass another one. */
 export interface Runtime {
   /** Whether undici, which needs the sockets of Node, works here. */
   readonly hasNodeSockets: boolean;
+  /** Whether `fetch` uses the proxy of the environment by itself. */
+  readonly hasProxyFetch: boolean;
   readonly fetch: FetchLike | undefined;
-  readonly loadUndici: () => Promise<Pick<typeof import('undici'), 'getGlobalDispatcher'>>;
+  readonly loadUndici: () => Promise<Undici>;
 }
 
 /**
@@ -17,15 +23,50 @@ export interface Runtime {
  * loads undici. The dispatcher and the `fetch` are looked up for each request: a program may replace them at any time.
  */
 export function defaultTransport(runtime: Runtime = thisRuntime): Transport {
+  return chosenLater(() => chooseTransport(runtime));
+}
+
+/**
+ * Sends through a proxy of the environment: over undici where it works, and on Bun and Deno with their own `fetch`, which
+ * uses the proxy by itself.
+ *
+ * @throws ConfigError if the proxy cannot be used. If neither way works, the first request rejects with one.
+ */
+export function proxyTransport(proxy: EnvironmentProxy, runtime: Runtime = thisRuntime): Transport {
+  const { variable, problem } = proxy;
+  if (problem !== undefined) {
+    throw new ConfigError(`proxy: ${variable} ${problem}; expected a URL such as http://proxy.example:3128`);
+  }
+  return chosenLater(() => chooseProxyTransport(proxy, runtime));
+}
+
+function chosenLater(choose: () => Promise<Transport>): Transport {
   let transport: Transport | undefined;
   return async (request) => {
-    transport ??= await chooseTransport(runtime);
+    transport ??= await choose();
     return transport(request);
   };
 }
 
+async function chooseProxyTransport(proxy: EnvironmentProxy, runtime: Runtime): Promise<Transport> {
+  if (runtime.hasProxyFetch && runtime.fetch !== undefined) return fetchTransport(runtime.fetch);
+  const undici = await loadUndici(runtime);
+  if (undici instanceof Error) {
+    throw new ConfigError(
+      `proxy: ${proxy.variable} cannot be used, because undici cannot be loaded (${undici.message}); pass a fetch that uses the proxy, or proxy: false`,
+    );
+  }
+  const name = `${proxy.url} ${proxy.noProxy}`;
+  const dispatcher = proxyDispatchers.get(name) ?? proxyDispatcher(undici, proxy);
+  proxyDispatchers.set(name, dispatcher);
+  return undiciTransport(() => dispatcher);
+}
+
+/** One for all clients, as undici's global dispatcher is: a client of `withOptions` must not connect anew. */
+const proxyDispatchers = new Map<string, Dispatcher>();
+
 async function chooseTransport(runtime: Runtime): Promise<Transport> {
-  const undici = runtime.hasNodeSockets ? await loadUndici(runtime) : new Error('not on this runtime');
+  const undici = await loadUndici(runtime);
   if (!(undici instanceof Error)) return undiciTransport(() => undici.getGlobalDispatcher());
   if (runtime.fetch === undefined) {
     throw new ConfigError(
@@ -36,7 +77,8 @@ async function chooseTransport(runtime: Runtime): Promise<Transport> {
 }
 
 /** undici, or why it cannot be used. A bundler may give something else in its place. */
-async function loadUndici({ loadUndici: load }: Runtime) {
+async function loadUndici({ hasNodeSockets, loadUndici: load }: Runtime): Promise<Undici | Error> {
+  if (!hasNodeSockets) return new Error('not on this runtime');
   try {
     const undici = await load();
     if (typeof undici.getGlobalDispatcher().dispatch === 'function') return undici;
@@ -50,6 +92,9 @@ const thisRuntime: Runtime = {
   get hasNodeSockets() {
     const { navigator } = globalThis as { readonly navigator?: { readonly userAgent?: string } };
     return !('Bun' in globalThis || 'Deno' in globalThis || navigator?.userAgent === 'Cloudflare-Workers');
+  },
+  get hasProxyFetch() {
+    return 'Bun' in globalThis || 'Deno' in globalThis;
   },
   get fetch(): FetchLike | undefined {
     // Called as a method: workerd refuses its fetch otherwise.

@@ -49,8 +49,8 @@ test('host:port is a proxy over http, as in curl', async () => {
 });
 
 test.each([
-  ['http://u:p%w@proxy.test:3128', 'has a % in its user or password; write it %25'],
-  ['socks5://proxy.test:1080', 'names a socks5 proxy; http and https are supported'],
+  ['http://u:p%w@proxy.test:3128', "'http://***@proxy.test:3128' has a % in its user or password; write it %25"],
+  ['socks5://proxy.test:1080', "'socks5://proxy.test:1080' names a socks5 proxy; http and https are supported"],
 ])('a proxy that cannot be used is refused with the reason: %s', async (url, why) => {
   const env = { HTTPS_PROXY: url };
 
@@ -70,10 +70,10 @@ test('a proxy that cannot be reached is named as a possible cause', async () => 
 `);
 });
 
-test('a variable that holds no URL is refused without repeating it', async () => {
+test('a variable that holds no URL is refused without its password', async () => {
   const { code, stderr } = await runCli('latest', { env: { HTTPS_PROXY: 'user:password@proxy' } });
 
   expect(code).toBe(2);
-  expect(stderr).toContain('fxrates: HTTPS_PROXY is not the URL of a proxy');
+  expect(stderr).toContain("fxrates: HTTPS_PROXY '***@proxy' is not the URL of a proxy");
   expect(stderr).not.toContain('password');
 });

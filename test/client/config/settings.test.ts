@@ -57,6 +57,8 @@ const wrong: Record<keyof FxRatesOptions, readonly unknown[]> = {
   middleware: [null, {}, () => undefined, ['log']],
   fetch: [null, {}, 'fetch'],
   dispatcher: [null, {}, 'http://proxy.test', { dispatch: true }],
+  proxy: ['http://proxy.test:3128', true, null, {}],
+  numbers: [null, 'bigint', 1, {}],
   maxResponseBytes: [...numbers, 1.5],
   allowInsecureHttp: [null, 'true', 1],
   headers: [
@@ -101,7 +103,7 @@ test.each<[string, unknown]>([
 });
 
 test.each([
-  [{ proxy: 5 }, "FxRates options: no option 'proxy'; there are baseUrl, apiKey"],
+  [{ tunnel: 5 }, "FxRates options: no option 'tunnel'; there are baseUrl, apiKey"],
   [{ baseurl: BASE_URL }, "FxRates options: no option 'baseurl'; did you mean 'baseUrl'? There are baseUrl, apiKey"],
   [{ apikey: API_KEY }, "no option 'apikey'; did you mean 'apiKey'?"],
   [{ maxRetry: 1 }, "no option 'maxRetry'; did you mean 'maxRetries'?"],

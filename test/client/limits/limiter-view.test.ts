@@ -50,12 +50,12 @@ test('the history has one entry per change, with what could be seen then', () =>
   observe(closedUntil(START + 5_000), { ...HEALTHY, isDown: true, retryAt: START + 700 });
 
   const refused = {
-    ...{ event: 'refused', gate: { until: START + 5_000 }, window: 'unknown', phase: 'unknown' },
+    ...{ event: 'refused', gate: { until: new Date(START + 5_000) }, window: 'unknown', phase: 'unknown' },
     ...{ perMinute: undefined, burst: undefined },
   };
   expect(history.changes).toEqual([
-    { ...refused, at: START, service: 'up' },
-    { ...refused, at: START + 100, service: { downUntil: START + 700 } },
+    { ...refused, at: new Date(START), service: 'up' },
+    { ...refused, at: new Date(START + 100), service: { downUntil: new Date(START + 700) } },
   ]);
 });
 
@@ -93,8 +93,8 @@ test('a gate that has opened meanwhile is shown as open, and times of a store as
 
   expect(history.changes.map(({ gate }) => gate)).toEqual([
     'open',
-    { until: START + 5_000 },
-    { until: START + 60_000 },
+    { until: new Date(START + 5_000) },
+    { until: new Date(START + 60_000) },
   ]);
 });
 

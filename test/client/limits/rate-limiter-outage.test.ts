@@ -38,7 +38,11 @@ test('while the service is down, calls wait and one of them probes it', async ()
   const granted: Permit[] = [];
   for (let call = 0; call < 10; call += 1) void limiter.acquire().then((permit) => granted.push(permit));
 
-  expect(limiter.limits()).toMatchObject({ gate: 'open', service: { downUntil: start + 5_000 }, maxConcurrent: 2 });
+  expect(limiter.limits()).toMatchObject({
+    gate: 'open',
+    service: { downUntil: new Date(start + 5_000) },
+    maxConcurrent: 2,
+  });
   await clock.advance(4_999);
   expect(granted).toHaveLength(0);
   await clock.advance(60_000);
@@ -127,8 +131,10 @@ test('the history shows when the service went down and came back', async () => {
   await clock.run();
   (await probe).ok();
 
-  expect(limiter.limits().history.map(({ at, event, service }) => ({ at: at - start, event, service }))).toEqual([
-    { at: 0, event: 'failed', service: { downUntil: start + 5_000 } },
+  expect(
+    limiter.limits().history.map(({ at, event, service }) => ({ at: at.getTime() - start, event, service })),
+  ).toEqual([
+    { at: 0, event: 'failed', service: { downUntil: new Date(start + 5_000) } },
     { at: 5_000, event: 'accepted', service: 'up' },
   ]);
 });
@@ -137,7 +143,7 @@ test('the Retry-After of a 503 is in seconds, unless the unit is set or was lear
   const { start, limiter } = await outage('2000', { retryAfterUnit: 'milliseconds' });
 
   expect(limiter.retryAfterUnit).toBe('milliseconds');
-  expect(limiter.limits().service).toEqual({ downUntil: start + 2_000 });
+  expect(limiter.limits().service).toEqual({ downUntil: new Date(start + 2_000) });
   expect(setUp().limiter.retryAfterUnit).toBe('seconds');
 });
 

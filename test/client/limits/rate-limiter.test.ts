@@ -210,7 +210,7 @@ test('shows the gate, the queue and what it knows', async () => {
   await settle();
 
   expect(limiter.limits()).toEqual({
-    gate: { until: start + 60_000 },
+    gate: { until: new Date(start + 60_000) },
     service: 'up',
     waiting: 1,
     inFlight: 0,
@@ -218,10 +218,10 @@ test('shows the gate, the queue and what it knows', async () => {
     perMinute: 2,
     window: 'sliding',
     burst: undefined,
-    nextSlotAt: start + 60_000,
+    nextSlotAt: new Date(start + 60_000),
     history: [
       expect.objectContaining({ event: 'accepted', gate: 'open', window: 'unknown' }),
-      expect.objectContaining({ event: 'refused', gate: { until: start + 60_000 }, window: 'sliding' }),
+      expect.objectContaining({ event: 'refused', gate: { until: new Date(start + 60_000) }, window: 'sliding' }),
     ],
   });
 });

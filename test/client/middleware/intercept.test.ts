@@ -185,3 +185,27 @@ test('must return a response', async () => {
 
   expect(await errorOf(fx.latest())).toMatchObject({ kind: 'config', message: expect.stringContaining('Response') });
 });
+
+test.each<[string, Middleware]>([
+  ['after a response', async (request, next) => ((await next(request)).ok ? next(request) : next(request))],
+  ['after an error', async (request, next) => next(request).catch(() => next(request))],
+  ['at once', async (request, next) => (await Promise.all([next(request), next(request)]))[0] as Response],
+])('an attempt sends one request: a second next() %s is a ConfigError', async (when, again) => {
+  const replies = when === 'after an error' ? [new Error('socket hang up'), success()] : [failure(503), success()];
+  const { fx, fetch } = testClient(replies, { middleware: [pass, again] });
+
+  const error = await errorOf(fx.latest());
+
+  expect(error).toMatchObject({ kind: 'config', message: expect.stringMatching(/next\(\) a second time.*maxRetries/) });
+  expect(fetch.requests).toHaveLength(1);
+  expect(fx.limits()).toMatchObject({ inFlight: 0 });
+});
+
+test('a response that a middleware made itself leaves next() to the others', async () => {
+  const cached: Middleware = async () => Response.json({ success: true, data: { EUR: 1 } });
+  const twice: Middleware = async (request, next) => (await next(request)) && next(request);
+  const { fx, fetch } = testClient(success(), { middleware: [twice, cached] });
+
+  expect(await fx.latest()).toEqual({ EUR: 1 });
+  expect(fetch.requests).toHaveLength(0);
+});

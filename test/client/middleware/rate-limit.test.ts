@@ -190,7 +190,7 @@ test('tells of a wait once, to every client that waits, without the key', async 
     waitMs: 20_000,
     until,
     waiting: expect.any(Number),
-    limits: expect.objectContaining({ reason: 'retry_after', nextSlotAt: until.getTime() }),
+    limits: expect.objectContaining({ reason: 'retry_after', nextSlotAt: until }),
     retryAfterUnit: { value: 20, unit: 'seconds', evidence: 'assumed' },
   });
   expect(new Set(heard.map((event) => event.until.getTime())).size).toBe(heard.length);
@@ -217,7 +217,7 @@ test('shows the gate and who waits', async () => {
   await clock.advance(5000);
 
   // The five calls, and the client's own question for the limit per minute.
-  expect(fx.limits()).toMatchObject({ gate: { until: clock.now() + 15_000 }, waiting: 6, inFlight: 0 });
+  expect(fx.limits()).toMatchObject({ gate: { until: new Date(clock.now() + 15_000) }, waiting: 6, inFlight: 0 });
 
   await clock.run(calls);
   expect(fx.limits()).toMatchObject({ gate: 'open', waiting: 0, inFlight: 0 });

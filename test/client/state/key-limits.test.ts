@@ -18,7 +18,7 @@ test('with room in the limit there is nothing to wait for', async () => {
     window: 'unknown',
     burst: undefined,
     history: [expect.objectContaining({ event: 'accepted', gate: 'open', service: 'up' })],
-    nextSlotAt: clock.now(),
+    nextSlotAt: new Date(clock.now()),
     reason: undefined,
   });
 });
@@ -29,7 +29,7 @@ test('after a refusal calls wait for Retry-After', async () => {
   await clock.advance(1000);
 
   // The three calls, and the client's own question for the limit per minute.
-  expect(fx.limits()).toMatchObject({ reason: 'retry_after', waiting: 4, nextSlotAt: clock.now() + 29_000 });
+  expect(fx.limits()).toMatchObject({ reason: 'retry_after', waiting: 4, nextSlotAt: new Date(clock.now() + 29_000) });
 
   await clock.run(calls);
 });
@@ -42,7 +42,7 @@ test('with the calls of the window used up they wait for the next slot', async (
   const calls = Promise.all(differentCalls(fx, 5));
   await clock.advance(60_000);
 
-  expect(fx.limits()).toMatchObject({ reason: 'window', waiting: 1, nextSlotAt: clock.now() + 60_000 });
+  expect(fx.limits()).toMatchObject({ reason: 'window', waiting: 1, nextSlotAt: new Date(clock.now() + 60_000) });
 
   await clock.run(calls);
 });

@@ -13,7 +13,7 @@ afterEach(() => setGlobalDispatcher(usual));
 
 function runtime(changes: Partial<Runtime> = {}): Runtime {
   const fetch = fakeFetch({ body: 'by fetch' });
-  return { hasNodeSockets: true, fetch, loadUndici: () => import('undici'), ...changes };
+  return { hasNodeSockets: true, hasProxyFetch: false, fetch, loadUndici: () => import('undici'), ...changes };
 }
 
 /** A global dispatcher that answers everything. */
@@ -35,11 +35,12 @@ test('sends over the global dispatcher of undici, also when that is replaced lat
   expect([first.text, second.text]).toEqual(['first', 'second']);
 });
 
-const load = async () => ({ getGlobalDispatcher: () => new Agent() });
+const undici = await import('undici');
+const load = async () => ({ ...undici, getGlobalDispatcher: () => new Agent() });
 test.each([
   ['on another runtime', { hasNodeSockets: false, loadUndici: load }],
   ['when undici cannot be loaded', { loadUndici: () => Promise.reject(new Error('Dynamic require of "node:assert"')) }],
-  ['when undici is not undici', { loadUndici: async () => ({ getGlobalDispatcher: () => ({}) as Agent }) }],
+  ['when undici is not undici', { loadUndici: async () => ({ ...undici, getGlobalDispatcher: () => ({}) as Agent }) }],
   ['when undici is empty', { loadUndici: async () => ({}) as typeof import('undici') }],
 ] as const)("sends with the runtime's fetch %s", async (_, changes) => {
   const response = await defaultTransport(runtime(changes))(request);

@@ -1,10 +1,10 @@
 import { lstat } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { environmentProxy } from '../../../environment-proxy.ts';
 import { apiKeyPattern } from '../../../generated/service.ts';
 import type { Invocation } from '../../command.ts';
 import { CliError } from '../../errors/cli-error.ts';
 import type { Io } from '../../io.ts';
-import { proxyFor, proxyHost } from '../../request/connection.ts';
 import { type KeyInUse, requireKey } from '../../settings/api-key.ts';
 import { requireBaseUrl } from '../../settings/base-url.ts';
 import { CONFIG_SETTINGS } from '../../settings/config-settings.ts';
@@ -47,14 +47,14 @@ export async function checkKeySetting({
 
 export function checkProxy(baseUrl: string | undefined, { io }: Invocation): Finding {
   const name = 'proxy';
-  const variable = baseUrl !== undefined && URL.canParse(baseUrl) ? proxyFor(io.env, baseUrl) : undefined;
-  if (variable === undefined) return { name, status: 'ok', text: 'none for this base URL' };
-  const proxy = proxyHost(io.env, variable);
-  if ('host' in proxy) return { name, status: 'ok', text: `${variable}: ${proxy.host}, except for NO_PROXY` };
+  const proxy = baseUrl !== undefined && URL.canParse(baseUrl) ? environmentProxy(io.env, baseUrl) : undefined;
+  if (proxy === undefined) return { name, status: 'ok', text: 'none for this base URL' };
+  const { variable, host, problem } = proxy;
+  if (problem === undefined) return { name, status: 'ok', text: `${variable}: ${host}, except for NO_PROXY` };
   return {
     name,
     status: 'fail',
-    text: `${variable} ${proxy.problem}`,
+    text: `${variable} ${problem}`,
     next: ['e.g. http://proxy.example:3128'],
   };
 }

@@ -1,10 +1,10 @@
 import type { QuotaData } from '../../../client/index.ts';
+import { environmentProxy } from '../../../environment-proxy.ts';
 import { operations } from '../../../generated/operations.ts';
 import type { Invocation } from '../../command.ts';
 import { CliError } from '../../errors/cli-error.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import { grouped } from '../../output/format-text.ts';
-import { proxyFor } from '../../request/connection.ts';
 import { HttpTrace } from '../../request/http-trace.ts';
 import { sendRequest } from '../../request/send-request.ts';
 import type { KeyInUse } from '../../settings/api-key.ts';
@@ -29,7 +29,7 @@ export async function checkService(
   const settings = { ...invocation.settings, retries: 0, maxWaitMs: 0, verbose: 0 };
   const trace = new HttpTrace({ ...invocation, settings }, { keepsBodies: true });
   const request = { operation: operations.quota, path, query: {} };
-  const destination = { url: new URL(baseUrl), proxy: proxyFor(io.env, baseUrl) };
+  const destination = { url: new URL(baseUrl), proxy: environmentProxy(io.env, baseUrl)?.variable };
   try {
     const { data } = await sendRequest(request, { ...invocation, settings }, { trace, key });
     const quota = data as QuotaData; // parsed with the schema by the client

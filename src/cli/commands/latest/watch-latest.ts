@@ -1,9 +1,9 @@
 import type { PollSchedule, QuotaData, QuotaForecast } from '../../../client/index.ts';
 import { operations } from '../../../generated/operations.ts';
+import { tokens } from '../../../json-tokens.ts';
 import type { Invocation } from '../../command.ts';
 import { CliError } from '../../errors/cli-error.ts';
 import { exitCodes } from '../../exit-codes.ts';
-import { tokens } from '../../json/tokens.ts';
 import { grouped } from '../../output/format-text.ts';
 import { prettyText } from '../../output/print-json.ts';
 import { dataOf, printResponse } from '../../output/print-response.ts';

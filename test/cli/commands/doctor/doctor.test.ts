@@ -158,7 +158,7 @@ test('--offline sends nothing', async () => {
 
 test.each([
   ['http://user:secret@proxy.test:3128', 'ok', 'HTTPS_PROXY: proxy.test:3128'],
-  ['proxy.test', 'fail', 'HTTPS_PROXY is not the URL of a proxy'],
+  ['proxy.test', 'fail', "HTTPS_PROXY 'proxy.test' is not the URL of a proxy"],
 ])('the proxy %s is %s', async (url, status, says) => {
   const { check, stdout } = await doctor({ env: { HTTPS_PROXY: url } }, '--offline');
 

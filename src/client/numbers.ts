@@ -1,0 +1,113 @@
+import { tokens } from '../json-tokens.ts';
+
+/**
+ * Makes the value of a number from its text, which has all its digits.
+ *
+ * @param text such as `1.10` or `1e-7`, exactly as the service sent it
+ * @param path names and positions from the data to the number, such as `['rates', 'EUR']`; copy it to keep it, because the
+ *   next number changes it
+ */
+export type NumberParser<Value = unknown> = (text: string, path: readonly (string | number)[]) => Value;
+
+/** How the numbers of an answer are given: as `number`, as text with all digits, or as a function makes them. */
+export type Numbers = 'number' | 'string' | NumberParser;
+
+/** The option `numbers` of a client or a call. */
+export interface NumbersOption<Chosen extends Numbers | undefined = Numbers | undefined> {
+  /**
+   * `'number'`: doubles, with about 16 digits. `'string'`: the text of each number, with all its digits. A function makes
+   * each value from the text, such as `(text) => new Decimal(text)`; what it throws rejects the call unchanged. The answer is
+   * checked against the contract first; a `schema` gets the converted data. Default: the client's, `'number'`.
+   */
+  readonly numbers?: Chosen | undefined;
+}
+
+/** `Data` as the option `numbers` gives it; `Default` is that of the client, for a call without the option. */
+export type WithNumbers<
+  Data,
+  Chosen extends Numbers | undefined,
+  Default extends Numbers = 'number',
+> = Chosen extends undefined
+  ? WithNumbers<Data, Default>
+  : Chosen extends 'string'
+    ? ReplaceNumbers<Data, string>
+    : Chosen extends NumberParser<infer Value>
+      ? ReplaceNumbers<Data, Value>
+      : Data;
+
+/** An open enumeration, `'free' | (string & {})`, is a text and an object to the compiler. */
+type ReplaceNumbers<Data, Value> = Data extends string
+  ? Data
+  : Data extends number
+    ? Value
+    : Data extends object
+      ? { readonly [Name in keyof Data]: ReplaceNumbers<Data[Name], Value> }
+      : Data;
+
+/** The `data` of an envelope, which is valid JSON, with each number as `numbers` says. */
+export function parseData(envelope: string, numbers: 'string' | NumberParser): unknown {
+  if (numbers === 'string') return dataOf(replaceNumbers(envelope, (lexeme) => `"${lexeme}"`));
+  const lexemes: string[] = [];
+  // Each number becomes its place in the list, so that none can be mistaken for a text that looks like one.
+  const numbered = replaceNumbers(envelope, (lexeme) => String(lexemes.push(lexeme) - 1));
+  return convertNumbers(dataOf(numbered), (place, path) => numbers(lexemes[place] ?? '', path));
+}
+
+function dataOf(envelope: string): unknown {
+  return (JSON.parse(envelope) as { readonly data: unknown }).data; // checked before
+}
+
+function replaceNumbers(text: string, replacement: (lexeme: string) => string): string {
+  const parts: string[] = [];
+  let copied = 0;
+  for (const { kind, start, end } of tokens(text)) {
+    if (kind !== 'number') continue;
+    parts.push(text.slice(copied, start), replacement(text.slice(start, end)));
+    copied = end;
+  }
+  return [...parts, text.slice(copied)].join('');
+}
+
+type Container = Record<string | number, unknown>;
+
+interface Frame {
+  readonly container: Container;
+  readonly names: readonly (string | number)[];
+  next: number;
+}
+
+/** Replaces each number in place. With a stack of its own: the service decides how deep the data is. */
+function convertNumbers(
+  data: unknown,
+  convert: (place: number, path: readonly (string | number)[]) => unknown,
+): unknown {
+  if (typeof data === 'number') return convert(data, []);
+  const path: (string | number)[] = [];
+  const frames = isContainer(data) ? [frameOf(data)] : [];
+  for (let frame = frames.at(-1); frame !== undefined; frame = frames.at(-1)) {
+    const name = frame.names[frame.next];
+    frame.next += 1;
+    if (name === undefined) {
+      frames.pop();
+      path.pop();
+      continue;
+    }
+    const value = frame.container[name];
+    path.push(name);
+    if (isContainer(value)) {
+      frames.push(frameOf(value));
+      continue;
+    }
+    if (typeof value === 'number') frame.container[name] = convert(value, path);
+    path.pop();
+  }
+  return data;
+}
+
+function isContainer(value: unknown): value is Container {
+  return typeof value === 'object' && value !== null;
+}
+
+function frameOf(container: Container): Frame {
+  return { container, names: Array.isArray(container) ? [...container.keys()] : Object.keys(container), next: 0 };
+}

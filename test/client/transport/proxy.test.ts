@@ -1,0 +1,217 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createServer as createHttpServer, type Server } from 'node:http';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { promisify } from 'node:util';
+import { Agent } from 'undici';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { Cancellation } from '../../../src/client/cancellation.ts';
+import { ConfigError, FxRates, type FxRatesOptions } from '../../../src/client/index.ts';
+import { proxyTransport, type Runtime } from '../../../src/client/transport/default-transport.ts';
+import { environmentProxy } from '../../../src/environment-proxy.ts';
+import { type ConnectProxy, startConnectProxy } from '../../helpers/connect-proxy.ts';
+import { fakeFetch } from '../../helpers/fake-fetch.ts';
+import { startRawServer } from '../../helpers/raw-server.ts';
+import { API_KEY, success } from '../../helpers/service-replies.ts';
+import { errorOf } from '../../helpers/test-client.ts';
+
+const run = promisify(execFile);
+const fixture = (name: string) => new URL(`../../fixtures/tls/${name}`, import.meta.url).pathname;
+const child = new URL('./proxy.child.ts', import.meta.url).pathname;
+const NAMES = ['http_proxy', 'https_proxy', 'all_proxy', 'no_proxy'];
+const SERVICE = 'http://rates.fxrates.test';
+const { env } = process;
+
+const service = createHttpServer((_, response) => response.end(JSON.stringify(success({ EUR: 1 }).body)));
+let proxy: ConnectProxy;
+
+beforeAll(async () => {
+  service.listen(0, '127.0.0.1');
+  await once(service, 'listening');
+});
+
+afterAll(() => closed(service));
+
+beforeEach(async () => {
+  proxy = await startConnectProxy({ port: (service.address() as AddressInfo).port });
+  process.env = { ...env };
+  for (const name of NAMES) {
+    delete process.env[name];
+    delete process.env[name.toUpperCase()];
+  }
+});
+
+afterEach(async () => {
+  process.env = env;
+  await proxy.close();
+});
+
+async function closed(server: Server): Promise<void> {
+  server.closeAllConnections();
+  server.close();
+  await once(server, 'close');
+}
+
+/** A client of a service whose name only the proxy can resolve. */
+function client(options: FxRatesOptions = {}): FxRates {
+  return new FxRates({ baseUrl: SERVICE, allowInsecureHttp: true, apiKey: API_KEY, maxRetries: 0, ...options });
+}
+
+test.each(['HTTP_PROXY', 'http_proxy', 'ALL_PROXY', 'all_proxy'])('sends through the proxy of %s', async (name) => {
+  process.env[name] = proxy.url;
+
+  await client({ proxy: 'env' }).latest();
+
+  expect(proxy.requests).toEqual([expect.stringContaining('rates.fxrates.test')]);
+});
+
+test('sends user and password to the proxy, and the key only to the service', async () => {
+  process.env['HTTP_PROXY'] = proxy.url.replace('http://', 'http://user:p%40ss@');
+
+  await client({ proxy: 'env' }).latest();
+
+  expect(proxy.credentials.at(-1)).toBe('user:p@ss');
+});
+
+test('the lower-case variable goes before the upper-case one', async () => {
+  Object.assign(process.env, { HTTP_PROXY: 'http://127.0.0.1:1', http_proxy: proxy.url });
+
+  await client({ proxy: 'env' }).latest();
+
+  expect(proxy.requests).toHaveLength(1);
+});
+
+test.each([{}, { proxy: undefined }, { proxy: false } as const])('uses no proxy with %j', async (options) => {
+  process.env['HTTP_PROXY'] = proxy.url;
+
+  await errorOf(client({ ...options, deadlineMs: 5_000 }).latest());
+
+  expect(proxy.requests).toEqual([]);
+});
+
+test.each(['rates.fxrates.test', '.fxrates.test', '*'])('NO_PROXY=%s goes past the proxy', async (noProxy) => {
+  Object.assign(process.env, { HTTP_PROXY: proxy.url, NO_PROXY: noProxy });
+
+  await errorOf(client({ proxy: 'env', deadlineMs: 5_000 }).latest());
+
+  expect(proxy.requests).toEqual([]);
+});
+
+test('reaches a service on this machine without the proxy', async () => {
+  process.env['HTTP_PROXY'] = 'http://127.0.0.1:1';
+  const baseUrl = `http://127.0.0.1:${(service.address() as AddressInfo).port}`;
+
+  expect(await client({ baseUrl, proxy: 'env' }).latest()).toEqual({ EUR: 1 });
+});
+
+test('sends https through a CONNECT tunnel, and lets the process end', async () => {
+  const [key, cert] = ['key.pem', 'cert.pem'].map(fixture);
+  const secure = createServer({ key: readFileSync(key ?? ''), cert: readFileSync(cert ?? '') }, (_, response) =>
+    response.end(JSON.stringify(success({ EUR: 1 }).body)),
+  );
+  secure.listen(0, '127.0.0.1');
+  await once(secure, 'listening');
+  const tunnels = await startConnectProxy({ port: (secure.address() as AddressInfo).port });
+  const childEnv = { ...process.env, NODE_EXTRA_CA_CERTS: cert, HTTPS_PROXY: tunnels.url };
+
+  const { stdout } = await run(process.execPath, ['--import', 'tsx', child, 'https://rates.fxrates.test'], {
+    env: childEnv,
+  });
+
+  expect(JSON.parse(stdout)).toEqual({ EUR: 1 });
+  expect(new Set(tunnels.requests)).toEqual(new Set(['CONNECT rates.fxrates.test:443']));
+  await tunnels.close();
+  await closed(secure);
+});
+
+test('clients made by withOptions share the connections to the proxy', async () => {
+  process.env['HTTP_PROXY'] = proxy.url;
+  const fx = client({ proxy: 'env' });
+
+  for (let n = 0; n < 20; n += 1) await fx.withOptions({ timeoutMs: 5_000 + n }).latest({ n });
+
+  expect(proxy.requests.length).toBeLessThan(10);
+});
+
+test('a proxy that hangs up fails the attempt once', async () => {
+  const rude = await startRawServer({ onConnection: (socket) => socket.destroy() });
+  process.env['HTTP_PROXY'] = rude.url;
+
+  const error = await errorOf(client({ proxy: 'env' }).latest());
+
+  expect(error).toMatchObject({ kind: 'network', code: 'ECONNRESET' });
+  expect(rude.connections()).toBe(1);
+  await rude.close();
+});
+
+test.each([
+  ['user:secret@proxy', "'***@proxy' is not the URL of a proxy"],
+  ['http://us@er:sec/ret@proxy.test:3128', "'http://***@proxy.test:3128' is not the URL of a proxy"],
+  ['http://user:secret%@proxy.test:1', "'http://***@proxy.test:1' has a % in its user or password; write it %25"],
+  [
+    'socks5://user:secret@proxy.test:1',
+    "'socks5://***@proxy.test:1' names a socks5 proxy; http and https are supported",
+  ],
+])('a proxy that cannot be used is a ConfigError of the constructor: %s', async (url, says) => {
+  process.env['HTTP_PROXY'] = url;
+
+  const error = await errorOf(() => client({ proxy: 'env' }));
+
+  expect(error).toBeInstanceOf(ConfigError);
+  expect(error).toMatchObject({
+    message: `proxy: HTTP_PROXY ${says}; expected a URL such as http://proxy.example:3128`,
+  });
+  expect(String(error)).not.toMatch(/secret|sec\/ret/);
+});
+
+test.each([
+  ['fetch', { fetch: fakeFetch({}) }],
+  ['dispatcher', { dispatcher: new Agent() }],
+] as const)('proxy and %s exclude each other, except in withOptions, which replaces the inherited one', (_, other) => {
+  process.env['HTTP_PROXY'] = proxy.url;
+
+  expect(() => client({ proxy: 'env', ...other })).toThrow(/^proxy: pass it without fetch and dispatcher/);
+  expect(() => client({ proxy: 'env' }).withOptions(other)).not.toThrow();
+  expect(() => client(other).withOptions({ proxy: 'env' })).not.toThrow();
+});
+
+test('withOptions can turn the proxy off, and proxy: false keeps an inherited fetch', async () => {
+  process.env['HTTP_PROXY'] = proxy.url;
+  const fetch = fakeFetch(success({ EUR: 2 }));
+
+  await errorOf(client({ proxy: 'env' }).withOptions({ proxy: false, deadlineMs: 5_000 }).latest());
+  const rates = await client({ fetch }).withOptions({ proxy: false }).latest();
+
+  expect(proxy.requests).toEqual([]);
+  expect(rates).toEqual({ EUR: 2 });
+});
+
+const request = { url: `${SERVICE}/a`, headers: {}, cancellation: new Cancellation(), maxBytes: 1000 };
+const undici = () => import('undici');
+
+function transportOn(changes: Partial<Runtime>) {
+  const named = environmentProxy({ HTTP_PROXY: proxy.url }, SERVICE);
+  if (named === undefined) throw new Error('no proxy');
+  const fetch = fakeFetch({ body: 'by fetch' });
+  return proxyTransport(named, { hasNodeSockets: true, hasProxyFetch: false, fetch, loadUndici: undici, ...changes });
+}
+
+test('Bun and Deno send with their own fetch, which uses the proxy by itself', async () => {
+  const response = await transportOn({ hasNodeSockets: false, hasProxyFetch: true })(request);
+
+  expect(response.text).toBe('by fetch');
+});
+
+test.each([
+  ['without sockets', { hasNodeSockets: false }, 'not on this runtime'],
+  ['in a bundle that breaks undici', { loadUndici: () => Promise.reject(new Error('no require')) }, 'no require'],
+])('%s, a call rejects with a ConfigError instead of going past the proxy', async (_, changes, why) => {
+  const error = await errorOf(transportOn(changes)(request));
+
+  expect(error).toBeInstanceOf(ConfigError);
+  expect((error as Error).message).toBe(
+    `proxy: HTTP_PROXY cannot be used, because undici cannot be loaded (${why}); pass a fetch that uses the proxy, or proxy: false`,
+  );
+});
