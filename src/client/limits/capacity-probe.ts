@@ -12,12 +12,14 @@ export type CapacityProbe = ProbeState;
 /** The rate of a bucket grows by at most this factor at once, in smaller steps near a rate that was refused. */
 const LARGEST_STEP = 1.5;
 const SMALLEST_STEP = 1.02;
+/** Until a refusal, each step is larger than the last by this factor. */
+const STEP_GROWTH = 1.75;
 /** After a refusal the rate is this much lower. */
-const SLOWER = 0.93;
+const SLOWER = 0.9;
 /** Steps up come at most this often. */
 const STEP_MS = WINDOW_MS / 8;
 /** A small step waits until so many requests have been accepted at the rate before it. */
-const CALLS_PER_SMALL_STEP = 8;
+const CALLS_PER_SMALL_STEP = 4;
 
 export const FIRST_PROBE: CapacityProbe = {
   batch: 1,
@@ -56,11 +58,13 @@ export function refuseProbe(probe: CapacityProbe, now: number, longestPauseMs: n
 /** Takes a refused bucket for empty, and for a little slower than thought unless the request was a probe. */
 export function slowBucketDown(state: LimiterState, window: BucketWindow, refusal: SlowDown): LimiterState {
   const { now, isProbe, jitterMs } = refusal;
-  const { probe, gate } = state;
-  const perMs = window.perMs * (isProbe ? 1 : SLOWER);
+  const { probe, gate, log } = state;
+  const provenPerMs = Math.min(window.perMs, Math.max(1, log.size - window.capacity) / WINDOW_MS);
+  const slowerPerMs = isProbe ? window.perMs : SLOWER * window.perMs;
   return {
     ...state,
-    window: { ...window, tokens: 0, at: now + jitterMs, perMs },
+    // Never below what was accepted in the last minute: many refusals at once, of several processes, are no slower server.
+    window: { ...window, tokens: 0, at: now + jitterMs, perMs: Math.max(slowerPerMs, provenPerMs) },
     probe: {
       ...scheduleProbe(probe, now + STEP_MS),
       step: 1 + Math.max(SMALLEST_STEP - 1, (probe.step - 1) / 4),
@@ -86,7 +90,7 @@ export function speedBucketUp(state: LimiterState, now: number): LimiterState {
     window: { ...window, perMs: Math.min(configured / WINDOW_MS, window.perMs * probe.step) },
     probe: {
       ...scheduleProbe(probe, now + STEP_MS),
-      step: 1 + Math.min(LARGEST_STEP - 1, LARGEST_STEP * (probe.step - 1)),
+      step: 1 + Math.min(LARGEST_STEP - 1, STEP_GROWTH * (probe.step - 1)),
       acceptedAtStep: gate.accepted,
     },
   };

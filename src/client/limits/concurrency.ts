@@ -38,7 +38,11 @@ const LOST_AFTER_MS = 1_000;
 const SILENCE_MS = 2_500;
 /** In flight at most while the window is unknown: the first refusal costs no more than those. */
 const FIRST_BURST = 8;
+/** Of a large limit more are, one in so many; and a limit may be wrong, so one more for so many that it has accepted. */
 const FIRST_BURST_PART = 16;
+const ACCEPTED_PER_CALL = 7;
+/** After so long without an answer, the service and its limit may have changed: slow start again (RFC 5681 §4.1). */
+const IDLE_MS = 10_000;
 /** A network path changes: its shortest round trip is forgotten after two of these. */
 const PERIOD_MS = 60_000;
 
@@ -65,15 +69,15 @@ export interface InFlight {
   readonly requests: number;
   /** When each was sent, the oldest first. */
   readonly sentAt: Iterable<{ readonly sentAt: number }>;
-  /** The configured limit while the window is unknown. */
-  readonly unknownLimit: number | undefined;
+  /** While the window of a configured limit is unknown: that limit, and how many requests it has accepted. */
+  readonly unknown: { readonly limit: number; readonly accepted: number } | undefined;
 }
 
 /** Requests that may join those in flight; those that are probably lost do not count. */
-export function concurrencyRoom(state: Concurrency, { now, requests, sentAt, unknownLimit }: InFlight): number {
+export function concurrencyRoom(state: Concurrency, { now, requests, sentAt, unknown }: InFlight): number {
   const { limit, atMost, averageMs, answeredAt, answeredSentAt } = state;
   const isAdaptive = atMost === LARGEST_CONCURRENCY;
-  const first = unknownLimit === undefined ? atMost : Math.max(FIRST_BURST, Math.ceil(unknownLimit / FIRST_BURST_PART));
+  const first = unknown === undefined ? atMost : firstBurst(unknown);
   const allowed = Math.floor(isAdaptive ? Math.min(limit, first) : limit);
   if (requests < allowed || requests >= atMost) return Math.min(allowed, atMost) - requests;
   const lostBefore = Math.min(answeredSentAt, now - Math.max(LOST_AFTER_MS, LOST_ROUND_TRIPS * averageMs));
@@ -85,6 +89,16 @@ export function concurrencyRoom(state: Concurrency, { now, requests, sentAt, unk
   }
   const isSilent = now - Math.max(answeredAt, youngest) >= SILENCE_MS;
   return Math.min(atMost - requests, Math.max(isSilent ? 1 : 0, allowed - (requests - lost)));
+}
+
+/** Nothing was in flight: after an idle time it starts small again, and grows as fast as at first. */
+export function concurrencyAfterIdle(state: Concurrency, now: number): Concurrency {
+  const isIdle = now - state.answeredAt >= IDLE_MS && state.atMost === LARGEST_CONCURRENCY;
+  return isIdle && state.limit > FIRST ? { ...state, limit: FIRST, threshold: state.limit } : state;
+}
+
+function firstBurst({ limit, accepted }: NonNullable<InFlight['unknown']>): number {
+  return Math.min(Math.max(FIRST_BURST, limit / FIRST_BURST_PART), FIRST_BURST + accepted / ACCEPTED_PER_CALL);
 }
 
 /** When to look again whether requests in flight are lost, if none is answered before. */

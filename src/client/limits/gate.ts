@@ -13,8 +13,8 @@ const MANY_CALLS = 64;
 const ACCEPTED_PER_CALL = 8;
 const ACCEPTED_PER_CALL_OF_KNOWN = 2;
 /** Learning a window costs up to this many refusals; more than that must not become a hot loop. */
-const REFUSALS_FOR_LEARNING = 4;
-const BACKOFF_MS = 125;
+const REFUSALS_FOR_LEARNING = 3;
+const BACKOFF_MS = 500;
 const LONGEST_BACKOFF_MS = 16_000;
 
 export const OPEN_GATE: Gate = {

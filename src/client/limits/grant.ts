@@ -14,8 +14,8 @@ export interface Grant {
   readonly at: number | undefined;
 }
 
-/** A probe in a known window sends at most this part of the limit. */
-const BATCH_PART = 16;
+/** A probe sends at most this part of the limit: all of it may be refused. */
+const BATCH_PART = 32;
 /** Accepted requests beyond a bucket's refill, from which on a first batch is no longer held short. */
 const BEYOND_REFILL = 1.3;
 const CHANCE_CALLS = 4;
@@ -150,12 +150,13 @@ function mayGrow(state: LimiterState): boolean {
 
 /** How many requests a probe sends. */
 function batchSize({ probe, phase, limit, log, configured }: LimiterState, now: number): number {
-  if (phase === 'known') return Math.min(probe.batch, Math.ceil(limit / BATCH_PART));
+  const batch = Math.min(probe.batch, Math.max(CHANCE_CALLS, Math.ceil(limit / BATCH_PART)));
+  if (phase === 'known') return batch;
   const extra = log.size - limit;
   const refilled = ((now - (log.oldest?.sentAt ?? now)) * configured) / WINDOW_MS;
-  if (extra > BEYOND_REFILL * refilled + CHANCE_CALLS) return probe.batch;
+  if (extra > BEYOND_REFILL * refilled + CHANCE_CALLS) return batch;
   // Perhaps a bucket: no more than it can have refilled.
-  return Math.min(probe.batch, Math.max(CHANCE_CALLS, Math.floor(refilled - extra)));
+  return Math.min(batch, Math.max(CHANCE_CALLS, Math.floor(refilled - extra)));
 }
 
 function usageOf({ log, limit, inFlight }: LimiterState): Usage {

@@ -1,4 +1,5 @@
 import {
+  concurrencyAfterIdle,
   concurrencyAnswered,
   concurrencyFailed,
   concurrencyRoom,
@@ -56,12 +57,14 @@ export class InFlight {
   }
 
   /** Requests that may join. */
-  room(now: number, { phase, configured }: LimiterState): number {
+  room(now: number, { phase, configured, log }: LimiterState): number {
+    if (this.#permits.size === 0) this.#concurrency = concurrencyAfterIdle(this.#concurrency, now);
     const room = concurrencyRoom(this.#concurrency, {
       now,
       requests: this.#permits.size,
       sentAt: this.#permits,
-      unknownLimit: phase === 'unknown' && Number.isFinite(configured) ? configured : undefined,
+      unknown:
+        phase === 'unknown' && Number.isFinite(configured) ? { limit: configured, accepted: log.size } : undefined,
     });
     return Math.max(0, Math.min(room, serviceRoom(this.#health, now)));
   }

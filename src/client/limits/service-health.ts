@@ -1,6 +1,6 @@
 /**
  * Whether the service answers at all. Failures (5xx, timeouts, broken connections) say nothing about the limit. After
- * several in a row the service counts as down: one request at a time probes it, after waits that double; the other calls
+ * several in a row the service counts as down: one request at a time probes it, after waits that grow; the other calls
  * wait without spending their retries.
  */
 export interface ServiceHealth {
@@ -41,6 +41,8 @@ const RATE_WEIGHT = 1 / 16;
 const LOWEST_FAILURE_RATE = 0.000_001;
 const FIRST_BACKOFF_MS = 500;
 const LONGEST_BACKOFF_MS = 16_000;
+/** Each probe that fails lengthens the wait: the last one is about half as long as the outage. */
+const BACKOFF_FACTOR = 1.5;
 /** A 503 estimates: one request per so much time finds out whether the service is back earlier. */
 const LONGEST_HINT_MS = 300_000;
 
@@ -73,7 +75,7 @@ export function serviceFailed(health: ServiceHealth, failure: ServiceFailure): S
       : { ...health, retryAt: Math.max(health.retryAt, now + Math.min(hintMs, LONGEST_HINT_MS)) };
   }
   if (health.isDown)
-    return goDown({ ...health, backoffMs: Math.min(LONGEST_BACKOFF_MS, 2 * health.backoffMs) }, failure);
+    return goDown({ ...health, backoffMs: Math.min(LONGEST_BACKOFF_MS, BACKOFF_FACTOR * health.backoffMs) }, failure);
   const failureRate = health.failureRate + RATE_WEIGHT * (1 - health.failureRate);
   if (sentAt < health.lastSuccessSentAt && hintMs === undefined) return { ...health, failureRate };
   const failuresInARow = health.failuresInARow + 1;

@@ -32,6 +32,8 @@ export interface DatedAnswer extends Answer {
 /** A 429. */
 export interface RefusedAnswer extends DatedAnswer {
   readonly retryAfter?: string | undefined;
+  /** Sent by a process while the shared store failed: says nothing about the limit that all processes share. */
+  readonly isOfShare?: boolean | undefined;
 }
 
 /** What a Retry-After asks for. */
@@ -78,13 +80,13 @@ export function accepted(before: LimiterState, answer: DatedAnswer): LimiterStat
   let state = observe(before, answer);
   const unit = weighAcceptance(state.unit, sentAt);
   log(state, answer);
-  const inFlight = state.inFlight - 1;
+  state = { ...endCall(state), unit };
   if (isStale(state.gate, sentAt)) {
     const limit = state.countsLateAnswers ? Math.min(state.configured, state.limit + 1) : state.limit;
-    return { ...state, inFlight, unit, limit };
+    return { ...state, limit };
   }
-  if (state.phase === 'learning') state = acceptLearning({ ...state, inFlight, unit }, { now, sentAt });
-  else state = confirmBoundary({ ...state, inFlight, unit, gate: acceptBehindGate(state.gate) }, now);
+  if (state.phase === 'learning') state = acceptLearning(state, { now, sentAt });
+  else state = confirmBoundary({ ...state, gate: acceptBehindGate(state.gate) }, now);
   if (!probe) return state;
   const grows = state.phase === 'known' && state.window.kind !== 'bucket';
   const limit = grows ? Math.min(state.configured, state.limit + 1) : state.limit;
@@ -106,8 +108,8 @@ export function refused(
     const blockedUntil = Math.max(state.blockedUntil, now + Math.min(hintMs, BLOCKED_AT_MOST_MS));
     return { state: { ...take(state, -1), blockedUntil }, reading };
   }
-  state = advance({ ...state, inFlight: state.inFlight - 1 }, now);
-  const wasStale = isStale(state.gate, sentAt);
+  state = advance(endCall(state), now);
+  const wasStale = isStale(state.gate, sentAt) || answer.isOfShare === true;
   const openedAt = state.gate.opensAt;
   state = { ...state, gate: stayClosedUntil(state.gate, now + (hintMs ?? 0)) };
   // Sent before the last refusal, or before the gate: that refusal has been handled.
@@ -126,7 +128,15 @@ export function refused(
 /** No answer, or one that does not say whether the server counted the request: it may have. */
 export function lost(state: LimiterState, answer: Answer): LimiterState {
   log(state, answer);
-  return { ...state, inFlight: state.inFlight - 1 };
+  return endCall(state);
+}
+
+/** A request is no longer in flight. Only those in flight are owed to a bucket: it is never below empty. */
+function endCall(state: LimiterState): LimiterState {
+  const { window } = state;
+  const inFlight = state.inFlight - 1;
+  const isOwed = window.kind === 'bucket' && window.tokens < -inFlight;
+  return { ...state, inFlight, window: isOwed ? { ...window, tokens: 0 - inFlight } : window };
 }
 
 /** Granted and then not sent. */

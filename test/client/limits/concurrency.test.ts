@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
   type Concurrency,
+  concurrencyAfterIdle,
   concurrencyAnswered,
   concurrencyFailed,
   concurrencyRoom,
@@ -115,18 +116,14 @@ test('after it was halved it grows by one per round trip, not per answer', () =>
 });
 
 /** The room beside requests that were sent at these times. */
-function roomBeside(
-  state: Concurrency,
-  sentAt: readonly number[],
-  { now = 10_000, unknownLimit = undefined }: Beside = {},
-) {
+function roomBeside(state: Concurrency, sentAt: readonly number[], { now = 10_000, unknown = undefined }: Beside = {}) {
   const requests = sentAt.map((at) => ({ sentAt: at }));
-  return concurrencyRoom(state, { now, requests: requests.length, sentAt: requests, unknownLimit });
+  return concurrencyRoom(state, { now, requests: requests.length, sentAt: requests, unknown });
 }
 
 interface Beside {
   readonly now?: number;
-  readonly unknownLimit?: number | undefined;
+  readonly unknown?: Parameters<typeof concurrencyRoom>[1]['unknown'];
 }
 
 test('leaves what is not in flight', () => {
@@ -137,9 +134,30 @@ test('leaves what is not in flight', () => {
 
 test('while the window is unknown, at most eight or a sixteenth of the configured limit are in flight', () => {
   const grown = answers(initialConcurrency('adapt'), 100);
+  const rooms = [undefined, 30, 1_000].map((limit) =>
+    roomBeside(grown, [], { unknown: limit === undefined ? undefined : { limit, accepted: 1_000 } }),
+  );
 
-  expect([undefined, 30, 1_000].map((unknownLimit) => roomBeside(grown, [], { unknownLimit }))).toEqual([104, 8, 63]);
-  expect(roomBeside(initialConcurrency(40), [], { unknownLimit: 30 })).toBe(40);
+  expect(rooms).toEqual([104, 8, 62]);
+  expect(roomBeside(initialConcurrency(40), [], { unknown: { limit: 30, accepted: 0 } })).toBe(40);
+});
+
+test('of a limit that may be wrong, at most eight and a seventh of what it has accepted are in flight', () => {
+  const grown = answers(initialConcurrency('adapt'), 100);
+  const rooms = [0, 70, 140].map((accepted) => roomBeside(grown, [], { unknown: { limit: 1_000, accepted } }));
+
+  expect(rooms).toEqual([8, 18, 28]);
+});
+
+test('after 10 s without an answer it starts with four again, and grows per answer up to where it was', () => {
+  const grown = answers(initialConcurrency('adapt'), 100, { at: 0 });
+  const early = concurrencyAfterIdle(grown, grown.answeredAt + 9_999);
+  const late = concurrencyAfterIdle(grown, grown.answeredAt + 10_000);
+
+  expect(early).toBe(grown);
+  expect(late).toMatchObject({ limit: 4, threshold: 104 });
+  expect(answers(late, 10, { at: 20_000 }).limit).toBe(14);
+  expect(concurrencyAfterIdle(initialConcurrency(40), 60_000).limit).toBe(40);
 });
 
 test('a request that is probably lost takes no place', () => {

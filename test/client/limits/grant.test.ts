@@ -129,21 +129,24 @@ test('a limit that is lowered below what the gate has let through is known', () 
   expect(at).toBeGreaterThan(30_400);
 });
 
-test('probes in a known window double while they are accepted, up to a sixteenth of the limit', () => {
-  const run = new LimiterRun(1_000);
-  run.state = { ...run.state, phase: 'known', limit: 48 };
-  const batches: number[] = [];
-  run.ask(0, 48);
-  run.accept(0, { calls: 48 });
-  for (let round = 1; round < 5; round += 1) {
-    const { n, probe } = run.ask(round * 1_000, 48);
-    batches.push(n);
-    expect(probe).toBe(true);
-    run.accept(round * 1_000, { calls: n, isProbe: true });
-  }
+test.each(['known', 'unknown'] as const)(
+  'in a window that is %s, probes double while they are accepted, up to a thirty-second of the limit',
+  (phase) => {
+    const run = new LimiterRun(phase === 'known' ? 1_000 : 192);
+    run.state = { ...run.state, phase, limit: 192 };
+    const batches: number[] = [];
+    run.ask(0, 192);
+    run.accept(0, { calls: 192 });
+    for (let round = 1; round < 6; round += 1) {
+      const { n, probe } = run.ask(round * 200, 192);
+      batches.push(n);
+      expect(probe).toBe(true);
+      run.accept(round * 200, { calls: n, isProbe: true });
+    }
 
-  expect(batches).toEqual([1, 2, 4, 4]);
-});
+    expect(batches).toEqual(phase === 'known' ? [1, 2, 4, 7, 7] : [1, 2, 4, 4, 6]);
+  },
+);
 
 test('probes no sooner than due, and never beside calls in flight', () => {
   const run = new LimiterRun(1_000);

@@ -97,15 +97,17 @@ test('calls sent while the service is up are no probes', () => {
   expect(serviceGranted(HEALTHY)).toBe(HEALTHY);
 });
 
-test('the backoff doubles with every probe that fails, up to 16 s', () => {
+test('the backoff grows by half with every probe that fails, up to 16 s', () => {
   let health = down();
   const backoffs = [health.backoffMs];
-  for (let probe = 0; probe < 7; probe += 1) {
+  for (let probe = 0; probe < 10; probe += 1) {
     health = failProbe(health);
     backoffs.push(health.backoffMs);
   }
 
-  expect(backoffs).toEqual([500, 1_000, 2_000, 4_000, 8_000, 16_000, 16_000, 16_000]);
+  expect(backoffs).toEqual([
+    500, 750, 1_125, 1_687.5, 2_531.25, 3_796.875, 5_695.3125, 8_542.968_75, 12_814.453_125, 16_000, 16_000,
+  ]);
 });
 
 test('waits half of the backoff and up to as much again, by chance', () => {
@@ -137,7 +139,7 @@ test('results of requests sent before the outage began neither end nor prolong i
   expect(fail(health, 10_050, { sentAt: 9_999 })).toEqual(health);
 });
 
-test('requests that fail in the millisecond in which they were sent double the backoff once, not each', () => {
+test('requests that fail in the millisecond in which they were sent lengthen the backoff once, not each', () => {
   let health = HEALTHY;
   for (let request = 0; request < 16; request += 1) health = fail(health, 1_000, { sentAt: 1_000 });
 

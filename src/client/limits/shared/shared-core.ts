@@ -81,7 +81,7 @@ export class SharedCore implements LimiterCore {
   }
 
   refused(answer: RefusedAnswer): RetryAfterReading {
-    this.#remember({ kind: 'refused', answer });
+    this.#remember({ kind: 'refused', answer: { ...answer, isOfShare: this.#aloneUntil !== undefined } });
     return this.#local.refused(this.#inStoreTime(answer));
   }
 

@@ -152,3 +152,30 @@ test('a share that is smaller than what the gate has let through does not stop t
 
   expect(grant.n > 0 || grant.at !== undefined).toBe(true);
 });
+
+const BUCKET = { kind: 'bucket', perMs: 0.001, capacity: 3, tokens: 3, at: NOW - 100 } as const;
+
+test('what was answered while the store was away is not owed to a bucket', () => {
+  const reports = Array.from({ length: 10 }, (_, call) => accept(NOW - 10_000 + call * 1_000));
+
+  const { core } = propose(parts({ known: shared({}, { phase: 'known', window: BUCKET }), reports }));
+
+  // What has refilled since the last write.
+  expect(core.state.window).toMatchObject({ tokens: 0.1 });
+});
+
+test('a refusal of what a process took for its share slows no bucket down, but its wait counts', () => {
+  const answer = { now: NOW - 500, sentAt: NOW - 600, probe: false, retryAfter: '2', isOfShare: true };
+
+  const { core, grant } = propose(
+    parts({
+      known: shared({}, { phase: 'known', window: BUCKET }),
+      reports: [{ kind: 'refused', answer }],
+      wanted: 1,
+    }),
+  );
+
+  expect(core.state.window).toMatchObject({ kind: 'bucket', perMs: BUCKET.perMs });
+  // Answers that came before the last write count as answered at that time.
+  expect(grant).toMatchObject({ n: 0, at: NOW - 100 + 2_000 });
+});

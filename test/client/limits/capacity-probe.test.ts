@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest';
+import { slowBucketDown, speedBucketUp } from '../../../src/client/limits/capacity-probe.ts';
+import type { LimiterState } from '../../../src/client/limits/limiter-state.ts';
+import { initialState } from '../../../src/client/limits/transitions.ts';
+
+const MINUTE = 60_000;
+
+function bucketOf(perMinute: number): LimiterState {
+  const window = { kind: 'bucket', perMs: perMinute / MINUTE, capacity: 1, tokens: 1, at: 0 } as const;
+  return { ...initialState(60), phase: 'known', window };
+}
+
+function slowDown(state: LimiterState, now: number, isProbe = false): LimiterState {
+  if (state.window.kind !== 'bucket') throw new TypeError('not a bucket');
+  return slowBucketDown(state, state.window, { now, isProbe, jitterMs: 50 });
+}
+
+function perMinuteOf({ window }: LimiterState): number {
+  return window.kind === 'bucket' ? Math.round(MINUTE * window.perMs) : 0;
+}
+
+test('a refusal slows a bucket down by a tenth and empties it; that of a probe only empties it', () => {
+  const slower = slowDown(bucketOf(60), 1_000);
+
+  expect(slower.window).toMatchObject({ tokens: 0, at: 1_050 });
+  expect(perMinuteOf(slower)).toBe(54);
+  expect(perMinuteOf(slowDown(bucketOf(60), 1_000, true))).toBe(60);
+});
+
+test('refusals never slow a bucket below what was accepted in the last minute, beyond its capacity', () => {
+  let state = bucketOf(60);
+  for (let call = 0; call < 31; call += 1) state.log.add(call, call);
+  const rates = Array.from({ length: 8 }, (_, second) => {
+    state = slowDown(state, second * 1_000);
+    return perMinuteOf(state);
+  });
+
+  expect(rates).toEqual([54, 49, 44, 39, 35, 32, 30, 30]);
+});
+
+test('after a refusal the rate grows again, with steps that become larger', () => {
+  let state: LimiterState = { ...slowDown(bucketOf(60), 0), configured: 1_000 };
+  state = { ...state, probe: { ...state.probe, step: 1.02 } };
+  const rates = Array.from({ length: 6 }, (_, step) => {
+    state = { ...state, gate: { ...state.gate, accepted: state.gate.accepted + 4 } };
+    state = speedBucketUp(state, (step + 1) * 7_500);
+    return perMinuteOf(state);
+  });
+
+  expect(rates).toEqual([55, 57, 60, 67, 80, 106]);
+});
+
+test('a small step up waits until four requests were accepted since the last one', () => {
+  const slower = slowDown(bucketOf(60), 0);
+  const accepted = (calls: number) => ({ ...slower, gate: { ...slower.gate, accepted: calls } });
+
+  expect(perMinuteOf(speedBucketUp(accepted(3), 60_000))).toBe(54);
+  expect(perMinuteOf(speedBucketUp(accepted(4), 60_000))).toBeGreaterThan(54);
+});
