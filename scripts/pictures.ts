@@ -70,6 +70,7 @@ async function panel(page: Page): Promise<void> {
     }
   }
   await page.goto(adminUrl);
-  await page.getByText('429').first().waitFor();
+  await page.getByRole('listitem').getByText('429').first().waitFor();
+  await page.setViewportSize({ width: 1120, height: 1620 }); // down to the gauges of the key
   await page.screenshot({ path: `${root}docs/pictures/panel.png` });
 }

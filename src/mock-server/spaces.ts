@@ -6,6 +6,7 @@ import { createClock } from './clock/create-clock.ts';
 import type { MockRequest } from './http/mock-message.ts';
 import { presentedKeys } from './http/presented-credential.ts';
 import { readTarget } from './http/record-request.ts';
+import type { Journal } from './journal/journal.ts';
 import type { CheckedOptions } from './mock-options.ts';
 import { assembleParts, type MockParts } from './mock-parts.ts';
 import { MockScope } from './mock-scope.ts';
@@ -81,6 +82,10 @@ export class Spaces {
 
   get names(): readonly string[] {
     return Array.from(this.#live.keys());
+  }
+
+  get journals(): readonly Journal[] {
+    return Array.from(this.#live.values(), ({ parts }) => parts.journal);
   }
 
   open(options: SpaceOptions): Space {

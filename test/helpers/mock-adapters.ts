@@ -74,7 +74,7 @@ export const mockAdapters: readonly MockAdapter[] = [
     adapter: 'msw',
     open: async (mock) => {
       const server = setupServer(...mock.handlers);
-      server.listen({ onUnhandledRequest: 'error' });
+      server.listen({ onUnhandledRequest: 'error', onUnhandledFrame: 'error' } as object); // msw 2 and 3
       return { send: byFetch(globalThis.fetch, mock.baseUrl), close: async () => server.close() };
     },
   },

@@ -22,7 +22,7 @@ const RUNNERS: readonly TestRunner[] = [
   { name: 'jest', files: /-jest\.test\.mjs$/, line: 'NODE_OPTIONS=--experimental-vm-modules jest --rootDir .' },
   { name: 'node:test', files: /\.test\.mjs$/, line: 'node --test' },
   { name: 'pytest', files: /^test_\w+\.py$/, line: 'fxrates mock -- python3 -m pytest -q -p no:cacheprovider' },
-  { name: 'go', files: /_test\.go$/, line: 'go test' },
+  { name: 'go', files: /_test\.go$/, line: 'fxrates mock -- go test' },
 ];
 
 /** Asked of each runner that a machine may lack. */

@@ -83,14 +83,14 @@ const IN_THE_SNAPSHOT = {
 const DERIVED = {
   'admin/admin.ts': ['loaded'],
   'behaviour/behaviour-options.ts': ['DEFAULT_SETTINGS'],
-  'behaviour/behaviour.ts': ['#lastExercised'],
+  'behaviour/behaviour.ts': ['#lastExercised', 'valuesBySettings'],
   'dashboard/pages/account-page.ts': ['DONE'],
   'http/record-request.ts': ['readings', 'SECRET_HEADERS'],
   'http/responders.ts': ['lastIso'],
   'http/service-response.ts': ['STATUSES_WITHOUT_BODY', 'lastBody', 'lastLength', 'second', 'text'],
   'panel/browser/journal-entries.ts': ['LEFT_OUT'],
   'panel/panel-files.ts': ['bundled'],
-  'rates/invented-latest.ts': ['#answers', 'newest'],
+  'rates/invented-latest.ts': ['#answers', 'newest', 'shared'],
   'rates/latest-responder.ts': ['interval'],
   'service/quota.ts': ['lastMonth'],
   'spaces.ts': ['#partsByHash'],
@@ -99,7 +99,7 @@ const DERIVED = {
 /** Of a request, a wait, a connection or a server that is there now, or of whoever drives the mock. */
 const OF_THE_MOMENT = {
   'adapters/intercept-undici.ts': ['#isStopped'],
-  'adapters/ask-msw.ts': ['hasPassed'],
+  'adapters/ask-msw.ts': ['hasPassed', 'refusal'],
   'adapters/interception.ts': ['listening', 'interception'],
   'adapters/node-server.ts': ['inHand'],
   'adapters/undici-sink.ts': ['isOver', 'isPaused', '#resumed', '#gone', 'abort', 'reason'],

@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type BundleResult, Running } from '../helpers/cli-bundle.ts';
@@ -29,6 +29,18 @@ export function writePrograms(folder: string): void {
   cpSync(join(PROGRAMS, 'program.mjs'), join(folder, 'program.mts'));
   cpSync(join(PROGRAMS, 'program.mjs'), join(folder, 'program.cts'));
   cpSync(join(PROGRAMS, 'with-msw.mjs'), join(folder, 'with-msw.mts'));
+}
+
+/** What `npm run test:node -- 22 --msw 3` has installed beside the project. */
+export const MSW_3 = {
+  modules: join(ROOT, 'node_modules/.cache/msw-3/node_modules'),
+  node: installedNode('22'),
+};
+export const hasMsw3 = existsSync(MSW_3.modules) && existsSync(MSW_3.node);
+
+function installedNode(version: string): string {
+  const name = `node-${process.platform}-${process.arch}`;
+  return join(ROOT, `node_modules/.cache/${name}-${version}/node_modules/${name}/bin/node`);
 }
 
 /** Installs as npm would, without network: the package unpacked, its dependencies those of this repository. */

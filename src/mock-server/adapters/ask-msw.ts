@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
+import { loadMswFrames, loadMswNode, mswMajorVersion } from './load-packages.ts';
 
 /** Who a request that undici dispatches belongs to. */
 type Owner =
@@ -35,11 +36,15 @@ export function markGlobalFetch(): () => void {
 }
 
 /**
- * Applies the `onUnhandledRequest` of the msw server to a request that no handler answers: prints what that prints, and
- * rejects where it forbids the request. Only the server knows its strategy, so the request goes to the `fetch` that msw
- * has replaced; what msw would send on stops at the dispatcher.
+ * Applies the strategy of the msw server that listens to a request that no handler answers: prints what that prints, and
+ * rejects where it forbids the request. Only the server knows its strategy.
  */
-export async function applyUnhandledStrategy(request: Request): Promise<void> {
+export function applyUnhandledStrategy(request: Request): Promise<void> {
+  return mswMajorVersion() < 3 ? askByFetch(request) : askByFrame(request);
+}
+
+/** msw 2 answers in the `fetch` that it has replaced; what it would send on stops at the dispatcher. */
+async function askByFetch(request: Request): Promise<void> {
   let hasPassed = false;
   const question = {
     kind: 'question',
@@ -53,6 +58,24 @@ export async function applyUnhandledStrategy(request: Request): Promise<void> {
     .catch((error: unknown) => {
       if (!hasPassed) throw error;
     });
+}
+
+/** msw 3 answers at the socket, which it would open; so the request comes to the server as from msw's interceptors. */
+async function askByFrame(request: Request): Promise<void> {
+  const { HttpNetworkFrame } = loadMswFrames();
+  let refusal: { readonly reason: unknown } | undefined;
+  class UnhandledRequest extends HttpNetworkFrame {
+    override getHandlers(): [] {
+      return [];
+    }
+    override passthrough(): void {}
+    override respondWith(): void {}
+    override errorWith(reason: unknown): void {
+      refusal = { reason };
+    }
+  }
+  await loadMswNode().defaultNetworkOptions.sources[0].queue(new UnhandledRequest({ request }));
+  if (refusal !== undefined) throw refusal.reason;
 }
 
 /** The emitter behind `server.events` of msw, as far as it is needed here. */

@@ -30,9 +30,9 @@ export interface InterceptedUndici extends Disposable {
 /**
  * Lets undici (its `request`, `fetch`, `stream` and so on, by the global dispatcher) ask the handlers of any msw server,
  * which msw itself does not: `interceptUndici(server)` beside `server.listen()`. Handlers added or reset later count.
- * To a request that no handler answers the server's `onUnhandledRequest` applies; if that allows it, it is sent, as with
- * `passthrough()` and `bypass()`. An error that a handler throws fails the request. The server emits its life-cycle events
- * for these requests too, except `response:bypass`. Needs msw 2.15 or 3.
+ * To a request that no handler answers the server's `onUnhandledRequest` (msw 3: `onUnhandledFrame`) applies; if it
+ * allows the request, that is sent, as with `passthrough()` and `bypass()`. An error that a handler throws fails the
+ * request. The server emits its life-cycle events for these requests too, except `response:bypass`. Needs msw 2.15 or 3.
  */
 export function interceptUndici(server: MswServer): InterceptedUndici {
   const { getGlobalDispatcher, setGlobalDispatcher } = loadUndici();

@@ -3,7 +3,7 @@ import type { HandleRequest } from '../handle-request.ts';
 import { MockServerError } from '../mock-server-error.ts';
 import { markGlobalFetch } from './ask-msw.ts';
 import { createMswDispatcher } from './intercept-undici.ts';
-import { loadMswNode, loadUndici } from './load-packages.ts';
+import { loadMswNode, loadUndici, type MswNode, mswMajorVersion } from './load-packages.ts';
 import { createMswHandlers } from './msw-handlers.ts';
 import { createDispatcher } from './undici-dispatcher.ts';
 
@@ -58,6 +58,22 @@ export function intercept(
   };
 }
 
+/** msw 3 calls the strategy `onUnhandledFrame`, and hands a function the request in another form. */
+function listenWith(server: ReturnType<MswNode['setupServer']>, onUnhandledRequest: OnUnhandledRequest): void {
+  if (mswMajorVersion() < 3) return server.listen({ onUnhandledRequest });
+  const onUnhandledFrame =
+    typeof onUnhandledRequest === 'function'
+      ? ({ frame, defaults }: UnhandledFrame) =>
+          onUnhandledRequest(frame.data.request, { warning: defaults.warn, error: defaults.error })
+      : onUnhandledRequest;
+  server.listen({ onUnhandledFrame } as object);
+}
+
+interface UnhandledFrame {
+  readonly frame: { readonly data: { readonly request: Request } };
+  readonly defaults: { warn(): void; error(): void };
+}
+
 /** Global fetch and node:http by msw; undici, which msw does not see, by its global dispatcher. */
 function interceptProcess(onUnhandledRequest: OnUnhandledRequest): Interception {
   const server = loadMswNode().setupServer();
@@ -69,7 +85,7 @@ function interceptProcess(onUnhandledRequest: OnUnhandledRequest): Interception 
   });
   const dispatcher = createDispatcher((origin) => listening.get(origin), others);
   // msw sends what a function of ours would refuse, so that it must know the strategy itself.
-  server.listen({ onUnhandledRequest });
+  listenWith(server, onUnhandledRequest);
   const putBackFetch = markGlobalFetch();
   setGlobalDispatcher(dispatcher);
   return {

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import { MockServerError } from '../mock-server-error.ts';
 
 type Msw = typeof import('msw');
-type MswNode = typeof import('msw/node');
+export type MswNode = typeof import('msw/node');
 
 const require = createRequire(import.meta.url);
 
@@ -13,6 +13,15 @@ export function loadMsw(): Msw {
 
 export function loadMswNode(): MswNode {
   return load('msw/node') as MswNode;
+}
+
+/** The classes that msw's own interceptors describe requests with. */
+export function loadMswFrames(): typeof import('msw/experimental') {
+  return load('msw/experimental') as typeof import('msw/experimental');
+}
+
+export function mswMajorVersion(): number {
+  return Number.parseInt((load('msw/package.json') as { readonly version: string }).version, 10);
 }
 
 /** `require`, because getters and `listen()` cannot wait; Node 20.19 and later require ES modules too. */

@@ -47,6 +47,7 @@ export function changedSettings(
 ): SwitchSettings {
   const { preset, about: _, ...given } = typeof options === 'string' ? { preset: options } : options;
   const chosen = Object.entries({ ...(preset === undefined ? {} : presetValues(preset)), ...defined(given) });
+  if (preset === undefined && chosen.length === 0) return current;
   const changed = new Map(preset === undefined ? current : DEFAULT_SETTINGS);
   for (const [name, wanted] of chosen) {
     if (!isSwitchName(name)) throw unknownName(name, { what: 'a switch', known: SWITCH_NAMES }, 'behaviour.');

@@ -96,7 +96,14 @@ export class Behaviour {
 
 const NO_SWITCHES: readonly SwitchName[] = Object.freeze([]);
 
+/** The values of settings; the spaces of a mock have the same settings, and share them. */
 function valuesOf(settings: SwitchSettings): BehaviourValues {
+  const known = valuesBySettings.get(settings);
+  if (known !== undefined) return known;
   // Checked when they were set.
-  return Object.fromEntries(SWITCH_NAMES.map((name) => [name, settings.get(name)?.value])) as BehaviourValues;
+  const values = Object.fromEntries(SWITCH_NAMES.map((name) => [name, settings.get(name)?.value])) as BehaviourValues;
+  valuesBySettings.set(settings, values);
+  return values;
 }
+
+const valuesBySettings = new WeakMap<SwitchSettings, BehaviourValues>();

@@ -25,11 +25,16 @@ export function presentedCredential(
 
 /** Every key a request carries, whatever the service then makes of more than one. */
 export function presentedKeys({ headers }: MockRequest, query: string): readonly string[] {
-  const found = [headerCredential(headers['authorization'] ?? ''), queryCredential(query)];
-  return found.flatMap((credential) => (credential?.kind === 'key' ? [credential.key] : []));
+  const inHeader = headerCredential(headers['authorization'] ?? '');
+  const inQuery = queryCredential(query);
+  const keys = inHeader === undefined ? [] : [inHeader.key];
+  if (inQuery !== undefined) keys.push(inQuery.key);
+  return keys;
 }
 
-function headerCredential(value: string): PresentedCredential | undefined {
+type PresentedKey = Extract<PresentedCredential, { kind: 'key' }>;
+
+function headerCredential(value: string): PresentedKey | undefined {
   if (PLAIN_BEARER.test(value)) return { kind: 'key', key: value.slice('Bearer '.length), transport: 'bearer' };
   const trimmed = value.trim();
   if (trimmed === '') return undefined;
@@ -42,7 +47,7 @@ function headerCredential(value: string): PresentedCredential | undefined {
 /** As nearly every client writes it. */
 const PLAIN_BEARER = /^Bearer [!-~]+$/;
 
-function queryCredential(query: string): PresentedCredential | undefined {
+function queryCredential(query: string): PresentedKey | undefined {
   if (!query.includes('api_key')) return undefined;
   const key = new URLSearchParams(query).get('api_key');
   return key === null || key === '' ? undefined : { kind: 'key', key, transport: 'query' };

@@ -94,12 +94,14 @@ const SECRET_HEADERS = new Set([
 /** Keeps the scheme: `Bearer fx_live_…`. */
 function maskedCredential(value: string): string {
   // What nearly every request sends, without the searches and copies below.
-  if (value.startsWith(BEARER_KEY)) return `${BEARER_KEY}…`;
+  if (value.startsWith(BEARER_KEY)) return MASKED_BEARER_KEY;
   const scheme = /^(?:bearer|basic|digest) +/i.exec(value)?.[0] ?? '';
   return scheme + maskedKey(value.slice(scheme.length));
 }
 
 const BEARER_KEY = 'Bearer fx_live_';
+// One text for all entries of the journal.
+const MASKED_BEARER_KEY = 'Bearer fx_live_…';
 
 /** The prefix of a key stays, so that one sees which kind of key was sent. */
 function maskedKey(value: string): string {

@@ -63,6 +63,8 @@ export function createServiceHandler(options: ServiceHandlerOptions): ServiceHan
     const answer = checkAssumptions?.(decided.answer, switches) ?? decided.answer;
     // Written out: a spread in front of the other fields costs several times as much as the whole entry.
     const entry: NewJournalEntry = {
+      number: 0,
+      space: undefined,
       at,
       method,
       path: target.recorded.path,

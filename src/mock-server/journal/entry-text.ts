@@ -3,8 +3,11 @@ import type { JournalEntry } from './journal.ts';
 /** Entries in words, for messages and for the control panel. */
 
 /** Who sent a request, as far as the key says. */
-export function keyText({ keyId, keyTransport }: Pick<JournalEntry, 'keyId' | 'keyTransport'>): string {
-  return keyId ?? (keyTransport === undefined ? 'no key' : 'unknown key');
+export function keyText({ keyId, keyTransport, headers, hasKeyInUrl }: JournalEntry): string {
+  if (keyId !== undefined) return keyId;
+  if (keyTransport !== undefined) return 'unknown key';
+  // Such as a path that leads nowhere, which is refused first.
+  return headers['authorization'] !== undefined || hasKeyInUrl ? 'key not read' : 'no key';
 }
 
 export function statusText(status: number): string {

@@ -38,8 +38,11 @@ export interface JournalEntry extends RecordedRequest {
   readonly stub: string | undefined;
 }
 
-/** What there is to say of a request before the journal gives it a number and the name of its space. */
-export type NewJournalEntry = Omit<JournalEntry, 'number' | 'space'>;
+/** An entry whose number and space the journal sets when it is added; until then they are 0 and `undefined`. */
+export interface NewJournalEntry extends Omit<JournalEntry, 'number' | 'space'> {
+  number: number;
+  space: string | undefined;
+}
 
 /** The entry of an answer that the limits had no part in. */
 export function newJournalEntry(
@@ -49,6 +52,8 @@ export function newJournalEntry(
 }
 
 const NOTHING_KNOWN = {
+  number: 0,
+  space: undefined,
   query: {},
   headers: {},
   body: undefined,
@@ -100,9 +105,10 @@ export class Journal {
     return Math.max(0, this.#last - this.#size);
   }
 
-  /** Adds number and space to the entry itself, which is the journal's from then on: a copy takes ten times as long. */
-  add(added: NewJournalEntry): void {
-    const entry: JournalEntry = Object.assign(added, { number: this.#last + 1, space: this.#space?.name });
+  /** Sets the fields of the entry itself, which is the journal's from then on: a copy takes ten times as long. */
+  add(entry: NewJournalEntry): void {
+    entry.number = this.#last + 1;
+    entry.space = this.#space?.name;
     if (this.#size > 0) this.#ring[this.#last % this.#size] = entry;
     this.#last += 1;
     for (const listener of this.#listeners) listener(entry);

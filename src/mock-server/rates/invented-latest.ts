@@ -86,7 +86,21 @@ const LONGEST_KEPT = 500;
 export function createInventedSnapshots(): (seed: number, at: number) => InventedSnapshot {
   let newest: InventedSnapshot | undefined;
   return (seed, at) => {
-    if (newest?.at !== at || newest.seed !== seed) newest = new InventedSnapshot(seed, at);
+    if (newest?.at !== at || newest.seed !== seed) newest = sharedSnapshot(seed, at);
     return newest;
   };
 }
+
+/** The same seed and time give the same rates: a mock and its spaces share a snapshot, and the texts of its answers. */
+function sharedSnapshot(seed: number, at: number): InventedSnapshot {
+  const name = `${seed} ${at}`;
+  const known = shared.get(name);
+  if (known !== undefined) return known;
+  const snapshot = new InventedSnapshot(seed, at);
+  if (shared.size === MOST_SNAPSHOTS) shared.clear();
+  shared.set(name, snapshot);
+  return snapshot;
+}
+
+const shared = new Map<string, InventedSnapshot>();
+const MOST_SNAPSHOTS = 16;

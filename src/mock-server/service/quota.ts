@@ -28,7 +28,8 @@ export function quotaUse(key: KeyRecord, at: number, behaviour: Behaviour): Quot
 export function chargeQuota(key: KeyRecord, quota: QuotaUse): QuotaUse {
   key.used = quota.used + 1;
   key.usedFrom = quota.startedAt;
-  return { ...quota, used: key.used };
+  const { limit, startedAt, resetsAt } = quota;
+  return { limit, used: key.used, startedAt, resetsAt };
 }
 
 /** One period of the monthly quota, `[start, end)`, in milliseconds since the Unix epoch. */

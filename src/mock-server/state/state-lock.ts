@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { open, readFile, stat, unlink, utimes } from 'node:fs/promises';
+import { open, readFile, rename, stat, unlink, utimes } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { pause, repeat } from '../clock/event-loop.ts';
 import { systemNow } from '../clock/real-clock.ts';
@@ -19,6 +19,8 @@ interface Owner {
   readonly id: string;
 }
 
+type Wait = (ms: number) => Promise<void>;
+
 /** Ids of the locks of this process: a lock with its pid and another id is of a dead process with the same pid. */
 const held = new Set<string>();
 
@@ -28,12 +30,15 @@ const held = new Set<string>();
  */
 export async function lockState(path: string, { wait = pause } = {}): Promise<StateLock> {
   const lockPath = `${await resolveLinks(path)}.lock`;
+  const owner = { pid: process.pid, host: hostname(), id: randomBytes(8).toString('hex') };
+  held.add(owner.id);
   for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt += 1) {
-    const id = randomBytes(8).toString('hex');
-    if (await create(path, lockPath, { pid: process.pid, host: hostname(), id })) return holdLock(lockPath, id);
-    if (await isAlive(lockPath, wait)) break;
-    await unlink(lockPath).catch(() => undefined);
+    if (await create(path, lockPath, owner)) return holdLock(lockPath, owner.id);
+    const found = await readOwner(lockPath);
+    if (await isAlive(lockPath, found, wait)) break;
+    if (await takeOver({ path, lockPath, dead: found, wait }, owner)) return holdLock(lockPath, owner.id);
   }
+  held.delete(owner.id);
   const text = `The state file ${path} is in use by another server; end that one, or name another file.`;
   throw new MockServerError(text, { code: 'state_in_use' });
 }
@@ -55,13 +60,38 @@ async function create(path: string, lockPath: string, owner: Owner): Promise<boo
 }
 
 /** On this machine the system knows; on another, or if the pid is in use again, the lock shows whether it is touched. */
-async function isAlive(lockPath: string, wait: (ms: number) => Promise<void>): Promise<boolean> {
-  const owner = await readOwner(lockPath);
+async function isAlive(lockPath: string, owner: Owner | undefined, wait: Wait): Promise<boolean> {
   if (owner !== undefined && held.has(owner.id)) return true;
   if (owner?.host === hostname() && (owner.pid === process.pid || !isRunning(owner.pid))) return false;
   const before = await touchedAt(lockPath);
   await wait(OBSERVED_MS);
   return before !== (await touchedAt(lockPath));
+}
+
+interface DeadLock {
+  readonly path: string;
+  readonly lockPath: string;
+  readonly dead: Owner | undefined;
+  readonly wait: Wait;
+}
+
+/**
+ * Replaces the lock of a dead owner. Servers that start at the same time may all find it dead: each creates the file that
+ * is named after that owner, which only one can, looks again, and makes that file the lock in one step.
+ */
+async function takeOver({ path, lockPath, dead, wait }: DeadLock, owner: Owner): Promise<boolean> {
+  const claimPath = `${lockPath}.${/^[0-9a-f]{16}$/.exec(dead?.id ?? '')?.[0] ?? 'unknown'}`;
+  if (!(await create(path, claimPath, owner))) {
+    // Another server has just created it, or died in between.
+    if (!(await isAlive(claimPath, await readOwner(claimPath), wait))) await unlink(claimPath).catch(() => undefined);
+    return false;
+  }
+  if ((await readOwner(lockPath))?.id === dead?.id) {
+    await rename(claimPath, lockPath);
+    return true;
+  }
+  await unlink(claimPath);
+  return false;
 }
 
 function isRunning(pid: number): boolean {
@@ -90,7 +120,6 @@ async function touchedAt(lockPath: string): Promise<number> {
 }
 
 function holdLock(lockPath: string, id: string): StateLock {
-  held.add(id);
   const isLost = async () => {
     const owner = await readOwner(lockPath);
     return owner !== undefined && owner.id !== id;

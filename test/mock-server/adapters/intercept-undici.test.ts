@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { bypass, HttpResponse, http, passthrough, type RequestHandler, ws } from 'msw';
-import { setupServer } from 'msw/node';
+import { type SetupServer, setupServer } from 'msw/node';
 import * as undici from 'undici';
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { createMockServer, type InterceptedUndici, interceptUndici } from '../../../src/mock-server/index.ts';
@@ -175,7 +175,7 @@ test('HttpResponse.error() and an error in a handler fail the request; a thrown 
 
 test('global fetch is msw’s alone: its handlers are asked once', async () => {
   let asked = 0;
-  server.listen({ onUnhandledRequest: 'bypass' });
+  listenWith(server, 'bypass');
   onTestFinished(() => server.close());
   server.use(
     http.get(`${url}/once`, () => {
@@ -227,6 +227,16 @@ test('closing leaves a dispatcher alone that was set since; what that passes on 
   undici.setGlobalDispatcher(before);
 });
 
+/** msw 3 calls the option `onUnhandledFrame`. */
+function listenWith(server: SetupServer, strategy: 'bypass' | 'error' | ((request: Request) => void)) {
+  const inMsw3 =
+    typeof strategy === 'string'
+      ? strategy
+      : ({ frame }: { readonly frame: { readonly data: { readonly request: Request } } }) =>
+          strategy(frame.data.request);
+  server.listen({ onUnhandledRequest: strategy, onUnhandledFrame: inMsw3 } as object);
+}
+
 /** A server of a test's own that listens with a strategy, intercepted for undici too. */
 function listening(
   onUnhandledRequest: 'bypass' | 'error' | ((request: Request) => void),
@@ -234,7 +244,7 @@ function listening(
 ) {
   intercepted.close();
   const strict = setupServer(...handlers);
-  strict.listen({ onUnhandledRequest });
+  listenWith(strict, onUnhandledRequest);
   const undiciToo = interceptUndici(strict);
   onTestFinished(() => {
     undiciToo.close();

@@ -108,7 +108,9 @@ test('whatever comes, the admin API answers, never with a 500 and never with a k
     fc.asyncProperty(call, async ({ route, parameter, query, body }) => {
       const path = `/__fxrates${route.path.replace(/\{\w+\}/g, () => parameter)}${query}`;
 
-      const { status, text } = await send(route.method, path, ['GET', 'HEAD'].includes(route.method) ? '' : body);
+      // What a stub answers is the caller's own text, and shown as it is.
+      const sent = route.tag === 'stubs' ? body.replaceAll(CANARY, 'text') : body;
+      const { status, text } = await send(route.method, path, ['GET', 'HEAD'].includes(route.method) ? '' : sent);
 
       expect(status, `${route.id} ${path} ${body}: ${text}`).toBeLessThan(500);
       // After a reset the first key that is made is this one again, and shown once.

@@ -167,3 +167,12 @@ test('keeps a process that has nothing else to do until it gives up', () => {
 
   expect(output.trim()).toBe('wait_timeout');
 });
+
+test('a request that is refused before its key is read is not listed as one without a key', async () => {
+  const mock = createMockServer();
+  const { key } = mock.createKey();
+  await mock.fetch(`${mock.baseUrl}/api/v1/lates`, { headers: { authorization: `Bearer ${key}` } });
+  await mock.fetch(`${mock.baseUrl}/api/v1/lates`);
+
+  expect(() => mock.expectRequests().toHaveCount(0)).toThrow(/404, key not read: .*404, no key: /s);
+});

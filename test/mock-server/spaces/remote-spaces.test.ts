@@ -89,3 +89,24 @@ test('a space is as closed to strangers as the mock', async () => {
 
   expect(answer.status).toBe(401);
 });
+
+test('one list has the requests of the mock and of all its spaces, in the order of their times', async () => {
+  await using mock = createMockServer({ clock: 'virtual' });
+  const server = await mock.serve();
+  const [own, one, two] = [mock.createKey(), mock.space({ name: 'one' }), mock.space({ name: 'two' })];
+  for (const { key } of [two, own, one, two]) {
+    await fetch(`${server.url}/api/v1/latest`, { headers: { authorization: `Bearer ${key}` } });
+    for (const { clock } of [mock, one, two]) await clock.advance(1000);
+  }
+  const list = async (query: string) => {
+    const headers = { authorization: `Bearer ${server.adminToken}` };
+    const answer = await fetch(`${server.url}/__fxrates/requests?${query}`, { headers });
+    return (await answer.json()) as { readonly entries: readonly { readonly space?: string }[] };
+  };
+  const spacesOf = ({ entries }: Awaited<ReturnType<typeof list>>) => entries.map(({ space }) => space);
+
+  expect(spacesOf(await list('spaces=true'))).toEqual(['two', undefined, 'one', 'two']);
+  expect(await list('spaces=true&limit=1&operation=latest')).toMatchObject({ entries: [{ space: 'two' }], total: 4 });
+  expect(spacesOf(await list(''))).toEqual([undefined]);
+  expect(await list('spaces=true&after=1')).toMatchObject({ error: { code: 'invalid_field' } });
+});

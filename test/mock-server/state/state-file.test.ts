@@ -12,6 +12,7 @@ import {
 } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { connectMockServer, createMockServer } from '../../../src/mock-server/index.ts';
 import { readStateFile } from '../../../src/mock-server/state/state-file.ts';
@@ -252,6 +253,34 @@ test('the lock of a process that has died is taken over at once', async () => {
 
   expect(existsSync(`${state}.lock`)).toBe(false);
 });
+
+test('of servers that find the lock of a dead process at the same time, one takes it over', async () => {
+  const folder = newFolder();
+  const { pid } = spawnSync(process.execPath, ['-e', '0']);
+  // The owner of a file that is just created is written a moment later, in any case before three seconds have passed.
+  const wait = () => until(() => readdirSync(folder).every((name) => statOf(join(folder, name)) !== 0));
+  for (let round = 0; round < 20; round += 1) {
+    const state = join(folder, `${round}.json`);
+    lockOf(state, { pid, host: hostname(), id: '0123456789abcdef' });
+
+    // Each a little later than the one before, so that one looks while another takes over.
+    const starts = await Promise.allSettled(
+      Array.from({ length: 12 }, async (_, place) => {
+        for (let turn = 0; turn < place * 2; turn += 1) await setImmediate();
+        return lockState(state, { wait });
+      }),
+    );
+
+    const locks = starts.flatMap((start) => (start.status === 'fulfilled' ? [start.value] : []));
+    expect(locks).toHaveLength(1);
+    expect(await locks[0]!.isLost()).toBe(false);
+    await locks[0]!.release();
+  }
+  expect(readdirSync(folder)).toEqual([]);
+});
+
+/** The size of a file; `undefined` if it has gone. */
+const statOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.size;
 
 test('the lock of another machine holds as long as it is touched', async () => {
   const state = join(newFolder(), 'state.json');

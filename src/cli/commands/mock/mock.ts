@@ -61,7 +61,7 @@ function runMock(invocation: Invocation): Promise<number> {
       `fxrates mock -- ${args.filter((word) => word !== '--').join(' ')}`,
     ]);
   }
-  if (separator !== undefined && command.length === 0) {
+  if (separator !== undefined && !command[0]) {
     throw usageError('no command after --', 'an empty variable, perhaps; without -- it starts a server', [
       'fxrates mock -- npm test',
     ]);

@@ -5,6 +5,7 @@ import type { Journal, JournalEntry } from '../../journal/journal.ts';
 import { waitForRequests } from '../../journal/mock-journal.ts';
 import { checkedFilter, createMatcher, type RequestFilter, requestFilter } from '../../journal/request-filter.ts';
 import { PAGE_HEADERS } from '../../web/page-security.ts';
+import { Problem } from '../problem.ts';
 import { type AdminCall, route } from '../route.ts';
 import { audit, journalEntry, journalFilter } from '../shapes.ts';
 
@@ -16,7 +17,11 @@ const list = z.object({
   dropped: z.number().int().describe('How many older requests the journal has forgotten, matching or not.'),
 });
 
-const listQuery = journalFilter.extend({ limit: z.coerce.number().int().min(1).max(1000).default(100) });
+const alsoSpaces = z.enum(['true', 'false']).optional();
+const listQuery = journalFilter.extend({
+  limit: z.coerce.number().int().min(1).max(1000).default(100),
+  spaces: alsoSpaces.describe('Also those of the spaces that live, in the order of their times; not with `after`.'),
+});
 const find = requestFilter.extend({ limit: listQuery.shape.limit });
 const wait = requestFilter.extend({
   count: z.number().int().min(1).default(1),
@@ -51,7 +56,8 @@ export const journalRoutes = [
     summary: 'The newest requests, each with the reason for its answer; `after` goes on from the last one read',
     query: listQuery,
     answer: list,
-    run: ({ journal, query }) => listRequests(journal, query),
+    run: ({ journal, spaces, query: { spaces: also, ...filter } }) =>
+      listRequests(also === 'true' ? [journal, ...(spaces?.journals ?? [])] : [journal], filter),
   }),
   route('POST /requests/find', {
     id: 'findRequests',
@@ -59,7 +65,7 @@ export const journalRoutes = [
     summary: 'The newest requests that match a pattern with query, headers and body',
     body: find as unknown as z.ZodType<RequestFilter & ListLimit, RequestFilter & Optional<ListLimit>>,
     answer: list,
-    run: ({ journal, body }) => listRequests(journal, body),
+    run: ({ journal, body }) => listRequests([journal], body),
   }),
   route('POST /requests/verify', {
     id: 'verifyRequests',
@@ -99,18 +105,24 @@ export const journalRoutes = [
     summary: 'Every request from now on, as server-sent events; `after` begins with those already in the journal',
     query: z.strictObject({
       after: z.coerce.number().int().min(0).optional(),
-      spaces: z.enum(['true', 'false']).optional().describe('Also those of spaces, from now on.'),
+      spaces: alsoSpaces.describe('Also those of spaces, from now on.'),
     }),
     isStream: true,
     run: streamEvents,
   }),
 ];
 
-function listRequests(journal: Journal, { limit, ...filter }: RequestFilter & ListLimit) {
-  const found = journal.entries.filter(createMatcher(checkedFilter(filter)));
+function listRequests(journals: readonly Journal[], { limit, ...filter }: RequestFilter & ListLimit) {
+  if (journals.length > 1 && filter.after !== undefined) {
+    // Each space counts its requests by itself.
+    throw new Problem('after is a number of one space; leave out spaces.', { status: 400, code: 'invalid_field' });
+  }
+  const matches = createMatcher(checkedFilter(filter));
+  const found = journals.flatMap(({ entries }) => entries.filter(matches));
+  if (journals.length > 1) found.sort((one, other) => one.at - other.at);
   // With a cursor the oldest that were not read yet, without one the newest.
   const entries = filter.after === undefined ? found.slice(-limit) : found.slice(0, limit);
-  return { entries, total: found.length, dropped: journal.dropped };
+  return { entries, total: found.length, dropped: journals.reduce((sum, { dropped }) => sum + dropped, 0) };
 }
 
 /** Sends journal entries as server-sent events until the listener has gone. */

@@ -7,6 +7,7 @@ import { html } from './html.ts';
 import { JournalSection } from './journal-section.ts';
 import { KeySection } from './key-section.ts';
 import { ClockSection, OutboxSection } from './mock-sections.ts';
+import type { SectionProps } from './mock-view.ts';
 import { type ChangeQuery, type PanelQuery, readQuery, writeQuery } from './panel-query.ts';
 import { SwitchSection } from './switch-section.ts';
 import { useMock } from './use-mock.ts';
@@ -78,7 +79,12 @@ function TokenForm({ connect }: { readonly connect: () => void }) {
 }
 
 /** The sections of the panel, in their order. */
-const SECTIONS = [ClockSection, ChartSection, JournalSection, KeySection, FaultSection, OutboxSection, SwitchSection];
+const SECTIONS = [ClockSection, ChartSection, JournalSection, KeysAndMails, FaultSection, SwitchSection];
+
+/** One column beside the faults. */
+function KeysAndMails(props: SectionProps) {
+  return html`<div class="column"><${KeySection} ...${props} /><${OutboxSection} ...${props} /></div>`;
+}
 
 const place = document.getElementById('app');
 if (place !== null) render(html`<${App} />`, place);

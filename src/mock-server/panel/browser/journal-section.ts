@@ -57,7 +57,7 @@ function Filters({ entries, view, query, setQuery }: FiltersProps) {
     <input ref=${search} type="search" aria-label="Search requests" placeholder="Search path, reason, header …  ( / )" value=${query.text}
       onInput=${(event: Typed) => setQuery({ text: event.currentTarget.value })} />
     <${Choice} name="status" label="Status" all="Any status" query=${query} setQuery=${setQuery}
-      options=${[['served', 'Served'], ['refused', 'Refused or broken'], ...statuses.map((status) => [status, statusText(Number(status))])]} />
+      options=${[['served', 'Served'], ['refused', 'Not served'], ...statuses.map((status) => [status, statusText(Number(status))])]} />
     <${Choice} name="operation" label="Operation" all="Any operation" query=${query} setQuery=${setQuery}
       options=${operations.map((name) => [name, name === 'unknown' ? 'unknown path' : name])} />
     <${Choice} name="key" label="Key" all="Any key" query=${query} setQuery=${setQuery}

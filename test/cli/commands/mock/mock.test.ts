@@ -121,8 +121,8 @@ test('an address of another machine is refused', async () => {
   expect(stderr).toContain('fxrates mock --host 0.0.0.0 --allow-remote');
 });
 
-test('an empty command after -- is refused: a variable was empty', async () => {
-  const { code, stderr } = await runCli('mock --');
+test.each([[['mock', '--']], [['mock', '--', '']]])('the empty command of %j is refused', async (argv) => {
+  const { code, stderr } = await runCli(argv);
 
   expect(code).toBe(2);
   expect(stderr).toContain('no command after --');
