@@ -103,7 +103,7 @@ export const OTHER_RUNTIMES: readonly OtherRuntime[] = [
 ];
 
 function runtimeChecks(run: string): readonly ConsumerCheck[] {
-  const cli = `${run} node_modules/fxrates/dist/cli/fxrates.js`;
+  const cli = `${run} node_modules/fxrates/dist/cli/fxrates.cjs`;
   return [
     { name: 'client', line: `fxrates mock -- ${run} default-transport.mjs` },
     { name: 'client and mock server, ES modules', line: `${run} program.mjs` },
