@@ -28,12 +28,15 @@ interface ProgramOptions {
   /** Takes help and version. */
   readonly write: (text: string) => void;
   readonly run: (run: NonNullable<CommandSpec['run']>, spec: CommandSpec, command: Command) => Promise<void>;
+  /** Adds no other command, if there is one of this name. */
+  readonly only?: string | undefined;
 }
 
 /** The command tree as commander parses it. Nothing is written to a stream and nothing exits. */
-export function createProgram({ style, write, run }: ProgramOptions): Command {
+export function createProgram({ style, write, run, only }: ProgramOptions): Command {
   const program = new Command('fxrates');
-  const specs = commandSpecs(() => treeOf(program));
+  const specs = commandSpecs();
+  const typed = specs.filter(({ name }) => name === only);
   const silence = () => undefined;
   program
     .exitOverride()
@@ -49,7 +52,7 @@ export function createProgram({ style, write, run }: ProgramOptions): Command {
     .helpCommand(false);
   for (const option of createGlobalOptions()) program.addOption(option);
   program.optionsGroup('General').version(VERSION, '-V, --version', 'print the version');
-  for (const spec of specs) addCommand(program, spec, run);
+  for (const spec of typed.length > 0 ? typed : specs) addCommand(program, spec, run);
   return program;
 }
 
@@ -69,7 +72,7 @@ function treeOf(program: Command): CommandNode {
 }
 
 /** Every command in the order of help. An operation without a command of its own gets the generated one. */
-function commandSpecs(tree: () => CommandNode): readonly CommandSpec[] {
+function commandSpecs(): readonly CommandSpec[] {
   const own: Readonly<Record<string, CommandSpec>> = { latest: latestCommand, quota: quotaCommand };
   const all: readonly Operation[] = Object.values(operations);
   const ofOperations = all.map((operation) => own[operation.id] ?? operationCommand(operation));
@@ -87,7 +90,7 @@ function commandSpecs(tree: () => CommandNode): readonly CommandSpec[] {
   return [
     ...specs,
     helpCommand(
-      tree,
+      programTree,
       specs.map(({ name }) => name),
     ),
   ];

@@ -30,6 +30,7 @@ export async function runCommandLine(
   let exitCode: number = exitCodes.ok;
   const program = createProgram({
     style: screen.help,
+    only: argv[0],
     write: (text) => pages.push(text),
     run: async (run, spec, command) => {
       refuseUselessOptions(spec, command);
