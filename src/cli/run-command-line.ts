@@ -114,7 +114,8 @@ function refuseUselessOptions(spec: CommandSpec, command: Command): void {
     const isTyped = command.getOptionValueSourceWithGlobals(option.attributeName()) === 'cli';
     const isForErrors = long === '--output' && command.optsWithGlobals<GlobalOptions>().output === 'json';
     if (!isTyped || useful.has(long) || isForErrors) continue;
-    throw usageError(`'${path}' has no ${long}`, REASONS[long] ?? 'it sends nothing', [`See: ${path} --help`]);
+    const { why = REASONS[long] ?? 'it sends nothing', instead = `See: ${path} --help` } = spec.refused?.[long] ?? {};
+    throw usageError(`'${path}' has no ${long}`, why, [instead]);
   }
 }
 
