@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { builtinModules } from 'node:module';
+import { transform } from 'esbuild';
 import { defineConfig, type Options } from 'tsup';
-import { completionTree } from './src/cli/commands/completion/completion-tree.ts';
+import { finishedTree } from './src/cli/finished-tree.ts';
 import { manPage } from './src/cli/help/man-page.ts';
 import { programTree } from './src/cli/program.ts';
 import { bundlePanel } from './src/mock-server/panel/bundle-panel.ts';
@@ -17,41 +17,28 @@ const panelFiles: NonNullable<Options['esbuildPlugins']>[number] = {
   },
 };
 
-/** Puts the finished command tree where `completion-tree.ts` would make it from every command. */
-const finishedTree: NonNullable<Options['esbuildPlugins']>[number] = {
+/** Puts the finished command tree where `finished-tree.ts` would make it from every command. */
+const treeFile: NonNullable<Options['esbuildPlugins']>[number] = {
   name: 'finished-tree',
   setup(build) {
-    build.onLoad({ filter: /completion-tree\.ts$/ }, async () => {
-      const text = JSON.stringify(JSON.stringify(await completionTree()));
-      return { contents: `export const completionTree = async () => JSON.parse(${text});`, loader: 'js' };
+    build.onLoad({ filter: /finished-tree\.ts$/ }, async () => {
+      const text = JSON.stringify(JSON.stringify(await finishedTree()));
+      return { contents: `export const finishedTree = async () => JSON.parse(${text});`, loader: 'js' };
     });
   },
 };
 
-/** Loaded anyway; newer versions of Node.js export more from these than the one that builds. */
-const LOADED_BUILTINS: readonly string[] = ['module', 'process'];
-
 /**
- * Loads a module of Node.js when something of it is first used. An `import` of one loads it at once and reads all its
- * exports, which costs a command more than its own code: reading those of `node:util` alone loads three more modules.
+ * What dependencies load and the CLI never uses: commander for commands that are programs of their own, chalk to find
+ * out whether the terminal has colours, which the CLI decides by itself.
  */
-const lazyBuiltins: NonNullable<Options['esbuildPlugins']>[number] = {
-  name: 'lazy-builtins',
+const leftOut: NonNullable<Options['esbuildPlugins']>[number] = {
+  name: 'left-out',
   setup(build) {
-    build.onResolve({ filter: /^(node:)?[a-z/_]+$/ }, ({ path, kind }) => {
-      const name = path.replace(/^node:/, '');
-      // commander needs it for programs of its own alone. Others are functions, which no object can stand for.
-      const isLazy = kind === 'import-statement' || name === 'child_process';
-      return isLazy && builtinModules.includes(name) ? { path: name, namespace: 'lazy-builtin' } : undefined;
-    });
-    build.onLoad({ filter: /.*/, namespace: 'lazy-builtin' }, async ({ path }) => {
-      if (LOADED_BUILTINS.includes(path))
-        return { contents: `module.exports = process.getBuiltinModule?.('node:${path}');` };
-      const { default: builtin } = await import(`node:${path}`);
-      const getters = Object.keys(builtin).map((name) => `get ${name}() { return load().${name}; }`);
-      const load = `let loaded; const load = () => (loaded ??= process.getBuiltinModule('node:${path}'));`;
-      return { contents: `${load} module.exports = { ${getters.join(', ')} };`, loader: 'js' };
-    });
+    build.onResolve({ filter: /^(node:child_process|#supports-color)$/ }, ({ path, importer }) =>
+      /[/\\](commander|chalk)[/\\]/.test(importer) ? { path, namespace: 'left-out' } : undefined,
+    );
+    build.onLoad({ filter: /.*/, namespace: 'left-out' }, () => ({ contents: 'export default {};' }));
   },
 };
 
@@ -70,6 +57,35 @@ const LIBRARY = {
 
 /** `.d.ts` and `.d.cts`: a CommonJS file may `require()` the package, and TypeScript wants types of its kind for that. */
 const types: Options = { ...LIBRARY, format: ['esm', 'cjs'], dts: { only: true } };
+
+/**
+ * Makes a chunk CommonJS, which starts faster than an ES module. A module of Node.js is loaded when it is first used:
+ * loading `node:crypto` or `node:http` takes longer than most commands.
+ */
+const commonJs: NonNullable<Options['plugins']>[number] = {
+  name: 'common-js',
+  async renderChunk(code) {
+    const { code: commonJs } = await transform(code, {
+      format: 'cjs',
+      target: 'node20',
+      define: { 'import.meta.url': '__filename' },
+      supported: { 'dynamic-import': false },
+      minifyWhitespace: true,
+      minifySyntax: true,
+    });
+    return { code: withLazyBuiltins(commonJs) };
+  },
+};
+
+/** Puts `require` where the module is used. esbuild has declared a variable of each at the top. */
+function withLazyBuiltins(code: string): string {
+  const modules = new Map<string, string>();
+  const declared = code.replace(/\b(import_node_\w+)=(require\("node:[\w/]+"\))/g, (_, variable, load) => {
+    modules.set(variable, `(${load})`); // in parentheses, because `new require('x').Y()` would call `require` with `new`
+    return `${variable}=0`;
+  });
+  return declared.replace(/\bimport_node_\w+(?=\.)/g, (variable) => modules.get(variable) ?? variable);
+}
 
 /**
  * The library leaves its dependencies to npm; the CLI carries them in one bundle, because that starts faster.
@@ -96,18 +112,12 @@ export default defineConfig((cli) => [
     removeNodeProtocol: false,
     noExternal: [/^(?!undici$|msw$)/],
     external: ['msw', 'undici'],
-    esbuildPlugins: [lazyBuiltins, panelFiles, finishedTree],
-    esbuildOptions(options) {
-      options.minifyWhitespace = true;
-      options.minifySyntax = true;
-    },
+    outExtension: () => ({ js: '.cjs' }),
+    esbuildPlugins: [panelFiles, treeFile, leftOut],
+    plugins: [commonJs],
     async onSuccess() {
       mkdirSync('dist/man', { recursive: true });
       writeFileSync('dist/man/fxrates.1', manPage(programTree()));
-    },
-    banner: {
-      // What is CommonJS in the bundle, such as commander, asks for Node's modules by `require`.
-      js: 'const require = process.getBuiltinModule;',
     },
   },
 ]);

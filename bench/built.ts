@@ -6,7 +6,7 @@ const dist = join(import.meta.dirname, '../dist');
 /** The package as users run it: bundled, without what tsx adds to each function. */
 export const CLIENT_MODULE = join(dist, 'index.js');
 export const MOCK_MODULE = join(dist, 'mock-server.js');
-export const CLI = join(dist, 'cli/fxrates.js');
+export const CLI = join(dist, 'cli/fxrates.cjs');
 
 /** The built client, with the types of its source. */
 export function builtClient(): Promise<typeof import('../src/client/index.ts')> {

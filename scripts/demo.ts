@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { styleText } from 'node:util';
 import { createMockServer, type JournalEntry } from '../src/mock-server/index.ts';
 
-const CLI = fileURLToPath(new URL('../dist/cli/fxrates.js', import.meta.url));
+const CLI = fileURLToPath(new URL('../dist/cli/fxrates.cjs', import.meta.url));
 const LIMIT = 30;
 /** What is left of the first request's minute when the burst begins; about as long is the wait that one sees. */
 const REST_OF_MINUTE_MS = 6_000;
@@ -40,7 +40,7 @@ say('What was promised:');
 for (const { text, isKept } of promises) say(`${isKept ? 'ok    ' : 'BROKEN'}  ${text}`, '');
 const isWhole = promises.every(({ isKept }) => isKept);
 say(`${isWhole ? 'All as promised' : 'Not as promised'}, in ${((performance.now() - startedAt) / 1000).toFixed(1)} s.`);
-say('Such a server to keep:  node dist/cli/fxrates.js mock\nEverything else:         node dist/cli/fxrates.js --help');
+say('Such a server to keep:  node dist/cli/fxrates.cjs mock\nEverything else:         node dist/cli/fxrates.js --help');
 process.exitCode = isWhole ? 0 : 1;
 
 /** Runs the built command as a user would, on this terminal. */

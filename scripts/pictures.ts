@@ -9,7 +9,7 @@ import { createMockServer } from '../src/mock-server/index.ts';
 import { openBrowser, type Page } from '../test/helpers/browser-chromium.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const CLI = `${process.execPath} ${root}dist/cli/fxrates.js`;
+const CLI = `${process.execPath} ${root}dist/cli/fxrates.cjs`;
 const COLUMNS = 80;
 /** Calls of the panel's picture: the last ones are beyond the 30 of the minute. */
 const BURSTS = [3, 7, 1, 4, 9, 2, 6, 5];

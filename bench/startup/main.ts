@@ -1,27 +1,35 @@
 /**
- * How soon a command is done: `npm run bench:startup`; `--json`, `--rounds 15`, `--node 24` for another Node.js from npm. Starts each in turn, again and again;
- * what else the machine does hits all alike. Ratios are those of the medians.
+ * How soon a command is done, and how much time of the processor it uses: `npm run bench:startup`; `--json`,
+ * `--rounds 30`, `--node 24` for another Node.js from npm. Starts each in turn, again and again; what else the machine
+ * does hits all alike. Ratios are those of the medians.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { text as readText } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
 import { installNode } from '../../scripts/install-package.ts';
 import { builtMock, CLI } from '../built.ts';
 import { median } from '../median.ts';
 import { table } from '../table.ts';
 
+interface Times {
+  readonly wallMs: number;
+  /** In the process and in the kernel, on all threads. */
+  readonly cpuMs: number;
+}
+
 interface Row {
   readonly name: string;
   readonly command: readonly string[];
   readonly against?: string;
-  /** The ratio that it must not exceed. */
+  /** The ratio that neither of its times may exceed. */
   readonly bar?: number;
 }
 
 const { values } = parseArgs({
   options: {
     json: { type: 'boolean', default: false },
-    rounds: { type: 'string', default: '15' },
+    rounds: { type: 'string', default: '30' },
     node: { type: 'string' },
   },
 });
@@ -44,37 +52,52 @@ const ROWS: readonly Row[] = [
   { name: 'fxrates latest', command: [node, CLI, 'latest'], against: 'node -e fetch' },
 ];
 
-const times = new Map<string, number[]>(ROWS.map(({ name }) => [name, []]));
+const times = new Map<string, Times[]>(ROWS.map(({ name }) => [name, []]));
 for (let round = 0; round <= rounds; round += 1) {
   for (const { name, command } of ROWS) {
-    const ms = await timeMs(command);
-    if (round > 0) times.get(name)?.push(ms); // the first round fills the file cache
+    const measured = await timesOf(command);
+    if (round > 0) times.get(name)?.push(measured); // the first round fills the caches
   }
 }
 await mock.close();
-const medianOf = (name: string) => median(times.get(name) ?? []);
-const rows = ROWS.map(({ name, against, bar }) => {
-  const ratio = against === undefined ? undefined : medianOf(name) / medianOf(against);
-  return { name, ms: medianOf(name), against, ratio, bar };
-});
+const rows = ROWS.map((row) => ({ ...row, wall: figure(row, 'wallMs'), cpu: figure(row, 'cpuMs') }));
 const facts = { node: nodeVersion, rounds };
 process.stdout.write(values.json ? `${JSON.stringify({ ...facts, rows }, undefined, 2)}\n` : asText());
 
-async function timeMs([program = '', ...args]: readonly string[]): Promise<number> {
+/** bash measures the time of the processor; Node.js cannot for one child. */
+async function timesOf(command: readonly string[]): Promise<Times> {
+  const env = { ...process.env, FXRATES_BASE_URL: url, FXRATES_API_KEY: key, TIMEFORMAT: '%U %S' };
+  const args = ['-c', 'time "$@"', 'bash', ...command];
   const startedAt = performance.now();
-  const env = { ...process.env, FXRATES_BASE_URL: url, FXRATES_API_KEY: key };
-  const child = spawn(program, args, { env, stdio: ['ignore', 'ignore', 'inherit'] });
-  const [code] = await once(child, 'exit');
-  if (code !== 0) throw new Error(`${program} ${args.join(' ')} exited with ${code}`);
-  return performance.now() - startedAt;
+  const child = spawn('bash', args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  child.stdout.resume();
+  const [[code], text] = await Promise.all([once(child, 'exit'), readText(child.stderr)]);
+  const wallMs = performance.now() - startedAt;
+  if (code !== 0) throw new Error(`${command.join(' ')} exited with ${code}`);
+  const [user = 0, system = 0] = text.trim().split(' ').map(Number); // the command itself writes nothing to stderr
+  return { wallMs, cpuMs: (user + system) * 1000 };
+}
+
+/** Median and quartiles of one time, and the ratio to that of another command. */
+function figure({ name, against }: Row, of: keyof Times) {
+  const valuesOf = (row: string) => (times.get(row) ?? []).map((measured) => measured[of]);
+  const sorted = valuesOf(name).toSorted((one, other) => one - other);
+  const quartile = (share: number) => sorted[Math.floor(share * (sorted.length - 1))] ?? Number.NaN;
+  const ms = median(sorted);
+  const ratio = against === undefined ? undefined : ms / median(valuesOf(against));
+  return { ms, from: quartile(0.25), to: quartile(0.75), ratio };
 }
 
 function asText(): string {
-  const cells = rows.map(({ name, ms, against, ratio, bar }) => [
+  const cells = rows.map(({ name, wall, cpu, against = '', bar }) => [
     name,
-    ms.toFixed(0),
-    ratio === undefined ? '' : `${ratio.toFixed(2)} × ${against}`,
+    ...[wall, cpu].flatMap(({ ms, from, to, ratio }) => [
+      `${ms.toFixed(0)} (${from.toFixed(0)}–${to.toFixed(0)})`,
+      ratio?.toFixed(2) ?? '',
+    ]),
+    against,
     String(bar ?? ''),
   ]);
-  return `${table(['', 'ms', 'ratio', 'bar'], cells)}\n\nNode ${nodeVersion}, medians of ${rounds} alternating runs\n`;
+  const heads = ['', 'ms', 'ratio', 'ms of the processor', 'ratio', 'against', 'bar'];
+  return `${table(heads, cells)}\n\nNode ${nodeVersion}, medians (and quartiles) of ${rounds} alternating runs\n`;
 }

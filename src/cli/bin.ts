@@ -1,7 +1,10 @@
 #!/usr/bin/env node
+import { existsSync, mkdirSync } from 'node:fs';
 import module from 'node:module';
+import { dirname, join } from 'node:path';
 import { VERSION } from '../version.ts';
 import { crashReport } from './errors/crash-report.ts';
+import { cacheFolder } from './storage/folders.ts';
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 const argv = process.argv.slice(2);
@@ -21,12 +24,6 @@ async function start(): Promise<void> {
   process.exitCode = 1; // stays when the event loop runs dry before the command ends
   process.on('uncaughtException', crash);
   enableCompileCache();
-  // Else V8 optimises the HTTP parser of fetch at its first use, and the process cannot end before that is done. Later
-  // versions do not wait. Other architectures may need the optimiser for code that their baseline cannot compile.
-  if (major === 20 && ['x64', 'arm64'].includes(process.arch)) {
-    const { setFlagsFromString } = await import('node:v8');
-    setFlagsFromString('--liftoff-only');
-  }
   const env = { ...process.env };
   // Node.js would warn on stderr that it ignores NO_COLOR; here NO_COLOR wins, and a child still gets both.
   if (env['NO_COLOR']) delete process.env['FORCE_COLOR'];
@@ -34,9 +31,21 @@ async function start(): Promise<void> {
   process.exitCode = await runOnNode(argv, env);
 }
 
-/** Node.js 22.1 and later have one. */
+/**
+ * Node.js 22.1 and later have one. It is put into the user's own folder: others may write into that for temporary files.
+ * Without such a folder, or one that cannot be written, each start compiles anew.
+ */
 function enableCompileCache(): void {
-  (module as { readonly enableCompileCache?: () => void }).enableCompileCache?.();
+  const { enableCompileCache: enable } = module as { readonly enableCompileCache?: (folder: string) => unknown };
+  const folder = cacheFolder(process.env);
+  if (enable === undefined || folder === undefined) return;
+  try {
+    // Not `recursive`, which never returns for a path below `/proc`, and creates a home folder that is not there.
+    for (const path of [dirname(folder), folder]) if (!existsSync(path)) mkdirSync(path, { mode: 0o700 });
+    enable(join(folder, 'compiled'));
+  } catch {
+    // The cache is not worth an error.
+  }
 }
 
 /** Runs at each press of the TAB key, so it loads as little as it can. */

@@ -2,7 +2,7 @@ import type { Command, Option } from 'commander';
 import type { CommandArgument, CommandSpec, Example } from './command.ts';
 import { helpOption, usefulOptions } from './help/useful-options.ts';
 
-/** A command with its subcommands as data, for `help --json`, completion and the manual page. */
+/** A command with its subcommands as data, for help, completion and the manual page. */
 export interface CommandNode {
   /** `['auth', 'login']`; empty for fxrates itself. */
   readonly path: readonly string[];
@@ -12,6 +12,8 @@ export interface CommandNode {
   readonly options: readonly OptionNode[];
   readonly examples: readonly Example[];
   readonly notes: readonly string[];
+  /** Whether it does anything without a subcommand. */
+  readonly runs: boolean;
   readonly commands: readonly CommandNode[];
 }
 
@@ -25,6 +27,8 @@ export interface OptionNode {
   readonly choices: readonly string[];
   readonly description: string;
   readonly group: string;
+  /** Whether other commands have it, too. */
+  readonly isShared: boolean;
 }
 
 /** The tree of the very commands that commander parses. */
@@ -35,18 +39,25 @@ export function commandTree(
   const node = (command: Command, path: readonly string[]): CommandNode => {
     const spec = specOf.get(command);
     const options = spec === undefined ? [...command.options, helpOption()] : usefulOptions(command, spec);
+    const own = spec === undefined ? [] : command.options;
     return {
       path,
       summary: spec?.summary ?? summary,
       description: spec?.description ?? summary,
       argument: spec?.argument,
-      options: options.map(optionNode),
+      options: options.map((option) => optionNode(option, !own.includes(option))),
       examples: spec?.examples ?? [],
       notes: spec?.notes ?? [],
+      runs: spec?.run !== undefined,
       commands: command.commands.map((child) => node(child, [...path, child.name()])),
     };
   };
   return node(program, []);
+}
+
+/** `['auth', 'login']`. */
+export function pathOf(command: Command): readonly string[] {
+  return command.parent === null ? [] : [...pathOf(command.parent), command.name()];
 }
 
 /** The command and all under it. */
@@ -54,15 +65,8 @@ export function allCommands(tree: CommandNode): readonly CommandNode[] {
   return [tree, ...tree.commands.flatMap(allCommands)];
 }
 
-function optionNode({
-  short,
-  long,
-  flags,
-  optional,
-  argChoices = [],
-  description,
-  helpGroupHeading,
-}: Option): OptionNode {
+export function optionNode(option: Option, isShared: boolean): OptionNode {
+  const { short, long, flags, optional, argChoices = [], description, helpGroupHeading } = option;
   return {
     names: [short, long].filter((name) => name !== undefined),
     value: /[<[](.+)[>\]]/.exec(flags)?.[1],
@@ -70,5 +74,6 @@ function optionNode({
     choices: argChoices,
     description,
     group: helpGroupHeading ?? 'Options',
+    isShared,
   };
 }

@@ -7,7 +7,7 @@ export interface Io {
   readonly stderr: Output;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
-  /** The built-in fetch: it starts faster than undici, which is loaded for a proxy only. */
+  /** Sends without a proxy; undici, which loads more slowly, is for proxies alone. */
   readonly fetch: FetchLike;
   readonly interrupts: Interrupts;
   /** IANA name of the zone for times that people read. Default: the system's. */

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isatty } from 'node:tty';
 import type crossSpawn from 'cross-spawn';
 import type { Clock } from '../client/index.ts';
+import { httpFetch } from './http-fetch.ts';
 import {
   type ChildProcess,
   type Input,
@@ -44,7 +45,7 @@ function createNodeIo(env: Io['env']): Io {
     stderr: createOutput(2, () => process.stderr),
     env,
     clock: realClock,
-    fetch: (url, init) => fetch(url, init),
+    fetch: httpFetch,
     interrupts,
     pid: process.pid,
     spawn: (command, more) => spawnChild(command, { ...env, ...more }),

@@ -62,7 +62,10 @@ function parseParameter(text: string): { readonly name: string; readonly value: 
     const plain = text.slice(1).split('&').join(' ');
     throw usageError(`'${text}' is not a parameter`, 'parameters are written without ? and &', [`e.g. ${plain}`]);
   }
-  if (at < 1) throw usageError(`'${text}' is not a parameter`, 'parameters are written name=value, e.g. base=USD');
+  if (at < 1) {
+    const example = /^[A-Z]{3}$/.test(text) ? `base=${text}` : 'base=USD';
+    throw usageError(`'${text}' is not a parameter`, `parameters are written name=value, e.g. ${example}`);
+  }
   const name = text.slice(0, at);
   const value = text.slice(at + 1);
   refuseKey(name, value);

@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { type Operation, operations } from '../generated/operations.ts';
 import { VERSION } from '../version.ts';
 import type { CommandSpec } from './command.ts';
-import { type CommandNode, commandTree } from './command-tree.ts';
+import { type CommandNode, commandTree, pathOf } from './command-tree.ts';
 import { apiCommand } from './commands/api.ts';
 import { authCommand } from './commands/auth.ts';
 import { batchCommand } from './commands/batch/batch.ts';
@@ -10,15 +10,14 @@ import { cacheCommand } from './commands/cache.ts';
 import { completionCommand } from './commands/completion/completion.ts';
 import { configCommand } from './commands/config.ts';
 import { doctorCommand } from './commands/doctor/doctor.ts';
-import { type HelpSource, helpCommand } from './commands/help/help.ts';
+import { helpCommand } from './commands/help/help.ts';
 import { latestCommand } from './commands/latest/latest.ts';
 import { mockCommand } from './commands/mock/mock.ts';
 import { operationCommand } from './commands/operation.ts';
 import { probeCommand } from './commands/probe.ts';
 import { quotaCommand } from './commands/quota/quota.ts';
 import { versionCommand } from './commands/version.ts';
-import { commandHelp } from './help/command-help.ts';
-import { PROGRAM_SUMMARY, programHelp } from './help/program-help.ts';
+import { helpText } from './help/command-help.ts';
 import { createGlobalOptions } from './settings/global-options.ts';
 import { createPalette } from './terminal/palette.ts';
 import type { StreamStyle } from './terminal/screen.ts';
@@ -29,15 +28,15 @@ interface ProgramOptions {
   /** Takes help and version. */
   readonly write: (text: string) => void;
   readonly run: (run: NonNullable<CommandSpec['run']>, spec: CommandSpec, command: Command) => Promise<void>;
+  /** Adds no other command, if there is one of this name. */
+  readonly only?: string | undefined;
 }
 
 /** The command tree as commander parses it. Nothing is written to a stream and nothing exits. */
-export function createProgram({ style, write, run }: ProgramOptions): Command {
+export function createProgram({ style, write, run, only }: ProgramOptions): Command {
   const program = new Command('fxrates');
-  const specs = commandSpecs({
-    render: (path) => findCommand(program, path)?.helpInformation(),
-    tree: () => treeOf(program),
-  });
+  const specs = commandSpecs();
+  const typed = specs.filter(({ name }) => name === only);
   const silence = () => undefined;
   program
     .exitOverride()
@@ -48,14 +47,12 @@ export function createProgram({ style, write, run }: ProgramOptions): Command {
       getOutHasColors: () => style.hasColor,
       getErrHasColors: () => style.hasColor,
     })
-    .configureHelp({ formatHelp: (command) => formatHelp(command, specOf.get(command)) })
+    .configureHelp({ formatHelp: (command) => helpText(treeOf(program), pathOf(command), style) ?? '' })
     .helpOption('-h, --help', 'print help')
     .helpCommand(false);
   for (const option of createGlobalOptions()) program.addOption(option);
   program.optionsGroup('General').version(VERSION, '-V, --version', 'print the version');
-  const formatHelp = (command: Command, spec: CommandSpec | undefined) =>
-    spec === undefined ? programHelp(specs, style) : commandHelp(spec, command, style);
-  for (const spec of specs) addCommand(program, spec, run);
+  for (const spec of typed.length > 0 ? typed : specs) addCommand(program, spec, run);
   return program;
 }
 
@@ -68,12 +65,14 @@ export function programTree(): CommandNode {
 /** What each command was made from. */
 const specOf = new WeakMap<Command, CommandSpec>();
 
+const SUMMARY = 'Exchange rates on the command line.';
+
 function treeOf(program: Command): CommandNode {
-  return commandTree(program, { summary: PROGRAM_SUMMARY, specOf });
+  return commandTree(program, { summary: SUMMARY, specOf });
 }
 
 /** Every command in the order of help. An operation without a command of its own gets the generated one. */
-function commandSpecs({ render, tree }: Omit<HelpSource, 'commandNames'>): readonly CommandSpec[] {
+function commandSpecs(): readonly CommandSpec[] {
   const own: Readonly<Record<string, CommandSpec>> = { latest: latestCommand, quota: quotaCommand };
   const all: readonly Operation[] = Object.values(operations);
   const ofOperations = all.map((operation) => own[operation.id] ?? operationCommand(operation));
@@ -88,7 +87,13 @@ function commandSpecs({ render, tree }: Omit<HelpSource, 'commandNames'>): reado
     cacheCommand,
   ];
   const specs = [...ofService, doctorCommand, completionCommand, versionCommand];
-  return [...specs, helpCommand({ render, tree, commandNames: specs.map(({ name }) => name) })];
+  return [
+    ...specs,
+    helpCommand(
+      programTree,
+      specs.map(({ name }) => name),
+    ),
+  ];
 }
 
 function addCommand(parent: Command, spec: CommandSpec, runSpec: ProgramOptions['run']): void {
@@ -99,10 +104,4 @@ function addCommand(parent: Command, spec: CommandSpec, runSpec: ProgramOptions[
   for (const subcommand of spec.commands ?? []) addCommand(command, subcommand, runSpec);
   const { run } = spec;
   if (run !== undefined) command.action(() => runSpec(run, spec, command));
-}
-
-function findCommand(program: Command, path: readonly string[]): Command | undefined {
-  let command: Command | undefined = program;
-  for (const name of path) command = command?.commands.find((candidate) => candidate.name() === name);
-  return command;
 }

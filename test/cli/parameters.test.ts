@@ -34,11 +34,17 @@ test('api sends a query that has a question mark whole', async () => {
   expect(requests[0]?.url).toBe('https://api.example.test/p?base=EUR&q=a%3Fb&c=d');
 });
 
-test.each(['USD', '=USD', '-', 'base:USD'])('%s is no parameter', async (text) => {
+test.each([
+  ['USD', 'base=USD'],
+  ['EUR', 'base=EUR'],
+  ['=EUR', 'base=USD'],
+  ['-', 'base=USD'],
+  ['base:EUR', 'base=USD'],
+])('%s is no parameter; the message has an example, %s', async (text, example) => {
   const { code, stderr, requests } = await runCli(['latest', text]);
 
   expect(code).toBe(2);
-  expect(stderr).toContain(`'${text}' is not a parameter — parameters are written name=value, e.g. base=USD`);
+  expect(stderr).toContain(`'${text}' is not a parameter — parameters are written name=value, e.g. ${example}`);
   expect(requests).toEqual([]);
 });
 

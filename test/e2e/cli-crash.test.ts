@@ -18,7 +18,7 @@ describe.skipIf(!hasBundle)('the built command', () => {
     for (const name of missing) await rm(join(folder, name));
     await cp(join(dirname(BUNDLE), '..', '..', 'package.json'), join(folder, 'package.json'));
 
-    const { code, stdout, stderr } = await new Running(process.execPath, [join(folder, 'fxrates.js'), 'quota'], {})
+    const { code, stdout, stderr } = await new Running(process.execPath, [join(folder, 'fxrates.cjs'), 'quota'], {})
       .ended;
 
     expect(missing).toHaveLength(1);

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 /** What `npm run build` made; the end-to-end tests are skipped, visibly, without it. */
-export const BUNDLE = fileURLToPath(new URL('../../dist/cli/fxrates.js', import.meta.url));
+export const BUNDLE = fileURLToPath(new URL('../../dist/cli/fxrates.cjs', import.meta.url));
 export const hasBundle = existsSync(BUNDLE);
 
 export interface BundleOptions {

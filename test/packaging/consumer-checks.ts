@@ -110,7 +110,7 @@ export const OTHER_RUNTIMES: readonly OtherRuntime[] = [
 ];
 
 function runtimeChecks(run: string): readonly ConsumerCheck[] {
-  const cli = `${run} node_modules/fxrates/dist/cli/fxrates.js`;
+  const cli = `${run} node_modules/fxrates/dist/cli/fxrates.cjs`;
   return [
     { name: 'client', line: `fxrates mock -- ${run} default-transport.mjs` },
     { name: 'client through a proxy', line: `node proxied.mjs ${run}` },

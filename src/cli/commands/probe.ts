@@ -51,7 +51,7 @@ async function probe(invocation: Invocation): Promise<number> {
   );
   const { signal } = io.interrupts;
   const connection = await openConnection(io, baseUrl);
-  // The built-in fetch takes any method; the client needs GET alone.
+  // Both kinds of fetch take any method; the client needs GET alone.
   const fetch = connection.fetch as unknown as ProbeFetch;
   const observed = await probeService(baseUrl, { apiKey: secret, maxRequests, fetch, clock: io.clock, signal })
     .catch((cause: unknown) => {

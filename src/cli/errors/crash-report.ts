@@ -8,7 +8,9 @@ export function crashReport(error: unknown, argv: readonly string[], env: Io['en
   const { output, verbose } = readEarlyFlags(argv, env);
   const secrets = new Redactor();
   secrets.protect(env['FXRATES_API_KEY'] ?? '');
-  const message = `unexpected failure — ${error instanceof Error ? error.message : String(error)}`;
+  // Node.js names the files that need a missing one on further lines.
+  const [what = ''] = (error instanceof Error ? error.message : String(error)).split('\n');
+  const message = `unexpected failure — ${what}`;
   const stack = verbose > 1 && error instanceof Error ? `\n${visible(error.stack ?? '')}\n` : '';
   const text =
     output === 'json'
@@ -20,7 +22,7 @@ export function crashReport(error: unknown, argv: readonly string[], env: Io['en
 const NEXT_STEPS: Readonly<Record<string, string>> = {
   EMFILE: 'This process may open too few files. Raise the limit:  ulimit -n 256',
   ENFILE: 'The system has too many files open.',
-  ERR_MODULE_NOT_FOUND: 'A file of fxrates is missing. If it was upgraded just now, run the command again.',
+  MODULE_NOT_FOUND: 'A file of fxrates is missing. If it was upgraded just now, run the command again.',
 };
 
 function nextStep(error: unknown): string {

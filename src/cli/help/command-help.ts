@@ -1,46 +1,45 @@
-import type { Command } from 'commander';
-import type { CommandSpec } from '../command.ts';
+import type { CommandNode } from '../command-tree.ts';
 import type { StreamStyle } from '../terminal/screen.ts';
 import { wrap } from '../terminal/text.ts';
 import { exampleLines, optionSections, paragraphs, section } from './page.ts';
+import { programHelp } from './program-help.ts';
 import { twoColumns } from './two-columns.ts';
-import { usefulOptions } from './useful-options.ts';
+
+/** Help of the program, or of the command with that path; `undefined` if it does not exist. */
+export function helpText(tree: CommandNode, path: readonly string[], style: StreamStyle): string | undefined {
+  let node: CommandNode | undefined = tree;
+  for (const name of path) node = node?.commands.find((child) => child.path.at(-1) === name);
+  if (node === tree) return programHelp(tree, style);
+  return node && commandHelp(node, style);
+}
 
 /** What `fxrates <command> --help` prints: what it does, examples, its own options, and where the others are. */
-export function commandHelp(spec: CommandSpec, command: Command, style: StreamStyle): string {
+function commandHelp(command: CommandNode, style: StreamStyle): string {
+  const { description, examples, commands, notes, options } = command;
   const { palette, columns } = style;
-  const subcommands = (spec.commands ?? []).map(({ name, summary }) => ({ term: name, text: summary }));
+  const subcommands = commands.map(({ path, summary }) => ({ term: path.at(-1) ?? '', text: summary }));
+  const shared = options.filter(({ isShared }) => isShared);
+  const own = options.filter(({ isShared }) => !isShared);
+  const groups = [...new Set(shared.map(({ group }) => group.toLowerCase()))];
   return paragraphs([
-    wrap(spec.description, columns),
-    section('Examples', exampleLines(spec.examples ?? [], style), style),
-    usageLines(spec, pathOf(command)).map((usage, index) => {
-      return `${index === 0 ? palette.heading('Usage:') : '      '} ${usage}`;
-    }),
+    wrap(description, columns),
+    section('Examples', exampleLines(examples, style), style),
+    usageLines(command).map((usage, index) => `${index === 0 ? palette.heading('Usage:') : '      '} ${usage}`),
     section('Commands', twoColumns(subcommands, { columns, paintTerm: palette.command }), style),
-    ...(spec.notes ?? []).map((note) => wrap(note, columns)),
-    ...optionSections(command.options, style),
-    wrap(`More options (${groupsOfMore(spec, command).join(', ')}):  fxrates help options`, columns),
+    ...notes.map((note) => wrap(note, columns)),
+    ...optionSections(own, style),
+    wrap(`More options (${groups.join(', ')}):  fxrates help options`, columns),
   ]);
 }
 
-/** What the options are about that it shares with other commands. */
-function groupsOfMore(spec: CommandSpec, command: Command): readonly string[] {
-  const shared = usefulOptions(command, spec).filter((option) => !command.options.includes(option));
-  return [...new Set(shared.map(({ helpGroupHeading = 'Options' }) => helpGroupHeading.toLowerCase()))];
-}
-
 /** What it does itself, then that it has subcommands. */
-function usageLines({ argument, commands, run }: CommandSpec, path: string): string[] {
+function usageLines({ path, argument, commands, runs }: CommandNode): string[] {
+  const name = ['fxrates', ...path].join(' ');
   const { syntax = '' } = argument ?? {};
   // After `--` an option would belong to the program that is run.
-  const words = syntax.startsWith('[--') ? [path, '[options]', syntax] : [path, syntax, '[options]'];
+  const words = syntax.startsWith('[--') ? [name, '[options]', syntax] : [name, syntax, '[options]'];
   return [
-    ...(run === undefined ? [] : [words.filter((word) => word !== '').join(' ')]),
-    ...(commands === undefined ? [] : [`${path} <command> [options]`]),
+    ...(runs ? [words.filter((word) => word !== '').join(' ')] : []),
+    ...(commands.length === 0 ? [] : [`${name} <command> [options]`]),
   ];
-}
-
-/** `fxrates auth login`. */
-export function pathOf(command: Command): string {
-  return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`;
 }

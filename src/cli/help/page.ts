@@ -1,5 +1,5 @@
-import type { Option } from 'commander';
 import type { Example } from '../command.ts';
+import type { OptionNode } from '../command-tree.ts';
 import type { StreamStyle } from '../terminal/screen.ts';
 import { wrap } from '../terminal/text.ts';
 import { type Entry, twoColumns, widestTerm } from './two-columns.ts';
@@ -11,10 +11,10 @@ export function paragraphs(blocks: readonly (readonly string[])[]): string {
 }
 
 /** The options in groups, in the order in which they were declared, with one left edge for all texts. */
-export function optionSections(options: readonly Option[], style: StreamStyle): string[][] {
+export function optionSections(options: readonly OptionNode[], style: StreamStyle): string[][] {
   const groups = new Map<string, Entry[]>();
-  for (const { helpGroupHeading: group = 'Options', flags, short, description } of options) {
-    const term = short === undefined ? `    ${flags}` : flags;
+  for (const { group, names, description, ...option } of options) {
+    const term = `${names.length === 1 ? '    ' : ''}${names.join(', ')}${valueText(option)}`;
     groups.set(group, [...(groups.get(group) ?? []), { term, text: description }]);
   }
   const termWidth = widestTerm([...groups.values()].flat());
@@ -22,6 +22,11 @@ export function optionSections(options: readonly Option[], style: StreamStyle): 
   return [...groups].map(([group, entries]) =>
     section(group, twoColumns(entries, { columns, termWidth, paintTerm: palette.command }), style),
   );
+}
+
+function valueText({ value, isValueOptional }: Pick<OptionNode, 'value' | 'isValueOptional'>): string {
+  if (value === undefined) return '';
+  return isValueOptional ? ` [${value}]` : ` <${value}>`;
 }
 
 export function section(title: string, lines: readonly string[], { palette }: StreamStyle): string[] {

@@ -1,10 +1,7 @@
-import type { CommandSpec } from '../command.ts';
-import { topics } from '../commands/help/topics.ts';
+import type { CommandNode } from '../command-tree.ts';
 import type { StreamStyle } from '../terminal/screen.ts';
 import { exampleLines, paragraphs, section } from './page.ts';
 import { twoColumns } from './two-columns.ts';
-
-export const PROGRAM_SUMMARY = 'Exchange rates on the command line.';
 
 const FIRST_STEPS = [
   { command: 'fxrates mock', comment: 'in one terminal: a local service, invented rates' },
@@ -13,16 +10,21 @@ const FIRST_STEPS = [
 ];
 
 /** What bare `fxrates` and `fxrates --help` print. */
-export function programHelp(specs: readonly CommandSpec[], style: StreamStyle): string {
+export function programHelp({ summary, commands: nodes }: CommandNode, style: StreamStyle): string {
   const { columns, palette } = style;
-  const commands = specs.map(({ name, summary }) => ({ term: name, text: summary }));
+  const commands = nodes.map(({ path, summary: text }) => ({ term: path.at(-1) ?? '', text }));
+  // `help` knows the topics besides the commands.
+  const topics = nodes.flatMap(({ path: [name], argument }) => (name === 'help' ? (argument?.choices ?? []) : []));
   const paintTerm = palette.command;
   const more = [
     { term: 'fxrates help <command>', text: 'examples and options of one command' },
-    { term: 'fxrates help <topic>', text: Object.keys(topics).join(', ') },
+    {
+      term: 'fxrates help <topic>',
+      text: topics.filter((topic) => !commands.some(({ term }) => term === topic)).join(', '),
+    },
   ];
   return paragraphs([
-    [PROGRAM_SUMMARY],
+    [summary],
     [`${palette.heading('Usage:')} fxrates <command> [options]`],
     section('Commands', twoColumns(commands, { columns, paintTerm }), style),
     section('First steps', exampleLines(FIRST_STEPS, style), style),

@@ -10,7 +10,7 @@ export interface Connection {
 }
 
 /**
- * A fetch for `baseUrl`: the built-in one, or undici's through the proxy of the environment. undici is loaded
+ * A fetch for `baseUrl`: the one of `Io`, or undici's through the proxy of the environment. undici is loaded
  * for a proxy only, and its own fetch is used because the built-in one belongs to another version.
  */
 export async function openConnection({ env, fetch }: Pick<Io, 'env' | 'fetch'>, baseUrl: string): Promise<Connection> {

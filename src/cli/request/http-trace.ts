@@ -17,7 +17,7 @@ export interface TracedResponse {
 /** What is sent and what comes back: shown with `-v` and `-vv`, kept for `fxrates api`. */
 export class HttpTrace {
   readonly #invocation: Invocation;
-  /** Recording a body needs another stream, which slows a plain command down. */
+  /** Only for `fxrates api` and -vv: a body can be large. */
   readonly #keepsBodies: boolean;
   /** Last answer of each path, since the client may ask for the quota to explain a refusal. */
   readonly #answers = new Map<string, TracedResponse>();
@@ -70,14 +70,16 @@ export class HttpTrace {
     const answer: TracedResponse = { status, statusText, headers, body: [] };
     this.#answers.set(pathname, answer);
     if (body === null) return response;
-    const note = new TransformStream<Uint8Array, Uint8Array>({
-      transform(chunk, controller) {
-        answer.body.push(chunk);
-        controller.enqueue(chunk);
-      },
-      flush: () => this.#showBody(answer),
-    });
-    return new Response(body.pipeThrough(note), { status, statusText, headers });
+    // The client reads no more of a response than this.
+    return { status, statusText, headers, body: this.#noted(body, answer) } as unknown as Response;
+  }
+
+  async *#noted(body: AsyncIterable<Uint8Array>, answer: TracedResponse): AsyncGenerator<Uint8Array> {
+    for await (const chunk of body) {
+      answer.body.push(chunk);
+      yield chunk;
+    }
+    await this.#showBody(answer);
   }
 
   #showBody({ body }: TracedResponse): Promise<void> {

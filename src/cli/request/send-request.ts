@@ -42,7 +42,7 @@ interface SendOptions {
   readonly key?: KeyInUse;
   /** Default: a connection to the service. */
   readonly connection?: Connection;
-  readonly cache?: CacheOptions;
+  readonly cache?: CacheOptions | undefined;
   /** Default: one that reports every wait. */
   readonly reporter?: CallReporter;
 }

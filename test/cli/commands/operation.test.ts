@@ -1,7 +1,8 @@
 import { Command, Option } from 'commander';
 import { expect, test } from 'vitest';
+import { commandTree } from '../../../src/cli/command-tree.ts';
 import { operationCommand } from '../../../src/cli/commands/operation.ts';
-import { commandHelp } from '../../../src/cli/help/command-help.ts';
+import { helpText } from '../../../src/cli/help/command-help.ts';
 import { namedQuery, parameterOptions } from '../../../src/cli/parameters.ts';
 import { Screen } from '../../../src/cli/terminal/screen.ts';
 import type { Operation, Parameter } from '../../../src/generated/operations.ts';
@@ -37,10 +38,13 @@ const named = parameterOptions(historical, [new Option('--cache <age>'), new Opt
 
 test('an operation of the contract gets its help without a hand edit', () => {
   const spec = operationCommand(historical);
-  const command = new Command('fxrates').command('historical');
+  const program = new Command('fxrates');
+  const command = program.command('historical');
   for (const option of spec.options?.() ?? []) command.addOption(option);
 
-  const help = commandHelp(spec, command, new Screen(new FakeIo(), { color: 'auto', quiet: 0, output: 'auto' }).help);
+  const tree = commandTree(program, { summary: '', specOf: new Map([[command, spec]]) });
+  const { help: style } = new Screen(new FakeIo(), { color: 'auto', quiet: 0, output: 'auto' });
+  const help = helpText(tree, ['historical'], style);
 
   expect(help).toContain('Rates of a past day. Uses one request of your monthly quota.');
   expect(help).toContain('$ fxrates historical date=2026-01-21');

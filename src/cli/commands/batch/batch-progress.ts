@@ -18,6 +18,12 @@ const WIDEST_BAR = 20;
 /** Columns that the counts need; a narrower terminal gets no bar. */
 const WIDTH_OF_TEXT = 70;
 
+/** How a batch ended. */
+interface BatchCounts extends Pick<BatchProgress, 'done' | 'failed'> {
+  /** Answers that --cache had kept. */
+  readonly kept: number;
+}
+
 /** The progress of a batch: a bar on a terminal, a line every ten seconds in a log, a JSON line with `--json`. */
 export class ProgressView {
   readonly reporter: CallReporter;
@@ -82,7 +88,7 @@ export class ProgressView {
   }
 
   /** Ends the view with a summary. */
-  async end({ done, failed }: Pick<BatchProgress, 'done' | 'failed'>): Promise<void> {
+  async end({ done, failed, kept }: BatchCounts): Promise<void> {
     this.#stop.abort();
     await this.#erase();
     const { screen, io } = this.#invocation;
@@ -92,7 +98,8 @@ export class ProgressView {
     const left = total - done;
     if (screen.isJson) return screen.info(this.#event(left > 0 ? 'stopped' : 'done'));
     const after = formatDuration(io.clock.now() - this.#startedAt);
-    const outcome = [`${grouped(done - failed)} succeeded`, `${grouped(failed)} failed`];
+    const ofKept = kept > 0 ? [`${grouped(kept)} of them from kept answers`] : [];
+    const outcome = [`${grouped(done - failed)} succeeded`, ...ofKept, `${grouped(failed)} failed`];
     const end = left > 0 ? 'stopped' : 'done';
     const counts = [...outcome, ...(left > 0 ? [`${grouped(left)} left`] : []), `${grouped(this.#refused)} refused`];
     await screen.info(`fxrates: batch ${end} after ${after}: ${counts.join(', ')}\n`);

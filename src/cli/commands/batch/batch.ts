@@ -1,6 +1,7 @@
 import { Option } from 'commander';
-import type { BatchItem } from '../../../client/index.ts';
+import type { BatchItem, CacheOptions } from '../../../client/index.ts';
 import { type Operation, operations } from '../../../generated/operations.ts';
+import { openCache, parseCacheAge } from '../../cache/fetch-or-cache.ts';
 import type { CommandSpec, Invocation } from '../../command.ts';
 import { commandLine } from '../../command-line.ts';
 import { CliError, fileError, systemReason, usageError } from '../../errors/cli-error.ts';
@@ -32,6 +33,9 @@ export const batchCommand: CommandSpec = {
       (text: string, texts: readonly string[] = []) => [...texts, text],
     ),
     parameterOption(),
+    new Option('--cache <age>', 'use answers kept up to this age, 10m or snapshot; keep new ones').argParser(
+      parseCacheAge,
+    ),
     new Option('--ordered', 'print the answers in the order of the queries'),
     new Option('--failed-out <file>', 'write the queries that failed, or are left, to a file'),
   ],
@@ -40,12 +44,23 @@ export const batchCommand: CommandSpec = {
     { command: 'fxrates batch latest --each base=USD,EUR,GBP', comment: 'three queries' },
     { command: 'fxrates batch latest queries.txt --failed-out failed.txt', comment: '' },
     { command: 'fxrates batch latest failed.txt', comment: 'those that failed, once more' },
+    { command: 'fxrates batch latest queries.txt --cache 1h', comment: 'again within an hour: without new requests' },
   ],
   notes: [
     'A line of the file is name=value words or a JSON object; empty lines and lines with # are skipped. Wrong lines are reported before anything is sent.',
     'Queries wait for the limit per minute as long as it takes. --max-wait is for one Retry-After, from 75s; with --no-wait a query that would have to wait fails.',
   ],
   callsService: true,
+  refused: {
+    '--output': {
+      why: 'it prints a JSON line for each query',
+      instead: "CSV:  fxrates batch … | jq -r '[.query.base, .data.rates.EUR] | @csv'",
+    },
+    '--get': {
+      why: 'it prints a JSON line for each query',
+      instead: "One value of each:  fxrates batch … | jq '.data.rates.EUR'",
+    },
+  },
   run: runBatch,
 };
 
@@ -65,17 +80,30 @@ async function runBatch(invocation: Invocation): Promise<number> {
   const maxWaitMs = settings.maxWaitMs === 0 ? 0 : Math.max(settings.maxWaitMs, LONGEST_RETRY_AFTER_MS);
   const waiting = { ...invocation, settings: { ...settings, maxWaitMs } };
   const progress = new ProgressView(waiting, queries.length);
-  const run: BatchRun = { invocation: waiting, operation, queries, progress, failed: [], left: new Set(queries) };
+  const run: BatchRun = {
+    invocation: waiting,
+    operation,
+    queries,
+    progress,
+    failed: [],
+    left: new Set(queries),
+    kept: 0,
+  };
   try {
-    const client = await openClient(waiting, { reporter: progress.reporter });
+    const client = await openClient(waiting, { reporter: progress.reporter, cache: cacheOf(invocation) });
     progress.start();
     await sendAll(run, client).finally(client.close);
   } finally {
     const left = run.left.size;
-    await progress.end({ done: queries.length - left, failed: run.failed.length });
+    await progress.end({ done: queries.length - left, failed: run.failed.length, kept: run.kept });
     if (failedOut !== undefined) await writeFailed(failedOut, run);
   }
   return run.failed.length === 0 ? exitCodes.ok : exitCodes.failure;
+}
+
+function cacheOf({ options, io }: Invocation): CacheOptions | undefined {
+  const age = options['cache'] as number | 'snapshot' | undefined; // as parseCacheAge made it
+  return age === undefined ? undefined : { maxAgeMs: age, store: openCache(io) };
 }
 
 function operationOf({ args: [name = ''] }: Invocation): Operation {
@@ -114,6 +142,8 @@ interface BatchRun {
   readonly failed: Query[];
   /** Queries without a result. */
   readonly left: Set<Query>;
+  /** Answers that --cache had kept. */
+  kept: number;
 }
 
 type Item = BatchItem<Query, unknown>;
@@ -138,6 +168,7 @@ async function sendAll(run: BatchRun, client: OpenClient): Promise<void> {
     for await (const item of batch) {
       await record(item.query, item);
       lastBody = item.meta?.rawBody ?? lastBody;
+      run.kept += keptIn(item);
       if (item.error?.kind !== 'authentication') continue;
       for (const query of [...left]) await record(query, { ...item, query }); // no query can succeed with this key
       break;
@@ -148,6 +179,10 @@ async function sendAll(run: BatchRun, client: OpenClient): Promise<void> {
     if (lastBody !== undefined) await rememberCurrencies(lastBody, io.env);
     await lines.addHeld();
   }
+}
+
+function keptIn({ meta }: Item): number {
+  return meta?.source === 'cache' ? 1 : 0;
 }
 
 /** What is printed for a query; numbers are as received. */

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CommandNode, OptionNode } from '../../command-tree.ts';
+import { finishedTree } from '../../finished-tree.ts';
 import { configFolder } from '../../storage/folders.ts';
 import { seenCurrencies } from '../../storage/seen-currencies.ts';
-import { completionTree } from './completion-tree.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -33,7 +33,7 @@ export interface Completion {
  */
 export async function completionText(argv: readonly string[], env: Env): Promise<string> {
   const words = argv[0] === '--' ? argv.slice(1) : argv;
-  const { candidates, directive } = complete(words, { tree: await completionTree(), env });
+  const { candidates, directive } = complete(words, { tree: await finishedTree(), env });
   const lines = candidates.map(({ word, description = '' }) => (description === '' ? word : `${word}\t${description}`));
   return `${[...lines, `:${directive}`].join('\n')}\n`;
 }

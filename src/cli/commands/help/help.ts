@@ -1,8 +1,9 @@
 import { VERSION } from '../../../version.ts';
 import type { CommandSpec } from '../../command.ts';
-import { allCommands, type CommandNode, type OptionNode } from '../../command-tree.ts';
+import { allCommands, type CommandNode, type OptionNode, optionNode } from '../../command-tree.ts';
 import { usageError } from '../../errors/cli-error.ts';
 import { exitCodeMeanings, exitCodes } from '../../exit-codes.ts';
+import { helpText } from '../../help/command-help.ts';
 import { optionSections, paragraphs } from '../../help/page.ts';
 import { twoColumns } from '../../help/two-columns.ts';
 import { helpOption } from '../../help/useful-options.ts';
@@ -12,14 +13,7 @@ import type { StreamStyle } from '../../terminal/screen.ts';
 import { wrap } from '../../terminal/text.ts';
 import { type Topic, topicOf, topics } from './topics.ts';
 
-export interface HelpSource {
-  /** Help of the program, or of the command with that path; `undefined` if it does not exist. */
-  readonly render: (path: readonly string[]) => string | undefined;
-  readonly tree: () => CommandNode;
-  readonly commandNames: readonly string[];
-}
-
-export function helpCommand({ render, tree, commandNames }: HelpSource): CommandSpec {
+export function helpCommand(tree: () => CommandNode, commandNames: readonly string[]): CommandSpec {
   return {
     name: 'help',
     summary: 'help about a command or a topic',
@@ -40,7 +34,7 @@ export function helpCommand({ render, tree, commandNames }: HelpSource): Command
       const isJson = readEarlyFlags(argv, {}).output === 'json';
       const [name] = args;
       const topic = topicOf(name ?? '');
-      const page = () => (topic === undefined ? render(args) : topicText(topic, screen.help));
+      const page = () => (topic === undefined ? helpText(tree(), args, screen.help) : topicText(topic, screen.help));
       const text = isJson ? helpJson(tree(), args) : page();
       if (text === undefined) throw unknownTopic(args.join(' '));
       await (isJson ? screen.print(`${text}\n`) : screen.printText(text));
@@ -53,7 +47,10 @@ function topicText({ intro, entries }: Topic, style: StreamStyle): string {
   const { columns, palette } = style;
   const isOfOptions = entries === topics['options']?.entries; // these stand in groups
   const blocks = isOfOptions
-    ? optionSections([...createGlobalOptions(), helpOption()], style)
+    ? optionSections(
+        [...createGlobalOptions(), helpOption()].map((option) => optionNode(option, true)),
+        style,
+      )
     : [twoColumns(entries, { columns, paintTerm: palette.command })];
   return paragraphs([wrap(intro, columns), ...blocks]);
 }

@@ -1,4 +1,5 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
@@ -8,6 +9,7 @@ import { FakeIo, type FakeIoOptions, runCli } from '../../../helpers/cli-io.ts';
 import { FakeClock, quiet } from '../../../helpers/fake-clock.ts';
 import type { SentRequest } from '../../../helpers/fake-fetch.ts';
 import { API_KEY, exhaustedQuota, failure, rateLimited, success } from '../../../helpers/service-replies.ts';
+import { until } from '../../../helpers/until.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'fxrates-batch-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -53,6 +55,33 @@ test('prints numbers exactly as received, on one line', async () => {
   const { stdout } = await batch('latest -', { stdin: '{"amount":1.10}', replies: { body } });
 
   expect(stdout).toBe('{"query":{"amount":"1.10"},"data":{"EUR":1.10,"tiny":1E-7,"long":12345678901234567890}}\n');
+});
+
+test('--cache answers a second batch without requests, and says so', async () => {
+  const env = { XDG_CACHE_HOME: folder };
+
+  const first = await batch('latest --cache 5m --each n=1,2', { env, horizonMs: 100 });
+  // The store is written when the answers are out already.
+  await until(async () => {
+    const names = await readdir(join(folder, 'fxrates')).catch(() => []);
+    return names.length === 2 && names.every((name) => name.endsWith('.json'));
+  });
+  const second = await batch('latest --cache 5m --each n=1,2,3', { env, horizonMs: 100 });
+
+  expect([first.requests.length, second.requests.length]).toEqual([2, 1]);
+  expect(parsed(second.stdout)).toHaveLength(3);
+  expect(second.stderr).toContain('3 succeeded, 2 of them from kept answers, 0 failed');
+});
+
+test.each([
+  ['-o csv', "CSV:  fxrates batch … | jq -r '[.query.base, .data.rates.EUR] | @csv'"],
+  ['--get rates.EUR', "One value of each:  fxrates batch … | jq '.data.rates.EUR'"],
+])('refuses %s and names what to use', async (option, instead) => {
+  const { code, stderr, requests } = await batch(`latest ${option} --each base=USD`);
+
+  expect({ code, requests }).toEqual({ code: 2, requests: [] });
+  expect(stderr).toContain('it prints a JSON line for each query');
+  expect(stderr).toContain(instead);
 });
 
 test('makes a query for each value of --each, with the parameters of -p', async () => {

@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type Completion, complete, completionText } from '../../../../src/cli/commands/completion/complete.ts';
-import { completionTree } from '../../../../src/cli/commands/completion/completion-tree.ts';
+import { finishedTree } from '../../../../src/cli/finished-tree.ts';
 import { createMockServer } from '../../../../src/mock-server/index.ts';
 import { runCli } from '../../../helpers/cli-io.ts';
 import { success } from '../../../helpers/service-replies.ts';
 
-const tree = await completionTree();
+const tree = await finishedTree();
 const home = mkdtempSync(join(tmpdir(), 'fxrates-complete-'));
 mkdirSync(join(home, '.config', 'fxrates'), { recursive: true });
 const config = { profiles: { work: { base_url: 'https://x.test' }, home: {} } };

@@ -62,6 +62,12 @@ EUR  1.10    10  1E-7    2  12345678901234567890.5
   expect(stripVTControlCharacters(stderr)).toBe('\nHTTP 200 · 0 ms · used 1 of your monthly requests\n');
 });
 
+test('on a narrow terminal the remark about its cost fits on one line', async () => {
+  const { stderr } = await runCli('latest', { replies, tty: ['stdout', 'stderr'], columns: 40 });
+
+  expect(stripVTControlCharacters(stderr)).toBe('\nHTTP 200 · 0 ms · used 1 request\n');
+});
+
 test.each([
   [['rates.EUR'], '1.10\n'],
   [['base'], 'USD\n'],

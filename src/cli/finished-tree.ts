@@ -1,12 +1,12 @@
-import type { CommandNode } from '../../command-tree.ts';
+import type { CommandNode } from './command-tree.ts';
 
 /**
- * Every command with its options, and the values of `mock --behaviour`. This loads every command, which is too slow for
- * the TAB key: the build replaces this module by the finished tree.
+ * Every command with its options, and the values of `mock --behaviour`, for help and completion. This loads every
+ * command, which is too slow for the TAB key: the build replaces this module by the finished tree.
  */
-export async function completionTree(): Promise<CommandNode> {
-  const { programTree } = await import('../../program.ts');
-  const { createMockServer } = await import('../../../mock-server/index.ts');
+export async function finishedTree(): Promise<CommandNode> {
+  const { programTree } = await import('./program.ts');
+  const { createMockServer } = await import('../mock-server/index.ts');
   const known = createMockServer().behaviour.describe();
   const settable = known.filter(({ provenance }) => provenance !== 'documented');
   const values = settable.flatMap(({ name, default: byDefault, alternatives }) =>

@@ -1,0 +1,88 @@
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { afterEach, expect, test } from 'vitest';
+import { httpFetch } from '../../src/cli/http-fetch.ts';
+
+let server = createServer();
+
+afterEach(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+/** Sends one request to a server that answers so. */
+async function get(listener: RequestListener, { signal = new AbortController().signal } = {}) {
+  server = createServer(listener).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/a?b=c`;
+  return httpFetch(url, { method: 'GET', headers: { 'x-one': '1' }, signal, redirect: 'manual' });
+}
+
+test('sends the method, the path and the headers; reads status, headers and body', async () => {
+  const response = await get(({ method, url, headers }, answer) => {
+    answer.writeHead(201, 'Made', [
+      ...['x-b', '1'],
+      ...['x-b', '2'],
+      ...['X-A', '0'],
+      ...['date', 'Sun, 06 Nov 1994 08:49:37 GMT'],
+    ]);
+    answer.end(`${method} ${url} ${headers['x-one']} …`);
+  });
+
+  expect([response.status, response.statusText]).toEqual([201, 'Made']);
+  expect([response.headers.get('X-B'), response.headers.get('x-c')]).toEqual(['1, 2', null]);
+  expect([...response.headers].slice(-2)).toEqual([
+    ['x-a', '0'],
+    ['x-b', '1, 2'],
+  ]);
+  expect(await response.text()).toBe('GET /a?b=c 1 …');
+});
+
+test.each([
+  ['gzip', gzipSync],
+  ['deflate', deflateSync],
+  ['br', brotliCompressSync],
+  ['BR', brotliCompressSync],
+])('decompresses a body in %s', async (encoding, compress) => {
+  const response = await get((_, answer) => {
+    answer.setHeader('content-encoding', encoding).end(compress('{"rates":1}'));
+  });
+
+  expect(await response.text()).toBe('{"rates":1}');
+});
+
+test('does not follow a redirect', async () => {
+  const response = await get((_, answer) => void answer.writeHead(302, { location: '/other' }).end());
+
+  expect([response.status, response.headers.get('location')]).toEqual([302, '/other']);
+});
+
+test.each(['', 'gzip'])('rejects if the connection breaks in a body with the encoding "%s"', async (encoding) => {
+  const response = await get((_, answer) => {
+    answer.writeHead(200, { 'content-length': 100, 'content-encoding': encoding });
+    answer.write(gzipSync('abc'), () => answer.destroy());
+  });
+
+  await expect(response.text()).rejects.toThrow(/aborted/);
+});
+
+test('rejects with the code of the system if nothing listens', async () => {
+  const refused = httpFetch('http://127.0.0.1:1/', {
+    method: 'GET',
+    headers: {},
+    signal: new AbortController().signal,
+    redirect: 'manual',
+  });
+
+  await expect(refused).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+});
+
+test('an abort ends the request, also while the body arrives', async () => {
+  const controller = new AbortController();
+  const response = await get((_, answer) => void answer.writeHead(200).write('{'), controller);
+  controller.abort(new Error('enough'));
+
+  await expect(response.text()).rejects.toThrow();
+});

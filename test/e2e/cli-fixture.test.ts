@@ -1,0 +1,46 @@
+import { mkdtemp, readdir, readFile, rm, watch, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createMockServer } from '../../src/mock-server/index.ts';
+import { hasBundle, startBundle } from '../helpers/cli-bundle.ts';
+
+const mock = createMockServer();
+const { key } = mock.createKey();
+let folder = '';
+let url = '';
+
+beforeAll(async () => {
+  url = (await mock.serve()).url;
+  folder = await mkdtemp(join(tmpdir(), 'fxrates-fixture-'));
+});
+
+afterAll(async () => {
+  await mock.close();
+  await rm(folder, { recursive: true });
+});
+
+/** Large enough that a process can be killed while it writes this. */
+const RECORDED = JSON.stringify({ 'base=EUR': { success: true, data: { text: 'x'.repeat(8_000_000) } } });
+
+describe.skipIf(!hasBundle || process.platform === 'win32')('the built command', () => {
+  test('leaves the recorded answers whole if it is killed while it writes', async () => {
+    const file = join(folder, 'answers.json');
+    await writeFile(file, RECORDED);
+    const stop = new AbortController();
+    const changes = watch(folder, { signal: stop.signal })[Symbol.asyncIterator]();
+    const change = changes.next(); // begins to watch
+    const running = startBundle(['latest', '--fixture-out', file], {
+      env: { FXRATES_BASE_URL: url, FXRATES_API_KEY: key },
+    });
+
+    await change;
+    running.kill('SIGKILL');
+    const { signal } = await running.ended;
+    stop.abort();
+
+    expect(signal).toBe('SIGKILL');
+    expect(await readdir(folder)).toEqual(['answers.json', `answers.json.${running.pid}.tmp`]);
+    expect((await readFile(file, 'utf8')) === RECORDED).toBe(true);
+  });
+});
