@@ -136,7 +136,8 @@ export class Batch<Query, Value> implements AsyncIterable<BatchItem<Query, Value
    * schema throws ends the loop in the same way. An error of the queries' iterator ends it after all earlier calls.
    */
   async *[Symbol.asyncIterator](): AsyncGenerator<BatchItem<Query, Value>, void, undefined> {
-    if (this.#phase !== 'new') throw new ConfigError('batch: already iterated; for the remaining queries, call fx.batch(batch.left())');
+    if (this.#phase !== 'new')
+      throw new ConfigError('batch: already iterated; for the remaining queries, call fx.batch(batch.left())');
     this.#phase = 'running';
     this.#startedAt = this.#parts.time.now();
     const { signals } = this.#parts;

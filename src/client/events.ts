@@ -236,7 +236,10 @@ export function callHook<Event>(hook: ((event: Event) => void) | undefined, even
     warnedOf.add(hook);
     const detail = error instanceof Error ? error.stack : String(error);
     const type = 'FxRatesWarning';
-    process.emitWarning('a hook or logger threw an error; the call continues', detail === undefined ? { type } : { type, detail });
+    process.emitWarning(
+      'a hook or logger threw an error; the call continues',
+      detail === undefined ? { type } : { type, detail },
+    );
   }
 }
 
@@ -286,5 +289,6 @@ const WAIT_REASONS: Readonly<Record<WaitEvent['reason'], string>> = {
 };
 
 function waitLine({ key, reason, waiting, waitMs }: WaitEvent): string {
-  return `${waiting} ${waiting === 1 ? 'call' : 'calls'} of ${key} wait ${Math.round(waitMs)} ms: ${WAIT_REASONS[reason]}`;
+  const calls = waiting === 1 ? `1 call of ${key} waits` : `${waiting} calls of ${key} wait`;
+  return `${calls} ${Math.round(waitMs)} ms: ${WAIT_REASONS[reason]}`;
 }

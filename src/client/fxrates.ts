@@ -33,11 +33,7 @@ import { Timers } from './timers.ts';
 
 /** Options of `get()`. */
 export interface GetOptions extends CallOptions {
-  /**
-   * Query parameters. A list is sent as repeated names.
-   *
-   * @example { base: 'EUR' }
-   */
+  /** Query parameters, such as `{ base: 'EUR' }`. A list is sent as repeated names. */
   readonly query?: Readonly<Record<string, QueryValue>> | undefined;
 }
 
@@ -137,8 +133,7 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
 
   /**
    * Repeats a call at the interval `every`; by default, as often as the monthly quota allows. The first call is made
-   * immediately. If the loop takes longer than the interval, the next call is made immediately, and missed calls are not
-   * made up.
+   * immediately. If the loop takes longer than the interval, the next call follows immediately; none is made up for.
    *
    * @example
    * for await (const rates of fx.poll({ base: 'EUR' })) console.log(rates);
@@ -192,18 +187,12 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
     return this.close();
   }
 
-  /**
-   * Returns the state of the key's limit: waiting calls, the reason, and the next slot. Returns `undefined` before the first
-   * key is known, and with `rateLimit: false`. Sends nothing.
-   */
+  /** Returns the state of the key's limit; `undefined` before the first key, and with `rateLimit: false`. Sends nothing. */
   limits(): KeyLimits | undefined {
     return this.#stateInUse()?.limits();
   }
 
-  /**
-   * Returns the last quota record and the requests of this process since. Returns `undefined` before the first record, and
-   * after its reset. Sends nothing.
-   */
+  /** Returns the last quota record and the requests since; `undefined` before the first record, and after its reset. */
   quotaEstimate(): QuotaEstimate | undefined {
     return this.#stateInUse()?.ledger.estimate();
   }

@@ -84,7 +84,9 @@ export async function intercept(parts: InterceptParts): Promise<TransportRespons
     revealKey: () => request.key.reveal(),
   });
   if (!(response instanceof Response))
-    throw new ConfigError('middleware: expected a Response as the result; return the response of next() or another one');
+    throw new ConfigError(
+      'middleware: expected a Response as the result; return the response of next() or another one',
+    );
   const untouched = response.bodyUsed ? undefined : received.get(response);
   return untouched ?? readResponse(response, maxBytes);
 }
@@ -93,7 +95,9 @@ export async function intercept(parts: InterceptParts): Promise<TransportRespons
 function checkUrl(url: string, original: string): string {
   const { origin, search, href, hash } = new URL(url);
   if (origin !== new URL(original).origin) {
-    throw new ConfigError(`middleware: the request cannot be sent to ${origin}, because it contains the key; keep the origin of baseUrl`);
+    throw new ConfigError(
+      `middleware: the request cannot be sent to ${origin}, because the key would be sent along; keep the origin of baseUrl`,
+    );
   }
   refuseKeyParameters(Object.fromEntries(new URLSearchParams(search)), 'middleware');
   return href.slice(0, href.length - hash.length);
