@@ -43,7 +43,9 @@ const PHRASES: readonly (readonly [phrase: RegExp, advice: string])[] = [
   [/\b(?:anew|lest|ought|thereof|wherein|hither|betide|astray)\b/gi, 'use a plain word, such as "again"'],
   [/\bkeeps? (?:the |its |their )?books\b|\bbears?\b|\bmends?\b|\blives? to\b/gi, 'use a standard verb'],
   [/\bas it (?:came|comes)\b|\bthat came\b/gi, 'write: as received'],
-  [/\bhave to do with\b|\bof its own accord\b|\bso to speak\b/gi, 'write what happens'],
+  [/\bagain and again\b|\bnow and then\b|\bfor ever\b|\bfor good\b/gi, 'write: repeatedly, sometimes, permanently'],
+  [/\b(?:that (?:is|are)|is not|are not) there\b/gi, 'write: exists, is missing'],
+  [/\bwhatever\b|\bbut for\b|\ball the same\b|\bof its own accord\b|\bso to speak\b/gi, 'write what happens'],
 ];
 
 /** What is wrong with the English of one passage, by write-good and by rules of this project. */

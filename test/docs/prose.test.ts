@@ -9,6 +9,8 @@ test.each([
   ['The admin API wants a token.', '"wants": a program does not want: needs, requires, expects'],
   ['The value is no number.', '"is no": write: is not a …'],
   ['The request\ngoes on.', '"goes on": write: continues'],
+  ['The file is not there.', '"is not there": write: exists, is missing'],
+  ['It asks again and again.', '"again and again": write: repeatedly, sometimes, permanently'],
   ['What a fault can only fake is refused.', '"What …" as the subject: name the thing'],
   [`${'one two '.repeat(15)}ends.`, 'a sentence of 31 words; at most 30'],
 ])('finds what is wrong in: %s', (text, message) => {
