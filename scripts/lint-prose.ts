@@ -19,7 +19,6 @@ const UNCHECKED: readonly string[] = [
   'docs/mock-server.md',
   'docs/rate-limits.md',
   'docs/switches.md',
-  'docs/testing.md',
   'help',
 ];
 
