@@ -16,6 +16,7 @@ import { markdownPassages } from './prose/markdown-passages.ts';
 const UNCHECKED: readonly string[] = [
   'docs/cli.md',
   'docs/client.md',
+  'docs/facts.md',
   'docs/mock-server.md',
   'docs/rate-limits.md',
   'docs/switches.md',
