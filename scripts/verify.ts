@@ -25,6 +25,7 @@ const STEPS: readonly (readonly [name: string, command: readonly string[]])[] = 
   ['format, lint and import rules (biome)', ['biome', 'check', '--error-on-warnings', '.']],
   ['types (tsc)', ['tsc']],
   ['types of the control panel (tsc)', ['tsc', '-p', 'src/mock-server/panel/browser']],
+  ['English of documents and help (prose)', ['tsx', 'scripts/lint-prose.ts']],
   ['build (tsup)', ['tsup', '--silent']],
   ['package types (attw)', ['attw', '--pack', '.', '--no-emoji', '--ignore-rules', ...ATTW_IGNORED]],
   ['no dead files, exports or dependencies (knip)', ['knip']],

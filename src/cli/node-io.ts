@@ -3,7 +3,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isatty } from 'node:tty';
 import type crossSpawn from 'cross-spawn';
 import type { Clock } from '../client/index.ts';
-import { httpFetch } from './http-fetch.ts';
 import {
   type ChildProcess,
   type Input,
@@ -15,6 +14,7 @@ import {
   WriteFailure,
 } from './io.ts';
 import { main } from './main.ts';
+import { httpFetch } from './request/connection.ts';
 
 /** Runs one command line in the real world. */
 export async function runOnNode(argv: readonly string[], env: Io['env']): Promise<number> {

@@ -106,7 +106,10 @@ test('the page on testing has a test for every runner', () => {
   expect(runners).toEqual(expect.arrayContaining(['vitest', 'jest', 'node:test', 'pytest', 'go']));
 });
 
-test('the README gives a snippet to each of the three users', () => {
-  expect(readme.snippets.length).toBeGreaterThanOrEqual(3);
+test('the README has a program, commands and a test for its three users', () => {
+  expect(readme.snippets).toEqual([
+    expect.stringContaining('new FxRates()'),
+    expect.stringContaining('createMockServer'),
+  ]);
   expect(readme.commands.length).toBeGreaterThanOrEqual(5);
 });

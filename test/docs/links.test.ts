@@ -26,8 +26,17 @@ test('every file and folder that the map of changes names is there', () => {
   expect(paths.filter((path) => ![path, `src/${path}`].some((there) => isThere(there)))).toEqual([]);
 });
 
-test('the page on architecture tells of every folder with code in it, and where to begin', () => {
-  const map = textOf('docs/architecture.md').split('## The folders')[1] ?? '';
+test.each(['a call', 'a command'])('the path of %s is at most 20 files, each of which exists', (name) => {
+  const path = textOf('docs/architecture.md').split(`## Path of ${name}\n`)[1]?.split('\n## ')[0] ?? '';
+  const files = Array.from(path.matchAll(/^\| \d+ \| `([\w./-]+)` \|/gm), ([, file = '']) => file);
+
+  expect(files.length).toBeGreaterThan(15);
+  expect(files.length).toBeLessThanOrEqual(20);
+  expect(files.filter((file) => !existsSync(join(root, 'src', file)))).toEqual([]);
+});
+
+test('the page on architecture lists every folder with code in it, and the file to read first', () => {
+  const map = textOf('docs/architecture.md').split('## Folders')[1] ?? '';
   const told = Array.from(
     map.matchAll(/^\| `([\w/-]+)` \| \S.* \| `([\w.-]+)` \|$/gm),
     ([, folder = '', file = '']) => ({

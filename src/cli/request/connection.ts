@@ -1,3 +1,7 @@
+import { type IncomingMessage, request as requestHttp } from 'node:http';
+import { request as requestHttps } from 'node:https';
+import { pipeline } from 'node:stream';
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { FetchLike } from '../../client/index.ts';
 import { environmentProxy, proxyDispatcher } from '../../environment-proxy.ts';
 import { usageError } from '../errors/cli-error.ts';
@@ -25,4 +29,74 @@ export async function openConnection({ env, fetch }: Pick<Io, 'env' | 'fetch'>, 
     fetch: (target, init) => undici.fetch(target, { ...init, dispatcher }) as unknown as Promise<Response>,
     close: () => dispatcher.destroy(),
   };
+}
+
+/**
+ * Sends over `node:http`. The built-in `fetch` does the same, but loading it and its parser takes longer than all other
+ * work of a command. Does not follow redirects.
+ */
+export const httpFetch: FetchLike = (url, { method, headers, signal }) =>
+  new Promise((resolve, reject) => {
+    const options = { method, headers: { 'accept-encoding': 'gzip, deflate, br', ...headers }, signal };
+    const request = url.startsWith('https:') ? requestHttps(url, options) : requestHttp(url, options);
+    // A `Response` as far as the callers read it: its class belongs to `fetch`.
+    request.once('response', (message) => resolve(new HttpResponse(message) as unknown as Response));
+    request.on('error', reject); // also after the response, if the connection breaks
+    request.end();
+  });
+
+class HttpResponse implements Pick<Response, 'status' | 'statusText' | 'text'> {
+  readonly status: number;
+  readonly statusText: string;
+  readonly headers: HttpHeaders;
+  /** Decompressed. */
+  readonly body: AsyncIterable<Uint8Array>;
+
+  constructor(message: IncomingMessage) {
+    this.status = message.statusCode ?? 0;
+    this.statusText = message.statusMessage ?? '';
+    this.headers = new HttpHeaders(message.headersDistinct);
+    this.body = decompressed(message);
+  }
+
+  async text(): Promise<string> {
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of this.body) chunks.push(chunk);
+    return Buffer.concat(chunks).toString();
+  }
+}
+
+/** Response headers, read as from a `Headers` object. */
+class HttpHeaders implements Pick<Headers, 'get' | 'has'>, Iterable<readonly [string, string]> {
+  readonly #values: IncomingMessage['headersDistinct'];
+
+  constructor(values: IncomingMessage['headersDistinct']) {
+    this.#values = values;
+  }
+
+  get(name: string): string | null {
+    return this.#values[name.toLowerCase()]?.join(', ') ?? null;
+  }
+
+  has(name: string): boolean {
+    return Object.hasOwn(this.#values, name.toLowerCase());
+  }
+
+  *[Symbol.iterator](): Iterator<readonly [string, string]> {
+    for (const name of Object.keys(this.#values).sort()) yield [name, this.get(name) ?? ''];
+  }
+}
+
+const DECODERS: Readonly<Record<string, () => NodeJS.ReadWriteStream & AsyncIterable<Uint8Array>>> = {
+  gzip: () => createGunzip(),
+  'x-gzip': () => createGunzip(),
+  deflate: () => createInflate(),
+  br: () => createBrotliDecompress(),
+};
+
+function decompressed(message: IncomingMessage): AsyncIterable<Uint8Array> {
+  const decoder = DECODERS[message.headers['content-encoding']?.toLowerCase() ?? '']?.();
+  if (decoder === undefined) return message;
+  // The reader of the decoder gets an error of either stream.
+  return pipeline(message, decoder, () => undefined);
 }

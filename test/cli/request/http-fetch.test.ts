@@ -3,7 +3,7 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterEach, expect, test } from 'vitest';
-import { httpFetch } from '../../src/cli/http-fetch.ts';
+import { httpFetch } from '../../../src/cli/request/connection.ts';
 
 let server = createServer();
 

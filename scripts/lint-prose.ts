@@ -1,0 +1,65 @@
+/**
+ * Part of `npm run check`: the English of the documents and of the help texts. Exits 1 if a rule of
+ * `scripts/prose/check-prose.ts` finds something.
+ * `tsx scripts/lint-prose.ts`; `--all` checks the texts of `UNCHECKED` too.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { allCommands, type CommandNode } from '../src/cli/command-tree.ts';
+import { topics } from '../src/cli/commands/help/topics.ts';
+import { exitCodeMeanings } from '../src/cli/exit-codes.ts';
+import { programTree } from '../src/cli/program.ts';
+import { checkProse } from './prose/check-prose.ts';
+import { markdownPassages } from './prose/markdown-passages.ts';
+
+/** Texts that are being rewritten; `help` are the help pages. Remove a line when its text passes. */
+const UNCHECKED: readonly string[] = [
+  'docs/cli.md',
+  'docs/client.md',
+  'docs/facts.md',
+  'docs/mock-server.md',
+  'docs/rate-limits.md',
+  'docs/switches.md',
+  'help',
+];
+
+const root = join(import.meta.dirname, '..');
+const isChecked = (name: string) => process.argv.includes('--all') || !UNCHECKED.includes(name);
+const findings = [
+  ...documents().filter(isChecked).flatMap(documentFindings),
+  ...(isChecked('help') ? helpFindings() : []),
+];
+for (const finding of findings) process.stdout.write(`${finding}\n`);
+if (findings.length > 0) process.exitCode = 1;
+
+function documents(): readonly string[] {
+  const pages = readdirSync(join(root, 'docs')).filter((name) => name.endsWith('.md'));
+  return ['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md', ...pages.map((name) => `docs/${name}`)];
+}
+
+function documentFindings(name: string): readonly string[] {
+  return markdownPassages(readFileSync(join(root, name), 'utf8')).flatMap(({ text, line }) =>
+    checkProse(text).map(({ index, message }) => {
+      const lineOfFinding = line + (text.slice(0, index).match(/\n/g)?.length ?? 0);
+      return `${name}:${lineOfFinding} ${message}`;
+    }),
+  );
+}
+
+function helpFindings(): readonly string[] {
+  const ofCommands = allCommands(programTree()).flatMap((command) =>
+    textsOf(command).map((text) => [`fxrates ${command.path.join(' ')} --help`, text] as const),
+  );
+  const ofTopics = Object.entries(topics).flatMap(([name, { intro, entries }]) =>
+    [intro, ...entries.map(({ text }) => text)].map((text) => [`fxrates help ${name}`, text] as const),
+  );
+  const ofExitCodes = exitCodeMeanings.map(([, , meaning]) => ['fxrates help exit-codes', meaning] as const);
+  return [...ofCommands, ...ofTopics, ...ofExitCodes].flatMap(([page, text]) =>
+    checkProse(text).map(({ message }) => `${page}: ${message}, in: ${text}`),
+  );
+}
+
+function textsOf({ summary, description, argument, options, examples, notes }: CommandNode): readonly string[] {
+  const texts = [summary, description, argument?.description, ...options.map((option) => option.description)];
+  return [...texts, ...examples.map(({ comment }) => comment), ...notes].filter((text) => text !== undefined);
+}

@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest';
+import { checkProse } from '../../scripts/prose/check-prose.ts';
+import { markdownPassages } from '../../scripts/prose/markdown-passages.ts';
+
+test.each([
+  ['The client waits for the the limit.', '"the" is repeated'],
+  ['It sends a request in order to find out.', '"in order to" is wordy or unneeded'],
+  ['The state is kept by nobody.', '"nobody": name the user, the process or the object'],
+  ['The admin API wants a token.', '"wants": a program does not want: needs, requires, expects'],
+  ['The value is no number.', '"is no": write: is not a …'],
+  ['The request\ngoes on.', '"goes on": write: continues'],
+  ['The file is not there.', '"is not there": write: exists, is missing'],
+  ['It asks again and again.', '"again and again": write: repeatedly, sometimes, permanently'],
+  ['What a fault can only fake is refused.', '"What …" as the subject: name the thing'],
+  [`${'one two '.repeat(15)}ends.`, 'a sentence of 31 words; at most 30'],
+])('finds what is wrong in: %s', (text, message) => {
+  expect(checkProse(text).map((finding) => finding.message)).toEqual([message]);
+});
+
+test.each([
+  'Acquire a permit. The maximum is 30.',
+  'There is no default. A call is no longer retried.',
+  'What does the client do? It waits.',
+  `${'one two '.repeat(14)}ends. ${'One two '.repeat(15)}.`,
+])('accepts: %s', (text) => {
+  expect(checkProse(text)).toEqual([]);
+});
+
+test('reads paragraphs, list items and table cells apart, each with its line, and no code', () => {
+  const page = [
+    '# Title',
+    'A paragraph with `code in it`',
+    'on [two](lines.md#x) lines.',
+    '- an item',
+    '  of a list',
+    '',
+    '| cell | **other** |',
+    '|---|---|',
+    '',
+    '```sh',
+    'npm test',
+    '```',
+  ].join('\n');
+
+  const passages = markdownPassages(page).map(({ text, line }) => [line, text.replace(/\s+/g, ' ').trim()]);
+
+  expect(passages).toEqual([
+    [1, 'Title'],
+    [2, expect.stringMatching(/^A paragraph with (\w)\1{11} on two lines\.$/)],
+    [4, 'an item of a list'],
+    [7, 'cell'],
+    [7, 'other'],
+  ]);
+});
