@@ -50,6 +50,15 @@ export const topics: Readonly<Record<string, Topic>> = {
       { term: 'FXRATES_API_KEY', text: 'the API key; --key-stdin and --key-file come first' },
       { term: 'FXRATES_API_KEY_FILE', text: 'file with the API key, when FXRATES_API_KEY is not set' },
       { term: 'FXRATES_CONFIG_DIR', text: 'folder of config.json and credentials.json' },
+      {
+        term: 'XDG_CONFIG_HOME, XDG_CACHE_HOME',
+        text: 'folders of fxrates/config.json and of the answers of --cache; on Windows APPDATA, LOCALAPPDATA',
+      },
+      {
+        term: 'XDG_STATE_HOME',
+        text: 'folder of fxrates/limits, where commands share the limit; on Windows LOCALAPPDATA',
+      },
+      { term: 'FXRATES_MOCK_ADMIN_TOKEN', text: 'admin token of fxrates mock; not set: a random one' },
       { term: 'FXRATES_NO_INPUT, CI', text: '1: never ask anything (--no-input)' },
       { term: 'FXRATES_DEBUG', text: '1: same as -v, 2: same as -vv, also in the report of a failure' },
       {
