@@ -50,7 +50,7 @@ function writeSection({ title, text = '', members = [], whole = [] }: Section, d
 
 /** The sentence of a declaration, then a heading for each member. */
 function writeMembers({ name, doc, bases, members }: Declaration, prefix: string, declarations: Declarations): string {
-  const isOptions = /Options$/.test(name);
+  const isOptions = /Options$|^AppInfo$/.test(name);
   return blocks([
     ...doc.paragraphs,
     ...notesOf(doc),
@@ -107,7 +107,8 @@ function notesOf({ notes }: DocComment): string[] {
 }
 
 function basesText(bases: readonly string[], declarations: Declarations): string {
-  const linked = bases.map((base) => `${code(base)}${linksOf(base, declarations)}`);
+  const shown = bases.filter((base) => !base.includes('typeof ')); // made from a schema, which the page shows by itself
+  const linked = shown.map((base) => `${code(base)}${linksOf(base, declarations)}`);
   return linked.length === 0 ? '' : `Extends ${linked.join(', ')}.`;
 }
 
