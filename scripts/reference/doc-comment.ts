@@ -23,8 +23,8 @@ export function readDocComment(nodes: readonly ts.Node[]): DocComment {
   const sentence = paragraphs.map((paragraph) => DEFAULT_SENTENCE.exec(paragraph)?.[1]).find(Boolean);
   return {
     paragraphs: paragraphs.map((paragraph) => paragraph.replace(DEFAULT_SENTENCE, '').trim()).filter(Boolean),
-    byDefault: tagTexts('default').map(joinLines)[0] ?? sentence,
-    examples: unique(tagTexts('example').map((example) => example.trim())),
+    byDefault: tagTexts('default').map(joinLines).map(asCode)[0] ?? sentence,
+    examples: unique(tagTexts('example').map(withoutFence)),
     notes: unique([
       ...tags
         .filter(ts.isJSDocParameterTag)
@@ -33,6 +33,15 @@ export function readDocComment(nodes: readonly ts.Node[]): DocComment {
       ...tags.filter(ts.isJSDocThrowsTag).map((tag) => `Throws: ${thrown(tag)}`),
     ]),
   };
+}
+
+/** A value as code; words, and what is code already, as they are. */
+function asCode(text: string): string {
+  return /[`\p{L}] \p{L}|`/u.test(text) ? text : `\`${text}\``;
+}
+
+function withoutFence(example: string): string {
+  return example.trim().replace(/^```\w*\n(.*?)\n?```$/s, '$1');
 }
 
 /** `{X}` or the first word is the error. */

@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import ts from 'typescript';
 import { expect, test } from 'vitest';
+import { readDocComment } from '../../scripts/reference/doc-comment.ts';
 import { referencePages } from '../../scripts/reference/pages.ts';
 import { readDeclarations } from '../../scripts/reference/read-declarations.ts';
 import { allCommands } from '../../src/cli/command-tree.ts';
@@ -68,4 +70,33 @@ test('a declaration is read with its overloads, inherited members and documentat
     isOptional: true,
     doc: { byDefault: "`'normal'`" },
   });
+});
+
+test.each([
+  ['`@default` with a value becomes code', '/** Text. @default 10_000 */', '`10_000`'],
+  [
+    'a default in words stays as it is',
+    '/** Text.\n * @default the value of the client\n */',
+    'the value of the client',
+  ],
+  ['a sentence with a default is a default', "/** Text. Default: `'wait'`. More. */", "`'wait'`"],
+])('%s', (_, comment, byDefault) => {
+  const source = ts.createSourceFile(
+    'options.ts',
+    `${comment}\nexport const option = 1;`,
+    ts.ScriptTarget.ES2023,
+    true,
+  );
+
+  const doc = readDocComment(Array.from(source.statements));
+
+  expect(doc.byDefault).toBe(byDefault);
+  expect(doc.paragraphs.join(' ')).not.toContain('efault');
+});
+
+test('an example with a fence is read without it', () => {
+  const comment = '/**\n * Text.\n * @example\n * ```ts\n * call();\n * ```\n */\nexport const option = 1;';
+  const source = ts.createSourceFile('options.ts', comment, ts.ScriptTarget.ES2023, true);
+
+  expect(readDocComment(Array.from(source.statements)).examples).toEqual(['call();']);
 });
