@@ -6,56 +6,115 @@ import type { StandardSchema } from './standard-schema.ts';
 /** Headers to send: names and values, or a `Headers` object. */
 export type HeadersOption = Headers | Readonly<Record<string, string | undefined>>;
 
-/** Options of one call, beside `schema` and `numbers`; each falls back to the client's own option of the same name. */
+/** Options of one call. An option that the client has too overrides the client's. */
 export interface CallOptions {
-  /** Ends the call at once, wherever it is: queue, wait, connection or body. */
+  /**
+   * Signal that ends the call immediately with `AbortError`, in the queue, during a wait or while the response arrives.
+   *
+   * @example AbortSignal.timeout(2_000)
+   */
   readonly signal?: AbortSignal | undefined;
-  /** Milliseconds for one attempt, headers and body. Default: the client's, 10 000. */
+  /**
+   * Time limit for one attempt in milliseconds, including the response body. If omitted, the client's option applies.
+   *
+   * @default 10_000
+   */
   readonly timeoutMs?: number | undefined;
-  /** Milliseconds for the whole call: queue, attempts and waits; `false` for none. Default: the client's, 90 000. */
+  /**
+   * Time limit for the whole call in milliseconds, including queue, attempts and waits; `false` for none. If omitted, the
+   * client's option applies.
+   *
+   * @default 90_000
+   */
   readonly deadlineMs?: number | false | undefined;
-  /** Further attempts after a failed connection, a timed-out attempt, 408, 500, 502, 503 or 504. Default: the client's, 2. */
+  /**
+   * Maximum number of retries after a failed connection, a timed-out attempt, or the status 408, 500, 502, 503 or 504. If
+   * omitted, the client's option applies.
+   *
+   * @default 2
+   */
   readonly maxRetries?: number | undefined;
-  /** What a rate limit does: wait for the next slot, or throw `RateLimitError`. Default: the client's, `'wait'`. */
+  /**
+   * Whether the call waits for the rate limit, or rejects with `RateLimitError`. If omitted, the client's option applies.
+   *
+   * @default 'wait'
+   */
   readonly onLimit?: 'wait' | 'throw' | undefined;
-  /** `'high'`: the call is sent before all waiting calls of the key that are `'normal'`. Default: `'normal'`. */
+  /**
+   * `'high'` sends the call before all waiting calls of the key with `'normal'` priority.
+   *
+   * @default 'normal'
+   */
   readonly priority?: 'high' | 'normal' | undefined;
-  /** `false`: sends a request of its own although an identical call is under way. Default: true. */
+  /**
+   * Whether the call shares the request of an identical call in flight. `false` sends its own request.
+   *
+   * @default true
+   */
   readonly coalesce?: boolean | undefined;
-  /** Takes a kept answer younger than this, in milliseconds; `0` asks the service. Needs the option `cache`, whose age is the default. */
+  /**
+   * Maximum age of a cached response in milliseconds; 0 sends a request. Requires the client's option `cache`. If omitted,
+   * the age of that option applies.
+   *
+   * @default undefined
+   * @example 60_000
+   */
   readonly maxAgeMs?: number | undefined;
-  /** Headers of this call, beside the client's; a header of the same name replaces it. Not `authorization`. */
+  /**
+   * Headers of this call, in addition to the client's. A header with the same name replaces the client's. Headers that the
+   * client or the transport sets, such as `authorization`, are a `ConfigError`.
+   *
+   * @default undefined
+   * @example { 'accept-language': 'de' }
+   */
   readonly headers?: HeadersOption | undefined;
-  /** Lets this call spend what `quotaGuard` reserves. Default: false. */
+  /**
+   * Whether the call may use the requests that `quotaGuard` keeps in reserve.
+   *
+   * @default false
+   */
   readonly useReserve?: boolean | undefined;
 }
 
-/** Call options with a Standard Schema (zod, valibot, arktype, …) that checks and types the payload. */
+/** Call options with a schema for the data. */
 export interface SchemaCallOptions<Schema extends StandardSchema> extends CallOptions, NumbersOption {
+  /**
+   * A Standard Schema (zod, valibot, arktype, …) that checks and types the data. If the data does not match, the call
+   * rejects with `ResponseError`.
+   *
+   * @example z.object({ rates: z.record(z.string(), z.number()) })
+   */
   readonly schema: Schema;
 }
 
-/** What is known about an answer beside its data. */
+/** A response without its data, from `withMeta()`. */
 export interface ResponseMeta {
+  /** HTTP status. */
   readonly status: number;
+  /** Response headers. */
   readonly headers: Headers;
-  /** The body exactly as it arrived, with the digits unchanged. */
+  /** The body exactly as received, with all digits of its numbers. */
   readonly rawBody: string;
-  /** `'stale'`: older than the cache allows, given because the key is limited (`staleIfLimitedMs`). */
+  /**
+   * Where the response comes from: a request (`'network'`), the cache, the request of an identical call (`'coalesced'`), or
+   * an expired cache entry returned because the key is limited (`'stale'`, see `staleIfLimitedMs`).
+   */
   readonly source: 'network' | 'cache' | 'coalesced' | 'stale';
-  /** Milliseconds since the service gave this answer; 0 for one that just came. */
+  /** Milliseconds since the response arrived; 0 unless it comes from the cache. */
   readonly ageMs: number;
+  /** The attempts of the call, with the wait before each. */
   readonly attempts: readonly Attempt[];
   /** ID of the last response: `x-request-id` or a header like it; `undefined` if it has none. */
   readonly requestId: string | undefined;
-  /** Joins the attempts, events and errors of one call; callers that share a request share it. */
+  /** ID of the call, also in its events. Callers that share a request have the same ID. */
   readonly callId: string;
-  /** Milliseconds from the call to its answer. */
+  /** Milliseconds from the call to its response. */
   readonly durationMs: number;
 }
 
-/** The promise of a call's data; `withMeta()` gives the same answer with everything known about it. */
+/** The promise of a call's data. */
 export interface ApiCall<Data> extends Promise<Data> {
+  /** Resolves with the data and the rest of the response. It sends no second request. */
   withMeta(): Promise<{ readonly data: Data; readonly meta: ResponseMeta }>;
 }
 

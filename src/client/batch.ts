@@ -6,54 +6,77 @@ import type { RateLimiter } from './limits/rate-limiter.ts';
 import type { QueryOperation } from './operation-types.ts';
 import type { SteadyTime } from './steady-time.ts';
 
-/** The progress of a batch. */
+/** The progress of a batch, for `onProgress`. */
 export interface BatchProgress {
-  /** Calls that have ended, failed ones included. */
+  /** Number of calls that have ended, including failed ones. */
   readonly done: number;
-  /** Calls that have ended with an error. */
+  /** Number of calls that have ended with an error. */
   readonly failed: number;
-  /** Queries of the batch: the `length` or `size` of what was passed; `undefined` if it has neither. */
+  /** Number of queries: the `length` or `size` of the iterable; `undefined` if it has neither. */
   readonly total: number | undefined;
-  /** Calls of the key that wait in the queue of this process; 0 with `rateLimit: false`. */
+  /** Number of calls of the key in the queue of this process; 0 with `rateLimit: false`. */
   readonly waiting: number;
   /**
-   * Milliseconds until the last call ends, by what is known of the limit and of the speed of the service; `undefined` if
-   * `total` is. An estimate: other users of the key, and a limit that is not known yet, make it longer.
+   * Estimated milliseconds until the last call ends, from the limit and the speed of the service; `undefined` if `total` is.
+   * Other users of the key, and a limit that is not known yet, make it longer.
    */
   readonly etaMs: number | undefined;
 }
 
-/** Options of a batch: those of a call, which apply to each of its calls, and its own. */
+/** Options of a batch. Those of a call apply to each of its calls. */
 export interface BatchOptions<Id extends QueryOperation = QueryOperation>
   extends Omit<CallOptions, 'signal' | 'deadlineMs' | 'onLimit'> {
-  /** Ends the batch: calls under way are aborted, and the iteration throws `AbortError`. */
+  /**
+   * Signal that ends the batch: calls in flight are aborted, and the loop throws `AbortError`.
+   *
+   * @example AbortSignal.timeout(600_000)
+   */
   readonly signal?: AbortSignal | undefined;
-  /** Milliseconds for each call from its start, the queue included; `false` for none. Default: `false`, unlike a single call. */
+  /**
+   * Time limit for each call in milliseconds, from its start and including the queue; `false` for none. The client's option
+   * does not apply.
+   *
+   * @default false
+   */
   readonly deadlineMs?: number | false | undefined;
-  /** What a rate limit does to each call. Default: `'wait'`, whatever the client's option is. */
+  /**
+   * Whether each call waits for the rate limit, or fails with `RateLimitError`. The client's option does not apply.
+   *
+   * @default 'wait'
+   */
   readonly onLimit?: 'wait' | 'throw' | undefined;
   /**
-   * Calls under way at once, with those that wait and the results that have not been read: the next query is taken when
-   * one of these is read. Default: 256, as many as the limiter ever sends at once; 16 with `rateLimit: false`.
+   * Maximum number of calls that wait, are in flight, or have a result that the loop has not read. With `rateLimit: false`,
+   * the default is 16.
+   *
+   * @default 256
    */
   readonly concurrency?: number | undefined;
-  /** The operation to call. Default: `'latest'`. */
+  /**
+   * The operation to call.
+   *
+   * @default 'latest'
+   */
   readonly operation?: Id | undefined;
-  /** Called after each call that ends. */
+  /**
+   * Called after each call.
+   *
+   * @example ({ done, total, etaMs }) => console.log(`${done}/${total}, ${etaMs} ms left`)
+   */
   readonly onProgress?: ((progress: BatchProgress) => void) | undefined;
 }
 
-/** The result of one query: the data in `value` and what is known about its answer in `meta`, or the error of its call. */
+/** The result of one query: the data (`value`) and the rest of the response (`meta`), or the `error` of its call. */
 export type BatchItem<Query, Value> =
   | { readonly query: Query; readonly value: Value; readonly meta: ResponseMeta; readonly error?: undefined }
   | { readonly query: Query; readonly value?: undefined; readonly meta?: undefined; readonly error: AnyFxRatesError };
 
-/** The queries of a batch: a list, a generator, the lines of a file, … Taken one by one. */
+/** The queries of a batch: an array, a generator, the lines of a file, … The batch reads them one at a time. */
 export type BatchQueries<Query> = Iterable<Query> | AsyncIterable<Query>;
 
-/** Queries of a batch that have no result. */
+/** The queries of a batch that have no result. */
 export interface RemainingQueries<Query> extends AsyncIterable<Query> {
-  /** Their number; `undefined` if that of all queries is not known. */
+  /** Number of these queries; `undefined` if the number of all queries is unknown. */
   readonly size: number | undefined;
 }
 
@@ -75,8 +98,8 @@ interface Entry<Query, Value> {
 }
 
 /**
- * Calls with many queries: an async iterable of the results in the order in which the calls end. The first call is sent
- * when the first result is asked for. Only `concurrency` queries and results are in memory at once.
+ * An async iterable of results, in the order in which the calls end. The first call is sent when the iteration starts. At
+ * most `concurrency` queries and results are in memory.
  */
 export class Batch<Query, Value> implements AsyncIterable<BatchItem<Query, Value>> {
   readonly #parts: BatchParts<Query>;
@@ -107,13 +130,14 @@ export class Batch<Query, Value> implements AsyncIterable<BatchItem<Query, Value
   }
 
   /**
-   * The results, once. Leaving the loop aborts the calls under way; `left()` has their queries.
+   * Iterates the results. It works once. Leaving the loop aborts the calls in flight; `left()` has their queries.
    *
-   * @throws AbortError if the signal of the batch aborts or the client is closed, after the results that have come until then. An error that a
-   *   schema throws ends the batch in the same way; one of the queries' iterator, after all calls with earlier queries.
+   * The loop throws `AbortError` after the results so far, if the signal aborts or the client is closed. An error that a
+   * schema throws ends the loop in the same way. An error of the queries' iterator ends it after all earlier calls.
    */
   async *[Symbol.asyncIterator](): AsyncGenerator<BatchItem<Query, Value>, void, undefined> {
-    if (this.#phase !== 'new') throw new ConfigError('batch: already iterated; start a new one with batch.left()');
+    if (this.#phase !== 'new')
+      throw new ConfigError('batch: already iterated; for the remaining queries, call fx.batch(batch.left())');
     this.#phase = 'running';
     this.#startedAt = this.#parts.time.now();
     const { signals } = this.#parts;
@@ -130,14 +154,15 @@ export class Batch<Query, Value> implements AsyncIterable<BatchItem<Query, Value
   }
 
   /**
-   * The queries without a result, for another batch: those whose calls were aborted, then those not yet taken. Queries
-   * whose calls failed are not among them.
+   * Returns the queries without a result, for another batch: those of aborted calls, then those not started yet. Queries
+   * whose calls failed are not included.
    *
-   * @throws ConfigError while the batch is iterated
+   * @example fx.batch(batch.left())
+   * @throws {ConfigError} if the loop over the batch has not ended
    */
   left(): RemainingQueries<Query> {
     if (this.#phase === 'running')
-      throw new ConfigError('batch: left() is known when the loop over the batch has ended');
+      throw new ConfigError('batch: left() was called during the loop over the batch; call it after the loop');
     const size = this.#total === undefined ? undefined : this.#total - this.#read;
     return { size, [Symbol.asyncIterator]: () => this.#remaining() };
   }

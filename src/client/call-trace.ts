@@ -6,25 +6,27 @@ import { maskKeysIn } from './keys/mask.ts';
 import type { KeyLimits } from './state/key-limits.ts';
 
 /**
- * A call as a message of the tracing channel `fxrates:call`. `start`, `end` and `asyncStart` have the fields that are known
- * then, `asyncEnd` has all of them. If the call failed, `error` comes before it. No field has a key in full.
+ * Message of the tracing channel `fxrates:call`. `start`, `end` and `asyncStart` have the fields that are known then,
+ * `asyncEnd` has all of them. If the call fails, `error` is published before `asyncEnd`. No field contains the full key.
  */
 export interface CallTrace {
-  /** `latest`, `quota`, …; for `get` the path. */
+  /** The operation, such as `latest`; for `get()`, the path. */
   readonly operation: string;
   /** Path and query, without the key. */
   readonly target: string;
-  /** Joins the call with its events, meta and error. Callers that share a request share it. Known at the end. */
+  /** ID of the call, also in its events, `meta` or error. Callers that share a request have the same ID. Known at the end. */
   readonly callId?: string | undefined;
-  /** The key, masked. */
+  /** The masked key. Known at the end. */
   readonly key?: string | undefined;
+  /** HTTP status; `undefined` if no response arrived. */
   readonly status?: number | undefined;
+  /** Where the response comes from, as in `meta`. */
   readonly source?: ResponseMeta['source'];
-  /** The attempts, with the milliseconds waited before each. */
+  /** The attempts of the call, with the wait before each. */
   readonly attempts?: readonly Attempt[];
-  /** What `fx.limits()` says at the end. */
+  /** What `fx.limits()` returns at the end. */
   readonly limits?: KeyLimits | undefined;
-  /** After a failure. */
+  /** The error of a failed call. */
   readonly error?: unknown;
 }
 

@@ -1,12 +1,12 @@
-/** The only way the client reads or waits for time. Tests pass a fake. Default: real time. */
+/** A source of time. Tests pass one that they control. */
 export interface Clock {
-  /** Milliseconds since the Unix epoch. */
+  /** Returns milliseconds since the Unix epoch. */
   now(): number;
-  /** Resolves after `ms` milliseconds; rejects with the signal's reason as soon as `signal` aborts. */
+  /** Resolves after `ms` milliseconds. Rejects with the signal's reason as soon as `signal` aborts. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
   /**
-   * Milliseconds since any fixed moment, unaffected when the system clock is set; durations are measured with it.
-   * Default: `now()`, where a step forward counts as elapsed time.
+   * Returns milliseconds since any fixed moment, unaffected by changes of the system clock. The client measures durations
+   * with it. If omitted, it uses `now()`, and a step forward counts as elapsed time.
    */
   monotonicNow?(): number;
 }

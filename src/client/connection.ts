@@ -46,7 +46,7 @@ export function connect({ options, settings: open, events, timers, lifetime, key
   const proxy = options.proxy === 'env' ? environmentProxy(process.env, baseUrl) : undefined;
   const settings = { ...open, baseUrl, ...(proxy && { transport: proxyTransport(proxy) }) };
   const apiKey = givenKey(options);
-  if (apiKey === undefined) throw new ConfigError('apiKey: none given; pass apiKey or set FXRATES_API_KEY');
+  if (apiKey === undefined) throw new ConfigError('apiKey: missing; pass apiKey or set FXRATES_API_KEY');
   const states = new KeyStates(settings, lifetime);
   const warn = (key: ApiKey) => {
     if (!key.hasDocumentedForm) events.warnOnce(unusualKey(key));
@@ -68,7 +68,7 @@ function givenKey({ apiKey = process.env['FXRATES_API_KEY'] }: AnyOptions): ApiK
 }
 
 function unusualKey({ masked }: ApiKey): string {
-  return `apiKey: ${masked} does not look like a key of the service (…_live_ and 48 hexadecimal digits); sent all the same`;
+  return `apiKey: ${masked} does not have the documented form (…_live_ and 48 hexadecimal digits); it is sent anyway`;
 }
 
 /** Bun and Deno also have a version of Node that they are compatible with; workerd may have no versions at all. */

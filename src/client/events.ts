@@ -8,96 +8,146 @@ import type { UnitBelief } from './state/retry-after-unit-tracker.ts';
 
 /** The fields of every event. */
 export interface KeyEvent {
-  /** The key, masked. */
+  /**
+   * The masked key.
+   *
+   * @example 'fx_live_…9c2d'
+   */
   readonly key: string;
-  /** What `fx.limits()` says at this moment: who waits, why, and the next slot. */
+  /** What `fx.limits()` returns at this moment; `undefined` with `rateLimit: false`. */
   readonly limits: KeyLimits | undefined;
 }
 
-/** An event of one call. */
+/** The fields of every event about one call. */
 export interface CallEvent extends KeyEvent {
+  /** The operation, such as `latest`; for `get()`, the path. */
   readonly operation: string;
-  /** Path and query as sent, without the key. */
+  /**
+   * Path and query as sent, without the key.
+   *
+   * @example '/api/v1/latest?base=EUR'
+   */
   readonly target: string;
-  /** The same for all events of one call, and in its meta or error. */
+  /** ID of the call. It is also in the `meta` or the error of the call. */
   readonly callId: string;
 }
 
-/** One attempt ended, well or not. */
+/** Event of `onRequest`: an attempt has succeeded or failed. */
 export interface RequestEvent extends CallEvent {
-  /** 1 for the first. */
+  /** Number of the attempt; 1 for the first. */
   readonly attempt: number;
-  /** Why there was this attempt. */
+  /** Why the attempt was made: `'first'`, `'retry'`, `'rate_limited'` or `'key_rotated'`. */
   readonly reason: Attempt['reason'];
-  /** Milliseconds waited before it was sent. */
+  /** Milliseconds waited before the attempt was sent. */
   readonly waitedMs: number;
+  /** HTTP status; `undefined` if no response arrived. */
   readonly status: number | undefined;
+  /** Error code of the service, or the error's `code` or `kind`; `undefined` after a success. */
   readonly code: string | undefined;
   /** ID of the response: `x-request-id` or a header like it. */
   readonly requestId: string | undefined;
+  /** Duration of the attempt in milliseconds. */
   readonly durationMs: number;
 }
 
-/** A failed attempt will be repeated after `waitMs`; `kind`, `status` and `code` say how it failed. */
+/** Event of `onRetry`: a failed attempt will be retried. */
 export interface RetryEvent extends CallEvent {
-  /** 1 for the first retry. */
+  /** Number of the retry; 1 for the first. */
   readonly retry: number;
+  /** Kind of the error with which the attempt failed. */
   readonly kind: FxRatesErrorKind;
+  /** HTTP status of the failed attempt; `undefined` if no response arrived. */
   readonly status: number | undefined;
+  /** Error code of the service or of the system, such as `ECONNRESET`. */
   readonly code: string | undefined;
+  /** Milliseconds until the retry. */
   readonly waitMs: number;
-  /** When that is over. */
+  /** Time of the retry. */
   readonly until: Date;
-  /** How the key's Retry-After is read; `undefined` before the first whole number in one. */
+  /** How a whole number in the key's Retry-After is read; `undefined` before the first one. */
   readonly retryAfterUnit: UnitBelief | undefined;
 }
 
 /**
- * The rate limit holds calls of a key back, for a second or longer; shorter waits, as between two calls of a burst, are not
- * reported. Once per wait, however many calls wait.
+ * Event of `onWait`: calls of a key wait for one second or longer. Shorter waits, such as between two calls of a burst, are
+ * not reported. Each wait is reported once, however many calls wait.
  */
 export interface WaitEvent extends KeyEvent {
   /**
-   * `'retry_after'`: the service refused a call; `'window'`: the calls the limit allows are used up; `'service'`: the
-   * service failed several times in a row.
+   * Why they wait. `'retry_after'`: the service refused a call. `'window'`: the limit is used up. `'service'`: the service
+   * failed several times in a row.
    */
   readonly reason: 'retry_after' | 'window' | 'service';
-  /** Milliseconds until the next slot, as far as is known. */
+  /** Estimated milliseconds until the next slot. */
   readonly waitMs: number;
-  /** When that is. */
+  /** Estimated time of the next slot. */
   readonly until: Date;
-  /** Calls that wait. */
+  /** Number of waiting calls. */
   readonly waiting: number;
-  /** How the key's Retry-After is read; `undefined` before the first whole number in one. */
+  /** How a whole number in the key's Retry-After is read; `undefined` before the first one. */
   readonly retryAfterUnit: UnitBelief | undefined;
 }
 
-/** The service told the state of the quota. */
+/** Event of `onQuota`: a response of `quota()` has arrived. */
 export interface QuotaEvent extends KeyEvent {
   /**
-   * Who asked: the program (`'call'`), or the client: to explain a `'refusal'`, to `'refresh'` its estimate, or to learn
-   * the per-minute `'limit'`.
+   * Why `quota()` was called: by the program (`'call'`), or by the client to explain a refused request (`'refusal'`), to
+   * update its estimate (`'refresh'`) or to learn the per-minute limit (`'limit'`).
    */
   readonly reason: 'call' | 'refusal' | 'refresh' | 'limit';
+  /** The quota record of the service. */
   readonly quota: QuotaData;
 }
 
-/** Such as `console`, pino or winston. Without one, warnings become process warnings of the type `FxRatesWarning`. */
+/** A logger such as `console`, pino or winston. */
 export interface Logger {
+  /** Receives warnings. */
   warn(message: string): void;
-  /** Waits and retries, with their reason. */
+  /** Receives waits and retries with their reasons. */
   info?(message: string): void;
-  /** Each attempt with its result. */
+  /** Receives each attempt with its result. */
   debug?(message: string): void;
 }
 
+/** Hooks and log of one client. If a hook throws, its first error becomes a process warning, and the call continues. */
 export interface EventHooks {
+  /**
+   * Called after each attempt.
+   *
+   * @example ({ operation, status, durationMs }) => metrics.record(operation, status, durationMs)
+   */
   readonly onRequest?: ((event: RequestEvent) => void) | undefined;
+  /**
+   * Called before the wait for a retry.
+   *
+   * @example ({ retry, kind, waitMs }) => console.log(`retry ${retry} in ${waitMs} ms (${kind})`)
+   */
   readonly onRetry?: ((event: RetryEvent) => void) | undefined;
+  /**
+   * Called if calls wait for one second or longer, once per wait.
+   *
+   * @example ({ waiting, until }) => console.log(`${waiting} calls wait until ${until.toISOString()}`)
+   */
   readonly onWait?: ((event: WaitEvent) => void) | undefined;
+  /**
+   * Called after each response of `quota()`, including those that the client asks for itself.
+   *
+   * @example ({ quota }) => console.log(quota.monthly_used)
+   */
   readonly onQuota?: ((event: QuotaEvent) => void) | undefined;
+  /**
+   * Receives log messages; none contains the full key. If omitted, warnings become process warnings of the type
+   * `FxRatesWarning`.
+   *
+   * @default undefined
+   * @example console
+   */
   readonly logger?: Logger | undefined;
-  /** The least level that `logger` gets; a message has no key in full. Default: `'warn'`. */
+  /**
+   * Lowest level that `logger` receives.
+   *
+   * @default 'warn'
+   */
   readonly logLevel?: 'warn' | 'info' | 'debug' | undefined;
 }
 
@@ -186,7 +236,10 @@ export function callHook<Event>(hook: ((event: Event) => void) | undefined, even
     warnedOf.add(hook);
     const detail = error instanceof Error ? error.stack : String(error);
     const type = 'FxRatesWarning';
-    process.emitWarning('a hook or logger threw; the call goes on', detail === undefined ? { type } : { type, detail });
+    process.emitWarning(
+      'a hook or logger threw an error; the call continues',
+      detail === undefined ? { type } : { type, detail },
+    );
   }
 }
 
@@ -230,11 +283,12 @@ function retryLine({ target, retry, kind, status, code, waitMs }: RetryEvent): s
 }
 
 const WAIT_REASONS: Readonly<Record<WaitEvent['reason'], string>> = {
-  retry_after: 'the service refused a call (429)',
-  window: 'the calls that the limit allows are used up',
+  retry_after: 'the service refused a request (429)',
+  window: 'the per-minute limit is used up',
   service: 'the service failed several times in a row',
 };
 
 function waitLine({ key, reason, waiting, waitMs }: WaitEvent): string {
-  return `${waiting} ${waiting === 1 ? 'call' : 'calls'} of ${key} wait ${Math.round(waitMs)} ms: ${WAIT_REASONS[reason]}`;
+  const calls = waiting === 1 ? `1 call of ${key} waits` : `${waiting} calls of ${key} wait`;
+  return `${calls} ${Math.round(waitMs)} ms: ${WAIT_REASONS[reason]}`;
 }

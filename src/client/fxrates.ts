@@ -31,17 +31,19 @@ import type { KeyLimits } from './state/key-limits.ts';
 import type { KeyState } from './state/key-state.ts';
 import { Timers } from './timers.ts';
 
-/** Query of `get`, beside the options of any call. */
+/** Options of `get()`. */
 export interface GetOptions extends CallOptions {
+  /** Query parameters, such as `{ base: 'EUR' }`. A list is sent as repeated names. */
   readonly query?: Readonly<Record<string, QueryValue>> | undefined;
 }
 
 /**
- * Client of the exchange-rate service. It authenticates, waits for rate limits, retries what is safe to retry, and
- * rejects with an `FxRatesError` whose `kind` says what went wrong.
+ * Client of the exchange-rate service. It authenticates, waits for rate limits and retries failed requests. Calls reject
+ * with an `FxRatesError`, whose `kind` says what failed.
  *
- * @throws ConfigError from the constructor when an option is wrong. A base URL or key that is missing is an error of the
- * first call, which looks for it in the environment once more: a module that creates a client must load where neither is set.
+ * @example
+ * const fx = new FxRates({ baseUrl: 'https://rates.example', apiKey: process.env.FXRATES_API_KEY });
+ * const rates = await fx.latest({ base: 'EUR' });
  */
 export class FxRates<ClientNumbers extends Numbers = 'number'> extends OperationMethods<ClientNumbers> {
   readonly #options: AnyOptions;
@@ -52,6 +54,12 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
   readonly #connect: () => Connection;
   #connection: Connection | undefined;
 
+  /**
+   * Creates a client. A missing base URL or key is an error of the first call, not of the constructor: the first call reads
+   * the environment again, so a module can create a client during a build, without either.
+   *
+   * @throws {ConfigError} if an option is wrong
+   */
   constructor(options: FxRatesOptions<ClientNumbers> = {}) {
     super();
     const parent = parents.get(options);
@@ -61,7 +69,7 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
     this.#events = new ClientEvents(options, this.#lifetime.warned);
     this.#timers = new Timers(this.#settings.clock);
     if (this.#settings.auth === 'query') {
-      this.#events.warnOnce("auth: 'query' puts the API key into URLs, which end up in logs; prefer 'bearer'");
+      this.#events.warnOnce("auth: 'query' puts the API key into URLs, which appear in logs; use 'bearer' if possible");
     }
     const own = { settings: this.#settings, events: this.#events, timers: this.#timers, lifetime: this.#lifetime };
     const parts = { options, ...own, keys: parent?.keys };
@@ -70,10 +78,11 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
   }
 
   /**
-   * Calls an endpoint that the contract does not have, with the same authentication, limits and errors.
+   * Sends a GET request to an endpoint that has no method, with the same authentication, limits and errors. Rejects with
+   * `ConfigError`, without a request, if the path or the query is wrong.
    *
    * @param path such as `/api/v1/latest`, without host or query
-   * @throws ConfigError when the path or the query is wrong; nothing is sent then
+   * @example await fx.get('/api/v1/latest', { query: { base: 'EUR' } })
    */
   get<Schema extends StandardSchema>(
     path: string,
@@ -85,14 +94,14 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
   }
 
   /**
-   * Calls an operation with each of many queries, as fast as the limit allows. The results come in the order in which
-   * the calls end; an error is a result too. Queries are taken one by one, so there may be any number of them.
+   * Calls an operation once per query, as fast as the limit allows. Results arrive in the order in which the calls end; the
+   * error of a call is a result too. Queries are read one at a time, so there can be any number of them.
    *
    * @example
    * for await (const { query, value, error } of fx.batch([{ base: 'EUR' }, { base: 'USD' }])) {
    *   console.log(query, error ?? value);
    * }
-   * @throws ConfigError when an option is wrong or the client is closed; nothing is sent then
+   * @throws {ConfigError} if an option is wrong or the client is closed
    */
   batch<
     Schema extends StandardSchema,
@@ -123,12 +132,12 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
   }
 
   /**
-   * Calls an operation again and again, as often as the monthly quota allows or as `every` says, until the loop is left.
-   * The first call is made at once. If a result is read late, the next call follows at once, and none is made up for.
+   * Repeats a call at the interval `every`; by default, as often as the monthly quota allows. The first call is made
+   * immediately. If the loop takes longer than the interval, the next call follows immediately; none is made up for.
    *
    * @example
    * for await (const rates of fx.poll({ base: 'EUR' })) console.log(rates);
-   * @throws ConfigError when an option is wrong or the client is closed; nothing is sent then
+   * @throws {ConfigError} if an option is wrong or the client is closed
    */
   poll<Schema extends StandardSchema, Id extends OperationId = 'latest'>(
     query: OperationQuery<Id> | undefined,
@@ -152,10 +161,11 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
   }
 
   /**
-   * A client with other options that shares the limit, the quota and the cached answers of this one, and is closed with
-   * it. Cheap enough for one per request.
+   * Creates a client with other options that shares the key, the limit, the quota estimate and the cache of this one, and is
+   * closed with it. It is cheap enough to call per request.
    *
-   * @throws ConfigError when an option is wrong
+   * @example fx.withOptions({ deadlineMs: 2_000, onLimit: 'throw' })
+   * @throws {ConfigError} if an option is wrong
    */
   withOptions<Chosen extends Numbers = ClientNumbers>(options: FxRatesOptions<Chosen>): FxRates<Chosen> {
     const merged = inheritedOptions(options, { options: this.#options, cache: this.#settings.cache });
@@ -165,24 +175,24 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
   }
 
   /**
-   * Ends all calls, batches and polls of this client, and of those made from it, with `AbortError`. Resolves when none is
-   * under way. Later calls reject with `ConfigError`. Other clients of the key are not affected.
+   * Ends all calls, batches and polls of this client, and of clients created from it, with `AbortError`. Resolves when all
+   * have ended. Later calls reject with `ConfigError`. Other clients of the key are not affected.
    */
   close(): Promise<void> {
     return this.#lifetime.close();
   }
 
-  /** `await using fx = new FxRates()` closes the client at the end of the block. */
+  /** Closes the client at the end of the block: `await using fx = new FxRates()`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
 
-  /** What is known about the limit of the key in use: the gate, who waits, why, and the next slot; `undefined` before the first key. */
+  /** Returns the state of the key's limit; `undefined` before the first key, and with `rateLimit: false`. Sends nothing. */
   limits(): KeyLimits | undefined {
     return this.#stateInUse()?.limits();
   }
 
-  /** The last quota the service told, and what this process used since; `undefined` before the first. Sends nothing. */
+  /** Returns the last quota record and the requests since; `undefined` before the first record, and after its reset. */
   quotaEstimate(): QuotaEstimate | undefined {
     return this.#stateInUse()?.ledger.estimate();
   }

@@ -31,7 +31,7 @@ export class Lifetime {
   }
 
   requireOpen(): void {
-    if (this.#closed !== undefined) throw new ConfigError('This client was closed (close()); create a new one');
+    if (this.#closed !== undefined) throw new ConfigError('The client is closed (close()); create a new one');
   }
 
   /** Keeps the state of a key for this client. */
@@ -49,7 +49,7 @@ export class Lifetime {
   }
 
   async #close(): Promise<void> {
-    const error = new AbortError({ message: 'The call was ended because its client was closed (close())' });
+    const error = new AbortError({ message: 'The call was aborted because its client was closed (close())' });
     const calls = [...this.calls].flatMap(({ call }) => call ?? []); // before a batch or a poll aborts its own
     this.#closing.abort(error);
     for (const { cancellation } of calls) cancellation.cancel(error);

@@ -1,28 +1,32 @@
 import { tokens } from '../json-tokens.ts';
 
 /**
- * Makes the value of a number from its text, which has all its digits.
+ * Converts a number of the data from its text.
  *
- * @param text such as `1.10` or `1e-7`, exactly as the service sent it
- * @param path names and positions from the data to the number, such as `['rates', 'EUR']`; copy it to keep it, because the
- *   next number changes it
+ * @param text exactly as the service sent it, such as `1.10` or `1e-7`
+ * @param path names and positions from the data to the number, such as `['rates', 'EUR']`. The array is reused: copy it to
+ *   keep it.
+ * @example (text) => new Decimal(text)
  */
 export type NumberParser<Value = unknown> = (text: string, path: readonly (string | number)[]) => Value;
 
-/** How the numbers of an answer are given: as `number`, as text with all digits, or as a function makes them. */
+/** Type of the numbers in the data: `'number'`, `'string'` (with all digits), or the result of a function. */
 export type Numbers = 'number' | 'string' | NumberParser;
 
 /** The option `numbers` of a client or a call. */
 export interface NumbersOption<Chosen extends Numbers | undefined = Numbers | undefined> {
   /**
-   * `'number'`: doubles, with about 16 digits. `'string'`: the text of each number, with all its digits. A function makes
-   * each value from the text, such as `(text) => new Decimal(text)`; what it throws rejects the call unchanged. The answer is
-   * checked against the contract first; a `schema` gets the converted data. Default: the client's, `'number'`.
+   * Type of the numbers in the data. `'number'`: JavaScript numbers, with about 16 digits. `'string'`: strings with all digits.
+   * A function converts each number from its text; an error that it throws rejects the call unchanged. The response is
+   * checked against the contract before the conversion, and a `schema` receives the converted data.
+   *
+   * @default 'number'
+   * @example (text) => new Decimal(text)
    */
   readonly numbers?: Chosen | undefined;
 }
 
-/** `Data` as the option `numbers` gives it; `Default` is that of the client, for a call without the option. */
+/** `Data` with its numbers converted. `Default` is the client's option, for a call without `numbers`. */
 export type WithNumbers<
   Data,
   Chosen extends Numbers | undefined,

@@ -6,10 +6,10 @@ export type QueryOperation = {
   [Id in OperationId]: (typeof operations)[Id]['query'] extends 'none' ? never : Id;
 }[OperationId];
 
-/** The query of an operation; `undefined` for one without. */
+/** The query of an operation; `undefined` if it takes none. */
 export type OperationQuery<Id extends OperationId> = Id extends QueryOperation
   ? NonNullable<Parameters<OperationMethods[Id]>[0]>
   : undefined;
 
-/** The data of an operation. */
+/** The data that an operation returns. */
 export type OperationData<Id extends OperationId> = Awaited<ReturnType<OperationMethods[Id]>>;

@@ -10,127 +10,265 @@ import type { Numbers, NumbersOption } from './numbers.ts';
 import type { QuotaEstimate } from './quota/quota-ledger.ts';
 import type { FetchLike } from './transport/fetch-transport.ts';
 
-/** How the key is sent: `Authorization: Bearer <key>`, the bare key in that header, or `?api_key=`. Exactly one form is ever used. */
+/** How the key is sent: `Authorization: Bearer <key>`, `Authorization: <key>`, or the query parameter `api_key=<key>`. */
 export type AuthForm = 'bearer' | 'header' | 'query';
 
+/** The option `rateLimit`: how the calls of one key share its per-minute limit. */
 export interface RateLimitOptions {
   /**
-   * Requests per minute the key may make. `'learn'` asks `quota()` when more calls wait than the smallest plan allows, and
-   * learns from the service's answers. Default: `'learn'`.
+   * Requests per minute that the key may make. `'learn'` asks `quota()` if more calls wait than the smallest plan allows,
+   * and learns from the responses.
+   *
+   * @default 'learn'
+   * @example 300
    */
   readonly perMinute?: 'learn' | number | undefined;
   /**
-   * Requests in flight at once. `'adapt'` starts with 4, grows to 256 while the service answers fast, and shrinks when it
-   * is overloaded. A number is the starting value and the upper bound. Default: `'adapt'`.
+   * Maximum number of requests in flight. `'adapt'` starts with 4, grows to 256 while the service responds fast, and
+   * shrinks if it is overloaded. A number is both the starting value and the upper bound.
+   *
+   * @default 'adapt'
+   * @example 16
    */
   readonly maxConcurrent?: 'adapt' | number | undefined;
-  /** Whether one request that is probably refused is sent, while calls wait, to learn the kind of window. Default: true. */
+  /**
+   * Whether the client may send one request that it expects to be refused, while calls wait, to learn the kind of window.
+   *
+   * @default true
+   */
   readonly probe?: boolean | undefined;
   /**
-   * Where several processes with one key share its limit: `fileStore()` of `fxrates/file-store` on one host,
-   * `redisStore(client)` of `fxrates/redis` on any number of them, or a store of your own. Default: this process only.
+   * Store through which several processes share the limit of a key: `fileStore()` from `fxrates/file-store` on one host,
+   * `redisStore(client)` from `fxrates/redis` on several hosts, or your own. If omitted, each process has its own limit.
+   *
+   * @default undefined
+   * @example fileStore()
    */
   readonly store?: LimitStore | undefined;
 }
 
+/** The option `cache`: which responses are reused, and where they are stored. */
 export interface CacheOptions {
-  /** Milliseconds, or `'snapshot'` for the plan's `snapshot_granularity`. */
+  /**
+   * Maximum age of a reused response in milliseconds, or `'snapshot'` for the snapshot interval of the plan.
+   *
+   * @example 60_000
+   */
   readonly maxAgeMs: number | 'snapshot';
-  /** A Keyv instance or anything with its `get` and `set`. Default: memory, some thousand answers (16 MB). */
+  /**
+   * A Keyv instance, or any object with its `get` and `set`. If omitted, responses are kept in memory, up to about 16 MB.
+   *
+   * @default undefined
+   * @example new Keyv('redis://127.0.0.1:6379')
+   */
   readonly store?: CacheStore | undefined;
   /**
-   * Instead of a `RateLimitError` or `QuotaExhaustedError`, gives an answer up to this old, marked `source: 'stale'`;
-   * with `onLimit: 'throw'` at once. Default: 0, never.
+   * Maximum age, in milliseconds, of a response that is returned (with `source: 'stale'`) instead of a `RateLimitError` or
+   * `QuotaExhaustedError`. With `onLimit: 'throw'`, it is returned without waiting. 0 disables it.
+   *
+   * @default 0
+   * @example 3_600_000
    */
   readonly staleIfLimitedMs?: number | undefined;
 }
 
+/** The option `quotaGuard`: how many requests of the monthly quota are kept in reserve. */
 export interface QuotaGuardOptions {
-  /** Requests to keep. */
+  /**
+   * Requests to keep in reserve. If only these are left, a call rejects with `QuotaExhaustedError` unless it sets
+   * `useReserve`.
+   *
+   * @example 100
+   */
   readonly reserve: number;
-  /** Told once per quota period, as soon as only the reserve is left. */
+  /**
+   * Called once per quota period, when only the reserve is left.
+   *
+   * @example ({ remaining }) => console.warn(`${remaining} requests left`)
+   */
   readonly onLow?: ((estimate: QuotaEstimate) => void) | undefined;
 }
 
-/** The program that uses the client, for the logs of the service. */
+/** The option `appInfo`: the program that uses the client, for the logs of the service. */
 export interface AppInfo {
+  /**
+   * Name without spaces.
+   *
+   * @example 'my-app'
+   */
   readonly name: string;
+  /**
+   * Version without spaces.
+   *
+   * @example '2.0'
+   */
   readonly version?: string | undefined;
+  /**
+   * URL of the program.
+   *
+   * @example 'https://my.app'
+   */
   readonly url?: string | undefined;
 }
 
-/** Options of a client. Each is checked by the constructor; a wrong one is a `ConfigError` that names it. */
+/** Options of a client. The constructor throws a `ConfigError` that names the first wrong one. */
 export interface FxRatesOptions<Chosen extends Numbers = 'number'> extends EventHooks, NumbersOption<Chosen> {
-  /** Where the service is, without `/api/v1`; plain http is for loopback only. Default: `FXRATES_BASE_URL`, by the first call at the latest. */
+  /**
+   * URL of the service, without `/api/v1`. Plain http is allowed for loopback only. If omitted, the constructor reads
+   * `FXRATES_BASE_URL`; if that is not set, the first call reads it again.
+   *
+   * @default process.env.FXRATES_BASE_URL
+   * @example 'https://rates.example'
+   */
   readonly baseUrl?: string | URL | undefined;
-  /** The key, or a function that gives it (asked again when the service refuses the key). Default: `FXRATES_API_KEY`, by the first call at the latest. */
+  /**
+   * The key, or a function that returns it. The function is called before the first call, and again if the service refuses
+   * the key. If omitted, the constructor reads `FXRATES_API_KEY`; if that is not set, the first call reads it again.
+   *
+   * @default process.env.FXRATES_API_KEY
+   * @example async () => readSecret('fxrates')
+   */
   readonly apiKey?: ApiKeyOption | undefined;
-  /** Default: `'bearer'`. `'query'` puts the key into URLs, which end up in logs; it warns once. */
+  /**
+   * How the key is sent. `'query'` puts it into URLs, which appear in logs, and warns once.
+   *
+   * @default 'bearer'
+   */
   readonly auth?: AuthForm | undefined;
-  /** Milliseconds for one attempt, headers and body. Default: 10 000. */
+  /**
+   * Time limit for one attempt in milliseconds, including the response body.
+   *
+   * @default 10_000
+   */
   readonly timeoutMs?: number | undefined;
   /**
-   * Milliseconds for a whole call: queue, attempts and waits; `false` for none. Does not apply to the calls of `batch`.
-   * Default: 90 000.
+   * Time limit for a whole call in milliseconds, including queue, attempts and waits; `false` for none. It does not apply
+   * to the calls of `batch()`.
+   *
+   * @default 90_000
    */
   readonly deadlineMs?: number | false | undefined;
   /**
-   * Further attempts after a failed connection, a timed-out attempt, 408, 500, 502, 503 or 504; a certificate that Node
-   * refuses is not tried again. Default: 2.
+   * Maximum number of retries after a failed connection, a timed-out attempt, or the status 408, 500, 502, 503 or 504. A
+   * certificate that Node.js rejects is not retried.
+   *
+   * @default 2
    */
   readonly maxRetries?: number | undefined;
-  /** What a rate limit does to a call: it waits for its slot, or fails with `RateLimitError`. Default: `'wait'`. */
+  /**
+   * Whether a call waits for the rate limit, or rejects with `RateLimitError`.
+   *
+   * @default 'wait'
+   */
   readonly onLimit?: 'wait' | 'throw' | undefined;
   /**
-   * Longest Retry-After to wait for, in milliseconds. A longer one rejects immediately with `RateLimitError`, and nothing
-   * is sent until it is over, for at most a day. Default: 75 000.
+   * Longest Retry-After to wait for, in milliseconds. A longer one rejects immediately with `RateLimitError`, and no
+   * request is sent until it is over, for at most one day.
+   *
+   * @default 75_000
    */
   readonly maxRetryAfterMs?: number | undefined;
   /**
-   * Unit of a whole number in Retry-After. `'auto'`: seconds (RFC 9110 §10.2.3); a number from 76 to 61 200 is tried as
-   * milliseconds, and the next answers decide. Default: `'auto'`.
+   * Unit of a whole number in Retry-After. With `'auto'`, it is seconds (RFC 9110 §10.2.3), but a number from 76 to 61,200
+   * is tried as milliseconds, and the next responses decide.
+   *
+   * @default 'auto'
    */
   readonly retryAfterUnit?: 'auto' | 'seconds' | 'milliseconds' | undefined;
   /**
-   * How calls of one key share its per-minute limit; `false` sends without a queue. Clients of one key in one process
-   * share one limit, with the options of the first. Default: learn the limit, adapt the concurrency.
+   * How calls wait for the per-minute limit; `false` sends them without a queue. All clients of a key in one process share
+   * one limit, with the options of the first client.
+   *
+   * @default { perMinute: 'learn', maxConcurrent: 'adapt', probe: true }
+   * @example { perMinute: 300 }
    */
   readonly rateLimit?: RateLimitOptions | false | undefined;
   /**
-   * Keeps answers that cost quota, in memory or in a store of yours. `'snapshot'`: as long as the plan's
-   * `snapshot_granularity`, so an answer is at most one snapshot behind. Default: off.
+   * Reuses responses that count against the monthly quota. `'snapshot'` reuses a response for the snapshot interval of the
+   * plan, so it is at most one snapshot behind. If omitted, no response is reused.
+   *
+   * @default undefined
+   * @example { maxAgeMs: 60_000, staleIfLimitedMs: 3_600_000 }
    */
   readonly cache?: 'snapshot' | CacheOptions | undefined;
-  /** Keeps a reserve of the monthly quota: calls fail locally when only that is left. Default: off. */
+  /**
+   * Keeps a reserve of the monthly quota: calls reject with `QuotaExhaustedError` if only the reserve is left.
+   *
+   * @default undefined
+   * @example { reserve: 100 }
+   */
   readonly quotaGuard?: QuotaGuardOptions | undefined;
-  /** Headers of each request; a call can add to them. `authorization` is a `ConfigError`. Default: none. */
+  /**
+   * Headers of every request; a call can add more. Headers that the client or the transport sets, such as `authorization`,
+   * are a `ConfigError`.
+   *
+   * @default undefined
+   * @example { 'x-team': 'pricing' }
+   */
   readonly headers?: HeadersOption | undefined;
-  /** Added to the user agent: `fxrates/1.2.3 node/22.19.0 my-app/2.0 (https://my.app)`. Default: nothing. */
+  /**
+   * The program that uses the client. It is appended to the user agent: `fxrates/1.2.3 node/22.19.0 my-app/2.0`.
+   *
+   * @default undefined
+   * @example { name: 'my-app', version: '2.0' }
+   */
   readonly appInfo?: AppInfo | undefined;
   /**
-   * Code around each attempt: tracing, signing, logging of bodies. The first of the list is the outermost. It does not see
-   * the key unless it asks for it.
+   * Functions that run around each attempt, for tracing, signing or logging. The first one is the outermost. The request
+   * that they receive does not contain the key.
+   *
+   * @default []
+   * @example [async (request, next) => next(request)]
    */
   readonly middleware?: readonly Middleware[] | undefined;
-  /** Sends requests instead of undici: any WHATWG `fetch`. Not together with `dispatcher`. */
+  /**
+   * A WHATWG `fetch` that sends the requests. Cannot be combined with `dispatcher` or `proxy`. If omitted, undici sends them
+   * on Node.js, and the `fetch` of the runtime elsewhere.
+   *
+   * @default undefined
+   * @example (url, init) => fetch(url, init)
+   */
   readonly fetch?: FetchLike | undefined;
-  /** An undici 7 dispatcher (proxy, mTLS, …). Default: undici's global one. */
+  /**
+   * An undici 7 dispatcher, for mTLS, a connection pool or a proxy. If omitted, undici's global dispatcher is used.
+   *
+   * @default undefined
+   * @example new Agent({ connections: 8 })
+   */
   readonly dispatcher?: Dispatcher | undefined;
   /**
-   * `'env'`: sends through the proxy that `HTTPS_PROXY`, `HTTP_PROXY` or `ALL_PROXY` names, in lower case first, except to
-   * the hosts of `NO_PROXY` and to loopback. A value that cannot be used is a `ConfigError`. Not together with `fetch` or
-   * `dispatcher`. On Bun and Deno, whose `fetch` reads these variables itself, it changes nothing. Default: false, no proxy.
+   * `'env'` sends requests through the proxy in `HTTPS_PROXY`, `HTTP_PROXY` or `ALL_PROXY`, except to loopback and to hosts
+   * in `NO_PROXY`. Lower-case variables take precedence. An invalid value is a `ConfigError`. Cannot be combined with `fetch`
+   * or `dispatcher`. Bun and Deno read these variables in their own `fetch`, with or without the option.
+   *
+   * @default false
    */
   readonly proxy?: 'env' | false | undefined;
-  /** Longest body in bytes; a longer one is a `ResponseError`. Default: 10 MiB. */
+  /**
+   * Maximum length of a response body in bytes. A longer one rejects with `ResponseError`.
+   *
+   * @default 10_485_760
+   */
   readonly maxResponseBytes?: number | undefined;
-  /** Allows plain http to other hosts than loopback; the key is then readable on the way. Default: false. */
+  /**
+   * Allows plain http to hosts other than loopback. Anyone on the network path can then read the key.
+   *
+   * @default false
+   */
   readonly allowInsecureHttp?: boolean | undefined;
-  /** Time, for tests. Default: the machine's. */
+  /**
+   * Source of the time, for tests. If omitted, the system's clock.
+   *
+   * @default undefined
+   */
   readonly clock?: Clock | undefined;
-  /** Chance in [0, 1), for tests. Default: `Math.random`. */
+  /**
+   * Returns a random number from 0 (inclusive) to 1 (exclusive), for tests.
+   *
+   * @default Math.random
+   */
   readonly random?: (() => number) | undefined;
 }
 
-/** The options of a client, whatever its numbers are. */
+/** The options of a client, whatever the value of `numbers` is. */
 export type AnyOptions = FxRatesOptions<Numbers>;

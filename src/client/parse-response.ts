@@ -56,14 +56,14 @@ function failureOf(status: number, { response, request, body }: Failure): FxRate
 function unexpectedStatus(response: TransportResponse, request: KeyedRequest): ResponseError {
   const { status } = response;
   if (status === 304) {
-    const message = 'HTTP 304: nothing has changed, and the client keeps no earlier answer; send no If-None-Match';
+    const message = 'HTTP 304 has no body; remove the header If-None-Match';
     return new ResponseError(message, detailsOf(response, request));
   }
   const location = headerOf('location', response, request);
   const message =
     location === undefined
       ? `Unexpected HTTP ${status}`
-      : `HTTP ${status} redirects to ${location}; not followed, because the key would go with it`;
+      : `HTTP ${status} redirects to ${location}; not followed, because the key would be sent along`;
   return new ResponseError(message, detailsOf(response, request));
 }
 
@@ -76,7 +76,7 @@ function notTheContract(
   const where = first === undefined || first.path.length === 0 ? 'the body' : first.path.join('.');
   return new ResponseError(
     request.key.redact(
-      `The answer of ${request.endpoint.name} is not what the contract says: ${where}: ${first?.message}`,
+      `The response of ${request.endpoint.name} does not match the contract: ${where}: ${first?.message}`,
     ),
     { ...detailsOf(response, request), issues, bodyExcerpt: excerptOf(response.text, request) },
   );

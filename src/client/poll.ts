@@ -8,47 +8,65 @@ import type { QuotaEstimate } from './quota/quota-ledger.ts';
 import { SHARED_KEY_MS } from './quota/refresh-quota.ts';
 import type { SteadyTime } from './steady-time.ts';
 
-/** When a poll calls next. */
+/** The next call of a poll. */
 export interface PollSchedule {
+  /** Time of the next call. */
   readonly at: Date;
   /** Milliseconds from the start of one call to the start of the next. */
   readonly intervalMs: number;
   /**
-   * What makes the interval that long: the option (`'every'`), the `'limit'` per minute, the `'snapshot'` interval of the
-   * plan, or the `'quota'`, which must last until it resets; `'unknown'`: the quota could not be asked for.
+   * What determines the interval: the option (`'every'`), the per-minute `'limit'`, the `'snapshot'` interval of the plan, or
+   * the `'quota'`, which must last until it resets. `'unknown'`: `quota()` failed.
    */
   readonly reason: 'every' | 'limit' | 'snapshot' | 'quota' | 'unknown';
 }
 
-/** Options of a poll: those of a call, which apply to each call, and its own. */
+/** Options of a poll. Those of a call apply to each of its calls. */
 export interface PollOptions<Id extends OperationId = OperationId> extends Omit<CallOptions, 'signal'> {
   /**
-   * Milliseconds from one call to the next; `'snapshot'`: as often as the plan has new data; `'quota'`: no more often than
-   * the requests left (without the reserve of `quotaGuard`) last until the quota resets. Default: `'quota'`.
+   * Interval from one call to the next in milliseconds. `'snapshot'`: the snapshot interval of the plan. `'quota'`: the
+   * requests left (minus the reserve of `quotaGuard`) spread until the quota resets, but no shorter than the snapshot
+   * interval.
+   *
+   * @default 'quota'
+   * @example 300_000
    */
   readonly every?: 'quota' | 'snapshot' | number | undefined;
-  /** Ends the poll: the iteration throws `AbortError`. */
+  /**
+   * Signal that ends the poll: the loop throws `AbortError`.
+   *
+   * @example AbortSignal.timeout(86_400_000)
+   */
   readonly signal?: AbortSignal | undefined;
-  /** The operation to call. Default: `'latest'`. */
+  /**
+   * The operation to call.
+   *
+   * @default 'latest'
+   */
   readonly operation?: Id | undefined;
   /**
-   * Called when a call fails for a reason that can pass (`network`, `server`, `timeout`, `rate_limited`,
-   * `quota_exhausted`); the poll continues with the next call. What it throws ends the poll. Default: the error of the
-   * call ends the poll.
+   * Called after a temporary failure (`network`, `server`, `timeout`, `rate_limited`, `quota_exhausted`); the poll then
+   * continues. An error that it throws ends the poll. If omitted, every failure ends the poll.
+   *
+   * @default undefined
+   * @example (error, next) => console.warn(error.message, next.at)
    */
   readonly onError?: ((error: AnyFxRatesError, next: PollSchedule) => void) | undefined;
 }
 
 /** One result of a poll. */
 export interface PollItem<Data> {
+  /** The data of the response. */
   readonly data: Data;
+  /** The rest of the response. */
   readonly meta: ResponseMeta;
+  /** The next call. */
   readonly next: PollSchedule;
 }
 
-/** Calls again and again; each iteration starts anew. */
+/** An async iterable that repeats a call. Each iteration starts again with a call. */
 export interface Poll<Data> extends AsyncIterable<Data> {
-  /** The same with everything known about each answer, and when the next one is due. */
+  /** Iterates the same responses with their `meta` and the time of the next call. */
   withMeta(): AsyncIterable<PollItem<Data>>;
 }
 
@@ -171,7 +189,7 @@ function intervalOf({ quota, remaining }: QuotaEstimate, { every, fromMs, reserv
   const snapshotMs = granularityMs(quota.snapshot_granularity);
   if (every === 'snapshot' && snapshotMs === undefined) {
     throw new ConfigError(
-      `every: cannot read the plan's snapshot_granularity '${quota.snapshot_granularity}'; pass a number of milliseconds`,
+      `every: cannot parse the plan's snapshot_granularity '${quota.snapshot_granularity}'; pass a number of milliseconds`,
     );
   }
   const leftMs = Math.max(0, Date.parse(quota.resets_at) - fromMs);

@@ -1,4 +1,4 @@
-/** The part of the Standard Schema specification (standardschema.dev, v1) that the client uses. */
+/** A Standard Schema (standardschema.dev, version 1), as far as the client uses it. */
 export interface StandardSchema<Input = unknown, Output = Input> {
   readonly '~standard': {
     readonly version: 1;
@@ -12,11 +12,13 @@ type StandardResult<Output> =
   | { readonly value: Output; readonly issues?: undefined }
   | { readonly issues: readonly SchemaIssue[] };
 
-/** One thing wrong with a value. */
+/** One issue that a schema found. */
 export interface SchemaIssue {
+  /** Description of the issue. */
   readonly message: string;
+  /** Path from the data to the value; empty or `undefined` for the data itself. */
   readonly path?: ReadonlyArray<PropertyKey | { readonly key: PropertyKey }> | undefined;
 }
 
-/** The type a schema gives out. */
+/** The type of the data that a schema returns. */
 export type SchemaOutput<Schema extends StandardSchema> = NonNullable<Schema['~standard']['types']>['output'];

@@ -338,8 +338,8 @@ test('a batch is iterated once, and what is left is known at its end', async () 
 });
 
 test.each([
-  ['a single query', { base: 'EUR' }, {}, /list or another iterable/],
-  ['a text', 'EUR', {}, /list or another iterable/],
+  ['a single query', { base: 'EUR' }, {}, /an iterable of queries/],
+  ['a text', 'EUR', {}, /an iterable of queries/],
   ['a misspelt option', [], { concurency: 1 }, /did you mean 'concurrency'/],
   ['an option of a call that is wrong', [], { timeoutMs: -1 }, /timeoutMs/],
   ['a concurrency of 0', [], { concurrency: 0 }, /concurrency/],

@@ -6,7 +6,7 @@ import { MemoryLimitStore } from '../helpers/memory-limit-store.ts';
 import { API_KEY, failure, quotaRecord, rateLimited, success } from '../helpers/service-replies.ts';
 import { BASE_URL, differentCalls, errorOf, testClient } from '../helpers/test-client.ts';
 
-const CLOSED = { kind: 'aborted', message: 'The call was ended because its client was closed (close())' };
+const CLOSED = { kind: 'aborted', message: 'The call was aborted because its client was closed (close())' };
 
 async function errorsOf(calls: readonly Promise<unknown>[]): Promise<unknown[]> {
   return Promise.all(calls.map((call) => errorOf(call)));

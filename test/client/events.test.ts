@@ -136,7 +136,7 @@ test('logs waits and retries at level info, and each attempt at level debug', as
 
   expect(waits).toEqual([
     'info: GET /api/v1/latest?base=EUR failed (503): retry 1 in 375 ms',
-    expect.stringMatching(/^info: 1 call of fx_live_…cdef wait \d+ ms: the service refused a call \(429\)$/),
+    expect.stringMatching(/^info: 1 call of fx_live_…cdef waits \d+ ms: the service refused a request \(429\)$/),
   ]);
   expect(all.filter((line) => line.startsWith('debug'))).toEqual([
     'debug: GET /api/v1/latest?base=EUR with fx_live_…cdef: 503 down in 0 ms (attempt 1, waited 0 ms)',

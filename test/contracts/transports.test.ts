@@ -330,7 +330,7 @@ describe.each(transports)('%s', (_, transport) => {
     expect(error).toMatchObject({
       kind: 'response',
       status,
-      message: `HTTP ${status} redirects to ${other.url}/api/v1/latest; not followed, because the key would go with it`,
+      message: `HTTP ${status} redirects to ${other.url}/api/v1/latest; not followed, because the key would be sent along`,
     });
     expect(other.connections()).toBe(0);
     expect(server.requests).toHaveLength(1);

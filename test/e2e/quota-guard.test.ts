@@ -99,8 +99,8 @@ test('a refusal is marked local, says why, and carries the quota', async () => {
     quota: { monthly_limit: 100_000, monthly_used: 99_997 },
     resetsAt: new Date('2026-02-01T00:00:00.000Z'),
     message:
-      'Not sent: by estimate 3 requests of the monthly quota are left for new calls, and quotaGuard reserves 3. ' +
-      'The quota resets at 2026-02-01T00:00:00.000Z; { useReserve: true } spends the reserve',
+      'Not sent: about 3 requests of the monthly quota are left for new calls, and quotaGuard reserves 3. ' +
+      'The quota resets at 2026-02-01T00:00:00.000Z; to use the reserve, pass { useReserve: true }',
   });
 });
 

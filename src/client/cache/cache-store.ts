@@ -1,7 +1,8 @@
-/** Where answers are kept: any Keyv instance fits, and so does a Map-like of your own. */
+/** A store of cached responses: a Keyv instance, or any object with these methods. */
 export interface CacheStore {
+  /** Returns the value of `key`; `undefined` if there is none. */
   get(key: string): unknown | Promise<unknown>;
-  /** `ttlMs`: the entry may be forgotten after this many milliseconds. */
+  /** Stores `value`. The store may delete it after `ttlMs` milliseconds. */
   set(key: string, value: string, ttlMs: number): unknown | Promise<unknown>;
 }
 

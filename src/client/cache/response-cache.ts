@@ -65,7 +65,7 @@ export class ResponseCache {
     if (this.#isResting()) return undefined;
     const errorOf = () => {
       this.#restsFromMs = this.#parts.now();
-      return new Error(`no answer within ${STORE_TIMEOUT_MS} ms`);
+      return new Error(`no response within ${STORE_TIMEOUT_MS} ms`);
     };
     try {
       return await this.#parts.timers.withTimeout(work, { ms: STORE_TIMEOUT_MS, signal, errorOf });
@@ -84,7 +84,7 @@ export class ResponseCache {
   /** Once, since the text of a store's errors may differ each time. */
   #warn(why: string): void {
     if (!this.#hasWarned)
-      this.#parts.events.warnOnce(`cache: the store cannot be used (${why}); calls go to the service`);
+      this.#parts.events.warnOnce(`cache: the store failed (${why}); requests are sent to the service`);
     this.#hasWarned = true;
   }
 }

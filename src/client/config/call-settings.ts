@@ -57,7 +57,7 @@ export function resolveCall(options: CallOptions & NumbersOption, client: OpenSe
   if (signal !== undefined && !(signal instanceof AbortSignal)) refuse('signal', signal, 'an AbortSignal');
   requireSchema('schema' in options ? options.schema : undefined);
   if (maxAgeMs !== undefined && client.cache === undefined) {
-    throw new ConfigError('maxAgeMs: this client keeps no answers; create it with the option cache');
+    throw new ConfigError('maxAgeMs: this client has no cache; create it with the option cache');
   }
   return {
     signal,

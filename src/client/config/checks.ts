@@ -15,7 +15,7 @@ export function requirePositiveMs(option: string, value: unknown): number {
 
 export function requireMs(option: string, value: unknown): number {
   if (typeof value === 'number' && Number.isFinite(value) && value >= 0) return value;
-  return refuse(option, value, 'a number of milliseconds from 0');
+  return refuse(option, value, 'a non-negative number of milliseconds');
 }
 
 export function requireDeadline(option: string, value: unknown): number {
@@ -26,7 +26,7 @@ export function requireDeadline(option: string, value: unknown): number {
 
 export function requireCount(option: string, value: unknown, { from }: { readonly from: number }): number {
   if (typeof value === 'number' && Number.isSafeInteger(value) && value >= from) return value;
-  return refuse(option, value, `a whole number from ${from}`);
+  return refuse(option, value, `a whole number of at least ${from}`);
 }
 
 export function requireOneOf<const Value extends string | false>(
@@ -71,6 +71,6 @@ export function requireKnownNames(options: unknown, known: readonly string[], wh
   const unknown = Object.keys(options).find((name) => !known.includes(name));
   if (unknown === undefined) return;
   const nearest = nearestName(unknown, known);
-  const there = nearest === undefined ? 'there are' : `did you mean '${nearest}'? There are`;
-  throw new ConfigError(`${where}: no option '${unknown}'; ${there} ${known.join(', ')}`);
+  const next = nearest === undefined ? 'valid options' : `did you mean '${nearest}'? Valid options`;
+  throw new ConfigError(`${where}: unknown option '${unknown}'; ${next}: ${known.join(', ')}`);
 }

@@ -45,7 +45,7 @@ export function resolveBatch(queries: unknown, options: BatchOptions, client: Op
   } = options;
   const isList = typeof queries === 'object' && queries !== null;
   if (!isList || !(Symbol.iterator in queries || Symbol.asyncIterator in queries)) {
-    refuse('batch', queries, 'a list or another iterable of queries');
+    refuse('batch', queries, 'an iterable of queries, such as an array');
   }
   const withQuery = Object.values<Operation>(operations).filter(({ query }) => query !== 'none');
   requireOneOf('operation', operation, withQuery.map(({ id }) => id) as readonly QueryOperation[]); // no others are left

@@ -40,7 +40,7 @@ export function resolveQuotaGuard(option: QuotaGuardOptions | undefined): QuotaG
 function requireAge(maxAgeMs: unknown): number | 'snapshot' {
   if (maxAgeMs === 'snapshot') return maxAgeMs;
   const isAge = typeof maxAgeMs === 'number' && Number.isFinite(maxAgeMs) && maxAgeMs >= 0;
-  return isAge ? maxAgeMs : refuse('cache.maxAgeMs', maxAgeMs, "a number of milliseconds from 0, or 'snapshot'");
+  return isAge ? maxAgeMs : refuse('cache.maxAgeMs', maxAgeMs, "a non-negative number of milliseconds, or 'snapshot'");
 }
 
 function requireStore(store: CacheStore): CacheStore {

@@ -31,14 +31,14 @@ export function resolveHeaders(headers: HeadersOption | undefined, option = 'hea
 function requireHeader([name, value]: [string, unknown], option: string): readonly [string, string] {
   const lower = name.toLowerCase();
   if (RESERVED.includes(lower)) {
-    const next = lower === 'authorization' ? '; the client sends the key itself (options apiKey and auth)' : '';
+    const next = lower === 'authorization' ? '; the client sends the key (options apiKey and auth)' : '';
     throw new ConfigError(`${option}: '${name}' cannot be set${next}`);
   }
-  if (!TOKEN.test(name)) refuse(option, name, 'the name of a header');
+  if (!TOKEN.test(name)) refuse(option, name, 'a valid header name');
   const isText = typeof value === 'string' && /^[\t\x20-\x7e\x80-\xff]*$/.test(value);
   if (isText) return [lower, value];
   throw new ConfigError(
-    `${option}: the value of '${name}' must be text that a header can carry, got a ${typeof value}`,
+    `${option}: the value of '${name}' must be a string of Latin-1 characters without line breaks, got a ${typeof value}`,
   );
 }
 

@@ -175,7 +175,7 @@ function hasBaseUrl({ baseUrl = process.env['FXRATES_BASE_URL'] }: AnyOptions): 
 /** Other SDKs take the key alone; the error must not show it. */
 function refuseBareKey(options: unknown): void {
   if (typeof options !== 'string') return;
-  throw new ConfigError('FxRates options: expected an object of options, got a text; a key is given as { apiKey }');
+  throw new ConfigError('FxRates options: expected an object of options, got a string; pass the key as { apiKey }');
 }
 
 function resolveRateLimit(value: RateLimitOptions | false): RateLimitSettings | false {
@@ -183,7 +183,8 @@ function resolveRateLimit(value: RateLimitOptions | false): RateLimitSettings | 
   requireKnownNames(value, RATE_LIMIT_NAMES, 'rateLimit');
   const { perMinute = 'learn', maxConcurrent = 'adapt', probe = true, store } = value;
   const isCount = typeof perMinute === 'number' && Number.isSafeInteger(perMinute) && perMinute >= 1;
-  if (perMinute !== 'learn' && !isCount) refuse('rateLimit.perMinute', perMinute, "a whole number from 1, or 'learn'");
+  if (perMinute !== 'learn' && !isCount)
+    refuse('rateLimit.perMinute', perMinute, "a whole number of at least 1, or 'learn'");
   return {
     perMinute,
     maxConcurrent: maxConcurrent === 'adapt' ? maxConcurrent : requireMaxConcurrent(maxConcurrent),
@@ -194,7 +195,7 @@ function resolveRateLimit(value: RateLimitOptions | false): RateLimitSettings | 
 
 function requireMaxConcurrent(value: number): number {
   const isCount = Number.isSafeInteger(value) && value >= 1;
-  return isCount ? value : refuse('rateLimit.maxConcurrent', value, "a whole number from 1, or 'adapt'");
+  return isCount ? value : refuse('rateLimit.maxConcurrent', value, "a whole number of at least 1, or 'adapt'");
 }
 
 function requireLimitStore(store: LimitStore | undefined): LimitStore | undefined {
@@ -208,11 +209,13 @@ function requireLimitStore(store: LimitStore | undefined): LimitStore | undefine
 
 function resolveTransport({ fetch, dispatcher, proxy = false }: AnyOptions): Transport {
   if (requireOneOf('proxy', proxy, ['env', false]) === 'env' && (fetch ?? dispatcher) !== undefined) {
-    throw new ConfigError('proxy: pass it without fetch and dispatcher, which decide themselves where a request goes');
+    throw new ConfigError(
+      'proxy: cannot be combined with fetch or dispatcher, which decide where a request is sent; pass one of them',
+    );
   }
   if (fetch !== undefined && dispatcher !== undefined) {
     throw new ConfigError(
-      'fetch and dispatcher: pass one of them, not both; a dispatcher is used by undici, not by fetch',
+      'fetch and dispatcher: pass either fetch or dispatcher, not both; only undici uses a dispatcher',
     );
   }
   if (fetch !== undefined) return fetchTransport(requireFunction('fetch', fetch));
@@ -240,21 +243,23 @@ function requireClock(clock: Clock): Clock {
 export function checkBaseUrl(value: unknown, { allowInsecureHttp }: { readonly allowInsecureHttp: boolean }): string {
   if (value === undefined || value === '') {
     throw new ConfigError(
-      'baseUrl: none given; pass baseUrl or set FXRATES_BASE_URL (the service does not publish its host)',
+      'baseUrl: missing; pass baseUrl or set FXRATES_BASE_URL (the service does not publish its host)',
     );
   }
   const url = parse(value);
   if (url.username !== '' || url.password !== '') {
-    throw new ConfigError('baseUrl: has a user name or password in it; the key alone authenticates');
+    throw new ConfigError('baseUrl: contains a user name or password; remove it, because the key alone authenticates');
   }
   if (url.search !== '' || url.hash !== '')
-    throw new ConfigError(`baseUrl: has a query or fragment: ${url.origin}${url.pathname}`);
+    throw new ConfigError(`baseUrl: contains a query or fragment; pass ${url.origin}${url.pathname}`);
   if (/\/api\/v\d+\/?$/.test(url.pathname)) {
-    throw new ConfigError(`baseUrl: leave out '${url.pathname}', the client adds /api/v1; got ${url.href}`);
+    throw new ConfigError(
+      `baseUrl: expected a URL without '${url.pathname}', got ${url.href}; the client adds /api/v1`,
+    );
   }
   if (url.protocol === 'http:' && !LOOPBACK_HOST.test(url.hostname) && !allowInsecureHttp) {
     throw new ConfigError(
-      `baseUrl: ${url.origin} is plain http, over which the key can be read on the way; use https (or allowInsecureHttp: true)`,
+      `baseUrl: ${url.origin} uses plain http, which exposes the key to the network; use https, or set allowInsecureHttp: true`,
     );
   }
   return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
@@ -271,7 +276,7 @@ function parse(value: unknown): URL {
 function refuseBrowser(): void {
   if (!isBrowser()) return;
   throw new ConfigError(
-    'FxRates: this looks like a browser, and API keys do not belong in browsers, where users can read them; call the service from your server',
+    'FxRates: this runtime looks like a browser, whose users could read the API key; call the service from your server',
   );
 }
 

@@ -22,7 +22,8 @@ export function buildOperationTarget(operation: Operation, values: Readonly<Reco
     .split('/')
     .map((segment) => fillPath(segment, (name) => encodePathText(name, texts.get(name)?.join('') ?? '', segment)))
     .join('/');
-  if (hasDotSegment(filled)) throw new ConfigError(`path: '${filled}' leaves ${path}; '.' and '..' are no values here`);
+  if (hasDotSegment(filled))
+    throw new ConfigError(`path: '.' and '..' are not valid values in ${path}, got '${filled}'`);
   const inQuery = parameters.filter((parameter) => parameter.in === 'query');
   return withQuery(filled, Object.fromEntries(inQuery.map(({ name }) => [name, texts.get(name)])));
 }
@@ -31,18 +32,19 @@ export function buildOperationTarget(operation: Operation, values: Readonly<Reco
 function parameterTexts({ name, list }: Parameter, value: unknown): readonly string[] {
   const items = itemsOf(value).map((item) => textOf(name, item));
   if (list === undefined) return items;
-  if (items.length === 0) throw new ConfigError(`'${name}': at least one value is expected, got an empty list`);
+  if (items.length === 0) throw new ConfigError(`'${name}': expected at least one value, got an empty list`);
   if (list === 'repeated') return items;
   const wrong = items.find((item) => item.includes(','));
   if (wrong !== undefined)
-    throw new ConfigError(`'${name}': '${wrong}' has a comma, which separates the values of the list`);
+    throw new ConfigError(`'${name}': expected values without a comma, which separates them, got '${wrong}'`);
   return [items.join(',')];
 }
 
 function encodePathText(name: string, text: string, segment: string): string {
-  if (text === '') throw new ConfigError(`'${name}': a part of the path cannot be empty`);
+  if (text === '')
+    throw new ConfigError(`'${name}': expected a value that is not empty, because it is part of the path`);
   if (/\p{Cs}/u.test(text))
-    throw new ConfigError(`'${name}': the text has half a surrogate pair, which no URL can carry`);
+    throw new ConfigError(`'${name}': contains half a surrogate pair, which cannot be encoded in a URL`);
   const encoded = encodeURIComponent(text);
   const [before, ...separators] = segment.split(/\{[^}]*\}/);
   if (before === undefined || separators.length < 2) return encoded;
@@ -79,7 +81,7 @@ export function checkPath(path: unknown): string {
   const isPath = typeof path === 'string' && /^\/(?!\/)[^?#\\\s\p{Cc}]*$/u.test(path) && !hasDotSegment(path);
   if (isPath) return new URL(path, 'http://localhost').pathname; // percent-encodes what a request line cannot carry
   throw new ConfigError(
-    `path: expected one such as '/api/v1/latest', without host, query or '..', got ${describeValue(path)}; parameters go into { query }`,
+    `path: expected a path such as '/api/v1/latest', without host, query and '..', got ${describeValue(path)}; pass parameters as { query }`,
   );
 }
 
@@ -108,7 +110,7 @@ function itemsOf(value: unknown): readonly unknown[] {
 export function refuseKeyParameters(query: object, option = 'query'): void {
   if (!Object.keys(query).some((name) => name.toLowerCase() === 'api_key')) return;
   throw new ConfigError(
-    `${option}: 'api_key' is not a parameter; the client sends the key itself (option auth: 'query')`,
+    `${option}: 'api_key' cannot be set, because the client sends the key; to send it in the URL, set auth: 'query'`,
   );
 }
 
@@ -126,7 +128,7 @@ const CALL_OPTIONS: readonly string[] = namesOf<Exclude<keyof CallOptions, 'sign
 function refuseCallOption(name: string): void {
   if (!CALL_OPTIONS.includes(name)) return;
   throw new ConfigError(
-    `query: '${name}' is an option of the call, not a parameter of the service; pass it after the query, as in fx.latest(query, { ${name} })`,
+    `query: '${name}' is an option of the call, not a query parameter; pass it after the query: fx.latest(query, { ${name} })`,
   );
 }
 
@@ -134,7 +136,7 @@ function textOf(name: string, value: unknown): string {
   const isPlain = typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value);
   if (!isPlain) {
     throw new ConfigError(
-      `query: '${name}' must be text, a finite number, true, false or a list of those, got ${describeValue(value)}`,
+      `query: '${name}' must be a string, a finite number, a boolean or a list of these, got ${describeValue(value)}`,
     );
   }
   return String(value);

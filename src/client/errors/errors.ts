@@ -5,7 +5,7 @@ import { requestIdOf } from '../request-id.ts';
 import type { SchemaIssue } from '../standard-schema.ts';
 import type { UnitBelief } from '../state/retry-after-unit-tracker.ts';
 
-/** What an error is about; switch on it. */
+/** Kind of an error, for `switch (error.kind)`. */
 export type FxRatesErrorKind =
   | 'config'
   | 'authentication'
@@ -18,7 +18,7 @@ export type FxRatesErrorKind =
   | 'aborted'
   | 'response';
 
-/** The fields of an error beside its message; all optional. */
+/** The optional fields of every error. */
 export interface ErrorDetails {
   readonly code?: string | undefined;
   readonly status?: number | undefined;
@@ -30,24 +30,21 @@ export interface ErrorDetails {
 /** A brand instead of `instanceof`, because two copies of the package can meet in one process. */
 const BRAND: unique symbol = Symbol.for('fxrates.error') as never;
 
-/**
- * Base of every error the client throws on purpose. Not covered: what a hook, a key provider or a custom `fetch` of
- * yours throws outside of a call's own failure, and bugs.
- */
+/** Base class of the client's errors. An error that your own key function, schema or middleware throws is passed on as it is. */
 export abstract class FxRatesError extends Error {
-  /** What the error is about; stable, for programs. */
+  /** Kind of the error. Kinds do not change between versions. */
   abstract readonly kind: FxRatesErrorKind;
-  /** `error.code` of the service's envelope, or the system's code (`ECONNRESET`) when no response arrived. */
+  /** Error code of the service, or of the system (`ECONNRESET`) if no response arrived. */
   readonly code: string | undefined;
-  /** HTTP status, when a response arrived. */
+  /** HTTP status; `undefined` if no response arrived. */
   readonly status: number | undefined;
-  /** Headers of that response. */
+  /** Response headers; `undefined` if no response arrived. */
   readonly headers: Headers | undefined;
   /** ID of the response: `x-request-id` or a header like it. */
   readonly requestId: string | undefined;
-  /** Joins the attempts, events and errors of one call; `undefined` when the call was not made, as with a wrong option. */
+  /** ID of the call, also in its events; `undefined` if the call was not made, as with a wrong option. */
   readonly callId: string | undefined;
-  /** The attempts made before this error, the failed one included. */
+  /** The attempts of the call, including the failed one. */
   readonly attempts: readonly Attempt[];
   readonly [BRAND] = true;
 
@@ -63,19 +60,24 @@ export abstract class FxRatesError extends Error {
     hideAbsent(this, { code, status, headers, requestId: this.requestId, callId: undefined, attempts });
   }
 
-  /** Whether `error` is one of the client's errors, also across copies of the package; narrows to a union on `kind`. */
+  /**
+   * Returns whether `error` is one of the client's errors, also one of another copy of the package. Narrows to a union on
+   * `kind`.
+   *
+   * @example if (FxRatesError.is(error) && error.kind === 'rate_limited') console.log(error.retryAfterMs);
+   */
   static is(error: unknown): error is AnyFxRatesError {
     return typeof error === 'object' && error !== null && BRAND in error;
   }
 
-  /** For logs, with what one acts on: no headers, no cause, no stack. */
+  /** Returns the fields for a log, without headers, cause and stack. */
   toJSON(): Record<string, unknown> {
     const { name, kind, code, message, status, requestId, callId, attempts } = this;
     return { name, kind, code, message, status, requestId, callId, attempts };
   }
 }
 
-/** Every error of the client; a union that `switch (error.kind)` narrows. */
+/** Union of the client's errors, which `switch (error.kind)` narrows. */
 export type AnyFxRatesError =
   | ConfigError
   | AuthenticationError
@@ -88,7 +90,7 @@ export type AnyFxRatesError =
   | AbortError
   | ResponseError;
 
-/** A wrong option or argument; the message names it and what it got. Nothing was sent. */
+/** An option or argument is wrong. The message names the option, the value and what was expected. Nothing was sent. */
 export class ConfigError extends FxRatesError {
   override readonly name = 'ConfigError';
   readonly kind = 'config';
@@ -100,8 +102,8 @@ export class ConfigError extends FxRatesError {
 }
 
 /**
- * The service refused the key. `status` tells the two cases of HTTP apart: 401, the key is missing or not valid; 403, the
- * key is valid but not allowed to do this. Which of them the service uses for what is not shown.
+ * The service refused the key. By HTTP, `status` 401 means that the key is missing or invalid, 403 that it is not allowed
+ * to do this. The service does not document which one it uses when.
  */
 export class AuthenticationError extends FxRatesError {
   override readonly name = 'AuthenticationError';
@@ -109,8 +111,8 @@ export class AuthenticationError extends FxRatesError {
 }
 
 /**
- * Why the call did not wait: its `deadline` comes before the next slot, Retry-After exceeds `maxRetryAfterMs`,
- * `onLimit: 'throw'` is the `policy`, or the retry `budget` of the key is used up.
+ * Why the call did not wait. `'deadline'`: its deadline is before the next slot. `'max_retry_after'`: Retry-After is longer
+ * than `maxRetryAfterMs`. `'policy'`: `onLimit` is `'throw'`. `'budget'`: the retry budget of the key is used up.
  */
 export type RateLimitReason = 'deadline' | 'max_retry_after' | 'policy' | 'budget';
 
@@ -120,18 +122,19 @@ interface RateLimitDetails
   readonly reason: RateLimitReason;
 }
 
-/** The per-minute limit of the key holds the call back, and the call may not wait for it. */
+/** The per-minute limit of the key is reached, and the call may not wait. */
 export class RateLimitError extends FxRatesError {
   override readonly name = 'RateLimitError';
   readonly kind = 'rate_limited';
+  /** Why the call did not wait. */
   readonly reason: RateLimitReason;
-  /** Milliseconds until the call can be made again; `undefined` when nothing tells. */
+  /** Milliseconds until the next slot; `undefined` if unknown. */
   readonly retryAfterMs: number | undefined;
-  /** The same as an instant. */
+  /** Time of the next slot; `undefined` if unknown. */
   readonly retryAt: Date | undefined;
-  /** The `Retry-After` header as it came. */
+  /** The `Retry-After` header as received; `undefined` if there was none. */
   readonly retryAfterRaw: string | undefined;
-  /** How the key's Retry-After is read, and what says so; `undefined` before the first whole number in one. */
+  /** How a whole number in the key's Retry-After is read; `undefined` before the first one. */
   readonly retryAfterUnit: UnitBelief | undefined;
 
   constructor(
@@ -153,15 +156,15 @@ export class RateLimitError extends FxRatesError {
   }
 }
 
-/** The monthly quota is used up. Never retried: waiting a minute does not help. */
+/** The monthly quota is used up, or only the reserve of `quotaGuard` is left. It is never retried. */
 export class QuotaExhaustedError extends FxRatesError {
   override readonly name = 'QuotaExhaustedError';
   readonly kind = 'quota_exhausted';
-  /** The quota record that says so. */
+  /** The quota record on which the error is based. */
   readonly quota: QuotaData | undefined;
-  /** When the quota resets. */
+  /** Time at which the quota resets. */
   readonly resetsAt: Date | undefined;
-  /** Whether the client refused by itself, from what it knew, without sending the request. */
+  /** Whether the client rejected the call without sending a request. */
   readonly local: boolean;
 
   constructor(
@@ -182,33 +185,33 @@ export class QuotaExhaustedError extends FxRatesError {
 }
 
 /**
- * The service refused the request: a 4xx that is about neither the key nor a limit. The counterpart of `ResponseError`, and
- * not the base class as in got, axios and octokit: that is `FxRatesError`.
+ * The service refused the request with a 4xx that is about neither the key nor a limit. Unlike in got, axios and octokit,
+ * `RequestError` is not the base class: that is `FxRatesError`.
  */
 export class RequestError extends FxRatesError {
   override readonly name = 'RequestError';
   readonly kind = 'request';
 }
 
-/** The service failed (5xx), also after the retries that were allowed. */
+/** The service failed (5xx), also after the retries, or is down until after the deadline of the call. */
 export class ServerError extends FxRatesError {
   override readonly name = 'ServerError';
   readonly kind = 'server';
 }
 
-/** No valid HTTP response arrived; the system's error is in `cause`, its code in `code`. */
+/** No valid HTTP response arrived. `cause` is the error of the system, `code` its code. */
 export class NetworkError extends FxRatesError {
   override readonly name = 'NetworkError';
   readonly kind = 'network';
 }
 
-/** Time ran out, for one attempt or for the whole call. */
+/** One attempt or the whole call took too long. */
 export class TimeoutError extends FxRatesError {
   override readonly name = 'TimeoutError';
   readonly kind = 'timeout';
-  /** `'attempt'`: one attempt took longer than `timeoutMs`; `'deadline'`: the whole call took longer than `deadlineMs`. */
+  /** `'attempt'`: one attempt took longer than `timeoutMs`. `'deadline'`: the whole call took longer than `deadlineMs`. */
   readonly scope: 'attempt' | 'deadline';
-  /** The limit that was reached, in milliseconds. */
+  /** The exceeded limit in milliseconds. */
   readonly limitMs: number;
 
   constructor({ scope, limitMs, ...details }: ErrorDetails & Pick<TimeoutError, 'scope' | 'limitMs'>) {
@@ -227,7 +230,7 @@ interface AbortDetails extends ErrorDetails {
   readonly message?: string;
 }
 
-/** The caller's signal ended the call, whose reason is in `cause`; or `close()` did. */
+/** The signal of the call aborted, with its reason in `cause`, or the client was closed. */
 export class AbortError extends FxRatesError {
   override readonly name = 'AbortError';
   readonly kind = 'aborted';
@@ -237,13 +240,13 @@ export class AbortError extends FxRatesError {
   }
 }
 
-/** A response arrived, but not the one the contract promises: not JSON, not the envelope, not the schema, too long, or a redirect. */
+/** The response cannot be used: it is not JSON, not the envelope, not what the schema expects, too long, or a redirect. */
 export class ResponseError extends FxRatesError {
   override readonly name = 'ResponseError';
   readonly kind = 'response';
-  /** What a schema found wrong; empty when the body could not be read at all. */
+  /** The issues that a schema found; empty if no schema was applied. */
   readonly issues: readonly SchemaIssue[];
-  /** The first characters of the body, without the key. */
+  /** The first 200 characters of the body, without the key. */
   readonly bodyExcerpt: string | undefined;
 
   constructor(

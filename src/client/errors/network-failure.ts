@@ -148,7 +148,7 @@ const ABOUT_CERTIFICATES = new Map([
   ['CERT_REVOKED', 'the certificate has been revoked'],
   ['CERT_REJECTED', 'the certificate is marked to be rejected'],
   ['CERT_SIGNATURE_FAILURE', 'the signature of the certificate is wrong'],
-  ['INVALID_CA', 'the certificate is signed by a certificate that is not an authority'],
+  ['INVALID_CA', 'the certificate is signed by one that is not a certificate authority'],
   ['INVALID_PURPOSE', 'the certificate is not meant for servers'],
 ]);
 
@@ -160,12 +160,12 @@ export function isCertificateProblem(code: string | undefined): boolean {
 const NEXT_STEPS = new Map([
   ...ABOUT_CERTIFICATES,
   // Tried again all the same: a name server that has just started, or lost its own, says that too.
-  ['ENOTFOUND', 'there is no such host; check baseUrl'],
-  ['ECONNREFUSED', 'nothing listens there; check baseUrl, or start the server'],
+  ['ENOTFOUND', 'the host does not exist; check baseUrl'],
+  ['ECONNREFUSED', 'no server listens on that port; check baseUrl, or start the server'],
   // OpenSSL's words for an answer that is no TLS.
-  ['ERR_SSL_WRONG_VERSION_NUMBER', 'the server speaks plain http there; is the https:// of baseUrl right?'],
+  ['ERR_SSL_WRONG_VERSION_NUMBER', 'the server uses plain http on that port; check https:// in baseUrl'],
   // A fetch has no code for a port that the Fetch standard blocks.
-  ['bad port', 'fetch never connects to that port; check baseUrl'],
+  ['bad port', 'fetch blocks that port; check baseUrl'],
 ]);
 
 /** What to do about a failure of the network, by its code or words; `undefined` where only time helps. */

@@ -7,23 +7,27 @@ import { ConfigError } from '../errors/errors.ts';
 import type { LimitExchange, LimitOffer, LimitStore } from '../limits/shared/limit-store.ts';
 import { type Content, type Files, StateFolder, type StoredState } from './state-folder.ts';
 
+/** Options of `fileStore()`. */
 export interface FileStoreOptions {
-  /** The store's time. Default: the host's wall clock. */
+  /** Source of the store's time, for tests. If omitted, the wall clock of the host. */
   readonly clock?: Pick<Clock, 'now'> | undefined;
 }
 
 /**
- * Lets all processes of one user on one host share the limit of a key through a folder on a local disk:
- * `rateLimit: { store: fileStore() }`. Default folder: `$XDG_STATE_HOME/fxrates/limits`, else
- * `~/.local/state/fxrates/limits`; on Windows `%LOCALAPPDATA%\fxrates\limits`. Only its owner can read it; it holds a few
- * kB per key and origin, and no API key, only its SHA-256. If the folder cannot be used, the client warns once and each
- * process limits itself alone. Not for a network file system such as NFS, and not for several hosts: use `fxrates/redis`.
+ * Creates a store through which the processes of one user on one host share the limit of a key. It is a folder on a local
+ * disk. For several hosts, or a network file system such as NFS, use `fxrates/redis`.
  *
- * @throws {ConfigError} for an empty path, and without one where there is no home folder.
+ * The folder is readable by its owner only. It contains a few kB per API key and origin, with a SHA-256 of the API key, never
+ * the key. If the folder cannot be used, the client warns once, and each process limits itself.
+ *
+ * @param path the folder; by default `$XDG_STATE_HOME/fxrates/limits`, else `~/.local/state/fxrates/limits`, on Windows
+ *   `%LOCALAPPDATA%\fxrates\limits`
+ * @example new FxRates({ rateLimit: { store: fileStore() } })
+ * @throws {ConfigError} if the path is empty, or omitted by a user without a home folder
  */
 export function fileStore(path: string = defaultFolder(), { clock = realClock }: FileStoreOptions = {}): LimitStore {
   if (typeof path !== 'string' || path === '') {
-    throw new ConfigError(`fileStore path: expected the path of a folder, got ${path === '' ? "''" : typeof path}`);
+    throw new ConfigError(`fileStore: expected the path of a folder, got ${path === '' ? "''" : typeof path}`);
   }
   const exchange = fileExchange(resolve(path), { now: () => clock.now(), files: nodeFiles });
   return { exchange: async (name, known, offer) => exchange(name, known, offer) };
@@ -90,12 +94,12 @@ function usableAt(content: Content, nowMs: number): StoredState | undefined {
 function hasOwnFolder(path: string, files: Files): boolean {
   const stats = files.lstatSync(path, { throwIfNoEntry: false });
   if (stats === undefined) return false;
-  if (stats.isSymbolicLink()) throw new Error(`${path} is a symbolic link, which is not followed`);
+  if (stats.isSymbolicLink()) throw new Error(`${path} is a symbolic link, expected a folder`);
   if (!stats.isDirectory()) throw new Error(`${path} is not a folder`);
   const uid = process.geteuid?.();
   if (uid === undefined) return true; // Windows has no such owners and modes
   if (stats.uid !== uid) throw new Error(`${path} belongs to another user (uid ${stats.uid}, expected ${uid})`);
-  if ((stats.mode & 0o022) !== 0) throw new Error(`${path} can be written by other users; run: chmod 700 '${path}'`);
+  if ((stats.mode & 0o022) !== 0) throw new Error(`${path} is writable by other users; run: chmod 700 '${path}'`);
   return true;
 }
 
@@ -133,5 +137,5 @@ function homeFolder(home: () => string): string {
   } catch {
     // A user that the system does not know has none.
   }
-  throw new ConfigError('fileStore: there is no home folder; pass a path, fileStore(path)');
+  throw new ConfigError('fileStore: the user has no home folder; pass the path of a folder: fileStore(path)');
 }

@@ -57,13 +57,13 @@ export class ApiKey {
 }
 
 function problemOf(value: unknown): string | undefined {
-  if (typeof value !== 'string') return `expected a string or a function that gives one, got ${typeof value}`;
+  if (typeof value !== 'string') return `expected a string or a function that returns one, got ${typeof value}`;
   if (value === '') return 'is empty; set FXRATES_API_KEY or pass apiKey';
   if (/^bearer\s/i.test(value)) {
-    return "starts with 'Bearer '; give the key alone, the client adds the scheme";
+    return "starts with 'Bearer '; pass only the key, the client adds the scheme";
   }
-  if (/^\s|\s$/.test(value)) return 'has white space at its start or end (a line break of the file it came from?)';
+  if (/^\s|\s$/.test(value)) return 'starts or ends with white space, such as the line break of a file; remove it';
   if (!HEADER_SAFE.test(value))
-    return 'has characters that a key cannot have (white space, control or non-ASCII characters)';
+    return 'contains characters that are not valid in a key (white space, control or non-ASCII characters)';
   return undefined;
 }

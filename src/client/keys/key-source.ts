@@ -2,7 +2,7 @@ import type { Cancellation, CancelSignal } from '../cancellation.ts';
 import { SharedWork } from '../shared-work.ts';
 import { ApiKey } from './api-key.ts';
 
-/** A key, or a function that gives the one to use now; the function is asked again when the service refuses a key. */
+/** A key, or a function that returns it. The function is called again if the service refuses the key. */
 export type ApiKeyOption = string | (() => string | Promise<string>);
 
 /** Where the key of the next request comes from. */

@@ -14,46 +14,57 @@ export interface LimiterWait {
   readonly reason: 'refused' | 'window' | 'service';
 }
 
-/** How the service counts, as far as its answers have shown. */
+/** How the service counts requests; `'unknown'` until its responses have shown it. */
 export type WindowName = 'unknown' | 'sliding' | 'fixed' | 'token-bucket';
 
-/** What can be said of a limiter at this moment. */
+/** The state of a limiter at one moment. */
 export interface LimiterView {
   /** `'open'`, or the time until which a refusal holds back all calls. */
   readonly gate: 'open' | { readonly until: Date };
-  /** `'up'`, or when a service that failed several times in a row is tried again. */
+  /** `'up'`, or the time of the next attempt after several failures in a row. */
   readonly service: 'up' | { readonly downUntil: Date };
-  /** Calls in the queue. */
+  /** Number of calls in the queue. */
   readonly waiting: number;
-  /** Requests without an answer yet. */
+  /** Number of requests without a response yet. */
   readonly inFlight: number;
-  /** Requests that may be in flight at once now. */
+  /** Number of requests that may be in flight now. */
   readonly maxConcurrent: number;
-  /** Calls per minute this process may make, configured or learned; `undefined` while unknown. */
+  /** Requests per minute that this process may make, configured or learned; `undefined` while unknown. */
   readonly perMinute: number | undefined;
+  /** How the service counts requests. */
   readonly window: WindowName;
-  /** A second limit for shorter times that the answers have shown; `undefined` for none. */
+  /** A second limit over a shorter period (`periodMs` in milliseconds); `undefined` if there is none. */
   readonly burst: { readonly calls: number; readonly periodMs: number } | undefined;
-  /** The earliest time at which a call that comes now could be sent. */
+  /** Earliest time at which a call made now can be sent. */
   readonly nextSlotAt: Date;
-  /** The latest changes of the limiter's state, oldest first: why calls waited. At most 100. */
+  /** The latest 100 changes of these values, oldest first. */
   readonly history: readonly LimiterChange[];
 }
 
-/** One change of the limiter's state. */
+/** One change of a limiter's state: an entry of `history`. */
 export interface LimiterChange {
+  /** Time of the change. */
   readonly at: Date;
-  /** What happened: an answer, a refusal (429), a failure (5xx, timeout), a limit that became known, a store that failed. */
+  /** What caused the change. */
   readonly event: LimiterEvent;
+  /** `'open'`, or the time until which a refusal holds back all calls. */
   readonly gate: 'open' | { readonly until: Date };
+  /** `'up'`, or the time of the next attempt after several failures in a row. */
   readonly service: 'up' | { readonly downUntil: Date };
+  /** How the service counts requests. */
   readonly window: WindowName;
-  /** Whether the window is still to be learned. */
+  /** Whether the kind of window is known or still being learned. */
   readonly phase: LimiterState['phase'];
+  /** Requests per minute that this process may make; `undefined` while unknown. */
   readonly perMinute: number | undefined;
+  /** A second limit over a shorter period; `undefined` if there is none. */
   readonly burst: LimiterView['burst'];
 }
 
+/**
+ * What changed a limiter: an accepted request, a refused one (429), a failed one (5xx, timeout, broken connection), a limit
+ * that became known (`'configured'`), or the shared store (`'store'`).
+ */
 export type LimiterEvent = 'accepted' | 'refused' | 'failed' | 'configured' | 'store';
 
 const WINDOW_NAMES = { log: 'sliding', fixed: 'fixed', bucket: 'token-bucket' } as const;

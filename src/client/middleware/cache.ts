@@ -102,7 +102,7 @@ function snapshotAge({ states, events, refreshQuota }: SnapshotAgeParts) {
     const ageMs = granularityMs(quota.snapshot_granularity);
     if (ageMs !== undefined) return ageMs;
     events.warnOnce(
-      `cache: cannot read snapshot_granularity '${quota.snapshot_granularity}', so nothing is kept; give cache.maxAgeMs a number`,
+      `cache: cannot parse snapshot_granularity '${quota.snapshot_granularity}', so nothing is cached; set cache.maxAgeMs to a number of milliseconds`,
     );
     return 0;
   };

@@ -5,29 +5,36 @@ import type { KeyedRequest } from '../request.ts';
 import { readResponse } from '../transport/fetch-transport.ts';
 import type { TransportResponse } from '../transport/transport.ts';
 
-/** One attempt as middleware sees it: without the key, which is added after the last middleware. */
+/** The request of one attempt, without the key: the client adds it after the last middleware. */
 export interface MiddlewareRequest {
-  /** Where the request goes. Path and query can be replaced, the host cannot: the key goes with it. */
+  /** URL of the request. A middleware may change path and query, but not the host, because the key is sent along. */
   readonly url: string;
+  /** HTTP method. */
   readonly method: 'GET';
-  /** Can be changed in place, except for those that the client or the transport sets (`authorization`, `host`, …). */
+  /** Request headers. They can be changed in place, except those that the client or the transport sets (`authorization`, …). */
   readonly headers: Headers;
-  /** `latest`, `quota`, …; for `get` the path. */
+  /** The operation, such as `latest`; for `get()`, the path. */
   readonly operation: string;
-  /** 1 for the first attempt of the call. */
+  /** Number of the attempt; 1 for the first. */
   readonly attempt: number;
-  /** The same for all attempts of a call. */
+  /** ID of the call, the same for all its attempts. */
   readonly callId: string;
-  /** Aborts when the attempt takes longer than `timeoutMs`, or the call is aborted. */
+  /** Aborts if the attempt takes longer than `timeoutMs` or the call is aborted. */
   readonly signal: AbortSignal;
-  /** The key in full, for a signature. Keep it out of logs. */
+  /** Returns the full key, for a signature. Do not log it. */
   readonly revealKey: () => string;
 }
 
 /**
- * Code around each attempt, in the shape of `fetch`: passes the request on with `next`, and returns the response or
- * another one. What it throws itself is not retried. An attempt is one request, so a second `next()` that would send
- * another one rejects with `ConfigError`.
+ * A function that runs around each attempt. It calls `next(request)` and returns its response, or another one. An error that
+ * it throws rejects the call and is not retried. An attempt is one request, so a second `next()` rejects with `ConfigError`.
+ *
+ * @example
+ * const log: Middleware = async (request, next) => {
+ *   const response = await next(request);
+ *   console.log(request.operation, response.status);
+ *   return response;
+ * };
  */
 export type Middleware = (
   request: MiddlewareRequest,
@@ -35,7 +42,7 @@ export type Middleware = (
 ) => Promise<Response>;
 
 const SENT_TWICE =
-  'middleware: it called next() a second time, but the rate limit allowed one request; let the error of next() pass, and the client sends the call again (maxRetries)';
+  'middleware: next() was called twice, but an attempt is one request of the rate limit; rethrow the error of next(), and the client retries the call (maxRetries)';
 
 interface InterceptParts {
   readonly middleware: readonly Middleware[];
@@ -77,7 +84,9 @@ export async function intercept(parts: InterceptParts): Promise<TransportRespons
     revealKey: () => request.key.reveal(),
   });
   if (!(response instanceof Response))
-    throw new ConfigError('middleware: it must return the Response of next(), or another one');
+    throw new ConfigError(
+      'middleware: expected a Response as the result; return the response of next() or another one',
+    );
   const untouched = response.bodyUsed ? undefined : received.get(response);
   return untouched ?? readResponse(response, maxBytes);
 }
@@ -86,7 +95,9 @@ export async function intercept(parts: InterceptParts): Promise<TransportRespons
 function checkUrl(url: string, original: string): string {
   const { origin, search, href, hash } = new URL(url);
   if (origin !== new URL(original).origin) {
-    throw new ConfigError(`middleware: the request cannot go to ${origin}, because the key would go with it`);
+    throw new ConfigError(
+      `middleware: the request cannot be sent to ${origin}, because the key would be sent along; keep the origin of baseUrl`,
+    );
   }
   refuseKeyParameters(Object.fromEntries(new URLSearchParams(search)), 'middleware');
   return href.slice(0, href.length - hash.length);

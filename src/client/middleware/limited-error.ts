@@ -17,8 +17,8 @@ interface LimitedCall {
 }
 
 const WHY: Record<RateLimitReason, string> = {
-  deadline: 'after the deadline of the call (deadlineMs)',
-  max_retry_after: 'longer than maxRetryAfterMs allows',
+  deadline: 'which is after the deadline of the call (deadlineMs)',
+  max_retry_after: 'which is longer than maxRetryAfterMs',
   policy: "and onLimit is 'throw'",
   budget: 'and the retry budget of the key is used up',
 };
@@ -49,7 +49,7 @@ export function unavailableError(
   { request, waitMs }: { readonly request: KeyedRequest; readonly waitMs: number },
 ): ServerError | NetworkError {
   const { code, status, headers } = cause instanceof FxRatesError ? cause : {};
-  const message = `The service does not answer properly (${status ?? code ?? 'no response'}); the next attempt is in ${seconds(waitMs)} s, which is too late for this call`;
+  const message = `The service is down (${status ?? code ?? 'no response'}); the next attempt is in ${seconds(waitMs)} s, which is too late for this call`;
   const Unavailable = status === undefined ? NetworkError : ServerError;
   return new Unavailable(message, { code, status, headers, attempts: request.log.attempts, cause });
 }

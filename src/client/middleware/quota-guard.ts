@@ -58,8 +58,8 @@ function oncePerPeriod(onLow: QuotaGuardOptions['onLow']) {
 function refusal(ledger: QuotaLedger, reserve: number): QuotaExhaustedError {
   const quota = ledger.estimate()?.quota;
   return new QuotaExhaustedError(
-    `Not sent: by estimate ${ledger.available()} requests of the monthly quota are left for new calls, and quotaGuard ` +
-      `reserves ${reserve}. The quota resets at ${quota?.resets_at}; { useReserve: true } spends the reserve`,
+    `Not sent: about ${ledger.available()} requests of the monthly quota are left for new calls, and quotaGuard ` +
+      `reserves ${reserve}. The quota resets at ${quota?.resets_at}; to use the reserve, pass { useReserve: true }`,
     { quota, local: true },
   );
 }

@@ -39,10 +39,13 @@ export class ExhaustedLatch {
     const now = this.#clock.now();
     const isOver = now < since || now >= until; // before its beginning: the clock was set back
     if (isOver) return;
-    throw new QuotaExhaustedError(`${quotaMessage(quota)}; not sent, the service said so less than a minute ago`, {
-      quota,
-      local: true,
-    });
+    throw new QuotaExhaustedError(
+      `${quotaMessage(quota)}; not sent, because the service reported it less than a minute ago`,
+      {
+        quota,
+        local: true,
+      },
+    );
   }
 }
 

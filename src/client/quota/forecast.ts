@@ -1,26 +1,27 @@
 import type { QuotaData } from '../../generated/types.ts';
 import { remainingOf } from './quota-ledger.ts';
 
-/** Where a key's use of its quota is heading. An estimate: it knows this month's total, not when it was used. */
+/** Forecast of a key's quota, from the average of this period. */
 export interface QuotaForecast {
-  /** Requests left; `undefined` when the plan has no numeric limit. */
+  /** Requests left; `undefined` if the plan has no numeric limit. */
   readonly remaining: number | undefined;
-  /** Start of the running period, taken as one calendar month before `resetsAt` (how long it really is, is not shown). */
+  /** Assumed start of the period: one calendar month before `resetsAt`. The service does not document its length. */
   readonly periodStart: Date;
+  /** Time at which the quota resets. */
   readonly resetsAt: Date;
-  /** Part of the period that has passed, 0 to 1. */
+  /** Elapsed share of the period, from 0 to 1. */
   readonly elapsed: number;
-  /** Requests per day so far; `undefined` at the very start of the period. */
+  /** Average requests per day; `undefined` at the very start of the period. */
   readonly perDay: number | undefined;
-  /** Requests used when the period ends, if it goes on like this; `undefined` with `perDay`. */
+  /** Projected number of requests at the reset; `undefined` if `perDay` is. */
   readonly usedAtReset: number | undefined;
-  /** When the quota runs out, if that comes before the reset. */
+  /** Projected time at which the quota runs out; `undefined` if it lasts until the reset. */
   readonly exhaustsAt: Date | undefined;
-  /** Requests per day that last until the reset; `undefined` without a numeric limit. */
+  /** Requests per day with which the quota lasts until the reset; `undefined` if the plan has no numeric limit. */
   readonly safePerDay: number | undefined;
-  /** Milliseconds between requests that last until the reset; `undefined` without a limit, or with nothing left. */
+  /** Interval in milliseconds with which the quota lasts until the reset; `undefined` without a limit or without requests left. */
   readonly safeIntervalMs: number | undefined;
-  /** `'low'` in the first day or 3 % of the period, and below 20 requests: too little to project from. */
+  /** `'low'` in the first day or first 3 % of the period, and below 20 requests; else `'ok'`. */
   readonly confidence: 'ok' | 'low';
 }
 
@@ -30,10 +31,11 @@ const SETTLED_AFTER_SHARE = 0.03;
 const SETTLED_AFTER_REQUESTS = 20;
 
 /**
- * Projects the use of a quota to its reset, from this period's average.
+ * Projects the use of a quota until its reset, from the average of this period.
  *
- * @param now an instant, or milliseconds since the Unix epoch
- * @returns `undefined` when `resets_at` is not after `now` (an old record, or clocks that disagree)
+ * @param now a `Date`, or milliseconds since the Unix epoch
+ * @returns the forecast; `undefined` if `resets_at` is not after `now`
+ * @example forecastQuota(await fx.quota(), new Date())?.exhaustsAt
  */
 export function forecastQuota(quota: QuotaData, now: Date | number): QuotaForecast | undefined {
   const nowMs = Math.floor(Number(now));

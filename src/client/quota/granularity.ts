@@ -11,8 +11,10 @@ const UNIT_MS = new Map([
 ]);
 
 /**
- * Milliseconds of a `snapshot_granularity` such as `5min`; `undefined` for what cannot be read. The service
- * documents `5min` alone, so near spellings are taken as well.
+ * Returns the milliseconds of a `snapshot_granularity`; `undefined` if it cannot be parsed. The service documents `5min`
+ * only, so similar spellings are accepted too.
+ *
+ * @example granularityMs('5min') // 300_000
  */
 export function granularityMs(text: string): number | undefined {
   const [, count, unit = ''] = /^(\d+)\s*([a-z]+)$/.exec(text.trim().toLowerCase()) ?? [];

@@ -1,15 +1,15 @@
 import type { QuotaData } from '../../generated/types.ts';
 import type { Clock } from '../clock.ts';
 
-/** The last quota the service told, and what was used since. Other processes with the same key are not in it. */
+/** Estimate of a key's quota: the last quota record, and the requests of this process since. Other processes are not counted. */
 export interface QuotaEstimate {
-  /** The record as it came. */
+  /** The last quota record of the service. */
   readonly quota: QuotaData;
-  /** When it came. */
+  /** Time at which the record arrived. */
   readonly asOf: Date;
-  /** Requests since then that count, or may count because their answer was lost. */
+  /** Requests since then that count against the quota, or may count because their response was lost. */
   readonly usedSince: number;
-  /** Requests left by this count; `undefined` when the plan has no numeric limit. */
+  /** Estimated requests left; `undefined` if the plan has no numeric limit. */
   readonly remaining: number | undefined;
 }
 

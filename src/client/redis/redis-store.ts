@@ -4,20 +4,25 @@ import { ConfigError } from '../errors/errors.ts';
 import type { LimitExchange, LimitOffer, LimitStore } from '../limits/shared/limit-store.ts';
 import { EXCHANGE_SCRIPT } from './exchange-script.ts';
 
-/** What is used of an ioredis client (Redis or Cluster). */
+/** An ioredis client (Redis or Cluster), as far as the store uses it. */
 export interface IoRedisClient {
   evalsha(sha1: string, keyCount: number, ...keysAndArguments: string[]): Promise<unknown>;
   eval(script: string, keyCount: number, ...keysAndArguments: string[]): Promise<unknown>;
 }
 
-/** What is used of a node-redis client (the package `redis`, client or cluster). */
+/** A node-redis client (the package `redis`, client or cluster), as far as the store uses it. */
 export interface NodeRedisClient {
   evalSha(sha1: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>;
   eval(script: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>;
 }
 
+/** Options of `redisStore()`. */
 export interface RedisStoreOptions {
-  /** What the names of its keys begin with. Default: `'fxrates'`. */
+  /**
+   * Prefix of the store's Redis keys.
+   *
+   * @default 'fxrates'
+   */
   readonly prefix?: string | undefined;
 }
 
@@ -27,13 +32,15 @@ const SHA1 = createHash('sha1').update(EXCHANGE_SCRIPT).digest('hex');
 const reply = z.tuple([z.coerce.number(), z.string(), z.string(), z.coerce.number()]);
 
 /**
- * Lets all processes and hosts with one API key share its limit through Redis 5 or later (or Valkey), by your own
- * connected ioredis or node-redis client: `rateLimit: { store: redisStore(redis) }`. One hash per key and origin, a few
- * kB, gone ten minutes after the last call; it holds no API key, only its SHA-256. Works in a cluster: each script
- * uses one key. If Redis is down or slower than 250 ms, the client warns once and each process uses its
- * share of the limit until Redis answers again.
+ * Creates a store through which processes on several hosts share the limit of a key. It uses your connected ioredis or
+ * node-redis client, with Redis 5 or later, Valkey or a cluster (each script uses one Redis key).
  *
- * @throws {ConfigError} for something that is no Redis client.
+ * The store keeps one hash of a few kB per API key and origin, until ten minutes after the last call. It contains a SHA-256
+ * of the API key, never the key. If Redis fails or takes longer than one second, the client warns once, and each process
+ * uses its share of the limit until Redis responds again.
+ *
+ * @example new FxRates({ rateLimit: { store: redisStore(redis) } })
+ * @throws {ConfigError} if `client` is not a Redis client
  */
 export function redisStore(
   client: IoRedisClient | NodeRedisClient,
@@ -63,7 +70,7 @@ function scriptRunner(client: IoRedisClient | NodeRedisClient): ScriptRunner {
         () => client.eval(EXCHANGE_SCRIPT, 1, key, ...args),
       );
   }
-  throw new ConfigError(`redisStore got ${typeof client}: expected a client of ioredis or of redis (node-redis)`);
+  throw new ConfigError(`redisStore: expected a client of ioredis or of redis (node-redis), got ${typeof client}`);
 }
 
 /** Redis knows a script by its hash once it has seen it; a restart makes it forget. */

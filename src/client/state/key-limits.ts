@@ -1,11 +1,11 @@
 import type { LimiterView } from '../limits/limiter-view.ts';
 
-/** What can be said of a key's limit at this moment. */
+/** The state of a key's limit, from `fx.limits()`. */
 export interface KeyLimits extends LimiterView {
   /**
-   * Why calls wait: `'retry_after'`, the service refused one; `'service'`, it failed several times in a row; `'window'`,
-   * those that the limit allows are used up;
-   * `'in_flight'`, those under way must be answered first. `undefined`: a call that comes now is sent.
+   * Why a call made now would wait. `'retry_after'`: the service refused a call. `'service'`: the service failed several times
+   * in a row. `'window'`: the limit is used up. `'in_flight'`: requests in flight must end first. `undefined`: it would not
+   * wait.
    */
   readonly reason: 'retry_after' | 'service' | 'window' | 'in_flight' | undefined;
 }

@@ -94,7 +94,7 @@ function createLimiter(
     shared: store && { store, name },
     onOutage: (reason) =>
       subscribers.warn(
-        `rateLimit.store: the shared limit cannot be used (${reason}); this process goes on with its share of it until the store answers again`,
+        `rateLimit.store: the store failed (${reason}); this process uses its share of the limit until the store responds again`,
       ),
   });
 }

@@ -3,14 +3,16 @@ import { parseRetryAfter, type RetryAfterUnit } from '../limits/retry-after.ts';
 import type { UnitEvidence } from '../limits/retry-after-unit.ts';
 import type { RetryAfterReading } from '../limits/transitions.ts';
 
-/** How the whole numbers in a key's Retry-After are read. */
+/** How a whole number in a key's Retry-After is read. */
 export interface UnitBelief {
-  /** The number that the belief is about: the last one that said something. */
+  /** The last number that says something about the unit. */
   readonly value: number;
+  /** The unit in which it is read. */
   readonly unit: RetryAfterUnit;
   /**
-   * `'assumed'`: nothing contradicts seconds; `'on-trial'`: too long for seconds, tried as milliseconds; `'confirmed'`:
-   * the answers have shown milliseconds; `'refuted'`: they have shown seconds; `'set'`: by the option `retryAfterUnit`.
+   * Basis of the unit. `'assumed'`: seconds, and nothing contradicts it. `'on-trial'`: too long for seconds, so tried as
+   * milliseconds. `'confirmed'`: the responses have shown milliseconds. `'refuted'`: they have shown seconds. `'set'`: the
+   * option `retryAfterUnit`.
    */
   readonly evidence: UnitEvidence;
 }
@@ -52,7 +54,7 @@ export class RetryAfterUnitTracker {
     if (this.#hasWarnedOfJunk) return;
     this.#hasWarnedOfJunk = true;
     const shown = describeValue(retryAfter);
-    events.warnOnce(`Key ${this.#masked}: Retry-After ${shown} is no number and no HTTP date; it counts as absent`);
+    events.warnOnce(`Key ${this.#masked}: Retry-After ${shown} is neither a number nor an HTTP date; ignored`);
   }
 }
 
@@ -60,11 +62,11 @@ export class RetryAfterUnitTracker {
 export function unitInWords({ value, evidence }: UnitBelief): string | undefined {
   switch (evidence) {
     case 'on-trial':
-      return `Retry-After ${value} is too long for the seconds of a per-minute limit and is tried as milliseconds; if you know the unit, set retryAfterUnit`;
+      return `Retry-After ${value} is too long for a per-minute limit in seconds, so it is tried as milliseconds; if you know the unit, set retryAfterUnit`;
     case 'confirmed':
-      return `Retry-After ${value} is in milliseconds, as the answers of the key have shown; set retryAfterUnit: 'milliseconds' to have it so from the start`;
+      return `Retry-After ${value} is in milliseconds, as the responses have shown; to use this unit from the start, set retryAfterUnit: 'milliseconds'`;
     case 'refuted':
-      return `Retry-After ${value} is in seconds: tried as milliseconds it was refused again, so the limit is a longer one than per minute; set retryAfterUnit: 'seconds' to spare the trial`;
+      return `Retry-After ${value} is in seconds: tried as milliseconds, the request was refused again, so the limit is longer than a minute; to skip this trial, set retryAfterUnit: 'seconds'`;
     default:
       return undefined;
   }

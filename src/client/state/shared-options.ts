@@ -16,8 +16,8 @@ export function sharedOptions({ rateLimit, maxRetryAfterMs, retryAfterUnit }: An
 export function ignoredOptions(given: Named, { key, options }: { key: string; options: Named }): string | undefined {
   const names = Object.keys(given).filter((name) => given[name] !== undefined && given[name] !== options[name]);
   if (names.length === 0) return undefined;
-  const list = names.map((name) => `${name}: ${shown(given[name])} (${shown(options[name])} holds)`).join(', ');
-  return `${list}: without effect, since another client of key ${key} came first in this process, and the calls of a key share one limit; give both clients the same`;
+  const list = names.map((name) => `${name}: ${shown(given[name])} (in use: ${shown(options[name])})`).join(', ');
+  return `${list}: ignored, because all clients of key ${key} in this process share one limit, with the options of the first client; pass the same options to each`;
 }
 
 function shown(value: unknown): string {

@@ -70,7 +70,7 @@ async function chooseTransport(runtime: Runtime): Promise<Transport> {
   if (!(undici instanceof Error)) return undiciTransport(() => undici.getGlobalDispatcher());
   if (runtime.fetch === undefined) {
     throw new ConfigError(
-      `fetch: undici cannot be loaded (${undici.message}), and there is no global fetch; pass fetch`,
+      `fetch: undici cannot be loaded (${undici.message}), and there is no global fetch; pass the option fetch`,
     );
   }
   return fetchTransport(runtime.fetch);

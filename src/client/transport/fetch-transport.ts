@@ -1,7 +1,7 @@
 import type { ResponseHeaders, Transport, TransportResponse } from './transport.ts';
 import { BodyReader } from './transport.ts';
 
-/** The part of WHATWG `fetch` that the client uses. */
+/** A WHATWG `fetch`, as far as the client uses it. */
 export type FetchLike = (
   url: string,
   init: {

@@ -36,7 +36,7 @@ test('a failure without a code is told once, in words of the command line', asyn
 
   const { stderr } = await runCli('latest --retries 0', { replies });
 
-  expect(stderr).toBe(`fxrates: cannot reach api.example.test — bad port; fetch never connects to that port
+  expect(stderr).toBe(`fxrates: cannot reach api.example.test — bad port; fetch blocks that port
 
   Is https://api.example.test the right base URL? It comes from FXRATES_BASE_URL.
 `);
@@ -56,11 +56,11 @@ test.each([
 });
 
 test.each([
-  ['on-trial', 'Retry-After 30000 is too long for the seconds of a per-minute limit and is tried as milliseconds'],
-  ['confirmed', 'Retry-After 30000 is in milliseconds, as the answers of the key have shown'],
+  ['on-trial', 'Retry-After 30000 is too long for a per-minute limit in seconds, so it is tried as milliseconds'],
+  ['confirmed', 'Retry-After 30000 is in milliseconds, as the responses have shown'],
   [
     'refuted',
-    'Retry-After 30000 is in seconds: tried as milliseconds it was refused again, so the limit is a longer one than per minute',
+    'Retry-After 30000 is in seconds: tried as milliseconds, the request was refused again, so the limit is longer than a minute',
   ],
 ] as const)('of a unit that is %s the fact stays, without the option of the client', (evidence, fact) => {
   const words = unitInWords({ value: 30_000, unit: 'milliseconds', evidence });
@@ -70,7 +70,7 @@ test.each([
 });
 
 test('another message stays as it is', () => {
-  const message = 'cache: the store cannot be used (EACCES); calls go to the service';
+  const message = 'cache: the store failed (EACCES); requests are sent to the service';
 
   expect(withoutAdvice(message)).toBe(message);
 });
@@ -79,6 +79,6 @@ test.each(['latest', 'latest --json'])('%s warns of the unit, and of nothing tha
   const { code, stderr } = await runCli(line, { replies: [rateLimited('30000'), success()] });
 
   expect(code).toBe(0);
-  expect(stderr).toContain('Retry-After 30000 is too long for the seconds of a per-minute limit');
+  expect(stderr).toContain('Retry-After 30000 is too long for a per-minute limit in seconds');
   expect(stderr).not.toContain('retryAfterUnit');
 });

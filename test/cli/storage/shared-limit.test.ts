@@ -59,7 +59,7 @@ test('a folder that cannot be used is mentioned with -v only, once', async () =>
 
   expect([quiet.code, quiet.stderr]).toEqual([0, '']);
   expect(verbose.code).toBe(0);
-  expect(verbose.stderr.match(/the shared limit cannot be used/g)).toHaveLength(1);
+  expect(verbose.stderr.match(/the store failed/g)).toHaveLength(1);
 });
 
 test('a home folder that does not exist is not created', async () => {

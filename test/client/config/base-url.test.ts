@@ -25,8 +25,8 @@ test.each([
 });
 
 test.each([
-  [undefined, 'none given; pass baseUrl or set FXRATES_BASE_URL'],
-  ['', 'none given'],
+  [undefined, 'missing; pass baseUrl or set FXRATES_BASE_URL'],
+  ['', 'missing'],
   [null, 'got null'],
   [42, 'got 42 (number)'],
   ['api.example.com', "got 'api.example.com'"],
@@ -35,10 +35,10 @@ test.each([
   ['javascript:alert(1)', 'an http or https URL'],
   ['https://user@api.example.com', 'user name or password'],
   ['https://:word@api.example.com', 'user name or password'],
-  ['https://api.example.com?base=EUR', 'has a query or fragment'],
-  ['https://api.example.com/#x', 'has a query or fragment'],
-  ['https://api.example.com/api/v1', "leave out '/api/v1'"],
-  ['https://api.example.com/fx/api/v2/', "leave out '/fx/api/v2/'"],
+  ['https://api.example.com?base=EUR', 'contains a query or fragment'],
+  ['https://api.example.com/#x', 'contains a query or fragment'],
+  ['https://api.example.com/api/v1', "expected a URL without '/api/v1'"],
+  ['https://api.example.com/fx/api/v2/', "expected a URL without '/fx/api/v2/'"],
 ])('refuses %s: %s', (given, reason) => {
   expect(() => checkBaseUrl(given, secure)).toThrow(ConfigError);
   expect(() => checkBaseUrl(given, secure)).toThrow(/^baseUrl: /);

@@ -36,8 +36,8 @@ test('what is given wins over the environment', () => {
   });
 });
 
-const NO_BASE_URL = 'baseUrl: none given; pass baseUrl or set FXRATES_BASE_URL';
-const NO_KEY = 'apiKey: none given; pass apiKey or set FXRATES_API_KEY';
+const NO_BASE_URL = 'baseUrl: missing; pass baseUrl or set FXRATES_BASE_URL';
+const NO_KEY = 'apiKey: missing; pass apiKey or set FXRATES_API_KEY';
 
 test.each([
   ['base URL', { apiKey: API_KEY }, NO_BASE_URL],
@@ -65,7 +65,7 @@ test.each(['FXRATES_BASE_URL', 'FXRATES_API_KEY'])('an empty %s counts as not se
 
   const fx = new FxRates({ fetch: fakeFetch({}) });
 
-  expect(((await errorOf(fx.latest())) as Error).message).toMatch('none given');
+  expect(((await errorOf(fx.latest())) as Error).message).toMatch('missing');
 });
 
 test('the first call finds what was set in the environment after the constructor', async () => {
@@ -90,7 +90,7 @@ test('refuses to work in a browser, whatever else is wrong', () => {
   Object.defineProperty(globalThis, 'document', { value: {}, configurable: true });
   Object.defineProperty(process, 'versions', { value: { ...versions, node: undefined } });
 
-  expect(() => new FxRates()).toThrow('API keys do not belong in browsers');
+  expect(() => new FxRates()).toThrow('looks like a browser, whose users could read the API key');
   expect(() => new FxRates({ baseUrl: BASE_URL, apiKey: API_KEY })).toThrow(ConfigError);
 });
 

@@ -36,13 +36,13 @@ test.each([
 });
 
 test.each([
-  [{ base: '' }, "'base': a part of the path cannot be empty"],
-  [{ base: '..' }, "'.' and '..' are no values here"],
-  [{ base: '\ud800' }, "'base': the text has half a surrogate pair"],
-  [{ symbols: ['EUR,GBP'] }, "'symbols': 'EUR,GBP' has a comma"],
-  [{ symbols: [] }, "'symbols': at least one value is expected, got an empty list"],
-  [{ places: [] }, "'places': at least one value is expected, got an empty list"],
-  [{ amount: Number.NaN }, "query: 'amount' must be text, a finite number"],
+  [{ base: '' }, "'base': expected a value that is not empty"],
+  [{ base: '..' }, "'.' and '..' are not valid values"],
+  [{ base: '\ud800' }, "'base': contains half a surrogate pair"],
+  [{ symbols: ['EUR,GBP'] }, "'symbols': expected values without a comma"],
+  [{ symbols: [] }, "'symbols': expected at least one value, got an empty list"],
+  [{ places: [] }, "'places': expected at least one value, got an empty list"],
+  [{ amount: Number.NaN }, "query: 'amount' must be a string, a finite number"],
 ])('%j is refused: %s', (values, message) => {
   expect(() => buildOperationTarget(period, { ...required, ...values })).toThrow(message);
 });

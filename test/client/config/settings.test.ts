@@ -103,14 +103,17 @@ test.each<[string, unknown]>([
 });
 
 test.each([
-  [{ tunnel: 5 }, "FxRates options: no option 'tunnel'; there are baseUrl, apiKey"],
-  [{ baseurl: BASE_URL }, "FxRates options: no option 'baseurl'; did you mean 'baseUrl'? There are baseUrl, apiKey"],
-  [{ apikey: API_KEY }, "no option 'apikey'; did you mean 'apiKey'?"],
-  [{ maxRetry: 1 }, "no option 'maxRetry'; did you mean 'maxRetries'?"],
-  [{ ['timeoutMs'.repeat(12)]: 1 }, '; there are baseUrl, apiKey'],
+  [{ tunnel: 5 }, "FxRates options: unknown option 'tunnel'; valid options: baseUrl, apiKey"],
+  [
+    { baseurl: BASE_URL },
+    "FxRates options: unknown option 'baseurl'; did you mean 'baseUrl'? Valid options: baseUrl, apiKey",
+  ],
+  [{ apikey: API_KEY }, "unknown option 'apikey'; did you mean 'apiKey'?"],
+  [{ maxRetry: 1 }, "unknown option 'maxRetry'; did you mean 'maxRetries'?"],
+  [{ ['timeoutMs'.repeat(12)]: 1 }, '; valid options: baseUrl, apiKey'],
   [
     { rateLimit: { perMinutes: 5 } },
-    "no option 'perMinutes'; did you mean 'perMinute'? There are perMinute, maxConcurrent",
+    "unknown option 'perMinutes'; did you mean 'perMinute'? Valid options: perMinute, maxConcurrent",
   ],
 ])('refuses the unknown option in %j', (options, message) => {
   expect(() => new FxRates({ ...given, ...options } as never)).toThrow(ConfigError);
@@ -131,7 +134,7 @@ test.each([API_KEY, 'a-key-of-another-form-3f9c2d', null, 42])('refuses %j in pl
 test('fetch and dispatcher exclude each other', () => {
   const options = { ...given, fetch: async () => new Response(), dispatcher: new Agent() };
 
-  expect(() => new FxRates(options)).toThrow('fetch and dispatcher: pass one of them');
+  expect(() => new FxRates(options)).toThrow('fetch and dispatcher: pass either fetch or dispatcher');
 });
 
 test.each([

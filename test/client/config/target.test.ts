@@ -30,8 +30,8 @@ test.each([
   [{ base: () => 'EUR' }, "'base'"],
   [{ base: 1n }, "'base'"],
   [{ base: Symbol('EUR') }, "'base'"],
-  [{ api_key: 'x' }, "'api_key' is not a parameter"],
-  [{ API_KEY: 'x' }, "'api_key' is not a parameter"],
+  [{ api_key: 'x' }, "'api_key' cannot be set"],
+  [{ API_KEY: 'x' }, "'api_key' cannot be set"],
 ])('refuses the query %o', (query, problem) => {
   expect(() => buildTarget('/p', query as never)).toThrow(ConfigError);
   expect(() => buildTarget('/p', query as never)).toThrow(problem);

@@ -97,7 +97,7 @@ test('the cause is the original, and there is none when none was given', () => {
 
 test.each([
   ['EUR', "'EUR'"],
-  ['x'.repeat(61), 'a text of 61 characters'],
+  ['x'.repeat(61), 'a string of 61 characters'],
   [null, 'null'],
   [undefined, 'undefined'],
   [['EUR'], 'a list'],

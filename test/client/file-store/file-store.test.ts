@@ -193,7 +193,7 @@ const USELESS: readonly [string, RegExp, () => void][] = [
   ],
   [
     'a folder that others can write to',
-    /can be written by other users; run: chmod 700/,
+    /is writable by other users; run: chmod 700/,
     () => {
       fs.mkdirSync(root);
       fs.chmodSync(root, 0o777);
@@ -345,9 +345,11 @@ test.each([
   },
 ])('without a home folder a path must be given', (home) => {
   expect(() => defaultFolder({}, home)).toThrow(ConfigError);
-  expect(() => defaultFolder({}, home)).toThrow('fileStore: there is no home folder; pass a path, fileStore(path)');
+  expect(() => defaultFolder({}, home)).toThrow(
+    'fileStore: the user has no home folder; pass the path of a folder: fileStore(path)',
+  );
 });
 
 test.each(['', 7, null])('fileStore(%j) is refused at once', (path) => {
-  expect(() => fileStore(path as never)).toThrow(/fileStore path: expected the path of a folder/);
+  expect(() => fileStore(path as never)).toThrow(/fileStore: expected the path of a folder/);
 });

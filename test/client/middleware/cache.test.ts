@@ -342,7 +342,7 @@ test('an interval that cannot be read keeps nothing, and warns once', async () =
 
   expect(answers.map(({ source }) => source)).toEqual(['network', 'network', 'network']);
   expect(warnings).toEqual([
-    "cache: cannot read snapshot_granularity 'realtime', so nothing is kept; give cache.maxAgeMs a number",
+    "cache: cannot parse snapshot_granularity 'realtime', so nothing is cached; set cache.maxAgeMs to a number of milliseconds",
   ]);
 });
 
@@ -405,7 +405,7 @@ test('a store whose errors all differ is warned of once', async () => {
     await metaOf({ n });
   }
 
-  expect(warnings).toEqual(['cache: the store cannot be used (failure 1); calls go to the service']);
+  expect(warnings).toEqual(['cache: the store failed (failure 1); requests are sent to the service']);
 });
 
 test('a store that hangs holds a call up for 500 ms, and the next ones not at all', async () => {
@@ -418,7 +418,7 @@ test('a store that hangs holds a call up for 500 ms, and the next ones not at al
   expect(await metaOf()).toMatchObject({ source: 'network', meta: { durationMs: 0 } });
 
   expect(store.reads).toBe(1);
-  expect(warnings).toEqual(['cache: the store cannot be used (no answer within 500 ms); calls go to the service']);
+  expect(warnings).toEqual(['cache: the store failed (no response within 500 ms); requests are sent to the service']);
   expect(await clock.left()).toBe(0);
 });
 
@@ -562,7 +562,7 @@ test('maxAgeMs on a client without cache is a mistake', async () => {
 
   await expect(fx.latest({}, { maxAgeMs: 0 })).rejects.toMatchObject({
     kind: 'config',
-    message: 'maxAgeMs: this client keeps no answers; create it with the option cache',
+    message: 'maxAgeMs: this client has no cache; create it with the option cache',
   });
 });
 

@@ -81,7 +81,7 @@ test.each([
   [
     'another host',
     (request: MiddlewareRequest) => ({ ...request, url: 'https://evil.test/' }),
-    /cannot go to https:\/\/evil.test/,
+    /cannot be sent to https:\/\/evil.test/,
   ],
   [
     'a key of its own',
@@ -92,7 +92,7 @@ test.each([
   [
     'a key in the URL',
     (request: MiddlewareRequest) => ({ ...request, url: `${request.url}?API_key=x` }),
-    /^middleware: 'api_key' is not a parameter/,
+    /^middleware: 'api_key' cannot be set/,
   ],
 ])('cannot send the request to or with %s', async (_, change, message) => {
   const { fx, fetch } = testClient(success(), { middleware: [(request, next) => next(change(request))] });
@@ -196,7 +196,10 @@ test.each<[string, Middleware]>([
 
   const error = await errorOf(fx.latest());
 
-  expect(error).toMatchObject({ kind: 'config', message: expect.stringMatching(/next\(\) a second time.*maxRetries/) });
+  expect(error).toMatchObject({
+    kind: 'config',
+    message: expect.stringMatching(/next\(\) was called twice.*maxRetries/),
+  });
   expect(fetch.requests).toHaveLength(1);
   expect(fx.limits()).toMatchObject({ inFlight: 0 });
 });

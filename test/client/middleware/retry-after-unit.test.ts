@@ -12,7 +12,7 @@ import { respond, startRawServer } from '../../helpers/raw-server.ts';
 import { API_KEY, rateLimited, success } from '../../helpers/service-replies.ts';
 import { differentCalls, errorOf, type TestClient, testClient } from '../../helpers/test-client.ts';
 
-const TRIED = 'Retry-After 30000 is too long for the seconds of a per-minute limit and is tried as milliseconds';
+const TRIED = 'Retry-After 30000 is too long for a per-minute limit in seconds, so it is tried as milliseconds';
 const ways: [string, FxRatesOptions][] = [
   ['with a queue', {}],
   ['without one', { rateLimit: false }],
@@ -53,7 +53,7 @@ test.each(ways)('%s, a wait that seconds cannot mean is tried, then confirmed, e
   ]);
   expect(warnings).toEqual([
     `Key fx_live_…cdef: ${TRIED}; if you know the unit, set retryAfterUnit`,
-    "Key fx_live_…cdef: Retry-After 5000 is in milliseconds, as the answers of the key have shown; set retryAfterUnit: 'milliseconds' to have it so from the start",
+    "Key fx_live_…cdef: Retry-After 5000 is in milliseconds, as the responses have shown; to use this unit from the start, set retryAfterUnit: 'milliseconds'",
   ]);
 });
 
@@ -80,8 +80,10 @@ test.each(ways)('%s, waits that were tried in vain and count down are seconds, t
 
   expect(error).toMatchObject({ reason: 'max_retry_after', retryAfterUnit: { unit: 'seconds', evidence: 'refuted' } });
   expect((error as RateLimitError).retryAfterMs).toBeGreaterThan(290_000);
-  expect(String(error)).toMatch(/is in seconds: tried as milliseconds it was refused again.*retryAfterUnit: 'seconds'/);
-  expect(warnings.map((text) => text.split(' ').at(-1))).toEqual(['retryAfterUnit', 'trial']);
+  expect(String(error)).toMatch(
+    /is in seconds: tried as milliseconds, the request was refused again.*retryAfterUnit: 'seconds'/,
+  );
+  expect(warnings.map((text) => text.split(' ').at(-1))).toEqual(['retryAfterUnit', "'seconds'"]);
 });
 
 /** A service that refuses for so long, and says how much of that is left. */
@@ -145,9 +147,7 @@ test.each(ways)('%s, a Retry-After that cannot be read is warned of once per key
 
   await clock.run(fx.latest());
 
-  expect(warnings).toEqual([
-    "Key fx_live_…cdef: Retry-After 'soon' is no number and no HTTP date; it counts as absent",
-  ]);
+  expect(warnings).toEqual(["Key fx_live_…cdef: Retry-After 'soon' is neither a number nor an HTTP date; ignored"]);
 });
 
 test('over a real socket, a service that counts in milliseconds is waited for in milliseconds', async () => {

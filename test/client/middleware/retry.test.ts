@@ -70,9 +70,9 @@ test.each([
 });
 
 test.each([
-  ['ENOTFOUND', /^No valid HTTP response from fx.test: ENOTFOUND; there is no such host; check baseUrl$/],
-  ['ECONNREFUSED', /: ECONNREFUSED; nothing listens there; check baseUrl, or start the server$/],
-  ['ERR_SSL_WRONG_VERSION_NUMBER', /; the server speaks plain http there; is the https:\/\/ of baseUrl right\?$/],
+  ['ENOTFOUND', /^No valid HTTP response from fx.test: ENOTFOUND; the host does not exist; check baseUrl$/],
+  ['ECONNREFUSED', /: ECONNREFUSED; no server listens on that port; check baseUrl, or start the server$/],
+  ['ERR_SSL_WRONG_VERSION_NUMBER', /; the server uses plain http on that port; check https:\/\/ in baseUrl$/],
   ['ECONNRESET', /^No valid HTTP response from fx.test: ECONNRESET$/],
 ])('the error of %s says what to do where there is something to do', async (code, message) => {
   const { fx } = testClient(failed(code), { maxRetries: 0 });
@@ -85,7 +85,7 @@ test('a port that fetch blocks is told as such, not as a fetch that failed', asy
 
   expect(await errorOf(fx.latest())).toMatchObject({
     kind: 'network',
-    message: 'No valid HTTP response from fx.test:1: bad port; fetch never connects to that port; check baseUrl',
+    message: 'No valid HTTP response from fx.test:1: bad port; fetch blocks that port; check baseUrl',
   });
 });
 

@@ -5,7 +5,7 @@ import { API_KEY } from '../../helpers/service-replies.ts';
 import { BASE_URL } from '../../helpers/test-client.ts';
 
 const WHY =
-  'without effect, since another client of key fx_live_…cdef came first in this process, and the calls of a key share one limit; give both clients the same';
+  'ignored, because all clients of key fx_live_…cdef in this process share one limit, with the options of the first client; pass the same options to each';
 
 /** The warnings of the last of these clients of one key. */
 function warningsOfLast(...clients: FxRatesOptions[]): string[] {
@@ -20,21 +20,25 @@ function warningsOfLast(...clients: FxRatesOptions[]): string[] {
 }
 
 test.each<[FxRatesOptions, FxRatesOptions, string]>([
-  [{}, { rateLimit: { perMinute: 60 } }, "rateLimit.perMinute: 60 ('learn' holds)"],
-  [{ rateLimit: { perMinute: 30 } }, { rateLimit: { perMinute: 'learn' } }, "rateLimit.perMinute: 'learn' (30 holds)"],
-  [{}, { rateLimit: { maxConcurrent: 4 } }, "rateLimit.maxConcurrent: 4 ('adapt' holds)"],
-  [{}, { rateLimit: { probe: false } }, 'rateLimit.probe: false (true holds)'],
-  [{}, { maxRetryAfterMs: 5000 }, 'maxRetryAfterMs: 5000 (75000 holds)'],
-  [{}, { retryAfterUnit: 'milliseconds' }, "retryAfterUnit: 'milliseconds' ('auto' holds)"],
+  [{}, { rateLimit: { perMinute: 60 } }, "rateLimit.perMinute: 60 (in use: 'learn')"],
+  [
+    { rateLimit: { perMinute: 30 } },
+    { rateLimit: { perMinute: 'learn' } },
+    "rateLimit.perMinute: 'learn' (in use: 30)",
+  ],
+  [{}, { rateLimit: { maxConcurrent: 4 } }, "rateLimit.maxConcurrent: 4 (in use: 'adapt')"],
+  [{}, { rateLimit: { probe: false } }, 'rateLimit.probe: false (in use: true)'],
+  [{}, { maxRetryAfterMs: 5000 }, 'maxRetryAfterMs: 5000 (in use: 75000)'],
+  [{}, { retryAfterUnit: 'milliseconds' }, "retryAfterUnit: 'milliseconds' (in use: 'auto')"],
   [
     { rateLimit: false },
     { rateLimit: false, retryAfterUnit: 'milliseconds' },
-    "retryAfterUnit: 'milliseconds' ('auto' holds)",
+    "retryAfterUnit: 'milliseconds' (in use: 'auto')",
   ],
   [
     { retryAfterUnit: 'seconds' },
     { rateLimit: { perMinute: 60 }, retryAfterUnit: 'milliseconds' },
-    "rateLimit.perMinute: 60 ('learn' holds), retryAfterUnit: 'milliseconds' ('seconds' holds)",
+    "rateLimit.perMinute: 60 (in use: 'learn'), retryAfterUnit: 'milliseconds' (in use: 'seconds')",
   ],
 ])('after a client with %j, one with %j is told what has no effect', (first, second, what) => {
   expect(warningsOfLast(first, second)).toEqual([`${what}: ${WHY}`]);

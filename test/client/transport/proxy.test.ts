@@ -172,7 +172,7 @@ test.each([
 ] as const)('proxy and %s exclude each other, except in withOptions, which replaces the inherited one', (_, other) => {
   process.env['HTTP_PROXY'] = proxy.url;
 
-  expect(() => client({ proxy: 'env', ...other })).toThrow(/^proxy: pass it without fetch and dispatcher/);
+  expect(() => client({ proxy: 'env', ...other })).toThrow(/^proxy: cannot be combined with fetch or dispatcher/);
   expect(() => client({ proxy: 'env' }).withOptions(other)).not.toThrow();
   expect(() => client(other).withOptions({ proxy: 'env' })).not.toThrow();
 });

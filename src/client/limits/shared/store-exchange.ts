@@ -106,7 +106,8 @@ export class StoreExchange {
   async #exchange(offer?: LimitOffer): Promise<boolean> {
     const { store } = this.#options;
     const { isWritten, version, state, nowMs } = await this.#inTime(store.exchange(this.#name, this.#version, offer));
-    if (!Number.isFinite(nowMs)) throw new Error(`the store returned nowMs ${nowMs}, not a time in milliseconds`);
+    if (!Number.isFinite(nowMs))
+      throw new Error(`the store returned nowMs ${nowMs}, expected milliseconds since the Unix epoch`);
     this.#observe(nowMs);
     if (!isWritten && version !== this.#version) this.#state = parseState(state, nowMs);
     this.#version = version;
@@ -123,7 +124,7 @@ export class StoreExchange {
       .then(() => sleep(1))
       .then(
         () => {
-          throw new Error(`no answer within ${TIMEOUT_MS} ms`);
+          throw new Error(`no response within ${TIMEOUT_MS} ms`);
         },
         () => exchange, // only the answer ends the sleep early
       );

@@ -124,7 +124,7 @@ test.each(['down', 'silent'] as const)(
     }
     expect(granted.map(({ length }) => length)).toEqual([19, 19]);
     expect(outages).toHaveLength(2);
-    expect(outages[0]).toMatch(health === 'down' ? 'connection refused' : 'no answer within 1000 ms');
+    expect(outages[0]).toMatch(health === 'down' ? 'connection refused' : 'no response within 1000 ms');
   },
 );
 

@@ -101,7 +101,7 @@ test('a store that does not answer fails after a second, each time', async () =>
   const outcomes: string[] = [];
   for (let attempt = 0; attempt < 2; attempt += 1) outcomes.push((await commit(clock, exchange)).outcome);
 
-  expect(outcomes).toEqual(['no answer within 1000 ms', 'no answer within 1000 ms']);
+  expect(outcomes).toEqual(['no response within 1000 ms', 'no response within 1000 ms']);
   expect(clock.pending).toBe(0);
 });
 
@@ -113,7 +113,7 @@ test.each([Number.NaN, Number.POSITIVE_INFINITY, undefined as unknown as number]
 
     const { outcome } = await commit(clock, exchange);
 
-    expect(outcome).toBe(`the store returned nowMs ${nowMs}, not a time in milliseconds`);
+    expect(outcome).toBe(`the store returned nowMs ${nowMs}, expected milliseconds since the Unix epoch`);
     expect(exchange.aheadMs).toBe(0);
   },
 );
