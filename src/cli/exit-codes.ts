@@ -22,10 +22,10 @@ const MEANINGS = {
   usage: 'a wrong command, option, argument or value; nothing was sent',
   config: 'no base URL, or a key or stored file that cannot be used',
   authentication: 'no key, or the service refuses it (401, 403)',
-  server: 'a server error (5xx) that stayed after the retries',
+  server: 'a server error (5xx) that persisted after the retries',
   network: 'no response: name, connection, TLS, proxy or timeout',
   rateLimited: 'the per-minute limit, and the wait is longer than --max-wait',
-  quota: 'the monthly quota is used up, or as far as --fail-at says; a --watch would use it up',
+  quota: 'the monthly quota is exhausted, has reached --fail-at, or would be exhausted by --watch',
   rejected: 'any other 4xx: a wrong parameter, not found',
   response: 'not JSON, not the envelope, or a --get path that is not there',
 } satisfies Record<keyof typeof exitCodes, string>;

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const pages = [root, join(root, 'docs')].flatMap((folder) =>
+const pages = [root, join(root, 'docs'), join(root, 'docs/reference')].flatMap((folder) =>
   readdirSync(folder)
     .filter((name) => name.endsWith('.md'))
     .map((name) => relative(root, join(folder, name))),
@@ -81,10 +81,14 @@ function leadsSomewhere(page: string, link: string): boolean {
   return heading === undefined || headingsOf(target).includes(heading);
 }
 
-/** As GitHub names them. */
+/** As GitHub names them: the second of the same text ends with -1. */
 function headingsOf(page: string): string[] {
   const headings = Array.from(textOf(page).matchAll(/^#+ (.*)$/gm), ([, heading = '']) => heading.toLowerCase());
-  return headings.map((heading) => heading.replace(/[^\p{L}\p{N}\s_-]/gu, '').replace(/ /g, '-'));
+  const anchors = headings.map((heading) => heading.replace(/[^\p{L}\p{N}\s_-]/gu, '').replace(/ /g, '-'));
+  return anchors.map((anchor, index) => {
+    const before = anchors.slice(0, index).filter((other) => other === anchor).length;
+    return before === 0 ? anchor : `${anchor}-${before}`;
+  });
 }
 
 /** Without code. */

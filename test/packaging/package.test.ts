@@ -103,11 +103,17 @@ describe.skipIf(!hasBundle)('the package', () => {
   });
 });
 
-/** Where the links of a page lead, pictures aside, which would make the package large; or what a docstring cites. */
+/**
+ * Where the links of a page lead, or what a docstring cites. Pictures and the reference, which would make the package too
+ * large, are in the repository only; the types, the help and openapi.json have the same sentences.
+ */
 function documentsIn(path: string, text: string): string[] {
   if (/\.d\.c?ts$/.test(path)) return text.match(/[\w/-]+\.md\b/g) ?? [];
   const links = Array.from(text.matchAll(/\]\(([^)\s#]+)[^)]*\)/g), ([, link = '']) => link);
-  return links.filter((link) => !/^[a-z]+:|\.png$/.test(link)).map((link) => join(dirname(path), link));
+  return links
+    .filter((link) => !/^[a-z]+:|\.png$/.test(link))
+    .map((link) => join(dirname(path), link))
+    .filter((file) => !file.startsWith('docs/reference/'));
 }
 
 /** The texts of a value of package.json, however deep. */

@@ -17,7 +17,7 @@ const [, FIRST_SEGMENT] = BASE_PATH.split('/');
 export const apiCommand: CommandSpec = {
   name: 'api',
   summary: 'raw GET of any path, body byte for byte',
-  description: 'Sends a GET to any path of the service, with your key, and prints the body as it came.',
+  description: 'Sends a GET to any path of the service, with your key, and prints the body unchanged.',
   argument: {
     syntax: '<path> [name=value...]',
     description: 'a path such as /api/v1/latest, and parameters',
@@ -28,7 +28,7 @@ export const apiCommand: CommandSpec = {
     { command: 'fxrates api /api/v1/quota', comment: 'the whole envelope' },
     { command: 'fxrates api /api/v1/latest base=USD -i', comment: 'with status and headers' },
   ],
-  notes: ['The body is printed whatever the status is; the exit code still tells a failure.'],
+  notes: ['The body is printed for every status. The exit code is not 0 if the status is an error.'],
   callsService: true,
   sendsRequest: true,
   printsData: true,

@@ -40,7 +40,7 @@ export const authCommand: CommandSpec = {
       name: 'status',
       summary: 'which key would be used, from where, and whether it works',
       description:
-        'Shows the base URL and the key that would be used, where they come from and what they shadow, and checks the key with one free quota call.',
+        'Shows the base URL and the key that would be used, their sources and what they override, and checks the key with one free quota call.',
       options: () => [new Option('--no-verify', 'do not ask the service')],
       examples: [{ command: 'fxrates auth status', comment: '' }],
       callsService: true,

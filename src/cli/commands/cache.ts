@@ -9,14 +9,14 @@ import { cacheFolder } from '../storage/folders.ts';
 
 export const cacheCommand: CommandSpec = {
   name: 'cache',
-  summary: 'answers that --cache has kept: info, clear',
-  description: 'Answers that were kept with latest --cache, in files that only you can read, for thirty days.',
+  summary: 'responses that --cache stored: info, clear',
+  description: 'Responses that latest --cache stored, in files that only you can read, for thirty days.',
   callsService: false,
   commands: [
     {
       name: 'info',
       summary: 'where they are, how many, how old',
-      description: 'Prints where kept answers are, how many there are, their size and age.',
+      description: 'Prints the folder, number, size and age of cached responses.',
       examples: [{ command: 'fxrates cache info', comment: '' }],
       callsService: false,
       printsData: true,
@@ -25,7 +25,7 @@ export const cacheCommand: CommandSpec = {
     {
       name: 'clear',
       summary: 'remove them all',
-      description: 'Removes every kept answer.',
+      description: 'Removes every cached response.',
       examples: [{ command: 'fxrates cache clear', comment: '' }],
       callsService: false,
       run: clear,

@@ -12,7 +12,7 @@ const local = { callsService: false, usesConfig: true } as const;
 export const configCommand: CommandSpec = {
   name: 'config',
   summary: 'stored settings: list, get, set, unset, path',
-  description: 'Settings that are kept in config.json. An option and a variable come before them.',
+  description: 'Settings stored in config.json. Options and environment variables override them.',
   callsService: false,
   notes: [
     `Names: ${NAMES.join(', ')}. With --profile a setting is stored for that profile, without it for all; base_url always belongs to a profile. Keys are never here: see fxrates auth.`,
@@ -52,7 +52,7 @@ export const configCommand: CommandSpec = {
       ...local,
       name: 'unset',
       summary: 'remove a stored setting',
-      description: 'Removes a stored setting; its default counts again.',
+      description: 'Removes a stored setting; its default applies again.',
       argument: nameArgument,
       examples: [{ command: 'fxrates config unset timeout', comment: '' }],
       run: ({ args: [name = ''], ...invocation }) => change(name, undefined, invocation),

@@ -89,7 +89,7 @@ function ownOptions({ query }: Operation, makeOptions: MakeOptions): readonly Op
 export function answerOptions({ consumesQuota }: Operation): readonly Option[] {
   return [
     new Option('--envelope', 'print the whole response, not only its "data"'),
-    new Option('--shape', 'print paths and types, no values: safe to show around'),
+    new Option('--shape', 'print paths and types without values: safe to share'),
     ...(consumesQuota ? cacheOptions() : []),
   ];
 }
@@ -97,8 +97,8 @@ export function answerOptions({ consumesQuota }: Operation): readonly Option[] {
 /** For what costs quota. */
 function cacheOptions(): Option[] {
   return [
-    new Option('--cache <age>', 'take a kept answer younger than 10m, or snapshot').argParser(parseCacheAge),
-    new Option('--offline', 'take a kept answer of any age; send nothing').conflicts('cache'),
+    new Option('--cache <age>', 'use a cached response younger than 10m, or snapshot').argParser(parseCacheAge),
+    new Option('--offline', 'use a cached response of any age; send nothing').conflicts('cache'),
   ];
 }
 

@@ -101,7 +101,7 @@ function waitingOptions(): Option[] {
     new Option('--max-wait <duration>', 'longest wait (default: 60s, env: FXRATES_MAX_WAIT)').argParser((text) =>
       parseDuration(text, '--max-wait'),
     ),
-    new Option('--no-wait', 'fail at once when rate limited (exit code 7)'),
+    new Option('--no-wait', 'fail immediately when rate limited (exit 7)'),
   ]);
 }
 

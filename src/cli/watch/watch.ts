@@ -93,7 +93,7 @@ export function watchOptions({
 }): readonly Option[] {
   return [
     new Option('--watch [interval]', text).argParser((typed) => parseInterval(typed, shortestMs)),
-    new Option('--count <n>', 'with --watch: stop after that many answers').argParser(parseCount),
+    new Option('--count <n>', 'with --watch: stop after this many responses').argParser(parseCount),
   ];
 }
 

@@ -33,11 +33,9 @@ export const batchCommand: CommandSpec = {
       (text: string, texts: readonly string[] = []) => [...texts, text],
     ),
     parameterOption(),
-    new Option('--cache <age>', 'use answers kept up to this age, 10m or snapshot; keep new ones').argParser(
-      parseCacheAge,
-    ),
-    new Option('--ordered', 'print the answers in the order of the queries'),
-    new Option('--failed-out <file>', 'write the queries that failed, or are left, to a file'),
+    new Option('--cache <age>', 'use responses cached up to this age, 10m or snapshot').argParser(parseCacheAge),
+    new Option('--ordered', 'print the responses in the order of the queries'),
+    new Option('--failed-out <file>', 'write failed and unsent queries to a file'),
   ],
   examples: [
     { command: 'fxrates batch latest queries.txt', comment: 'lines such as: base=USD symbols=EUR,GBP' },

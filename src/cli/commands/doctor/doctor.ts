@@ -21,9 +21,7 @@ export const doctorCommand: CommandSpec = {
     { command: 'fxrates doctor --strict', comment: 'for scripts: exit code 1 if a check failed' },
     { command: 'fxrates doctor --json', comment: 'for a bug report: no key is in it' },
   ],
-  notes: [
-    'The exit code is 0 whenever the report could be made. With --strict it is 1 if a check failed; a warning is no failure.',
-  ],
+  notes: ['The exit code is 0 even if a check failed. With --strict it is 1 if a check failed; warnings do not count.'],
   callsService: true,
   printsData: true,
   survivesBrokenConfig: true,

@@ -30,12 +30,12 @@ export const topics: Readonly<Record<string, Topic>> = {
   options: {
     title: 'options that commands share',
     intro:
-      'They stand before or after the command. A command refuses those that it cannot use: one that sends nothing has no --timeout.',
+      'Write them before or after the command. A command rejects those that it cannot use: one that sends nothing has no --timeout.',
     entries: createGlobalOptions().map(({ flags, description }) => ({ term: flags, text: description })),
   },
   'exit-codes': {
     title: 'what each exit code means',
-    intro: 'Scripts can rely on these numbers; a new cause gets a new number.',
+    intro: 'The numbers are stable. A new cause gets a new number.',
     entries: exitCodeMeanings.map(([code, name, meaning]) => ({
       term: `${String(code).padStart(3)}  ${name}`,
       text: meaning,
@@ -44,12 +44,21 @@ export const topics: Readonly<Record<string, Topic>> = {
   environment: {
     title: 'the variables fxrates reads',
     intro:
-      'An option beats its variable, a variable beats config.json, and that beats the default. An empty variable counts as not set.',
+      'An option overrides its variable, a variable overrides config.json, and config.json overrides the default. An empty variable is ignored.',
     entries: [
       ...Object.entries(SETTING_VARIABLES).map(([name, text]) => ({ term: `FXRATES_${name.toUpperCase()}`, text })),
       { term: 'FXRATES_API_KEY', text: 'the API key; --key-stdin and --key-file come first' },
       { term: 'FXRATES_API_KEY_FILE', text: 'file with the API key, when FXRATES_API_KEY is not set' },
       { term: 'FXRATES_CONFIG_DIR', text: 'folder of config.json and credentials.json' },
+      {
+        term: 'XDG_CONFIG_HOME, XDG_CACHE_HOME',
+        text: 'folders of fxrates/config.json and of the answers of --cache; on Windows APPDATA, LOCALAPPDATA',
+      },
+      {
+        term: 'XDG_STATE_HOME',
+        text: 'folder of fxrates/limits, where commands share the limit; on Windows LOCALAPPDATA',
+      },
+      { term: 'FXRATES_MOCK_ADMIN_TOKEN', text: 'admin token of fxrates mock; not set: a random one' },
       { term: 'FXRATES_NO_INPUT, CI', text: '1: never ask anything (--no-input)' },
       { term: 'FXRATES_DEBUG', text: '1: same as -v, 2: same as -vv, also in the report of a failure' },
       {
@@ -57,7 +66,7 @@ export const topics: Readonly<Record<string, Topic>> = {
         text: 'proxy to use, except for hosts in NO_PROXY and for this machine',
       },
       { term: 'NODE_EXTRA_CA_CERTS', text: 'file with certificates to trust besides the usual ones' },
-      { term: 'NO_COLOR', text: 'not empty: no colour; beats FORCE_COLOR' },
+      { term: 'NO_COLOR', text: 'not empty: no colour; overrides FORCE_COLOR' },
       {
         term: 'FORCE_COLOR, CLICOLOR_FORCE',
         text: 'colour also in a pipe, but never in data; --color always does that',
@@ -76,21 +85,21 @@ export const topics: Readonly<Record<string, Topic>> = {
       },
       {
         term: '--max-wait 60s',
-        text: 'the longest time to spend on such waits; a longer one fails at once with exit code 7. --no-wait: 0',
+        text: 'longest such wait; a longer one fails immediately with exit code 7. --no-wait: 0',
       },
       {
         term: 'the quota per month',
-        text: 'is never waited for: exit code 8, with the time of the reset. One free quota call tells it from the limit per minute',
+        text: 'fxrates does not wait for it: exit code 8, with the time of the reset. One free quota call tells the two limits apart',
       },
-      { term: 'quota --fail-at 80%', text: 'exit code 8 from there on, for cron and CI' },
+      { term: 'quota --fail-at 80%', text: 'exit code 8 from this usage on, for cron and CI' },
       {
         term: 'latest --watch',
-        text: 'asks as often as there are new snapshots and as the rest of the month allows; --force for more often',
+        text: 'sends a request as often as new snapshots appear and the quota allows; --force: more often',
       },
-      { term: 'latest --cache 10m', text: 'spends nothing while a kept answer is that young' },
+      { term: 'latest --cache 10m', text: 'sends nothing while a cached response is younger than this' },
       {
         term: 'several processes',
-        text: 'of one user on one machine share the limit, through XDG_STATE_HOME/fxrates/limits, else ~/.local/state/fxrates/limits. FXRATES_SHARE_LIMIT=off: each learns it from its own refusals',
+        text: 'of one user on one machine share the limit through XDG_STATE_HOME/fxrates/limits, else ~/.local/state/fxrates/limits. FXRATES_SHARE_LIMIT=off: each process learns it from its own 429 responses',
       },
     ],
   },
@@ -100,17 +109,17 @@ export const topics: Readonly<Record<string, Topic>> = {
     entries: [
       {
         term: 'fxrates config path',
-        text: 'where: FXRATES_CONFIG_DIR, else XDG_CONFIG_HOME/fxrates, else ~/.config/fxrates',
+        text: 'prints the path: FXRATES_CONFIG_DIR, else XDG_CONFIG_HOME/fxrates, else ~/.config/fxrates',
       },
       { term: 'fxrates config set', text: 'stores a setting; fxrates config --help has their names' },
       { term: '--profile <name>', text: 'a base URL with its key and, in the file, settings of its own' },
       {
         term: 'which one counts',
-        text: 'option, then variable, then the profile, then config.json for all, then the default',
+        text: 'option, variable, setting of the profile, setting for all profiles, default: the first one that is set',
       },
       {
         term: 'a broken file',
-        text: 'is named with line and column (exit code 3), never overwritten; help, version and config path still work',
+        text: 'is reported with line and column (exit code 3) and not overwritten; help, version and config path still work',
       },
     ],
   },
@@ -122,8 +131,8 @@ export const topics: Readonly<Record<string, Topic>> = {
         term: 'which key counts',
         text: '--key-stdin, --key-file, FXRATES_API_KEY, FXRATES_API_KEY_FILE, then the stored key',
       },
-      { term: 'fxrates auth status', text: 'shows which one that is, and which ones it shadows' },
-      { term: 'a stored key', text: 'goes to the origin that it was stored for, and to no other' },
+      { term: 'fxrates auth status', text: 'shows which key is used, and which ones it overrides' },
+      { term: 'a stored key', text: 'is sent only to the origin that it was stored for' },
       { term: 'http://', text: 'only to this machine, unless --insecure-http; redirects are not followed' },
       { term: 'output, -vv, --curl', text: 'show the first part and the last four characters of a key at most' },
       { term: 'a lost or exposed key', text: 'create a new one in the dashboard, store it, then revoke the old one' },
@@ -135,8 +144,8 @@ export const topics: Readonly<Record<string, Topic>> = {
     entries: [
       { term: '-o auto', text: 'a table on a terminal, JSON in a pipe or a file: the default of every command' },
       { term: '-o table', text: 'the table also in a pipe, for people: its layout may change' },
-      { term: '-o json, --json', text: 'the JSON of "data": as it came in a pipe, indented on a terminal' },
-      { term: '-o compact', text: 'the same without white space' },
+      { term: '-o json, --json', text: 'the JSON of "data": unchanged in a pipe, indented on a terminal' },
+      { term: '-o compact', text: 'the same JSON without white space' },
       {
         term: '-o csv',
         text: 'for spreadsheets: the header name,value, then one row per value, quoted as in RFC 4180; with --get one column per path; with --watch the time comes first',
@@ -151,7 +160,10 @@ export const topics: Readonly<Record<string, Topic>> = {
         text: 'one value, text without quotes; repeated: one tab-separated row; with --json it stays JSON',
       },
       { term: '--get /rates/EUR', text: 'the same as a JSON pointer, for names with dots' },
-      { term: 'one value alone', text: 'as of config get, config path and auth token: as it is, with --json in JSON' },
+      {
+        term: 'one value alone',
+        text: 'such as that of config get, config path and auth token: printed as text, with --json as JSON',
+      },
     ],
   },
 };

@@ -14,8 +14,8 @@ const { latest } = operations;
 const ownOptions = () => [
   ...answerOptions(latest),
   ...watchOptions({ text: 'repeat; default: as often as the quota allows', shortestMs: 1000 }),
-  new Option('--force', 'with --watch: also if that uses up the month'),
-  new Option('--fixture-out <file>', 'add the answer to a file that a mock can replay'),
+  new Option('--force', 'with --watch: even if that exhausts the quota'),
+  new Option('--fixture-out <file>', 'append the response to a file for mock --replay'),
 ];
 const generated = operationCommand(latest, ownOptions);
 

@@ -19,8 +19,8 @@ import { quotaTable } from './quota-table.ts';
 
 const { quota } = operations;
 const ownOptions = () => [
-  new Option('--fail-at <share>', 'exit 8 when that much is used: 80% or 800').argParser(parseFailAt),
-  new Option('--no-forecast', 'only what the service says'),
+  new Option('--fail-at <share>', 'exit with 8 from this usage on: 80% or 800').argParser(parseFailAt),
+  new Option('--no-forecast', 'print only the fields of the service'),
   ...watchOptions({ text: 'repeat, from 10s (default: 1m)', shortestMs: 10_000 }),
 ];
 
