@@ -21,11 +21,20 @@ export interface ListeningServer extends AsyncDisposable {
 
 /** Where to listen. */
 export interface ListenOptions {
-  /** Default: 0, any free port. */
+  /**
+   * Port to listen on; 0 for any free port.
+   * @default 0
+   */
   readonly port?: number | undefined;
-  /** Default: `'127.0.0.1'`. */
+  /**
+   * Address or host name to listen on.
+   * @default '127.0.0.1'
+   */
   readonly host?: string | undefined;
-  /** Lets `host` be an address that other machines reach. Default: false. */
+  /**
+   * Allows a `host` that other machines can reach. Do not expose the mock to the internet.
+   * @default false
+   */
   readonly allowRemote?: boolean | undefined;
 }
 
