@@ -40,7 +40,7 @@ class HttpResponse implements Pick<Response, 'status' | 'statusText' | 'text'> {
 }
 
 /** Response headers, read as from a `Headers` object. */
-class HttpHeaders implements Iterable<readonly [string, string]> {
+class HttpHeaders implements Pick<Headers, 'get' | 'has'>, Iterable<readonly [string, string]> {
   readonly #values: IncomingMessage['headersDistinct'];
 
   constructor(values: IncomingMessage['headersDistinct']) {
@@ -49,6 +49,10 @@ class HttpHeaders implements Iterable<readonly [string, string]> {
 
   get(name: string): string | null {
     return this.#values[name.toLowerCase()]?.join(', ') ?? null;
+  }
+
+  has(name: string): boolean {
+    return Object.hasOwn(this.#values, name.toLowerCase());
   }
 
   *[Symbol.iterator](): Iterator<readonly [string, string]> {

@@ -33,6 +33,7 @@ test('sends the method, the path and the headers; reads status, headers and body
 
   expect([response.status, response.statusText]).toEqual([201, 'Made']);
   expect([response.headers.get('X-B'), response.headers.get('x-c')]).toEqual(['1, 2', null]);
+  expect(['X-B', 'x-c', 'constructor'].map((name) => response.headers.has(name))).toEqual([true, false, false]);
   expect([...response.headers].slice(-2)).toEqual([
     ['x-a', '0'],
     ['x-b', '1, 2'],

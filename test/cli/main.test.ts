@@ -24,7 +24,7 @@ const SEND_NO_SINGLE_REQUEST = [
 ];
 const PRINT_NO_DATA = [
   ...['auth login --key-stdin', 'auth token', 'auth logout', 'mock', 'probe https://api.example.test'],
-  ...['batch latest -', 'config get timeout', 'config path', 'cache clear', 'completion bash', 'help latest'],
+  ...['config get timeout', 'config path', 'cache clear', 'completion bash', 'help latest'],
 ];
 
 test.each([
@@ -33,6 +33,7 @@ test.each([
     ['--curl', line, 'send a request'],
   ]),
   ...PRINT_NO_DATA.map((line) => ['--get plan', line, 'it prints no data']),
+  ['--get plan', 'batch latest -', 'it prints a JSON line for each query'],
 ])('%s %s is refused before anything is done', async (option, line, why) => {
   const env = { HOME: folder };
   const stdin = `fx_live_${'5700ed'.repeat(8)}\n`;

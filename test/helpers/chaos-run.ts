@@ -100,11 +100,11 @@ export class ChaosRun {
     this.#mock.keys.revoke(id);
   }
 
-  /** When nothing goes wrong any more, neither does the client, after the minute or two that it may keep away. */
+  /** When nothing goes wrong any more, neither does the client, after the five minutes that a 503 may keep it away. */
   async #recover(keyId: string): Promise<void> {
     this.#mock.faults.clear();
     this.#mock.keys.setUsage(keyId, { month: 0 });
-    await this.#clock.sleep(120_000);
+    await this.#clock.sleep(300_000);
     const served = await this.#fx.latest({ n: 'last' }, { deadlineMs: 150_000 }).catch(String);
     this.#expect(typeof served === 'object', `does not recover: ${served}`);
   }

@@ -36,7 +36,7 @@ describe.skipIf(!hasBundle)('the package', () => {
     const named = textsOf([exports, bin, main, types, typesVersions]);
 
     expect(paths).toEqual(expect.arrayContaining(named.map((path) => path.slice(2))));
-    const isCodeOrPage = (path: string) => /^dist\/[\w/-]+(\.d\.c?ts|\.js)$|^docs\/[\w-]+\.md$/.test(path);
+    const isCodeOrPage = (path: string) => /^dist\/[\w/-]+(\.d\.c?ts|\.c?js)$|^docs\/[\w-]+\.md$/.test(path);
     expect(paths.filter((path) => !isCodeOrPage(path)).sort()).toEqual([
       'CHANGELOG.md',
       'LICENSE',

@@ -32,8 +32,9 @@ export function explainRefusal({ states, quota }: ExplainOptions) {
   return (next: Handler): Handler => {
     const explain = async (error: Unexplained, request: KeyedRequest): Promise<Error> => {
       const { quotaCheck, exhaustedLatch, ledger } = states.of(request.key);
-      // A 429 soon after a record with more left than a minute can use is for the rate.
-      if (error instanceof RateLimitError && ledger.isUpToDate(FRESH_MS) && isPlenty(ledger.estimate())) return error;
+      // A 429 soon after a record with more left than a minute can use is for the rate, unless it asks for a longer wait.
+      const isForRate = error instanceof RateLimitError && (waitMsOf(error) ?? 0) <= LONGEST_RATE_WAIT_MS;
+      if (isForRate && ledger.isUpToDate(FRESH_MS) && isPlenty(ledger.estimate())) return error;
       const ask = async (question: Cancellation) => (await next(asking(quota, request, question))).data as QuotaData; // parsed by the endpoint
       const record = await quotaCheck.ask(ask, request.signal);
       if (record === undefined || !isExhausted(record)) return error;
@@ -75,11 +76,15 @@ function isUnexplained(error: unknown): error is Unexplained {
 function isNameless(error: Unexplained, { log, settings }: KeyedRequest): boolean {
   if (!(error instanceof RateLimitError) || error.code !== undefined) return false;
   const refusals = log.attempts.filter(({ status }) => status === 429).length;
-  const parsed = parseRetryAfter(error.retryAfterRaw);
-  const date = error.headers?.get('date') ?? undefined;
-  // Without a `Date` header a moment tells no wait here.
-  const waitMs = retryAfterMs(parsed, { unit: 'seconds', date, serverNowMs: Number.NaN });
+  const waitMs = waitMsOf(error);
   return refusals < 2 && settings.onLimit === 'wait' && waitMs !== undefined && waitMs <= LONGEST_RATE_WAIT_MS;
+}
+
+/** What a 429 asks for, if it counts in seconds. */
+function waitMsOf({ retryAfterRaw, headers }: RateLimitError): number | undefined {
+  const date = headers?.get('date') ?? undefined;
+  // Without a `Date` header a moment tells no wait here.
+  return retryAfterMs(parseRetryAfter(retryAfterRaw), { unit: 'seconds', date, serverNowMs: Number.NaN });
 }
 
 /** The question may outlive the call that asked first, since others wait for it too; its own timeout ends it. */

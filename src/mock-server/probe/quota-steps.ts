@@ -18,7 +18,7 @@ export function observeQuotaRecord({ findings, key, quota }: Omit<Probing, 'prob
 }
 
 function observeRateHeaders(findings: Findings, { headers }: Seen): void {
-  const names = Array.from(headers.keys()).filter((name) => /rate-?limit/i.test(name));
+  const names = [...headers].map(([name]) => name).filter((name) => /rate-?limit/i.test(name));
   if (names.length === 0) findings.observe('rateHeaders', 'none');
   else if (headers.has('x-ratelimit-limit')) findings.observe('rateHeaders', 'x-ratelimit');
   else if (headers.has('ratelimit-policy')) findings.observe('rateHeaders', 'ietf-draft');

@@ -95,6 +95,18 @@ test.each([
   expect(questions(client)).toBe(0);
 });
 
+test.each([
+  ['60', 'rate_limited'],
+  ['1468800', 'quota_exhausted'],
+])('right after a record with much left, a 429 with Retry-After: %s is %s', async (retryAfter, kind) => {
+  const refusal = failure(429, { code: 'quota_exceeded', headers: { 'retry-after': retryAfter } });
+  const quotas = [success(quotaRecord({ monthly_used: 0 })), success(exhaustedQuota())];
+  const client = testClient(refusal, { quota: () => quotas.shift() ?? 'never', deadlineMs: 5_000 });
+  await client.clock.run(client.fx.quota());
+
+  expect(await client.clock.run(errorOf(client.fx.latest()))).toMatchObject({ kind });
+});
+
 test('a refused quota() is not explained by asking for the quota', async () => {
   const client = testClient(failure(403), { quota: failure(403) });
 
