@@ -94,7 +94,7 @@ async function firstQuota(prober: Prober, key: string): Promise<Seen> {
   });
   if (quota.status === 200 && usedOf(quota) !== undefined) return quota;
   throw new MockServerError(
-    `quota was answered with ${statusAndCodeText(quota)}; a probe begins with a quota record, and needs a key that works.`,
+    `quota was answered with ${statusAndCodeText(quota)}; expected 200 with a quota record; pass a valid API key.`,
     {
       code: 'probe_failed',
     },

@@ -52,14 +52,14 @@ function nextName(kept: ReadonlyMap<string, Snapshot>): string {
 function find(kept: ReadonlyMap<string, Snapshot>, name: string): Snapshot {
   const snapshot = kept.get(name);
   if (snapshot !== undefined) return snapshot;
-  throw new MockServerError(`There is no snapshot ${show(name)}; mock.snapshots.save() makes one.`, {
+  throw new MockServerError(`Snapshot ${show(name)} does not exist; mock.snapshots.list() has the names.`, {
     code: 'not_found',
     status: 404,
   });
 }
 
 function tooMany(): MockServerError {
-  return new MockServerError(`There are ${MOST_SNAPSHOTS} snapshots already; delete one first.`, {
+  return new MockServerError(`The limit of ${MOST_SNAPSHOTS} snapshots is reached; delete one first.`, {
     code: 'too_many_snapshots',
     status: 409,
   });
