@@ -6,31 +6,61 @@ import { invalidOption, unknownName } from './mock-server-error.ts';
 import type { LatestSource } from './rates/latest-responder.ts';
 import type { LatestFunction } from './stubs/stub-record.ts';
 
-/** Options of `createMockServer`; all may be left out. */
+/** Options of `createMockServer`. All are optional. */
 export interface MockServerOptions {
-  /** Decides keys and invented rates: the same seed gives the same. A whole number. Default: 1. */
+  /**
+   * Determines keys, invented rates and the `probability` of faults: the same seed produces the same values. A whole
+   * number from 0.
+   * @default 1
+   */
   readonly seed?: number | undefined;
-  /** Real time, or time that the test moves. Default: `'real'`. */
+  /**
+   * The clock of the mock: real time, or virtual time that the test moves.
+   * @default 'real'
+   * @example { mode: 'virtual', now: '2026-01-31T23:59:00Z', autoAdvance: false }
+   */
   readonly clock?: 'real' | 'virtual' | ClockOptions | undefined;
   /**
-   * Behaviours the service does not show: values for some, a preset (`'documented'`, `'lenient'`, `'hostile'`), both
-   * (`{ preset, … }`), or what `fxrates probe` has found out. See `mock.behaviour.describe()`.
+   * Switches for undocumented behaviour: values, a preset (`'documented'`, `'lenient'`, `'hostile'`), a preset with
+   * changes, or the content of a file that `fxrates probe` wrote. `mock.behaviour.describe()` lists all switches.
+   * @default 'documented'
+   * @example { preset: 'hostile', rateWindow: 'fixed-epoch' }
    */
   readonly behaviour?: PresetName | BehaviourOptions | undefined;
-  /** What happens when an answer relies on one of them that `behaviour` does not name. Default: `'ignore'`. */
+  /**
+   * What happens if an answer depends on a switch that is not set: nothing, a process warning per switch, or an answer
+   * 501 `assumption`.
+   * @default 'ignore'
+   */
   readonly onAssumption?: OnAssumption | undefined;
-  /** Lets `behaviour` contradict what the service documents. Default: false. */
+  /**
+   * Allows `behaviour` to contradict the documentation of the service.
+   * @default false
+   * @example createMockServer({ unsafe: true, behaviour: { revocationDelayMs: 60_000 } })
+   */
   readonly unsafe?: boolean | undefined;
   /**
-   * The `data` of `latest`: an object, or a function that makes it from the query and may ask `context.invented()` for
-   * what the mock would answer. `mock.latest.set` changes it at run time.
+   * The `data` of `latest`: an object, or a function of the query. `context.invented()` returns what the mock would
+   * answer otherwise. `mock.latest.set` changes the data at run time. Cannot be combined with `replay`.
+   * @default invented rates
+   * @example (query, context) => ({ ...context.invented(), base: query.get('base') })
    */
   readonly latest?: LatestFunction | object | undefined;
-  /** Recorded answers of `latest`: one envelope for every query, or answers by query. */
+  /**
+   * Recorded answers of `latest`: one envelope for every query, or answers by query. `fxrates latest --fixture-out` writes
+   * such a recording. A query without a recorded answer gets 501 `not_recorded`.
+   * @example { 'base=EUR': { base: 'EUR', rates: { USD: 1.1 } }, '*': { base: 'USD', rates: { EUR: 0.9 } } }
+   */
   readonly replay?: LatestSource['replay'];
-  /** Where the mock answers in process; an origin. Default: `https://fxrates.test`. */
+  /**
+   * Origin at which the mock answers in process.
+   * @default 'https://fxrates.test'
+   */
   readonly baseUrl?: string | undefined;
-  /** How many requests the journal keeps. Default: 1000. */
+  /**
+   * Number of requests that the journal keeps. Older ones are dropped.
+   * @default 1000
+   */
   readonly journalSize?: number | undefined;
 }
 
@@ -46,7 +76,7 @@ export interface CheckedOptions {
   readonly journalSize: number;
 }
 
-/** Refuses what cannot be, and names it. `clock`, `behaviour` and `replay` are checked where they are used. */
+/** Throws for an unknown option or an invalid value. `clock`, `behaviour` and `replay` are checked where they are used. */
 export function checkOptions(options: MockServerOptions): CheckedOptions {
   const { seed = 1, clock = 'real', behaviour = {}, unsafe = false, journalSize = 1000, ...rest } = options;
   const { baseUrl = 'https://fxrates.test', onAssumption = 'ignore', latest, replay, ...unknown } = rest;
@@ -74,14 +104,14 @@ function checkedBehaviour(behaviour: unknown): PresetName | BehaviourOptions {
 }
 
 function checkedSource({ latest, replay }: Pick<MockServerOptions, 'latest' | 'replay'>): LatestSource {
-  if (Array.isArray(latest)) throw invalidOption('latest', latest, 'an object; mock.latest.set takes a sequence');
+  if (Array.isArray(latest)) throw invalidOption('latest', latest, 'an object; mock.latest.set accepts a sequence');
   if (latest !== undefined && typeof latest !== 'function' && (typeof latest !== 'object' || latest === null)) {
     throw invalidOption('latest', latest, 'an object, or a function from the query to the data');
   }
   if (latest !== undefined && replay !== undefined) {
-    throw invalidOption('replay', replay, 'nothing beside the option latest, which answers every query');
+    throw invalidOption('replay', replay, 'either latest or replay, not both');
   }
-  // What is changed later must not change the answers.
+  // Later changes to the object must not change the answers.
   const data = typeof latest === 'object' ? structuredClone(latest) : undefined;
   return { latest: data === undefined ? (latest as LatestFunction | undefined) : () => data, replay };
 }

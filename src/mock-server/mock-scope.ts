@@ -18,31 +18,41 @@ import { createSnapshots, type Snapshots } from './state/snapshots.ts';
 import { createMockLatest, type MockLatest } from './stubs/mock-latest.ts';
 import { createMockStubs, type MockStubs } from './stubs/mock-stubs.ts';
 
-/** What the client takes to talk to a mock in process, in the mock's time. */
+/** Client options that send requests to a mock in process and use its clock. */
 export interface ClientOptions {
+  /** Origin of the mock. */
   readonly baseUrl: string;
+  /** Calls the mock in process. */
   readonly fetch: Fetch;
+  /** The clock of the mock. */
   readonly clock: Clock;
 }
 
-/** What a test drives: a mock, or a space of it, which alone its `fetch` then asks. */
+/** The methods that a mock and its spaces share. */
 export class MockScope {
-  /** Where the mock answers in process. */
+  /** Origin at which the mock answers in process. */
   readonly baseUrl: string;
-  /** `fetch` for the mock alone: in process, nothing patched. Other origins are refused like an unknown host. */
+  /** A `fetch` function that calls the mock in process. Rejects for other origins, as for an unknown host. */
   readonly fetch: Fetch;
+  /** Accounts of the emulated service. */
   readonly accounts: Accounts;
+  /** API keys of the emulated service. */
   readonly keys: Keys;
-  /** The confirmation mails of the dashboard's sign-ups; none leaves the mock. */
+  /** Confirmation e-mails of the emulated dashboard. No e-mail leaves the mock. */
   readonly outbox: Outbox;
+  /** The clock, which windows, quota periods and faults follow. */
   readonly clock: MockClock;
+  /** Switches for undocumented behaviour. */
   readonly behaviour: MockBehaviour;
+  /** The requests, each with the reason for its answer. */
   readonly journal: MockJournal;
+  /** Failures that the test defines. */
   readonly faults: MockFaults;
+  /** Answers that the test defines. */
   readonly stubs: MockStubs;
-  /** What `latest` answers. */
+  /** The answer of `latest`. */
   readonly latest: MockLatest;
-  /** Snapshots by name, kept as long as the mock is. */
+  /** Named snapshots, kept in memory until the mock is discarded. */
   readonly snapshots: Snapshots;
   readonly #parts: MockParts;
 
@@ -63,40 +73,49 @@ export class MockScope {
     this.#parts = parts;
   }
 
-  /** A confirmed account and its key in one line. Default plan: `'free'`. */
+  /**
+   * Creates a confirmed account and a key for it.
+   * @example const { key } = mock.createKey({ plan: 'developer' })
+   */
   createKey({ plan = 'free' }: { readonly plan?: PlanName } = {}): CreatedKey {
     const account = this.accounts.create({ plan });
     this.accounts.confirm(account.id);
     return this.keys.create({ accountId: account.id });
   }
 
-  /** Says what a test expects of the requests that came: `mock.expectRequests({ status: 429 }).toHaveCount(1)`. */
+  /**
+   * Returns assertions about the requests that match `filter`.
+   * @example mock.expectRequests({ status: 429 }).toHaveCount(1)
+   */
   expectRequests(filter: RequestFilter = {}): RequestExpectation {
     return createExpectation((claim) => void verifyRequests(this.#parts.journal, filter, claim));
   }
 
-  /** Requests that came too early, keys in URLs, and paths that lead nowhere. */
+  /** Returns the requests that a well-behaved client does not send: early retries, keys in URLs, unknown paths. */
   audit(): Audit {
     return auditOf(this.#parts.journal);
   }
 
-  /** Options for `new FxRates({ apiKey, ...mock.clientOptions() })`. */
+  /**
+   * Returns the options that connect a client to the mock.
+   * @example new FxRates({ apiKey: key, ...mock.clientOptions() })
+   */
   clientOptions(): ClientOptions {
     return { baseUrl: this.baseUrl, fetch: this.fetch, clock: this.clock };
   }
 
-  /** Adds or overrides routes, in every mode; the last added is asked first. Needs msw. */
+  /** Adds msw handlers that answer before the mock, through every adapter. The handler added last runs first. Requires msw. */
   use(...handlers: readonly MswHandler[]): void {
     this.#parts.overrides.add(handlers);
   }
 
-  /** Everything the mock knows, as plain JSON without secrets; not its spaces, nor the handlers of `use()`. */
+  /** Returns the state as plain JSON without secrets. Does not include the journal, spaces and handlers of `use()`. */
   snapshot(): Snapshot {
     const { context, clock } = this.#parts;
     return takeSnapshot(context, clock.isFrozen);
   }
 
-  /** Goes back to a snapshot, of this mock or another; the journal begins anew. */
+  /** Restores a snapshot of this or another mock, and clears the journal. */
   restore(snapshot: Snapshot): void {
     const { context, journal, clock } = this.#parts;
     // A copy: what happens from now on must not change the snapshot.
@@ -112,8 +131,8 @@ export class MockScope {
   }
 
   /**
-   * Goes back to the moment the mock was made: no account, key, fault, stub or handler of `use()`, switches and clock as then;
-   * a space keeps its account and key.
+   * Restores the initial state: removes accounts, keys, faults, stubs and handlers of `use()`, clears the journal,
+   * and resets switches and clock. A space keeps its account and key.
    */
   reset(): void {
     const { context, journal, clock, overrides, firstState, delays } = this.#parts;

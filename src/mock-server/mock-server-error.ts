@@ -1,12 +1,12 @@
 import { nearestName } from '../nearest-name.ts';
 import { redactKeys } from './redact-keys.ts';
 
-/** What the mock server refuses: a wrong option, or what the emulated dashboard refuses (then with its `status`). */
+/** Thrown for an invalid option, a failed expectation, and for what the emulated dashboard refuses (with its `status`). */
 export class MockServerError extends Error {
   override readonly name = 'MockServerError';
-  /** For programs: `invalid_option`, `not_found`, `key_limit_reached`, `email_not_confirmed`, … */
+  /** Stable code for programs: `invalid_option`, `not_found`, `unexpected_requests`, `key_limit_reached`, … */
   readonly code: string;
-  /** The HTTP status the dashboard answers with; `undefined` for a mistake in the test itself. */
+  /** HTTP status of the corresponding answer of the dashboard or admin API; `undefined` if there is none. */
   readonly status: number | undefined;
 
   constructor(message: string, { code, status, cause }: MockServerErrorDetail) {
@@ -22,12 +22,12 @@ interface MockServerErrorDetail {
   readonly cause?: unknown;
 }
 
-/** An option that cannot be: names it, shows what came and says what would do. */
+/** The error for an invalid option: its name, its value, and what was expected. */
 export function invalidOption(option: string, value: unknown, expected: string): MockServerError {
   return new MockServerError(`${option} is ${show(value)}; expected ${expected}.`, { code: 'invalid_option' });
 }
 
-/** A value short enough for a message, and without the digits of an API key that came to the wrong place. */
+/** A value as text for a message: shortened, with the digits of API keys removed. */
 export function show(value: unknown): string {
   if (typeof value === 'function') return 'a function';
   const text = redactKeys(asJson(value));
@@ -43,7 +43,7 @@ function asJson(value: unknown): string {
   }
 }
 
-/** A name that a test gives to something of its own. */
+/** Checks a name that a test has chosen. */
 export function checkedId(option: string, id: unknown): string {
   if (typeof id === 'string' && /^[\w-]{1,64}$/.test(id)) return id;
   throw invalidOption(option, id, 'up to 64 letters, digits, _ and -');
@@ -55,7 +55,7 @@ interface Unknown {
   readonly known: readonly string[];
 }
 
-/** A name that means nothing here: says so, what was probably meant, and what there is. `place` ends with a dot. */
+/** The error for an unknown name: the nearest known name, and all known names. `place` ends with a dot. */
 export function unknownName(name: string, { what, known }: Unknown, place = ''): MockServerError {
   const nearest = nearestName(name, known);
   const there = nearest === undefined ? 'there are' : `did you mean ${nearest}? There are`;

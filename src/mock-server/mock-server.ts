@@ -11,14 +11,15 @@ import { type Space, type SpaceOptions, Spaces } from './spaces.ts';
 import { type RunningServer, type ServeOptions, startServer } from './start-server.ts';
 
 /**
- * An emulated exchange-rate service with its own accounts, limits and clock; it shares nothing with any other.
- * Throws `MockServerError` for an option that cannot be.
+ * Creates an emulated exchange-rate service with its own accounts, limits, clock and journal.
+ * @throws MockServerError with code `invalid_option`, for an unknown option or an invalid value.
+ * @example const mock = createMockServer({ seed: 7, clock: 'virtual' })
  */
 export function createMockServer(options: MockServerOptions = {}): MockServer {
   return new MockServer(checkOptions(options));
 }
 
-/** An emulated exchange-rate service; `createMockServer` makes one. */
+/** An emulated exchange-rate service, created by `createMockServer`. */
 export class MockServer extends MockScope implements AsyncDisposable {
   readonly #options: CheckedOptions;
   readonly #parts: MockParts;
@@ -40,9 +41,10 @@ export class MockServer extends MockScope implements AsyncDisposable {
   }
 
   /**
-   * The mock as request handlers for a test suite that already has msw: `setupServer(...mock.handlers)`. `never` is what
-   * every version of msw takes for a handler: its own type cannot be named where msw is not installed; `mockHandlers(mock)`
-   * of `fxrates/msw` gives them with that type. msw counts as in use from their first request until `close()`.
+   * The mock as msw request handlers. The type `never` is accepted by every version of msw, also where msw is not
+   * installed; `mockHandlers(mock)` of `fxrates/msw` returns the handlers with msw's type. The adapter `msw` is in use
+   * from the first request until `close()`.
+   * @example setupServer(...mock.handlers)
    */
   get handlers(): never[] {
     const handleRequest: HandleRequest = (request, source) => {
@@ -52,7 +54,7 @@ export class MockServer extends MockScope implements AsyncDisposable {
     return createMswHandlers(this.baseUrl, handleRequest) as never[];
   }
 
-  /** An undici dispatcher that answers for the mock and passes other origins on to the one that is global now. */
+  /** An undici dispatcher that answers for the mock and sends requests for other origins to the current global dispatcher. */
   get dispatcher(): Dispatcher {
     this.#parts.adapters.open('undici');
     const next = loadUndici().getGlobalDispatcher();
@@ -60,9 +62,9 @@ export class MockServer extends MockScope implements AsyncDisposable {
   }
 
   /**
-   * Intercepts global fetch, node:http and undici in this process until `close()`; other origins are not touched unless
-   * `onUnhandledRequest` says so: `'warn'`, `'error'` or a function, as with msw. Default: `'bypass'`.
-   * Needs msw. Throws when another mock listens at the same base URL.
+   * Intercepts global `fetch`, `node:http` and undici in this process until `close()`. Requires msw. `onUnhandledRequest`
+   * handles requests to other origins, as in msw: `'bypass'` (default), `'warn'`, `'error'` or a function.
+   * @throws MockServerError with code `origin_in_use`, if another mock listens at the same base URL.
    */
   listen({ onUnhandledRequest }: { readonly onUnhandledRequest?: OnUnhandledRequest | undefined } = {}): void {
     if (this.#stopListening !== undefined) return;
@@ -77,7 +79,10 @@ export class MockServer extends MockScope implements AsyncDisposable {
     };
   }
 
-  /** Serves the mock on a port. Default: any free port of 127.0.0.1. */
+  /**
+   * Serves the mock over HTTP, by default on a free port of 127.0.0.1.
+   * @example const { url, adminUrl } = await mock.serve({ port: 4010 })
+   */
   async serve(options: ServeOptions = {}): Promise<RunningServer> {
     const server = await startServer(options, {
       mock: this,
@@ -91,27 +96,32 @@ export class MockServer extends MockScope implements AsyncDisposable {
   }
 
   /**
-   * An account and its key for one test, isolated from all others: counters, clock, switches, faults and journal of its
-   * own. The mock tells the requests of a space by their key, so parallel tests may share a server or a connection.
+   * Opens a space: an account and a key with separate counters, clock, switches, faults, stubs and journal. The API key of
+   * a request selects its space, so parallel tests can share a server and its connections.
+   * @throws MockServerError with code `space_exists`, if a space with this name is open.
+   * @example await using space = mock.space({ plan: 'developer' })
    */
   space(options: SpaceOptions = {}): Space {
     return this.#spaces.open(options);
   }
 
-  /** Another mock with the same options and a copy of the state, independent of this one from now on. */
+  /** Creates another mock with the same options and a copy of the state. The two mocks share nothing. */
   fork(): MockServer {
     const copy = new MockServer(this.#options);
     copy.restore(this.snapshot());
     return copy;
   }
 
-  /** As `MockScope.reset`. Throws `MockServerError` with code `spaces_live` while spaces live. */
+  /**
+   * Restores the initial state, as `MockScope.reset`.
+   * @throws MockServerError with code `spaces_live`, while spaces are open.
+   */
   override reset(): void {
     this.#spaces.refuseWhileLive('reset()');
     super.reset();
   }
 
-  /** Ends everything the mock has opened: spaces, interception and servers. */
+  /** Closes all spaces and servers of the mock, and stops all interception. */
   async close(): Promise<void> {
     await this.#spaces.closeAll();
     this.#parts.delays.endAll();

@@ -17,26 +17,41 @@ import { emptyState, type ServiceState } from './service/service-state.ts';
 import { restoredState, type Snapshot } from './service/snapshot.ts';
 
 export interface SpaceOptions {
-  /** Decides the key, whatever else happens in the mock. Letters, digits, `_` and `-`. Default: `space_1`, … */
+  /**
+   * Name of the space, which determines its key. Up to 64 letters, digits, `_` and `-`.
+   * @default 'space_1', 'space_2', …
+   */
   readonly name?: string | undefined;
-  /** Of its account. Default: `'free'`. */
+  /**
+   * Plan of the account of the space.
+   * @default 'free'
+   */
   readonly plan?: PlanName | undefined;
-  /** Default: like the clock of the mock, from its time on. */
+  /**
+   * Clock of the space.
+   * @default the mode and the current time of the mock's clock
+   */
   readonly clock?: 'real' | 'virtual' | ClockOptions | undefined;
-  /** Switches of its own, on top of those that the mock has now. */
+  /**
+   * Switches that differ from the current ones of the mock.
+   * @default the current switches of the mock
+   */
   readonly behaviour?: PresetName | BehaviourOptions | undefined;
 }
 
 /**
- * A part of a mock for one test: an account and its key, with counters, clock, switches, faults, handlers and journal
- * of their own. Requests belong to a space by the key they carry, whichever adapter they come by; those without a key,
- * or with one that is nobody's, are the mock's own.
+ * A part of a mock for one test: an account and a key with separate counters, clock, switches, faults, stubs, handlers
+ * and journal. The key of a request selects its space, through every adapter. Requests without a known key belong to the
+ * mock itself.
  */
 export class Space extends MockScope implements AsyncDisposable {
+  /** Name of the space, also part of its admin routes. */
   readonly name: string;
-  /** The whole API key. */
+  /** The full API key. */
   readonly key: string;
+  /** Id of the key. */
   readonly keyId: string;
+  /** Id of the account. */
   readonly accountId: string;
   readonly #end: () => void;
 
@@ -50,7 +65,7 @@ export class Space extends MockScope implements AsyncDisposable {
     this.#end = end;
   }
 
-  /** Ends the space: its keys are unknown from then on. */
+  /** Closes the space. Its keys are then unknown to the mock. */
   async close(): Promise<void> {
     this.#end();
   }
@@ -91,7 +106,7 @@ export class Spaces {
   open(options: SpaceOptions): Space {
     const name = options.name === undefined ? this.#nextName() : checkedId('name', options.name);
     if (this.#live.has(name)) {
-      const text = `There is a space ${name} already; close it first, or take another name.`;
+      const text = `The space ${name} is already open; close it first, or choose another name.`;
       throw new MockServerError(text, { code: 'space_exists', status: 409 });
     }
     let first: Snapshot | undefined;
@@ -115,7 +130,7 @@ export class Spaces {
   find(name: string): { readonly space: Space; readonly parts: MockParts } {
     const live = this.#live.get(name);
     if (live !== undefined) return live;
-    const text = `There is no space ${show(name)}; it may be closed. mock.space() makes one.`;
+    const text = `Space ${show(name)} does not exist or is closed; mock.space() opens one.`;
     throw new MockServerError(text, { code: 'not_found', status: 404 });
   }
 
@@ -146,7 +161,7 @@ export class Spaces {
   refuseWhileLive(act: string): void {
     if (this.#live.size === 0) return;
     throw new MockServerError(
-      `${act} would disturb the spaces that live (${this.names.join(', ')}); reset those, or close them first.`,
+      `${act} is not possible while spaces are open (${this.names.join(', ')}); close them, or reset each space.`,
       { code: 'spaces_live', status: 409 },
     );
   }

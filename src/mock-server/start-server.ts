@@ -9,24 +9,27 @@ import { invalidOption } from './mock-server-error.ts';
 import type { Spaces } from './spaces.ts';
 import { StatePersister } from './state/state-persister.ts';
 
-/** A mock that listens on a port, with what belongs to it alone. */
+/** A mock that listens on a port. */
 export interface RunningServer extends ListeningServer {
-  /** The control panel. The fragment holds the admin token: browsers do not send it. */
+  /** URL of the control panel. The fragment contains the admin token; browsers do not send fragments. */
   readonly adminUrl: string;
-  /** The emulated dashboard. */
+  /** URL of the emulated dashboard. */
   readonly dashboardUrl: string;
-  /** For `Authorization: Bearer` of the admin API; a new one with every server. */
+  /** Bearer token of the admin API. */
   readonly adminToken: string;
 }
 
 export interface ServeOptions extends ListenOptions {
   /**
-   * A file to keep the state in: read before the server listens, if it is there, and written soon after each request
-   * and when the server is closed. For one server at a time: `<file>.lock` shows
-   * that it is in use. Default: none.
+   * Path of a file that keeps the state. It is read before the server listens, if it exists, and written shortly after
+   * each request and when the server closes. One server uses a file at a time: `<file>.lock` marks it as in use.
+   * @default none
    */
   readonly state?: string | undefined;
-  /** The admin token, if other processes must know it beforehand. From 16 letters, digits, `_` and `-`. Default: random. */
+  /**
+   * The admin token, if other processes must know it in advance: 16 to 128 letters, digits, `_` and `-`.
+   * @default a random token
+   */
   readonly adminToken?: string | undefined;
 }
 
@@ -38,7 +41,7 @@ interface Serving {
   readonly onClose: () => void;
 }
 
-/** A mock on a port, with its pages and its admin API; with its state in a file, if `options.state` names one. */
+/** Serves a mock with its pages and its admin API, and keeps its state in the file `options.state`, if set. */
 export async function startServer(options: ServeOptions, serving: Serving): Promise<RunningServer> {
   const { state, adminToken = randomBytes(32).toString('base64url'), ...address } = options;
   checkToken(adminToken);

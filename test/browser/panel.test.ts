@@ -39,7 +39,7 @@ browserTest('shows requests as they come, with the reason for each refusal', asy
   await page.getByRole('button', { name: 'GET /api/v1/latest' }).waitFor();
   await call(30);
   await page.getByText('30 of 30 requests of this minute are used').waitFor();
-  await page.getByText('429 now; a request fits in 1 min').waitFor();
+  await page.getByText('429 now; next request accepted in 1 min').waitFor();
   expect(await page.getByRole('meter', { name: 'This minute of key_1' }).getAttribute('aria-valuenow')).toBe('30');
   expect(await page.getByRole('meter', { name: 'This month of key_1' }).getAttribute('aria-valuetext')).toBe(
     '30 of 1000',
@@ -89,7 +89,7 @@ browserTest('adds faults, shows whom they struck, and removes them', async () =>
     { id: 'down', kind: 'status', status: 502, match: { operation: 'latest' } },
   ]);
   await page.getByRole('button', { name: 'Remove down' }).click();
-  await page.getByText('Nothing goes wrong on purpose.').waitFor();
+  await page.getByText('No faults.').waitFor();
 
   expect(mock.faults.list()).toEqual([]);
   expect(problems).toEqual([]);
@@ -146,7 +146,7 @@ browserTest('shows a space in place of the mock, and says so when it has ended',
   expect(space.clock.now() - mock.clock.now()).toBe(60_000);
   await space.close();
 
-  await page.getByRole('alert').getByText('There is no space "checkout"').waitFor();
+  await page.getByRole('alert').getByText('Space "checkout" does not exist').waitFor();
   await page.getByLabel('Space').selectOption({ label: 'the mock itself' });
   await page.getByRole('button', { name: 'GET /api/v1/latest' }).waitFor();
   await close();
@@ -178,21 +178,21 @@ browserTest('moves the clock, changes switches, makes and revokes keys, and show
   await page.getByText('2026-02-01 00:00:00 UTC').waitFor();
   expect(mock.clock.now()).toBe(Date.UTC(2026, 1, 1));
 
-  await page.getByText('Per-minute limit').click();
+  await page.locator('summary', { hasText: 'Per-minute limit' }).click();
   await page.getByLabel('rateWindow').selectOption({ label: 'token-bucket' });
-  await page.getByRole('button', { name: 'Put 1 back to the default' }).waitFor();
+  await page.getByRole('button', { name: 'Reset 1 to default' }).waitFor();
   expect(mock.behaviour.values.rateWindow).toBe('token-bucket');
-  await page.getByRole('button', { name: 'Put 1 back to the default' }).click();
-  await page.getByRole('button', { name: 'All at their defaults' }).waitFor();
+  await page.getByRole('button', { name: 'Reset 1 to default' }).click();
+  await page.getByRole('button', { name: 'All switches at default' }).waitFor();
   await page.getByRole('button', { name: 'Preset hostile' }).click();
-  await page.getByRole('button', { name: /^Put \d+ back to the default$/ }).waitFor();
+  await page.getByRole('button', { name: /^Reset \d+ to default$/ }).waitFor();
   expect(mock.behaviour.values).toEqual(createMockServer({ behaviour: 'hostile' }).behaviour.values);
-  await page.getByRole('button', { name: /^Put \d+ back to the default$/ }).click();
-  await page.getByRole('button', { name: 'All at their defaults' }).waitFor();
+  await page.getByRole('button', { name: /^Reset \d+ to default$/ }).click();
+  await page.getByRole('button', { name: 'All switches at default' }).waitFor();
 
   await page.getByLabel('Plan of a new key').selectOption('developer');
   await page.getByRole('button', { name: 'Create key' }).click();
-  const key = await page.getByLabel('New key, shown this once').inputValue();
+  const key = await page.getByLabel('New key, shown only once').inputValue();
   expect((await fetch(`${url}/api/v1/quota`, { headers: { authorization: key } })).status).toBe(200);
   await page.getByRole('button', { name: 'Revoke key_2' }).click();
   await page.getByText('revoked', { exact: true }).waitFor();
@@ -257,7 +257,7 @@ browserTest(
     const { id } = mock.createKey({ plan: 'developer' });
     mock.keys.revoke(id);
     await page.goto(adminUrl);
-    await page.getByText('Per-minute limit').click();
+    await page.locator('summary', { hasText: 'Per-minute limit' }).click();
     await page.getByText('1 changed').waitFor();
     await page.getByText('There is no such endpoint').waitFor();
     await page.getByRole('button', { name: 'GET /api/v2/latest' }).click();

@@ -168,7 +168,7 @@ test.each(mockAdapters.filter(({ adapter }) => adapter === 'msw'))(
     await it.sendWithKey(); // handlers count as in use from their first request
 
     for (const fault of CUTS) {
-      expect(() => it.mock.faults.add(fault)).toThrow(/cannot be had through msw .*Kind '(network-error|bad-json)'/);
+      expect(() => it.mock.faults.add(fault)).toThrow(/is not possible through msw .*kind '(network-error|bad-json)'/);
     }
     it.mock.faults.add({ kind: 'reset', match: { via: 'socket' } });
     expect((await it.sendWithKey()).status).toBe(200);

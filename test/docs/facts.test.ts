@@ -24,7 +24,7 @@ const SPECIFICATION = {
 };
 
 const NOT_SHOWN = 'What the specification does not show';
-const PRISM = 'Independent eyes';
+const PRISM = 'Independent checks';
 
 /** The tables of the page by heading, each row as its cells. */
 const tables = Object.fromEntries(

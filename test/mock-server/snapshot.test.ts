@@ -183,7 +183,7 @@ test('two mocks in one process share nothing', async () => {
 });
 
 test.each([[undefined], [null], [{}], [{ version: 2 }], ['text']])('%j is refused as a snapshot', (snapshot) => {
-  expect(() => createMockServer().restore(snapshot as never)).toThrow(/no snapshot of version 1.*mock\.snapshot\(\)/);
+  expect(() => createMockServer().restore(snapshot as never)).toThrow(/expected version 1.*mock\.snapshot\(\)/);
 });
 
 test('a snapshot that contradicts itself is refused, and nothing is restored', () => {

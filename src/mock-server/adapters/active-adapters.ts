@@ -1,4 +1,4 @@
-/** How a request reaches the mock: `mock.fetch`, msw (`handlers`, `listen()`), undici (`dispatcher`, `listen()`), `serve()`. */
+/** How a request reaches the mock: `mock.fetch`, msw (`handlers`, `listen()`), undici (`dispatcher`, `listen()`) or `serve()`. */
 export type AdapterName = 'fetch' | 'msw' | 'undici' | 'socket';
 
 export const ADAPTER_NAMES = ['fetch', 'msw', 'undici', 'socket'] as const satisfies readonly AdapterName[];

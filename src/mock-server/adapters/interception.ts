@@ -21,7 +21,7 @@ interface Interception {
   stop(): void;
 }
 
-/** What happens to a request that no mock answers, as `setupServer().listen()` of msw takes it. */
+/** What happens to a request that no mock answers, as for `setupServer().listen()` of msw. */
 export type OnUnhandledRequest =
   | 'bypass'
   | 'warn'
@@ -35,14 +35,14 @@ export function intercept(
   onUnhandledRequest: OnUnhandledRequest = 'bypass',
 ): () => void {
   if (listening.has(origin)) {
-    throw new MockServerError(`Another mock listens at ${origin}; give this one a baseUrl of its own.`, {
+    throw new MockServerError(`Another mock listens at ${origin}; create this one with another baseUrl.`, {
       code: 'origin_in_use',
     });
   }
   interception ??= interceptProcess(onUnhandledRequest);
   if (interception.onUnhandledRequest !== onUnhandledRequest) {
     throw new MockServerError(
-      'Another mock of this process listens with another onUnhandledRequest; one strategy is for the whole process.',
+      'Another mock in this process listens with another onUnhandledRequest; pass the same value to each listen().',
       { code: 'strategy_in_use' },
     );
   }

@@ -21,11 +21,20 @@ export interface ListeningServer extends AsyncDisposable {
 
 /** Where to listen. */
 export interface ListenOptions {
-  /** Default: 0, any free port. */
+  /**
+   * Port to listen on; 0 for any free port.
+   * @default 0
+   */
   readonly port?: number | undefined;
-  /** Default: `'127.0.0.1'`. */
+  /**
+   * Address or host name to listen on.
+   * @default '127.0.0.1'
+   */
   readonly host?: string | undefined;
-  /** Lets `host` be an address that other machines reach. Default: false. */
+  /**
+   * Allows a `host` that other machines can reach. Do not expose the mock to the internet.
+   * @default false
+   */
   readonly allowRemote?: boolean | undefined;
 }
 
@@ -235,10 +244,10 @@ export async function listen(server: Server, options: ListenOptions): Promise<vo
   for (const [name, value] of Object.entries(unknown))
     throw invalidOption(name, value, 'port, host, allowRemote, adminToken or state');
   if (!Number.isInteger(port) || port < 0 || port > 65_535) {
-    throw invalidOption('port', port, 'a whole number from 0, any free port, to 65535');
+    throw invalidOption('port', port, 'a whole number from 0 (any free port) to 65535');
   }
   if (!allowRemote && !LOOPBACK.test(host)) {
-    throw invalidOption('host', host, 'a loopback address such as 127.0.0.1; allowRemote: true takes others');
+    throw invalidOption('host', host, 'a loopback address such as 127.0.0.1; set allowRemote: true for others');
   }
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => reject(readable(error, host, port)));
@@ -250,7 +259,7 @@ const LOOPBACK = /^(?:127(?:\.\d{1,3}){3}|::1|localhost)$/;
 
 function readable(error: NodeJS.ErrnoException, host: string, port: number): Error {
   if (error.code !== 'EADDRINUSE') return error;
-  return new MockServerError(`Port ${port} of ${host} is in use; port 0 takes a free one.`, {
+  return new MockServerError(`Port ${port} of ${host} is in use; use port 0 for a free one.`, {
     code: 'port_in_use',
     cause: error,
   });

@@ -68,7 +68,7 @@ function searchOf(query: Readonly<Record<string, unknown>>): string {
 function refusalOf(status: number, text: string, origin: string): MockServerError {
   const { code, message } = problemIn(text) ?? {
     code: 'no_mock_server',
-    message: `What answers at ${origin} is no mock server of fxrates (status ${status}).`,
+    message: `The server at ${origin} is not an fxrates mock server (status ${status}); start one with fxrates mock.`,
   };
   return new MockServerError(message, { code, status });
 }

@@ -3,27 +3,31 @@ import type { Space, SpaceOptions } from '../spaces.ts';
 import { adminUrl, createAsk } from './admin-client.ts';
 import { createRemoteScope, type RemoteScope } from './remote-scope.ts';
 
-/** A mock server that runs in another process, driven as if it were here. */
+/** A mock server in another process. Has the methods of a mock, as promises. */
 export interface RemoteMockServer extends RemoteScope {
-  /** An account and its key for one test, isolated from all others; as `mock.space`. */
+  /** Opens a space, as `mock.space`. */
   space(options?: SpaceOptions): Promise<RemoteSpace>;
-  /** Ends all spaces, also those of other processes: for a suite that begins after one that was killed. */
+  /** Closes all spaces, including those of other processes, for example of a killed test run. */
   closeSpaces(): Promise<void>;
 }
 
-/** A space of a mock server of another process. */
+/** A space of a mock server in another process. */
 export type RemoteSpace = RemoteScope & Pick<Space, 'name' | 'key' | 'keyId' | 'accountId' | 'close'> & AsyncDisposable;
 
 /**
- * Drives a mock server of another process: `connectMockServer(adminUrl)`, or `connectMockServer(url, token)`.
- * Its methods reject with the `MockServerError` that the mock itself would throw.
+ * Connects to a mock server in another process, by its `adminUrl`, or by its URL and the admin token. The methods reject
+ * with the same `MockServerError` that the mock throws.
+ * @example const remote = connectMockServer(process.env.FXRATES_MOCK_ADMIN_URL)
  */
 export function connectMockServer(url: string, token = tokenIn(url)): RemoteMockServer {
-  if (!URL.canParse(url)) throw invalidOption('url', url, 'the URL that the mock server shows when it starts');
+  if (!URL.canParse(url)) throw invalidOption('url', url, 'the adminUrl that the mock server prints when it starts');
   if (token === undefined || token === '') {
-    throw new MockServerError('token is missing; it is in the adminUrl that the mock server shows when it starts.', {
-      code: 'invalid_option',
-    });
+    throw new MockServerError(
+      'token is missing; pass the adminUrl that the mock server prints when it starts, or the admin token.',
+      {
+        code: 'invalid_option',
+      },
+    );
   }
   const { origin } = new URL(url);
   const ask = createAsk(adminUrl(origin), token);

@@ -19,7 +19,7 @@ export interface OwnNames {
 export function refuseForeignHost({ host = '' }: IncomingHttpHeaders, names: OwnNames): Problem | undefined {
   if (isOwnHost(host, names)) return undefined;
   return new Problem(
-    'The Host header names neither an address nor this server. With the admin token any Host will do.',
+    'The Host header is neither an IP address nor a name of this server; use such a name, or send the admin token.',
     {
       status: 403,
       code: 'foreign_host',
@@ -31,7 +31,7 @@ export function refuseForeignHost({ host = '' }: IncomingHttpHeaders, names: Own
 /** Refuses what a page of another site could make a browser send. */
 export function refuseForeignPage({ host = '', origin }: IncomingHttpHeaders): Problem | undefined {
   if (origin === undefined || origin === `http://${host}`) return undefined;
-  return new Problem('Pages of other origins may not use the admin API.', {
+  return new Problem('Pages of other origins cannot use the admin API; open the control panel of this server.', {
     status: 403,
     code: 'foreign_origin',
     field: 'Origin',
@@ -62,7 +62,7 @@ function tokenIn(authorization: string): string | undefined {
 export function requireToken({ authorization = '' }: IncomingHttpHeaders, token: string): Problem | undefined {
   if (hasToken({ authorization }, token)) return undefined;
   const message = tokenIn(authorization) === undefined ? 'The admin token is missing.' : 'This is not the admin token.';
-  return new Problem(`${message} Send it as "Authorization: Bearer …"; the mock shows it when it starts.`, {
+  return new Problem(`${message} Send it as "Authorization: Bearer …"; the mock prints it when it starts.`, {
     status: 401,
     code: 'admin_token_required',
     field: 'Authorization',

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { ADMIN_TAGS, type AdminRoute } from './route.ts';
 import { problem } from './shapes.ts';
 
-/** The admin API as OpenAPI 3.1, written from its routes: it cannot say anything else than they do. */
+/** The admin API as OpenAPI 3.1, generated from its routes. */
 export function openApi(routes: readonly AdminRoute[]) {
   const paths: Record<string, Record<string, unknown>> = {};
   for (const route of routes) {
@@ -13,15 +13,15 @@ export function openApi(routes: readonly AdminRoute[]) {
     info: {
       title: 'Admin API of the fxrates mock server',
       version: '1',
-      description: 'Drives a mock server from another process. Never counted by the service it emulates.',
+      description: 'Controls a mock server from another process. The emulated service never counts these requests.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [
       { url: '/__fxrates', description: 'The mock itself.' },
       {
         url: '/__fxrates/spaces/{space}',
-        description: 'A space: the same routes, but for those about spaces.',
-        variables: { space: { default: 'space_1', description: 'The name of a space that lives.' } },
+        description: 'A space: the same routes, except those of spaces.',
+        variables: { space: { default: 'space_1', description: 'Name of an open space.' } },
       },
     ],
     security: [{ adminToken: [] }],
@@ -29,7 +29,7 @@ export function openApi(routes: readonly AdminRoute[]) {
     paths,
     components: {
       securitySchemes: {
-        adminToken: { type: 'http', scheme: 'bearer', description: 'Shown when the mock starts.' },
+        adminToken: { type: 'http', scheme: 'bearer', description: 'Printed when the mock starts.' },
       },
       schemas: { Problem: schemaOf(problem) },
     },
@@ -42,7 +42,7 @@ function operation(route: AdminRoute) {
     operationId: id,
     tags: [tag],
     summary,
-    description: `${summary}. ${isOpen ? 'Anybody may ask.' : 'Needs the admin token.'}`,
+    description: `${summary}. ${isOpen ? 'Needs no token.' : 'Needs the admin token.'}`,
     ...(isOpen ? { security: [] } : {}),
     ...parametersOf(route),
     ...(body === undefined ? {} : { requestBody: { content: json(schemaOf(body, 'input')) } }),

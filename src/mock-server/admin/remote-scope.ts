@@ -19,16 +19,16 @@ import type { MockStubs } from '../stubs/mock-stubs.ts';
 import type { LatestFunction } from '../stubs/stub-record.ts';
 import type { AskAdmin } from './admin-client.ts';
 
-/** The same methods, answered by another process. */
+/** The methods of `Local`, as promises. */
 export type Remote<Local> = {
   readonly [Name in keyof Local]: Local[Name] extends (...parameters: infer Parameters) => infer Result
     ? (...parameters: Parameters) => Promise<Awaited<Result>>
     : never;
 };
 
-/** What is driven of a mock, or of a space of it, as if it were here. */
+/** The methods of a mock or a space in another process. */
 export interface RemoteScope extends Remote<Pick<MockScope, 'createKey' | 'audit' | 'snapshot' | 'restore' | 'reset'>> {
-  /** Where it answers, for the client's `baseUrl`. */
+  /** URL of the server, for the client's option `baseUrl`. */
   readonly baseUrl: string;
   readonly accounts: Remote<Accounts>;
   readonly keys: Remote<Keys>;
@@ -37,7 +37,7 @@ export interface RemoteScope extends Remote<Pick<MockScope, 'createKey' | 'audit
   readonly faults: Remote<MockFaults>;
   readonly stubs: Remote<MockStubs>;
   readonly latest: {
-    /** As `mock.latest.set`, but for functions, which cannot leave their process. */
+    /** As `mock.latest.set`, without functions. */
     set(data: Exclude<LatestData, LatestFunction>, options?: LatestOptions): Promise<void>;
     replay(recording: Replay): Promise<void>;
     reset(options?: LatestOptions): Promise<void>;
@@ -49,11 +49,11 @@ export interface RemoteScope extends Remote<Pick<MockScope, 'createKey' | 'audit
     set(options: PresetName | BehaviourOptions): Promise<void>;
   };
   readonly journal: {
-    /** Oldest first; the newest `limit` of them. Default: 1000, which is also the most. */
+    /** Returns the newest `limit` requests (default and maximum: 1000), oldest first. */
     list(filter?: RequestFilter & { readonly limit?: number | undefined }): Promise<readonly JournalEntry[]>;
     dropped(): Promise<number>;
   } & Remote<Pick<MockJournal, 'waitFor' | 'clear'>>;
-  /** As `mock.expectRequests`; await what it gives. */
+  /** As `mock.expectRequests`; its methods return promises. */
   expectRequests(filter?: RequestFilter): Remote<RequestExpectation>;
 }
 

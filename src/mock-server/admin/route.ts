@@ -9,16 +9,16 @@ export const ADMIN_ROOT = '/__fxrates';
 
 /** What the routes are about, in the words of openapi.json. */
 export const ADMIN_TAGS = {
-  health: 'Whether the mock is there, and what it can do.',
-  state: 'Everything the mock knows: snapshots, restore, reset.',
-  clock: 'The time that windows, quota periods and links go by.',
-  behaviour: 'Switches for what the service does not show.',
-  faults: 'What goes wrong on purpose.',
-  stubs: 'Answers that a test chooses, authenticated, limited and counted like any other.',
+  health: 'Readiness, and the description of the API.',
+  state: 'Save, restore and reset the state.',
+  clock: 'The clock of windows, quota periods and links.',
+  behaviour: 'Switches for undocumented behaviour.',
+  faults: 'Failures that a test defines.',
+  stubs: 'Answers that a test defines. Requests are still authenticated, limited and counted.',
   requests: 'The journal: every request with the reason for its answer.',
-  accounts: 'What a person does in the dashboard.',
-  keys: 'Keys; a whole key is shown once, when it is made.',
-  outbox: 'Confirmation mails.',
+  accounts: 'Accounts, as in the dashboard.',
+  keys: 'API keys. A full key is returned once, when it is created.',
+  outbox: 'Confirmation e-mails.',
   spaces: 'Isolated parts of the mock, for tests that run at the same time.',
 } as const;
 

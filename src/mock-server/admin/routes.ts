@@ -13,7 +13,7 @@ import { stubRoutes } from './routes/stub-routes.ts';
 const health = route('GET /health', {
   id: 'health',
   tag: 'health',
-  summary: 'Whether the mock answers; it listens only once it can be used',
+  summary: 'Check whether the mock is ready',
   isOpen: true,
   answer: z.object({ status: z.literal('ok') }),
   run: () => ({ status: 'ok' }),
@@ -22,7 +22,7 @@ const health = route('GET /health', {
 const description = route('GET /openapi.json', {
   id: 'openapi',
   tag: 'health',
-  summary: 'This description',
+  summary: 'Read the OpenAPI description of the admin API',
   answer: z.looseObject({}),
   run: (): object => openApi(adminRoutes),
 });

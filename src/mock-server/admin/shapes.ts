@@ -22,14 +22,14 @@ export const account = z.object({
 
 export const createdKey = z.object({
   id: z.string(),
-  key: z.string().describe('The whole key. Shown here and nowhere else.'),
+  key: z.string().describe('The full API key. It is returned only here.'),
   accountId: z.string(),
 });
 
 export const keySummary = z.object({
   id: z.string(),
   accountId: z.string(),
-  masked: z.string().describe('Beginning and end of the key.'),
+  masked: z.string().describe('Prefix and last four digits of the key.'),
   state: z.enum(['active', 'revoked']),
   createdAt: dateTime,
   revokedAt: dateTime.optional(),
@@ -44,11 +44,11 @@ export const keyUsage = z.object({
     kind: z.string().describe('The value of the switch `rateWindow`.'),
     limit: count,
     used: count,
-    waitMs: z.number().describe('Until a request fits; 0 when one fits now.'),
-    fullAt: z.number().describe('When the whole limit is free again.'),
-    startedAt: z.number().optional().describe('Start of the running window, if it has one.'),
-    previous: count.optional().describe('Of `sliding-counter`: requests of the minute before.'),
-    perSecond: z.array(count).optional().describe('Of `sliding-log`: requests in each of the last 60 seconds.'),
+    waitMs: z.number().describe('Milliseconds until a request is accepted; 0 if one is accepted now.'),
+    fullAt: z.number().describe('Time at which the full limit is available again.'),
+    startedAt: z.number().optional().describe('Start of the current window, if it has one.'),
+    previous: count.optional().describe('For `sliding-counter`: requests of the previous minute.'),
+    perSecond: z.array(count).optional().describe('For `sliding-log`: requests in each of the last 60 seconds.'),
   }),
   month: z.object({ limit: z.number().nullable(), used: count, startedAt: z.number(), resetsAt: z.number() }),
 });
@@ -65,14 +65,14 @@ export const mail = z.object({
 
 export const clockState = z.object({
   mode: z.enum(['real', 'virtual']),
-  frozen: z.boolean().describe('Whether it stands still until it is moved.'),
+  frozen: z.boolean().describe('Whether the clock is frozen.'),
   now: z.number().describe('Milliseconds since the Unix epoch.'),
   iso: dateTime,
 });
 
 export const journalEntry = z.object({
   number: z.number().int(),
-  space: z.string().optional().describe('The space whose request it is.'),
+  space: z.string().optional().describe('Name of the space.'),
   at: z.number().describe('Milliseconds since the Unix epoch, by the clock of the mock.'),
   method: z.string(),
   path: z.string(),
@@ -81,12 +81,12 @@ export const journalEntry = z.object({
     .describe('Parameters by name, an array for a repeated one. Keys are masked.'),
   headers: z.record(z.string(), z.string()).describe('Names in lower case. Keys are masked.'),
   body: z.string().optional().describe('The first 16,384 characters.'),
-  operation: z.string().optional().describe('Id of the operation that the path leads to.'),
+  operation: z.string().optional().describe('Id of the operation at the path.'),
   isUnknownRoute: z.boolean(),
   keyId: z.string().optional(),
   keyTransport: z.enum(['bearer', 'header', 'query']).optional(),
   hasKeyInUrl: z.boolean(),
-  status: z.number().int().describe('0 when the connection was broken off without an answer.'),
+  status: z.number().int().describe('0 if the connection ended without an answer.'),
   code: z.string().optional(),
   why: z.string(),
   rate: z.object({ limit: z.number(), used: z.number(), fullAt: z.number() }).optional(),
@@ -101,7 +101,7 @@ export const journalEntry = z.object({
 
 export const audit = z.object({
   requests: z.number().int(),
-  dropped: z.number().int().describe('Older requests that the journal has forgotten: not covered.'),
+  dropped: z.number().int().describe('Older requests that were dropped; the audit does not cover them.'),
   earlyRetries: z.array(journalEntry).describe('Sent before the last Retry-After had passed.'),
   keysInUrls: z.array(journalEntry),
   unknownRoutes: z.array(journalEntry).describe('`why` names the nearest path that exists.'),

@@ -3,7 +3,7 @@ import { invalidOption } from '../mock-server-error.ts';
 import type { Behaviour } from './behaviour.ts';
 import type { SwitchName } from './switches.ts';
 
-/** What happens when an answer relies on a guess that nobody has accepted. */
+/** What happens if an answer depends on an assumed value that was not set. */
 export type OnAssumption = 'ignore' | 'warn' | 'error';
 
 /** The last look at an answer, which depends on `switches`: gives it on, or another one in its place. */
@@ -43,7 +43,7 @@ function assumptionResponse(guesses: readonly string[]): ServiceResponse {
 
 /** Ready to be copied into the test. */
 function explanation(guesses: readonly string[]): string {
-  return `The answer relies on what the service does not show. To accept it: createMockServer({ behaviour: { ${guesses.join(', ')} } }).`;
+  return `The answer depends on undocumented behaviour of the service. To accept it, use createMockServer({ behaviour: { ${guesses.join(', ')} } }).`;
 }
 
 export function checkedOnAssumption(value: unknown): OnAssumption {

@@ -2,25 +2,27 @@ import { invalidOption } from '../mock-server-error.ts';
 import type { BehaviourOptions, SwitchValues } from './behaviour-options.ts';
 import { SWITCH_NAMES, type SwitchName, switches } from './switches.ts';
 
-/** One way the service may behave: a row for `test.each(behaviourMatrix(…))('survives $title', ({ behaviour }) => …)`. */
+/** One possible behaviour of the service: a row for `test.each(behaviourMatrix(…))('survives $title', …)`. */
 export interface BehaviourCase {
-  /** What differs from the defaults: `rateWindow: token-bucket`. */
+  /** The values that differ from the defaults, for example `rateWindow: token-bucket`. */
   readonly title: string;
-  /** For `createMockServer({ behaviour })`. Every switch of the matrix is named, so none of them is a silent guess. */
+  /** For `createMockServer({ behaviour })`. Sets every switch of the matrix, so that none of them is an assumption. */
   readonly behaviour: BehaviourOptions;
 }
 
 export interface MatrixOptions {
   /**
-   * `each`: the defaults, then every other value alone. `pairwise`: every two values of two switches meet in some
-   * case, in far fewer cases than there are combinations. Default: `'each'`.
+   * `'each'`: the defaults, then each other value alone. `'pairwise'`: each pair of values of two switches occurs in at
+   * least one case, with far fewer cases than combinations.
+   * @default 'each'
    */
   readonly strategy?: 'each' | 'pairwise' | undefined;
 }
 
 /**
- * The ways the service may behave, as far as it does not show them, to run one test over. Default: all switches but
- * those the service documents. The same arguments always give the same cases.
+ * Returns the possible behaviours of the service as cases for one test, by default over all undocumented switches. The
+ * same arguments always return the same cases.
+ * @example test.each(behaviourMatrix(['rateWindow']))('survives $title', async ({ behaviour }) => { … })
  */
 export function behaviourMatrix(
   names: readonly SwitchName[] = UNDOCUMENTED,

@@ -5,21 +5,22 @@ import { type BehaviourValues, SWITCH_NAMES, type SwitchName, switches } from '.
 /** Values for some switches. */
 export type SwitchValues = { readonly [Name in SwitchName]?: BehaviourValues[Name] | undefined };
 
-/** A value and how it is known; files that a probe wrote hold these. */
+/** A value with its provenance, as in files that `fxrates probe` writes. */
 export interface KnownValue<Value = unknown> {
   readonly value: Value;
   readonly provenance: Provenance;
 }
 
 /**
- * What is wanted of some switches: a value, or a value with its provenance. A preset comes first, whatever else is
- * given changes it.
+ * Values of switches, with or without provenance. A preset is applied first; the other values then change it.
+ * @example { preset: 'lenient', rateWindow: 'fixed-epoch' }
  */
 export type BehaviourOptions = {
   readonly [Name in SwitchName]?: BehaviourValues[Name] | KnownValue<BehaviourValues[Name]> | undefined;
 } & {
+  /** Values for all undocumented switches. */
   readonly preset?: PresetName | undefined;
-  /** A note for people, such as a probe leaves; the mock does not read it. */
+  /** A note, such as the summary of a probe. The mock ignores it. */
   readonly about?: unknown;
 };
 
@@ -87,7 +88,7 @@ function checkValue(name: SwitchName, value: unknown, unsafe: boolean): void {
   if (!known.accepts(value)) throw invalidOption(`behaviour.${name}`, value, known.expected);
   if (known.provenance === 'documented' && value !== known.default && !unsafe) {
     throw new MockServerError(
-      `behaviour.${name} is documented to be ${show(known.default)}; createMockServer({ unsafe: true }) changes it all the same.`,
+      `behaviour.${name} is documented to be ${show(known.default)}; to set another value, pass unsafe: true to createMockServer().`,
       { code: 'invalid_option' },
     );
   }

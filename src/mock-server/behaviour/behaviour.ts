@@ -2,17 +2,23 @@ import { type BehaviourOptions, changedSettings, DEFAULT_SETTINGS, type SwitchSe
 import type { PresetName, Provenance } from './switch.ts';
 import { type BehaviourValues, SWITCH_NAMES, type SwitchName, switches } from './switches.ts';
 
-/** What is known about one switch, and the value it has now. */
+/** A switch and its current value. */
 export interface SwitchDescription {
+  /** Name of the switch. */
   readonly name: SwitchName;
+  /** Current value. */
   readonly value: unknown;
+  /** Default value. */
   readonly default: unknown;
+  /** Other values; for numbers and texts, examples. */
   readonly alternatives: readonly unknown[];
-  /** How the value is known. */
+  /** How the current value is known. */
   readonly provenance: Provenance;
-  /** Whether the value was chosen, observed or documented: it is no silent guess. */
+  /** Whether the value was set, observed or documented. `onAssumption` reports only values that are not accepted. */
   readonly accepted: boolean;
+  /** The undocumented point in openapi.yaml; `undefined` if the behaviour is documented. */
   readonly notShown: string | undefined;
+  /** Reason for the default. */
   readonly why: string;
 }
 

@@ -4,12 +4,17 @@ import type { BehaviourOptions } from './behaviour-options.ts';
 import type { PresetName } from './switch.ts';
 import type { BehaviourValues } from './switches.ts';
 
-/** The behaviours the service does not show, as users see and change them. */
+/** Reads and changes the switches for undocumented behaviour. */
 export interface MockBehaviour {
+  /** The current value of each switch. */
   readonly values: BehaviourValues;
-  /** Every switch with its value, default, alternatives, provenance, and why it exists. */
+  /** Returns each switch with its value, default, alternatives, provenance and the reason for the default. */
   describe(): readonly SwitchDescription[];
-  /** Changes some switches, or all to a preset, from the next request on. Another kind of window begins empty. */
+  /**
+   * Changes switches, or applies a preset, from the next request on. A new kind of per-minute window starts empty.
+   * @throws MockServerError with code `invalid_option`; then no switch is changed.
+   * @example mock.behaviour.set({ quotaExhausted: '402 quota_exceeded' })
+   */
   set(options: PresetName | BehaviourOptions): void;
 }
 

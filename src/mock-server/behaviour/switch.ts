@@ -1,11 +1,11 @@
 import type { NotShown } from '../../generated/service.ts';
 
-/** How we know the default: from the documentation, from a probe of the real service, or not at all. */
+/** How a value is known: `documented` by the service, `observed` by a probe of the real service, or `assumed`. */
 export type Provenance = 'assumed' | 'documented' | 'observed';
 
 /**
- * Values for many switches at once. `documented`: only what the service says; every switch keeps its default and stays
- * an assumption. `lenient`: refuses least and tells most. `hostile`: what is least convenient for a client.
+ * Values for all undocumented switches. `documented`: the defaults, which stay assumptions. `lenient`: the values that
+ * refuse least and report most. `hostile`: the values that are least convenient for a client.
  */
 export type PresetName = (typeof PRESET_NAMES)[number];
 
@@ -15,20 +15,20 @@ export function isPresetName(value: unknown): value is PresetName {
   return PRESET_NAMES.some((name) => name === value);
 }
 
-/** One behaviour the service does not document, with the value the mock takes for it. */
+/** A behaviour that the service does not document, with the mock's default and alternatives. */
 export interface Switch<Value> {
   readonly default: Value;
   /** Other values; for a number, examples of others. */
   readonly alternatives: readonly Value[];
-  /** Its value in the presets of these names, which leave alone what is documented. */
+  /** Values in the presets of these names. */
   readonly lenient: Value;
   readonly hostile: Value;
   readonly provenance: Provenance;
-  /** What openapi.yaml says is not shown; `undefined` when the behaviour is documented. */
+  /** The entry of `x-not-shown` in openapi.yaml; `undefined` if the behaviour is documented. */
   readonly notShown: NotShown | undefined;
-  /** Why there is a switch, and why this default. */
+  /** Reason for the default. */
   readonly why: string;
-  /** What is accepted, in words. */
+  /** The accepted values, in words. */
   readonly expected: string;
   readonly accepts: (value: unknown) => value is Value;
 }
@@ -87,7 +87,7 @@ export function textSwitch(
   };
 }
 
-/** A behaviour the service documents: shown with the others, changed only with `unsafe: true`. */
+/** A documented behaviour: listed with the others, changed only with `unsafe: true`. */
 export function documented<Value>(known: Switch<Value>): Switch<Value> {
   return { ...known, provenance: 'documented', notShown: undefined };
 }

@@ -1,42 +1,59 @@
-import { invalidOption } from '../mock-server-error.ts'; /** The only way the mock reads or waits for time; the client's `clock` option takes the same shape. */
+import { invalidOption } from '../mock-server-error.ts';
+
+/** Reads the time and waits. The client's option `clock` has the same shape. */
 export interface Clock {
   /** Milliseconds since the Unix epoch. */
   now(): number;
-  /** Resolves after `ms` milliseconds of this clock; rejects with the signal's reason as soon as `signal` aborts. */
+  /** Resolves after `ms` milliseconds of this clock. If `signal` aborts, rejects with its reason. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
 /** A moment: a Date, ISO 8601 text, or milliseconds since the Unix epoch. */
 export type Instant = Date | string | number;
 
-/** The clock of one mock. It never goes back, except through `mock.restore()` and `mock.reset()`. */
+/** The clock of a mock. It never moves backwards, except through `mock.restore()` and `mock.reset()`. */
 export interface MockClock extends Clock {
+  /** Whether the clock follows real time or is moved by the test. */
   readonly mode: 'real' | 'virtual';
-  /** Whether it stands still but for `advance` and `advanceTo`. */
+  /** Whether the clock is frozen: only `advance` and `advanceTo` move it. */
   readonly isFrozen: boolean;
-  /** Stops the time where it is: from now on only `advance` and `advanceTo` move it. */
+  /** Freezes the clock: only `advance` and `advanceTo` then move it. */
   freeze(): void;
-  /** Lets the time go on from where it stands. */
+  /** Continues from the current time of the clock. */
   resume(): void;
-  /** Moves the time on by `ms` milliseconds; whoever sleeps is woken in order on the way. Resolves to the new time. */
+  /**
+   * Advances the time by `ms` milliseconds and ends the waits on the way in order. Resolves to the new time, in
+   * milliseconds since the Unix epoch.
+   * @example await mock.clock.advance(60_000)
+   */
   advance(ms: number): Promise<number>;
   /**
-   * Moves the time on to a moment: `'quota-reset'` is the next end of a quota period, `'next-window'` the first
-   * moment at which every key has its whole per-minute limit again.
+   * Advances the time to a moment. `'quota-reset'` is the next end of a quota period, `'next-window'` the first moment at
+   * which every key has its full per-minute limit again.
+   * @throws MockServerError with code `invalid_option`, for a moment in the past.
+   * @example await mock.clock.advanceTo('2026-02-01T00:00:00Z')
    */
   advanceTo(moment: 'quota-reset' | 'next-window' | Instant): Promise<number>;
 }
 
 export interface ClockOptions {
+  /** Real time, or virtual time that waits and the test move. */
   readonly mode: 'real' | 'virtual';
-  /** When the clock starts. Default: now for `'real'`, 2026-01-15T00:00:00.000Z for `'virtual'`. */
+  /**
+   * Start time of the clock.
+   * @default the current time for `'real'`, 2026-01-15T00:00:00.000Z for `'virtual'`
+   */
   readonly now?: Instant | undefined;
   /**
-   * Whether a virtual clock jumps to the earliest sleeper by itself as soon as nothing else is left to happen:
-   * then a wait costs no time and nothing needs `advance`. Default: true.
+   * Whether a virtual clock jumps to the end of the earliest wait when nothing else can run. Waits then take no real time
+   * and need no `advance`.
+   * @default true
    */
   readonly autoAdvance?: boolean | undefined;
-  /** Whether it starts frozen. Default: false. */
+  /**
+   * Whether the clock starts frozen.
+   * @default false
+   */
   readonly frozen?: boolean | undefined;
 }
 

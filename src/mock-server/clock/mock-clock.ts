@@ -17,7 +17,7 @@ export function createMockClock(clock: DrivenClock, context: ServiceContext): Mo
     sleep: (ms, signal) => clock.sleep(ms, signal),
     async advance(ms) {
       if (!(Number.isFinite(ms) && ms >= 0 && clock.now() + ms <= LATEST_MS)) {
-        throw invalidOption('advance', ms, 'milliseconds from 0 up to the year 9999; time goes forward');
+        throw invalidOption('advance', ms, 'milliseconds from 0, up to the year 9999; the clock cannot move backwards');
       }
       return await clock.advanceTo((now) => now + ms);
     },
@@ -27,7 +27,7 @@ export function createMockClock(clock: DrivenClock, context: ServiceContext): Mo
       const at = parseInstant('advanceTo', moment);
       if (at < clock.now()) {
         const now = new Date(clock.now()).toISOString();
-        throw invalidOption('advanceTo', moment, `a moment from ${now} on; time goes forward`);
+        throw invalidOption('advanceTo', moment, `a moment not before ${now}; the clock cannot move backwards`);
       }
       return await clock.advanceTo(() => at);
     },

@@ -113,7 +113,7 @@ export class VirtualClock implements DrivenClock {
     this.#isWatching = false;
   }
 
-  /** Nobody lives to see a later time; whoever sleeps that long sleeps for good. */
+  /** Times after year 9999 are never reached: a wait beyond them does not end. */
   #hasNext(): boolean {
     return !this.#isFrozen && this.#timers.nextDueAt <= LATEST_MS;
   }

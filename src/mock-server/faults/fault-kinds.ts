@@ -25,11 +25,11 @@ export const headerRecord = expected(
 const several = <Schema extends z.ZodType>(words: string, one: Schema) =>
   expected(words, (error) => z.union([one, z.array(one).min(1, error)], error));
 
-/** Which requests a fault is for; all of the emulated API by default, never the dashboard. */
+/** The requests that a fault strikes. By default all requests of the emulated API, never those of the dashboard. */
 export interface FaultMatch extends RequestPattern {
-  /** The status that the service has decided on; for faults that strike after it. */
+  /** Status of the service's answer. Only for faults that strike `'after'`. */
   readonly status?: number | undefined;
-  /** Only requests of this adapter, or one of these. */
+  /** Adapter through which the request came, or several of them. */
   readonly via?: AdapterName | readonly AdapterName[] | undefined;
 }
 
@@ -44,43 +44,56 @@ export const faultMatch = z.strictObject(
   { error: (issue) => (issue.code === 'invalid_type' ? 'an object' : undefined) },
 );
 
-/** When a fault strikes; always, by default. What is given must all hold. */
+/** When a fault strikes: by default for every request. All conditions that are set must hold. */
 export interface FaultConditions extends Immutable<Omit<z.input<typeof conditions>, 'match'>> {
-  /** Which requests. Default: all of the emulated API. */
+  /**
+   * Pattern of the requests to strike.
+   * @default all requests of the emulated API
+   */
   readonly match?: FaultMatch | undefined;
 }
 
 const conditions = z.strictObject({
-  /** Default: `fault_1`, `fault_2`, … */
+  /**
+   * Id of the fault: up to 64 letters, digits, `_`, `.` and `-`.
+   * @default 'fault_1', 'fault_2', …
+   */
   id: expected('letters, digits, _ . and -', (error) => z.string(error).regex(/^[\w.-]{1,64}$/, error)).optional(),
-  match: faultMatch.describe('Which requests; all of the emulated API by default.').optional(),
-  /** Which of the matching requests, counted from 1. */
+  match: faultMatch.describe('Requests to strike; by default all requests of the emulated API.').optional(),
+  /**
+   * Position of the matching request to strike, from 1, or several positions.
+   * @example [1, 3]
+   */
   nth: several(
     'the number of a request, or several, counted from 1',
     z.int({ error: 'the number of a request, or several, counted from 1' }).min(1),
   ).optional(),
-  /** How often at most. */
+  /** Maximum number of requests to strike. */
   times: whole(1, 'requests').optional(),
-  /** From 0, never, to 1. The mock's seed decides, for each key by itself. */
+  /**
+   * Probability from 0 to 1 that a matching request is struck. The mock's seed decides, separately for each key.
+   * @default 1
+   */
   probability: expected('a number from 0 to 1', (error) => z.number(error).min(0, error).max(1, error)).optional(),
-  /** How long the fault lives, by the mock's clock. */
+  /** Lifetime of the fault in milliseconds, by the mock's clock. */
   forMs: expected('milliseconds above 0', (error) => z.number(error).gt(0, error)).optional(),
   /**
-   * `'after'` (default): the service has decided on the request and counted it, then the answer suffers. `'before'`:
-   * the service never sees the request, or sees it late; nothing is counted.
+   * `'after'`: the service answers and counts the request, then the fault changes the answer. `'before'`: the service does
+   * not receive the request, and does not count it; a `latency` fault delays the request instead.
+   * @default 'after'
    */
   strikes: expected("'before' or 'after'", (error) => z.enum(['before', 'after'], error)).optional(),
 });
 
 interface KindDefinition<Settings extends z.ZodRawShape> {
   readonly settings: Settings;
-  /** The adapters behind which a client cannot tell the fault from a real one. */
+  /** The adapters that reproduce the fault as a real network does. */
   readonly adapters: readonly AdapterName[];
-  /** What to do where it cannot be had. */
+  /** The alternative for adapters that cannot reproduce it. */
   readonly instead?: string;
-  /** Whether it makes sense before the service has decided, when there is no answer yet. */
+  /** Whether it can strike before the service has answered. */
   readonly canStrikeBefore: boolean;
-  /** Settings that the control panel begins with. */
+  /** Initial settings in the form of the control panel. */
   readonly example?: object;
 }
 
@@ -93,18 +106,18 @@ function kind<const Name extends string, Settings extends z.ZodRawShape>(
   return { ...rules, effect, options: options.meta({ examples: [{ kind: name, ...example }] }) };
 }
 
-/** msw hands whole answers over: a body that breaks off arrives as a whole one that is too short. */
+/** msw delivers complete answers only: a truncated body would arrive as a shorter complete one. */
 const WITH_CONNECTION: readonly AdapterName[] = ['fetch', 'undici', 'socket'];
 const ANY_TIME = { adapters: ADAPTER_NAMES, canStrikeBefore: true };
 const WITH_ANSWER = { adapters: ADAPTER_NAMES, canStrikeBefore: false };
 
-/** Everything that can go wrong on purpose. What it does to an answer is in `apply-fault.ts`. */
+/** All kinds of faults and their settings. `apply-fault.ts` applies them to answers. */
 export const faultKinds = {
-  /** The request, or its answer, takes `latencyMs` longer, by the mock's clock. */
+  /** Delays the answer by `latencyMs` milliseconds, by the mock's clock. */
   latency: kind('latency', { ...ANY_TIME, settings: { latencyMs: milliseconds }, example: { latencyMs: 2000 } }),
-  /** No answer, ever; the connection stays open until the client gives up or the mock is closed. */
+  /** Never answers. The connection stays open until the client aborts or the mock is closed. */
   hang: kind('hang', { ...ANY_TIME, settings: {} }),
-  /** Another answer: the error envelope with `code`, or `body` as it is. Default code: the status in words. */
+  /** Sends another answer: the error envelope with `code` (default: from the reason phrase), or `body` unchanged. */
   status: kind('status', {
     ...ANY_TIME,
     settings: {
@@ -115,53 +128,54 @@ export const faultKinds = {
     },
     example: { status: 503 },
   }),
-  /** No answer, and no word of why: what every adapter can do. */
+  /** Fails the request without an answer. Works with every adapter. */
   'network-error': kind('network-error', { ...ANY_TIME, settings: {} }),
-  /** The connection is reset, ECONNRESET; after `afterBytes` of the body, or before anything was sent. */
+  /** Resets the connection (ECONNRESET) after `afterBytes` of the body; by default before anything is sent. */
   reset: kind('reset', {
     adapters: WITH_CONNECTION,
-    instead: "Kind 'network-error' is what it can do",
+    instead: "Use kind 'network-error'",
     canStrikeBefore: true,
     settings: { afterBytes: whole(0, 'bytes').optional() },
     example: { afterBytes: 20 },
   }),
-  /** The connection is closed in good order after `afterBytes` of the body, of which more was promised. */
+  /** Closes the connection after `afterBytes` of the body, although the headers announced more. */
   truncate: kind('truncate', {
     adapters: WITH_CONNECTION,
-    instead: "Kind 'bad-json' sends half a body in whole",
+    instead: "Use kind 'bad-json', which sends half of the body",
     canStrikeBefore: false,
     settings: { afterBytes: whole(0, 'bytes') },
     example: { afterBytes: 20 },
   }),
-  /** The body comes in pieces of `chunkBytes` (default: 1), `intervalMs` apart by the mock's clock. */
+  /** Sends the body in pieces of `chunkBytes` bytes (default: 1), with `intervalMs` milliseconds between them. */
   dribble: kind('dribble', {
     ...WITH_ANSWER,
     settings: { chunkBytes: whole(1, 'bytes').optional(), intervalMs: milliseconds },
     example: { chunkBytes: 16, intervalMs: 100 },
   }),
-  /** Chunked encoding that breaks after `afterBytes` of the body. Default: 0. */
+  /** Sends an invalid chunk after `afterBytes` of the body (default: 0). */
   'malformed-chunk': kind('malformed-chunk', {
     adapters: ['socket'],
-    instead: "Only a real connection has chunks: serve the mock with mock.serve(), or use kind 'bad-json'",
+    instead: "Chunks exist only on a socket: serve the mock with mock.serve(), or use kind 'bad-json'",
     canStrikeBefore: false,
     settings: { afterBytes: whole(0, 'bytes').optional() },
   }),
-  /** An answer that is no HTTP. */
+  /** Sends bytes that are not HTTP. */
   garbage: kind('garbage', {
     adapters: ['socket'],
-    instead: "Only a real connection carries what is no HTTP: serve the mock with mock.serve(), or use 'network-error'",
+    instead:
+      "Only a socket can carry bytes that are not HTTP: serve the mock with mock.serve(), or use 'network-error'",
     canStrikeBefore: true,
     settings: {},
   }),
-  /** The first half of the body, with the length that it then has. */
+  /** Sends only the first half of the body, with a matching Content-Length. */
   'bad-json': kind('bad-json', { ...WITH_ANSWER, settings: {} }),
-  /** The true body under another content type. Default: `'text/html'`. */
+  /** Sends the body with another content type (default: `'text/html'`). */
   'content-type': kind('content-type', {
     ...WITH_ANSWER,
     settings: { contentType: headerValue.optional() },
     example: { contentType: 'text/html' },
   }),
-  /** Another Retry-After, as it is; left out: none. Strikes answers that carry one. */
+  /** Replaces Retry-After with `retryAfter`, or removes it. Strikes only answers that have the header. */
   'retry-after': kind('retry-after', {
     ...WITH_ANSWER,
     settings: { retryAfter: headerValue.optional() },
@@ -182,19 +196,21 @@ export function faultUnion(more: z.ZodRawShape = {}) {
   return z.discriminatedUnion('kind', [first, ...others]);
 }
 
-/** What goes wrong: a kind with its settings. */
+/** A kind of fault with its settings. */
 export type FaultEffect = { [Kind in FaultKind]: Immutable<z.input<(typeof faultKinds)[Kind]['effect']>> }[FaultKind];
 
+/** The argument of `mock.faults.add`: a kind with its settings and conditions. */
 export type FaultOptions = FaultEffect & FaultConditions;
 
-/** A fault as it stands. */
+/** A fault that was added. */
 export type Fault = FaultOptions & {
   readonly id: string;
   readonly strikes: 'before' | 'after';
   /** Milliseconds since the Unix epoch, by the mock's clock. */
   readonly addedAt: number;
-  /** How many requests it was for, and how many of these it struck. */
+  /** Number of requests that matched. */
   readonly matched: number;
+  /** Number of requests that were struck. */
   readonly struck: number;
 };
 

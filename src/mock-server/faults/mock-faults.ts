@@ -6,18 +6,24 @@ import type { ServiceContext, ServiceState } from '../service/service-state.ts';
 import { FAULT_KINDS, type Fault, type FaultOptions, type FaultRecord, faultKinds, faultMatch } from './fault-kinds.ts';
 import { checkAdapterSupport, hasExpired } from './select-faults.ts';
 
-/** Things that go wrong on purpose, as users add and remove them. */
+/** Adds and removes faults: failures that the test defines. */
 export interface MockFaults {
   /**
-   * Adds a fault, from the next request on. Of several, each that matches strikes, in the order they were added.
-   * Throws `MockServerError`: `invalid_option`, `fault_exists` for an id that is taken, `fault_not_possible` when an
-   * adapter that is in use cannot do it as a real network would.
+   * Adds a fault that applies from the next request on. If several faults match a request, all strike it, in the order in
+   * which they were added.
+   * @throws MockServerError with code `invalid_option`; `fault_exists`, for an id in use; `fault_not_possible`, if an adapter
+   * in use cannot reproduce the fault.
+   * @example mock.faults.add({ kind: 'status', status: 503, times: 2 })
    */
   add(fault: FaultOptions): Fault;
-  /** Those that have not run out, oldest first. */
+  /** Returns the faults that have not expired, oldest first. */
   list(): readonly Fault[];
-  /** Throws `MockServerError` with code `not_found`. */
+  /**
+   * Removes a fault.
+   * @throws MockServerError with code `not_found`.
+   */
   remove(id: string): void;
+  /** Removes all faults. */
   clear(): void;
 }
 
@@ -46,7 +52,7 @@ export function createMockFaults(context: ServiceContext, adapters: ActiveAdapte
   };
 }
 
-/** The settings with their defaults, a copy. Throws for what cannot be, and names it. */
+/** A copy of the settings with their defaults. Throws for an invalid one. */
 function checkedFault(options: FaultOptions, state: ServiceState): FaultRecord['settings'] {
   if (typeof options !== 'object' || options === null) throw invalidOption('fault', options, 'an object with a kind');
   const { kind, match, strikes = 'after' } = options;
@@ -66,13 +72,21 @@ function checkStrikes(options: FaultOptions): void {
   const { kind, strikes, match } = options;
   if (strikes !== 'before') return;
   if (!faultKinds[kind].canStrikeBefore) {
-    throw invalidOption('strikes', strikes, `'after': there is no answer yet that ${kind} could change`);
+    throw invalidOption('strikes', strikes, `'after', because a ${kind} fault changes an answer`);
   }
   if (match?.status !== undefined) {
-    throw invalidOption('match.status', match.status, "strikes: 'after', when there is a status to match");
+    throw invalidOption(
+      'match.status',
+      match.status,
+      "no status with strikes: 'before', because the service has not answered yet",
+    );
   }
   if (kind === 'reset' && options.afterBytes !== undefined) {
-    throw invalidOption('afterBytes', options.afterBytes, "strikes: 'after', when there is an answer to cut");
+    throw invalidOption(
+      'afterBytes',
+      options.afterBytes,
+      "no afterBytes with strikes: 'before', because the service has not answered yet",
+    );
   }
 }
 
@@ -87,11 +101,14 @@ function toFault({ settings, addedAt, matched, struck }: FaultRecord): Fault {
 }
 
 function exists(id: string): MockServerError {
-  return new MockServerError(`There is a fault ${id} already; remove it first, or choose another id.`, {
+  return new MockServerError(`Fault ${id} already exists; remove it first, or choose another id.`, {
     code: 'fault_exists',
   });
 }
 
 function notFound(id: string): MockServerError {
-  return new MockServerError(`There is no fault ${id}; it may have run out.`, { code: 'not_found', status: 404 });
+  return new MockServerError(`Fault ${id} does not exist or has expired; mock.faults.list() has the current ones.`, {
+    code: 'not_found',
+    status: 404,
+  });
 }

@@ -98,14 +98,14 @@ export function checkAdapterSupport({ kind, match }: FaultRecord['settings'], in
   if (impossible === undefined) return;
   const able = adapters.map((adapter) => `'${adapter}'`).join(', ');
   throw new MockServerError(
-    `A ${kind} fault cannot be had through ${NAMES[impossible]}. ${instead}; or add match: { via: [${able}] } for requests that come by another adapter.`,
+    `A ${kind} fault is not possible through ${NAMES[impossible]}. ${instead}; or add match: { via: [${able}] } to strike only requests of other adapters.`,
     { code: 'fault_not_possible' },
   );
 }
 
 const NAMES: Readonly<Record<AdapterName, string>> = {
   fetch: 'mock.fetch, which has no connection',
-  msw: 'msw (mock.listen(), mock.handlers), which hands over whole answers',
+  msw: 'msw (mock.listen(), mock.handlers), which delivers complete answers only',
   undici: 'the undici dispatcher (mock.listen(), mock.dispatcher), which has no connection',
   socket: 'mock.serve()',
 };

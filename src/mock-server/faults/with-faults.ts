@@ -55,7 +55,7 @@ export function withFaults(next: Answering, { context, identify, delays }: Fault
 
 /** The service never came to see it. */
 function unanswered(identity: RequestIdentity, hasWaited: boolean): HandledRequest {
-  const why = hasWaited ? '' : 'nobody waited for the answer';
+  const why = hasWaited ? '' : 'the client no longer waited for the answer';
   return { response: undefined, entry: newJournalEntry({ ...identity, status: 0, why }) };
 }
 

@@ -4,15 +4,17 @@ import { parseTarget, type Target } from './router.ts';
 
 /** A request as the journal shows it and as patterns match it. API keys are masked. */
 export interface RecordedRequest {
+  /** HTTP method, in capitals. */
   readonly method: string;
+  /** Path without the query. */
   readonly path: string;
-  /** Parameters by name; a parameter that is repeated has an array of values. */
+  /** Parameters by name; a repeated parameter has an array of values. */
   readonly query: RecordedQuery;
-  /** Names in lower case. */
+  /** Headers by name in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Text; only the first 16,384 characters of a longer one. `undefined` for a request without a body. */
+  /** The first 16,384 characters of the body; `undefined` without a body. */
   readonly body: string | undefined;
-  /** Whether the URL held a key, where logs would show it. */
+  /** Whether the URL contains an API key, where logs would show it. */
   readonly hasKeyInUrl: boolean;
 }
 

@@ -1,19 +1,19 @@
 import type { Journal, JournalEntry } from './journal.ts';
 
-/** What a well-behaved client does not do, as far as the journal goes back. */
+/** Requests in the journal that a well-behaved client does not send. */
 export interface Audit {
-  /** Requests in the journal. */
+  /** Number of requests in the journal. */
   readonly requests: number;
-  /** Older ones that the journal has forgotten: this audit does not cover them. */
+  /** Number of older requests that the journal has dropped. The audit does not cover them. */
   readonly dropped: number;
   /**
-   * Came after a Retry-After had been told and before it had passed; `earlyByMs` says by how much. In process that is
-   * exact. Over sockets the mock cannot see when a request was sent: those of a burst, sent before the answer came, are here.
+   * Requests that arrived before the last Retry-After had passed; `earlyByMs` is by how much. Over sockets, the mock does
+   * not know when a request was sent: requests of a burst, sent before the refusal arrived, are included.
    */
   readonly earlyRetries: readonly JournalEntry[];
-  /** Whose URL held a key, where logs show it. */
+  /** Requests with an API key in the URL, where logs show it. */
   readonly keysInUrls: readonly JournalEntry[];
-  /** To paths that nothing is at; `why` names the nearest one that exists. */
+  /** Requests for unknown paths; `why` names the nearest path that exists. */
   readonly unknownRoutes: readonly JournalEntry[];
 }
 

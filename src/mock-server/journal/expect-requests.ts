@@ -4,21 +4,23 @@ import type { Journal, JournalEntry } from './journal.ts';
 import { checkedFilter, createMatcher, filterDifferences, type RequestFilter } from './request-filter.ts';
 
 /**
- * What a test says about the requests that a filter selects; `mock.expectRequests(filter)` makes one. Each method throws
- * `MockServerError` with code `unexpected_requests`, with the closest requests and all that came, if it does not hold.
+ * Assertions about the requests that `mock.expectRequests(filter)` selects. If an assertion fails, it throws
+ * `MockServerError` with code `unexpected_requests`; the message lists the closest requests and all received requests.
  */
 export interface RequestExpectation {
-  /** There are exactly `count`. */
+  /** Asserts that exactly `count` requests match. */
   toHaveCount(count: number): void;
+  /** Asserts that `count` or more requests match. */
   atLeast(count: number): void;
+  /** Asserts that `count` or fewer requests match. */
   atMost(count: number): void;
-  /** At least one of them also matches `pattern`. */
+  /** Asserts that at least one of the requests also matches `pattern`. */
   toHaveBeenSentWith(pattern: RequestFilter): void;
-  /** For each of the patterns there is a request, one after the other; others may be between them. */
+  /** Asserts that the patterns match requests in this order. Other requests may come between them. */
   inOrder(...patterns: RequestFilter[]): void;
 }
 
-/** An expectation as JSON has it; everything that is given must hold. */
+/** An expectation as JSON. All fields that are set must hold. */
 export interface Claim {
   readonly count?: number | undefined;
   readonly atLeast?: number | undefined;

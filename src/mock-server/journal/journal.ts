@@ -3,36 +3,40 @@ import type { RecordedRequest } from '../http/record-request.ts';
 import type { RateUse } from '../service/decide.ts';
 import type { QuotaUse } from '../service/quota.ts';
 
-/** One request as the mock saw it, and why it answered as it did. Never holds a key. */
+/** A request, its answer and the reason for it. Never contains an API key. */
 export interface JournalEntry extends RecordedRequest {
-  /** Counts up from 1. */
+  /** Number of the request, counted from 1. */
   readonly number: number;
-  /** The space whose request it is; `undefined` for one of the mock itself. Each space counts by itself. */
+  /** Name of the space; `undefined` for the mock itself. Each space numbers its requests separately. */
   readonly space: string | undefined;
-  /** Milliseconds since the Unix epoch, by the mock's clock. */
+  /** Time of arrival in milliseconds since the Unix epoch, by the mock's clock. */
   readonly at: number;
-  /** Id of the operation that the path leads to; `undefined` for a path without one. */
+  /** Id of the operation at the path; `undefined` if the path has none. */
   readonly operation: string | undefined;
-  /** Whether nothing is at that path, not even a handler of `mock.use()`; `why` then names the nearest that is. */
+  /** Whether the path is unknown, also to handlers of `mock.use()`. `why` then names the nearest known path. */
   readonly isUnknownRoute: boolean;
+  /** Id of the API key; `undefined` without a known key. */
   readonly keyId: string | undefined;
+  /** How the key was sent: with the scheme word, as the bare header, or in the query. */
   readonly keyTransport: 'bearer' | 'header' | 'query' | undefined;
-  /** What the client got; 0 when the connection was broken off without an answer. */
+  /** HTTP status that the client received; 0 if the connection ended without an answer. */
   readonly status: number;
   /** `error.code` of the answer; `undefined` for a success. */
   readonly code: string | undefined;
+  /** Reason for the answer, in words. */
   readonly why: string;
-  /** The limits the decision was made on; `undefined` when it did not come to them. */
+  /** Usage of the per-minute limit; `undefined` if the request was refused before the limits were checked. */
   readonly rate: RateUse | undefined;
+  /** Usage of the monthly quota; `undefined` as for `rate`. */
   readonly quota: QuotaUse | undefined;
   /**
-   * How much of the last Retry-After was left when the request came: it did not obey. Not told, in process, of requests
-   * that were on their way before the client had that answer.
+   * Milliseconds that were left of the last Retry-After when the request arrived; `undefined` if it had passed. In process,
+   * also `undefined` for requests that were sent before the client had received that Retry-After.
    */
   readonly earlyByMs: number | undefined;
-  /** The switches the answer depends on. */
+  /** Switches that the answer depends on. */
   readonly switches: readonly SwitchName[];
-  /** Ids of the faults that struck the request, in that order. */
+  /** Ids of the faults that struck the request, in order. */
   readonly faults: readonly string[];
   /** Id of the stub that answered; `undefined` for none. */
   readonly stub: string | undefined;
@@ -78,7 +82,7 @@ export interface JournalOfSpace {
   readonly mock: Journal;
 }
 
-/** The newest requests; older ones are forgotten, so that a long run needs no more memory than a short one. */
+/** The newest requests. Older ones are dropped, so that memory use is bounded. */
 export class Journal {
   readonly #size: number;
   readonly #space: JournalOfSpace | undefined;

@@ -4,17 +4,21 @@ import { closestLines, whatCame } from './expect-requests.ts';
 import type { Journal, JournalEntry } from './journal.ts';
 import { checkedFilter, createMatcher, type RequestFilter } from './request-filter.ts';
 
-/** Every request, each with the reason for its answer, as users see it. */
+/** The requests that the mock received, each with the reason for its answer. */
 export interface MockJournal {
-  /** The newest requests, oldest first. Throws for a field of the filter that is none. */
+  /** Returns the newest requests, oldest first. Throws for an unknown field of the filter. */
   list(filter?: RequestFilter): readonly JournalEntry[];
-  /** How many older ones are forgotten; `journalSize` says how many are kept. */
+  /** Number of older requests that were dropped. The option `journalSize` sets how many are kept. */
   readonly dropped: number;
-  /** Resolves with the matching requests as soon as there are enough; rejects with code `wait_timeout`. */
+  /**
+   * Resolves with the matching requests when there are enough.
+   * @throws MockServerError with code `wait_timeout`, after `timeoutMs`.
+   * @example await mock.journal.waitFor({ operation: 'latest' }, { count: 2, timeoutMs: 5_000 })
+   */
   waitFor(filter?: RequestFilter, options?: WaitOptions): Promise<readonly JournalEntry[]>;
-  /** Calls `listener` for every request from now on, also after `clear()`; returns a function that ends that. */
+  /** Calls `listener` for each new request, also after `clear()`. Returns a function that cancels the subscription. */
   subscribe(listener: (entry: JournalEntry) => void, options?: SubscribeOptions): () => void;
-  /** Begins anew, with number 1. */
+  /** Empties the journal. The next request has number 1. */
   clear(): void;
 }
 
@@ -32,14 +36,23 @@ export function createMockJournal(journal: Journal): MockJournal {
 }
 
 export interface SubscribeOptions {
-  /** Also the requests of spaces, whose entries name theirs. Default: false. */
+  /**
+   * Whether to include the requests of spaces. Their entries name the space.
+   * @default false
+   */
   readonly spaces?: boolean | undefined;
 }
 
 export interface WaitOptions {
-  /** How many requests must be there, those already in the journal included. Default: 1. */
+  /**
+   * Number of requests to wait for, including those already in the journal.
+   * @default 1
+   */
   readonly count?: number | undefined;
-  /** Real time, whatever clock the mock has. Default: 10 000. */
+  /**
+   * Longest wait in milliseconds, in real time, also under a virtual clock.
+   * @default 10_000
+   */
   readonly timeoutMs?: number | undefined;
 }
 
@@ -69,7 +82,7 @@ export async function waitForRequests(
   if (found.length >= count) return found;
   const came = { all: journal.entries };
   throw new MockServerError(
-    `${found.length} of ${count} requests came within ${timeoutMs} ms. ${closestLines(came, filter)}${whatCame(came)}`,
+    `${found.length} of ${count} requests arrived within ${timeoutMs} ms. ${closestLines(came, filter)}${whatCame(came)}`,
     { code: 'wait_timeout', status: 408 },
   );
 }

@@ -9,8 +9,9 @@ import {
 } from '../matching/request-pattern.ts';
 import type { JournalEntry } from './journal.ts';
 
-/** Which requests of the journal; all by default. Every field that is given must match. */
+/** Selects requests of the journal; by default all. All fields that are set must match. */
 export interface RequestFilter extends RequestPattern {
+  /** HTTP status that the client received; 0 if the connection ended without an answer. */
   readonly status?: number | undefined;
   /** `error.code` of the answer. */
   readonly code?: string | undefined;
@@ -18,7 +19,7 @@ export interface RequestFilter extends RequestPattern {
   readonly fault?: string | undefined;
   /** Id of the stub that answered the request. */
   readonly stub?: string | undefined;
-  /** Only requests with a larger number. */
+  /** Selects only requests with a larger `number`. */
   readonly after?: number | undefined;
 }
 
@@ -33,7 +34,7 @@ export const requestFilter = z.strictObject({
   stub: text.optional().describe('Id of the stub that answered the request.'),
   after: expected('the number of a request', (error) => z.int(error).min(0, error))
     .optional()
-    .describe('Only requests with a larger number.'),
+    .describe('Selects only requests with a larger number.'),
 });
 
 /** The filter with each RegExp as JSON has it. Throws for a wrong field: a typo must not pass for "no such request". */

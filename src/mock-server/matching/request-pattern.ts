@@ -4,22 +4,26 @@ import type { RecordedRequest } from '../http/record-request.ts';
 import { matchesPath } from '../path-pattern.ts';
 import { expected } from './checked-input.ts';
 
-/** Which requests are meant; all by default. Every field that is given must match. */
+/** Selects requests; by default all. All fields that are set must match. */
 export interface RequestPattern {
-  /** Id of an operation, `'latest'`. */
+  /** Id of the operation, for example `'latest'`. */
   readonly operation?: string | undefined;
+  /** Id of the API key, for example `'key_1'`. */
   readonly keyId?: string | undefined;
-  /** The whole path, without the query; `*` stands for anything. */
+  /**
+   * The complete path without the query. `*` matches any characters.
+   * @example '/api/v1/*'
+   */
   readonly path?: string | undefined;
-  /** In capitals. */
+  /** The HTTP method, in capitals. */
   readonly method?: string | undefined;
   /**
-   * Parameters by name; others may be there too. A parameter that is repeated matches if one of its values does; an
-   * array is compared with all of them.
+   * Parameters by name. Other parameters are allowed. A repeated parameter matches if one of its values matches; an array
+   * is compared with all values.
    * @example { base: 'EUR', symbols: /USD/, date: { absent: true } }
    */
   readonly query?: Readonly<Record<string, ValuePattern | readonly Plain[]>> | undefined;
-  /** Headers by name, in any case; others may be there too. API keys are masked, as in the journal. */
+  /** Headers by case-insensitive name. Other headers are allowed. API keys are masked, as in the journal. */
   readonly headers?: Readonly<Record<string, ValuePattern>> | undefined;
   /** The body as text. */
   readonly body?: ValuePattern | undefined;
@@ -27,7 +31,7 @@ export interface RequestPattern {
 
 type Plain = string | number | boolean;
 
-/** A value that is equal to a text, that matches a regular expression, or that is absent (`absent: false`: present). */
+/** The expected text, a regular expression, or `{ absent: true }` (`{ absent: false }`: any value that is present). */
 export type ValuePattern =
   | Plain
   | RegExp

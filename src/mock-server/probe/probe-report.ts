@@ -2,18 +2,20 @@ import type { BehaviourOptions } from '../behaviour/behaviour-options.ts';
 import type { BehaviourValues, SwitchName } from '../behaviour/switches.ts';
 import type { Prober, Seen } from './prober.ts';
 
-/** What a probe found out: `JSON.stringify` it into a file for `createMockServer({ behaviour })`. */
+/** The result of a probe: a value for `createMockServer({ behaviour })`, also as JSON. */
 export type ObservedBehaviour = BehaviourOptions & { readonly about: ProbeSummary };
 
-/** What a probe did, and what it could not find out. */
+/** The summary of a probe. */
 export interface ProbeSummary {
+  /** Origin of the service. */
   readonly origin: string;
-  /** ISO 8601, in UTC. */
+  /** Time of the probe, ISO 8601 in UTC. */
   readonly probedAt: string;
+  /** Number of requests sent. */
   readonly requests: number;
-  /** What the service does otherwise than its documentation says. */
+  /** Differences between the service and its documentation. */
   readonly contradictions: readonly string[];
-  /** Every switch that was not observed, with the reason. */
+  /** The switches that were not observed, with the reason. */
   readonly notObserved: Readonly<Partial<Record<SwitchName, string>>>;
 }
 

@@ -10,28 +10,40 @@ import { PROBE_STEPS } from './probe-steps.ts';
 import { BudgetSpent, Limited, type ProbeFetch, Prober, type Seen, statusAndCodeText } from './prober.ts';
 import { observeQuotaRecord, usedOf } from './quota-steps.ts';
 
+/** Options of `probeService`. */
 export interface ProbeOptions {
-  /** A key that works. It is sent to the base URL alone, in each of the documented forms. */
+  /** A valid API key. It is sent only to the base URL, in each of the documented forms. */
   readonly apiKey: string;
-  /** Never more requests than this. Default: 14, all there is to ask without meeting the per-minute limit. */
+  /**
+   * Maximum number of requests to send. 14 requests cover everything except the per-minute limit.
+   * @default 14
+   */
   readonly maxRequests?: number | undefined;
-  /** Default: the built-in one. */
+  /**
+   * The `fetch` function to send requests with.
+   * @default globalThis.fetch
+   */
   readonly fetch?: ProbeFetch | undefined;
-  /** Default: real time. */
+  /**
+   * The clock for waits.
+   * @default real time
+   */
   readonly clock?: Clock | undefined;
+  /** Aborts the probe. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What a probe may send, known before it starts. */
+/** The cost of a probe, known before it starts. */
 export interface ProbePlan {
+  /** Maximum number of requests. */
   readonly requests: number;
-  /** How many of them may count in the month. */
+  /** Number of them that can count toward the month. */
   readonly charged: number;
 }
 
 const EVERY_STEP = 1 + PROBE_STEPS.reduce((sum, { requests }) => sum + requests, 0);
 
-/** The most that `probeService` sends with this budget; beyond 14 requests the rest meets the per-minute limit. */
+/** Returns the cost of `probeService` with this budget. Requests beyond 14 are used to reach the per-minute limit. */
 export function planProbe(maxRequests = EVERY_STEP): ProbePlan {
   if (!Number.isSafeInteger(maxRequests) || maxRequests < 1) {
     throw invalidOption('maxRequests', maxRequests, 'a whole number from 1');
@@ -52,9 +64,9 @@ function stepsWithin(maxRequests: number) {
 }
 
 /**
- * Asks a running service, within a budget of requests, how it behaves where its documentation does not say; begins with
- * `quota`, which is free. What cannot be seen is listed, never guessed. Rejects with code `probe_failed` when the key
- * does not work, and with what `fetch` throws.
+ * Measures the undocumented behaviour of a running service, within a budget of requests. The first request is `quota`,
+ * which is free. Behaviour that was not observed is listed with the reason.
+ * @throws MockServerError with code `probe_failed`, if the key is not valid; and the errors of `fetch`.
  */
 export async function probeService(baseUrl: string, options: ProbeOptions): Promise<ObservedBehaviour> {
   const { apiKey, maxRequests, fetch = globalThis.fetch, clock = createClock('real'), signal } = options;
@@ -82,7 +94,7 @@ async function firstQuota(prober: Prober, key: string): Promise<Seen> {
   });
   if (quota.status === 200 && usedOf(quota) !== undefined) return quota;
   throw new MockServerError(
-    `quota was answered with ${statusAndCodeText(quota)}; a probe begins with a quota record, and needs a key that works.`,
+    `quota was answered with ${statusAndCodeText(quota)}; expected 200 with a quota record; pass a valid API key.`,
     {
       code: 'probe_failed',
     },

@@ -30,11 +30,13 @@ function upperCase(code: string): string {
   return code.trim().toUpperCase();
 }
 
-/** The `data` of an invented answer; it says that it is invented. */
+/** The `data` of an invented answer. */
 export interface InventedData {
+  /** Base currency. */
   readonly base: Currency;
-  /** When the snapshot was taken. */
+  /** Time of the snapshot, ISO 8601 in UTC. */
   readonly timestamp: string;
+  /** States that the rates are invented. */
   readonly source: string;
   /** Units of each currency for one unit of the base. */
   readonly rates: Readonly<Record<string, number>>;

@@ -3,9 +3,10 @@ import { invalidOption } from '../mock-server-error.ts';
 import { jsonParts, unquoted } from '../stubs/json-parts.ts';
 
 /**
- * Recorded answers of `latest`: one envelope (`{ success, data }`) for every query, or an object with one answer for
- * each query, as envelope or as data alone: `{ 'base=EUR': {…}, '': {…}, '*': {…} }`. The order of parameters does not
- * count; `*` answers every other query. JSON text, of the whole or of one answer, keeps its digits as they are, `1.10`.
+ * Recorded answers of `latest`: one envelope (`{ success, data }`) for every query, or an object with one answer per
+ * query, as an envelope or as `data`. The order of parameters does not matter; `*` answers all other queries. In JSON
+ * text, of the whole recording or of one answer, numbers keep their digits (`1.10`).
+ * @example { 'base=EUR': { base: 'EUR', rates: { USD: 1.1 } }, '*': { base: 'USD', rates: { EUR: 0.9 } } }
  */
 export type Replay = string | Readonly<Record<string, unknown>>;
 

@@ -5,30 +5,45 @@ import type { AccountRecord, KeyRecord, ServiceContext, ServiceState } from './s
 
 /** An account of the emulated service. */
 export interface Account {
+  /** Id of the account, for example `account_1`. */
   readonly id: string;
+  /** E-mail address. */
   readonly email: string;
+  /** Plan, which determines the limits of all keys of the account. */
   readonly plan: PlanName;
-  /** Keys can be made once the e-mail address is confirmed. */
+  /** Whether the e-mail address is confirmed. Only then can keys be created. */
   readonly confirmed: boolean;
+  /** Time of creation, by the mock's clock. */
   readonly createdAt: Date;
 }
 
 export interface CreateAccountOptions {
-  /** Default: an invented address under `example.test`. */
+  /**
+   * E-mail address of the account.
+   * @default an invented address below `example.test`
+   */
   readonly email?: string | undefined;
-  /** Default: `'free'`. */
+  /**
+   * Plan of the account.
+   * @default 'free'
+   */
   readonly plan?: PlanName | undefined;
 }
 
-/** The accounts of one mock; what a person does in the dashboard. */
+/** Creates and changes accounts, as a person does in the dashboard. */
 export interface Accounts {
-  /** A new account; its e-mail address is not confirmed yet. */
+  /**
+   * Creates an account with an unconfirmed e-mail address.
+   * @example mock.accounts.create({ email: 'ada@example.test', plan: 'developer' })
+   */
   create(options?: CreateAccountOptions): Account;
-  /** Follows the link of the confirmation e-mail. */
+  /** Confirms the e-mail address, as the link in the confirmation e-mail does. */
   confirm(accountId: string): Account;
+  /** Returns an account. Throws with code `not_found`. */
   get(accountId: string): Account;
-  /** Moves the account, and with it its keys, to another plan. */
+  /** Moves an account and its keys to another plan. */
   setPlan(accountId: string, plan: PlanName): Account;
+  /** Returns all accounts, oldest first. */
   list(): readonly Account[];
 }
 
@@ -70,7 +85,7 @@ export function createAccounts(context: ServiceContext): Accounts {
 export function findAccount(state: ServiceState, accountId: string): AccountRecord {
   const account = state.accounts.get(accountId);
   if (account !== undefined) return account;
-  throw new MockServerError(`There is no account ${show(accountId)}; mock.accounts.create() makes one.`, {
+  throw new MockServerError(`Account ${show(accountId)} does not exist; mock.accounts.create() creates one.`, {
     code: 'not_found',
     status: 404,
   });

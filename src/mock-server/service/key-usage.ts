@@ -4,33 +4,42 @@ import { quotaUse } from './quota.ts';
 import { type KeyRecord, limitPerMinute } from './service-state.ts';
 import { WINDOW_MS } from './windows/rate-window.ts';
 
-/** How much of its two limits a key has used now. Times are milliseconds since the Unix epoch. */
+/** The current usage of a key's two limits. Times are milliseconds since the Unix epoch. */
 export interface KeyUsage {
+  /** Id of the key. */
   readonly keyId: string;
+  /** Usage of the per-minute limit. */
   readonly minute: MinuteUse;
+  /** Usage of the monthly quota. */
   readonly month: {
-    /** `null` for any number. */
+    /** Requests per quota period; `null` for no limit. */
     readonly limit: number | null;
+    /** Requests counted in the current period. */
     readonly used: number;
+    /** Start of the current period. */
     readonly startedAt: number;
+    /** End of the current period. */
     readonly resetsAt: number;
   };
 }
 
 /** The per-minute window of a key, of the kind that the switch `rateWindow` names. */
 export interface MinuteUse {
+  /** Kind of the window. */
   readonly kind: BehaviourValues['rateWindow'];
+  /** Requests per minute. */
   readonly limit: number;
+  /** Requests counted in the window. */
   readonly used: number;
-  /** Milliseconds until a request fits; 0 when one fits now. */
+  /** Milliseconds until a request is accepted; 0 if one is accepted now. */
   readonly waitMs: number;
-  /** When the whole limit is free again if nothing more is sent. */
+  /** Time at which the full limit is available again, if no more requests are sent. */
   readonly fullAt: number;
-  /** Start of the running window of a fixed kind, or of the minute of `sliding-counter`. */
+  /** Start of the current window, or of the current minute of `sliding-counter`; `undefined` for other kinds. */
   readonly startedAt: number | undefined;
-  /** Of `sliding-counter`: the requests of the minute before, which count in part. */
+  /** For `sliding-counter`: requests of the previous minute, which count in part. */
   readonly previous: number | undefined;
-  /** Of `sliding-log`: requests in each of the last 60 seconds, oldest first. */
+  /** For `sliding-log`: requests in each of the last 60 seconds, oldest first. */
   readonly perSecond: readonly number[] | undefined;
 }
 

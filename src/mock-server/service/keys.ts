@@ -6,36 +6,53 @@ import { type KeyUsage, keyUsage } from './key-usage.ts';
 import { quotaUse } from './quota.ts';
 import type { AccountRecord, KeyRecord, ServiceContext, ServiceState } from './service-state.ts';
 
-/** A key just made. `key` is shown here and nowhere else: the mock keeps its SHA-256 alone. */
+/** A key that was just created. */
 export interface CreatedKey {
+  /** Id of the key, for example `key_1`. */
   readonly id: string;
+  /** The full API key. It is returned only here: the mock stores its SHA-256 only. */
   readonly key: string;
+  /** Id of the account. */
   readonly accountId: string;
 }
 
-/** What the dashboard still shows of a key. */
+/** A key as the dashboard shows it, without its secret. */
 export interface KeySummary {
+  /** Id of the key, for example `key_1`. */
   readonly id: string;
+  /** Id of the account. */
   readonly accountId: string;
-  /** Beginning and end of the key, `fx_live_…9c2d`. */
+  /** Prefix and last four digits of the key: `fx_live_…9c2d`. */
   readonly masked: string;
+  /** Whether the key can be used. A revoked key stays revoked. */
   readonly state: 'active' | 'revoked';
+  /** Time of creation, by the mock's clock. */
   readonly createdAt: Date;
+  /** Time of revocation; `undefined` for an active key. */
   readonly revokedAt: Date | undefined;
-  /** Requests counted in the quota period that is running. */
+  /** Requests counted in the current quota period. */
   readonly monthlyUsed: number;
 }
 
+/** Creates, revokes and inspects API keys. */
 export interface Keys {
-  /** Throws before the e-mail address is confirmed, and above the plan's cap of active keys. */
+  /**
+   * Creates a key.
+   * @throws MockServerError with code `email_not_confirmed`, or `key_limit_reached` above the plan's number of active keys.
+   */
   create(options: { readonly accountId: string }): CreatedKey;
-  /** The key's next request fails. Revoking it again changes nothing. */
+  /** Revokes a key: its next request fails. Revoking it again has no effect. */
   revoke(keyId: string): KeySummary;
+  /** Returns a key without its secret. Throws with code `not_found`. */
   get(keyId: string): KeySummary;
+  /** Returns all keys, or those of one account. */
   list(options?: { readonly accountId?: string }): readonly KeySummary[];
-  /** What a key has used of both limits now: why its next request would be refused, without sending it. */
+  /** Returns the current usage of both limits, and the wait until the next request is accepted. Sends no request. */
   limits(keyId: string): KeyUsage;
-  /** Sets the requests counted so far in the running quota period: the edge of a quota without 999 calls. */
+  /**
+   * Sets the number of requests counted in the current quota period.
+   * @example mock.keys.setUsage(keyId, { month: 999 }) // one request before the Free quota is exhausted
+   */
   setUsage(keyId: string, usage: { readonly month: number }): KeySummary;
 }
 
@@ -130,7 +147,7 @@ function findKey(state: ServiceState, keyId: string): KeyRecord {
   const key = state.keys.get(keyId);
   if (key !== undefined) return key;
   throw new MockServerError(
-    `There is no key ${show(keyId)}; keys have ids such as key_1, given by mock.keys.create().`,
+    `Key ${show(keyId)} does not exist; pass an id such as key_1, as mock.keys.create() returns it.`,
     {
       code: 'not_found',
       status: 404,

@@ -1,24 +1,29 @@
 import { findAccount } from './accounts.ts';
 import type { AccountRecord, MailRecord, ServiceContext } from './service-state.ts';
 
-/** A confirmation e-mail the service has sent. No mail leaves the mock; this is all there is of it. */
+/** A confirmation e-mail of the emulated dashboard. No e-mail leaves the mock. */
 export interface Mail {
+  /** Id of the e-mail, for example `mail_1`. */
   readonly id: string;
+  /** Id of the account. */
   readonly accountId: string;
+  /** Address of the recipient. */
   readonly to: string;
+  /** Subject line. */
   readonly subject: string;
   /** Path of the confirmation link, `/dashboard/confirm?token=…`. */
   readonly confirmPath: string;
+  /** Time of sending, by the mock's clock. */
   readonly sentAt: Date;
-  /** From then on the link does not work. */
+  /** Time at which the link expires. */
   readonly expiresAt: Date;
 }
 
-/** The mails the emulated service has sent. */
+/** The e-mails that the emulated dashboard has sent. */
 export interface Outbox {
-  /** Oldest first; `to` keeps those to one address. */
+  /** Returns the e-mails, oldest first; with `to`, only those to one address. */
   list(options?: { readonly to?: string | undefined }): readonly Mail[];
-  /** Forgets the mails; their links stop working. */
+  /** Deletes all e-mails. Their links stop working. */
   clear(): void;
 }
 

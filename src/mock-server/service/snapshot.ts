@@ -82,7 +82,7 @@ export function takeSnapshot({ state, behaviour, now }: ServiceContext, frozen: 
 export function restoredState(snapshot: Snapshot): ServiceState {
   if (snapshot?.version !== 1) {
     throw new MockServerError(
-      `This is no snapshot of version 1 (its version is ${show(snapshot?.version)}); mock.snapshot() takes one.`,
+      `The snapshot has version ${show(snapshot?.version)}; expected version 1, as mock.snapshot() returns it.`,
       { code: 'invalid_snapshot' },
     );
   }

@@ -1,18 +1,24 @@
 import { checkedId, MockServerError, show } from '../mock-server-error.ts';
 import type { Snapshot, SnapshotOwner } from '../service/snapshot.ts';
 
-/** Snapshots that a mock keeps by name. No snapshot holds them: going back to one does not forget the others. */
+/** Named snapshots of a mock, in memory. Restoring one does not delete the others. */
 export interface Snapshots {
   /**
-   * Keeps the state of now; an older one of this name is replaced. Without a name: `snapshot_1`, … Gives the name.
-   * Throws `MockServerError` with code `too_many_snapshots` beyond 100 of them.
+   * Saves the current state under a name (default: `snapshot_1`, …) and returns the name. Replaces an existing snapshot.
+   * @throws MockServerError with code `too_many_snapshots`, beyond 100 snapshots.
    */
   save(name?: string): string;
-  /** Goes back to it, as `mock.restore` does. Throws `MockServerError` with code `not_found`. */
+  /**
+   * Restores a snapshot, as `mock.restore` does.
+   * @throws MockServerError with code `not_found`.
+   */
   restore(name: string): void;
-  /** Names, oldest first. */
+  /** Returns the names, oldest first. */
   list(): readonly string[];
-  /** Throws `MockServerError` with code `not_found`. */
+  /**
+   * Deletes a snapshot.
+   * @throws MockServerError with code `not_found`.
+   */
   delete(name: string): void;
 }
 
@@ -46,14 +52,14 @@ function nextName(kept: ReadonlyMap<string, Snapshot>): string {
 function find(kept: ReadonlyMap<string, Snapshot>, name: string): Snapshot {
   const snapshot = kept.get(name);
   if (snapshot !== undefined) return snapshot;
-  throw new MockServerError(`There is no snapshot ${show(name)}; mock.snapshots.save() makes one.`, {
+  throw new MockServerError(`Snapshot ${show(name)} does not exist; mock.snapshots.list() has the names.`, {
     code: 'not_found',
     status: 404,
   });
 }
 
 function tooMany(): MockServerError {
-  return new MockServerError(`There are ${MOST_SNAPSHOTS} snapshots already; delete one first.`, {
+  return new MockServerError(`The limit of ${MOST_SNAPSHOTS} snapshots is reached; delete one first.`, {
     code: 'too_many_snapshots',
     status: 409,
   });

@@ -6,27 +6,31 @@ import { isJson, jsonParts, unquoted } from './json-parts.ts';
 import { type LatestFunction, latestStubId, type StubAnswer, type StubSource, withStub } from './stub-record.ts';
 
 /**
- * What `latest` answers: an object is the `data`; an array is a sequence, one per request, of which the last one stays; a
- * function makes the data from the query. A text is the JSON of an object or an array: its digits stay, `1.10`.
+ * The `data` of `latest`: an object; an array, one element per request, of which the last repeats; a function of the
+ * query; or JSON text of an object or an array, whose numbers keep their digits (`1.10`).
  */
 export type LatestData = object | readonly (object | string)[] | string | LatestFunction;
 
-/** What `latest` answers at run time. */
+/** Sets the answer of `latest` at run time. */
 export interface MockLatest {
   /**
-   * Answers with `data` from the next request on, for all queries or for one `base`; requests are authenticated, limited
-   * and counted as before. Throws `MockServerError` with code `invalid_option`.
+   * Sets the `data` of `latest` from the next request on, for all queries or for one `base`. Requests are still
+   * authenticated, limited and counted.
+   * @throws MockServerError with code `invalid_option`.
    * @example mock.latest.set({ base: 'EUR', rates: { USD: 1.1 } }, { base: 'EUR' })
    */
   set(data: LatestData, options?: LatestOptions): void;
-  /** Answers from a recording, as `fxrates latest --fixture-out` writes it; its text or what it holds. */
+  /** Answers from a recording of `fxrates latest --fixture-out`: the text of the file, or the parsed object. */
   replay(recording: Replay): void;
-  /** Takes back what `set` and `replay` have done, all or for one base. */
+  /** Removes the answers of `set` and `replay`, all of them or those for one base. */
   reset(options?: LatestOptions): void;
 }
 
 export interface LatestOptions {
-  /** Only requests whose parameter `base` is this. Default: all. */
+  /**
+   * Limits the answer to requests with this value of the parameter `base`.
+   * @default all requests
+   */
   readonly base?: string | undefined;
 }
 

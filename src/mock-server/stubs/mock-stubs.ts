@@ -3,28 +3,32 @@ import type { ServiceContext, ServiceState } from '../service/service-state.ts';
 import { type StubOptions, stubFrom } from './stub-options.ts';
 import { type StubAnswer, type StubRecord, withStub } from './stub-record.ts';
 
-/** Answers that a test chooses, as users add and remove them. */
+/** Adds and removes stubs: answers that the test defines. */
 export interface MockStubs {
   /**
-   * Adds a stub, from the next request on; of several that match, the last one added answers. Throws `MockServerError`
-   * with code `invalid_option`.
+   * Adds a stub that applies from the next request on. If several stubs match, the one added last answers.
+   * @throws MockServerError with code `invalid_option`.
    * @example mock.stubs.add({ match: { query: { base: 'XXX' } }, status: 422, error: { code: 'unknown_currency' } })
    */
   add(stub: StubOptions): Stub;
-  /** Those that can still answer, the first to be asked last. */
+  /** Returns the stubs that can still answer. Of those that match a request, the last one answers. */
   list(): readonly Stub[];
-  /** Throws `MockServerError` with code `not_found`. */
+  /**
+   * Removes a stub.
+   * @throws MockServerError with code `not_found`.
+   */
   remove(id: string): void;
-  /** Removes all, also those of `mock.latest`. */
+  /** Removes all stubs, including the answers of `mock.latest`. */
   clear(): void;
 }
 
-/** A stub as it stands. */
+/** A stub that was added. */
 export interface Stub extends Pick<StubRecord, 'id' | 'match' | 'served'> {
-  /** How many requests it answers; `undefined` for all. */
+  /** Maximum number of requests to answer; `undefined` for no maximum. */
   readonly times: number | undefined;
-  /** `answers`: those in `answers`; `replay`: recorded ones; `function`: what a function of the test returns. */
+  /** Source of the answers: the field `answers`, a recording, or a function of the test. */
   readonly kind: StubRecord['source']['kind'];
+  /** The answers of a stub of kind `answers`; empty otherwise. */
   readonly answers: readonly StubAnswer[];
 }
 
@@ -63,5 +67,8 @@ function toStub({ id, match, times, served, source }: StubRecord): Stub {
 }
 
 function notFound(id: string): MockServerError {
-  return new MockServerError(`There is no stub ${id}; it may have run out.`, { code: 'not_found', status: 404 });
+  return new MockServerError(`Stub ${id} does not exist or has expired; mock.stubs.list() has the current ones.`, {
+    code: 'not_found',
+    status: 404,
+  });
 }

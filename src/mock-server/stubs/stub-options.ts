@@ -13,28 +13,44 @@ import { invalidOption } from '../mock-server-error.ts';
 import { isJson } from './json-parts.ts';
 import type { StubAnswer, StubRecord } from './stub-record.ts';
 
-/** An answer of a stub. At most one of `data`, `error` and `body` is given. */
+/** An answer of a stub. At most one of `data`, `error` and `body` may be set. */
 export interface StubResponse {
-  /** Default: 200, with `error` 400. */
+  /**
+   * HTTP status, from 200 to 599.
+   * @default 200; 400 with `error`
+   */
   readonly status?: number | undefined;
+  /** Response headers, without `content-length` and `transfer-encoding`. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** Is sent as `{ success: true, data }`. */
+  /** Sent as `{ success: true, data }`. */
   readonly data?: unknown;
-  /** Is sent as `{ success: false, error: { code, message, status } }`. */
+  /**
+   * Sent as `{ success: false, error: { code, message, status } }`.
+   * @example { code: 'unknown_currency', message: 'There is no XXX.' }
+   */
   readonly error?: { readonly code: string; readonly message?: string | undefined } | undefined;
-  /** The whole body: a text as it is, anything else as JSON. */
+  /** The complete body: a string is sent unchanged, any other value as JSON. */
   readonly body?: unknown;
 }
 
-/** A stub: which requests it answers, and how. They are authenticated, limited and counted like any other. */
+/** A stub: the requests that it answers, and the answer. The requests are still authenticated, limited and counted. */
 export interface StubOptions extends StubResponse {
-  /** Replaces an older stub with this id. Default: `stub_1`, `stub_2`, … */
+  /**
+   * Id of the stub: up to 64 letters, digits, `_`, `.` and `-`. Replaces an existing stub with this id.
+   * @default 'stub_1', 'stub_2', …
+   */
   readonly id?: string | undefined;
-  /** Default: every GET of the emulated API. */
+  /**
+   * Pattern of the requests to answer.
+   * @default every GET of the emulated API
+   */
   readonly match?: RequestPattern | undefined;
-  /** Several answers, one per request; the last one stays. Instead of an answer of its own. */
+  /** Several answers, one per request; the last repeats. Cannot be combined with the fields of a single answer. */
   readonly responses?: readonly StubResponse[] | undefined;
-  /** How many requests it answers; then it is as if it were not there. Default: all. */
+  /**
+   * Maximum number of requests to answer. The stub is ignored afterwards.
+   * @default no maximum
+   */
   readonly times?: number | undefined;
 }
 
@@ -43,11 +59,11 @@ const response = {
     z.int(error).min(200, error).max(599, error),
   ).optional(),
   headers: headerRecord.optional(),
-  data: z.unknown().optional().describe('Is sent as `{ "success": true, "data": … }`.'),
+  data: z.unknown().optional().describe('Sent as `{ "success": true, "data": … }`.'),
   error: expected('an object with code and message', (error) =>
     z.strictObject({ code: z.string(error), message: z.string(error).optional() }, error),
   ).optional(),
-  body: z.unknown().optional().describe('The whole body: a text as it is, anything else as JSON.'),
+  body: z.unknown().optional().describe('The complete body: a string is sent unchanged, any other value as JSON.'),
 };
 
 const matchSchema = z.strictObject(requestPatternShape, {
@@ -77,7 +93,7 @@ export function stubFrom(options: StubOptions, nextId: string): StubRecord {
   });
   const { id = nextId, responses, times = null, match: pattern = {}, ...single } = checked;
   if (responses !== undefined && Object.keys(single).length > 0) {
-    throw invalidOption('responses', responses, `nothing beside ${Object.keys(single).join(', ')}`);
+    throw invalidOption('responses', responses, `no responses together with ${Object.keys(single).join(', ')}`);
   }
   const answers = (responses ?? [single]).map(answerFrom);
   return { id, match: pattern, times, source: { kind: 'answers', answers }, served: 0 };
@@ -97,7 +113,7 @@ function answerFrom(given: StubResponse): StubAnswer {
 function contentOf(given: StubResponse, status: number): Pick<StubAnswer, 'body' | 'code'> & { type?: object } {
   const { data, error, body } = given;
   if ([data, error, body].filter((value) => value !== undefined).length > 1) {
-    throw invalidOption('stub', given, 'one of data, error and body');
+    throw invalidOption('stub', given, 'at most one of data, error and body');
   }
   if (STATUSES_WITHOUT_BODY.has(status)) return { body: '', code: null };
   return body === undefined ? envelopeOf(given, status) : wholeBody(body);

@@ -2,16 +2,18 @@ import type { PlanName } from '../../generated/service.ts';
 import { type MatchedRequest, matchesPattern, type RequestPattern } from '../matching/request-pattern.ts';
 import type { InventedData } from '../rates/invented-latest.ts';
 
-/** Makes the `data` of `latest` for a request that is within both limits. Synchronous: limits are counted around it. */
+/** Returns the `data` of `latest` for a request within both limits. Must be synchronous. */
 export type LatestFunction = (query: URLSearchParams, context: LatestContext) => object;
 
-/** What a `latest` function may want to know beside the query. */
+/** The request that a `latest` function answers. */
 export interface LatestContext {
-  /** When the request came, in milliseconds since the Unix epoch. */
+  /** Time of the request, in milliseconds since the Unix epoch. */
   readonly at: number;
+  /** Id of the key. */
   readonly keyId: string;
+  /** Plan of the key's account. */
   readonly plan: PlanName;
-  /** What the mock would have answered. */
+  /** Returns the invented data that the mock would answer otherwise. */
   invented(): InventedData;
 }
 

@@ -82,7 +82,7 @@ test('two mocks at one address are refused', async () => {
   one.listen();
 
   expect(() => createMockServer().listen()).toThrow(
-    'Another mock listens at https://fxrates.test; give this one a baseUrl of its own.',
+    'Another mock listens at https://fxrates.test; create this one with another baseUrl.',
   );
 });
 

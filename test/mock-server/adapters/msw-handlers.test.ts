@@ -23,7 +23,7 @@ test('reading the handlers opens nothing; from their first request until close()
 
   mock.faults.remove(mock.faults.add({ kind: 'reset' }).id);
   expect((await fetch('https://handlers.test/api/v1/quota')).status).toBe(401);
-  expect(() => mock.faults.add({ kind: 'reset' })).toThrow('cannot be had through msw');
+  expect(() => mock.faults.add({ kind: 'reset' })).toThrow('is not possible through msw');
   await mock.close();
   mock.faults.add({ kind: 'reset' });
   expect(mock.faults.list()).toHaveLength(1);

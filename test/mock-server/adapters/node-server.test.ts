@@ -92,7 +92,7 @@ test('a port in use is told with a way out', async () => {
   await expect(newMock().serve({ port: server.port })).rejects.toMatchObject({
     name: 'MockServerError',
     code: 'port_in_use',
-    message: `Port ${server.port} of 127.0.0.1 is in use; port 0 takes a free one.`,
+    message: `Port ${server.port} of 127.0.0.1 is in use; use port 0 for a free one.`,
   });
 });
 
@@ -101,7 +101,7 @@ test.each([
   [{ port: '80' as never }, 'port is "80"; expected a whole number'],
   [
     { host: '0.0.0.0' },
-    'host is "0.0.0.0"; expected a loopback address such as 127.0.0.1; allowRemote: true takes others',
+    'host is "0.0.0.0"; expected a loopback address such as 127.0.0.1; set allowRemote: true for others',
   ],
   [{ host: '192.168.1.1' }, 'host is "192.168.1.1"'],
   [{ hots: '127.0.0.1' } as never, 'hots is "127.0.0.1"; expected port, host, allowRemote, adminToken or state'],

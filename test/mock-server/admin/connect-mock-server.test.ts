@@ -186,7 +186,7 @@ test('the state has no key in it, and only the answer to its creation ever had',
 test('says what is wrong with where it is told to connect', async () => {
   await using it = await connected();
   expect(() => connectMockServer('nowhere')).toThrow(/token is missing|url is/);
-  expect(() => connectMockServer(it.server.url)).toThrow(/token is missing; it is in the adminUrl/);
+  expect(() => connectMockServer(it.server.url)).toThrow(/token is missing; pass the adminUrl/);
   await expect(connectMockServer(it.server.url, 'wrong').clock.now()).rejects.toMatchObject({
     code: 'admin_token_required',
     status: 401,

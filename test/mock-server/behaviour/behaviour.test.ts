@@ -59,7 +59,7 @@ test('describe tells of every switch its value, default, alternatives, provenanc
     provenance: 'assumed',
     accepted: true,
     notShown: 'rate-window',
-    why: expect.stringContaining('not shown'),
+    why: expect.stringContaining('sliding log'),
   });
   expect(described.map(({ name }) => name)).toEqual(Object.keys(mock.behaviour.values));
 });

@@ -17,9 +17,12 @@ test.each<[unknown, RegExp]>([
   [{ kind: 'truncate', afterBytes: 1.5 }, /^afterBytes is 1.5; expected a whole number of bytes from 0/],
   [
     { kind: 'truncate', afterBytes: 1, strikes: 'before' },
-    /^strikes is "before"; expected 'after': there is no answer/,
+    /^strikes is "before"; expected 'after', because a truncate fault changes/,
   ],
-  [{ kind: 'reset', afterBytes: 1, strikes: 'before' }, /^afterBytes is 1; expected strikes: 'after'/],
+  [
+    { kind: 'reset', afterBytes: 1, strikes: 'before' },
+    /^afterBytes is 1; expected no afterBytes with strikes: 'before'/,
+  ],
   [{ kind: 'hang', match: { status: 429 }, strikes: 'before' }, /^match.status is 429/],
   [{ kind: 'hang', strikes: 'during' }, /^strikes is "during"; expected 'before' or 'after'/],
   [{ kind: 'hang', nth: 0 }, /^nth is 0; expected the number of a request/],
@@ -29,7 +32,7 @@ test.each<[unknown, RegExp]>([
   [{ kind: 'hang', probability: Number.NaN }, /^probability is null/],
   [{ kind: 'hang', forMs: 0 }, /^forMs is 0/],
   [{ kind: 'hang', id: 'a b' }, /^id is "a b"/],
-  [{ kind: 'hang', id: 'taken' }, /^There is a fault taken already/],
+  [{ kind: 'hang', id: 'taken' }, /^Fault taken already exists/],
   [{ kind: 'hang', match: { operation: 'lates' } }, /^match.operation is "lates"; expected one of latest, quota/],
   [{ kind: 'hang', match: { keyId: 'key_9' } }, /^match.keyId is "key_9"; expected the id of a key of this mock/],
   [{ kind: 'hang', match: { path: 'latest' } }, /^match.path is "latest"; expected a path such as/],
@@ -73,7 +76,7 @@ test('lists faults with what they have done, removes one, clears all', async () 
   ]);
   mock.faults.remove('fault_1');
   expect(mock.faults.list().map(({ id }) => id)).toEqual(['gone']);
-  expect(() => mock.faults.remove('fault_1')).toThrow(/There is no fault fault_1; it may have run out/);
+  expect(() => mock.faults.remove('fault_1')).toThrow(/Fault fault_1 does not exist or has expired/);
   mock.faults.clear();
   expect(mock.faults.list()).toEqual([]);
 });

@@ -91,7 +91,7 @@ test('gives up after its time, with a list of what came', async () => {
 
   await expect(mock.journal.waitFor({ status: 429 }, { timeoutMs: 0 })).rejects.toMatchObject({
     code: 'wait_timeout',
-    message: expect.stringMatching(/^0 of 1 requests came within 0 ms\. What came:\n {2}#1 GET/),
+    message: expect.stringMatching(/^0 of 1 requests arrived within 0 ms\. What came:\n {2}#1 GET/),
   });
 });
 

@@ -109,7 +109,7 @@ test('a query that was not recorded is told with those that were', async () => {
 
 test.each([
   [{ latest: 'text' }, 'latest is "text"; expected an object, or a function'],
-  [{ latest: () => ({}), replay: recorded }, 'expected nothing beside the option latest'],
+  [{ latest: () => ({}), replay: recorded }, 'expected either latest or replay, not both'],
   [{ replay: 'file.json' }, 'replay is "file.json"; expected a recorded envelope'],
   [{ replay: {} }, 'replay is {}'],
   [{ replay: [recorded] }, 'replay is ['],

@@ -114,9 +114,9 @@ test.each([
 });
 
 test.each([
-  [(mock: MockServer) => mock.accounts.get('account_9'), 'There is no account "account_9"; mock.accounts.create()'],
-  [(mock: MockServer) => mock.keys.get('key_9'), 'There is no key "key_9"'],
-  [(mock: MockServer) => mock.keys.create({ accountId: 'x' }), 'There is no account "x"'],
+  [(mock: MockServer) => mock.accounts.get('account_9'), 'Account "account_9" does not exist; mock.accounts.create()'],
+  [(mock: MockServer) => mock.keys.get('key_9'), 'Key "key_9" does not exist'],
+  [(mock: MockServer) => mock.keys.create({ accountId: 'x' }), 'Account "x" does not exist'],
   [
     (mock: MockServer) => mock.createKey({ plan: 'gold' as never }),
     'plan is "gold"; expected one of free, developer, unlimited.',

@@ -67,5 +67,5 @@ test('a key that was never used has all of both limits', () => {
     minute: { used: 0, waitMs: 0, fullAt: mock.clock.now() },
     month: { limit: null, used: 0 },
   });
-  expect(() => mock.keys.limits('key_9')).toThrow('There is no key "key_9"');
+  expect(() => mock.keys.limits('key_9')).toThrow('Key "key_9" does not exist');
 });

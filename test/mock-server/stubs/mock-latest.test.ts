@@ -95,7 +95,7 @@ test('the option latest takes an object, which later changes do not reach', asyn
 
   expect(await data()).toEqual({ n: 1 });
   expect(() => createMockServer({ latest: [{}] })).toThrow(
-    'latest is [{}]; expected an object; mock.latest.set takes a sequence.',
+    'latest is [{}]; expected an object; mock.latest.set accepts a sequence.',
   );
 });
 

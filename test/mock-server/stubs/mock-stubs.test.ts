@@ -179,13 +179,13 @@ test('a snapshot holds stubs and how often they answered; reset removes them', a
 test.each<[unknown, string]>([
   [undefined, 'stub is undefined; expected an object.'],
   [{}, 'stub is {}; expected data, error or body.'],
-  [{ data: 1, body: 2 }, 'stub is {"data":1,"body":2}; expected one of data, error and body.'],
+  [{ data: 1, body: 2 }, 'stub is {"data":1,"body":2}; expected at most one of data, error and body.'],
   [{ status: 99 }, 'status is 99; expected an HTTP status from 200 to 599.'],
   [{ statuss: 200 }, 'statuss is not a field of a stub; did you mean status? There are id, match, status, '],
   [{ data: 1, match: { querry: {} } }, 'match.querry is not a field of match; did you mean query?'],
   [{ data: 1, match: { path: '/x?y' } }, 'match.path is "/x?y"; expected a path such as'],
   [{ data: 1, times: 0 }, 'times is 0; expected a whole number of requests from 1.'],
-  [{ data: 1, responses: [{ data: 2 }] }, 'responses is [{"data":2}]; expected nothing beside data.'],
+  [{ data: 1, responses: [{ data: 2 }] }, 'responses is [{"data":2}]; expected no responses together with data.'],
   [{ responses: [] }, 'responses is []; expected an array of answers with status, '],
   [
     { body: 'x', headers: { 'content-length': '7' } },

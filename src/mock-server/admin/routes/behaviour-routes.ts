@@ -12,10 +12,10 @@ const describedAs = (shape: z.ZodType) =>
   Object.fromEntries(SWITCH_NAMES.map((name) => [name, shape.describe(`${switches[name].expected}.`)]));
 const values = z.strictObject(describedAs(value));
 
-// The mock itself checks the values, and names the wrong one.
+// The mock itself checks the values and names an invalid one.
 export const behaviourChanges = z.strictObject({
   preset: z.enum(PRESET_NAMES).optional(),
-  about: z.unknown().optional().describe('A note; not read.'),
+  about: z.unknown().optional().describe('A note. The mock ignores it.'),
   ...describedAs(z.union([value, z.strictObject({ value, provenance })]).optional()),
 });
 
@@ -23,13 +23,13 @@ const changes = behaviourChanges as unknown as z.ZodType<BehaviourOptions, Behav
 
 const description = z.object({
   name: z.string(),
-  group: z.string().describe('What it is about.'),
+  group: z.string().describe('Topic of the switch.'),
   value,
   default: value,
   alternatives: z.array(value),
   provenance,
-  accepted: z.boolean().describe('Whether somebody chose the value, or it was observed or is documented.'),
-  notShown: z.string().optional().describe('What openapi.yaml of the service says is not shown.'),
+  accepted: z.boolean().describe('Whether the value was set, observed or documented.'),
+  notShown: z.string().optional().describe('The undocumented point in openapi.yaml.'),
   why: z.string(),
 });
 
@@ -37,14 +37,14 @@ export const behaviourRoutes = [
   route('GET /behaviour', {
     id: 'getBehaviour',
     tag,
-    summary: 'The value of every switch',
+    summary: 'Read the value of every switch',
     answer: values,
     run: ({ mock }) => mock.behaviour.values,
   }),
   route('PATCH /behaviour', {
     id: 'changeBehaviour',
     tag,
-    summary: 'Change some switches, or take a preset: all of what is given or, when something is wrong, nothing',
+    summary: 'Change switches or apply a preset; if one value is invalid, nothing changes',
     body: changes,
     answer: values,
     run({ mock, body }) {
@@ -55,7 +55,7 @@ export const behaviourRoutes = [
   route('PUT /behaviour', {
     id: 'replaceBehaviour',
     tag,
-    summary: 'Change some switches, or take a preset, and put all others to their defaults',
+    summary: 'Change switches or apply a preset, and reset all other switches',
     body: changes,
     answer: values,
     run({ mock, body }) {
@@ -66,7 +66,7 @@ export const behaviourRoutes = [
   route('GET /behaviour/describe', {
     id: 'describeBehaviour',
     tag,
-    summary: 'Every switch with its value, default, alternatives, provenance, and why it exists',
+    summary: 'List the switches with value, default, alternatives, provenance and reason for the default',
     answer: z.array(description),
     run: ({ mock }) => mock.behaviour.describe().map((known) => ({ ...known, group: groupOf(known.name) })),
   }),

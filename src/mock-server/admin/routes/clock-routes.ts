@@ -4,26 +4,26 @@ import { clockState, moment } from '../shapes.ts';
 
 const step = z
   .strictObject({
-    advanceMs: z.number().min(0).optional().describe('Milliseconds to move on.'),
+    advanceMs: z.number().min(0).optional().describe('Milliseconds to advance.'),
     advanceTo: moment.optional().describe('`quota-reset`, `next-window`, or a moment: ISO 8601, or milliseconds.'),
-    frozen: z.boolean().optional().describe('Stops the time where it is, or lets it go on.'),
+    frozen: z.boolean().optional().describe('Freezes or resumes the clock.'),
   })
   .refine((step) => Object.values(step).filter((value) => value !== undefined).length === 1, {
-    error: 'give one of advanceMs, advanceTo and frozen',
+    error: 'set exactly one of advanceMs, advanceTo and frozen',
   });
 
 export const clockRoutes = [
   route('GET /clock', {
     id: 'getClock',
     tag: 'clock',
-    summary: 'The time of the mock',
+    summary: 'Read the clock',
     answer: clockState,
     run: clockStateOf,
   }),
   route('POST /clock', {
     id: 'moveClock',
     tag: 'clock',
-    summary: 'Move the time on, whoever waits is woken in order on the way; or stop it, or let it go on',
+    summary: 'Advance, freeze or resume the clock; waits on the way end in order',
     body: step,
     answer: clockState,
     async run({ body, ...context }) {

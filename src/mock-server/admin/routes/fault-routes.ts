@@ -14,16 +14,16 @@ export const faultRoutes = [
   route('GET /faults', {
     id: 'listFaults',
     tag,
-    summary: 'The faults that have not run out, oldest first',
+    summary: 'List the faults that have not expired, oldest first',
     answer: z.array(fault),
     run: ({ mock }) => mock.faults.list(),
   }),
   route('POST /faults', {
     id: 'addFault',
     tag,
-    summary: 'Add a fault, from the next request on; refused if the server could only fake it',
+    summary: 'Add a fault; rejected if an adapter in use cannot reproduce it',
     body: faultUnion() as unknown as z.ZodType<FaultOptions, FaultOptions>,
-    // The mock itself names what is wrong better than a schema can.
+    // The mock's own error messages are more precise than those of the schema.
     checksBody: true,
     answer: fault,
     run: ({ mock, body }) => mock.faults.add(body),

@@ -13,14 +13,16 @@ const tag = 'requests';
 
 const list = z.object({
   entries: z.array(journalEntry).describe('Oldest first.'),
-  total: z.number().int().describe('How many match, whatever the limit.'),
-  dropped: z.number().int().describe('How many older requests the journal has forgotten, matching or not.'),
+  total: z.number().int().describe('Number of matching requests, regardless of the limit.'),
+  dropped: z.number().int().describe('Number of older requests that were dropped, matching or not.'),
 });
 
 const alsoSpaces = z.enum(['true', 'false']).optional();
 const listQuery = journalFilter.extend({
   limit: z.coerce.number().int().min(1).max(1000).default(100),
-  spaces: alsoSpaces.describe('Also those of the spaces that live, in the order of their times; not with `after`.'),
+  spaces: alsoSpaces.describe(
+    'Includes the requests of open spaces, ordered by time. Cannot be combined with `after`.',
+  ),
 });
 const find = requestFilter.extend({ limit: listQuery.shape.limit });
 const wait = requestFilter.extend({
@@ -30,12 +32,12 @@ const wait = requestFilter.extend({
 
 const count = z.number().int().min(0).optional();
 const claim = z.strictObject({
-  filter: requestFilter.optional().describe('Which requests; all by default.'),
-  count: count.describe('Exactly so many.'),
+  filter: requestFilter.optional().describe('Requests to check; by default all.'),
+  count: count.describe('Exact number of requests.'),
   atLeast: count,
   atMost: count,
-  sentWith: requestFilter.optional().describe('At least one of them also matches this.'),
-  inOrder: z.array(requestFilter).optional().describe('There is a request for each, one after the other.'),
+  sentWith: requestFilter.optional().describe('At least one of the requests also matches this pattern.'),
+  inOrder: z.array(requestFilter).optional().describe('The patterns match requests in this order.'),
 });
 
 type ListLimit = Pick<z.output<typeof listQuery>, 'limit'>;
@@ -53,7 +55,7 @@ export const journalRoutes = [
   route('GET /requests', {
     id: 'listRequests',
     tag,
-    summary: 'The newest requests, each with the reason for its answer; `after` goes on from the last one read',
+    summary: 'List the newest requests, each with the reason for its answer; `after` continues after a request',
     query: listQuery,
     answer: list,
     run: ({ journal, spaces, query: { spaces: also, ...filter } }) =>
@@ -62,7 +64,7 @@ export const journalRoutes = [
   route('POST /requests/find', {
     id: 'findRequests',
     tag,
-    summary: 'The newest requests that match a pattern with query, headers and body',
+    summary: 'Find the newest requests that match a pattern with query, headers and body',
     body: find as unknown as z.ZodType<RequestFilter & ListLimit, RequestFilter & Optional<ListLimit>>,
     answer: list,
     run: ({ journal, body }) => listRequests([journal], body),
@@ -70,15 +72,15 @@ export const journalRoutes = [
   route('POST /requests/verify', {
     id: 'verifyRequests',
     tag,
-    summary: 'Check how many requests match, or which came; 422 with the closest requests if that is not so',
+    summary: 'Verify number, content and order of requests; 422 with the closest requests on failure',
     body: claim as unknown as z.ZodType<VerifyBody, VerifyBody>,
-    answer: z.object({ count: z.number().int().describe('How many the filter selects.') }),
+    answer: z.object({ count: z.number().int().describe('Number of requests that the filter selects.') }),
     run: ({ journal, body: { filter = {}, ...given } }) => ({ count: verifyRequests(journal, filter, given) }),
   }),
   route('POST /requests/wait', {
     id: 'waitForRequests',
     tag,
-    summary: 'Answer as soon as there are `count` requests that match; 408 after `timeoutMs`',
+    summary: 'Wait until `count` requests match; 408 after `timeoutMs`',
     body: wait as unknown as z.ZodType<RequestFilter & Waiting, RequestFilter & Optional<Waiting>>,
     answer: list,
     async run({ journal, body: { count, timeoutMs, ...filter }, gone }) {
@@ -95,17 +97,17 @@ export const journalRoutes = [
   route('GET /audit', {
     id: 'audit',
     tag,
-    summary: 'Requests that came too early, keys in URLs, and paths that lead nowhere',
+    summary: 'List early retries, keys in URLs and unknown paths',
     answer: audit,
     run: ({ journal }) => auditOf(journal),
   }),
   route('GET /events', {
     id: 'events',
     tag,
-    summary: 'Every request from now on, as server-sent events; `after` begins with those already in the journal',
+    summary: 'Stream new requests as server-sent events; `after` includes earlier requests from the journal',
     query: z.strictObject({
       after: z.coerce.number().int().min(0).optional(),
-      spaces: alsoSpaces.describe('Also those of spaces, from now on.'),
+      spaces: alsoSpaces.describe('Includes new requests of spaces.'),
     }),
     isStream: true,
     run: streamEvents,
@@ -115,7 +117,10 @@ export const journalRoutes = [
 function listRequests(journals: readonly Journal[], { limit, ...filter }: RequestFilter & ListLimit) {
   if (journals.length > 1 && filter.after !== undefined) {
     // Each space counts its requests by itself.
-    throw new Problem('after is a number of one space; leave out spaces.', { status: 400, code: 'invalid_field' });
+    throw new Problem(
+      'after and spaces cannot be combined, because each space numbers its requests separately; omit one.',
+      { status: 400, code: 'invalid_field' },
+    );
   }
   const matches = createMatcher(checkedFilter(filter));
   const found = journals.flatMap(({ entries }) => entries.filter(matches));

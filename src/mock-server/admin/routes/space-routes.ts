@@ -10,7 +10,7 @@ const tag = 'spaces';
 
 const space = z.object({
   name: z.string(),
-  key: z.string().describe('The whole key. Shown here and nowhere else.'),
+  key: z.string().describe('The full API key. It is returned only here.'),
   keyId: z.string(),
   accountId: z.string(),
 });
@@ -24,20 +24,20 @@ const clock = z.strictObject({
 
 /** As `mock.space()` takes them; the mock itself checks switches and moments, and names the wrong one. */
 const opening = z.strictObject({
-  name: spaceName.optional().describe('Decides the key. Letters, digits, `_` and `-`.'),
+  name: spaceName.optional().describe('Name of the space, which determines its key. Letters, digits, `_` and `-`.'),
   plan: planName.optional(),
-  clock: z.union([clock.shape.mode, clock]).optional().describe('Like the clock of the mock, unless told.'),
+  clock: z.union([clock.shape.mode, clock]).optional().describe('By default like the clock of the mock.'),
   behaviour: z
     .union([z.enum(PRESET_NAMES), behaviourChanges])
     .optional()
-    .describe('On top of the switches of the mock.'),
+    .describe('Switches that differ from those of the mock.'),
 });
 
 export const spaceRoutes = [
   route('POST /spaces', {
     id: 'openSpace',
     tag,
-    summary: 'An account and its key for one test, with counters, clock, switches, faults and journal of their own',
+    summary: 'Open a space: an account and a key with separate counters, clock, switches, faults and journal',
     body: opening as unknown as z.ZodType<SpaceOptions, SpaceOptions>,
     answer: space,
     run(call) {
@@ -48,14 +48,14 @@ export const spaceRoutes = [
   route('GET /spaces', {
     id: 'listSpaces',
     tag,
-    summary: 'The names of the spaces that live',
+    summary: 'List the names of the open spaces',
     answer: z.array(z.object({ name: z.string() })),
     run: (call) => spacesOf(call).names.map((name) => ({ name })),
   }),
   route('DELETE /spaces/{space}', {
     id: 'closeSpace',
     tag,
-    summary: 'End a space: its keys are unknown from then on',
+    summary: 'Close a space; its keys are then unknown',
     run: (call) => spacesOf(call).find(call.path.space).space.close(),
   }),
 ];
@@ -63,5 +63,5 @@ export const spaceRoutes = [
 /** A space has no spaces. */
 export function spacesOf({ spaces }: Pick<AdminTarget, 'spaces'>): Spaces {
   if (spaces !== undefined) return spaces;
-  throw new Problem('A space has no spaces of its own.', { status: 404, code: 'not_found' });
+  throw new Problem('A space cannot contain spaces; use /__fxrates/spaces.', { status: 404, code: 'not_found' });
 }

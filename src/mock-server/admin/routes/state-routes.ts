@@ -10,14 +10,14 @@ export const stateRoutes = [
   route('GET /state', {
     id: 'getState',
     tag,
-    summary: 'Everything the mock knows, as JSON without secrets',
+    summary: 'Read the state as JSON without secrets',
     answer: snapshotShape,
     run: ({ mock }) => mock.snapshot(),
   }),
   route('PUT /state', {
     id: 'putState',
     tag,
-    summary: 'Go back to a state, of this mock or another; the journal begins anew',
+    summary: 'Restore a state of this or another mock, and clear the journal',
     body: snapshotShape,
     maxBodyBytes: 256 * 1024 * 1024,
     run: ({ mock, body }) => mock.restore(checkedSnapshot(body, wrongField)),
@@ -25,20 +25,20 @@ export const stateRoutes = [
   route('POST /reset', {
     id: 'reset',
     tag,
-    summary: 'Go back to the moment the mock, or the space, was made; 409 while spaces live',
+    summary: 'Restore the initial state of the mock or the space; 409 while spaces are open',
     body: z.strictObject({}),
     run: ({ mock }) => mock.reset(),
   }),
   route('POST /snapshots', {
     id: 'takeSnapshot',
     tag,
-    summary: 'Keep the state of now under a name',
+    summary: 'Save the current state under a name',
     body: z.strictObject({
       id: z
         .string()
         .regex(/^[\w-]{1,64}$/)
         .optional()
-        .describe('Letters, digits, `_` and `-`; an older one of this name is replaced.'),
+        .describe('Letters, digits, `_` and `-`; an existing snapshot of this name is replaced.'),
     }),
     answer: snapshotId,
     run: ({ mock, body }) => ({ id: mock.snapshots.save(body.id) }),
@@ -46,20 +46,20 @@ export const stateRoutes = [
   route('GET /snapshots', {
     id: 'listSnapshots',
     tag,
-    summary: 'The names of the snapshots that are kept',
+    summary: 'List the names of the snapshots',
     answer: z.array(snapshotId),
     run: ({ mock }) => mock.snapshots.list().map((id) => ({ id })),
   }),
   route('POST /snapshots/{snapshotId}/restore', {
     id: 'restoreSnapshot',
     tag,
-    summary: 'Go back to a snapshot that is kept',
+    summary: 'Restore a snapshot',
     run: ({ mock, path }) => mock.snapshots.restore(path.snapshotId),
   }),
   route('DELETE /snapshots/{snapshotId}', {
     id: 'deleteSnapshot',
     tag,
-    summary: 'Forget a snapshot',
+    summary: 'Delete a snapshot',
     run: ({ mock, path }) => mock.snapshots.delete(path.snapshotId),
   }),
 ];

@@ -8,8 +8,8 @@ const tag = 'stubs';
 const stub = z.object({
   id: z.string(),
   match: z.looseObject({}),
-  served: z.number().int().describe('How many requests it has answered.'),
-  times: z.number().int().optional().describe('How many it answers.'),
+  served: z.number().int().describe('Number of requests answered.'),
+  times: z.number().int().optional().describe('Maximum number of requests to answer.'),
   kind: z.enum(['answers', 'replay', 'function']),
   answers: z.array(
     z.object({
@@ -32,14 +32,14 @@ export const stubRoutes = [
   route('GET /stubs', {
     id: 'listStubs',
     tag,
-    summary: 'The stubs that can still answer; of those that match a request the last one answers',
+    summary: 'List the stubs that can still answer; of those that match a request, the last one answers',
     answer: z.array(stub),
     run: ({ mock }) => mock.stubs.list(),
   }),
   route('POST /stubs', {
     id: 'addStub',
     tag,
-    summary: 'Answer matching requests with a status, headers and a body, or with several in turn',
+    summary: 'Add a stub: one answer, or several in turn, for matching requests',
     body,
     checksBody,
     answer: stub,
@@ -48,7 +48,7 @@ export const stubRoutes = [
   route('PUT /stubs/{stubId}', {
     id: 'putStub',
     tag,
-    summary: 'The same under a name; replaces an older stub of this name',
+    summary: 'Add or replace the stub with this id',
     body,
     checksBody,
     answer: stub,
@@ -63,13 +63,13 @@ export const stubRoutes = [
   route('DELETE /stubs', {
     id: 'clearStubs',
     tag,
-    summary: 'Remove all stubs, also those of `PUT /latest`',
+    summary: 'Remove all stubs, including those of `PUT /latest`',
     run: ({ mock }) => mock.stubs.clear(),
   }),
   route('PUT /latest', {
     id: 'setLatest',
     tag,
-    summary: 'The `data` that `latest` answers, with its digits as they are; an array is a sequence, one per request',
+    summary: 'Set the `data` of `latest`; numbers keep their digits, and an array has one element per request',
     query,
     body: z.union([object, z.array(object)]) as z.ZodType<unknown, Exclude<LatestData, (...given: never) => unknown>>,
     checksBody,
@@ -79,7 +79,7 @@ export const stubRoutes = [
   route('PUT /latest/replay', {
     id: 'replayLatest',
     tag,
-    summary: 'Answer `latest` from a recording, as `fxrates latest --fixture-out` writes it',
+    summary: 'Answer `latest` from a recording of `fxrates latest --fixture-out`',
     body: object as z.ZodType<unknown, string | Readonly<Record<string, unknown>>>,
     checksBody,
     maxBodyBytes,
@@ -88,7 +88,7 @@ export const stubRoutes = [
   route('DELETE /latest', {
     id: 'resetLatest',
     tag,
-    summary: 'Take back what `PUT /latest` has set, all or for one base',
+    summary: 'Remove the answers of `PUT /latest`, all or for one base',
     query,
     run: ({ mock, query }) => mock.latest.reset(query),
   }),

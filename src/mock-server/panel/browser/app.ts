@@ -73,7 +73,7 @@ function TokenForm({ connect }: { readonly connect: () => void }) {
     <div class="field"><label for="token">Admin token</label>
       <input id="token" type="password" autocomplete="off" value=${token}
         onInput=${(event: { currentTarget: HTMLInputElement }) => setToken(event.currentTarget.value)} /></div>
-    <p class="hint">It stands after <code>#token=</code> in the line “Clock, switches, journal” that <code>fxrates mock</code> prints.</p>
+    <p class="hint">The token follows <code>#token=</code> in the address “Clock, switches, journal” that <code>fxrates mock</code> prints.</p>
     <div><button class="main">Open the panel</button></div>
   </form>`;
 }

@@ -71,20 +71,20 @@ function decision(entry: JournalEntry): readonly Pair[] {
 function timing({ number, at, rate, earlyByMs }: JournalEntry, before: JournalEntry | undefined): readonly Pair[] {
   const rows: readonly (Pair | undefined)[] = [
     ['Request', `number ${number}`],
-    ['Came at', new Date(at).toISOString().replace('T', ' ')],
-    before && ['After the last', `${durationText(at - before.at)} since request ${before.number} of the key`],
+    ['Received', new Date(at).toISOString().replace('T', ' ')],
+    before && ['Since previous', `${durationText(at - before.at)} after request ${before.number} of the key`],
     earlyByMs === undefined ? undefined : ['Too early', `${durationText(earlyByMs)} before Retry-After had passed`],
-    rate && ['Whole limit', `free ${durationText(Math.max(0, rate.fullAt - at))} later`],
+    rate && ['Full limit', `available ${durationText(Math.max(0, rate.fullAt - at))} later`],
   ];
   return rows.filter((row) => row !== undefined);
 }
 
 function Assumptions({ names, switches }: { readonly names: readonly string[] } & Pick<EntryDetailsProps, 'switches'>) {
   if (names.length === 0)
-    return html`<div class="whole"><h3>Assumptions</h3><p class="hint">None: it depends on nothing that the service does not show.</p></div>`;
+    return html`<div class="whole"><h3>Assumptions</h3><p class="hint">None: the answer depends on documented behaviour only.</p></div>`;
   const known = names.flatMap((name) => switches.filter((one) => one.name === name));
   return html`<div class="whole"><h3>Assumptions</h3>
-    <p class="hint">What the answer depends on that the service does not show.</p>
+    <p class="hint">Undocumented behaviour that the answer depends on.</p>
     <ul class="chips">${known.map(
       ({ name, value, provenance, why }) =>
         html`<li class="chip" title=${why}><span class="mono">${name}: ${String(value)}</span> <span class="soft">${provenance}</span></li>`,
@@ -97,7 +97,7 @@ function Curl({ entry }: { readonly entry: JournalEntry }) {
   const copy = () =>
     navigator.clipboard.writeText(command).then(
       () => setCopied('Copied.'),
-      () => setCopied('The browser does not allow it: select the text.'),
+      () => setCopied('The browser did not allow copying; select the text instead.'),
     );
   return html`<div class="whole">
     <div class="row between"><h3>As a command</h3>

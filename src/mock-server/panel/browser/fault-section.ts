@@ -6,7 +6,7 @@ import type { MockView, SectionProps } from './mock-view.ts';
 
 type ShownFault = MockView['faults'][number];
 
-/** What goes wrong on purpose. */
+/** The faults, with a form to add and edit them. */
 export function FaultSection({ view: { faults }, refusal, act }: SectionProps) {
   const [schemas, setSchemas] = useState<readonly FaultSchema[]>([]);
   const [edited, setEdited] = useState<ShownFault>();
@@ -30,7 +30,7 @@ export function FaultSection({ view: { faults }, refusal, act }: SectionProps) {
         cancel=${() => setEdited(undefined)} />`
     }
     <ul class="plain">${faults.map((fault) => html`<${FaultRow} key=${fault.id} fault=${fault} act=${act} edit=${setEdited} />`)}</ul>
-    ${faults.length === 0 && html`<p class="empty">Nothing goes wrong on purpose.</p>`}
+    ${faults.length === 0 && html`<p class="empty">No faults.</p>`}
   </section>`;
 }
 

@@ -12,7 +12,7 @@ export function Gauges({ limits: { keyId, minute, month }, now }: { readonly lim
       <p class="gauge-head"><span>This minute</span> <strong class=${isFull ? 'is-bad' : ''}>${usedText(minute)}</strong></p>
       <${Meter} label="This minute of ${keyId}" used=${minute.used} limit=${minute.limit} isFull=${isFull} />
       ${DRAWINGS[minute.kind](minute, now)}
-      <p class="hint">${isFull ? html`<span class="is-bad">429 now; a request fits in ${durationText(minute.waitMs)}</span>` : captionOf(minute, now)}</p>
+      <p class="hint">${isFull ? html`<span class="is-bad">429 now; next request accepted in ${durationText(minute.waitMs)}</span>` : captionOf(minute, now)}</p>
     </div>
     <div class="gauge">
       <p class="gauge-head"><span>This month</span> <strong class=${isUsedUp ? 'is-bad' : ''}>${usedText(month)}</strong></p>
@@ -92,7 +92,7 @@ function captionOf({ kind, startedAt, limit, previous = 0 }: MinuteUse, now: num
   return {
     'sliding-log': 'the last 60 seconds, second by second',
     'fixed-epoch': `fixed: the next minute begins in ${end}`,
-    'fixed-first-request': startedAt === undefined ? 'fixed: begins with the next request' : `fixed: ends in ${end}`,
+    'fixed-first-request': startedAt === undefined ? 'fixed: starts with the next request' : `fixed: ends in ${end}`,
     'sliding-counter': `${previous} of the minute before count in part, for ${end}`,
     'token-bucket': `a bucket of ${limit}; one comes back every ${durationText(WINDOW_MS / limit)}`,
   }[kind];

@@ -24,7 +24,7 @@ export function KeySection({ view, query, setQuery, act }: SectionProps) {
       </div></div>
     ${
       created !== '' &&
-      html`<div class="field"><label for="created">New key, shown this once</label>
+      html`<div class="field"><label for="created">New key, shown only once</label>
         <textarea id="created" class="secret" rows="2" readonly value=${created}></textarea></div>`
     }
     <ul class="plain">

@@ -7,20 +7,20 @@ type ShownSwitch = MockView['switches'][number];
 /** Besides `documented`, which is every switch at its default. */
 const PRESETS = PRESET_NAMES.filter((name) => name !== 'documented');
 
-/** Every behaviour the service does not show, with what the mock takes for it. */
+/** The switches for undocumented behaviour, by topic. */
 export function SwitchSection({ view: { switches }, act }: SectionProps) {
   const groups = Array.from(new Set(switches.map(({ group }) => group)));
   const changed = switches.filter(isChanged).length;
   return html`<section class="card wide">
     <div class="row between">
-      <div><h2>Switches</h2><p class="hint">What the service does not show, and what the mock takes for it.</p></div>
+      <div><h2>Switches</h2><p class="hint">Behaviour that the service does not document. Choose how the mock behaves.</p></div>
       <div class="row">
         ${PRESETS.map(
           (preset) =>
             html`<button type="button" onClick=${() => act('PUT', '/behaviour', { preset })}>Preset ${preset}</button>`,
         )}
         <button type="button" disabled=${changed === 0} onClick=${() => act('PUT', '/behaviour', {})}>
-          ${changed === 0 ? 'All at their defaults' : `Put ${changed} back to the default`}
+          ${changed === 0 ? 'All switches at default' : `Reset ${changed} to default`}
         </button>
       </div>
     </div>
