@@ -1,7 +1,6 @@
 /**
  * Part of `npm run check`: the English of the documents and of the help texts. Exits 1 if a rule of
  * `scripts/prose/check-prose.ts` finds something.
- * `tsx scripts/lint-prose.ts`; `--all` checks the texts of `UNCHECKED` too.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,20 +11,8 @@ import { programTree } from '../src/cli/program.ts';
 import { checkProse } from './prose/check-prose.ts';
 import { markdownPassages } from './prose/markdown-passages.ts';
 
-/** Texts that are being rewritten; `help` are the help pages. Remove a line when its text passes. */
-const UNCHECKED: readonly string[] = [
-  'docs/facts.md',
-  'docs/mock-server.md',
-  'docs/switches.md',
-  'help',
-];
-
 const root = join(import.meta.dirname, '..');
-const isChecked = (name: string) => process.argv.includes('--all') || !UNCHECKED.includes(name);
-const findings = [
-  ...documents().filter(isChecked).flatMap(documentFindings),
-  ...(isChecked('help') ? helpFindings() : []),
-];
+const findings = [...documents().flatMap(documentFindings), ...helpFindings()];
 for (const finding of findings) process.stdout.write(`${finding}\n`);
 if (findings.length > 0) process.exitCode = 1;
 

@@ -84,7 +84,7 @@ export const switchEffects: Readonly<Record<SwitchName, SwitchEffect>> = {
   },
   quotaChargesOn: {
     mock: {
-      accepted: 'Counts every request within both limits, whatever its answer.',
+      accepted: 'Counts every request within both limits, with any answer.',
       success: 'Counts successful answers only.',
       'non-5xx': 'Counts every answer below status 500.',
     },

@@ -27,7 +27,7 @@ const MEANINGS = {
   rateLimited: 'the per-minute limit, and the wait is longer than --max-wait',
   quota: 'the monthly quota is exhausted, has reached --fail-at, or would be exhausted by --watch',
   rejected: 'any other 4xx: a wrong parameter, not found',
-  response: 'not JSON, not the envelope, or a --get path that is not there',
+  response: 'not JSON, not the envelope, or a --get path that does not exist',
 } satisfies Record<keyof typeof exitCodes, string>;
 
 /** Every exit code in the order of its number, those of signals last. */

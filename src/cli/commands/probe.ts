@@ -12,7 +12,7 @@ export const probeCommand: CommandSpec = {
   name: 'probe',
   summary: 'find out how a running service behaves, for --behaviour',
   description:
-    'Asks a running service, with your key and within a budget, how it behaves where its documentation does not say, and prints what was observed as JSON: a file for fxrates mock --behaviour. Behaviour that cannot be observed is listed, not guessed.',
+    'Sends requests to a running service, with your key and within a budget, to observe what its documentation leaves open. Prints the observations as JSON, a file for fxrates mock --behaviour. Behaviour that cannot be observed is listed, not guessed.',
   argument: { syntax: '<base-url>', description: 'base URL of the service' },
   options: () => [
     new Option('--max-requests <count>', 'most requests to send (default: 14)').argParser(parseCount),

@@ -23,7 +23,7 @@ export const completionCommand: CommandSpec = {
       name: 'install',
       summary: 'write the script where your shell looks for it',
       description:
-        'Writes the script to a file of its own, after asking, and tells if the shell needs a line in its settings to find it. Does the same when it is there already.',
+        'Writes the script to a file of its own, after asking, and reports if the shell needs a line in its settings to find it. Does the same if the file exists.',
       argument: { syntax: '[shell]', description: 'default: that of the variable SHELL', choices: SHELLS },
       options: () => [new Option('-y, --yes', 'write without asking')],
       examples: [

@@ -77,7 +77,7 @@ export const topics: Readonly<Record<string, Topic>> = {
   'rate-limits': {
     title: 'the limit per minute, the quota per month',
     intro:
-      'Every key has a limit of requests per minute and a quota per month, both set by its plan. fxrates quota shows them and is free, but it counts for the limit per minute.',
+      'Every key has a limit of requests per minute and a quota per month, both set by its plan. fxrates quota shows them. It is free, but counts for the limit per minute.',
     entries: [
       {
         term: 'the limit per minute',
@@ -89,7 +89,7 @@ export const topics: Readonly<Record<string, Topic>> = {
       },
       {
         term: 'the quota per month',
-        text: 'fxrates does not wait for it: exit code 8, with the time of the reset. One free quota call tells the two limits apart',
+        text: 'fxrates does not wait for it: exit code 8, with the time of the reset. One free quota call shows which limit it was',
       },
       { term: 'quota --fail-at 80%', text: 'exit code 8 from this usage on, for cron and CI' },
       {

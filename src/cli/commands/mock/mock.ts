@@ -18,7 +18,7 @@ export const mockCommand: CommandSpec = {
     new Option('--allow-remote', 'accept other machines and containers; --host is then 0.0.0.0'),
     choiceOption('--plan <plan>', `${PLAN_NAMES.join(', ')} (default: free)`, PLAN_NAMES).default('free'),
     new Option('--seed <number>', 'seed of the rates and the key (default: 1)').default(1).argParser(parseSeed),
-    new Option('--now <time>', 'start the clock at this time, e.g. 2026-01-31T23:59:00Z').argParser(parseTime),
+    new Option('--now <time>', 'start the clock at this instant, e.g. 2026-01-31T23:59:00Z').argParser(parseTime),
     behaviourOption(),
     new Option('--replay <file>', 'answer latest with recorded responses'),
     new Option('--state <file>', 'persist accounts, keys and usage; resume if the file exists'),
