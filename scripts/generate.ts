@@ -1,3 +1,7 @@
 import { main } from './generator/main.ts';
 
-process.exitCode = await main(process.argv.slice(2), (line) => process.stderr.write(`${line}\n`));
+const args = process.argv.slice(2);
+process.exitCode = await main(args, (line) => process.stderr.write(`${line}\n`));
+const hasWritten = process.exitCode === 0 && !args.some((arg) => /^--(check|out|help)\b/.test(arg));
+// Loads what has just been generated.
+if (hasWritten) await import('./reference.ts');

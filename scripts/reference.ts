@@ -5,7 +5,4 @@ import { referencePages } from './reference/pages.ts';
 
 const root = join(import.meta.dirname, '..');
 mkdirSync(join(root, 'docs/reference'), { recursive: true });
-for (const [path, page] of referencePages(root)) {
-  writeFileSync(join(root, path), page);
-  process.stderr.write(`${path}: ${page.length} characters\n`);
-}
+for (const [path, page] of referencePages(root)) writeFileSync(join(root, path), page);

@@ -100,7 +100,7 @@ describe.skipIf(!hasRedis)('Keyv over a real Redis', () => {
     await sourceOf(); // kept already, if the Redis client had queued the write of the call before
     expect(await sourceOf()).toBe('cache');
 
-    expect(warnings).toEqual([expect.stringMatching(/^cache: the store cannot be used/)]);
+    expect(warnings).toEqual([expect.stringMatching(/^cache: the store failed/)]);
     expect(mock.keys.get(id).monthlyUsed).toBeLessThanOrEqual(5);
   });
 

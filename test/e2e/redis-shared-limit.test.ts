@@ -71,7 +71,7 @@ describe.skipIf(!hasRedis).each(['ioredis', 'node-redis'] as const)('four proces
     expect([before.ok, alone.ok, before.ok + alone.ok + again.ok]).toEqual([16, 6, 30]);
     expect([...again.errors]).toEqual(['rate_limited']);
     expect(again.warnings.map(({ length }) => length)).toEqual([1, 1, 1]);
-    expect(again.warnings[0]?.[0]).toMatch(/rate ?limit.store.*goes on with its share/i);
+    expect(again.warnings[0]?.[0]).toMatch(/^rateLimit\.store: the store failed .* uses its share of the limit/);
     // Of 22 calls without a slot: alone, each process finds out by a train of calls, of doubling length, what is left.
     expect(refused()).toBeLessThanOrEqual(15);
   });

@@ -70,5 +70,5 @@ test('a runtime with neither undici nor fetch is a ConfigError with the next ste
   const error = await errorOf(defaultTransport(runtime({ loadUndici, fetch: undefined }))(request));
 
   expect(error).toBeInstanceOf(ConfigError);
-  expect((error as Error).message).toMatch(/undici cannot be loaded \(no such module\).*pass fetch/);
+  expect((error as Error).message).toMatch(/undici cannot be loaded \(no such module\).*pass the option fetch/);
 });
