@@ -255,5 +255,7 @@ test('without a logger a warning is one of the process, of its own type, and mas
   new FxRates({ baseUrl: BASE_URL, apiKey: 'not-of-the-documented-form' });
   process.emitWarning = emitWarning;
 
-  expect(emitted).toEqual([[expect.stringMatching(/^apiKey: …form does not have the documented form/), { type: 'FxRatesWarning' }]]);
+  expect(emitted).toEqual([
+    [expect.stringMatching(/^apiKey: …form does not have the documented form/), { type: 'FxRatesWarning' }],
+  ]);
 });
