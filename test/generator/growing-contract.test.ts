@@ -14,7 +14,9 @@ afterAll(() => rm(root, { recursive: true, force: true }));
 await cp(ROOT, root, { recursive: true, filter: (source) => !LEFT_OUT.includes(basename(source)) });
 await symlink(join(ROOT, 'node_modules'), join(root, 'node_modules'), 'dir');
 await writeFile(join(root, 'openapi.yaml'), await specWith('three-operations.yaml'));
+// What `npm run generate` runs, one after the other.
 await run('tsx', 'scripts/generate.ts');
+await run('tsx', 'scripts/reference.ts');
 
 /** Those that read the contract. All others were run by hand: `npm test` in such a copy. */
 const SUITES = [
