@@ -29,7 +29,7 @@ function methods(operation: Operation): string {
   const beforeSchema = queryType && `query: ${queryType}${isRequired ? '' : ' | undefined'}, `;
   return `
 ${jsdoc(documentation(operation, 'The data is checked and typed by `options.schema`, a schema of your own.'))}${id}<Schema extends StandardSchema>(${beforeSchema}options: SchemaCallOptions<Schema>): ApiCall<SchemaOutput<Schema>>;
-${jsdoc(documentation(operation, 'Its numbers are as `options.numbers` says: text with all digits, or what a function makes.'))}${id}<Chosen extends Numbers | undefined>(${beforeSchema}options: CallOptions & { readonly numbers: Chosen }): ApiCall<WithNumbers<types.${data}, Chosen, ClientNumbers>>;
+${jsdoc(documentation(operation, 'Returns numbers in the form that `options.numbers` selects: text with all digits, or the results of a function.'))}${id}<Chosen extends Numbers | undefined>(${beforeSchema}options: CallOptions & { readonly numbers: Chosen }): ApiCall<WithNumbers<types.${data}, Chosen, ClientNumbers>>;
 ${jsdoc(documentation(operation))}${id}(${parameters}): ApiCall<WithNumbers<types.${data}, ClientNumbers>>;
 ${id}(${parameters}): ApiCall<unknown> {
   return this.request(${literal(id)}, ${queryType ? 'query' : 'undefined'}, options);

@@ -180,7 +180,7 @@ function withArguments(name: string, typeArguments: ts.NodeArray<ts.TypeNode> | 
   return typeArguments ? `${name}<${typeArguments.map((argument) => argument.getText()).join(', ')}>` : name;
 }
 
-/** Overloads are one member; what is private is none. */
+/** The public members; overloads count as one. */
 function ownMembers(node: Container): Member[] {
   const byName = new Map<string, ts.Node[]>();
   for (const member of node.members as ts.NodeArray<ts.ClassElement | ts.TypeElement>) {

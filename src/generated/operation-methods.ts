@@ -38,7 +38,8 @@ export abstract class OperationMethods<ClientNumbers extends Numbers = 'number'>
    *
    * Uses one request of the monthly quota.
    *
-   * Its numbers are as `options.numbers` says: text with all digits, or what a function makes.
+   * Returns numbers in the form that `options.numbers` selects: text with all digits, or the results of a
+   * function.
    *
    * Rejects with an `FxRatesError`; its `kind` says what went wrong.
    */
@@ -82,7 +83,8 @@ export abstract class OperationMethods<ClientNumbers extends Numbers = 'number'>
    *
    * Free: never consumes quota.
    *
-   * Its numbers are as `options.numbers` says: text with all digits, or what a function makes.
+   * Returns numbers in the form that `options.numbers` selects: text with all digits, or the results of a
+   * function.
    *
    * Rejects with an `FxRatesError`; its `kind` says what went wrong.
    */

@@ -2,8 +2,13 @@ import type { CommandNode } from '../command-tree.ts';
 import type { StreamStyle } from '../terminal/screen.ts';
 import { wrap } from '../terminal/text.ts';
 import { exampleLines, optionSections, paragraphs, section } from './page.ts';
-import { programHelp } from './program-help.ts';
 import { twoColumns } from './two-columns.ts';
+
+const FIRST_STEPS = [
+  { command: 'fxrates mock', comment: 'in one terminal: a local service, invented rates' },
+  { command: 'fxrates quota', comment: 'in another, after the two export lines it prints' },
+  { command: 'fxrates latest base=USD', comment: 'parameters are written name=value' },
+];
 
 /** Help of the program, or of the command with that path; `undefined` if it does not exist. */
 export function helpText(tree: CommandNode, path: readonly string[], style: StreamStyle): string | undefined {
@@ -11,6 +16,29 @@ export function helpText(tree: CommandNode, path: readonly string[], style: Stre
   for (const name of path) node = node?.commands.find((child) => child.path.at(-1) === name);
   if (node === tree) return programHelp(tree, style);
   return node && commandHelp(node, style);
+}
+
+/** What bare `fxrates` and `fxrates --help` print. */
+function programHelp({ summary, commands: nodes }: CommandNode, style: StreamStyle): string {
+  const { columns, palette } = style;
+  const commands = nodes.map(({ path, summary: text }) => ({ term: path.at(-1) ?? '', text }));
+  // `help` knows the topics besides the commands.
+  const topics = nodes.flatMap(({ path: [name], argument }) => (name === 'help' ? (argument?.choices ?? []) : []));
+  const paintTerm = palette.command;
+  const more = [
+    { term: 'fxrates help <command>', text: 'examples and options of one command' },
+    {
+      term: 'fxrates help <topic>',
+      text: topics.filter((topic) => !commands.some(({ term }) => term === topic)).join(', '),
+    },
+  ];
+  return paragraphs([
+    [summary],
+    [`${palette.heading('Usage:')} fxrates <command> [options]`],
+    section('Commands', twoColumns(commands, { columns, paintTerm }), style),
+    section('First steps', exampleLines(FIRST_STEPS, style), style),
+    section('More', twoColumns(more, { columns, paintTerm }), style),
+  ]);
 }
 
 /** What `fxrates <command> --help` prints: what it does, examples, its own options, and where the others are. */

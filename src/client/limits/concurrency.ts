@@ -38,7 +38,10 @@ const LOST_AFTER_MS = 1_000;
 const SILENCE_MS = 2_500;
 /** In flight at most while the window is unknown: the first refusal costs no more than those. */
 const FIRST_BURST = 8;
-/** Of a large limit more are, one in so many; and a limit may be wrong, so one more for so many that it has accepted. */
+/**
+ * A large limit allows more: a sixteenth of it, but not more than a seventh of what it has accepted, because a configured
+ * limit may be wrong.
+ */
 const FIRST_BURST_PART = 16;
 const ACCEPTED_PER_CALL = 7;
 /** After so long without an answer, the service and its limit may have changed: slow start again (RFC 5681 §4.1). */
@@ -91,7 +94,7 @@ export function concurrencyRoom(state: Concurrency, { now, requests, sentAt, unk
   return Math.min(atMost - requests, Math.max(isSilent ? 1 : 0, allowed - (requests - lost)));
 }
 
-/** Nothing was in flight: after an idle time it starts small again, and grows as fast as at first. */
+/** After an idle time the limit starts small again, and grows with each answer up to its old value. */
 export function concurrencyAfterIdle(state: Concurrency, now: number): Concurrency {
   const isIdle = now - state.answeredAt >= IDLE_MS && state.atMost === LARGEST_CONCURRENCY;
   return isIdle && state.limit > FIRST ? { ...state, limit: FIRST, threshold: state.limit } : state;

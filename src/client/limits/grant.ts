@@ -16,6 +16,8 @@ export interface Grant {
 
 /** A probe sends at most this part of the limit: all of it may be refused. */
 const BATCH_PART = 32;
+/** Of a small limit, a probe may send this many. */
+const SMALLEST_BATCH = 4;
 /** Accepted requests beyond a bucket's refill, from which on a first batch is no longer held short. */
 const BEYOND_REFILL = 1.3;
 const CHANCE_CALLS = 4;
@@ -150,7 +152,7 @@ function mayGrow(state: LimiterState): boolean {
 
 /** How many requests a probe sends. */
 function batchSize({ probe, phase, limit, log, configured }: LimiterState, now: number): number {
-  const batch = Math.min(probe.batch, Math.max(CHANCE_CALLS, Math.ceil(limit / BATCH_PART)));
+  const batch = Math.min(probe.batch, Math.max(SMALLEST_BATCH, Math.ceil(limit / BATCH_PART)));
   if (phase === 'known') return batch;
   const extra = log.size - limit;
   const refilled = ((now - (log.oldest?.sentAt ?? now)) * configured) / WINDOW_MS;
