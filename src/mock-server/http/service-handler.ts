@@ -18,14 +18,14 @@ import { preferredAnswer } from './preferred-answer.ts';
 import { presentedCredential } from './presented-credential.ts';
 import { queryOf, readTarget, recordBody, recordHeaders, type TargetReading } from './record-request.ts';
 import { exampleAnswer, exampleResponder, type Responder } from './responders.ts';
-import { createRouter, type RouteMatch } from './router.ts';
-import { createDateHeader, type ServiceResponse, writeResponse } from './service-response.ts';
+import type { FindRoute, RouteMatch } from './router.ts';
+import { dateHeader, type ServiceResponse, writeResponse } from './service-response.ts';
 
 export interface ServiceHandlerOptions {
   readonly context: ServiceContext;
   /** Has the last word about an answer. */
   readonly checkAssumptions?: CheckAssumptions | undefined;
-  readonly operations: Readonly<Record<string, Operation>>;
+  readonly findRoute: FindRoute;
   /** By operation id; the other operations answer their example. */
   readonly responders: Readonly<Record<string, Responder>>;
   /** Describes a request to the patterns of stubs. */
@@ -46,9 +46,7 @@ export interface HandledRequest {
 }
 
 export function createServiceHandler(options: ServiceHandlerOptions): ServiceHandler {
-  const { context, checkAssumptions, operations, responders, identify } = options;
-  const dateHeader = createDateHeader();
-  const findRoute = createRouter(operations);
+  const { context, checkAssumptions, findRoute, responders, identify } = options;
   return (request) => {
     const { method } = request;
     const target = readTarget(request.target);
