@@ -10,6 +10,8 @@ import type { Lease, SharedState } from './store-exchange.ts';
 const LEASE_MS = 30_000;
 /** A process that waited so recently still does. */
 const WAITS_MS = 2_000;
+/** A question for the limit takes no longer: it may have to wait for the next window. */
+const ANSWER_MS = WINDOW_MS;
 
 /** What became of a granted call, or a limit that became known: kept until the store has it, too. */
 export type Report =
@@ -17,7 +19,7 @@ export type Report =
   | { readonly kind: 'refused'; readonly answer: RefusedAnswer }
   | { readonly kind: 'lost'; readonly answer: Answer }
   | { readonly kind: 'unused' }
-  | { readonly kind: 'configured'; readonly perMinute: number };
+  | { readonly kind: 'configured'; readonly perMinute: number; readonly at: number };
 
 export interface ProposalParts {
   readonly settings: LimiterSettings;
@@ -31,6 +33,8 @@ export interface ProposalParts {
   readonly reports: readonly Report[];
   /** Calls that this process wants to send. */
   readonly wanted: number;
+  /** Its calls that wait, also those for which it has no room. */
+  readonly queued: number;
   /** The store's time. */
   readonly now: number;
 }
@@ -40,6 +44,8 @@ export interface Proposal {
   readonly core: LocalCore;
   readonly state: SharedState;
   readonly grant: Grant;
+  /** This process, and no other, is to ask the service for the limit. */
+  readonly asks: boolean;
   /** How many reports it has. */
   readonly reported: number;
   readonly isNews: boolean;
@@ -52,20 +58,22 @@ export function endsCall({ kind }: Report): boolean {
 
 export function applyReport(core: LimiterCore, report: Report): void {
   if (report.kind === 'refused') core.refused(report.answer);
-  else if (report.kind === 'configured') core.configure(report.perMinute);
+  else if (report.kind === 'configured') core.configure(report.perMinute, report.at);
   else if (report.kind === 'unused') core.unused();
   else core[report.kind](report.answer);
 }
 
 /** The same report by a clock that is `byMs` ahead. */
 export function shiftReport(report: Report, byMs: number): Report {
+  if (report.kind === 'configured') return { ...report, at: report.at + byMs };
   if (!('answer' in report)) return report;
   const { now, sentAt } = report.answer;
   return answeredAt(report, { now: now + byMs, sentAt: sentAt + byMs });
 }
 
 /** Applies what this process has to report to what all know, and asks for what it wants to send. Pure. */
-export function propose({ settings, id, known, inFlight, reports, wanted, now: clockNow }: ProposalParts): Proposal {
+export function propose(parts: ProposalParts): Proposal {
+  const { settings, id, known, inFlight, reports, wanted, now: clockNow } = parts;
   const since = known?.at ?? Number.NEGATIVE_INFINITY;
   const now = Math.max(clockNow, since);
   const leases = new Map(Object.entries(known?.leases ?? {}));
@@ -85,14 +93,20 @@ export function propose({ settings, id, known, inFlight, reports, wanted, now: c
   const share = fairShare(core.state, contenders.length + 1, now);
   const grant = core.grant(now, Math.min(wanted, share));
   const waiting = wanted - grant.n;
-  leases.set(id, { inFlight: inFlight + grant.n, waiting, seenAt: now });
+  const waitingElsewhere = contenders.reduce((sum, [, lease]) => sum + lease.waiting, 0);
+  const asks =
+    !isAsked([...leases], id, now) &&
+    core.asksForLimit(now, Math.max(waiting, parts.queued - grant.n) + waitingElsewhere);
+  const askedAt = asks ? now : (own?.askedAt ?? 0);
+  leases.set(id, { inFlight: inFlight + grant.n, waiting, seenAt: now, askedAt });
   const beginsToWait = waiting > 0 && !own?.waiting;
   return {
     core,
     state: { at: now, limit: copyState(core.state), leases: Object.fromEntries(leases) },
     grant: waiting > 0 && grant.n === share ? { ...grant, at: undefined } : grant,
     reported: reports.length,
-    isNews: reports.length > 0 || grant.n > 0 || dead.length > 0 || beginsToWait,
+    asks,
+    isNews: reports.length > 0 || grant.n > 0 || dead.length > 0 || beginsToWait || asks,
   };
 }
 
@@ -121,6 +135,13 @@ export function shareOf(
         }
       : window,
   };
+}
+
+/** Whether a process has asked for the limit, and its question can still be answered: it has not ended since. */
+function isAsked(leases: readonly (readonly [string, Lease])[], id: string, now: number): boolean {
+  return leases.some(([name, { askedAt, inFlight, waiting }]) => {
+    return now - askedAt < ANSWER_MS && (name === id || inFlight > 0 || waiting > 0);
+  });
 }
 
 /** While others wait too, a process takes its part of what is free, not all of it. */

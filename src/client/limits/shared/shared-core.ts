@@ -42,6 +42,8 @@ export class SharedCore implements LimiterCore {
   /** Of these, not yet handed to a call. */
   #granted = { n: 0, probe: false };
   #wanted = 0;
+  #queued = 0;
+  #asksForLimit = false;
   #askAt = Number.NEGATIVE_INFINITY;
   #isExchanging = false;
   #hasMore = false;
@@ -95,10 +97,18 @@ export class SharedCore implements LimiterCore {
     this.#local.unused();
   }
 
-  configure(perMinute: number): void {
-    if (perMinute === this.state.configured) return;
-    this.#remember({ kind: 'configured', perMinute });
-    this.#local.configure(perMinute);
+  configure(perMinute: number, now: number): void {
+    this.#remember({ kind: 'configured', perMinute, at: now });
+    this.#local.configure(perMinute, now + this.#exchange.aheadMs);
+  }
+
+  /** Of all processes, the first that notices asks. */
+  asksForLimit(now: number, waiting: number): boolean {
+    this.#queued = waiting;
+    if (this.#aloneUntil !== undefined) return this.#local.asksForLimit(now + this.#exchange.aheadMs, waiting);
+    const asks = this.#asksForLimit;
+    this.#asksForLimit = false;
+    return asks;
   }
 
   slotAt(now: number, ahead: number): number {
@@ -143,8 +153,8 @@ export class SharedCore implements LimiterCore {
   /** In an outage, what is older than a minute counts no longer. */
   #forgetOldReport(): void {
     const [oldest] = this.#reports;
-    const isOld = oldest && !('answer' in oldest && oldest.answer.now >= this.#options.now() - WINDOW_MS);
-    if (isOld) this.#reports.shift();
+    const isOld = oldest && 'answer' in oldest && oldest.answer.now < this.#options.now() - WINDOW_MS;
+    if (isOld || oldest?.kind === 'unused') this.#reports.shift();
   }
 
   #inStoreTime<Dated extends Answer>(answer: Dated): Dated {
@@ -186,15 +196,17 @@ export class SharedCore implements LimiterCore {
       inFlight: this.#inFlight,
       reports: this.#reports.map((report) => shiftReport(report, aheadMs)),
       wanted: this.#wanted,
+      queued: this.#queued,
       now: this.#exchange.now(),
     });
   }
 
-  #apply({ core, grant, reported }: Proposal): void {
+  #apply({ core, grant, asks, reported }: Proposal): void {
     this.#aloneUntil = undefined;
     this.#reports.splice(0, reported);
     this.#local = core;
     for (const report of this.#reports) applyReport(core, shiftReport(report, this.#exchange.aheadMs));
+    this.#asksForLimit ||= asks;
     this.#inFlight += grant.n;
     // Refused meanwhile: what was granted before the store knew is given back.
     const isRefused = this.#reports.some(({ kind }) => kind === 'refused');

@@ -202,7 +202,7 @@ test('a machine that slept an hour continues at once', async () => {
 
 test('a state that cannot be read is learned anew', async () => {
   const { clock, store, startProcess } = setUp();
-  void store.exchange('2:key', '', { version: 'x', state: '{"at":"?"}', nowMs: clock.now(), keepMs: MINUTE });
+  void store.exchange('3:key', '', { version: 'x', state: '{"at":"?"}', nowMs: clock.now(), keepMs: MINUTE });
   await clock.advance(10);
 
   const granted = ask(startProcess(), 5);
@@ -310,4 +310,14 @@ test('the store that failed, offered again, is no other', async () => {
   await clock.advance(10);
 
   expect(store.exchanges).toBe(before);
+});
+
+test('of processes that make one call each, one asks for the limit', async () => {
+  const asked: number[] = [];
+  const { clock, startProcess } = setUp({ perMinute: 'learn', onLimitWanted: () => asked.push(clock.now()) });
+
+  for (let process = 0; process < 40; process += 1) ask(startProcess(), 1);
+  await clock.advance(2_000);
+
+  expect(asked).toHaveLength(1);
 });
