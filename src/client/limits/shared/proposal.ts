@@ -81,11 +81,7 @@ export function propose(parts: ProposalParts): Proposal {
   const core = new LocalCore(settings, known && copyState(known.limit));
   // Nothing, except after an outage, or if the others took this process for dead.
   core.take(inFlight + reports.filter(endsCall).length - (own?.inFlight ?? 0));
-  const dead = [...leases].filter(([name, { seenAt }]) => name !== id && now - seenAt >= LEASE_MS);
-  for (const [name, lease] of dead) {
-    leases.delete(name);
-    reclaimLease(core, lease, now);
-  }
+  const dead = reclaimDead(core, leases, { id, now });
   for (const report of reports) applyReport(core, answeredBetween(report, since, now));
   const contenders = [...leases].filter(
     ([name, { waiting, seenAt }]) => name !== id && waiting > 0 && now - seenAt < WAITS_MS,
@@ -93,20 +89,17 @@ export function propose(parts: ProposalParts): Proposal {
   const share = fairShare(core.state, contenders.length + 1, now);
   const grant = core.grant(now, Math.min(wanted, share));
   const waiting = wanted - grant.n;
-  const waitingElsewhere = contenders.reduce((sum, [, lease]) => sum + lease.waiting, 0);
-  const asks =
-    !isAsked([...leases], id, now) &&
-    core.asksForLimit(now, Math.max(waiting, parts.queued - grant.n) + waitingElsewhere);
-  const askedAt = asks ? now : (own?.askedAt ?? 0);
-  leases.set(id, { inFlight: inFlight + grant.n, waiting, seenAt: now, askedAt });
-  const beginsToWait = waiting > 0 && !own?.waiting;
+  const queued = contenders.reduce((sum, [, lease]) => sum + lease.waiting, parts.queued - grant.n);
+  const asks = !isAsked(leases, id, now) && core.asksForLimit(now, queued);
+  leases.set(id, { inFlight: inFlight + grant.n, waiting, seenAt: now, askedAt: asks ? now : (own?.askedAt ?? 0) });
+  const begins = asks || (waiting > 0 && !own?.waiting);
   return {
     core,
     state: { at: now, limit: copyState(core.state), leases: Object.fromEntries(leases) },
     grant: waiting > 0 && grant.n === share ? { ...grant, at: undefined } : grant,
     reported: reports.length,
     asks,
-    isNews: reports.length > 0 || grant.n > 0 || dead.length > 0 || beginsToWait || asks,
+    isNews: reports.length > 0 || grant.n > 0 || dead > 0 || begins,
   };
 }
 
@@ -138,8 +131,8 @@ export function shareOf(
 }
 
 /** Whether a process has asked for the limit, and its question can still be answered: it has not ended since. */
-function isAsked(leases: readonly (readonly [string, Lease])[], id: string, now: number): boolean {
-  return leases.some(([name, { askedAt, inFlight, waiting }]) => {
+function isAsked(leases: ReadonlyMap<string, Lease>, id: string, now: number): boolean {
+  return [...leases].some(([name, { askedAt, inFlight, waiting }]) => {
     return now - askedAt < ANSWER_MS && (name === id || inFlight > 0 || waiting > 0);
   });
 }
@@ -150,10 +143,15 @@ function fairShare(state: LimiterState, processes: number, now: number): number 
   return Math.max(1, Math.ceil(knownSlots(advance(state, now), now) / processes));
 }
 
-/** The service may have counted what a dead process had in flight. */
-function reclaimLease(core: LimiterCore, { inFlight, seenAt }: Lease, now: number): void {
-  const at = Math.max(seenAt, now - WINDOW_MS);
-  for (let call = 0; call < inFlight; call += 1) core.lost({ now, sentAt: at, probe: false });
+/** Removes the processes that died, and returns how many. The service may have counted what they had in flight. */
+function reclaimDead(core: LimiterCore, leases: Map<string, Lease>, { id, now }: { id: string; now: number }): number {
+  const dead = [...leases].filter(([name, { seenAt }]) => name !== id && now - seenAt >= LEASE_MS);
+  for (const [name, { inFlight, seenAt }] of dead) {
+    leases.delete(name);
+    const sentAt = Math.max(seenAt, now - WINDOW_MS);
+    for (let call = 0; call < inFlight; call += 1) core.lost({ now, sentAt, probe: false });
+  }
+  return dead.length;
 }
 
 /** The log is changed in place; the known state must stay as it was for the next try. */
