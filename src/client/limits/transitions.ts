@@ -1,7 +1,7 @@
 import { AcceptedLog, WINDOW_MS } from './accepted-log.ts';
 import { isBurstRefusal, NO_BURST_LIMIT, shrinkBurstLimit } from './burst-limit.ts';
 import { acceptProbe, FIRST_PROBE, scheduleProbe } from './capacity-probe.ts';
-import { acceptBehindGate, isStale, OPEN_GATE, recordRefusal, stayClosedUntil } from './gate.ts';
+import { acceptBehindGate, closeGate, isStale, OPEN_GATE, recordRefusal, stayClosedUntil } from './gate.ts';
 import { advance, take } from './grant.ts';
 import { parseHttpDate } from './http-date.ts';
 import { refuseKnown } from './known-window.ts';
@@ -112,9 +112,11 @@ export function refused(
     return { state: { ...take(state, -1), blockedUntil }, reading };
   }
   state = advance(endCall(state), now);
-  const wasStale = isStale(state.gate, sentAt) || answer.isOfShare === true;
   const openedAt = state.gate.opensAt;
-  state = { ...state, gate: stayClosedUntil(state.gate, now + (hintMs ?? 0)) };
+  const wasStale = isStale(state.gate, sentAt);
+  const opensAt = now + (hintMs ?? 0);
+  if (answer.isOfShare) return { state: { ...state, gate: closeGate(state.gate, opensAt) }, reading };
+  state = { ...state, gate: stayClosedUntil(state.gate, opensAt) };
   // Sent before the last refusal, or before the gate: that refusal has been handled.
   if (wasStale) return { state, reading };
   if (isBurstRefusal(state.burst, state.log, { now, hintMs })) {

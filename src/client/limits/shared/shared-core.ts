@@ -5,7 +5,17 @@ import type { LimiterSettings } from '../limiter-settings.ts';
 import type { LimiterState } from '../limiter-state.ts';
 import type { Answer, DatedAnswer, RefusedAnswer, RetryAfterReading } from '../transitions.ts';
 import type { LimitStore } from './limit-store.ts';
-import { applyReport, endsCall, type Proposal, propose, type Report, shareOf, shiftReport } from './proposal.ts';
+import {
+  applyReport,
+  endsCall,
+  type Proposal,
+  propose,
+  type Report,
+  shareOf,
+  shareOfLimit,
+  shiftReport,
+  takeTurns,
+} from './proposal.ts';
 import { StoreExchange, type StoreExchangeOptions } from './store-exchange.ts';
 
 /** Between attempts to reach a store that failed. */
@@ -49,6 +59,8 @@ export class SharedCore implements LimiterCore {
   #hasMore = false;
   /** The store failed: this process decides alone until then, and longer if it fails again. */
   #aloneUntil: number | undefined;
+  /** How many processes learn the limit alone since then, each a part of it. */
+  #learners = 1;
 
   constructor(options: SharedCoreOptions) {
     this.#options = options;
@@ -83,8 +95,12 @@ export class SharedCore implements LimiterCore {
   }
 
   refused(answer: RefusedAnswer): RetryAfterReading {
-    this.#remember({ kind: 'refused', answer: { ...answer, isOfShare: this.#aloneUntil !== undefined } });
-    return this.#local.refused(this.#inStoreTime(answer));
+    const isOfShare = this.#aloneUntil !== undefined;
+    this.#remember({ kind: 'refused', answer: { ...answer, isOfShare } });
+    const inStoreTime = this.#inStoreTime(answer);
+    const reading = this.#local.refused(inStoreTime);
+    if (isOfShare) this.#local.state = takeTurns(this.#local.state, { ...inStoreTime, ...reading }, this.#learners);
+    return reading;
   }
 
   lost(answer: Answer): void {
@@ -99,12 +115,14 @@ export class SharedCore implements LimiterCore {
 
   configure(perMinute: number, now: number): void {
     this.#remember({ kind: 'configured', perMinute, at: now });
-    this.#local.configure(perMinute, now + this.#exchange.aheadMs);
+    const own = this.#aloneUntil === undefined ? perMinute : shareOfLimit(perMinute, this.#learners);
+    this.#local.configure(own, now + this.#exchange.aheadMs);
   }
 
   /** Of all processes, the first that notices asks. */
   asksForLimit(now: number, waiting: number): boolean {
     this.#queued = waiting;
+    if (this.#options.settings.perMinute !== 'learn') return false;
     if (this.#aloneUntil !== undefined) return this.#local.asksForLimit(now + this.#exchange.aheadMs, waiting);
     const asks = this.#asksForLimit;
     this.#asksForLimit = false;
@@ -224,7 +242,9 @@ export class SharedCore implements LimiterCore {
     if (!isNew) return;
     const { state } = this.#propose();
     const processes = Object.keys(state.leases).length;
-    this.#local = new LocalCore(settings, shareOf(state.limit, { processes, inFlight: this.#inFlight }));
+    this.#learners = state.limit.phase === 'known' ? 1 : processes;
+    const share = shareOf(state.limit, { processes, inFlight: this.#inFlight, now: state.at });
+    this.#local = new LocalCore({ ...settings, perMinute: 'learn' }, share);
     onOutage(error instanceof Error ? error.message : String(error));
   }
 }

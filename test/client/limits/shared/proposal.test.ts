@@ -1,8 +1,15 @@
 import { expect, test } from 'vitest';
 import { AcceptedLog } from '../../../../src/client/limits/accepted-log.ts';
+import { grant } from '../../../../src/client/limits/grant.ts';
 import { DEFAULT_LIMITER_SETTINGS } from '../../../../src/client/limits/limiter-settings.ts';
-import type { LimiterState } from '../../../../src/client/limits/limiter-state.ts';
-import { type ProposalParts, propose, shareOf, shiftReport } from '../../../../src/client/limits/shared/proposal.ts';
+import { type LimiterState, newHypothesis } from '../../../../src/client/limits/limiter-state.ts';
+import {
+  type ProposalParts,
+  propose,
+  shareOf,
+  shiftReport,
+  takeTurns,
+} from '../../../../src/client/limits/shared/proposal.ts';
 import type { Lease, SharedState } from '../../../../src/client/limits/shared/store-exchange.ts';
 import { initialState } from '../../../../src/client/limits/transitions.ts';
 
@@ -171,7 +178,7 @@ test('without the store, each of three processes continues with a third of the l
   const log = new AcceptedLog();
   for (let call = 0; call < 9; call += 1) log.add(NOW + call - 5, NOW + call);
 
-  const share = shareOf({ ...initialState(12), log }, { processes: 3, inFlight: 2 });
+  const share = shareOf({ ...initialState(12), log }, { processes: 3, inFlight: 2, now: NOW });
 
   expect(share).toMatchObject({ limit: 4, inFlight: 2 });
   expect([0, 1, 2, 3].map((place) => share.log.expiresAt(place))).toEqual([
@@ -183,7 +190,7 @@ test('without the store, each of three processes continues with a third of the l
 test('and with a third of a bucket; a share is one call at least', () => {
   const window = { kind: 'bucket', perMs: 0.003, capacity: 2, tokens: 1.5, at: NOW } as const;
 
-  const share = shareOf({ ...initialState(2), window }, { processes: 3, inFlight: 0 });
+  const share = shareOf({ ...initialState(2), window }, { processes: 3, inFlight: 0, now: NOW });
 
   expect(share.limit).toBe(1);
   expect(share.window).toEqual({ ...window, perMs: 0.001, capacity: 1, tokens: 0.5 });
@@ -193,10 +200,44 @@ test('a share that is smaller than what the gate has let through does not stop t
   const learning = { ...initialState(Number.POSITIVE_INFINITY), phase: 'learning' as const, limit: 20 };
   const gate = { ...learning.gate, wasClosed: true, accepted: 9 };
 
-  const share = shareOf({ ...learning, gate }, { processes: 4, inFlight: 0 });
+  const share = shareOf({ ...learning, gate }, { processes: 4, inFlight: 0, now: NOW });
   const { grant } = propose(parts({ known: { at: NOW, limit: share, leases: {} }, wanted: 3 }));
 
   expect(grant.n > 0 || grant.at !== undefined).toBe(true);
+});
+
+const LEARNING = {
+  ...initialState(Number.POSITIVE_INFINITY),
+  phase: 'learning' as const,
+  hypothesis: { ...newHypothesis(NOW - 2_000), opensAt: NOW, hint: 'long' as const },
+};
+const FOUR = { processes: 4, inFlight: 0, now: NOW };
+
+test('without the store, what was being learned starts anew with one request and a share of the limit', () => {
+  const share = shareOf({ ...LEARNING, configured: 60 }, FOUR);
+
+  expect(share).toMatchObject({ phase: 'unknown', configured: 15, limit: 15 });
+  expect(grant(share, { now: NOW, wanted: 9, mayProbe: true }).grant.n).toBe(1);
+});
+
+test('without the store, each of four processes sends a request in four times the last short hint', () => {
+  const waits = (ms: number) => ({ ...LEARNING.hypothesis, opensAt: NOW - 2_000 + ms });
+
+  expect(shareOf(LEARNING, FOUR).burst).toMatchObject({ calls: 1, periodMs: 8_000 });
+  expect(shareOf({ ...LEARNING, hypothesis: waits(2_600) }, FOUR).burst.calls).toBe(Number.POSITIVE_INFINITY);
+  expect(shareOf({ ...LEARNING, phase: 'known' }, FOUR).burst.calls).toBe(Number.POSITIVE_INFINITY);
+});
+
+test('a refusal with a short hint makes processes take turns, one with a long hint does not', () => {
+  const state = initialState(15);
+
+  expect(takeTurns(state, { now: NOW, waitMs: 2_000 }, 4)).toMatchObject({
+    gate: { opensAt: NOW + 8_000 },
+    burst: { calls: 1, periodMs: 8_000 },
+  });
+  expect(takeTurns(state, { now: NOW, waitMs: 2_600 }, 4)).toBe(state);
+  expect(takeTurns(state, { now: NOW, waitMs: undefined }, 4)).toBe(state);
+  expect(takeTurns(state, { now: NOW, waitMs: 2_000 }, 1)).toBe(state);
 });
 
 const BUCKET = { kind: 'bucket', perMs: 0.001, capacity: 3, tokens: 3, at: NOW - 100 } as const;
@@ -224,4 +265,5 @@ test('a refusal of what a process took for its share slows no bucket down, but i
   expect(core.state.window).toMatchObject({ kind: 'bucket', perMs: BUCKET.perMs });
   // Answers that came before the last write count as answered at that time.
   expect(grant).toMatchObject({ n: 0, at: NOW - 100 + 2_000 });
+  expect(core.grant(NOW + 2_000, 9).n).toBe(1);
 });
