@@ -1,5 +1,5 @@
 import { LOOPBACK_HOST } from '../../environment-proxy.ts';
-import { type Clock, realClock } from '../clock.ts';
+import { type Clock, realClock, type SteadyTime, steadyTime } from '../clock.ts';
 import { ConfigError } from '../errors/errors.ts';
 import type { EventHooks, Logger } from '../events.ts';
 import type { LimitStore } from '../limits/shared/limit-store.ts';
@@ -7,7 +7,6 @@ import type { Middleware } from '../middleware/intercept.ts';
 import type { Numbers } from '../numbers.ts';
 import type { AnyOptions, AuthForm, QuotaGuardOptions, RateLimitOptions } from '../options.ts';
 import type { CallSettings } from '../request.ts';
-import { type SteadyTime, steadyTime } from '../steady-time.ts';
 import { defaultTransport } from '../transport/default-transport.ts';
 import { fetchTransport } from '../transport/fetch-transport.ts';
 import type { Transport } from '../transport/transport.ts';

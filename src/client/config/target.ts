@@ -1,9 +1,8 @@
 import type { Operation, Parameter } from '../../generated/operations.ts';
 import { fillPath } from '../../operation-path.ts';
 import type { CallOptions } from '../api-call.ts';
-import { describeValue } from '../errors/describe-value.ts';
 import { ConfigError } from '../errors/errors.ts';
-import { namesOf, refuse } from './checks.ts';
+import { describeValue, namesOf, refuse } from './checks.ts';
 
 /** One value of a query parameter; a list is sent as repeated names. */
 export type QueryValue = string | number | boolean | readonly (string | number | boolean)[] | undefined;

@@ -1,7 +1,7 @@
 import type { QuotaData } from '../../generated/types.ts';
 import type { Attempt } from '../attempt.ts';
+import { requestIdOf } from '../attempt.ts';
 import { maskKeysIn } from '../keys/mask.ts';
-import { requestIdOf } from '../request-id.ts';
 import type { SchemaIssue } from '../standard-schema.ts';
 import type { UnitBelief } from '../state/retry-after-unit-tracker.ts';
 

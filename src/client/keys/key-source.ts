@@ -1,5 +1,5 @@
 import type { Cancellation, CancelSignal } from '../cancellation.ts';
-import { SharedWork } from '../shared-work.ts';
+import { SharedWork } from '../cancellation.ts';
 import { ApiKey } from './api-key.ts';
 
 /** A key, or a function that returns it. The function is called again if the service refuses the key. */

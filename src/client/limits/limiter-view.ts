@@ -1,4 +1,4 @@
-import type { SteadyTime } from '../steady-time.ts';
+import type { SteadyTime } from '../clock.ts';
 import type { LimiterState } from './limiter-state.ts';
 import type { ServiceHealth } from './service-health.ts';
 

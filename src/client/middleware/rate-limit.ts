@@ -1,3 +1,4 @@
+import type { SteadyTime } from '../clock.ts';
 import {
   AbortError,
   FxRatesError,
@@ -15,7 +16,6 @@ import type { RetryAfterReading } from '../limits/transitions.ts';
 import type { ApiResponse, Handler, KeyedRequest } from '../request.ts';
 import type { KeyState } from '../state/key-state.ts';
 import type { KeyStates } from '../state/key-states.ts';
-import type { SteadyTime } from '../steady-time.ts';
 import { limitedError, unavailableError } from './limited-error.ts';
 
 interface RateLimitMiddlewareOptions {

@@ -1,5 +1,5 @@
 import { abortable } from '../cancellation.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock, SteadyTime } from '../clock.ts';
 import {
   NetworkError,
   RateLimitError,
@@ -18,7 +18,6 @@ import { settle } from '../request.ts';
 import { backoffMs, hintedLimitMs, unhintedLimitMs } from '../retry-policy.ts';
 import type { KeyState } from '../state/key-state.ts';
 import type { KeyStates } from '../state/key-states.ts';
-import type { SteadyTime } from '../steady-time.ts';
 import { limitedError } from './limited-error.ts';
 
 const RETRYABLE_STATUSES: readonly (number | undefined)[] = [408, 500, 502, 503, 504];

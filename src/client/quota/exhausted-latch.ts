@@ -1,8 +1,8 @@
 import type { QuotaData } from '../../generated/types.ts';
 import type { Cancellation, CancelSignal } from '../cancellation.ts';
+import { SharedWork } from '../cancellation.ts';
 import type { Clock } from '../clock.ts';
 import { QuotaExhaustedError } from '../errors/errors.ts';
-import { SharedWork } from '../shared-work.ts';
 import { isExhausted } from './quota-ledger.ts';
 
 /** Not until the reset: a change of plan can end the exhaustion at any time, and one refused call a minute finds out. */

@@ -1,5 +1,5 @@
+import type { SteadyTime } from '../clock.ts';
 import { FxRatesError } from '../errors/errors.ts';
-import type { SteadyTime } from '../steady-time.ts';
 
 /** An answer that arrives sooner than this after the one before tells nothing new. */
 const AGAIN_AT_SOONEST_MS = 60_000;

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import { ConfigError } from '../errors/errors.ts';
 import type { LimitExchange, LimitOffer, LimitStore } from '../limits/shared/limit-store.ts';
-import { EXCHANGE_SCRIPT } from './exchange-script.ts';
 
 /** An ioredis client (Redis or Cluster), as far as the store uses it. */
 export interface IoRedisClient {
@@ -25,6 +24,24 @@ export interface RedisStoreOptions {
    */
   readonly prefix?: string | undefined;
 }
+
+/**
+ * One atomic step in Redis: compare the version, and write. Redis's own clock decides what time it is.
+ * KEYS[1] the state; ARGV: the version the caller knows and, to write, its new version, state, time and how long to keep.
+ */
+const EXCHANGE_SCRIPT = `
+local held = redis.call('HMGET', KEYS[1], 'version', 'state')
+local version, state = held[1] or '', held[2] or ''
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local isKnown = version == ARGV[1]
+if ARGV[2] and isKnown and math.abs(now - ARGV[4]) <= 1000 then
+  redis.call('HSET', KEYS[1], 'version', ARGV[2], 'state', ARGV[3])
+  redis.call('PEXPIRE', KEYS[1], ARGV[5])
+  return {'1', ARGV[2], '', string.format('%.0f', now)}
+end
+return {'0', version, isKnown and '' or state, string.format('%.0f', now)}
+`;
 
 const SHA1 = createHash('sha1').update(EXCHANGE_SCRIPT).digest('hex');
 

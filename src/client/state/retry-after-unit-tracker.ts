@@ -1,4 +1,3 @@
-import { describeValue } from '../errors/describe-value.ts';
 import { parseRetryAfter, type RetryAfterUnit } from '../limits/retry-after.ts';
 import type { UnitEvidence } from '../limits/retry-after-unit.ts';
 import type { RetryAfterReading } from '../limits/transitions.ts';
@@ -21,6 +20,9 @@ export interface UnitBelief {
 interface WarningSink {
   warnOnce(message: string): void;
 }
+
+/** Characters of a Retry-After that a warning shows. */
+const LONGEST_SHOWN = 60;
 
 /** Keeps what the answers of a key say about the unit of its Retry-After; warns once of each change, and once of junk. */
 export class RetryAfterUnitTracker {
@@ -53,8 +55,8 @@ export class RetryAfterUnitTracker {
   #warnOfJunk(retryAfter: string, events: WarningSink): void {
     if (this.#hasWarnedOfJunk) return;
     this.#hasWarnedOfJunk = true;
-    const shown = describeValue(retryAfter);
-    events.warnOnce(`Key ${this.#masked}: Retry-After ${shown} is neither a number nor an HTTP date; ignored`);
+    const shown = retryAfter.length > LONGEST_SHOWN ? `${retryAfter.slice(0, LONGEST_SHOWN)}…` : retryAfter;
+    events.warnOnce(`Key ${this.#masked}: Retry-After '${shown}' is neither a number nor an HTTP date; ignored`);
   }
 }
 

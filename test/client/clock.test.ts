@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { SteadyTime, steadyTime } from '../../src/client/steady-time.ts';
+import { SteadyTime, steadyTime } from '../../src/client/clock.ts';
 import { VirtualClock } from '../helpers/limits-clock.ts';
 
 /** A wall clock that can be set, and a monotonic clock that started at 5 000. */
