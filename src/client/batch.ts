@@ -1,10 +1,10 @@
 import type { ApiCall, CallOptions, ResponseMeta } from './api-call.ts';
 import type { SteadyTime } from './clock.ts';
 import { abortErrorOf, onAbort } from './deadline.ts';
+import type { QueryOperation } from './endpoints.ts';
 import { type AnyFxRatesError, ConfigError, FxRatesError } from './errors/errors.ts';
 import { callHook } from './events.ts';
 import type { RateLimiter } from './limits/rate-limiter.ts';
-import type { QueryOperation } from './operation-types.ts';
 
 /** The progress of a batch, for `onProgress`. */
 export interface BatchProgress {

@@ -2,26 +2,37 @@ import { inspect } from 'node:util';
 import { OperationMethods } from '../generated/operation-methods.ts';
 import type { OperationId } from '../generated/operations.ts';
 import type { QuotaData } from '../generated/types.ts';
-import type { ApiCall, CallOptions, SchemaCallOptions } from './api-call.ts';
-import { type CallResult, createApiCall } from './api-call.ts';
+import {
+  type ApiCall,
+  type CallOptions,
+  type CallResult,
+  checkPayload,
+  createApiCall,
+  type SchemaCallOptions,
+} from './api-call.ts';
 import { requestIdOf } from './attempt.ts';
 import { Batch, type BatchOptions, type BatchQueries } from './batch.ts';
 import { isTraced, traceCall } from './call-trace.ts';
-import { checkPayload } from './check-payload.ts';
-import { resolveCall } from './config/call-settings.ts';
+import { resolveBatch, resolveCall, resolvePoll } from './config/call-settings.ts';
 import { inheritedOptions } from './config/inherited-options.ts';
-import { resolveBatch, resolvePoll } from './config/loop-settings.ts';
 import { type OpenSettings, resolveOptions } from './config/settings.ts';
-import { checkPath, type QueryValue } from './config/target.ts';
 import { type Connection, canConnect, connect } from './connection.ts';
 import { withDeadline } from './deadline.ts';
-import { deprecations, operationEndpoint, pathEndpoint } from './endpoints.ts';
+import {
+  checkPath,
+  deprecations,
+  type OperationData,
+  type OperationQuery,
+  operationEndpoint,
+  pathEndpoint,
+  type QueryOperation,
+  type QueryValue,
+} from './endpoints.ts';
 import { ClientEvents } from './events.ts';
 import type { KeySource } from './keys/key-source.ts';
 import { Lifetime } from './lifetime.ts';
 import type { Caller, CallResponse } from './middleware/coalesce.ts';
 import { type Numbers, type NumbersOption, parseData, type WithNumbers } from './numbers.ts';
-import type { OperationData, OperationQuery, QueryOperation } from './operation-types.ts';
 import type { AnyOptions, FxRatesOptions } from './options.ts';
 import { createPoll, type Poll, type PollOptions } from './poll.ts';
 import type { QuotaEstimate } from './quota/quota-ledger.ts';

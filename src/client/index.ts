@@ -6,6 +6,7 @@ export type { Batch, BatchItem, BatchOptions, BatchProgress, BatchQueries, Remai
 export type { CacheStore } from './cache/cache-store.ts';
 export type { CallTrace } from './call-trace.ts';
 export type { Clock } from './clock.ts';
+export type { OperationData, OperationQuery, QueryOperation } from './endpoints.ts';
 export {
   AbortError,
   type AnyFxRatesError,
@@ -38,7 +39,6 @@ export type { LimiterChange, LimiterEvent } from './limits/limiter-view.ts';
 export type { LimitExchange, LimitOffer, LimitStore } from './limits/shared/limit-store.ts';
 export type { Middleware, MiddlewareRequest } from './middleware/intercept.ts';
 export type { NumberParser, Numbers, NumbersOption, WithNumbers } from './numbers.ts';
-export type { OperationData, OperationQuery, QueryOperation } from './operation-types.ts';
 export type {
   AppInfo,
   AuthForm,

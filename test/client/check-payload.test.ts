@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import * as z from 'zod';
-import { checkPayload } from '../../src/client/check-payload.ts';
+import { checkPayload } from '../../src/client/api-call.ts';
 import type { StandardSchema } from '../../src/client/index.ts';
 import { errorOf } from '../helpers/test-client.ts';
 

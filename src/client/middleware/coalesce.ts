@@ -1,12 +1,17 @@
-import type { ResponseMeta } from '../api-call.ts';
+import { ofCall, type ResponseMeta, shareError } from '../api-call.ts';
 import { Cancellation } from '../cancellation.ts';
 import { type CallDeadline, withDeadline } from '../deadline.ts';
 import { AbortError } from '../errors/errors.ts';
-import { ofCall, shareError } from '../errors/own-error.ts';
 import type { Lifetime, OpenCall } from '../lifetime.ts';
 import { parseJson } from '../parse-response.ts';
-import type { ApiRequest, ApiResponse, CallSettings, Endpoint, Handler } from '../request.ts';
-import { AttemptLog } from '../request.ts';
+import {
+  type ApiRequest,
+  type ApiResponse,
+  AttemptLog,
+  type CallSettings,
+  type Endpoint,
+  type Handler,
+} from '../request.ts';
 import type { Timers } from '../timers.ts';
 
 /** One caller of a call: what it asks for, and how long it waits. */

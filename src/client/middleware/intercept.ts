@@ -1,5 +1,5 @@
 import type { Cancellation } from '../cancellation.ts';
-import { refuseKeyParameters } from '../config/target.ts';
+import { refuseKeyParameters } from '../endpoints.ts';
 import { ConfigError } from '../errors/errors.ts';
 import type { KeyedRequest } from '../request.ts';
 import { readResponse } from '../transport/fetch-transport.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { buildOperationTarget } from '../../../src/client/config/target.ts';
-import type { Operation, Parameter } from '../../../src/generated/operations.ts';
+import { buildOperationTarget } from '../../src/client/endpoints.ts';
+import type { Operation, Parameter } from '../../src/generated/operations.ts';
 
 const period: Operation = {
   id: 'period',

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { buildTarget, checkPath } from '../../../src/client/config/target.ts';
-import { ConfigError } from '../../../src/client/errors/errors.ts';
-import { API_KEY, success } from '../../helpers/service-replies.ts';
-import { errorOf, testClient } from '../../helpers/test-client.ts';
+import { buildTarget, checkPath } from '../../src/client/endpoints.ts';
+import { ConfigError } from '../../src/client/errors/errors.ts';
+import { API_KEY, success } from '../helpers/service-replies.ts';
+import { errorOf, testClient } from '../helpers/test-client.ts';
 
 test.each([
   [undefined, '/p'],

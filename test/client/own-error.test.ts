@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { type FxRatesError, RateLimitError, RequestError } from '../../../src/client/index.ts';
-import { failure, rateLimited } from '../../helpers/service-replies.ts';
-import { errorOf, testClient } from '../../helpers/test-client.ts';
+import { type FxRatesError, RateLimitError, RequestError } from '../../src/client/index.ts';
+import { failure, rateLimited } from '../helpers/service-replies.ts';
+import { errorOf, testClient } from '../helpers/test-client.ts';
 
 const refused = failure(418);
 
