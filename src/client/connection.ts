@@ -10,8 +10,8 @@ import type { Lifetime } from './lifetime.ts';
 import type { Caller, CallResponse } from './middleware/coalesce.ts';
 import type { AnyOptions } from './options.ts';
 import { createPipeline } from './pipeline.ts';
+import { ignoredOptions, sharedOptions } from './state/key-state.ts';
 import { KeyStates } from './state/key-states.ts';
-import { ignoredOptions, sharedOptions } from './state/shared-options.ts';
 import type { Timers } from './timers.ts';
 import { proxyTransport } from './transport/default-transport.ts';
 

@@ -23,6 +23,12 @@ export type OperationData<Id extends OperationId> = Awaited<ReturnType<Operation
 /** One value of a query parameter; a list is sent as repeated names. */
 export type QueryValue = string | number | boolean | readonly (string | number | boolean)[] | undefined;
 
+/** Options of `get()`. */
+export interface GetOptions extends CallOptions {
+  /** Query parameters, such as `{ base: 'EUR' }`. A list is sent as repeated names. */
+  readonly query?: Readonly<Record<string, QueryValue>> | undefined;
+}
+
 /** The endpoint of an operation, with its parameters checked. @throws ConfigError that names the parameter. */
 export function operationEndpoint(id: OperationId, parameters: object = {}): Endpoint {
   const operation: Operation = operations[id];
@@ -51,7 +57,8 @@ export function deprecations(id: OperationId, values: object = {}): readonly str
 const findOperation = createOperationFinder(Object.values<Operation & { readonly id: OperationId }>(operations));
 
 /** An endpoint that the contract does not have; only the envelope of its answers is checked. */
-export function pathEndpoint(path: string, query: Readonly<Record<string, unknown>> | undefined): Endpoint {
+export function pathEndpoint(given: unknown, query: Readonly<Record<string, unknown>> | undefined): Endpoint {
+  const path = checkPath(given);
   const target = buildTarget(path, query);
   const known = findOperation(path)?.operation;
   if (known === undefined) return { name: path, target, consumesQuota: true, parse: parseEnvelope };

@@ -1,10 +1,8 @@
 import type { QuotaData } from '../generated/types.ts';
-import type { Attempt } from './attempt.ts';
-import { requestIdOf } from './attempt.ts';
+import { type Attempt, requestIdOf } from './attempt.ts';
 import type { FxRatesError, FxRatesErrorKind } from './errors/errors.ts';
 import type { KeyedRequest } from './request.ts';
-import type { KeyLimits } from './state/key-limits.ts';
-import type { UnitBelief } from './state/retry-after-unit-tracker.ts';
+import type { KeyLimits, UnitBelief } from './state/key-limits.ts';
 
 /** The fields of every event. */
 export interface KeyEvent {

@@ -14,23 +14,20 @@ import { requestIdOf } from './attempt.ts';
 import { Batch, type BatchOptions, type BatchQueries } from './batch.ts';
 import { isTraced, traceCall } from './call-trace.ts';
 import { resolveBatch, resolveCall, resolvePoll } from './config/call-settings.ts';
-import { inheritedOptions } from './config/inherited-options.ts';
-import { type OpenSettings, resolveOptions } from './config/settings.ts';
+import { inheritedOptions, type OpenSettings, resolveOptions } from './config/settings.ts';
 import { type Connection, canConnect, connect } from './connection.ts';
-import { withDeadline } from './deadline.ts';
 import {
-  checkPath,
   deprecations,
+  type GetOptions,
   type OperationData,
   type OperationQuery,
   operationEndpoint,
   pathEndpoint,
   type QueryOperation,
-  type QueryValue,
 } from './endpoints.ts';
 import { ClientEvents } from './events.ts';
 import type { KeySource } from './keys/key-source.ts';
-import { Lifetime } from './lifetime.ts';
+import { Lifetime, withDeadline } from './lifetime.ts';
 import type { Caller, CallResponse } from './middleware/coalesce.ts';
 import { type Numbers, type NumbersOption, parseData, type WithNumbers } from './numbers.ts';
 import type { AnyOptions, FxRatesOptions } from './options.ts';
@@ -41,12 +38,6 @@ import type { SchemaOutput, StandardSchema } from './standard-schema.ts';
 import type { KeyLimits } from './state/key-limits.ts';
 import type { KeyState } from './state/key-state.ts';
 import { Timers } from './timers.ts';
-
-/** Options of `get()`. */
-export interface GetOptions extends CallOptions {
-  /** Query parameters, such as `{ base: 'EUR' }`. A list is sent as repeated names. */
-  readonly query?: Readonly<Record<string, QueryValue>> | undefined;
-}
 
 /**
  * Client of the exchange-rate service. It authenticates, waits for rate limits and retries failed requests. Calls reject
@@ -101,7 +92,7 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
   ): ApiCall<SchemaOutput<Schema>>;
   get(path: string, options?: GetOptions & NumbersOption): ApiCall<unknown>;
   get(path: string, { query, ...options }: GetOptions & NumbersOption = {}): ApiCall<unknown> {
-    return createApiCall(this.#call(() => pathEndpoint(checkPath(path), query), options));
+    return createApiCall(this.#call(() => pathEndpoint(path, query), options));
   }
 
   /**
@@ -265,18 +256,12 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
     const { status, rawBody } = response;
     // From the text, which callers with other numbers, and the cache, share with this one.
     const received = numbers === 'number' ? response.data : parseData(rawBody, numbers);
-    const data =
-      schema === undefined
-        ? received
-        : await withDeadline(
-            checkPayload(schema, received, { endpoint: this.#redact(caller.endpoint.name), status }),
-            caller,
-            {
-              timers: this.#timers,
-              nowMs: time.now(),
-              attempts: log.attempts,
-            },
-          );
+    const check = (own: StandardSchema) => {
+      const context = { endpoint: this.#redact(caller.endpoint.name), status };
+      const waiting = { timers: this.#timers, nowMs: time.now(), attempts: log.attempts };
+      return withDeadline(checkPayload(own, received, context), caller, waiting);
+    };
+    const data = schema === undefined ? received : await check(schema);
     const durationMs = time.now() - startedAt;
     return {
       data: data as Data, // the type that the operation's schema, or the caller's, proved

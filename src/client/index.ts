@@ -3,10 +3,9 @@ export type * from '../generated/types.ts';
 export type { ApiCall, CallOptions, HeadersOption, ResponseMeta, SchemaCallOptions } from './api-call.ts';
 export type { Attempt } from './attempt.ts';
 export type { Batch, BatchItem, BatchOptions, BatchProgress, BatchQueries, RemainingQueries } from './batch.ts';
-export type { CacheStore } from './cache/cache-store.ts';
 export type { CallTrace } from './call-trace.ts';
 export type { Clock } from './clock.ts';
-export type { OperationData, OperationQuery, QueryOperation } from './endpoints.ts';
+export type { GetOptions, OperationData, OperationQuery, QueryOperation } from './endpoints.ts';
 export {
   AbortError,
   type AnyFxRatesError,
@@ -33,7 +32,7 @@ export type {
   RetryEvent,
   WaitEvent,
 } from './events.ts';
-export { FxRates, type GetOptions } from './fxrates.ts';
+export { FxRates } from './fxrates.ts';
 export type { ApiKeyOption } from './keys/key-source.ts';
 export type { LimiterChange, LimiterEvent } from './limits/limiter-view.ts';
 export type { LimitExchange, LimitOffer, LimitStore } from './limits/shared/limit-store.ts';
@@ -43,15 +42,15 @@ export type {
   AppInfo,
   AuthForm,
   CacheOptions,
+  CacheStore,
   FxRatesOptions,
   QuotaGuardOptions,
   RateLimitOptions,
 } from './options.ts';
 export type { Poll, PollItem, PollOptions, PollSchedule } from './poll.ts';
 export { forecastQuota, type QuotaForecast } from './quota/forecast.ts';
-export { granularityMs } from './quota/granularity.ts';
 export type { QuotaEstimate } from './quota/quota-ledger.ts';
+export { granularityMs } from './quota/quota-ledger.ts';
 export type { SchemaIssue, SchemaOutput, StandardSchema } from './standard-schema.ts';
-export type { KeyLimits } from './state/key-limits.ts';
-export type { UnitBelief } from './state/retry-after-unit-tracker.ts';
-export type { FetchLike } from './transport/fetch-transport.ts';
+export type { KeyLimits, UnitBelief } from './state/key-limits.ts';
+export type { FetchLike } from './transport/transport.ts';

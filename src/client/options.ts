@@ -1,6 +1,5 @@
 import type { Dispatcher } from 'undici';
 import type { HeadersOption } from './api-call.ts';
-import type { CacheStore } from './cache/cache-store.ts';
 import type { Clock } from './clock.ts';
 import type { EventHooks } from './events.ts';
 import type { ApiKeyOption } from './keys/key-source.ts';
@@ -8,7 +7,7 @@ import type { LimitStore } from './limits/shared/limit-store.ts';
 import type { Middleware } from './middleware/intercept.ts';
 import type { Numbers, NumbersOption } from './numbers.ts';
 import type { QuotaEstimate } from './quota/quota-ledger.ts';
-import type { FetchLike } from './transport/fetch-transport.ts';
+import type { FetchLike } from './transport/transport.ts';
 
 /** How the key is sent: `Authorization: Bearer <key>`, `Authorization: <key>`, or the query parameter `api_key=<key>`. */
 export type AuthForm = 'bearer' | 'header' | 'query';
@@ -70,6 +69,14 @@ export interface CacheOptions {
    * @example 3_600_000
    */
   readonly staleIfLimitedMs?: number | undefined;
+}
+
+/** A store of cached responses: a Keyv instance, or any object with these methods. */
+export interface CacheStore {
+  /** Returns the value of `key`; `undefined` if there is none. */
+  get(key: string): unknown | Promise<unknown>;
+  /** Stores `value`. The store may delete it after `ttlMs` milliseconds. */
+  set(key: string, value: string, ttlMs: number): unknown | Promise<unknown>;
 }
 
 /** The option `quotaGuard`: how many requests of the monthly quota are kept in reserve. */

@@ -1,5 +1,7 @@
 import type { ClientSettings } from './config/settings.ts';
+import { AuthenticationError, RateLimitError } from './errors/errors.ts';
 import type { ClientEvents } from './events.ts';
+import { ApiKey } from './keys/api-key.ts';
 import type { KeySource } from './keys/key-source.ts';
 import type { Lifetime } from './lifetime.ts';
 import { cache } from './middleware/cache.ts';
@@ -9,9 +11,8 @@ import { quotaGuard } from './middleware/quota-guard.ts';
 import { rateLimit } from './middleware/rate-limit.ts';
 import { retry } from './middleware/retry.ts';
 import { send } from './middleware/send.ts';
-import { useKey } from './middleware/use-key.ts';
-import { quotaRefresher } from './quota/refresh-quota.ts';
-import type { Endpoint, KeyedRequest } from './request.ts';
+import type { RefreshQuota } from './quota/quota-ledger.ts';
+import type { ApiRequest, Endpoint, Handler, KeyedRequest } from './request.ts';
 import type { KeyStates } from './state/key-states.ts';
 import type { Timers } from './timers.ts';
 
@@ -59,6 +60,35 @@ export function createPipeline({ settings, events, timers, lifetime, keys, state
 }
 
 /**
+ * Gives each call its key, and once another one: when the service refuses a key, the source is asked again, and a
+ * call refused with the old key is sent with the new one (SERVICE.md, States: rotation).
+ */
+function useKey(keys: KeySource) {
+  return (next: Handler): Handler<ApiRequest> => {
+    const sendAgain = async (request: ApiRequest, refused: ApiKey, error: AuthenticationError) => {
+      const key = await keys.replacementFor(refused, request.signal);
+      if (key === undefined) throw error;
+      request.log.again('key_rotated');
+      return next(keyed(request, key));
+    };
+
+    return async (request) => {
+      const current = keys.current(request.signal);
+      const key = current instanceof ApiKey ? current : await current;
+      return next(keyed(request, key)).catch((error: unknown) => {
+        if (error instanceof AuthenticationError) return sendAgain(request, key, error);
+        throw error;
+      });
+    };
+  };
+}
+
+/** Field by field: V8 gives what is spread and then extended a hidden class of its own, one more for each call. */
+function keyed({ endpoint, settings, signal, deadlineAt, log }: ApiRequest, key: ApiKey): KeyedRequest {
+  return { endpoint, settings, signal, deadlineAt, log, key };
+}
+
+/**
  * A question of the client's own about the quota goes the way of every call, and lasts as long as the call that needs
  * the answer. It is tried once: what it would tell is worth less than the call itself.
  */
@@ -73,5 +103,29 @@ function question(
     signal: signal.toSignal(),
     deadlineAt: deadlineAt(),
     deadlineMs: deadlineAt() - nowMs,
+  };
+}
+
+interface RefreshParts {
+  readonly states: KeyStates;
+  /** Asks the service for the quota, for as long as the call can wait; the answer goes into the ledger. */
+  readonly askQuota: (request: KeyedRequest) => Promise<unknown>;
+}
+
+/**
+ * The question is free (SERVICE.md, quota). A call does not fail because the quota cannot be read: it continues with
+ * what is known, and the service decides.
+ */
+function quotaRefresher({ states, askQuota }: RefreshParts): RefreshQuota {
+  return async (request, maxAgeMs) => {
+    const { ledger } = states.of(request.key);
+    if (ledger.isUpToDate(maxAgeMs)) return;
+    try {
+      await askQuota(request);
+    } catch (error) {
+      if (request.signal.aborted) throw request.signal.reason;
+      // A question that the rate limit holds back says nothing about the service; the call will meet that limit too.
+      if (!(error instanceof RateLimitError)) ledger.couldNotAsk();
+    }
   };
 }

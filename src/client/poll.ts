@@ -1,11 +1,9 @@
 import type { OperationId } from '../generated/operations.ts';
 import type { CallOptions, ResponseMeta } from './api-call.ts';
 import type { Clock, SteadyTime } from './clock.ts';
-import { abortErrorOf } from './deadline.ts';
 import { type AnyFxRatesError, ConfigError, FxRatesError, type FxRatesErrorKind } from './errors/errors.ts';
-import { granularityMs } from './quota/granularity.ts';
-import type { QuotaEstimate } from './quota/quota-ledger.ts';
-import { SHARED_KEY_MS } from './quota/refresh-quota.ts';
+import { abortErrorOf } from './lifetime.ts';
+import { granularityMs, type QuotaEstimate, SHARED_KEY_MS } from './quota/quota-ledger.ts';
 
 /** The next call of a poll. */
 export interface PollSchedule {

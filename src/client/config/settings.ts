@@ -2,14 +2,12 @@ import { LOOPBACK_HOST } from '../../environment-proxy.ts';
 import { type Clock, realClock, type SteadyTime, steadyTime } from '../clock.ts';
 import { ConfigError } from '../errors/errors.ts';
 import type { EventHooks, Logger } from '../events.ts';
-import type { LimitStore } from '../limits/shared/limit-store.ts';
 import type { Middleware } from '../middleware/intercept.ts';
 import type { Numbers } from '../numbers.ts';
-import type { AnyOptions, AuthForm, QuotaGuardOptions, RateLimitOptions } from '../options.ts';
+import type { AnyOptions, AuthForm, QuotaGuardOptions } from '../options.ts';
 import type { CallSettings } from '../request.ts';
 import { defaultTransport } from '../transport/default-transport.ts';
-import { fetchTransport } from '../transport/fetch-transport.ts';
-import type { Transport } from '../transport/transport.ts';
+import { fetchTransport, type Transport } from '../transport/transport.ts';
 import { undiciTransport } from '../transport/undici-transport.ts';
 import {
   definedOf,
@@ -24,15 +22,14 @@ import {
   requireOneOf,
   requirePositiveMs,
 } from './checks.ts';
-import { type CacheSettings, resolveCache, resolveQuotaGuard } from './quota-settings.ts';
+import {
+  type CacheSettings,
+  type RateLimitSettings,
+  resolveCache,
+  resolveQuotaGuard,
+  resolveRateLimit,
+} from './limit-settings.ts';
 import { resolveAppInfo, resolveHeaders } from './request-headers.ts';
-
-/** The option `rateLimit` with its defaults. */
-export interface RateLimitSettings extends Pick<RateLimitOptions, 'store'> {
-  readonly perMinute: 'learn' | number;
-  readonly maxConcurrent: 'adapt' | number;
-  readonly probe: boolean;
-}
 
 /** The options of a client, checked and complete. */
 export interface ClientSettings extends Omit<CallSettings, 'useReserve' | 'maxAgeMs' | 'priority' | 'coalesce'> {
@@ -97,13 +94,6 @@ const HOOK_NAMES = namesOf<Exclude<keyof EventHooks, 'logger' | 'logLevel'>>({
   onWait: true,
   onQuota: true,
 });
-const RATE_LIMIT_NAMES = namesOf<keyof RateLimitOptions>({
-  perMinute: true,
-  maxConcurrent: true,
-  probe: true,
-  store: true,
-});
-
 const DEFAULTS = {
   auth: 'bearer',
   timeoutMs: 10_000,
@@ -175,35 +165,6 @@ function hasBaseUrl({ baseUrl = process.env['FXRATES_BASE_URL'] }: AnyOptions): 
 function refuseBareKey(options: unknown): void {
   if (typeof options !== 'string') return;
   throw new ConfigError('FxRates options: expected an object of options, got a string; pass the key as { apiKey }');
-}
-
-function resolveRateLimit(value: RateLimitOptions | false): RateLimitSettings | false {
-  if (value === false) return false;
-  requireKnownNames(value, RATE_LIMIT_NAMES, 'rateLimit');
-  const { perMinute = 'learn', maxConcurrent = 'adapt', probe = true, store } = value;
-  const isCount = typeof perMinute === 'number' && Number.isSafeInteger(perMinute) && perMinute >= 1;
-  if (perMinute !== 'learn' && !isCount)
-    refuse('rateLimit.perMinute', perMinute, "a whole number of at least 1, or 'learn'");
-  return {
-    perMinute,
-    maxConcurrent: maxConcurrent === 'adapt' ? maxConcurrent : requireMaxConcurrent(maxConcurrent),
-    probe: requireBoolean('rateLimit.probe', probe),
-    store: requireLimitStore(store),
-  };
-}
-
-function requireMaxConcurrent(value: number): number {
-  const isCount = Number.isSafeInteger(value) && value >= 1;
-  return isCount ? value : refuse('rateLimit.maxConcurrent', value, "a whole number of at least 1, or 'adapt'");
-}
-
-function requireLimitStore(store: LimitStore | undefined): LimitStore | undefined {
-  if (store === undefined || typeof store?.exchange === 'function') return store;
-  return refuse(
-    'rateLimit.store',
-    store,
-    'fileStore() of fxrates/file-store, redisStore(client) of fxrates/redis, or an object with exchange()',
-  );
 }
 
 function resolveTransport({ fetch, dispatcher, proxy = false }: AnyOptions): Transport {
@@ -283,4 +244,23 @@ function refuseBrowser(): void {
 function isBrowser(): boolean {
   const hasPage = 'document' in globalThis || 'importScripts' in globalThis;
   return hasPage && globalThis.process?.versions?.node === undefined;
+}
+
+interface Parent {
+  readonly options: AnyOptions;
+  readonly cache: CacheSettings | undefined;
+}
+
+/** `options` over those of the parent. Answers stay in one cache, whatever their age may be. */
+export function inheritedOptions(options: AnyOptions, parent: Parent): AnyOptions {
+  const { fetch, dispatcher, proxy, ...others } = parent.options;
+  const hasTransport = options.fetch !== undefined || options.dispatcher !== undefined || options.proxy === 'env';
+  const inherited = hasTransport ? others : { fetch, dispatcher, proxy, ...others };
+  return { ...inherited, ...definedOf(options), cache: inheritedCache(options.cache, parent.cache) };
+}
+
+function inheritedCache(option: AnyOptions['cache'], parent: CacheSettings | undefined): AnyOptions['cache'] {
+  if (option === undefined || parent === undefined) return option ?? parent;
+  if (option === 'snapshot') return { maxAgeMs: option, store: parent.store };
+  return { ...option, store: option?.store ?? parent.store };
 }

@@ -1,9 +1,8 @@
 import type { QuotaData } from '../../generated/types.ts';
-import type { Attempt } from '../attempt.ts';
-import { requestIdOf } from '../attempt.ts';
+import { type Attempt, requestIdOf } from '../attempt.ts';
 import { maskKeysIn } from '../keys/mask.ts';
 import type { SchemaIssue } from '../standard-schema.ts';
-import type { UnitBelief } from '../state/retry-after-unit-tracker.ts';
+import type { UnitBelief } from '../state/key-limits.ts';
 
 /** Kind of an error, for `switch (error.kind)`. */
 export type FxRatesErrorKind =

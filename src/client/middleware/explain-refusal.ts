@@ -2,11 +2,9 @@ import type { QuotaData } from '../../generated/types.ts';
 import type { Cancellation } from '../cancellation.ts';
 import { AuthenticationError, QuotaExhaustedError, RateLimitError, RequestError } from '../errors/errors.ts';
 import { parseRetryAfter, retryAfterMs } from '../limits/retry-after.ts';
-import { quotaMessage } from '../quota/exhausted-latch.ts';
-import type { QuotaEstimate } from '../quota/quota-ledger.ts';
-import { isExhausted } from '../quota/quota-ledger.ts';
-import type { Endpoint, Handler, KeyedRequest } from '../request.ts';
-import { AttemptLog } from '../request.ts';
+import { quotaMessage } from '../quota/quota-check.ts';
+import { isExhausted, type QuotaEstimate } from '../quota/quota-ledger.ts';
+import { AttemptLog, type Endpoint, type Handler, type KeyedRequest } from '../request.ts';
 import type { KeyStates } from '../state/key-states.ts';
 
 /** What an exhausted quota looks like is not shown (SERVICE.md, Errors); these statuses could mean it. */

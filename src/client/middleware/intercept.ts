@@ -2,8 +2,7 @@ import type { Cancellation } from '../cancellation.ts';
 import { refuseKeyParameters } from '../endpoints.ts';
 import { ConfigError } from '../errors/errors.ts';
 import type { KeyedRequest } from '../request.ts';
-import { readResponse } from '../transport/fetch-transport.ts';
-import type { TransportResponse } from '../transport/transport.ts';
+import { readResponse, type TransportResponse } from '../transport/transport.ts';
 
 /** The request of one attempt, without the key: the client adds it after the last middleware. */
 export interface MiddlewareRequest {

@@ -1,8 +1,7 @@
-import type { RateLimitReason } from '../errors/errors.ts';
-import { FxRatesError, NetworkError, RateLimitError, ServerError } from '../errors/errors.ts';
+import { FxRatesError, NetworkError, RateLimitError, type RateLimitReason, ServerError } from '../errors/errors.ts';
 import type { LimitError } from '../limits/limit-error.ts';
 import type { KeyedRequest } from '../request.ts';
-import { type UnitBelief, unitInWords } from '../state/retry-after-unit-tracker.ts';
+import { type UnitBelief, unitInWords } from '../state/key-limits.ts';
 
 interface LimitedCall {
   readonly reason: RateLimitReason;

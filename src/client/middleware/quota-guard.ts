@@ -1,8 +1,7 @@
 import { QuotaExhaustedError } from '../errors/errors.ts';
 import { callHook } from '../events.ts';
 import type { QuotaGuardOptions } from '../options.ts';
-import type { QuotaEstimate, QuotaLedger } from '../quota/quota-ledger.ts';
-import { type RefreshQuota, SHARED_KEY_MS } from '../quota/refresh-quota.ts';
+import { type QuotaEstimate, type QuotaLedger, type RefreshQuota, SHARED_KEY_MS } from '../quota/quota-ledger.ts';
 import type { Handler, KeyedRequest } from '../request.ts';
 import type { KeyStates } from '../state/key-states.ts';
 

@@ -15,7 +15,6 @@ import { unitOf, weighAcceptance, weighRefusal } from '../limits/retry-after-uni
 import type { RetryAfterReading } from '../limits/transitions.ts';
 import type { ApiResponse, Handler, KeyedRequest } from '../request.ts';
 import { settle } from '../request.ts';
-import { backoffMs, hintedLimitMs, unhintedLimitMs } from '../retry-policy.ts';
 import type { KeyState } from '../state/key-state.ts';
 import type { KeyStates } from '../state/key-states.ts';
 import { limitedError } from './limited-error.ts';
@@ -161,4 +160,37 @@ function whyNotWait(
   if (settings.onLimit === 'throw') return 'policy';
   if (isTooLong) return 'max_retry_after';
   return readyAt >= deadlineAt() ? 'deadline' : undefined;
+}
+
+const FIRST_MS = 500;
+const LONGEST_MS = 8000;
+const FIRST_WITHOUT_HINT_MS = 5000;
+const LONGEST_WITHOUT_HINT_MS = 60_000;
+const SHORTEST_SPREAD_MS = 250;
+const LONGEST_SPREAD_MS = 1000;
+
+/**
+ * Milliseconds before retry number `retry` (0 for the first): 0.5 s · 2^n, at most 8 s, equal jitter. Full jitter can
+ * come near zero and burn every retry inside one outage.
+ */
+export function backoffMs(retry: number, random: () => number): number {
+  return equalJitter(Math.min(LONGEST_MS, FIRST_MS * 2 ** retry), random);
+}
+
+/** The same for a 429 that does not say when: 5 s · 2^n, at most 60 s, because a per-minute limit cannot clear in half a second. */
+export function unhintedLimitMs(refusals: number, random: () => number): number {
+  return equalJitter(Math.min(LONGEST_WITHOUT_HINT_MS, FIRST_WITHOUT_HINT_MS * 2 ** refusals), random);
+}
+
+/**
+ * The same for a 429 that says when: never earlier than that, and a little later at random, so that clients with
+ * the same Retry-After do not come back in the same moment.
+ */
+export function hintedLimitMs(hintMs: number, random: () => number): number {
+  const spreadMs = Math.min(LONGEST_SPREAD_MS, Math.max(SHORTEST_SPREAD_MS, hintMs / 10));
+  return Math.ceil(Math.max(hintMs, SHORTEST_SPREAD_MS) + random() * spreadMs);
+}
+
+function equalJitter(ms: number, random: () => number): number {
+  return Math.ceil(ms / 2 + (random() * ms) / 2);
 }

@@ -1,5 +1,6 @@
 import type { QuotaData } from '../../generated/types.ts';
 import type { Clock } from '../clock.ts';
+import type { KeyedRequest } from '../request.ts';
 
 /** Estimate of a key's quota: the last quota record, and the requests of this process since. Other processes are not counted. */
 export interface QuotaEstimate {
@@ -12,6 +13,12 @@ export interface QuotaEstimate {
   /** Estimated requests left; `undefined` if the plan has no numeric limit. */
   readonly remaining: number | undefined;
 }
+
+/** Brings the ledger of a call's key up to date, unless what it knows is younger than `maxAgeMs`. */
+export type RefreshQuota = (request: KeyedRequest, maxAgeMs: number) => Promise<void>;
+
+/** An estimate older than this may miss what other processes use. */
+export const SHARED_KEY_MS = 300_000;
 
 interface Known {
   readonly quota: QuotaData;
@@ -115,4 +122,28 @@ export function remainingOf({ monthly_limit: limit, monthly_used: used }: QuotaD
 /** Whether the month is used up. */
 export function isExhausted(quota: QuotaData): boolean {
   return remainingOf(quota) === 0;
+}
+
+const SECOND_MS = 1000;
+const MINUTE_MS = 60 * SECOND_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+
+const UNIT_MS = new Map([
+  ...['s', 'sec', 'secs', 'second', 'seconds'].map((unit) => [unit, SECOND_MS] as const),
+  ...['m', 'min', 'mins', 'minute', 'minutes'].map((unit) => [unit, MINUTE_MS] as const),
+  ...['h', 'hr', 'hrs', 'hour', 'hours'].map((unit) => [unit, HOUR_MS] as const),
+  ...['d', 'day', 'days'].map((unit) => [unit, DAY_MS] as const),
+]);
+
+/**
+ * Returns the milliseconds of a `snapshot_granularity`; `undefined` if it cannot be parsed. The service documents `5min`
+ * only, so similar spellings are accepted too.
+ *
+ * @example granularityMs('5min') // 300_000
+ */
+export function granularityMs(text: string): number | undefined {
+  const [, count, unit = ''] = /^(\d+)\s*([a-z]+)$/.exec(text.trim().toLowerCase()) ?? [];
+  const ms = Number(count) * (UNIT_MS.get(unit) ?? Number.NaN);
+  return ms > 0 && Number.isSafeInteger(ms) ? ms : undefined;
 }

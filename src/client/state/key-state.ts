@@ -1,17 +1,17 @@
+import { inspect } from 'node:util';
 import type { QuotaData } from '../../generated/types.ts';
 import type { Clock } from '../clock.ts';
-import type { ClientSettings, RateLimitSettings } from '../config/settings.ts';
+import type { RateLimitSettings } from '../config/limit-settings.ts';
+import type { ClientSettings } from '../config/settings.ts';
+import type { ClientEvents, EventSubject } from '../events.ts';
 import type { ApiKey } from '../keys/api-key.ts';
+import type { LimiterWait } from '../limits/limiter-view.ts';
 import { RateLimiter } from '../limits/rate-limiter.ts';
 import { UNKNOWN_UNIT, type UnitState } from '../limits/retry-after-unit.ts';
-import { ExhaustedLatch, QuotaCheck } from '../quota/exhausted-latch.ts';
-import { LimitQuestion } from '../quota/limit-question.ts';
+import type { AnyOptions } from '../options.ts';
+import { ExhaustedLatch, LimitQuestion, QuotaCheck } from '../quota/quota-check.ts';
 import { QuotaLedger } from '../quota/quota-ledger.ts';
-import { QUEUED_RETRIES, RetryBudget, UNQUEUED_RETRIES } from '../retry-policy.ts';
-import { type KeyLimits, keyLimits } from './key-limits.ts';
-import { RetryAfterUnitTracker } from './retry-after-unit-tracker.ts';
-import { sharedOptions } from './shared-options.ts';
-import { Subscribers } from './subscribers.ts';
+import { type KeyLimits, keyLimits, RetryAfterUnitTracker } from './key-limits.ts';
 
 /** What all calls with one key share, whichever client they come from. */
 export class KeyState {
@@ -102,4 +102,103 @@ function createLimiter(
 /** Names the state of a key; clients that queue and clients that do not cannot share one. */
 export function stateName(hash: string, { baseUrl, rateLimit }: ClientSettings): string {
   return `${new URL(baseUrl).origin}#${hash}${rateLimit === false ? '#unqueued' : ''}`;
+}
+
+/** The clients whose calls wait for one limiter. Each gets one event per wait, and can be collected when its calls end. */
+export class Subscribers {
+  readonly #state: EventSubject;
+  readonly #clock: Clock;
+  readonly #waiting = new Map<ClientEvents, number>();
+  /** A warning that came when no call waited. */
+  #pending: string | undefined;
+
+  constructor(state: EventSubject, clock: Clock) {
+    this.#state = state;
+    this.#clock = clock;
+  }
+
+  join(events: ClientEvents): void {
+    this.#waiting.set(events, (this.#waiting.get(events) ?? 0) + 1);
+    if (this.#pending !== undefined) events.warnOnce(this.#pending);
+    this.#pending = undefined;
+  }
+
+  leave(events: ClientEvents): void {
+    const others = (this.#waiting.get(events) ?? 0) - 1;
+    if (others > 0) this.#waiting.set(events, others);
+    else this.#waiting.delete(events);
+  }
+
+  warn(message: string): void {
+    if (this.#waiting.size === 0) this.#pending = message;
+    for (const events of this.#waiting.keys()) events.warnOnce(message);
+  }
+
+  readonly tell = ({ until, waiting, reason }: LimiterWait): void => {
+    const event = {
+      reason: reason === 'refused' ? ('retry_after' as const) : reason,
+      waitMs: Math.ceil(Math.max(0, until - this.#clock.now())),
+      until: new Date(until),
+      waiting,
+    };
+    for (const events of this.#waiting.keys()) events.wait(this.#state, event);
+  };
+}
+
+/** Options by their names. */
+type Named = Readonly<Record<string, unknown>>;
+
+/** The options that the calls of one key share with its limit. Without a queue each client keeps its own longest wait. */
+export function sharedOptions({ rateLimit, maxRetryAfterMs, retryAfterUnit }: AnyOptions | ClientSettings): Named {
+  if (rateLimit === false) return { retryAfterUnit };
+  const limit = Object.entries(rateLimit ?? {}).map(([name, value]) => [`rateLimit.${name}`, value]);
+  return { ...Object.fromEntries(limit), maxRetryAfterMs, retryAfterUnit };
+}
+
+/** A warning of the options that have no effect, because an earlier client of the key set them; `undefined` if there are none. */
+export function ignoredOptions(given: Named, { key, options }: { key: string; options: Named }): string | undefined {
+  const names = Object.keys(given).filter((name) => given[name] !== undefined && given[name] !== options[name]);
+  if (names.length === 0) return undefined;
+  const list = names.map((name) => `${name}: ${shown(given[name])} (in use: ${shown(options[name])})`).join(', ');
+  return `${list}: ignored, because all clients of key ${key} in this process share one limit, with the options of the first client; pass the same options to each`;
+}
+
+function shown(value: unknown): string {
+  return inspect(value, { depth: -1 });
+}
+
+/** The retries of a key: so many in a row, then one for every few successes. */
+export interface RetryBudgetSize {
+  readonly inARow: number;
+  readonly successesPerRetry: number;
+}
+
+/** With a queue, which holds the calls back while the service is down: one failure in three does not exhaust it. */
+export const QUEUED_RETRIES: RetryBudgetSize = { inARow: 100, successesPerRetry: 2 };
+/** Without one, every call of a busy process would triple its requests just when the service is down. */
+export const UNQUEUED_RETRIES: RetryBudgetSize = { inARow: 20, successesPerRetry: 5 };
+
+/** Retries that a key may spend while the service fails now and then. */
+export class RetryBudget {
+  readonly #size: RetryBudgetSize;
+  /** In successes. */
+  #left: number;
+
+  constructor(size: RetryBudgetSize) {
+    this.#size = size;
+    this.#left = size.inARow * size.successesPerRetry;
+  }
+
+  /** Takes one retry; false if none is left. */
+  take(): boolean {
+    const { successesPerRetry } = this.#size;
+    if (this.#left < successesPerRetry) return false;
+    this.#left -= successesPerRetry;
+    return true;
+  }
+
+  succeeded(): void {
+    const { inARow, successesPerRetry } = this.#size;
+    this.#left = Math.min(inARow * successesPerRetry, this.#left + 1);
+  }
 }

@@ -1,8 +1,7 @@
 import type { Dispatcher } from 'undici';
 import { type EnvironmentProxy, proxyDispatcher } from '../../environment-proxy.ts';
 import { ConfigError } from '../errors/errors.ts';
-import { type FetchLike, fetchTransport } from './fetch-transport.ts';
-import type { Transport } from './transport.ts';
+import { type FetchLike, fetchTransport, type Transport } from './transport.ts';
 import { undiciTransport } from './undici-transport.ts';
 
 type Undici = Pick<typeof import('undici'), 'getGlobalDispatcher' | 'EnvHttpProxyAgent' | 'Pool'>;

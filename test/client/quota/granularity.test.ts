@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { granularityMs } from '../../../src/client/quota/granularity.ts';
+import { granularityMs } from '../../../src/client/quota/quota-ledger.ts';
 
 test.each([
   ['5min', 300_000],

@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
-import { onAbort } from '../../src/client/deadline.ts';
+import { onAbort } from '../../src/client/lifetime.ts';
 
 test('many callbacks cost a signal one listener, and the last to go takes it away', () => {
   const { signal } = new AbortController();

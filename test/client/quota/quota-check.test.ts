@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { Cancellation } from '../../../src/client/cancellation.ts';
-import type { QuotaData } from '../../../src/client/index.ts';
-import { QuotaExhaustedError } from '../../../src/client/index.ts';
-import { ExhaustedLatch, QuotaCheck } from '../../../src/client/quota/exhausted-latch.ts';
+import { type QuotaData, QuotaExhaustedError } from '../../../src/client/index.ts';
+import { ExhaustedLatch, QuotaCheck } from '../../../src/client/quota/quota-check.ts';
 import { FakeClock } from '../../helpers/fake-clock.ts';
 import { exhaustedQuota, quotaRecord } from '../../helpers/service-replies.ts';
 

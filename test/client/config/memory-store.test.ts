@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { MemoryStore } from '../../../src/client/cache/cache-store.ts';
+import { MemoryStore } from '../../../src/client/config/limit-settings.ts';
 
 test('gives what was set last', () => {
   const store = new MemoryStore();

@@ -1,8 +1,7 @@
 import type { QuotaData } from '../../generated/types.ts';
-import type { Cancellation, CancelSignal } from '../cancellation.ts';
-import { SharedWork } from '../cancellation.ts';
-import type { Clock } from '../clock.ts';
-import { QuotaExhaustedError } from '../errors/errors.ts';
+import { type Cancellation, type CancelSignal, SharedWork } from '../cancellation.ts';
+import type { Clock, SteadyTime } from '../clock.ts';
+import { FxRatesError, QuotaExhaustedError } from '../errors/errors.ts';
 import { isExhausted } from './quota-ledger.ts';
 
 /** Not until the reset: a change of plan can end the exhaustion at any time, and one refused call a minute finds out. */
@@ -80,4 +79,43 @@ export class QuotaCheck {
       return quota;
     }, signal);
   }
+}
+
+/** An answer that arrives sooner than this after the one before tells nothing new. */
+const AGAIN_AT_SOONEST_MS = 60_000;
+
+/**
+ * Asks `quota` for the per-minute limit when calls begin to wait: one request instead of the refusals that learning the
+ * limit would cost. Not again where the service refused the question.
+ */
+export class LimitQuestion {
+  readonly #time: SteadyTime;
+  #askedAt = Number.NEGATIVE_INFINITY;
+  #isRefused = false;
+  #ask: (() => Promise<unknown>) | undefined;
+
+  constructor(time: SteadyTime) {
+    this.#time = time;
+  }
+
+  /** How to ask, in the name of the latest call that waits. */
+  set ask(ask: () => Promise<unknown>) {
+    this.#ask = ask;
+  }
+
+  /** The limiter would like to know: asks, unless that was done just now. */
+  readonly wanted = (): void => {
+    const ask = this.#ask;
+    if (ask === undefined || this.#isRefused || this.#time.now() - this.#askedAt < AGAIN_AT_SOONEST_MS) return;
+    this.#askedAt = this.#time.now();
+    ask().catch((error: unknown) => {
+      this.#isRefused = isRefusal(error);
+    });
+  };
+}
+
+/** Whether the service does not answer the question for this key: 4xx, but not for the rate. */
+function isRefusal(error: unknown): boolean {
+  const status = error instanceof FxRatesError ? error.status : undefined;
+  return status !== undefined && status >= 400 && status < 500 && status !== 429;
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { decodeEntry, encodeEntry } from '../../../src/client/cache/response-cache.ts';
+import { decodeEntry, encodeEntry } from '../../../src/client/middleware/cache.ts';
 
 const entry = () => ({ storedAtMs: 1_768_000_000_000, status: 200, headers: new Headers(), rawBody: '{"a":1.10}' });
 /** An entry whose first line is another one. */
