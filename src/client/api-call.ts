@@ -11,6 +11,7 @@ export interface CallOptions {
   /**
    * Signal that ends the call immediately with `AbortError`, in the queue, during a wait or while the response arrives.
    *
+   * @default undefined
    * @example AbortSignal.timeout(2_000)
    */
   readonly signal?: AbortSignal | undefined;

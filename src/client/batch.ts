@@ -29,6 +29,7 @@ export interface BatchOptions<Id extends QueryOperation = QueryOperation>
   /**
    * Signal that ends the batch: calls in flight are aborted, and the loop throws `AbortError`.
    *
+   * @default undefined
    * @example AbortSignal.timeout(600_000)
    */
   readonly signal?: AbortSignal | undefined;
@@ -53,14 +54,15 @@ export interface BatchOptions<Id extends QueryOperation = QueryOperation>
    */
   readonly concurrency?: number | undefined;
   /**
-   * The operation to call.
+   * Name of the operation to call. The queries have the type of its query.
    *
    * @default 'latest'
    */
   readonly operation?: Id | undefined;
   /**
-   * Called after each call.
+   * Called after each call, with the progress so far.
    *
+   * @default undefined
    * @example ({ done, total, etaMs }) => console.log(`${done}/${total}, ${etaMs} ms left`)
    */
   readonly onProgress?: ((progress: BatchProgress) => void) | undefined;

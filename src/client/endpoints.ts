@@ -25,7 +25,12 @@ export type QueryValue = string | number | boolean | readonly (string | number |
 
 /** Options of `get()`. */
 export interface GetOptions extends CallOptions {
-  /** Query parameters, such as `{ base: 'EUR' }`. A list is sent as repeated names. */
+  /**
+   * Query parameters. A list is sent as repeated names.
+   *
+   * @default undefined
+   * @example { base: 'EUR' }
+   */
   readonly query?: Readonly<Record<string, QueryValue>> | undefined;
 }
 

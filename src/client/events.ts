@@ -110,26 +110,30 @@ export interface Logger {
 /** Hooks and log of one client. If a hook throws, its first error becomes a process warning, and the call continues. */
 export interface EventHooks {
   /**
-   * Called after each attempt.
+   * Called after each attempt, whether it succeeded or failed.
    *
+   * @default undefined
    * @example ({ operation, status, durationMs }) => metrics.record(operation, status, durationMs)
    */
   readonly onRequest?: ((event: RequestEvent) => void) | undefined;
   /**
    * Called before the wait for a retry.
    *
+   * @default undefined
    * @example ({ retry, kind, waitMs }) => console.log(`retry ${retry} in ${waitMs} ms (${kind})`)
    */
   readonly onRetry?: ((event: RetryEvent) => void) | undefined;
   /**
    * Called if calls wait for one second or longer, once per wait.
    *
+   * @default undefined
    * @example ({ waiting, until }) => console.log(`${waiting} calls wait until ${until.toISOString()}`)
    */
   readonly onWait?: ((event: WaitEvent) => void) | undefined;
   /**
    * Called after each response of `quota()`, including those that the client asks for itself.
    *
+   * @default undefined
    * @example ({ quota }) => console.log(quota.monthly_used)
    */
   readonly onQuota?: ((event: QuotaEvent) => void) | undefined;

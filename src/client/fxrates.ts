@@ -135,7 +135,7 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
 
   /**
    * Repeats a call at the interval `every`; by default, as often as the monthly quota allows. The first call is made
-   * immediately. If the loop takes longer than the interval, the next call follows immediately; none is made up for.
+   * immediately. If the loop takes longer than the interval, the next call follows immediately; missed calls are not made up.
    *
    * @example
    * for await (const rates of fx.poll({ base: 'EUR' })) console.log(rates);
@@ -273,7 +273,7 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
     };
   }
 
-  /** Without the key. */
+  /** Returns the base URL and the masked key, for `JSON.stringify()` and `console.log()`. */
   toJSON(): Record<string, unknown> {
     const { keys } = this.#connection ?? {};
     const apiKey = keys === undefined ? 'not set' : (keys.known()?.masked ?? 'from a function');

@@ -5,7 +5,7 @@ export type { Attempt } from './attempt.ts';
 export type { Batch, BatchItem, BatchOptions, BatchProgress, BatchQueries, RemainingQueries } from './batch.ts';
 export type { CallTrace } from './call-trace.ts';
 export type { Clock } from './clock.ts';
-export type { GetOptions, OperationData, OperationQuery, QueryOperation } from './endpoints.ts';
+export type { GetOptions, OperationData, OperationQuery, QueryOperation, QueryValue } from './endpoints.ts';
 export {
   AbortError,
   type AnyFxRatesError,
@@ -34,7 +34,7 @@ export type {
 } from './events.ts';
 export { FxRates } from './fxrates.ts';
 export type { ApiKeyOption } from './keys/key-source.ts';
-export type { LimiterChange, LimiterEvent } from './limits/limiter-view.ts';
+export type { LimiterChange, LimiterEvent, WindowName } from './limits/limiter-view.ts';
 export type { LimitExchange, LimitOffer, LimitStore } from './limits/shared/limit-store.ts';
 export type { Middleware, MiddlewareRequest } from './middleware/intercept.ts';
 export type { NumberParser, Numbers, NumbersOption, WithNumbers } from './numbers.ts';

@@ -91,6 +91,7 @@ export interface QuotaGuardOptions {
   /**
    * Called once per quota period, when only the reserve is left.
    *
+   * @default undefined
    * @example ({ remaining }) => console.warn(`${remaining} requests left`)
    */
   readonly onLow?: ((estimate: QuotaEstimate) => void) | undefined;
@@ -107,12 +108,14 @@ export interface AppInfo {
   /**
    * Version without spaces.
    *
+   * @default undefined
    * @example '2.0'
    */
   readonly version?: string | undefined;
   /**
    * URL of the program.
    *
+   * @default undefined
    * @example 'https://my.app'
    */
   readonly url?: string | undefined;
@@ -264,15 +267,17 @@ export interface FxRatesOptions<Chosen extends Numbers = 'number'> extends Event
    */
   readonly allowInsecureHttp?: boolean | undefined;
   /**
-   * Source of the time, for tests. If omitted, the system's clock.
+   * Source of the time, for tests. If omitted, the client uses the clock of the system.
    *
    * @default undefined
+   * @example mock.clientOptions().clock
    */
   readonly clock?: Clock | undefined;
   /**
-   * Returns a random number from 0 (inclusive) to 1 (exclusive), for tests.
+   * Source of randomness for backoff and jitter, for tests: returns a number from 0 (inclusive) to 1 (exclusive).
    *
    * @default Math.random
+   * @example () => 0.5
    */
   readonly random?: (() => number) | undefined;
 }

@@ -32,11 +32,12 @@ export interface PollOptions<Id extends OperationId = OperationId> extends Omit<
   /**
    * Signal that ends the poll: the loop throws `AbortError`.
    *
+   * @default undefined
    * @example AbortSignal.timeout(86_400_000)
    */
   readonly signal?: AbortSignal | undefined;
   /**
-   * The operation to call.
+   * Name of the operation to call.
    *
    * @default 'latest'
    */

@@ -2,15 +2,20 @@ import { createHash } from 'node:crypto';
 import * as nodeFiles from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
-import { type Clock, realClock } from '../clock.ts';
+import { realClock } from '../clock.ts';
 import { ConfigError } from '../errors/errors.ts';
 import type { LimitExchange, LimitOffer, LimitStore } from '../limits/shared/limit-store.ts';
 import { type Content, type Files, StateFolder, type StoredState } from './state-folder.ts';
 
 /** Options of `fileStore()`. */
 export interface FileStoreOptions {
-  /** Source of the store's time, for tests. If omitted, the wall clock of the host. */
-  readonly clock?: Pick<Clock, 'now'> | undefined;
+  /**
+   * Source of the store's time, for tests. If omitted, the store uses the clock of the host.
+   *
+   * @default undefined
+   * @example { now: () => 1_768_000_000_000 }
+   */
+  readonly clock?: { now(): number } | undefined;
 }
 
 /**

@@ -5,22 +5,27 @@ import type { LimitExchange, LimitOffer, LimitStore } from '../limits/shared/lim
 
 /** An ioredis client (Redis or Cluster), as far as the store uses it. */
 export interface IoRedisClient {
+  /** Runs the script with this SHA-1; rejects with `NOSCRIPT` if Redis does not have it. */
   evalsha(sha1: string, keyCount: number, ...keysAndArguments: string[]): Promise<unknown>;
+  /** Runs the script and stores it in Redis. */
   eval(script: string, keyCount: number, ...keysAndArguments: string[]): Promise<unknown>;
 }
 
 /** A node-redis client (the package `redis`, client or cluster), as far as the store uses it. */
 export interface NodeRedisClient {
+  /** Runs the script with this SHA-1; rejects with `NOSCRIPT` if Redis does not have it. */
   evalSha(sha1: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>;
+  /** Runs the script and stores it in Redis. */
   eval(script: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>;
 }
 
 /** Options of `redisStore()`. */
 export interface RedisStoreOptions {
   /**
-   * Prefix of the store's Redis keys.
+   * Prefix of the Redis keys of the store. Processes with different prefixes do not share a limit.
    *
    * @default 'fxrates'
+   * @example 'staging:fxrates'
    */
   readonly prefix?: string | undefined;
 }

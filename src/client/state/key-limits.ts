@@ -1,6 +1,5 @@
 import type { LimiterView } from '../limits/limiter-view.ts';
-import { parseRetryAfter, type RetryAfterUnit } from '../limits/retry-after.ts';
-import type { UnitEvidence } from '../limits/retry-after-unit.ts';
+import { parseRetryAfter } from '../limits/retry-after.ts';
 import type { RetryAfterReading } from '../limits/transitions.ts';
 
 /** The state of a key's limit, from `fx.limits()`. */
@@ -29,13 +28,13 @@ export interface UnitBelief {
   /** The last number that says something about the unit. */
   readonly value: number;
   /** The unit in which it is read. */
-  readonly unit: RetryAfterUnit;
+  readonly unit: 'seconds' | 'milliseconds';
   /**
    * Basis of the unit. `'assumed'`: seconds, and nothing contradicts it. `'on-trial'`: too long for seconds, so tried as
    * milliseconds. `'confirmed'`: the responses have shown milliseconds. `'refuted'`: they have shown seconds. `'set'`: the
    * option `retryAfterUnit`.
    */
-  readonly evidence: UnitEvidence;
+  readonly evidence: 'assumed' | 'on-trial' | 'confirmed' | 'refuted' | 'set';
 }
 
 /** The part of a client's events that warnings go to. */
