@@ -15,7 +15,7 @@ function monotonicClock(wall: VirtualClock) {
   };
 }
 
-test.each([3_600_000, -3_600_000])('setting the system clock by %i ms does not change it', async (byMs) => {
+test.each([3_600_000, -3_600_000])('a change of the system clock by %i ms does not affect it', async (byMs) => {
   const wall = new VirtualClock(1_000_000);
   const clock = monotonicClock(wall);
   const time = new SteadyTime(clock);
@@ -39,7 +39,7 @@ test('is a whole number of milliseconds', async () => {
   expect(Number.isInteger(time.now())).toBe(true);
 });
 
-test('without a monotonic clock, it is the time of the clock until that is set back', () => {
+test('without a monotonic clock, it follows the clock until that is set back', () => {
   const clock = new VirtualClock(1_000_000);
   const time = new SteadyTime(clock);
 

@@ -43,7 +43,7 @@ test.each([
   [{ symbols: [] }, "'symbols': expected at least one value, got an empty list"],
   [{ places: [] }, "'places': expected at least one value, got an empty list"],
   [{ amount: Number.NaN }, "query: 'amount' must be a string, a finite number"],
-])('%j is refused: %s', (values, message) => {
+])('rejects %j: %s', (values, message) => {
   expect(() => buildOperationTarget(period, { ...required, ...values })).toThrow(message);
 });
 

@@ -19,7 +19,7 @@ test.each([
   [1, 5000, 10_000],
   [4, 30_000, 60_000],
   [2000, 30_000, 60_000],
-])('refusal %i that does not say when waits from %i to %i ms', (refusals, least, most) => {
+])('429 number %i without Retry-After waits from %i to %i ms', (refusals, least, most) => {
   expect(unhintedLimitMs(refusals, () => 0)).toBe(least);
   expect(unhintedLimitMs(refusals, () => 1)).toBe(most);
 });
@@ -31,12 +31,12 @@ test.each([
   [5000, 5000, 5500],
   [30_000, 30_000, 31_000],
   [60_000, 60_000, 61_000],
-])('a refusal that says %i ms waits from %i to %i ms', (hintMs, least, most) => {
+])('a 429 with a Retry-After of %i ms waits from %i to %i ms', (hintMs, least, most) => {
   expect(hintedLimitMs(hintMs, () => 0)).toBe(least);
   expect(hintedLimitMs(hintMs, () => 1)).toBe(most);
 });
 
-test('more chance never means less waiting, and no wait is near zero', () => {
+test('a wait never decreases with the random number and is never near zero', () => {
   fc.assert(
     fc.property(fc.nat(100), fc.double({ min: 0, max: 1, noNaN: true }), (retry, chance) => {
       const waitMs = backoffMs(retry, () => chance);

@@ -37,11 +37,11 @@ test.each([
   'PT5M',
   '5constructor',
   `${'9'.repeat(400)}min`,
-])('%j cannot be read', (text) => {
+])('%j cannot be parsed', (text) => {
   expect(granularityMs(text)).toBeUndefined();
 });
 
-test('whatever the text, the answer is a positive number of milliseconds or none', () => {
+test('returns a positive number of milliseconds or undefined, for any text', () => {
   fc.assert(
     fc.property(fc.oneof(fc.string(), fc.stringMatching(/^\d+ ?[a-z]+$/)), (text) => {
       const ms = granularityMs(text);

@@ -17,7 +17,7 @@ test.each([
 test.each([
   { size: UNQUEUED_RETRIES, successes: 5 },
   { size: QUEUED_RETRIES, successes: 2 },
-])('$successes successes earn one retry', ({ size, successes }) => {
+])('$successes successes add one retry', ({ size, successes }) => {
   const budget = new RetryBudget(size);
   while (budget.take());
 
@@ -29,7 +29,7 @@ test.each([
   expect(budget.take()).toBe(false);
 });
 
-test('however it is used, retries are at most twenty and a fifth of the successes', () => {
+test('retries are at most twenty plus a fifth of the successes, in any order', () => {
   fc.assert(
     fc.property(fc.array(fc.boolean(), { maxLength: 400 }), (outcomes) => {
       const budget = new RetryBudget(UNQUEUED_RETRIES);
