@@ -109,7 +109,7 @@ test('sends nothing before the first result is requested', async () => {
   expect(fetch.requests).toHaveLength(3);
 });
 
-test('takes no more queries than the concurrency allows until a result is read', async () => {
+test('reads no more queries than the concurrency allows until a result is read', async () => {
   let taken = 0;
   function* endless(): Generator<Numbered> {
     for (let n = 0; ; n += 1) {
@@ -131,7 +131,7 @@ test('takes no more queries than the concurrency allows until a result is read',
   await results.return();
 });
 
-test('takes 256 queries at once by default, and 16 without a queue', async () => {
+test('reads 256 queries by default, and 16 without a queue', async () => {
   for (const [rateLimit, expected] of [
     [{ perMinute: 10_000 }, 256],
     [false, 16],

@@ -49,7 +49,7 @@ test('without a monotonic clock, it follows the clock until that is set back', (
   expect(time.toEpoch(time.now())).toBe(clock.now());
 });
 
-test('without a monotonic clock, it stands still when the clock is set back, and continues from there', async () => {
+test('without a monotonic clock, it stops while the clock is set back, and continues from there', async () => {
   const clock = new VirtualClock(10_000_000);
   const time = new SteadyTime(clock);
   time.now();

@@ -108,7 +108,7 @@ test('usage by other processes makes a wait longer, a bigger plan makes it short
   await clock.run(polled);
 });
 
-test('the interval counts from the start of a call; a late loop calls at once and makes up for none', async () => {
+test('the interval starts with a call; a late loop calls immediately and skips missed calls', async () => {
   const sentAt: number[] = [];
   const { fx, clock } = testClient(async () => {
     sentAt.push(clock.now());
@@ -232,7 +232,7 @@ test('an abort during the wait ends it at once with an AbortError, and leaves no
   expect(await clock.left()).toBe(0);
 });
 
-test('an abort during a call ends it too, and one before the first call sends nothing', async () => {
+test('an abort during a call ends the poll, and an abort before the first call sends nothing', async () => {
   const stop = new AbortController();
   const { fx, fetch } = testClient('never');
   const ended = errorOf(first(fx.poll({}, { every: 1_000, signal: stop.signal }), 1));

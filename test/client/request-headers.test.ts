@@ -48,7 +48,7 @@ test('appends appInfo to the user agent', async () => {
   );
 });
 
-test('one callId joins the events, the meta and the attempts of a call; requestId is of each answer', async () => {
+test('the events, the meta and the attempts of a call have one callId; each response has its requestId', async () => {
   const events: (RequestEvent | RetryEvent)[] = [];
   const note = (event: RequestEvent | RetryEvent) => events.push(event);
   const { fx, clock } = testClient(

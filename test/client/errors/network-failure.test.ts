@@ -48,7 +48,7 @@ test.each([
   expect((await failureWith(thrown)).cause).not.toBe(thrown);
 });
 
-test('cuts a very long message, and leaves no part of the key at the cut', async () => {
+test('shortens a very long message without leaving a part of the key', async () => {
   const message = `${'x'.repeat(99_990)}${API_KEY}${'y'.repeat(1000)}`;
 
   const { cause } = await failureWith(new Error(message));

@@ -58,7 +58,7 @@ test('a burst in the first second is projected, with low confidence', () => {
   expect(result.exhaustsAt).toEqual(new Date('2026-01-01T00:00:33.333Z'));
 });
 
-test('the last second of a period allows what is left, and nothing beyond a request a millisecond', () => {
+test('in the last second of a period, the safe interval is at least a millisecond', () => {
   const result = forecast(quotaRecord({ monthly_used: 742 }), '2026-01-31T23:59:59.000Z');
 
   expect(result).toMatchObject({ usedAtReset: 742, exhaustsAt: undefined, safeIntervalMs: 4, confidence: 'ok' });
