@@ -119,14 +119,14 @@ export interface ApiCall<Data> extends Promise<Data> {
   withMeta(): Promise<{ readonly data: Data; readonly meta: ResponseMeta }>;
 }
 
-/** How a call ended well. */
+/** The result of a successful call. */
 export interface CallResult<Data> {
   readonly data: Data;
-  /** Created by `withMeta()` only: most calls do not use it. */
+  /** Created only by `withMeta()`: most calls do not use it. */
   readonly meta: () => ResponseMeta;
 }
 
-/** A promise of the data that can also give the data with its meta; both come from the one call. */
+/** A promise of the data, with a method that returns data and meta of the same call. */
 export function createApiCall<Data>(result: Promise<CallResult<Data>>): ApiCall<Data> {
   let meta: (() => ResponseMeta) | undefined;
   const succeeded = (ended: CallResult<Data>) => {

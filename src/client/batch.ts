@@ -95,7 +95,7 @@ export interface BatchParts<Query> {
 
 interface Entry<Query, Value> {
   readonly query: Query;
-  /** `undefined` while the call is under way. */
+  /** `undefined` while the call is in flight. */
   item?: BatchItem<Query, Value>;
 }
 
@@ -111,7 +111,7 @@ export class Batch<Query, Value> implements AsyncIterable<BatchItem<Query, Value
   readonly #entries = new Set<Entry<Query, Value>>();
   readonly #ended: Entry<Query, Value>[] = [];
   readonly #stop = new AbortController();
-  /** The query that the source has been asked for. */
+  /** Resolves when the requested query of the source has arrived. */
   #taking: Promise<void> | undefined;
   #isSourceDone = false;
   /** Ends the batch at once. */
@@ -203,7 +203,7 @@ export class Batch<Query, Value> implements AsyncIterable<BatchItem<Query, Value
     return true;
   }
 
-  /** Asks the source for one query at a time, without waiting: a slow source delays no results. */
+  /** Requests one query at a time from the source, without waiting: a slow source delays no results. */
   #takeMore(): void {
     const mayTake = !this.#isSourceDone && this.#failure === undefined && this.#phase === 'running';
     if (!mayTake || this.#taking !== undefined || this.#entries.size >= this.#parts.concurrency) return;
@@ -225,7 +225,7 @@ export class Batch<Query, Value> implements AsyncIterable<BatchItem<Query, Value
     }
   }
 
-  /** A query that comes after the end is kept for `left()`. */
+  /** `left()` includes a query that arrives after the end. */
   #start(entry: Entry<Query, Value>): void {
     this.#entries.add(entry);
     const { query } = entry;
@@ -237,7 +237,7 @@ export class Batch<Query, Value> implements AsyncIterable<BatchItem<Query, Value
       (error: unknown) => {
         if (!FxRatesError.is(error)) this.#fail(error);
         else if (error.kind !== 'aborted') this.#end(entry, { query, error });
-        else this.#fail(error); // after the end of the batch, this changes nothing
+        else this.#fail(error); // after the end of the batch, this has no effect
       },
     );
   }

@@ -82,13 +82,13 @@ interface Work<T> {
 }
 
 /**
- * One piece of work for all callers that need it at the same time. When the last of them leaves, it is cancelled, and the
- * next caller starts it again: work that hangs must not block later callers.
+ * Work that simultaneous callers share. If the last caller aborts, the work is cancelled, and the next caller starts it
+ * again: work that hangs does not block later callers.
  */
 export class SharedWork<T> {
   #work: Work<T> | undefined;
 
-  /** Joins the work under way, or starts it. Rejects with the signal's reason as soon as that aborts. */
+  /** Joins the work in flight, or starts it. Rejects with the signal's reason as soon as that aborts. */
   async join(start: (cancellation: Cancellation) => Promise<T>, signal: CancelSignal): Promise<T> {
     const work = this.#work ?? this.#begin(start);
     work.callers += 1;

@@ -67,7 +67,7 @@ export class SteadyTime {
     return this.#last;
   }
 
-  /** For people and programs outside: milliseconds since the Unix epoch, as the system clock is set now. */
+  /** Milliseconds since the Unix epoch, by the system clock. */
   toEpoch(steadyMs: number): number {
     const now = this.now();
     return steadyMs - now + this.#clock.now();
@@ -76,7 +76,7 @@ export class SteadyTime {
 
 const timeOf = new WeakMap<Clock, SteadyTime>();
 
-/** One for each clock, so that all parts of a client mean the same moment. */
+/** One for each clock, so that all parts of a client use the same time. */
 export function steadyTime(clock: Clock): SteadyTime {
   const known = timeOf.get(clock);
   if (known) return known;

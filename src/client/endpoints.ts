@@ -49,7 +49,7 @@ export function operationEndpoint(id: OperationId, parameters: object = {}): End
   return { name: id, target, consumesQuota: operation.consumesQuota, parse: (body) => parseWith(id, body) };
 }
 
-/** What the contract calls deprecated in a call. */
+/** Warnings of an operation or parameters that the contract marks as deprecated. */
 export function deprecations(id: OperationId, values: object = {}): readonly string[] {
   const { deprecated, parameters }: Operation = operations[id];
   const used = parameters.filter((parameter) => parameter.deprecated && Object.hasOwn(values, parameter.name));
@@ -61,7 +61,7 @@ export function deprecations(id: OperationId, values: object = {}): readonly str
 
 const findOperation = createOperationFinder(Object.values<Operation & { readonly id: OperationId }>(operations));
 
-/** An endpoint that the contract does not have; only the envelope of its answers is checked. */
+/** An endpoint that the contract does not have; only the envelope of its responses is validated. */
 export function pathEndpoint(given: unknown, query: Readonly<Record<string, unknown>> | undefined): Endpoint {
   const path = checkPath(given);
   const target = buildTarget(path, query);
@@ -103,7 +103,7 @@ export function buildOperationTarget(operation: Operation, values: Readonly<Reco
   return withQuery(filled, Object.fromEntries(inQuery.map(({ name }) => [name, texts.get(name)])));
 }
 
-/** One text for each time the name is written. */
+/** One text per occurrence of the name in the query. */
 function parameterTexts({ name, list }: Parameter, value: unknown): readonly string[] {
   const items = itemsOf(value).map((item) => textOf(name, item));
   if (list === undefined) return items;
@@ -134,7 +134,7 @@ function percentEncoded(character: string): string {
   return `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
 }
 
-/** Path and query as they are sent. The key has no place here (SERVICE.md, Authentication, rule 3). */
+/** Path and query as sent, without the key (SERVICE.md, Authentication, rule 3). */
 export function buildTarget(path: string, query: Readonly<Record<string, unknown>> | undefined): string {
   if (query === undefined) return path;
   requirePlainObject(query);
@@ -151,10 +151,10 @@ function withQuery(path: string, query: Readonly<Record<string, unknown>>): stri
   return search.size === 0 ? path : `${path}?${search}`;
 }
 
-/** A path for `get`. @throws ConfigError for what would leave the service or carry a query of its own. */
+/** A path for `get`. @throws ConfigError for a path that leads to another host or contains a query */
 export function checkPath(path: unknown): string {
   const isPath = typeof path === 'string' && /^\/(?!\/)[^?#\\\s\p{Cc}]*$/u.test(path) && !hasDotSegment(path);
-  if (isPath) return new URL(path, 'http://localhost').pathname; // percent-encodes what a request line cannot carry
+  if (isPath) return new URL(path, 'http://localhost').pathname; // percent-encodes characters that are not valid in a request line
   throw new ConfigError(
     `path: expected a path such as '/api/v1/latest', without host, query and '..', got ${describeValue(path)}; pass parameters as { query }`,
   );
@@ -170,7 +170,7 @@ function hasDotSegment(path: string): boolean {
   return decoded.split(/[/\\]/).some((segment) => /^\.{1,2}(;|$)/.test(segment));
 }
 
-/** Others, such as `URLSearchParams` or text, would be sent without their parameters or as something else. */
+/** The parameters of other objects, such as `URLSearchParams`, would be lost. */
 export function requirePlainObject(query: unknown): void {
   if (Object.prototype.toString.call(query) !== '[object Object]') refuse('query', query, 'an object of parameters');
 }
@@ -181,7 +181,7 @@ function itemsOf(value: unknown): readonly unknown[] {
   return items.filter((item) => item !== undefined);
 }
 
-/** `option`: what the error is about. @throws ConfigError */
+/** `option`: the name in the error. @throws ConfigError */
 export function refuseKeyParameters(query: object, option = 'query'): void {
   if (!Object.keys(query).some((name) => name.toLowerCase() === 'api_key')) return;
   throw new ConfigError(
@@ -189,7 +189,7 @@ export function refuseKeyParameters(query: object, option = 'query'): void {
   );
 }
 
-/** Sent, they would cost a request and change nothing. Names that a service could have for itself, such as `priority`, are not among them. */
+/** Sent as parameters, they would have no effect. Names that a service could use, such as `priority`, are not included. */
 const CALL_OPTIONS: readonly string[] = namesOf<Exclude<keyof CallOptions, 'signal' | 'priority' | 'headers'>>({
   timeoutMs: true,
   deadlineMs: true,

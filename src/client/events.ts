@@ -177,12 +177,12 @@ export class ClientEvents {
 
   readonly #warn = (message: string) => this.#hooks.logger?.warn(message);
 
-  /** The last attempt in the request's log ended. */
+  /** The last attempt in the log of the request has ended. */
   request(subject: EventSubject, request: KeyedRequest, durationMs: number): void {
     this.#tell(this.#hooks.onRequest, () => {
       const { attempts, lastHeaders } = request.log;
       const requestId = requestIdOf(lastHeaders);
-      const ended = attempts[attempts.length - 1] as Attempt; // told after it was noted
+      const ended = attempts[attempts.length - 1] as Attempt; // the log has the attempt already
       return {
         ...about(subject),
         ...callOf(request),
@@ -212,7 +212,7 @@ export class ClientEvents {
     this.#tell(this.#hooks.onQuota, () => ({ ...about(subject), reason, quota }));
   }
 
-  /** Says each thing once per client. */
+  /** Gives each warning once per client. */
   warnOnce(message: string): void {
     if (this.#warned.has(message)) return;
     this.#warned.add(message);
@@ -229,7 +229,7 @@ export class ClientEvents {
 
 const warnedOf = new WeakSet<(event: never) => void>();
 
-/** A hook that throws fails neither the call that it watches nor the process. Its first error becomes a process warning. */
+/** Calls a hook. If the hook throws, its first error becomes a process warning, and the call continues. */
 export function callHook<Event>(hook: ((event: Event) => void) | undefined, event: Event): void {
   try {
     hook?.(event);
@@ -253,7 +253,7 @@ function callOf({ endpoint, key, log }: KeyedRequest) {
   return { operation: key.redact(endpoint.name), target: key.redact(endpoint.target), callId: log.callId };
 }
 
-/** `hooks`, which also write to the logger what its level asks for. */
+/** The hooks, which also write to the logger what its level includes. */
 function withLogger(hooks: EventHooks): EventHooks {
   const { logger, logLevel = 'warn', onRequest, onRetry, onWait } = hooks;
   const info = logLevel === 'warn' ? undefined : logger?.info?.bind(logger);

@@ -254,7 +254,7 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
   ): Promise<CallResult<Data>> {
     const { time } = this.#settings;
     const { status, rawBody } = response;
-    // From the text, which callers with other numbers, and the cache, share with this one.
+    // From the text, because callers with other numbers and the cache share the response.
     const received = numbers === 'number' ? response.data : parseData(rawBody, numbers);
     const check = (own: StandardSchema) => {
       const context = { endpoint: this.#redact(caller.endpoint.name), status };
@@ -292,5 +292,5 @@ interface FinishingCall {
   readonly schema: StandardSchema | undefined;
 }
 
-/** For the options that `withOptions` makes: what the new client takes over. */
+/** Lifetime and keys that a client created by `withOptions()` shares, by its options. */
 const parents = new WeakMap<AnyOptions, { readonly lifetime: Lifetime; readonly keys: KeySource | undefined }>();

@@ -3,7 +3,7 @@ import type { Cancellation } from './cancellation.ts';
 import { AbortError, ConfigError, TimeoutError } from './errors/errors.ts';
 import type { Timers } from './timers.ts';
 
-/** A call under way; emptied when it ends. */
+/** A call in flight; emptied when it ends. */
 export interface OpenCall {
   call: { readonly cancellation: Cancellation; readonly response: Promise<unknown> } | undefined;
 }
@@ -21,7 +21,7 @@ export interface HeldState {
 /** The calls and key states of a client, and of those made from it by `withOptions`, until it is closed. */
 export class Lifetime {
   readonly calls = new Set<OpenCall>();
-  /** The texts of the warnings so far. */
+  /** Texts of the warnings that were given. */
   readonly warned = new Set<string>();
   readonly #entries = new Set<HeldState>();
   readonly #closing = new AbortController();
@@ -36,7 +36,7 @@ export class Lifetime {
     if (this.#closed !== undefined) throw new ConfigError('The client is closed (close()); create a new one');
   }
 
-  /** Keeps the state of a key for this client. */
+  /** Prevents the removal of a key's state while this client is open. */
   hold(entry: HeldState): void {
     if (this.#entries.has(entry)) return;
     for (const held of this.#entries) if (held.isForgotten) this.#entries.delete(held);
@@ -44,7 +44,7 @@ export class Lifetime {
     entry.clients += 1;
   }
 
-  /** Ends all calls and releases the states of the keys. Resolves when no call is under way. */
+  /** Ends all calls and releases the states of the keys. Resolves when no call is in flight. */
   close(): Promise<void> {
     this.#closed ??= this.#close();
     return this.#closed;
@@ -52,7 +52,7 @@ export class Lifetime {
 
   async #close(): Promise<void> {
     const error = new AbortError({ message: 'The call was aborted because its client was closed (close())' });
-    const calls = [...this.calls].flatMap(({ call }) => call ?? []); // before a batch or a poll aborts its own
+    const calls = [...this.calls].flatMap(({ call }) => call ?? []); // before a batch or a poll aborts its calls
     this.#closing.abort(error);
     for (const { cancellation } of calls) cancellation.cancel(error);
     await Promise.allSettled(calls.map(({ response }) => response));
@@ -64,7 +64,7 @@ export class Lifetime {
   }
 }
 
-/** How long a caller waits. */
+/** Signal and deadline of one caller. */
 export interface CallDeadline {
   readonly signal: AbortSignal | undefined;
   /** Milliseconds for the whole call; Infinity for no deadline. */
@@ -78,11 +78,11 @@ interface Waiting {
   readonly nowMs: number;
   /** For the error: the attempts made so far. Copied, because the request continues if it has other callers. */
   readonly attempts?: readonly Attempt[];
-  /** Called when the caller does not wait any longer. */
+  /** Called when the caller stops waiting. */
   readonly leave?: (error: AbortError | TimeoutError) => void;
 }
 
-/** The error of a loop that `signal` ends. `close()` aborts with the error itself. */
+/** The error of a loop that `signal` ends. The reason of `close()` is this error already. */
 export function abortErrorOf({ reason }: AbortSignal): AbortError {
   return reason instanceof AbortError ? reason : new AbortError({ cause: reason });
 }
@@ -138,7 +138,7 @@ export function onAbort(signal: AbortSignal, callback: Callback): () => void {
 }
 
 const tellAll = ({ target }: Event) => {
-  const signal = target as AbortSignal; // nothing else is listened to
+  const signal = target as AbortSignal; // the only event target with this listener
   const callbacks = callbacksOf.get(signal) ?? [];
   forget(signal);
   for (const callback of callbacks) callback();

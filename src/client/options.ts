@@ -282,5 +282,5 @@ export interface FxRatesOptions<Chosen extends Numbers = 'number'> extends Event
   readonly random?: (() => number) | undefined;
 }
 
-/** The options of a client, whatever the value of `numbers` is. */
+/** The options of a client with any value of `numbers`. */
 export type AnyOptions = FxRatesOptions<Numbers>;

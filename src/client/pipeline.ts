@@ -30,13 +30,13 @@ interface Parts {
 type Send = (caller: Caller) => Promise<CallResponse>;
 
 /**
- * The way of a call, from the outside in:
- * - `coalesce` first: a call that another one answers needs nothing else;
- * - `useKey` outside of all that is kept per key, so that a rotated key gets its own answers, retries, limit and quota;
- * - `cache` outside of `quotaGuard`: an answer from the store costs no quota;
- * - `quotaGuard` outside of `retry`: it decides about a call, not about an attempt;
- * - `retry` outside of `rateLimit`: each attempt is a request to the service and needs a slot of its own;
- * - `rateLimit` around `explainRefusal`: only a refusal that is not the quota's is worth waiting for;
+ * The steps of a call, from the outermost to the innermost:
+ * - `coalesce` first: a call that shares a request needs no other step;
+ * - `useKey` before all steps with state per key, so that a rotated key has its own cache, retries, limit and quota;
+ * - `cache` before `quotaGuard`: a cached response uses no quota;
+ * - `quotaGuard` before `retry`: it admits a call, not an attempt;
+ * - `retry` before `rateLimit`: each attempt is a request to the service and needs its own slot;
+ * - `rateLimit` before `explainRefusal`: a call waits only for refusals that are not about the quota;
  * - `send` last: authentication, transport, timeout and parsing are one attempt.
  */
 export function createPipeline({ settings, events, timers, lifetime, keys, states, quota, userAgent }: Parts): Send {
@@ -60,8 +60,8 @@ export function createPipeline({ settings, events, timers, lifetime, keys, state
 }
 
 /**
- * Gives each call its key, and once another one: when the service refuses a key, the source is asked again, and a
- * call refused with the old key is sent with the new one (SERVICE.md, States: rotation).
+ * Adds the key to each call. If the service refuses the key, the source is called again, and the call is sent once more
+ * with the new key (SERVICE.md, States: rotation).
  */
 function useKey(keys: KeySource) {
   return (next: Handler): Handler<ApiRequest> => {
@@ -83,14 +83,14 @@ function useKey(keys: KeySource) {
   };
 }
 
-/** Field by field: V8 gives what is spread and then extended a hidden class of its own, one more for each call. */
+/** Field by field: with a spread, V8 creates a new hidden class for each call. */
 function keyed({ endpoint, settings, signal, deadlineAt, log }: ApiRequest, key: ApiKey): KeyedRequest {
   return { endpoint, settings, signal, deadlineAt, log, key };
 }
 
 /**
- * A question of the client's own about the quota goes the way of every call, and lasts as long as the call that needs
- * the answer. It is tried once: what it would tell is worth less than the call itself.
+ * The client's own call of `quota()`, with the deadline of the call that needs it. It is not retried, because its result
+ * is less important than the call itself.
  */
 function question(
   endpoint: Endpoint,
@@ -108,13 +108,13 @@ function question(
 
 interface RefreshParts {
   readonly states: KeyStates;
-  /** Asks the service for the quota, for as long as the call can wait; the answer goes into the ledger. */
+  /** Calls `quota()` within the deadline of the call; the record goes into the ledger. */
   readonly askQuota: (request: KeyedRequest) => Promise<unknown>;
 }
 
 /**
- * The question is free (SERVICE.md, quota). A call does not fail because the quota cannot be read: it continues with
- * what is known, and the service decides.
+ * `quota()` is free (SERVICE.md, quota). If it fails, the call continues with the known record, and the service
+ * decides.
  */
 function quotaRefresher({ states, askQuota }: RefreshParts): RefreshQuota {
   return async (request, maxAgeMs) => {
@@ -124,7 +124,7 @@ function quotaRefresher({ states, askQuota }: RefreshParts): RefreshQuota {
       await askQuota(request);
     } catch (error) {
       if (request.signal.aborted) throw request.signal.reason;
-      // A question that the rate limit holds back says nothing about the service; the call will meet that limit too.
+      // A limit is not a failure of `quota()`; the call itself waits for the same limit.
       if (!(error instanceof RateLimitError)) ledger.couldNotAsk();
     }
   };

@@ -64,7 +64,7 @@ export function namesOf<Name extends string>(names: Readonly<Record<Name, true>>
   return Object.keys(names) as Name[]; // the keys of the record
 }
 
-/** A misspelt option must not pass for a default. */
+/** A misspelt option must not be ignored. */
 export function requireKnownNames(options: unknown, known: readonly string[], where: string): void {
   if (typeof options !== 'object' || options === null) refuse(where, options, 'an object of options');
   const unknown = Object.keys(options).find((name) => !known.includes(name));

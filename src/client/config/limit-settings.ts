@@ -99,10 +99,10 @@ function requireLimitStore(store: LimitStore | undefined): LimitStore | undefine
   );
 }
 
-/** Characters of names and answers together: some thousand answers of 170 rates, or one of the longest body allowed. */
+/** In characters: about a thousand responses of 170 rates, or one response of the maximum length. */
 const DEFAULT_CAPACITY = 16_000_000;
 
-/** The default store: answers in the memory of this process; for a new one, those go that were not read the longest. */
+/** The default store: responses in memory. It evicts the least recently used ones. */
 export class MemoryStore implements CacheStore {
   readonly #capacity: number;
   /** In the order of their last use. */

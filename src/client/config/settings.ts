@@ -53,7 +53,7 @@ export interface ClientSettings extends Omit<CallSettings, 'useReserve' | 'maxAg
   readonly numbers: Numbers;
 }
 
-/** The same as the constructor finds them: the base URL can still be missing. */
+/** The settings in the constructor: the base URL can be missing. */
 export type OpenSettings = Omit<ClientSettings, 'baseUrl'> & { readonly baseUrl: string | undefined };
 
 const OPTION_NAMES = namesOf<keyof AnyOptions>({
@@ -100,7 +100,7 @@ const DEFAULTS = {
   deadlineMs: 90_000,
   maxRetries: 2,
   onLimit: 'wait',
-  // One window of the per-minute limit, and the jitter that servers add.
+  // One window of the per-minute limit plus the jitter of servers.
   maxRetryAfterMs: 75_000,
   retryAfterUnit: 'auto',
   rateLimit: {},
@@ -113,13 +113,13 @@ const DEFAULTS = {
   random: Math.random,
 } as const satisfies AnyOptions;
 
-/** @throws ConfigError for the first option that is wrong; a missing base URL is not. */
+/** @throws ConfigError for the first wrong option; a missing base URL is not an error yet. */
 export function resolveOptions(options: AnyOptions & { readonly baseUrl: string | URL }): ClientSettings;
 export function resolveOptions(options: AnyOptions): OpenSettings;
 export function resolveOptions(options: AnyOptions): OpenSettings {
   refuseBareKey(options);
   requireKnownNames(options, OPTION_NAMES, 'FxRates options');
-  // Before anything else of the environment is read: a browser does not have it.
+  // Before environment variables are read: a browser has none.
   refuseBrowser();
   for (const name of HOOK_NAMES) if (options[name] !== undefined) requireFunction(name, options[name]);
   if (options.logger !== undefined) requireLogger(options.logger);
@@ -161,7 +161,7 @@ function hasBaseUrl({ baseUrl = process.env['FXRATES_BASE_URL'] }: AnyOptions): 
   return baseUrl !== undefined && baseUrl !== '';
 }
 
-/** Other SDKs take the key alone; the error must not show it. */
+/** Other SDKs accept the key as the only argument; the error must not show it. */
 function refuseBareKey(options: unknown): void {
   if (typeof options !== 'string') return;
   throw new ConfigError('FxRates options: expected an object of options, got a string; pass the key as { apiKey }');
@@ -199,7 +199,7 @@ function requireClock(clock: Clock): Clock {
   return refuse('clock', clock, 'an object with now() and sleep(ms, signal)');
 }
 
-/** The base URL without a slash at its end. @throws ConfigError when the key must not or cannot be sent there. */
+/** The base URL without a trailing slash. @throws ConfigError if the key must not or cannot be sent there. */
 export function checkBaseUrl(value: unknown, { allowInsecureHttp }: { readonly allowInsecureHttp: boolean }): string {
   if (value === undefined || value === '') {
     throw new ConfigError(
@@ -251,7 +251,7 @@ interface Parent {
   readonly cache: CacheSettings | undefined;
 }
 
-/** `options` over those of the parent. Answers stay in one cache, whatever their age may be. */
+/** The options of the parent, overridden by `options`. All clients share one cache, also with different ages. */
 export function inheritedOptions(options: AnyOptions, parent: Parent): AnyOptions {
   const { fetch, dispatcher, proxy, ...others } = parent.options;
   const hasTransport = options.fetch !== undefined || options.dispatcher !== undefined || options.proxy === 'env';

@@ -96,7 +96,7 @@ export class ConfigError extends FxRatesError {
   override readonly name = 'ConfigError';
   readonly kind = 'config';
 
-  /** A key given in place of another value, such as the base URL, must not show in what is said about that value. */
+  /** The message masks a key that was passed as another option, such as the base URL. */
   constructor(message: string) {
     super(maskKeysIn(message));
   }

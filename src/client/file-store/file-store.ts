@@ -44,15 +44,15 @@ export interface FileAccess {
 }
 
 /**
- * Files are read and written synchronously. An exchange takes about 0.03 ms, a fifth of what the promises of `node:fs`
- * need for it, and holds up the process less than parsing an answer does.
+ * Files are read and written synchronously. An exchange takes about 0.03 ms, a fifth of the time with the promises of
+ * `node:fs`, and blocks the process for less time than the parsing of a response.
  */
 export function fileExchange(root: string, { now, files }: FileAccess) {
   const folders = new Map<string, StateFolder>();
   const folderOf = (name: string): StateFolder => {
     const known = folders.get(name);
     if (known) return known;
-    const hash = createHash('sha256').update(name).digest('hex'); // names hold what a file name cannot
+    const hash = createHash('sha256').update(name).digest('hex'); // names contain characters that are not valid in file names
     const folder = new StateFolder(join(root, hash), files);
     folders.set(name, folder);
     return folder;
@@ -73,7 +73,7 @@ export function fileExchange(root: string, { now, files }: FileAccess) {
   };
 }
 
-/** A writer whose idea of the store's time is further off decides on wrong times. */
+/** A writer whose estimate of the store's time is further off is rejected: its decisions use wrong times. */
 const MAX_SKEW_MS = 1_000;
 
 function storedOf({ version, state, keepMs }: LimitOffer, nowMs: number): StoredState {
@@ -125,7 +125,7 @@ function makeFolder(path: string, files: Files): void {
   }
 }
 
-/** Where the state is kept unless a path is given. @throws {ConfigError} without a home folder */
+/** The folder of the state if no path is given. @throws {ConfigError} without a home folder */
 export function defaultFolder(
   { XDG_STATE_HOME, LOCALAPPDATA }: Readonly<Record<string, string | undefined>> = process.env,
   home: () => string = homedir,

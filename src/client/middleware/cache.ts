@@ -18,10 +18,10 @@ const CLOCK_SKEW_MS = 60_000;
 
 type CacheParts = CacheSettings & ResponseCacheParts & SnapshotAgeParts;
 
-/** Answers from a store while an answer is young enough. Only what costs quota is kept. */
+/** Returns a stored response while it is young enough. Stores only responses that count toward the quota. */
 export function cache({ maxAgeMs, staleIfLimitedMs, ...parts }: CacheParts) {
   const responses = new ResponseCache(parts);
-  // Asked per call, since the plan's snapshot interval can change.
+  // Per call, because the snapshot interval of the plan can change.
   const usualAgeMs = maxAgeMs === 'snapshot' ? snapshotAge(parts) : async () => maxAgeMs;
 
   return (next: Handler): Handler =>
@@ -52,7 +52,7 @@ async function cachedOrSent(
     responses.write(request, response, Math.max(usualMs, maxAgeMs, staleIfLimitedMs));
     return response;
   } catch (error) {
-    // Its age by now: the call may have waited for long before it failed.
+    // The current age: the call may have waited before it failed.
     if (cached === undefined || cached.ageMs() >= staleIfLimitedMs || !isLimit(error)) throw error;
     return given(cached, 'stale');
   }
@@ -71,7 +71,7 @@ function isLimit(error: unknown): boolean {
   return error instanceof RateLimitError || error instanceof QuotaExhaustedError;
 }
 
-/** `undefined` when nothing is kept, or what is kept is not what the endpoint gives. */
+/** `undefined` if there is no entry, or if the endpoint does not accept its body. */
 async function findCached(
   request: KeyedRequest,
   { responses, now }: { readonly responses: ResponseCache; readonly now: () => number },
@@ -85,7 +85,7 @@ async function findCached(
   return { response, ageMs: () => Math.max(0, now() - storedAtMs) };
 }
 
-/** The interval belongs to the plan, and plans seldom change. */
+/** Maximum age of the record for the snapshot interval: plans seldom change. */
 const PLAN_MS = 3_600_000;
 
 interface SnapshotAgeParts {
@@ -95,8 +95,8 @@ interface SnapshotAgeParts {
 }
 
 /**
- * How long an answer is worth keeping: the plan's interval between snapshots, from the last quota record or from a
- * free question. 0, which keeps nothing, when the service cannot be asked or its text cannot be read.
+ * Maximum age of a response: the snapshot interval of the plan, from the last quota record or from `quota()`. 0, which
+ * stores nothing, if `quota()` fails or the interval cannot be parsed.
  */
 function snapshotAge({ states, events, refreshQuota }: SnapshotAgeParts) {
   return async (request: KeyedRequest): Promise<number> => {
@@ -112,11 +112,11 @@ function snapshotAge({ states, events, refreshQuota }: SnapshotAgeParts) {
   };
 }
 
-/** If the store takes longer, the call is sent: the service itself is not much slower. */
+/** If the store takes longer, the request is sent: the service is not much slower. */
 const STORE_TIMEOUT_MS = 500;
-/** A store that did not answer is not used for so long, or each call would wait for its timeout. */
+/** Pause after a timeout of the store; without it, each call would wait for the timeout. */
 const STORE_PAUSE_MS = 10_000;
-/** Enough of a SHA-256 to tell the keys of one store apart. */
+/** Characters of a SHA-256 that distinguish the keys of one store. */
 const HASH_LENGTH = 16;
 
 export interface ResponseCacheParts {
@@ -127,7 +127,7 @@ export interface ResponseCacheParts {
   readonly now: () => number;
 }
 
-/** The client's part of a store: its entries by name. A store that fails or hangs never fails or holds up a call. */
+/** Reads and writes the entries of a store. A store that fails or hangs neither rejects nor delays a call. */
 export class ResponseCache {
   readonly #parts: ResponseCacheParts;
   #restsFromMs = Number.NEGATIVE_INFINITY;
@@ -137,7 +137,7 @@ export class ResponseCache {
     this.#parts = parts;
   }
 
-  /** `undefined` for what is not there, cannot be read, or takes too long; rejects when the call is cancelled. */
+  /** `undefined` if the entry is missing, invalid or takes too long. Rejects if the call is cancelled. */
   async read(request: KeyedRequest): Promise<CacheEntry | undefined> {
     const { store } = this.#parts;
     return decodeEntry(await this.#withTimeout(async () => store.get(this.#nameOf(request)), request.signal));
@@ -145,7 +145,7 @@ export class ResponseCache {
 
   /** Does not wait for the store. */
   write(request: KeyedRequest, response: ApiResponse, ttlMs: number): void {
-    if (ttlMs === 0) return; // stores take 0 for "for good"
+    if (ttlMs === 0) return; // for stores, 0 means no expiry
     void this.#withTimeout(async () => this.#put(request, response, ttlMs), new Cancellation());
   }
 
@@ -157,12 +157,12 @@ export class ResponseCache {
     return store.set(this.#nameOf(request), entry, Math.ceil(ttlMs));
   }
 
-  /** Answers belong to the key that got them: plans may differ in what they are shown. */
+  /** Responses are stored per key, because plans may differ in their data. */
   #nameOf({ endpoint: { target }, key, settings: { headers } }: KeyedRequest): string {
     const name = `fxrates:${this.#parts.baseUrl}:${key.hash.slice(0, HASH_LENGTH)}:${key.redact(target)}`;
     const sent = Object.entries(headers).sort();
     if (sent.length === 0) return name;
-    // A hash, since a header can hold a secret; the answer may depend on any of them.
+    // A hash, because a header can contain a secret. The response may depend on any header.
     return `${name}:${createHash('sha256').update(JSON.stringify(sent)).digest('hex').slice(0, HASH_LENGTH)}`;
   }
 
@@ -186,7 +186,7 @@ export class ResponseCache {
     return restedMs >= 0 && restedMs < STORE_PAUSE_MS;
   }
 
-  /** Once, since the text of a store's errors may differ each time. */
+  /** Once, because each error of a store may have a different text. */
   #warn(why: string): void {
     if (!this.#hasWarned)
       this.#parts.events.warnOnce(`cache: the store failed (${why}); requests are sent to the service`);
@@ -194,14 +194,14 @@ export class ResponseCache {
   }
 }
 
-/** An answer that repeats the key stays out of a store that others may read. */
+/** A response that contains the key is not stored, because others may read the store. */
 function repeatsKey(key: ApiKey, texts: readonly string[]): boolean {
   return texts.some((text) => key.redact(text) !== text);
 }
 
-/** An answer as it is stored: the exact text, so that no digit changes on the way through a store. */
+/** A stored response with its exact text, so that no digit changes. */
 export interface CacheEntry {
-  /** Epoch milliseconds at which the answer arrived. */
+  /** Epoch milliseconds at which the response arrived. */
   readonly storedAtMs: number;
   readonly status: number;
   readonly headers: Headers;
@@ -217,12 +217,12 @@ const storedEntry = z.object({
   headers: z.array(z.tuple([z.string(), z.string()])),
 });
 
-/** A line of JSON about the answer, and below it the answer as it came: JSON in JSON would have to be read twice. */
+/** A line of JSON with the metadata, then the body as received: a body inside JSON would be parsed twice. */
 export function encodeEntry({ headers, rawBody, ...entry }: CacheEntry): string {
   return `${JSON.stringify({ version: VERSION, ...entry, headers: [...headers] })}\n${rawBody}`;
 }
 
-/** `undefined` for anything else than what `encodeEntry` made: a store is shared, and may hold what others left. */
+/** `undefined` for a value that `encodeEntry` did not create: other programs may use the store too. */
 export function decodeEntry(stored: unknown): CacheEntry | undefined {
   try {
     const text = String(stored);
@@ -230,6 +230,6 @@ export function decodeEntry(stored: unknown): CacheEntry | undefined {
     const { storedAtMs, status, headers } = storedEntry.parse(JSON.parse(text.slice(0, Math.max(0, lineEnd))));
     return { storedAtMs, status, headers: new Headers(headers), rawBody: text.slice(lineEnd + 1) };
   } catch {
-    return undefined; // not ours
+    return undefined; // of another program
   }
 }

@@ -57,7 +57,7 @@ interface InterceptParts {
 /** Sends one attempt through the middleware, the first of the list outermost. */
 export async function intercept(parts: InterceptParts): Promise<TransportResponse> {
   const { middleware, request, attempt, url, headers, maxBytes, transmit } = parts;
-  /** A response that came back untouched need not be read a second time. */
+  /** A response that the middleware did not read is not read a second time. */
   const received = new WeakMap<Response, TransportResponse>();
   let hasSent = false;
   const send = async (outgoing: MiddlewareRequest): Promise<Response> => {

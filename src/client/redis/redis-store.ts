@@ -31,8 +31,8 @@ export interface RedisStoreOptions {
 }
 
 /**
- * One atomic step in Redis: compare the version, and write. Redis's own clock decides what time it is.
- * KEYS[1] the state; ARGV: the version the caller knows and, to write, its new version, state, time and how long to keep.
+ * One atomic step in Redis: compares the version and writes. The time is that of the clock of Redis.
+ * KEYS[1]: the state. ARGV: the version that the caller knows and, for a write, new version, state, time and lifetime.
  */
 const EXCHANGE_SCRIPT = `
 local held = redis.call('HMGET', KEYS[1], 'version', 'state')
@@ -95,7 +95,7 @@ function scriptRunner(client: IoRedisClient | NodeRedisClient): ScriptRunner {
   throw new ConfigError(`redisStore: expected a client of ioredis or of redis (node-redis), got ${typeof client}`);
 }
 
-/** Redis knows a script by its hash once it has seen it; a restart makes it forget. */
+/** Redis finds a script by its hash after the first `EVAL`, until it restarts. */
 async function withScript(byHash: () => Promise<unknown>, whole: () => Promise<unknown>): Promise<unknown> {
   try {
     return await byHash();

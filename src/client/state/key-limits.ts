@@ -25,7 +25,7 @@ function whyWait({ service, gate, nextSlotAt, waiting }: LimiterView, nowMs: num
 
 /** How a whole number in a key's Retry-After is read. */
 export interface UnitBelief {
-  /** The last number that says something about the unit. */
+  /** The last number from which the unit was derived. */
   readonly value: number;
   /** The unit in which it is read. */
   readonly unit: 'seconds' | 'milliseconds';
@@ -45,7 +45,7 @@ interface WarningSink {
 /** Characters of a Retry-After that a warning shows. */
 const LONGEST_SHOWN = 60;
 
-/** Keeps what the answers of a key say about the unit of its Retry-After; warns once of each change, and once of junk. */
+/** Tracks the unit of a key's Retry-After. Warns once of each change, and once of an invalid value. */
 export class RetryAfterUnitTracker {
   readonly #masked: string;
   #belief: UnitBelief | undefined;
@@ -60,11 +60,11 @@ export class RetryAfterUnitTracker {
     return this.#belief;
   }
 
-  /** A refusal was read. `events`: of the client whose call it refused. */
+  /** A 429 has arrived. `events` are those of the client whose call was refused. */
   saw({ unit, evidence }: RetryAfterReading, retryAfter: string | undefined, events: WarningSink): void {
     const parsed = parseRetryAfter(retryAfter);
     if (parsed === undefined && retryAfter !== undefined) this.#warnOfJunk(retryAfter, events);
-    // A small number amid a trial is read in seconds, and says nothing about the trial.
+    // A small number during a trial is read in seconds and does not affect the trial.
     if (parsed?.form !== 'integer' || (evidence === 'on-trial' && unit === 'seconds')) return;
     const before = this.#belief?.evidence;
     this.#belief = { value: parsed.value, unit, evidence };
@@ -72,7 +72,7 @@ export class RetryAfterUnitTracker {
     if (words !== undefined) events.warnOnce(`Key ${this.#masked}: ${words}`);
   }
 
-  /** Once per key, since each may differ. */
+  /** Once per key, because each value may differ. */
   #warnOfJunk(retryAfter: string, events: WarningSink): void {
     if (this.#hasWarnedOfJunk) return;
     this.#hasWarnedOfJunk = true;
@@ -81,7 +81,7 @@ export class RetryAfterUnitTracker {
   }
 }
 
-/** What contradicts the usual reading, and what to do about it; `undefined` when nothing does. */
+/** Explains a unit that is not plain seconds, with the next step; `undefined` for plain seconds. */
 export function unitInWords({ value, evidence }: UnitBelief): string | undefined {
   switch (evidence) {
     case 'on-trial':

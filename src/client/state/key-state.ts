@@ -13,11 +13,11 @@ import { ExhaustedLatch, LimitQuestion, QuotaCheck } from '../quota/quota-check.
 import { QuotaLedger } from '../quota/quota-ledger.ts';
 import { type KeyLimits, keyLimits, RetryAfterUnitTracker } from './key-limits.ts';
 
-/** What all calls with one key share, whichever client they come from. */
+/** The state that all calls with one key share, also those of different clients. */
 export class KeyState {
   /** The key, masked. */
   readonly key: string;
-  /** Those of the client that came first. */
+  /** The shared options of the first client. */
   readonly options: ReturnType<typeof sharedOptions>;
   /** `undefined` with `rateLimit: false`. */
   readonly limiter: RateLimiter | undefined;
@@ -28,7 +28,7 @@ export class KeyState {
   /** The clients that get the events of waits. */
   readonly subscribers: Subscribers;
   readonly limitQuestion: LimitQuestion;
-  /** The unit of Retry-After, where there is no limiter to learn it. */
+  /** The unit of Retry-After, if there is no limiter that learns it. */
   unit: UnitState = UNKNOWN_UNIT;
   readonly unitTracker: RetryAfterUnitTracker;
   readonly #clock: Clock;
@@ -52,18 +52,18 @@ export class KeyState {
   }
 
   /**
-   * A quota record has arrived: it has the plan's limit, and says whether the month is used up.
+   * A quota record has arrived, with the limit of the plan and the usage of the month.
    * `spentBefore`: `ledger.spent` when the request was sent.
    */
   sawQuota(quota: QuotaData, spentBefore: number): void {
     this.exhaustedLatch.sawQuota(quota);
     this.ledger.sawQuota(quota, spentBefore);
     const perMinute = quota.rate_limit_per_minute;
-    // A larger number is no limit that a client could reach.
+    // A client cannot reach a larger limit.
     if (this.#learnsLimit && perMinute >= 1 && Number.isSafeInteger(perMinute)) this.limiter?.configure(perMinute);
   }
 
-  /** Which calls wait, for what and until when; `undefined` without a queue. */
+  /** The state of the limit; `undefined` without a queue. */
   limits(): KeyLimits | undefined {
     const view = this.limiter?.limits();
     return view && keyLimits(view, this.#clock.now());
@@ -104,12 +104,12 @@ export function stateName(hash: string, { baseUrl, rateLimit }: ClientSettings):
   return `${new URL(baseUrl).origin}#${hash}${rateLimit === false ? '#unqueued' : ''}`;
 }
 
-/** The clients whose calls wait for one limiter. Each gets one event per wait, and can be collected when its calls end. */
+/** The clients whose calls wait for one limiter. Each receives one event per wait, and can be collected when its calls end. */
 export class Subscribers {
   readonly #state: EventSubject;
   readonly #clock: Clock;
   readonly #waiting = new Map<ClientEvents, number>();
-  /** A warning that came when no call waited. */
+  /** A warning for the next client, if no call was waiting. */
   #pending: string | undefined;
 
   constructor(state: EventSubject, clock: Clock) {
@@ -167,18 +167,18 @@ function shown(value: unknown): string {
   return inspect(value, { depth: -1 });
 }
 
-/** The retries of a key: so many in a row, then one for every few successes. */
+/** Size of a retry budget: retries in a row, and the successes that add one retry. */
 export interface RetryBudgetSize {
   readonly inARow: number;
   readonly successesPerRetry: number;
 }
 
-/** With a queue, which holds the calls back while the service is down: one failure in three does not exhaust it. */
+/** With a queue, which delays the calls during an outage: one failure in three does not exhaust the budget. */
 export const QUEUED_RETRIES: RetryBudgetSize = { inARow: 100, successesPerRetry: 2 };
-/** Without one, every call of a busy process would triple its requests just when the service is down. */
+/** Without a queue, every call would make three requests during an outage. */
 export const UNQUEUED_RETRIES: RetryBudgetSize = { inARow: 20, successesPerRetry: 5 };
 
-/** Retries that a key may spend while the service fails now and then. */
+/** Retries that a key may make. */
 export class RetryBudget {
   readonly #size: RetryBudgetSize;
   /** In successes. */

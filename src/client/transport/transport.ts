@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { Cancellation } from '../cancellation.ts';
 
-/** What goes onto the wire. Only transports and `authenticate` see a URL or headers with the key in them. */
+/** The request as sent. Only transports and `authenticate` receive a URL or headers with the key. */
 export interface TransportRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -25,7 +25,7 @@ export interface ResponseHeaders {
 /** Sends one request. Rejects when no whole response arrived. */
 export type Transport = (request: TransportRequest) => Promise<TransportResponse>;
 
-/** A body as text, or why it cannot be taken; what the response means can still be told by its status. */
+/** A body as text, or the problem with it; the status is valid in both cases. */
 export interface ReadBody {
   readonly text: string;
   readonly problem: string | undefined;
@@ -54,7 +54,7 @@ export class BodyReader {
     const isFirst = this.#length === 0;
     this.#length += chunk.byteLength;
     if (this.#length > this.#maxBytes) return false;
-    // Most bodies are one chunk, which is kept for a moment only.
+    // Most bodies are one chunk, which is released soon.
     if (isFirst || isMostOfItsBuffer(chunk)) this.#keep(chunk);
     else this.#copy(chunk);
     return true;
