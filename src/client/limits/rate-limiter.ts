@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts';
-import { type SteadyTime, steadyTime } from '../steady-time.ts';
+import { type SteadyTime, steadyTime } from '../clock.ts';
 import { type AcquireOptions, deadlineOf } from './acquire-options.ts';
 import { Admission } from './admission.ts';
 import { InFlight } from './in-flight.ts';
