@@ -74,9 +74,10 @@ const IN_THE_SNAPSHOT = {
   'clock/real-clock.ts': ['#frozenAt', '#aheadMs', '#latest'],
   'clock/virtual-clock.ts': ['#isFrozen', '#now'],
   'service/random.ts': ['a', 'b', 'c', 'd'],
-  'service/windows/fixed-windows.ts': ['#minute', '#count', '#openedAt'],
-  'service/windows/sliding-windows.ts': ['#minute', '#previous', '#current', '#times', '#first'],
-  'service/windows/token-bucket.ts': ['#missing', '#missingAt'],
+  'service/rate-windows.ts': [
+    ...['#minute', '#count', '#openedAt', '#previous', '#current'],
+    ...['#times', '#first', '#missing', '#missingAt'],
+  ],
 };
 
 /** What was worked out before, to be found again faster; never changed after. */

@@ -1,7 +1,7 @@
 import { invalidOption } from '../mock-server-error.ts';
 import { quotaPeriod, quotaUse } from '../service/quota.ts';
+import { WINDOW_MS } from '../service/rate-windows.ts';
 import { limitPerMinute, type ServiceContext } from '../service/service-state.ts';
-import { WINDOW_MS } from '../service/windows/rate-window.ts';
 import { type DrivenClock, LATEST_MS, type MockClock, parseInstant } from './clock.ts';
 
 /** The clock as users see it: it knows the moments of the service, and does not go back. */

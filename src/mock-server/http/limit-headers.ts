@@ -1,6 +1,6 @@
 import type { Behaviour } from '../behaviour/behaviour.ts';
 import type { RateUse } from '../service/decide.ts';
-import { WINDOW_MS } from '../service/windows/rate-window.ts';
+import { WINDOW_MS } from '../service/rate-windows.ts';
 
 /** Headers about the per-minute limit, in the manner the switch names; none by default. */
 export function rateHeaders(

@@ -1,8 +1,7 @@
 import type { Behaviour } from '../behaviour/behaviour.ts';
 import { chargeQuota, type QuotaUse, quotaUse } from './quota.ts';
+import { type RateWindow, rateWindows } from './rate-windows.ts';
 import { type KeyRecord, limitPerMinute } from './service-state.ts';
-import type { RateWindow } from './windows/rate-window.ts';
-import { rateWindows } from './windows/rate-windows.ts';
 
 /** What a request of a known key is about to do. */
 export interface MeteredRequest<Answer> {

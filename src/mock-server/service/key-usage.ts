@@ -1,8 +1,8 @@
 import type { Behaviour } from '../behaviour/behaviour.ts';
 import type { BehaviourValues } from '../behaviour/switches.ts';
 import { quotaUse } from './quota.ts';
+import { WINDOW_MS } from './rate-windows.ts';
 import { type KeyRecord, limitPerMinute } from './service-state.ts';
-import { WINDOW_MS } from './windows/rate-window.ts';
 
 /** The current usage of a key's two limits. Times are milliseconds since the Unix epoch. */
 export interface KeyUsage {

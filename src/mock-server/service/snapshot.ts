@@ -3,8 +3,8 @@ import type { FaultRecord } from '../faults/fault-kinds.ts';
 import { MockServerError, show } from '../mock-server-error.ts';
 import type { StubRecord, StubSource } from '../stubs/stub-record.ts';
 import { randomFrom } from './random.ts';
+import { rateWindows } from './rate-windows.ts';
 import type { AccountRecord, KeyRecord, MailRecord, ServiceContext, ServiceState } from './service-state.ts';
-import { rateWindows } from './windows/rate-windows.ts';
 
 /** Everything a mock knows, as plain JSON: accounts, keys (their SHA-256 alone), windows, switches, chance and time. */
 export interface Snapshot {

@@ -1,5 +1,5 @@
 import type { KeyUsage, MinuteUse } from '../../service/key-usage.ts';
-import { WINDOW_MS } from '../../service/windows/rate-window.ts';
+import { WINDOW_MS } from '../../service/rate-windows.ts';
 import { html } from './html.ts';
 import { durationText } from './mock-view.ts';
 
