@@ -1,7 +1,6 @@
 import type { Dispatcher } from 'undici';
-import { intercept, type OnUnhandledRequest } from './adapters/interception.ts';
+import { createMswHandlers, intercept, type OnUnhandledRequest } from './adapters/interception.ts';
 import { loadUndici } from './adapters/load-packages.ts';
-import { createMswHandlers } from './adapters/msw-handlers.ts';
 import { createDispatcher } from './adapters/undici-dispatcher.ts';
 import type { HandleRequest } from './handle-request.ts';
 import { type CheckedOptions, checkOptions, type MockServerOptions } from './mock-options.ts';

@@ -1,8 +1,7 @@
 import type { HandleRequest } from '../handle-request.ts';
 import type { MockRequest } from '../http/mock-message.ts';
 import type { RequestSource } from './active-adapters.ts';
-import { brokenFetch } from './broken-connection.ts';
-import { fromRequest, toResponse } from './web-messages.ts';
+import { brokenFetch, fromRequest, toResponse } from './web-messages.ts';
 
 export type Fetch = typeof globalThis.fetch;
 

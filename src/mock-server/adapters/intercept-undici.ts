@@ -9,11 +9,10 @@ import {
   type MswEvents,
   markGlobalFetch,
 } from './ask-msw.ts';
-import { brokenConnection } from './broken-connection.ts';
 import { isPassthrough, loadMsw, loadUndici } from './load-packages.ts';
-import { isAsyncIterable, readDispatch } from './undici-request.ts';
+import { isAsyncIterable, readDispatch } from './undici-dispatcher.ts';
 import { type ResponseSink, responseSink } from './undici-sink.ts';
-import { toRequest } from './web-messages.ts';
+import { brokenConnection, toRequest } from './web-messages.ts';
 
 /** What `setupServer(...)` of msw gives, as far as it is needed here. */
 export interface MswServer {
