@@ -1,6 +1,5 @@
 import * as z from 'zod';
-import { openApi } from '../../src/mock-server/admin/openapi.ts';
-import { adminRoutes } from '../../src/mock-server/admin/routes.ts';
+import { adminRoutes, openApi } from '../../src/mock-server/admin/routes.ts';
 import * as shapes from '../../src/mock-server/admin/shapes.ts';
 import { SWITCH_NAMES } from '../../src/mock-server/behaviour/switches.ts';
 import { faultMatch } from '../../src/mock-server/faults/fault-kinds.ts';

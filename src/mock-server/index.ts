@@ -3,8 +3,8 @@ export type { Fetch } from './adapters/fetch.ts';
 export { type InterceptedUndici, interceptUndici, type MswServer } from './adapters/intercept-undici.ts';
 export type { OnUnhandledRequest } from './adapters/interception.ts';
 export type { MswHandler } from './adapters/overrides.ts';
+export type { Remote, RemoteScope } from './admin/connect-mock-server.ts';
 export { connectMockServer, type RemoteMockServer, type RemoteSpace } from './admin/connect-mock-server.ts';
-export type { Remote, RemoteScope } from './admin/remote-scope.ts';
 export type { OnAssumption } from './behaviour/assumptions.ts';
 export type { SwitchDescription } from './behaviour/behaviour.ts';
 export { type BehaviourCase, behaviourMatrix, type MatrixOptions } from './behaviour/behaviour-matrix.ts';
@@ -22,10 +22,9 @@ export type {
   FaultOptions,
 } from './faults/fault-kinds.ts';
 export type { MockFaults } from './faults/mock-faults.ts';
-export type { Audit } from './journal/audit.ts';
 export type { RequestExpectation } from './journal/expect-requests.ts';
 export type { JournalEntry } from './journal/journal.ts';
-export type { MockJournal, SubscribeOptions, WaitOptions } from './journal/mock-journal.ts';
+export type { Audit, MockJournal, SubscribeOptions, WaitOptions } from './journal/mock-journal.ts';
 export type { RequestFilter } from './journal/request-filter.ts';
 export type { RequestPattern, ValuePattern } from './matching/request-pattern.ts';
 export type { MockServerOptions } from './mock-options.ts';

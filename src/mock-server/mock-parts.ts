@@ -5,7 +5,7 @@ import { createAssumptionCheck } from './behaviour/assumptions.ts';
 import { Behaviour } from './behaviour/behaviour.ts';
 import type { DrivenClock } from './clock/clock.ts';
 import { createClock } from './clock/create-clock.ts';
-import { SocketUse } from './clock/idle-detector.ts';
+import { SocketUse } from './clock/virtual-clock.ts';
 import { withDashboard } from './dashboard/dashboard.ts';
 import { FaultDelays } from './faults/with-faults.ts';
 import { createRequestHandler, type HandleRequest } from './handle-request.ts';

@@ -5,9 +5,8 @@ import { createMockBehaviour, type MockBehaviour } from './behaviour/mock-behavi
 import { type Clock, type MockClock, parseInstant } from './clock/clock.ts';
 import { createMockClock } from './clock/mock-clock.ts';
 import { createMockFaults, type MockFaults } from './faults/mock-faults.ts';
-import { type Audit, auditOf } from './journal/audit.ts';
 import { createExpectation, type RequestExpectation, verifyRequests } from './journal/expect-requests.ts';
-import { createMockJournal, type MockJournal } from './journal/mock-journal.ts';
+import { type Audit, auditOf, createMockJournal, type MockJournal } from './journal/mock-journal.ts';
 import type { RequestFilter } from './journal/request-filter.ts';
 import type { MockParts } from './mock-parts.ts';
 import { type Accounts, createAccounts } from './service/accounts.ts';

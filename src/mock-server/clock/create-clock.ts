@@ -1,8 +1,7 @@
 import { invalidOption } from '../mock-server-error.ts';
 import { type ClockOptions, type DrivenClock, parseInstant } from './clock.ts';
-import { SocketUse } from './idle-detector.ts';
 import { RealClock } from './real-clock.ts';
-import { VirtualClock } from './virtual-clock.ts';
+import { SocketUse, VirtualClock } from './virtual-clock.ts';
 
 /** Where a virtual clock starts unless told: fixed, so that every run gives the same answers. */
 const VIRTUAL_START = '2026-01-15T00:00:00.000Z';

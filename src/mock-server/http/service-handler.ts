@@ -8,16 +8,13 @@ import type { QuotaUse } from '../service/quota.ts';
 import type { KeyRecord, ServiceContext } from '../service/service-state.ts';
 import { answerStub } from '../stubs/answer-stub.ts';
 import { findStub, type StubRecord } from '../stubs/stub-record.ts';
-import { isPreflight, preflightAnswer } from './cors.ts';
 import * as errors from './error-responses.ts';
-import { withEtag } from './etag.ts';
-import type { RequestIdentity } from './identify-request.ts';
-import { rateHeaders } from './limit-headers.ts';
+import { presentedCredential, type RequestIdentity } from './identify-request.ts';
 import type { MockRequest, MockResponse } from './mock-message.ts';
 import { preferredAnswer } from './preferred-answer.ts';
-import { presentedCredential } from './presented-credential.ts';
 import { queryOf, readTarget, recordBody, recordHeaders, type TargetReading } from './record-request.ts';
 import { exampleAnswer, exampleResponder, type Responder } from './responders.ts';
+import { isPreflight, preflightAnswer, rateHeaders, withEtag } from './response-headers.ts';
 import { createRouter, type RouteMatch } from './router.ts';
 import { createDateHeader, type ServiceResponse, writeResponse } from './service-response.ts';
 
