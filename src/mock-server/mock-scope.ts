@@ -1,7 +1,7 @@
 import type { PlanName } from '../generated/service.ts';
 import { createFetch, type Fetch } from './adapters/fetch.ts';
 import type { MswHandler } from './adapters/overrides.ts';
-import { createMockBehaviour, type MockBehaviour } from './behaviour/mock-behaviour.ts';
+import { createMockBehaviour, type MockBehaviour } from './behaviour/behaviour.ts';
 import { type Clock, type MockClock, parseInstant } from './clock/clock.ts';
 import { createMockClock } from './clock/mock-clock.ts';
 import { createMockFaults, type MockFaults } from './faults/mock-faults.ts';

@@ -4,11 +4,9 @@ import type { Clock } from '../clock/clock.ts';
 import { createClock } from '../clock/create-clock.ts';
 import { invalidOption, MockServerError } from '../mock-server-error.ts';
 import { BEYOND_LIMIT, CHARGED_BY_LIMIT, meetLimit, observeRetryAfter } from './limit-steps.ts';
-import { USUAL_REASONS } from './not-observable.ts';
-import { Findings, type ObservedBehaviour, type Probing } from './probe-report.ts';
-import { PROBE_STEPS } from './probe-steps.ts';
+import { Findings, type ObservedBehaviour, type Probing, USUAL_REASONS } from './probe-report.ts';
+import { observeQuotaRecord, PROBE_STEPS, usedOf } from './probe-steps.ts';
 import { BudgetSpent, Limited, type ProbeFetch, Prober, type Seen, statusAndCodeText } from './prober.ts';
-import { observeQuotaRecord, usedOf } from './quota-steps.ts';
 
 /** Options of `probeService`. */
 export interface ProbeOptions {

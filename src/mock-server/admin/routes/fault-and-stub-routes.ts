@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { type FaultOptions, faultUnion } from '../../faults/fault-kinds.ts';
 import type { LatestData } from '../../stubs/mock-latest.ts';
-import { type StubOptions, stubOptions } from '../../stubs/stub-options.ts';
+import { type StubOptions, stubOptions } from '../../stubs/mock-stubs.ts';
 import { route } from '../route.ts';
 
 const fault = faultUnion({
