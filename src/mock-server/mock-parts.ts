@@ -4,7 +4,7 @@ import { Overrides } from './adapters/overrides.ts';
 import { createAssumptionCheck } from './behaviour/assumptions.ts';
 import { Behaviour } from './behaviour/behaviour.ts';
 import type { DrivenClock } from './clock/clock.ts';
-import { createClock } from './clock/create-clock.ts';
+import { createClock } from './clock/mock-clock.ts';
 import { SocketUse } from './clock/virtual-clock.ts';
 import { withDashboard } from './dashboard/dashboard.ts';
 import { FaultDelays } from './faults/with-faults.ts';

@@ -2,7 +2,7 @@ import type { PlanName } from '../generated/service.ts';
 import type { BehaviourOptions } from './behaviour/behaviour-options.ts';
 import type { PresetName } from './behaviour/switch.ts';
 import type { ClockOptions, DrivenClock } from './clock/clock.ts';
-import { createClock } from './clock/create-clock.ts';
+import { createClock } from './clock/mock-clock.ts';
 import { presentedKeys } from './http/identify-request.ts';
 import type { MockRequest } from './http/mock-message.ts';
 import { readTarget } from './http/record-request.ts';

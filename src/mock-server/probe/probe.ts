@@ -1,7 +1,7 @@
 import type { BehaviourOptions, KnownValue } from '../behaviour/behaviour-options.ts';
 import { SWITCH_NAMES } from '../behaviour/switches.ts';
 import type { Clock } from '../clock/clock.ts';
-import { createClock } from '../clock/create-clock.ts';
+import { createClock } from '../clock/mock-clock.ts';
 import { invalidOption, MockServerError } from '../mock-server-error.ts';
 import { BEYOND_LIMIT, CHARGED_BY_LIMIT, meetLimit, observeRetryAfter } from './limit-steps.ts';
 import { Findings, type ObservedBehaviour, type Probing, USUAL_REASONS } from './probe-report.ts';

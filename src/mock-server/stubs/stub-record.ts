@@ -1,6 +1,8 @@
 import type { PlanName } from '../../generated/service.ts';
+import type { ServiceResponse } from '../http/service-response.ts';
 import { type MatchedRequest, matchesPattern, type RequestPattern } from '../matching/request-pattern.ts';
 import type { InventedData } from '../rates/invented-latest.ts';
+import { answerRecorded, type RecordedAnswers } from '../rates/replay.ts';
 
 /** Returns the `data` of `latest` for a request within both limits. Must be synchronous. */
 export type LatestFunction = (query: URLSearchParams, context: LatestContext) => object;
@@ -77,4 +79,34 @@ export function latestStubId(base: string | undefined): string {
 function rankOf({ id }: StubRecord): number {
   if (id === LATEST_STUB) return 0;
   return id.startsWith(`${LATEST_STUB}.`) ? 1 : 2;
+}
+
+/** The answer of a stub to a request that is within both limits; counts it. */
+export function answerStub(
+  stub: StubRecord,
+  source: Exclude<StubSource, { readonly kind: 'function' }>,
+  query: URLSearchParams,
+): ServiceResponse {
+  const { id, served } = stub;
+  stub.served += 1;
+  if (source.kind === 'replay') {
+    return { ...answerRecorded(recordedIn(source.recorded), query), stub: id };
+  }
+  const answer = source.answers[Math.min(served, source.answers.length - 1)];
+  if (answer === undefined) throw new Error(`Stub ${id} has no answer.`);
+  return { ...fromAnswer(answer), why: `answered by stub ${id}`, stub: id };
+}
+
+function recordedIn(recorded: Readonly<Record<string, StubAnswer>>): RecordedAnswers {
+  return {
+    get(query) {
+      const answer = Object.hasOwn(recorded, query) ? recorded[query] : undefined;
+      return answer === undefined ? undefined : fromAnswer(answer);
+    },
+    keys: () => Object.keys(recorded).values(),
+  };
+}
+
+function fromAnswer({ code, ...answer }: StubAnswer): ServiceResponse {
+  return { ...answer, code: code ?? undefined, why: 'served' };
 }
