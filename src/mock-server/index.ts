@@ -1,10 +1,19 @@
+export type { PlanName } from '../generated/service.ts';
 export type { AdapterName } from './adapters/active-adapters.ts';
 export type { Fetch } from './adapters/fetch.ts';
 export { type InterceptedUndici, interceptUndici, type MswServer } from './adapters/intercept-undici.ts';
 export type { OnUnhandledRequest } from './adapters/interception.ts';
 export type { MswHandler } from './adapters/overrides.ts';
-export type { Remote, RemoteScope } from './admin/connect-mock-server.ts';
-export { connectMockServer, type RemoteMockServer, type RemoteSpace } from './admin/connect-mock-server.ts';
+export {
+  connectMockServer,
+  type Remote,
+  type RemoteBehaviour,
+  type RemoteJournal,
+  type RemoteLatest,
+  type RemoteMockServer,
+  type RemoteScope,
+  type RemoteSpace,
+} from './admin/connect-mock-server.ts';
 export type { OnAssumption } from './behaviour/assumptions.ts';
 export type { MockBehaviour, SwitchDescription } from './behaviour/behaviour.ts';
 export { type BehaviourCase, behaviourMatrix, type MatrixOptions } from './behaviour/behaviour-matrix.ts';
@@ -36,9 +45,11 @@ export type { ProbeFetch } from './probe/prober.ts';
 export type { InventedData } from './rates/invented-latest.ts';
 export type { Replay } from './rates/replay.ts';
 export type { Account, Accounts, CreateAccountOptions } from './service/accounts.ts';
+export type { RateUse } from './service/decide.ts';
 export type { KeyUsage, MinuteUse } from './service/key-usage.ts';
 export type { CreatedKey, KeySummary, Keys } from './service/keys.ts';
 export type { Mail, Outbox } from './service/outbox.ts';
+export type { QuotaUse } from './service/quota.ts';
 export type { Snapshot } from './service/snapshot.ts';
 export type { Space, SpaceOptions } from './spaces.ts';
 export type { RunningServer, ServeOptions } from './start-server.ts';

@@ -16,6 +16,7 @@ import { randomFromSeed } from './service/random.ts';
 import { emptyState, type ServiceState } from './service/service-state.ts';
 import { restoredState, type Snapshot } from './service/snapshot.ts';
 
+/** Options of `mock.space()`. All are optional. */
 export interface SpaceOptions {
   /**
    * Name of the space, which determines its key. Up to 64 letters, digits, `_` and `-`.
@@ -70,6 +71,7 @@ export class Space extends MockScope implements AsyncDisposable {
     this.#end();
   }
 
+  /** Calls `close()` at the end of an `await using` block. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
   }

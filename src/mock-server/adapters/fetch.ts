@@ -3,6 +3,7 @@ import type { MockRequest } from '../http/mock-message.ts';
 import type { RequestSource } from './active-adapters.ts';
 import { brokenFetch, fromRequest, toResponse } from './web-messages.ts';
 
+/** The type of the global `fetch` function. */
 export type Fetch = typeof globalThis.fetch;
 
 /** `fetch` for the mock alone, in process: no sockets, nothing patched. Other origins are refused like an unknown host. */

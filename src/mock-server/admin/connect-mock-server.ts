@@ -21,20 +21,24 @@ import type { MockStubs } from '../stubs/mock-stubs.ts';
 import type { LatestFunction } from '../stubs/stub-record.ts';
 import { type AskAdmin, adminUrl, createAsk } from './admin-client.ts';
 
-/** A mock server in another process. Has the methods of a mock, as promises. */
+/** A mock server in another process. It has the methods of a mock; they return promises. */
 export interface RemoteMockServer extends RemoteScope {
-  /** Opens a space, as `mock.space`. */
+  /**
+   * Opens a space, as `mock.space()` does.
+   * @throws MockServerError with code `space_exists`, if a space with this name is open.
+   */
   space(options?: SpaceOptions): Promise<RemoteSpace>;
-  /** Closes all spaces, including those of other processes, for example of a killed test run. */
+  /** Closes all spaces, including those that other processes opened, for example a test run that was killed. */
   closeSpaces(): Promise<void>;
 }
 
-/** A space of a mock server in another process. */
+/** A space of a mock server in another process. Its methods return promises. */
 export type RemoteSpace = RemoteScope & Pick<Space, 'name' | 'key' | 'keyId' | 'accountId' | 'close'> & AsyncDisposable;
 
 /**
- * Connects to a mock server in another process, by its `adminUrl`, or by its URL and the admin token. The methods reject
- * with the same `MockServerError` that the mock throws.
+ * Connects to a mock server in another process, by its `adminUrl`, or by its URL and the admin token. Methods reject with
+ * the `MockServerError` that the mock throws; with code `no_mock_server`, if the server is not a mock.
+ * @throws MockServerError with code `invalid_option`, for an invalid URL or a missing token.
  * @example const remote = connectMockServer(process.env.FXRATES_MOCK_ADMIN_URL)
  */
 export function connectMockServer(url: string, token = tokenIn(url)): RemoteMockServer {
@@ -68,7 +72,7 @@ function tokenIn(url: string): string | undefined {
   return /#token=([\w-]+)$/.exec(url)?.[1];
 }
 
-/** The methods of `Local`, as promises. */
+/** The methods of `Local`; they return promises. */
 export type Remote<Local> = {
   readonly [Name in keyof Local]: Local[Name] extends (...parameters: infer Parameters) => infer Result
     ? (...parameters: Parameters) => Promise<Awaited<Result>>
@@ -79,31 +83,56 @@ export type Remote<Local> = {
 export interface RemoteScope extends Remote<Pick<MockScope, 'createKey' | 'audit' | 'snapshot' | 'restore' | 'reset'>> {
   /** URL of the server, for the client's option `baseUrl`. */
   readonly baseUrl: string;
+  /** Accounts of the emulated service. */
   readonly accounts: Remote<Accounts>;
+  /** API keys of the emulated service. */
   readonly keys: Remote<Keys>;
+  /** Confirmation e-mails of the emulated dashboard. */
   readonly outbox: Remote<Outbox>;
+  /** Named snapshots, kept in the memory of the server. */
   readonly snapshots: Remote<Snapshots>;
+  /** Faults: failures that the test defines. */
   readonly faults: Remote<MockFaults>;
+  /** Stubs: answers that the test defines. */
   readonly stubs: Remote<MockStubs>;
-  readonly latest: {
-    /** As `mock.latest.set`, without functions. */
-    set(data: Exclude<LatestData, LatestFunction>, options?: LatestOptions): Promise<void>;
-    replay(recording: Replay): Promise<void>;
-    reset(options?: LatestOptions): Promise<void>;
-  };
+  /** Sets the answer of `latest`. */
+  readonly latest: RemoteLatest;
+  /** The clock of the mock. Rate windows, quota periods and faults use it. */
   readonly clock: Remote<Pick<MockClock, 'now' | 'advance' | 'advanceTo' | 'freeze' | 'resume'>>;
-  readonly behaviour: {
-    values(): Promise<BehaviourValues>;
-    describe(): Promise<readonly SwitchDescription[]>;
-    set(options: PresetName | BehaviourOptions): Promise<void>;
-  };
-  readonly journal: {
-    /** Returns the newest `limit` requests (default and maximum: 1000), oldest first. */
-    list(filter?: RequestFilter & { readonly limit?: number | undefined }): Promise<readonly JournalEntry[]>;
-    dropped(): Promise<number>;
-  } & Remote<Pick<MockJournal, 'waitFor' | 'clear'>>;
-  /** As `mock.expectRequests`; its methods return promises. */
+  /** Switches for undocumented behaviour. */
+  readonly behaviour: RemoteBehaviour;
+  /** The requests that the mock received, each with the reason for its answer. */
+  readonly journal: RemoteJournal;
+  /** Returns assertions, as `mock.expectRequests()` does. They return promises. */
   expectRequests(filter?: RequestFilter): Remote<RequestExpectation>;
+}
+
+/** Sets the answer of `latest` in another process. */
+export interface RemoteLatest {
+  /** Sets the `data` of `latest`, as `mock.latest.set()` does. Does not accept functions. */
+  set(data: Exclude<LatestData, LatestFunction>, options?: LatestOptions): Promise<void>;
+  /** Answers from a recording, as `mock.latest.replay()` does. */
+  replay(recording: Replay): Promise<void>;
+  /** Removes the answers of `set` and `replay`, all of them or those for one base. */
+  reset(options?: LatestOptions): Promise<void>;
+}
+
+/** The switches of a mock in another process. */
+export interface RemoteBehaviour {
+  /** Returns the current value of each switch. */
+  values(): Promise<BehaviourValues>;
+  /** Returns each switch with its value, default, alternatives and provenance. */
+  describe(): Promise<readonly SwitchDescription[]>;
+  /** Changes switches, as `mock.behaviour.set()` does. */
+  set(options: PresetName | BehaviourOptions): Promise<void>;
+}
+
+/** The journal of a mock in another process. */
+export interface RemoteJournal extends Remote<Pick<MockJournal, 'waitFor' | 'clear'>> {
+  /** Returns the newest `limit` requests, oldest first. The default and the maximum of `limit` are 1000. */
+  list(filter?: RequestFilter & { readonly limit?: number | undefined }): Promise<readonly JournalEntry[]>;
+  /** Returns the number of older requests that were dropped. */
+  dropped(): Promise<number>;
 }
 
 function createRemoteScope(ask: AskAdmin, baseUrl: string): RemoteScope {

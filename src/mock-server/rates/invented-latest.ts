@@ -31,11 +31,11 @@ function upperCase(code: string): string {
 
 /** The `data` of an invented answer. */
 export interface InventedData {
-  /** Base currency. */
-  readonly base: Currency;
+  /** Base currency, for example `EUR`. */
+  readonly base: string;
   /** Time of the snapshot, ISO 8601 in UTC. */
   readonly timestamp: string;
-  /** States that the rates are invented. */
+  /** A note that the rates are invented. */
   readonly source: string;
   /** Units of each currency for one unit of the base. */
   readonly rates: Readonly<Record<string, number>>;

@@ -34,11 +34,17 @@ export interface MockStubs {
 }
 
 /** A stub that was added. */
-export interface Stub extends Pick<StubRecord, 'id' | 'match' | 'served'> {
+export interface Stub {
+  /** Id of the stub, for example `stub_1`. */
+  readonly id: string;
+  /** Pattern of the requests to answer. */
+  readonly match: RequestPattern;
+  /** Number of requests answered so far. */
+  readonly served: number;
   /** Maximum number of requests to answer; `undefined` for no maximum. */
   readonly times: number | undefined;
-  /** Source of the answers: the field `answers`, a recording, or a function of the test. */
-  readonly kind: StubRecord['source']['kind'];
+  /** Source of the answers: the field `answers`, a recording (`'replay'`), or a function of the test. */
+  readonly kind: 'answers' | 'replay' | 'function';
   /** The answers of a stub of kind `answers`; empty otherwise. */
   readonly answers: readonly StubAnswer[];
 }
@@ -84,14 +90,14 @@ function notFound(id: string): MockServerError {
   });
 }
 
-/** An answer of a stub. At most one of `data`, `error` and `body` may be set. */
+/** An answer of a stub. Set at most one of `data`, `error` and `body`. */
 export interface StubResponse {
   /**
    * HTTP status, from 200 to 599.
    * @default 200; 400 with `error`
    */
   readonly status?: number | undefined;
-  /** Response headers, without `content-length` and `transfer-encoding`. */
+  /** Response headers. `content-length` and `transfer-encoding` cannot be set. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Sent as `{ success: true, data }`. */
   readonly data?: unknown;
@@ -116,7 +122,10 @@ export interface StubOptions extends StubResponse {
    * @default every GET of the emulated API
    */
   readonly match?: RequestPattern | undefined;
-  /** Several answers, one per request; the last repeats. Cannot be combined with the fields of a single answer. */
+  /**
+   * Several answers, one per request; the last one repeats. Cannot be combined with the fields of a single answer.
+   * @example [{ status: 503 }, { data: { base: 'EUR', rates: {} } }]
+   */
   readonly responses?: readonly StubResponse[] | undefined;
   /**
    * Maximum number of requests to answer. The stub is ignored afterwards.

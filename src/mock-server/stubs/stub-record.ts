@@ -4,7 +4,7 @@ import { type MatchedRequest, matchesPattern, type RequestPattern } from '../mat
 import type { InventedData } from '../rates/invented-latest.ts';
 import { answerRecorded, type RecordedAnswers } from '../rates/replay.ts';
 
-/** Returns the `data` of `latest` for a request within both limits. Must be synchronous. */
+/** Returns the `data` of `latest` for a request within both limits. A promise is answered with 500. */
 export type LatestFunction = (query: URLSearchParams, context: LatestContext) => object;
 
 /** The request that a `latest` function answers. */
@@ -19,11 +19,13 @@ export interface LatestContext {
   invented(): InventedData;
 }
 
-/** An answer as a stub keeps it: the body is the text that is sent. */
+/** An answer of a stub, as it is sent. */
 export interface StubAnswer {
+  /** HTTP status. */
   readonly status: number;
-  /** Names in lower case. */
+  /** Headers by name in lower case. */
   readonly headers: Readonly<Record<string, string>>;
+  /** The complete body. */
   readonly body: string;
   /** `error.code` of the answer; `null` if it has none. */
   readonly code: string | null;
