@@ -173,13 +173,14 @@ export class Spaces {
   }
 
   #assemble({ behaviour, clock }: SpaceOptions, name: string, firstState: () => ServiceState): MockParts {
-    const { sockets, adapters, ...mock } = this.#mock;
+    const { sockets, adapters, responders, ...mock } = this.#mock;
     const space = { name, mock: mock.journal };
     const own = {
       behaviour: mock.behaviour.copy(behaviour),
       clock: createClock(clock ?? likeClock(mock.clock), sockets),
       sockets,
       adapters,
+      responders,
       firstState,
     };
     return assembleParts(this.#options, own, space);

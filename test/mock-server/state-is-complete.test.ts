@@ -88,7 +88,7 @@ const DERIVED = {
   'dashboard/account-page.ts': ['DONE'],
   'http/record-request.ts': ['readings', 'SECRET_HEADERS'],
   'http/responders.ts': ['lastIso'],
-  'http/service-response.ts': ['STATUSES_WITHOUT_BODY', 'lastEncoded', 'second', 'text'],
+  'http/service-response.ts': ['STATUSES_WITHOUT_BODY', 'lastEncoded', 'lastDate'],
   'panel/browser/journal-entries.ts': ['LEFT_OUT'],
   'panel/panel-files.ts': ['bundled'],
   'rates/invented-latest.ts': ['#answers', 'newest', 'shared'],

@@ -1,7 +1,7 @@
 import type { MockRequest, MockResponse } from '../http/mock-message.ts';
 import { parseTarget, type Target } from '../http/router.ts';
 import type { ServiceHandler } from '../http/service-handler.ts';
-import { createDateHeader } from '../http/service-response.ts';
+import { dateHeader } from '../http/service-response.ts';
 import type { ServiceContext } from '../service/service-state.ts';
 import { BASE_STYLE } from '../web/base-style.ts';
 import { findRoute } from '../web/find-route.ts';
@@ -27,7 +27,6 @@ export type Dashboard = (request: MockRequest) => MockResponse | undefined;
 /** Never counted, never in the journal: the limits of the service are those of its API. */
 export function createDashboard(context: ServiceContext): Dashboard {
   const dashboard = { context, sessions: new Sessions(), newKeys: new NewKeys() };
-  const dateHeader = createDateHeader();
   return (request) => {
     if (!request.target.includes('/dashboard')) return undefined;
     const target = parseTarget(request.target);

@@ -97,16 +97,11 @@ export function encodeBody(body: string): Buffer {
 
 let lastEncoded = { body: '', bytes: Buffer.alloc(0) };
 
-/** Writes the `Date` header; a second at a time, because it changes no faster. */
-export function createDateHeader(): (now: number) => string {
-  let second = Number.NaN;
-  let text = '';
-  return (now) => {
-    const nowSecond = Math.floor(now / 1000);
-    if (nowSecond !== second) {
-      second = nowSecond;
-      text = new Date(nowSecond * 1000).toUTCString();
-    }
-    return text;
-  };
+/** Value of the `Date` header. The last one is kept: it changes once a second. */
+export function dateHeader(now: number): string {
+  const second = Math.floor(now / 1000);
+  if (second !== lastDate.second) lastDate = { second, text: new Date(second * 1000).toUTCString() };
+  return lastDate.text;
 }
+
+let lastDate = { second: Number.NaN, text: '' };
