@@ -1,9 +1,9 @@
 import type { RequestSource } from '../adapters/active-adapters.ts';
 import type { Clock } from '../clock/clock.ts';
 import { isDashboardPath } from '../dashboard/dashboard.ts';
-import { isPreflight } from '../http/cors.ts';
 import type { RequestIdentity } from '../http/identify-request.ts';
 import type { InterruptibleWait, MockRequest } from '../http/mock-message.ts';
+import { isPreflight } from '../http/response-headers.ts';
 import type { HandledRequest } from '../http/service-handler.ts';
 import { dateHeader } from '../http/service-response.ts';
 import { newJournalEntry } from '../journal/journal.ts';
