@@ -147,6 +147,7 @@ export class SharedCore implements LimiterCore {
     if (granted === 0) return undefined;
     this.#granted = { n: 0, probe: false };
     const n = Math.min(granted, wanted);
+    this.#wanted -= n;
     for (let call = n; call < granted; call += 1) this.unused();
     return n === 0 ? undefined : { n, probe, at: wanted > n ? this.#askAt : undefined };
   }
