@@ -3,7 +3,7 @@ import { isBurstPeriod, learnBurstLimit } from './burst-limit.ts';
 import { scheduleProbe } from './capacity-probe.ts';
 import { acceptBehindGate, closeGate } from './gate.ts';
 import { type Hypothesis, hasConfiguredLimit, type LimiterState, newHypothesis } from './limiter-state.ts';
-import { nextServerMinute } from './server-clock.ts';
+import { nextServerMinute } from './retry-after.ts';
 import type { Window } from './window.ts';
 
 /** A 429, as the rules see it. */

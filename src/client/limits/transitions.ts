@@ -3,13 +3,23 @@ import { isBurstRefusal, NO_BURST_LIMIT, shrinkBurstLimit } from './burst-limit.
 import { acceptProbe, FIRST_PROBE, scheduleProbe } from './capacity-probe.ts';
 import { acceptBehindGate, closeGate, isStale, OPEN_GATE, recordRefusal, stayClosedUntil } from './gate.ts';
 import { advance, take } from './grant.ts';
-import { parseHttpDate } from './http-date.ts';
 import { refuseKnown } from './known-window.ts';
 import { acceptLearning, NEARLY_ALL, refuseLearning, refuseUnknown, shortHintMs } from './learn-window.ts';
 import { type LimiterState, newHypothesis } from './limiter-state.ts';
-import { parseRetryAfter, type RetryAfterUnit, retryAfterMs } from './retry-after.ts';
-import { UNKNOWN_UNIT, type UnitEvidence, unitOf, weighAcceptance, weighRefusal } from './retry-after-unit.ts';
-import { observeServerDate, serverNow, UNKNOWN_SERVER_CLOCK } from './server-clock.ts';
+import {
+  observeServerDate,
+  parseHttpDate,
+  parseRetryAfter,
+  type RetryAfterUnit,
+  retryAfterMs,
+  serverNow,
+  UNKNOWN_SERVER_CLOCK,
+  UNKNOWN_UNIT,
+  type UnitEvidence,
+  unitOf,
+  weighAcceptance,
+  weighRefusal,
+} from './retry-after.ts';
 
 /** `Date` headers have no finer grain. */
 const DATE_GRAIN_MS = 1_000;

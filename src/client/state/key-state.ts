@@ -3,7 +3,7 @@ import type { Clock } from '../clock.ts';
 import type { ClientSettings, RateLimitSettings } from '../config/settings.ts';
 import type { ApiKey } from '../keys/api-key.ts';
 import { RateLimiter } from '../limits/rate-limiter.ts';
-import { UNKNOWN_UNIT, type UnitState } from '../limits/retry-after-unit.ts';
+import { UNKNOWN_UNIT, type UnitState } from '../limits/retry-after.ts';
 import { ExhaustedLatch, QuotaCheck } from '../quota/exhausted-latch.ts';
 import { LimitQuestion } from '../quota/limit-question.ts';
 import { QuotaLedger } from '../quota/quota-ledger.ts';

@@ -1,6 +1,5 @@
 import { describeValue } from '../errors/describe-value.ts';
-import { parseRetryAfter, type RetryAfterUnit } from '../limits/retry-after.ts';
-import type { UnitEvidence } from '../limits/retry-after-unit.ts';
+import { parseRetryAfter, type RetryAfterUnit, type UnitEvidence } from '../limits/retry-after.ts';
 import type { RetryAfterReading } from '../limits/transitions.ts';
 
 /** How a whole number in a key's Retry-After is read. */
