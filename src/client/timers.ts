@@ -2,7 +2,7 @@
 import { setImmediate } from 'node:timers';
 import { abortable, Cancellation, type CancelSignal } from './cancellation.ts';
 import type { Clock } from './clock.ts';
-import { Heap } from './limits/heap.ts';
+import { Heap } from './limits/request-queue.ts';
 import { type SteadyTime, steadyTime } from './steady-time.ts';
 
 /** Without a reason of ours, every stop would cost an exception with its stack: a tenth of a call. */
