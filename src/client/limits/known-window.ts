@@ -1,7 +1,7 @@
 import { WINDOW_MS } from './accepted-log.ts';
 import { isBurstPeriod } from './burst-limit.ts';
 import { refuseProbe, scheduleProbe, slowBucketDown } from './capacity-probe.ts';
-import { closeGate } from './gate.ts';
+import { closeGate } from './grant.ts';
 import {
   burstPeriodMs,
   jitterMs,

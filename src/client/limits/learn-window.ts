@@ -1,7 +1,7 @@
 import { WINDOW_MS } from './accepted-log.ts';
 import { isBurstPeriod, learnBurstLimit } from './burst-limit.ts';
 import { scheduleProbe } from './capacity-probe.ts';
-import { acceptBehindGate, closeGate } from './gate.ts';
+import { acceptBehindGate, closeGate } from './grant.ts';
 import { type Hypothesis, hasConfiguredLimit, type LimiterState, newHypothesis } from './limiter-state.ts';
 import { nextServerMinute } from './retry-after.ts';
 import type { Window } from './window.ts';

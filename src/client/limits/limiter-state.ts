@@ -37,7 +37,7 @@ export interface Hypothesis {
   readonly tries: number;
 }
 
-/** See gate.ts. */
+/** See grant.ts. */
 export interface GateState {
   readonly opensAt: number;
   /** Answers to requests sent before this time say nothing new. */
@@ -74,7 +74,7 @@ export interface BurstState {
   readonly pauseMs: number;
 }
 
-/** See retry-after-unit.ts. */
+/** See retry-after.ts. */
 export interface RetryAfterUnitState {
   readonly evidence: 'assumed' | 'on-trial' | 'confirmed' | 'refuted';
   readonly trial?:

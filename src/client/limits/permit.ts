@@ -1,3 +1,4 @@
+import type { CancelSignal } from '../cancellation.ts';
 import type { RetryAfterReading } from './transitions.ts';
 
 /** The headers of an answer that tell the limiter something; leave out what is absent. */
@@ -78,5 +79,59 @@ export class Permit {
     const wasOpen = this.#isOpen;
     this.#isOpen = false;
     return wasOpen;
+  }
+}
+
+/** How a call waits for its slot. */
+export interface AcquireOptions {
+  readonly signal?: CancelSignal | undefined;
+  /** Milliseconds of the limiter's clock; a function is asked again when the time has come. Default: none. */
+  readonly deadlineAt?: number | (() => number) | undefined;
+  /** High-priority calls go before all others. Default: `'low'`. */
+  readonly priority?: 'high' | 'low' | undefined;
+  /** False: be rejected (reason `'policy'`) instead of waiting for the limit. Default: true. */
+  readonly wait?: boolean | undefined;
+  /** The permit of the attempt before: the call keeps its place, at the head of the queue. */
+  readonly retryOf?: Permit | undefined;
+}
+
+/** When the deadline is, asked as often as it matters; Infinity for none. */
+export function deadlineOf({ deadlineAt }: AcquireOptions): () => number {
+  if (typeof deadlineAt === 'function') return deadlineAt;
+  return () => deadlineAt ?? Number.POSITIVE_INFINITY;
+}
+
+/**
+ * Why a call was not allowed to wait for its slot: the slot lies beyond its deadline; Retry-After is longer than
+ * `maxRetryAfterMs`; the call does not wait (`onLimit: 'throw'`); or the service has failed and asked for a later time.
+ */
+export type LimitReason = 'deadline' | 'max_retry_after' | 'policy' | 'unavailable';
+
+const BRAND = Symbol.for('fxrates.limit-error');
+
+const EXPLANATIONS: Record<LimitReason, string> = {
+  deadline: 'is after the deadline of the call',
+  max_retry_after: 'is further away than the longest wait allowed',
+  policy: 'is not now, and the call does not wait',
+  unavailable: 'comes when the service has recovered',
+};
+
+/** The limiter rejected a call at once instead of letting it wait in vain. The client turns it into an error of its own. */
+export class LimitError extends Error {
+  override readonly name = 'LimitError';
+  readonly [BRAND] = true;
+  readonly reason: LimitReason;
+  /** The earliest time, in milliseconds since the Unix epoch, at which the call could have been sent. */
+  readonly retryAt: number;
+
+  constructor(reason: LimitReason, retryAt: number, options?: ErrorOptions) {
+    super(`The next free slot of the rate limit ${EXPLANATIONS[reason]}`, options);
+    this.reason = reason;
+    this.retryAt = retryAt;
+  }
+
+  /** Also recognises the errors of another copy of the package in the same process. */
+  static is(error: unknown): error is LimitError {
+    return error instanceof Error && BRAND in error;
   }
 }

@@ -1,11 +1,19 @@
 import { AcceptedLog, WINDOW_MS } from './accepted-log.ts';
 import { isBurstRefusal, NO_BURST_LIMIT, shrinkBurstLimit } from './burst-limit.ts';
 import { acceptProbe, FIRST_PROBE, scheduleProbe } from './capacity-probe.ts';
-import { acceptBehindGate, closeGate, isStale, OPEN_GATE, recordRefusal, stayClosedUntil } from './gate.ts';
-import { advance, take } from './grant.ts';
+import {
+  acceptBehindGate,
+  advance,
+  closeGate,
+  isStale,
+  OPEN_GATE,
+  recordRefusal,
+  stayClosedUntil,
+  take,
+} from './grant.ts';
 import { refuseKnown } from './known-window.ts';
 import { acceptLearning, NEARLY_ALL, refuseLearning, refuseUnknown, shortHintMs } from './learn-window.ts';
-import { type LimiterState, newHypothesis } from './limiter-state.ts';
+import { hasConfiguredLimit, type LimiterState, newHypothesis } from './limiter-state.ts';
 import {
   observeServerDate,
   parseHttpDate,
@@ -225,4 +233,24 @@ function observe(state: LimiterState, { now, sentAt, date }: DatedAnswer): Limit
 function log(state: LimiterState, { now, sentAt }: Answer): void {
   state.log.expire(now);
   state.log.add(sentAt, now);
+}
+
+/** Requests per minute of the smallest plan (SERVICE.md, Limits). */
+const SMALLEST_LIMIT = 30;
+/** While calls wait, the plan's limit is read again after this time: it can have grown. */
+const LIMIT_IS_OLD_MS = 120_000;
+
+/**
+ * Whether the plan's limit is worth a request that asks for it: unknown, contradicted by a refusal, or read long ago. Not
+ * for a single call, nor for as few as every plan allows: the question would take the slot of one of them.
+ */
+export function isLimitWanted(
+  state: LimiterState,
+  { now, waiting }: { readonly now: number; readonly waiting: number },
+): boolean {
+  const calls = waiting + state.inFlight;
+  const isMuch = state.phase !== 'unknown' || calls + state.log.size > SMALLEST_LIMIT;
+  if (waiting === 0 || calls <= 1 || !isMuch) return false;
+  const isKnown = hasConfiguredLimit(state) && !state.isContradicted;
+  return !isKnown || now - state.configuredAt >= LIMIT_IS_OLD_MS;
 }

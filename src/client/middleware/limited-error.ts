@@ -1,6 +1,5 @@
-import type { RateLimitReason } from '../errors/errors.ts';
-import { FxRatesError, NetworkError, RateLimitError, ServerError } from '../errors/errors.ts';
-import type { LimitError } from '../limits/limit-error.ts';
+import { FxRatesError, NetworkError, RateLimitError, type RateLimitReason, ServerError } from '../errors/errors.ts';
+import type { LimitError } from '../limits/permit.ts';
 import type { KeyedRequest } from '../request.ts';
 import { type UnitBelief, unitInWords } from '../state/retry-after-unit-tracker.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import { HEALTHY, type ServiceHealth } from '../../../src/client/limits/in-flight.ts';
 import type { LimiterState } from '../../../src/client/limits/limiter-state.ts';
 import { burstOf, LimiterHistory, perMinuteOf, windowName } from '../../../src/client/limits/limiter-view.ts';
-import { HEALTHY, type ServiceHealth } from '../../../src/client/limits/service-health.ts';
 import { initialState } from '../../../src/client/limits/transitions.ts';
 import { SteadyTime } from '../../../src/client/steady-time.ts';
 import { VirtualClock } from '../../helpers/limits-clock.ts';

@@ -1,9 +1,7 @@
 import { AcceptedLog, WINDOW_MS } from '../accepted-log.ts';
 import { learnBurstLimit } from '../burst-limit.ts';
-import { closeGate, stayClosedUntil } from '../gate.ts';
-import { advance, type Grant, knownSlots } from '../grant.ts';
-import { type LimiterCore, LocalCore } from '../limiter-core.ts';
-import type { LimiterSettings } from '../limiter-settings.ts';
+import { advance, closeGate, type Grant, knownSlots, stayClosedUntil } from '../grant.ts';
+import { type LimiterCore, type LimiterSettings, LocalCore } from '../limiter-core.ts';
 import type { LimiterState } from '../limiter-state.ts';
 import type { Answer, DatedAnswer, RefusedAnswer } from '../transitions.ts';
 import type { Lease, SharedState } from './store-exchange.ts';

@@ -1,7 +1,6 @@
 import { WINDOW_MS } from '../accepted-log.ts';
 import type { Grant } from '../grant.ts';
-import { type LimiterCore, LocalCore } from '../limiter-core.ts';
-import type { LimiterSettings } from '../limiter-settings.ts';
+import { type LimiterCore, type LimiterSettings, LocalCore } from '../limiter-core.ts';
 import type { LimiterState } from '../limiter-state.ts';
 import type { Answer, DatedAnswer, RefusedAnswer, RetryAfterReading } from '../transitions.ts';
 import type { LimitStore } from './limit-store.ts';
