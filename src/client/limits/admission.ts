@@ -1,4 +1,4 @@
-import type { SteadyTime } from '../steady-time.ts';
+import type { SteadyTime } from '../clock.ts';
 import type { InFlight } from './in-flight.ts';
 import type { LimiterCore, LimiterSettings } from './limiter-core.ts';
 import { burstOf, type LimiterView, perMinuteOf, windowName } from './limiter-view.ts';

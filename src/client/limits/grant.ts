@@ -1,7 +1,13 @@
 import { WINDOW_MS } from './accepted-log.ts';
 import { burstSlotAt, burstSlots, growBurstLimit } from './burst-limit.ts';
 import { scheduleProbe, speedBucketUp, wasProbeRefused } from './capacity-probe.ts';
-import { type GateState, hasConfiguredLimit, isBelowConfigured, type LimiterState } from './limiter-state.ts';
+import {
+  copyState,
+  type GateState,
+  hasConfiguredLimit,
+  isBelowConfigured,
+  type LimiterState,
+} from './limiter-state.ts';
 import { advanceWindow, freeSlots, nextLogSlotAt, nextSlotAt, type Usage } from './window.ts';
 
 /** How many waiting calls may be sent now, and when to ask again. */
@@ -81,9 +87,11 @@ function isCareful({ phase, window, gate, limit }: LimiterState): boolean {
 
 /** Requests are in flight that were granted; less than none: were given back. */
 export function take(state: LimiterState, calls: number): LimiterState {
-  const { window, inFlight } = state;
-  const taken = window.kind === 'bucket' ? { ...window, tokens: window.tokens - calls } : window;
-  return { ...state, inFlight: inFlight + calls, window: taken };
+  const { window } = state;
+  const taken = copyState(state);
+  taken.inFlight += calls;
+  if (window.kind === 'bucket') taken.window = { ...window, tokens: window.tokens - calls };
+  return taken;
 }
 
 /** The earliest time at which a call with `ahead` others before it can be sent, as far as is known. */
@@ -216,7 +224,16 @@ export function closeGate(gate: Gate, until: number): Gate {
 }
 
 export function acceptBehindGate(gate: Gate): Gate {
-  return { ...gate, isHalfOpen: false, accepted: gate.accepted + 1, pressure: Math.max(0, gate.pressure - 1) };
+  const { opensAt, staleBefore, wasClosed, accepted, pressure } = gate;
+  // Written out, as in copyState.
+  return {
+    opensAt,
+    staleBefore,
+    isHalfOpen: false,
+    wasClosed,
+    accepted: accepted + 1,
+    pressure: Math.max(0, pressure - 1),
+  };
 }
 
 /** How many requests may be in flight; a configured limit that has refused nothing needs no ramp. */

@@ -1,5 +1,4 @@
-import type { Clock } from '../clock.ts';
-import { type SteadyTime, steadyTime } from '../steady-time.ts';
+import { type Clock, type SteadyTime, steadyTime } from '../clock.ts';
 import { Admission } from './admission.ts';
 import { InFlight } from './in-flight.ts';
 import { DEFAULT_LIMITER_SETTINGS, type LimiterCore, type LimiterSettings, LocalCore } from './limiter-core.ts';
