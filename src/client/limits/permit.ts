@@ -1,4 +1,3 @@
-import type { CancelSignal } from '../cancellation.ts';
 import type { RetryAfterReading } from './transitions.ts';
 
 /** The headers of an answer that tell the limiter something; leave out what is absent. */
@@ -80,25 +79,6 @@ export class Permit {
     this.#isOpen = false;
     return wasOpen;
   }
-}
-
-/** How a call waits for its slot. */
-export interface AcquireOptions {
-  readonly signal?: CancelSignal | undefined;
-  /** Milliseconds of the limiter's clock; a function is asked again when the time has come. Default: none. */
-  readonly deadlineAt?: number | (() => number) | undefined;
-  /** High-priority calls go before all others. Default: `'low'`. */
-  readonly priority?: 'high' | 'low' | undefined;
-  /** False: be rejected (reason `'policy'`) instead of waiting for the limit. Default: true. */
-  readonly wait?: boolean | undefined;
-  /** The permit of the attempt before: the call keeps its place, at the head of the queue. */
-  readonly retryOf?: Permit | undefined;
-}
-
-/** When the deadline is, asked as often as it matters; Infinity for none. */
-export function deadlineOf({ deadlineAt }: AcquireOptions): () => number {
-  if (typeof deadlineAt === 'function') return deadlineAt;
-  return () => deadlineAt ?? Number.POSITIVE_INFINITY;
 }
 
 /**

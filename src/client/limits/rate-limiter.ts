@@ -3,15 +3,8 @@ import { Admission } from './admission.ts';
 import { InFlight } from './in-flight.ts';
 import { DEFAULT_LIMITER_SETTINGS, type LimiterCore, type LimiterSettings, LocalCore } from './limiter-core.ts';
 import { type LimiterEvent, LimiterHistory, type LimiterView, type LimiterWait } from './limiter-view.ts';
-import {
-  type AcquireOptions,
-  type AnswerHeaders,
-  deadlineOf,
-  type FailureDetails,
-  Permit,
-  type RefusalAnswerHeaders,
-} from './permit.ts';
-import { type QueuedCall, RequestQueue, WakeTimer } from './request-queue.ts';
+import { type AnswerHeaders, type FailureDetails, Permit, type RefusalAnswerHeaders } from './permit.ts';
+import { type AcquireOptions, deadlineOf, type QueuedCall, RequestQueue, WakeTimer } from './request-queue.ts';
 import { parseRetryAfter, type RetryAfterUnit, retryAfterMs } from './retry-after.ts';
 import type { LimitStore } from './shared/limit-store.ts';
 import { SharedCore, type Sharing } from './shared/shared-core.ts';
