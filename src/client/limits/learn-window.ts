@@ -82,7 +82,7 @@ export function withLimit(state: LimiterState, calls: number): LimiterState {
 
 /** The window is known from now on. */
 export function settleWindow(state: LimiterState, window: Window, now: number): LimiterState {
-  return { ...state, phase: 'known', knownSince: now, window, probe: scheduleProbe(state.probe, now, window.kind) };
+  return { ...state, phase: 'known', window, probe: scheduleProbe(state.probe, now, window.kind) };
 }
 
 export function relearn(state: LimiterState, refusal: Refusal): LimiterState {

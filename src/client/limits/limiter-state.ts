@@ -115,8 +115,6 @@ export interface LimiterState {
   readonly serverAhead: { readonly atLeast: number; readonly atMost: number };
   /** When a `Date` header was last read. */
   readonly datedAt: number;
-  /** When the window became known. */
-  readonly knownSince: number;
   /** Accepted requests before the first refusal: the capacity of a bucket. */
   readonly firstBurst: number;
   /** Whether the first refusal came after nearly the whole configured limit: then this process has all of it. */
@@ -149,7 +147,6 @@ export function copyState(state: LimiterState): { -readonly [Field in keyof Limi
     roundTrips: state.roundTrips,
     serverAhead: state.serverAhead,
     datedAt: state.datedAt,
-    knownSince: state.knownSince,
     firstBurst: state.firstBurst,
     isWhole: state.isWhole,
     countsLateAnswers: state.countsLateAnswers,
