@@ -2,25 +2,12 @@ import { WINDOW_MS } from './accepted-log.ts';
 import { isBurstPeriod } from './burst-limit.ts';
 import { refuseProbe, scheduleProbe, slowBucketDown } from './capacity-probe.ts';
 import { closeGate } from './grant.ts';
-import {
-  jitterMs,
-  limitBursts,
-  NEARLY_ALL,
-  type Refusal,
-  relearn,
-  SHORTEST_GATE_MS,
-  settleWindow,
-  TOLERANCE_MS,
-  withLimit,
-} from './learn-window.ts';
-import { type LimiterState, newHypothesis } from './limiter-state.ts';
+import { jitterMs, limitBursts, NEARLY_ALL, type Refusal, relearn, settleWindow, withLimit } from './learn-window.ts';
+import type { LimiterState } from './limiter-state.ts';
 import type { BucketWindow, FixedWindow, Window } from './window.ts';
 
 /** A hint that differs from the known window by more than this contradicts it. */
 const CONTRADICTION_MS = 2_000;
-/** A refusal this soon after a boundary, with a hint this short, means that the boundary is later. */
-const NEAR_BOUNDARY_MS = 250;
-const NEAR_BOUNDARY_HINT_MS = 2_000;
 /** Some servers round hints up to 5 or 10 s: up to this, one may still mean the next slot of a bucket. */
 const LONGEST_COARSE_HINT_MS = 15_000;
 /** Between probes for capacity that others gave up: one refusal in two windows. */
@@ -45,7 +32,6 @@ function refuseBucket(state: LimiterState, refusal: Refusal, window: BucketWindo
 function refuseWindow(state: LimiterState, refusal: Refusal, window: Exclude<Window, BucketWindow>): LimiterState {
   if (window.kind === 'fixed' && isShorterPeriod(state, refusal, window)) return shortenPeriod(state, refusal, window);
   if (refusal.isProbe) return refuseWindowProbe(state, refusal, window);
-  if (window.kind === 'fixed' && isNearBoundary(window, refusal)) return moveBoundary(state, refusal);
   return shareWithOthers(state, refusal, window);
 }
 
@@ -74,35 +60,15 @@ function nextSlotsAt({ log }: LimiterState, window: Window, now: number): number
   return window.kind === 'fixed' ? window.startsAt + WINDOW_MS : (log.expiresAt(0) ?? now);
 }
 
-function isNearBoundary({ startsAt, guardMs }: FixedWindow, { sentAt, hintMs = 0 }: Refusal): boolean {
-  return sentAt < startsAt + guardMs + NEAR_BOUNDARY_MS && hintMs <= NEAR_BOUNDARY_HINT_MS;
-}
-
-/** The boundary was assumed too early; or there is none, and our own oldest request still counts. */
-function moveBoundary(state: LimiterState, { now, sentAt, hintMs = 0 }: Refusal): LimiterState {
-  const { oldest } = state.log;
-  if (oldest && now + hintMs >= oldest.sentAt + WINDOW_MS - TOLERANCE_MS) {
-    return settleWindow(state, { kind: 'log' }, now);
-  }
-  const opensAt = now + Math.max(hintMs, SHORTEST_GATE_MS);
-  return {
-    ...state,
-    phase: 'learning',
-    hypothesis: { ...newHypothesis(now), boundaryAfter: sentAt, opensAt },
-    gate: closeGate(state.gate, opensAt),
-  };
-}
-
 /** Another client uses the key: what this process got in this window is its share; the shares add up to the limit. */
 function shareWithOthers(state: LimiterState, refusal: Refusal, window: Window): LimiterState {
-  const { now, hintMs, isShort } = refusal;
+  const { now, hintMs } = refusal;
   const { log } = state;
   const got = window.kind === 'fixed' ? log.answeredSince(window.startsAt) : log.size;
   if (isOwnLog(state, window, got)) return settleWindow(state, { kind: 'log' }, now);
   const nextAt = nextSlotsAt(state, window, now);
   const hintedAt = now + (hintMs ?? 0);
-  const isOneSlot = isShort && hintedAt < nextAt - CONTRADICTION_MS;
-  const shared = isOneSlot ? state : withLimit(state, got);
+  const shared = withLimit(state, got);
   if (hintMs !== undefined && Math.abs(hintedAt - nextAt) > CONTRADICTION_MS) return relearn(shared, refusal);
   return {
     ...shared,

@@ -60,7 +60,6 @@ export interface ProbeState {
   readonly pauseMs: number;
   /** Factor by which the rate of a bucket grows next. */
   readonly step: number;
-  readonly acceptedAtStep: number;
 }
 
 /** See burst-limit.ts. */
@@ -119,8 +118,6 @@ export interface LimiterState {
   readonly firstBurst: number;
   /** Whether the first refusal came after nearly the whole configured limit: then this process has all of it. */
   readonly isWhole: boolean;
-  /** Whether answers that arrive after the first refusal still raise the limit learned from it. */
-  readonly countsLateAnswers: boolean;
   /** The service asked for a wait that is too long to wait for: nothing is sent before this time. */
   readonly blockedUntil: number;
   readonly log: AcceptedLog;
@@ -149,7 +146,6 @@ export function copyState(state: LimiterState): { -readonly [Field in keyof Limi
     datedAt: state.datedAt,
     firstBurst: state.firstBurst,
     isWhole: state.isWhole,
-    countsLateAnswers: state.countsLateAnswers,
     blockedUntil: state.blockedUntil,
     log: state.log,
   };
