@@ -179,7 +179,7 @@ export class ClientEvents {
 
   /** The last attempt in the log of the request has ended. */
   request(subject: EventSubject, request: KeyedRequest, durationMs: number): void {
-    this.#tell(this.#hooks.onRequest, () => {
+    this.#emit(this.#hooks.onRequest, () => {
       const { attempts, lastHeaders } = request.log;
       const requestId = requestIdOf(lastHeaders);
       const ended = attempts[attempts.length - 1] as Attempt; // the log has the attempt already
@@ -196,7 +196,7 @@ export class ClientEvents {
 
   retry(subject: EventSubject, { request, error: { kind, status, code }, ...plan }: PlannedRetry): void {
     const { belief } = subject.unitTracker;
-    this.#tell(this.#hooks.onRetry, () => ({
+    this.#emit(this.#hooks.onRetry, () => ({
       ...about(subject),
       ...callOf(request),
       ...{ kind, status, code, ...plan, retryAfterUnit: belief },
@@ -205,11 +205,11 @@ export class ClientEvents {
 
   wait(subject: EventSubject, wait: Omit<WaitEvent, keyof KeyEvent | 'retryAfterUnit'>): void {
     const { belief } = subject.unitTracker;
-    this.#tell(this.#hooks.onWait, () => ({ ...about(subject), ...wait, retryAfterUnit: belief }));
+    this.#emit(this.#hooks.onWait, () => ({ ...about(subject), ...wait, retryAfterUnit: belief }));
   }
 
   quota(subject: EventSubject, { reason, quota }: Pick<QuotaEvent, 'reason' | 'quota'>): void {
-    this.#tell(this.#hooks.onQuota, () => ({ ...about(subject), reason, quota }));
+    this.#emit(this.#hooks.onQuota, () => ({ ...about(subject), reason, quota }));
   }
 
   /** Gives each warning once per client. */
@@ -222,7 +222,7 @@ export class ClientEvents {
   }
 
   /** Without a hook, `describe` is not called. */
-  #tell<Event>(hook: ((event: Event) => void) | undefined, describe: () => Event): void {
+  #emit<Event>(hook: ((event: Event) => void) | undefined, describe: () => Event): void {
     if (hook !== undefined) callHook(hook, describe());
   }
 }

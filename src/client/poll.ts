@@ -79,7 +79,7 @@ export interface PollParts {
   readonly clock: Clock;
   readonly time: SteadyTime;
   readonly call: () => Promise<{ readonly data: unknown; readonly meta: ResponseMeta }>;
-  readonly askQuota: () => Promise<unknown>;
+  readonly fetchQuota: () => Promise<unknown>;
   readonly estimate: () => QuotaEstimate | undefined;
 }
 
@@ -154,12 +154,12 @@ class Rounds<Data> {
 
   /** @throws the error of `quota()`, if no quota record is known */
   async #updateQuota(): Promise<void> {
-    const { every, estimate, askQuota, clock } = this.#parts;
+    const { every, estimate, fetchQuota, clock } = this.#parts;
     if (typeof every === 'number') return;
     const ageMs = clock.now() - (estimate()?.asOf.getTime() ?? Number.NEGATIVE_INFINITY);
     if (ageMs >= 0 && ageMs < SHARED_KEY_MS) return;
     try {
-      await askQuota();
+      await fetchQuota();
     } catch (error) {
       const isAborted = FxRatesError.is(error) && error.kind === 'aborted';
       if (isAborted || this.#interval === undefined) throw error;

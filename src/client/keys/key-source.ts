@@ -45,7 +45,7 @@ class ProvidedKey implements KeySource {
   readonly #provide: () => string | Promise<string>;
   readonly #onKey: (key: ApiKey) => void;
   /** One call of the provider at a time, also for a hundred calls refused together. */
-  readonly #asking = new SharedWork<ApiKey>();
+  readonly #loading = new SharedWork<ApiKey>();
   #key: ApiKey | undefined;
 
   constructor(provide: () => string | Promise<string>, onKey: (key: ApiKey) => void) {
@@ -54,7 +54,7 @@ class ProvidedKey implements KeySource {
   }
 
   current(signal: CancelSignal): ApiKey | Promise<ApiKey> {
-    return this.#key ?? this.#ask(signal);
+    return this.#key ?? this.#loadOnce(signal);
   }
 
   known(): ApiKey | undefined {
@@ -63,17 +63,17 @@ class ProvidedKey implements KeySource {
 
   async replacementFor(refused: ApiKey, signal: CancelSignal): Promise<ApiKey | undefined> {
     const already = this.#key;
-    const key = already !== undefined && already.hash !== refused.hash ? already : await this.#ask(signal);
+    const key = already !== undefined && already.hash !== refused.hash ? already : await this.#loadOnce(signal);
     return key.hash === refused.hash ? undefined : key;
   }
 
-  #ask(signal: CancelSignal): Promise<ApiKey> {
-    return this.#asking.join((question) => this.#load(question), signal);
+  #loadOnce(signal: CancelSignal): Promise<ApiKey> {
+    return this.#loading.join((cancellation) => this.#load(cancellation), signal);
   }
 
-  async #load(question: Cancellation): Promise<ApiKey> {
+  async #load(cancellation: Cancellation): Promise<ApiKey> {
     const key = ApiKey.from(await this.#provide());
-    if (question.aborted) return key; // no call waits for it, and a later call of the provider may have returned a newer key
+    if (cancellation.aborted) return key; // no call waits for it, and a later call of the provider may have returned a newer key
     if (key.hash !== this.#key?.hash) this.#onKey(key);
     this.#key = key;
     return key;

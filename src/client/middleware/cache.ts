@@ -46,7 +46,7 @@ async function cachedOrSent(
 ): Promise<ApiResponse> {
   const { maxAgeMs = usualMs } = request.settings;
   const cached = await findCached(request, { responses, now });
-  if (cached !== undefined && cached.ageMs() < maxAgeMs) return given(cached, 'cache');
+  if (cached !== undefined && cached.ageMs() < maxAgeMs) return fromCache(cached, 'cache');
   try {
     const response = await next(request);
     responses.write(request, response, Math.max(usualMs, maxAgeMs, staleIfLimitedMs));
@@ -54,7 +54,7 @@ async function cachedOrSent(
   } catch (error) {
     // The current age: the call may have waited before it failed.
     if (cached === undefined || cached.ageMs() >= staleIfLimitedMs || !isLimit(error)) throw error;
-    return given(cached, 'stale');
+    return fromCache(cached, 'stale');
   }
 }
 
@@ -63,7 +63,7 @@ interface CachedResponse {
   readonly ageMs: () => number;
 }
 
-function given({ response, ageMs }: CachedResponse, source: 'cache' | 'stale'): ApiResponse {
+function fromCache({ response, ageMs }: CachedResponse, source: 'cache' | 'stale'): ApiResponse {
   return { ...response, cached: { source, ageMs: ageMs() } };
 }
 
@@ -130,7 +130,7 @@ export interface ResponseCacheParts {
 /** Reads and writes the entries of a store. A store that fails or hangs neither rejects nor delays a call. */
 export class ResponseCache {
   readonly #parts: ResponseCacheParts;
-  #restsFromMs = Number.NEGATIVE_INFINITY;
+  #pausedAtMs = Number.NEGATIVE_INFINITY;
   #hasWarned = false;
 
   constructor(parts: ResponseCacheParts) {
@@ -167,9 +167,9 @@ export class ResponseCache {
   }
 
   async #withTimeout(work: () => Promise<unknown>, signal: CancelSignal): Promise<unknown> {
-    if (this.#isResting()) return undefined;
+    if (this.#isPaused()) return undefined;
     const errorOf = () => {
-      this.#restsFromMs = this.#parts.now();
+      this.#pausedAtMs = this.#parts.now();
       return new Error(`no response within ${STORE_TIMEOUT_MS} ms`);
     };
     try {
@@ -181,9 +181,9 @@ export class ResponseCache {
     }
   }
 
-  #isResting(): boolean {
-    const restedMs = this.#parts.now() - this.#restsFromMs;
-    return restedMs >= 0 && restedMs < STORE_PAUSE_MS;
+  #isPaused(): boolean {
+    const pausedMs = this.#parts.now() - this.#pausedAtMs;
+    return pausedMs >= 0 && pausedMs < STORE_PAUSE_MS;
   }
 
   /** Once, because each error of a store may have a different text. */

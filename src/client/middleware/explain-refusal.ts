@@ -33,8 +33,9 @@ export function explainRefusal({ states, quota }: ExplainOptions) {
       // A 429 soon after a record with many requests left is for the rate, unless its Retry-After is longer.
       const isForRate = error instanceof RateLimitError && (waitMsOf(error) ?? 0) <= LONGEST_RATE_WAIT_MS;
       if (isForRate && ledger.isUpToDate(FRESH_MS) && isPlenty(ledger.estimate())) return error;
-      const ask = async (question: Cancellation) => (await next(asking(quota, request, question))).data as QuotaData; // parsed by the endpoint
-      const record = await quotaCheck.ask(ask, request.signal);
+      const load = async (cancellation: Cancellation) =>
+        (await next(quotaRequest(quota, request, cancellation))).data as QuotaData; // parsed by the endpoint
+      const record = await quotaCheck.check(load, request.signal);
       if (record === undefined || !isExhausted(record)) return error;
       exhaustedLatch.refused(record);
       return exhaustedError(record, error);
@@ -86,12 +87,12 @@ function waitMsOf({ retryAfterRaw, headers }: RateLimitError): number | undefine
 }
 
 /** The request may outlive its first call, because other calls wait for it; its own timeout ends it. */
-function asking(quota: Endpoint, { key, settings }: KeyedRequest, question: Cancellation): KeyedRequest {
+function quotaRequest(quota: Endpoint, { key, settings }: KeyedRequest, cancellation: Cancellation): KeyedRequest {
   return {
     endpoint: { ...quota, purpose: 'refusal' },
     settings,
     key,
-    signal: question,
+    signal: cancellation,
     deadlineAt: () => Number.POSITIVE_INFINITY,
     log: new AttemptLog(),
   };

@@ -9,7 +9,7 @@ import type { LimiterWait } from '../limits/limiter-view.ts';
 import { RateLimiter } from '../limits/rate-limiter.ts';
 import { UNKNOWN_UNIT, type UnitState } from '../limits/retry-after-unit.ts';
 import type { AnyOptions } from '../options.ts';
-import { ExhaustedLatch, LimitQuestion, QuotaCheck } from '../quota/quota-check.ts';
+import { ExhaustedLatch, LimitLookup, QuotaCheck } from '../quota/quota-check.ts';
 import { QuotaLedger } from '../quota/quota-ledger.ts';
 import { type KeyLimits, keyLimits, RetryAfterUnitTracker } from './key-limits.ts';
 
@@ -27,7 +27,7 @@ export class KeyState {
   readonly ledger: QuotaLedger;
   /** The clients that get the events of waits. */
   readonly subscribers: Subscribers;
-  readonly limitQuestion: LimitQuestion;
+  readonly limitLookup: LimitLookup;
   /** The unit of Retry-After, if there is no limiter that learns it. */
   unit: UnitState = UNKNOWN_UNIT;
   readonly unitTracker: RetryAfterUnitTracker;
@@ -41,7 +41,7 @@ export class KeyState {
     this.options = sharedOptions(settings);
     this.#clock = clock;
     this.subscribers = new Subscribers(this, clock);
-    this.limitQuestion = new LimitQuestion(settings.time);
+    this.limitLookup = new LimitLookup(settings.time);
     this.unitTracker = new RetryAfterUnitTracker(masked);
     this.quotaCheck = new QuotaCheck(clock);
     this.exhaustedLatch = new ExhaustedLatch(clock);
@@ -75,7 +75,7 @@ export class KeyState {
 }
 
 function createLimiter(
-  { subscribers, limitQuestion }: KeyState,
+  { subscribers, limitLookup }: KeyState,
   name: string,
   {
     rateLimit,
@@ -89,8 +89,8 @@ function createLimiter(
   return new RateLimiter({
     ...limit,
     ...{ maxRetryAfterMs, retryAfterUnit, clock, random },
-    onWait: subscribers.tell,
-    onLimitWanted: limitQuestion.wanted,
+    onWait: subscribers.notify,
+    onLimitWanted: limitLookup.start,
     shared: store && { store, name },
     onOutage: (reason) =>
       subscribers.warn(
@@ -134,7 +134,7 @@ export class Subscribers {
     for (const events of this.#waiting.keys()) events.warnOnce(message);
   }
 
-  readonly tell = ({ until, waiting, reason }: LimiterWait): void => {
+  readonly notify = ({ until, waiting, reason }: LimiterWait): void => {
     const event = {
       reason: reason === 'refused' ? ('retry_after' as const) : reason,
       waitMs: Math.ceil(Math.max(0, until - this.#clock.now())),

@@ -33,7 +33,7 @@ function exchange(dispatcher: Dispatcher, request: TransportRequest): Promise<Tr
 function refusedBy(error: unknown): unknown {
   const isRefusal = error instanceof Error && 'code' in error && error.code === 'UND_ERR_INVALID_ARG';
   if (!isRefusal) return error;
-  return new ConfigError(`dispatcher: cannot send the request (${error.message}); it must be one of undici 7`);
+  return new ConfigError(`dispatcher: cannot send the request (${error.message}); pass a dispatcher of undici 7`);
 }
 
 /** Scheme and host, and the rest; cheaper than a URL object, and the base URL has been checked. */
@@ -83,7 +83,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
   onData(chunk: Buffer): boolean {
     if (this.#body.add(chunk)) return true;
     this.onComplete();
-    this.#abort?.(new Error('The rest of the body is not wanted'));
+    this.#abort?.(new Error('The rest of the body is not needed'));
     return false;
   }
 

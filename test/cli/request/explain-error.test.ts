@@ -60,7 +60,7 @@ test.each([
   ['confirmed', 'Retry-After 30000 is in milliseconds, as the responses have shown'],
   [
     'refuted',
-    'Retry-After 30000 is in seconds: tried as milliseconds, the request was refused again, so the limit is longer than a minute',
+    'Retry-After 30000 is in seconds: after a wait in milliseconds, the service refused the request again',
   ],
 ] as const)('of a unit that is %s the fact stays, without the option of the client', (evidence, fact) => {
   const words = unitInWords({ value: 30_000, unit: 'milliseconds', evidence });

@@ -57,6 +57,6 @@ test('a dispatcher of another major version of undici is a ConfigError', async (
 
   expect(ok).toEqual({
     kind: 'config',
-    message: 'dispatcher: cannot send the request (invalid onRequestStart method); it must be one of undici 7',
+    message: 'dispatcher: cannot send the request (invalid onRequestStart method); pass a dispatcher of undici 7',
   });
 });
