@@ -1,9 +1,47 @@
 import * as z from 'zod';
+import { type FaultOptions, faultUnion } from '../../faults/fault-kinds.ts';
 import type { LatestData } from '../../stubs/mock-latest.ts';
-import { type StubOptions, stubOptions } from '../../stubs/stub-options.ts';
+import { type StubOptions, stubOptions } from '../../stubs/mock-stubs.ts';
 import { route } from '../route.ts';
 
-const tag = 'stubs';
+const fault = faultUnion({
+  id: z.string(),
+  addedAt: z.number(),
+  matched: z.number().int(),
+  struck: z.number().int(),
+});
+
+export const faultRoutes = [
+  route('GET /faults', {
+    id: 'listFaults',
+    tag: 'faults',
+    summary: 'List the faults that have not expired, oldest first',
+    answer: z.array(fault),
+    run: ({ mock }) => mock.faults.list(),
+  }),
+  route('POST /faults', {
+    id: 'addFault',
+    tag: 'faults',
+    summary: 'Add a fault; rejected if an adapter in use cannot reproduce it',
+    body: faultUnion() as unknown as z.ZodType<FaultOptions, FaultOptions>,
+    // The mock's own error messages are more precise than those of the schema.
+    checksBody: true,
+    answer: fault,
+    run: ({ mock, body }) => mock.faults.add(body),
+  }),
+  route('DELETE /faults/{faultId}', {
+    id: 'removeFault',
+    tag: 'faults',
+    summary: 'Remove a fault',
+    run: ({ mock, path }) => mock.faults.remove(path.faultId),
+  }),
+  route('DELETE /faults', {
+    id: 'clearFaults',
+    tag: 'faults',
+    summary: 'Remove all faults',
+    run: ({ mock }) => mock.faults.clear(),
+  }),
+];
 
 const stub = z.object({
   id: z.string(),
@@ -31,14 +69,14 @@ const maxBodyBytes = 16 * 1024 * 1024;
 export const stubRoutes = [
   route('GET /stubs', {
     id: 'listStubs',
-    tag,
+    tag: 'stubs',
     summary: 'List the stubs that can still answer; of those that match a request, the last one answers',
     answer: z.array(stub),
     run: ({ mock }) => mock.stubs.list(),
   }),
   route('POST /stubs', {
     id: 'addStub',
-    tag,
+    tag: 'stubs',
     summary: 'Add a stub: one answer, or several in turn, for matching requests',
     body,
     checksBody,
@@ -47,7 +85,7 @@ export const stubRoutes = [
   }),
   route('PUT /stubs/{stubId}', {
     id: 'putStub',
-    tag,
+    tag: 'stubs',
     summary: 'Add or replace the stub with this id',
     body,
     checksBody,
@@ -56,19 +94,19 @@ export const stubRoutes = [
   }),
   route('DELETE /stubs/{stubId}', {
     id: 'removeStub',
-    tag,
+    tag: 'stubs',
     summary: 'Remove a stub',
     run: ({ mock, path }) => mock.stubs.remove(path.stubId),
   }),
   route('DELETE /stubs', {
     id: 'clearStubs',
-    tag,
+    tag: 'stubs',
     summary: 'Remove all stubs, including those of `PUT /latest`',
     run: ({ mock }) => mock.stubs.clear(),
   }),
   route('PUT /latest', {
     id: 'setLatest',
-    tag,
+    tag: 'stubs',
     summary: 'Set the `data` of `latest`; numbers keep their digits, and an array has one element per request',
     query,
     body: z.union([object, z.array(object)]) as z.ZodType<unknown, Exclude<LatestData, (...given: never) => unknown>>,
@@ -78,7 +116,7 @@ export const stubRoutes = [
   }),
   route('PUT /latest/replay', {
     id: 'replayLatest',
-    tag,
+    tag: 'stubs',
     summary: 'Answer `latest` from a recording of `fxrates latest --fixture-out`',
     body: object as z.ZodType<unknown, string | Readonly<Record<string, unknown>>>,
     checksBody,
@@ -87,7 +125,7 @@ export const stubRoutes = [
   }),
   route('DELETE /latest', {
     id: 'resetLatest',
-    tag,
+    tag: 'stubs',
     summary: 'Remove the answers of `PUT /latest`, all or for one base',
     query,
     run: ({ mock, query }) => mock.latest.reset(query),

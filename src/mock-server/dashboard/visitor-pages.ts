@@ -1,7 +1,6 @@
-import { type PlanName, plans } from '../../../generated/service.ts';
-import { type Html, html } from '../../web/html.ts';
-import { alert, type DashboardRequest, form, type Page, page } from '../dashboard-request.ts';
-import { formatCount } from './format.ts';
+import { type PlanName, plans } from '../../generated/service.ts';
+import { type Html, html } from '../web/html.ts';
+import { type AccountRequest, alert, type DashboardRequest, form, type Page, page } from './dashboard-request.ts';
 
 /** What was typed and is wrong; the form comes back with it. */
 export interface FormMistake {
@@ -66,3 +65,51 @@ function emailField(request: DashboardRequest, name: FormMistake['at'], mistake:
 function chosenPlan(name: string | null): PlanName {
   return name !== null && Object.hasOwn(plans, name) ? (name as PlanName) : 'free';
 }
+
+interface Message {
+  readonly status: number;
+  readonly title: string;
+  readonly text: string;
+}
+
+/** A page that only says something, and leads back. */
+export function messagePage({ status, title, text }: Message): Page {
+  return page(
+    title,
+    html`<section class="card narrow">
+<h1>${title}</h1>
+<p>${text}</p>
+<p><a class="button" href="/dashboard">To the dashboard</a></p>
+</section>`,
+    status,
+  );
+}
+
+/** After the sign-up: there is a mail to read first. */
+export function checkMailPage(request: AccountRequest): Page {
+  const content = html`<section class="card narrow">
+<h1>Check your e-mail</h1>
+<p>We sent a link to <strong class="break">${request.account.email}</strong>. Follow it to confirm your address; it works
+once, within 24 hours.</p>
+<p class="note">This is an emulation: no mail leaves this machine. It waits in the
+<a href="/__fxrates/outbox">outbox of the control panel</a>, and in <code>mock.outbox.list()</code>.</p>
+<div class="row">
+${form(request, '/dashboard/send-again', html`<button>Send it again</button>`)}
+<a class="button" href="/dashboard">To your account</a>
+</div>
+</section>`;
+  return page('Check your e-mail', content);
+}
+
+/** `1,000` */
+export function formatCount(value: number): string {
+  return value.toLocaleString('en-US');
+}
+
+/** `1 Feb 2026, 00:00 UTC` */
+export function formatTime(at: number): Html {
+  const date = new Date(at);
+  return html`<time datetime="${date.toISOString()}">${FORMAT.format(date)} UTC</time>`;
+}
+
+const FORMAT = new Intl.DateTimeFormat('en-GB', { timeZone: 'UTC', dateStyle: 'medium', timeStyle: 'short' });

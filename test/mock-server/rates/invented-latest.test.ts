@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { CURRENCIES } from '../../../src/mock-server/rates/currencies.ts';
-import { inventRates } from '../../../src/mock-server/rates/invented-rates.ts';
+import { CURRENCIES, inventRates } from '../../../src/mock-server/rates/invented-latest.ts';
 import { snapshotIntervalMs } from '../../../src/mock-server/rates/latest-responder.ts';
 
 const JANUARY = Date.UTC(2026, 0, 15);
