@@ -1,8 +1,7 @@
 // Not the global one: fake timers that a test installs and removes may never fire.
 import { setImmediate } from 'node:timers';
 import { abortable, Cancellation, type CancelSignal } from './cancellation.ts';
-import type { Clock } from './clock.ts';
-import { type SteadyTime, steadyTime } from './clock.ts';
+import { type Clock, type SteadyTime, steadyTime } from './clock.ts';
 import { Heap } from './limits/heap.ts';
 
 /** Without a reason, every stop would create an exception with its stack: a tenth of the time of a call. */

@@ -1,7 +1,12 @@
 import type { Dispatcher } from 'undici';
 import { ConfigError } from '../errors/errors.ts';
-import type { ResponseHeaders, Transport, TransportRequest, TransportResponse } from './transport.ts';
-import { BodyReader } from './transport.ts';
+import {
+  BodyReader,
+  type ResponseHeaders,
+  type Transport,
+  type TransportRequest,
+  type TransportResponse,
+} from './transport.ts';
 
 /** Sends through the dispatcher that `dispatcherOf` returns for each request. */
 export function undiciTransport(dispatcherOf: () => Dispatcher): Transport {
