@@ -12,7 +12,7 @@ export interface KeyEvent {
    * @example 'fx_live_…9c2d'
    */
   readonly key: string;
-  /** What `fx.limits()` returns at this moment; `undefined` with `rateLimit: false`. */
+  /** The result of `fx.limits()` at this moment; `undefined` with `rateLimit: false`. */
   readonly limits: KeyLimits | undefined;
 }
 
@@ -34,7 +34,7 @@ export interface CallEvent extends KeyEvent {
 export interface RequestEvent extends CallEvent {
   /** Number of the attempt; 1 for the first. */
   readonly attempt: number;
-  /** Why the attempt was made: `'first'`, `'retry'`, `'rate_limited'` or `'key_rotated'`. */
+  /** Reason for the attempt, as in `Attempt`. */
   readonly reason: Attempt['reason'];
   /** Milliseconds waited before the attempt was sent. */
   readonly waitedMs: number;
@@ -68,7 +68,7 @@ export interface RetryEvent extends CallEvent {
 
 /**
  * Event of `onWait`: calls of a key wait for one second or longer. Shorter waits, such as between two calls of a burst, are
- * not reported. Each wait is reported once, however many calls wait.
+ * not reported. Each wait is reported once, for any number of calls.
  */
 export interface WaitEvent extends KeyEvent {
   /**

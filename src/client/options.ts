@@ -261,7 +261,7 @@ export interface FxRatesOptions<Chosen extends Numbers = 'number'> extends Event
    */
   readonly maxResponseBytes?: number | undefined;
   /**
-   * Allows plain http to hosts other than loopback. Anyone on the network path can then read the key.
+   * Allows plain http to hosts other than loopback. Any system on the network path can then read the key.
    *
    * @default false
    */
