@@ -15,7 +15,7 @@ export type AuthForm = 'bearer' | 'header' | 'query';
 /** The option `rateLimit`: how the calls of one key share its per-minute limit. */
 export interface RateLimitOptions {
   /**
-   * Requests per minute that the key may make. `'learn'` asks `quota()` if more calls wait than the smallest plan allows,
+   * Requests per minute that the key may make. `'learn'` calls `quota()` if more calls wait than the smallest plan allows,
    * and learns from the responses.
    *
    * @default 'learn'
