@@ -42,14 +42,12 @@ type Send = (caller: Caller) => Promise<CallResponse>;
 export function createPipeline({ settings, events, timers, lifetime, keys, states, quota, userAgent }: Parts): Send {
   const { baseUrl, clock, time, random, maxRetryAfterMs, retryAfterUnit } = settings;
   const now = () => clock.now();
-  const fetchQuota = (request: KeyedRequest) =>
-    coalesced(quotaCaller(quota, request, { nowMs: time.now(), purpose: 'refresh' }));
-  const fetchLimit = (request: KeyedRequest) =>
-    coalesced(quotaCaller(quota, request, { nowMs: time.now(), purpose: 'limit' }));
-  const refreshQuota = quotaRefresher({ states, fetchQuota });
+  const callQuota = (purpose: 'refresh' | 'limit') => (request: KeyedRequest) =>
+    coalesced(quotaCaller(quota, request, { nowMs: time.now(), purpose }));
+  const refreshQuota = quotaRefresher(states, callQuota('refresh'));
 
-  const attempt = explainRefusal({ states, quota })(send({ settings, timers, events, states, userAgent }));
-  const limited = rateLimit({ time, states, events, fetchLimit })(attempt);
+  const attempt = explainRefusal(states, quota)(send({ settings, timers, events, states, userAgent }));
+  const limited = rateLimit({ time, states, events, fetchLimit: callQuota('limit') })(attempt);
   const retried = retry({ clock, time, random, states, events, maxRetryAfterMs, retryAfterUnit })(limited);
 
   const { quotaGuard: guard, cache: cacheSettings } = settings;
@@ -108,17 +106,11 @@ function quotaCaller(
   };
 }
 
-interface RefreshParts {
-  readonly states: KeyStates;
-  /** Calls `quota()` within the deadline of the call; the record goes into the ledger. */
-  readonly fetchQuota: (request: KeyedRequest) => Promise<unknown>;
-}
-
 /**
  * `quota()` is free (SERVICE.md, quota). If it fails, the call continues with the known record, and the service
  * decides.
  */
-function quotaRefresher({ states, fetchQuota }: RefreshParts): RefreshQuota {
+function quotaRefresher(states: KeyStates, fetchQuota: (request: KeyedRequest) => Promise<unknown>): RefreshQuota {
   return async (request, maxAgeMs) => {
     const { ledger } = states.of(request.key);
     if (ledger.isUpToDate(maxAgeMs)) return;

@@ -16,17 +16,12 @@ const FRESH_MS = 60_000;
 /** The longest wait for a per-minute limit, with the jitter of servers. */
 const LONGEST_RATE_WAIT_MS = 75_000;
 
-interface ExplainOptions {
-  readonly states: KeyStates;
-  readonly quota: Endpoint;
-}
-
 /**
  * Calls `quota()`, which is free and works with an exhausted quota, before a refusal without a documented code counts as a
  * rate limit, a wrong key or a wrong request. One request serves all calls refused together. It bypasses the queue, which
  * cannot know yet whether to wait for a minute or a month.
  */
-export function explainRefusal({ states, quota }: ExplainOptions) {
+export function explainRefusal(states: KeyStates, quota: Endpoint) {
   return (next: Handler): Handler => {
     const explain = async (error: Unexplained, request: KeyedRequest): Promise<Error> => {
       const { quotaCheck, exhaustedLatch, ledger } = states.of(request.key);
