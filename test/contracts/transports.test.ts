@@ -6,7 +6,7 @@ import { hangUp, type RawRequest, type RawServer, respond, startRawServer } from
 import { API_KEY, failure, rateLimited, success } from '../helpers/service-replies.ts';
 import { errorOf } from '../helpers/test-client.ts';
 
-/** Waits of a call are reached, its timeouts are not: what happens on the sockets takes real, if short, time. */
+/** After the waits of a call and before its timeouts; the work of the sockets takes a short real time. */
 const HORIZON = { horizonMs: 3_600_000 };
 const FAR_MS = 10 * HORIZON.horizonMs;
 

@@ -9,7 +9,7 @@ const NEW = `fx_live_${'1'.repeat(48)}`;
 
 const signal = new Cancellation();
 
-/** A source over a provider that gives `secrets` one after the other, and the last one for good. */
+/** A source whose provider returns `secrets` in order, then always the last one. */
 function provided(...secrets: (string | Error | Promise<string>)[]) {
   const asked: number[] = [];
   const heard: string[] = [];

@@ -56,7 +56,7 @@ test('does not stop calls for an hour if the clock is set back by an hour', () =
   expect(() => stop.check()).not.toThrow();
 });
 
-/** A check whose questions are counted and answered by `answers` in turn. */
+/** A check whose calls are counted and return `answers` in order. */
 function setUp(...answers: (QuotaData | Error)[]) {
   const clock = new FakeClock();
   const check = new QuotaCheck(clock);

@@ -22,7 +22,7 @@ beforeAll(async () => {
 
 afterAll(() => server.close());
 
-/** Plays the scenes one after the other in a new process, which must say nothing else. */
+/** Runs the scenes in order in a new process, which must print nothing else. */
 async function playApart(scenes: readonly Scene[]): Promise<Record<string, Record<string, Ending>>> {
   const { stdout, stderr } = await run(process.execPath, ['--import', 'tsx', child, server.url, ...scenes]);
   expect(stderr).toBe('');
