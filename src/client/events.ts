@@ -131,7 +131,7 @@ export interface EventHooks {
    */
   readonly onWait?: ((event: WaitEvent) => void) | undefined;
   /**
-   * Called after each response of `quota()`, including those that the client asks for itself.
+   * Called after each response of `quota()`, including calls by the client itself.
    *
    * @default undefined
    * @example ({ quota }) => console.log(quota.monthly_used)
@@ -165,7 +165,7 @@ interface PlannedRetry extends Pick<RetryEvent, 'retry' | 'waitMs' | 'until'> {
   readonly error: FxRatesError;
 }
 
-/** Calls the hooks and the logger. No event has a key in full. */
+/** Calls the hooks and the logger. No event contains the full key. */
 export class ClientEvents {
   readonly #hooks: EventHooks;
   readonly #warned: Set<string>;

@@ -1,4 +1,4 @@
-// All of them, so that an operation added to the contract brings its types along.
+// All types, so that those of a new operation are exported too.
 export type * from '../generated/types.ts';
 export type { ApiCall, CallOptions, HeadersOption, ResponseMeta, SchemaCallOptions } from './api-call.ts';
 export type { Attempt } from './attempt.ts';

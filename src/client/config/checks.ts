@@ -2,7 +2,7 @@ import { nearestName } from '../../nearest-name.ts';
 import { ConfigError } from '../errors/errors.ts';
 import type { NumberParser, Numbers } from '../numbers.ts';
 
-/** @throws ConfigError that names the option, what it got and what was expected. */
+/** @throws ConfigError that names the option, the value and what was expected. */
 export function refuse(option: string, value: unknown, expected: string): never {
   throw new ConfigError(`${option}: expected ${expected}, got ${describeValue(value)}`);
 }

@@ -3,7 +3,7 @@ import type { ApiKey } from '../keys/api-key.ts';
 import type { KeyedRequest } from '../request.ts';
 import { FxRatesError, NetworkError } from './errors.ts';
 
-/** Errors nest a few deep, and `cause` can lead in a circle. */
+/** Causes are nested a few levels deep, and can form a cycle. */
 const DEEPEST_CAUSE = 10;
 
 /** The error of a transport as one of the client's errors, without the key. */

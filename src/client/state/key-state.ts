@@ -25,7 +25,7 @@ export class KeyState {
   readonly quotaCheck: QuotaCheck;
   readonly exhaustedLatch: ExhaustedLatch;
   readonly ledger: QuotaLedger;
-  /** The clients that get the events of waits. */
+  /** The clients that receive the events of waits. */
   readonly subscribers: Subscribers;
   readonly limitLookup: LimitLookup;
   /** The unit of Retry-After, if there is no limiter that learns it. */
@@ -99,7 +99,7 @@ function createLimiter(
   });
 }
 
-/** Names the state of a key; clients that queue and clients that do not cannot share one. */
+/** The name of a key's state. Clients with and without a queue have separate states. */
 export function stateName(hash: string, { baseUrl, rateLimit }: ClientSettings): string {
   return `${new URL(baseUrl).origin}#${hash}${rateLimit === false ? '#unqueued' : ''}`;
 }
@@ -148,7 +148,7 @@ export class Subscribers {
 /** Options by their names. */
 type Named = Readonly<Record<string, unknown>>;
 
-/** The options that the calls of one key share with its limit. Without a queue each client keeps its own longest wait. */
+/** The options that the calls of one key share with its limit. Without a queue, `maxRetryAfterMs` is not shared. */
 export function sharedOptions({ rateLimit, maxRetryAfterMs, retryAfterUnit }: AnyOptions | ClientSettings): Named {
   if (rateLimit === false) return { retryAfterUnit };
   const limit = Object.entries(rateLimit ?? {}).map(([name, value]) => [`rateLimit.${name}`, value]);
@@ -189,7 +189,7 @@ export class RetryBudget {
     this.#left = size.inARow * size.successesPerRetry;
   }
 
-  /** Takes one retry; false if none is left. */
+  /** Uses one retry; returns false if none is left. */
   take(): boolean {
     const { successesPerRetry } = this.#size;
     if (this.#left < successesPerRetry) return false;

@@ -55,7 +55,7 @@ interface Settle {
 /**
  * Collects one response straight from the dispatcher; `undici.request` would put a stream and an AbortSignal in
  * between. The methods are those that the dispatchers of undici 6 and 7 both call: after a use of the built-in `fetch`,
- * the global dispatcher is the undici that Node 20 carries, a 6.
+ * the global dispatcher is that of Node 20, of undici 6.
  */
 class ExchangeHandler implements Dispatcher.DispatchHandler {
   readonly #request: TransportRequest;
