@@ -48,11 +48,11 @@ interface Sender extends RetryOptions {
 export function retry(options: RetryOptions) {
   return (next: Handler): Handler => {
     const sender = { next, ...options };
-    return (request) => sendPersistently(request, sender);
+    return (request) => sendWithRetries(request, sender);
   };
 }
 
-async function sendPersistently(request: KeyedRequest, sender: Sender): Promise<ApiResponse> {
+async function sendWithRetries(request: KeyedRequest, sender: Sender): Promise<ApiResponse> {
   const { next, clock, time, states, events } = sender;
   const state = states.of(request.key);
   const { retryBudget } = state;
