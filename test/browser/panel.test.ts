@@ -44,7 +44,7 @@ browserTest('shows requests as they come, with the reason for each refusal', asy
   expect(await page.getByRole('meter', { name: 'This month of key_1' }).getAttribute('aria-valuetext')).toBe(
     '30 of 1000',
   );
-  await page.getByLabel('30 requests served, 1 refused; the limit is 30 a minute').waitFor();
+  await page.getByLabel('30 requests were served and 1 refused; the limit is 30 per minute').waitFor();
   await page.getByLabel('Status', { exact: true }).selectOption('refused');
   expect(await page.getByRole('list', { name: 'Requests, newest first' }).getByRole('listitem').count()).toBe(1);
   expect(await page.content()).not.toContain(key);

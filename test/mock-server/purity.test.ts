@@ -85,6 +85,6 @@ test('without msw the mock works, and what needs it says how to get it', () => {
     console.log(JSON.stringify([status, ...errors]));
   `);
 
-  const told = `msw_missing: This needs msw, which is not installed: npm i -D msw${process.versions.node < '22' ? '@2' : ''}`;
+  const told = `msw_missing: msw is not installed; run npm i -D msw${process.versions.node < '22' ? '@2' : ''}.`;
   expect(JSON.parse(output)).toEqual([404, told, told]);
 });

@@ -71,7 +71,7 @@ export function optionsAnswer(behaviour: Behaviour): ServiceResponse {
 
 /** Says nothing of what went wrong: the error is in the journal. */
 export function internalError(error: unknown): ServiceResponse {
-  const why = error instanceof Error ? `${error.name}: ${error.message}` : 'something that is no Error was thrown';
+  const why = error instanceof Error ? `${error.name}: ${error.message}` : 'a value that is not an Error was thrown';
   return errorResponse({
     status: 500,
     code: 'internal_error',

@@ -138,7 +138,7 @@ test('takes a confirmation link once, and only until it expires by the clock of 
 
   await visitor.open(lastLink(mock));
   expect(visitor.page.status).toBe(410);
-  expect(visitor.text).toContain('used already');
+  expect(visitor.text).toContain('already used');
 });
 
 test.each(['', '?token=', '?token=0', `?token=${'0'.repeat(32)}`])('does not know the link %j', async (query) => {

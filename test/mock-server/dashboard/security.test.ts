@@ -191,6 +191,6 @@ test('a key that waits to be shown is not shown after a reset to the next accoun
   await visitor.submit('/dashboard/sign-in', { email: 'ada@example.test' });
   await visitor.open('/dashboard/keys/key_1');
 
-  expect(visitor.text).toContain('This key was shown already');
+  expect(visitor.text).toContain('This key was already shown');
   expect(visitor.page.html).not.toMatch(/fx_live_[0-9a-f]{48}/);
 });

@@ -82,7 +82,7 @@ test('requests on their way when the first refusal came were not early, what is 
 test.each([
   ['/api/v1/latest', {}, 'the request carries no API key'],
   ['/api/v1/latest', { authorization: 'Bearer nonsense' }, 'the credential does not look like an API key'],
-  ['/api/v1/latest', { authorization: `fx_live_${'0'.repeat(48)}` }, 'this mock never gave out such a key'],
+  ['/api/v1/latest', { authorization: `fx_live_${'0'.repeat(48)}` }, 'this mock never created this key'],
   ['/nothing', {}, 'There is no such endpoint.'],
 ])('the reason of a refusal of %s %j is: %s', async (path, headers, why) => {
   const mock = newMock();

@@ -238,18 +238,18 @@ test.each([401, 418, 500])(
     const { notObserved, contradictions } = observed.about;
     const isAuthentication = status === 401;
     expect(notObserved).toMatchObject({
-      missingKey: `the answer was ${status}, which the mock does not have`,
-      unknownKey: 'the key in use has not the documented form',
+      missingKey: `the answer was ${status}, which is not a value of this switch`,
+      unknownKey: 'the key does not have the documented form',
       methodNotAllowed: `the answer to POST was ${status}`,
       headRequests: `the answer was ${status}`,
       optionsRequests: `the answer was ${status}`,
       badParameter: `the answer to base=XXX was ${status}`,
-      snapshotGranularity: 'quota shows none',
-      rateHeaders: 'there are others: x-my-ratelimit',
-      keyPrefix: 'the key in use has not the documented form',
-      unlimitedAs: 'the key is of the gold plan',
+      snapshotGranularity: 'the quota record has no valid snapshot_granularity',
+      rateHeaders: 'the answer has other headers: x-my-ratelimit',
+      keyPrefix: 'the key does not have the documented form',
+      unlimitedAs: 'the key belongs to the gold plan',
       ...(isAuthentication
-        ? { wwwAuthenticate: 'the challenge names another scheme than Bearer' }
+        ? { wwwAuthenticate: 'the challenge names a scheme other than Bearer' }
         : { unknownRoute: `the answer was ${status}`, severalCredentials: `the answer was ${status}` }),
     });
     expect(contradictions).toEqual([

@@ -41,9 +41,9 @@ test('a latest function may change what the mock would have answered', async () 
 });
 
 test.each([
-  [() => undefined, 'gave undefined; expected an object'],
-  [async () => ({}), 'gave a promise; expected an object'],
-  [() => 'rates', 'gave "rates"'],
+  [() => undefined, 'returned undefined; expected an object'],
+  [async () => ({}), 'returned a promise; expected an object'],
+  [() => 'rates', 'returned "rates"'],
 ])('what is no object is a 500 that the journal explains: %s', (wrong, why) => {
   const core = new MockCore({ responders: { latest: createLatestResponder({ latest: wrong as never }) } });
 
@@ -104,7 +104,7 @@ test('a query that was not recorded is told with those that were', async () => {
   const { status, body } = await mockWith({ replay: { 'base=EUR': {} } }).latest('base=USD');
 
   expect([status, body.error.code]).toEqual([501, 'not_recorded']);
-  expect(body.error.message).toBe("No answer is recorded for the query 'base=USD'; there are 'base=EUR'.");
+  expect(body.error.message).toBe("No answer is recorded for the query 'base=USD'; recorded queries: 'base=EUR'.");
 });
 
 test.each([
@@ -113,8 +113,8 @@ test.each([
   [{ replay: 'file.json' }, 'replay is "file.json"; expected a recorded envelope'],
   [{ replay: {} }, 'replay is {}'],
   [{ replay: [recorded] }, 'replay is ['],
-  [{ replay: { 'base=EUR': 7 } }, 'replay["base=EUR"] is 7; expected an envelope or the data of one.'],
-  [{ replay: { 'a=1&b=2': {}, 'b=2&a=1': {} } }, 'replay is "b=2&a=1"; expected every query once'],
+  [{ replay: { 'base=EUR': 7 } }, 'replay["base=EUR"] is 7; expected an envelope, or the data of one.'],
+  [{ replay: { 'a=1&b=2': {}, 'b=2&a=1': {} } }, 'replay is "b=2&a=1"; expected each query once'],
   [{ replay: { success: false, error: { code: 'x' } } }, 'replay.error is {"code":"x"}; expected a recorded error'],
 ])('%j is refused', (options, message) => {
   expect(() => createMockServer(options as never)).toThrow(message);

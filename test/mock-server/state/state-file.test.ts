@@ -116,13 +116,13 @@ const whole = { format: 'fxrates-mock-state', version: 1, savedAt: 0, snapshot: 
 const withSnapshot = (change: object) => JSON.stringify({ ...whole, snapshot: { ...whole.snapshot, ...change } });
 
 test.each([
-  ['', 'is damaged: it is not a JSON object; put back a copy of it, or move it away to begin anew.'],
+  ['', 'is damaged: it is not a JSON object; restore a copy, or move it away to start with an empty state.'],
   [JSON.stringify(whole).slice(0, -9), 'is damaged: it is not a JSON object'],
-  ['[]', 'is something else than the state of a mock server, and is left as it is; name another file.'],
-  ['{"name":"my-package"}', 'is something else than the state of a mock server'],
+  ['[]', 'is not the state of a mock server and was not changed; use another file.'],
+  ['{"name":"my-package"}', 'is not the state of a mock server'],
   [
     JSON.stringify({ ...whole, version: 2 }),
-    'has version 2, and this fxrates reads version 1; use the fxrates that wrote it, or move it away to begin anew.',
+    'has version 2, but this release of fxrates reads version 1; use the release that wrote it, or move it away to start with an empty state.',
   ],
   [withSnapshot({ keys: [{ id: 'key_1' }] }), 'is damaged: snapshot.keys.0.accountId: '],
   [withSnapshot({ behaviour: { rateWindow: 'round' } }), 'is damaged: behaviour.rateWindow must be '],
@@ -142,7 +142,7 @@ test('a place that cannot be written is told before anything is served', async (
   const state = join(newFolder(), 'no', 'such', 'folder', 'state.json');
 
   await expect(createMockServer().serve({ state })).rejects.toThrow(
-    `The state file ${state} cannot be written (ENOENT); make room for it, or name another file.`,
+    `The state file ${state} cannot be written (ENOENT); check permissions and free space, or use another file.`,
   );
 });
 
@@ -222,7 +222,7 @@ test('a second server on one state file is refused by name, and may have it afte
 
   await expect(second.serve({ state })).rejects.toMatchObject({
     code: 'state_in_use',
-    message: `The state file ${state} is in use by another server; end that one, or name another file.`,
+    message: `The state file ${state} is in use by another server; stop that server, or use another file.`,
   });
   await first.close();
 
