@@ -38,7 +38,7 @@ browserTest('shows requests as they come, with the reason for each refusal', asy
 
   await page.getByRole('button', { name: 'GET /api/v1/latest' }).waitFor();
   await call(30);
-  await page.getByText('30 of 30 requests of this minute are used').waitFor();
+  await page.getByText('30 of 30 requests used this minute').waitFor();
   await page.getByText('429 now; next request accepted in 1 min').waitFor();
   expect(await page.getByRole('meter', { name: 'This minute of key_1' }).getAttribute('aria-valuenow')).toBe('30');
   expect(await page.getByRole('meter', { name: 'This month of key_1' }).getAttribute('aria-valuetext')).toBe(

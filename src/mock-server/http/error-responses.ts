@@ -30,7 +30,7 @@ export function rateRefusal({ rate, waitMs }: Refused<'rate-limited'>, behaviour
     code: 'rate_limited',
     message: `Too many requests: the plan allows ${rate.limit} per minute.`,
     headers: { 'retry-after': retryAfter(waitMs, behaviour) },
-    why: `${shownUse(rate)} of ${rate.limit} requests of this minute are used; the next is accepted in ${waitMs} ms`,
+    why: `${shownUse(rate)} of ${rate.limit} requests used this minute; next accepted in ${waitMs} ms`,
   });
 }
 

@@ -29,7 +29,7 @@ test('an entry tells who asked what, what was decided, on which numbers, and why
     hasKeyInUrl: false,
     status: 429,
     code: 'rate_limited',
-    why: '30 of 30 requests of this minute are used; the next is accepted in 60000 ms',
+    why: '30 of 30 requests used this minute; next accepted in 60000 ms',
     rate: { limit: 30, used: 30, fullAt: Date.parse('2026-01-15T00:01:00.000Z') },
     quota: {
       limit: 1000,
