@@ -1,7 +1,7 @@
 import { AcceptedLog } from './accepted-log.ts';
 
 /** Raised when the record below changes: versions of the package that differ in it share nothing. */
-export const LIMITER_STATE_VERSION = 2;
+export const LIMITER_STATE_VERSION = 3;
 
 /** How the server counts, as far as its answers have shown: see window.ts. */
 export type WindowState =
@@ -95,6 +95,10 @@ export interface RetryAfterUnitState {
 export interface LimiterState {
   /** Requests per minute, from the options or from `quota`; Infinity for unknown. */
   readonly configured: number;
+  /** When the configured limit was read; -Infinity for never. */
+  readonly configuredAt: number;
+  /** Whether a refusal came long before that limit was used up. */
+  readonly isContradicted: boolean;
   /** The limit in use: the configured one, a learned one, or this process's share of it. */
   readonly limit: number;
   readonly inFlight: number;
@@ -122,6 +126,36 @@ export interface LimiterState {
   /** The service asked for a wait that is too long to wait for: nothing is sent before this time. */
   readonly blockedUntil: number;
   readonly log: AcceptedLog;
+}
+
+/**
+ * A copy whose fields can be set. Written out, because each request makes two: a spread of so many fields takes thirty
+ * times as long.
+ */
+export function copyState(state: LimiterState): { -readonly [Field in keyof LimiterState]: LimiterState[Field] } {
+  return {
+    configured: state.configured,
+    configuredAt: state.configuredAt,
+    isContradicted: state.isContradicted,
+    limit: state.limit,
+    inFlight: state.inFlight,
+    phase: state.phase,
+    window: state.window,
+    hypothesis: state.hypothesis,
+    gate: state.gate,
+    probe: state.probe,
+    burst: state.burst,
+    unit: state.unit,
+    roundTrips: state.roundTrips,
+    serverAhead: state.serverAhead,
+    datedAt: state.datedAt,
+    knownSince: state.knownSince,
+    firstBurst: state.firstBurst,
+    isWhole: state.isWhole,
+    countsLateAnswers: state.countsLateAnswers,
+    blockedUntil: state.blockedUntil,
+    log: state.log,
+  };
 }
 
 const WINDOW_EXAMPLES: Readonly<Record<string, WindowState>> = {

@@ -1,12 +1,12 @@
 import { AcceptedLog, WINDOW_MS } from './accepted-log.ts';
 import { isBurstRefusal, NO_BURST_LIMIT, shrinkBurstLimit } from './burst-limit.ts';
 import { acceptProbe, FIRST_PROBE, scheduleProbe } from './capacity-probe.ts';
-import { acceptBehindGate, isStale, OPEN_GATE, recordRefusal, stayClosedUntil } from './gate.ts';
+import { acceptBehindGate, closeGate, isStale, OPEN_GATE, recordRefusal, stayClosedUntil } from './gate.ts';
 import { advance, take } from './grant.ts';
 import { parseHttpDate } from './http-date.ts';
 import { refuseKnown } from './known-window.ts';
-import { acceptLearning, refuseLearning, refuseUnknown, shortHintMs } from './learn-window.ts';
-import { type LimiterState, newHypothesis } from './limiter-state.ts';
+import { acceptLearning, NEARLY_ALL, refuseLearning, refuseUnknown, shortHintMs } from './learn-window.ts';
+import { copyState, type LimiterState, newHypothesis } from './limiter-state.ts';
 import { parseRetryAfter, type RetryAfterUnit, retryAfterMs } from './retry-after.ts';
 import { UNKNOWN_UNIT, type UnitEvidence, unitOf, weighAcceptance, weighRefusal } from './retry-after-unit.ts';
 import { observeServerDate, serverNow, UNKNOWN_SERVER_CLOCK } from './server-clock.ts';
@@ -53,6 +53,8 @@ export interface UnitOptions {
 export function initialState(perMinute: number): LimiterState {
   return {
     configured: perMinute,
+    configuredAt: Number.NEGATIVE_INFINITY,
+    isContradicted: false,
     limit: perMinute,
     inFlight: 0,
     phase: 'unknown',
@@ -77,16 +79,15 @@ export function initialState(perMinute: number): LimiterState {
 /** The server accepted a request. */
 export function accepted(before: LimiterState, answer: DatedAnswer): LimiterState {
   const { now, sentAt, probe } = answer;
-  let state = observe(before, answer);
-  const unit = weighAcceptance(state.unit, sentAt);
-  log(state, answer);
-  state = { ...endCall(state), unit };
-  if (isStale(state.gate, sentAt)) {
-    const limit = state.countsLateAnswers ? Math.min(state.configured, state.limit + 1) : state.limit;
-    return { ...state, limit };
+  const ended = endCall(observe(before, answer));
+  log(ended, answer);
+  ended.unit = weighAcceptance(ended.unit, sentAt);
+  if (isStale(ended.gate, sentAt)) {
+    if (ended.countsLateAnswers) ended.limit = Math.min(ended.configured, ended.limit + 1);
+    return ended;
   }
-  if (state.phase === 'learning') state = acceptLearning(state, { now, sentAt });
-  else state = confirmBoundary({ ...state, gate: acceptBehindGate(state.gate) }, now);
+  if (ended.phase !== 'learning') ended.gate = acceptBehindGate(ended.gate);
+  const state = ended.phase === 'learning' ? acceptLearning(ended, { now, sentAt }) : confirmBoundary(ended, now);
   if (!probe) return state;
   const grows = state.phase === 'known' && state.window.kind !== 'bucket';
   const limit = grows ? Math.min(state.configured, state.limit + 1) : state.limit;
@@ -102,16 +103,19 @@ export function refused(
   const { now, sentAt, probe: isProbe } = answer;
   const { unit, reading } = readRetryAfter(before, answer, options);
   const { waitMs: hintMs } = reading;
-  let state: LimiterState = { ...observe(before, answer), unit };
+  const isContradicted = before.isContradicted || before.log.size < NEARLY_ALL * before.configured;
+  let state: LimiterState = { ...observe(before, answer), unit, isContradicted };
   if (hintMs !== undefined && hintMs > options.maxRetryAfterMs) {
     // A longer quota than the window's is used up: that says nothing about the window.
     const blockedUntil = Math.max(state.blockedUntil, now + Math.min(hintMs, BLOCKED_AT_MOST_MS));
     return { state: { ...take(state, -1), blockedUntil }, reading };
   }
   state = advance(endCall(state), now);
-  const wasStale = isStale(state.gate, sentAt) || answer.isOfShare === true;
   const openedAt = state.gate.opensAt;
-  state = { ...state, gate: stayClosedUntil(state.gate, now + (hintMs ?? 0)) };
+  const wasStale = isStale(state.gate, sentAt);
+  const opensAt = now + (hintMs ?? 0);
+  if (answer.isOfShare) return { state: { ...state, gate: closeGate(state.gate, opensAt) }, reading };
+  state = { ...state, gate: stayClosedUntil(state.gate, opensAt) };
   // Sent before the last refusal, or before the gate: that refusal has been handled.
   if (wasStale) return { state, reading };
   if (isBurstRefusal(state.burst, state.log, { now, hintMs })) {
@@ -132,11 +136,13 @@ export function lost(state: LimiterState, answer: Answer): LimiterState {
 }
 
 /** A request is no longer in flight. Only those in flight are owed to a bucket: it is never below empty. */
-function endCall(state: LimiterState): LimiterState {
+function endCall(state: LimiterState): ReturnType<typeof copyState> {
   const { window } = state;
-  const inFlight = state.inFlight - 1;
-  const isOwed = window.kind === 'bucket' && window.tokens < -inFlight;
-  return { ...state, inFlight, window: isOwed ? { ...window, tokens: 0 - inFlight } : window };
+  const ended = copyState(state);
+  ended.inFlight -= 1;
+  if (window.kind === 'bucket' && window.tokens < -ended.inFlight)
+    ended.window = { ...window, tokens: 0 - ended.inFlight };
+  return ended;
 }
 
 /** Granted and then not sent. */
@@ -145,7 +151,9 @@ export function unused(state: LimiterState): LimiterState {
 }
 
 /** The limit of the plan became known, or has changed. */
-export function configured(state: LimiterState, perMinute: number): LimiterState {
+export function configured(before: LimiterState, perMinute: number, now: number): LimiterState {
+  const state = { ...before, configuredAt: now, isContradicted: false };
+  if (perMinute === state.configured) return state;
   const { phase, limit, window, probe } = state;
   const isWhole = limit === state.configured && perMinute > limit;
   const isRaised = perMinute > state.configured;

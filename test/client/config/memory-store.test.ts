@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { MemoryStore } from '../../../src/client/cache/cache-store.ts';
+import { MemoryStore } from '../../../src/client/config/limit-settings.ts';
 
-test('gives what was set last', () => {
+test('returns the last value of a key', () => {
   const store = new MemoryStore();
   expect(store.get('a')).toBeUndefined();
 
@@ -12,7 +12,7 @@ test('gives what was set last', () => {
   expect(store.get('a')).toBe('two');
 });
 
-test('makes room by what was not read for longest', () => {
+test('evicts the least recently used entry', () => {
   const store = new MemoryStore(8);
   store.set('a', '111');
   store.set('b', '222');
@@ -23,7 +23,7 @@ test('makes room by what was not read for longest', () => {
   expect([store.get('a'), store.get('b'), store.get('c')]).toEqual(['111', undefined, '333']);
 });
 
-test('does not keep what is larger than all its room', () => {
+test('does not store an entry larger than its capacity', () => {
   const store = new MemoryStore(8);
   store.set('a', '1');
 
@@ -62,7 +62,7 @@ function trace(store: MemoryStore | SimpleStore, actions: readonly Action[]): un
 
 const KEYS = [...'abcdef'];
 
-test('holds what was used last, as much as there is room for', () => {
+test('contains the most recently used entries that fit', () => {
   const action = fc.tuple(fc.constantFrom('get', 'set'), fc.constantFrom(...KEYS), fc.string({ maxLength: 12 }));
   fc.assert(
     fc.property(fc.array(action, { maxLength: 100 }), (actions) => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { decodeEntry, encodeEntry } from '../../../src/client/cache/response-cache.ts';
+import { decodeEntry, encodeEntry } from '../../../src/client/middleware/cache.ts';
 
 const entry = () => ({ storedAtMs: 1_768_000_000_000, status: 200, headers: new Headers(), rawBody: '{"a":1.10}' });
 /** An entry whose first line is another one. */
@@ -9,7 +9,7 @@ const stored = (changes: object) => {
   return `${JSON.stringify({ ...JSON.parse(line), ...changes })}\n${body}`;
 };
 
-test('an entry survives a store unchanged, to the last character', () => {
+test('an entry is decoded exactly as it was encoded', () => {
   const headers = fc
     .array(fc.tuple(fc.stringMatching(/^[a-z][a-z-]{0,8}$/), fc.stringMatching(/^[!-~]{1,12}$/)))
     .map((pairs) => new Headers(pairs));
@@ -28,7 +28,7 @@ test('an entry survives a store unchanged, to the last character', () => {
   );
 });
 
-test('several headers of one name survive', () => {
+test('keeps several headers of one name', () => {
   const headers = new Headers([
     ['set-cookie', 'a=1'],
     ['set-cookie', 'b=2'],
@@ -42,7 +42,7 @@ test('several headers of one name survive', () => {
   expect(back?.get('vary')).toBe('accept, origin');
 });
 
-test('bytes are read as text', () => {
+test('decodes an entry from bytes', () => {
   expect(decodeEntry(Buffer.from(encodeEntry(entry())))).toMatchObject({ rawBody: '{"a":1.10}' });
 });
 
@@ -73,7 +73,7 @@ test.each<[string, unknown]>([
   expect(decodeEntry(value)).toBeUndefined();
 });
 
-test('whatever a store gives, reading it does not throw', () => {
+test('decoding never throws, for any stored value', () => {
   const junk = fc.oneof(
     fc.anything(),
     fc.json(),

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { type FxRatesError, RateLimitError, RequestError } from '../../../src/client/index.ts';
-import { failure, rateLimited } from '../../helpers/service-replies.ts';
-import { errorOf, testClient } from '../../helpers/test-client.ts';
+import { type FxRatesError, RateLimitError, RequestError } from '../../src/client/index.ts';
+import { failure, rateLimited } from '../helpers/service-replies.ts';
+import { errorOf, testClient } from '../helpers/test-client.ts';
 
 const refused = failure(418);
 
@@ -48,7 +48,7 @@ test('the stack of an error starts at the line that awaits the call, also after 
   expect(framesOf(await failed)[0]).toContain('callerOf');
 });
 
-test('the error of a call that no function awaits keeps the stack of where it was made', async () => {
+test('the error of a call that is not awaited keeps its own stack', async () => {
   const { fx } = testClient(refused);
 
   const error = await new Promise((resolve) => fx.latest().catch(resolve));
@@ -56,7 +56,7 @@ test('the error of a call that no function awaits keeps the stack of where it wa
   expect((error as Error).stack).toContain('parse-response.ts');
 });
 
-test('callers of one request get an error each, with the shared one as its cause', async () => {
+test('each caller of a shared request receives its own error, with the shared one as its cause', async () => {
   const { fx, fetch } = testClient(rateLimited('70'));
 
   const call = () => fx.latest({}, { onLimit: 'throw' });
@@ -76,7 +76,7 @@ test('callers of one request get an error each, with the shared one as its cause
   }
 });
 
-test('calls that fail for one reason, such as a wrong key, get an error each', async () => {
+test('calls that fail for one reason, such as a wrong key, receive separate errors', async () => {
   let give: (key: string) => void = () => undefined;
   const apiKey = () => new Promise<string>((resolve) => (give = resolve));
   const { fx } = testClient(refused, { apiKey });
@@ -92,7 +92,7 @@ test('calls that fail for one reason, such as a wrong key, get an error each', a
   expect(second!.cause).toBe(first);
 });
 
-test('what a function of the user throws is passed on as it is', async () => {
+test("an error of a user's function is passed on unchanged", async () => {
   const reason = new RangeError('no vault');
   const { fx } = testClient(refused, { apiKey: () => Promise.reject(reason) });
 

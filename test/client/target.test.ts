@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { buildTarget, checkPath } from '../../../src/client/config/target.ts';
-import { ConfigError } from '../../../src/client/errors/errors.ts';
-import { API_KEY, success } from '../../helpers/service-replies.ts';
-import { errorOf, testClient } from '../../helpers/test-client.ts';
+import { buildTarget, checkPath } from '../../src/client/endpoints.ts';
+import { ConfigError } from '../../src/client/errors/errors.ts';
+import { API_KEY, success } from '../helpers/service-replies.ts';
+import { errorOf, testClient } from '../helpers/test-client.ts';
 
 test.each([
   [undefined, '/p'],
@@ -32,7 +32,7 @@ test.each([
   [{ base: Symbol('EUR') }, "'base'"],
   [{ api_key: 'x' }, "'api_key' cannot be set"],
   [{ API_KEY: 'x' }, "'api_key' cannot be set"],
-])('refuses the query %o', (query, problem) => {
+])('rejects the query %o', (query, problem) => {
   expect(() => buildTarget('/p', query as never)).toThrow(ConfigError);
   expect(() => buildTarget('/p', query as never)).toThrow(problem);
 });
@@ -46,16 +46,19 @@ test.each([
   ['a Map', new Map([['base', 'EUR']])],
   ['a Date', new Date(0)],
   ['a function', () => ({ base: 'EUR' })],
-])('refuses %s in place of a query, whose parameters would be lost', (_, query) => {
+])('rejects %s as a query', (_, query) => {
   expect(() => buildTarget('/p', query as never)).toThrow(ConfigError);
   expect(() => buildTarget('/p', query as never)).toThrow(/^query: expected an object/);
 });
 
-test.each(['/', '/api/v1/latest', '/api/v1/rates/EUR', '/a.b/..c', '/a%20b', '/a:b@c'])('takes the path %s', (path) => {
-  expect(checkPath(path)).toBe(path);
-});
+test.each(['/', '/api/v1/latest', '/api/v1/rates/EUR', '/a.b/..c', '/a%20b', '/a:b@c'])(
+  'accepts the path %s',
+  (path) => {
+    expect(checkPath(path)).toBe(path);
+  },
+);
 
-test('percent-encodes what a request line cannot carry', () => {
+test('percent-encodes characters that are not valid in a request line', () => {
   expect(checkPath('/api/v1/měna/€"<>')).toBe('/api/v1/m%C4%9Bna/%E2%82%AC%22%3C%3E');
 });
 
@@ -92,17 +95,17 @@ test.each([
   null,
   42,
   {},
-])('refuses the path %j', (path) => {
+])('rejects the path %j', (path) => {
   expect(() => checkPath(path)).toThrow(ConfigError);
   expect(() => checkPath(path)).toThrow(/^path: /);
 });
 
-test('refuses a path without repeating a key in it', () => {
+test('rejects a path without showing the key in it', () => {
   expect(() => checkPath(`latest/${API_KEY}`)).not.toThrow('89abcdef');
 });
 
 test.each(['timeoutMs', 'deadlineMs', 'maxRetries', 'onLimit', 'maxAgeMs', 'useReserve'])(
-  'refuses the call option %s in a query, and sends nothing',
+  'rejects the call option %s in a query, without a request',
   async (name) => {
     const { fx, fetch } = testClient(success());
 

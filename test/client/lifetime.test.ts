@@ -1,8 +1,8 @@
 import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
-import { onAbort } from '../../src/client/deadline.ts';
+import { onAbort } from '../../src/client/lifetime.ts';
 
-test('many callbacks cost a signal one listener, and the last to go takes it away', () => {
+test('all callbacks of a signal share one listener, which is removed with the last callback', () => {
   const { signal } = new AbortController();
 
   const undo = Array.from({ length: 100 }, () => onAbort(signal, () => undefined));
@@ -12,7 +12,7 @@ test('many callbacks cost a signal one listener, and the last to go takes it awa
   expect(getEventListeners(signal, 'abort')).toEqual([]);
 });
 
-test('an abort calls each callback once, except those that were taken back', () => {
+test('an abort calls each callback once, except cancelled ones', () => {
   const controller = new AbortController();
   const called: string[] = [];
   onAbort(controller.signal, () => called.push('a'));
@@ -26,7 +26,7 @@ test('an abort calls each callback once, except those that were taken back', () 
   expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
 });
 
-test('a callback may take back one that was to be called after it', () => {
+test('a callback can cancel a later one', () => {
   const controller = new AbortController();
   const called: string[] = [];
   onAbort(controller.signal, () => undoSecond());

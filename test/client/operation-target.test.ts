@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { buildOperationTarget } from '../../../src/client/config/target.ts';
-import type { Operation, Parameter } from '../../../src/generated/operations.ts';
+import { buildOperationTarget } from '../../src/client/endpoints.ts';
+import type { Operation, Parameter } from '../../src/generated/operations.ts';
 
 const period: Operation = {
   id: 'period',
@@ -43,7 +43,7 @@ test.each([
   [{ symbols: [] }, "'symbols': expected at least one value, got an empty list"],
   [{ places: [] }, "'places': expected at least one value, got an empty list"],
   [{ amount: Number.NaN }, "query: 'amount' must be a string, a finite number"],
-])('%j is refused: %s', (values, message) => {
+])('rejects %j: %s', (values, message) => {
   expect(() => buildOperationTarget(period, { ...required, ...values })).toThrow(message);
 });
 

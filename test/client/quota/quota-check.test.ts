@@ -1,12 +1,11 @@
 import { expect, test } from 'vitest';
 import { Cancellation } from '../../../src/client/cancellation.ts';
-import type { QuotaData } from '../../../src/client/index.ts';
-import { QuotaExhaustedError } from '../../../src/client/index.ts';
-import { ExhaustedLatch, QuotaCheck } from '../../../src/client/quota/exhausted-latch.ts';
+import { type QuotaData, QuotaExhaustedError } from '../../../src/client/index.ts';
+import { ExhaustedLatch, QuotaCheck } from '../../../src/client/quota/quota-check.ts';
 import { FakeClock } from '../../helpers/fake-clock.ts';
 import { exhaustedQuota, quotaRecord } from '../../helpers/service-replies.ts';
 
-test('stops nothing before a refusal', () => {
+test('stops no call before a refusal', () => {
   const stop = new ExhaustedLatch(new FakeClock());
 
   stop.sawQuota(exhaustedQuota());
@@ -14,7 +13,7 @@ test('stops nothing before a refusal', () => {
   expect(() => stop.check()).not.toThrow();
 });
 
-test('holds for a minute after a refusal, then lets calls find out', async () => {
+test('stops calls for a minute after a refusal', async () => {
   const clock = new FakeClock();
   const stop = new ExhaustedLatch(clock);
 
@@ -38,7 +37,7 @@ test('ends with the quota period', async () => {
   expect(() => stop.check()).not.toThrow();
 });
 
-test('ends when the service tells of requests left', () => {
+test('ends when a record has requests left', () => {
   const stop = new ExhaustedLatch(new FakeClock());
   stop.refused(exhaustedQuota());
 
@@ -47,7 +46,7 @@ test('ends when the service tells of requests left', () => {
   expect(() => stop.check()).not.toThrow();
 });
 
-test('does not hold for an hour when the clock is set back by one', () => {
+test('does not stop calls for an hour if the clock is set back by an hour', () => {
   const clock = new FakeClock();
   const stop = new ExhaustedLatch(clock);
   stop.refused(exhaustedQuota());
@@ -72,7 +71,7 @@ function setUp(...answers: (QuotaData | Error)[]) {
   return { clock, ask: () => check.ask(load, signal), asked: () => asked };
 }
 
-test('a burst is one question', async () => {
+test('simultaneous refusals call quota() once', async () => {
   const quota = quotaRecord();
   const { ask, asked } = setUp(quota);
 
@@ -82,7 +81,7 @@ test('a burst is one question', async () => {
   expect(asked()).toBe(1);
 });
 
-test('a refusal within the next second is explained by the same answer, a later one asks again', async () => {
+test('a refusal within the next second uses the same record, a later one calls quota() again', async () => {
   const { clock, ask, asked } = setUp(quotaRecord(), quotaRecord({ monthly_used: 1000 }));
   await ask();
 
@@ -94,7 +93,7 @@ test('a refusal within the next second is explained by the same answer, a later 
   expect(asked()).toBe(2);
 });
 
-test('a quota that cannot be had is undefined, for that second', async () => {
+test('after a failed quota(), the record is undefined for a second', async () => {
   const { clock, ask, asked } = setUp(new Error('down'), quotaRecord());
 
   await expect(ask()).resolves.toBeUndefined();
@@ -105,7 +104,7 @@ test('a quota that cannot be had is undefined, for that second', async () => {
   expect(asked()).toBe(2);
 });
 
-test('the last to leave cancels the question, and the next refusal asks anew', async () => {
+test('the abort of the last call cancels quota(), and the next refusal calls it again', async () => {
   const check = new QuotaCheck(new FakeClock());
   const questions: Cancellation[] = [];
   const hang = (question: Cancellation) => {
@@ -124,7 +123,7 @@ test('the last to leave cancels the question, and the next refusal asks anew', a
   await expect(check.ask(async () => quotaRecord(), new Cancellation())).resolves.toEqual(quotaRecord());
 });
 
-test('an answer from before the clock was set back is not taken for a fresh one', async () => {
+test('a record from before the clock was set back is not fresh', async () => {
   const { clock, ask, asked } = setUp(quotaRecord(), quotaRecord());
   await ask();
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { SteadyTime, steadyTime } from '../../src/client/steady-time.ts';
+import { SteadyTime, steadyTime } from '../../src/client/clock.ts';
 import { VirtualClock } from '../helpers/limits-clock.ts';
 
 /** A wall clock that can be set, and a monotonic clock that started at 5 000. */
@@ -15,7 +15,7 @@ function monotonicClock(wall: VirtualClock) {
   };
 }
 
-test.each([3_600_000, -3_600_000])('setting the system clock by %i ms does not change it', async (byMs) => {
+test.each([3_600_000, -3_600_000])('a change of the system clock by %i ms does not affect it', async (byMs) => {
   const wall = new VirtualClock(1_000_000);
   const clock = monotonicClock(wall);
   const time = new SteadyTime(clock);
@@ -39,7 +39,7 @@ test('is a whole number of milliseconds', async () => {
   expect(Number.isInteger(time.now())).toBe(true);
 });
 
-test('without a monotonic clock, it is the time of the clock until that is set back', () => {
+test('without a monotonic clock, it follows the clock until that is set back', () => {
   const clock = new VirtualClock(1_000_000);
   const time = new SteadyTime(clock);
 
@@ -49,7 +49,7 @@ test('without a monotonic clock, it is the time of the clock until that is set b
   expect(time.toEpoch(time.now())).toBe(clock.now());
 });
 
-test('without a monotonic clock, it stands still when the clock is set back, and continues from there', async () => {
+test('without a monotonic clock, it stops while the clock is set back, and continues from there', async () => {
   const clock = new VirtualClock(10_000_000);
   const time = new SteadyTime(clock);
   time.now();
