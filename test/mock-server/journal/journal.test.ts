@@ -3,7 +3,7 @@ import { createMockServer } from '../../../src/mock-server/index.ts';
 
 const newMock = (more = {}) => createMockServer({ clock: { mode: 'virtual', autoAdvance: false }, ...more });
 
-test('an entry tells who asked what, what was decided, on which numbers, and why', async () => {
+test('an entry contains key, request, decision, usage and reason', async () => {
   const mock = newMock();
   const { id, key } = mock.createKey();
   const send = () => mock.fetch(`${mock.baseUrl}/api/v1/latest?base=EUR`, { headers: { authorization: key } });
@@ -43,7 +43,7 @@ test('an entry tells who asked what, what was decided, on which numbers, and why
   });
 });
 
-test('a request that did not wait for Retry-After is told by how much it was early', async () => {
+test('reports by how much a request preceded the end of Retry-After', async () => {
   const mock = newMock();
   const { key } = mock.createKey();
   const send = () => mock.fetch(`${mock.baseUrl}/api/v1/quota?api_key=${key}`);
@@ -65,7 +65,7 @@ test('a request that did not wait for Retry-After is told by how much it was ear
   ]);
 });
 
-test('requests on their way when the first refusal came were not early, what is sent with it in hand is', async () => {
+test('a request sent before the first refusal arrived is not early, one sent afterwards is', async () => {
   const mock = newMock();
   const { key } = mock.createKey();
   const send = () => mock.fetch(`${mock.baseUrl}/api/v1/quota?api_key=${key}`);
@@ -104,7 +104,7 @@ test.each([
   expect(mock.journal.list().map(({ number }) => number)).toEqual(numbers);
 });
 
-test('a listener hears of every request, also after clear(), and where told of those in spaces, by name', async () => {
+test('a listener receives every request, also after clear(), and on request those of spaces', async () => {
   const mock = newMock();
   const space = mock.space({ name: 'invoices' });
   const own: unknown[] = [];

@@ -72,7 +72,7 @@ const failing: [string, (expectation: (filter?: object) => RequestExpectation) =
   ],
 ];
 
-test.each(failing)('%s fails with the closest requests and all that came', async (_, act, lines) => {
+test.each(failing)('%s fails with the closest requests and all received requests', async (_, act, lines) => {
   const mock = await asked();
 
   const failure = () => act((filter) => mock.expectRequests(filter));
@@ -82,7 +82,7 @@ test.each(failing)('%s fails with the closest requests and all that came', async
   expect(failure).toThrow(expect.objectContaining({ code: 'unexpected_requests', message: text }));
 });
 
-test('from another process the same expectations hold and fail with the same words', async () => {
+test('expectations give the same results and messages in another process', async () => {
   await using mock = await asked();
   const remote = connectMockServer((await mock.serve()).adminUrl);
   const said = (act: () => unknown) => {
@@ -120,14 +120,14 @@ test('if the journal has dropped requests, it can prove that a request arrived, 
   expect(() => mock.expectRequests().inOrder({ operation: 'quota' })).toThrow(forgotten);
 });
 
-test('a key that this mock never gave out is no missing key', async () => {
+test('distinguishes an unknown key from a missing key', async () => {
   const mock = createMockServer({ clock: 'virtual' });
   await mock.fetch(`${mock.baseUrl}/api/v1/quota?api_key=fx_live_${'0'.repeat(48)}`);
 
   expect(() => mock.expectRequests().toHaveCount(2)).toThrow(/ 401, unknown key: /);
 });
 
-test('an expectation with a wrong field is refused', async () => {
+test('rejects an expectation with an unknown field', async () => {
   const mock = await asked();
 
   expect(() => mock.expectRequests().toHaveBeenSentWith({ qery: {} } as never)).toThrow(/sentWith\.qery .* query\?/);

@@ -25,7 +25,7 @@ test('counts the last two minutes second by second, refused ones among all', () 
   expect(summary).toBe('In the last two minutes, 3 requests were served and 1 refused; the limit is 300 per minute.');
 });
 
-test('knows no limit before a request was counted, and nothing of the future', () => {
+test('shows no limit before the first counted request, and no later requests', () => {
   const { columns, summary } = perSecond([{ at: NOW + 5000, status: 200 } as JournalEntry], NOW);
   expect(columns[1].every((count) => count === 0)).toBe(true);
   expect(columns[3].every((pace) => pace === null)).toBe(true);

@@ -20,7 +20,7 @@ function mockWith(options: MockServerOptions) {
   return { mock, id, latest };
 }
 
-test('a latest function makes the data, from the query without the key', async () => {
+test('a latest function receives the query without the key and returns the data', async () => {
   const { latest, id } = mockWith({
     latest: (query, { at, keyId, plan }) => ({ asked: query.toString(), at, keyId, plan }),
   });
@@ -51,7 +51,7 @@ test.each([
   expect(core.journal.entries.at(-1)?.why).toContain(why);
 });
 
-test('the limits stand around a latest function as around the invented data', async () => {
+test('a latest function is subject to the limits', async () => {
   const { mock, latest } = mockWith({ latest: () => ({}) });
 
   const answers = await Promise.all(Array.from({ length: 301 }, () => latest()));
@@ -62,14 +62,14 @@ test('the limits stand around a latest function as around the invented data', as
 
 const recorded = { success: true, data: { rate: 1.25 }, meta: { more: 'kept' } };
 
-test('one recorded envelope answers every query, whole', async () => {
+test('one recorded envelope answers every query unchanged', async () => {
   const { latest } = mockWith({ replay: recorded });
 
   expect((await latest('base=EUR')).body).toEqual(recorded);
   expect((await latest()).body).toEqual(recorded);
 });
 
-test('answers by query are found in any order of the parameters, also with the key in the URL', async () => {
+test('finds answers by query in any order of parameters, also with the key in the URL', async () => {
   const { latest } = mockWith({
     replay: { 'symbols=USD&base=EUR': { one: 1 }, '': recorded, '?base=GBP': { two: 2 } },
   });
@@ -100,7 +100,7 @@ test('recorded text keeps its digits', async () => {
   );
 });
 
-test('a query that was not recorded is told with those that were', async () => {
+test('names the recorded queries if a query was not recorded', async () => {
   const { status, body } = await mockWith({ replay: { 'base=EUR': {} } }).latest('base=USD');
 
   expect([status, body.error.code]).toEqual([501, 'not_recorded']);
@@ -120,7 +120,7 @@ test.each([
   expect(() => createMockServer(options as never)).toThrow(message);
 });
 
-test('a query that was answered is refused once the switch says that unknown currencies are', async () => {
+test('refuses a query answered before when the switch for unknown currencies changes', async () => {
   const { mock, latest } = mockWith({ behaviour: { badParameter: 'ignored' } });
   expect((await latest('base=XXX')).status).toBe(200);
 
