@@ -1,5 +1,5 @@
 import type { ClientSettings } from './config/settings.ts';
-import { AuthenticationError, RateLimitError } from './errors/errors.ts';
+import { AuthenticationError, QuotaExhaustedError, RateLimitError } from './errors/errors.ts';
 import type { ClientEvents } from './events.ts';
 import { ApiKey } from './keys/api-key.ts';
 import type { KeySource } from './keys/key-source.ts';
@@ -60,12 +60,12 @@ export function createPipeline({ settings, events, timers, lifetime, keys, state
 }
 
 /**
- * Adds the key to each call. If the service refuses the key, the source is called again, and the call is sent once more
- * with the new key (SERVICE.md, States: rotation).
+ * Adds the key to each call. If the key cannot be used, the source is called again, and the call is sent once more with
+ * the new key (SERVICE.md, States: rotation).
  */
 function useKey(keys: KeySource) {
   return (next: Handler): Handler<ApiRequest> => {
-    const sendAgain = async (request: ApiRequest, refused: ApiKey, error: AuthenticationError) => {
+    const sendAgain = async (request: ApiRequest, refused: ApiKey, error: unknown) => {
       const key = await keys.replacementFor(refused, request.signal);
       if (key === undefined) throw error;
       request.log.again('key_rotated');
@@ -76,11 +76,20 @@ function useKey(keys: KeySource) {
       const current = keys.current(request.signal);
       const key = current instanceof ApiKey ? current : await current;
       return next(keyed(request, key)).catch((error: unknown) => {
-        if (error instanceof AuthenticationError) return sendAgain(request, key, error);
+        if (isAboutKey(error)) return sendAgain(request, key, error);
         throw error;
       });
     };
   };
+}
+
+/**
+ * Whether the error is that of every call with the key, for longer than a call waits. While a key is blocked for a day,
+ * nothing is sent with it, and no 401 would tell that it was replaced.
+ */
+function isAboutKey(error: unknown): boolean {
+  if (error instanceof RateLimitError) return error.reason === 'max_retry_after';
+  return error instanceof AuthenticationError || error instanceof QuotaExhaustedError;
 }
 
 /** Field by field: with a spread, V8 creates a new hidden class for each call. */

@@ -2,7 +2,10 @@ import type { Cancellation, CancelSignal } from '../cancellation.ts';
 import { SharedWork } from '../cancellation.ts';
 import { ApiKey } from './api-key.ts';
 
-/** A key, or a function that returns it. The function is called again if the service refuses the key. */
+/**
+ * A key, or a function that returns it. The function is called again if the key cannot be used: after
+ * 401 or 403, with an exhausted quota, or after a Retry-After longer than `maxRetryAfterMs`.
+ */
 export type ApiKeyOption = string | (() => string | Promise<string>);
 
 /** The source of the key for the next request. */
