@@ -1,8 +1,9 @@
 import { refuseKeyOption } from './errors/parser-error.ts';
 import { printError } from './errors/print-error.ts';
 import { exitCodes } from './exit-codes.ts';
-import { helpText } from './help/command-help.ts';
+import { printHelp } from './help/print-help.ts';
 import type { Io } from './io.ts';
+import { runCommandLine, screenOfConfig } from './run-command-line.ts';
 import { readEarlyFlags } from './settings/early-flags.ts';
 import { Redactor } from './terminal/redactor.ts';
 import { Screen } from './terminal/screen.ts';
@@ -20,28 +21,8 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
     const onSettings = (next: Screen) => {
       ownScreen = next;
     };
-    const { runCommandLine } = await import('./run-command-line.ts');
     return await runCommandLine(argv, io, { screen, onSettings });
   } catch (error) {
-    const { screenOfConfig } = await import('./run-command-line.ts');
     return await printError(error, ownScreen ?? (await screenOfConfig(argv, io, secrets)), flags.verbose);
   }
-}
-
-/** Prints help without loading a command. False if the command line is about anything else. */
-async function printHelp(argv: readonly string[], screen: Screen): Promise<boolean> {
-  const path = pathOfHelp(argv);
-  if (path === undefined) return false;
-  const { finishedTree } = await import('./finished-tree.ts');
-  const text = helpText(await finishedTree(), path, screen.help);
-  if (text === undefined) return false;
-  await screen.printText(text);
-  return true;
-}
-
-/** The words of the command whose help is asked for, if the command line has no others. */
-function pathOfHelp(argv: readonly string[]): readonly string[] | undefined {
-  if (argv.length === 0) return [];
-  if (['-h', '--help'].includes(argv.at(-1) ?? '')) return argv.slice(0, -1);
-  return argv[0] === 'help' ? argv.slice(1) : undefined;
 }

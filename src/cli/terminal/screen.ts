@@ -17,13 +17,13 @@ export class Screen {
   readonly isJson: boolean;
   /** Whether stdout gets text for people: on a terminal, and with `-o table`. A pipe gets JSON. */
   readonly isForPeople: boolean;
-  readonly #io: Io;
+  readonly #io: Pick<Io, 'stdout' | 'stderr'>;
   readonly #quiet: number;
   readonly #warnings = new Set<string>();
   readonly #isUnicode: boolean;
 
   constructor(
-    io: Io,
+    io: Pick<Io, 'stdout' | 'stderr' | 'env'>,
     { color: when, quiet, output }: Pick<CliSettings, 'color' | 'quiet' | 'output'>,
     secrets = new Redactor(),
   ) {

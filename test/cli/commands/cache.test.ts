@@ -127,7 +127,7 @@ test('cache info tells where, how many and how old; cache clear removes only wha
 
   expect(info.stdout).toContain(`Folder      ${folder()}`);
   expect(json).toMatchObject({ answers: 1, newest_age_seconds: 120, oldest_age_seconds: 120 });
-  expect(cleared.stderr).toBe('fxrates: 1 kept answer removed\n');
+  expect(cleared.stderr).toBe('fxrates: removed 1 cached response\n');
   expect(await readdir(folder())).toEqual(['notes.txt']);
   expect(JSON.parse((await run('cache info --json')).stdout)).toMatchObject({ answers: 0, oldest_age_seconds: null });
 });
