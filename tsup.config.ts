@@ -4,7 +4,7 @@ import { defineConfig, type Options } from 'tsup';
 import { finishedTree } from './src/cli/finished-tree.ts';
 import { manPage } from './src/cli/help/man-page.ts';
 import { programTree } from './src/cli/program.ts';
-import { bundlePanel } from './src/mock-server/panel/bundle-panel.ts';
+import { bundlePanel } from './src/mock-server/panel/panel-files.ts';
 
 /** Puts the bundled control panel where `panel-files.ts` would bundle it itself. */
 const panelFiles: NonNullable<Options['esbuildPlugins']>[number] = {

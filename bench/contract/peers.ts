@@ -8,8 +8,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
 import { build } from 'esbuild';
-import { openApi } from '../../src/mock-server/admin/openapi.ts';
-import { adminRoutes } from '../../src/mock-server/admin/routes.ts';
+import { adminRoutes, openApi } from '../../src/mock-server/admin/routes.ts';
 import { createMockServer, type MockServer } from '../../src/mock-server/index.ts';
 
 const run = promisify(execFile);

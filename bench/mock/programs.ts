@@ -30,7 +30,7 @@ export function bareServer(answer: Answer, directory: string): ServerProgram {
 export async function servingMock(name: string, population: Population): Promise<ServerProgram> {
   const { createMockServer } = await builtMock();
   const keys = populate(createMockServer(), population);
-  const given = [population.spaces, population.keys].map(String);
+  const given = [population.spaces, population.keys, population.journalSize].map(String);
   return { name, args: (port) => [file('mock-process.mjs'), MOCK_MODULE, `${port}`, ...given], keys };
 }
 

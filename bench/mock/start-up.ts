@@ -13,7 +13,7 @@ export function startUp(): Promise<Figures> {
   return withDirectory(async (directory) => {
     const answer = await mockAnswer();
     const { programs, notes } = peerServers(answer, directory);
-    const mock = await servingMock('mock.serve() in a script', { spaces: 0, keys: 1 });
+    const mock = await servingMock('mock.serve() in a script', { spaces: 0, keys: 1, journalSize: 1000 });
     const servers = [bareServer(answer, directory), mock, mockCommand(), ...programs];
     const times = await inTurns(servers);
     const base = median(times.get(NOTHING) ?? []);

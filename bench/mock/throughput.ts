@@ -25,8 +25,10 @@ export function throughput(): Promise<Figures> {
     const answer = await mockAnswer();
     const { programs, notes } = peerServers(answer, directory);
     const mocks = [
-      await servingMock('mock.serve()', { spaces: 0, keys: KEYS }),
-      await servingMock('mock.serve(), with 100 spaces', { spaces: 100, keys: KEYS }),
+      await servingMock('mock.serve()', { spaces: 0, keys: KEYS, journalSize: 1000 }),
+      await servingMock('mock.serve(), with 100 spaces', { spaces: 100, keys: KEYS, journalSize: 1000 }),
+      // As many entries in memory as in the first row: what the spaces cost without their journals.
+      await servingMock('100 spaces, 10 entries each', { spaces: 100, keys: KEYS, journalSize: 10 }),
     ];
     const contenders: Contender[] = [];
     try {

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import { compileFunction } from 'node:vm';
 import { transformSync } from 'esbuild';
 import type * as z from 'zod';
-import { sampleValue } from '../../src/mock-server/http/sample-value.ts';
+import { sampleValue } from '../../src/mock-server/http/responders.ts';
 import { randomFromSeed } from '../../src/mock-server/service/random.ts';
 import type { Sample } from '../../src/operation.ts';
 import type { Contract, Operation, Query } from './contract.ts';

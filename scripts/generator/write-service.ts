@@ -16,6 +16,7 @@ export interface Plan {
 
 export const plans = ${literal(plans)} as const satisfies Record<string, Plan>;
 
+/** Name of a plan. */
 export type PlanName = keyof typeof plans;
 
 /** Regular expression of an API key. */

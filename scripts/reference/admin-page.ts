@@ -1,12 +1,11 @@
 import * as z from 'zod';
-import { openApi } from '../../src/mock-server/admin/openapi.ts';
-import { adminRoutes } from '../../src/mock-server/admin/routes.ts';
+import { adminRoutes, openApi } from '../../src/mock-server/admin/routes.ts';
 import * as shapes from '../../src/mock-server/admin/shapes.ts';
 import { SWITCH_NAMES } from '../../src/mock-server/behaviour/switches.ts';
 import { faultMatch } from '../../src/mock-server/faults/fault-kinds.ts';
 import { requestFilter } from '../../src/mock-server/journal/request-filter.ts';
 import { requestPatternShape } from '../../src/mock-server/matching/request-pattern.ts';
-import { stubOptions } from '../../src/mock-server/stubs/stub-options.ts';
+import { stubOptions } from '../../src/mock-server/stubs/mock-stubs.ts';
 import { fieldOf, type JsonSchema, type Property, propertiesOf, typeOf } from './json-schema.ts';
 import { anchorOf, blocks } from './write-declarations.ts';
 

@@ -48,11 +48,8 @@ export function mockPage(root: string): string {
     '# Mock server: reference',
     INTRO,
     writeDeclarations(declarations, SECTIONS, [
-      faults({
-        kinds: readPropertyDocs(faultFile, 'faultKinds'),
-        conditions: readPropertyDocs(faultFile, 'conditions'),
-      }),
-      switchTable(),
+      faults(faultFile),
+      switchTable(readSwitchDocs(root)),
       writeDeclarations(msw, [{ title: '`fxrates/msw`', whole: Array.from(msw.keys()) }]),
     ]),
   ]);
@@ -61,34 +58,31 @@ export function mockPage(root: string): string {
 const INTRO = `Everything \`fxrates/mock-server\` and \`fxrates/msw\` export, the kinds of faults, and the switches. How they are used
 is in [mock-server.md](../mock-server.md) and [testing.md](../testing.md).`;
 
-interface FaultDocs {
-  readonly kinds: ReadonlyMap<string, DocComment>;
-  readonly conditions: ReadonlyMap<string, DocComment>;
-}
-
 /** Kinds and settings from their zod schemas, sentences from the comments beside them. */
-function faults({ kinds, conditions }: FaultDocs): string {
+function faults(file: string): string {
+  const kinds = readPropertyDocs(file, 'faultKinds');
+  const conditions = readPropertyDocs(file, 'conditions');
   const [first] = Object.values(faultKinds);
   const all = propertiesOf(inputSchema(first?.options));
   const shared = all.filter(({ name }) => conditions.has(name));
   return blocks([
     '## Faults',
     '`mock.faults.add({ kind, … })` takes the settings of the kind and the conditions below.',
-    ...Object.keys(faultKinds).map((kind) => faultKind(kind as FaultKind, kinds.get(kind))),
+    ...Object.keys(faultKinds).map((kind) =>
+      faultKind(kind as FaultKind, kinds.get(kind), readPropertyDocs(file, 'faultKinds', [kind, 'settings'])),
+    ),
     '### Conditions of every fault',
     shared.map((property) => condition(property, conditions.get(property.name))).join('\n'),
   ]);
 }
 
-function faultKind(kind: FaultKind, doc: DocComment | undefined): string {
+function faultKind(kind: FaultKind, doc: DocComment | undefined, settingDocs: ReadonlyMap<string, DocComment>): string {
   const { effect, adapters, canStrikeBefore } = faultKinds[kind];
   const settings = propertiesOf(inputSchema(effect)).filter(({ name }) => name !== 'kind');
-  const lines = settings.map((property) => `- \`${fieldOf(property)}\``);
-  const byDefault = doc?.byDefault === undefined ? [] : [`Default: ${doc.byDefault}.`];
+  const lines = settings.map((property) => lineOf(property, settingDocs.get(property.name)));
   return blocks([
     `### \`${kind}\``,
     ...(doc?.paragraphs ?? []),
-    ...byDefault,
     [
       ...lines,
       `- Adapters: ${adapters.map((name) => `\`${name}\``).join(', ')}`,
@@ -98,23 +92,42 @@ function faultKind(kind: FaultKind, doc: DocComment | undefined): string {
 }
 
 function condition(property: Property, doc: DocComment | undefined): string {
+  // Explained as a type of its own.
+  if (property.name === 'match') return '- `match?: FaultMatch`: Which requests (see [FaultMatch](#{FaultMatch})).';
+  return lineOf(property, doc);
+}
+
+function lineOf(property: Property, doc: DocComment | undefined): string {
   const byDefault = doc?.byDefault === undefined ? [] : [`Default: ${doc.byDefault}.`];
-  const isMatch = property.name === 'match'; // explained as a type of its own
-  const text = isMatch
-    ? ['Which requests (see [FaultMatch](#{FaultMatch})).']
-    : [...(doc?.paragraphs ?? []), ...byDefault];
-  return `- \`${isMatch ? 'match?: FaultMatch' : fieldOf(property)}\`: ${text.join(' ')}`;
+  return `- \`${fieldOf(property)}\`: ${[...(doc?.paragraphs ?? []), ...byDefault].join(' ')}`;
 }
 
 function inputSchema(schema: z.ZodType | undefined): JsonSchema {
   return schema === undefined ? {} : (z.toJSONSchema(schema, { io: 'input' }) as JsonSchema);
 }
 
-function switchTable(): string {
-  const rows = SWITCH_NAMES.map(
-    (name) => `| \`${name}\` | \`${String(switches[name].default)}\` | ${switches[name].expected} |`,
+/** The sentence beside each switch, and the default that it states. */
+export function readSwitchDocs(root: string): ReadonlyMap<string, DocComment> {
+  const folder = join(root, 'src/mock-server/behaviour');
+  return new Map(
+    SWITCH_FILES.flatMap(([file, groups]) =>
+      groups.flatMap((group) => Array.from(readPropertyDocs(join(folder, file), group))),
+    ),
   );
-  const head = ['| switch | default | values |', '|---|---|---|'];
+}
+
+/** The constants that define switches. */
+const SWITCH_FILES = [
+  ['limit-switches.ts', ['rateSwitches', 'quotaSwitches']],
+  ['switches.ts', ['authenticationSwitches', 'accountSwitches', 'httpSwitches']],
+] as const;
+
+function switchTable(docs: ReadonlyMap<string, DocComment>): string {
+  const rows = SWITCH_NAMES.map((name) => {
+    const meaning = docs.get(name)?.paragraphs.join(' ');
+    return `| \`${name}\` | ${meaning} | \`${String(switches[name].default)}\` | ${switches[name].expected} |`;
+  });
+  const head = ['| switch | meaning | default | values |', '|---|---|---|---|'];
   return blocks([
     '## Switches',
     'Names for the option `behaviour` and `mock.behaviour.set()`. What each one changes is in [switches.md](../switches.md).',

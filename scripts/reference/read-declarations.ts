@@ -58,13 +58,26 @@ export function readDeclarations(entry: string): ReadonlyMap<string, Declaration
   );
 }
 
-/** The documentation of the properties of the object literals in a constant, by name. */
-export function readPropertyDocs(file: string, constant: string): ReadonlyMap<string, DocComment> {
+/**
+ * The documentation of the properties of the object literal in a constant, by name; with `path`, of the literal in the
+ * property of these names.
+ */
+export function readPropertyDocs(
+  file: string,
+  constant: string,
+  path: readonly string[] = [],
+): ReadonlyMap<string, DocComment> {
   const [statement] = find(file, constant);
   if (statement === undefined) throw new Error(`${file} has no ${constant}`);
-  const literal = firstLiteral(statement);
-  const properties = literal?.properties.filter((property) => property.name !== undefined) ?? [];
-  return new Map(properties.map((property) => [nameOf(property.name) ?? '', readDocComment([property])]));
+  const literal = path.reduce<ts.Node | undefined>(
+    (node, name) => propertiesIn(node).find((property) => nameOf(property.name) === name),
+    statement,
+  );
+  return new Map(propertiesIn(literal).map((property) => [nameOf(property.name) ?? '', readDocComment([property])]));
+}
+
+function propertiesIn(node: ts.Node | undefined): readonly ts.ObjectLiteralElementLike[] {
+  return (node && firstLiteral(node))?.properties.filter(({ name }) => name !== undefined) ?? [];
 }
 
 const parsed = new Map<string, ts.SourceFile>();

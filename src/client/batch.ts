@@ -1,10 +1,10 @@
 import type { ApiCall, CallOptions, ResponseMeta } from './api-call.ts';
-import { abortErrorOf, onAbort } from './deadline.ts';
+import type { SteadyTime } from './clock.ts';
+import type { QueryOperation } from './endpoints.ts';
 import { type AnyFxRatesError, ConfigError, FxRatesError } from './errors/errors.ts';
 import { callHook } from './events.ts';
+import { abortErrorOf, onAbort } from './lifetime.ts';
 import type { RateLimiter } from './limits/rate-limiter.ts';
-import type { QueryOperation } from './operation-types.ts';
-import type { SteadyTime } from './steady-time.ts';
 
 /** The progress of a batch, for `onProgress`. */
 export interface BatchProgress {
@@ -29,6 +29,7 @@ export interface BatchOptions<Id extends QueryOperation = QueryOperation>
   /**
    * Signal that ends the batch: calls in flight are aborted, and the loop throws `AbortError`.
    *
+   * @default undefined
    * @example AbortSignal.timeout(600_000)
    */
   readonly signal?: AbortSignal | undefined;
@@ -53,14 +54,15 @@ export interface BatchOptions<Id extends QueryOperation = QueryOperation>
    */
   readonly concurrency?: number | undefined;
   /**
-   * The operation to call.
+   * Name of the operation to call. The queries have the type of its query.
    *
    * @default 'latest'
    */
   readonly operation?: Id | undefined;
   /**
-   * Called after each call.
+   * Called after each call, with the progress so far.
    *
+   * @default undefined
    * @example ({ done, total, etaMs }) => console.log(`${done}/${total}, ${etaMs} ms left`)
    */
   readonly onProgress?: ((progress: BatchProgress) => void) | undefined;
@@ -93,7 +95,7 @@ export interface BatchParts<Query> {
 
 interface Entry<Query, Value> {
   readonly query: Query;
-  /** `undefined` while the call is under way. */
+  /** `undefined` while the call is in flight. */
   item?: BatchItem<Query, Value>;
 }
 
@@ -109,7 +111,7 @@ export class Batch<Query, Value> implements AsyncIterable<BatchItem<Query, Value
   readonly #entries = new Set<Entry<Query, Value>>();
   readonly #ended: Entry<Query, Value>[] = [];
   readonly #stop = new AbortController();
-  /** The query that the source has been asked for. */
+  /** Resolves when the requested query of the source has arrived. */
   #taking: Promise<void> | undefined;
   #isSourceDone = false;
   /** Ends the batch at once. */
@@ -201,7 +203,7 @@ export class Batch<Query, Value> implements AsyncIterable<BatchItem<Query, Value
     return true;
   }
 
-  /** Asks the source for one query at a time, without waiting: a slow source delays no results. */
+  /** Requests one query at a time from the source, without waiting: a slow source delays no results. */
   #takeMore(): void {
     const mayTake = !this.#isSourceDone && this.#failure === undefined && this.#phase === 'running';
     if (!mayTake || this.#taking !== undefined || this.#entries.size >= this.#parts.concurrency) return;
@@ -223,7 +225,7 @@ export class Batch<Query, Value> implements AsyncIterable<BatchItem<Query, Value
     }
   }
 
-  /** A query that comes after the end is kept for `left()`. */
+  /** `left()` includes a query that arrives after the end. */
   #start(entry: Entry<Query, Value>): void {
     this.#entries.add(entry);
     const { query } = entry;
@@ -235,7 +237,7 @@ export class Batch<Query, Value> implements AsyncIterable<BatchItem<Query, Value
       (error: unknown) => {
         if (!FxRatesError.is(error)) this.#fail(error);
         else if (error.kind !== 'aborted') this.#end(entry, { query, error });
-        else this.#fail(error); // after the end of the batch, this changes nothing
+        else this.#fail(error); // after the end of the batch, this has no effect
       },
     );
   }

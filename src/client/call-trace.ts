@@ -46,7 +46,7 @@ interface TracedCall<Result> {
   readonly describe: (result: Result | undefined) => Partial<CallTrace>;
 }
 
-/** Runs `call` and publishes it on the channel, without its data: the service may repeat the key in it. */
+/** Runs `call` and publishes it on the channel, without its data, in which the service may repeat the key. */
 export async function traceCall<Result>(traced: TracedCall<Result>): Promise<Result> {
   const { operation, target, call, describe } = traced;
   const trace: CallTrace = { operation: maskKeysIn(operation), target: maskKeysIn(target) };

@@ -1,3 +1,5 @@
+import { AbortError } from './errors/errors.ts';
+
 /** The part of `AbortSignal` that the client listens to. */
 export interface CancelSignal {
   readonly aborted: boolean;
@@ -71,4 +73,42 @@ export function abortable<T>(work: Promise<T>, signal: CancelSignal): Promise<T>
       },
     );
   });
+}
+
+interface Work<T> {
+  readonly result: Promise<T>;
+  readonly cancellation: Cancellation;
+  callers: number;
+}
+
+/**
+ * Work that simultaneous callers share. If the last caller aborts, the work is cancelled, and the next caller starts it
+ * again: work that hangs does not block later callers.
+ */
+export class SharedWork<T> {
+  #work: Work<T> | undefined;
+
+  /** Joins the work in flight, or starts it. Rejects with the signal's reason as soon as that aborts. */
+  async join(start: (cancellation: Cancellation) => Promise<T>, signal: CancelSignal): Promise<T> {
+    const work = this.#work ?? this.#begin(start);
+    work.callers += 1;
+    try {
+      return await abortable(work.result, signal);
+    } finally {
+      work.callers -= 1;
+      if (work.callers === 0) this.#end(work);
+    }
+  }
+
+  #begin(start: (cancellation: Cancellation) => Promise<T>): Work<T> {
+    const cancellation = new Cancellation();
+    const work = { result: start(cancellation), cancellation, callers: 0 };
+    this.#work = work;
+    return work;
+  }
+
+  #end(work: Work<T>): void {
+    if (this.#work === work) this.#work = undefined;
+    work.cancellation.cancel(new AbortError());
+  }
 }

@@ -10,8 +10,8 @@ import type { Lifetime } from './lifetime.ts';
 import type { Caller, CallResponse } from './middleware/coalesce.ts';
 import type { AnyOptions } from './options.ts';
 import { createPipeline } from './pipeline.ts';
+import { ignoredOptions, sharedOptions } from './state/key-state.ts';
 import { KeyStates } from './state/key-states.ts';
-import { ignoredOptions, sharedOptions } from './state/shared-options.ts';
 import type { Timers } from './timers.ts';
 import { proxyTransport } from './transport/default-transport.ts';
 
@@ -32,7 +32,7 @@ interface ClientParts {
   readonly keys: KeySource | undefined;
 }
 
-/** Whether base URL and key are there. @throws ConfigError when the key is wrong and the base URL, without which nothing checks it, is missing. */
+/** Whether base URL and key are set. @throws ConfigError if the key is wrong, also without a base URL */
 export function canConnect({ options, settings }: ClientParts): boolean {
   const apiKey = givenKey(options);
   if (apiKey === undefined || settings.baseUrl !== undefined) return apiKey !== undefined;
@@ -62,7 +62,7 @@ export function connect({ options, settings: open, events, timers, lifetime, key
   return { keys, states, send };
 }
 
-/** An empty text counts as missing: build steps set such variables. */
+/** An empty text counts as missing, because build steps set such variables. */
 function givenKey({ apiKey = process.env['FXRATES_API_KEY'] }: AnyOptions): ApiKeyOption | undefined {
   return apiKey === '' ? undefined : apiKey;
 }

@@ -1,13 +1,37 @@
-import { type Operation, type OperationId, operations } from '../generated/operations.ts';
+import type { OperationMethods } from '../generated/operation-methods.ts';
+import { type Operation, type OperationId, operations, type Parameter } from '../generated/operations.ts';
 import { querySchemas, responseSchemas } from '../generated/schemas.ts';
-import { createOperationFinder } from '../operation-path.ts';
-import { definedOf } from './config/checks.ts';
-import { buildOperationTarget, buildTarget, refuseKeyParameters, requirePlainObject } from './config/target.ts';
+import { createOperationFinder, fillPath } from '../operation-path.ts';
+import type { CallOptions } from './api-call.ts';
+import { definedOf, describeValue, namesOf, refuse } from './config/checks.ts';
 import { ConfigError } from './errors/errors.ts';
 import type { Endpoint, ParsedEnvelope } from './request.ts';
 
-interface Envelope {
-  readonly data: unknown;
+/** The operations that take a query. */
+export type QueryOperation = {
+  [Id in OperationId]: (typeof operations)[Id]['query'] extends 'none' ? never : Id;
+}[OperationId];
+
+/** The query of an operation; `undefined` if it takes none. */
+export type OperationQuery<Id extends OperationId> = Id extends QueryOperation
+  ? NonNullable<Parameters<OperationMethods[Id]>[0]>
+  : undefined;
+
+/** The data that an operation returns. */
+export type OperationData<Id extends OperationId> = Awaited<ReturnType<OperationMethods[Id]>>;
+
+/** One value of a query parameter; a list is sent as repeated names. */
+export type QueryValue = string | number | boolean | readonly (string | number | boolean)[] | undefined;
+
+/** Options of `get()`. */
+export interface GetOptions extends CallOptions {
+  /**
+   * Query parameters. A list is sent as repeated names.
+   *
+   * @default undefined
+   * @example { base: 'EUR' }
+   */
+  readonly query?: Readonly<Record<string, QueryValue>> | undefined;
 }
 
 /** The endpoint of an operation, with its parameters checked. @throws ConfigError that names the parameter. */
@@ -25,7 +49,7 @@ export function operationEndpoint(id: OperationId, parameters: object = {}): End
   return { name: id, target, consumesQuota: operation.consumesQuota, parse: (body) => parseWith(id, body) };
 }
 
-/** What the contract calls deprecated in a call. */
+/** Warnings of an operation or parameters that the contract marks as deprecated. */
 export function deprecations(id: OperationId, values: object = {}): readonly string[] {
   const { deprecated, parameters }: Operation = operations[id];
   const used = parameters.filter((parameter) => parameter.deprecated && Object.hasOwn(values, parameter.name));
@@ -37,8 +61,9 @@ export function deprecations(id: OperationId, values: object = {}): readonly str
 
 const findOperation = createOperationFinder(Object.values<Operation & { readonly id: OperationId }>(operations));
 
-/** An endpoint that the contract does not have; only the envelope of its answers is checked. */
-export function pathEndpoint(path: string, query: Readonly<Record<string, unknown>> | undefined): Endpoint {
+/** An endpoint that the contract does not have; only the envelope of its responses is validated. */
+export function pathEndpoint(given: unknown, query: Readonly<Record<string, unknown>> | undefined): Endpoint {
+  const path = checkPath(given);
   const target = buildTarget(path, query);
   const known = findOperation(path)?.operation;
   if (known === undefined) return { name: path, target, consumesQuota: true, parse: parseEnvelope };
@@ -48,7 +73,7 @@ export function pathEndpoint(path: string, query: Readonly<Record<string, unknow
 
 function parseWith(id: OperationId, body: unknown): ParsedEnvelope {
   const parsed = responseSchemas[id].safeParse(body);
-  return parsed.success ? { data: (parsed.data as Envelope).data } : { issues: parsed.error.issues };
+  return parsed.success ? { data: (parsed.data as { readonly data: unknown }).data } : { issues: parsed.error.issues };
 }
 
 function parseEnvelope(body: unknown): ParsedEnvelope {
@@ -56,4 +81,138 @@ function parseEnvelope(body: unknown): ParsedEnvelope {
     typeof body === 'object' && body !== null && 'success' in body && body.success === true && 'data' in body;
   if (isEnvelope) return { data: body.data };
   return { issues: [{ message: 'expected { "success": true, "data": … }', path: [] }] };
+}
+
+/** Path and query of an operation, whose values are in one object. @throws ConfigError that names the parameter */
+export function buildOperationTarget(operation: Operation, values: Readonly<Record<string, unknown>>): string {
+  const { path, query, parameters } = operation;
+  if (query !== 'named') return buildTarget(path, values);
+  const texts = new Map(
+    parameters.flatMap((parameter) => {
+      const value = values[parameter.name];
+      return value === undefined ? [] : [[parameter.name, parameterTexts(parameter, value)] as const];
+    }),
+  );
+  const filled = path
+    .split('/')
+    .map((segment) => fillPath(segment, (name) => encodePathText(name, texts.get(name)?.join('') ?? '', segment)))
+    .join('/');
+  if (hasDotSegment(filled))
+    throw new ConfigError(`path: '.' and '..' are not valid values in ${path}, got '${filled}'`);
+  const inQuery = parameters.filter((parameter) => parameter.in === 'query');
+  return withQuery(filled, Object.fromEntries(inQuery.map(({ name }) => [name, texts.get(name)])));
+}
+
+/** One text per occurrence of the name in the query. */
+function parameterTexts({ name, list }: Parameter, value: unknown): readonly string[] {
+  const items = itemsOf(value).map((item) => textOf(name, item));
+  if (list === undefined) return items;
+  if (items.length === 0) throw new ConfigError(`'${name}': expected at least one value, got an empty list`);
+  if (list === 'repeated') return items;
+  const wrong = items.find((item) => item.includes(','));
+  if (wrong !== undefined)
+    throw new ConfigError(`'${name}': expected values without a comma, which separates them, got '${wrong}'`);
+  return [items.join(',')];
+}
+
+function encodePathText(name: string, text: string, segment: string): string {
+  if (text === '')
+    throw new ConfigError(`'${name}': expected a value that is not empty, because it is part of the path`);
+  if (/\p{Cs}/u.test(text))
+    throw new ConfigError(`'${name}': contains half a surrogate pair, which cannot be encoded in a URL`);
+  const encoded = encodeURIComponent(text);
+  const [before, ...separators] = segment.split(/\{[^}]*\}/);
+  if (before === undefined || separators.length < 2) return encoded;
+  // In `{from}..{to}`, a dot of a value must not look like one of the separator.
+  const fixed = new Set([before, ...separators].join(''));
+  return encoded.replaceAll(/[-_.!~*'()]/g, (character) =>
+    fixed.has(character) ? percentEncoded(character) : character,
+  );
+}
+
+function percentEncoded(character: string): string {
+  return `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
+}
+
+/** Path and query as sent, without the key (SERVICE.md, Authentication, rule 3). */
+export function buildTarget(path: string, query: Readonly<Record<string, unknown>> | undefined): string {
+  if (query === undefined) return path;
+  requirePlainObject(query);
+  refuseKeyParameters(query);
+  for (const name of Object.keys(query)) refuseCallOption(name);
+  return withQuery(path, query);
+}
+
+function withQuery(path: string, query: Readonly<Record<string, unknown>>): string {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    for (const item of itemsOf(value)) search.append(name, textOf(name, item));
+  }
+  return search.size === 0 ? path : `${path}?${search}`;
+}
+
+/** A path for `get`. @throws ConfigError for a path that leads to another host or contains a query */
+export function checkPath(path: unknown): string {
+  const isPath = typeof path === 'string' && /^\/(?!\/)[^?#\\\s\p{Cc}]*$/u.test(path) && !hasDotSegment(path);
+  if (isPath) return new URL(path, 'http://localhost').pathname; // percent-encodes characters that are not valid in a request line
+  throw new ConfigError(
+    `path: expected a path such as '/api/v1/latest', without host, query and '..', got ${describeValue(path)}; pass parameters as { query }`,
+  );
+}
+
+/**
+ * Whether a server, or a proxy before it, could read a segment of the path as `.` or `..`: some decode `%2e`, `%2f` and
+ * `%5c`, also twice, or ignore what follows a `;`.
+ */
+function hasDotSegment(path: string): boolean {
+  const characterOf = (_: string, hex: string) => String.fromCharCode(Number.parseInt(hex, 16));
+  const decoded = path.replace(/%(?:25)*(2e|2f|5c|3b)/gi, characterOf);
+  return decoded.split(/[/\\]/).some((segment) => /^\.{1,2}(;|$)/.test(segment));
+}
+
+/** The parameters of other objects, such as `URLSearchParams`, would be lost. */
+export function requirePlainObject(query: unknown): void {
+  if (Object.prototype.toString.call(query) !== '[object Object]') refuse('query', query, 'an object of parameters');
+}
+
+/** The values to send under one name; `undefined` is left out. */
+function itemsOf(value: unknown): readonly unknown[] {
+  const items: readonly unknown[] = Array.isArray(value) ? value : [value];
+  return items.filter((item) => item !== undefined);
+}
+
+/** `option`: the name in the error. @throws ConfigError */
+export function refuseKeyParameters(query: object, option = 'query'): void {
+  if (!Object.keys(query).some((name) => name.toLowerCase() === 'api_key')) return;
+  throw new ConfigError(
+    `${option}: 'api_key' cannot be set, because the client sends the key; to send it in the URL, set auth: 'query'`,
+  );
+}
+
+/** Sent as parameters, they would have no effect. Names that a service could use, such as `priority`, are not included. */
+const CALL_OPTIONS: readonly string[] = namesOf<Exclude<keyof CallOptions, 'signal' | 'priority' | 'headers'>>({
+  timeoutMs: true,
+  deadlineMs: true,
+  maxRetries: true,
+  onLimit: true,
+  maxAgeMs: true,
+  useReserve: true,
+  coalesce: true,
+});
+
+function refuseCallOption(name: string): void {
+  if (!CALL_OPTIONS.includes(name)) return;
+  throw new ConfigError(
+    `query: '${name}' is an option of the call, not a query parameter; pass it after the query: fx.latest(query, { ${name} })`,
+  );
+}
+
+function textOf(name: string, value: unknown): string {
+  const isPlain = typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value);
+  if (!isPlain) {
+    throw new ConfigError(
+      `query: '${name}' must be a string, a finite number, a boolean or a list of these, got ${describeValue(value)}`,
+    );
+  }
+  return String(value);
 }

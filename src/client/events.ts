@@ -1,10 +1,8 @@
 import type { QuotaData } from '../generated/types.ts';
-import type { Attempt } from './attempt.ts';
+import { type Attempt, requestIdOf } from './attempt.ts';
 import type { FxRatesError, FxRatesErrorKind } from './errors/errors.ts';
 import type { KeyedRequest } from './request.ts';
-import { requestIdOf } from './request-id.ts';
-import type { KeyLimits } from './state/key-limits.ts';
-import type { UnitBelief } from './state/retry-after-unit-tracker.ts';
+import type { KeyLimits, UnitBelief } from './state/key-limits.ts';
 
 /** The fields of every event. */
 export interface KeyEvent {
@@ -112,26 +110,30 @@ export interface Logger {
 /** Hooks and log of one client. If a hook throws, its first error becomes a process warning, and the call continues. */
 export interface EventHooks {
   /**
-   * Called after each attempt.
+   * Called after each attempt, whether it succeeded or failed.
    *
+   * @default undefined
    * @example ({ operation, status, durationMs }) => metrics.record(operation, status, durationMs)
    */
   readonly onRequest?: ((event: RequestEvent) => void) | undefined;
   /**
    * Called before the wait for a retry.
    *
+   * @default undefined
    * @example ({ retry, kind, waitMs }) => console.log(`retry ${retry} in ${waitMs} ms (${kind})`)
    */
   readonly onRetry?: ((event: RetryEvent) => void) | undefined;
   /**
    * Called if calls wait for one second or longer, once per wait.
    *
+   * @default undefined
    * @example ({ waiting, until }) => console.log(`${waiting} calls wait until ${until.toISOString()}`)
    */
   readonly onWait?: ((event: WaitEvent) => void) | undefined;
   /**
    * Called after each response of `quota()`, including those that the client asks for itself.
    *
+   * @default undefined
    * @example ({ quota }) => console.log(quota.monthly_used)
    */
   readonly onQuota?: ((event: QuotaEvent) => void) | undefined;
@@ -175,12 +177,12 @@ export class ClientEvents {
 
   readonly #warn = (message: string) => this.#hooks.logger?.warn(message);
 
-  /** The last attempt in the request's log ended. */
+  /** The last attempt in the log of the request has ended. */
   request(subject: EventSubject, request: KeyedRequest, durationMs: number): void {
     this.#tell(this.#hooks.onRequest, () => {
       const { attempts, lastHeaders } = request.log;
       const requestId = requestIdOf(lastHeaders);
-      const ended = attempts[attempts.length - 1] as Attempt; // told after it was noted
+      const ended = attempts[attempts.length - 1] as Attempt; // the log has the attempt already
       return {
         ...about(subject),
         ...callOf(request),
@@ -210,7 +212,7 @@ export class ClientEvents {
     this.#tell(this.#hooks.onQuota, () => ({ ...about(subject), reason, quota }));
   }
 
-  /** Says each thing once per client. */
+  /** Gives each warning once per client. */
   warnOnce(message: string): void {
     if (this.#warned.has(message)) return;
     this.#warned.add(message);
@@ -227,7 +229,7 @@ export class ClientEvents {
 
 const warnedOf = new WeakSet<(event: never) => void>();
 
-/** A hook that throws fails neither the call that it watches nor the process. Its first error becomes a process warning. */
+/** Calls a hook. If the hook throws, its first error becomes a process warning, and the call continues. */
 export function callHook<Event>(hook: ((event: Event) => void) | undefined, event: Event): void {
   try {
     hook?.(event);
@@ -251,7 +253,7 @@ function callOf({ endpoint, key, log }: KeyedRequest) {
   return { operation: key.redact(endpoint.name), target: key.redact(endpoint.target), callId: log.callId };
 }
 
-/** `hooks`, which also write to the logger what its level asks for. */
+/** The hooks, which also write to the logger what its level includes. */
 function withLogger(hooks: EventHooks): EventHooks {
   const { logger, logLevel = 'warn', onRequest, onRetry, onWait } = hooks;
   const info = logLevel === 'warn' ? undefined : logger?.info?.bind(logger);

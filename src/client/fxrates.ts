@@ -2,40 +2,42 @@ import { inspect } from 'node:util';
 import { OperationMethods } from '../generated/operation-methods.ts';
 import type { OperationId } from '../generated/operations.ts';
 import type { QuotaData } from '../generated/types.ts';
-import type { ApiCall, CallOptions, SchemaCallOptions } from './api-call.ts';
-import { type CallResult, createApiCall } from './api-call.ts';
+import {
+  type ApiCall,
+  type CallOptions,
+  type CallResult,
+  checkPayload,
+  createApiCall,
+  type SchemaCallOptions,
+} from './api-call.ts';
+import { requestIdOf } from './attempt.ts';
 import { Batch, type BatchOptions, type BatchQueries } from './batch.ts';
 import { isTraced, traceCall } from './call-trace.ts';
-import { checkPayload } from './check-payload.ts';
-import { resolveCall } from './config/call-settings.ts';
-import { inheritedOptions } from './config/inherited-options.ts';
-import { resolveBatch, resolvePoll } from './config/loop-settings.ts';
-import { type OpenSettings, resolveOptions } from './config/settings.ts';
-import { checkPath, type QueryValue } from './config/target.ts';
+import { resolveBatch, resolveCall, resolvePoll } from './config/call-settings.ts';
+import { inheritedOptions, type OpenSettings, resolveOptions } from './config/settings.ts';
 import { type Connection, canConnect, connect } from './connection.ts';
-import { withDeadline } from './deadline.ts';
-import { deprecations, operationEndpoint, pathEndpoint } from './endpoints.ts';
+import {
+  deprecations,
+  type GetOptions,
+  type OperationData,
+  type OperationQuery,
+  operationEndpoint,
+  pathEndpoint,
+  type QueryOperation,
+} from './endpoints.ts';
 import { ClientEvents } from './events.ts';
 import type { KeySource } from './keys/key-source.ts';
-import { Lifetime } from './lifetime.ts';
+import { Lifetime, withDeadline } from './lifetime.ts';
 import type { Caller, CallResponse } from './middleware/coalesce.ts';
 import { type Numbers, type NumbersOption, parseData, type WithNumbers } from './numbers.ts';
-import type { OperationData, OperationQuery, QueryOperation } from './operation-types.ts';
 import type { AnyOptions, FxRatesOptions } from './options.ts';
 import { createPoll, type Poll, type PollOptions } from './poll.ts';
 import type { QuotaEstimate } from './quota/quota-ledger.ts';
 import type { Endpoint } from './request.ts';
-import { requestIdOf } from './request-id.ts';
 import type { SchemaOutput, StandardSchema } from './standard-schema.ts';
 import type { KeyLimits } from './state/key-limits.ts';
 import type { KeyState } from './state/key-state.ts';
 import { Timers } from './timers.ts';
-
-/** Options of `get()`. */
-export interface GetOptions extends CallOptions {
-  /** Query parameters, such as `{ base: 'EUR' }`. A list is sent as repeated names. */
-  readonly query?: Readonly<Record<string, QueryValue>> | undefined;
-}
 
 /**
  * Client of the exchange-rate service. It authenticates, waits for rate limits and retries failed requests. Calls reject
@@ -90,7 +92,7 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
   ): ApiCall<SchemaOutput<Schema>>;
   get(path: string, options?: GetOptions & NumbersOption): ApiCall<unknown>;
   get(path: string, { query, ...options }: GetOptions & NumbersOption = {}): ApiCall<unknown> {
-    return createApiCall(this.#call(() => pathEndpoint(checkPath(path), query), options));
+    return createApiCall(this.#call(() => pathEndpoint(path, query), options));
   }
 
   /**
@@ -133,7 +135,7 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
 
   /**
    * Repeats a call at the interval `every`; by default, as often as the monthly quota allows. The first call is made
-   * immediately. If the loop takes longer than the interval, the next call follows immediately; none is made up for.
+   * immediately. If the loop takes longer than the interval, the next call follows immediately; missed calls are not made up.
    *
    * @example
    * for await (const rates of fx.poll({ base: 'EUR' })) console.log(rates);
@@ -252,20 +254,14 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
   ): Promise<CallResult<Data>> {
     const { time } = this.#settings;
     const { status, rawBody } = response;
-    // From the text, which callers with other numbers, and the cache, share with this one.
+    // From the text, because callers with other numbers and the cache share the response.
     const received = numbers === 'number' ? response.data : parseData(rawBody, numbers);
-    const data =
-      schema === undefined
-        ? received
-        : await withDeadline(
-            checkPayload(schema, received, { endpoint: this.#redact(caller.endpoint.name), status }),
-            caller,
-            {
-              timers: this.#timers,
-              nowMs: time.now(),
-              attempts: log.attempts,
-            },
-          );
+    const check = (own: StandardSchema) => {
+      const context = { endpoint: this.#redact(caller.endpoint.name), status };
+      const waiting = { timers: this.#timers, nowMs: time.now(), attempts: log.attempts };
+      return withDeadline(checkPayload(own, received, context), caller, waiting);
+    };
+    const data = schema === undefined ? received : await check(schema);
     const durationMs = time.now() - startedAt;
     return {
       data: data as Data, // the type that the operation's schema, or the caller's, proved
@@ -277,7 +273,7 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
     };
   }
 
-  /** Without the key. */
+  /** Returns the base URL and the masked key, for `JSON.stringify()` and `console.log()`. */
   toJSON(): Record<string, unknown> {
     const { keys } = this.#connection ?? {};
     const apiKey = keys === undefined ? 'not set' : (keys.known()?.masked ?? 'from a function');
@@ -296,5 +292,5 @@ interface FinishingCall {
   readonly schema: StandardSchema | undefined;
 }
 
-/** For the options that `withOptions` makes: what the new client takes over. */
+/** Lifetime and keys that a client created by `withOptions()` shares, by its options. */
 const parents = new WeakMap<AnyOptions, { readonly lifetime: Lifetime; readonly keys: KeySource | undefined }>();

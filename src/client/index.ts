@@ -3,9 +3,9 @@ export type * from '../generated/types.ts';
 export type { ApiCall, CallOptions, HeadersOption, ResponseMeta, SchemaCallOptions } from './api-call.ts';
 export type { Attempt } from './attempt.ts';
 export type { Batch, BatchItem, BatchOptions, BatchProgress, BatchQueries, RemainingQueries } from './batch.ts';
-export type { CacheStore } from './cache/cache-store.ts';
 export type { CallTrace } from './call-trace.ts';
 export type { Clock } from './clock.ts';
+export type { GetOptions, OperationData, OperationQuery, QueryOperation, QueryValue } from './endpoints.ts';
 export {
   AbortError,
   type AnyFxRatesError,
@@ -32,26 +32,25 @@ export type {
   RetryEvent,
   WaitEvent,
 } from './events.ts';
-export { FxRates, type GetOptions } from './fxrates.ts';
+export { FxRates } from './fxrates.ts';
 export type { ApiKeyOption } from './keys/key-source.ts';
-export type { LimiterChange, LimiterEvent } from './limits/limiter-view.ts';
+export type { LimiterChange, LimiterEvent, WindowName } from './limits/limiter-view.ts';
 export type { LimitExchange, LimitOffer, LimitStore } from './limits/shared/limit-store.ts';
 export type { Middleware, MiddlewareRequest } from './middleware/intercept.ts';
 export type { NumberParser, Numbers, NumbersOption, WithNumbers } from './numbers.ts';
-export type { OperationData, OperationQuery, QueryOperation } from './operation-types.ts';
 export type {
   AppInfo,
   AuthForm,
   CacheOptions,
+  CacheStore,
   FxRatesOptions,
   QuotaGuardOptions,
   RateLimitOptions,
 } from './options.ts';
 export type { Poll, PollItem, PollOptions, PollSchedule } from './poll.ts';
 export { forecastQuota, type QuotaForecast } from './quota/forecast.ts';
-export { granularityMs } from './quota/granularity.ts';
 export type { QuotaEstimate } from './quota/quota-ledger.ts';
+export { granularityMs } from './quota/quota-ledger.ts';
 export type { SchemaIssue, SchemaOutput, StandardSchema } from './standard-schema.ts';
-export type { KeyLimits } from './state/key-limits.ts';
-export type { UnitBelief } from './state/retry-after-unit-tracker.ts';
-export type { FetchLike } from './transport/fetch-transport.ts';
+export type { KeyLimits, UnitBelief } from './state/key-limits.ts';
+export type { FetchLike } from './transport/transport.ts';

@@ -1,7 +1,9 @@
+import type { Attempt } from './attempt.ts';
 import type { Cancellation } from './cancellation.ts';
-import { AbortError, ConfigError } from './errors/errors.ts';
+import { AbortError, ConfigError, TimeoutError } from './errors/errors.ts';
+import type { Timers } from './timers.ts';
 
-/** A call under way; emptied when it ends. */
+/** A call in flight; emptied when it ends. */
 export interface OpenCall {
   call: { readonly cancellation: Cancellation; readonly response: Promise<unknown> } | undefined;
 }
@@ -19,7 +21,7 @@ export interface HeldState {
 /** The calls and key states of a client, and of those made from it by `withOptions`, until it is closed. */
 export class Lifetime {
   readonly calls = new Set<OpenCall>();
-  /** The texts of the warnings so far. */
+  /** Texts of the warnings that were given. */
   readonly warned = new Set<string>();
   readonly #entries = new Set<HeldState>();
   readonly #closing = new AbortController();
@@ -34,7 +36,7 @@ export class Lifetime {
     if (this.#closed !== undefined) throw new ConfigError('The client is closed (close()); create a new one');
   }
 
-  /** Keeps the state of a key for this client. */
+  /** Prevents the removal of a key's state while this client is open. */
   hold(entry: HeldState): void {
     if (this.#entries.has(entry)) return;
     for (const held of this.#entries) if (held.isForgotten) this.#entries.delete(held);
@@ -42,7 +44,7 @@ export class Lifetime {
     entry.clients += 1;
   }
 
-  /** Ends all calls and releases the states of the keys. Resolves when no call is under way. */
+  /** Ends all calls and releases the states of the keys. Resolves when no call is in flight. */
   close(): Promise<void> {
     this.#closed ??= this.#close();
     return this.#closed;
@@ -50,7 +52,7 @@ export class Lifetime {
 
   async #close(): Promise<void> {
     const error = new AbortError({ message: 'The call was aborted because its client was closed (close())' });
-    const calls = [...this.calls].flatMap(({ call }) => call ?? []); // before a batch or a poll aborts its own
+    const calls = [...this.calls].flatMap(({ call }) => call ?? []); // before a batch or a poll aborts its calls
     this.#closing.abort(error);
     for (const { cancellation } of calls) cancellation.cancel(error);
     await Promise.allSettled(calls.map(({ response }) => response));
@@ -60,4 +62,96 @@ export class Lifetime {
     }
     this.#entries.clear();
   }
+}
+
+/** Signal and deadline of one caller. */
+export interface CallDeadline {
+  readonly signal: AbortSignal | undefined;
+  /** Milliseconds for the whole call; Infinity for no deadline. */
+  readonly deadlineMs: number;
+  /** Time of `SteadyTime` at which they have passed. */
+  readonly deadlineAt: number;
+}
+
+interface Waiting {
+  readonly timers: Timers;
+  readonly nowMs: number;
+  /** For the error: the attempts made so far. Copied, because the request continues if it has other callers. */
+  readonly attempts?: readonly Attempt[];
+  /** Called when the caller stops waiting. */
+  readonly leave?: (error: AbortError | TimeoutError) => void;
+}
+
+/** The error of a loop that `signal` ends. The reason of `close()` is this error already. */
+export function abortErrorOf({ reason }: AbortSignal): AbortError {
+  return reason instanceof AbortError ? reason : new AbortError({ cause: reason });
+}
+
+/** Waits for `work`, but not longer than the caller's signal and deadline allow. */
+export function withDeadline<T>(
+  work: Promise<T>,
+  { signal, deadlineMs, deadlineAt }: CallDeadline,
+  { timers, nowMs, attempts = [], leave }: Waiting,
+): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const quit = (error: AbortError | TimeoutError) => {
+      stopWaiting();
+      reject(error);
+      leave?.(error);
+    };
+    const aborted = () => quit(new AbortError({ cause: signal?.reason, attempts: [...attempts] }));
+    const late = () => quit(new TimeoutError({ scope: 'deadline', limitMs: deadlineMs, attempts: [...attempts] }));
+    const unlisten = signal && onAbort(signal, aborted);
+    const cancel = deadlineAt === Number.POSITIVE_INFINITY ? undefined : timers.after(deadlineAt - nowMs, late);
+    const stopWaiting = () => {
+      unlisten?.();
+      cancel?.();
+    };
+    work.then(
+      (value) => {
+        stopWaiting();
+        resolve(value);
+      },
+      (error: unknown) => {
+        stopWaiting();
+        reject(error);
+      },
+    );
+    if (signal?.aborted) aborted();
+  });
+}
+
+type Callback = () => void;
+
+const callbacksOf = new WeakMap<AbortSignal, Set<Callback>>();
+
+/**
+ * Calls back once when `signal` aborts. Returns a function that cancels it. All callbacks of a signal share one listener:
+ * a signal for a hundred calls is common, and Node warns of a leak from eleven listeners on.
+ */
+export function onAbort(signal: AbortSignal, callback: Callback): () => void {
+  const callbacks = callbacksOf.get(signal) ?? listenTo(signal);
+  callbacks.add(callback);
+  return () => {
+    if (callbacks.delete(callback) && callbacks.size === 0) forget(signal);
+  };
+}
+
+const tellAll = ({ target }: Event) => {
+  const signal = target as AbortSignal; // the only event target with this listener
+  const callbacks = callbacksOf.get(signal) ?? [];
+  forget(signal);
+  for (const callback of callbacks) callback();
+};
+
+function listenTo(signal: AbortSignal): Set<Callback> {
+  const callbacks = new Set<Callback>();
+  callbacksOf.set(signal, callbacks);
+  signal.addEventListener('abort', tellAll);
+  return callbacks;
+}
+
+function forget(signal: AbortSignal): void {
+  callbacksOf.delete(signal);
+  signal.removeEventListener('abort', tellAll);
 }

@@ -1,6 +1,5 @@
 import type { Dispatcher } from 'undici';
 import type { HeadersOption } from './api-call.ts';
-import type { CacheStore } from './cache/cache-store.ts';
 import type { Clock } from './clock.ts';
 import type { EventHooks } from './events.ts';
 import type { ApiKeyOption } from './keys/key-source.ts';
@@ -8,7 +7,7 @@ import type { LimitStore } from './limits/shared/limit-store.ts';
 import type { Middleware } from './middleware/intercept.ts';
 import type { Numbers, NumbersOption } from './numbers.ts';
 import type { QuotaEstimate } from './quota/quota-ledger.ts';
-import type { FetchLike } from './transport/fetch-transport.ts';
+import type { FetchLike } from './transport/transport.ts';
 
 /** How the key is sent: `Authorization: Bearer <key>`, `Authorization: <key>`, or the query parameter `api_key=<key>`. */
 export type AuthForm = 'bearer' | 'header' | 'query';
@@ -72,6 +71,14 @@ export interface CacheOptions {
   readonly staleIfLimitedMs?: number | undefined;
 }
 
+/** A store of cached responses: a Keyv instance, or any object with these methods. */
+export interface CacheStore {
+  /** Returns the value of `key`; `undefined` if there is none. */
+  get(key: string): unknown | Promise<unknown>;
+  /** Stores `value`. The store may delete it after `ttlMs` milliseconds. */
+  set(key: string, value: string, ttlMs: number): unknown | Promise<unknown>;
+}
+
 /** The option `quotaGuard`: how many requests of the monthly quota are kept in reserve. */
 export interface QuotaGuardOptions {
   /**
@@ -84,6 +91,7 @@ export interface QuotaGuardOptions {
   /**
    * Called once per quota period, when only the reserve is left.
    *
+   * @default undefined
    * @example ({ remaining }) => console.warn(`${remaining} requests left`)
    */
   readonly onLow?: ((estimate: QuotaEstimate) => void) | undefined;
@@ -100,12 +108,14 @@ export interface AppInfo {
   /**
    * Version without spaces.
    *
+   * @default undefined
    * @example '2.0'
    */
   readonly version?: string | undefined;
   /**
    * URL of the program.
    *
+   * @default undefined
    * @example 'https://my.app'
    */
   readonly url?: string | undefined;
@@ -257,18 +267,20 @@ export interface FxRatesOptions<Chosen extends Numbers = 'number'> extends Event
    */
   readonly allowInsecureHttp?: boolean | undefined;
   /**
-   * Source of the time, for tests. If omitted, the system's clock.
+   * Source of the time, for tests. If omitted, the client uses the clock of the system.
    *
    * @default undefined
+   * @example mock.clientOptions().clock
    */
   readonly clock?: Clock | undefined;
   /**
-   * Returns a random number from 0 (inclusive) to 1 (exclusive), for tests.
+   * Source of randomness for backoff and jitter, for tests: returns a number from 0 (inclusive) to 1 (exclusive).
    *
    * @default Math.random
+   * @example () => 0.5
    */
   readonly random?: (() => number) | undefined;
 }
 
-/** The options of a client, whatever the value of `numbers` is. */
+/** The options of a client with any value of `numbers`. */
 export type AnyOptions = FxRatesOptions<Numbers>;

@@ -5,10 +5,10 @@ import type { TransportResponse } from './transport/transport.ts';
 
 const EXCERPT_LENGTH = 200;
 
-/** The data of a success. @throws the error that a failure means, by status and envelope (SERVICE.md, Errors). */
+/** The data of a success. @throws the error of a failure, by status and envelope (SERVICE.md, Errors). */
 export function parseResponse(response: TransportResponse, request: KeyedRequest): ApiResponse {
   const { status, headers, text, problem } = response;
-  const body = parseJson(text); // there is no text when there was a problem with it
+  const body = parseJson(text); // the text is empty if there was a problem with it
   const failedStatus = status >= 400 ? status : statusOfFailure(body, status);
   if (failedStatus !== undefined) throw failureOf(failedStatus, { response, request, body });
   if (status < 200 || status >= 300) throw unexpectedStatus(response, request);
@@ -19,7 +19,7 @@ export function parseResponse(response: TransportResponse, request: KeyedRequest
   return { status, headers, rawBody: text, data: parsed.data };
 }
 
-/** The status that an error envelope claims when it came with a success status; without a claim, the one it came with. */
+/** The status in an error envelope of a success response; without one, the status of the response. */
 function statusOfFailure(body: unknown, cameWith: number): number | undefined {
   if (!isRecord(body) || body['success'] !== false) return undefined;
   const claimed = isRecord(body['error']) ? body['error']['status'] : undefined;
@@ -92,7 +92,7 @@ function notJson(response: TransportResponse, request: KeyedRequest): ResponseEr
 
 function detailsOf({ status, headers }: TransportResponse, { key, log }: KeyedRequest): ErrorDetails {
   const shown = new Headers();
-  const redacted = (text: string) => inAscii(key.redact(text)); // a service may take the key for the name of a header
+  const redacted = (text: string) => inAscii(key.redact(text)); // a service may use the key as the name of a header
   for (const [name, value] of headers.toHeaders()) shown.append(redacted(name), redacted(value));
   return { status, headers: shown, attempts: log.attempts };
 }
@@ -102,7 +102,7 @@ function headerOf(name: string, { headers }: TransportResponse, { key }: KeyedRe
   return value === undefined ? undefined : key.redact(value);
 }
 
-/** A header cannot hold the ellipsis of a masked key. */
+/** A header cannot contain the ellipsis of a masked key. */
 function inAscii(value: string): string {
   return value.replaceAll('…', '...');
 }
@@ -115,11 +115,11 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
 }
 
-/** The value of a JSON text; `undefined`, which no JSON text can mean, for anything else. */
+/** The value of a JSON text; `undefined` if it is not JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return undefined; // the caller says what that means
+    return undefined; // the caller handles it
   }
 }

@@ -1,5 +1,7 @@
 import type { ClientSettings } from './config/settings.ts';
+import { AuthenticationError, RateLimitError } from './errors/errors.ts';
 import type { ClientEvents } from './events.ts';
+import { ApiKey } from './keys/api-key.ts';
 import type { KeySource } from './keys/key-source.ts';
 import type { Lifetime } from './lifetime.ts';
 import { cache } from './middleware/cache.ts';
@@ -9,9 +11,8 @@ import { quotaGuard } from './middleware/quota-guard.ts';
 import { rateLimit } from './middleware/rate-limit.ts';
 import { retry } from './middleware/retry.ts';
 import { send } from './middleware/send.ts';
-import { useKey } from './middleware/use-key.ts';
-import { quotaRefresher } from './quota/refresh-quota.ts';
-import type { Endpoint, KeyedRequest } from './request.ts';
+import type { RefreshQuota } from './quota/quota-ledger.ts';
+import type { ApiRequest, Endpoint, Handler, KeyedRequest } from './request.ts';
 import type { KeyStates } from './state/key-states.ts';
 import type { Timers } from './timers.ts';
 
@@ -29,13 +30,13 @@ interface Parts {
 type Send = (caller: Caller) => Promise<CallResponse>;
 
 /**
- * The way of a call, from the outside in:
- * - `coalesce` first: a call that another one answers needs nothing else;
- * - `useKey` outside of all that is kept per key, so that a rotated key gets its own answers, retries, limit and quota;
- * - `cache` outside of `quotaGuard`: an answer from the store costs no quota;
- * - `quotaGuard` outside of `retry`: it decides about a call, not about an attempt;
- * - `retry` outside of `rateLimit`: each attempt is a request to the service and needs a slot of its own;
- * - `rateLimit` around `explainRefusal`: only a refusal that is not the quota's is worth waiting for;
+ * The steps of a call, from the outermost to the innermost:
+ * - `coalesce` first: a call that shares a request needs no other step;
+ * - `useKey` before all steps with state per key, so that a rotated key has its own cache, retries, limit and quota;
+ * - `cache` before `quotaGuard`: a cached response uses no quota;
+ * - `quotaGuard` before `retry`: it admits a call, not an attempt;
+ * - `retry` before `rateLimit`: each attempt is a request to the service and needs its own slot;
+ * - `rateLimit` before `explainRefusal`: a call waits only for refusals that are not about the quota;
  * - `send` last: authentication, transport, timeout and parsing are one attempt.
  */
 export function createPipeline({ settings, events, timers, lifetime, keys, states, quota, userAgent }: Parts): Send {
@@ -59,8 +60,37 @@ export function createPipeline({ settings, events, timers, lifetime, keys, state
 }
 
 /**
- * A question of the client's own about the quota goes the way of every call, and lasts as long as the call that needs
- * the answer. It is tried once: what it would tell is worth less than the call itself.
+ * Adds the key to each call. If the service refuses the key, the source is called again, and the call is sent once more
+ * with the new key (SERVICE.md, States: rotation).
+ */
+function useKey(keys: KeySource) {
+  return (next: Handler): Handler<ApiRequest> => {
+    const sendAgain = async (request: ApiRequest, refused: ApiKey, error: AuthenticationError) => {
+      const key = await keys.replacementFor(refused, request.signal);
+      if (key === undefined) throw error;
+      request.log.again('key_rotated');
+      return next(keyed(request, key));
+    };
+
+    return async (request) => {
+      const current = keys.current(request.signal);
+      const key = current instanceof ApiKey ? current : await current;
+      return next(keyed(request, key)).catch((error: unknown) => {
+        if (error instanceof AuthenticationError) return sendAgain(request, key, error);
+        throw error;
+      });
+    };
+  };
+}
+
+/** Field by field: with a spread, V8 creates a new hidden class for each call. */
+function keyed({ endpoint, settings, signal, deadlineAt, log }: ApiRequest, key: ApiKey): KeyedRequest {
+  return { endpoint, settings, signal, deadlineAt, log, key };
+}
+
+/**
+ * The client's own call of `quota()`, with the deadline of the call that needs it. It is not retried, because its result
+ * is less important than the call itself.
  */
 function question(
   endpoint: Endpoint,
@@ -73,5 +103,29 @@ function question(
     signal: signal.toSignal(),
     deadlineAt: deadlineAt(),
     deadlineMs: deadlineAt() - nowMs,
+  };
+}
+
+interface RefreshParts {
+  readonly states: KeyStates;
+  /** Calls `quota()` within the deadline of the call; the record goes into the ledger. */
+  readonly askQuota: (request: KeyedRequest) => Promise<unknown>;
+}
+
+/**
+ * `quota()` is free (SERVICE.md, quota). If it fails, the call continues with the known record, and the service
+ * decides.
+ */
+function quotaRefresher({ states, askQuota }: RefreshParts): RefreshQuota {
+  return async (request, maxAgeMs) => {
+    const { ledger } = states.of(request.key);
+    if (ledger.isUpToDate(maxAgeMs)) return;
+    try {
+      await askQuota(request);
+    } catch (error) {
+      if (request.signal.aborted) throw request.signal.reason;
+      // A limit is not a failure of `quota()`; the call itself waits for the same limit.
+      if (!(error instanceof RateLimitError)) ledger.couldNotAsk();
+    }
   };
 }

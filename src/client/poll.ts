@@ -1,12 +1,9 @@
 import type { OperationId } from '../generated/operations.ts';
 import type { CallOptions, ResponseMeta } from './api-call.ts';
-import type { Clock } from './clock.ts';
-import { abortErrorOf } from './deadline.ts';
+import type { Clock, SteadyTime } from './clock.ts';
 import { type AnyFxRatesError, ConfigError, FxRatesError, type FxRatesErrorKind } from './errors/errors.ts';
-import { granularityMs } from './quota/granularity.ts';
-import type { QuotaEstimate } from './quota/quota-ledger.ts';
-import { SHARED_KEY_MS } from './quota/refresh-quota.ts';
-import type { SteadyTime } from './steady-time.ts';
+import { abortErrorOf } from './lifetime.ts';
+import { granularityMs, type QuotaEstimate, SHARED_KEY_MS } from './quota/quota-ledger.ts';
 
 /** The next call of a poll. */
 export interface PollSchedule {
@@ -35,11 +32,12 @@ export interface PollOptions<Id extends OperationId = OperationId> extends Omit<
   /**
    * Signal that ends the poll: the loop throws `AbortError`.
    *
+   * @default undefined
    * @example AbortSignal.timeout(86_400_000)
    */
   readonly signal?: AbortSignal | undefined;
   /**
-   * The operation to call.
+   * Name of the operation to call.
    *
    * @default 'latest'
    */
@@ -86,7 +84,7 @@ export interface PollParts {
 }
 
 const PASSING: readonly FxRatesErrorKind[] = ['network', 'server', 'timeout', 'rate_limited', 'quota_exhausted'];
-/** In a long wait the quota is asked for this often: a bigger plan shortens the wait. */
+/** Interval of quota updates during a long wait: a bigger plan shortens the wait. */
 const LOOK_AGAIN_MS = 3_600_000;
 const MINUTE_MS = 60_000;
 
@@ -124,7 +122,7 @@ class Rounds<Data> {
     }
   }
 
-  /** `undefined` after a failure that can pass. */
+  /** `undefined` after a temporary failure. */
   async #call(): Promise<PollItem<Data> | undefined> {
     const { call, onError } = this.#parts;
     try {
@@ -148,13 +146,13 @@ class Rounds<Data> {
       await clock.sleep(Math.min(leftMs, LOOK_AGAIN_MS), signal).catch((error: unknown) => {
         throw signal.aborted ? abortErrorOf(signal) : error;
       });
-      // Nothing was called yet: there is no interval to keep.
+      // No call was made yet, so there is no interval.
       if (reason === 'unknown') return;
       await this.#updateQuota();
     }
   }
 
-  /** @throws the error of the question, if nothing has been known so far */
+  /** @throws the error of `quota()`, if no quota record is known */
   async #updateQuota(): Promise<void> {
     const { every, estimate, askQuota, clock } = this.#parts;
     if (typeof every === 'number') return;

@@ -11,7 +11,7 @@ export interface Endpoint {
   readonly name: string;
   /** Path with query, as it is sent, without the key. */
   readonly target: string;
-  /** Whether an answered request counts toward the monthly quota, as far as the contract says. */
+  /** Whether a successful request counts toward the monthly quota, by the contract. */
   readonly consumesQuota: boolean;
   /** Why the client itself sends the request; `undefined` for a call of the program. */
   readonly purpose?: 'refusal' | 'refresh' | 'limit';
@@ -24,7 +24,7 @@ export type ParsedEnvelope =
   | { readonly data: unknown; readonly issues?: undefined }
   | { readonly issues: readonly { readonly message: string; readonly path: readonly PropertyKey[] }[] };
 
-/** What a call may take and how long it may last; every option decided. */
+/** The options of a call, validated and complete. */
 export interface CallSettings {
   readonly timeoutMs: number;
   readonly maxRetries: number;
@@ -32,15 +32,15 @@ export interface CallSettings {
   readonly useReserve: boolean;
   /** High-priority calls go before the others of their key. */
   readonly priority: 'high' | 'normal';
-  /** Beside those of the client's own, by names in lower case. */
+  /** In addition to the client's own headers, by lower-case name. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Whether identical calls under way share one request. */
+  /** Whether identical calls in flight share one request. */
   readonly coalesce: boolean;
-  /** Longest age of a kept answer in milliseconds; `undefined`: as the client's `cache` says. */
+  /** Maximum age of a cached response in milliseconds; `undefined`: that of the option `cache`. */
   readonly maxAgeMs: number | undefined;
 }
 
-/** One call on its way through the middleware. Several callers can be behind it. */
+/** One call in the pipeline. Several callers can share it. */
 export interface ApiRequest {
   readonly endpoint: Endpoint;
   readonly settings: CallSettings;
@@ -62,7 +62,7 @@ export interface ApiResponse {
   readonly headers: ResponseHeaders;
   readonly rawBody: string;
   readonly data: unknown;
-  /** Set when the answer comes from a store; else the service has just given it. */
+  /** Set if the response comes from a store. */
   readonly cached?: { readonly source: 'cache' | 'stale'; readonly ageMs: number };
 }
 
@@ -73,7 +73,7 @@ export class AttemptLog {
   readonly attempts: Attempt[] = [];
   /** The permit of the last attempt: a call that is sent again keeps its place in the queue. */
   permit: Permit | undefined;
-  /** Headers of the last answer. */
+  /** Headers of the last response. */
   lastHeaders: ResponseHeaders | Headers | undefined;
   #callId: string | undefined;
   #waitedMs = 0;
@@ -113,10 +113,10 @@ export class AttemptLog {
   }
 }
 
-/** A response, or the error that came instead. */
+/** A response or an error. */
 export type AttemptOutcome = ApiResponse | { readonly error: unknown };
 
-/** Waits for either, so that a loop can look at both without nesting. */
+/** Resolves with the response or the error, so that a loop can handle both. */
 export async function settle(response: Promise<ApiResponse>): Promise<AttemptOutcome> {
   return response.catch((error: unknown) => ({ error }));
 }

@@ -1,5 +1,6 @@
 /** A Standard Schema (standardschema.dev, version 1), as far as the client uses it. */
 export interface StandardSchema<Input = unknown, Output = Input> {
+  /** The interface of the specification. `validate` returns `{ value }`, or `{ issues }` if the value does not match. */
   readonly '~standard': {
     readonly version: 1;
     readonly vendor: string;

@@ -1,13 +1,13 @@
-// Not the global one: fake timers, which a test puts in its place and takes away again, may never call.
+// Not the global one: fake timers that a test installs and removes may never fire.
 import { setImmediate } from 'node:timers';
 import { abortable, Cancellation, type CancelSignal } from './cancellation.ts';
 import type { Clock } from './clock.ts';
+import { type SteadyTime, steadyTime } from './clock.ts';
 import { Heap } from './limits/heap.ts';
-import { type SteadyTime, steadyTime } from './steady-time.ts';
 
-/** Without a reason of ours, every stop would cost an exception with its stack: a tenth of a call. */
+/** Without a reason, every stop would create an exception with its stack: a tenth of the time of a call. */
 const STOPPED = 'stopped';
-/** A sleep that ends so much too late shows that the whole process stood still. */
+/** A sleep that ends later than this shows that the process was suspended. */
 const STOOD_STILL_MS = 50;
 
 interface Timer {
@@ -33,7 +33,7 @@ interface TimeoutOptions {
  */
 export class Timers {
   readonly #clock: Clock;
-  /** A timeout must not grow by the hour that a clock is set back. */
+  /** A timeout must not become longer if the clock is set back. */
   readonly #time: SteadyTime;
   readonly #heap = new Heap<Timer>((a, b) => a.at < b.at);
   #sleep: Sleep | undefined;
@@ -93,7 +93,7 @@ export class Timers {
     this.#sleep = sleep;
     this.#clock.sleep(ms, sleep.controller.signal).then(
       () => this.#wake(sleep),
-      () => undefined, // stopped: an earlier timer took over, or none is left
+      () => undefined, // stopped: there is an earlier timer, or none is left
     );
   }
 
@@ -101,7 +101,7 @@ export class Timers {
     if (this.#sleep !== sleep) return;
     this.#sleep = undefined;
     const now = this.#time.now();
-    // Answers that came meanwhile only have to be read; that happens before the next sleep ends.
+    // Responses that have arrived are read before the next sleep ends.
     if (now - sleep.until > STOOD_STILL_MS) return this.#sleepFor(0, now);
     for (let next = this.#heap.peek(); next !== undefined && next.at <= now; next = this.#heap.peek()) {
       this.#heap.pop();
@@ -110,7 +110,7 @@ export class Timers {
     this.#arm();
   }
 
-  /** After this turn of the event loop: most programs make their next call in the one that answers the last. */
+  /** After this turn of the event loop: most programs make their next call in the turn in which the last one ends. */
   #stopSoon(): void {
     if (this.#isStopping || this.#sleep === undefined) return;
     this.#isStopping = true;

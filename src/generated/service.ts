@@ -16,6 +16,7 @@ export const plans = {
   unlimited: { title: 'Unlimited', rateLimitPerMinute: 1000, monthlyLimit: null, maxActiveKeys: 10 },
 } as const satisfies Record<string, Plan>;
 
+/** Name of a plan. */
 export type PlanName = keyof typeof plans;
 
 /** Regular expression of an API key. */

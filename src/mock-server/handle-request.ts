@@ -3,12 +3,12 @@ import type { Overrides } from './adapters/overrides.ts';
 import type { DrivenClock } from './clock/clock.ts';
 import { nextTurn } from './clock/event-loop.ts';
 import { type Answering, type FaultDelays, withFaults } from './faults/with-faults.ts';
-import { withCorsHeaders } from './http/cors.ts';
 import { internalError } from './http/error-responses.ts';
 import type { RequestIdentity } from './http/identify-request.ts';
 import type { MockRequest, MockResponse } from './http/mock-message.ts';
+import { withCorsHeaders } from './http/response-headers.ts';
 import type { HandledRequest, ServiceHandler } from './http/service-handler.ts';
-import { createDateHeader, errorResponse, type ServiceResponse, writeResponse } from './http/service-response.ts';
+import { dateHeader, errorResponse, type ServiceResponse, writeResponse } from './http/service-response.ts';
 import { type Journal, newJournalEntry } from './journal/journal.ts';
 import { forgetKeyInHand } from './service/keys.ts';
 import type { ServiceContext } from './service/service-state.ts';
@@ -59,8 +59,6 @@ export function createRequestHandler(options: RequestHandlerOptions): HandleRequ
 }
 
 function createAnswering({ handler, overrides, clock, identify }: RequestHandlerOptions): Answering {
-  const dateHeader = createDateHeader();
-
   /** An answer that the emulated service has no part in. */
   function outside(request: MockRequest, answer: ServiceResponse): HandledRequest {
     const { status, code, why } = answer;

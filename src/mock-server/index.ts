@@ -1,15 +1,23 @@
+export type { PlanName } from '../generated/service.ts';
 export type { AdapterName } from './adapters/active-adapters.ts';
 export type { Fetch } from './adapters/fetch.ts';
 export { type InterceptedUndici, interceptUndici, type MswServer } from './adapters/intercept-undici.ts';
 export type { OnUnhandledRequest } from './adapters/interception.ts';
 export type { MswHandler } from './adapters/overrides.ts';
-export { connectMockServer, type RemoteMockServer, type RemoteSpace } from './admin/connect-mock-server.ts';
-export type { Remote, RemoteScope } from './admin/remote-scope.ts';
+export {
+  connectMockServer,
+  type Remote,
+  type RemoteBehaviour,
+  type RemoteJournal,
+  type RemoteLatest,
+  type RemoteMockServer,
+  type RemoteScope,
+  type RemoteSpace,
+} from './admin/connect-mock-server.ts';
 export type { OnAssumption } from './behaviour/assumptions.ts';
-export type { SwitchDescription } from './behaviour/behaviour.ts';
+export type { MockBehaviour, SwitchDescription } from './behaviour/behaviour.ts';
 export { type BehaviourCase, behaviourMatrix, type MatrixOptions } from './behaviour/behaviour-matrix.ts';
 export type { BehaviourOptions, KnownValue } from './behaviour/behaviour-options.ts';
-export type { MockBehaviour } from './behaviour/mock-behaviour.ts';
 export type { PresetName, Provenance } from './behaviour/switch.ts';
 export type { BehaviourValues, SwitchName } from './behaviour/switches.ts';
 export type { Clock, ClockOptions, Instant, MockClock } from './clock/clock.ts';
@@ -22,10 +30,9 @@ export type {
   FaultOptions,
 } from './faults/fault-kinds.ts';
 export type { MockFaults } from './faults/mock-faults.ts';
-export type { Audit } from './journal/audit.ts';
 export type { RequestExpectation } from './journal/expect-requests.ts';
 export type { JournalEntry } from './journal/journal.ts';
-export type { MockJournal, SubscribeOptions, WaitOptions } from './journal/mock-journal.ts';
+export type { Audit, MockJournal, SubscribeOptions, WaitOptions } from './journal/mock-journal.ts';
 export type { RequestFilter } from './journal/request-filter.ts';
 export type { RequestPattern, ValuePattern } from './matching/request-pattern.ts';
 export type { MockServerOptions } from './mock-options.ts';
@@ -38,14 +45,15 @@ export type { ProbeFetch } from './probe/prober.ts';
 export type { InventedData } from './rates/invented-latest.ts';
 export type { Replay } from './rates/replay.ts';
 export type { Account, Accounts, CreateAccountOptions } from './service/accounts.ts';
+export type { RateUse } from './service/decide.ts';
 export type { KeyUsage, MinuteUse } from './service/key-usage.ts';
 export type { CreatedKey, KeySummary, Keys } from './service/keys.ts';
 export type { Mail, Outbox } from './service/outbox.ts';
+export type { QuotaUse } from './service/quota.ts';
 export type { Snapshot } from './service/snapshot.ts';
 export type { Space, SpaceOptions } from './spaces.ts';
 export type { RunningServer, ServeOptions } from './start-server.ts';
 export type { Snapshots } from './state/snapshots.ts';
 export type { LatestData, LatestOptions, MockLatest } from './stubs/mock-latest.ts';
-export type { MockStubs, Stub } from './stubs/mock-stubs.ts';
-export type { StubOptions, StubResponse } from './stubs/stub-options.ts';
+export type { MockStubs, Stub, StubOptions, StubResponse } from './stubs/mock-stubs.ts';
 export type { LatestContext, LatestFunction, StubAnswer } from './stubs/stub-record.ts';

@@ -4,6 +4,7 @@ import { isPresetName, PRESET_NAMES, type PresetName } from './behaviour/switch.
 import type { ClockOptions } from './clock/clock.ts';
 import { invalidOption, unknownName } from './mock-server-error.ts';
 import type { LatestSource } from './rates/latest-responder.ts';
+import type { Replay } from './rates/replay.ts';
 import type { LatestFunction } from './stubs/stub-record.ts';
 
 /** Options of `createMockServer`. All are optional. */
@@ -28,8 +29,8 @@ export interface MockServerOptions {
    */
   readonly behaviour?: PresetName | BehaviourOptions | undefined;
   /**
-   * What happens if an answer depends on a switch that is not set: nothing, a process warning per switch, or an answer
-   * 501 `assumption`.
+   * What happens if an answer depends on an undocumented switch that you did not set: nothing (`'ignore'`), one process
+   * warning per switch (`'warn'`), or the answer 501 `assumption` (`'error'`).
    * @default 'ignore'
    */
   readonly onAssumption?: OnAssumption | undefined;
@@ -48,17 +49,18 @@ export interface MockServerOptions {
   readonly latest?: LatestFunction | object | undefined;
   /**
    * Recorded answers of `latest`: one envelope for every query, or answers by query. `fxrates latest --fixture-out` writes
-   * such a recording. A query without a recorded answer gets 501 `not_recorded`.
+   * such a recording. A query without a recorded answer gets 501 `not_recorded`. Cannot be combined with `latest`.
+   * @default invented rates
    * @example { 'base=EUR': { base: 'EUR', rates: { USD: 1.1 } }, '*': { base: 'USD', rates: { EUR: 0.9 } } }
    */
-  readonly replay?: LatestSource['replay'];
+  readonly replay?: Replay | undefined;
   /**
-   * Origin at which the mock answers in process.
+   * Origin at which the mock answers in process, through `fetch`, `listen()`, `handlers` and `dispatcher`.
    * @default 'https://fxrates.test'
    */
   readonly baseUrl?: string | undefined;
   /**
-   * Number of requests that the journal keeps. Older ones are dropped.
+   * Number of requests that the journal keeps. When it is full, the oldest request is dropped.
    * @default 1000
    */
   readonly journalSize?: number | undefined;

@@ -4,14 +4,15 @@ import { Overrides } from './adapters/overrides.ts';
 import { createAssumptionCheck } from './behaviour/assumptions.ts';
 import { Behaviour } from './behaviour/behaviour.ts';
 import type { DrivenClock } from './clock/clock.ts';
-import { createClock } from './clock/create-clock.ts';
-import { SocketUse } from './clock/idle-detector.ts';
+import { createClock } from './clock/mock-clock.ts';
+import { SocketUse } from './clock/virtual-clock.ts';
 import { withDashboard } from './dashboard/dashboard.ts';
 import { FaultDelays } from './faults/with-faults.ts';
 import { createRequestHandler, type HandleRequest } from './handle-request.ts';
 import { createIdentify } from './http/identify-request.ts';
-import { quotaResponder } from './http/responders.ts';
-import { createServiceHandler } from './http/service-handler.ts';
+import { quotaResponder, type Responder } from './http/responders.ts';
+import { createRouter } from './http/router.ts';
+import { createServiceHandler, type ServiceHandlerOptions } from './http/service-handler.ts';
 import { Journal, type JournalOfSpace } from './journal/journal.ts';
 import type { CheckedOptions } from './mock-options.ts';
 import { createLatestResponder } from './rates/latest-responder.ts';
@@ -25,6 +26,8 @@ export interface MockParts {
   /** Shared by a mock and its spaces, like `adapters`. */
   readonly sockets: SocketUse;
   readonly adapters: ActiveAdapters;
+  /** Shared like `sockets`: the same request at the same time gets the same rates. */
+  readonly responders: Readonly<Record<string, Responder>>;
   /** What it knows when it begins, and after `reset()`. */
   readonly firstState: () => ServiceState;
   readonly context: ServiceContext;
@@ -44,6 +47,7 @@ export function createMockParts(options: CheckedOptions): MockParts {
     clock: createClock(options.clock, sockets),
     sockets,
     adapters: new ActiveAdapters(),
+    responders: { latest: createLatestResponder(options.source), quota: quotaResponder },
     firstState: () => emptyState(seed),
   });
 }
@@ -51,7 +55,7 @@ export function createMockParts(options: CheckedOptions): MockParts {
 /** The parts of a mock or a space, from those in which the two differ. */
 export function assembleParts(
   options: CheckedOptions,
-  own: Pick<MockParts, 'behaviour' | 'clock' | 'sockets' | 'adapters' | 'firstState'>,
+  own: Pick<MockParts, 'behaviour' | 'clock' | 'sockets' | 'adapters' | 'responders' | 'firstState'>,
   space?: JournalOfSpace,
 ): MockParts {
   const { behaviour, clock, firstState } = own;
@@ -59,26 +63,28 @@ export function assembleParts(
   const journal = new Journal(options.journalSize, space);
   const overrides = new Overrides(options.baseUrl);
   const delays = new FaultDelays(clock);
-  const identify = createIdentify(context, operations);
+  const identify = createIdentify(context, findRoute);
   const handleRequest = createRequestHandler({
     ...{ context, overrides, clock, journal, delays },
-    handler: createService(options, context, identify),
+    handler: createService(options, context, { identify, responders: own.responders }),
     identify,
   });
   return { ...own, baseUrl: options.baseUrl, context, journal, overrides, delays, handleRequest };
 }
 
+const findRoute = createRouter(operations);
+
 function createService(
-  { onAssumption, source }: CheckedOptions,
+  { onAssumption }: CheckedOptions,
   context: ServiceContext,
-  identify: ReturnType<typeof createIdentify>,
+  { identify, responders }: Pick<ServiceHandlerOptions, 'identify' | 'responders'>,
 ) {
   const service = createServiceHandler({
     context,
     identify,
     checkAssumptions: createAssumptionCheck(onAssumption, context.behaviour, warn),
-    operations,
-    responders: { latest: createLatestResponder(source), quota: quotaResponder },
+    findRoute,
+    responders,
   });
   return withDashboard(service, context);
 }

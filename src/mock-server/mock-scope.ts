@@ -1,13 +1,12 @@
 import type { PlanName } from '../generated/service.ts';
 import { createFetch, type Fetch } from './adapters/fetch.ts';
 import type { MswHandler } from './adapters/overrides.ts';
-import { createMockBehaviour, type MockBehaviour } from './behaviour/mock-behaviour.ts';
+import { createMockBehaviour, type MockBehaviour } from './behaviour/behaviour.ts';
 import { type Clock, type MockClock, parseInstant } from './clock/clock.ts';
 import { createMockClock } from './clock/mock-clock.ts';
 import { createMockFaults, type MockFaults } from './faults/mock-faults.ts';
-import { type Audit, auditOf } from './journal/audit.ts';
 import { createExpectation, type RequestExpectation, verifyRequests } from './journal/expect-requests.ts';
-import { createMockJournal, type MockJournal } from './journal/mock-journal.ts';
+import { type Audit, auditOf, createMockJournal, type MockJournal } from './journal/mock-journal.ts';
 import type { RequestFilter } from './journal/request-filter.ts';
 import type { MockParts } from './mock-parts.ts';
 import { type Accounts, createAccounts } from './service/accounts.ts';
@@ -40,17 +39,17 @@ export class MockScope {
   readonly keys: Keys;
   /** Confirmation e-mails of the emulated dashboard. No e-mail leaves the mock. */
   readonly outbox: Outbox;
-  /** The clock, which windows, quota periods and faults follow. */
+  /** The clock of the mock. Rate windows, quota periods and faults use it. */
   readonly clock: MockClock;
   /** Switches for undocumented behaviour. */
   readonly behaviour: MockBehaviour;
-  /** The requests, each with the reason for its answer. */
+  /** The requests that the mock received, each with the reason for its answer. */
   readonly journal: MockJournal;
-  /** Failures that the test defines. */
+  /** Faults: failures that the test defines. */
   readonly faults: MockFaults;
-  /** Answers that the test defines. */
+  /** Stubs: answers that the test defines. */
   readonly stubs: MockStubs;
-  /** The answer of `latest`. */
+  /** Sets the answer of `latest`. */
   readonly latest: MockLatest;
   /** Named snapshots, kept in memory until the mock is discarded. */
   readonly snapshots: Snapshots;
@@ -74,7 +73,7 @@ export class MockScope {
   }
 
   /**
-   * Creates a confirmed account and a key for it.
+   * Creates an account with a confirmed e-mail address, and a key for it. The default plan is `'free'`.
    * @example const { key } = mock.createKey({ plan: 'developer' })
    */
   createKey({ plan = 'free' }: { readonly plan?: PlanName } = {}): CreatedKey {
@@ -84,14 +83,15 @@ export class MockScope {
   }
 
   /**
-   * Returns assertions about the requests that match `filter`.
+   * Returns assertions about the requests that match `filter`, by default about all.
+   * @throws MockServerError with code `unexpected_requests`, if an assertion fails.
    * @example mock.expectRequests({ status: 429 }).toHaveCount(1)
    */
   expectRequests(filter: RequestFilter = {}): RequestExpectation {
     return createExpectation((claim) => void verifyRequests(this.#parts.journal, filter, claim));
   }
 
-  /** Returns the requests that a well-behaved client does not send: early retries, keys in URLs, unknown paths. */
+  /** Returns requests that a well-behaved client does not send: early retries, keys in URLs, unknown paths. */
   audit(): Audit {
     return auditOf(this.#parts.journal);
   }
@@ -104,7 +104,10 @@ export class MockScope {
     return { baseUrl: this.baseUrl, fetch: this.fetch, clock: this.clock };
   }
 
-  /** Adds msw handlers that answer before the mock, through every adapter. The handler added last runs first. Requires msw. */
+  /**
+   * Adds msw handlers that answer before the mock, through every adapter. The handler added last runs first. Requires msw.
+   * @example mock.use(http.get('https://fxrates.test/api/v1/latest', () => HttpResponse.error()))
+   */
   use(...handlers: readonly MswHandler[]): void {
     this.#parts.overrides.add(handlers);
   }
@@ -115,7 +118,10 @@ export class MockScope {
     return takeSnapshot(context, clock.isFrozen);
   }
 
-  /** Restores a snapshot of this or another mock, and clears the journal. */
+  /**
+   * Restores a snapshot of this or another mock, and clears the journal.
+   * @throws MockServerError with code `invalid_snapshot`, for a snapshot of another version.
+   */
   restore(snapshot: Snapshot): void {
     const { context, journal, clock } = this.#parts;
     // A copy: what happens from now on must not change the snapshot.

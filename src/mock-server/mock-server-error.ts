@@ -1,10 +1,11 @@
 import { nearestName } from '../nearest-name.ts';
 import { redactKeys } from './redact-keys.ts';
 
-/** Thrown for an invalid option, a failed expectation, and for what the emulated dashboard refuses (with its `status`). */
+/** Thrown for an invalid option, a failed expectation, a failed request to the admin API, and a refusal of the dashboard. */
 export class MockServerError extends Error {
+  /** Name of the class. */
   override readonly name = 'MockServerError';
-  /** Stable code for programs: `invalid_option`, `not_found`, `unexpected_requests`, `key_limit_reached`, … */
+  /** Stable code for programs, for example `invalid_option`, `not_found`, `unexpected_requests` or `key_limit_reached`. */
   readonly code: string;
   /** HTTP status of the corresponding answer of the dashboard or admin API; `undefined` if there is none. */
   readonly status: number | undefined;

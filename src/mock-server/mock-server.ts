@@ -1,7 +1,6 @@
 import type { Dispatcher } from 'undici';
-import { intercept, type OnUnhandledRequest } from './adapters/interception.ts';
+import { createMswHandlers, intercept, type OnUnhandledRequest } from './adapters/interception.ts';
 import { loadUndici } from './adapters/load-packages.ts';
-import { createMswHandlers } from './adapters/msw-handlers.ts';
 import { createDispatcher } from './adapters/undici-dispatcher.ts';
 import type { HandleRequest } from './handle-request.ts';
 import { type CheckedOptions, checkOptions, type MockServerOptions } from './mock-options.ts';
@@ -41,9 +40,10 @@ export class MockServer extends MockScope implements AsyncDisposable {
   }
 
   /**
-   * The mock as msw request handlers. The type `never` is accepted by every version of msw, also where msw is not
-   * installed; `mockHandlers(mock)` of `fxrates/msw` returns the handlers with msw's type. The adapter `msw` is in use
-   * from the first request until `close()`.
+   * The mock as msw request handlers. `mockHandlers(mock)` of `fxrates/msw` returns the same handlers with msw's type;
+   * the type `never` compiles with every version of msw, and without msw. The adapter `msw` is in use from the first
+   * request until `close()`.
+   * @throws MockServerError with code `msw_missing`, if msw is not installed.
    * @example setupServer(...mock.handlers)
    */
   get handlers(): never[] {
@@ -54,7 +54,10 @@ export class MockServer extends MockScope implements AsyncDisposable {
     return createMswHandlers(this.baseUrl, handleRequest) as never[];
   }
 
-  /** An undici dispatcher that answers for the mock and sends requests for other origins to the current global dispatcher. */
+  /**
+   * An undici dispatcher that answers requests to the mock's origin. The current global dispatcher sends all other requests.
+   * @example setGlobalDispatcher(mock.dispatcher)
+   */
   get dispatcher(): Dispatcher {
     this.#parts.adapters.open('undici');
     const next = loadUndici().getGlobalDispatcher();
@@ -63,8 +66,10 @@ export class MockServer extends MockScope implements AsyncDisposable {
 
   /**
    * Intercepts global `fetch`, `node:http` and undici in this process until `close()`. Requires msw. `onUnhandledRequest`
-   * handles requests to other origins, as in msw: `'bypass'` (default), `'warn'`, `'error'` or a function.
-   * @throws MockServerError with code `origin_in_use`, if another mock listens at the same base URL.
+   * defines what happens to requests to other origins, as in msw: `'bypass'` (default), `'warn'`, `'error'` or a function.
+   * @throws MockServerError with code `origin_in_use`, if another mock listens at the same base URL; `strategy_in_use`,
+   * if another mock listens with another `onUnhandledRequest`; `msw_missing`, if msw is not installed.
+   * @example mock.listen({ onUnhandledRequest: 'error' })
    */
   listen({ onUnhandledRequest }: { readonly onUnhandledRequest?: OnUnhandledRequest | undefined } = {}): void {
     if (this.#stopListening !== undefined) return;
@@ -81,6 +86,8 @@ export class MockServer extends MockScope implements AsyncDisposable {
 
   /**
    * Serves the mock over HTTP, by default on a free port of 127.0.0.1.
+   * @throws MockServerError with code `invalid_option`; `port_in_use`; `state_in_use` or `state_unusable`, for the option
+   * `state`.
    * @example const { url, adminUrl } = await mock.serve({ port: 4010 })
    */
   async serve(options: ServeOptions = {}): Promise<RunningServer> {
@@ -113,7 +120,8 @@ export class MockServer extends MockScope implements AsyncDisposable {
   }
 
   /**
-   * Restores the initial state, as `MockScope.reset`.
+   * Restores the initial state: removes accounts, keys, faults, stubs and handlers of `use()`, clears the journal,
+   * and resets switches and clock.
    * @throws MockServerError with code `spaces_live`, while spaces are open.
    */
   override reset(): void {
@@ -132,6 +140,7 @@ export class MockServer extends MockScope implements AsyncDisposable {
     await Promise.all(Array.from(this.#servers, (server) => server.close()));
   }
 
+  /** Calls `close()` at the end of an `await using` block. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
   }

@@ -2,9 +2,9 @@ import type { PlanName } from '../generated/service.ts';
 import type { BehaviourOptions } from './behaviour/behaviour-options.ts';
 import type { PresetName } from './behaviour/switch.ts';
 import type { ClockOptions, DrivenClock } from './clock/clock.ts';
-import { createClock } from './clock/create-clock.ts';
+import { createClock } from './clock/mock-clock.ts';
+import { presentedKeys } from './http/identify-request.ts';
 import type { MockRequest } from './http/mock-message.ts';
-import { presentedKeys } from './http/presented-credential.ts';
 import { readTarget } from './http/record-request.ts';
 import type { Journal } from './journal/journal.ts';
 import type { CheckedOptions } from './mock-options.ts';
@@ -16,6 +16,7 @@ import { randomFromSeed } from './service/random.ts';
 import { emptyState, type ServiceState } from './service/service-state.ts';
 import { restoredState, type Snapshot } from './service/snapshot.ts';
 
+/** Options of `mock.space()`. All are optional. */
 export interface SpaceOptions {
   /**
    * Name of the space, which determines its key. Up to 64 letters, digits, `_` and `-`.
@@ -70,6 +71,7 @@ export class Space extends MockScope implements AsyncDisposable {
     this.#end();
   }
 
+  /** Calls `close()` at the end of an `await using` block. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
   }
@@ -171,13 +173,14 @@ export class Spaces {
   }
 
   #assemble({ behaviour, clock }: SpaceOptions, name: string, firstState: () => ServiceState): MockParts {
-    const { sockets, adapters, ...mock } = this.#mock;
+    const { sockets, adapters, responders, ...mock } = this.#mock;
     const space = { name, mock: mock.journal };
     const own = {
       behaviour: mock.behaviour.copy(behaviour),
       clock: createClock(clock ?? likeClock(mock.clock), sockets),
       sockets,
       adapters,
+      responders,
       firstState,
     };
     return assembleParts(this.#options, own, space);

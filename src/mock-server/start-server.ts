@@ -19,11 +19,13 @@ export interface RunningServer extends ListeningServer {
   readonly adminToken: string;
 }
 
+/** Options of `mock.serve()`. All are optional. */
 export interface ServeOptions extends ListenOptions {
   /**
-   * Path of a file that keeps the state. It is read before the server listens, if it exists, and written shortly after
-   * each request and when the server closes. One server uses a file at a time: `<file>.lock` marks it as in use.
-   * @default none
+   * Path of a file that keeps the state. If the file exists, the server restores its state before it listens. The server
+   * writes the file shortly after each request and when it closes. `<file>.lock` prevents a second server from using it.
+   * @default no file
+   * @example './mock-state.json'
    */
   readonly state?: string | undefined;
   /**

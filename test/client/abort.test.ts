@@ -71,7 +71,7 @@ async function expectNothingLeft({ fx, clock, cleanUp }: Scene): Promise<void> {
   expect(fx.limits()?.waiting ?? 0).toBe(0);
 }
 
-test.each(scenes)('an abort %s ends the call within a tick and leaves nothing', async (_, set) => {
+test.each(scenes)('an abort %s ends the call within a tick and leaves no timer or listener', async (_, set) => {
   const scene = await set();
   const controller = new AbortController();
   const reason = new Error('enough');
@@ -89,7 +89,7 @@ test.each(scenes)('an abort %s ends the call within a tick and leaves nothing', 
   expect(scene.fetch.requests.length).toBe(sent);
 });
 
-test.each(scenes)('a deadline %s ends the call when it comes and leaves nothing', async (_, set) => {
+test.each(scenes)('a deadline %s ends the call in time and leaves no timer or listener', async (_, set) => {
   const scene = await set();
   const { signal } = new AbortController();
   const startedAt = scene.clock.now();
@@ -129,7 +129,7 @@ test('a retry that cannot end before the deadline is not waited for', async () =
   expect(fetch.requests).toHaveLength(1);
 });
 
-test('an attempt that takes too long is ended and tried again, and the last one says so', async () => {
+test('an attempt that exceeds its timeout is aborted and retried, and the last one rejects with TimeoutError', async () => {
   const { fx, clock, fetch } = testClient('never');
 
   const error = await clock.run(call(fx, { timeoutMs: 1000 }));
@@ -140,7 +140,7 @@ test('an attempt that takes too long is ended and tried again, and the last one 
   expect(await clock.left()).toBe(0);
 });
 
-test('without a deadline a call waits as long as the service asks', async () => {
+test('without a deadline, a call waits for any Retry-After', async () => {
   const { fx, clock } = testClient([...Array(20).fill(rateLimited('60')), success({ EUR: 1 })]);
   const startedAt = clock.now();
 
@@ -149,7 +149,7 @@ test('without a deadline a call waits as long as the service asks', async () => 
   expect(clock.now() - startedAt).toBeGreaterThanOrEqual(20 * 60_000);
 });
 
-test('a schema that never answers does not outlive the signal or the deadline', async () => {
+test('a signal and a deadline end a call whose schema hangs', async () => {
   const never = {
     '~standard': { version: 1, vendor: 'test', validate: () => new Promise<never>(() => undefined) },
   } as const;
@@ -185,7 +185,7 @@ test('a schema that ends its own call ends it', async () => {
   await expect(call).rejects.toMatchObject({ kind: 'aborted', cause: new Error('by the schema') });
 });
 
-test('a call aborted before its request was sent takes nothing of the limit', async () => {
+test('a call aborted before its request was sent uses no slot', async () => {
   for (let ticks = 0; ticks < 40; ticks += 1) {
     const { fx, clock, fetch } = testClient(success(), { rateLimit: { perMinute: 1, probe: false } });
     const controller = new AbortController();

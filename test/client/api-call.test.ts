@@ -22,7 +22,7 @@ afterEach(() => {
 
 const meta = { status: 200 } as ResponseMeta;
 
-test('is a promise of the data, and gives the meta of the same answer', async () => {
+test('is a promise of the data, and has the meta of the same response', async () => {
   const call = createApiCall(Promise.resolve({ data: { EUR: 0.92 }, meta: () => meta }));
 
   await expect(call).resolves.toEqual({ EUR: 0.92 });

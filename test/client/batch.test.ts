@@ -25,7 +25,7 @@ async function listOf<T>(items: AsyncIterable<T>): Promise<T[]> {
 
 const numbersOf = (items: readonly BatchItem<Numbered, unknown>[]) => items.map(({ query }) => query.n);
 
-test('gives each query with its value', async () => {
+test('returns each query with its value', async () => {
   const { fx, clock } = testClient(echo);
 
   const items = await clock.run(listOf(fx.batch(queries(3))));
@@ -33,7 +33,7 @@ test('gives each query with its value', async () => {
   expect(items).toMatchObject(queries(3).map((query) => ({ query, value: query, meta: { status: 200 } })));
 });
 
-test('gives the results in the order in which the calls end', async () => {
+test('returns results in the order in which the calls end', async () => {
   const waits = [300, 100, 200];
   const { fx, clock } = testClient(async (request) => {
     await clock.sleep(waits[numberIn(request)] ?? 0);
@@ -90,7 +90,7 @@ test('a deadline that is set includes the queue', async () => {
   expect(late.length).toBeGreaterThanOrEqual(10);
 });
 
-test('waits for the limit also where the client does not', async () => {
+test('waits for the limit even if the client does not', async () => {
   const { fx, clock } = testClient([rateLimited('1'), echo], { onLimit: 'throw' });
 
   const [item] = await clock.run(listOf(fx.batch(queries(1))));
@@ -98,7 +98,7 @@ test('waits for the limit also where the client does not', async () => {
   expect(item).toMatchObject({ value: { n: 0 } });
 });
 
-test('sends nothing before the first result is asked for', async () => {
+test('sends nothing before the first result is requested', async () => {
   const { fx, fetch } = testClient(echo);
 
   const batch = fx.batch(queries(3));
@@ -109,7 +109,7 @@ test('sends nothing before the first result is asked for', async () => {
   expect(fetch.requests).toHaveLength(3);
 });
 
-test('takes no more queries than the concurrency allows until a result is read', async () => {
+test('reads no more queries than the concurrency allows until a result is read', async () => {
   let taken = 0;
   function* endless(): Generator<Numbered> {
     for (let n = 0; ; n += 1) {
@@ -131,7 +131,7 @@ test('takes no more queries than the concurrency allows until a result is read',
   await results.return();
 });
 
-test('takes 256 queries at once by default, and 16 without a queue', async () => {
+test('reads 256 queries by default, and 16 without a queue', async () => {
   for (const [rateLimit, expected] of [
     [{ perMinute: 10_000 }, 256],
     [false, 16],
@@ -153,7 +153,7 @@ test('takes 256 queries at once by default, and 16 without a queue', async () =>
   }
 });
 
-test('a source that is slow holds back no result', async () => {
+test('a slow source delays no result', async () => {
   const { fx, clock } = testClient(echo);
   async function* slow() {
     yield { n: 0 };
@@ -164,7 +164,7 @@ test('a source that is slow holds back no result', async () => {
   expect(await clock.run(results.next())).toMatchObject({ value: { query: { n: 0 } } });
 });
 
-test('an abort gives the results that have come, then throws; the other queries are left', async () => {
+test('an abort returns the available results, then throws; left() has the other queries', async () => {
   const stop = new AbortController();
   const reason = new Error('enough');
   const { fx } = testClient((request) => (numberIn(request) < 2 ? echo(request) : ('never' as const)));
@@ -191,7 +191,7 @@ test('a batch with a signal that has aborted sends nothing', async () => {
   expect(await listOf(batch.left())).toEqual(queries(2));
 });
 
-test('leaving the loop aborts the calls under way, and a new batch continues with what is left', async () => {
+test('leaving the loop aborts the calls in flight, and a new batch continues with the queries left', async () => {
   let isSlow = true;
   const { fx, fetch, clock } = testClient((request) =>
     isSlow && numberIn(request) > 2 ? ('never' as const) : echo(request),
@@ -210,7 +210,7 @@ test('leaving the loop aborts the calls under way, and a new batch continues wit
   expect(progress.at(-1)).toMatchObject({ done: 6, total: 6 });
 });
 
-test('a query that the source gives after the end is among those left', async () => {
+test('left() includes a query that the source returns after the end', async () => {
   const { fx } = testClient('never');
   let give = (_query: Numbered) => {};
   async function* source() {
@@ -231,7 +231,7 @@ test('a query that the source gives after the end is among those left', async ()
   expect(await listOf(batch.left())).toEqual([{ n: 0 }, { n: 1 }]);
 });
 
-test('an error of the source ends the batch after the calls with the queries before it', async () => {
+test('an error of the source ends the batch after the earlier calls', async () => {
   const { fx, clock } = testClient(echo);
   function* broken(): Generator<Numbered> {
     yield { n: 0 };
@@ -247,7 +247,7 @@ test('an error of the source ends the batch after the calls with the queries bef
   expect(items).toMatchObject([{ value: { n: 0 } }]);
 });
 
-test('an error of a schema that throws ends the batch, and its query is left', async () => {
+test('an error that a schema throws ends the batch, and left() has its query', async () => {
   const { fx, clock } = testClient(echo);
   const schema = z.unknown().transform((): number => {
     throw new TypeError('a bug in the schema');
@@ -267,7 +267,7 @@ test('a schema types and changes the values', async () => {
   expect(item?.value?.n).toBe(1.5);
 });
 
-test('tells after each call how many ended, failed and wait', async () => {
+test('reports after each call how many have ended, failed and wait', async () => {
   const progress: BatchProgress[] = [];
   const { fx, clock } = testClient((request) => (numberIn(request) === 1 ? failure(404) : echo(request)));
 
@@ -281,7 +281,7 @@ test('tells after each call how many ended, failed and wait', async () => {
   expect(progress.at(-1)?.etaMs).toBe(0);
 });
 
-test('the time of arrival comes from the limit', async () => {
+test('etaMs is derived from the limit', async () => {
   const mock = createMockServer({ seed: 7, clock: 'virtual' });
   const { key } = mock.createKey({ plan: 'free' });
   const fx = new FxRates({ apiKey: key, ...mock.clientOptions() });
@@ -299,7 +299,7 @@ test('the time of arrival comes from the limit', async () => {
   expect(arrivals.some(({ progress }) => progress.waiting > 0)).toBe(true);
 });
 
-test('without a queue the time of arrival comes from the calls so far', async () => {
+test('without a queue, etaMs is derived from the calls so far', async () => {
   const progress: BatchProgress[] = [];
   const { fx, clock } = testClient(
     async (request) => {
@@ -315,7 +315,7 @@ test('without a queue the time of arrival comes from the calls so far', async ()
   expect(progress[1]).toMatchObject({ done: 2, etaMs: 400 });
 });
 
-test('the number of queries of a generator is not known, nor when it ends', async () => {
+test('total and etaMs of a generator are undefined', async () => {
   const progress: BatchProgress[] = [];
   const { fx, clock } = testClient(echo);
 
@@ -324,7 +324,7 @@ test('the number of queries of a generator is not known, nor when it ends', asyn
   expect(progress[0]).toMatchObject({ done: 1, total: undefined, etaMs: undefined });
 });
 
-test('a batch is iterated once, and what is left is known at its end', async () => {
+test('a batch can be iterated once, and left() can be called after the loop', async () => {
   const { fx } = testClient(echo);
   const batch = fx.batch(queries(2));
   const results = batch[Symbol.asyncIterator]();
@@ -346,7 +346,7 @@ test.each([
   ['an operation without a query', [], { operation: 'quota' }, /operation: expected 'latest'/],
   ['a hook that is none', [], { onProgress: 'log' }, /onProgress/],
   ['a signal that is none', [], { signal: {} }, /signal/],
-])('refuses %s at once', async (_, given, options, message) => {
+])('throws for %s', async (_, given, options, message) => {
   const { fx } = testClient(echo);
 
   const error = await errorOf(() => fx.batch(given as never, options as never));

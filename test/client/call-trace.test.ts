@@ -23,7 +23,7 @@ afterEach(() => {
   heard.length = 0;
 });
 
-test('tells of the start and the end of a call, with attempts, waits and limits', async () => {
+test('publishes the start and the end of a call, with attempts, waits and limits', async () => {
   channel.subscribe(subscribers);
   const { fx, clock } = testClient([failure(503), rateLimited('2'), success({ EUR: 1 })]);
 
@@ -39,7 +39,7 @@ test('tells of the start and the end of a call, with attempts, waits and limits'
   });
 });
 
-test('tells of an error before the end', async () => {
+test('publishes an error before the end', async () => {
   channel.subscribe(subscribers);
   const { fx } = testClient(failure(404));
 
@@ -50,7 +50,7 @@ test('tells of an error before the end', async () => {
   expect(error).toMatchObject({ kind: 'request' });
 });
 
-test('has the ID of the call at its end, as its meta and its error have it', async () => {
+test('the trace ends with the callId that is in the meta or the error', async () => {
   channel.subscribe(subscribers);
   const { fx } = testClient([success(), failure(404)]);
 
@@ -62,7 +62,7 @@ test('has the ID of the call at its end, as its meta and its error have it', asy
   expect(ended).toEqual([expect.stringMatching(/^[0-9a-f-]{36}$/), expect.stringMatching(/^[0-9a-f-]{36}$/)]);
 });
 
-test('does not pass the data on, in which a service may repeat the key', async () => {
+test('does not publish the data, in which a service may repeat the key', async () => {
   channel.subscribe(subscribers);
   const { fx } = testClient(success({ echo: API_KEY }));
 
@@ -71,7 +71,7 @@ test('does not pass the data on, in which a service may repeat the key', async (
   expect(JSON.stringify(heard)).not.toContain(API_KEY);
 });
 
-test('the recipe for OpenTelemetry makes a span per call, with no key in it', async () => {
+test('the recipe for OpenTelemetry creates a span per call, without the key', async () => {
   const root = fileURLToPath(new URL('../..', import.meta.url));
   const recipe = readDocument(root, 'docs/client.md').snippets.find((code) => code.includes('@opentelemetry/api'))!;
   const folder = mkdtempSync(join(root, '.recipe-'));

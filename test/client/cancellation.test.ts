@@ -2,7 +2,7 @@ import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
 import { abortable } from '../../src/client/cancellation.ts';
 
-test('gives what the work gives and leaves no listener', async () => {
+test('returns the result of the work and leaves no listener', async () => {
   const { signal } = new AbortController();
 
   await expect(abortable(Promise.resolve(1), signal)).resolves.toBe(1);
@@ -10,7 +10,7 @@ test('gives what the work gives and leaves no listener', async () => {
   expect(getEventListeners(signal, 'abort')).toEqual([]);
 });
 
-test('an abort rejects at once with its reason, although the work goes on', async () => {
+test('an abort rejects immediately with its reason, although the work continues', async () => {
   const controller = new AbortController();
   const reason = new Error('enough');
 
@@ -20,7 +20,7 @@ test('an abort rejects at once with its reason, although the work goes on', asyn
   await expect(work).rejects.toBe(reason);
 });
 
-test('work that fails after the abort is no unhandled rejection', async () => {
+test('work that fails after the abort causes no unhandled rejection', async () => {
   const controller = new AbortController();
   const { promise, reject } = failLater();
 

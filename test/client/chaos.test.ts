@@ -164,7 +164,7 @@ const KINDS = [
   'aborted',
 ];
 
-test('every call ends in time and leaves nothing behind, whatever fails or is aborted', async () => {
+test('every call ends in time and leaves no timer or listener, for any failure or abort', async () => {
   await fc.assert(
     fc.asyncProperty(scenario, async (planned) => {
       await new Run(planned).play(planned);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import * as z from 'zod';
-import { checkPayload } from '../../src/client/check-payload.ts';
+import { checkPayload } from '../../src/client/api-call.ts';
 import type { StandardSchema } from '../../src/client/index.ts';
 import { errorOf } from '../helpers/test-client.ts';
 
@@ -11,7 +11,7 @@ function schema(validate: (value: unknown) => unknown): StandardSchema {
   return { '~standard': { version: 1, vendor: 'test', validate: validate as never } };
 }
 
-test('gives out what the schema makes of the data', async () => {
+test('returns the output of the schema', async () => {
   const rates = z.object({ rates: z.record(z.string(), z.string().transform(Number)) });
 
   await expect(checkPayload(rates, { rates: { EUR: '0.92' }, more: 1 }, context)).resolves.toEqual({
@@ -19,13 +19,13 @@ test('gives out what the schema makes of the data', async () => {
   });
 });
 
-test('waits for a schema that takes its time', async () => {
+test('waits for an asynchronous schema', async () => {
   const slow = schema(async (value) => ({ value: [value] }));
 
   await expect(checkPayload(slow, 1, context)).resolves.toEqual([1]);
 });
 
-test('takes the value when the list of issues is undefined, as the specification says', async () => {
+test('accepts the value if the list of issues is undefined, as the specification says', async () => {
   await expect(
     checkPayload(
       schema((value) => ({ value, issues: undefined })),
@@ -35,7 +35,7 @@ test('takes the value when the list of issues is undefined, as the specification
   ).resolves.toBe(1);
 });
 
-test('names the endpoint and the place of the first issue, and keeps all of them', async () => {
+test('names the endpoint and the path of the first issue, and has all issues', async () => {
   const error = await errorOf(
     checkPayload(z.object({ base: z.string(), rates: z.object({ EUR: z.number() }) }), { rates: {} }, context),
   );
@@ -48,7 +48,7 @@ test('names the endpoint and the place of the first issue, and keeps all of them
   expect(String(error)).toContain('The data of latest does not match the schema: base: ');
 });
 
-test('reads the paths of schemas that wrap each part', async () => {
+test('reads paths whose parts are objects with a key', async () => {
   const issues = [{ message: 'is odd', path: [{ key: 'rates' }, 'EUR', { key: 0 }] }];
 
   await expect(
@@ -60,7 +60,7 @@ test('reads the paths of schemas that wrap each part', async () => {
   ).rejects.toThrow('rates.EUR.0: is odd');
 });
 
-test.each([[[]], [[{ message: 'is odd' }]]])('a refusal with the issues %j is a refusal', async (issues) => {
+test.each([[[]], [[{ message: 'is odd' }]]])('the issues %j reject the call', async (issues) => {
   await expect(
     checkPayload(
       schema(() => ({ issues })),
@@ -70,7 +70,7 @@ test.each([[[]], [[{ message: 'is odd' }]]])('a refusal with the issues %j is a 
   ).rejects.toMatchObject({ kind: 'response', issues });
 });
 
-test('what a schema itself throws is not taken for a verdict', async () => {
+test('an error that a schema throws is passed on unchanged', async () => {
   const broken = schema(() => {
     throw new RangeError('bug in the schema');
   });

@@ -27,7 +27,7 @@ test('ends calls in the queue, in flight and between retries with a clear error,
   expect(inFlight.fetch.requests.every(({ signal }) => signal.aborted)).toBe(true);
 });
 
-test('a closed client sends nothing and says what to do', async () => {
+test('a closed client sends nothing, and its error has the next step', async () => {
   const { fx, fetch } = testClient(success());
   await fx.close();
   await fx.close();
@@ -51,7 +51,7 @@ test('await using closes the client at the end of the block', async () => {
   expect(await call).toMatchObject(CLOSED);
 });
 
-test('another client of the key continues, with the same limit', async () => {
+test('closing a client does not affect another client of the key', async () => {
   const clock = new FakeClock();
   const fetch = fakeFetch([rateLimited('30'), success()]);
   const options = { baseUrl: BASE_URL, apiKey: API_KEY, clock, fetch, random: () => 0.5 };
@@ -67,7 +67,7 @@ test('another client of the key continues, with the same limit', async () => {
   await clock.run(going);
 });
 
-test('after the last client of a key, the next one begins anew, with a store of its own', async () => {
+test('after the last client of a key is closed, the next one has a new state and its own store', async () => {
   const clock = new FakeClock();
   const fetch = fakeFetch(success(), { quota: success(quotaRecord()) });
   const exchanges: string[] = [];
@@ -97,7 +97,7 @@ test('after the last client of a key, the next one begins anew, with a store of 
   expect(exchanges).toContain('third');
 });
 
-test('ends batches and polls too', async () => {
+test('closing a client ends its batches and polls', async () => {
   const { fx, clock } = testClient((request) => (request.url.includes('n=1') ? 'never' : success()));
   const loop = async (items: AsyncIterable<unknown>) => {
     for await (const _ of items);
@@ -113,7 +113,7 @@ test('ends batches and polls too', async () => {
   expect(await clock.left()).toBe(0);
 });
 
-test('ends a batch that waits for its source, and makes no further call', async () => {
+test('closing a client ends a batch that waits for its queries, without another call', async () => {
   const { fx, fetch } = testClient(success());
   const source = new ReadableStream<{ readonly n: number }>({ start: (controller) => controller.enqueue({ n: 0 }) });
   const read: unknown[] = [];
@@ -139,7 +139,7 @@ test('a closed client starts no batch and no poll', async () => {
   expect(await errorOf(() => fx.poll())).toMatchObject({ kind: 'config' });
 });
 
-test('ends a call that did not join one with a longer wait', async () => {
+test('closing a client ends a call that did not join a call with a longer wait', async () => {
   const { fx, clock } = testClient([rateLimited('30'), 'never']);
   const waiting = errorOf(fx.latest());
   await clock.advance(1_000);
@@ -151,7 +151,7 @@ test('ends a call that did not join one with a longer wait', async () => {
   expect(await own).toMatchObject(CLOSED);
 });
 
-test('withOptions: other defaults for the same limit and quota', async () => {
+test('withOptions has other defaults for the same limit and quota', async () => {
   const { fx, clock, fetch } = testClient([rateLimited('30'), success()], { quota: success(quotaRecord()) });
   await fx.quota();
   const hasty = fx.withOptions({ onLimit: 'throw', timeoutMs: undefined });
@@ -164,7 +164,7 @@ test('withOptions: other defaults for the same limit and quota', async () => {
   expect(fetch.requests.filter(({ url }) => url.includes('n=2'))).toEqual([]);
 });
 
-test('withOptions: one cache, one question for the key, one warning', async () => {
+test('withOptions shares the cache, the key and the warnings', async () => {
   let asked = 0;
   const warnings: string[] = [];
   const { fx, fetch } = testClient(success(), {
@@ -189,7 +189,7 @@ test('withOptions: one cache, one question for the key, one warning', async () =
   expect(warnings).toHaveLength(1);
 });
 
-test('withOptions: another key has a limit of its own, another transport takes the place of the first', async () => {
+test('withOptions: another key has its own limit, another transport replaces the first', async () => {
   const { fx, fetch } = testClient(success());
   await fx.latest();
   const other = fakeFetch(success());
@@ -202,7 +202,7 @@ test('withOptions: another key has a limit of its own, another transport takes t
   expect(await errorOf(() => fx.withOptions({ timeoutMs: -1 }))).toMatchObject({ kind: 'config' });
 });
 
-test('withOptions warns of options of the limit, which the client it is made from has set', () => {
+test('withOptions warns of options of the limit that its client has set already', () => {
   const warnings: string[] = [];
   const { fx } = testClient(success(), { logger: { warn: (message) => warnings.push(message) } });
 
@@ -212,7 +212,7 @@ test('withOptions warns of options of the limit, which the client it is made fro
   expect(warnings).toEqual([expect.stringContaining('rateLimit.perMinute: 10')]);
 });
 
-test('closing a client closes those made from it, and the other way round', async () => {
+test('closing a client closes the clients made from it, and vice versa', async () => {
   const { fx } = testClient('never');
   const ended = errorsOf([fx.latest({ n: 1 }), fx.withOptions({ maxRetries: 0 }).latest({ n: 2 })]);
   await quiet();

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { operationEndpoint, pathEndpoint } from '../../src/client/endpoints.ts';
 import { ConfigError } from '../../src/client/index.ts';
 
-test('an operation knows its path and whether it costs quota', () => {
+test('an endpoint has its path and whether it uses quota', () => {
   expect(operationEndpoint('latest', { base: 'EUR' })).toMatchObject({
     name: 'latest',
     target: '/api/v1/latest?base=EUR',

@@ -14,7 +14,7 @@ beforeEach(() => {
 
 afterEach(() => process.off('warning', note));
 
-test('tells of each attempt when it has ended', async () => {
+test('reports each attempt at its end', async () => {
   const events: RequestEvent[] = [];
   const { fx, clock } = testClient(
     [
@@ -42,7 +42,7 @@ test('tells of each attempt when it has ended', async () => {
   ]);
 });
 
-test('tells of an attempt without an answer by the kind of its error', async () => {
+test('reports an attempt without a response with the kind of its error', async () => {
   const events: RequestEvent[] = [];
   const { fx, clock } = testClient('never', {
     onRequest: (event) => events.push(event),
@@ -60,7 +60,7 @@ test('tells of an attempt without an answer by the kind of its error', async () 
   ]);
 });
 
-test('tells the quota whenever the service does', async () => {
+test('reports each response of quota()', async () => {
   const events: QuotaEvent[] = [];
   const { fx, clock } = testClient(failure(402), {
     quota: success(quotaRecord()),
@@ -77,7 +77,7 @@ test('tells the quota whenever the service does', async () => {
   ]);
 });
 
-test('a hook or logger that throws fails neither call nor process, and is warned of once', async () => {
+test('a hook or logger that throws causes one warning and affects neither call nor process', async () => {
   const broken = (name: string) => () => {
     throw new Error(name);
   };
@@ -145,11 +145,11 @@ test('logs waits and retries at level info, and each attempt at level debug', as
   ]);
 });
 
-test('logs warnings alone by default', async () => {
+test('logs only warnings by default', async () => {
   expect(await logged()).toEqual([]);
 });
 
-test('warns of the same thing once per client', async () => {
+test('a client gives each warning once', async () => {
   const warnings: string[] = [];
   let asked = 0;
   const { fx } = testClient(failure(401), {

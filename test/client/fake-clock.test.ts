@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { FakeClock } from '../helpers/fake-clock.ts';
 
-test('wakes sleepers in order, each at its own time', async () => {
+test('ends sleeps in order, each at its time', async () => {
   const clock = new FakeClock(0);
   const woken: [string, number][] = [];
   const sleeper = (name: string, ms: number) => clock.sleep(ms).then(() => woken.push([name, clock.now()]));
@@ -19,7 +19,7 @@ test('wakes sleepers in order, each at its own time', async () => {
   expect(clock.now()).toBe(300);
 });
 
-test('a sleep begun by another one is reached in the same advance', async () => {
+test('an advance also ends a sleep that began during it', async () => {
   const clock = new FakeClock(0);
 
   const work = clock.sleep(10).then(() => clock.sleep(10));
@@ -36,7 +36,7 @@ test('time does not move by itself', async () => {
   expect(clock.now()).toBe(0);
 });
 
-test('a run does not end a sleep beyond its horizon', async () => {
+test('a run does not end a sleep after its end', async () => {
   const clock = new FakeClock(0);
   const controller = new AbortController();
   const far = clock.sleep(1000, controller.signal).catch(() => 'aborted');

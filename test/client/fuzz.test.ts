@@ -39,7 +39,7 @@ const headerValue = fc.oneof(
   fc.array(fc.nat(), { maxLength: 4 }).map((numbers) => numbers.join(', ')),
 );
 
-test('whatever the service answers, a call ends as a value or a typed error, without the key', async () => {
+test('a call ends with a value or a typed error without the key, for any response', async () => {
   const answer = fc.record({ status, body, contentType: headerValue, date: headerValue, isQuota: fc.boolean() });
   await fc.assert(
     fc.asyncProperty(answer, async ({ status, body, contentType, date, isQuota }) => {
@@ -57,7 +57,7 @@ test('whatever the service answers, a call ends as a value or a typed error, wit
   );
 });
 
-test('whatever Retry-After says, a call ends before its deadline, and no timer is left', async () => {
+test('a call ends before its deadline and leaves no timer, for any Retry-After', async () => {
   await fc.assert(
     fc.asyncProperty(headerValue, headerValue, async (retryAfter, date) => {
       const limited = { ...failure(429, { code: 'rate_limited' }), headers: { 'retry-after': retryAfter, date } };

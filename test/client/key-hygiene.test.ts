@@ -135,7 +135,7 @@ function clientFor(key: string, auth: AuthForm, options: FxRatesOptions = {}) {
   return { fx, clock };
 }
 
-test.each(cases)('no answer or failure shows a key %s sent as %s', async (_, auth, key) => {
+test.each(cases)('no response or failure shows a key %s sent as %s', async (_, auth, key) => {
   for (const reply of Object.values(replies)) {
     const fetch = fakeFetch(reply, { quota: success(exhaustedQuota()) });
     const { fx, clock } = clientFor(key, auth, { fetch });
@@ -165,7 +165,7 @@ test.each(cases)('no answer or failure shows a key %s sent as %s', async (_, aut
   expectNoKey(key);
 });
 
-test.each(cases)('nothing that goes wrong on a socket shows a key %s sent as %s', async (_, auth, key) => {
+test.each(cases)('no failure of a socket shows a key %s sent as %s', async (_, auth, key) => {
   const servers = await Promise.all([
     startRawServer({ onConnection: (socket) => socket.resetAndDestroy() }),
     startRawServer({ onRequest: ({ socket, head }) => socket.end(head) }),
@@ -191,7 +191,7 @@ test.each(cases)('nothing that goes wrong on a socket shows a key %s sent as %s'
   expectNoKey(key);
 });
 
-test.each(keys.slice(0, 1))('a key %s given in place of something else does not show', async (_, key) => {
+test.each(keys.slice(0, 1))('a key %s passed as another option is not shown', async (_, key) => {
   const wrong: FxRatesOptions[] = [
     { baseUrl: key },
     { baseUrl: `ftp://${encodeURIComponent(key)}@host.test` },
@@ -221,7 +221,7 @@ test.each(keys.slice(0, 1))('a key %s given in place of something else does not 
   expectNoKey(key);
 });
 
-test.each(keys)('a key %s that a query carries along does not show in events', async (_, key) => {
+test.each(keys)('events do not show a key %s in a query', async (_, key) => {
   const { fx, clock } = clientFor(key, 'bearer', { fetch: fakeFetch([failure(503), failure(400)]) });
 
   await clock.run(fx.latest({ note: key }).catch(note));
@@ -230,7 +230,7 @@ test.each(keys)('a key %s that a query carries along does not show in events', a
   expectNoKey(key);
 });
 
-test.each(keys)('a key %s in the path of get does not show in events, traces and errors', async (_, key) => {
+test.each(keys)('events, traces and errors do not show a key %s in the path of get()', async (_, key) => {
   const replies = [success({ rates: 1 }), { body: { success: true } }, failure(404)];
   const { fx, clock } = clientFor(key, 'bearer', { fetch: fakeFetch(replies), logLevel: 'debug' });
   const schema = z.object({ missing: z.string() });
@@ -242,13 +242,13 @@ test.each(keys)('a key %s in the path of get does not show in events, traces and
   expectNoKey(key);
 });
 
-test("auth 'query' warns once that keys end up in logs", () => {
+test("auth 'query' warns once that keys appear in logs", () => {
   clientFor(keys[0]![1], 'query', { fetch: fakeFetch(success()) });
 
   expect(seen).toEqual([expect.stringContaining("auth: 'query' puts the API key into URLs")]);
 });
 
-test('without a logger a warning is one of the process, of its own type, and masks the key', async () => {
+test('without a logger, a warning is a process warning of its own type, with the key masked', async () => {
   const { emitWarning } = process;
   const emitted: unknown[] = [];
   process.emitWarning = (...warning: unknown[]) => emitted.push(warning);

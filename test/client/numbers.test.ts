@@ -12,11 +12,11 @@ const BODY =
 const EXACT = { rates: { EUR: '1.10', JPY: '0.12345678901234567890' }, list: ['-0', ['1e400'], '2.50'] };
 const reply = { body: BODY };
 
-test('gives each number as its text, with all digits', () => {
+test('returns each number as a string with all digits', () => {
   expect(parseData(BODY, 'string')).toEqual(EXACT);
 });
 
-test('gives each number to the function, with the path from the data', () => {
+test('passes each number to the function, with its path', () => {
   const seen: unknown[] = [];
   const note: NumberParser = (text, path) => seen.push([text, ...path]);
 
@@ -30,7 +30,7 @@ test('gives each number to the function, with the path from the data', () => {
   ]);
 });
 
-test('what the function returns is the value, also if it is a number, and data can be a number itself', () => {
+test('uses the result of the function, also if it or the data itself is a number', () => {
   expect(parseData('{"data": {"a": [3, 2, 1]}}', (text) => Number(text) - 1)).toEqual({ a: [2, 1, 0] });
   expect(parseData('{"data": 7.0}', (text, path) => [text, ...path])).toEqual(['7.0']);
   expect(parseData('{"data": null}', String)).toBeNull();
@@ -59,7 +59,7 @@ test('differs from JSON.parse in the numbers alone, for any data', () => {
   );
 });
 
-test('the last of equal names counts, and the name __proto__ is one like another', () => {
+test('the last of equal names applies, and __proto__ is an ordinary name', () => {
   const text = '{"data": {"a": 1.0, "a": 2.0, "__proto__": {"b": 3.0}}}';
 
   const parsed = parseData(text, String) as object;
@@ -71,7 +71,7 @@ test('the last of equal names counts, and the name __proto__ is one like another
   expect(Object.getPrototypeOf(parsed)).toBe(Object.prototype);
 });
 
-test.each(['string', (text: string) => text] as const)('takes data of any depth in linear time', (numbers) => {
+test.each(['string', (text: string) => text] as const)('converts data of any depth in linear time', (numbers) => {
   const depth = 300_000;
 
   const parsed = parseData(`{"data": ${'[1,'.repeat(depth)}2${']'.repeat(depth)}}`, numbers);
@@ -79,7 +79,7 @@ test.each(['string', (text: string) => text] as const)('takes data of any depth 
   expect((parsed as unknown[])[0]).toBe('1');
 });
 
-test('is an option of the client, and of a call, which goes first', async () => {
+test('is an option of the client and of a call, which takes precedence', async () => {
   const { fx } = testClient(reply, { numbers: 'string' as never });
 
   expect(await fx.latest()).toEqual(EXACT);
@@ -89,7 +89,7 @@ test('is an option of the client, and of a call, which goes first', async () => 
   expect(await fx.withOptions({ timeoutMs: 5_000 }).latest()).toEqual(EXACT);
 });
 
-test('calls that share a request get their numbers each in its own form', async () => {
+test('calls that share a request each receive their own type of numbers', async () => {
   const { fx, fetch } = testClient(reply);
 
   const calls = [fx.latest(), fx.latest({}, { numbers: 'string' }), fx.latest({}, { numbers: (text) => `#${text}` })];
@@ -99,7 +99,7 @@ test('calls that share a request get their numbers each in its own form', async 
   expect(fetch.requests).toHaveLength(1);
 });
 
-test('a cached answer is given in the form of each call', async () => {
+test('a cached response is converted for each call', async () => {
   const { fx, fetch } = testClient(reply, { cache: { maxAgeMs: 60_000 } });
 
   const first = await fx.latest({}, { numbers: 'string' });
@@ -135,14 +135,14 @@ test('the contract is checked first, and a schema gets the converted data', asyn
   expect(mismatch).toMatchObject({ kind: 'response' });
 });
 
-test('quota() gives the chosen form, and the client keeps counting with numbers', async () => {
+test('quota() returns the chosen type, and the client still counts with numbers', async () => {
   const { fx } = testClient(success(quotaRecord()), { numbers: 'string' as never });
 
   expect(await fx.quota()).toMatchObject({ monthly_used: '742', monthly_limit: '1000', plan: 'free' });
   expect(fx.quotaEstimate()).toMatchObject({ remaining: 258, quota: { monthly_used: 742 } });
 });
 
-test('the question of a poll about the quota does not reach the function of the client', async () => {
+test('the quota() of a poll does not use the function of the client', async () => {
   const seen: string[] = [];
   const numbers = (text: string) => seen.push(text);
   const { fx, clock } = testClient(reply, { quota: success(quotaRecord()), numbers: numbers as never });

@@ -10,7 +10,7 @@ async function errorFor(reply: Reply): Promise<unknown> {
   return clock.run(errorOf(fx.latest()));
 }
 
-test('a success gives its data and, with withMeta, all that came with it', async () => {
+test('a success returns its data and, with withMeta(), the rest of the response', async () => {
   const body = '{ "success": true, "data": { "rate": 1.10 } }';
   const { fx } = testClient({ status: 200, headers: { 'x-request-id': 'r1' }, body });
 
@@ -22,7 +22,7 @@ test('a success gives its data and, with withMeta, all that came with it', async
   expect(meta.attempts).toEqual([{ status: 200, code: undefined, waitedMs: 0, reason: 'first' }]);
 });
 
-test('fields that the contract does not know survive', async () => {
+test('keeps fields that the contract does not have', async () => {
   const data = { ...quotaRecord(), plan: 'enterprise', carry_over: { months: 3 } };
   const { fx } = testClient(success(data));
 
@@ -30,7 +30,7 @@ test('fields that the contract does not know survive', async () => {
 });
 
 test.each([[1000], ['1000'], ['unlimited'], [null], [-1], [undefined]])(
-  'takes %j for the monthly limit, which is not shown for every plan',
+  'accepts %j as the monthly limit',
   async (limit) => {
     const { monthly_limit: _, ...rest } = quotaRecord();
     const data = limit === undefined ? rest : { ...rest, monthly_limit: limit };
@@ -59,7 +59,7 @@ test.each([
   [504, 'server'],
   [520, 'server'],
   [599, 'server'],
-])('status %i is of the kind %s, whatever its body', async (status, kind) => {
+])('status %i has the kind %s, for any body', async (status, kind) => {
   const bodies = [
     failure(status, { code: 'a_new_code', message: 'What happened.' }).body,
     { success: false, error: null },
@@ -82,7 +82,7 @@ test.each([
   for (const error of errors.slice(1)) expect(error).toMatchObject({ code: undefined });
 });
 
-test('an error tells what the service said', async () => {
+test('an error has the message of the service', async () => {
   const error = await errorFor(failure(422, { code: 'bad_symbol', message: 'No symbol XXX.' }));
 
   expect(String(error)).toBe('RequestError: The service refused /api/v1/latest: No symbol XXX. (HTTP 422, bad_symbol)');
@@ -106,7 +106,7 @@ test.each([
   ['its error says 999', { code: 'odd', message: '', status: 999 }, 'request', 200],
   ['it has no error', undefined, 'request', 200],
   ['it is limited without a status', { code: 'rate_limited' }, 'rate_limited', 200],
-])('a 200 that is no success is an error: %s', async (_, error, kind, status) => {
+])('a 200 without success: true is an error: %s', async (_, error, kind, status) => {
   expect(await errorFor({ status: 200, body: { success: false, data: { base: 'EUR' }, error } })).toMatchObject({
     kind,
     status,
@@ -140,19 +140,19 @@ test.each([
   });
 });
 
-test('the content type decides nothing: JSON is JSON', async () => {
+test('the content type has no effect on parsing', async () => {
   const { fx } = testClient({ headers: { 'content-type': 'text/html' }, body: '{"success":true,"data":{"EUR":1}}' });
 
   await expect(fx.latest()).resolves.toEqual({ EUR: 1 });
 });
 
-test.each([201, 202, 203, 206])('a status of %i with a success is a success', async (status) => {
+test.each([201, 202, 203, 206])('status %i with a success envelope is a success', async (status) => {
   const { fx } = testClient({ status, body: success({ EUR: 1 }).body });
 
   await expect(fx.latest()).resolves.toEqual({ EUR: 1 });
 });
 
-test('a 204 has no data and is a ResponseError', async () => {
+test('a 204 is a ResponseError', async () => {
   expect(await errorFor(() => new Response(null, { status: 204 }))).toMatchObject({ kind: 'response', status: 204 });
 });
 
@@ -162,7 +162,7 @@ test.each([
   ['a count is a fraction', { historical_days: 1.5 }, 'data.historical_days'],
   ['a time is none', { resets_at: 'next month' }, 'data.resets_at'],
   ['a day is none', { resets_at: '2026-02-30T00:00:00.000Z' }, 'data.resets_at'],
-])('a quota record is refused when %s', async (_, changes, place) => {
+])('rejects a quota record if %s', async (_, changes, place) => {
   const { fx } = testClient(success(quotaRecord(changes as never)));
 
   const error = await errorOf(fx.quota());
@@ -171,19 +171,19 @@ test.each([
   expect((error as ResponseError).issues).not.toEqual([]);
 });
 
-test('a long body shows its beginning only', async () => {
+test('an error shows only the beginning of a long body', async () => {
   const error = await errorFor({ status: 200, body: 'x'.repeat(100_000) });
 
   expect((error as ResponseError).bodyExcerpt).toBe('x'.repeat(200));
 });
 
-test('a long message of the service does not flood the error', async () => {
+test('an error shortens a long message of the service', async () => {
   const error = await errorFor(failure(400, { message: 'x'.repeat(100_000) }));
 
   expect((error as Error).message.length).toBeLessThan(300);
 });
 
-test('a body cannot reach the prototype of anything', async () => {
+test('a body cannot change a prototype', async () => {
   const { fx } = testClient({ body: '{"success":true,"data":{"__proto__":{"polluted":1},"constructor":{"x":1}}}' });
 
   const data = await fx.latest();
@@ -192,7 +192,7 @@ test('a body cannot reach the prototype of anything', async () => {
   expect(Object.getPrototypeOf(data)).toBe(Object.prototype);
 });
 
-test('get gives the data of any envelope', async () => {
+test('get() returns the data of any envelope', async () => {
   const { fx, fetch } = testClient({ body: { success: true, data: [1, 2], page: 1 } });
 
   await expect(fx.get('/api/v1/symbols', { query: { page: 1 } })).resolves.toEqual([1, 2]);
@@ -200,7 +200,7 @@ test('get gives the data of any envelope', async () => {
 });
 
 test.each([['null'], ['{}'], ['{"success":true}'], ['{"data":1}'], ['[1]']])(
-  'get refuses the body %s, which is no envelope',
+  'get() rejects the body %s, which is not an envelope',
   async (body) => {
     const { fx } = testClient({ body });
 
@@ -208,7 +208,7 @@ test.each([['null'], ['{}'], ['{"success":true}'], ['{"data":1}'], ['[1]']])(
   },
 );
 
-test('get of an endpoint of the contract is checked like its method', async () => {
+test('get() checks an endpoint of the contract like its method', async () => {
   const { fx } = testClient(success({ plan: 'free' }));
 
   await expect(fx.get('/api/v1/quota')).rejects.toMatchObject({ kind: 'response' });

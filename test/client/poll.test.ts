@@ -25,7 +25,7 @@ async function first<T>(items: AsyncIterable<T>, count: number): Promise<T[]> {
 const ratesSent = (requests: readonly { readonly url: string }[]) =>
   requests.filter(({ url }) => url.includes('/latest')).length;
 
-test('gives the data of each call, the first at once', async () => {
+test('yields the data of each call, the first one immediately', async () => {
   let calls = 0;
   const { fx, clock } = testClient(() => success({ call: ++calls }), { quota: rich });
   const startedAt = clock.now();
@@ -60,7 +60,7 @@ test.each([
   expect(Number(items[1]?.next.at) - clock.now()).toBeLessThan(2);
 });
 
-test('a month of polling uses the whole quota and not one request more', async () => {
+test('a month of polling uses exactly the quota', async () => {
   const mock = createMockServer({ seed: 7, clock: 'virtual' });
   const { key, id } = mock.createKey({ plan: 'free' });
   const fx = new FxRates({ apiKey: key, ...mock.clientOptions() });
@@ -91,7 +91,7 @@ test('the reserve of the guard is not spread, except for a poll that may use it'
   expect((await intervalOf(false)) / (await intervalOf(true))).toBeCloseTo(2, 1);
 });
 
-test('what others use of the quota makes a wait longer, a bigger plan makes it shorter', async () => {
+test('usage by other processes makes a wait longer, a bigger plan makes it shorter', async () => {
   const records = [quotaRecord({ monthly_used: 741 }), quotaRecord({ monthly_used: 987 })];
   let quota = records[0];
   const { fx, clock, fetch } = testClient(success(), { quota: () => success(quota) });
@@ -108,7 +108,7 @@ test('what others use of the quota makes a wait longer, a bigger plan makes it s
   await clock.run(polled);
 });
 
-test('the interval counts from the start of a call; a late loop calls at once and makes up for none', async () => {
+test('the interval starts with a call; a late loop calls immediately and skips missed calls', async () => {
   const sentAt: number[] = [];
   const { fx, clock } = testClient(async () => {
     sentAt.push(clock.now());
@@ -136,7 +136,7 @@ test('a call that fails ends the poll with its error', async () => {
   expect(await errorOf(clock.run(first(fx.poll({}, { every: 1_000 }), 3)))).toMatchObject({ kind: 'server' });
 });
 
-test('with onError a failure that can pass does not end it', async () => {
+test('with onError, a temporary failure does not end the poll', async () => {
   const told: { readonly error: AnyFxRatesError; readonly next: PollSchedule }[] = [];
   const { fx, clock } = testClient([failure(503), success(), new TypeError('fetch failed'), success()], {
     maxRetries: 0,
@@ -153,14 +153,14 @@ test('with onError a failure that can pass does not end it', async () => {
 test.each([
   ['a refused key', failure(401), 'authentication'],
   ['a wrong parameter', failure(400), 'request'],
-])('with onError %s ends it all the same', async (_, reply, kind) => {
+])('with onError, %s still ends the poll', async (_, reply, kind) => {
   const { fx, clock } = testClient(reply);
   const poll = fx.poll({}, { every: 60_000, onError: () => undefined });
 
   expect(await errorOf(clock.run(first(poll, 1)))).toMatchObject({ kind });
 });
 
-test('what onError throws ends the poll', async () => {
+test('an error that onError throws ends the poll', async () => {
   const { fx, clock } = testClient(failure(503), { maxRetries: 0 });
   const onError = () => {
     throw new RangeError('enough');
@@ -169,7 +169,7 @@ test('what onError throws ends the poll', async () => {
   expect(await errorOf(clock.run(first(fx.poll({}, { every: 60_000, onError }), 1)))).toBeInstanceOf(RangeError);
 });
 
-test('when the month is used up, a poll with onError continues when the quota resets', async () => {
+test('if the quota is exhausted, a poll with onError continues after the reset', async () => {
   const fresh = quotaRecord({ monthly_used: 0, resets_at: '2026-03-01T00:00:00.000Z' });
   const { fx, clock } = testClient(() => (clock.now() < RESETS_AT ? failure(402) : success()), {
     quota: () => success(clock.now() < RESETS_AT ? exhaustedQuota() : fresh),
@@ -182,7 +182,7 @@ test('when the month is used up, a poll with onError continues when the quota re
   expect(told).toEqual([{ at: new Date(RESETS_AT), intervalMs: LEFT_MS, reason: 'quota' }]);
 });
 
-test('a quota that cannot be asked for ends the poll at its start, and changes nothing later', async () => {
+test('a failed quota() ends a poll at its start, and has no effect later', async () => {
   const answers: Reply[] = [failure(404), rich];
   const { fx, clock } = testClient(success(), { quota: () => answers.shift() ?? failure(404) });
 
@@ -192,7 +192,7 @@ test('a quota that cannot be asked for ends the poll at its start, and changes n
   expect(items.map(({ next }) => next.intervalMs)).toEqual([5 * MINUTE, 5 * MINUTE, 5 * MINUTE]);
 });
 
-test('with onError a poll asks for an unknown quota again after a minute', async () => {
+test('with onError, a poll calls a failed quota() again after a minute', async () => {
   const answers: Reply[] = [failure(503), rich];
   const { fx, clock } = testClient(success(), { quota: () => answers.shift() ?? rich, maxRetries: 0 });
   const told: PollSchedule[] = [];
@@ -204,7 +204,7 @@ test('with onError a poll asks for an unknown quota again after a minute', async
   expect(clock.now() - startedAt).toBe(MINUTE);
 });
 
-test("an interval of snapshots that cannot be read is an error with every: 'snapshot' only", async () => {
+test("a snapshot interval that cannot be parsed is an error only with every: 'snapshot'", async () => {
   const quota = success(quotaRecord({ snapshot_granularity: 'hourly-ish', monthly_limit: null }));
   const { fx, clock } = testClient(success(), { quota });
 
@@ -232,7 +232,7 @@ test('an abort during the wait ends it at once with an AbortError, and leaves no
   expect(await clock.left()).toBe(0);
 });
 
-test('an abort during a call ends it too, and one before the first call sends nothing', async () => {
+test('an abort during a call ends the poll, and an abort before the first call sends nothing', async () => {
   const stop = new AbortController();
   const { fx, fetch } = testClient('never');
   const ended = errorOf(first(fx.poll({}, { every: 1_000, signal: stop.signal }), 1));
@@ -245,7 +245,7 @@ test('an abort during a call ends it too, and one before the first call sends no
   expect(fetch.requests).toHaveLength(1);
 });
 
-test('a poll asks the service although the client has a cache', async () => {
+test('a poll bypasses the cache of the client', async () => {
   const { fx, clock, fetch } = testClient(success(), { quota: rich, cache: { maxAgeMs: HOUR } });
 
   await clock.run(first(fx.poll({}, { every: MINUTE }), 3));
@@ -272,7 +272,7 @@ test.each([
   ['a hook that is none', { onError: 'log' }, /onError/],
   ['an operation that does not exist', { operation: 'rates' }, /operation: expected 'latest' or 'quota'/],
   ['an option of a call that is wrong', { timeoutMs: -1 }, /timeoutMs/],
-])('refuses %s at once', async (_, options, message) => {
+])('throws for %s', async (_, options, message) => {
   const { fx } = testClient(success());
 
   const error = await errorOf(() => fx.poll({}, options as never));

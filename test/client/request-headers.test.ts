@@ -3,7 +3,7 @@ import type { RequestError, RequestEvent, RetryEvent } from '../../src/client/in
 import { failure, success } from '../helpers/service-replies.ts';
 import { errorOf, testClient } from '../helpers/test-client.ts';
 
-test('sends the headers of the client, and those of the call over them', async () => {
+test('sends the headers of the client, and those of the call in their place', async () => {
   const { fx, fetch } = testClient(success(), { headers: { 'X-Team': 'fx', 'Accept-Language': 'en' } });
 
   await fx.latest({}, { headers: new Headers({ 'accept-language': 'de', 'x-trace': '1' }) });
@@ -15,7 +15,7 @@ test('sends the headers of the client, and those of the call over them', async (
   for (const sent of [first, second]) expect(sent?.['authorization']).toMatch(/^Bearer /);
 });
 
-test('refuses to set authorization, and does not show its value', async () => {
+test('rejects authorization without showing its value', async () => {
   const { fx, fetch } = testClient(success());
 
   const error = (await errorOf(fx.latest({}, { headers: { Authorization: 'Bearer secret' } }))) as Error;
@@ -28,7 +28,7 @@ test('refuses to set authorization, and does not show its value', async () => {
   expect(fetch.requests).toEqual([]);
 });
 
-test('calls with other headers are other requests, also for the cache', async () => {
+test('calls with other headers send separate requests and have separate cache entries', async () => {
   const { fx, fetch } = testClient(success(), { cache: { maxAgeMs: 60_000 } });
   const call = (language: string) => fx.latest({}, { headers: { 'accept-language': language } });
 
@@ -48,7 +48,7 @@ test('appends appInfo to the user agent', async () => {
   );
 });
 
-test('one callId joins the events, the meta and the attempts of a call; requestId is of each answer', async () => {
+test('the events, the meta and the attempts of a call have one callId; each response has its requestId', async () => {
   const events: (RequestEvent | RetryEvent)[] = [];
   const note = (event: RequestEvent | RetryEvent) => events.push(event);
   const { fx, clock } = testClient(

@@ -19,7 +19,7 @@ test('fires each timer once, at its time', async () => {
   expect(await clock.left()).toBe(0);
 });
 
-test('a thousand timers cost one sleep', async () => {
+test('a thousand timers share one sleep', async () => {
   const clock = new FakeClock();
   const timers = new Timers(clock);
 
@@ -32,7 +32,7 @@ test('a thousand timers cost one sleep', async () => {
   expect(await clock.left()).toBe(0);
 });
 
-test('calls that follow one another at once cost one sleep together', async () => {
+test('consecutive calls share one sleep', async () => {
   const clock = new FakeClock();
   const timers = new Timers(clock);
   let cancel = timers.after(10_000, () => undefined);
@@ -47,7 +47,7 @@ test('calls that follow one another at once cost one sleep together', async () =
   expect(clock.sleeps).toEqual([10_000]);
 });
 
-test('fake timers, in place for the moment in which the last timer goes, keep no sleep alive', async () => {
+test('fake timers, installed while the last timer is cancelled, leave no sleep', async () => {
   const clock = new FakeClock();
   const cancel = new Timers(clock).after(10_000, () => undefined);
   await quiet();
@@ -127,7 +127,7 @@ test('a clock set back an hour delays a timer by less than its own time', async 
   expect(await clock.left()).toBe(0);
 });
 
-test('a clock set back between two timers does not hold the later one up', async () => {
+test('a clock set back between two timers does not delay the later one', async () => {
   const clock = new FakeClock();
   const timers = new Timers(clock);
   timers.after(1_000, () => undefined);
@@ -144,7 +144,7 @@ test('a clock set back between two timers does not hold the later one up', async
   expect(hasFired).toBe(true);
 });
 
-test('after a jump forward, such as the sleep of a laptop, what is overdue fires with the next wake-up', async () => {
+test('after a jump forward, such as the sleep of a laptop, overdue timers fire together', async () => {
   const clock = new FakeClock();
   const timers = new Timers(clock);
   const fired: string[] = [];
@@ -220,7 +220,7 @@ test('in any order of setting, cancelling and passing time, each fires at its ti
   );
 });
 
-test('a process that stood still reads its answers before it calls them late', async () => {
+test('a process that was suspended reads its responses before timeouts fire', async () => {
   const clock = new FakeClock(0);
   const timers = new Timers(clock);
   const fired: number[] = [];

@@ -9,7 +9,7 @@ import { typeName } from '../../scripts/generator/names.ts';
 import { sampleOf } from '../../scripts/generator/sample-schema.ts';
 import { type Operation, type OperationId, operations } from '../../src/generated/operations.ts';
 import * as generated from '../../src/generated/schemas.ts';
-import { sampleValue } from '../../src/mock-server/http/sample-value.ts';
+import { sampleValue } from '../../src/mock-server/http/responders.ts';
 import { randomFromSeed } from '../../src/mock-server/service/random.ts';
 import { expectAgreement } from '../helpers/expect-agreement.ts';
 import { generatedProject } from '../helpers/generated-project.ts';

@@ -3,14 +3,15 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 import { expect, test } from 'vitest';
-import { readDocComment } from '../../scripts/reference/doc-comment.ts';
+import { type DocComment, readDocComment } from '../../scripts/reference/doc-comment.ts';
+import { readSwitchDocs } from '../../scripts/reference/mock-page.ts';
 import { referencePages } from '../../scripts/reference/pages.ts';
 import { readDeclarations } from '../../scripts/reference/read-declarations.ts';
 import { allCommands } from '../../src/cli/command-tree.ts';
 import { programTree } from '../../src/cli/program.ts';
 import * as client from '../../src/client/index.ts';
 import { adminRoutes } from '../../src/mock-server/admin/routes.ts';
-import { SWITCH_NAMES } from '../../src/mock-server/behaviour/switches.ts';
+import { SWITCH_NAMES, switches } from '../../src/mock-server/behaviour/switches.ts';
 import { faultKinds } from '../../src/mock-server/faults/fault-kinds.ts';
 import * as mockServer from '../../src/mock-server/index.ts';
 
@@ -49,6 +50,31 @@ test('the reference has a heading for every admin route and fault, and a row for
   expect(routes.filter((heading) => !page('admin-api').includes(heading))).toEqual([]);
   expect([...faults, ...rows].filter((text) => !page('mock-server').includes(text))).toEqual([]);
 });
+
+test('every switch has a comment that states its default', () => {
+  const docs = readSwitchDocs(root);
+  const defaults = SWITCH_NAMES.map((name) => {
+    const { default: value } = switches[name];
+    return [name, typeof value === 'string' ? `'${value}'` : String(value)];
+  });
+
+  expect(SWITCH_NAMES.map((name) => [name, docs.get(name)?.byDefault])).toEqual(defaults);
+  expect(SWITCH_NAMES.filter((name) => !isExplained(docs.get(name)))).toEqual([]);
+});
+
+test.each(['mock-server/index.ts', 'mock-server/msw/index.ts'])('everything that %s exports has a comment', (entry) => {
+  const declarations = Array.from(readDeclarations(join(root, 'src', entry)).values());
+  const members = declarations.flatMap(({ name, members }) =>
+    members.filter((member) => !isExplained(member.doc)).map((member) => `${name}.${member.name}`),
+  );
+
+  expect(declarations.filter(({ doc }) => !isExplained(doc)).map(({ name }) => name)).toEqual([]);
+  expect(members.filter((name) => name !== 'RunningServer.port')).toEqual([]);
+});
+
+function isExplained(doc: DocComment | undefined): boolean {
+  return (doc?.paragraphs.length ?? 0) > 0;
+}
 
 test.each([
   ['client', ['timeoutMs', 'fx.batch()', 'error.kind', 'onRequest', 'rateLimit.perMinute']],

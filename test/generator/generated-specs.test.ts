@@ -7,7 +7,7 @@ import type { Contract, Operation, Parameter } from '../../scripts/generator/con
 import { contractOf, generateFiles } from '../../scripts/generator/generate-files.ts';
 import { sampleOf } from '../../scripts/generator/sample-schema.ts';
 import { SpecError } from '../../scripts/generator/spec-node.ts';
-import { sampleValue } from '../../src/mock-server/http/sample-value.ts';
+import { sampleValue } from '../../src/mock-server/http/responders.ts';
 import { randomFromSeed } from '../../src/mock-server/service/random.ts';
 import { FakeIo } from '../helpers/cli-io.ts';
 import type { FakeClock } from '../helpers/fake-clock.ts';

@@ -1,5 +1,5 @@
-import { type CacheEntry, decodeEntry, encodeEntry } from '../../src/client/cache/response-cache.ts';
 import type { CacheStore } from '../../src/client/index.ts';
+import { type CacheEntry, decodeEntry, encodeEntry } from '../../src/client/middleware/cache.ts';
 
 /** What a misbehaving store does instead of its work: it gives, throws or rejects with this, or never answers. */
 export type Misbehaviour =

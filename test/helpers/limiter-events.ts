@@ -85,7 +85,7 @@ export class LimiterProcess {
   apply(event: LimiterEvent): Outcome {
     if (event.kind === 'time') this.now += event.ms;
     else if (event.kind === 'ask') return { grant: this.ask(event.wanted) };
-    else if (event.kind === 'configured') this.state = configured(this.state, event.perMinute);
+    else if (event.kind === 'configured') this.state = configured(this.state, event.perMinute, this.now);
     else return this.#answer(event);
     return {};
   }

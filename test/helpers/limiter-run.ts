@@ -65,8 +65,8 @@ export class LimiterRun {
     this.state = unused(this.state);
   }
 
-  configure(perMinute: number): void {
-    this.state = configured(this.state, perMinute);
+  configure(perMinute: number, now = 0): void {
+    this.state = configured(this.state, perMinute, now);
   }
 
   slotAt(now: number, ahead: number): number {

@@ -4,6 +4,7 @@ import { Behaviour } from '../../src/mock-server/behaviour/behaviour.ts';
 import type { BehaviourOptions } from '../../src/mock-server/behaviour/behaviour-options.ts';
 import { createIdentify } from '../../src/mock-server/http/identify-request.ts';
 import { quotaResponder, type Responder } from '../../src/mock-server/http/responders.ts';
+import { createRouter } from '../../src/mock-server/http/router.ts';
 import { createServiceHandler } from '../../src/mock-server/http/service-handler.ts';
 import { Journal } from '../../src/mock-server/journal/journal.ts';
 import { createLatestResponder } from '../../src/mock-server/rates/latest-responder.ts';
@@ -40,11 +41,12 @@ export class MockCore {
     };
     this.accounts = createAccounts(this.context);
     this.keys = createKeys(this.context);
+    const findRoute = createRouter(options.operations ?? operations);
     this.#handle = createServiceHandler({
       context: this.context,
-      operations: options.operations ?? operations,
+      findRoute,
       responders: this.responders,
-      identify: createIdentify(this.context, options.operations ?? operations),
+      identify: createIdentify(this.context, findRoute),
     });
   }
 

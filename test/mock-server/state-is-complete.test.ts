@@ -74,9 +74,10 @@ const IN_THE_SNAPSHOT = {
   'clock/real-clock.ts': ['#frozenAt', '#aheadMs', '#latest'],
   'clock/virtual-clock.ts': ['#isFrozen', '#now'],
   'service/random.ts': ['a', 'b', 'c', 'd'],
-  'service/windows/fixed-windows.ts': ['#minute', '#count', '#openedAt'],
-  'service/windows/sliding-windows.ts': ['#minute', '#previous', '#current', '#times', '#first'],
-  'service/windows/token-bucket.ts': ['#missing', '#missingAt'],
+  'service/rate-windows.ts': [
+    ...['#minute', '#count', '#openedAt', '#previous', '#current'],
+    ...['#times', '#first', '#missing', '#missingAt'],
+  ],
 };
 
 /** What was worked out before, to be found again faster; never changed after. */
@@ -84,10 +85,10 @@ const DERIVED = {
   'admin/admin.ts': ['loaded'],
   'behaviour/behaviour-options.ts': ['DEFAULT_SETTINGS'],
   'behaviour/behaviour.ts': ['#lastExercised', 'valuesBySettings'],
-  'dashboard/pages/account-page.ts': ['DONE'],
+  'dashboard/account-page.ts': ['DONE'],
   'http/record-request.ts': ['readings', 'SECRET_HEADERS'],
   'http/responders.ts': ['lastIso'],
-  'http/service-response.ts': ['STATUSES_WITHOUT_BODY', 'lastBody', 'lastLength', 'second', 'text'],
+  'http/service-response.ts': ['STATUSES_WITHOUT_BODY', 'lastEncoded', 'lastDate'],
   'panel/browser/journal-entries.ts': ['LEFT_OUT'],
   'panel/panel-files.ts': ['bundled'],
   'rates/invented-latest.ts': ['#answers', 'newest', 'shared'],
@@ -105,10 +106,12 @@ const OF_THE_MOMENT = {
   'adapters/undici-sink.ts': ['isOver', 'isPaused', '#resumed', '#gone', 'abort', 'reason'],
   'behaviour/assumptions.ts': ['told'],
   'behaviour/behaviour.ts': ['#exercised'],
-  'clock/idle-detector.ts': ['#activity', '#held', 'isDone', '#expecting', 'isOver'],
   'clock/real-clock.ts': ['#timer'],
   'clock/timer-queue.ts': ['#heap', '#added'],
-  'clock/virtual-clock.ts': ['#isWatching', '#lastMove', '#moves'],
+  'clock/virtual-clock.ts': [
+    ...['#isWatching', '#lastMove', '#moves'],
+    ...['#activity', '#held', 'isDone', '#expecting', 'isOver'],
+  ],
   'faults/with-faults.ts': ['#waiting'],
   'adapters/active-adapters.ts': ['#open'],
   'service/keys.ts': ['inHand'],
@@ -126,7 +129,7 @@ const OF_THE_MOMENT = {
 const LEFT_OUT = {
   'adapters/overrides.ts': ['#handlers'],
   // Keys in full, which are nowhere else either.
-  'dashboard/session.ts': ['#secrets'],
+  'dashboard/dashboard-request.ts': ['#secrets'],
   'journal/journal.ts': ['#ring', '#last', '#listeners', '#spaceListeners'],
   'spaces.ts': ['#live', 'first'],
   'state/snapshots.ts': ['kept'],

@@ -1,5 +1,4 @@
 import { nearestName } from '../../nearest-name.ts';
-import { describeValue } from '../errors/describe-value.ts';
 import { ConfigError } from '../errors/errors.ts';
 import type { NumberParser, Numbers } from '../numbers.ts';
 
@@ -65,7 +64,7 @@ export function namesOf<Name extends string>(names: Readonly<Record<Name, true>>
   return Object.keys(names) as Name[]; // the keys of the record
 }
 
-/** A misspelt option must not pass for a default. */
+/** A misspelt option must not be ignored. */
 export function requireKnownNames(options: unknown, known: readonly string[], where: string): void {
   if (typeof options !== 'object' || options === null) refuse(where, options, 'an object of options');
   const unknown = Object.keys(options).find((name) => !known.includes(name));
@@ -73,4 +72,13 @@ export function requireKnownNames(options: unknown, known: readonly string[], wh
   const nearest = nearestName(unknown, known);
   const next = nearest === undefined ? 'valid options' : `did you mean '${nearest}'? Valid options`;
   throw new ConfigError(`${where}: unknown option '${unknown}'; ${next}: ${known.join(', ')}`);
+}
+
+/** A wrong value as an error message shows it: short, and with its type. */
+export function describeValue(value: unknown): string {
+  if (typeof value === 'string') return value.length > 60 ? `a string of ${value.length} characters` : `'${value}'`;
+  if (value === null || value === undefined) return String(value);
+  if (typeof value === 'object') return Array.isArray(value) ? 'a list' : 'an object';
+  if (typeof value === 'function') return 'a function';
+  return `${String(value)} (${typeof value})`;
 }

@@ -6,7 +6,7 @@ import { namesOf, refuse, requireKnownNames } from './checks.ts';
 /** Headers by their names in lower case. */
 export type RequestHeaders = Readonly<Record<string, string>>;
 
-/** Set by the client, which alone has the key, or by the transport. */
+/** Headers that the client or the transport sets. */
 const RESERVED = [
   ...['authorization', 'host', 'connection', 'keep-alive'],
   ...['content-length', 'transfer-encoding', 'upgrade', 'expect'],
@@ -15,7 +15,7 @@ const RESERVED = [
 const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
 
 /**
- * Headers, checked. `option`: where they come from, for the error.
+ * Validates headers. `option` is the name of the option in the error.
  *
  * @throws ConfigError that names the header; its value may be a secret and is not shown
  */

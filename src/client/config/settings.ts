@@ -1,16 +1,13 @@
 import { LOOPBACK_HOST } from '../../environment-proxy.ts';
-import { type Clock, realClock } from '../clock.ts';
+import { type Clock, realClock, type SteadyTime, steadyTime } from '../clock.ts';
 import { ConfigError } from '../errors/errors.ts';
 import type { EventHooks, Logger } from '../events.ts';
-import type { LimitStore } from '../limits/shared/limit-store.ts';
 import type { Middleware } from '../middleware/intercept.ts';
 import type { Numbers } from '../numbers.ts';
-import type { AnyOptions, AuthForm, QuotaGuardOptions, RateLimitOptions } from '../options.ts';
+import type { AnyOptions, AuthForm, QuotaGuardOptions } from '../options.ts';
 import type { CallSettings } from '../request.ts';
-import { type SteadyTime, steadyTime } from '../steady-time.ts';
 import { defaultTransport } from '../transport/default-transport.ts';
-import { fetchTransport } from '../transport/fetch-transport.ts';
-import type { Transport } from '../transport/transport.ts';
+import { fetchTransport, type Transport } from '../transport/transport.ts';
 import { undiciTransport } from '../transport/undici-transport.ts';
 import {
   definedOf,
@@ -25,15 +22,14 @@ import {
   requireOneOf,
   requirePositiveMs,
 } from './checks.ts';
-import { type CacheSettings, resolveCache, resolveQuotaGuard } from './quota-settings.ts';
+import {
+  type CacheSettings,
+  type RateLimitSettings,
+  resolveCache,
+  resolveQuotaGuard,
+  resolveRateLimit,
+} from './limit-settings.ts';
 import { resolveAppInfo, resolveHeaders } from './request-headers.ts';
-
-/** The option `rateLimit` with its defaults. */
-export interface RateLimitSettings extends Pick<RateLimitOptions, 'store'> {
-  readonly perMinute: 'learn' | number;
-  readonly maxConcurrent: 'adapt' | number;
-  readonly probe: boolean;
-}
 
 /** The options of a client, checked and complete. */
 export interface ClientSettings extends Omit<CallSettings, 'useReserve' | 'maxAgeMs' | 'priority' | 'coalesce'> {
@@ -57,7 +53,7 @@ export interface ClientSettings extends Omit<CallSettings, 'useReserve' | 'maxAg
   readonly numbers: Numbers;
 }
 
-/** The same as the constructor finds them: the base URL can still be missing. */
+/** The settings in the constructor: the base URL can be missing. */
 export type OpenSettings = Omit<ClientSettings, 'baseUrl'> & { readonly baseUrl: string | undefined };
 
 const OPTION_NAMES = namesOf<keyof AnyOptions>({
@@ -98,20 +94,13 @@ const HOOK_NAMES = namesOf<Exclude<keyof EventHooks, 'logger' | 'logLevel'>>({
   onWait: true,
   onQuota: true,
 });
-const RATE_LIMIT_NAMES = namesOf<keyof RateLimitOptions>({
-  perMinute: true,
-  maxConcurrent: true,
-  probe: true,
-  store: true,
-});
-
 const DEFAULTS = {
   auth: 'bearer',
   timeoutMs: 10_000,
   deadlineMs: 90_000,
   maxRetries: 2,
   onLimit: 'wait',
-  // One window of the per-minute limit, and the jitter that servers add.
+  // One window of the per-minute limit plus the jitter of servers.
   maxRetryAfterMs: 75_000,
   retryAfterUnit: 'auto',
   rateLimit: {},
@@ -124,13 +113,13 @@ const DEFAULTS = {
   random: Math.random,
 } as const satisfies AnyOptions;
 
-/** @throws ConfigError for the first option that is wrong; a missing base URL is not. */
+/** @throws ConfigError for the first wrong option; a missing base URL is not an error yet. */
 export function resolveOptions(options: AnyOptions & { readonly baseUrl: string | URL }): ClientSettings;
 export function resolveOptions(options: AnyOptions): OpenSettings;
 export function resolveOptions(options: AnyOptions): OpenSettings {
   refuseBareKey(options);
   requireKnownNames(options, OPTION_NAMES, 'FxRates options');
-  // Before anything else of the environment is read: a browser does not have it.
+  // Before environment variables are read: a browser has none.
   refuseBrowser();
   for (const name of HOOK_NAMES) if (options[name] !== undefined) requireFunction(name, options[name]);
   if (options.logger !== undefined) requireLogger(options.logger);
@@ -172,39 +161,10 @@ function hasBaseUrl({ baseUrl = process.env['FXRATES_BASE_URL'] }: AnyOptions): 
   return baseUrl !== undefined && baseUrl !== '';
 }
 
-/** Other SDKs take the key alone; the error must not show it. */
+/** Other SDKs accept the key as the only argument; the error must not show it. */
 function refuseBareKey(options: unknown): void {
   if (typeof options !== 'string') return;
   throw new ConfigError('FxRates options: expected an object of options, got a string; pass the key as { apiKey }');
-}
-
-function resolveRateLimit(value: RateLimitOptions | false): RateLimitSettings | false {
-  if (value === false) return false;
-  requireKnownNames(value, RATE_LIMIT_NAMES, 'rateLimit');
-  const { perMinute = 'learn', maxConcurrent = 'adapt', probe = true, store } = value;
-  const isCount = typeof perMinute === 'number' && Number.isSafeInteger(perMinute) && perMinute >= 1;
-  if (perMinute !== 'learn' && !isCount)
-    refuse('rateLimit.perMinute', perMinute, "a whole number of at least 1, or 'learn'");
-  return {
-    perMinute,
-    maxConcurrent: maxConcurrent === 'adapt' ? maxConcurrent : requireMaxConcurrent(maxConcurrent),
-    probe: requireBoolean('rateLimit.probe', probe),
-    store: requireLimitStore(store),
-  };
-}
-
-function requireMaxConcurrent(value: number): number {
-  const isCount = Number.isSafeInteger(value) && value >= 1;
-  return isCount ? value : refuse('rateLimit.maxConcurrent', value, "a whole number of at least 1, or 'adapt'");
-}
-
-function requireLimitStore(store: LimitStore | undefined): LimitStore | undefined {
-  if (store === undefined || typeof store?.exchange === 'function') return store;
-  return refuse(
-    'rateLimit.store',
-    store,
-    'fileStore() of fxrates/file-store, redisStore(client) of fxrates/redis, or an object with exchange()',
-  );
 }
 
 function resolveTransport({ fetch, dispatcher, proxy = false }: AnyOptions): Transport {
@@ -239,7 +199,7 @@ function requireClock(clock: Clock): Clock {
   return refuse('clock', clock, 'an object with now() and sleep(ms, signal)');
 }
 
-/** The base URL without a slash at its end. @throws ConfigError when the key must not or cannot be sent there. */
+/** The base URL without a trailing slash. @throws ConfigError if the key must not or cannot be sent there. */
 export function checkBaseUrl(value: unknown, { allowInsecureHttp }: { readonly allowInsecureHttp: boolean }): string {
   if (value === undefined || value === '') {
     throw new ConfigError(
@@ -284,4 +244,23 @@ function refuseBrowser(): void {
 function isBrowser(): boolean {
   const hasPage = 'document' in globalThis || 'importScripts' in globalThis;
   return hasPage && globalThis.process?.versions?.node === undefined;
+}
+
+interface Parent {
+  readonly options: AnyOptions;
+  readonly cache: CacheSettings | undefined;
+}
+
+/** The options of the parent, overridden by `options`. All clients share one cache, also with different ages. */
+export function inheritedOptions(options: AnyOptions, parent: Parent): AnyOptions {
+  const { fetch, dispatcher, proxy, ...others } = parent.options;
+  const hasTransport = options.fetch !== undefined || options.dispatcher !== undefined || options.proxy === 'env';
+  const inherited = hasTransport ? others : { fetch, dispatcher, proxy, ...others };
+  return { ...inherited, ...definedOf(options), cache: inheritedCache(options.cache, parent.cache) };
+}
+
+function inheritedCache(option: AnyOptions['cache'], parent: CacheSettings | undefined): AnyOptions['cache'] {
+  if (option === undefined || parent === undefined) return option ?? parent;
+  if (option === 'snapshot') return { maxAgeMs: option, store: parent.store };
+  return { ...option, store: option?.store ?? parent.store };
 }

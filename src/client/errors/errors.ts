@@ -1,9 +1,8 @@
 import type { QuotaData } from '../../generated/types.ts';
-import type { Attempt } from '../attempt.ts';
+import { type Attempt, requestIdOf } from '../attempt.ts';
 import { maskKeysIn } from '../keys/mask.ts';
-import { requestIdOf } from '../request-id.ts';
 import type { SchemaIssue } from '../standard-schema.ts';
-import type { UnitBelief } from '../state/retry-after-unit-tracker.ts';
+import type { UnitBelief } from '../state/key-limits.ts';
 
 /** Kind of an error, for `switch (error.kind)`. */
 export type FxRatesErrorKind =
@@ -32,7 +31,9 @@ const BRAND: unique symbol = Symbol.for('fxrates.error') as never;
 
 /** Base class of the client's errors. An error that your own key function, schema or middleware throws is passed on as it is. */
 export abstract class FxRatesError extends Error {
-  /** Kind of the error. Kinds do not change between versions. */
+  /** Name of the error's class, such as `'RateLimitError'`. It is the same in minified code. */
+  abstract override readonly name: string;
+  /** Kind of the error, such as `'rate_limited'`. Kinds do not change between versions. */
   abstract readonly kind: FxRatesErrorKind;
   /** Error code of the service, or of the system (`ECONNRESET`) if no response arrived. */
   readonly code: string | undefined;
@@ -40,11 +41,11 @@ export abstract class FxRatesError extends Error {
   readonly status: number | undefined;
   /** Response headers; `undefined` if no response arrived. */
   readonly headers: Headers | undefined;
-  /** ID of the response: `x-request-id` or a header like it. */
+  /** ID of the response: `x-request-id` or a header like it; `undefined` if it has none. */
   readonly requestId: string | undefined;
   /** ID of the call, also in its events; `undefined` if the call was not made, as with a wrong option. */
   readonly callId: string | undefined;
-  /** The attempts of the call, including the failed one. */
+  /** The attempts of the call, including the failed one; empty if nothing was sent. */
   readonly attempts: readonly Attempt[];
   readonly [BRAND] = true;
 
@@ -95,14 +96,14 @@ export class ConfigError extends FxRatesError {
   override readonly name = 'ConfigError';
   readonly kind = 'config';
 
-  /** A key given in place of another value, such as the base URL, must not show in what is said about that value. */
+  /** The message masks a key that was passed as another option, such as the base URL. */
   constructor(message: string) {
     super(maskKeysIn(message));
   }
 }
 
 /**
- * The service refused the key. By HTTP, `status` 401 means that the key is missing or invalid, 403 that it is not allowed
+ * The service refused the key. In HTTP, `status` 401 means that the key is missing or invalid, 403 that it is not allowed
  * to do this. The service does not document which one it uses when.
  */
 export class AuthenticationError extends FxRatesError {
@@ -150,6 +151,7 @@ export class RateLimitError extends FxRatesError {
     hideAbsent(this, { retryAfterMs, retryAt, retryAfterRaw, retryAfterUnit });
   }
 
+  /** Returns the fields for a log, including `reason`, `retryAfterMs` and `retryAt`. */
   override toJSON(): Record<string, unknown> {
     const { reason, retryAfterMs, retryAt } = this;
     return { ...super.toJSON(), reason, retryAfterMs, retryAt };
@@ -160,9 +162,9 @@ export class RateLimitError extends FxRatesError {
 export class QuotaExhaustedError extends FxRatesError {
   override readonly name = 'QuotaExhaustedError';
   readonly kind = 'quota_exhausted';
-  /** The quota record on which the error is based. */
+  /** The quota record on which the error is based; `undefined` if it is unknown. */
   readonly quota: QuotaData | undefined;
-  /** Time at which the quota resets. */
+  /** Time at which the quota resets; `undefined` if it is unknown. */
   readonly resetsAt: Date | undefined;
   /** Whether the client rejected the call without sending a request. */
   readonly local: boolean;
@@ -178,6 +180,7 @@ export class QuotaExhaustedError extends FxRatesError {
     hideAbsent(this, { quota, resetsAt: this.resetsAt });
   }
 
+  /** Returns the fields for a log, including `resetsAt` and `local`. */
   override toJSON(): Record<string, unknown> {
     const { resetsAt, local } = this;
     return { ...super.toJSON(), resetsAt, local };
@@ -246,7 +249,7 @@ export class ResponseError extends FxRatesError {
   readonly kind = 'response';
   /** The issues that a schema found; empty if no schema was applied. */
   readonly issues: readonly SchemaIssue[];
-  /** The first 200 characters of the body, without the key. */
+  /** The first 200 characters of the body, without the key; `undefined` if the body was not read. */
   readonly bodyExcerpt: string | undefined;
 
   constructor(

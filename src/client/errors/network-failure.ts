@@ -6,7 +6,7 @@ import { FxRatesError, NetworkError } from './errors.ts';
 /** Errors nest a few deep, and `cause` can lead in a circle. */
 const DEEPEST_CAUSE = 10;
 
-/** What a transport threw, as one of the client's errors, without the key. */
+/** The error of a transport as one of the client's errors, without the key. */
 export function networkFailure(error: unknown, { key, log }: KeyedRequest, baseUrl: string): FxRatesError {
   if (error instanceof FxRatesError) return error;
   const cause = withoutKey(error, key);
@@ -21,14 +21,14 @@ export function networkFailure(error: unknown, { key, log }: KeyedRequest, baseU
   });
 }
 
-/** What is looked at for the key: errors of transports are far smaller, and this takes a few milliseconds. */
+/** Limits of the search for the key, which takes a few milliseconds. Errors of transports are far smaller. */
 const MOST_VALUES = 10_000;
 const MOST_PROPERTIES = 1000;
 const MOST_CHARACTERS = 100_000;
-/** Longer than any form of a key: what is cut off may have been the middle of one. */
+/** Longer than any form of a key: the end of a shortened text may be part of one. */
 const LONGEST_KEY_FORM = 1000;
 
-/** The error itself when it certainly does not show the key; else a copy of its text without the key (a `fetch` may put the URL into it). */
+/** The error itself if it does not contain the key; otherwise a copy of its text without the key. A `fetch` may add the URL. */
 function withoutKey(error: unknown, key: ApiKey): unknown {
   if (!mayShowKey(error, key)) return error;
   const { message, stack } = error instanceof Error ? error : { message: shortInspect(error), stack: undefined };
@@ -48,8 +48,8 @@ function shortInspect(value: unknown): string {
 }
 
 /**
- * Whether the key is in an error or in what hangs on it. Also true for what would take long to find out: very large
- * errors, and objects with a state that only their own code can show, such as a `Request`.
+ * Whether an error or a value in it contains the key. Also true for values that are too large to search, and for objects
+ * with hidden state, such as a `Request`.
  */
 function mayShowKey(error: unknown, key: ApiKey): boolean {
   let characters = 0;
@@ -60,14 +60,14 @@ function mayShowKey(error: unknown, key: ApiKey): boolean {
   return false;
 }
 
-/** The texts of a value and of all that hangs on it, names included; `undefined` for what cannot be looked into. */
+/** All texts in a value, with the names of properties; `undefined` for a value that cannot be searched. */
 function* textsIn(value: unknown): Generator<string | undefined> {
   const values = new Set<unknown>([value]);
   for (const next of values) {
     if (typeof next === 'string') yield next;
     const content = isObject(next) ? contentOf(next) : [];
     if (content === undefined || values.size + content.length > MOST_VALUES) return yield undefined;
-    for (const inner of content) values.add(inner); // the loop goes on with them
+    for (const inner of content) values.add(inner); // the loop continues with them
   }
 }
 
@@ -75,7 +75,7 @@ function isObject(value: unknown): value is object {
   return (typeof value === 'object' && value !== null) || typeof value === 'function';
 }
 
-/** Names and values of the properties, also of hidden ones. A getter is not called. `undefined` if that is not all, or too many. */
+/** Names and values of all own properties, without calling getters; `undefined` if they are incomplete or too many. */
 function contentOf(value: object): unknown[] | undefined {
   if (!isTransparent(value) || (Array.isArray(value) && value.length > MOST_PROPERTIES)) return undefined;
   const names = Reflect.ownKeys(value);
@@ -86,7 +86,7 @@ function contentOf(value: object): unknown[] | undefined {
   });
 }
 
-/** Whether all that the object can show is in its properties. */
+/** Whether the properties of the object are its complete state. */
 function isTransparent(value: object): boolean {
   if (types.isProxy(value) || typeof value === 'function') return false;
   if (Array.isArray(value) || value instanceof Error) return true;
@@ -94,7 +94,7 @@ function isTransparent(value: object): boolean {
   return prototype === null || Object.getPrototypeOf(prototype) === null; // a plain object, of any realm
 }
 
-/** Of a failed `fetch` the outer message says only that it failed. */
+/** The outer message of a failed `fetch` says only that it failed. */
 function innermostMessage(error: unknown): string {
   let inner = error;
   for (let depth = 0; depth < DEEPEST_CAUSE && inner instanceof Error && inner.cause instanceof Error; depth += 1) {
@@ -113,7 +113,7 @@ function codeOf(error: unknown): string | undefined {
   return undefined;
 }
 
-/** Failures before a connection stands: the request cannot have reached the service, so nothing counted it. */
+/** Failures before a connection exists: the request was not sent, so the service did not count it. */
 const BEFORE_SENDING: readonly (string | undefined)[] = [
   'ECONNREFUSED',
   'ENOTFOUND',
@@ -123,7 +123,7 @@ const BEFORE_SENDING: readonly (string | undefined)[] = [
   'UND_ERR_CONNECT_TIMEOUT',
 ];
 
-/** Whether the request behind an error certainly never reached the service. */
+/** Whether the request of an error was certainly not sent. */
 export function wasNeverSent(error: unknown): boolean {
   if (!(error instanceof NetworkError)) return false;
   return BEFORE_SENDING.includes(error.code) || isCertificateProblem(error.code);
@@ -152,23 +152,23 @@ const ABOUT_CERTIFICATES = new Map([
   ['INVALID_PURPOSE', 'the certificate is not meant for servers'],
 ]);
 
-/** Whether trying again is no use: the server showed a certificate that Node will refuse the next time, too. */
+/** Whether Node.js rejected the certificate of the server: it will reject it again, so there is no retry. */
 export function isCertificateProblem(code: string | undefined): boolean {
   return code !== undefined && ABOUT_CERTIFICATES.has(code);
 }
 
 const NEXT_STEPS = new Map([
   ...ABOUT_CERTIFICATES,
-  // Tried again all the same: a name server that has just started, or lost its own, says that too.
+  // Still retried: a name server that has just started returns it too.
   ['ENOTFOUND', 'the host does not exist; check baseUrl'],
   ['ECONNREFUSED', 'no server listens on that port; check baseUrl, or start the server'],
-  // OpenSSL's words for an answer that is no TLS.
+  // OpenSSL's code for a response that is not TLS.
   ['ERR_SSL_WRONG_VERSION_NUMBER', 'the server uses plain http on that port; check https:// in baseUrl'],
   // A fetch has no code for a port that the Fetch standard blocks.
   ['bad port', 'fetch blocks that port; check baseUrl'],
 ]);
 
-/** What to do about a failure of the network, by its code or words; `undefined` where only time helps. */
+/** The next step after a network failure, by its code or message; `undefined` if there is none. */
 export function networkAdvice(why: string): string | undefined {
   return NEXT_STEPS.get(why);
 }

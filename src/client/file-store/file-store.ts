@@ -2,15 +2,20 @@ import { createHash } from 'node:crypto';
 import * as nodeFiles from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
-import { type Clock, realClock } from '../clock.ts';
+import { realClock } from '../clock.ts';
 import { ConfigError } from '../errors/errors.ts';
 import type { LimitExchange, LimitOffer, LimitStore } from '../limits/shared/limit-store.ts';
 import { type Content, type Files, StateFolder, type StoredState } from './state-folder.ts';
 
 /** Options of `fileStore()`. */
 export interface FileStoreOptions {
-  /** Source of the store's time, for tests. If omitted, the wall clock of the host. */
-  readonly clock?: Pick<Clock, 'now'> | undefined;
+  /**
+   * Source of the store's time, for tests. If omitted, the store uses the clock of the host.
+   *
+   * @default undefined
+   * @example { now: () => 1_768_000_000_000 }
+   */
+  readonly clock?: { now(): number } | undefined;
 }
 
 /**
@@ -39,15 +44,15 @@ export interface FileAccess {
 }
 
 /**
- * Files are read and written synchronously. An exchange takes about 0.03 ms, a fifth of what the promises of `node:fs`
- * need for it, and holds up the process less than parsing an answer does.
+ * Files are read and written synchronously. An exchange takes about 0.03 ms, a fifth of the time with the promises of
+ * `node:fs`, and blocks the process for less time than the parsing of a response.
  */
 export function fileExchange(root: string, { now, files }: FileAccess) {
   const folders = new Map<string, StateFolder>();
   const folderOf = (name: string): StateFolder => {
     const known = folders.get(name);
     if (known) return known;
-    const hash = createHash('sha256').update(name).digest('hex'); // names hold what a file name cannot
+    const hash = createHash('sha256').update(name).digest('hex'); // names contain characters that are not valid in file names
     const folder = new StateFolder(join(root, hash), files);
     folders.set(name, folder);
     return folder;
@@ -68,7 +73,7 @@ export function fileExchange(root: string, { now, files }: FileAccess) {
   };
 }
 
-/** A writer whose idea of the store's time is further off decides on wrong times. */
+/** A writer whose estimate of the store's time is further off is rejected: its decisions use wrong times. */
 const MAX_SKEW_MS = 1_000;
 
 function storedOf({ version, state, keepMs }: LimitOffer, nowMs: number): StoredState {
@@ -120,7 +125,7 @@ function makeFolder(path: string, files: Files): void {
   }
 }
 
-/** Where the state is kept unless a path is given. @throws {ConfigError} without a home folder */
+/** The folder of the state if no path is given. @throws {ConfigError} without a home folder */
 export function defaultFolder(
   { XDG_STATE_HOME, LOCALAPPDATA }: Readonly<Record<string, string | undefined>> = process.env,
   home: () => string = homedir,

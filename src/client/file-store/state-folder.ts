@@ -33,7 +33,7 @@ const MAX_LOOKS = 100;
 /** A state is a few kB. */
 const MAX_BYTES = 1 << 20;
 const MAX_LEFT_OVER = 8;
-/** Nothing is kept for so long: the client asks for ten minutes. */
+/** The client requests a lifetime of ten minutes, so an older state is unused. */
 const UNUSED_AFTER_MS = 86_400_000;
 
 /**
@@ -58,7 +58,7 @@ export class StateFolder {
     this.#files = files;
   }
 
-  /** Whether the state that was last read still counts: then nothing has to be read, or checked, again. */
+  /** The state that was last read if it is still current: then nothing has to be read or checked again. */
   unchanged(): CurrentState | undefined {
     if (this.#known && !this.#exists(CURRENT + this.#known.id)) this.#known = undefined;
     return this.#known;
@@ -82,7 +82,7 @@ export class StateFolder {
     return 'damaged';
   }
 
-  /** Writes if `content` still is what the folder holds; gives whether it was. Throws if the disk does. */
+  /** Writes if `content` is still current, and returns whether it was. Throws the errors of the disk. */
   replace(content: Content, stored: StoredState): boolean {
     const id = randomUUID();
     if (content === 'damaged') this.#moveAside(this.#path);
@@ -104,7 +104,7 @@ export class StateFolder {
     return true;
   }
 
-  /** A whole folder moves to its place at once, where no other process has put one meanwhile: it is never empty. */
+  /** Renames a complete folder to its final name, unless another process was faster; the folder is never empty. */
   #create(id: string, stored: StoredState): boolean {
     const fresh = `${this.#path}.${id}`;
     try {
@@ -157,7 +157,7 @@ export class StateFolder {
     for (const path of states) if (this.#isUnused(path, nowMs)) this.#unlink(path);
   }
 
-  /** Those of keys and addresses that are not used any more. Listed only when a folder is added. */
+  /** Removes the folders of keys and origins that are no longer used. Runs only when a folder is added. */
   #removeUnusedFolders(nowMs: number): void {
     const parent = dirname(this.#path);
     try {
@@ -176,7 +176,7 @@ export class StateFolder {
     return stats !== undefined && stats.mtimeMs < nowMs - UNUSED_AFTER_MS;
   }
 
-  /** Moved first: a process that writes there meanwhile finds it gone instead of half removed. */
+  /** Renamed first: a process that writes to it finds no folder instead of a partly removed one. */
   #moveAside(path: string): void {
     const aside = join(dirname(path), `${basename(path).slice(0, HASH_LENGTH)}.${randomUUID()}`);
     try {
@@ -192,7 +192,7 @@ export class StateFolder {
     try {
       this.#files.rmSync(path, { recursive: true, force: true });
     } catch {
-      // What is left does not count, and is removed a day later.
+      // Files that remain are ignored and removed a day later.
     }
   }
 
@@ -200,7 +200,7 @@ export class StateFolder {
     try {
       this.#files.unlinkSync(path);
     } catch {
-      // What is left does not count, and is removed a day later.
+      // A file that remains is ignored and removed a day later.
     }
   }
 }

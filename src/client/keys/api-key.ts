@@ -7,7 +7,7 @@ import { mask, patternOf } from './mask.ts';
 const DOCUMENTED_FORM = new RegExp(apiKeyPattern);
 const HEADER_SAFE = /^[\x21-\x7e]+$/;
 
-/** An API key that cannot be printed by accident: `inspect`, JSON and templates give its mask. */
+/** An API key that cannot be printed by accident: `inspect`, JSON and templates print its mask. */
 export class ApiKey {
   readonly #secret: string;
   readonly #pattern: RegExp;
@@ -26,7 +26,7 @@ export class ApiKey {
     this.hasDocumentedForm = DOCUMENTED_FORM.test(secret);
   }
 
-  /** Takes a key as a user gives it. @throws ConfigError that never repeats the key. */
+  /** Validates a key. @throws ConfigError that does not contain the key */
   static from(value: unknown): ApiKey {
     const problem = problemOf(value);
     if (problem !== undefined) throw new ConfigError(`apiKey: ${problem}`);

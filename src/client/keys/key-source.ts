@@ -1,17 +1,17 @@
 import type { Cancellation, CancelSignal } from '../cancellation.ts';
-import { SharedWork } from '../shared-work.ts';
+import { SharedWork } from '../cancellation.ts';
 import { ApiKey } from './api-key.ts';
 
 /** A key, or a function that returns it. The function is called again if the service refuses the key. */
 export type ApiKeyOption = string | (() => string | Promise<string>);
 
-/** Where the key of the next request comes from. */
+/** The source of the key for the next request. */
 export interface KeySource {
-  /** The key in use; asks the provider the first time. Rejects with the signal's reason as soon as that aborts. */
+  /** The key in use; calls the provider the first time. Rejects with the signal's reason as soon as that aborts. */
   current(signal: CancelSignal): ApiKey | Promise<ApiKey>;
-  /** The key to use instead of `refused`, or `undefined` when there is no other. */
+  /** The key to use instead of `refused`; `undefined` if there is no other. */
   replacementFor(refused: ApiKey, signal: CancelSignal): Promise<ApiKey | undefined>;
-  /** The key in use, as far as it is known without asking. */
+  /** The key in use; `undefined` before the first call of the provider. */
   known(): ApiKey | undefined;
 }
 
@@ -44,7 +44,7 @@ class FixedKey implements KeySource {
 class ProvidedKey implements KeySource {
   readonly #provide: () => string | Promise<string>;
   readonly #onKey: (key: ApiKey) => void;
-  /** One question at a time: a hundred calls refused together ask once. */
+  /** One call of the provider at a time, also for a hundred calls refused together. */
   readonly #asking = new SharedWork<ApiKey>();
   #key: ApiKey | undefined;
 
@@ -73,7 +73,7 @@ class ProvidedKey implements KeySource {
 
   async #load(question: Cancellation): Promise<ApiKey> {
     const key = ApiKey.from(await this.#provide());
-    if (question.aborted) return key; // no call waits for it, and a later question may have returned a newer key
+    if (question.aborted) return key; // no call waits for it, and a later call of the provider may have returned a newer key
     if (key.hash !== this.#key?.hash) this.#onKey(key);
     this.#key = key;
     return key;

@@ -1,4 +1,4 @@
-/** A shorter text shows nothing of itself: four characters of it could be most of it. */
+/** The mask of a shorter text shows none of its characters, because four could be most of it. */
 const SHOWS_ITS_END_FROM = 16;
 const LIKE_A_KEY = /[A-Za-z0-9]+_live_[A-Za-z0-9]{12,}/g;
 
@@ -9,7 +9,7 @@ export function mask(secret: string): string {
   return rest.length >= SHOWS_ITS_END_FROM ? `${prefix}…${rest.slice(-4)}` : '…';
 }
 
-/** `text` with everything masked that looks like a key, for values that are no key but can have one put in by mistake. */
+/** Masks everything in `text` that looks like a key, for values into which a key can be put by mistake. */
 export function maskKeysIn(text: string): string {
   return text.replace(LIKE_A_KEY, mask);
 }

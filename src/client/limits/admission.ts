@@ -1,4 +1,4 @@
-import type { SteadyTime } from '../steady-time.ts';
+import type { SteadyTime } from '../clock.ts';
 import type { InFlight } from './in-flight.ts';
 import { LimitError, type LimitReason } from './limit-error.ts';
 import type { LimiterCore } from './limiter-core.ts';

@@ -1,4 +1,5 @@
 import { type Grant, grant, lastSlotAt, slotAt, take } from './grant.ts';
+import { isLimitWanted } from './limit-knowledge.ts';
 import type { LimiterSettings } from './limiter-settings.ts';
 import type { LimiterState } from './limiter-state.ts';
 import {
@@ -30,7 +31,9 @@ export interface LimiterCore {
   /** Granted and then not sent. */
   unused(): void;
   /** The plan's limit became known. */
-  configure(perMinute: number): void;
+  configure(perMinute: number, now: number): void;
+  /** Whether this process is to ask the service for the limit now. `waiting`: its calls that wait. */
+  asksForLimit(now: number, waiting: number): boolean;
   /** The earliest time at which a call with `ahead` others before it can be sent, as far as is known. */
   slotAt(now: number, ahead: number): number;
   /** The time at which the last of `calls` further calls can be sent, by what the limit is known to be now. */
@@ -50,7 +53,7 @@ export class LocalCore implements LimiterCore {
     const own = perMinute === 'learn' ? Number.POSITIVE_INFINITY : perMinute;
     this.state = saved ?? initialState(own);
     // The option of this process counts, not what another one stored before a change of it.
-    if (saved && perMinute !== 'learn' && saved.configured !== own) this.configure(own);
+    if (saved && perMinute !== 'learn' && saved.configured !== own) this.configure(own, saved.configuredAt);
   }
 
   grant(now: number, wanted: number): Grant {
@@ -82,8 +85,12 @@ export class LocalCore implements LimiterCore {
     this.state = take(this.state, calls);
   }
 
-  configure(perMinute: number): void {
-    if (perMinute !== this.state.configured) this.state = configured(this.state, perMinute);
+  configure(perMinute: number, now: number): void {
+    this.state = configured(this.state, perMinute, now);
+  }
+
+  asksForLimit(now: number, waiting: number): boolean {
+    return this.#settings.perMinute === 'learn' && isLimitWanted(this.state, { now, waiting });
   }
 
   slotAt(now: number, ahead: number): number {

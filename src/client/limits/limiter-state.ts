@@ -1,7 +1,7 @@
 import { AcceptedLog } from './accepted-log.ts';
 
 /** Raised when the record below changes: versions of the package that differ in it share nothing. */
-export const LIMITER_STATE_VERSION = 2;
+export const LIMITER_STATE_VERSION = 3;
 
 /** How the server counts, as far as its answers have shown: see window.ts. */
 export type WindowState =
@@ -95,6 +95,10 @@ export interface RetryAfterUnitState {
 export interface LimiterState {
   /** Requests per minute, from the options or from `quota`; Infinity for unknown. */
   readonly configured: number;
+  /** When the configured limit was read; -Infinity for never. */
+  readonly configuredAt: number;
+  /** Whether a refusal came long before that limit was used up. */
+  readonly isContradicted: boolean;
   /** The limit in use: the configured one, a learned one, or this process's share of it. */
   readonly limit: number;
   readonly inFlight: number;

@@ -1,4 +1,4 @@
-import type { SteadyTime } from '../steady-time.ts';
+import type { SteadyTime } from '../clock.ts';
 import type { LimiterState } from './limiter-state.ts';
 import type { ServiceHealth } from './service-health.ts';
 
@@ -54,11 +54,11 @@ export interface LimiterChange {
   /** How the service counts requests. */
   readonly window: WindowName;
   /** Whether the kind of window is known or still being learned. */
-  readonly phase: LimiterState['phase'];
+  readonly phase: 'unknown' | 'learning' | 'known';
   /** Requests per minute that this process may make; `undefined` while unknown. */
   readonly perMinute: number | undefined;
-  /** A second limit over a shorter period; `undefined` if there is none. */
-  readonly burst: LimiterView['burst'];
+  /** A second limit over a shorter period (`periodMs` in milliseconds); `undefined` if there is none. */
+  readonly burst: { readonly calls: number; readonly periodMs: number } | undefined;
 }
 
 /**

@@ -1,9 +1,8 @@
 import type { Clock } from '../clock.ts';
-import { type SteadyTime, steadyTime } from '../steady-time.ts';
+import { type SteadyTime, steadyTime } from '../clock.ts';
 import { type AcquireOptions, deadlineOf } from './acquire-options.ts';
 import { Admission } from './admission.ts';
 import { InFlight } from './in-flight.ts';
-import { LimitKnowledge } from './limit-knowledge.ts';
 import { type LimiterCore, LocalCore } from './limiter-core.ts';
 import { DEFAULT_LIMITER_SETTINGS, type LimiterSettings } from './limiter-settings.ts';
 import { type LimiterEvent, LimiterHistory, type LimiterView, type LimiterWait } from './limiter-view.ts';
@@ -54,7 +53,6 @@ export class RateLimiter {
   readonly #queue = new RequestQueue<Call>();
   readonly #history: LimiterHistory;
   readonly #inFlight: InFlight;
-  readonly #limitKnowledge = new LimitKnowledge();
   #lastTicket = 0;
   #isServing = false;
   #reportedUntil = Number.NEGATIVE_INFINITY;
@@ -66,7 +64,7 @@ export class RateLimiter {
     this.#timer = new WakeTimer(clock, () => this.#serve());
     this.#history = new LimiterHistory(this.#time);
     this.#onWait = onWait;
-    this.#onLimitWanted = this.#settings.perMinute === 'learn' ? onLimitWanted : undefined;
+    this.#onLimitWanted = onLimitWanted;
     this.#inFlight = new InFlight({ maxConcurrent: this.#settings.maxConcurrent, random });
     this.#core = shared
       ? new SharedCore({
@@ -127,8 +125,7 @@ export class RateLimiter {
 
   /** The plan's limit became known, for example from a quota answer. */
   configure(perMinute: number): void {
-    this.#limitKnowledge.configured(this.#time.now());
-    this.#core.configure(perMinute);
+    this.#core.configure(perMinute, this.#time.now());
     this.#observe('configured');
     this.#serveSoon();
   }
@@ -206,18 +203,12 @@ export class RateLimiter {
       const call = this.#inFlight.health.isDown ? this.#queue.shiftLeastFailed() : this.#queue.shift();
       call?.grant(this.#permit({ sentAt: now, probe, ticket: call.ticket, failures: call.failures }));
     }
-    if (this.#queue.size > 0) this.#askForLimit(now);
+    if (!this.#inFlight.health.isDown && this.#core.asksForLimit(now, this.#queue.size)) this.#onLimitWanted?.();
     const isFull = wanted === 0 || this.#inFlight.health.isDown;
     const wakeAt = isFull ? this.#inFlight.nextRoomAt(now) : at;
     this.#wakeAt(now, wakeAt);
     // Calls that wait for answers are sent soon.
     if (wakeAt !== undefined && (wanted > 0 || this.#inFlight.health.isDown)) this.#reportWait(now, wakeAt);
-  }
-
-  #askForLimit(now: number): void {
-    if (this.#onLimitWanted === undefined || this.#inFlight.health.isDown) return;
-    const calls = this.#queue.size + this.#inFlight.size;
-    if (this.#limitKnowledge.isWanted(this.#core.state, { now, calls })) this.#onLimitWanted();
   }
 
   #rejectTooLate(now: number): void {
@@ -258,7 +249,6 @@ export class RateLimiter {
     limited: (permit: Permit, { retryAfter, date }: RefusalAnswerHeaders): RetryAfterReading => {
       const answer = this.#inFlight.answered(permit, this.#time.now());
       const headers = { retryAfter: retryAfter ?? undefined, date: date ?? undefined };
-      this.#limitKnowledge.refused(this.#core.state);
       const reading = this.#core.refused({ ...answer, ...headers });
       this.#reported('refused');
       return reading;

@@ -1,11 +1,11 @@
 import { AcceptedLog, WINDOW_MS } from './accepted-log.ts';
 import { isBurstRefusal, NO_BURST_LIMIT, shrinkBurstLimit } from './burst-limit.ts';
 import { acceptProbe, FIRST_PROBE, scheduleProbe } from './capacity-probe.ts';
-import { acceptBehindGate, isStale, OPEN_GATE, recordRefusal, stayClosedUntil } from './gate.ts';
+import { acceptBehindGate, closeGate, isStale, OPEN_GATE, recordRefusal, stayClosedUntil } from './gate.ts';
 import { advance, take } from './grant.ts';
 import { parseHttpDate } from './http-date.ts';
 import { refuseKnown } from './known-window.ts';
-import { acceptLearning, refuseLearning, refuseUnknown, shortHintMs } from './learn-window.ts';
+import { acceptLearning, NEARLY_ALL, refuseLearning, refuseUnknown, shortHintMs } from './learn-window.ts';
 import { type LimiterState, newHypothesis } from './limiter-state.ts';
 import { parseRetryAfter, type RetryAfterUnit, retryAfterMs } from './retry-after.ts';
 import { UNKNOWN_UNIT, type UnitEvidence, unitOf, weighAcceptance, weighRefusal } from './retry-after-unit.ts';
@@ -53,6 +53,8 @@ export interface UnitOptions {
 export function initialState(perMinute: number): LimiterState {
   return {
     configured: perMinute,
+    configuredAt: Number.NEGATIVE_INFINITY,
+    isContradicted: false,
     limit: perMinute,
     inFlight: 0,
     phase: 'unknown',
@@ -102,16 +104,19 @@ export function refused(
   const { now, sentAt, probe: isProbe } = answer;
   const { unit, reading } = readRetryAfter(before, answer, options);
   const { waitMs: hintMs } = reading;
-  let state: LimiterState = { ...observe(before, answer), unit };
+  const isContradicted = before.isContradicted || before.log.size < NEARLY_ALL * before.configured;
+  let state: LimiterState = { ...observe(before, answer), unit, isContradicted };
   if (hintMs !== undefined && hintMs > options.maxRetryAfterMs) {
     // A longer quota than the window's is used up: that says nothing about the window.
     const blockedUntil = Math.max(state.blockedUntil, now + Math.min(hintMs, BLOCKED_AT_MOST_MS));
     return { state: { ...take(state, -1), blockedUntil }, reading };
   }
   state = advance(endCall(state), now);
-  const wasStale = isStale(state.gate, sentAt) || answer.isOfShare === true;
   const openedAt = state.gate.opensAt;
-  state = { ...state, gate: stayClosedUntil(state.gate, now + (hintMs ?? 0)) };
+  const wasStale = isStale(state.gate, sentAt);
+  const opensAt = now + (hintMs ?? 0);
+  if (answer.isOfShare) return { state: { ...state, gate: closeGate(state.gate, opensAt) }, reading };
+  state = { ...state, gate: stayClosedUntil(state.gate, opensAt) };
   // Sent before the last refusal, or before the gate: that refusal has been handled.
   if (wasStale) return { state, reading };
   if (isBurstRefusal(state.burst, state.log, { now, hintMs })) {
@@ -145,7 +150,9 @@ export function unused(state: LimiterState): LimiterState {
 }
 
 /** The limit of the plan became known, or has changed. */
-export function configured(state: LimiterState, perMinute: number): LimiterState {
+export function configured(before: LimiterState, perMinute: number, now: number): LimiterState {
+  const state = { ...before, configuredAt: now, isContradicted: false };
+  if (perMinute === state.configured) return state;
   const { phase, limit, window, probe } = state;
   const isWhole = limit === state.configured && perMinute > limit;
   const isRaised = perMinute > state.configured;

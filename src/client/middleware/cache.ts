@@ -1,23 +1,27 @@
-import { ResponseCache, type ResponseCacheParts } from '../cache/response-cache.ts';
-import type { CacheSettings } from '../config/quota-settings.ts';
+import { createHash } from 'node:crypto';
+import * as z from 'zod';
+import { Cancellation, type CancelSignal } from '../cancellation.ts';
+import type { CacheSettings } from '../config/limit-settings.ts';
 import { QuotaExhaustedError, RateLimitError } from '../errors/errors.ts';
 import type { ClientEvents } from '../events.ts';
+import type { ApiKey } from '../keys/api-key.ts';
+import type { CacheStore } from '../options.ts';
 import { parseJson } from '../parse-response.ts';
-import { granularityMs } from '../quota/granularity.ts';
-import type { RefreshQuota } from '../quota/refresh-quota.ts';
+import { granularityMs, type RefreshQuota } from '../quota/quota-ledger.ts';
 import type { ApiResponse, Handler, KeyedRequest } from '../request.ts';
 import type { KeyStates } from '../state/key-states.ts';
-import { WebHeaders } from '../transport/fetch-transport.ts';
+import type { Timers } from '../timers.ts';
+import { WebHeaders } from '../transport/transport.ts';
 
 /** An entry from further in the future than this is ignored: its real age is not known. */
 const CLOCK_SKEW_MS = 60_000;
 
 type CacheParts = CacheSettings & ResponseCacheParts & SnapshotAgeParts;
 
-/** Answers from a store while an answer is young enough. Only what costs quota is kept. */
+/** Returns a stored response while it is young enough. Stores only responses that count toward the quota. */
 export function cache({ maxAgeMs, staleIfLimitedMs, ...parts }: CacheParts) {
   const responses = new ResponseCache(parts);
-  // Asked per call, since the plan's snapshot interval can change.
+  // Per call, because the snapshot interval of the plan can change.
   const usualAgeMs = maxAgeMs === 'snapshot' ? snapshotAge(parts) : async () => maxAgeMs;
 
   return (next: Handler): Handler =>
@@ -48,7 +52,7 @@ async function cachedOrSent(
     responses.write(request, response, Math.max(usualMs, maxAgeMs, staleIfLimitedMs));
     return response;
   } catch (error) {
-    // Its age by now: the call may have waited for long before it failed.
+    // The current age: the call may have waited before it failed.
     if (cached === undefined || cached.ageMs() >= staleIfLimitedMs || !isLimit(error)) throw error;
     return given(cached, 'stale');
   }
@@ -67,7 +71,7 @@ function isLimit(error: unknown): boolean {
   return error instanceof RateLimitError || error instanceof QuotaExhaustedError;
 }
 
-/** `undefined` when nothing is kept, or what is kept is not what the endpoint gives. */
+/** `undefined` if there is no entry, or if the endpoint does not accept its body. */
 async function findCached(
   request: KeyedRequest,
   { responses, now }: { readonly responses: ResponseCache; readonly now: () => number },
@@ -81,7 +85,7 @@ async function findCached(
   return { response, ageMs: () => Math.max(0, now() - storedAtMs) };
 }
 
-/** The interval belongs to the plan, and plans seldom change. */
+/** Maximum age of the record for the snapshot interval: plans seldom change. */
 const PLAN_MS = 3_600_000;
 
 interface SnapshotAgeParts {
@@ -91,8 +95,8 @@ interface SnapshotAgeParts {
 }
 
 /**
- * How long an answer is worth keeping: the plan's interval between snapshots, from the last quota record or from a
- * free question. 0, which keeps nothing, when the service cannot be asked or its text cannot be read.
+ * Maximum age of a response: the snapshot interval of the plan, from the last quota record or from `quota()`. 0, which
+ * stores nothing, if `quota()` fails or the interval cannot be parsed.
  */
 function snapshotAge({ states, events, refreshQuota }: SnapshotAgeParts) {
   return async (request: KeyedRequest): Promise<number> => {
@@ -106,4 +110,126 @@ function snapshotAge({ states, events, refreshQuota }: SnapshotAgeParts) {
     );
     return 0;
   };
+}
+
+/** If the store takes longer, the request is sent: the service is not much slower. */
+const STORE_TIMEOUT_MS = 500;
+/** Pause after a timeout of the store; without it, each call would wait for the timeout. */
+const STORE_PAUSE_MS = 10_000;
+/** Characters of a SHA-256 that distinguish the keys of one store. */
+const HASH_LENGTH = 16;
+
+export interface ResponseCacheParts {
+  readonly store: CacheStore;
+  readonly baseUrl: string;
+  readonly timers: Timers;
+  readonly events: ClientEvents;
+  readonly now: () => number;
+}
+
+/** Reads and writes the entries of a store. A store that fails or hangs neither rejects nor delays a call. */
+export class ResponseCache {
+  readonly #parts: ResponseCacheParts;
+  #restsFromMs = Number.NEGATIVE_INFINITY;
+  #hasWarned = false;
+
+  constructor(parts: ResponseCacheParts) {
+    this.#parts = parts;
+  }
+
+  /** `undefined` if the entry is missing, invalid or takes too long. Rejects if the call is cancelled. */
+  async read(request: KeyedRequest): Promise<CacheEntry | undefined> {
+    const { store } = this.#parts;
+    return decodeEntry(await this.#withTimeout(async () => store.get(this.#nameOf(request)), request.signal));
+  }
+
+  /** Does not wait for the store. */
+  write(request: KeyedRequest, response: ApiResponse, ttlMs: number): void {
+    if (ttlMs === 0) return; // for stores, 0 means no expiry
+    void this.#withTimeout(async () => this.#put(request, response, ttlMs), new Cancellation());
+  }
+
+  #put(request: KeyedRequest, { status, headers, rawBody }: ApiResponse, ttlMs: number): unknown {
+    const { store, now } = this.#parts;
+    const shown = headers.toHeaders();
+    if (repeatsKey(request.key, [rawBody, ...[...shown].flat()])) return undefined;
+    const entry = encodeEntry({ storedAtMs: now(), status, headers: shown, rawBody });
+    return store.set(this.#nameOf(request), entry, Math.ceil(ttlMs));
+  }
+
+  /** Responses are stored per key, because plans may differ in their data. */
+  #nameOf({ endpoint: { target }, key, settings: { headers } }: KeyedRequest): string {
+    const name = `fxrates:${this.#parts.baseUrl}:${key.hash.slice(0, HASH_LENGTH)}:${key.redact(target)}`;
+    const sent = Object.entries(headers).sort();
+    if (sent.length === 0) return name;
+    // A hash, because a header can contain a secret. The response may depend on any header.
+    return `${name}:${createHash('sha256').update(JSON.stringify(sent)).digest('hex').slice(0, HASH_LENGTH)}`;
+  }
+
+  async #withTimeout(work: () => Promise<unknown>, signal: CancelSignal): Promise<unknown> {
+    if (this.#isResting()) return undefined;
+    const errorOf = () => {
+      this.#restsFromMs = this.#parts.now();
+      return new Error(`no response within ${STORE_TIMEOUT_MS} ms`);
+    };
+    try {
+      return await this.#parts.timers.withTimeout(work, { ms: STORE_TIMEOUT_MS, signal, errorOf });
+    } catch (error) {
+      if (signal.aborted) throw signal.reason;
+      this.#warn(error instanceof Error ? error.message : String(error));
+      return undefined;
+    }
+  }
+
+  #isResting(): boolean {
+    const restedMs = this.#parts.now() - this.#restsFromMs;
+    return restedMs >= 0 && restedMs < STORE_PAUSE_MS;
+  }
+
+  /** Once, because each error of a store may have a different text. */
+  #warn(why: string): void {
+    if (!this.#hasWarned)
+      this.#parts.events.warnOnce(`cache: the store failed (${why}); requests are sent to the service`);
+    this.#hasWarned = true;
+  }
+}
+
+/** A response that contains the key is not stored, because others may read the store. */
+function repeatsKey(key: ApiKey, texts: readonly string[]): boolean {
+  return texts.some((text) => key.redact(text) !== text);
+}
+
+/** A stored response with its exact text, so that no digit changes. */
+export interface CacheEntry {
+  /** Epoch milliseconds at which the response arrived. */
+  readonly storedAtMs: number;
+  readonly status: number;
+  readonly headers: Headers;
+  readonly rawBody: string;
+}
+
+const VERSION = 1;
+
+const storedEntry = z.object({
+  version: z.literal(VERSION),
+  storedAtMs: z.number(),
+  status: z.int(),
+  headers: z.array(z.tuple([z.string(), z.string()])),
+});
+
+/** A line of JSON with the metadata, then the body as received: a body inside JSON would be parsed twice. */
+export function encodeEntry({ headers, rawBody, ...entry }: CacheEntry): string {
+  return `${JSON.stringify({ version: VERSION, ...entry, headers: [...headers] })}\n${rawBody}`;
+}
+
+/** `undefined` for a value that `encodeEntry` did not create: other programs may use the store too. */
+export function decodeEntry(stored: unknown): CacheEntry | undefined {
+  try {
+    const text = String(stored);
+    const lineEnd = text.indexOf('\n');
+    const { storedAtMs, status, headers } = storedEntry.parse(JSON.parse(text.slice(0, Math.max(0, lineEnd))));
+    return { storedAtMs, status, headers: new Headers(headers), rawBody: text.slice(lineEnd + 1) };
+  } catch {
+    return undefined; // of another program
+  }
 }

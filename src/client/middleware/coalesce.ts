@@ -1,21 +1,25 @@
-import type { ResponseMeta } from '../api-call.ts';
+import { ofCall, type ResponseMeta, shareError } from '../api-call.ts';
 import { Cancellation } from '../cancellation.ts';
-import { type CallDeadline, withDeadline } from '../deadline.ts';
 import { AbortError } from '../errors/errors.ts';
-import { ofCall, shareError } from '../errors/own-error.ts';
-import type { Lifetime, OpenCall } from '../lifetime.ts';
+import { type CallDeadline, type Lifetime, type OpenCall, withDeadline } from '../lifetime.ts';
 import { parseJson } from '../parse-response.ts';
-import type { ApiRequest, ApiResponse, CallSettings, Endpoint, Handler } from '../request.ts';
-import { AttemptLog } from '../request.ts';
+import {
+  type ApiRequest,
+  type ApiResponse,
+  AttemptLog,
+  type CallSettings,
+  type Endpoint,
+  type Handler,
+} from '../request.ts';
 import type { Timers } from '../timers.ts';
 
-/** One caller of a call: what it asks for, and how long it waits. */
+/** One caller of a call, with its signal and deadline. */
 export interface Caller extends CallDeadline {
   readonly endpoint: Endpoint;
   readonly settings: CallSettings;
 }
 
-/** What a caller gets: the answer, the attempts it took, where it came from, and how old it is. */
+/** The response for one caller, with the attempts, its source and its age. */
 export interface CallResponse {
   readonly response: ApiResponse;
   readonly log: AttemptLog;
@@ -31,7 +35,7 @@ interface SharedCall {
   deadlineAt: number;
 }
 
-/** Emptied when the call ends: V8 keeps what a Map has outgrown until the next full collection, and with it every answer. */
+/** Emptied when the call ends: V8 keeps the old tables of a growing Map, and all responses in them, until a full collection. */
 interface SharedCallEntry extends OpenCall {
   call: SharedCall | undefined;
 }
@@ -43,8 +47,8 @@ interface CoalesceParts {
 }
 
 /**
- * Identical calls under way at the same time share one request. Each caller keeps its own signal and deadline: leaving
- * early ends the request only for the last one. Calls with other settings (retries, ages) do not mix.
+ * Identical calls in flight share one request. Each caller has its own signal and deadline; the request is aborted only
+ * with the last caller. Calls with different settings (retries, ages) do not share a request.
  */
 export function coalesce({ timers, lifetime, now }: CoalesceParts) {
   const calls = new Map<string, SharedCallEntry>();
@@ -70,7 +74,7 @@ export function coalesce({ timers, lifetime, now }: CoalesceParts) {
     const key = callKey(caller);
     const underWay = calls.get(key)?.call;
     if (underWay === undefined) return start(caller, next, key);
-    // If the call under way waits past the caller's deadline, a call of its own fails at once, with the reason.
+    // If the call in flight waits beyond the caller's deadline, a separate call rejects immediately, with the reason.
     return underWay.log.slotAt > caller.deadlineAt ? start(caller, next) : underWay;
   };
 
@@ -106,8 +110,8 @@ function own(response: ApiResponse, log: AttemptLog): CallResponse {
 }
 
 /**
- * With data of its own: what one caller changes in it, the others must not see. Read again from the text, because a
- * copy of the data would need a stack as deep as the service cares to nest.
+ * With separate data, so that a change by one caller does not affect the others. Parsed again from the text, because a
+ * recursive copy could overflow the stack with deeply nested data.
  */
 function shared(response: ApiResponse, log: AttemptLog, { parse }: Endpoint): CallResponse {
   const { source, ageMs } = response.cached ?? { source: 'coalesced', ageMs: 0 };

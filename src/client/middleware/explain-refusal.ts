@@ -2,20 +2,18 @@ import type { QuotaData } from '../../generated/types.ts';
 import type { Cancellation } from '../cancellation.ts';
 import { AuthenticationError, QuotaExhaustedError, RateLimitError, RequestError } from '../errors/errors.ts';
 import { parseRetryAfter, retryAfterMs } from '../limits/retry-after.ts';
-import { quotaMessage } from '../quota/exhausted-latch.ts';
-import type { QuotaEstimate } from '../quota/quota-ledger.ts';
-import { isExhausted } from '../quota/quota-ledger.ts';
-import type { Endpoint, Handler, KeyedRequest } from '../request.ts';
-import { AttemptLog } from '../request.ts';
+import { quotaMessage } from '../quota/quota-check.ts';
+import { isExhausted, type QuotaEstimate } from '../quota/quota-ledger.ts';
+import { AttemptLog, type Endpoint, type Handler, type KeyedRequest } from '../request.ts';
 import type { KeyStates } from '../state/key-states.ts';
 
-/** What an exhausted quota looks like is not shown (SERVICE.md, Errors); these statuses could mean it. */
+/** The response to an exhausted quota is not documented (SERVICE.md, Errors); it could have these statuses. */
 const COULD_BE_QUOTA: readonly (number | undefined)[] = [402, 403, 429];
 
-/** A quota read within this time still tells whether the month can be used up. */
+/** Age up to which a quota record shows whether the quota can be exhausted. */
 const FRESH_MS = 60_000;
 
-/** The longest wait of a limit per minute, with the jitter that servers add. */
+/** The longest wait for a per-minute limit, with the jitter of servers. */
 const LONGEST_RATE_WAIT_MS = 75_000;
 
 interface ExplainOptions {
@@ -24,15 +22,15 @@ interface ExplainOptions {
 }
 
 /**
- * Asks for the quota, which is free and works when the month is used up, before a refusal without a known meaning is
- * taken for a rate limit, a bad key or a bad request. One question serves all calls refused together. It goes past the
- * queue: the queue cannot know yet whether to wait a minute or a month.
+ * Calls `quota()`, which is free and works with an exhausted quota, before a refusal without a documented code counts as a
+ * rate limit, a wrong key or a wrong request. One request serves all calls refused together. It bypasses the queue, which
+ * cannot know yet whether to wait for a minute or a month.
  */
 export function explainRefusal({ states, quota }: ExplainOptions) {
   return (next: Handler): Handler => {
     const explain = async (error: Unexplained, request: KeyedRequest): Promise<Error> => {
       const { quotaCheck, exhaustedLatch, ledger } = states.of(request.key);
-      // A 429 soon after a record with more left than a minute can use is for the rate, unless it asks for a longer wait.
+      // A 429 soon after a record with many requests left is for the rate, unless its Retry-After is longer.
       const isForRate = error instanceof RateLimitError && (waitMsOf(error) ?? 0) <= LONGEST_RATE_WAIT_MS;
       if (isForRate && ledger.isUpToDate(FRESH_MS) && isPlenty(ledger.estimate())) return error;
       const ask = async (question: Cancellation) => (await next(asking(quota, request, question))).data as QuotaData; // parsed by the endpoint
@@ -50,7 +48,7 @@ export function explainRefusal({ states, quota }: ExplainOptions) {
   };
 }
 
-/** Whether more is left than the key can use in the time for which the record counts as fresh, and as much again. */
+/** Whether more is left than twice the requests that the key can make while the record is fresh. */
 function isPlenty(estimate: QuotaEstimate | undefined): boolean {
   return estimate?.remaining !== undefined && estimate.remaining > 2 * estimate.quota.rate_limit_per_minute;
 }
@@ -70,8 +68,8 @@ function isUnexplained(error: unknown): error is Unexplained {
 }
 
 /**
- * Whether a 429 has no code, as one of a proxy, and asks for a short wait: that is obeyed once before anything is asked,
- * because the service may count the question too.
+ * Whether a 429 has no code, such as one of a proxy, and a short Retry-After. The call then waits once before `quota()` is
+ * called, because the service may count that request too.
  */
 function isNameless(error: Unexplained, { log, settings }: KeyedRequest): boolean {
   if (!(error instanceof RateLimitError) || error.code !== undefined) return false;
@@ -80,14 +78,14 @@ function isNameless(error: Unexplained, { log, settings }: KeyedRequest): boolea
   return refusals < 2 && settings.onLimit === 'wait' && waitMs !== undefined && waitMs <= LONGEST_RATE_WAIT_MS;
 }
 
-/** What a 429 asks for, if it counts in seconds. */
+/** Retry-After of a 429 in milliseconds, read in seconds. */
 function waitMsOf({ retryAfterRaw, headers }: RateLimitError): number | undefined {
   const date = headers?.get('date') ?? undefined;
-  // Without a `Date` header a moment tells no wait here.
+  // Without a `Date` header, an HTTP date does not give a duration.
   return retryAfterMs(parseRetryAfter(retryAfterRaw), { unit: 'seconds', date, serverNowMs: Number.NaN });
 }
 
-/** The question may outlive the call that asked first, since others wait for it too; its own timeout ends it. */
+/** The request may outlive its first call, because other calls wait for it; its own timeout ends it. */
 function asking(quota: Endpoint, { key, settings }: KeyedRequest, question: Cancellation): KeyedRequest {
   return {
     endpoint: { ...quota, purpose: 'refusal' },

@@ -1,9 +1,8 @@
 import type { Cancellation } from '../cancellation.ts';
-import { refuseKeyParameters } from '../config/target.ts';
+import { refuseKeyParameters } from '../endpoints.ts';
 import { ConfigError } from '../errors/errors.ts';
 import type { KeyedRequest } from '../request.ts';
-import { readResponse } from '../transport/fetch-transport.ts';
-import type { TransportResponse } from '../transport/transport.ts';
+import { readResponse, type TransportResponse } from '../transport/transport.ts';
 
 /** The request of one attempt, without the key: the client adds it after the last middleware. */
 export interface MiddlewareRequest {
@@ -58,7 +57,7 @@ interface InterceptParts {
 /** Sends one attempt through the middleware, the first of the list outermost. */
 export async function intercept(parts: InterceptParts): Promise<TransportResponse> {
   const { middleware, request, attempt, url, headers, maxBytes, transmit } = parts;
-  /** A response that came back untouched need not be read a second time. */
+  /** A response that the middleware did not read is not read a second time. */
   const received = new WeakMap<Response, TransportResponse>();
   let hasSent = false;
   const send = async (outgoing: MiddlewareRequest): Promise<Response> => {

@@ -1,18 +1,17 @@
-import type { RateLimitReason } from '../errors/errors.ts';
-import { FxRatesError, NetworkError, RateLimitError, ServerError } from '../errors/errors.ts';
+import { FxRatesError, NetworkError, RateLimitError, type RateLimitReason, ServerError } from '../errors/errors.ts';
 import type { LimitError } from '../limits/limit-error.ts';
 import type { KeyedRequest } from '../request.ts';
-import { type UnitBelief, unitInWords } from '../state/retry-after-unit-tracker.ts';
+import { type UnitBelief, unitInWords } from '../state/key-limits.ts';
 
 interface LimitedCall {
   readonly reason: RateLimitReason;
   readonly request: KeyedRequest;
   readonly nowMs: number;
-  /** Epoch milliseconds of the next slot; `undefined` when nothing tells. */
+  /** Epoch milliseconds of the next slot; `undefined` if unknown. */
   readonly retryAtMs: number | undefined;
   /** How the key's Retry-After is read. */
   readonly unit: UnitBelief | undefined;
-  /** The 429 that came before, if one did. */
+  /** The previous 429 of the call; `undefined` if there was none. */
   readonly refused: RateLimitError | undefined;
 }
 
@@ -23,7 +22,7 @@ const WHY: Record<RateLimitReason, string> = {
   budget: 'and the retry budget of the key is used up',
 };
 
-/** The error of a call that may not wait for the rate limit: when to come back, and why it did not wait. */
+/** The error of a call that may not wait for the rate limit: the time of the next slot, and the reason. */
 export function limitedError({ reason, request, nowMs, retryAtMs, unit, refused }: LimitedCall): RateLimitError {
   const retryAfterMs = retryAtMs === undefined ? undefined : Math.ceil(Math.max(0, retryAtMs - nowMs));
   const wait = retryAfterMs === undefined ? 'the wait is unknown' : `the next slot is in ${seconds(retryAfterMs)} s`;

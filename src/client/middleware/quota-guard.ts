@@ -1,12 +1,11 @@
 import { QuotaExhaustedError } from '../errors/errors.ts';
 import { callHook } from '../events.ts';
 import type { QuotaGuardOptions } from '../options.ts';
-import type { QuotaEstimate, QuotaLedger } from '../quota/quota-ledger.ts';
-import { type RefreshQuota, SHARED_KEY_MS } from '../quota/refresh-quota.ts';
+import { type QuotaEstimate, type QuotaLedger, type RefreshQuota, SHARED_KEY_MS } from '../quota/quota-ledger.ts';
 import type { Handler, KeyedRequest } from '../request.ts';
 import type { KeyStates } from '../state/key-states.ts';
 
-/** Before it refuses, the guard asks again unless it did so just now: the plan may have changed. */
+/** Before the guard rejects a call, it updates an older record, because the plan may have changed. */
 const CERTAIN_MS = 60_000;
 
 interface QuotaGuardParts extends QuotaGuardOptions {
@@ -15,8 +14,8 @@ interface QuotaGuardParts extends QuotaGuardOptions {
 }
 
 /**
- * Refuses calls by itself when only the reserve of the monthly quota is left. What it knows is an estimate: the last
- * quota record, and what this process used since.
+ * Rejects calls if only the reserve of the monthly quota is left, by an estimate: the last quota record and the requests
+ * of this process since then.
  */
 export function quotaGuard({ reserve, onLow, states, refreshQuota }: QuotaGuardParts) {
   const tell = oncePerPeriod(onLow);

@@ -1,3 +1,4 @@
+import type { SteadyTime } from '../clock.ts';
 import {
   AbortError,
   FxRatesError,
@@ -15,29 +16,28 @@ import type { RetryAfterReading } from '../limits/transitions.ts';
 import type { ApiResponse, Handler, KeyedRequest } from '../request.ts';
 import type { KeyState } from '../state/key-state.ts';
 import type { KeyStates } from '../state/key-states.ts';
-import type { SteadyTime } from '../steady-time.ts';
 import { limitedError, unavailableError } from './limited-error.ts';
 
 interface RateLimitMiddlewareOptions {
   readonly time: SteadyTime;
   readonly states: KeyStates;
   readonly events: ClientEvents;
-  /** Asks `quota`, in the queue of the call's key, before the other calls. */
+  /** Calls `quota()` in the queue of the call's key, before the other calls. */
   readonly askLimit: (request: KeyedRequest) => Promise<unknown>;
 }
 
-/** A 429, and what its Retry-After asks for. */
+/** A 429 and its parsed Retry-After. */
 interface RefusedAttempt {
   readonly error: RateLimitError;
   readonly reading: RetryAfterReading | undefined;
 }
 
-/** Answered by what stands before the service: the request was not counted. */
+/** Sent by a proxy in front of the service: the request was not counted. */
 const NOT_COUNTED_STATUSES: readonly number[] = [502, 503];
 
 /**
- * Sends a call when the limit of its key has room for it. A call that the service refuses all the same (429) goes back
- * to the head of the queue; only its own deadline or signal ends that.
+ * Sends a call when the limit of its key has a free slot. A call that the service still refuses (429) returns to the head
+ * of the queue, until its deadline or signal ends it.
  */
 export function rateLimit({ states, ...options }: RateLimitMiddlewareOptions) {
   return (next: Handler): Handler =>
@@ -62,9 +62,9 @@ async function sendQueued(request: KeyedRequest, queue: Queue): Promise<ApiRespo
     stopIfExhausted();
     const permit = await admit(request, { refusal, queue });
     request.log.permit = permit;
-    if (request.signal.aborted) permit.unused(); // the last caller left in the moment it was granted; `send` says so
+    if (request.signal.aborted) permit.unused(); // the last caller aborted at the moment of the grant; `send` rejects
     const send = () => {
-      stopIfExhausted(); // others may have found that out while this call waited
+      stopIfExhausted(); // another call may have set the latch during the wait
       return queue.next(request);
     };
     const outcome = await attempt(permit, send, queue);
@@ -107,14 +107,14 @@ async function admit(
   }
 }
 
-/** When a call that joins the queue now will be sent, as far as is known, now and later; `isFirst`: at its head. */
+/** Returns the known time of the slot of a call that joins the queue now; `isFirst`: at the head of the queue. */
 function slotOf(limiter: RateLimiter, { isFirst }: { readonly isFirst: boolean }): () => number {
   const seenAt = isFirst ? 0 : limiter.nextSlotAt;
-  // Since then those ahead may have left, which makes the slot an earlier one, or the gate may have closed.
+  // Calls ahead may have been aborted, which makes the slot earlier, or the gate may have closed.
   return () => Math.max(limiter.closedUntil, Math.min(seenAt, limiter.nextSlotAt));
 }
 
-/** Sends once and reports on the permit, whatever happens. */
+/** Sends once and reports every outcome to the permit. */
 async function attempt(
   permit: Permit,
   send: () => Promise<ApiResponse>,
@@ -149,7 +149,7 @@ function reportFailure(permit: Permit, error: unknown): void {
   else permit.unused();
 }
 
-/** Whether an error says that the service does not work at the moment. */
+/** Whether an error counts as a failure of the service. */
 function isOutage(error: FxRatesError): boolean {
   if (error instanceof NetworkError) return !isCertificateProblem(error.code);
   return error instanceof TimeoutError || (error.status ?? 0) >= 500;

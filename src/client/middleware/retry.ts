@@ -1,5 +1,5 @@
 import { abortable } from '../cancellation.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock, SteadyTime } from '../clock.ts';
 import {
   NetworkError,
   RateLimitError,
@@ -15,10 +15,8 @@ import { unitOf, weighAcceptance, weighRefusal } from '../limits/retry-after-uni
 import type { RetryAfterReading } from '../limits/transitions.ts';
 import type { ApiResponse, Handler, KeyedRequest } from '../request.ts';
 import { settle } from '../request.ts';
-import { backoffMs, hintedLimitMs, unhintedLimitMs } from '../retry-policy.ts';
 import type { KeyState } from '../state/key-state.ts';
 import type { KeyStates } from '../state/key-states.ts';
-import type { SteadyTime } from '../steady-time.ts';
 import { limitedError } from './limited-error.ts';
 
 const RETRYABLE_STATUSES: readonly (number | undefined)[] = [408, 500, 502, 503, 504];
@@ -38,9 +36,9 @@ interface Sender extends RetryOptions {
 }
 
 /**
- * Sends a failed request again: every operation is a GET, so that is always safe. With `rateLimit: false` a 429 is one
- * more failure that says when to come back, and only the deadline and the retry budget of the key bound its retries; else
- * `rateLimit`, which is inside, has waited for those.
+ * Retries a failed request, which is safe because every operation is a GET. With `rateLimit: false`, it also retries a 429
+ * after its Retry-After, limited by the deadline and the retry budget of the key. Otherwise `rateLimit`, which runs inside,
+ * has handled the 429.
  */
 export function retry(options: RetryOptions) {
   return (next: Handler): Handler => {
@@ -81,7 +79,7 @@ interface Failure extends RetryOptions {
   readonly retries: number;
 }
 
-/** Milliseconds to wait before the request is sent again. @throws the error itself when it is not. */
+/** Milliseconds to wait before the retry. @throws the error itself if it is not retried */
 function waitAfterFailure(
   error: unknown,
   { settings, signal, deadlineAt }: KeyedRequest,
@@ -91,7 +89,7 @@ function waitAfterFailure(
   const hintMs = hintOf(error, { unit: state.limiter?.retryAfterUnit ?? 'seconds', serverNowMs: clock.now() });
   const waitMs = Math.max(hintMs, backoffMs(retries, random));
   const isTooLong = hintMs > maxRetryAfterMs || time.now() + waitMs >= deadlineAt();
-  // While the service is down, its probes are few, and each is a retry.
+  // During an outage, the limiter allows few attempts, and each is a retry.
   if (isTooLong || !(state.limiter?.isServiceDown || state.retryBudget.take())) throw error;
   return waitMs;
 }
@@ -104,7 +102,7 @@ function isRetryable(error: unknown): error is RetryableError {
   return (error instanceof ServerError || error instanceof RequestError) && RETRYABLE_STATUSES.includes(error.status);
 }
 
-/** Milliseconds that a 503 asks to wait (RFC 9110 §10.2.3: seconds or a date); 0 when it does not say. */
+/** Retry-After of a 503 in milliseconds (RFC 9110 §10.2.3: seconds or a date); 0 if it has none. */
 function hintOf(
   { headers }: RetryableError,
   reading: { readonly unit: RetryAfterUnit; readonly serverNowMs: number },
@@ -116,11 +114,11 @@ function hintOf(
 interface Refusal extends RetryOptions {
   readonly state: KeyState;
   readonly sentAt: number;
-  /** Of the same call before this one. */
+  /** Number of earlier refusals of the call. */
   readonly refusals: number;
 }
 
-/** Milliseconds to wait after a 429. @throws RateLimitError that says why the call does not wait */
+/** Milliseconds to wait after a 429. @throws RateLimitError with the reason, if the call does not wait */
 function waitAfterRefusal(
   error: RateLimitError,
   request: KeyedRequest,
@@ -162,4 +160,37 @@ function whyNotWait(
   if (settings.onLimit === 'throw') return 'policy';
   if (isTooLong) return 'max_retry_after';
   return readyAt >= deadlineAt() ? 'deadline' : undefined;
+}
+
+const FIRST_MS = 500;
+const LONGEST_MS = 8000;
+const FIRST_WITHOUT_HINT_MS = 5000;
+const LONGEST_WITHOUT_HINT_MS = 60_000;
+const SHORTEST_SPREAD_MS = 250;
+const LONGEST_SPREAD_MS = 1000;
+
+/**
+ * Milliseconds before retry number `retry` (0 for the first): 0.5 s · 2^n, at most 8 s, equal jitter. Full jitter can
+ * be near zero and use all retries within one outage.
+ */
+export function backoffMs(retry: number, random: () => number): number {
+  return equalJitter(Math.min(LONGEST_MS, FIRST_MS * 2 ** retry), random);
+}
+
+/** Milliseconds to wait after a 429 without Retry-After: 5 s · 2^n, at most 60 s, equal jitter. */
+export function unhintedLimitMs(refusals: number, random: () => number): number {
+  return equalJitter(Math.min(LONGEST_WITHOUT_HINT_MS, FIRST_WITHOUT_HINT_MS * 2 ** refusals), random);
+}
+
+/**
+ * Milliseconds to wait after a 429 with Retry-After: never less, and a random time more, so that clients with the same
+ * Retry-After do not retry at the same moment.
+ */
+export function hintedLimitMs(hintMs: number, random: () => number): number {
+  const spreadMs = Math.min(LONGEST_SPREAD_MS, Math.max(SHORTEST_SPREAD_MS, hintMs / 10));
+  return Math.ceil(Math.max(hintMs, SHORTEST_SPREAD_MS) + random() * spreadMs);
+}
+
+function equalJitter(ms: number, random: () => number): number {
+  return Math.ceil(ms / 2 + (random() * ms) / 2);
 }

@@ -24,13 +24,13 @@ interface SendOptions {
   readonly userAgent: string;
 }
 
-/** How things stood when an attempt began. */
+/** Values at the start of an attempt. */
 interface Start {
   readonly startedAt: number;
   readonly spentBefore: number;
 }
 
-/** One attempt: authenticate, send, read, parse, within `timeoutMs`. Every failure leaves it as one of the client's errors. */
+/** One attempt within `timeoutMs`: authenticate, send, read, parse. It rejects with the client's errors only. */
 export function send({ settings, timers, events, states, userAgent }: SendOptions): Handler {
   const { time, middleware, maxResponseBytes: maxBytes, auth: form, transport } = settings;
   const exchange = (request: KeyedRequest): Promise<TransportResponse> => {
@@ -55,7 +55,7 @@ export function send({ settings, timers, events, states, userAgent }: SendOption
     if (middleware.length === 0) {
       return timers.withTimeout((attempt) => transmit(attempt, target, plain), limits).catch(failed);
     }
-    // What middleware throws itself says nothing about the network.
+    // An error of a middleware is not a network failure.
     return timers.withTimeout((attempt) => {
       const next = (url: string, headers: Headers) =>
         transmit(attempt, url, resolveHeaders(headers, 'middleware')).catch(failed);
@@ -71,12 +71,12 @@ export function send({ settings, timers, events, states, userAgent }: SendOption
     log.lastHeaders = headersOf(outcome);
     events.request(state, request, time.now() - startedAt);
     if (endpoint.consumesQuota && mayHaveCounted(outcome)) state.ledger.spend();
-    if ('rawBody' in outcome) state.ledger.release(log); // what was set aside for the call is spent now
+    if ('rawBody' in outcome) state.ledger.release(log); // the reserved request is spent now
     if (endpoint.name === 'quota') tellQuota(state, endpoint, { outcome, spentBefore, events });
   };
 
   return async (request) => {
-    // Between the end of a wait and this, the last caller may have left.
+    // The last caller may have aborted since the end of the wait.
     if (request.signal.aborted) throw request.signal.reason;
     const start = { startedAt: time.now(), spentBefore: states.of(request.key).ledger.spent };
     const outcome = await settle(exchange(request).then((response) => parseResponse(response, request)));
@@ -97,7 +97,7 @@ function tellQuota(state: KeyState, { purpose }: Endpoint, { outcome, spentBefor
     state.sawQuota(quota, spentBefore);
     events.quota(state, { reason: purpose ?? 'call', quota });
   } else if (outcome.error instanceof AuthenticationError) {
-    state.exhaustedLatch.keyRefused(); // `quota` works when the month is used up: what refuses it is about the key
+    state.exhaustedLatch.keyRefused(); // `quota()` works with an exhausted quota, so this refusal is about the key
   }
 }
 
@@ -106,7 +106,7 @@ function headersOf(outcome: AttemptOutcome): ResponseHeaders | Headers | undefin
   return outcome.error instanceof FxRatesError ? outcome.error.headers : undefined;
 }
 
-/** What the log of attempts keeps of an outcome. */
+/** Status and code of an outcome, for the log of attempts. */
 function resultOf(outcome: AttemptOutcome): { readonly status: number | undefined; readonly code: string | undefined } {
   if ('rawBody' in outcome) return { status: outcome.status, code: undefined };
   const { error } = outcome;
@@ -114,10 +114,10 @@ function resultOf(outcome: AttemptOutcome): { readonly status: number | undefine
   return { status: error.status, code: error.code ?? error.kind };
 }
 
-/** The refusals that cost nothing: for the rate (SERVICE.md, Limits, rule 2), for the key, for the quota itself. */
+/** Refusals that are not counted: for the rate (SERVICE.md, Limits, rule 2), the key, or the quota itself. */
 const FREE_STATUSES: readonly (number | undefined)[] = [401, 402, 403, 429];
 
-/** Whether a request counts toward the quota, or may do so: which failed ones do is not shown. */
+/** Whether a request counts toward the quota, or may count: the service does not document which failed ones do. */
 function mayHaveCounted(outcome: AttemptOutcome): boolean {
   if ('rawBody' in outcome) return true;
   const { error } = outcome;

@@ -1,5 +1,6 @@
 import type { QuotaData } from '../../generated/types.ts';
 import type { Clock } from '../clock.ts';
+import type { KeyedRequest } from '../request.ts';
 
 /** Estimate of a key's quota: the last quota record, and the requests of this process since. Other processes are not counted. */
 export interface QuotaEstimate {
@@ -13,16 +14,22 @@ export interface QuotaEstimate {
   readonly remaining: number | undefined;
 }
 
+/** Updates the ledger of a call's key, unless its record is younger than `maxAgeMs`. */
+export type RefreshQuota = (request: KeyedRequest, maxAgeMs: number) => Promise<void>;
+
+/** Maximum age of an estimate for a key that other processes may use too. */
+export const SHARED_KEY_MS = 300_000;
+
 interface Known {
   readonly quota: QuotaData;
   readonly asOfMs: number;
   readonly spentBefore: number;
 }
 
-/** A service that could not tell the quota is not asked again for so long. */
+/** Pause after a failed `quota()`. */
 const ASK_AGAIN_MS = 60_000;
 
-/** Keeps count of what a key uses between two quota records. */
+/** Counts the requests of a key between two quota records. */
 export class QuotaLedger {
   readonly #clock: Clock;
   #known: Known | undefined;
@@ -34,37 +41,37 @@ export class QuotaLedger {
     this.#clock = clock;
   }
 
-  /** Requests spent so far, as far as this process can tell. */
+  /** Requests that this process has spent so far. */
   get spent(): number {
     return this.#spent;
   }
 
   /**
-   * A record replaces the count. `spentBefore` is what had been spent when it was asked for: what was spent since may
-   * be in the record or not, and is counted, so that the estimate errs on the safe side.
+   * A record replaces the count. `spentBefore` is `spent` at the time of its request. Later requests may or may not be in
+   * the record; they are counted, so that the estimate is never too high.
    */
   sawQuota(quota: QuotaData, spentBefore: number): void {
     this.#known = { quota, asOfMs: this.#clock.now(), spentBefore };
   }
 
-  /** The service was asked for the quota, and did not tell it. */
+  /** A call of `quota()` failed. */
   couldNotAsk(): void {
     this.#couldNotAskAtMs = this.#clock.now();
   }
 
-  /** Whether asking now is of no use: there is a record no older than this, or the service has just failed to give one. */
+  /** Whether the record is no older than `maxAgeMs`, or `quota()` has just failed. */
   isUpToDate(maxAgeMs: number): boolean {
     const estimate = this.estimate();
     if (estimate !== undefined && this.#isWithin(maxAgeMs, estimate.asOf.getTime())) return true;
     return this.#isWithin(ASK_AGAIN_MS, this.#couldNotAskAtMs);
   }
 
-  /** A request was sent that counts, or whose answer was lost. A 429 is free (SERVICE.md, Limits, rule 2). */
+  /** A request was sent that counts, or whose response was lost. A 429 is free (SERVICE.md, Limits, rule 2). */
   spend(): void {
     this.#spent += 1;
   }
 
-  /** Sets one request aside for a call under way, so that concurrent calls cannot all pass the check for the last request. */
+  /** Reserves a request for a call in flight, so that concurrent calls cannot all pass the check for the last request. */
   hold(call: object): void {
     this.#holders.add(call);
   }
@@ -73,7 +80,7 @@ export class QuotaLedger {
     this.#holders.delete(call);
   }
 
-  /** Requests left that are not set aside; `undefined` when there is no number to go by. */
+  /** Requests left that are not reserved; `undefined` if unknown. */
   available(): number | undefined {
     const remaining = this.estimate()?.remaining;
     return remaining === undefined ? undefined : Math.max(0, remaining - this.#holders.size);
@@ -96,15 +103,15 @@ export class QuotaLedger {
   }
 }
 
-/** A record that was over when it came shows that the clocks disagree; the service knows better. */
+/** If the period was over when the record arrived, the clocks disagree, and the record of the service is valid. */
 function hasEnded({ quota, asOfMs }: Known, nowMs: number): boolean {
   const resetsAtMs = Date.parse(quota.resets_at);
   return asOfMs < resetsAtMs && nowMs >= resetsAtMs;
 }
 
 /**
- * Requests left this month; `undefined` when the plan has no number for its limit. How the Unlimited plan writes it is
- * not shown, so text, null, absence and negative numbers all mean that.
+ * Requests left this month; `undefined` if the plan has no numeric limit. The value for the Unlimited plan is not
+ * documented, so text, null, absence and negative numbers all count as no limit.
  */
 export function remainingOf({ monthly_limit: limit, monthly_used: used }: QuotaData): number | undefined {
   const count = typeof limit === 'string' && /^\d+$/.test(limit) ? Number(limit) : limit;
@@ -112,7 +119,31 @@ export function remainingOf({ monthly_limit: limit, monthly_used: used }: QuotaD
   return Math.max(0, count - used);
 }
 
-/** Whether the month is used up. */
+/** Whether the monthly quota is exhausted. */
 export function isExhausted(quota: QuotaData): boolean {
   return remainingOf(quota) === 0;
+}
+
+const SECOND_MS = 1000;
+const MINUTE_MS = 60 * SECOND_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+
+const UNIT_MS = new Map([
+  ...['s', 'sec', 'secs', 'second', 'seconds'].map((unit) => [unit, SECOND_MS] as const),
+  ...['m', 'min', 'mins', 'minute', 'minutes'].map((unit) => [unit, MINUTE_MS] as const),
+  ...['h', 'hr', 'hrs', 'hour', 'hours'].map((unit) => [unit, HOUR_MS] as const),
+  ...['d', 'day', 'days'].map((unit) => [unit, DAY_MS] as const),
+]);
+
+/**
+ * Returns the milliseconds of a `snapshot_granularity`; `undefined` if it cannot be parsed. The service documents `5min`
+ * only, so similar spellings are accepted too.
+ *
+ * @example granularityMs('5min') // 300_000
+ */
+export function granularityMs(text: string): number | undefined {
+  const [, count, unit = ''] = /^(\d+)\s*([a-z]+)$/.exec(text.trim().toLowerCase()) ?? [];
+  const ms = Number(count) * (UNIT_MS.get(unit) ?? Number.NaN);
+  return ms > 0 && Number.isSafeInteger(ms) ? ms : undefined;
 }

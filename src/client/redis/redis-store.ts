@@ -2,29 +2,51 @@ import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import { ConfigError } from '../errors/errors.ts';
 import type { LimitExchange, LimitOffer, LimitStore } from '../limits/shared/limit-store.ts';
-import { EXCHANGE_SCRIPT } from './exchange-script.ts';
 
 /** An ioredis client (Redis or Cluster), as far as the store uses it. */
 export interface IoRedisClient {
+  /** Runs the script with this SHA-1; rejects with `NOSCRIPT` if Redis does not have it. */
   evalsha(sha1: string, keyCount: number, ...keysAndArguments: string[]): Promise<unknown>;
+  /** Runs the script and stores it in Redis. */
   eval(script: string, keyCount: number, ...keysAndArguments: string[]): Promise<unknown>;
 }
 
 /** A node-redis client (the package `redis`, client or cluster), as far as the store uses it. */
 export interface NodeRedisClient {
+  /** Runs the script with this SHA-1; rejects with `NOSCRIPT` if Redis does not have it. */
   evalSha(sha1: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>;
+  /** Runs the script and stores it in Redis. */
   eval(script: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>;
 }
 
 /** Options of `redisStore()`. */
 export interface RedisStoreOptions {
   /**
-   * Prefix of the store's Redis keys.
+   * Prefix of the Redis keys of the store. Processes with different prefixes do not share a limit.
    *
    * @default 'fxrates'
+   * @example 'staging:fxrates'
    */
   readonly prefix?: string | undefined;
 }
+
+/**
+ * One atomic step in Redis: compares the version and writes. The time is that of the clock of Redis.
+ * KEYS[1]: the state. ARGV: the version that the caller knows and, for a write, new version, state, time and lifetime.
+ */
+const EXCHANGE_SCRIPT = `
+local held = redis.call('HMGET', KEYS[1], 'version', 'state')
+local version, state = held[1] or '', held[2] or ''
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local isKnown = version == ARGV[1]
+if ARGV[2] and isKnown and math.abs(now - ARGV[4]) <= 1000 then
+  redis.call('HSET', KEYS[1], 'version', ARGV[2], 'state', ARGV[3])
+  redis.call('PEXPIRE', KEYS[1], ARGV[5])
+  return {'1', ARGV[2], '', string.format('%.0f', now)}
+end
+return {'0', version, isKnown and '' or state, string.format('%.0f', now)}
+`;
 
 const SHA1 = createHash('sha1').update(EXCHANGE_SCRIPT).digest('hex');
 
@@ -73,7 +95,7 @@ function scriptRunner(client: IoRedisClient | NodeRedisClient): ScriptRunner {
   throw new ConfigError(`redisStore: expected a client of ioredis or of redis (node-redis), got ${typeof client}`);
 }
 
-/** Redis knows a script by its hash once it has seen it; a restart makes it forget. */
+/** Redis finds a script by its hash after the first `EVAL`, until it restarts. */
 async function withScript(byHash: () => Promise<unknown>, whole: () => Promise<unknown>): Promise<unknown> {
   try {
     return await byHash();

@@ -1,4 +1,6 @@
 import type { LimiterView } from '../limits/limiter-view.ts';
+import { parseRetryAfter } from '../limits/retry-after.ts';
+import type { RetryAfterReading } from '../limits/transitions.ts';
 
 /** The state of a key's limit, from `fx.limits()`. */
 export interface KeyLimits extends LimiterView {
@@ -19,4 +21,76 @@ function whyWait({ service, gate, nextSlotAt, waiting }: LimiterView, nowMs: num
   if (gate !== 'open') return 'retry_after';
   if (nextSlotAt.getTime() > nowMs) return 'window';
   return waiting > 0 ? 'in_flight' : undefined;
+}
+
+/** How a whole number in a key's Retry-After is read. */
+export interface UnitBelief {
+  /** The last number from which the unit was derived. */
+  readonly value: number;
+  /** The unit in which it is read. */
+  readonly unit: 'seconds' | 'milliseconds';
+  /**
+   * Basis of the unit. `'assumed'`: seconds, and nothing contradicts it. `'on-trial'`: too long for seconds, so tried as
+   * milliseconds. `'confirmed'`: the responses have shown milliseconds. `'refuted'`: they have shown seconds. `'set'`: the
+   * option `retryAfterUnit`.
+   */
+  readonly evidence: 'assumed' | 'on-trial' | 'confirmed' | 'refuted' | 'set';
+}
+
+/** The part of a client's events that warnings go to. */
+interface WarningSink {
+  warnOnce(message: string): void;
+}
+
+/** Characters of a Retry-After that a warning shows. */
+const LONGEST_SHOWN = 60;
+
+/** Tracks the unit of a key's Retry-After. Warns once of each change, and once of an invalid value. */
+export class RetryAfterUnitTracker {
+  readonly #masked: string;
+  #belief: UnitBelief | undefined;
+  #hasWarnedOfJunk = false;
+
+  constructor(masked: string) {
+    this.#masked = masked;
+  }
+
+  /** `undefined` before the first refusal with a whole number. */
+  get belief(): UnitBelief | undefined {
+    return this.#belief;
+  }
+
+  /** A 429 has arrived. `events` are those of the client whose call was refused. */
+  saw({ unit, evidence }: RetryAfterReading, retryAfter: string | undefined, events: WarningSink): void {
+    const parsed = parseRetryAfter(retryAfter);
+    if (parsed === undefined && retryAfter !== undefined) this.#warnOfJunk(retryAfter, events);
+    // A small number during a trial is read in seconds and does not affect the trial.
+    if (parsed?.form !== 'integer' || (evidence === 'on-trial' && unit === 'seconds')) return;
+    const before = this.#belief?.evidence;
+    this.#belief = { value: parsed.value, unit, evidence };
+    const words = before === evidence ? undefined : unitInWords(this.#belief);
+    if (words !== undefined) events.warnOnce(`Key ${this.#masked}: ${words}`);
+  }
+
+  /** Once per key, because each value may differ. */
+  #warnOfJunk(retryAfter: string, events: WarningSink): void {
+    if (this.#hasWarnedOfJunk) return;
+    this.#hasWarnedOfJunk = true;
+    const shown = retryAfter.length > LONGEST_SHOWN ? `${retryAfter.slice(0, LONGEST_SHOWN)}…` : retryAfter;
+    events.warnOnce(`Key ${this.#masked}: Retry-After '${shown}' is neither a number nor an HTTP date; ignored`);
+  }
+}
+
+/** Explains a unit that is not plain seconds, with the next step; `undefined` for plain seconds. */
+export function unitInWords({ value, evidence }: UnitBelief): string | undefined {
+  switch (evidence) {
+    case 'on-trial':
+      return `Retry-After ${value} is too long for a per-minute limit in seconds, so it is tried as milliseconds; if you know the unit, set retryAfterUnit`;
+    case 'confirmed':
+      return `Retry-After ${value} is in milliseconds, as the responses have shown; to use this unit from the start, set retryAfterUnit: 'milliseconds'`;
+    case 'refuted':
+      return `Retry-After ${value} is in seconds: tried as milliseconds, the request was refused again, so the limit is longer than a minute; to skip this trial, set retryAfterUnit: 'seconds'`;
+    default:
+      return undefined;
+  }
 }

@@ -1,23 +1,23 @@
+import { inspect } from 'node:util';
 import type { QuotaData } from '../../generated/types.ts';
 import type { Clock } from '../clock.ts';
-import type { ClientSettings, RateLimitSettings } from '../config/settings.ts';
+import type { RateLimitSettings } from '../config/limit-settings.ts';
+import type { ClientSettings } from '../config/settings.ts';
+import type { ClientEvents, EventSubject } from '../events.ts';
 import type { ApiKey } from '../keys/api-key.ts';
+import type { LimiterWait } from '../limits/limiter-view.ts';
 import { RateLimiter } from '../limits/rate-limiter.ts';
 import { UNKNOWN_UNIT, type UnitState } from '../limits/retry-after-unit.ts';
-import { ExhaustedLatch, QuotaCheck } from '../quota/exhausted-latch.ts';
-import { LimitQuestion } from '../quota/limit-question.ts';
+import type { AnyOptions } from '../options.ts';
+import { ExhaustedLatch, LimitQuestion, QuotaCheck } from '../quota/quota-check.ts';
 import { QuotaLedger } from '../quota/quota-ledger.ts';
-import { QUEUED_RETRIES, RetryBudget, UNQUEUED_RETRIES } from '../retry-policy.ts';
-import { type KeyLimits, keyLimits } from './key-limits.ts';
-import { RetryAfterUnitTracker } from './retry-after-unit-tracker.ts';
-import { sharedOptions } from './shared-options.ts';
-import { Subscribers } from './subscribers.ts';
+import { type KeyLimits, keyLimits, RetryAfterUnitTracker } from './key-limits.ts';
 
-/** What all calls with one key share, whichever client they come from. */
+/** The state that all calls with one key share, also those of different clients. */
 export class KeyState {
   /** The key, masked. */
   readonly key: string;
-  /** Those of the client that came first. */
+  /** The shared options of the first client. */
   readonly options: ReturnType<typeof sharedOptions>;
   /** `undefined` with `rateLimit: false`. */
   readonly limiter: RateLimiter | undefined;
@@ -28,7 +28,7 @@ export class KeyState {
   /** The clients that get the events of waits. */
   readonly subscribers: Subscribers;
   readonly limitQuestion: LimitQuestion;
-  /** The unit of Retry-After, where there is no limiter to learn it. */
+  /** The unit of Retry-After, if there is no limiter that learns it. */
   unit: UnitState = UNKNOWN_UNIT;
   readonly unitTracker: RetryAfterUnitTracker;
   readonly #clock: Clock;
@@ -52,18 +52,18 @@ export class KeyState {
   }
 
   /**
-   * A quota record has arrived: it has the plan's limit, and says whether the month is used up.
+   * A quota record has arrived, with the limit of the plan and the usage of the month.
    * `spentBefore`: `ledger.spent` when the request was sent.
    */
   sawQuota(quota: QuotaData, spentBefore: number): void {
     this.exhaustedLatch.sawQuota(quota);
     this.ledger.sawQuota(quota, spentBefore);
     const perMinute = quota.rate_limit_per_minute;
-    // A larger number is no limit that a client could reach.
+    // A client cannot reach a larger limit.
     if (this.#learnsLimit && perMinute >= 1 && Number.isSafeInteger(perMinute)) this.limiter?.configure(perMinute);
   }
 
-  /** Which calls wait, for what and until when; `undefined` without a queue. */
+  /** The state of the limit; `undefined` without a queue. */
   limits(): KeyLimits | undefined {
     const view = this.limiter?.limits();
     return view && keyLimits(view, this.#clock.now());
@@ -102,4 +102,103 @@ function createLimiter(
 /** Names the state of a key; clients that queue and clients that do not cannot share one. */
 export function stateName(hash: string, { baseUrl, rateLimit }: ClientSettings): string {
   return `${new URL(baseUrl).origin}#${hash}${rateLimit === false ? '#unqueued' : ''}`;
+}
+
+/** The clients whose calls wait for one limiter. Each receives one event per wait, and can be collected when its calls end. */
+export class Subscribers {
+  readonly #state: EventSubject;
+  readonly #clock: Clock;
+  readonly #waiting = new Map<ClientEvents, number>();
+  /** A warning for the next client, if no call was waiting. */
+  #pending: string | undefined;
+
+  constructor(state: EventSubject, clock: Clock) {
+    this.#state = state;
+    this.#clock = clock;
+  }
+
+  join(events: ClientEvents): void {
+    this.#waiting.set(events, (this.#waiting.get(events) ?? 0) + 1);
+    if (this.#pending !== undefined) events.warnOnce(this.#pending);
+    this.#pending = undefined;
+  }
+
+  leave(events: ClientEvents): void {
+    const others = (this.#waiting.get(events) ?? 0) - 1;
+    if (others > 0) this.#waiting.set(events, others);
+    else this.#waiting.delete(events);
+  }
+
+  warn(message: string): void {
+    if (this.#waiting.size === 0) this.#pending = message;
+    for (const events of this.#waiting.keys()) events.warnOnce(message);
+  }
+
+  readonly tell = ({ until, waiting, reason }: LimiterWait): void => {
+    const event = {
+      reason: reason === 'refused' ? ('retry_after' as const) : reason,
+      waitMs: Math.ceil(Math.max(0, until - this.#clock.now())),
+      until: new Date(until),
+      waiting,
+    };
+    for (const events of this.#waiting.keys()) events.wait(this.#state, event);
+  };
+}
+
+/** Options by their names. */
+type Named = Readonly<Record<string, unknown>>;
+
+/** The options that the calls of one key share with its limit. Without a queue each client keeps its own longest wait. */
+export function sharedOptions({ rateLimit, maxRetryAfterMs, retryAfterUnit }: AnyOptions | ClientSettings): Named {
+  if (rateLimit === false) return { retryAfterUnit };
+  const limit = Object.entries(rateLimit ?? {}).map(([name, value]) => [`rateLimit.${name}`, value]);
+  return { ...Object.fromEntries(limit), maxRetryAfterMs, retryAfterUnit };
+}
+
+/** A warning of the options that have no effect, because an earlier client of the key set them; `undefined` if there are none. */
+export function ignoredOptions(given: Named, { key, options }: { key: string; options: Named }): string | undefined {
+  const names = Object.keys(given).filter((name) => given[name] !== undefined && given[name] !== options[name]);
+  if (names.length === 0) return undefined;
+  const list = names.map((name) => `${name}: ${shown(given[name])} (in use: ${shown(options[name])})`).join(', ');
+  return `${list}: ignored, because all clients of key ${key} in this process share one limit, with the options of the first client; pass the same options to each`;
+}
+
+function shown(value: unknown): string {
+  return inspect(value, { depth: -1 });
+}
+
+/** Size of a retry budget: retries in a row, and the successes that add one retry. */
+export interface RetryBudgetSize {
+  readonly inARow: number;
+  readonly successesPerRetry: number;
+}
+
+/** With a queue, which delays the calls during an outage: one failure in three does not exhaust the budget. */
+export const QUEUED_RETRIES: RetryBudgetSize = { inARow: 100, successesPerRetry: 2 };
+/** Without a queue, every call would make three requests during an outage. */
+export const UNQUEUED_RETRIES: RetryBudgetSize = { inARow: 20, successesPerRetry: 5 };
+
+/** Retries that a key may make. */
+export class RetryBudget {
+  readonly #size: RetryBudgetSize;
+  /** In successes. */
+  #left: number;
+
+  constructor(size: RetryBudgetSize) {
+    this.#size = size;
+    this.#left = size.inARow * size.successesPerRetry;
+  }
+
+  /** Takes one retry; false if none is left. */
+  take(): boolean {
+    const { successesPerRetry } = this.#size;
+    if (this.#left < successesPerRetry) return false;
+    this.#left -= successesPerRetry;
+    return true;
+  }
+
+  succeeded(): void {
+    const { inARow, successesPerRetry } = this.#size;
+    this.#left = Math.min(inARow * successesPerRetry, this.#left + 1);
+  }
 }

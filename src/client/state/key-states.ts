@@ -55,9 +55,9 @@ function registryUnder(clock: Clock): StateRegistry {
   return registry;
 }
 
-/** From this many keys on, those long unused are forgotten. */
+/** Above this number of keys, the states of unused keys are removed. */
 const SWEEP_FROM = 1000;
-/** What was learned about a limit is stale after this. */
+/** Age at which the learned limit of an unused key is stale. */
 const IDLE_MS = 600_000;
 
 export interface StateEntry extends HeldState {
@@ -87,7 +87,7 @@ export class StateRegistry {
     for (const entry of this.#entries.values()) {
       if (entry.usedAt < before && entry.state.isIdle()) entry.forget();
     }
-    // Not again for each further key: a sweep must cost no more than the keys that came since the last one.
+    // Not for each further key: a sweep must not cost more than the keys added since the last one.
     this.#sweepFrom = Math.max(SWEEP_FROM, 2 * this.#entries.size);
   }
 }

@@ -1,8 +1,7 @@
 import type { Dispatcher } from 'undici';
 import { type EnvironmentProxy, proxyDispatcher } from '../../environment-proxy.ts';
 import { ConfigError } from '../errors/errors.ts';
-import { type FetchLike, fetchTransport } from './fetch-transport.ts';
-import type { Transport } from './transport.ts';
+import { type FetchLike, fetchTransport, type Transport } from './transport.ts';
 import { undiciTransport } from './undici-transport.ts';
 
 type Undici = Pick<typeof import('undici'), 'getGlobalDispatcher' | 'EnvHttpProxyAgent' | 'Pool'>;
@@ -62,7 +61,7 @@ async function chooseProxyTransport(proxy: EnvironmentProxy, runtime: Runtime): 
   return undiciTransport(() => dispatcher);
 }
 
-/** One for all clients, as undici's global dispatcher is: a client of `withOptions` must not connect anew. */
+/** Shared by all clients, so that a client of `withOptions()` uses the open connections. */
 const proxyDispatchers = new Map<string, Dispatcher>();
 
 async function chooseTransport(runtime: Runtime): Promise<Transport> {
@@ -76,7 +75,7 @@ async function chooseTransport(runtime: Runtime): Promise<Transport> {
   return fetchTransport(runtime.fetch);
 }
 
-/** undici, or why it cannot be used. A bundler may give something else in its place. */
+/** undici, or the reason why it cannot be used. A bundler may replace it by another module. */
 async function loadUndici({ hasNodeSockets, loadUndici: load }: Runtime): Promise<Undici | Error> {
   if (!hasNodeSockets) return new Error('not on this runtime');
   try {

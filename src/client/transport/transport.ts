@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { Cancellation } from '../cancellation.ts';
 
-/** What goes onto the wire. Only transports and `authenticate` see a URL or headers with the key in them. */
+/** The request as sent. Only transports and `authenticate` receive a URL or headers with the key. */
 export interface TransportRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -25,7 +25,7 @@ export interface ResponseHeaders {
 /** Sends one request. Rejects when no whole response arrived. */
 export type Transport = (request: TransportRequest) => Promise<TransportResponse>;
 
-/** A body as text, or why it cannot be taken; what the response means can still be told by its status. */
+/** A body as text, or the problem with it; the status is valid in both cases. */
 export interface ReadBody {
   readonly text: string;
   readonly problem: string | undefined;
@@ -54,7 +54,7 @@ export class BodyReader {
     const isFirst = this.#length === 0;
     this.#length += chunk.byteLength;
     if (this.#length > this.#maxBytes) return false;
-    // Most bodies are one chunk, which is kept for a moment only.
+    // Most bodies are one chunk, which is released soon.
     if (isFirst || isMostOfItsBuffer(chunk)) this.#keep(chunk);
     else this.#copy(chunk);
     return true;
@@ -105,4 +105,52 @@ export class BodyReader {
 
 function isMostOfItsBuffer({ byteLength, buffer }: Uint8Array): boolean {
   return byteLength >= KEPT_FROM_BYTES && 2 * byteLength >= buffer.byteLength;
+}
+
+/** A WHATWG `fetch`, as far as the client uses it. */
+export type FetchLike = (
+  url: string,
+  init: {
+    readonly method: 'GET';
+    readonly headers: Record<string, string>;
+    readonly signal: AbortSignal;
+    readonly redirect: 'manual';
+  },
+) => Promise<Response>;
+
+/** Sends through a `fetch` of the user's: the built-in one, a mock server's, an instrumented one. */
+export function fetchTransport(fetch: FetchLike): Transport {
+  return async ({ url, headers, cancellation, maxBytes }) => {
+    const response = await fetch(url, {
+      method: 'GET',
+      headers: { ...headers },
+      signal: cancellation.toSignal(),
+      redirect: 'manual',
+    });
+    return readResponse(response, maxBytes);
+  };
+}
+
+/** Reads a `Response` to its end, or until its body is longer than `maxBytes`. */
+export async function readResponse(response: Response, maxBytes: number): Promise<TransportResponse> {
+  const body = new BodyReader(maxBytes);
+  for await (const chunk of response.body ?? []) if (!body.add(chunk)) break;
+  return { status: response.status, headers: new WebHeaders(response.headers), ...body.end() };
+}
+
+/** Response headers that are a `Headers` object already. */
+export class WebHeaders implements ResponseHeaders {
+  readonly #headers: Headers;
+
+  constructor(headers: Headers) {
+    this.#headers = headers;
+  }
+
+  get(name: string): string | undefined {
+    return this.#headers.get(name) ?? undefined;
+  }
+
+  toHeaders(): Headers {
+    return this.#headers;
+  }
 }

@@ -3,7 +3,7 @@ import { ConfigError } from '../errors/errors.ts';
 import type { ResponseHeaders, Transport, TransportRequest, TransportResponse } from './transport.ts';
 import { BodyReader } from './transport.ts';
 
-/** Sends over an undici dispatcher, which is asked for with each request. */
+/** Sends through the dispatcher that `dispatcherOf` returns for each request. */
 export function undiciTransport(dispatcherOf: () => Dispatcher): Transport {
   return async (request) => exchange(dispatcherOf(), request);
 }
@@ -29,7 +29,7 @@ function exchange(dispatcher: Dispatcher, request: TransportRequest): Promise<Tr
   });
 }
 
-/** A dispatcher throws for what it cannot send at all; most likely it is of another undici, and trying again is no use. */
+/** A dispatcher throws for a request that it cannot send; it is probably of another version of undici, so there is no retry. */
 function refusedBy(error: unknown): unknown {
   const isRefusal = error instanceof Error && 'code' in error && error.code === 'UND_ERR_INVALID_ARG';
   if (!isRefusal) return error;
@@ -67,13 +67,13 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
     request.cancellation.addEventListener('abort', this.#onCancel);
   }
 
-  /** Again for each try, when undici sends the request anew on another connection. */
+  /** Called again if undici sends the request on another connection. */
   onConnect(abort: (error?: Error) => void): void {
     this.#abort = abort;
     if (this.#request.cancellation.aborted) this.#onCancel();
   }
 
-  /** Also for informational ones (1xx); those of the answer come last. */
+  /** Also called for informational responses (1xx); the last headers are those of the response. */
   onHeaders(status: number, headers: Buffer[]): boolean {
     this.#status = status;
     this.#headers = headers;
@@ -112,8 +112,8 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
 type RawHeader = Buffer | string | readonly (Buffer | string)[];
 
 /**
- * Response headers as undici's parser gives them: name, value, name, value, … in bytes; interceptors make a list of the
- * values of one name. Read on demand only.
+ * Response headers of undici's parser: name, value, name, value, … in bytes. Interceptors create a list of the values of
+ * one name. Decoded on demand.
  */
 export class UndiciHeaders implements ResponseHeaders {
   readonly #raw: readonly RawHeader[];

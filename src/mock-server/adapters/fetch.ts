@@ -1,9 +1,9 @@
 import type { HandleRequest } from '../handle-request.ts';
 import type { MockRequest } from '../http/mock-message.ts';
 import type { RequestSource } from './active-adapters.ts';
-import { brokenFetch } from './broken-connection.ts';
-import { fromRequest, toResponse } from './web-messages.ts';
+import { brokenFetch, fromRequest, toResponse } from './web-messages.ts';
 
+/** The type of the global `fetch` function. */
 export type Fetch = typeof globalThis.fetch;
 
 /** `fetch` for the mock alone, in process: no sockets, nothing patched. Other origins are refused like an unknown host. */

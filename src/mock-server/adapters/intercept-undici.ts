@@ -9,30 +9,33 @@ import {
   type MswEvents,
   markGlobalFetch,
 } from './ask-msw.ts';
-import { brokenConnection } from './broken-connection.ts';
 import { isPassthrough, loadMsw, loadUndici } from './load-packages.ts';
-import { isAsyncIterable, readDispatch } from './undici-request.ts';
+import { isAsyncIterable, readDispatch } from './undici-dispatcher.ts';
 import { type ResponseSink, responseSink } from './undici-sink.ts';
-import { toRequest } from './web-messages.ts';
+import { brokenConnection, toRequest } from './web-messages.ts';
 
-/** What `setupServer(...)` of msw gives, as far as it is needed here. */
+/** The part of msw's `SetupServer` that `interceptUndici` needs. */
 export interface MswServer {
+  /** Returns the current handlers. */
   listHandlers(): readonly unknown[];
-  /** For its life-cycle events. */
+  /** Emitter of the life-cycle events. */
   readonly events?: object;
 }
 
-/** undici, intercepted; `close()` puts back the dispatcher that was there before. */
+/** An active interception of undici. */
 export interface InterceptedUndici extends Disposable {
+  /** Ends the interception and restores the previous global dispatcher. */
   close(): void;
 }
 
 /**
- * Lets undici (its `request`, `fetch`, `stream` and so on, by the global dispatcher) ask the handlers of any msw server,
- * which msw itself does not: `interceptUndici(server)` beside `server.listen()`. Handlers added or reset later count.
- * To a request that no handler answers the server's `onUnhandledRequest` (msw 3: `onUnhandledFrame`) applies; if it
- * allows the request, that is sent, as with `passthrough()` and `bypass()`. An error that a handler throws fails the
- * request. The server emits its life-cycle events for these requests too, except `response:bypass`. Needs msw 2.15 or 3.
+ * Extends an msw server to requests of undici, which msw does not intercept: `request`, `stream`, undici's `fetch`, and
+ * everything else that uses the global dispatcher. Call it in addition to `server.listen()`. Handlers that are added or
+ * reset later apply too. If no handler answers, the server's `onUnhandledRequest` (msw 3: `onUnhandledFrame`) decides.
+ * A request that it allows is sent, as with `passthrough()` and `bypass()`. If a handler throws, the request fails with
+ * that error. The server emits its life-cycle events, except `response:bypass`. Requires msw 2.15 or 3.
+ * @throws MockServerError with code `msw_missing`, if msw is not installed.
+ * @example using interception = interceptUndici(server)
  */
 export function interceptUndici(server: MswServer): InterceptedUndici {
   const { getGlobalDispatcher, setGlobalDispatcher } = loadUndici();

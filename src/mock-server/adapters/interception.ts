@@ -1,11 +1,13 @@
+import type { RequestHandler } from 'msw';
 import type { Dispatcher } from 'undici';
+import { operations } from '../../generated/operations.ts';
 import type { HandleRequest } from '../handle-request.ts';
 import { MockServerError } from '../mock-server-error.ts';
 import { markGlobalFetch } from './ask-msw.ts';
 import { createMswDispatcher } from './intercept-undici.ts';
-import { loadMswNode, loadUndici, type MswNode, mswMajorVersion } from './load-packages.ts';
-import { createMswHandlers } from './msw-handlers.ts';
+import { loadMsw, loadMswNode, loadUndici, type MswNode, mswMajorVersion } from './load-packages.ts';
 import { createDispatcher } from './undici-dispatcher.ts';
+import { fromRequest, toResponse } from './web-messages.ts';
 
 /**
  * The mocks that intercept this process, by origin. There is one list for all of them, because two interceptors of
@@ -21,7 +23,7 @@ interface Interception {
   stop(): void;
 }
 
-/** What happens to a request that no mock answers, as for `setupServer().listen()` of msw. */
+/** What happens to a request that no mock answers, as in msw's `setupServer().listen()`. */
 export type OnUnhandledRequest =
   | 'bypass'
   | 'warn'
@@ -101,4 +103,21 @@ function interceptProcess(onUnhandledRequest: OnUnhandledRequest): Interception 
       if (getGlobalDispatcher() === dispatcher) setGlobalDispatcher(previous);
     },
   };
+}
+
+/**
+ * One mock as request handlers of msw: one per operation, so that `listHandlers()` and msw's messages name them, and one
+ * for every other path and method. They match the mock's origin alone, so that msw still reports other requests.
+ */
+export function createMswHandlers(origin: string, handleRequest: HandleRequest): RequestHandler[] {
+  const { http, HttpResponse } = loadMsw();
+  const resolve = async ({ request }: { readonly request: Request }) => {
+    const { signal } = request;
+    const answer = await handleRequest(await fromRequest(request), { adapter: 'msw', gone: () => signal });
+    return answer === undefined ? HttpResponse.error() : toResponse(answer, signal);
+  };
+  const pathOf = (path: string) => origin + path.replaceAll(/\{(\w+)\}/g, ':$1');
+  const ofOperations = Object.values(operations).map(({ path }) => http.get(pathOf(path), resolve));
+  // Routes, 404 and 405 are the mock's own, the same with every msw.
+  return [...ofOperations, http.all(new RegExp(`^${origin.replace(/[.[\]]/g, '\\$&')}/`), resolve)];
 }

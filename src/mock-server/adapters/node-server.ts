@@ -6,6 +6,7 @@ import type { Admin } from '../admin/admin.ts';
 import { nextTurn } from '../clock/event-loop.ts';
 import { type HandleRequest, MAX_REQUEST_BODY_BYTES } from '../handle-request.ts';
 import { headersWithCookies, type MockRequest, type MockResponse } from '../http/mock-message.ts';
+import { encodeBody } from '../http/service-response.ts';
 import { invalidOption, MockServerError } from '../mock-server-error.ts';
 import type { RequestSource } from './active-adapters.ts';
 import { brokenRequestAnswer, brokenRequestResponse, deliverOverSocket } from './socket-response.ts';
@@ -176,10 +177,9 @@ function sendResponse(response: MockResponse | undefined, outgoing: ServerRespon
   }
   outgoing.sendDate = false;
   if (response.status === 413) outgoing.shouldKeepAlive = false;
-  const { status, headers, body } = response;
-  // As many bytes as characters: ASCII, which node:http sends faster when told so.
-  const isAscii = headers['content-length'] === `${body.length}`;
-  outgoing.writeHead(status, headersWithCookies(response)).end(body, isAscii ? 'latin1' : 'utf8');
+  const { status, body } = response;
+  // As bytes: node:http would copy a text twice, once behind the head and once to the socket.
+  outgoing.writeHead(status, headersWithCookies(response)).end(typeof body === 'string' ? encodeBody(body) : body);
 }
 
 function hasBody(headers: IncomingMessage['headers']): boolean {

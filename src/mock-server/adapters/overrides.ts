@@ -45,10 +45,12 @@ async function fromResponse(response: Response): Promise<MockResponse> {
 }
 
 /**
- * A request handler of msw, as far as the mock's own types say. They do not name msw's, so that they compile in a
- * project that has another version of it, or none.
+ * A request handler of any version of msw. The type does not depend on msw, so that it also compiles in a project without
+ * it.
  */
 export interface MswHandler {
+  /** Description of the handler. */
   readonly info: object;
+  /** Runs the handler; msw calls it. */
   run(args: never): Promise<unknown>;
 }

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { nextTurn, pause } from '../clock/event-loop.ts';
 import { type Delivery, headersWithCookies, type MockResponse, piecesOf } from '../http/mock-message.ts';
-import { createDateHeader, errorResponse, reasonPhrase, writeResponse } from '../http/service-response.ts';
+import { dateHeader, errorResponse, reasonPhrase, writeResponse } from '../http/service-response.ts';
 
 interface Outgoing {
   readonly outgoing: ServerResponse;
@@ -75,7 +75,7 @@ export function brokenRequestResponse(errorCode: string | undefined, now: number
     code: 'bad_request',
     message: 'That is no HTTP request.',
   };
-  return writeResponse(errorResponse(refusal), 'GET', createDateHeader()(now));
+  return writeResponse(errorResponse(refusal), 'GET', dateHeader(now));
 }
 
 /** By the code of node:http's error. */

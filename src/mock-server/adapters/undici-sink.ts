@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici';
 import { headersWithCookies, type MockResponse, piecesOf } from '../http/mock-message.ts';
 import { reasonPhrase } from '../http/service-response.ts';
-import { brokenConnection } from './broken-connection.ts';
+import { brokenConnection } from './web-messages.ts';
 
 /** Where a dispatched request gets its answer; hides that undici has two generations of handlers. */
 export interface ResponseSink {

@@ -1,22 +1,44 @@
+import type { SwitchDescription } from '../behaviour/behaviour.ts';
+import type { BehaviourOptions } from '../behaviour/behaviour-options.ts';
+import type { PresetName } from '../behaviour/switch.ts';
+import type { BehaviourValues } from '../behaviour/switches.ts';
+import type { MockClock } from '../clock/clock.ts';
+import type { MockFaults } from '../faults/mock-faults.ts';
+import { createExpectation, type RequestExpectation } from '../journal/expect-requests.ts';
+import type { JournalEntry } from '../journal/journal.ts';
+import type { MockJournal } from '../journal/mock-journal.ts';
+import type { RequestFilter } from '../journal/request-filter.ts';
+import type { MockScope } from '../mock-scope.ts';
 import { invalidOption, MockServerError } from '../mock-server-error.ts';
+import type { Replay } from '../rates/replay.ts';
+import type { Accounts } from '../service/accounts.ts';
+import type { Keys } from '../service/keys.ts';
+import type { Outbox } from '../service/outbox.ts';
 import type { Space, SpaceOptions } from '../spaces.ts';
-import { adminUrl, createAsk } from './admin-client.ts';
-import { createRemoteScope, type RemoteScope } from './remote-scope.ts';
+import type { Snapshots } from '../state/snapshots.ts';
+import type { LatestData, LatestOptions } from '../stubs/mock-latest.ts';
+import type { MockStubs } from '../stubs/mock-stubs.ts';
+import type { LatestFunction } from '../stubs/stub-record.ts';
+import { type AskAdmin, adminUrl, createAsk } from './admin-client.ts';
 
-/** A mock server in another process. Has the methods of a mock, as promises. */
+/** A mock server in another process. It has the methods of a mock; they return promises. */
 export interface RemoteMockServer extends RemoteScope {
-  /** Opens a space, as `mock.space`. */
+  /**
+   * Opens a space, as `mock.space()` does.
+   * @throws MockServerError with code `space_exists`, if a space with this name is open.
+   */
   space(options?: SpaceOptions): Promise<RemoteSpace>;
-  /** Closes all spaces, including those of other processes, for example of a killed test run. */
+  /** Closes all spaces, including those that other processes opened, for example a test run that was killed. */
   closeSpaces(): Promise<void>;
 }
 
-/** A space of a mock server in another process. */
+/** A space of a mock server in another process. Its methods return promises. */
 export type RemoteSpace = RemoteScope & Pick<Space, 'name' | 'key' | 'keyId' | 'accountId' | 'close'> & AsyncDisposable;
 
 /**
- * Connects to a mock server in another process, by its `adminUrl`, or by its URL and the admin token. The methods reject
- * with the same `MockServerError` that the mock throws.
+ * Connects to a mock server in another process, by its `adminUrl`, or by its URL and the admin token. Methods reject with
+ * the `MockServerError` that the mock throws; with code `no_mock_server`, if the server is not a mock.
+ * @throws MockServerError with code `invalid_option`, for an invalid URL or a missing token.
  * @example const remote = connectMockServer(process.env.FXRATES_MOCK_ADMIN_URL)
  */
 export function connectMockServer(url: string, token = tokenIn(url)): RemoteMockServer {
@@ -48,4 +70,170 @@ export function connectMockServer(url: string, token = tokenIn(url)): RemoteMock
 
 function tokenIn(url: string): string | undefined {
   return /#token=([\w-]+)$/.exec(url)?.[1];
+}
+
+/** The methods of `Local`; they return promises. */
+export type Remote<Local> = {
+  readonly [Name in keyof Local]: Local[Name] extends (...parameters: infer Parameters) => infer Result
+    ? (...parameters: Parameters) => Promise<Awaited<Result>>
+    : never;
+};
+
+/** The methods of a mock or a space in another process. */
+export interface RemoteScope extends Remote<Pick<MockScope, 'createKey' | 'audit' | 'snapshot' | 'restore' | 'reset'>> {
+  /** URL of the server, for the client's option `baseUrl`. */
+  readonly baseUrl: string;
+  /** Accounts of the emulated service. */
+  readonly accounts: Remote<Accounts>;
+  /** API keys of the emulated service. */
+  readonly keys: Remote<Keys>;
+  /** Confirmation e-mails of the emulated dashboard. */
+  readonly outbox: Remote<Outbox>;
+  /** Named snapshots, kept in the memory of the server. */
+  readonly snapshots: Remote<Snapshots>;
+  /** Faults: failures that the test defines. */
+  readonly faults: Remote<MockFaults>;
+  /** Stubs: answers that the test defines. */
+  readonly stubs: Remote<MockStubs>;
+  /** Sets the answer of `latest`. */
+  readonly latest: RemoteLatest;
+  /** The clock of the mock. Rate windows, quota periods and faults use it. */
+  readonly clock: Remote<Pick<MockClock, 'now' | 'advance' | 'advanceTo' | 'freeze' | 'resume'>>;
+  /** Switches for undocumented behaviour. */
+  readonly behaviour: RemoteBehaviour;
+  /** The requests that the mock received, each with the reason for its answer. */
+  readonly journal: RemoteJournal;
+  /** Returns assertions, as `mock.expectRequests()` does. They return promises. */
+  expectRequests(filter?: RequestFilter): Remote<RequestExpectation>;
+}
+
+/** Sets the answer of `latest` in another process. */
+export interface RemoteLatest {
+  /** Sets the `data` of `latest`, as `mock.latest.set()` does. Does not accept functions. */
+  set(data: Exclude<LatestData, LatestFunction>, options?: LatestOptions): Promise<void>;
+  /** Answers from a recording, as `mock.latest.replay()` does. */
+  replay(recording: Replay): Promise<void>;
+  /** Removes the answers of `set` and `replay`, all of them or those for one base. */
+  reset(options?: LatestOptions): Promise<void>;
+}
+
+/** The switches of a mock in another process. */
+export interface RemoteBehaviour {
+  /** Returns the current value of each switch. */
+  values(): Promise<BehaviourValues>;
+  /** Returns each switch with its value, default, alternatives and provenance. */
+  describe(): Promise<readonly SwitchDescription[]>;
+  /** Changes switches, as `mock.behaviour.set()` does. */
+  set(options: PresetName | BehaviourOptions): Promise<void>;
+}
+
+/** The journal of a mock in another process. */
+export interface RemoteJournal extends Remote<Pick<MockJournal, 'waitFor' | 'clear'>> {
+  /** Returns the newest `limit` requests, oldest first. The default and the maximum of `limit` are 1000. */
+  list(filter?: RequestFilter & { readonly limit?: number | undefined }): Promise<readonly JournalEntry[]>;
+  /** Returns the number of older requests that were dropped. */
+  dropped(): Promise<number>;
+}
+
+function createRemoteScope(ask: AskAdmin, baseUrl: string): RemoteScope {
+  return {
+    baseUrl,
+    accounts: remoteAccounts(ask),
+    keys: remoteKeys(ask),
+    outbox: {
+      list: (query = {}) => ask('GET /outbox', { query }),
+      clear: () => ask('DELETE /outbox'),
+    },
+    snapshots: remoteSnapshots(ask),
+    faults: {
+      add: (fault) => ask('POST /faults', { body: fault }),
+      list: () => ask('GET /faults'),
+      remove: (faultId) => ask('DELETE /faults/{faultId}', { path: { faultId } }),
+      clear: () => ask('DELETE /faults'),
+    },
+    stubs: {
+      add: (stub) => ask('POST /stubs', { body: stub }),
+      list: () => ask('GET /stubs'),
+      remove: (stubId) => ask('DELETE /stubs/{stubId}', { path: { stubId } }),
+      clear: () => ask('DELETE /stubs'),
+    },
+    latest: {
+      set: (data, query = {}) => ask('PUT /latest', { body: data, query }),
+      replay: (recording) => ask('PUT /latest/replay', { body: recording }),
+      reset: (query = {}) => ask('DELETE /latest', { query }),
+    },
+    clock: remoteClock(ask),
+    behaviour: {
+      values: () => ask('GET /behaviour'),
+      describe: () => ask('GET /behaviour/describe'),
+      async set(options) {
+        await ask('PATCH /behaviour', { body: typeof options === 'string' ? { preset: options } : options });
+      },
+    },
+    journal: remoteJournal(ask),
+    expectRequests: (filter = {}) =>
+      createExpectation(async (claim) => void (await ask('POST /requests/verify', { body: { filter, ...claim } }))),
+    audit: () => ask('GET /audit'),
+    createKey: (options = {}) => ask('POST /keys', { body: options }),
+    snapshot: () => ask('GET /state'),
+    restore: (snapshot) => ask('PUT /state', { body: snapshot }),
+    reset: () => ask('POST /reset'),
+  };
+}
+
+function remoteSnapshots(ask: AskAdmin): Remote<Snapshots> {
+  return {
+    save: async (name) => (await ask('POST /snapshots', { body: { id: name } })).id,
+    restore: (snapshotId) => ask('POST /snapshots/{snapshotId}/restore', { path: { snapshotId } }),
+    list: async () => (await ask('GET /snapshots')).map(({ id }) => id),
+    delete: (snapshotId) => ask('DELETE /snapshots/{snapshotId}', { path: { snapshotId } }),
+  };
+}
+
+function remoteAccounts(ask: AskAdmin): Remote<Accounts> {
+  return {
+    create: (options = {}) => ask('POST /accounts', { body: options }),
+    confirm: (accountId) => ask('POST /accounts/{accountId}/confirm', { path: { accountId } }),
+    get: (accountId) => ask('GET /accounts/{accountId}', { path: { accountId } }),
+    setPlan: (accountId, plan) => ask('PUT /accounts/{accountId}/plan', { path: { accountId }, body: { plan } }),
+    list: () => ask('GET /accounts'),
+  };
+}
+
+function remoteKeys(ask: AskAdmin): Remote<Keys> {
+  return {
+    create: ({ accountId }) => ask('POST /accounts/{accountId}/keys', { path: { accountId } }),
+    revoke: (keyId) => ask('DELETE /keys/{keyId}', { path: { keyId } }),
+    get: (keyId) => ask('GET /keys/{keyId}', { path: { keyId } }),
+    list: (query = {}) => ask('GET /keys', { query }),
+    limits: (keyId) => ask('GET /keys/{keyId}/limits', { path: { keyId } }),
+    setUsage: (keyId, usage) => ask('PUT /keys/{keyId}/usage', { path: { keyId }, body: usage }),
+  };
+}
+
+function remoteClock(ask: AskAdmin): RemoteScope['clock'] {
+  return {
+    now: async () => (await ask('GET /clock')).now,
+    advance: async (ms) => (await ask('POST /clock', { body: { advanceMs: ms } })).now,
+    advanceTo: async (moment) => {
+      // JSON has no dates.
+      const advanceTo = moment instanceof Date ? moment.getTime() : moment;
+      return (await ask('POST /clock', { body: { advanceTo } })).now;
+    },
+    freeze: async () => void (await ask('POST /clock', { body: { frozen: true } })),
+    resume: async () => void (await ask('POST /clock', { body: { frozen: false } })),
+  };
+}
+
+const MOST_LISTED = 1000;
+
+function remoteJournal(ask: AskAdmin): RemoteScope['journal'] {
+  return {
+    list: async (filter = {}) =>
+      (await ask('POST /requests/find', { body: { limit: MOST_LISTED, ...filter } })).entries,
+    dropped: async () => (await ask('GET /requests', { query: { limit: 1 } })).dropped,
+    waitFor: async (filter = {}, options = {}) =>
+      (await ask('POST /requests/wait', { body: { ...filter, ...options } })).entries,
+    clear: () => ask('DELETE /requests'),
+  };
 }

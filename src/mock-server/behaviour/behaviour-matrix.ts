@@ -2,7 +2,7 @@ import { invalidOption } from '../mock-server-error.ts';
 import type { BehaviourOptions, SwitchValues } from './behaviour-options.ts';
 import { SWITCH_NAMES, type SwitchName, switches } from './switches.ts';
 
-/** One possible behaviour of the service: a row for `test.each(behaviourMatrix(…))('survives $title', …)`. */
+/** One possible behaviour of the service, for example for `test.each`. */
 export interface BehaviourCase {
   /** The values that differ from the defaults, for example `rateWindow: token-bucket`. */
   readonly title: string;
@@ -10,18 +10,20 @@ export interface BehaviourCase {
   readonly behaviour: BehaviourOptions;
 }
 
+/** Options of `behaviourMatrix()`. */
 export interface MatrixOptions {
   /**
-   * `'each'`: the defaults, then each other value alone. `'pairwise'`: each pair of values of two switches occurs in at
-   * least one case, with far fewer cases than combinations.
+   * `'each'` returns the defaults, then one case per other value. `'pairwise'` returns cases in which each pair of values of
+   * two switches occurs at least once.
    * @default 'each'
    */
   readonly strategy?: 'each' | 'pairwise' | undefined;
 }
 
 /**
- * Returns the possible behaviours of the service as cases for one test, by default over all undocumented switches. The
- * same arguments always return the same cases.
+ * Returns possible behaviours of the service as cases for a test, by default over all undocumented switches. The same
+ * arguments always return the same cases.
+ * @throws MockServerError with code `invalid_option`, for an unknown or a documented switch.
  * @example test.each(behaviourMatrix(['rateWindow']))('survives $title', async ({ behaviour }) => { … })
  */
 export function behaviourMatrix(

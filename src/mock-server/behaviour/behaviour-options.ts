@@ -7,20 +7,22 @@ export type SwitchValues = { readonly [Name in SwitchName]?: BehaviourValues[Nam
 
 /** A value with its provenance, as in files that `fxrates probe` writes. */
 export interface KnownValue<Value = unknown> {
+  /** Value of the switch. */
   readonly value: Value;
+  /** How the value is known. With `'assumed'`, `onAssumption` still reports the switch. */
   readonly provenance: Provenance;
 }
 
 /**
- * Values of switches, with or without provenance. A preset is applied first; the other values then change it.
+ * Values of switches, with or without their provenance. A preset is applied before the other values.
  * @example { preset: 'lenient', rateWindow: 'fixed-epoch' }
  */
 export type BehaviourOptions = {
-  readonly [Name in SwitchName]?: BehaviourValues[Name] | KnownValue<BehaviourValues[Name]> | undefined;
+  readonly [Name in keyof BehaviourValues]?: BehaviourValues[Name] | KnownValue<BehaviourValues[Name]> | undefined;
 } & {
-  /** Values for all undocumented switches. */
+  /** Preset that sets all undocumented switches. */
   readonly preset?: PresetName | undefined;
-  /** A note, such as the summary of a probe. The mock ignores it. */
+  /** Ignored by the mock. `fxrates probe` writes its summary here. */
   readonly about?: unknown;
 };
 

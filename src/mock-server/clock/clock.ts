@@ -1,14 +1,14 @@
 import { invalidOption } from '../mock-server-error.ts';
 
-/** Reads the time and waits. The client's option `clock` has the same shape. */
+/** A source of time. The client's option `clock` has the same type. */
 export interface Clock {
-  /** Milliseconds since the Unix epoch. */
+  /** Returns the time in milliseconds since the Unix epoch. */
   now(): number;
   /** Resolves after `ms` milliseconds of this clock. If `signal` aborts, rejects with its reason. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
-/** A moment: a Date, ISO 8601 text, or milliseconds since the Unix epoch. */
+/** A point in time: a Date, ISO 8601 text with a time zone, or milliseconds since the Unix epoch. */
 export type Instant = Date | string | number;
 
 /** The clock of a mock. It never moves backwards, except through `mock.restore()` and `mock.reset()`. */
@@ -17,30 +17,32 @@ export interface MockClock extends Clock {
   readonly mode: 'real' | 'virtual';
   /** Whether the clock is frozen: only `advance` and `advanceTo` move it. */
   readonly isFrozen: boolean;
-  /** Freezes the clock: only `advance` and `advanceTo` then move it. */
+  /** Freezes the clock. Only `advance` and `advanceTo` move it until `resume()`. */
   freeze(): void;
-  /** Continues from the current time of the clock. */
+  /** Ends the freeze. The clock continues from its current time. */
   resume(): void;
   /**
-   * Advances the time by `ms` milliseconds and ends the waits on the way in order. Resolves to the new time, in
+   * Advances the time by `ms` milliseconds. Waits that end meanwhile are resolved in order. Resolves to the new time, in
    * milliseconds since the Unix epoch.
+   * @throws MockServerError with code `invalid_option`, for a negative number.
    * @example await mock.clock.advance(60_000)
    */
   advance(ms: number): Promise<number>;
   /**
-   * Advances the time to a moment. `'quota-reset'` is the next end of a quota period, `'next-window'` the first moment at
-   * which every key has its full per-minute limit again.
-   * @throws MockServerError with code `invalid_option`, for a moment in the past.
+   * Advances to a point in time: a given one, `'quota-reset'` (the next end of a quota period), or `'next-window'` (when
+   * every key has its full per-minute limit again). Resolves to the new time, in milliseconds since the Unix epoch.
+   * @throws MockServerError with code `invalid_option`, for a time in the past.
    * @example await mock.clock.advanceTo('2026-02-01T00:00:00Z')
    */
   advanceTo(moment: 'quota-reset' | 'next-window' | Instant): Promise<number>;
 }
 
+/** The option `clock` of a mock or a space, with all its settings. */
 export interface ClockOptions {
-  /** Real time, or virtual time that waits and the test move. */
+  /** `'real'` follows real time. `'virtual'` moves only when the test or a wait moves it. */
   readonly mode: 'real' | 'virtual';
   /**
-   * Start time of the clock.
+   * Time at which the clock starts.
    * @default the current time for `'real'`, 2026-01-15T00:00:00.000Z for `'virtual'`
    */
   readonly now?: Instant | undefined;

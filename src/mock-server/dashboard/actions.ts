@@ -4,11 +4,9 @@ import { createAccounts, maxActiveKeys } from '../service/accounts.ts';
 import { createKeys } from '../service/keys.ts';
 import { followLink, sendConfirmation } from '../service/outbox.ts';
 import type { AccountRecord, KeyRecord, ServiceState } from '../service/service-state.ts';
+import { accountPage, newKeyPage } from './account-page.ts';
 import { type AccountRequest, type DashboardReply, type DashboardRequest, redirect } from './dashboard-request.ts';
-import { accountPage } from './pages/account-page.ts';
-import { newKeyPage } from './pages/key-pages.ts';
-import { checkMailPage, messagePage } from './pages/message-pages.ts';
-import { type FormMistake, welcomePage } from './pages/welcome-page.ts';
+import { checkMailPage, type FormMistake, messagePage, welcomePage } from './visitor-pages.ts';
 
 export function home(request: DashboardRequest): DashboardReply {
   const { account } = request.session;

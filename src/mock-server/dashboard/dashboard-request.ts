@@ -1,6 +1,8 @@
-import type { AccountRecord, ServiceContext } from '../service/service-state.ts';
+import { createHmac, randomBytes } from 'node:crypto';
+import { type CreatedKey, hashOf } from '../service/keys.ts';
+import type { AccountRecord, KeyRecord, ServiceContext, ServiceState } from '../service/service-state.ts';
 import { type Html, html } from '../web/html.ts';
-import type { NewKeys, Session, Sessions } from './session.ts';
+import { isSameSecret } from '../web/page-security.ts';
 
 /** One request to the dashboard, read. */
 export interface DashboardRequest {
@@ -63,3 +65,75 @@ export function alert(text: string): Html {
 export function notice(text: string): Html {
   return html`<p class="note good" role="status">${text}</p>`;
 }
+
+/** Who visits the dashboard. Everything is in the signed cookie, so that the mock keeps nothing of it. */
+export interface Session {
+  /** Value of the cookie. */
+  readonly cookie: string;
+  /** `undefined` for a visitor who has not signed in. */
+  readonly account: AccountRecord | undefined;
+  /** Stands in every form: another site can neither read nor guess it. */
+  readonly csrfToken: string;
+}
+
+export const SESSION_COOKIE = 'fxrates_session';
+
+/** Opens and reads the sessions of one mock. */
+export class Sessions {
+  /** From the platform, not from the seed: whoever knows the seed must not be able to sign a cookie. */
+  readonly #secret = randomBytes(32);
+
+  /** A new session; a new one with each sign-in, so that nobody is led into a session that is known to another. */
+  open(account?: AccountRecord): Session {
+    return this.#session(randomBytes(12).toString('hex'), account);
+  }
+
+  /** The session in a `Cookie` header; `undefined` for none, a forged one, or one of an account that is gone. */
+  read(cookieHeader: string | undefined, state: ServiceState): Session | undefined {
+    const cookie = cookieValue(cookieHeader);
+    const [, nonce, accountId] = /^([0-9a-f]{24})\.(\w*)\.\w+$/.exec(cookie) ?? [];
+    if (nonce === undefined || accountId === undefined) return undefined;
+    const account = state.accounts.get(accountId);
+    if (accountId !== '' && account === undefined) return undefined;
+    const session = this.#session(nonce, account);
+    return isSameSecret(cookie, session.cookie) ? session : undefined;
+  }
+
+  #session(nonce: string, account: AccountRecord | undefined): Session {
+    // The address too: after a reset the same id belongs to somebody else.
+    const signature = this.#sign(`session ${nonce} ${account?.id} ${account?.email}`);
+    const cookie = `${nonce}.${account?.id ?? ''}.${signature}`;
+    return { cookie, account, csrfToken: this.#sign(`csrf ${cookie}`) };
+  }
+
+  #sign(text: string): string {
+    return createHmac('sha256', this.#secret).update(text).digest('hex');
+  }
+}
+
+function cookieValue(header = ''): string {
+  const pairs = header.split(/[;,]/).map((pair) => pair.trim());
+  return pairs.find((pair) => pair.startsWith(`${SESSION_COOKIE}=`))?.slice(SESSION_COOKIE.length + 1) ?? '';
+}
+
+/** Keys that were made and not shown yet: between the form and the page after it, and nowhere else. */
+export class NewKeys {
+  readonly #secrets = new Map<string, string>();
+
+  add({ id, key }: CreatedKey): void {
+    this.#secrets.set(id, key);
+    const [oldest] = this.#secrets.keys();
+    if (this.#secrets.size > MOST && oldest !== undefined) this.#secrets.delete(oldest);
+  }
+
+  /** The whole key, the first time it is asked for. */
+  take({ id, hash }: KeyRecord): string | undefined {
+    const secret = this.#secrets.get(id);
+    this.#secrets.delete(id);
+    // After a reset the id belongs to another key.
+    return secret !== undefined && hashOf(secret) === hash ? secret : undefined;
+  }
+}
+
+/** A browser shows a key at once; more than these belong to visitors who left. */
+const MOST = 100;

@@ -25,11 +25,11 @@ export const headerRecord = expected(
 const several = <Schema extends z.ZodType>(words: string, one: Schema) =>
   expected(words, (error) => z.union([one, z.array(one).min(1, error)], error));
 
-/** The requests that a fault strikes. By default all requests of the emulated API, never those of the dashboard. */
+/** Pattern of the requests that a fault strikes. Requests of the dashboard are never struck. */
 export interface FaultMatch extends RequestPattern {
-  /** Status of the service's answer. Only for faults that strike `'after'`. */
+  /** Status of the service's answer. Only with `strikes: 'after'`. */
   readonly status?: number | undefined;
-  /** Adapter through which the request came, or several of them. */
+  /** Adapter through which the request arrived, or several adapters. */
   readonly via?: AdapterName | readonly AdapterName[] | undefined;
 }
 
@@ -44,7 +44,7 @@ export const faultMatch = z.strictObject(
   { error: (issue) => (issue.code === 'invalid_type' ? 'an object' : undefined) },
 );
 
-/** When a fault strikes: by default for every request. All conditions that are set must hold. */
+/** Which requests a fault strikes, and when. All conditions that are set must hold; by default every request is struck. */
 export interface FaultConditions extends Immutable<Omit<z.input<typeof conditions>, 'match'>> {
   /**
    * Pattern of the requests to strike.
@@ -61,25 +61,33 @@ const conditions = z.strictObject({
   id: expected('letters, digits, _ . and -', (error) => z.string(error).regex(/^[\w.-]{1,64}$/, error)).optional(),
   match: faultMatch.describe('Requests to strike; by default all requests of the emulated API.').optional(),
   /**
-   * Position of the matching request to strike, from 1, or several positions.
+   * Position of the request to strike among the matching ones, from 1, or several positions.
+   * @default every matching request
    * @example [1, 3]
    */
   nth: several(
     'the number of a request, or several, counted from 1',
     z.int({ error: 'the number of a request, or several, counted from 1' }).min(1),
   ).optional(),
-  /** Maximum number of requests to strike. */
+  /**
+   * Maximum number of requests to strike.
+   * @default no maximum
+   */
   times: whole(1, 'requests').optional(),
   /**
-   * Probability from 0 to 1 that a matching request is struck. The mock's seed decides, separately for each key.
+   * Probability from 0 to 1 that a matching request is struck. The seed of the mock determines the outcome, for each key
+   * separately.
    * @default 1
    */
   probability: expected('a number from 0 to 1', (error) => z.number(error).min(0, error).max(1, error)).optional(),
-  /** Lifetime of the fault in milliseconds, by the mock's clock. */
+  /**
+   * Lifetime of the fault in milliseconds, by the mock's clock.
+   * @default until it is removed
+   */
   forMs: expected('milliseconds above 0', (error) => z.number(error).gt(0, error)).optional(),
   /**
-   * `'after'`: the service answers and counts the request, then the fault changes the answer. `'before'`: the service does
-   * not receive the request, and does not count it; a `latency` fault delays the request instead.
+   * With `'after'`, the service counts and answers the request; then the fault changes the answer. With `'before'`, the
+   * service never receives the request; a `latency` fault delays it instead.
    * @default 'after'
    */
   strikes: expected("'before' or 'after'", (error) => z.enum(['before', 'after'], error)).optional(),
@@ -113,51 +121,91 @@ const WITH_ANSWER = { adapters: ADAPTER_NAMES, canStrikeBefore: false };
 
 /** All kinds of faults and their settings. `apply-fault.ts` applies them to answers. */
 export const faultKinds = {
-  /** Delays the answer by `latencyMs` milliseconds, by the mock's clock. */
-  latency: kind('latency', { ...ANY_TIME, settings: { latencyMs: milliseconds }, example: { latencyMs: 2000 } }),
+  /** Delays the answer. */
+  latency: kind('latency', {
+    ...ANY_TIME,
+    settings: {
+      /** Delay in milliseconds, by the mock's clock. */
+      latencyMs: milliseconds,
+    },
+    example: { latencyMs: 2000 },
+  }),
   /** Never answers. The connection stays open until the client aborts or the mock is closed. */
   hang: kind('hang', { ...ANY_TIME, settings: {} }),
-  /** Sends another answer: the error envelope with `code` (default: from the reason phrase), or `body` unchanged. */
+  /** Replaces the answer. */
   status: kind('status', {
     ...ANY_TIME,
     settings: {
+      /** Status of the answer, from 200 to 599. */
       status: expected('an HTTP status from 200 to 599', (error) => z.int(error).min(200, error).max(599, error)),
+      /**
+       * `error.code` of the answer.
+       * @default derived from the status, for example `service_unavailable`
+       */
       code: expected('a code such as maintenance', (error) => z.string(error).regex(/^\w{1,64}$/, error)).optional(),
+      /** Additional headers of the answer. */
       headers: headerRecord.optional(),
+      /**
+       * The complete body, sent unchanged.
+       * @default the error envelope
+       */
       body: expected('text', (error) => z.string(error)).optional(),
     },
     example: { status: 503 },
   }),
   /** Fails the request without an answer. Works with every adapter. */
   'network-error': kind('network-error', { ...ANY_TIME, settings: {} }),
-  /** Resets the connection (ECONNRESET) after `afterBytes` of the body; by default before anything is sent. */
+  /** Resets the connection (ECONNRESET). */
   reset: kind('reset', {
     adapters: WITH_CONNECTION,
     instead: "Use kind 'network-error'",
     canStrikeBefore: true,
-    settings: { afterBytes: whole(0, 'bytes').optional() },
+    settings: {
+      /**
+       * Number of bytes of the body to send before the reset.
+       * @default nothing is sent, not even the headers
+       */
+      afterBytes: whole(0, 'bytes').optional(),
+    },
     example: { afterBytes: 20 },
   }),
-  /** Closes the connection after `afterBytes` of the body, although the headers announced more. */
+  /** Closes the connection in the middle of the body; Content-Length announces the complete body. */
   truncate: kind('truncate', {
     adapters: WITH_CONNECTION,
     instead: "Use kind 'bad-json', which sends half of the body",
     canStrikeBefore: false,
-    settings: { afterBytes: whole(0, 'bytes') },
+    settings: {
+      /** Number of bytes of the body to send. */
+      afterBytes: whole(0, 'bytes'),
+    },
     example: { afterBytes: 20 },
   }),
-  /** Sends the body in pieces of `chunkBytes` bytes (default: 1), with `intervalMs` milliseconds between them. */
+  /** Sends the body slowly, in pieces. */
   dribble: kind('dribble', {
     ...WITH_ANSWER,
-    settings: { chunkBytes: whole(1, 'bytes').optional(), intervalMs: milliseconds },
+    settings: {
+      /**
+       * Size of a piece in bytes.
+       * @default 1
+       */
+      chunkBytes: whole(1, 'bytes').optional(),
+      /** Milliseconds between two pieces, by the mock's clock. */
+      intervalMs: milliseconds,
+    },
     example: { chunkBytes: 16, intervalMs: 100 },
   }),
-  /** Sends an invalid chunk after `afterBytes` of the body (default: 0). */
+  /** Sends the body with chunked encoding, and an invalid chunk in it. */
   'malformed-chunk': kind('malformed-chunk', {
     adapters: ['socket'],
     instead: "Chunks exist only on a socket: serve the mock with mock.serve(), or use kind 'bad-json'",
     canStrikeBefore: false,
-    settings: { afterBytes: whole(0, 'bytes').optional() },
+    settings: {
+      /**
+       * Number of bytes of the body to send before the invalid chunk.
+       * @default 0
+       */
+      afterBytes: whole(0, 'bytes').optional(),
+    },
   }),
   /** Sends bytes that are not HTTP. */
   garbage: kind('garbage', {
@@ -169,20 +217,33 @@ export const faultKinds = {
   }),
   /** Sends only the first half of the body, with a matching Content-Length. */
   'bad-json': kind('bad-json', { ...WITH_ANSWER, settings: {} }),
-  /** Sends the body with another content type (default: `'text/html'`). */
+  /** Sends the body with another content type. */
   'content-type': kind('content-type', {
     ...WITH_ANSWER,
-    settings: { contentType: headerValue.optional() },
+    settings: {
+      /**
+       * The content type to send.
+       * @default 'text/html'
+       */
+      contentType: headerValue.optional(),
+    },
     example: { contentType: 'text/html' },
   }),
-  /** Replaces Retry-After with `retryAfter`, or removes it. Strikes only answers that have the header. */
+  /** Replaces or removes Retry-After. Strikes only answers that have the header. */
   'retry-after': kind('retry-after', {
     ...WITH_ANSWER,
-    settings: { retryAfter: headerValue.optional() },
+    settings: {
+      /**
+       * The value to send.
+       * @default the header is removed
+       */
+      retryAfter: headerValue.optional(),
+    },
     example: { retryAfter: '0' },
   }),
 };
 
+/** Name of a kind of fault. */
 export type FaultKind = keyof typeof faultKinds;
 
 export const FAULT_KINDS = Object.keys(faultKinds) as readonly FaultKind[];
@@ -204,13 +265,15 @@ export type FaultOptions = FaultEffect & FaultConditions;
 
 /** A fault that was added. */
 export type Fault = FaultOptions & {
+  /** Id of the fault, for example `fault_1`. */
   readonly id: string;
+  /** Whether the fault strikes before or after the service has answered. */
   readonly strikes: 'before' | 'after';
-  /** Milliseconds since the Unix epoch, by the mock's clock. */
+  /** Time at which the fault was added, in milliseconds since the Unix epoch, by the mock's clock. */
   readonly addedAt: number;
-  /** Number of requests that matched. */
+  /** Number of requests that matched so far, struck or not. */
   readonly matched: number;
-  /** Number of requests that were struck. */
+  /** Number of requests that the fault has struck. */
   readonly struck: number;
 };
 

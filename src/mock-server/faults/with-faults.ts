@@ -1,11 +1,11 @@
 import type { RequestSource } from '../adapters/active-adapters.ts';
 import type { Clock } from '../clock/clock.ts';
 import { isDashboardPath } from '../dashboard/dashboard.ts';
-import { isPreflight } from '../http/cors.ts';
 import type { RequestIdentity } from '../http/identify-request.ts';
 import type { InterruptibleWait, MockRequest } from '../http/mock-message.ts';
+import { isPreflight } from '../http/response-headers.ts';
 import type { HandledRequest } from '../http/service-handler.ts';
-import { createDateHeader } from '../http/service-response.ts';
+import { dateHeader } from '../http/service-response.ts';
 import { newJournalEntry } from '../journal/journal.ts';
 import type { ServiceContext } from '../service/service-state.ts';
 import { applyFaults } from './apply-fault.ts';
@@ -23,7 +23,6 @@ export interface FaultsOptions {
 
 /** Puts the faults in front of the service and behind it. Costs nothing while there are none. */
 export function withFaults(next: Answering, { context, identify, delays }: FaultsOptions): Answering {
-  const dateHeader = createDateHeader();
   const wait: InterruptibleWait = (ms, gone) => delays.wait(ms, gone);
 
   async function answer(request: MockRequest, source: RequestSource): Promise<HandledRequest> {

@@ -2,7 +2,7 @@ import type { Behaviour } from '../behaviour/behaviour.ts';
 import { statusAndCode } from '../behaviour/switch.ts';
 import type { Authentication } from '../service/authenticate.ts';
 import type { Decision, RateUse } from '../service/decide.ts';
-import { retryAfter } from './limit-headers.ts';
+import { retryAfter } from './response-headers.ts';
 import { errorResponse, type ServiceResponse } from './service-response.ts';
 
 type Refused<Kind extends Decision<unknown>['kind']> = Extract<Decision<unknown>, { readonly kind: Kind }>;

@@ -1,11 +1,10 @@
-import type { Operation } from '../../generated/operations.ts';
+import type { Behaviour } from '../behaviour/behaviour.ts';
 import type { JournalEntry } from '../journal/journal.ts';
 import { hashOf } from '../service/keys.ts';
 import type { ServiceContext } from '../service/service-state.ts';
 import type { MockRequest } from './mock-message.ts';
-import { presentedCredential } from './presented-credential.ts';
 import { type RecordedRequest, readTarget, recordRequest } from './record-request.ts';
-import { createRouter } from './router.ts';
+import type { FindRoute } from './router.ts';
 
 /** What is known of a request by itself, without the service having decided anything about it. */
 export interface RequestIdentity
@@ -13,11 +12,10 @@ export interface RequestIdentity
     Pick<JournalEntry, 'at' | 'operation' | 'keyId' | 'keyTransport'> {}
 
 /** For what answers in place of the service: handlers of `mock.use()`, and faults. */
-export function createIdentify(context: ServiceContext, operations: Readonly<Record<string, Operation>>) {
-  const route = createRouter(operations);
+export function createIdentify(context: ServiceContext, findRoute: FindRoute) {
   return (request: MockRequest): RequestIdentity => {
     const target = readTarget(request.target);
-    const found = route(request.method, target.path);
+    const found = findRoute(request.method, target.path);
     const credential = presentedCredential(request, target.query, context.behaviour);
     const key = credential.kind === 'key' ? context.state.keysByHash.get(hashOf(credential.key)) : undefined;
     return {
@@ -28,4 +26,56 @@ export function createIdentify(context: ServiceContext, operations: Readonly<Rec
       keyTransport: credential.kind === 'key' ? credential.transport : undefined,
     };
   };
+}
+
+/** What a request says about who sends it. */
+export type PresentedCredential =
+  | { readonly kind: 'missing' }
+  /** More than one credential, where the switch says that none counts. */
+  | { readonly kind: 'several' }
+  | { readonly kind: 'key'; readonly key: string; readonly transport: 'bearer' | 'header' | 'query' };
+
+/** Reads the three documented forms: `Bearer <key>`, the bare key, and `?api_key=<key>`. */
+export function presentedCredential(
+  { headers }: MockRequest,
+  query: string,
+  behaviour: Behaviour,
+): PresentedCredential {
+  const fromHeader = headerCredential(headers['authorization'] ?? '');
+  const fromQuery = queryCredential(query);
+  if (fromQuery === undefined) return fromHeader ?? { kind: 'missing' };
+  if (fromHeader === undefined) return fromQuery;
+  return { header: fromHeader, query: fromQuery, refused: { kind: 'several' } as const }[
+    behaviour.use('severalCredentials')
+  ];
+}
+
+/** Every key a request carries, whatever the service then makes of more than one. */
+export function presentedKeys({ headers }: MockRequest, query: string): readonly string[] {
+  const inHeader = headerCredential(headers['authorization'] ?? '');
+  const inQuery = queryCredential(query);
+  const keys = inHeader === undefined ? [] : [inHeader.key];
+  if (inQuery !== undefined) keys.push(inQuery.key);
+  return keys;
+}
+
+type PresentedKey = Extract<PresentedCredential, { kind: 'key' }>;
+
+function headerCredential(value: string): PresentedKey | undefined {
+  if (PLAIN_BEARER.test(value)) return { kind: 'key', key: value.slice('Bearer '.length), transport: 'bearer' };
+  const trimmed = value.trim();
+  if (trimmed === '') return undefined;
+  // The names of schemes ignore case (RFC 9110 §11.1).
+  const scheme = /^bearer(?:[ \t]+|$)/i.exec(trimmed)?.[0];
+  if (scheme === undefined) return { kind: 'key', key: trimmed, transport: 'header' };
+  return { kind: 'key', key: trimmed.slice(scheme.length), transport: 'bearer' };
+}
+
+/** As nearly every client writes it. */
+const PLAIN_BEARER = /^Bearer [!-~]+$/;
+
+function queryCredential(query: string): PresentedKey | undefined {
+  if (!query.includes('api_key')) return undefined;
+  const key = new URLSearchParams(query).get('api_key');
+  return key === null || key === '' ? undefined : { kind: 'key', key, transport: 'query' };
 }

@@ -1,7 +1,7 @@
 import type { ErrorResponseSpec, Operation } from '../../generated/operations.ts';
 import type { Behaviour } from '../behaviour/behaviour.ts';
-import { retryAfter } from './limit-headers.ts';
 import type { MockRequest } from './mock-message.ts';
+import { retryAfter } from './response-headers.ts';
 import {
   codeOfStatus,
   envelopeResponse,

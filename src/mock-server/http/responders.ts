@@ -1,16 +1,15 @@
-import type { Operation, Parameter } from '../../generated/operations.ts';
+import type { Operation, Parameter, Sample } from '../../generated/operations.ts';
 import { querySchemas } from '../../generated/schemas.ts';
 import { type PlanName, plans } from '../../generated/service.ts';
 import type { QuotaData } from '../../generated/types.ts';
 import { parseParameterText, splitList } from '../../parameter-text.ts';
 import type { Behaviour } from '../behaviour/behaviour.ts';
 import type { QuotaUse } from '../service/quota.ts';
-import { randomFromSeed, textHash } from '../service/random.ts';
+import { type Random, randomFromSeed, textHash } from '../service/random.ts';
 import type { KeyRecord, ServiceContext } from '../service/service-state.ts';
 import type { LatestFunction } from '../stubs/stub-record.ts';
 import { badParameter } from './error-responses.ts';
 import { queryOf, type TargetReading } from './record-request.ts';
-import { sampleValue } from './sample-value.ts';
 import { envelopeResponse, errorResponse, type ServiceResponse, successResponse } from './service-response.ts';
 
 /** What an operation answers to a request that is within both limits. Synchronous: limits are counted around it. */
@@ -112,4 +111,24 @@ function typed(texts: readonly string[], parameter: Parameter | undefined): unkn
   const items = parameter.list === 'comma' ? texts.flatMap(splitList) : texts;
   const values = items.map((text) => parseParameterText(text, parameter));
   return parameter.list === undefined && values.length === 1 ? values[0] : values;
+}
+
+/** A value of the sample. The same random numbers make the same value. */
+export function sampleValue(sample: Sample, random: Random): unknown {
+  switch (sample.kind) {
+    case 'values':
+      return sample.values[random.uint32() % sample.values.length];
+    case 'number': {
+      const { from, to, step } = sample;
+      const steps = Math.floor((to - from) / step + 1e-9) + 1;
+      // A sum of steps has digits that nobody meant: 0.1 + 0.2.
+      return Number((from + (random.uint32() % steps) * step).toPrecision(12));
+    }
+    case 'list':
+      return sample.items.map((item) => sampleValue(item, random));
+    case 'object':
+      return Object.fromEntries(
+        Object.entries(sample.fields).map(([name, field]) => [name, sampleValue(field, random)]),
+      );
+  }
 }

@@ -24,12 +24,14 @@ export function parseTarget(target: string): Target {
   return { path: beforeFragment.slice(0, question), query: beforeFragment.slice(question + 1) };
 }
 
+export type FindRoute = (method: string, path: string) => RouteMatch;
+
 /** Finds the operation of a path. Exact: with a slash too many or too few it is another path. */
-export function createRouter(operations: Readonly<Record<string, Operation>>) {
+export function createRouter(operations: Readonly<Record<string, Operation>>): FindRoute {
   const all = Object.values(operations);
   const find = createOperationFinder(all);
   const paths = all.map(({ path }) => path);
-  return (method: string, path: string): RouteMatch => {
+  return (method, path) => {
     const found = find(path) ?? (path.includes('%') ? find(withoutNeedlessEscapes(path)) : undefined);
     if (found === undefined) return { kind: 'unknown', nearest: nearestPath(path, paths) };
     return { kind: method === found.operation.method ? 'operation' : 'wrong-method', ...found };

@@ -6,26 +6,22 @@ import { authenticateKey } from '../service/authenticate.ts';
 import { type Decision, decide } from '../service/decide.ts';
 import type { QuotaUse } from '../service/quota.ts';
 import type { KeyRecord, ServiceContext } from '../service/service-state.ts';
-import { answerStub } from '../stubs/answer-stub.ts';
-import { findStub, type StubRecord } from '../stubs/stub-record.ts';
-import { isPreflight, preflightAnswer } from './cors.ts';
+import { answerStub, findStub, type StubRecord } from '../stubs/stub-record.ts';
 import * as errors from './error-responses.ts';
-import { withEtag } from './etag.ts';
-import type { RequestIdentity } from './identify-request.ts';
-import { rateHeaders } from './limit-headers.ts';
+import { presentedCredential, type RequestIdentity } from './identify-request.ts';
 import type { MockRequest, MockResponse } from './mock-message.ts';
 import { preferredAnswer } from './preferred-answer.ts';
-import { presentedCredential } from './presented-credential.ts';
 import { queryOf, readTarget, recordBody, recordHeaders, type TargetReading } from './record-request.ts';
 import { exampleAnswer, exampleResponder, type Responder } from './responders.ts';
-import { createRouter, type RouteMatch } from './router.ts';
-import { createDateHeader, type ServiceResponse, writeResponse } from './service-response.ts';
+import { isPreflight, preflightAnswer, rateHeaders, withEtag } from './response-headers.ts';
+import type { FindRoute, RouteMatch } from './router.ts';
+import { dateHeader, type ServiceResponse, writeResponse } from './service-response.ts';
 
 export interface ServiceHandlerOptions {
   readonly context: ServiceContext;
   /** Has the last word about an answer. */
   readonly checkAssumptions?: CheckAssumptions | undefined;
-  readonly operations: Readonly<Record<string, Operation>>;
+  readonly findRoute: FindRoute;
   /** By operation id; the other operations answer their example. */
   readonly responders: Readonly<Record<string, Responder>>;
   /** Describes a request to the patterns of stubs. */
@@ -46,9 +42,7 @@ export interface HandledRequest {
 }
 
 export function createServiceHandler(options: ServiceHandlerOptions): ServiceHandler {
-  const { context, checkAssumptions, operations, responders, identify } = options;
-  const dateHeader = createDateHeader();
-  const findRoute = createRouter(operations);
+  const { context, checkAssumptions, findRoute, responders, identify } = options;
   return (request) => {
     const { method } = request;
     const target = readTarget(request.target);

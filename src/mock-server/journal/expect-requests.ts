@@ -10,13 +10,19 @@ import { checkedFilter, createMatcher, filterDifferences, type RequestFilter } f
 export interface RequestExpectation {
   /** Asserts that exactly `count` requests match. */
   toHaveCount(count: number): void;
-  /** Asserts that `count` or more requests match. */
+  /** Asserts that at least `count` requests match. */
   atLeast(count: number): void;
-  /** Asserts that `count` or fewer requests match. */
+  /** Asserts that at most `count` requests match. */
   atMost(count: number): void;
-  /** Asserts that at least one of the requests also matches `pattern`. */
+  /**
+   * Asserts that at least one of the matching requests also matches `pattern`.
+   * @example mock.expectRequests().toHaveBeenSentWith({ query: { base: 'EUR' } })
+   */
   toHaveBeenSentWith(pattern: RequestFilter): void;
-  /** Asserts that the patterns match requests in this order. Other requests may come between them. */
+  /**
+   * Asserts that the requests contain a match of each pattern, in this order. Other requests may come between them.
+   * @example mock.expectRequests().inOrder({ operation: 'quota' }, { operation: 'latest' })
+   */
   inOrder(...patterns: RequestFilter[]): void;
 }
 

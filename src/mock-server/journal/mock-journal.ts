@@ -6,19 +6,23 @@ import { checkedFilter, createMatcher, type RequestFilter } from './request-filt
 
 /** The requests that the mock received, each with the reason for its answer. */
 export interface MockJournal {
-  /** Returns the newest requests, oldest first. Throws for an unknown field of the filter. */
+  /**
+   * Returns the requests in the journal that match, oldest first; by default all.
+   * @throws MockServerError with code `invalid_option`, for an unknown field of the filter.
+   * @example mock.journal.list({ operation: 'latest', status: 429 })
+   */
   list(filter?: RequestFilter): readonly JournalEntry[];
   /** Number of older requests that were dropped. The option `journalSize` sets how many are kept. */
   readonly dropped: number;
   /**
-   * Resolves with the matching requests when there are enough.
+   * Waits until enough requests match, and resolves to the matching requests.
    * @throws MockServerError with code `wait_timeout`, after `timeoutMs`.
    * @example await mock.journal.waitFor({ operation: 'latest' }, { count: 2, timeoutMs: 5_000 })
    */
   waitFor(filter?: RequestFilter, options?: WaitOptions): Promise<readonly JournalEntry[]>;
   /** Calls `listener` for each new request, also after `clear()`. Returns a function that cancels the subscription. */
   subscribe(listener: (entry: JournalEntry) => void, options?: SubscribeOptions): () => void;
-  /** Empties the journal. The next request has number 1. */
+  /** Empties the journal. The next request gets number 1. */
   clear(): void;
 }
 
@@ -35,6 +39,7 @@ export function createMockJournal(journal: Journal): MockJournal {
   };
 }
 
+/** Options of `mock.journal.subscribe()`. */
 export interface SubscribeOptions {
   /**
    * Whether to include the requests of spaces. Their entries name the space.
@@ -43,6 +48,7 @@ export interface SubscribeOptions {
   readonly spaces?: boolean | undefined;
 }
 
+/** Options of `mock.journal.waitFor()`. */
 export interface WaitOptions {
   /**
    * Number of requests to wait for, including those already in the journal.
@@ -85,4 +91,31 @@ export async function waitForRequests(
     `${found.length} of ${count} requests arrived within ${timeoutMs} ms. ${closestLines(came, filter)}${whatCame(came)}`,
     { code: 'wait_timeout', status: 408 },
   );
+}
+
+/** Requests in the journal that a well-behaved client does not send. */
+export interface Audit {
+  /** Number of requests in the journal. */
+  readonly requests: number;
+  /** Number of older requests that the journal has dropped. The audit does not cover them. */
+  readonly dropped: number;
+  /**
+   * Requests that arrived before the last Retry-After had passed; `earlyByMs` is by how much. Over sockets, the mock does
+   * not know when a request was sent: requests of a burst, sent before the refusal arrived, are included.
+   */
+  readonly earlyRetries: readonly JournalEntry[];
+  /** Requests with an API key in the URL, where logs show it. */
+  readonly keysInUrls: readonly JournalEntry[];
+  /** Requests for unknown paths; `why` names the nearest path that exists. */
+  readonly unknownRoutes: readonly JournalEntry[];
+}
+
+export function auditOf({ entries, dropped }: Pick<Journal, 'entries' | 'dropped'>): Audit {
+  return {
+    requests: entries.length,
+    dropped,
+    earlyRetries: entries.filter(({ earlyByMs }) => earlyByMs !== undefined),
+    keysInUrls: entries.filter(({ hasKeyInUrl }) => hasKeyInUrl),
+    unknownRoutes: entries.filter(({ isUnknownRoute }) => isUnknownRoute),
+  };
 }

@@ -1,7 +1,6 @@
 import * as z from 'zod';
 import { operations } from '../../generated/operations.ts';
 import type { RecordedRequest } from '../http/record-request.ts';
-import { matchesPath } from '../path-pattern.ts';
 import { expected } from './checked-input.ts';
 
 /** Selects requests; by default all. All fields that are set must match. */
@@ -169,4 +168,20 @@ function shown(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(shown).join(', ')}]`;
   const text = String(value);
   return `'${text.length > 60 ? `${text.slice(0, 57)}...` : text}'`;
+}
+
+/** Whether a path is the one a test means: exactly, or with `*` for any run of characters. */
+function matchesPath(pattern: string, path: string): boolean {
+  if (!pattern.includes('*')) return pattern === path;
+  const [first = '', ...rest] = pattern.split('*');
+  const last = rest.pop() ?? '';
+  if (!path.startsWith(first) || !path.slice(first.length).endsWith(last)) return false;
+  // Leftmost finds, one after the other: no pattern takes longer than the path is.
+  let from = first.length;
+  for (const piece of rest) {
+    const at = path.indexOf(piece, from);
+    if (at === -1) return false;
+    from = at + piece.length;
+  }
+  return from <= path.length - last.length;
 }

@@ -1,9 +1,36 @@
-import type { PanelFiles } from './bundle-panel.ts';
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+import { BASE_STYLE } from '../web/base-style.ts';
 
 let bundled: Promise<PanelFiles> | undefined;
 
 /** The panel's script and style. From sources they are bundled when first asked for; tsup puts them in here instead. */
 export async function panelFiles(): Promise<PanelFiles> {
-  bundled ??= import('./bundle-panel.ts').then(({ bundlePanel }) => bundlePanel());
+  bundled ??= bundlePanel();
   return await bundled;
+}
+
+/** What the control panel's page loads, as text. */
+export interface PanelFiles {
+  readonly script: string;
+  readonly style: string;
+}
+
+/** Bundles the panel with the libraries it uses, so that nothing is loaded from elsewhere. */
+export async function bundlePanel(): Promise<PanelFiles> {
+  const browser = new URL('./browser/', import.meta.url);
+  const { outputFiles } = await build({
+    entryPoints: [fileURLToPath(new URL('app.ts', browser))],
+    bundle: true,
+    write: false,
+    minify: true,
+    format: 'esm',
+    target: 'es2022',
+    legalComments: 'inline',
+  });
+  const chart = await readFile(createRequire(import.meta.url).resolve('uplot/dist/uPlot.min.css'), 'utf8');
+  const own = await readFile(new URL('panel.css', browser), 'utf8');
+  return { script: outputFiles[0]?.text ?? '', style: `${BASE_STYLE}${chart}\n${own}` };
 }

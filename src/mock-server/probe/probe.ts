@@ -1,35 +1,33 @@
 import type { BehaviourOptions, KnownValue } from '../behaviour/behaviour-options.ts';
 import { SWITCH_NAMES } from '../behaviour/switches.ts';
 import type { Clock } from '../clock/clock.ts';
-import { createClock } from '../clock/create-clock.ts';
+import { createClock } from '../clock/mock-clock.ts';
 import { invalidOption, MockServerError } from '../mock-server-error.ts';
 import { BEYOND_LIMIT, CHARGED_BY_LIMIT, meetLimit, observeRetryAfter } from './limit-steps.ts';
-import { USUAL_REASONS } from './not-observable.ts';
-import { Findings, type ObservedBehaviour, type Probing } from './probe-report.ts';
-import { PROBE_STEPS } from './probe-steps.ts';
+import { Findings, type ObservedBehaviour, type Probing, USUAL_REASONS } from './probe-report.ts';
+import { observeQuotaRecord, PROBE_STEPS, usedOf } from './probe-steps.ts';
 import { BudgetSpent, Limited, type ProbeFetch, Prober, type Seen, statusAndCodeText } from './prober.ts';
-import { observeQuotaRecord, usedOf } from './quota-steps.ts';
 
 /** Options of `probeService`. */
 export interface ProbeOptions {
-  /** A valid API key. It is sent only to the base URL, in each of the documented forms. */
+  /** A valid API key. The probe sends it to the base URL only, in each documented form. */
   readonly apiKey: string;
   /**
-   * Maximum number of requests to send. 14 requests cover everything except the per-minute limit.
+   * Maximum number of requests to send. 14 requests observe everything except the per-minute limit.
    * @default 14
    */
   readonly maxRequests?: number | undefined;
   /**
-   * The `fetch` function to send requests with.
+   * The function that sends the requests.
    * @default globalThis.fetch
    */
   readonly fetch?: ProbeFetch | undefined;
   /**
-   * The clock for waits.
+   * The clock that measures times and waits.
    * @default real time
    */
   readonly clock?: Clock | undefined;
-  /** Aborts the probe. */
+  /** Aborts the probe; the promise rejects with the reason of the signal. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -43,7 +41,11 @@ export interface ProbePlan {
 
 const EVERY_STEP = 1 + PROBE_STEPS.reduce((sum, { requests }) => sum + requests, 0);
 
-/** Returns the cost of `probeService` with this budget. Requests beyond 14 are used to reach the per-minute limit. */
+/**
+ * Returns the cost of `probeService` with this budget. Requests beyond 14 are used to reach the per-minute limit.
+ * @throws MockServerError with code `invalid_option`, for a number below 1.
+ * @example planProbe(400).charged
+ */
 export function planProbe(maxRequests = EVERY_STEP): ProbePlan {
   if (!Number.isSafeInteger(maxRequests) || maxRequests < 1) {
     throw invalidOption('maxRequests', maxRequests, 'a whole number from 1');
@@ -67,6 +69,7 @@ function stepsWithin(maxRequests: number) {
  * Measures the undocumented behaviour of a running service, within a budget of requests. The first request is `quota`,
  * which is free. Behaviour that was not observed is listed with the reason.
  * @throws MockServerError with code `probe_failed`, if the key is not valid; and the errors of `fetch`.
+ * @example const behaviour = await probeService('https://api.example.com', { apiKey })
  */
 export async function probeService(baseUrl: string, options: ProbeOptions): Promise<ObservedBehaviour> {
   const { apiKey, maxRequests, fetch = globalThis.fetch, clock = createClock('real'), signal } = options;

@@ -20,6 +20,7 @@ export interface ProbeRequest {
   readonly origin?: string;
 }
 
+/** The function with which a probe sends its requests: the global `fetch`, or one with the same parameters. */
 export type ProbeFetch = (
   url: string,
   init: {

@@ -17,6 +17,7 @@ export interface Account {
   readonly createdAt: Date;
 }
 
+/** Options of `mock.accounts.create()`. All are optional. */
 export interface CreateAccountOptions {
   /**
    * E-mail address of the account.
@@ -33,15 +34,25 @@ export interface CreateAccountOptions {
 /** Creates and changes accounts, as a person does in the dashboard. */
 export interface Accounts {
   /**
-   * Creates an account with an unconfirmed e-mail address.
+   * Creates an account whose e-mail address is not confirmed.
+   * @throws MockServerError with code `invalid_option`, for an unknown plan or an invalid address.
    * @example mock.accounts.create({ email: 'ada@example.test', plan: 'developer' })
    */
   create(options?: CreateAccountOptions): Account;
-  /** Confirms the e-mail address, as the link in the confirmation e-mail does. */
+  /**
+   * Confirms the e-mail address, as the link in the confirmation e-mail does.
+   * @throws MockServerError with code `not_found`.
+   */
   confirm(accountId: string): Account;
-  /** Returns an account. Throws with code `not_found`. */
+  /**
+   * Returns an account.
+   * @throws MockServerError with code `not_found`.
+   */
   get(accountId: string): Account;
-  /** Moves an account and its keys to another plan. */
+  /**
+   * Moves an account and its keys to another plan.
+   * @throws MockServerError with code `not_found`.
+   */
   setPlan(accountId: string, plan: PlanName): Account;
   /** Returns all accounts, oldest first. */
   list(): readonly Account[];

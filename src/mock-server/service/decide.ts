@@ -1,8 +1,7 @@
 import type { Behaviour } from '../behaviour/behaviour.ts';
 import { chargeQuota, type QuotaUse, quotaUse } from './quota.ts';
+import { type RateWindow, rateWindows } from './rate-windows.ts';
 import { type KeyRecord, limitPerMinute } from './service-state.ts';
-import type { RateWindow } from './windows/rate-window.ts';
-import { rateWindows } from './windows/rate-windows.ts';
 
 /** What a request of a known key is about to do. */
 export interface MeteredRequest<Answer> {
@@ -25,11 +24,13 @@ export type Decision<Answer> = { readonly rate: RateUse; readonly quota: QuotaUs
   | { readonly kind: 'quota-exhausted' }
 );
 
-/** How much of its per-minute limit a key has used. */
+/** Usage of a key's per-minute limit at one moment. */
 export interface RateUse {
+  /** Requests per minute. */
   readonly limit: number;
+  /** Requests counted in the window. */
   readonly used: number;
-  /** When the whole limit is free again, in milliseconds since the Unix epoch. */
+  /** Time at which the full limit is available again, in milliseconds since the Unix epoch. */
   readonly fullAt: number;
 }
 

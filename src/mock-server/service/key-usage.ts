@@ -1,8 +1,8 @@
 import type { Behaviour } from '../behaviour/behaviour.ts';
 import type { BehaviourValues } from '../behaviour/switches.ts';
-import { quotaUse } from './quota.ts';
+import { type QuotaUse, quotaUse } from './quota.ts';
+import { WINDOW_MS } from './rate-windows.ts';
 import { type KeyRecord, limitPerMinute } from './service-state.ts';
-import { WINDOW_MS } from './windows/rate-window.ts';
 
 /** The current usage of a key's two limits. Times are milliseconds since the Unix epoch. */
 export interface KeyUsage {
@@ -11,16 +11,7 @@ export interface KeyUsage {
   /** Usage of the per-minute limit. */
   readonly minute: MinuteUse;
   /** Usage of the monthly quota. */
-  readonly month: {
-    /** Requests per quota period; `null` for no limit. */
-    readonly limit: number | null;
-    /** Requests counted in the current period. */
-    readonly used: number;
-    /** Start of the current period. */
-    readonly startedAt: number;
-    /** End of the current period. */
-    readonly resetsAt: number;
-  };
+  readonly month: QuotaUse;
 }
 
 /** The per-minute window of a key, of the kind that the switch `rateWindow` names. */

@@ -10,7 +10,7 @@ import type { AccountRecord, KeyRecord, ServiceContext, ServiceState } from './s
 export interface CreatedKey {
   /** Id of the key, for example `key_1`. */
   readonly id: string;
-  /** The full API key. It is returned only here: the mock stores its SHA-256 only. */
+  /** The full API key. Only this result contains it: the mock stores a SHA-256. */
   readonly key: string;
   /** Id of the account. */
   readonly accountId: string;
@@ -37,20 +37,30 @@ export interface KeySummary {
 /** Creates, revokes and inspects API keys. */
 export interface Keys {
   /**
-   * Creates a key.
-   * @throws MockServerError with code `email_not_confirmed`, or `key_limit_reached` above the plan's number of active keys.
+   * Creates a key for an account.
+   * @throws MockServerError with code `not_found`; `email_not_confirmed`; `key_limit_reached`, if the plan allows no more keys.
    */
   create(options: { readonly accountId: string }): CreatedKey;
-  /** Revokes a key: its next request fails. Revoking it again has no effect. */
+  /**
+   * Revokes a key: its next request fails. Revoking it again has no effect.
+   * @throws MockServerError with code `not_found`.
+   */
   revoke(keyId: string): KeySummary;
-  /** Returns a key without its secret. Throws with code `not_found`. */
+  /**
+   * Returns a key without its secret.
+   * @throws MockServerError with code `not_found`.
+   */
   get(keyId: string): KeySummary;
   /** Returns all keys, or those of one account. */
   list(options?: { readonly accountId?: string }): readonly KeySummary[];
-  /** Returns the current usage of both limits, and the wait until the next request is accepted. Sends no request. */
+  /**
+   * Returns the usage of both limits, and the wait until the next request is accepted. Does not count as a request.
+   * @throws MockServerError with code `not_found`.
+   */
   limits(keyId: string): KeyUsage;
   /**
    * Sets the number of requests counted in the current quota period.
+   * @throws MockServerError with code `not_found`, or `invalid_option` for a negative number.
    * @example mock.keys.setUsage(keyId, { month: 999 }) // one request before the Free quota is exhausted
    */
   setUsage(keyId: string, usage: { readonly month: number }): KeySummary;

@@ -3,13 +3,15 @@ import type { Behaviour } from '../behaviour/behaviour.ts';
 import type { BehaviourValues } from '../behaviour/switches.ts';
 import type { KeyRecord } from './service-state.ts';
 
-/** How much of its monthly quota a key has used at one moment. */
+/** Usage of a key's monthly quota at one moment. */
 export interface QuotaUse {
-  /** `null` for any number. */
+  /** Requests per quota period; `null` for no limit. */
   readonly limit: number | null;
+  /** Requests counted in the current period. */
   readonly used: number;
-  /** Start and end of the running period, in milliseconds since the Unix epoch. */
+  /** Start of the current period, in milliseconds since the Unix epoch. */
   readonly startedAt: number;
+  /** End of the current period, in milliseconds since the Unix epoch. */
   readonly resetsAt: number;
 }
 

@@ -3,7 +3,7 @@ import type { Behaviour } from '../behaviour/behaviour.ts';
 import type { FaultRecord } from '../faults/fault-kinds.ts';
 import type { StubRecord } from '../stubs/stub-record.ts';
 import { type Random, randomFromSeed } from './random.ts';
-import type { RateWindow } from './windows/rate-window.ts';
+import type { RateWindow } from './rate-windows.ts';
 
 /** An account as the service keeps it. */
 export interface AccountRecord {

@@ -3,30 +3,44 @@ import type { FaultRecord } from '../faults/fault-kinds.ts';
 import { MockServerError, show } from '../mock-server-error.ts';
 import type { StubRecord, StubSource } from '../stubs/stub-record.ts';
 import { randomFrom } from './random.ts';
+import { rateWindows } from './rate-windows.ts';
 import type { AccountRecord, KeyRecord, MailRecord, ServiceContext, ServiceState } from './service-state.ts';
-import { rateWindows } from './windows/rate-windows.ts';
 
-/** Everything a mock knows, as plain JSON: accounts, keys (their SHA-256 alone), windows, switches, chance and time. */
+/** The state of a mock as plain JSON: accounts, SHA-256 of keys, usage, switches, faults, stubs, random numbers and time. */
 export interface Snapshot {
+  /** Version of the format. */
   readonly version: 1;
-  /** Milliseconds since the Unix epoch. */
+  /** Time of the mock's clock, in milliseconds since the Unix epoch. */
   readonly now: number;
-  /** Whether the clock stands still. */
+  /** Whether the clock is frozen. */
   readonly frozen: boolean;
+  /** Value of each switch. */
   readonly behaviour: BehaviourValues;
+  /** The option `seed`. */
   readonly seed: number;
+  /** State of the random number generator. */
   readonly random: readonly number[];
+  /** Number of the newest account. */
   readonly lastAccount: number;
+  /** Number of the newest key. */
   readonly lastKey: number;
+  /** The accounts. */
   readonly accounts: readonly SavedAccount[];
+  /** The keys, without their secrets, and their usage. */
   readonly keys: readonly SavedKey[];
+  /** The confirmation e-mails. */
   readonly mails: readonly MailRecord[];
+  /** Number of the newest e-mail. */
   readonly lastMail: number;
+  /** The faults and the requests that they struck. */
   readonly faults: readonly SavedFault[];
+  /** Number of the newest fault. */
   readonly lastFault: number;
+  /** Number of the newest space. */
   readonly lastSpace: number;
-  /** Without those that a function answers. Left out by version 0.1. */
+  /** The stubs, except those with a function. Absent in snapshots of version 0.1 of this package. */
   readonly stubs?: readonly SavedStub[] | undefined;
+  /** Number of the newest stub. */
   readonly lastStub?: number | undefined;
 }
 

@@ -6,8 +6,8 @@ import { isJson, jsonParts, unquoted } from './json-parts.ts';
 import { type LatestFunction, latestStubId, type StubAnswer, type StubSource, withStub } from './stub-record.ts';
 
 /**
- * The `data` of `latest`: an object; an array, one element per request, of which the last repeats; a function of the
- * query; or JSON text of an object or an array, whose numbers keep their digits (`1.10`).
+ * The `data` of `latest`: an object, an array with one element per request (the last one repeats), a function of the
+ * query, or JSON text of an object or an array. Numbers in JSON text keep their digits (`1.10`).
  */
 export type LatestData = object | readonly (object | string)[] | string | LatestFunction;
 
@@ -20,15 +20,20 @@ export interface MockLatest {
    * @example mock.latest.set({ base: 'EUR', rates: { USD: 1.1 } }, { base: 'EUR' })
    */
   set(data: LatestData, options?: LatestOptions): void;
-  /** Answers from a recording of `fxrates latest --fixture-out`: the text of the file, or the parsed object. */
+  /**
+   * Answers from a recording of `fxrates latest --fixture-out`: the text of the file, or the parsed object. A query without
+   * a recorded answer gets 501 `not_recorded`.
+   * @throws MockServerError with code `invalid_option`.
+   */
   replay(recording: Replay): void;
   /** Removes the answers of `set` and `replay`, all of them or those for one base. */
   reset(options?: LatestOptions): void;
 }
 
+/** Options of `mock.latest.set()` and `mock.latest.reset()`. */
 export interface LatestOptions {
   /**
-   * Limits the answer to requests with this value of the parameter `base`.
+   * Value of the parameter `base`: only requests with this value are meant.
    * @default all requests
    */
   readonly base?: string | undefined;

@@ -1,6 +1,17 @@
-import { MockServerError } from '../mock-server-error.ts';
+import * as z from 'zod';
+import { headerRecord } from '../faults/fault-kinds.ts';
+import {
+  codeOfStatus,
+  errorResponse,
+  reasonPhrase,
+  STATUSES_WITHOUT_BODY,
+  successResponse,
+} from '../http/service-response.ts';
+import { checkedInput, expected } from '../matching/checked-input.ts';
+import { plainPattern, type RequestPattern, requestPatternShape } from '../matching/request-pattern.ts';
+import { invalidOption, MockServerError } from '../mock-server-error.ts';
 import type { ServiceContext, ServiceState } from '../service/service-state.ts';
-import { type StubOptions, stubFrom } from './stub-options.ts';
+import { isJson } from './json-parts.ts';
 import { type StubAnswer, type StubRecord, withStub } from './stub-record.ts';
 
 /** Adds and removes stubs: answers that the test defines. */
@@ -23,11 +34,17 @@ export interface MockStubs {
 }
 
 /** A stub that was added. */
-export interface Stub extends Pick<StubRecord, 'id' | 'match' | 'served'> {
+export interface Stub {
+  /** Id of the stub, for example `stub_1`. */
+  readonly id: string;
+  /** Pattern of the requests to answer. */
+  readonly match: RequestPattern;
+  /** Number of requests answered so far. */
+  readonly served: number;
   /** Maximum number of requests to answer; `undefined` for no maximum. */
   readonly times: number | undefined;
-  /** Source of the answers: the field `answers`, a recording, or a function of the test. */
-  readonly kind: StubRecord['source']['kind'];
+  /** Source of the answers: the field `answers`, a recording (`'replay'`), or a function of the test. */
+  readonly kind: 'answers' | 'replay' | 'function';
   /** The answers of a stub of kind `answers`; empty otherwise. */
   readonly answers: readonly StubAnswer[];
 }
@@ -72,3 +89,127 @@ function notFound(id: string): MockServerError {
     status: 404,
   });
 }
+
+/** An answer of a stub. Set at most one of `data`, `error` and `body`. */
+export interface StubResponse {
+  /**
+   * HTTP status, from 200 to 599.
+   * @default 200; 400 with `error`
+   */
+  readonly status?: number | undefined;
+  /** Response headers. `content-length` and `transfer-encoding` cannot be set. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Sent as `{ success: true, data }`. */
+  readonly data?: unknown;
+  /**
+   * Sent as `{ success: false, error: { code, message, status } }`.
+   * @example { code: 'unknown_currency', message: 'There is no XXX.' }
+   */
+  readonly error?: { readonly code: string; readonly message?: string | undefined } | undefined;
+  /** The complete body: a string is sent unchanged, any other value as JSON. */
+  readonly body?: unknown;
+}
+
+/** A stub: the requests that it answers, and the answer. The requests are still authenticated, limited and counted. */
+export interface StubOptions extends StubResponse {
+  /**
+   * Id of the stub: up to 64 letters, digits, `_`, `.` and `-`. Replaces an existing stub with this id.
+   * @default 'stub_1', 'stub_2', …
+   */
+  readonly id?: string | undefined;
+  /**
+   * Pattern of the requests to answer.
+   * @default every GET of the emulated API
+   */
+  readonly match?: RequestPattern | undefined;
+  /**
+   * Several answers, one per request; the last one repeats. Cannot be combined with the fields of a single answer.
+   * @example [{ status: 503 }, { data: { base: 'EUR', rates: {} } }]
+   */
+  readonly responses?: readonly StubResponse[] | undefined;
+  /**
+   * Maximum number of requests to answer. The stub is ignored afterwards.
+   * @default no maximum
+   */
+  readonly times?: number | undefined;
+}
+
+const response = {
+  status: expected('an HTTP status from 200 to 599', (error) =>
+    z.int(error).min(200, error).max(599, error),
+  ).optional(),
+  headers: headerRecord.optional(),
+  data: z.unknown().optional().describe('Sent as `{ "success": true, "data": … }`.'),
+  error: expected('an object with code and message', (error) =>
+    z.strictObject({ code: z.string(error), message: z.string(error).optional() }, error),
+  ).optional(),
+  body: z.unknown().optional().describe('The complete body: a string is sent unchanged, any other value as JSON.'),
+};
+
+const matchSchema = z.strictObject(requestPatternShape, {
+  error: (issue) => (issue.code === 'invalid_type' ? 'an object' : undefined),
+});
+
+/** A stub as JSON has it. */
+export const stubOptions = z.strictObject({
+  id: expected('letters, digits, _ . and -', (error) => z.string(error).regex(/^[\w.-]{1,64}$/, error)).optional(),
+  match: matchSchema.optional(),
+  ...response,
+  responses: expected('an array of answers with status, headers, data, error or body', (error) =>
+    z.array(z.strictObject(response), error).min(1, error),
+  ).optional(),
+  times: expected('a whole number of requests from 1', (error) => z.int(error).min(1, error)).optional(),
+});
+
+/** The stub that the options describe. Throws `MockServerError` with code `invalid_option`. */
+function stubFrom(options: StubOptions, nextId: string): StubRecord {
+  if (typeof options !== 'object' || options === null) throw invalidOption('stub', options, 'an object');
+  const { match, ...rest } = options;
+  const given = { ...rest, ...(match === undefined ? {} : { match: plainPattern(match) }) };
+  const checked = checkedInput(stubOptions, withoutUndefined(given), {
+    place: '',
+    what: 'a field of a stub',
+    nested: { match: matchSchema },
+  });
+  const { id = nextId, responses, times = null, match: pattern = {}, ...single } = checked;
+  if (responses !== undefined && Object.keys(single).length > 0) {
+    throw invalidOption('responses', responses, `no responses together with ${Object.keys(single).join(', ')}`);
+  }
+  const answers = (responses ?? [single]).map(answerFrom);
+  return { id, match: pattern, times, source: { kind: 'answers', answers }, served: 0 };
+}
+
+function withoutUndefined(given: object): object {
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+}
+
+function answerFrom(given: StubResponse): StubAnswer {
+  const { status = given.error === undefined ? 200 : 400, headers = {} } = given;
+  const lowerCase = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]);
+  const { body, code, type } = contentOf(given, status);
+  return { status, headers: { ...type, ...Object.fromEntries(lowerCase) }, body, code };
+}
+
+function contentOf(given: StubResponse, status: number): Pick<StubAnswer, 'body' | 'code'> & { type?: object } {
+  const { data, error, body } = given;
+  if ([data, error, body].filter((value) => value !== undefined).length > 1) {
+    throw invalidOption('stub', given, 'at most one of data, error and body');
+  }
+  if (STATUSES_WITHOUT_BODY.has(status)) return { body: '', code: null };
+  return body === undefined ? envelopeOf(given, status) : wholeBody(body);
+}
+
+function wholeBody(body: unknown) {
+  if (typeof body === 'string') return { body, code: null, ...(isJson(body) ? {} : { type: PLAIN_TEXT }) };
+  return { body: JSON.stringify(body), code: null };
+}
+
+function envelopeOf(given: StubResponse, status: number): Pick<StubAnswer, 'body' | 'code'> {
+  const { data, error } = given;
+  if (data !== undefined) return { body: successResponse(data).body, code: null };
+  if (error === undefined && status < 400) throw invalidOption('stub', given, 'data, error or body');
+  const { code = codeOfStatus(status), message = reasonPhrase(status) || 'Unknown' } = error ?? {};
+  return { body: errorResponse({ status, code, message }).body, code };
+}
+
+const PLAIN_TEXT = { 'content-type': 'text/plain; charset=utf-8' };

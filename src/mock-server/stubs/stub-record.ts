@@ -1,8 +1,10 @@
 import type { PlanName } from '../../generated/service.ts';
+import type { ServiceResponse } from '../http/service-response.ts';
 import { type MatchedRequest, matchesPattern, type RequestPattern } from '../matching/request-pattern.ts';
 import type { InventedData } from '../rates/invented-latest.ts';
+import { answerRecorded, type RecordedAnswers } from '../rates/replay.ts';
 
-/** Returns the `data` of `latest` for a request within both limits. Must be synchronous. */
+/** Returns the `data` of `latest` for a request within both limits. A promise is answered with 500. */
 export type LatestFunction = (query: URLSearchParams, context: LatestContext) => object;
 
 /** The request that a `latest` function answers. */
@@ -17,11 +19,13 @@ export interface LatestContext {
   invented(): InventedData;
 }
 
-/** An answer as a stub keeps it: the body is the text that is sent. */
+/** An answer of a stub, as it is sent. */
 export interface StubAnswer {
+  /** HTTP status. */
   readonly status: number;
-  /** Names in lower case. */
+  /** Headers by name in lower case. */
   readonly headers: Readonly<Record<string, string>>;
+  /** The complete body. */
   readonly body: string;
   /** `error.code` of the answer; `null` if it has none. */
   readonly code: string | null;
@@ -77,4 +81,34 @@ export function latestStubId(base: string | undefined): string {
 function rankOf({ id }: StubRecord): number {
   if (id === LATEST_STUB) return 0;
   return id.startsWith(`${LATEST_STUB}.`) ? 1 : 2;
+}
+
+/** The answer of a stub to a request that is within both limits; counts it. */
+export function answerStub(
+  stub: StubRecord,
+  source: Exclude<StubSource, { readonly kind: 'function' }>,
+  query: URLSearchParams,
+): ServiceResponse {
+  const { id, served } = stub;
+  stub.served += 1;
+  if (source.kind === 'replay') {
+    return { ...answerRecorded(recordedIn(source.recorded), query), stub: id };
+  }
+  const answer = source.answers[Math.min(served, source.answers.length - 1)];
+  if (answer === undefined) throw new Error(`Stub ${id} has no answer.`);
+  return { ...fromAnswer(answer), why: `answered by stub ${id}`, stub: id };
+}
+
+function recordedIn(recorded: Readonly<Record<string, StubAnswer>>): RecordedAnswers {
+  return {
+    get(query) {
+      const answer = Object.hasOwn(recorded, query) ? recorded[query] : undefined;
+      return answer === undefined ? undefined : fromAnswer(answer);
+    },
+    keys: () => Object.keys(recorded).values(),
+  };
+}
+
+function fromAnswer({ code, ...answer }: StubAnswer): ServiceResponse {
+  return { ...answer, code: code ?? undefined, why: 'served' };
 }

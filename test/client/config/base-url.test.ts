@@ -39,7 +39,7 @@ test.each([
   ['https://api.example.com/#x', 'contains a query or fragment'],
   ['https://api.example.com/api/v1', "expected a URL without '/api/v1'"],
   ['https://api.example.com/fx/api/v2/', "expected a URL without '/fx/api/v2/'"],
-])('refuses %s: %s', (given, reason) => {
+])('rejects %s: %s', (given, reason) => {
   expect(() => checkBaseUrl(given, secure)).toThrow(ConfigError);
   expect(() => checkBaseUrl(given, secure)).toThrow(/^baseUrl: /);
   expect(() => checkBaseUrl(given, secure)).toThrow(reason);
@@ -53,7 +53,7 @@ test.each([
   'http://10.0.0.1',
   'http://[::2]',
   'http://0.0.0.0',
-])('plain http to %s needs consent', (given) => {
+])('plain http to %s requires allowInsecureHttp', (given) => {
   expect(() => checkBaseUrl(given, secure)).toThrow('plain http');
   expect(checkBaseUrl(given, { allowInsecureHttp: true })).toBe(given);
 });
@@ -66,7 +66,7 @@ test.each([
   `https://api.example.com/${API_KEY}/api/v1`,
   `https://api.example.com/${API_KEY}?x`,
   `http://api.example.com/${API_KEY}`,
-])('refuses %s without repeating the key in it', async (given) => {
+])('rejects %s without showing the key in it', async (given) => {
   const error = await errorOf(() => checkBaseUrl(given, secure));
 
   expect(error).toMatchObject({ kind: 'config' });

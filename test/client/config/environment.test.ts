@@ -19,14 +19,14 @@ afterEach(() => {
   Reflect.deleteProperty(globalThis, 'document');
 });
 
-test('takes base URL and key from the environment', () => {
+test('reads base URL and key from the environment', () => {
   process.env['FXRATES_BASE_URL'] = 'https://from-env.test/';
   process.env['FXRATES_API_KEY'] = API_KEY;
 
   expect(new FxRates().toJSON()).toEqual({ baseUrl: 'https://from-env.test', apiKey: 'fx_live_…cdef' });
 });
 
-test('what is given wins over the environment', () => {
+test('options take precedence over the environment', () => {
   process.env['FXRATES_BASE_URL'] = 'https://from-env.test';
   process.env['FXRATES_API_KEY'] = 'unused-key-from-the-environment';
 
@@ -58,7 +58,7 @@ test.each([
   expect(inspect(fx)).toContain('not set');
 });
 
-test.each(['FXRATES_BASE_URL', 'FXRATES_API_KEY'])('an empty %s counts as not set', async (name) => {
+test.each(['FXRATES_BASE_URL', 'FXRATES_API_KEY'])('an empty %s is the same as an unset one', async (name) => {
   process.env['FXRATES_BASE_URL'] = BASE_URL;
   process.env['FXRATES_API_KEY'] = API_KEY;
   process.env[name] = '';
@@ -68,7 +68,7 @@ test.each(['FXRATES_BASE_URL', 'FXRATES_API_KEY'])('an empty %s counts as not se
   expect(((await errorOf(fx.latest())) as Error).message).toMatch('missing');
 });
 
-test('the first call finds what was set in the environment after the constructor', async () => {
+test('the first call reads variables that were set after the constructor', async () => {
   const fetch = fakeFetch(success());
   const fx = new FxRates({ fetch });
 
@@ -82,11 +82,11 @@ test('the first call finds what was set in the environment after the constructor
 test.each([
   ['base URL without a key', { baseUrl: 'ftp://x' }, 'baseUrl: expected'],
   ['key without a base URL', { apiKey: 'Bearer x' }, "apiKey: starts with 'Bearer '"],
-])('a wrong %s is still an error of the constructor', (_, options, message) => {
+])('the constructor throws for a wrong %s', (_, options, message) => {
   expect(() => new FxRates(options)).toThrow(message);
 });
 
-test('refuses to work in a browser, whatever else is wrong', () => {
+test('throws in a browser, even if an option is wrong too', () => {
   Object.defineProperty(globalThis, 'document', { value: {}, configurable: true });
   Object.defineProperty(process, 'versions', { value: { ...versions, node: undefined } });
 
@@ -94,7 +94,7 @@ test('refuses to work in a browser, whatever else is wrong', () => {
   expect(() => new FxRates({ baseUrl: BASE_URL, apiKey: API_KEY })).toThrow(ConfigError);
 });
 
-test('a page in Node, as jsdom makes one, is no browser', () => {
+test('jsdom in Node.js is not a browser', () => {
   Object.defineProperty(globalThis, 'document', { value: {}, configurable: true });
 
   expect(new FxRates({ baseUrl: BASE_URL, apiKey: API_KEY })).toBeInstanceOf(FxRates);

@@ -23,7 +23,7 @@ test('fills in the documented defaults', () => {
   });
 });
 
-test('an option that is undefined counts as left out', () => {
+test('an option that is undefined has its default', () => {
   const options = Object.fromEntries(
     ['timeoutMs', 'deadlineMs', 'rateLimit', 'fetch', 'dispatcher', 'clock', 'onWait'].map((name) => [name, undefined]),
   );
@@ -115,12 +115,12 @@ test.each([
     { rateLimit: { perMinutes: 5 } },
     "unknown option 'perMinutes'; did you mean 'perMinute'? Valid options: perMinute, maxConcurrent",
   ],
-])('refuses the unknown option in %j', (options, message) => {
+])('rejects the unknown option in %j', (options, message) => {
   expect(() => new FxRates({ ...given, ...options } as never)).toThrow(ConfigError);
   expect(() => new FxRates({ ...given, ...options } as never)).toThrow(message);
 });
 
-test.each([API_KEY, 'a-key-of-another-form-3f9c2d', null, 42])('refuses %j in place of options', async (value) => {
+test.each([API_KEY, 'a-key-of-another-form-3f9c2d', null, 42])('rejects %j as options', async (value) => {
   const error = await errorOf(() => new FxRates(value as never));
 
   expect(error).toMatchObject({
@@ -131,7 +131,7 @@ test.each([API_KEY, 'a-key-of-another-form-3f9c2d', null, 42])('refuses %j in pl
   expect(String(error)).not.toContain('3f9c2d');
 });
 
-test('fetch and dispatcher exclude each other', () => {
+test('rejects fetch together with dispatcher', () => {
   const options = { ...given, fetch: async () => new Response(), dispatcher: new Agent() };
 
   expect(() => new FxRates(options)).toThrow('fetch and dispatcher: pass either fetch or dispatcher');
@@ -149,7 +149,7 @@ test.each([
   ['schema', { schema: null }],
   ['call options', { timeout: 5 }],
   ['call options', 'EUR'],
-])('a call rejects for a wrong %s, and sends nothing', async (name, options) => {
+])('a call with a wrong %s rejects without a request', async (name, options) => {
   const { fx, fetch } = testClient({});
 
   const errors = [await errorOf(fx.latest({}, options as never)), await errorOf(fx.get('/p', options as never))];
@@ -161,7 +161,7 @@ test.each([
   expect(fetch.requests).toEqual([]);
 });
 
-test("a call's own options win over the client's", () => {
+test('options of a call take precedence over those of the client', () => {
   const client = resolveOptions({ ...given, timeoutMs: 1, deadlineMs: 2, maxRetries: 3, onLimit: 'throw' });
 
   expect(resolveCall({}, client)).toMatchObject({ timeoutMs: 1, deadlineMs: 2, maxRetries: 3, onLimit: 'throw' });

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { expect, test } from 'vitest';
-import { describeValue } from '../../../src/client/errors/describe-value.ts';
+import { describeValue } from '../../../src/client/config/checks.ts';
 import {
   AbortError,
   AuthenticationError,
@@ -46,17 +46,17 @@ test.each([
   [null],
   ['NetworkError'],
   [Symbol.for('fxrates.error')],
-])('%o is none of the client’s errors', (value) => {
+])('%o is not an error of the client', (value) => {
   expect(FxRatesError.is(value)).toBe(false);
 });
 
-test('an error of another copy of the package is known by its brand', () => {
+test('is() recognizes an error of another copy of the package', () => {
   const foreign = Object.assign(new Error('x'), { kind: 'server', [Symbol.for('fxrates.error')]: true });
 
   expect(FxRatesError.is(foreign)).toBe(true);
 });
 
-test('what an error does not have is not printed, and can be read all the same', () => {
+test('absent fields are not printed but can be read', () => {
   const error = new ConfigError('baseUrl: none given');
   const printed = inspect(error);
 
@@ -72,7 +72,7 @@ test('what an error does not have is not printed, and can be read all the same',
   expect(inspect(new NetworkError('x', { attempts: [] }))).toContain('attempts: []');
 });
 
-test('as JSON the error of a limit says when to go on, and why the call did not wait', () => {
+test('the JSON of a RateLimitError has retryAt and reason', () => {
   const retryAt = new Date('2026-01-15T00:00:07.000Z');
   const limited = new RateLimitError('x', { reason: 'deadline', retryAfterMs: 7000, retryAt });
   const exhausted = new QuotaExhaustedError('x', {
@@ -88,7 +88,7 @@ test('as JSON the error of a limit says when to go on, and why the call did not 
   expect(JSON.parse(JSON.stringify(exhausted))).toMatchObject({ local: true, resetsAt: '2026-02-01T00:00:00.000Z' });
 });
 
-test('the cause is the original, and there is none when none was given', () => {
+test('the cause is the original error, or absent', () => {
   const original = new Error('original');
 
   expect(new NetworkError('x', { cause: original }).cause).toBe(original);

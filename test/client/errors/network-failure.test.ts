@@ -42,13 +42,13 @@ test.each([
   ['many properties', Object.fromEntries(Array.from({ length: 1001 }, (_, index) => [`p${index}`, index]))],
   ['a long text', { body: 'x'.repeat(200_000) }],
   ['a long list', Array.from({ length: 1001 }, () => 0)],
-])('copies the text of an error with %s instead of looking through it', async (_, extra) => {
+])('copies the text of an error with %s without searching it', async (_, extra) => {
   const thrown = Object.assign(new Error('gone'), { extra });
 
   expect((await failureWith(thrown)).cause).not.toBe(thrown);
 });
 
-test('cuts a very long message, and leaves no part of the key at the cut', async () => {
+test('shortens a very long message without leaving a part of the key', async () => {
   const message = `${'x'.repeat(99_990)}${API_KEY}${'y'.repeat(1000)}`;
 
   const { cause } = await failureWith(new Error(message));

@@ -87,7 +87,7 @@ test.each([
   [1, 1],
   [1, 2],
   [1, 20],
-])('after %i writes, no update is lost if others write %i times between any two steps', (before, others) => {
+])('after %i writes, no update is lost if other processes write %i times between two steps', (before, others) => {
   for (let step = 0, wasPaused = true; wasPaused; step += 1) {
     const { writes, update, current } = setUp(before);
     wasPaused = false;
@@ -105,7 +105,7 @@ test.each([
   }
 });
 
-test('a reader gets a whole state, however often others write between any two steps', () => {
+test('a read returns a complete state, however often other processes write between two steps', () => {
   for (let step = 0, wasPaused = true; wasPaused; step += 1) {
     const { root, update } = setUp(1);
     wasPaused = false;

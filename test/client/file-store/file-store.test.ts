@@ -37,7 +37,7 @@ const folders = () => fs.readdirSync(root).sort();
 const filesOf = (folder: string) => fs.readdirSync(join(root, folder)).sort();
 const modeOf = (path: string) => (fs.statSync(path).mode & 0o777).toString(8);
 
-test('creates a folder and files that only their owner can read, under names that say nothing of the key', async () => {
+test('creates a folder and files that only their owner can read, without the key in their names', async () => {
   await store.exchange('https://fx.test fx_live_secret', '', offer('a'));
 
   const [folder = ''] = folders();
@@ -46,7 +46,7 @@ test('creates a folder and files that only their owner can read, under names tha
   expect(filesOf(folder).map((name) => modeOf(join(root, folder, name)))).toEqual(['600', '600']);
 });
 
-test('leaves two files behind, however often it writes', async () => {
+test('keeps two files, however often it writes', async () => {
   await store.exchange('key', '', offer('0'));
   for (let write = 1; write <= 20; write += 1) await store.exchange('key', `${write - 1}`, offer(`${write}`));
 
@@ -54,12 +54,12 @@ test('leaves two files behind, however often it writes', async () => {
   expect(filesOf(folders()[0] ?? '')).toHaveLength(2);
 });
 
-test('just reading creates nothing', async () => {
+test('a read creates no file', async () => {
   expect(await read()).toMatchObject({ isWritten: false, version: '', state: '' });
   expect(fs.readdirSync(base)).toEqual([]);
 });
 
-test('a state counts until keepMs after it was written, and not afterwards', async () => {
+test('a state is valid until keepMs after it was written', async () => {
   await store.exchange('key', '', offer('a', 5_000));
   clock.set(4_999);
   const before = await read();
@@ -71,7 +71,7 @@ test('a state counts until keepMs after it was written, and not afterwards', asy
   expect(await store.exchange('key', '', offer('b'))).toMatchObject({ isWritten: true, version: 'b' });
 });
 
-test('a state from before the clock was set back counts as nothing, and can be replaced', async () => {
+test('a state from before the clock was set back is ignored and can be replaced', async () => {
   await store.exchange('key', '', offer('a'));
   clock.set(-3_600_000);
 
@@ -145,7 +145,7 @@ test.each<[string, (folder: string) => void]>([
       fs.symlinkSync(join(base, 'elsewhere'), state);
     },
   ],
-])('%s counts as nothing, and the next write replaces it', async (_, damage) => {
+])('%s is ignored, and the next write replaces it', async (_, damage) => {
   await store.exchange('key', '', offer('a'));
   damage(join(root, folders()[0] ?? ''));
   const elsewhere = () =>
@@ -164,7 +164,7 @@ test.each<[string, (folder: string) => void]>([
   expect(elsewhere()).toEqual(before);
 });
 
-test('a folder that is removed while it is used is made again', async () => {
+test('a folder that is removed during use is created again', async () => {
   await store.exchange('key', '', offer('a'));
   fs.rmSync(root, { recursive: true });
 
@@ -202,7 +202,7 @@ const USELESS: readonly [string, RegExp, () => void][] = [
 ];
 
 test.each(USELESS)(
-  '%s: calls go on without it after one warning, and with it once it is gone',
+  '%s: calls continue without the store after one warning, and use it again afterwards',
   async (_, reason, spoil) => {
     fs.mkdirSync(join(base, 'state'));
     spoil();
@@ -334,7 +334,7 @@ test.each([
   [{ XDG_STATE_HOME: 'relative' }, '/home/me/.local/state/fxrates/limits'],
   [{ XDG_STATE_HOME: '' }, '/home/me/.local/state/fxrates/limits'],
   [{ LOCALAPPDATA: '/local' }, '/local/fxrates/limits'],
-])('by default the folder is in the state folder of the user: %j', (variables, folder) => {
+])('the default folder is in the state folder of the user: %j', (variables, folder) => {
   expect(defaultFolder(variables, () => '/home/me')).toBe(folder);
 });
 
@@ -343,13 +343,13 @@ test.each([
   () => {
     throw new Error('ENOENT: uv_os_homedir');
   },
-])('without a home folder a path must be given', (home) => {
+])('without a home folder, a path is required', (home) => {
   expect(() => defaultFolder({}, home)).toThrow(ConfigError);
   expect(() => defaultFolder({}, home)).toThrow(
     'fileStore: the user has no home folder; pass the path of a folder: fileStore(path)',
   );
 });
 
-test.each(['', 7, null])('fileStore(%j) is refused at once', (path) => {
+test.each(['', 7, null])('fileStore(%j) throws', (path) => {
   expect(() => fileStore(path as never)).toThrow(/fileStore: expected the path of a folder/);
 });

@@ -22,7 +22,7 @@ test.each([
   expect(ApiKey.from(secret).masked).toBe(masked);
 });
 
-test('every way to print a key gives its mask', () => {
+test('every way to print a key prints its mask', () => {
   const key = ApiKey.from(API_KEY);
 
   const prints = [String(key), `${key}`, JSON.stringify({ key }), inspect(key), inspect({ key }, { showHidden: true })];
@@ -32,7 +32,7 @@ test('every way to print a key gives its mask', () => {
   expect(key.reveal()).toBe(API_KEY);
 });
 
-test('a mask shows at most four characters of what makes a key secret', () => {
+test('a mask shows at most four characters of the secret part', () => {
   fc.assert(
     fc.property(secretOf({ minLength: 1 }), (secret) => {
       const { masked } = ApiKey.from(secret);
@@ -58,14 +58,14 @@ test.each([
   [42, 'expected a string or a function that returns one, got number'],
   [null, 'expected a string or a function that returns one, got object'],
   [undefined, 'expected a string or a function that returns one, got undefined'],
-])('refuses %j without repeating it', async (value, reason) => {
+])('rejects %j without showing it', async (value, reason) => {
   const error = await errorOf(() => ApiKey.from(value));
 
   expect(error).toMatchObject({ kind: 'config', message: expect.stringContaining(reason) });
   expect(inspect(error)).not.toContain('0123456789');
 });
 
-test.each([API_KEY, 'canary+/=&%?#0b6d93f25e8072b9c4d1635'])('redacts %s in base64, wherever it begins', (secret) => {
+test.each([API_KEY, 'canary+/=&%?#0b6d93f25e8072b9c4d1635'])('redacts %s in base64, at any offset', (secret) => {
   const key = ApiKey.from(secret);
 
   for (const before of ['', 'u', 'us', 'use', 'user:']) {
@@ -80,11 +80,11 @@ test.each([API_KEY, 'canary+/=&%?#0b6d93f25e8072b9c4d1635'])('redacts %s in base
   }
 });
 
-test('does not take other texts for a short key in base64', () => {
+test('does not redact other texts as a short key in base64', () => {
   expect(ApiKey.from('abc').redact('YWJj')).toBe('YWJj');
 });
 
-test('knows the documented form', () => {
+test('recognizes the documented form', () => {
   expect(ApiKey.from(API_KEY).hasDocumentedForm).toBe(true);
   expect(ApiKey.from(`${API_KEY}0`).hasDocumentedForm).toBe(false);
   expect(ApiKey.from('fx_test_0123').hasDocumentedForm).toBe(false);

@@ -37,7 +37,7 @@ test('a fixed key is known at once and has no replacement', async () => {
   await expect(source.replacementFor(key, signal)).resolves.toBeUndefined();
 });
 
-test('a provider is not asked before the first call, and then once', async () => {
+test('a provider is not called before the first call, and then once', async () => {
   const { source, asked } = provided(OLD);
   expect(source.known()).toBeUndefined();
   expect(asked).toEqual([]);
@@ -50,7 +50,7 @@ test('a provider is not asked before the first call, and then once', async () =>
   expect(asked).toHaveLength(1);
 });
 
-test('calls at the same time ask the provider once', async () => {
+test('simultaneous calls call the provider once', async () => {
   const { source, asked } = provided(OLD);
 
   const keys = await Promise.all(Array.from({ length: 100 }, () => source.current(signal)));
@@ -59,7 +59,7 @@ test('calls at the same time ask the provider once', async () => {
   expect(asked).toHaveLength(1);
 });
 
-test('a refused key is replaced by the one that the provider gives now', async () => {
+test('a refused key is replaced by the new key of the provider', async () => {
   const { source, heard } = provided(OLD, NEW);
   const refused = await source.current(signal);
 
@@ -70,7 +70,7 @@ test('a refused key is replaced by the one that the provider gives now', async (
   expect(heard).toEqual([OLD, NEW]);
 });
 
-test('a hundred calls refused together ask the provider once', async () => {
+test('a hundred calls refused together call the provider once', async () => {
   const { source, asked } = provided(OLD, NEW);
   const refused = await source.current(signal);
 
@@ -80,7 +80,7 @@ test('a hundred calls refused together ask the provider once', async () => {
   expect(asked).toHaveLength(2);
 });
 
-test('a call refused late with the old key gets the new one without a question', async () => {
+test('a call refused late with the old key receives the new key without another call of the provider', async () => {
   const { source, asked } = provided(OLD, NEW, OLD);
   const refused = await source.current(signal);
   await source.replacementFor(refused, signal);
@@ -91,7 +91,7 @@ test('a call refused late with the old key gets the new one without a question',
   expect(asked).toHaveLength(2);
 });
 
-test('there is no replacement when the provider still gives the refused key', async () => {
+test('there is no replacement if the provider returns the refused key', async () => {
   const { source, heard } = provided(OLD);
   const refused = await source.current(signal);
 
@@ -99,7 +99,7 @@ test('there is no replacement when the provider still gives the refused key', as
   expect(heard).toEqual([OLD]);
 });
 
-test('a provider that fails is asked again by the next call', async () => {
+test('a provider that fails is called again by the next call', async () => {
   const { source } = provided(new Error('vault is sealed'), OLD);
 
   await expect(source.current(signal)).rejects.toThrow('vault is sealed');
@@ -107,14 +107,14 @@ test('a provider that fails is asked again by the next call', async () => {
   await expect(source.current(signal)).resolves.toMatchObject({ masked: 'fx_live_…0000' });
 });
 
-test('a provider that gives no key is refused without repeating what it gave', async () => {
+test('an invalid key of a provider is rejected without showing it', async () => {
   const { source } = provided(`Bearer ${OLD}`);
 
   await expect(source.current(signal)).rejects.toMatchObject({ kind: 'config' });
   await expect(source.current(signal)).rejects.not.toThrow(OLD);
 });
 
-test('a key that arrives after all callers have left does not replace a newer key', async () => {
+test('a key that arrives after all callers have aborted does not replace a newer key', async () => {
   const late: ((secret: string) => void)[] = [];
   const { source } = provided(new Promise<string>((resolve) => late.push(resolve)), NEW);
   const impatient = new Cancellation();

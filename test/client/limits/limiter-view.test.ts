@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
+import { SteadyTime } from '../../../src/client/clock.ts';
 import type { LimiterState } from '../../../src/client/limits/limiter-state.ts';
 import { burstOf, LimiterHistory, perMinuteOf, windowName } from '../../../src/client/limits/limiter-view.ts';
 import { HEALTHY, type ServiceHealth } from '../../../src/client/limits/service-health.ts';
 import { initialState } from '../../../src/client/limits/transitions.ts';
-import { SteadyTime } from '../../../src/client/steady-time.ts';
 import { VirtualClock } from '../../helpers/limits-clock.ts';
 
 const START = 1_700_000_000_000;

@@ -36,7 +36,7 @@ function cached(replies: Reply | readonly Reply[] = counting(), { keep = {}, ...
   return { ...client, store, warnings, metaOf };
 }
 
-test('a kept answer is given as it came: digits, headers and status', async () => {
+test('a cached response has the digits, headers and status as received', async () => {
   const { metaOf, fetch, clock } = cached();
   const first = await metaOf();
   await clock.advance(59_999);
@@ -52,7 +52,7 @@ test('a kept answer is given as it came: digits, headers and status', async () =
   expect(fetch.requests).toHaveLength(1);
 });
 
-test('an answer as old as allowed is asked for anew', async () => {
+test('a response that reaches the maximum age is requested again', async () => {
   const { metaOf, clock } = cached();
   await metaOf();
   await clock.advance(60_000);
@@ -61,7 +61,7 @@ test('an answer as old as allowed is asked for anew', async () => {
   expect(await metaOf()).toMatchObject({ source: 'cache', ageMs: 0, data: { n: 2 } });
 });
 
-test('a call may ask for a younger answer, or take an older one', async () => {
+test('a call can set a lower or a higher maximum age', async () => {
   const { metaOf, clock } = cached();
   await metaOf();
   await clock.advance(30_000);
@@ -72,7 +72,7 @@ test('a call may ask for a younger answer, or take an older one', async () => {
   expect(await metaOf({}, { maxAgeMs: 100_000 })).toMatchObject({ source: 'cache', ageMs: 90_000 });
 });
 
-test('maxAgeMs: 0 asks the service, and its answer is kept for the others', async () => {
+test('maxAgeMs: 0 sends a request, and its response is cached for other calls', async () => {
   const { metaOf, store } = cached();
   await metaOf();
 
@@ -82,7 +82,7 @@ test('maxAgeMs: 0 asks the service, and its answer is kept for the others', asyn
   expect(store.ttls).toEqual([60_000, 60_000]);
 });
 
-test('a store keeps an answer for the longest age that a call accepts, in whole milliseconds', async () => {
+test('the store receives the highest age that a call accepts, in whole milliseconds', async () => {
   const { metaOf, store } = cached(counting(), { keep: { maxAgeMs: 1000.5, staleIfLimitedMs: 5000.2 } });
 
   await metaOf({ a: 1 });
@@ -91,7 +91,7 @@ test('a store keeps an answer for the longest age that a call accepts, in whole 
   expect(store.ttls).toEqual([5001, 9000]);
 });
 
-test('with an age of 0 nothing is kept', async () => {
+test('with an age of 0, nothing is cached', async () => {
   const { metaOf, store } = cached(counting(), { keep: { maxAgeMs: 0 } });
 
   await metaOf();
@@ -100,7 +100,7 @@ test('with an age of 0 nothing is kept', async () => {
   expect(store.writes).toBe(0);
 });
 
-test('another query, another path and another service have answers of their own', async () => {
+test('another query, path or service has a separate cache entry', async () => {
   const { fx, fetch, store } = cached();
   const elsewhere = testClient(counting(), { cache: { maxAgeMs: 60_000, store }, baseUrl: 'https://other.test' });
 
@@ -114,7 +114,7 @@ test('another query, another path and another service have answers of their own'
   expect(store.entries.size).toBe(4);
 });
 
-test('keys do not share answers: their plans may see different ones', async () => {
+test('keys do not share cached responses', async () => {
   const store = new FakeStore();
   const [one, other] = [API_KEY, OTHER_KEY].map((apiKey) =>
     testClient(counting(), { apiKey, cache: { maxAgeMs: 60_000, store } }),
@@ -138,7 +138,7 @@ test('two clients of one key share a store', async () => {
   expect(other!.fetch.requests).toHaveLength(0);
 });
 
-test('after a rotation, answers belong to the key that got them', async () => {
+test('after a rotation, cached responses belong to the key that requested them', async () => {
   let isRevoked = false;
   const bearer = (key: string) => `Bearer ${key}`;
   const { fx, store, metaOf } = cached(
@@ -155,7 +155,7 @@ test('after a rotation, answers belong to the key that got them', async () => {
   expect(await metaOf({ b: 1 })).toMatchObject({ source: 'cache' });
 });
 
-test('the quota is never kept', async () => {
+test('quota() is never cached', async () => {
   const { fx, fetch, store } = cached(success(quotaRecord()));
 
   await fx.quota();
@@ -165,7 +165,7 @@ test('the quota is never kept', async () => {
   expect([store.reads, store.writes]).toEqual([0, 0]);
 });
 
-test('a failure is not kept', async () => {
+test('a failure is not cached', async () => {
   const { fx, store } = cached([failure(404), success()]);
 
   await errorOf(fx.latest());
@@ -174,7 +174,7 @@ test('a failure is not kept', async () => {
   await expect(fx.latest()).resolves.toBeDefined();
 });
 
-test('what one caller changes in a kept answer, the next does not see', async () => {
+test('a change of cached data by one caller does not affect the next', async () => {
   const { fx } = cached(success({ rates: { EUR: 1 } }));
   await fx.latest();
 
@@ -184,7 +184,7 @@ test('what one caller changes in a kept answer, the next does not see', async ()
   expect(await fx.latest()).toEqual({ rates: { EUR: 1 } });
 });
 
-test('identical calls at the same time are one look-up, one request and one write', async () => {
+test('identical calls in flight share one read, one request and one write of the cache', async () => {
   const { metaOf, store, fetch } = cached();
 
   const answers = await Promise.all(Array.from({ length: 50 }, () => metaOf()));
@@ -196,7 +196,7 @@ test('identical calls at the same time are one look-up, one request and one writ
   expect([store.reads, store.writes, fetch.requests.length]).toEqual([2, 1, 1]);
 });
 
-test('a call that wants a fresh answer does not share one that may be kept', async () => {
+test('a call with maxAgeMs: 0 does not share a request with a call that accepts a cached response', async () => {
   const { metaOf } = cached();
   await metaOf();
 
@@ -205,7 +205,7 @@ test('a call that wants a fresh answer does not share one that may be kept', asy
   expect([kept.source, fresh.source]).toEqual(['cache', 'network']);
 });
 
-test('each caller checks a kept answer with its own schema', async () => {
+test('each caller checks a cached response with its own schema', async () => {
   const { fx } = cached(success({ EUR: 1 }));
   await fx.latest();
   const refuses = { '~standard': { version: 1, vendor: 'test', validate: () => ({ issues: [{ message: 'no' }] }) } };
@@ -222,7 +222,7 @@ const limits: [string, Reply, FxRatesOptions & { quota?: Reply }][] = [
   ['the quota guard', success(), { quota: success(exhaustedQuota()), quotaGuard: { reserve: 0 } }],
 ];
 
-test.each(limits)('instead of the error of %s, a stale answer is given, marked as such', async (_, reply, options) => {
+test.each(limits)('returns a stale response, marked as such, instead of the error of %s', async (_, reply, options) => {
   const replies = [success({ n: 1 }), reply];
   const { quotaGuard, ...rest } = options;
   const store = new FakeStore();
@@ -235,7 +235,7 @@ test.each(limits)('instead of the error of %s, a stale answer is given, marked a
   expect(await limited()).toMatchObject({ source: 'stale', ageMs: 30_000, data: { n: 1 } });
 });
 
-test('a stale answer tells of the attempts that were made for a fresh one', async () => {
+test('a stale response has the attempts that were made for a fresh one', async () => {
   const { fx, clock, metaOf } = cached([success(), rateLimited('30')], {
     onLimit: 'throw',
     keep: { maxAgeMs: 1000, staleIfLimitedMs: 60_000 },
@@ -248,7 +248,7 @@ test('a stale answer tells of the attempts that were made for a fresh one', asyn
   expect(meta.attempts).toMatchObject([{ status: 429, code: 'rate_limited' }]);
 });
 
-test('callers of one request all get the stale answer marked', async () => {
+test('all callers of a shared request receive the stale response with its mark', async () => {
   const { fx, clock, metaOf } = cached([success(), rateLimited('30')], {
     onLimit: 'throw',
     keep: { maxAgeMs: 1000, staleIfLimitedMs: 60_000 },
@@ -267,7 +267,7 @@ test.each<[string, Reply, object]>([
   ['a bad request', failure(400), {}],
   ['a network that is down', new Error('down'), { maxRetries: 0 }],
   ['a broken answer', { body: 'no json' }, {}],
-])('%s is no reason for a stale answer', async (_, reply, options) => {
+])('does not return a stale response for %s', async (_, reply, options) => {
   const { fx, clock } = cached([success(), reply], { keep: { maxAgeMs: 1000, staleIfLimitedMs: 60_000 }, ...options });
   await fx.latest();
   await clock.advance(30_000);
@@ -278,7 +278,7 @@ test.each<[string, Reply, object]>([
 test.each([
   ['without staleIfLimitedMs', {}],
   ['older than that', { staleIfLimitedMs: 30_000 }],
-])('a stale answer %s is not given', async (_, keep) => {
+])('does not return a stale response %s', async (_, keep) => {
   const { fx, clock } = cached([success(), rateLimited('30')], {
     onLimit: 'throw',
     keep: { maxAgeMs: 1000, ...keep },
@@ -289,7 +289,7 @@ test.each([
   expect(await errorOf(fx.latest())).toMatchObject({ kind: 'rate_limited' });
 });
 
-test('an answer that becomes too old while the call waits is not given', async () => {
+test('does not return a response that becomes too old while the call waits', async () => {
   const { fx, clock } = cached([success(), rateLimited('40'), rateLimited('40')], {
     keep: { maxAgeMs: 1000, staleIfLimitedMs: 60_000 },
   });
@@ -301,7 +301,7 @@ test('an answer that becomes too old while the call waits is not given', async (
   expect(error).toMatchObject({ kind: 'rate_limited', reason: 'deadline' });
 });
 
-test("'snapshot' keeps answers as long as the plan's interval, by one free question", async () => {
+test("'snapshot' caches responses for the interval of the plan, which one free quota() returns", async () => {
   const { metaOf, clock, fetch } = cached(counting(), {
     cache: 'snapshot',
     quota: success(quotaRecord({ snapshot_granularity: '5min' })),
@@ -316,7 +316,7 @@ test("'snapshot' keeps answers as long as the plan's interval, by one free quest
   expect(fetch.requests.filter(({ url }) => url.endsWith('/quota'))).toHaveLength(1);
 });
 
-test("'snapshot' follows the plan", async () => {
+test("'snapshot' applies the interval of a new plan", async () => {
   let granularity = '5min';
   const { fx, metaOf, clock } = cached(counting(), {
     cache: 'snapshot',
@@ -332,7 +332,7 @@ test("'snapshot' follows the plan", async () => {
   expect(await metaOf()).toMatchObject({ source: 'network' });
 });
 
-test('an interval that cannot be read keeps nothing, and warns once', async () => {
+test('an interval that cannot be parsed caches nothing and warns once', async () => {
   const { metaOf, warnings } = cached(counting(), {
     cache: 'snapshot',
     quota: success(quotaRecord({ snapshot_granularity: 'realtime' })),
@@ -346,7 +346,7 @@ test('an interval that cannot be read keeps nothing, and warns once', async () =
   ]);
 });
 
-test('a quota that cannot be asked keeps nothing, and is asked again after a minute', async () => {
+test('a failed quota() caches nothing and is called again after a minute', async () => {
   const answers: Reply[] = [failure(500), success(quotaRecord())];
   const { metaOf, clock } = cached(counting(), { cache: 'snapshot', quota: () => answers.shift() ?? failure(500) });
 
@@ -397,7 +397,7 @@ test.each<[string, Misbehaviour]>(misbehaviours)(
   },
 );
 
-test('a store whose errors all differ is warned of once', async () => {
+test('a store whose errors all differ causes one warning', async () => {
   const { metaOf, store, warnings } = cached();
 
   for (const n of [1, 2, 3]) {
@@ -408,7 +408,7 @@ test('a store whose errors all differ is warned of once', async () => {
   expect(warnings).toEqual(['cache: the store failed (failure 1); requests are sent to the service']);
 });
 
-test('a store that hangs holds a call up for 500 ms, and the next ones not at all', async () => {
+test('a store that hangs delays one call by 500 ms and the next calls not at all', async () => {
   const { metaOf, store, clock, warnings } = cached();
   store.onGet = 'never';
   const startedAt = clock.now();
@@ -422,7 +422,7 @@ test('a store that hangs holds a call up for 500 ms, and the next ones not at al
   expect(await clock.left()).toBe(0);
 });
 
-test('a store that hung is tried again after ten seconds', async () => {
+test('a store that hung is used again after ten seconds', async () => {
   const { metaOf, store, clock } = cached();
   store.onGet = 'never';
   await clock.run(metaOf());
@@ -434,7 +434,7 @@ test('a store that hung is tried again after ten seconds', async () => {
   expect(await metaOf()).toMatchObject({ source: 'cache' });
 });
 
-test('a store that hangs when it is written holds no call up and leaves no timer', async () => {
+test('a store that hangs when it is written delays no call and leaves no timer', async () => {
   const { metaOf, store, clock } = cached();
   store.onSet = 'never';
 
@@ -444,7 +444,7 @@ test('a store that hangs when it is written holds no call up and leaves no timer
   expect(await clock.left()).toBe(0);
 });
 
-test('an abort while the store is read ends the call within a tick and leaves nothing', async () => {
+test('an abort while the store is read ends the call within a tick and leaves no timer', async () => {
   const { fx, store, clock, fetch } = cached();
   store.onGet = 'never';
   const controller = new AbortController();
@@ -460,7 +460,7 @@ test('an abort while the store is read ends the call within a tick and leaves no
   expect(fetch.requests).toEqual([]);
 });
 
-test('a deadline shorter than the patience with the store holds', async () => {
+test('a deadline shorter than the timeout of the store ends the call', async () => {
   const { fx, store, clock, fetch } = cached();
   store.onGet = 'never';
   const startedAt = clock.now();
@@ -474,7 +474,7 @@ test('a deadline shorter than the patience with the store holds', async () => {
   expect(fetch.requests).toEqual([]);
 });
 
-test('the time with the store counts toward the deadline', async () => {
+test('the time of the store counts toward the deadline', async () => {
   const { fx, store, clock } = cached('never', { timeoutMs: 60_000 });
   store.onGet = 'never';
   const startedAt = clock.now();
@@ -487,7 +487,7 @@ test('the time with the store counts toward the deadline', async () => {
 test.each<[string, FxRatesOptions & { quota?: Reply }]>([
   ['a key provider', { apiKey: () => new Promise<string>(() => undefined) }],
   ["the quota of 'snapshot'", { cache: 'snapshot', quota: 'never', timeoutMs: 60_000 }],
-])('a deadline and an abort hold while %s hangs', async (_, options) => {
+])('a deadline and an abort end a call while %s hangs', async (_, options) => {
   const { fx, clock } = cached(counting(), options);
   const controller = new AbortController();
   const startedAt = clock.now();
@@ -514,7 +514,7 @@ test.each<[string, Parameters<FakeStore['overwrite']>[0]]>([
   ['is cut off', (_, text) => text.slice(0, 50)],
   ['has headers that cannot be', (_, text) => text.replace('"headers":[', '"headers":[["a b","c"],')],
   ['comes from the future', (kept) => ({ ...kept, storedAtMs: kept.storedAtMs + 3_600_000 })],
-])('a kept answer that %s is passed over, and replaced', async (_, change) => {
+])('a cached response that %s is ignored and replaced', async (_, change) => {
   const { metaOf, store } = cached();
   await metaOf();
   store.overwrite(change);
@@ -524,7 +524,7 @@ test.each<[string, Parameters<FakeStore['overwrite']>[0]]>([
   expect(await metaOf()).toMatchObject({ source: 'cache', data: { n: 2 } });
 });
 
-test('a clock that is a little ahead elsewhere makes an answer no younger than new', async () => {
+test('a cached response from a clock that is slightly ahead has the age 0', async () => {
   const { metaOf, store } = cached();
   await metaOf();
   store.overwrite((kept) => ({ ...kept, storedAtMs: kept.storedAtMs + 5000 }));
@@ -548,7 +548,7 @@ test.each([API_KEY, 'of-another-form/"quoted"+0123456789'])('the key %s is not i
   for (const form of [apiKey, encodeURIComponent(apiKey), apiKey.slice(-10)]) expect(everything).not.toContain(form);
 });
 
-test('without a store answers are kept in the memory of the client', async () => {
+test('without a store, responses are cached in memory', async () => {
   const client = testClient(counting(), { cache: { maxAgeMs: 60_000 } });
 
   await client.fx.latest();
@@ -557,7 +557,7 @@ test('without a store answers are kept in the memory of the client', async () =>
   expect(meta.source).toBe('cache');
 });
 
-test('maxAgeMs on a client without cache is a mistake', async () => {
+test('rejects maxAgeMs if the client has no cache', async () => {
   const { fx } = testClient(success());
 
   await expect(fx.latest({}, { maxAgeMs: 0 })).rejects.toMatchObject({
@@ -566,7 +566,7 @@ test('maxAgeMs on a client without cache is a mistake', async () => {
   });
 });
 
-test('the names in a store say whose answer it is, without the key', async () => {
+test('the names of cache entries identify the key without containing it', async () => {
   const { fx, store } = cached();
 
   await fx.latest({ base: 'EUR' });

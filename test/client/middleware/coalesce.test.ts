@@ -15,7 +15,7 @@ function later(reply: Reply): { readonly reply: Reply; readonly come: () => void
   return { reply: () => gate.then(() => reply as never), come: () => come() };
 }
 
-test('identical calls at the same time are one request', async () => {
+test('identical calls in flight share one request', async () => {
   const { fx, fetch } = testClient(success());
 
   const answers = await Promise.all(Array.from({ length: 20 }, () => fx.latest({ base: 'EUR' }).withMeta()));
@@ -32,7 +32,7 @@ test('a method and get for the same path share a request', async () => {
   expect(fetch.requests).toHaveLength(1);
 });
 
-test('callers of one request do not share its data: what one changes, the other does not see', async () => {
+test('callers of a shared request receive separate data', async () => {
   const { fx } = testClient(success({ rates: { EUR: 1 } }));
 
   const [first, second] = await Promise.all([fx.latest(), fx.latest()]);
@@ -41,7 +41,7 @@ test('callers of one request do not share its data: what one changes, the other 
   expect(second).toEqual({ rates: { EUR: 1 } });
 });
 
-test('however deep an answer is nested, every caller gets it', async () => {
+test('every caller receives a response of any depth', async () => {
   const depth = 100_000;
   const { fx } = testClient({ body: `{"success":true,"data":{"deep":${'['.repeat(depth)}${']'.repeat(depth)}}}` });
 
@@ -51,7 +51,7 @@ test('however deep an answer is nested, every caller gets it', async () => {
   expect(Array.isArray(second['deep']) && second['deep'] !== first['deep']).toBe(true);
 });
 
-test('calls one after the other are two requests', async () => {
+test('consecutive calls send separate requests', async () => {
   const { fx, fetch } = testClient(success());
 
   await fx.latest();
@@ -90,7 +90,7 @@ test('each caller checks the shared data with its own schema', async () => {
   expect(fetch.requests).toHaveLength(1);
 });
 
-test('all callers get the failure, and the next call asks anew', async () => {
+test('all callers receive the failure, and the next call sends a request', async () => {
   const { fx, fetch } = testClient([failure(404), success()]);
 
   const errors = await Promise.all([errorOf(fx.latest()), errorOf(fx.latest())]);
@@ -100,7 +100,7 @@ test('all callers get the failure, and the next call asks anew', async () => {
   expect(fetch.requests).toHaveLength(2);
 });
 
-test('an abort detaches its caller alone', async () => {
+test('an abort ends the call of one caller only', async () => {
   const { reply, come } = later(success({ EUR: 1 }));
   const { fx, fetch } = testClient(reply);
   const controller = new AbortController();
@@ -117,7 +117,7 @@ test('an abort detaches its caller alone', async () => {
   expect(fetch.requests[0]?.signal.aborted).toBe(false);
 });
 
-test('the error of one that left does not grow by the attempts made for the others', async () => {
+test('the error of an aborted caller does not contain later attempts', async () => {
   const { fx, clock } = testClient([failure(503), success()]);
   const controller = new AbortController();
   const gone = errorOf(fx.latest({}, { signal: controller.signal }));
@@ -130,7 +130,7 @@ test('the error of one that left does not grow by the attempts made for the othe
   expect(await gone).toMatchObject({ attempts: [{ status: 503 }] });
 });
 
-test('the last caller to leave aborts the request', async () => {
+test('the abort of the last caller aborts the request', async () => {
   const { fx, fetch, clock } = testClient('never');
   const [first, second] = [new AbortController(), new AbortController()];
   const calls = [fx.latest({}, { signal: first.signal }), fx.latest({}, { signal: second.signal })].map(errorOf);
@@ -147,7 +147,7 @@ test('the last caller to leave aborts the request', async () => {
   expect(await clock.left()).toBe(0);
 });
 
-test('a call right after the last caller left is a new request', async () => {
+test('a call right after the abort of the last caller sends a new request', async () => {
   const { fx, fetch } = testClient(['never', success({ EUR: 1 })]);
   const controller = new AbortController();
   const left = errorOf(fx.latest({}, { signal: controller.signal }));
@@ -161,7 +161,7 @@ test('a call right after the last caller left is a new request', async () => {
   expect(fetch.requests).toHaveLength(2);
 });
 
-test('one signal for many calls is left without listeners', async () => {
+test('a signal of many calls has no listeners afterwards', async () => {
   const { fx } = testClient([success(), failure(404), 'never']);
   const controller = new AbortController();
   const { signal } = controller;
@@ -191,7 +191,7 @@ test('each caller keeps its own deadline', async () => {
   await expect(patient).resolves.toEqual({ EUR: 1 });
 });
 
-test('a caller that joins late with a later deadline lets the request wait for it', async () => {
+test('a caller that joins with a later deadline extends the wait of the request', async () => {
   const { fx, fetch, clock } = testClient([rateLimited('30'), rateLimited('30'), success({ EUR: 1 })]);
   const hasty = errorOf(fx.latest({}, { deadlineMs: 35_000 }));
   await clock.advance(20_000);
@@ -204,7 +204,7 @@ test('a caller that joins late with a later deadline lets the request wait for i
   expect(fetch.requests).toHaveLength(3);
 });
 
-test('a caller that joins a wait longer than its deadline fails at once', async () => {
+test('a caller that joins a wait longer than its deadline rejects immediately', async () => {
   const { fx, fetch, clock } = testClient([rateLimited('30'), success({ EUR: 1 })]);
   const patient = fx.latest();
   await clock.advance(1000);
@@ -220,7 +220,7 @@ test('a caller that joins a wait longer than its deadline fails at once', async 
   expect(fetch.requests).toHaveLength(2);
 });
 
-test('a caller that joins a wait too long for it gets a stale answer, where that is allowed', async () => {
+test('a caller that joins a wait longer than its deadline receives a stale response, if allowed', async () => {
   const { fx, clock } = testClient([success({ EUR: 1 }), rateLimited('30'), success({ EUR: 2 })], {
     cache: { maxAgeMs: 1000, staleIfLimitedMs: 60_000 },
   });
@@ -236,7 +236,7 @@ test('a caller that joins a wait too long for it gets a stale answer, where that
   await expect(clock.run(patient)).resolves.toEqual({ EUR: 2 });
 });
 
-test('a caller may join a call at the head of a line that is too long for a newcomer', async () => {
+test('a caller can join a call at the head of a queue that is too long for a new call', async () => {
   const { fx, fetch, clock } = testClient([...Array<Reply>(2).fill(success()), rateLimited('60'), success()], {
     rateLimit: { perMinute: 2 },
     deadlineMs: false,
@@ -257,7 +257,7 @@ test('a caller may join a call at the head of a line that is too long for a newc
 test.each([
   [10_000, 60_000],
   [60_000, 10_000],
-])('a retry that only the later of the deadlines %i and %i allows is made for it', async (...deadlines) => {
+])('makes a retry that only the later of the deadlines %i and %i allows', async (...deadlines) => {
   const { fx, fetch, clock } = testClient([failure(503, { headers: { 'retry-after': '20' } }), success({ EUR: 1 })]);
 
   const endings = deadlines.map((deadlineMs) => fx.latest({}, { deadlineMs }).catch((error: unknown) => error));
@@ -269,7 +269,7 @@ test.each([
   expect(fetch.requests).toHaveLength(2);
 });
 
-test('one signal for a hundred calls at the same time is no reason to warn of a leak', async () => {
+test('one signal for a hundred calls causes no warning of a leak', async () => {
   const warnings: Error[] = [];
   const note = (warning: Error) => warnings.push(warning);
   process.on('warning', note);

@@ -14,7 +14,7 @@ test.each([
   [403, 'quota_exceeded'],
   [429, 'quota_exceeded'],
   [429, 'monthly_limit'],
-])('a %i %s with a used-up month is a QuotaExhaustedError', async (status, code) => {
+])('a %i %s with an exhausted quota is a QuotaExhaustedError', async (status, code) => {
   const refusal = failure(status, {
     code,
     message: 'No more.',
@@ -43,14 +43,14 @@ test.each([
 test.each([
   [402, 'request'],
   [403, 'authentication'],
-])('a %i with requests left is what its status says: %s', async (status, kind) => {
+])('a %i with requests left keeps the kind of its status: %s', async (status, kind) => {
   const client = testClient(failure(status), { quota: success(quotaRecord()) });
 
   expect(await client.clock.run(errorOf(client.fx.latest()))).toMatchObject({ kind, status });
   expect(questions(client)).toBe(1);
 });
 
-test('a 429 of another name with requests left waits like a limit', async () => {
+test('a 429 with another code and requests left waits for the limit', async () => {
   const refusal = failure(429, { code: 'slow_down', headers: { 'retry-after': '5' } });
   const client = testClient([refusal, success({ EUR: 1 })], { quota: success(quotaRecord()) });
   const startedAt = client.clock.now();
@@ -60,7 +60,7 @@ test('a 429 of another name with requests left waits like a limit', async () => 
   expect(client.clock.now() - startedAt).toBe(5000);
 });
 
-test('a 429 without a code waits as it asks, and only its second refusal asks for the quota', async () => {
+test('a 429 without a code waits for Retry-After; only the second one calls quota()', async () => {
   const page: Reply = { status: 429, body: '<html>slow down</html>', headers: { 'retry-after': '5' } };
   const client = testClient([page, page, success({ EUR: 1 })], { quota: success(quotaRecord()) });
 
@@ -74,7 +74,7 @@ test('a 429 without a code waits as it asks, and only its second refusal asks fo
   ]);
 });
 
-test('a 429 without a code that asks for an hour asks for the quota at once', async () => {
+test('a 429 without a code and with a Retry-After of an hour calls quota() immediately', async () => {
   const page: Reply = { status: 429, body: '<html>slow down</html>', headers: { 'retry-after': '3600' } };
   const client = testClient(page, { quota: success(exhaustedQuota()) });
 
@@ -87,7 +87,7 @@ test.each([
   ['a 401', failure(401)],
   ['a 404', failure(404)],
   ['a 500', failure(500)],
-])('%s is clear, and asks nothing', async (_, reply) => {
+])('%s does not call quota()', async (_, reply) => {
   const client = testClient(reply, { quota: success(exhaustedQuota()), maxRetries: 0, onLimit: 'throw' });
 
   await client.clock.run(errorOf(client.fx.latest()));
@@ -98,7 +98,7 @@ test.each([
 test.each([
   ['60', 'rate_limited'],
   ['1468800', 'quota_exhausted'],
-])('right after a record with much left, a 429 with Retry-After: %s is %s', async (retryAfter, kind) => {
+])('right after a record with many requests left, a 429 with Retry-After: %s is %s', async (retryAfter, kind) => {
   const refusal = failure(429, { code: 'quota_exceeded', headers: { 'retry-after': retryAfter } });
   const quotas = [success(quotaRecord({ monthly_used: 0 })), success(exhaustedQuota())];
   const client = testClient(refusal, { quota: () => quotas.shift() ?? 'never', deadlineMs: 5_000 });
@@ -107,7 +107,7 @@ test.each([
   expect(await client.clock.run(errorOf(client.fx.latest()))).toMatchObject({ kind });
 });
 
-test('a refused quota() is not explained by asking for the quota', async () => {
+test('a refused quota() does not call quota() again', async () => {
   const client = testClient(failure(403), { quota: failure(403) });
 
   await expect(client.fx.quota()).rejects.toMatchObject({ kind: 'authentication' });
@@ -120,28 +120,25 @@ test.each([
   [{}, 2],
   [{ rateLimit: { maxConcurrent: 50, perMinute: 1000 } }, 1],
   [{ rateLimit: false }, 1],
-] as const)(
-  'a burst of fifty against a used-up month with %j: the quota is asked for %i times',
-  async (options, times) => {
-    const client = testClient(failure(429, { code: 'quota_exceeded' }), {
-      quota: success(exhaustedQuota()),
-      ...options,
-    });
+] as const)('fifty calls with an exhausted quota and %j call quota() %i times', async (options, times) => {
+  const client = testClient(failure(429, { code: 'quota_exceeded' }), {
+    quota: success(exhaustedQuota()),
+    ...options,
+  });
 
-    const errors = await client.clock.run(Promise.all(differentCalls(client.fx, 50).map((call) => errorOf(call))));
+  const errors = await client.clock.run(Promise.all(differentCalls(client.fx, 50).map((call) => errorOf(call))));
 
-    expect(errors.every((error) => error instanceof QuotaExhaustedError)).toBe(true);
-    expect(questions(client)).toBe(times);
-    expect(await client.clock.left()).toBe(0);
-  },
-);
+  expect(errors.every((error) => error instanceof QuotaExhaustedError)).toBe(true);
+  expect(questions(client)).toBe(times);
+  expect(await client.clock.left()).toBe(0);
+});
 
 test.each<[string, Reply]>([
   ['refused', failure(401)],
   ['limited', rateLimited('30')],
   ['broken', { body: '<html></html>' }],
   ['lost', new Error('socket hang up')],
-])('when the quota is %s, the refusal stands as it is', async (_, quota) => {
+])('if quota() is %s, the refusal is unchanged', async (_, quota) => {
   const client = testClient(failure(402, { code: 'pay' }), { quota });
 
   expect(await client.clock.run(errorOf(client.fx.latest()))).toMatchObject({
@@ -152,7 +149,7 @@ test.each<[string, Reply]>([
   expect(questions(client)).toBe(1);
 });
 
-test('a quota that never comes holds a refusal back for one timeout at most', async () => {
+test('a quota() that hangs delays a refusal by one timeout at most', async () => {
   const client = testClient(failure(402), { quota: 'never', timeoutMs: 3000 });
   const startedAt = client.clock.now();
 
@@ -162,7 +159,7 @@ test('a quota that never comes holds a refusal back for one timeout at most', as
   expect(await client.clock.left()).toBe(0);
 });
 
-test('after a refusal calls fail without a request, quota() goes on working, and a minute later one finds out', async () => {
+test('after a refusal, calls reject without a request for a minute, and quota() still works', async () => {
   let plan = exhaustedQuota();
   const service: Reply = () =>
     plan.monthly_used < 1000 ? success({ EUR: 1 }) : failure(429, { code: 'quota_exceeded' });
@@ -189,7 +186,7 @@ test('after a refusal calls fail without a request, quota() goes on working, and
   await expect(fx.latest()).resolves.toEqual({ EUR: 1 });
 });
 
-test('an upgrade that quota() tells of is noticed at once', async () => {
+test('an upgrade that quota() shows has an effect immediately', async () => {
   let plan = exhaustedQuota();
   const service: Reply = () => (plan.plan === 'free' ? failure(402) : success({ EUR: 1 }));
   const { fx } = testClient(service, { quota: () => success(plan) });
@@ -201,7 +198,7 @@ test('an upgrade that quota() tells of is noticed at once', async () => {
   await expect(fx.latest()).resolves.toEqual({ EUR: 1 });
 });
 
-test('a revocation that quota() tells of is noticed at once', async () => {
+test('a revocation that quota() shows has an effect immediately', async () => {
   let isRevoked = false;
   const { fx } = testClient(() => failure(isRevoked ? 401 : 402), {
     quota: () => (isRevoked ? failure(401) : success(exhaustedQuota())),
@@ -214,7 +211,7 @@ test('a revocation that quota() tells of is noticed at once', async () => {
   expect(await errorOf(fx.latest())).toMatchObject({ kind: 'authentication', status: 401 });
 });
 
-test('calls in the queue when the month ends fail without a request each', async () => {
+test('calls in the queue reject without a request if the quota is exhausted', async () => {
   const client = testClient(failure(429, { code: 'quota_exceeded' }), {
     quota: success(exhaustedQuota()),
     rateLimit: { maxConcurrent: 1, perMinute: 1000 },

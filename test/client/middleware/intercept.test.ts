@@ -5,7 +5,7 @@ import { errorOf, testClient } from '../../helpers/test-client.ts';
 
 const pass: Middleware = (request, next) => next(request);
 
-test('runs around each attempt of a call, with one callId', async () => {
+test('a middleware runs around each attempt of a call, with one callId', async () => {
   const seen: Partial<MiddlewareRequest>[] = [];
   const statuses: number[] = [];
   const note: Middleware = async (request, next) => {
@@ -29,7 +29,7 @@ test('runs around each attempt of a call, with one callId', async () => {
   expect(seen[3]?.callId).not.toBe(seen[0]?.callId);
 });
 
-test('the first of the list is the outermost', async () => {
+test('the first middleware is the outermost', async () => {
   const order: string[] = [];
   const named =
     (name: string): Middleware =>
@@ -46,21 +46,24 @@ test('the first of the list is the outermost', async () => {
   expect(order).toEqual(['outer before', 'inner before', 'inner after', 'outer after']);
 });
 
-test.each(['bearer', 'header', 'query'] as const)('sees no key in the URL or the headers (%s)', async (auth) => {
-  let shown = '';
-  const look: Middleware = (request, next) => {
-    shown = `${request.url} ${JSON.stringify([...request.headers])}`;
-    return next(request);
-  };
-  const { fx, fetch } = testClient(success(), { auth, middleware: [look], logger: { warn: () => undefined } });
+test.each(['bearer', 'header', 'query'] as const)(
+  'the request of a middleware does not contain the key (%s)',
+  async (auth) => {
+    let shown = '';
+    const look: Middleware = (request, next) => {
+      shown = `${request.url} ${JSON.stringify([...request.headers])}`;
+      return next(request);
+    };
+    const { fx, fetch } = testClient(success(), { auth, middleware: [look], logger: { warn: () => undefined } });
 
-  await fx.latest();
+    await fx.latest();
 
-  expect(shown).not.toContain(API_KEY);
-  expect(JSON.stringify(fetch.requests[0])).toContain(API_KEY);
-});
+    expect(shown).not.toContain(API_KEY);
+    expect(JSON.stringify(fetch.requests[0])).toContain(API_KEY);
+  },
+);
 
-test('adds headers and parameters, also a signature made with the key', async () => {
+test('a middleware can add headers, parameters and a signature made with the key', async () => {
   const sign: Middleware = (request, next) => {
     request.headers.set('x-signature', `${request.revealKey().length}:${new URL(request.url).pathname}`);
     return next({ ...request, url: `${request.url}?via=test` });
@@ -94,7 +97,7 @@ test.each([
     (request: MiddlewareRequest) => ({ ...request, url: `${request.url}?API_key=x` }),
     /^middleware: 'api_key' cannot be set/,
   ],
-])('cannot send the request to or with %s', async (_, change, message) => {
+])('a middleware cannot send the request to or with %s', async (_, change, message) => {
   const { fx, fetch } = testClient(success(), { middleware: [(request, next) => next(change(request))] });
 
   const error = await errorOf(fx.latest());
@@ -107,7 +110,7 @@ function withHeader(name: string, value: string) {
   return (request: MiddlewareRequest) => ({ ...request, headers: new Headers({ [name]: value }) });
 }
 
-test('can answer instead of the service, and read and replace the answer', async () => {
+test('a middleware can return its own response, and read and replace that of the service', async () => {
   const stub: Middleware = async () => Response.json({ success: true, data: { from: 'stub' } });
   const stubbed = testClient(success(), { middleware: [stub] });
   const double: Middleware = async (request, next) => {
@@ -128,7 +131,7 @@ test('can answer instead of the service, and read and replace the answer', async
   expect(await read.fx.latest()).toEqual({ EUR: 1.5 });
 });
 
-test('an error of its own reaches the caller as it is, and is not retried', async () => {
+test('an error of a middleware rejects the call unchanged, without a retry', async () => {
   const bug = new TypeError('a bug');
   const { fx, fetch } = testClient(success(), {
     middleware: [
@@ -142,7 +145,7 @@ test('an error of its own reaches the caller as it is, and is not retried', asyn
   expect(fetch.requests).toEqual([]);
 });
 
-test('sees the errors of the client, and the call is retried as without it', async () => {
+test('a middleware receives the errors of the client, and the call is retried', async () => {
   const kinds: unknown[] = [];
   const note: Middleware = async (request, next) => {
     try {
@@ -158,7 +161,7 @@ test('sees the errors of the client, and the call is retried as without it', asy
   expect(kinds).toEqual(['network']);
 });
 
-test('the timeout of an attempt includes it', async () => {
+test('the timeout of an attempt includes the middleware', async () => {
   const slow: Middleware = () => new Promise(() => undefined);
   const { fx, clock } = testClient(success(), { middleware: [slow], timeoutMs: 500, maxRetries: 0 });
 
@@ -169,7 +172,7 @@ test.each<[string, ResponseInit & { readonly body?: string }, string]>([
   ['no content', { status: 204 }, 'response'],
   ['a body that is too long', { body: 'x'.repeat(2_000) }, 'response'],
   ['a redirect', { status: 302, headers: { location: 'https://elsewhere.test/' } }, 'response'],
-])('passes %s on as it came', async (_, reply, kind) => {
+])('passes on %s unchanged', async (_, reply, kind) => {
   const answer = () => new Response(reply.status === 204 ? null : (reply.body ?? ''), reply);
   const { fx } = testClient(answer, { middleware: [pass], maxResponseBytes: 1_000 });
   const plain = testClient(answer, { maxResponseBytes: 1_000 });
@@ -180,7 +183,7 @@ test.each<[string, ResponseInit & { readonly body?: string }, string]>([
   expect((error as Error).message).toBe((expected as Error).message);
 });
 
-test('must return a response', async () => {
+test('a middleware must return a response', async () => {
   const { fx } = testClient(success(), { middleware: [(async () => undefined) as never] });
 
   expect(await errorOf(fx.latest())).toMatchObject({ kind: 'config', message: expect.stringContaining('Response') });
@@ -204,7 +207,7 @@ test.each<[string, Middleware]>([
   expect(fx.limits()).toMatchObject({ inFlight: 0 });
 });
 
-test('a response that a middleware made itself leaves next() to the others', async () => {
+test('a middleware that does not call next() leaves it to later middleware', async () => {
   const cached: Middleware = async () => Response.json({ success: true, data: { EUR: 1 } });
   const twice: Middleware = async (request, next) => (await next(request)) && next(request);
   const { fx, fetch } = testClient(success(), { middleware: [twice, cached] });

@@ -20,7 +20,7 @@ function guarded(
 
 const quotaRequests = ({ fetch }: TestClient) => fetch.requests.filter(({ url }) => url.endsWith('/quota')).length;
 
-test('a quota that is known already is not asked for', async () => {
+test('does not call quota() if a record is known', async () => {
   const client = guarded(success());
   await client.fx.quota();
 
@@ -34,7 +34,7 @@ test.each<[string, Reply]>([
   ['is not there', failure(404)],
   ['makes no sense', success({ monthly: 'a lot' })],
   ['cannot be reached', new Error('down')],
-])('a quota that %s holds no call up, and is asked for once a minute', async (_, quota) => {
+])('a quota() that %s delays no call and is called once a minute', async (_, quota) => {
   const client = guarded(success(), { quota, rateLimit: { perMinute: 10_000 } });
   const startedAt = client.clock.now();
 
@@ -48,7 +48,7 @@ test.each<[string, Reply]>([
   expect(quotaRequests(client)).toBe(2);
 });
 
-test('a quota that hangs holds calls up for one timeout, and not again for a minute', async () => {
+test('a quota() that hangs delays calls by one timeout, then not for a minute', async () => {
   const client = guarded(success(), { quota: 'never', timeoutMs: 3000, rateLimit: { perMinute: 10_000 } });
   const { clock, fx } = client;
   const startedAt = clock.now();
@@ -62,7 +62,7 @@ test('a quota that hangs holds calls up for one timeout, and not again for a min
   expect(await clock.left()).toBe(0);
 });
 
-test('while the quota cannot be asked anew, the old one counts', async () => {
+test('uses the old record while quota() fails', async () => {
   const answers = [success(roomyQuota({ monthly_used: 989 })), failure(503)];
   const client = guarded(success(), { quota: () => answers.shift() ?? failure(503) });
   await client.fx.latest();
@@ -71,7 +71,7 @@ test('while the quota cannot be asked anew, the old one counts', async () => {
   expect(await errorOf(client.fx.latest())).toMatchObject({ kind: 'quota_exhausted', local: true });
 });
 
-test('an abort while the quota is asked ends the call within a tick, and the question too', async () => {
+test('an abort during quota() ends the call and quota() within a tick', async () => {
   const { fx, fetch, clock } = guarded(success(), { quota: 'never' });
   const controller = new AbortController();
   const call = errorOf(fx.latest({}, { signal: controller.signal }));
@@ -88,7 +88,7 @@ test('an abort while the quota is asked ends the call within a tick, and the que
   expect(await clock.left()).toBe(0);
 });
 
-test('one that leaves does not take the question away from the others', async () => {
+test('the abort of one caller does not end a quota() that other calls wait for', async () => {
   let answer: (reply: Reply) => void = () => undefined;
   const quota = new Promise<Reply>((resolve) => {
     answer = resolve;
@@ -107,7 +107,7 @@ test('one that leaves does not take the question away from the others', async ()
   expect(quotaRequests(client)).toBe(1);
 });
 
-test('a deadline holds while the quota is asked, and says nothing about the service', async () => {
+test('a deadline ends a call during quota(), and does not count as a failure of the service', async () => {
   const client = guarded(success(), { quota: 'never' });
   const { fx, clock } = client;
   const startedAt = clock.now();
@@ -124,7 +124,7 @@ test('a deadline holds while the quota is asked, and says nothing about the serv
   await clock.run(next);
 });
 
-test('a limited key fails a call with a short deadline at once, with the guard as without', async () => {
+test('a call of a limited key with a short deadline rejects immediately, with and without the guard', async () => {
   const { fx, clock } = guarded(success(), { quota: rateLimited('50') });
   const startedAt = clock.now();
 
@@ -154,7 +154,7 @@ test.each<[string, Reply, number]>([
   expect(fx.quotaEstimate()).toMatchObject({ usedSince: used, remaining: 100 - used });
 });
 
-test('a lost answer counts, since the service may have counted it', async () => {
+test('a lost response counts, because the service may have counted it', async () => {
   const { fx, clock } = guarded('never', { maxRetries: 1, timeoutMs: 1000 });
   await fx.quota();
 
@@ -163,7 +163,7 @@ test('a lost answer counts, since the service may have counted it', async () => 
   expect(fx.quotaEstimate()).toMatchObject({ usedSince: 2, remaining: 98 });
 });
 
-test('what was set aside for calls that end without a request is given back', async () => {
+test('releases the reservation of a call that ends without a request', async () => {
   const { fx } = guarded(['never', success()], { left: 20, rateLimit: { maxConcurrent: 1 } });
   const controller = new AbortController();
   const waiting = differentCalls(fx, 10, { signal: controller.signal }).map((call) => errorOf(call));
@@ -178,7 +178,7 @@ test('what was set aside for calls that end without a request is given back', as
   await expect(Promise.all(differentCalls(fx, 9))).resolves.toHaveLength(9);
 });
 
-test('a call that is repeated does not push another one into the reserve', async () => {
+test('a retried call is reserved once', async () => {
   const client = guarded([failure(503), success()], { left: 12, maxRetries: 1 });
   const { fx, clock, fetch } = client;
 
@@ -190,7 +190,7 @@ test('a call that is repeated does not push another one into the reserve', async
   expect(fx.quotaEstimate()?.remaining).toBe(9);
 });
 
-test('a call that ends in the moment in which another one comes is not counted twice', async () => {
+test('a call that ends while another one starts is not counted twice', async () => {
   const { fx } = guarded(success(), { left: 30, reserve: 10 });
   await fx.quota();
   let refused = 0;
@@ -209,7 +209,7 @@ test('a call that ends in the moment in which another one comes is not counted t
   expect(fx.quotaEstimate()?.remaining).toBe(10);
 });
 
-test('calls that may spend the reserve and calls that may not do not share a request', async () => {
+test('calls with and without useReserve do not share a request', async () => {
   const { fx, fetch } = guarded(success(), { left: 10 });
   await fx.quota();
 
@@ -226,7 +226,7 @@ test('a plan without a numeric limit is never low', async () => {
   await expect(Promise.all(differentCalls(fx, 50))).resolves.toHaveLength(50);
 });
 
-test('what is changed in the options afterwards changes nothing', async () => {
+test('later changes of the options object have no effect', async () => {
   const quotaGuard = { reserve: 10 };
   const { fx } = guarded(success(), { left: 50, quotaGuard });
 
@@ -235,7 +235,7 @@ test('what is changed in the options afterwards changes nothing', async () => {
   await expect(fx.latest()).resolves.toBeDefined();
 });
 
-test('a quota() that finds only the reserve left tells of it, once', async () => {
+test('a quota() that shows that only the reserve is left calls onLow once', async () => {
   const told: unknown[] = [];
   const quota = success(quotaRecord({ monthly_used: 950 }));
   const { fx } = testClient(success(), {
@@ -250,7 +250,7 @@ test('a quota() that finds only the reserve left tells of it, once', async () =>
   expect(told).toMatchObject([{ remaining: 50, usedSince: 0 }]);
 });
 
-test('an onLow that throws fails neither call nor process, and is warned of', async () => {
+test('an onLow that throws causes a warning and affects neither call nor process', async () => {
   const warnings: (Error & { detail?: string })[] = [];
   const note = (warning: Error) => warnings.push(warning);
   process.on('warning', note);
@@ -267,7 +267,7 @@ test('an onLow that throws fails neither call nor process, and is warned of', as
   expect(warnings.map(({ detail }) => detail?.split('\n')[0])).toEqual(['Error: from onLow']);
 });
 
-test('a rotated key has a quota of its own', async () => {
+test('a rotated key has a separate quota', async () => {
   const [old, fresh] = [API_KEY, `${API_KEY.slice(0, -1)}0`];
   let isRevoked = false;
   const isOld = ({ headers }: SentRequest) => headers['authorization'] === `Bearer ${old}`;

@@ -28,7 +28,7 @@ function world(reply: Reply | readonly Reply[], clock = new FakeClock()) {
   return { clock, fetch, create };
 }
 
-test('a refusal of one client holds back every client of the key', async () => {
+test('after a 429, all clients of the key wait', async () => {
   const clock = new FakeClock();
   const service = closedAtFirst(clock, 30_000);
   const { create } = world(service.reply, clock);
@@ -43,7 +43,7 @@ test('a refusal of one client holds back every client of the key', async () => {
   expect(await clock.left()).toBe(0);
 });
 
-test('a refusal of one key does not hold back another', async () => {
+test('a 429 of one key does not delay another key', async () => {
   const { clock, create } = world(({ headers }) =>
     headers['authorization'] === `Bearer ${API_KEY}` ? rateLimited('30') : success({ EUR: 1 }),
   );
@@ -56,7 +56,7 @@ test('a refusal of one key does not hold back another', async () => {
   expect(await clock.run(limited)).toMatchObject({ kind: expect.stringMatching(/timeout|rate_limited/) });
 });
 
-test('the same key at another host has a limit of its own', async () => {
+test('the same key has a separate limit for each host', async () => {
   const { clock, create } = world(({ url }) => (url.startsWith(BASE_URL) ? rateLimited('30') : success({ EUR: 1 })));
   const startedAt = clock.now();
   await errorOf(create().latest({}, { onLimit: 'throw' }));
@@ -66,7 +66,7 @@ test('the same key at another host has a limit of its own', async () => {
   expect(clock.now()).toBe(startedAt);
 });
 
-test('waiting for a limit costs no retry', async () => {
+test('a wait for the limit does not use a retry', async () => {
   const { fx, fetch, clock } = testClient([...Array(5).fill(rateLimited('1')), success({ EUR: 1 })], { maxRetries: 0 });
 
   const { data, meta } = await clock.run(fx.latest().withMeta());
@@ -78,7 +78,7 @@ test('waiting for a limit costs no retry', async () => {
   expect(meta.durationMs).toBe(meta.attempts.reduce((sum, { waitedMs }) => sum + waitedMs, 0));
 });
 
-test("with onLimit 'throw' a refusal is an error at once, and so are the calls behind it", async () => {
+test("with onLimit 'throw', a 429 rejects the call and the calls in the queue immediately", async () => {
   const { fx, fetch, clock } = testClient([rateLimited('7'), success()], { onLimit: 'throw' });
   const startedAt = clock.now();
 
@@ -105,7 +105,7 @@ test("with onLimit 'throw' a refusal is an error at once, and so are the calls b
   await expect(fx.latest({ call: 3 })).resolves.toBeDefined();
 });
 
-test('a Retry-After beyond maxRetryAfterMs fails every waiting call at once, and says until when', async () => {
+test('a Retry-After beyond maxRetryAfterMs rejects every waiting call immediately, with retryAt', async () => {
   const { fx, fetch, clock } = testClient(rateLimited('50'), { maxRetryAfterMs: 40_000 });
   const startedAt = clock.now();
 
@@ -123,7 +123,7 @@ test('a Retry-After beyond maxRetryAfterMs fails every waiting call at once, and
   expect(fetch.requests.length).toBeLessThanOrEqual(16);
 });
 
-test('a call whose slot lies beyond its deadline fails at once, those that can wait do so', async () => {
+test('a call whose slot is after its deadline rejects immediately, the others wait', async () => {
   const { fx, clock } = testClient([rateLimited('30'), success({ EUR: 1 })]);
   const startedAt = clock.now();
   const patient = fx.latest({ call: 1 }, { deadlineMs: 60_000 });
@@ -137,7 +137,7 @@ test('a call whose slot lies beyond its deadline fails at once, those that can w
   await expect(clock.run(patient)).resolves.toEqual({ EUR: 1 });
 });
 
-test('at most maxConcurrent requests are under way at once', async () => {
+test('at most maxConcurrent requests are in flight', async () => {
   let underWay = 0;
   let most = 0;
   const { fx, clock } = testClient(
@@ -156,7 +156,7 @@ test('at most maxConcurrent requests are under way at once', async () => {
   expect(most).toBe(3);
 });
 
-test('a limit told by quota() is kept', async () => {
+test('applies the limit that quota() returns', async () => {
   const arrivals: number[] = [];
   const { fx, clock } = testClient(
     () => {
@@ -174,7 +174,7 @@ test('a limit told by quota() is kept', async () => {
   expect(fx.limits()).toMatchObject({ perMinute: 5, inFlight: 0, waiting: 0 });
 });
 
-test('tells of a wait once, to every client that waits, without the key', async () => {
+test('reports a wait once to each waiting client, without the key', async () => {
   const events: WaitEvent[][] = [[], []];
   const clock = new FakeClock();
   const { create } = world(closedAtFirst(clock, 20_000).reply, clock);
@@ -197,7 +197,7 @@ test('tells of a wait once, to every client that waits, without the key', async 
   expect(events[1]?.[0]).toEqual(heard[0]);
 });
 
-test('tells of a wait only those that wait', async () => {
+test('reports a wait only to clients with waiting calls', async () => {
   const events: WaitEvent[] = [];
   const clock = new FakeClock();
   const { create } = world([rateLimited('5'), success(), rateLimited('20'), success()], clock);
@@ -210,7 +210,7 @@ test('tells of a wait only those that wait', async () => {
   expect(events).toHaveLength(heard);
 });
 
-test('shows the gate and who waits', async () => {
+test('limits() shows the gate and the number of waiting calls', async () => {
   const clock = new FakeClock();
   const fx = world(closedAtFirst(clock, 20_000).reply, clock).create();
   const calls = Promise.all(differentCalls(fx, 5));
@@ -223,7 +223,7 @@ test('shows the gate and who waits', async () => {
   expect(fx.limits()).toMatchObject({ gate: 'open', waiting: 0, inFlight: 0 });
 });
 
-test('without a queue each call waits for itself, out of the retry budget', async () => {
+test('without a queue, each call waits separately and uses the retry budget', async () => {
   const { fx, fetch, clock } = testClient(rateLimited('1'), { rateLimit: false, deadlineMs: false });
 
   const errors = await clock.run(Promise.all(differentCalls(fx, 50).map((call) => errorOf(call))));
@@ -233,7 +233,7 @@ test('without a queue each call waits for itself, out of the retry budget', asyn
   expect(fx.limits()).toBeUndefined();
 });
 
-test('a service that fails in any other way gives the place back', async () => {
+test('any other failure releases the slot', async () => {
   const { fx, clock } = testClient(
     [new Error('lost'), failure(500), failure(404), { body: 'no JSON' }, 'never', 'stalled body', success({ EUR: 1 })],
     { rateLimit: { maxConcurrent: 1, perMinute: 1000 }, maxRetries: 0, timeoutMs: 1000 },

@@ -35,29 +35,32 @@ function listen(replies: readonly Reply[], options: FxRatesOptions = {}): Listen
   return { ...testClient(replies, { ...hooks, ...options }), warnings, waits };
 }
 
-test.each(ways)('%s, a wait that seconds cannot mean is tried, then confirmed, each told once', async (_, options) => {
-  const script = [rateLimited('30000'), success(), rateLimited('5000'), success(), rateLimited('9000'), success()];
-  const { fx, clock, warnings, waits } = listen(script, options);
-  const startedAt = clock.now();
+test.each(ways)(
+  '%s, a Retry-After too long for seconds is tried as milliseconds, then confirmed, with one warning each',
+  async (_, options) => {
+    const script = [rateLimited('30000'), success(), rateLimited('5000'), success(), rateLimited('9000'), success()];
+    const { fx, clock, warnings, waits } = listen(script, options);
+    const startedAt = clock.now();
 
-  await clock.run(fx.latest({ call: 1 }));
-  expect(clock.now() - startedAt).toBeGreaterThanOrEqual(30_000);
-  expect(clock.now() - startedAt).toBeLessThanOrEqual(31_000);
-  await clock.run(fx.latest({ call: 2 }));
-  await clock.run(fx.latest({ call: 3 }));
+    await clock.run(fx.latest({ call: 1 }));
+    expect(clock.now() - startedAt).toBeGreaterThanOrEqual(30_000);
+    expect(clock.now() - startedAt).toBeLessThanOrEqual(31_000);
+    await clock.run(fx.latest({ call: 2 }));
+    await clock.run(fx.latest({ call: 3 }));
 
-  expect(waits.map(({ retryAfterUnit }) => retryAfterUnit)).toEqual([
-    { value: 30_000, unit: 'milliseconds', evidence: 'on-trial' },
-    { value: 5000, unit: 'milliseconds', evidence: 'confirmed' },
-    { value: 9000, unit: 'milliseconds', evidence: 'confirmed' },
-  ]);
-  expect(warnings).toEqual([
-    `Key fx_live_…cdef: ${TRIED}; if you know the unit, set retryAfterUnit`,
-    "Key fx_live_…cdef: Retry-After 5000 is in milliseconds, as the responses have shown; to use this unit from the start, set retryAfterUnit: 'milliseconds'",
-  ]);
-});
+    expect(waits.map(({ retryAfterUnit }) => retryAfterUnit)).toEqual([
+      { value: 30_000, unit: 'milliseconds', evidence: 'on-trial' },
+      { value: 5000, unit: 'milliseconds', evidence: 'confirmed' },
+      { value: 9000, unit: 'milliseconds', evidence: 'confirmed' },
+    ]);
+    expect(warnings).toEqual([
+      `Key fx_live_…cdef: ${TRIED}; if you know the unit, set retryAfterUnit`,
+      "Key fx_live_…cdef: Retry-After 5000 is in milliseconds, as the responses have shown; to use this unit from the start, set retryAfterUnit: 'milliseconds'",
+    ]);
+  },
+);
 
-test.each(ways)('%s, an error amid the trial says what is tried and what to set', async (_, options) => {
+test.each(ways)('%s, an error during the trial names the unit on trial and the option to set', async (_, options) => {
   const { fx } = listen([rateLimited('30000')], options);
 
   const error = await errorOf(fx.latest({}, { onLimit: 'throw' }));
@@ -72,7 +75,7 @@ test.each(ways)('%s, an error amid the trial says what is tried and what to set'
   expect(String(error)).toContain('set retryAfterUnit');
 });
 
-test.each(ways)('%s, waits that were tried in vain and count down are seconds, told so', async (_, options) => {
+test.each(ways)('%s, a Retry-After refused again after the trial is in seconds, with a warning', async (_, options) => {
   const clock = new FakeClock();
   const { fx, warnings } = listen([closedFor(300_000, { clock, unitMs: 1000 })], { clock, ...options });
 
@@ -92,7 +95,7 @@ function closedFor(ms: number, { clock, unitMs }: { readonly clock: FakeClock; r
   return () => (clock.now() < endsAt ? rateLimited(String(Math.ceil((endsAt - clock.now()) / unitMs))) : success());
 }
 
-test('a call that the limiter itself refuses says so as well', async () => {
+test('the error of a call that the limiter rejects explains the unit too', async () => {
   const { fx, clock } = listen([rateLimited('30000'), success()]);
   const patient = fx.latest({ call: 1 });
   await clock.advance(1000);
@@ -104,7 +107,7 @@ test('a call that the limiter itself refuses says so as well', async () => {
   await clock.run(patient);
 });
 
-test('two clients of a key warn once between them, however many calls are refused', async () => {
+test('two clients of a key warn once in total, for any number of refused calls', async () => {
   const clock = new FakeClock();
   const { fx, fetch, warnings } = listen([closedFor(30_000, { clock, unitMs: 1 })], { clock });
   const logger = { warn: (message: string) => warnings.push(message) };
@@ -121,7 +124,7 @@ test.each<[string, FxRatesOptions, string | undefined, object | undefined]>([
   ['a set unit', { retryAfterUnit: 'milliseconds' }, '30000', { value: 30_000, unit: 'milliseconds', evidence: 'set' }],
   ['a decimal', {}, '20.5', undefined],
   ['no header', {}, undefined, undefined],
-])('there is nothing to say of %s', async (_, options, retryAfter, retryAfterUnit) => {
+])('does not warn of %s', async (_, options, retryAfter, retryAfterUnit) => {
   const { fx, warnings } = listen([rateLimited(retryAfter)], options);
 
   const error = (await errorOf(fx.latest({}, { onLimit: 'throw' }))) as RateLimitError;
@@ -131,7 +134,7 @@ test.each<[string, FxRatesOptions, string | undefined, object | undefined]>([
   expect(warnings).toEqual([]);
 });
 
-test('a small number amid the trial says nothing about the trial', async () => {
+test('a small number during the trial does not change the unit on trial', async () => {
   const { fx } = listen([rateLimited('30000'), rateLimited('2')]);
 
   const errors = await Promise.all(differentCalls(fx, 2, { onLimit: 'throw' }).map((call) => errorOf(call)));
@@ -142,7 +145,7 @@ test('a small number amid the trial says nothing about the trial', async () => {
   ]);
 });
 
-test.each(ways)('%s, a Retry-After that cannot be read is warned of once per key', async (_, options) => {
+test.each(ways)('%s, a Retry-After that cannot be parsed causes one warning per key', async (_, options) => {
   const { fx, clock, warnings } = listen([rateLimited('soon'), rateLimited('later'), success()], options);
 
   await clock.run(fx.latest());
@@ -150,7 +153,7 @@ test.each(ways)('%s, a Retry-After that cannot be read is warned of once per key
   expect(warnings).toEqual(["Key fx_live_…cdef: Retry-After 'soon' is neither a number nor an HTTP date; ignored"]);
 });
 
-test('over a real socket, a service that counts in milliseconds is waited for in milliseconds', async () => {
+test('over a real socket, waits for a Retry-After in milliseconds', async () => {
   const script = ['20000', undefined, '1500', undefined];
   const arrivals: number[] = [];
   const clock = new FakeClock();

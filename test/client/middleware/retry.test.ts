@@ -18,7 +18,7 @@ test.each<[string, Reply]>([
   ['a 503', failure(503)],
   ['a 504', failure(504)],
   ['a 200 that says 503', { status: 200, body: failure(503).body }],
-])('%s is tried again', async (_, reply) => {
+])('retries %s', async (_, reply) => {
   const { fx, fetch, clock } = testClient([reply, reply, success({ EUR: 1 })]);
 
   const { data, meta } = await clock.run(fx.latest().withMeta());
@@ -46,7 +46,7 @@ test.each<[string, Reply]>([
   ['a body that is not the contract’s', { body: { success: true } }],
   ['a certificate that is not trusted', failed('SELF_SIGNED_CERT_IN_CHAIN')],
   ['a certificate that has expired, through fetch,', new TypeError('failed', { cause: failed('CERT_HAS_EXPIRED') })],
-])('%s is not tried again', async (_, reply) => {
+])('does not retry %s', async (_, reply) => {
   const { fx, fetch, clock } = testClient(reply, { quota: success(quotaRecord()) });
 
   await clock.run(errorOf(fx.latest()));
@@ -59,7 +59,7 @@ test.each([
   [0, 1],
   [1, 2],
   [5, 6],
-])('with maxRetries %i there are at most %i attempts, and the error has them all', async (maxRetries, attempts) => {
+])('with maxRetries %i, makes at most %i attempts, which are all in the error', async (maxRetries, attempts) => {
   const { fx, fetch, clock } = testClient(lost, { maxRetries });
 
   const error = await clock.run(errorOf(fx.latest()));
@@ -74,13 +74,13 @@ test.each([
   ['ECONNREFUSED', /: ECONNREFUSED; no server listens on that port; check baseUrl, or start the server$/],
   ['ERR_SSL_WRONG_VERSION_NUMBER', /; the server uses plain http on that port; check https:\/\/ in baseUrl$/],
   ['ECONNRESET', /^No valid HTTP response from fx.test: ECONNRESET$/],
-])('the error of %s says what to do where there is something to do', async (code, message) => {
+])('the error of %s has the next step, if there is one', async (code, message) => {
   const { fx } = testClient(failed(code), { maxRetries: 0 });
 
   expect(await errorOf(fx.latest())).toMatchObject({ kind: 'network', code, message: expect.stringMatching(message) });
 });
 
-test('a port that fetch blocks is told as such, not as a fetch that failed', async () => {
+test('the error of a port that fetch blocks names the port as the cause', async () => {
   const fx = new FxRates({ baseUrl: 'https://fx.test:1', apiKey: API_KEY, fetch, maxRetries: 0 });
 
   expect(await errorOf(fx.latest())).toMatchObject({
@@ -89,7 +89,7 @@ test('a port that fetch blocks is told as such, not as a fetch that failed', asy
   });
 });
 
-test('a 503 that says when is tried again no earlier', async () => {
+test('retries a 503 no earlier than its Retry-After', async () => {
   const { fx, clock } = testClient([failure(503, { headers: { 'retry-after': '7' } }), success()]);
   const startedAt = clock.now();
 
@@ -98,7 +98,7 @@ test('a 503 that says when is tried again no earlier', async () => {
   expect(clock.now() - startedAt).toBe(7000);
 });
 
-test('a 503 that asks for longer than maxRetryAfterMs fails at once', async () => {
+test('a 503 with a Retry-After beyond maxRetryAfterMs rejects immediately', async () => {
   const { fx, fetch, clock } = testClient(failure(503, { headers: { 'retry-after': '3600' } }), { deadlineMs: false });
   const startedAt = clock.now();
 
@@ -108,7 +108,7 @@ test('a 503 that asks for longer than maxRetryAfterMs fails at once', async () =
   expect(fetch.requests).toHaveLength(1);
 });
 
-test('tells of each retry before it waits', async () => {
+test('reports each retry before its wait', async () => {
   const events: RetryEvent[] = [];
   const { fx, clock } = testClient([failure(503, { code: 'down' }), lost, success()], {
     onRetry: (event) => events.push(event),
@@ -132,7 +132,7 @@ test('tells of each retry before it waits', async () => {
   ]);
 });
 
-test('while the service is down, a crowd of calls spends its retry budget and no more', async () => {
+test('during an outage, many calls make no more retries than their budget', async () => {
   const { fx, fetch, clock } = testClient(failure(503), { rateLimit: false });
 
   await clock.run(Promise.all(differentCalls(fx, 100, { maxRetries: 5 }).map((call) => errorOf(call))));
@@ -140,7 +140,7 @@ test('while the service is down, a crowd of calls spends its retry budget and no
   expect(fetch.requests).toHaveLength(120);
 });
 
-test('successes earn retries back', async () => {
+test('successes refill the retry budget', async () => {
   const { fx, fetch, clock } = testClient(
     [...Array(120).fill(failure(503)), ...Array(5).fill(success()), failure(503)],
     {

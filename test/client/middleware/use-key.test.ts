@@ -40,7 +40,7 @@ test.each([
   });
 });
 
-test('a key with characters of a URL arrives whole', async () => {
+test('encodes a key with characters that have a meaning in URLs', async () => {
   const secret = 'a+b/c=d&e%f#g?h0123456789';
   const { fx, fetch } = testClient(success(), { apiKey: secret, auth: 'query', logger: { warn: () => undefined } });
 
@@ -49,7 +49,7 @@ test('a key with characters of a URL arrives whole', async () => {
   expect(new URL(fetch.requests[0]!.url).searchParams.get('api_key')).toBe(secret);
 });
 
-test('a refused call is sent again with the key that the provider gives now', async () => {
+test('sends a refused call again with the new key of the provider', async () => {
   const { apiKey, asked } = provider(OLD, NEW);
   const { fx, fetch } = testClient(accepts(NEW), { apiKey });
 
@@ -64,7 +64,7 @@ test('a refused call is sent again with the key that the provider gives now', as
   expect(fetch.requests).toHaveLength(2);
 });
 
-test('a hundred calls refused together ask the provider once', async () => {
+test('a hundred calls refused together call the provider once', async () => {
   const { apiKey, asked } = provider(OLD, NEW);
   const { fx, clock } = testClient(accepts(NEW), { apiKey, rateLimit: { perMinute: 1000, maxConcurrent: 200 } });
 
@@ -73,7 +73,7 @@ test('a hundred calls refused together ask the provider once', async () => {
   expect(asked).toEqual([OLD, NEW]);
 });
 
-test('a call is sent again once: two refused keys are a failure', async () => {
+test('sends a call again only once: two refused keys reject it', async () => {
   const { apiKey, asked } = provider(OLD, NEW, OLD, NEW);
   const { fx, fetch } = testClient(failure(401), { apiKey });
 
@@ -83,7 +83,7 @@ test('a call is sent again once: two refused keys are a failure', async () => {
   expect(fetch.requests).toHaveLength(2);
 });
 
-test('the same key again is not sent again', async () => {
+test('does not send a call again if the provider returns the same key', async () => {
   const { apiKey, asked } = provider(OLD);
   const { fx, fetch } = testClient(failure(401), { apiKey });
 
@@ -96,7 +96,7 @@ test('the same key again is not sent again', async () => {
   expect(fetch.requests).toHaveLength(1);
 });
 
-test('a fixed key that is refused is not sent again', async () => {
+test('does not send a call again with a fixed key', async () => {
   const { fx, fetch } = testClient(failure(401), { apiKey: OLD });
 
   await expect(fx.latest()).rejects.toMatchObject({ kind: 'authentication' });
@@ -104,7 +104,7 @@ test('a fixed key that is refused is not sent again', async () => {
   expect(fetch.requests).toHaveLength(1);
 });
 
-test('the limit of the old key does not hold back the new one', async () => {
+test('the limit of the old key does not delay calls with the new key', async () => {
   const { apiKey } = provider(OLD, NEW);
   const { fx, clock } = testClient(
     ({ headers, url }) => {
@@ -126,7 +126,7 @@ test('the limit of the old key does not hold back the new one', async () => {
   expect(clock.now() - startedAt).toBe(60_000);
 });
 
-test('a provider that hangs once does not stop the calls after its first victim', async () => {
+test('a provider that hangs once does not block later calls', async () => {
   let asked = 0;
   const apiKey = () => {
     asked += 1;
@@ -139,7 +139,7 @@ test('a provider that hangs once does not stop the calls after its first victim'
   await expect(clock.run(fx.latest({}, { deadlineMs: 1000 }))).resolves.toEqual({ EUR: 1 });
 });
 
-test('what the provider throws reaches the caller as it is', async () => {
+test('an error of the provider rejects the call unchanged', async () => {
   const sealed = new Error('vault is sealed');
   const { fx } = testClient(success(), {
     apiKey: () => {
@@ -150,7 +150,7 @@ test('what the provider throws reaches the caller as it is', async () => {
   await expect(fx.latest()).rejects.toBe(sealed);
 });
 
-test('a provider that gives no usable key is a ConfigError, and nothing is sent', async () => {
+test('an unusable key of the provider rejects with ConfigError, without a request', async () => {
   const { fx, fetch } = testClient(success(), { apiKey: async () => `${OLD}\n` });
 
   await expect(fx.latest()).rejects.toMatchObject({ kind: 'config', message: expect.stringContaining('white space') });

@@ -14,7 +14,7 @@ function forecast(quota: QuotaData, now: number | string): QuotaForecast {
   return result;
 }
 
-test('a month two thirds over, and used faster than it passes, runs out before its reset', () => {
+test('a quota used faster than the period passes runs out before its reset', () => {
   const result = forecastQuota(quotaRecord(), new Date('2026-01-21T14:20:00.000Z'));
 
   expect(result).toEqual({
@@ -31,13 +31,13 @@ test('a month two thirds over, and used faster than it passes, runs out before i
   });
 });
 
-test('a month used more slowly than it passes does not run out', () => {
+test('a quota used more slowly than the period passes does not run out', () => {
   const result = forecast(quotaRecord({ monthly_used: 400 }), '2026-01-21T14:20:00.000Z');
 
   expect(result).toMatchObject({ remaining: 600, usedAtReset: 602, exhaustsAt: undefined, confidence: 'ok' });
 });
 
-test('the first second of a period has no average to go by, and does not divide by nothing', () => {
+test('at the start of a period, the average is undefined', () => {
   const result = forecast(quotaRecord({ monthly_used: 0 }), '2026-01-01T00:00:00.000Z');
 
   expect(result).toMatchObject({
@@ -58,14 +58,14 @@ test('a burst in the first second is projected, with low confidence', () => {
   expect(result.exhaustsAt).toEqual(new Date('2026-01-01T00:00:33.333Z'));
 });
 
-test('the last second of a period allows what is left, and nothing beyond a request a millisecond', () => {
+test('in the last second of a period, the safe interval is at least a millisecond', () => {
   const result = forecast(quotaRecord({ monthly_used: 742 }), '2026-01-31T23:59:59.000Z');
 
   expect(result).toMatchObject({ usedAtReset: 742, exhaustsAt: undefined, safeIntervalMs: 4, confidence: 'ok' });
   expect(forecast(quotaRecord({ monthly_limit: 1_000_000 }), '2026-01-31T23:59:59.999Z').safeIntervalMs).toBe(1);
 });
 
-test('nothing used projects to nothing', () => {
+test('without usage, the projection is 0', () => {
   const result = forecast(quotaRecord({ monthly_used: 0 }), '2026-01-21T14:20:00.000Z');
 
   expect(result).toMatchObject({
@@ -141,7 +141,7 @@ test('an instant that is none has no forecast', () => {
   expect(forecastQuota(quotaRecord({ resets_at: 'soon' }), 0)).toBeUndefined();
 });
 
-test('a period longer than a month begins now: what is left is known, how fast it goes is not', () => {
+test('a period longer than a month starts now, without an average', () => {
   const result = forecast(quotaRecord({ resets_at: '2026-03-31T00:00:00.000Z' }), '2026-01-21T14:20:00.000Z');
 
   expect(result).toMatchObject({ elapsed: 0, perDay: undefined, exhaustsAt: undefined, confidence: 'low' });
@@ -214,7 +214,7 @@ test('calls at the safe interval do not use up the quota before the reset', () =
   );
 });
 
-test('more use never looks better', () => {
+test('more usage never improves the forecast', () => {
   const or = (value: number | undefined, other: number) => value ?? other;
   fc.assert(
     fc.property(course, fc.integer({ min: 1, max: 100_000 }), ({ quota, now }, more) => {

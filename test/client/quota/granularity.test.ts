@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { granularityMs } from '../../../src/client/quota/granularity.ts';
+import { granularityMs } from '../../../src/client/quota/quota-ledger.ts';
 
 test.each([
   ['5min', 300_000],
@@ -37,11 +37,11 @@ test.each([
   'PT5M',
   '5constructor',
   `${'9'.repeat(400)}min`,
-])('%j cannot be read', (text) => {
+])('%j cannot be parsed', (text) => {
   expect(granularityMs(text)).toBeUndefined();
 });
 
-test('whatever the text, the answer is a positive number of milliseconds or none', () => {
+test('returns a positive number of milliseconds or undefined, for any text', () => {
   fc.assert(
     fc.property(fc.oneof(fc.string(), fc.stringMatching(/^\d+ ?[a-z]+$/)), (text) => {
       const ms = granularityMs(text);

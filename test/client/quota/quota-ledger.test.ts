@@ -12,7 +12,7 @@ function setUp(changes = {}) {
   return { clock, ledger };
 }
 
-test('knows nothing before the first record', () => {
+test('has no estimate before the first record', () => {
   const ledger = new QuotaLedger(new FakeClock());
   ledger.spend();
 
@@ -21,7 +21,7 @@ test('knows nothing before the first record', () => {
   expect(ledger.isUpToDate(Number.POSITIVE_INFINITY)).toBe(false);
 });
 
-test('counts what was spent since the record', () => {
+test('counts the requests since the record', () => {
   const { clock, ledger } = setUp();
 
   ledger.spend();
@@ -35,7 +35,7 @@ test('counts what was spent since the record', () => {
   });
 });
 
-test('counts what was spent while the record was on its way: the service may not have seen it', () => {
+test('counts the requests sent while the record was requested', () => {
   const { ledger } = setUp();
   ledger.spend();
   const spentBefore = ledger.spent;
@@ -46,7 +46,7 @@ test('counts what was spent while the record was on its way: the service may not
   expect(ledger.estimate()).toMatchObject({ usedSince: 1, remaining: 256 });
 });
 
-test('what is set aside is not available, and not used either', () => {
+test('reserved requests are neither available nor used', () => {
   const { ledger } = setUp();
   const [first, second] = [{}, {}];
 
@@ -60,7 +60,7 @@ test('what is set aside is not available, and not used either', () => {
   expect(ledger.available()).toBe(257);
 });
 
-test('nothing is left below zero', () => {
+test('the remaining requests are never negative', () => {
   const { ledger } = setUp({ monthly_used: 999 });
   ledger.spend();
   ledger.spend();
@@ -70,7 +70,7 @@ test('nothing is left below zero', () => {
   expect(ledger.available()).toBe(0);
 });
 
-test('without a numeric limit nothing can be said to be left', () => {
+test('without a numeric limit, the remaining requests are undefined', () => {
   const { ledger } = setUp({ monthly_limit: null });
 
   expect(ledger.estimate()).toMatchObject({ remaining: undefined, usedSince: 0 });
@@ -90,7 +90,7 @@ test('a record ends with its period', async () => {
   expect(ledger.isUpToDate(60_000)).toBe(false);
 });
 
-test('a record whose period is over by a clock that runs ahead holds: the service has just told it', async () => {
+test('a record is valid even if its period is over by the local clock', async () => {
   const clock = new FakeClock(Date.parse('2026-02-01T00:10:00.000Z'));
   const ledger = new QuotaLedger(clock);
 
@@ -102,7 +102,7 @@ test('a record whose period is over by a clock that runs ahead holds: the servic
   expect(ledger.isUpToDate(59_999)).toBe(false);
 });
 
-test('is up to date as long as its record is young enough, however the clock is set', async () => {
+test('is up to date while its record is young enough, also if the clock is set back', async () => {
   const { clock, ledger } = setUp();
 
   await clock.advance(300_000);
@@ -114,7 +114,7 @@ test('is up to date as long as its record is young enough, however the clock is 
   expect(ledger.isUpToDate(300_000)).toBe(false);
 });
 
-test('a service that could not tell the quota is not asked again for a minute', async () => {
+test('after a failed quota(), it is up to date for a minute', async () => {
   const clock = new FakeClock();
   const ledger = new QuotaLedger(clock);
 
@@ -126,7 +126,7 @@ test('a service that could not tell the quota is not asked again for a minute', 
   expect(ledger.isUpToDate(0)).toBe(false);
 });
 
-test('whatever happens in whatever order, the estimate never promises more than the service would', () => {
+test('the estimate never exceeds the quota of the service, in any order of events', () => {
   // The service counts a request somewhere between its sending and its answer; a record is true at a moment between
   // the question and its answer.
   const steps = fc.array(fc.constantFrom('send', 'count', 'answer', 'ask', 'record', 'tell'), {
@@ -194,7 +194,7 @@ test.each([
   expect(isExhausted(quota)).toBe(left === 0);
 });
 
-test('a plan without a number is never exhausted, and nothing is ever left below zero', () => {
+test('a plan without a numeric limit is never exhausted, and remaining requests are never negative', () => {
   const limits = fc.oneof(fc.integer(), fc.string(), fc.constant(null));
   fc.assert(
     fc.property(limits, fc.nat(), (limit, used) => {

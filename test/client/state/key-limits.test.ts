@@ -4,7 +4,7 @@ import { quiet } from '../../helpers/fake-clock.ts';
 import { failure, rateLimited, success } from '../../helpers/service-replies.ts';
 import { differentCalls, errorOf, testClient } from '../../helpers/test-client.ts';
 
-test('with room in the limit there is nothing to wait for', async () => {
+test('with a free slot, there is no reason to wait', async () => {
   const { fx, clock } = testClient(success());
   await fx.latest();
 
@@ -34,7 +34,7 @@ test('after a refusal calls wait for Retry-After', async () => {
   await clock.run(calls);
 });
 
-test('with the calls of the window used up they wait for the next slot', async () => {
+test('with a used-up window, calls wait for the next slot', async () => {
   const { fx, clock } = testClient([success(), success(), rateLimited('60'), success()], {
     rateLimit: { perMinute: 2 },
     deadlineMs: false,
@@ -47,7 +47,7 @@ test('with the calls of the window used up they wait for the next slot', async (
   await clock.run(calls);
 });
 
-test('with as many under way as may be, they wait for an answer', async () => {
+test('with maxConcurrent requests in flight, calls wait for a response', async () => {
   const { fx } = testClient('never', { rateLimit: { maxConcurrent: 2, perMinute: 30 } });
   const controller = new AbortController();
   const calls = differentCalls(fx, 5, { signal: controller.signal }).map((call) => errorOf(call));
@@ -59,7 +59,7 @@ test('with as many under way as may be, they wait for an answer', async () => {
   await Promise.all(calls);
 });
 
-test('a hundred callers of one request hear of each retry, wait and attempt once', async () => {
+test('a hundred callers of a shared request cause one event per retry, wait and attempt', async () => {
   const told: Record<string, (RequestEvent | RetryEvent | WaitEvent)[]> = { request: [], retry: [], wait: [] };
   const { fx, clock } = testClient([failure(503), rateLimited('20'), success()], {
     onRequest: (event) => told['request']?.push(event),

@@ -43,7 +43,7 @@ test('another key has another state', () => {
   expect(states.of(keyNumber(1))).not.toBe(states.of(keyNumber(2)));
 });
 
-test('keys long unused are forgotten once there are a thousand', async () => {
+test('removes the states of unused keys above a thousand', async () => {
   const clock = new FakeClock();
   const states = statesOf({ clock });
   const first = states.of(keyNumber(0));
@@ -55,7 +55,7 @@ test('keys long unused are forgotten once there are a thousand', async () => {
   expect(statesOf({ clock }).of(keyNumber(1))).toBe(states.of(keyNumber(1)));
 });
 
-test('a key that one client uses all the time is not forgotten for the others', async () => {
+test('does not remove the state of a key that another client uses', async () => {
   const clock = new FakeClock();
   const busy = statesOf({ clock });
   const key = keyNumber(0);
@@ -70,7 +70,7 @@ test('a key that one client uses all the time is not forgotten for the others', 
   expect(others.of(key)).toBe(busy.of(key));
 });
 
-test('a client whose key was forgotten while it did nothing shares with those who came since', async () => {
+test('a client whose key was removed while it was idle shares the new state', async () => {
   const clock = new FakeClock();
   const key = keyNumber(0);
   const idle = statesOf({ clock });
@@ -82,7 +82,7 @@ test('a client whose key was forgotten while it did nothing shares with those wh
   expect(others.of(key)).toBe(idle.of(key));
 });
 
-test('a key with a request under way is not forgotten, however long it takes', async () => {
+test('does not remove the state of a key with a request in flight', async () => {
   const clock = new FakeClock();
   const states = statesOf({ clock });
   const state = states.of(keyNumber(0));

@@ -40,7 +40,7 @@ test.each<[FxRatesOptions, FxRatesOptions, string]>([
     { rateLimit: { perMinute: 60 }, retryAfterUnit: 'milliseconds' },
     "rateLimit.perMinute: 60 (in use: 'learn'), retryAfterUnit: 'milliseconds' (in use: 'seconds')",
   ],
-])('after a client with %j, one with %j is told what has no effect', (first, second, what) => {
+])('after a client with %j, one with %j warns of options without effect', (first, second, what) => {
   expect(warningsOfLast(first, second)).toEqual([`${what}: ${WHY}`]);
 });
 
@@ -53,11 +53,11 @@ test.each<[FxRatesOptions, FxRatesOptions]>([
   [{ rateLimit: false }, { rateLimit: false, maxRetryAfterMs: 5000 }],
   [{}, { rateLimit: { perMinute: 60 }, apiKey: `fx_live_${'f'.repeat(48)}` }],
   [{}, { rateLimit: { perMinute: 60 }, baseUrl: 'https://other.test' }],
-])('after a client with %j, one with %j has nothing to be told', (first, second) => {
+])('after a client with %j, one with %j does not warn', (first, second) => {
   expect(warningsOfLast(first, second)).toEqual([]);
 });
 
-test('a key that a provider gives is told of once, when it is known', async () => {
+test('onKey is called once with the key of a provider', async () => {
   const clock = new FakeClock();
   const warnings: string[] = [];
   const given = { baseUrl: BASE_URL, clock, fetch: async () => Response.json({ success: true, data: {} }) };

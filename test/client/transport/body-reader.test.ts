@@ -19,7 +19,7 @@ test.each([[[1]], [[1, 5000]], [[5000, 1, 1]], [[100_000]], [[70_000, 3]], [[409
   },
 );
 
-test('keeps no short chunk, and no chunk that is a small part of its buffer', () => {
+test('copies a short chunk, and a chunk that is a small part of its buffer', () => {
   const body = new BodyReader(1e6);
   const large = Buffer.alloc(100_000, 'x');
 

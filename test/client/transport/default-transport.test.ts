@@ -24,7 +24,7 @@ function answerWith(text: string): void {
   setGlobalDispatcher(agent);
 }
 
-test('sends over the global dispatcher of undici, also when that is replaced later', async () => {
+test('sends through the global dispatcher of undici, also if it is replaced later', async () => {
   const transport = defaultTransport(runtime());
 
   answerWith('first');

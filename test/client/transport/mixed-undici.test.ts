@@ -52,7 +52,7 @@ test.each<Scene>(['an Agent', 'an Agent with interceptors', 'a MockAgent', 'a pr
   },
 );
 
-test('a dispatcher of another major is refused with a word about it, not taken for a bad network', async () => {
+test('a dispatcher of another major version of undici is a ConfigError', async () => {
   const { ok } = await play('a dispatcher of undici 8', server.url);
 
   expect(ok).toEqual({

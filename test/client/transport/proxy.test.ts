@@ -75,7 +75,7 @@ test('sends user and password to the proxy, and the key only to the service', as
   expect(proxy.credentials.at(-1)).toBe('user:p@ss');
 });
 
-test('the lower-case variable goes before the upper-case one', async () => {
+test('the lower-case variable takes precedence', async () => {
   Object.assign(process.env, { HTTP_PROXY: 'http://127.0.0.1:1', http_proxy: proxy.url });
 
   await client({ proxy: 'env' }).latest();
@@ -91,7 +91,7 @@ test.each([{}, { proxy: undefined }, { proxy: false } as const])('uses no proxy 
   expect(proxy.requests).toEqual([]);
 });
 
-test.each(['rates.fxrates.test', '.fxrates.test', '*'])('NO_PROXY=%s goes past the proxy', async (noProxy) => {
+test.each(['rates.fxrates.test', '.fxrates.test', '*'])('NO_PROXY=%s bypasses the proxy', async (noProxy) => {
   Object.assign(process.env, { HTTP_PROXY: proxy.url, NO_PROXY: noProxy });
 
   await errorOf(client({ proxy: 'env', deadlineMs: 5_000 }).latest());
@@ -135,7 +135,7 @@ test('clients made by withOptions share the connections to the proxy', async () 
   expect(proxy.requests.length).toBeLessThan(10);
 });
 
-test('a proxy that hangs up fails the attempt once', async () => {
+test('a proxy that closes the connection fails the attempt once', async () => {
   const rude = await startRawServer({ onConnection: (socket) => socket.destroy() });
   process.env['HTTP_PROXY'] = rude.url;
 
@@ -207,7 +207,7 @@ test('Bun and Deno send with their own fetch, which uses the proxy by itself', a
 test.each([
   ['without sockets', { hasNodeSockets: false }, 'not on this runtime'],
   ['in a bundle that breaks undici', { loadUndici: () => Promise.reject(new Error('no require')) }, 'no require'],
-])('%s, a call rejects with a ConfigError instead of going past the proxy', async (_, changes, why) => {
+])('%s, a call rejects with a ConfigError and does not bypass the proxy', async (_, changes, why) => {
   const error = await errorOf(transportOn(changes)(request));
 
   expect(error).toBeInstanceOf(ConfigError);

@@ -9,7 +9,7 @@ function headers(...raw: (string | string[])[]): UndiciHeaders {
   );
 }
 
-test('finds a header whatever the case of its name', () => {
+test('finds a header in any case', () => {
   expect(headers('Retry-After', '7', 'X', 'y').get('retry-after')).toBe('7');
   expect(headers('Retry-After', '7').get('retry-afte')).toBeUndefined();
   expect(headers().get('date')).toBeUndefined();
@@ -23,7 +23,7 @@ test.each([
   expect(several.toHeaders().get('retry-after')).toBe('30, 60');
 });
 
-test('bytes beyond ASCII and names of object parts are no obstacle', () => {
+test('reads bytes beyond ASCII and names of object properties', () => {
   const odd = headers('constructor', 'x', '__proto__', 'y', 'x-note', 'Grüße');
 
   expect(odd.get('constructor')).toBe('x');
@@ -31,6 +31,6 @@ test('bytes beyond ASCII and names of object parts are no obstacle', () => {
   expect(odd.toHeaders().get('x-note')).toBe('Grüße');
 });
 
-test('takes text in place of bytes', () => {
+test('reads text instead of bytes', () => {
   expect(new UndiciHeaders(['Date', 'today']).get('date')).toBe('today');
 });

@@ -6,8 +6,7 @@ import { promisify } from 'node:util';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { expect, test } from 'vitest';
-import { openApi } from '../../../src/mock-server/admin/openapi.ts';
-import { adminRoutes } from '../../../src/mock-server/admin/routes.ts';
+import { adminRoutes, openApi } from '../../../src/mock-server/admin/routes.ts';
 import { FAULT_KINDS } from '../../../src/mock-server/faults/fault-kinds.ts';
 import { createMockServer, type FaultOptions } from '../../../src/mock-server/index.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Behaviour } from '../../../src/mock-server/behaviour/behaviour.ts';
 import type { BehaviourOptions } from '../../../src/mock-server/behaviour/behaviour-options.ts';
-import { retryAfter } from '../../../src/mock-server/http/limit-headers.ts';
+import { retryAfter } from '../../../src/mock-server/http/response-headers.ts';
 
 const DECIMAL = { retryAfterFormat: 'decimal' } as const;
 const MILLISECONDS = { retryAfterUnit: 'milliseconds' } as const;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { JournalEntry } from '../../../src/mock-server/index.ts';
-import { perSecond } from '../../../src/mock-server/panel/browser/per-second.ts';
+import { perSecond } from '../../../src/mock-server/panel/browser/journal-entries.ts';
 
 const NOW = Date.UTC(2026, 0, 15, 12, 0, 0, 500);
 

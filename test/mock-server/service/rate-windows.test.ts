@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { rateWindows } from '../../../src/mock-server/service/windows/rate-windows.ts';
+import { rateWindows } from '../../../src/mock-server/service/rate-windows.ts';
 import { rateModels } from '../../helpers/mock-rate-models.ts';
 
 const kinds = Object.keys(rateWindows) as (keyof typeof rateWindows)[];

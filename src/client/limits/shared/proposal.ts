@@ -1,4 +1,6 @@
 import { AcceptedLog, WINDOW_MS } from '../accepted-log.ts';
+import { learnBurstLimit } from '../burst-limit.ts';
+import { closeGate, stayClosedUntil } from '../gate.ts';
 import { advance, type Grant, knownSlots } from '../grant.ts';
 import { type LimiterCore, LocalCore } from '../limiter-core.ts';
 import type { LimiterSettings } from '../limiter-settings.ts';
@@ -10,6 +12,12 @@ import type { Lease, SharedState } from './store-exchange.ts';
 const LEASE_MS = 30_000;
 /** A process that waited so recently still does. */
 const WAITS_MS = 2_000;
+/** A hint up to this is the time in which one slot comes free; a longer one can be the end of a window. */
+const ONE_SLOT_MS = 2_500;
+/** A question for the limit takes no longer: it may have to wait for the next window. */
+const ANSWER_MS = WINDOW_MS;
+
+const NO_LEASE: Lease = { inFlight: 0, waiting: 0, seenAt: 0, askedAt: 0 };
 
 /** What became of a granted call, or a limit that became known: kept until the store has it, too. */
 export type Report =
@@ -17,7 +25,7 @@ export type Report =
   | { readonly kind: 'refused'; readonly answer: RefusedAnswer }
   | { readonly kind: 'lost'; readonly answer: Answer }
   | { readonly kind: 'unused' }
-  | { readonly kind: 'configured'; readonly perMinute: number };
+  | { readonly kind: 'configured'; readonly perMinute: number; readonly at: number };
 
 export interface ProposalParts {
   readonly settings: LimiterSettings;
@@ -31,6 +39,8 @@ export interface ProposalParts {
   readonly reports: readonly Report[];
   /** Calls that this process wants to send. */
   readonly wanted: number;
+  /** Its calls that wait, also those for which it has no room. */
+  readonly queued: number;
   /** The store's time. */
   readonly now: number;
 }
@@ -40,6 +50,8 @@ export interface Proposal {
   readonly core: LocalCore;
   readonly state: SharedState;
   readonly grant: Grant;
+  /** This process, and no other, is to ask the service for the limit. */
+  readonly asks: boolean;
   /** How many reports it has. */
   readonly reported: number;
   readonly isNews: boolean;
@@ -52,65 +64,71 @@ export function endsCall({ kind }: Report): boolean {
 
 export function applyReport(core: LimiterCore, report: Report): void {
   if (report.kind === 'refused') core.refused(report.answer);
-  else if (report.kind === 'configured') core.configure(report.perMinute);
+  else if (report.kind === 'configured') core.configure(report.perMinute, report.at);
   else if (report.kind === 'unused') core.unused();
   else core[report.kind](report.answer);
 }
 
 /** The same report by a clock that is `byMs` ahead. */
 export function shiftReport(report: Report, byMs: number): Report {
+  if (report.kind === 'configured') return { ...report, at: report.at + byMs };
   if (!('answer' in report)) return report;
   const { now, sentAt } = report.answer;
   return answeredAt(report, { now: now + byMs, sentAt: sentAt + byMs });
 }
 
 /** Applies what this process has to report to what all know, and asks for what it wants to send. Pure. */
-export function propose({ settings, id, known, inFlight, reports, wanted, now: clockNow }: ProposalParts): Proposal {
-  const since = known?.at ?? Number.NEGATIVE_INFINITY;
-  const now = Math.max(clockNow, since);
-  const leases = new Map(Object.entries(known?.leases ?? {}));
-  const own = leases.get(id);
+export function propose(parts: ProposalParts): Proposal {
+  const { settings, id, known, inFlight, reports, wanted } = parts;
+  const { at: since, leases: before } = known ?? { at: Number.NEGATIVE_INFINITY, leases: {} };
+  const now = Math.max(parts.now, since);
+  const leases = new Map(Object.entries(before));
+  const own = leases.get(id) ?? NO_LEASE;
   const core = new LocalCore(settings, known && copyState(known.limit));
   // Nothing, except after an outage, or if the others took this process for dead.
-  core.take(inFlight + reports.filter(endsCall).length - (own?.inFlight ?? 0));
-  const dead = [...leases].filter(([name, { seenAt }]) => name !== id && now - seenAt >= LEASE_MS);
-  for (const [name, lease] of dead) {
-    leases.delete(name);
-    reclaimLease(core, lease, now);
-  }
+  core.take(inFlight + reports.filter(endsCall).length - own.inFlight);
+  const dead = reclaimDead(core, leases, { id, now });
   for (const report of reports) applyReport(core, answeredBetween(report, since, now));
-  const contenders = [...leases].filter(
-    ([name, { waiting, seenAt }]) => name !== id && waiting > 0 && now - seenAt < WAITS_MS,
-  );
+  const contenders = contendersOf(leases, id, now);
   const share = fairShare(core.state, contenders.length + 1, now);
   const grant = core.grant(now, Math.min(wanted, share));
   const waiting = wanted - grant.n;
-  leases.set(id, { inFlight: inFlight + grant.n, waiting, seenAt: now });
-  const beginsToWait = waiting > 0 && !own?.waiting;
+  const queued = contenders.reduce((sum, lease) => sum + lease.waiting, parts.queued - grant.n);
+  const asks = !isAsked(leases, id, now) && core.asksForLimit(now, queued);
+  leases.set(id, { inFlight: inFlight + grant.n, waiting, seenAt: now, askedAt: asks ? now : own.askedAt });
+  const beginsToWait = waiting > 0 && own.waiting === 0;
   return {
     core,
     state: { at: now, limit: copyState(core.state), leases: Object.fromEntries(leases) },
-    grant: waiting > 0 && grant.n === share ? { ...grant, at: undefined } : grant,
+    // It left the rest to the others, and looks again soon whether they took it.
+    grant: wanted > share && grant.n === share ? { ...grant, at: undefined } : grant,
     reported: reports.length,
-    isNews: reports.length > 0 || grant.n > 0 || dead.length > 0 || beginsToWait,
+    asks,
+    isNews: asks || beginsToWait || reports.length + grant.n + dead > 0,
   };
 }
 
 /** What one of several processes continues with when the store fails: an even share of everything. */
 export function shareOf(
   state: LimiterState,
-  { processes, inFlight }: { readonly processes: number; readonly inFlight: number },
+  { processes, inFlight, now }: { readonly processes: number; readonly inFlight: number; readonly now: number },
 ): LimiterState {
-  const { window, limit, log, phase, configured } = state;
+  const { window, limit, log, phase, configured, gate, hypothesis } = state;
   const isBucket = window.kind === 'bucket';
-  // What was being learned of the whole says nothing about the share: that starts anew.
+  // What was being learned of the whole says nothing about the share: that starts anew, with one request.
   const isKnown = phase === 'known';
+  const waitMs =
+    phase === 'learning' && hypothesis.hint !== 'none' ? hypothesis.opensAt - hypothesis.exhaustedAt : undefined;
   return {
     ...state,
     inFlight,
+    burst: isKnown ? state.burst : takeTurns(state, { now, waitMs }, processes).burst,
     phase: isKnown ? phase : 'unknown',
+    gate: isKnown || processes === 1 ? gate : closeGate(gate, gate.opensAt),
     countsLateAnswers: false,
-    limit: Math.max(1, Math.floor((isKnown ? limit : configured) / processes)),
+    // In a known window a share may grow, as what others leave is found by probes.
+    configured: isKnown ? configured : shareOfLimit(configured, processes),
+    limit: shareOfLimit(isKnown ? limit : configured, processes),
     log: new AcceptedLog(everyNth(log.toJSON(), processes)),
     window: isBucket
       ? {
@@ -123,16 +141,57 @@ export function shareOf(
   };
 }
 
+/**
+ * After a refusal with a short hint, each of several processes that learn the limit alone sends one request in so many
+ * times that time: the hint is the time in which one slot comes free, and every process has the same.
+ */
+export function takeTurns(
+  state: LimiterState,
+  { now, waitMs = Number.POSITIVE_INFINITY }: { readonly now: number; readonly waitMs?: number | undefined },
+  processes: number,
+): LimiterState {
+  if (waitMs > ONE_SLOT_MS || processes === 1) return state;
+  const periodMs = waitMs * processes;
+  return {
+    ...state,
+    gate: stayClosedUntil(state.gate, now + periodMs),
+    burst: learnBurstLimit(state.burst, { calls: 1, periodMs, now }),
+  };
+}
+
+/** An even part of a limit, one request per minute at least. */
+export function shareOfLimit(perMinute: number, processes: number): number {
+  return Math.max(1, Math.floor(perMinute / processes));
+}
+
+/** Whether a process has asked for the limit, and its question can still be answered: it has not ended since. */
+function isAsked(leases: ReadonlyMap<string, Lease>, id: string, now: number): boolean {
+  return [...leases].some(([name, { askedAt, inFlight, waiting }]) => {
+    return now - askedAt < ANSWER_MS && (name === id || inFlight > 0 || waiting > 0);
+  });
+}
+
+/** The other processes that wait. */
+function contendersOf(leases: ReadonlyMap<string, Lease>, id: string, now: number): Lease[] {
+  const others = [...leases].filter(([name]) => name !== id).map(([, lease]) => lease);
+  return others.filter(({ waiting, seenAt }) => waiting > 0 && now - seenAt < WAITS_MS);
+}
+
 /** While others wait too, a process takes its part of what is free, not all of it. */
 function fairShare(state: LimiterState, processes: number, now: number): number {
   if (processes === 1) return Number.POSITIVE_INFINITY;
   return Math.max(1, Math.ceil(knownSlots(advance(state, now), now) / processes));
 }
 
-/** The service may have counted what a dead process had in flight. */
-function reclaimLease(core: LimiterCore, { inFlight, seenAt }: Lease, now: number): void {
-  const at = Math.max(seenAt, now - WINDOW_MS);
-  for (let call = 0; call < inFlight; call += 1) core.lost({ now, sentAt: at, probe: false });
+/** Removes the processes that died, and returns how many. The service may have counted what they had in flight. */
+function reclaimDead(core: LimiterCore, leases: Map<string, Lease>, { id, now }: { id: string; now: number }): number {
+  const dead = [...leases].filter(([name, { seenAt }]) => name !== id && now - seenAt >= LEASE_MS);
+  for (const [name, { inFlight, seenAt }] of dead) {
+    leases.delete(name);
+    const sentAt = Math.max(seenAt, now - WINDOW_MS);
+    for (let call = 0; call < inFlight; call += 1) core.lost({ now, sentAt, probe: false });
+  }
+  return dead.length;
 }
 
 /** The log is changed in place; the known state must stay as it was for the next try. */

@@ -5,7 +5,17 @@ import type { LimiterSettings } from '../limiter-settings.ts';
 import type { LimiterState } from '../limiter-state.ts';
 import type { Answer, DatedAnswer, RefusedAnswer, RetryAfterReading } from '../transitions.ts';
 import type { LimitStore } from './limit-store.ts';
-import { applyReport, endsCall, type Proposal, propose, type Report, shareOf, shiftReport } from './proposal.ts';
+import {
+  applyReport,
+  endsCall,
+  type Proposal,
+  propose,
+  type Report,
+  shareOf,
+  shareOfLimit,
+  shiftReport,
+  takeTurns,
+} from './proposal.ts';
 import { StoreExchange, type StoreExchangeOptions } from './store-exchange.ts';
 
 /** Between attempts to reach a store that failed. */
@@ -42,11 +52,15 @@ export class SharedCore implements LimiterCore {
   /** Of these, not yet handed to a call. */
   #granted = { n: 0, probe: false };
   #wanted = 0;
+  #queued = 0;
+  #asksForLimit = false;
   #askAt = Number.NEGATIVE_INFINITY;
   #isExchanging = false;
   #hasMore = false;
   /** The store failed: this process decides alone until then, and longer if it fails again. */
   #aloneUntil: number | undefined;
+  /** How many processes learn the limit alone since then, each a part of it. */
+  #learners = 1;
 
   constructor(options: SharedCoreOptions) {
     this.#options = options;
@@ -81,8 +95,12 @@ export class SharedCore implements LimiterCore {
   }
 
   refused(answer: RefusedAnswer): RetryAfterReading {
-    this.#remember({ kind: 'refused', answer: { ...answer, isOfShare: this.#aloneUntil !== undefined } });
-    return this.#local.refused(this.#inStoreTime(answer));
+    const isOfShare = this.#aloneUntil !== undefined;
+    this.#remember({ kind: 'refused', answer: { ...answer, isOfShare } });
+    const inStoreTime = this.#inStoreTime(answer);
+    const reading = this.#local.refused(inStoreTime);
+    if (isOfShare) this.#local.state = takeTurns(this.#local.state, { ...inStoreTime, ...reading }, this.#learners);
+    return reading;
   }
 
   lost(answer: Answer): void {
@@ -95,10 +113,20 @@ export class SharedCore implements LimiterCore {
     this.#local.unused();
   }
 
-  configure(perMinute: number): void {
-    if (perMinute === this.state.configured) return;
-    this.#remember({ kind: 'configured', perMinute });
-    this.#local.configure(perMinute);
+  configure(perMinute: number, now: number): void {
+    this.#remember({ kind: 'configured', perMinute, at: now });
+    const own = this.#aloneUntil === undefined ? perMinute : shareOfLimit(perMinute, this.#learners);
+    this.#local.configure(own, now + this.#exchange.aheadMs);
+  }
+
+  /** Of all processes, the first that notices asks. */
+  asksForLimit(now: number, waiting: number): boolean {
+    this.#queued = waiting;
+    if (this.#options.settings.perMinute !== 'learn') return false;
+    if (this.#aloneUntil !== undefined) return this.#local.asksForLimit(now + this.#exchange.aheadMs, waiting);
+    const asks = this.#asksForLimit;
+    this.#asksForLimit = false;
+    return asks;
   }
 
   slotAt(now: number, ahead: number): number {
@@ -143,8 +171,8 @@ export class SharedCore implements LimiterCore {
   /** In an outage, what is older than a minute counts no longer. */
   #forgetOldReport(): void {
     const [oldest] = this.#reports;
-    const isOld = oldest && !('answer' in oldest && oldest.answer.now >= this.#options.now() - WINDOW_MS);
-    if (isOld) this.#reports.shift();
+    const isOld = oldest && 'answer' in oldest && oldest.answer.now < this.#options.now() - WINDOW_MS;
+    if (isOld || oldest?.kind === 'unused') this.#reports.shift();
   }
 
   #inStoreTime<Dated extends Answer>(answer: Dated): Dated {
@@ -186,15 +214,17 @@ export class SharedCore implements LimiterCore {
       inFlight: this.#inFlight,
       reports: this.#reports.map((report) => shiftReport(report, aheadMs)),
       wanted: this.#wanted,
+      queued: this.#queued,
       now: this.#exchange.now(),
     });
   }
 
-  #apply({ core, grant, reported }: Proposal): void {
+  #apply({ core, grant, asks, reported }: Proposal): void {
     this.#aloneUntil = undefined;
     this.#reports.splice(0, reported);
     this.#local = core;
     for (const report of this.#reports) applyReport(core, shiftReport(report, this.#exchange.aheadMs));
+    this.#asksForLimit ||= asks;
     this.#inFlight += grant.n;
     // Refused meanwhile: what was granted before the store knew is given back.
     const isRefused = this.#reports.some(({ kind }) => kind === 'refused');
@@ -212,7 +242,9 @@ export class SharedCore implements LimiterCore {
     if (!isNew) return;
     const { state } = this.#propose();
     const processes = Object.keys(state.leases).length;
-    this.#local = new LocalCore(settings, shareOf(state.limit, { processes, inFlight: this.#inFlight }));
+    this.#learners = state.limit.phase === 'known' ? 1 : processes;
+    const share = shareOf(state.limit, { processes, inFlight: this.#inFlight, now: state.at });
+    this.#local = new LocalCore({ ...settings, perMinute: 'learn' }, share);
     onOutage(error instanceof Error ? error.message : String(error));
   }
 }

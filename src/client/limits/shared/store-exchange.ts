@@ -10,6 +10,8 @@ export interface Lease {
   readonly inFlight: number;
   readonly waiting: number;
   readonly seenAt: number;
+  /** When it began to ask the service for the limit; 0 for never. */
+  readonly askedAt: number;
 }
 
 /** What the processes with one key share. */
@@ -159,6 +161,6 @@ function parseState(text: string, nowMs: number): SharedState | undefined {
   }
 }
 
-function isLease({ inFlight, waiting, seenAt }: Partial<Lease>): boolean {
-  return Number.isSafeInteger(inFlight) && typeof waiting === 'number' && typeof seenAt === 'number';
+function isLease({ inFlight, waiting, seenAt, askedAt }: Partial<Lease>): boolean {
+  return Number.isSafeInteger(inFlight) && [waiting, seenAt, askedAt].every((value) => typeof value === 'number');
 }

@@ -1,8 +1,7 @@
 import * as z from 'zod';
-import { auditOf } from '../../journal/audit.ts';
 import { type Claim, verifyRequests } from '../../journal/expect-requests.ts';
 import type { Journal, JournalEntry } from '../../journal/journal.ts';
-import { waitForRequests } from '../../journal/mock-journal.ts';
+import { auditOf, waitForRequests } from '../../journal/mock-journal.ts';
 import { checkedFilter, createMatcher, type RequestFilter, requestFilter } from '../../journal/request-filter.ts';
 import { PAGE_HEADERS } from '../../web/page-security.ts';
 import { Problem } from '../problem.ts';

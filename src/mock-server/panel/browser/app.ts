@@ -6,10 +6,8 @@ import { FaultSection, isOfFaults } from './fault-section.ts';
 import { html } from './html.ts';
 import { JournalSection } from './journal-section.ts';
 import { KeySection } from './key-section.ts';
-import { ClockSection, OutboxSection } from './mock-sections.ts';
-import type { SectionProps } from './mock-view.ts';
-import { type ChangeQuery, type PanelQuery, readQuery, writeQuery } from './panel-query.ts';
-import { SwitchSection } from './switch-section.ts';
+import { ClockSection, OutboxSection, SwitchSection } from './mock-sections.ts';
+import { type ChangeQuery, type PanelQuery, readQuery, type SectionProps, writeQuery } from './mock-view.ts';
 import { useMock } from './use-mock.ts';
 
 function App() {

@@ -2,8 +2,8 @@ import { useEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
 import type { JournalEntry } from '../../journal/journal.ts';
 import { html } from './html.ts';
+import { type PerSecond, perSecond } from './journal-entries.ts';
 import { type SectionProps, timeOfDay } from './mock-view.ts';
-import { type PerSecond, perSecond } from './per-second.ts';
 
 /** Requests per second, served and refused, against the pace that the limit allows. */
 export function ChartSection({ view: { clock }, entries }: SectionProps) {

@@ -1,5 +1,6 @@
+import { PRESET_NAMES } from '../../behaviour/switch.ts';
 import { html } from './html.ts';
-import type { ClockState, SectionProps } from './mock-view.ts';
+import type { ClockState, MockView, SectionProps } from './mock-view.ts';
 
 const STEPS = [
   ['+ 1 second', { advanceMs: 1000 }],
@@ -51,4 +52,76 @@ export function OutboxSection({ view: { mails }, act }: SectionProps) {
       )}
     </ul>
   </section>`;
+}
+
+type ShownSwitch = MockView['switches'][number];
+
+/** Besides `documented`, which is every switch at its default. */
+const PRESETS = PRESET_NAMES.filter((name) => name !== 'documented');
+
+/** The switches for undocumented behaviour, by topic. */
+export function SwitchSection({ view: { switches }, act }: SectionProps) {
+  const groups = Array.from(new Set(switches.map(({ group }) => group)));
+  const changed = switches.filter(isChanged).length;
+  return html`<section class="card wide">
+    <div class="row between">
+      <div><h2>Switches</h2><p class="hint">Behaviour that the service does not document. Choose how the mock behaves.</p></div>
+      <div class="row">
+        ${PRESETS.map(
+          (preset) =>
+            html`<button type="button" onClick=${() => act('PUT', '/behaviour', { preset })}>Preset ${preset}</button>`,
+        )}
+        <button type="button" disabled=${changed === 0} onClick=${() => act('PUT', '/behaviour', {})}>
+          ${changed === 0 ? 'All switches at default' : `Reset ${changed} to default`}
+        </button>
+      </div>
+    </div>
+    ${groups.map((group) => html`<${Group} name=${group} switches=${switches.filter((one) => one.group === group)} act=${act} />`)}
+  </section>`;
+}
+
+interface GroupProps extends Pick<SectionProps, 'act'> {
+  readonly name: string;
+  readonly switches: readonly ShownSwitch[];
+}
+
+function Group({ name, switches, act }: GroupProps) {
+  const changed = switches.filter(isChanged).length;
+  return html`<details class="group">
+    <summary>${name} <span class="hint">${switches.length}${changed > 0 ? `, ${changed} changed` : ''}</span></summary>
+    <ul class="plain">${switches.map((known) => html`<${SwitchRow} key=${known.name} known=${known} act=${act} />`)}</ul>
+  </details>`;
+}
+
+function SwitchRow({ known, act }: Pick<SectionProps, 'act'> & { readonly known: ShownSwitch }) {
+  const { name, value, provenance, why } = known;
+  const change = ({ currentTarget }: { readonly currentTarget: HTMLSelectElement }) =>
+    act('PATCH', '/behaviour', { [name]: JSON.parse(currentTarget.value) });
+  const id = `switch-${name}`;
+  return html`<li class="switch">
+    <div class="row between">
+      <label for=${id} class="mono">${name}</label>
+      <span class="row">
+        ${isChanged(known) && html`<span class="badge good">changed</span>`}
+        <span class="badge">${provenance}</span>
+      </span>
+    </div>
+    <select id=${id} aria-describedby="${id}-why" disabled=${provenance === 'documented'} onChange=${change}>
+      ${choices(known).map(
+        (choice) => html`<option value=${JSON.stringify(choice)} selected=${choice === value}>
+          ${choice === null ? 'none' : String(choice)}${choice === known.default ? ' (default)' : ''}
+        </option>`,
+      )}
+    </select>
+    <p class="hint" id="${id}-why">${why}</p>
+  </li>`;
+}
+
+function isChanged({ value, default: byDefault }: ShownSwitch): boolean {
+  return value !== byDefault;
+}
+
+/** A value that is none of the examples was set through the API; it stays to choose. */
+function choices({ value, default: byDefault, alternatives }: ShownSwitch): readonly unknown[] {
+  return Array.from(new Set([byDefault, ...alternatives, value]));
 }

@@ -1,8 +1,15 @@
 import { expect, test } from 'vitest';
 import { AcceptedLog } from '../../../../src/client/limits/accepted-log.ts';
+import { grant } from '../../../../src/client/limits/grant.ts';
 import { DEFAULT_LIMITER_SETTINGS } from '../../../../src/client/limits/limiter-settings.ts';
-import type { LimiterState } from '../../../../src/client/limits/limiter-state.ts';
-import { type ProposalParts, propose, shareOf, shiftReport } from '../../../../src/client/limits/shared/proposal.ts';
+import { type LimiterState, newHypothesis } from '../../../../src/client/limits/limiter-state.ts';
+import {
+  type ProposalParts,
+  propose,
+  shareOf,
+  shiftReport,
+  takeTurns,
+} from '../../../../src/client/limits/shared/proposal.ts';
 import type { Lease, SharedState } from '../../../../src/client/limits/shared/store-exchange.ts';
 import { initialState } from '../../../../src/client/limits/transitions.ts';
 
@@ -10,7 +17,17 @@ const NOW = 1_700_000_000_000;
 const SETTINGS = { ...DEFAULT_LIMITER_SETTINGS, perMinute: 12, probe: false };
 
 function parts(given: Partial<ProposalParts> = {}): ProposalParts {
-  return { settings: SETTINGS, id: 'own', known: undefined, inFlight: 0, reports: [], wanted: 0, now: NOW, ...given };
+  return {
+    settings: SETTINGS,
+    id: 'own',
+    known: undefined,
+    inFlight: 0,
+    reports: [],
+    wanted: 0,
+    queued: 0,
+    now: NOW,
+    ...given,
+  };
 }
 
 function shared(leases: Record<string, Lease>, limit: Partial<LimiterState> = {}): SharedState {
@@ -25,7 +42,7 @@ test('grants what it wants, and writes who has it', () => {
   const { grant, state, isNews } = propose(parts({ wanted: 5 }));
 
   expect(grant.n).toBe(5);
-  expect(state).toMatchObject({ at: NOW, leases: { own: { inFlight: 5, waiting: 0, seenAt: NOW } } });
+  expect(state).toMatchObject({ at: NOW, leases: { own: { inFlight: 5, waiting: 0, seenAt: NOW, askedAt: 0 } } });
   expect(state.limit.inFlight).toBe(5);
   expect(isNews).toBe(true);
 });
@@ -35,8 +52,8 @@ test('nothing to report and nothing to grant is no news', () => {
 });
 
 test('a process that begins to wait is news, one that still waits is none', () => {
-  const full = shared({ own: { inFlight: 12, waiting: 0, seenAt: NOW } }, { inFlight: 12 });
-  const waits = shared({ own: { inFlight: 12, waiting: 3, seenAt: NOW } }, { inFlight: 12 });
+  const full = shared({ own: { inFlight: 12, waiting: 0, seenAt: NOW, askedAt: 0 } }, { inFlight: 12 });
+  const waits = shared({ own: { inFlight: 12, waiting: 3, seenAt: NOW, askedAt: 0 } }, { inFlight: 12 });
 
   expect(propose(parts({ known: full, inFlight: 12, wanted: 3 })).isNews).toBe(true);
   expect(propose(parts({ known: waits, inFlight: 12, wanted: 3 })).isNews).toBe(false);
@@ -44,10 +61,10 @@ test('a process that begins to wait is news, one that still waits is none', () =
 
 test('while two others wait too, it takes a third of what is free and asks again soon', () => {
   const leases = {
-    one: { inFlight: 0, waiting: 5, seenAt: NOW - 100 },
-    two: { inFlight: 0, waiting: 1, seenAt: NOW - 1_999 },
-    idle: { inFlight: 0, waiting: 0, seenAt: NOW - 100 },
-    earlier: { inFlight: 0, waiting: 9, seenAt: NOW - 2_000 },
+    one: { inFlight: 0, waiting: 5, seenAt: NOW - 100, askedAt: 0 },
+    two: { inFlight: 0, waiting: 1, seenAt: NOW - 1_999, askedAt: 0 },
+    idle: { inFlight: 0, waiting: 0, seenAt: NOW - 100, askedAt: 0 },
+    earlier: { inFlight: 0, waiting: 9, seenAt: NOW - 2_000, askedAt: 0 },
   };
 
   const { grant } = propose(parts({ known: shared(leases), wanted: 10 }));
@@ -56,7 +73,7 @@ test('while two others wait too, it takes a third of what is free and asks again
 });
 
 test('its share of few slots is one at least', () => {
-  const leases = { one: { inFlight: 11, waiting: 5, seenAt: NOW - 100 } };
+  const leases = { one: { inFlight: 11, waiting: 5, seenAt: NOW - 100, askedAt: 0 } };
 
   const { grant } = propose(parts({ known: shared(leases, { inFlight: 11 }), wanted: 10 }));
 
@@ -64,8 +81,8 @@ test('its share of few slots is one at least', () => {
 });
 
 test('what a process that died had in flight counts as sent when it was last seen', () => {
-  const dead = { inFlight: 3, waiting: 2, seenAt: NOW - 30_000 };
-  const alive = { inFlight: 1, waiting: 0, seenAt: NOW - 29_999 };
+  const dead = { inFlight: 3, waiting: 2, seenAt: NOW - 30_000, askedAt: 0 };
+  const alive = { inFlight: 1, waiting: 0, seenAt: NOW - 29_999, askedAt: 0 };
 
   const { state, isNews } = propose(parts({ known: shared({ dead, alive }, { inFlight: 4 }) }));
 
@@ -76,7 +93,7 @@ test('what a process that died had in flight counts as sent when it was last see
 });
 
 test('reports end what was in flight, in the order of the store', () => {
-  const known = shared({ own: { inFlight: 2, waiting: 0, seenAt: NOW - 100 } }, { inFlight: 2 });
+  const known = shared({ own: { inFlight: 2, waiting: 0, seenAt: NOW - 100, askedAt: 0 } }, { inFlight: 2 });
 
   const { state, reported } = propose(parts({ known, reports: [accept(NOW - 5_000), accept(NOW)] }));
 
@@ -87,7 +104,7 @@ test('reports end what was in flight, in the order of the store', () => {
 });
 
 test('the known state stays as it was for the next try', () => {
-  const known = shared({ own: { inFlight: 1, waiting: 0, seenAt: NOW } }, { inFlight: 1 });
+  const known = shared({ own: { inFlight: 1, waiting: 0, seenAt: NOW, askedAt: 0 } }, { inFlight: 1 });
   const before = JSON.stringify(known);
 
   propose(parts({ known, reports: [accept(NOW)], wanted: 3 }));
@@ -105,11 +122,47 @@ test('a limit that became known is reported, too; the option of a process goes b
   const learn = { ...SETTINGS, perMinute: 'learn' } as const;
   const known = shared({});
 
-  const told = propose(parts({ settings: learn, known, reports: [{ kind: 'configured', perMinute: 7 }] }));
+  const told = propose(parts({ settings: learn, known, reports: [{ kind: 'configured', perMinute: 7, at: NOW }] }));
   const set = propose(parts({ settings: { ...SETTINGS, perMinute: 300 }, known }));
 
   expect(told.state.limit).toMatchObject({ configured: 7, limit: 7 });
   expect(set.state.limit).toMatchObject({ configured: 300, limit: 300 });
+});
+
+const LEARN = { ...SETTINGS, perMinute: 'learn' } as const;
+
+test('asks for an unknown limit when the calls of all processes that wait are many', () => {
+  const waiting = (calls: number) => ({ other: { inFlight: 0, waiting: calls, seenAt: NOW - 100, askedAt: 0 } });
+  const known = (calls: number) => shared(waiting(calls), initialState(Number.POSITIVE_INFINITY));
+  const parts30 = { settings: LEARN, known: known(30), wanted: 4, queued: 5 };
+
+  const { asks, isNews, state } = propose(parts(parts30));
+  const few = propose(parts({ ...parts30, known: known(10) }));
+
+  expect([asks, isNews, few.asks]).toEqual([true, true, false]);
+  expect(state.leases['own']?.askedAt).toBe(NOW);
+});
+
+test.each([
+  { name: 'one that waits has asked', lease: { waiting: 30, askedAt: NOW - 59_999 }, asks: false },
+  { name: 'one that waits has asked a minute ago', lease: { waiting: 30, askedAt: NOW - 60_000 }, asks: true },
+  { name: 'one that has ended since has asked', lease: { waiting: 0, askedAt: NOW - 1_000 }, asks: true },
+])('of several processes one asks: $name', ({ lease, asks }) => {
+  const learning = { ...initialState(Number.POSITIVE_INFINITY), phase: 'learning' as const };
+  const known = shared({ other: { inFlight: 0, seenAt: NOW - 100, ...lease } }, learning);
+
+  expect(propose(parts({ settings: LEARN, known, wanted: 4, queued: 40 })).asks).toBe(asks);
+});
+
+test('a process that has asked does not ask again, nor does any while the limit is known', () => {
+  const own = { inFlight: 0, waiting: 9, seenAt: NOW - 100, askedAt: NOW - 5_000 };
+  const unknown = { ...initialState(Number.POSITIVE_INFINITY), phase: 'learning' as const };
+  const read = { ...unknown, configured: 60, configuredAt: NOW - 5_000 };
+  const wants = { settings: LEARN, wanted: 4, queued: 40 };
+
+  expect(propose(parts({ ...wants, known: shared({ own }, unknown) })).asks).toBe(false);
+  expect(propose(parts({ ...wants, known: shared({}, read) })).asks).toBe(false);
+  expect(propose(parts({ ...wants, known: shared({}, unknown) })).asks).toBe(true);
 });
 
 test('time does not go back before the last write', () => {
@@ -125,7 +178,7 @@ test('without the store, each of three processes continues with a third of the l
   const log = new AcceptedLog();
   for (let call = 0; call < 9; call += 1) log.add(NOW + call - 5, NOW + call);
 
-  const share = shareOf({ ...initialState(12), log }, { processes: 3, inFlight: 2 });
+  const share = shareOf({ ...initialState(12), log }, { processes: 3, inFlight: 2, now: NOW });
 
   expect(share).toMatchObject({ limit: 4, inFlight: 2 });
   expect([0, 1, 2, 3].map((place) => share.log.expiresAt(place))).toEqual([
@@ -137,7 +190,7 @@ test('without the store, each of three processes continues with a third of the l
 test('and with a third of a bucket; a share is one call at least', () => {
   const window = { kind: 'bucket', perMs: 0.003, capacity: 2, tokens: 1.5, at: NOW } as const;
 
-  const share = shareOf({ ...initialState(2), window }, { processes: 3, inFlight: 0 });
+  const share = shareOf({ ...initialState(2), window }, { processes: 3, inFlight: 0, now: NOW });
 
   expect(share.limit).toBe(1);
   expect(share.window).toEqual({ ...window, perMs: 0.001, capacity: 1, tokens: 0.5 });
@@ -147,10 +200,44 @@ test('a share that is smaller than what the gate has let through does not stop t
   const learning = { ...initialState(Number.POSITIVE_INFINITY), phase: 'learning' as const, limit: 20 };
   const gate = { ...learning.gate, wasClosed: true, accepted: 9 };
 
-  const share = shareOf({ ...learning, gate }, { processes: 4, inFlight: 0 });
+  const share = shareOf({ ...learning, gate }, { processes: 4, inFlight: 0, now: NOW });
   const { grant } = propose(parts({ known: { at: NOW, limit: share, leases: {} }, wanted: 3 }));
 
   expect(grant.n > 0 || grant.at !== undefined).toBe(true);
+});
+
+const LEARNING = {
+  ...initialState(Number.POSITIVE_INFINITY),
+  phase: 'learning' as const,
+  hypothesis: { ...newHypothesis(NOW - 2_000), opensAt: NOW, hint: 'long' as const },
+};
+const FOUR = { processes: 4, inFlight: 0, now: NOW };
+
+test('without the store, what was being learned starts anew with one request and a share of the limit', () => {
+  const share = shareOf({ ...LEARNING, configured: 60 }, FOUR);
+
+  expect(share).toMatchObject({ phase: 'unknown', configured: 15, limit: 15 });
+  expect(grant(share, { now: NOW, wanted: 9, mayProbe: true }).grant.n).toBe(1);
+});
+
+test('without the store, each of four processes sends a request in four times the last short hint', () => {
+  const waits = (ms: number) => ({ ...LEARNING.hypothesis, opensAt: NOW - 2_000 + ms });
+
+  expect(shareOf(LEARNING, FOUR).burst).toMatchObject({ calls: 1, periodMs: 8_000 });
+  expect(shareOf({ ...LEARNING, hypothesis: waits(2_600) }, FOUR).burst.calls).toBe(Number.POSITIVE_INFINITY);
+  expect(shareOf({ ...LEARNING, phase: 'known' }, FOUR).burst.calls).toBe(Number.POSITIVE_INFINITY);
+});
+
+test('a refusal with a short hint makes processes take turns, one with a long hint does not', () => {
+  const state = initialState(15);
+
+  expect(takeTurns(state, { now: NOW, waitMs: 2_000 }, 4)).toMatchObject({
+    gate: { opensAt: NOW + 8_000 },
+    burst: { calls: 1, periodMs: 8_000 },
+  });
+  expect(takeTurns(state, { now: NOW, waitMs: 2_600 }, 4)).toBe(state);
+  expect(takeTurns(state, { now: NOW, waitMs: undefined }, 4)).toBe(state);
+  expect(takeTurns(state, { now: NOW, waitMs: 2_000 }, 1)).toBe(state);
 });
 
 const BUCKET = { kind: 'bucket', perMs: 0.001, capacity: 3, tokens: 3, at: NOW - 100 } as const;
@@ -178,4 +265,5 @@ test('a refusal of what a process took for its share slows no bucket down, but i
   expect(core.state.window).toMatchObject({ kind: 'bucket', perMs: BUCKET.perMs });
   // Answers that came before the last write count as answered at that time.
   expect(grant).toMatchObject({ n: 0, at: NOW - 100 + 2_000 });
+  expect(core.grant(NOW + 2_000, 9).n).toBe(1);
 });

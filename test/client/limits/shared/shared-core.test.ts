@@ -202,7 +202,7 @@ test('a machine that slept an hour continues at once', async () => {
 
 test('a state that cannot be read is learned anew', async () => {
   const { clock, store, startProcess } = setUp();
-  void store.exchange('2:key', '', { version: 'x', state: '{"at":"?"}', nowMs: clock.now(), keepMs: MINUTE });
+  void store.exchange('3:key', '', { version: 'x', state: '{"at":"?"}', nowMs: clock.now(), keepMs: MINUTE });
   await clock.advance(10);
 
   const granted = ask(startProcess(), 5);
@@ -310,4 +310,49 @@ test('the store that failed, offered again, is no other', async () => {
   await clock.advance(10);
 
   expect(store.exchanges).toBe(before);
+});
+
+test('of processes that make one call each, one asks for the limit', async () => {
+  const asked: number[] = [];
+  const { clock, startProcess } = setUp({ perMinute: 'learn', onLimitWanted: () => asked.push(clock.now()) });
+
+  for (let process = 0; process < 40; process += 1) ask(startProcess(), 1);
+  await clock.advance(2_000);
+
+  expect(asked).toHaveLength(1);
+});
+
+test('a limit that a process reads while the store fails is that of all: it takes its share', async () => {
+  const { clock, store, startProcess } = setUp({ perMinute: 'learn' });
+  const [one, other] = [startProcess(), startProcess()];
+  const met = [ask(one, 1), ask(other, 1)];
+  await clock.advance(10);
+  for (const permit of met.flat()) permit.ok();
+  await clock.advance(10);
+  store.health = 'down';
+  ask(one, 1);
+  await clock.advance(10);
+
+  one.configure(40);
+
+  expect(one.limits().perMinute).toBe(20);
+});
+
+test('while the store fails, a refused process leaves the others their turns', async () => {
+  const { clock, store, startProcess } = setUp({ perMinute: 'learn' });
+  const [one, other] = [startProcess(), startProcess()];
+  const met = [ask(one, 1), ask(other, 1)];
+  await clock.advance(10);
+  for (const permit of met.flat()) permit.ok();
+  await clock.advance(10);
+  store.health = 'down';
+  const granted = ask(one, 9);
+  await clock.advance(100);
+  granted[0]?.limited({ retryAfter: '2' });
+  const atOnce = granted.length;
+  await clock.advance(3_800);
+  const before = granted.length;
+  await clock.advance(300);
+
+  expect([atOnce, before, granted.length]).toEqual([1, 1, 2]);
 });

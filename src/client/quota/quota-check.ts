@@ -1,0 +1,121 @@
+import type { QuotaData } from '../../generated/types.ts';
+import { type Cancellation, type CancelSignal, SharedWork } from '../cancellation.ts';
+import type { Clock, SteadyTime } from '../clock.ts';
+import { FxRatesError, QuotaExhaustedError } from '../errors/errors.ts';
+import { isExhausted } from './quota-ledger.ts';
+
+/** Not until the reset: a change of plan can end the exhaustion at any time, and one refused call per minute shows it. */
+const HOLDS_FOR_MS = 60_000;
+
+/** Rejects calls for a short time after a refusal with an exhausted quota, so that queued calls do not each send a request. */
+export class ExhaustedLatch {
+  readonly #clock: Clock;
+  #stop: { readonly since: number; readonly until: number; readonly quota: QuotaData } | undefined;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** The service refused a call, and its quota is exhausted. */
+  refused(quota: QuotaData): void {
+    const since = this.#clock.now();
+    this.#stop = { since, until: Math.min(since + HOLDS_FOR_MS, Date.parse(quota.resets_at)), quota };
+  }
+
+  sawQuota(quota: QuotaData): void {
+    if (!isExhausted(quota)) this.#stop = undefined;
+  }
+
+  /** The service refused the key itself, so the quota no longer matters. */
+  keyRefused(): void {
+    this.#stop = undefined;
+  }
+
+  /** @throws QuotaExhaustedError marked `local`, for a minute after a refusal. */
+  check(): void {
+    if (this.#stop === undefined) return;
+    const { since, until, quota } = this.#stop;
+    const now = this.#clock.now();
+    const isOver = now < since || now >= until; // before its beginning: the clock was set back
+    if (isOver) return;
+    throw new QuotaExhaustedError(
+      `${quotaMessage(quota)}; not sent, because the service reported it less than a minute ago`,
+      {
+        quota,
+        local: true,
+      },
+    );
+  }
+}
+
+export function quotaMessage({ monthly_used: used, monthly_limit: limit, resets_at: resetsAt }: QuotaData): string {
+  return `The monthly quota is used up: ${used} of ${limit} requests, resets at ${resetsAt}`;
+}
+
+/** A refusal within this time after a record is explained by it. */
+const FRESH_MS = 1000;
+
+/** Calls `quota()` once for many calls that are refused together. */
+export class QuotaCheck {
+  readonly #clock: Clock;
+  readonly #asking = new SharedWork<QuotaData | undefined>();
+  #answer: { readonly quota: QuotaData | undefined; readonly at: number } | undefined;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** The quota record; `undefined` if `quota()` fails: then the refusal is unchanged. */
+  async ask(
+    load: (cancellation: Cancellation) => Promise<QuotaData>,
+    signal: CancelSignal,
+  ): Promise<QuotaData | undefined> {
+    const answer = this.#answer;
+    const ageMs = this.#clock.now() - (answer?.at ?? Number.NEGATIVE_INFINITY);
+    if (ageMs >= 0 && ageMs <= FRESH_MS) return answer?.quota;
+    return this.#asking.join(async (question) => {
+      const quota = await load(question).catch(() => undefined);
+      if (!question.aborted) this.#answer = { quota, at: this.#clock.now() };
+      return quota;
+    }, signal);
+  }
+}
+
+/** Minimum interval: the limit seldom changes. */
+const AGAIN_AT_SOONEST_MS = 60_000;
+
+/**
+ * Calls `quota()` for the per-minute limit when calls begin to wait: one request instead of the refusals that learning the
+ * limit would cause. Not again if the service refused it.
+ */
+export class LimitQuestion {
+  readonly #time: SteadyTime;
+  #askedAt = Number.NEGATIVE_INFINITY;
+  #isRefused = false;
+  #ask: (() => Promise<unknown>) | undefined;
+
+  constructor(time: SteadyTime) {
+    this.#time = time;
+  }
+
+  /** Calls `quota()` on behalf of the latest call that waits. */
+  set ask(ask: () => Promise<unknown>) {
+    this.#ask = ask;
+  }
+
+  /** Called by the limiter if it does not know the limit. */
+  readonly wanted = (): void => {
+    const ask = this.#ask;
+    if (ask === undefined || this.#isRefused || this.#time.now() - this.#askedAt < AGAIN_AT_SOONEST_MS) return;
+    this.#askedAt = this.#time.now();
+    ask().catch((error: unknown) => {
+      this.#isRefused = isRefusal(error);
+    });
+  };
+}
+
+/** Whether the service refuses `quota()` for this key: 4xx, but not 429. */
+function isRefusal(error: unknown): boolean {
+  const status = error instanceof FxRatesError ? error.status : undefined;
+  return status !== undefined && status >= 400 && status < 500 && status !== 429;
+}

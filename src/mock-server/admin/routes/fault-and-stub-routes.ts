@@ -1,0 +1,133 @@
+import * as z from 'zod';
+import { type FaultOptions, faultUnion } from '../../faults/fault-kinds.ts';
+import type { LatestData } from '../../stubs/mock-latest.ts';
+import { type StubOptions, stubOptions } from '../../stubs/mock-stubs.ts';
+import { route } from '../route.ts';
+
+const fault = faultUnion({
+  id: z.string(),
+  addedAt: z.number(),
+  matched: z.number().int(),
+  struck: z.number().int(),
+});
+
+export const faultRoutes = [
+  route('GET /faults', {
+    id: 'listFaults',
+    tag: 'faults',
+    summary: 'List the faults that have not expired, oldest first',
+    answer: z.array(fault),
+    run: ({ mock }) => mock.faults.list(),
+  }),
+  route('POST /faults', {
+    id: 'addFault',
+    tag: 'faults',
+    summary: 'Add a fault; rejected if an adapter in use cannot reproduce it',
+    body: faultUnion() as unknown as z.ZodType<FaultOptions, FaultOptions>,
+    // The mock's own error messages are more precise than those of the schema.
+    checksBody: true,
+    answer: fault,
+    run: ({ mock, body }) => mock.faults.add(body),
+  }),
+  route('DELETE /faults/{faultId}', {
+    id: 'removeFault',
+    tag: 'faults',
+    summary: 'Remove a fault',
+    run: ({ mock, path }) => mock.faults.remove(path.faultId),
+  }),
+  route('DELETE /faults', {
+    id: 'clearFaults',
+    tag: 'faults',
+    summary: 'Remove all faults',
+    run: ({ mock }) => mock.faults.clear(),
+  }),
+];
+
+const stub = z.object({
+  id: z.string(),
+  match: z.looseObject({}),
+  served: z.number().int().describe('Number of requests answered.'),
+  times: z.number().int().optional().describe('Maximum number of requests to answer.'),
+  kind: z.enum(['answers', 'replay', 'function']),
+  answers: z.array(
+    z.object({
+      status: z.number().int(),
+      headers: z.record(z.string(), z.string()),
+      body: z.string(),
+      code: z.string().nullable(),
+    }),
+  ),
+});
+
+const body = stubOptions as unknown as z.ZodType<StubOptions, StubOptions>;
+/** The mock itself names what is wrong better than a schema can. */
+const checksBody = true;
+const query = z.strictObject({ base: z.string().optional().describe('Only requests for this base.') });
+const object = z.looseObject({});
+const maxBodyBytes = 16 * 1024 * 1024;
+
+export const stubRoutes = [
+  route('GET /stubs', {
+    id: 'listStubs',
+    tag: 'stubs',
+    summary: 'List the stubs that can still answer; of those that match a request, the last one answers',
+    answer: z.array(stub),
+    run: ({ mock }) => mock.stubs.list(),
+  }),
+  route('POST /stubs', {
+    id: 'addStub',
+    tag: 'stubs',
+    summary: 'Add a stub: one answer, or several in turn, for matching requests',
+    body,
+    checksBody,
+    answer: stub,
+    run: ({ mock, body }) => mock.stubs.add(body),
+  }),
+  route('PUT /stubs/{stubId}', {
+    id: 'putStub',
+    tag: 'stubs',
+    summary: 'Add or replace the stub with this id',
+    body,
+    checksBody,
+    answer: stub,
+    run: ({ mock, body, path }) => mock.stubs.add({ ...body, id: path.stubId }),
+  }),
+  route('DELETE /stubs/{stubId}', {
+    id: 'removeStub',
+    tag: 'stubs',
+    summary: 'Remove a stub',
+    run: ({ mock, path }) => mock.stubs.remove(path.stubId),
+  }),
+  route('DELETE /stubs', {
+    id: 'clearStubs',
+    tag: 'stubs',
+    summary: 'Remove all stubs, including those of `PUT /latest`',
+    run: ({ mock }) => mock.stubs.clear(),
+  }),
+  route('PUT /latest', {
+    id: 'setLatest',
+    tag: 'stubs',
+    summary: 'Set the `data` of `latest`; numbers keep their digits, and an array has one element per request',
+    query,
+    body: z.union([object, z.array(object)]) as z.ZodType<unknown, Exclude<LatestData, (...given: never) => unknown>>,
+    checksBody,
+    maxBodyBytes,
+    run: ({ mock, text, query }) => mock.latest.set(text, query),
+  }),
+  route('PUT /latest/replay', {
+    id: 'replayLatest',
+    tag: 'stubs',
+    summary: 'Answer `latest` from a recording of `fxrates latest --fixture-out`',
+    body: object as z.ZodType<unknown, string | Readonly<Record<string, unknown>>>,
+    checksBody,
+    maxBodyBytes,
+    run: ({ mock, text }) => mock.latest.replay(text),
+  }),
+  route('DELETE /latest', {
+    id: 'resetLatest',
+    tag: 'stubs',
+    summary: 'Remove the answers of `PUT /latest`, all or for one base',
+    query,
+    run: ({ mock, query }) => mock.latest.reset(query),
+  }),
+];

@@ -1,0 +1,161 @@
+import { plans } from '../../generated/service.ts';
+import { maxActiveKeys } from '../service/accounts.ts';
+import { quotaUse } from '../service/quota.ts';
+import { type KeyRecord, limitPerMinute, type ServiceContext } from '../service/service-state.ts';
+import { type Html, html } from '../web/html.ts';
+import { type AccountRequest, alert, form, notice, type Page, page } from './dashboard-request.ts';
+import { formatCount, formatTime, planChoice } from './visitor-pages.ts';
+
+/** What the account may not do now. */
+export interface RefusedAction {
+  readonly text: string;
+  readonly status: number;
+}
+
+/** The account with its keys, their use, and its plan. */
+export function accountPage(request: AccountRequest, refusal?: RefusedAction): Page {
+  const { account } = request;
+  const done = DONE.get(request.query.get('done') ?? '');
+  const content = html`<div class="row between">
+<div><h1>Your account</h1><p class="hint break">${account.email} · ${plans[account.plan].title} plan</p></div>
+${form(request, '/dashboard/sign-out', html`<button>Sign out</button>`)}
+</div>
+${refusal !== undefined && alert(refusal.text)}
+${refusal === undefined && done !== undefined && notice(done)}
+${!account.isConfirmed && confirmFirst(request)}
+${keySection(request)}
+<section class="card">
+<h2>Your plan</h2>
+${form(
+  request,
+  '/dashboard/plan',
+  html`${planChoice('plan', account.plan)}
+<button>Change plan</button>`,
+)}
+</section>`;
+  return page('Your account', content, refusal?.status ?? 200);
+}
+
+/** By the word that the redirect after a form carries: a page cannot be made to say anything else. */
+const DONE: ReadonlyMap<string, string> = new Map([
+  ['confirmed', 'Your e-mail address is confirmed. You can create an API key now.'],
+  ['revoked', 'The key is revoked.'],
+  ['plan', 'Your plan has changed.'],
+]);
+
+function confirmFirst(request: AccountRequest): Html {
+  return html`<section class="note">
+<h2>Confirm your e-mail address</h2>
+<p>Keys can be created once your address is confirmed. <a href="/dashboard/check-email">Where is the mail?</a></p>
+${form(request, '/dashboard/send-again', html`<button>Send the mail again</button>`)}
+</section>`;
+}
+
+function keySection(request: AccountRequest): Html {
+  const { account, context } = request;
+  const cap = maxActiveKeys(account, context.behaviour);
+  const keys = account.keys.toReversed().map((key) => keyCard(request, key));
+  return html`<section class="card">
+<div class="row between">
+<div><h2>API keys</h2>
+<p class="hint">${account.activeKeys}${cap !== null && html` of ${cap}`} active</p></div>
+${form(request, '/dashboard/keys', html`<button class="main">Create key</button>`)}
+</div>
+${keys.length === 0 ? html`<p>No keys yet.</p>` : html`<ul class="keys">${keys}</ul>`}
+</section>`;
+}
+
+/** Beginning and end of a key: all that the service can still show. */
+export function maskedKey({ prefix, lastFour }: KeyRecord): string {
+  return `${prefix}…${lastFour}`;
+}
+
+/** One key: what is left to see of it, its use of both limits, and the way to revoke it. */
+function keyCard(request: AccountRequest, key: KeyRecord): Html {
+  const { id, createdAt, revokedAt } = key;
+  const isActive = revokedAt === undefined;
+  return html`<li class="key${!isActive && ' over'}">
+<div class="row between">
+<h3 id="${id}"><code>${maskedKey(key)}</code></h3>
+<span class="badge ${isActive ? 'good' : 'bad'}">${isActive ? 'active' : 'revoked'}</span>
+</div>
+<p class="hint">Created ${formatTime(createdAt)}${!isActive && html`, revoked ${formatTime(revokedAt)}`}</p>
+${isActive && html`${meters(request, key)}${revokeForm(request, key)}`}
+</li>`;
+}
+
+function meters({ context }: AccountRequest, key: KeyRecord): Html {
+  const { minute, month } = keyUse(context, key);
+  return html`<div class="columns">
+${meter(`${key.id}-minute`, 'This minute', minute)}
+${meter(`${key.id}-month`, 'This month', month)}
+</div>
+<p class="hint">The month ends ${formatTime(month.resetsAt)}.</p>`;
+}
+
+function meter(
+  id: string,
+  label: string,
+  { used, limit }: { readonly used: number; readonly limit: number | null },
+): Html {
+  const text = limit === null ? `${formatCount(used)}, no limit` : `${formatCount(used)} of ${formatCount(limit)}`;
+  return html`<div class="meter"><div class="row between"><label for="${id}">${label}</label><span>${text}</span></div>
+<progress id="${id}" max="${Math.max(1, limit ?? 1)}" value="${limit === null ? 0 : Math.min(used, limit)}"></progress>
+</div>`;
+}
+
+/** Two steps without a script: there is no way back from revoked. */
+function revokeForm(request: AccountRequest, key: KeyRecord): Html {
+  return html`<details><summary>Revoke<span class="hidden"> ${maskedKey(key)}</span></summary>
+<p>Its next request fails, and it stays revoked.</p>
+${form(
+  request,
+  `/dashboard/keys/${key.id}/revoke`,
+  html`<button class="danger">Revoke for good<span class="hidden">: ${maskedKey(key)}</span></button>`,
+)}
+</details>`;
+}
+
+/** A key just made, the one time it is shown; and the same page ever after, without it. */
+export function newKeyPage(key: KeyRecord, secret: string | undefined): Page {
+  return secret === undefined ? shownBefore(key) : shownNow(secret);
+}
+
+function shownNow(secret: string): Page {
+  return card(
+    'Your new API key',
+    html`<p>Copy it now. It is shown this once and cannot be brought back: only its SHA-256 is kept.</p>
+<div class="field"><label for="new-key">API key</label>
+<textarea id="new-key" class="secret" rows="2" readonly spellcheck="false" autocomplete="off">${secret}</textarea></div>
+<p class="hint">Use it from server-side code, as <code>Authorization: Bearer</code> and the key.</p>
+<p><a class="button main" href="/dashboard">I have copied it</a></p>`,
+  );
+}
+
+function shownBefore(key: KeyRecord): Page {
+  return card(
+    'This key was shown already',
+    html`<p>A key is shown once. All that is left of this one is <code>${maskedKey(key)}</code>. If it is lost, revoke
+it and create another.</p>
+<p><a class="button" href="/dashboard">To your keys</a></p>`,
+  );
+}
+
+function card(title: string, content: Html): Page {
+  return page(title, html`<section class="card narrow"><h1>${title}</h1>${content}</section>`);
+}
+
+/** How much of its two limits a key has used. */
+export interface KeyUse {
+  readonly minute: { readonly used: number; readonly limit: number };
+  /** `limit` is `null` for any number; `resetsAt` in milliseconds since the Unix epoch. */
+  readonly month: { readonly used: number; readonly limit: number | null; readonly resetsAt: number };
+}
+
+/** Looks at both limits; counts nothing. */
+export function keyUse({ behaviour, now }: ServiceContext, key: KeyRecord): KeyUse {
+  const limit = limitPerMinute(key.account);
+  // Refused requests may count too; more than all of it is all of it.
+  const used = Math.min(limit, Math.floor(key.window?.used(limit, now()) ?? 0));
+  return { minute: { used, limit }, month: quotaUse(key, now(), behaviour) };
+}

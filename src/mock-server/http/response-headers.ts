@@ -1,0 +1,122 @@
+import { createHash } from 'node:crypto';
+import type { Behaviour } from '../behaviour/behaviour.ts';
+import type { RateUse } from '../service/decide.ts';
+import { WINDOW_MS } from '../service/rate-windows.ts';
+import type { MockRequest, MockResponse } from './mock-message.ts';
+import type { ServiceResponse } from './service-response.ts';
+
+/** Headers about the per-minute limit, in the manner the switch names; none by default. */
+export function rateHeaders(
+  rate: RateUse,
+  now: number,
+  behaviour: Behaviour,
+): Readonly<Record<string, string>> | undefined {
+  const remaining = Math.max(0, rate.limit - rate.used);
+  switch (behaviour.use('rateHeaders')) {
+    case 'none':
+      return undefined;
+    case 'x-ratelimit':
+      return {
+        'x-ratelimit-limit': String(rate.limit),
+        'x-ratelimit-remaining': String(remaining),
+        'x-ratelimit-reset': String(Math.ceil(rate.fullAt / 1000)),
+      };
+    // draft-ietf-httpapi-ratelimit-headers
+    case 'ietf-draft':
+      return {
+        'ratelimit-policy': `"minute";q=${rate.limit};w=60`,
+        ratelimit: `"minute";r=${remaining};t=${Math.ceil((rate.fullAt - now) / 1000)}`,
+      };
+  }
+}
+
+/** Writes a wait as the switches say. By default: whole seconds, rounded up, so that obeying it is always served. */
+export function retryAfter(waitMs: number, behaviour: Behaviour): string {
+  const unitMs = behaviour.use('retryAfterUnit') === 'seconds' ? 1000 : 1;
+  const isDecimal = behaviour.use('retryAfterFormat') === 'decimal';
+  const stepsPerUnit = isDecimal ? 1000 : 1;
+  const shownMs = behaviour.use('retryAfterValue') === 'whole-minute' ? WINDOW_MS : waitMs;
+  const steps = rounded((shownMs * stepsPerUnit) / unitMs, behaviour);
+  return String(steps / stepsPerUnit);
+}
+
+function rounded(steps: number, behaviour: Behaviour): number {
+  if (Number.isInteger(steps)) return steps;
+  const round = { up: Math.ceil, nearest: Math.round, down: Math.floor }[behaviour.use('retryAfterRounding')];
+  const whole = round(steps);
+  return whole === 0 ? behaviour.use('retryAfterMin') : whole;
+}
+
+/**
+ * The answer with an ETag, or 304 if the request has it already (RFC 9110 §13.1.2), as the switch says. A 304 counts in
+ * the minute like every answer, and in the month like other answers that are no success.
+ */
+export function withEtag(answer: ServiceResponse, { headers }: MockRequest, behaviour: Behaviour): ServiceResponse {
+  const known = headers['if-none-match'];
+  // Without a condition and without the switch nothing depends on it.
+  if (answer.status !== 200 || (known === undefined && behaviour.values.etag === 'absent')) return answer;
+  const form = behaviour.use('etag');
+  if (form === 'absent') return answer;
+  const etag = answer.headers['etag'] ?? `${form === 'weak' ? 'W/' : ''}"${digestOf(answer.body)}"`;
+  if (known === undefined || !includesTag(known, etag)) return { ...answer, headers: { ...answer.headers, etag } };
+  return { ...answer, status: 304, headers: { ...answer.headers, etag }, body: '', why: 'not modified' };
+}
+
+function digestOf(body: string): string {
+  return createHash('sha256').update(body).digest('base64url').slice(0, 22);
+}
+
+/** Weak comparison (RFC 9110 §8.8.3.2): the same text is the same tag, with `W/` or without. */
+function includesTag(condition: string, etag: string): boolean {
+  if (condition.trim() === '*') return true;
+  const tags: readonly string[] = condition.match(/"[^"]*"/g) ?? [];
+  return tags.includes(etag.replace(/^W\//, ''));
+}
+
+/** Whether a browser asks if a page of another origin may send a request (Fetch standard, CORS-preflight request). */
+export function isPreflight({ method, headers }: MockRequest): boolean {
+  return (
+    method === 'OPTIONS' && headers['origin'] !== undefined && headers['access-control-request-method'] !== undefined
+  );
+}
+
+/** Allows what is asked for. Never authenticated, never counted: a preflight carries no key. */
+export function preflightAnswer({ headers }: MockRequest): ServiceResponse {
+  const asked = headers['access-control-request-headers'] ?? '';
+  return {
+    status: 204,
+    headers: {
+      'access-control-allow-methods': 'GET, HEAD, OPTIONS',
+      // `*` would not stand for Authorization, which carries the key.
+      'access-control-allow-headers': HEADER_NAMES.test(asked) ? asked : 'Authorization',
+      'access-control-max-age': '600',
+    },
+    body: '',
+    code: undefined,
+    why: 'CORS preflight',
+  };
+}
+
+/** Names alone: the list is sent back. */
+const HEADER_NAMES = /^[\w-]+(?:,[ \t]*[\w-]+)*$/;
+
+/** The answer, readable by pages of every origin. `*` needs no `Vary`, and browsers send no cookies with it. */
+export function withCorsHeaders(response: MockResponse): MockResponse {
+  return {
+    ...response,
+    headers: { ...response.headers, 'access-control-allow-origin': '*', 'access-control-expose-headers': EXPOSED },
+  };
+}
+
+const EXPOSED = [
+  'Date',
+  'ETag',
+  'Retry-After',
+  'RateLimit',
+  'RateLimit-Policy',
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
+  'Preference-Applied',
+  'WWW-Authenticate',
+].join(', ');

@@ -1,0 +1,265 @@
+import type { BehaviourValues } from '../behaviour/switches.ts';
+
+/** Length of the per-minute window. Windows are `[start, end)`: at `end` the next one applies. */
+export const WINDOW_MS = 60_000;
+
+/**
+ * What one key has used of its per-minute limit, for one kind of window.
+ * `limit` comes with every call, because a change of plan changes it while the window goes on.
+ * Times are milliseconds since the Unix epoch and never go back.
+ */
+export interface RateWindow {
+  /** Milliseconds until a request fits; 0 when one fits at `now`. */
+  waitMs(limit: number, now: number): number;
+  /** Counts one request at `now`, whether it fits or not. */
+  count(limit: number, now: number): void;
+  /** Requests that count at `now`. */
+  used(limit: number, now: number): number;
+  /** When the whole limit is free again if nothing more is sent; later than `now`. */
+  fullAt(limit: number, now: number): number;
+  /** Everything it knows, as numbers that the same kind of window starts from again. */
+  save(): readonly number[];
+}
+
+/** Counts per minute of the clock: every window begins at a full UTC minute. Lets up to twice the limit pass around it. */
+class FixedEpoch implements RateWindow {
+  #minute: number;
+  #count: number;
+
+  constructor([minute = -1, count = 0]: readonly number[] = []) {
+    this.#minute = minute;
+    this.#count = count;
+  }
+
+  waitMs(limit: number, now: number): number {
+    return this.used(limit, now) < limit ? 0 : this.fullAt(limit, now) - now;
+  }
+
+  count(limit: number, now: number): void {
+    this.#count = this.used(limit, now) + 1;
+    this.#minute = minuteOf(now);
+  }
+
+  used(_limit: number, now: number): number {
+    return minuteOf(now) === this.#minute ? this.#count : 0;
+  }
+
+  fullAt(_limit: number, now: number): number {
+    return (minuteOf(now) + 1) * WINDOW_MS;
+  }
+
+  save(): readonly number[] {
+    return [this.#minute, this.#count];
+  }
+}
+
+function minuteOf(now: number): number {
+  return Math.floor(now / WINDOW_MS);
+}
+
+/** Counts per minute from the first request: a window opens with a request and closes one minute later. */
+class FixedFirstRequest implements RateWindow {
+  #openedAt: number;
+  #count: number;
+
+  constructor([openedAt = Number.NEGATIVE_INFINITY, count = 0]: readonly number[] = []) {
+    this.#openedAt = openedAt;
+    this.#count = count;
+  }
+
+  waitMs(limit: number, now: number): number {
+    return this.used(limit, now) < limit ? 0 : this.#openedAt + WINDOW_MS - now;
+  }
+
+  count(limit: number, now: number): void {
+    const used = this.used(limit, now);
+    if (used === 0) this.#openedAt = now;
+    this.#count = used + 1;
+  }
+
+  used(_limit: number, now: number): number {
+    return now < this.#openedAt + WINDOW_MS ? this.#count : 0;
+  }
+
+  fullAt(limit: number, now: number): number {
+    return (this.used(limit, now) > 0 ? this.#openedAt : now) + WINDOW_MS;
+  }
+
+  save(): readonly number[] {
+    return this.#count === 0 ? [] : [this.#openedAt, this.#count];
+  }
+}
+
+/** Counts the requests of the last 60 seconds, each for itself: never more than the limit in any minute. */
+class SlidingLog implements RateWindow {
+  /** Ascending; those before `first` have left the window and are cut off now and then. */
+  #times: number[];
+  #first = 0;
+
+  constructor(saved: readonly number[] = []) {
+    this.#times = saved.slice();
+  }
+
+  waitMs(limit: number, now: number): number {
+    const over = this.used(limit, now) - limit;
+    return over < 0 ? 0 : (this.#times[this.#first + over] ?? now) + WINDOW_MS - now;
+  }
+
+  count(limit: number, now: number): void {
+    // A list made with its first element takes a sixth of the memory of one that is pushed to.
+    if (this.used(limit, now) === 0) this.#times = [now];
+    else this.#times.push(now);
+    // Refused requests may count too; those beyond the newest `limit` never decide anything.
+    this.#first = Math.max(this.#first, this.#times.length - limit);
+  }
+
+  used(_limit: number, now: number): number {
+    this.#forget(now);
+    return this.#times.length - this.#first;
+  }
+
+  fullAt(_limit: number, now: number): number {
+    return (this.#times.at(-1) ?? now) + WINDOW_MS;
+  }
+
+  save(): readonly number[] {
+    return this.#times.slice(this.#first);
+  }
+
+  #forget(now: number): void {
+    while (this.#first < this.#times.length && (this.#times[this.#first] ?? 0) + WINDOW_MS <= now) this.#first += 1;
+    const isMostlyPast = this.#first > 16 && this.#first * 2 > this.#times.length;
+    if (!isMostlyPast && this.#first < this.#times.length) return;
+    this.#times = this.#times.slice(this.#first);
+    this.#first = 0;
+  }
+}
+
+/**
+ * Two counters: this minute's, and the last minute's weighed by how much of it still lies in the last 60 seconds.
+ * Everything is kept in whole milliseconds times requests, so nothing is lost to rounding.
+ */
+class SlidingCounter implements RateWindow {
+  #minute: number;
+  #previous: number;
+  #current: number;
+
+  constructor([minute = -1, previous = 0, current = 0]: readonly number[] = []) {
+    this.#minute = minute;
+    this.#previous = previous;
+    this.#current = current;
+  }
+
+  waitMs(limit: number, now: number): number {
+    this.#turnTo(now);
+    const start = this.#minute * WINDOW_MS;
+    return fitsAt({ start, previous: this.#previous, current: this.#current, limit, from: now }) - now;
+  }
+
+  count(_limit: number, now: number): void {
+    this.#turnTo(now);
+    this.#current += 1;
+  }
+
+  used(limit: number, now: number): number {
+    this.#turnTo(now);
+    const leftMs = (this.#minute + 1) * WINDOW_MS - now;
+    return Math.min(limit, Math.ceil((this.#previous * leftMs) / WINDOW_MS) + this.#current);
+  }
+
+  fullAt(_limit: number, now: number): number {
+    this.#turnTo(now);
+    return (this.#minute + (this.#current > 0 ? 2 : 1)) * WINDOW_MS;
+  }
+
+  save(): readonly number[] {
+    return [this.#minute, this.#previous, this.#current];
+  }
+
+  #turnTo(now: number): void {
+    const minute = Math.floor(now / WINDOW_MS);
+    if (minute === this.#minute) return;
+    this.#previous = minute === this.#minute + 1 ? this.#current : 0;
+    this.#current = 0;
+    this.#minute = minute;
+  }
+}
+
+interface Counters {
+  readonly start: number;
+  readonly previous: number;
+  readonly current: number;
+  readonly limit: number;
+  readonly from: number;
+}
+
+/** First millisecond from `from` on at which one more request keeps the weighed sum within the limit. */
+function fitsAt({ start, previous, current, limit, from }: Counters): number {
+  const end = start + WINDOW_MS;
+  const room = limit - current - 1;
+  if (room >= 0) {
+    const remaining = previous === 0 ? WINDOW_MS : Math.floor((room * WINDOW_MS) / previous);
+    const at = Math.max(from, end - remaining);
+    if (at < end) return at;
+  }
+  return fitsAt({ start: end, previous: current, current: 0, limit, from: end });
+}
+
+/**
+ * A bucket of `limit` tokens that refills evenly within a minute; a request takes one.
+ * A token is 60 000 units, so that `limit` units come back each millisecond: whole numbers, no drift.
+ */
+class TokenBucket implements RateWindow {
+  /** Units missing to a full bucket, at `missingAt`: a debt, so that a new limit needs no conversion. */
+  #missing: number;
+  #missingAt: number;
+
+  constructor([missing = 0, missingAt = 0]: readonly number[] = []) {
+    this.#missing = missing;
+    this.#missingAt = missingAt;
+  }
+
+  waitMs(limit: number, now: number): number {
+    const tooMuch = this.#missingNow(limit, now) + TOKEN - limit * TOKEN;
+    return tooMuch <= 0 ? 0 : Math.ceil(tooMuch / limit);
+  }
+
+  count(limit: number, now: number): void {
+    this.#missing = Math.min(this.#missingNow(limit, now) + TOKEN, mostMissing(limit));
+    this.#missingAt = now;
+  }
+
+  used(limit: number, now: number): number {
+    return Math.min(limit, Math.ceil(this.#missingNow(limit, now) / TOKEN));
+  }
+
+  fullAt(limit: number, now: number): number {
+    return now + Math.max(1, Math.ceil(this.#missingNow(limit, now) / limit));
+  }
+
+  save(): readonly number[] {
+    return [this.#missing, this.#missingAt];
+  }
+
+  #missingNow(limit: number, now: number): number {
+    return Math.max(0, Math.min(this.#missing, mostMissing(limit)) - (now - this.#missingAt) * limit);
+  }
+}
+
+const TOKEN = WINDOW_MS;
+
+/** Refused requests may count too, and a plan may shrink: yet nobody waits longer than one window. */
+function mostMissing(limit: number): number {
+  return (2 * limit - 1) * TOKEN;
+}
+
+/** Every kind of per-minute window, by the value of the switch `rateWindow`; empty, or from what `save()` gave. */
+export const rateWindows: Readonly<
+  Record<BehaviourValues['rateWindow'], new (saved?: readonly number[]) => RateWindow>
+> = {
+  'sliding-log': SlidingLog,
+  'fixed-epoch': FixedEpoch,
+  'fixed-first-request': FixedFirstRequest,
+  'sliding-counter': SlidingCounter,
+  'token-bucket': TokenBucket,
+};

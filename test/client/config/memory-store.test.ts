@@ -1,0 +1,72 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { MemoryStore } from '../../../src/client/config/limit-settings.ts';
+
+test('returns the last value of a key', () => {
+  const store = new MemoryStore();
+  expect(store.get('a')).toBeUndefined();
+
+  store.set('a', 'one');
+  store.set('a', 'two');
+
+  expect(store.get('a')).toBe('two');
+});
+
+test('evicts the least recently used entry', () => {
+  const store = new MemoryStore(8);
+  store.set('a', '111');
+  store.set('b', '222');
+
+  store.get('a');
+  store.set('c', '333');
+
+  expect([store.get('a'), store.get('b'), store.get('c')]).toEqual(['111', undefined, '333']);
+});
+
+test('does not store an entry larger than its capacity', () => {
+  const store = new MemoryStore(8);
+  store.set('a', '1');
+
+  store.set('b', '123456789');
+
+  expect([store.get('a'), store.get('b')]).toEqual([undefined, undefined]);
+  store.set('c', '1');
+  expect(store.get('c')).toBe('1');
+});
+
+/** The same, as slow and as simple as can be: a list by last use. */
+class SimpleStore {
+  #entries: [string, string][] = [];
+
+  get(key: string): string | undefined {
+    const found = this.#entries.find(([other]) => other === key);
+    if (found !== undefined) this.#entries = [...this.#entries.filter((entry) => entry !== found), found];
+    return found?.[1];
+  }
+
+  set(key: string, value: string): void {
+    this.#entries = [...this.#entries.filter(([other]) => other !== key), [key, value]];
+    while (this.#entries.flat().join('').length > CAPACITY) this.#entries.shift();
+  }
+}
+
+const CAPACITY = 30;
+
+type Action = readonly [name: 'get' | 'set', key: string, value: string];
+
+/** What a store gives for each action, and for each key in the end. */
+function trace(store: MemoryStore | SimpleStore, actions: readonly Action[]): unknown[] {
+  const given = actions.map(([name, key, value]) => (name === 'get' ? store.get(key) : store.set(key, value)));
+  return [...given, ...KEYS.map((key) => store.get(key))];
+}
+
+const KEYS = [...'abcdef'];
+
+test('contains the most recently used entries that fit', () => {
+  const action = fc.tuple(fc.constantFrom('get', 'set'), fc.constantFrom(...KEYS), fc.string({ maxLength: 12 }));
+  fc.assert(
+    fc.property(fc.array(action, { maxLength: 100 }), (actions) => {
+      expect(trace(new MemoryStore(CAPACITY), actions)).toEqual(trace(new SimpleStore(), actions));
+    }),
+  );
+});

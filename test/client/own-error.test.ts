@@ -1,0 +1,101 @@
+import { expect, test } from 'vitest';
+import { type FxRatesError, RateLimitError, RequestError } from '../../src/client/index.ts';
+import { failure, rateLimited } from '../helpers/service-replies.ts';
+import { errorOf, testClient } from '../helpers/test-client.ts';
+
+const refused = failure(418);
+
+/** The stack line by line, without the header. */
+function framesOf(error: unknown): string[] {
+  return (error as Error).stack!.split('\n').slice(1);
+}
+
+async function callerOf(call: () => Promise<unknown>): Promise<void> {
+  await call();
+}
+
+test.each([
+  ['the data', refused, {}],
+  ['a rate limit', rateLimited('70'), { onLimit: 'throw' }],
+  ['no network', new Error('gone'), { maxRetries: 0 }],
+  ['a wrong argument', refused, { timeoutMs: -1 }],
+] as const)('the stack of an error starts at the line that awaits the call: %s', async (_, reply, options) => {
+  const { fx } = testClient(reply);
+
+  const error = await errorOf(callerOf(() => fx.latest({}, options)));
+
+  expect(framesOf(error)[0]).toMatch(/^ {4}at (async )?callerOf .*own-error\.test\.ts:/);
+  expect((error as Error).stack).toMatch(`${(error as Error).name}: ${(error as Error).message}\n`);
+});
+
+test('the stack of an error starts at the line that awaits withMeta() or get()', async () => {
+  const { fx } = testClient(refused);
+
+  const errors = [
+    await errorOf(callerOf(() => fx.latest().withMeta())),
+    await errorOf(callerOf(() => fx.get('/api/v1/latest'))),
+  ];
+
+  for (const error of errors) expect(framesOf(error)[0]).toContain('callerOf');
+});
+
+test('the stack of an error starts at the line that awaits the call, also after a deadline', async () => {
+  const { fx, clock } = testClient('never');
+
+  const failed = errorOf(callerOf(() => fx.latest({}, { deadlineMs: 1000 })));
+  await clock.advance(1000);
+
+  expect(framesOf(await failed)[0]).toContain('callerOf');
+});
+
+test('the error of a call that is not awaited keeps its own stack', async () => {
+  const { fx } = testClient(refused);
+
+  const error = await new Promise((resolve) => fx.latest().catch(resolve));
+
+  expect((error as Error).stack).toContain('parse-response.ts');
+});
+
+test('each caller of a shared request receives its own error, with the shared one as its cause', async () => {
+  const { fx, fetch } = testClient(rateLimited('70'));
+
+  const call = () => fx.latest({}, { onLimit: 'throw' });
+  const [first, second] = (await Promise.all([errorOf(callerOf(call)), errorOf(callerOf(call))])) as RateLimitError[];
+
+  expect(fetch.requests).toHaveLength(1);
+  expect(first).not.toBe(second);
+  expect(first!.cause).toBe(second!.cause);
+  expect(first!.cause).toBeInstanceOf(RateLimitError);
+  for (const error of [first!, second!]) {
+    expect(error).toBeInstanceOf(RateLimitError);
+    expect(framesOf(error)[0]).toContain('callerOf');
+    const { reason, retryAfterMs, status, attempts, message } = error.cause as RateLimitError;
+    expect(error).toMatchObject({ name: 'RateLimitError', reason, retryAfterMs, status, attempts, message });
+    expect(Object.keys(error)).toEqual(Object.keys(error.cause as RateLimitError));
+    expect(Object.prototype.toString.call(error)).toBe('[object Error]');
+  }
+});
+
+test('calls that fail for one reason, such as a wrong key, receive separate errors', async () => {
+  let give: (key: string) => void = () => undefined;
+  const apiKey = () => new Promise<string>((resolve) => (give = resolve));
+  const { fx } = testClient(refused, { apiKey });
+
+  const failures = Promise.all([errorOf(fx.latest({ n: 1 })), errorOf(fx.latest({ n: 2 }))]);
+  await Promise.resolve();
+  await new Promise((resolve) => setImmediate(resolve));
+  give('');
+  const [first, second] = (await failures) as FxRatesError[];
+
+  expect(first!.kind).toBe('config');
+  expect(first).not.toBe(second);
+  expect(second!.cause).toBe(first);
+});
+
+test("an error of a user's function is passed on unchanged", async () => {
+  const reason = new RangeError('no vault');
+  const { fx } = testClient(refused, { apiKey: () => Promise.reject(reason) });
+
+  expect(await errorOf(fx.latest())).toBe(reason);
+  expect(RequestError.is(reason)).toBe(false);
+});

@@ -1,0 +1,134 @@
+import { expect, test } from 'vitest';
+import { Cancellation } from '../../../src/client/cancellation.ts';
+import { type QuotaData, QuotaExhaustedError } from '../../../src/client/index.ts';
+import { ExhaustedLatch, QuotaCheck } from '../../../src/client/quota/quota-check.ts';
+import { FakeClock } from '../../helpers/fake-clock.ts';
+import { exhaustedQuota, quotaRecord } from '../../helpers/service-replies.ts';
+
+test('stops no call before a refusal', () => {
+  const stop = new ExhaustedLatch(new FakeClock());
+
+  stop.sawQuota(exhaustedQuota());
+
+  expect(() => stop.check()).not.toThrow();
+});
+
+test('stops calls for a minute after a refusal', async () => {
+  const clock = new FakeClock();
+  const stop = new ExhaustedLatch(clock);
+
+  stop.refused(exhaustedQuota());
+
+  expect(() => stop.check()).toThrow(QuotaExhaustedError);
+  expect(() => stop.check()).toThrow('used up: 1000 of 1000 requests, resets at 2026-02-01T00:00:00.000Z; not sent');
+  await clock.advance(59_999);
+  expect(() => stop.check()).toThrow(QuotaExhaustedError);
+  await clock.advance(1);
+  expect(() => stop.check()).not.toThrow();
+});
+
+test('ends with the quota period', async () => {
+  const clock = new FakeClock(Date.parse('2026-01-31T23:59:50.000Z'));
+  const stop = new ExhaustedLatch(clock);
+  stop.refused(exhaustedQuota());
+
+  await clock.advance(10_000);
+
+  expect(() => stop.check()).not.toThrow();
+});
+
+test('ends when a record has requests left', () => {
+  const stop = new ExhaustedLatch(new FakeClock());
+  stop.refused(exhaustedQuota());
+
+  stop.sawQuota(quotaRecord({ plan: 'developer', monthly_limit: 100_000 }));
+
+  expect(() => stop.check()).not.toThrow();
+});
+
+test('does not stop calls for an hour if the clock is set back by an hour', () => {
+  const clock = new FakeClock();
+  const stop = new ExhaustedLatch(clock);
+  stop.refused(exhaustedQuota());
+
+  clock.set(-3_600_000);
+
+  expect(() => stop.check()).not.toThrow();
+});
+
+/** A check whose questions are counted and answered by `answers` in turn. */
+function setUp(...answers: (QuotaData | Error)[]) {
+  const clock = new FakeClock();
+  const check = new QuotaCheck(clock);
+  let asked = 0;
+  const load = async () => {
+    asked += 1;
+    const answer = answers.shift();
+    if (answer === undefined || answer instanceof Error) throw answer ?? new Error('asked too often');
+    return answer;
+  };
+  const signal = new Cancellation();
+  return { clock, ask: () => check.ask(load, signal), asked: () => asked };
+}
+
+test('simultaneous refusals call quota() once', async () => {
+  const quota = quotaRecord();
+  const { ask, asked } = setUp(quota);
+
+  const answers = await Promise.all(Array.from({ length: 50 }, ask));
+
+  expect(new Set(answers)).toEqual(new Set([quota]));
+  expect(asked()).toBe(1);
+});
+
+test('a refusal within the next second uses the same record, a later one calls quota() again', async () => {
+  const { clock, ask, asked } = setUp(quotaRecord(), quotaRecord({ monthly_used: 1000 }));
+  await ask();
+
+  await clock.advance(1000);
+  await expect(ask()).resolves.toMatchObject({ monthly_used: 742 });
+  await clock.advance(1);
+  await expect(ask()).resolves.toMatchObject({ monthly_used: 1000 });
+
+  expect(asked()).toBe(2);
+});
+
+test('after a failed quota(), the record is undefined for a second', async () => {
+  const { clock, ask, asked } = setUp(new Error('down'), quotaRecord());
+
+  await expect(ask()).resolves.toBeUndefined();
+  await expect(ask()).resolves.toBeUndefined();
+  await clock.advance(1001);
+  await expect(ask()).resolves.toMatchObject({ monthly_used: 742 });
+
+  expect(asked()).toBe(2);
+});
+
+test('the abort of the last call cancels quota(), and the next refusal calls it again', async () => {
+  const check = new QuotaCheck(new FakeClock());
+  const questions: Cancellation[] = [];
+  const hang = (question: Cancellation) => {
+    questions.push(question);
+    return new Promise<never>(() => undefined);
+  };
+  const [first, second] = [new Cancellation(), new Cancellation()];
+  const answers = [check.ask(hang, first), check.ask(hang, second)];
+
+  first.cancel('enough');
+  expect(questions[0]?.aborted).toBe(false);
+  second.cancel('enough');
+  await expect(Promise.allSettled(answers)).resolves.toMatchObject([{ reason: 'enough' }, { reason: 'enough' }]);
+
+  expect(questions[0]?.aborted).toBe(true);
+  await expect(check.ask(async () => quotaRecord(), new Cancellation())).resolves.toEqual(quotaRecord());
+});
+
+test('a record from before the clock was set back is not fresh', async () => {
+  const { clock, ask, asked } = setUp(quotaRecord(), quotaRecord());
+  await ask();
+
+  clock.set(-3_600_000);
+  await ask();
+
+  expect(asked()).toBe(2);
+});
