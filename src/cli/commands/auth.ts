@@ -111,7 +111,7 @@ async function login(given: Invocation): Promise<number> {
 async function withBaseUrl({ settings, screen, io }: Invocation): Promise<CliSettings> {
   if (settings.baseUrl !== undefined || !io.stdin.isTTY || !io.stderr.isTTY || !settings.mayAsk) return settings;
   if (settings.keyStdin) return settings;
-  const prompt = () => screen.error('Base URL of the service, e.g. https://api.example.test: ');
+  const prompt = () => screen.ask('Base URL of the service, e.g. https://api.example.test: ');
   const line = await io.stdin.visibleLine(LONGEST_URL, prompt).finally(() => screen.error('\n'));
   const text = line.trim();
   return text === '' ? settings : { ...settings, baseUrl: { text, source: 'the prompt' } };
@@ -127,7 +127,7 @@ async function readKey({ settings, screen, io }: Invocation): Promise<string> {
       'fxrates auth login --key-stdin < key.txt',
     ]);
   }
-  const prompt = () => screen.error(`API key for ${settings.baseUrl?.text} (does not show): `);
+  const prompt = () => screen.ask(`API key for ${settings.baseUrl?.text} (input is hidden): `);
   const secret = await io.stdin.hiddenLine(LONGEST_KEY, prompt).finally(() => screen.error('\n'));
   checkKey(secret, 'the prompt');
   return secret;

@@ -87,6 +87,11 @@ export class Screen {
     return this.#quiet > 1 ? Promise.resolve() : this.#toStderr(this.secrets.redactSaid(text));
   }
 
+  /** A question on the terminal; the answer is typed after it. `-q` does not drop it. */
+  ask(question: string): Promise<void> {
+    return this.#toStderr(this.secrets.redactSaid(wrap(question, this.err.columns).join('\n')));
+  }
+
   /** A failure to write to stderr is ignored: there is no other stream to report it to. */
   #toStderr(text: string): Promise<void> {
     return this.#io.stderr.write(this.#plain(text)).catch(() => undefined);

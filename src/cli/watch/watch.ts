@@ -55,6 +55,7 @@ export async function watch(
     }
     return exitCodes.ok;
   } catch (error) {
+    if (io.interrupts.signal.aborted && screen.out.isTTY) await screen.info('\n'); // after the ^C that the terminal shows
     throw client.explained(error);
   } finally {
     await client.close();

@@ -108,8 +108,15 @@ test('on a terminal the key is asked for', async () => {
   const { code, stderr } = await run(`auth login --base-url ${ORIGIN}`, { stdin: STORED, tty: ['stdin', 'stderr'] });
 
   expect(code).toBe(0);
-  expect(stderr).toContain(`API key for ${ORIGIN} (does not show): `);
+  expect(stderr).toContain(`API key for ${ORIGIN} (input is hidden): `);
   expect((await read('credentials.json')).keys.default.api_key).toBe(STORED);
+});
+
+test('on a narrow terminal the question is broken between words', async () => {
+  const options = { stdin: STORED, tty: ['stdin' as const, 'stderr' as const], columns: 40 };
+  const { stderr } = await run('auth login --base-url https://a-long-name.example.test', options);
+
+  expect(stderr).toContain('API key for\nhttps://a-long-name.example.test (input\nis hidden): ');
 });
 
 test('on a terminal the base URL is asked for if none is set', async () => {

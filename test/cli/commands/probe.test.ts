@@ -37,6 +37,18 @@ test('probe tells first how much it may ask, and prints what it observed', async
   expect(stdout + stderr).not.toContain(key);
 });
 
+test('a terminal gets a table of what was observed, and how to write it to a file', async () => {
+  const { mock, key } = mockWith({ behaviour: 'hostile' });
+  const options = { env: { FXRATES_API_KEY: key, NO_COLOR: '1' }, fetch: mock.fetch as never, clock: mock.clock };
+
+  const { stdout, stderr } = await runCli(['probe', BASE_URL], { ...options, tty: ['stdout', 'stderr'], columns: 80 });
+
+  expect(stdout).toMatch(/^ {2}missingKey +403 forbidden$/m);
+  expect(stdout).not.toContain('{');
+  expect(stdout.split('\n').length).toBeLessThan(24);
+  expect(stderr).toContain('--out behaviour.json\n');
+});
+
 test('the file that it writes is one for --behaviour', async () => {
   const { probe } = mockWith({ behaviour: { headRequests: 'refused' } });
   const path = join(mkdtempSync(join(tmpdir(), 'fxrates-probe-')), 'behaviour.json');

@@ -183,6 +183,7 @@ test('Ctrl-C during the pause ends it with 130 and nothing left behind', async (
   expect(await running).toBe(130);
   expect(await clock.left()).toBe(0);
   expect(io.written.stdout.endsWith('\n')).toBe(true);
+  expect(io.written.stderr).toBe('\n'); // the prompt of the shell does not follow the ^C in its line
   expect(io.written.stdout).not.toContain('\u001b[?25l');
 });
 
