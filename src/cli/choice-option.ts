@@ -13,5 +13,5 @@ export function choiceOption(flags: string, description: string, choices: readon
 export function oneOf<const Choice extends string>(choices: readonly Choice[], text: string, label: string): Choice {
   const choice = choices.find((candidate) => candidate === text);
   if (choice !== undefined) return choice;
-  throw usageError(`${label} takes ${choices.join(', ')}, got '${text}'`);
+  throw usageError(`${label} expects one of ${choices.join(', ')}, got '${text}'`);
 }

@@ -93,7 +93,8 @@ function commandLineOf({ commands }: Command, argv: readonly string[]): CommandL
     return { ...line, argv, command: rest === undefined ? name : `${name} ${rest}` };
   }
   const takesParameters = command?.registeredArguments.some((argument) => argument.name() === 'name=value') ?? false;
-  return { argv, command: name, takesParameters };
+  const subcommands = (command?.commands ?? commands).map((child) => child.name());
+  return { argv, command: name, takesParameters, subcommands };
 }
 
 const ONE_REQUEST = 'only a command that does nothing but send a request can print it instead';

@@ -142,7 +142,7 @@ describe.skipIf(!hasBundle)('the built command', () => {
 
   test.each([
     ['hangs up', (socket: Socket) => void socket.once('data', () => socket.destroy()), 'the connection was closed'],
-    ['never answers', () => undefined, 'no complete answer from rates.fxrates.test within 1s'],
+    ['never answers', () => undefined, 'no complete response from rates.fxrates.test within 1s'],
   ])('a proxy that %s is asked once, and the command ends', async (_, onConnection, says) => {
     const proxy = await startRawServer({ onConnection });
     const { code, stderr } = await plan(['--timeout', '1s'], {

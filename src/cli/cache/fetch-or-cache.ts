@@ -15,7 +15,10 @@ export function parseCacheAge(text: string): number | 'snapshot' {
   if (text === 'snapshot') return text;
   const maxAgeMs = parseDuration(text, '--cache');
   if (maxAgeMs > 0 && Number.isFinite(maxAgeMs)) return maxAgeMs;
-  throw usageError(`--cache takes a time above 0 or snapshot, got '${text}'`, 'e.g. 10m; an older answer: --offline');
+  throw usageError(
+    `--cache expects a time above 0 or snapshot, got '${text}'`,
+    'e.g. 10m; for an older response use --offline',
+  );
 }
 
 /** Sends the request, or with `--cache` and `--offline` uses a stored answer and reports its age on stderr. */
@@ -48,11 +51,11 @@ async function readOffline(request: ServiceRequest, invocation: Invocation): Pro
     return response;
   } catch (error) {
     if (!(error instanceof CliError) || error.causeCode !== OFFLINE) throw error;
-    throw new CliError('no answer is kept for this request', {
+    throw new CliError('no cached response for this request', {
       code: 'not_kept',
       exitCode: exitCodes.network,
-      why: 'and --offline sends nothing',
-      hints: ['Keep one:  the same command with --cache 10m instead of --offline'],
+      why: '--offline sends nothing',
+      hints: ['Cache it:  the same command with --cache 10m instead of --offline'],
     });
   }
 }
@@ -63,5 +66,5 @@ const OFFLINE = 'FXRATES_OFFLINE';
 async function reportAge({ source, ageMs }: ServiceResponse, { screen }: Invocation): Promise<void> {
   if (source !== 'cache' && source !== 'stale') return;
   const event = { event: 'kept_answer', age_seconds: Math.floor(ageMs / 1000) };
-  await screen.info(screen.isJson ? jsonLine(event) : `fxrates: kept answer, ${formatDuration(ageMs)} old\n`);
+  await screen.info(screen.isJson ? jsonLine(event) : `fxrates: cached response, ${formatDuration(ageMs)} old\n`);
 }

@@ -79,7 +79,7 @@ function requestOf({ args, options }: Invocation): ServiceRequest {
   const [path = ''] = target.split('?', 1);
   const search = target.slice(path.length + 1);
   if (/^[a-z]+:\/\//i.test(target)) {
-    throw usageError(`'${target}' is a whole URL`, 'api takes a path; the host is --base-url', [
+    throw usageError(`'${target}' is a URL`, 'api expects a path; the host is --base-url', [
       `fxrates api ${new URL(target).pathname}`,
     ]);
   }

@@ -102,7 +102,7 @@ async function login(given: Invocation): Promise<number> {
   await screen.info(`fxrates: key ${maskKey(secret)} for ${baseUrl} stored in ${path}, profile ${profile}\n`);
   await screen.info(`fxrates: base URL kept in ${configPath}\n`);
   for (const name of ['FXRATES_API_KEY', 'FXRATES_API_KEY_FILE']) {
-    if (io.env[name]) await screen.warn(`${name} is set and comes before the stored key`);
+    if (io.env[name]) await screen.warn(`${name} overrides the stored key`);
   }
   return exitCodes.ok;
 }
@@ -123,7 +123,7 @@ const LONGEST_URL = 2048;
 async function readKey({ settings, screen, io }: Invocation): Promise<string> {
   if (settings.keyStdin || settings.keyFile !== undefined) return (await requireKey(settings, io)).secret;
   if (!io.stdin.isTTY || !io.stderr.isTTY || !settings.mayAsk) {
-    throw usageError('no key to store', settings.mayAsk ? 'this is no terminal to ask for it' : 'asking is off', [
+    throw usageError('no key to store', settings.mayAsk ? 'stdin is not a terminal' : 'input is off (--no-input)', [
       'fxrates auth login --key-stdin < key.txt',
     ]);
   }

@@ -131,6 +131,10 @@ function checkName(name: string): asserts name is SettingName {
   if (isSettingName(name)) return;
   const hints = /key|token|secret/i.test(name)
     ? ['A key is stored by:  fxrates auth login']
-    : [`There are: ${NAMES.join(', ')}`];
+    : [
+        isSettingName(name.replaceAll('-', '_'))
+          ? `Did you mean ${name.replaceAll('-', '_')}?`
+          : `There are: ${NAMES.join(', ')}`,
+      ];
   throw usageError(`there is no setting '${name}'`, undefined, hints);
 }

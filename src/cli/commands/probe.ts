@@ -34,7 +34,7 @@ export const probeCommand: CommandSpec = {
 
 function parseCount(text: string): number {
   if (/^[1-9]\d{0,4}$/.test(text)) return Number(text);
-  throw usageError(`--max-requests takes a whole number from 1 to 99999, got '${text}'`);
+  throw usageError(`--max-requests expects a whole number from 1 to 99999, got '${text}'`);
 }
 
 /** Probes a service, after telling how many requests that takes at most, and prints or writes what was observed. */

@@ -103,7 +103,7 @@ function shown(text: string, { isTTY }: StreamStyle): string {
 function requireValue(json: string, { text, path }: GetPath): string {
   const value = selectValue(json, path);
   if (value !== undefined) return value;
-  throw new CliError(`the answer has no '${text}'`, {
+  throw new CliError(`the response has no '${text}'`, {
     code: 'missing_value',
     exitCode: exitCodes.response,
     hints: hintsFor(json, path),

@@ -44,12 +44,12 @@ export function parseOutputFormat(text: string, label: string): OutputFormat {
 export function parseTimeout(text: string, label: string): number {
   const timeoutMs = parseDuration(text, label);
   if (timeoutMs > 0 && Number.isFinite(timeoutMs)) return timeoutMs;
-  throw usageError(`${label} takes a time above 0, got '${text}'`, 'each attempt needs a limit, e.g. 30s');
+  throw usageError(`${label} expects a time above 0, got '${text}'`, 'each attempt needs a limit, e.g. 30s');
 }
 
 export function parseRetries(text: string, label: string): number {
   if (/^\d{1,2}$/.test(text)) return Number(text);
-  throw usageError(`${label} takes a whole number from 0 to 99, got '${text}'`);
+  throw usageError(`${label} expects a whole number from 0 to 99, got '${text}'`);
 }
 
 export function parseColor(text: string, label: string): 'auto' | 'always' | 'never' {
@@ -63,7 +63,7 @@ export function parseSwitch(text: string, label: string): 'on' | 'off' {
 /** Also a name in JSON and in shells. */
 export function parseProfile(text: string, label: string): string {
   if (/^[A-Za-z0-9][\w-]{0,63}$/.test(text)) return text;
-  throw usageError(`${label} takes a name of letters, digits, - and _, got '${text}'`);
+  throw usageError(`${label} expects a name of letters, digits, - and _, got '${text}'`);
 }
 
 function outputOptions(): Option[] {

@@ -80,16 +80,16 @@ function maxWaitOf({ wait, maxWait }: GlobalOptions, sources: Sources): number {
 
 function refuseContradictions({ json, output, keyStdin, keyFile, wait, maxWait, get }: GlobalOptions): void {
   if (json && output !== undefined && output !== 'json') {
-    throw usageError(`--json and --output ${output} contradict each other`, 'give one of them');
+    throw usageError(`--json and --output ${output} cannot be used together`, 'use one of them');
   }
   if (keyStdin && keyFile !== undefined) {
-    throw usageError('--key-stdin and --key-file contradict each other', 'a command uses one key');
+    throw usageError('--key-stdin and --key-file cannot be used together', 'a command uses one key');
   }
   if (!wait && maxWait !== undefined && maxWait !== 0) {
-    throw usageError('--no-wait and --max-wait contradict each other', '--no-wait is --max-wait 0');
+    throw usageError('--no-wait and --max-wait cannot be used together', '--no-wait is --max-wait 0');
   }
   if (output === 'raw' && get !== undefined) {
-    throw usageError('--get and --output raw contradict each other', 'raw is the whole body, byte for byte');
+    throw usageError('--get and --output raw cannot be used together', 'raw is the whole body, byte for byte');
   }
 }
 
@@ -107,7 +107,7 @@ function baseUrlOf({ baseUrl }: GlobalOptions, { env, config, profile }: Sources
 }
 
 function parseGetPath(text: string): JsonPath {
-  if (text === '') throw usageError("--get takes a path, got ''", 'e.g. rates.EUR or /rates/EUR');
+  if (text === '') throw usageError("--get expects a path, got ''", 'e.g. rates.EUR or /rates/EUR');
   return parseJsonPath(text);
 }
 

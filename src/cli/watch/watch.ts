@@ -103,7 +103,7 @@ export function watchRequest({ options }: Invocation): WatchRequest | undefined 
   const { watch, count, force } = options;
   if (watch === undefined) {
     const lonely = Object.entries({ count, force }).find(([, value]) => value !== undefined)?.[0];
-    if (lonely !== undefined) throw usageError(`--${lonely} goes with --watch only`);
+    if (lonely !== undefined) throw usageError(`--${lonely} requires --watch`);
     return undefined;
   }
   return {
@@ -114,16 +114,16 @@ export function watchRequest({ options }: Invocation): WatchRequest | undefined 
 
 function parseInterval(text: string, shortestMs: number): number {
   if (text.includes('=')) {
-    throw usageError(`--watch takes an interval, got '${text}'`, undefined, [
+    throw usageError(`--watch expects an interval, got '${text}'`, undefined, [
       'Parameters stand before it:  fxrates latest base=USD --watch',
     ]);
   }
   const intervalMs = parseDuration(text, '--watch');
   if (intervalMs >= shortestMs && Number.isFinite(intervalMs)) return intervalMs;
-  throw usageError(`--watch takes an interval from ${shortestMs / 1000}s, got '${text}'`);
+  throw usageError(`--watch expects an interval from ${shortestMs / 1000}s, got '${text}'`);
 }
 
 function parseCount(text: string): number {
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
-  throw usageError(`--count takes a whole number from 1, got '${text}'`);
+  throw usageError(`--count expects a whole number from 1, got '${text}'`);
 }

@@ -45,7 +45,7 @@ test('an answer is taken again while it is young enough, byte for byte, with its
   const { code, stdout, stderr, requests } = await run('latest --cache 10m');
 
   expect({ code, stdout, requests }).toEqual({ code: 0, stdout: '{"EUR": 1.10}\n', requests: [] });
-  expect(stderr).toBe('fxrates: kept answer, 3 min old\n');
+  expect(stderr).toBe('fxrates: cached response, 3 min old\n');
 });
 
 test('an older one is not, and neither is that of another question, key or base URL', async () => {
@@ -91,7 +91,7 @@ test('--offline without a kept answer fails, sends nothing and says how to keep 
   const { code, stdout, stderr, requests } = await run('latest --offline');
 
   expect({ code, stdout, requests }).toEqual({ code: 6, stdout: '', requests: [] });
-  expect(stderr).toContain('fxrates: no answer is kept for this request');
+  expect(stderr).toContain('fxrates: no cached response for this request');
 });
 
 test.skipIf(process.platform === 'win32')(
@@ -155,8 +155,8 @@ test.runIf(process.getuid?.() !== 0)('a folder that cannot be read is told by ca
 });
 
 test.each([
-  ['latest --cache 0', '--cache takes a time above 0 or snapshot'],
-  ['latest --cache soon', '--cache takes a duration'],
+  ['latest --cache 0', '--cache expects a time above 0 or snapshot'],
+  ['latest --cache soon', '--cache expects a duration'],
   ['latest --cache 10m --offline', '--offline'],
 ])('%s is a usage error', async (line, says) => {
   const { code, stderr } = await run(line);

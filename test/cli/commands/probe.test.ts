@@ -70,7 +70,7 @@ test('--max-requests is kept to', async () => {
 });
 
 test.each([
-  [['--max-requests', '0'], 2, "--max-requests takes a whole number from 1 to 99999, got '0'"],
+  [['--max-requests', '0'], 2, "--max-requests expects a whole number from 1 to 99999, got '0'"],
   [['--out', '/none/behaviour.json'], 1, 'cannot write /none/behaviour.json'],
 ])('%j fails before anything is sent', async (args, expected, message) => {
   const { mock, probe } = mockWith();
@@ -83,7 +83,7 @@ test.each([
 });
 
 test.each([
-  ['ftp://fxrates.test', 2, "probe takes an http or https URL, got 'ftp://fxrates.test'"],
+  ['ftp://fxrates.test', 2, "probe expects an http or https URL, got 'ftp://fxrates.test'"],
   ['http://fxrates.test', 2, 'http://fxrates.test'],
   ['https://other.test', 1, 'cannot probe https://other.test — no answer: '],
 ])('%s is no service to probe', async (url, expected, message) => {

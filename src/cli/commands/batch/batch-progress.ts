@@ -98,7 +98,7 @@ export class ProgressView {
     const left = total - done;
     if (screen.isJson) return screen.info(this.#event(left > 0 ? 'stopped' : 'done'));
     const after = formatDuration(io.clock.now() - this.#startedAt);
-    const ofKept = kept > 0 ? [`${grouped(kept)} of them from kept answers`] : [];
+    const ofKept = kept > 0 ? [`${grouped(kept)} of them cached`] : [];
     const outcome = [`${grouped(done - failed)} succeeded`, ...ofKept, `${grouped(failed)} failed`];
     const end = left > 0 ? 'stopped' : 'done';
     const counts = [...outcome, ...(left > 0 ? [`${grouped(left)} left`] : []), `${grouped(this.#refused)} refused`];

@@ -107,7 +107,7 @@ function cacheOf({ options, io }: Invocation): CacheOptions | undefined {
 function operationOf({ args: [name = ''] }: Invocation): Operation {
   const operation = WITH_QUERY.find(({ id }) => id === name);
   if (operation !== undefined) return operation;
-  throw usageError(`batch takes an operation with a query, got '${name}'`, undefined, [
+  throw usageError(`batch expects an operation with a query, got '${name}'`, undefined, [
     `There are: ${NAMES.join(', ')}`,
   ]);
 }
@@ -119,12 +119,12 @@ async function queriesOf(operation: Operation, invocation: Invocation): Promise<
   const each = (options['each'] ?? []) as readonly string[]; // as commander leaves them
   const shared = parseParameters((options['param'] ?? []) as readonly string[]);
   if ((path === undefined) === (each.length === 0)) {
-    throw usageError('batch takes a file of queries or --each', 'either of them', [
+    throw usageError('batch expects a file of queries or --each', 'either of them', [
       'fxrates batch latest queries.txt',
       'fxrates batch latest --each base=USD,EUR',
     ]);
   }
-  if (path === '-' && settings.keyStdin) throw usageError('--key-stdin and - contradict each other', 'stdin is one');
+  if (path === '-' && settings.keyStdin) throw usageError('--key-stdin and - cannot be used together', 'stdin is one');
   const queries = path === undefined ? queriesOfEach(each) : await readQueries(path, io.stdin);
   const whole = queries.map((query) => ({ ...shared, ...query }));
   return operation.query === 'named'

@@ -84,7 +84,7 @@ function shellName(typed: string | undefined, variable: string | undefined): She
 async function confirm(what: string, path: string, { options, settings, io, screen }: Invocation): Promise<void> {
   if (options['yes'] === true) return;
   if (!io.stdin.isTTY || !settings.mayAsk) {
-    throw usageError(`${what} ${path}`, 'fxrates has to ask before it writes, and cannot', [
+    throw usageError(`${what} ${path}`, 'writing it requires a confirmation, and input is off', [
       'Without asking:  fxrates completion install --yes',
     ]);
   }

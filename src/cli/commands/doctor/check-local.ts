@@ -34,10 +34,12 @@ export async function checkKeySetting({
   try {
     const key = await requireKey(settings, io);
     screen.secrets.protect(key.secret);
-    const shadows = key.shadowed.length === 0 ? '' : `; shadows ${key.shadowed.join(' and ')}`;
+    const shadows = key.shadowed.length === 0 ? '' : `; overrides ${key.shadowed.join(' and ')}`;
     const text = `${maskKey(key.secret)} (from ${key.source}${shadows})`;
     if (new RegExp(apiKeyPattern).test(key.secret)) return { key, finding: { name, status: 'ok', text } };
-    const next = ['Documented is: a prefix that ends with _live_, then 48 hexadecimal digits. Was it copied whole?'];
+    const next = [
+      'The documented form is a prefix that ends with _live_, then 48 hexadecimal digits. Was all of it copied?',
+    ];
     return { key, finding: { name, status: 'warn', text: `${text} does not have the documented form`, next } };
   } catch (error) {
     if (error instanceof CliError) return { finding: failed(name, error) };
@@ -85,7 +87,7 @@ async function checkFile(
   const isPrivate = process.platform === 'win32' || (stats.mode & 0o077) === 0; // Windows has no such modes
   if (isPrivate) return { name, status: 'ok', text: `${path} (mode ${mode})` };
   const next = [`chmod 600 ${path} && chmod 700 ${dirname(path)}`];
-  return { name, status: 'warn', text: `${path} can be read by others (mode ${mode})`, next };
+  return { name, status: 'warn', text: `${path} is readable by other users (mode ${mode})`, next };
 }
 
 function checkValues(config: ConfigFile): void {

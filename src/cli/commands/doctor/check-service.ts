@@ -62,10 +62,10 @@ function stepFindings(failure: Failure | undefined, { url, proxy }: Destination)
   const failedAt = failure === undefined ? STEPS.length : STEPS.indexOf(failure.step);
   const via = proxy === undefined ? '' : `, through ${proxy}`;
   const words: Readonly<Record<Step, string>> = {
-    name: `${proxy === undefined ? url.hostname : `the name in ${proxy}`} can be looked up`,
-    connection: `${url.host} takes connections${via}`,
+    name: `${proxy === undefined ? url.hostname : `the name in ${proxy}`} has an address`,
+    connection: `${url.host} accepts connections${via}`,
     TLS: 'the certificate is valid',
-    answer: 'the service takes the key',
+    answer: 'the service accepts the key',
   };
   return STEPS.map((name, index) => {
     if (failure !== undefined && index === failedAt) return answerFinding(name, failure.error);
@@ -84,10 +84,10 @@ function answerFinding(name: Step, error: CliError): Finding {
 function clockFinding(trace: HttpTrace, now: number): Finding {
   const name = 'clock';
   const date = Date.parse(trace.lastResponse(operations.quota.path)?.headers.get('date') ?? '');
-  if (Number.isNaN(date)) return { name, status: 'skip', text: 'the service does not tell its time' };
+  if (Number.isNaN(date)) return { name, status: 'skip', text: 'the service sends no Date header' };
   const skewMs = now - date;
   if (Math.abs(skewMs) <= TOLERATED_SKEW_MS)
-    return { name, status: 'ok', text: 'agrees with that of the service to half a minute' };
+    return { name, status: 'ok', text: 'differs by less than 30 s from that of the service' };
   const text = `${formatDuration(Math.abs(skewMs))} ${skewMs > 0 ? 'ahead of' : 'behind'} that of the service`;
   return {
     name,

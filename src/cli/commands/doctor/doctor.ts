@@ -53,6 +53,6 @@ async function findingsOf(invocation: Invocation): Promise<readonly Finding[]> {
   ];
   if (options['offline'] === true) return local;
   if (url === undefined || key === undefined)
-    return [...local, { name: 'service', status: 'skip', text: 'not asked: that needs a base URL and a key' }];
+    return [...local, { name: 'service', status: 'skip', text: 'not checked: this needs a base URL and a key' }];
   return [...local, ...(await checkService(invocation, { baseUrl: url, key }))];
 }

@@ -52,7 +52,7 @@ export const topics: Readonly<Record<string, Topic>> = {
       { term: 'FXRATES_CONFIG_DIR', text: 'folder of config.json and credentials.json' },
       {
         term: 'XDG_CONFIG_HOME, XDG_CACHE_HOME',
-        text: 'folders of fxrates/config.json and of the answers of --cache; on Windows APPDATA, LOCALAPPDATA',
+        text: 'folders of fxrates/config.json and of cached responses; on Windows APPDATA, LOCALAPPDATA',
       },
       {
         term: 'XDG_STATE_HOME',

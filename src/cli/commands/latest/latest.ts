@@ -50,7 +50,7 @@ function runLatest(invocation: Invocation): Promise<number> {
 function refuseOneAnswerOptions({ options }: Invocation): void {
   for (const name of ['cache', 'offline', 'shape', 'fixtureOut', 'envelope']) {
     const typed = name === 'fixtureOut' ? 'fixture-out' : name;
-    if (options[name] !== undefined) throw usageError(`--watch and --${typed} contradict each other`);
+    if (options[name] !== undefined) throw usageError(`--watch and --${typed} cannot be used together`);
   }
 }
 

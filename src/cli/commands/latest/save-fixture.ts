@@ -21,7 +21,10 @@ export async function readFixture(path: string): Promise<Fixture> {
   });
   const json = text.trim();
   if (jsonFault(json) !== undefined || !json.startsWith('{') || selectValue(json, ['success']) !== undefined) {
-    throw usageError(`--fixture-out ${path} holds something else`, 'answers are added to a file of recorded answers');
+    throw usageError(
+      `--fixture-out ${path} is not a file of recorded responses`,
+      'the response is only added to such a file',
+    );
   }
   const questions = memberNames(json, [], Number.POSITIVE_INFINITY);
   return { path, answers: new Map(questions.map((question) => [question, selectValue(json, [question]) ?? 'null'])) };
@@ -38,7 +41,7 @@ export async function saveFixture(
   await replaceFile(path, `{\n${entries.join(',\n')}\n}\n`).catch((cause) => {
     throw fileError(`cannot write ${path}`, cause);
   });
-  await screen.info(`fxrates: answer recorded in ${path}\n`);
+  await screen.info(`fxrates: response added to ${path}\n`);
 }
 
 /** The order of parameters makes no difference to a question. */

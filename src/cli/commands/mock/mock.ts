@@ -80,14 +80,14 @@ function runMock(invocation: Invocation): Promise<number> {
 function parsePort(text: string): number {
   const port = Number(text);
   if (/^\d{1,5}$/.test(text) && port <= 65_535) return port;
-  throw usageError(`--port takes a number from 0 to 65535, got '${text}'`);
+  throw usageError(`--port expects a number from 0 to 65535, got '${text}'`);
 }
 
 type ParsedOptions = Omit<MockOptions, 'host' | 'allowRemote'> & Partial<Pick<MockOptions, 'host' | 'allowRemote'>>;
 
 function checkedHost(host: string, allowRemote: boolean): string {
   if (allowRemote || /^(127(\.\d{1,3}){3}|::1|localhost)$/.test(host)) return host;
-  throw usageError(`--host takes a loopback address, got '${host}'`, '--allow-remote lets other machines connect', [
+  throw usageError(`--host expects a loopback address, got '${host}'`, '--allow-remote lets other machines connect', [
     `fxrates mock --host ${host} --allow-remote`,
   ]);
 }
@@ -95,15 +95,15 @@ function checkedHost(host: string, allowRemote: boolean): string {
 function checkedToken(token: string | undefined): string | undefined {
   if (token === undefined || token === '') return undefined;
   if (/^[\w-]{16,128}$/.test(token)) return token;
-  throw usageError('FXRATES_MOCK_ADMIN_TOKEN takes 16 to 128 letters, digits, _ and -');
+  throw usageError('FXRATES_MOCK_ADMIN_TOKEN expects 16 to 128 letters, digits, _ and -');
 }
 
 function parseSeed(text: string): number {
   if (/^\d{1,9}$/.test(text)) return Number(text);
-  throw usageError(`--seed takes a whole number from 0 to 999999999, got '${text}'`);
+  throw usageError(`--seed expects a whole number from 0 to 999999999, got '${text}'`);
 }
 
 function parseTime(text: string): string {
   if (/^\d{4}-\d{2}-\d{2}(T[\d:.]+(Z|[+-]\d{2}:\d{2}))?$/.test(text) && !Number.isNaN(Date.parse(text))) return text;
-  throw usageError(`--now takes a time with its zone, got '${text}'`, 'e.g. 2026-01-31T23:59:00Z');
+  throw usageError(`--now expects a time with its zone, got '${text}'`, 'e.g. 2026-01-31T23:59:00Z');
 }

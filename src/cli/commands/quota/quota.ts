@@ -123,7 +123,7 @@ interface FailAt {
 function parseFailAt(text: string): FailAt {
   const [, whole, fraction = '', percent] = /^(\d{1,15})(?:\.(\d{1,3}))?(%)?$/.exec(text) ?? [];
   if (whole === undefined || (fraction !== '' && percent === undefined)) {
-    throw usageError(`--fail-at takes a share of the limit or a number of requests, got '${text}'`, 'e.g. 80%, 800');
+    throw usageError(`--fail-at expects a share of the limit or a number of requests, got '${text}'`, 'e.g. 80%, 800');
   }
   return { text, amount: BigInt(whole + fraction), scale: 10n ** BigInt(fraction.length), isPercent: percent === '%' };
 }
