@@ -89,7 +89,7 @@ function decoded(text: string): string {
 }
 
 /** A parameter of the contract and the option that sets it. */
-export interface ParameterOption {
+interface ParameterOption {
   readonly parameter: Parameter;
   readonly option: Option;
 }

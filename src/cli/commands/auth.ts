@@ -4,7 +4,6 @@ import { operations } from '../../generated/operations.ts';
 import type { CommandSpec, Invocation } from '../command.ts';
 import { CliError, usageError } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { grouped } from '../output/format-text.ts';
 import { printReport, type ReportRow, reportText } from '../output/report.ts';
 import { sendRequest } from '../request/send-request.ts';
 import { checkKey, type KeyInUse, LONGEST_KEY, requireKey } from '../settings/api-key.ts';
@@ -13,6 +12,7 @@ import type { CliSettings } from '../settings/settings.ts';
 import { changeConfig, ownSetting, readConfig } from '../storage/config-file.ts';
 import { readCredential, removeCredential, storeCredential } from '../storage/credentials.ts';
 import { maskKey } from '../terminal/redactor.ts';
+import { grouped } from '../terminal/text.ts';
 
 export const authCommand: CommandSpec = {
   name: 'auth',

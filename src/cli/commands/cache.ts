@@ -2,11 +2,11 @@ import { openCache } from '../cache/fetch-or-cache.ts';
 import type { CommandSpec, Invocation } from '../command.ts';
 import { storageError, systemReason } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { grouped } from '../output/format-text.ts';
 import { printReport, type ReportRow, reportText } from '../output/report.ts';
 import { formatDuration } from '../settings/duration.ts';
 import { clearCompileCache, compileCacheSize } from '../storage/compile-cache.ts';
 import { cacheFolder } from '../storage/folders.ts';
+import { grouped } from '../terminal/text.ts';
 
 export const cacheCommand: CommandSpec = {
   name: 'cache',

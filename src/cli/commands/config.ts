@@ -2,7 +2,7 @@ import type { CommandSpec, Invocation } from '../command.ts';
 import { CliError, usageError } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { printJson } from '../output/print-json.ts';
-import { CONFIG_SETTINGS, isSettingName, type SettingName } from '../settings/config-settings.ts';
+import { CONFIG_SETTINGS, isSettingName, type SettingName } from '../settings/settings.ts';
 import { changeConfig, configPath, configValue, noFolder, profileNames, readConfig } from '../storage/config-file.ts';
 
 const NAMES = Object.keys(CONFIG_SETTINGS);

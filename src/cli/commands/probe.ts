@@ -3,7 +3,7 @@ import type { ObservedBehaviour, ProbeFetch } from '../../mock-server/index.ts';
 import type { CommandSpec, Invocation } from '../command.ts';
 import { CliError, fileError, usageError } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { twoColumns } from '../help/two-columns.ts';
+import { twoColumns } from '../help/page.ts';
 import { openConnection } from '../request/connection.ts';
 import { requireKey } from '../settings/api-key.ts';
 import { requireBaseUrl } from '../settings/base-url.ts';

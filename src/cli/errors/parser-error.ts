@@ -1,5 +1,5 @@
 import type { CommanderError } from 'commander';
-import { commandLine } from '../command-line.ts';
+import { commandLine } from '../terminal/text.ts';
 import { type CliError, usageError } from './cli-error.ts';
 
 /** The command line as far as the parser understood it. */

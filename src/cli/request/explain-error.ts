@@ -1,15 +1,13 @@
 import type { AnyFxRatesError, NetworkError, QuotaExhaustedError, UnitBelief } from '../../client/index.ts';
 import { environmentProxy } from '../../environment-proxy.ts';
 import type { Invocation } from '../command.ts';
-import { commandLine, withoutOptions } from '../command-line.ts';
 import { CliError } from '../errors/cli-error.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import type { Io } from '../io.ts';
-import { grouped, localTime } from '../output/format-text.ts';
 import type { KeyInUse } from '../settings/api-key.ts';
 import { isLoopback } from '../settings/base-url.ts';
 import { durationOption, formatDuration } from '../settings/duration.ts';
-import { lowerFirst } from '../terminal/text.ts';
+import { commandLine, grouped, localTime, lowerFirst, withoutOptions } from '../terminal/text.ts';
 
 interface ErrorContext {
   readonly invocation: Invocation;

@@ -3,10 +3,19 @@ import type { Io } from '../io.ts';
 import { type JsonPath, parseJsonPath } from '../json/select-value.ts';
 import { type ConfigFile, configValue, NO_CONFIG } from '../storage/config-file.ts';
 import type { ColorWhen } from '../terminal/palette.ts';
-import type { SourcedText } from './base-url.ts';
-import { CONFIG_SETTINGS, type SettingName } from './config-settings.ts';
-import { debugLevel } from './debug-level.ts';
-import type { GlobalOptions, OutputFormat } from './global-options.ts';
+import { checkBaseUrl, type SourcedText } from './base-url.ts';
+import { parseDuration } from './duration.ts';
+import { debugLevel } from './early-flags.ts';
+import {
+  type GlobalOptions,
+  type OutputFormat,
+  parseColor,
+  parseOutputFormat,
+  parseProfile,
+  parseRetries,
+  parseSwitch,
+  parseTimeout,
+} from './global-options.ts';
 
 /** The global options with environment and defaults applied. */
 export interface CliSettings {
@@ -140,4 +149,22 @@ function parseSetting<Name extends SettingName>(name: Name, text: string, label:
 
 function isSwitchedOn(text: string | undefined): boolean {
   return text !== undefined && text !== '' && text !== '0' && text !== 'false';
+}
+
+/** What config.json may hold, each with what checks it. */
+export const CONFIG_SETTINGS = {
+  base_url: (text: string, source: string) => checkBaseUrl({ text, source }),
+  profile: parseProfile,
+  output: parseOutputFormat,
+  timeout: parseTimeout,
+  retries: parseRetries,
+  max_wait: parseDuration,
+  share_limit: parseSwitch,
+  color: parseColor,
+} satisfies Record<string, (text: string, label: string) => unknown>;
+
+export type SettingName = keyof typeof CONFIG_SETTINGS;
+
+export function isSettingName(name: string): name is SettingName {
+  return Object.hasOwn(CONFIG_SETTINGS, name);
 }

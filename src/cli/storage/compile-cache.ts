@@ -34,7 +34,7 @@ export function useCompileCache(env: Io['env'], node: CompileCache = module as C
 }
 
 /** Where compiled code is kept. */
-export function compileCacheFolder(env: Io['env']): string | undefined {
+function compileCacheFolder(env: Io['env']): string | undefined {
   const folder = cacheFolder(env);
   return folder === undefined ? undefined : join(folder, 'compiled');
 }

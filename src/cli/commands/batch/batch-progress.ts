@@ -2,11 +2,10 @@ import type { BatchProgress } from '../../../client/index.ts';
 import type { Invocation } from '../../command.ts';
 import { CliError } from '../../errors/cli-error.ts';
 import { exitCodes } from '../../exit-codes.ts';
-import { grouped } from '../../output/format-text.ts';
 import type { CallReporter } from '../../request/send-request.ts';
 import { canRedraw, ERASE_LINE } from '../../request/wait-reporter.ts';
 import { formatDuration } from '../../settings/duration.ts';
-import { jsonLine } from '../../terminal/text.ts';
+import { grouped, jsonLine } from '../../terminal/text.ts';
 
 const FRAME_MS = 500;
 const SHORTEST_FRAME_MS = 100;

@@ -3,9 +3,14 @@ import type { CommandSpec, Invocation } from '../../command.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import { printReport, reportText } from '../../output/report.ts';
 import { versionText } from '../version.ts';
-import { checkBaseUrlSetting, checkKeySetting, checkProxy, checkStorage } from './check-local.ts';
-import { checkService } from './check-service.ts';
-import type { Finding } from './finding.ts';
+import {
+  checkBaseUrlSetting,
+  checkKeySetting,
+  checkProxy,
+  checkService,
+  checkStorage,
+  type Finding,
+} from './checks.ts';
 
 export const doctorCommand: CommandSpec = {
   name: 'doctor',

@@ -1,7 +1,7 @@
 import { exitCodeMeanings } from '../../exit-codes.ts';
-import type { Entry } from '../../help/two-columns.ts';
-import type { SettingName } from '../../settings/config-settings.ts';
+import type { Entry } from '../../help/page.ts';
 import { createGlobalOptions } from '../../settings/global-options.ts';
+import type { SettingName } from '../../settings/settings.ts';
 
 /** A page of `fxrates help <topic>`. */
 export interface Topic {

@@ -5,17 +5,14 @@ import type { CommandSpec, Invocation } from '../../command.ts';
 import { CliError, usageError } from '../../errors/cli-error.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import { selectValue } from '../../json/select-value.ts';
-import { grouped } from '../../output/format-text.ts';
 import { printJson, printRaw } from '../../output/print-json.ts';
-import { dryRun } from '../../request/dry-run.ts';
-import { type ServiceRequest, type ServiceResponse, sendRequest } from '../../request/send-request.ts';
+import { dryRun, type ServiceRequest, type ServiceResponse, sendRequest } from '../../request/send-request.ts';
 import { requireKey } from '../../settings/api-key.ts';
 import { requireBaseUrl } from '../../settings/base-url.ts';
-import { LiveView } from '../../watch/live-view.ts';
-import { type WatchRequest, watch, watchOptions, watchRequest } from '../../watch/watch.ts';
+import { grouped } from '../../terminal/text.ts';
+import { LiveView, type WatchRequest, watch, watchOptions, watchRequest } from '../../watch/watch.ts';
 import { operationCommand, operationRequest } from '../operation.ts';
-import { type QuotaFields, readFields, remainingOf, withFields } from './quota-fields.ts';
-import { quotaTable } from './quota-table.ts';
+import { type QuotaFields, quotaTable, readFields, remainingOf, withFields } from './quota-table.ts';
 
 const { quota } = operations;
 const ownOptions = () => [
