@@ -3,9 +3,10 @@ import type { Cancellation } from './cancellation.ts';
 import { AbortError, ConfigError, TimeoutError } from './errors/errors.ts';
 import type { Timers } from './timers.ts';
 
-/** A call in flight; emptied when it ends. */
 export interface OpenCall {
-  call: { readonly cancellation: Cancellation; readonly response: Promise<unknown> } | undefined;
+  readonly cancellation: Cancellation;
+  /** `undefined` when it has ended. */
+  readonly response: Promise<unknown> | undefined;
 }
 
 /** The part of a key's state that decides when it is released. */
@@ -52,10 +53,11 @@ export class Lifetime {
 
   async #close(): Promise<void> {
     const error = new AbortError({ message: 'The call was aborted because its client was closed (close())' });
-    const calls = [...this.calls].flatMap(({ call }) => call ?? []); // before a batch or a poll aborts its calls
+    const calls = [...this.calls]; // before a batch or a poll aborts its calls
+    const responses = calls.map(({ response }) => response);
     this.#closing.abort(error);
     for (const { cancellation } of calls) cancellation.cancel(error);
-    await Promise.allSettled(calls.map(({ response }) => response));
+    await Promise.allSettled(responses);
     for (const entry of this.#entries) {
       entry.clients -= 1;
       if (entry.clients === 0) entry.forget();

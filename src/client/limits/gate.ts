@@ -52,7 +52,16 @@ export function closeGate(gate: Gate, until: number): Gate {
 }
 
 export function acceptBehindGate(gate: Gate): Gate {
-  return { ...gate, isHalfOpen: false, accepted: gate.accepted + 1, pressure: Math.max(0, gate.pressure - 1) };
+  const { opensAt, staleBefore, wasClosed, accepted, pressure } = gate;
+  // Written out, as in copyState.
+  return {
+    opensAt,
+    staleBefore,
+    isHalfOpen: false,
+    wasClosed,
+    accepted: accepted + 1,
+    pressure: Math.max(0, pressure - 1),
+  };
 }
 
 /** How many requests may be in flight; a configured limit that has refused nothing needs no ramp. */

@@ -2,7 +2,7 @@ import { WINDOW_MS } from './accepted-log.ts';
 import { burstSlotAt, burstSlots, growBurstLimit } from './burst-limit.ts';
 import { scheduleProbe, speedBucketUp, wasProbeRefused } from './capacity-probe.ts';
 import { closeGate, rampSize } from './gate.ts';
-import { hasConfiguredLimit, isBelowConfigured, type LimiterState } from './limiter-state.ts';
+import { copyState, hasConfiguredLimit, isBelowConfigured, type LimiterState } from './limiter-state.ts';
 import { advanceWindow, freeSlots, nextLogSlotAt, nextSlotAt, type Usage } from './window.ts';
 
 /** How many waiting calls may be sent now, and when to ask again. */
@@ -82,9 +82,11 @@ function isCareful({ phase, window, gate, limit }: LimiterState): boolean {
 
 /** Requests are in flight that were granted; less than none: were given back. */
 export function take(state: LimiterState, calls: number): LimiterState {
-  const { window, inFlight } = state;
-  const taken = window.kind === 'bucket' ? { ...window, tokens: window.tokens - calls } : window;
-  return { ...state, inFlight: inFlight + calls, window: taken };
+  const { window } = state;
+  const taken = copyState(state);
+  taken.inFlight += calls;
+  if (window.kind === 'bucket') taken.window = { ...window, tokens: window.tokens - calls };
+  return taken;
 }
 
 /** The earliest time at which a call with `ahead` others before it can be sent, as far as is known. */

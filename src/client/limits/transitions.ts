@@ -6,7 +6,7 @@ import { advance, take } from './grant.ts';
 import { parseHttpDate } from './http-date.ts';
 import { refuseKnown } from './known-window.ts';
 import { acceptLearning, NEARLY_ALL, refuseLearning, refuseUnknown, shortHintMs } from './learn-window.ts';
-import { type LimiterState, newHypothesis } from './limiter-state.ts';
+import { copyState, type LimiterState, newHypothesis } from './limiter-state.ts';
 import { parseRetryAfter, type RetryAfterUnit, retryAfterMs } from './retry-after.ts';
 import { UNKNOWN_UNIT, type UnitEvidence, unitOf, weighAcceptance, weighRefusal } from './retry-after-unit.ts';
 import { observeServerDate, serverNow, UNKNOWN_SERVER_CLOCK } from './server-clock.ts';
@@ -79,16 +79,15 @@ export function initialState(perMinute: number): LimiterState {
 /** The server accepted a request. */
 export function accepted(before: LimiterState, answer: DatedAnswer): LimiterState {
   const { now, sentAt, probe } = answer;
-  let state = observe(before, answer);
-  const unit = weighAcceptance(state.unit, sentAt);
-  log(state, answer);
-  state = { ...endCall(state), unit };
-  if (isStale(state.gate, sentAt)) {
-    const limit = state.countsLateAnswers ? Math.min(state.configured, state.limit + 1) : state.limit;
-    return { ...state, limit };
+  const ended = endCall(observe(before, answer));
+  log(ended, answer);
+  ended.unit = weighAcceptance(ended.unit, sentAt);
+  if (isStale(ended.gate, sentAt)) {
+    if (ended.countsLateAnswers) ended.limit = Math.min(ended.configured, ended.limit + 1);
+    return ended;
   }
-  if (state.phase === 'learning') state = acceptLearning(state, { now, sentAt });
-  else state = confirmBoundary({ ...state, gate: acceptBehindGate(state.gate) }, now);
+  if (ended.phase !== 'learning') ended.gate = acceptBehindGate(ended.gate);
+  const state = ended.phase === 'learning' ? acceptLearning(ended, { now, sentAt }) : confirmBoundary(ended, now);
   if (!probe) return state;
   const grows = state.phase === 'known' && state.window.kind !== 'bucket';
   const limit = grows ? Math.min(state.configured, state.limit + 1) : state.limit;
@@ -137,11 +136,13 @@ export function lost(state: LimiterState, answer: Answer): LimiterState {
 }
 
 /** A request is no longer in flight. Only those in flight are owed to a bucket: it is never below empty. */
-function endCall(state: LimiterState): LimiterState {
+function endCall(state: LimiterState): ReturnType<typeof copyState> {
   const { window } = state;
-  const inFlight = state.inFlight - 1;
-  const isOwed = window.kind === 'bucket' && window.tokens < -inFlight;
-  return { ...state, inFlight, window: isOwed ? { ...window, tokens: 0 - inFlight } : window };
+  const ended = copyState(state);
+  ended.inFlight -= 1;
+  if (window.kind === 'bucket' && window.tokens < -ended.inFlight)
+    ended.window = { ...window, tokens: 0 - ended.inFlight };
+  return ended;
 }
 
 /** Granted and then not sent. */

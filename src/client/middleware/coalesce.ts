@@ -27,17 +27,18 @@ export interface CallResponse {
   readonly ageMs: number;
 }
 
-interface SharedCall {
+interface SharedCall extends OpenCall {
   readonly cancellation: Cancellation;
   readonly log: AttemptLog;
-  readonly response: Promise<ApiResponse>;
+  response: Promise<ApiResponse> | undefined;
   callers: number;
   deadlineAt: number;
 }
 
-/** Emptied when the call ends: V8 keeps the old tables of a growing Map, and all responses in them, until a full collection. */
-interface SharedCallEntry extends OpenCall {
-  call: SharedCall | undefined;
+/** A call with its response, which the call itself has only while it is in flight. */
+interface JoinedCall {
+  readonly call: SharedCall;
+  readonly response: Promise<ApiResponse>;
 }
 
 interface CoalesceParts {
@@ -51,37 +52,37 @@ interface CoalesceParts {
  * with the last caller. Calls with different settings (retries, ages) do not share a request.
  */
 export function coalesce({ timers, lifetime, now }: CoalesceParts) {
-  const calls = new Map<string, SharedCallEntry>();
+  const calls = new Map<string, SharedCall>();
 
   /** Other callers can join the call if it has a `key`. */
-  const start = (caller: Caller, next: Handler<ApiRequest>, key?: string): SharedCall => {
-    const call = createCall(caller, next);
-    const entry: SharedCallEntry = { call };
+  const start = (caller: Caller, next: Handler<ApiRequest>, key?: string): JoinedCall => {
+    const { call, response } = createCall(caller, next);
     const finish = () => {
-      entry.call = undefined;
-      lifetime.calls.delete(entry);
-      if (key !== undefined && calls.get(key) === entry) calls.delete(key);
+      // V8 keeps the old tables of a Map or Set that changes much, and all that is in them, until a full collection.
+      call.response = undefined;
+      lifetime.calls.delete(call);
+      if (key !== undefined && calls.get(key) === call) calls.delete(key);
     };
-    call.response.then(finish, finish);
+    response.then(finish, finish);
     call.cancellation.addEventListener('abort', finish);
-    if (key !== undefined) calls.set(key, entry);
-    lifetime.calls.add(entry);
-    return call;
+    if (key !== undefined) calls.set(key, call);
+    lifetime.calls.add(call);
+    return { call, response };
   };
 
-  const join = (caller: Caller, next: Handler<ApiRequest>): SharedCall => {
+  const join = (caller: Caller, next: Handler<ApiRequest>): JoinedCall => {
     if (!caller.settings.coalesce) return start(caller, next);
     const key = callKey(caller);
-    const underWay = calls.get(key)?.call;
-    if (underWay === undefined) return start(caller, next, key);
+    const call = calls.get(key);
+    if (call?.response === undefined) return start(caller, next, key);
     // If the call in flight waits beyond the caller's deadline, a separate call rejects immediately, with the reason.
-    return underWay.log.slotAt > caller.deadlineAt ? start(caller, next) : underWay;
+    return call.log.slotAt > caller.deadlineAt ? start(caller, next) : { call, response: call.response };
   };
 
-  const answered = async (call: SharedCall, caller: Caller, leave: () => void): Promise<ApiResponse> => {
+  const answered = async ({ call, response }: JoinedCall, caller: Caller, leave: () => void): Promise<ApiResponse> => {
     const { attempts } = call.log;
     try {
-      return await withDeadline(call.response, caller, { timers, nowMs: now(), attempts, leave });
+      return await withDeadline(response, caller, { timers, nowMs: now(), attempts, leave });
     } catch (error) {
       throw ofCall(error, call.log);
     }
@@ -90,16 +91,17 @@ export function coalesce({ timers, lifetime, now }: CoalesceParts) {
   return (next: Handler<ApiRequest>) =>
     async (caller: Caller): Promise<CallResponse> => {
       if (caller.signal?.aborted) throw new AbortError({ cause: caller.signal.reason });
-      const call = join(caller, next);
+      const joined = join(caller, next);
+      const { call } = joined;
       const isOwn = call.callers === 0;
-      if (!isOwn) call.response.catch(shareError);
+      if (!isOwn) joined.response.catch(shareError);
       call.callers += 1;
       call.deadlineAt = Math.max(call.deadlineAt, caller.deadlineAt);
       const leave = () => {
         call.callers -= 1;
         if (call.callers === 0) call.cancellation.cancel(new AbortError());
       };
-      const response = await answered(call, caller, leave);
+      const response = await answered(joined, caller, leave);
       return isOwn ? own(response, call.log) : shared(response, call.log, caller.endpoint);
     };
 }
@@ -126,12 +128,12 @@ function callKey({ endpoint, settings }: Caller): string {
   return [endpoint.target, timeoutMs, maxRetries, onLimit, useReserve, priority, maxAgeMs, shown].join(' ');
 }
 
-function createCall({ endpoint, settings }: Caller, next: Handler<ApiRequest>): SharedCall {
+function createCall({ endpoint, settings }: Caller, next: Handler<ApiRequest>): JoinedCall {
   const cancellation = new Cancellation();
   const log = new AttemptLog();
   const deadlineAt = () => call.deadlineAt;
   // The call must exist before its request starts: the request reads the deadline that its callers set.
   const response = Promise.resolve().then(() => next({ endpoint, settings, signal: cancellation, deadlineAt, log }));
   const call: SharedCall = { cancellation, log, response, callers: 0, deadlineAt: 0 };
-  return call;
+  return { call, response };
 }
