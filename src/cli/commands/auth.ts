@@ -18,7 +18,7 @@ export const authCommand: CommandSpec = {
   name: 'auth',
   summary: 'store, check and remove your key',
   description:
-    'Keeps the key in credentials.json, which only you can read, bound to the base URL that it was stored for.',
+    'Stores the key in credentials.json, which only you can read. The key is sent only to the base URL that it was stored for.',
   callsService: false,
   commands: [
     {
@@ -32,13 +32,13 @@ export const authCommand: CommandSpec = {
         { command: 'fxrates auth login --base-url https://api.example.test', comment: '' },
         { command: 'fxrates auth login --key-stdin < key.txt', comment: '' },
       ],
-      notes: ['A key that the service refuses is not stored. The key is sent to the origin of this base URL alone.'],
+      notes: ['A key that the service refuses is not stored. The key is sent only to the origin of this base URL.'],
       callsService: true,
       run: login,
     },
     {
       name: 'status',
-      summary: 'which key would be used, from where, and whether it works',
+      summary: 'the key in use, its source, and whether it is valid',
       description:
         'Shows the base URL and the key that would be used, their sources and what they override, and checks the key with one free quota call.',
       options: () => [new Option('--no-verify', 'do not ask the service')],
@@ -61,7 +61,7 @@ export const authCommand: CommandSpec = {
       name: 'token',
       summary: 'print the key, for scripts',
       description: 'Prints the key that would be used. On a terminal it needs --show.',
-      options: () => [new Option('--show', 'print it although this is a terminal')],
+      options: () => [new Option('--show', 'print it on a terminal, too')],
       examples: [{ command: 'FXRATES_API_KEY=$(fxrates auth token) ./script', comment: '' }],
       callsService: true,
       run: printToken,

@@ -10,8 +10,9 @@ import { grouped } from '../terminal/text.ts';
 
 export const cacheCommand: CommandSpec = {
   name: 'cache',
-  summary: 'responses that --cache stored: info, clear',
-  description: 'Responses that latest --cache stored, in files that only you can read, for thirty days.',
+  summary: 'responses stored by --cache: info, clear',
+  description:
+    'Shows and removes the responses stored by --cache. Only you can read them. They are removed after 30 days.',
   callsService: false,
   commands: [
     {
@@ -26,7 +27,7 @@ export const cacheCommand: CommandSpec = {
     {
       name: 'clear',
       summary: 'remove them all',
-      description: 'Removes every cached response, and the compiled code with which fxrates starts faster.',
+      description: 'Removes all cached responses, and the compiled code that makes fxrates start faster.',
       examples: [{ command: 'fxrates cache clear', comment: '' }],
       callsService: false,
       run: clear,

@@ -15,13 +15,13 @@ export const configCommand: CommandSpec = {
   description: 'Settings stored in config.json. Options and environment variables override them.',
   callsService: false,
   notes: [
-    `Names: ${NAMES.join(', ')}. With --profile a setting is stored for that profile, without it for all; base_url always belongs to a profile. Keys are never here: see fxrates auth.`,
+    `Names: ${NAMES.join(', ')}. With --profile a setting is stored for that profile, without it for all; base_url always belongs to a profile. Keys are not settings: see fxrates auth.`,
   ],
   commands: [
     {
       ...local,
       name: 'list',
-      summary: 'all that is set',
+      summary: 'all stored settings',
       description: 'Prints every stored setting.',
       examples: [{ command: 'fxrates config list', comment: '' }],
       printsData: true,
@@ -59,7 +59,7 @@ export const configCommand: CommandSpec = {
     },
     {
       name: 'path',
-      summary: 'where the settings are',
+      summary: 'path of config.json',
       description: 'Prints the path of config.json, whether it is there or not.',
       examples: [{ command: 'fxrates config path', comment: '' }],
       callsService: false,

@@ -13,20 +13,20 @@ import { visible } from '../terminal/text.ts';
 
 export const probeCommand: CommandSpec = {
   name: 'probe',
-  summary: 'find out how a running service behaves, for --behaviour',
+  summary: 'observe how a running service behaves, for mock --behaviour',
   description:
     'Sends requests to a running service, with your key and within a budget, to observe what its documentation leaves open. In a pipe, and with --out, it writes JSON for fxrates mock --behaviour. Behaviour that cannot be observed is listed, not guessed.',
   argument: { syntax: '<base-url>', description: 'base URL of the service' },
   options: () => [
     new Option('--max-requests <count>', 'most requests to send (default: 14)').argParser(parseCount),
-    new Option('--out <file>', 'write there instead of stdout'),
+    new Option('--out <file>', 'write the JSON to this file'),
   ],
   examples: [
     { command: 'fxrates probe https://api.example.test --out behaviour.json', comment: '' },
     { command: 'fxrates mock --behaviour behaviour.json', comment: 'a mock that behaves like it' },
   ],
   notes: [
-    'It begins with quota, which is free; one request of the default budget may count in the month. A budget above the per-minute limit by 20 also meets that limit, with two more that count.',
+    'The probe starts with quota, which is free. One request of the default budget may use monthly quota. A budget of 20 requests above the per-minute limit also tests that limit, with two more requests that may use quota.',
   ],
   callsService: true,
   run: probe,

@@ -185,7 +185,7 @@ function stalled(refused: number): CliError {
   return new CliError('no query was answered for a long time', {
     code: 'rate_limited',
     exitCode: exitCodes.rateLimited,
-    why: `the service has refused ${grouped(refused)} requests`,
+    why: `the service refused ${grouped(refused)} requests`,
     hints: ['See:  fxrates doctor'],
   });
 }

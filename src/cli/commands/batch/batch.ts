@@ -24,7 +24,7 @@ export const batchCommand: CommandSpec = {
   name: 'batch',
   summary: 'many queries, as fast as the limit per minute allows',
   description:
-    'Calls an operation with each query of a file, or of stdin for -, and prints a JSON line for each as soon as its answer is there: {"query", "data"} or {"query", "error"}. The exit code is 0 if all succeeded, else 1.',
+    'Calls an operation once for each query in a file (- is stdin), and prints one JSON line per query as soon as its response arrives: {"query", "data"} or {"query", "error"}. The exit code is 0 if all queries succeeded, else 1.',
   argument: { syntax: '<operation> [file]', description: `${NAMES.join(', ')}, and a file of queries`, choices: NAMES },
   options: () => [
     new Option('--each <name=values>', 'a query for each value, e.g. base=USD,EUR (repeatable)').argParser(
@@ -39,12 +39,12 @@ export const batchCommand: CommandSpec = {
     { command: 'fxrates batch latest queries.txt', comment: 'lines such as: base=USD symbols=EUR,GBP' },
     { command: 'fxrates batch latest --each base=USD,EUR,GBP', comment: 'three queries' },
     { command: 'fxrates batch latest queries.txt --failed-out failed.txt', comment: '' },
-    { command: 'fxrates batch latest failed.txt', comment: 'those that failed, once more' },
-    { command: 'fxrates batch latest queries.txt --cache 1h', comment: 'again within an hour: without new requests' },
+    { command: 'fxrates batch latest failed.txt', comment: 'the failed queries again' },
+    { command: 'fxrates batch latest queries.txt --cache 1h', comment: 'within an hour, no request is sent again' },
   ],
   notes: [
-    'A line of the file is name=value words or a JSON object; empty lines and lines with # are skipped. Wrong lines are reported before anything is sent.',
-    'Queries wait for the limit per minute as long as it takes. --max-wait is for one Retry-After, from 75s; with --no-wait a query that would have to wait fails.',
+    'A line contains name=value words or a JSON object. Empty lines and lines that start with # are skipped. Wrong lines are reported before anything is sent.',
+    'Queries wait for the limit per minute as long as necessary. --max-wait limits a single Retry-After and has no effect below 75s. With --no-wait, a query that would have to wait fails.',
   ],
   callsService: true,
   refused: {

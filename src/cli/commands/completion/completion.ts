@@ -72,8 +72,8 @@ export const completionCommand: CommandSpec = {
   summary: 'completion for bash, zsh, fish and PowerShell',
   description: 'Prints a script that lets your shell complete commands, options and values, or installs it.',
   examples: [
-    { command: 'fxrates completion install', comment: 'for your shell; shows what it writes, and asks' },
-    { command: 'source <(fxrates completion bash)', comment: 'for this session alone' },
+    { command: 'fxrates completion install', comment: 'for your shell, after a confirmation' },
+    { command: 'source <(fxrates completion bash)', comment: 'for this session only' },
   ],
   callsService: false,
   commands: [
@@ -82,7 +82,7 @@ export const completionCommand: CommandSpec = {
       name: 'install',
       summary: 'write the script where your shell looks for it',
       description:
-        'Writes the script to a file of its own, after asking, and reports if the shell needs a line in its settings to find it. Does the same if the file exists.',
+        'Writes the script to its own file after a confirmation, and prints the line that the settings of the shell need, if any. Replaces an older script.',
       argument: { syntax: '[shell]', description: 'default: that of the variable SHELL', choices: SHELLS },
       options: () => [new Option('-y, --yes', 'write without asking')],
       examples: [

@@ -14,9 +14,9 @@ import {
 
 export const doctorCommand: CommandSpec = {
   name: 'doctor',
-  summary: 'what works and what does not, each with the next step (free)',
+  summary: 'check the setup, with the next step for each problem (free)',
   description:
-    'Checks settings, key, files, proxy, name, connection, certificate, clock and quota. Asks for the quota once, which is free.',
+    'Checks settings, key, files, proxy, name, connection, certificate, clock and quota. Sends one quota call, which is free.',
   options: () => [
     new Option('--offline', 'check only what is on this machine'),
     new Option('--strict', 'exit with 1 if a check failed'),

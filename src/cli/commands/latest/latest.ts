@@ -31,7 +31,7 @@ export const latestCommand: CommandSpec = {
     { command: 'fxrates latest base=USD --get rates.EUR', comment: 'one value, digits unchanged' },
     { command: 'fxrates latest -o csv > rates.csv', comment: 'for a spreadsheet' },
     { command: 'fxrates latest --watch', comment: 'paced so that the quota lasts' },
-    { command: 'fxrates latest --cache snapshot', comment: 'asks only when there can be news' },
+    { command: 'fxrates latest --cache snapshot', comment: 'at most one request per snapshot' },
   ],
   notes: [
     'The service does not document the parameters or the fields of this endpoint, so fxrates neither checks nor changes them.',

@@ -28,7 +28,7 @@ export const mockCommand: CommandSpec = {
   ],
   examples: [
     { command: 'fxrates mock', comment: 'prints the URL on stdout, the rest on stderr' },
-    { command: 'fxrates mock -- npm test', comment: 'the exit code is that of npm test' },
+    { command: 'fxrates mock -- npm test', comment: 'exits with the exit code of npm test' },
     { command: 'fxrates mock --behaviour rateWindow=token-bucket', comment: 'one switch; TAB shows them all' },
     {
       command: 'fxrates mock --allow-remote',
