@@ -1,6 +1,6 @@
 /**
- * A client through everything that can go wrong, in virtual time: each call must end as a value or a typed error, the
- * books of client and mock must agree, and nothing may be left. Exits 1 else.
+ * A client through everything that can go wrong, in virtual time: each call must end as a value or a typed error without
+ * the key, client and mock must have counted the same, and no timer, handle or memory may be left. Exits 1 otherwise.
  * `npm run bench:chaos`; `--json`, `--calls 100000`, `--seed 20261121`.
  */
 import { setTimeout } from 'node:timers/promises';
@@ -8,6 +8,10 @@ import { parseArgs } from 'node:util';
 import { CHAOS_FAULTS } from '../../test/helpers/chaos-faults.ts';
 import { ChaosRun, chaosMock } from '../../test/helpers/chaos-run.ts';
 import { memoryInUse } from '../memory-in-use.ts';
+
+const WARM_UP_CALLS = 5_000;
+/** The state of a key takes about 28 KiB in client and mock. A string of 100 characters per call would add 16. */
+const MOST_KIBIBYTES_PER_KEY = 38;
 
 const { values } = parseArgs({
   options: {
@@ -21,28 +25,33 @@ const seed = Number(values.seed);
 
 const mock = chaosMock();
 const handlesBefore = process.getActiveResourcesInfo().sort().join();
-// The first hundredth loads and compiles everything; what grows after that is kept.
-const warmUp = await new ChaosRun({ seed: seed + 1, calls: Math.ceil(calls / 100), faults: CHAOS_FAULTS, mock }).play();
+// The first calls load and compile everything; what grows after that is kept.
+const warmUp = await new ChaosRun({ seed: seed + 1, calls: WARM_UP_CALLS, faults: CHAOS_FAULTS, mock }).play();
 const mebibytesBefore = memoryInUse() / 2 ** 20;
 const startedAt = performance.now();
-const report = await new ChaosRun({ seed, calls, faults: CHAOS_FAULTS, mock }).play();
+const run = new ChaosRun({ seed, calls, faults: CHAOS_FAULTS, mock });
+const report = await run.play();
 const seconds = (performance.now() - startedAt) / 1000;
 const mebibytesAfter = memoryInUse() / 2 ** 20;
 await setTimeout(100); // the clock of the mock looks once more whether anybody sleeps
 const handlesAfter = process.getActiveResourcesInfo().sort().join();
 
+// Measured while the client is alive: what it keeps of each call shows.
+const kibibytesPerKey = ((mebibytesAfter - mebibytesBefore) * 1024) / run.keys;
 const { endings, struck, spent, virtualHours } = report;
 const problems = [...warmUp.problems, ...report.problems];
 if (handlesAfter !== handlesBefore) problems.push(`handles: ${handlesBefore} → ${handlesAfter}`);
+if (kibibytesPerKey > MOST_KIBIBYTES_PER_KEY)
+  problems.push(`memory: ${kibibytesPerKey.toFixed(1)} KiB per key, more than ${MOST_KIBIBYTES_PER_KEY}`);
 const lines = [
   ...[endings, struck].flatMap((counts) => [...Object.entries(counts).sort(byCount).map(row), '']),
   `${calls} calls, seed ${seed}: ${virtualHours.toFixed(1)} virtual hours in ${seconds.toFixed(1)} s`,
   `spent: client ${spent.client} = mock ${spent.mock} + lost on the way to or from it ${spent.unseen}`,
-  `memory: ${mebibytesBefore.toFixed(1)} → ${mebibytesAfter.toFixed(1)} MiB`,
+  `memory: ${mebibytesBefore.toFixed(1)} → ${mebibytesAfter.toFixed(1)} MiB, ${kibibytesPerKey.toFixed(1)} KiB per key`,
   ...problems.slice(0, 20),
   `${problems.length} problems`,
 ];
-const facts = { calls, seed, seconds, mebibytesBefore, mebibytesAfter, ...report, problems };
+const facts = { calls, seed, seconds, mebibytesBefore, mebibytesAfter, kibibytesPerKey, ...report, problems };
 process.stdout.write(`${values.json ? JSON.stringify(facts, undefined, 2) : lines.join('\n')}\n`);
 process.exitCode = problems.length === 0 ? 0 : 1;
 

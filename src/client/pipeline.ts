@@ -1,5 +1,5 @@
 import type { ClientSettings } from './config/settings.ts';
-import { AuthenticationError, RateLimitError } from './errors/errors.ts';
+import { AuthenticationError, QuotaExhaustedError, RateLimitError } from './errors/errors.ts';
 import type { ClientEvents } from './events.ts';
 import { ApiKey } from './keys/api-key.ts';
 import type { KeySource } from './keys/key-source.ts';
@@ -42,30 +42,30 @@ type Send = (caller: Caller) => Promise<CallResponse>;
 export function createPipeline({ settings, events, timers, lifetime, keys, states, quota, userAgent }: Parts): Send {
   const { baseUrl, clock, time, random, maxRetryAfterMs, retryAfterUnit } = settings;
   const now = () => clock.now();
-  const askQuota = (request: KeyedRequest) =>
-    coalesced(question(quota, request, { nowMs: time.now(), purpose: 'refresh' }));
-  const askLimit = (request: KeyedRequest) =>
-    coalesced(question(quota, request, { nowMs: time.now(), purpose: 'limit' }));
-  const refreshQuota = quotaRefresher({ states, askQuota });
+  const callQuota = (purpose: 'refresh' | 'limit') => (request: KeyedRequest) =>
+    coalesced(quotaCaller(quota, request, { nowMs: time.now(), purpose }));
+  const refreshQuota = quotaRefresher(states, callQuota('refresh'));
 
-  const attempt = explainRefusal({ states, quota })(send({ settings, timers, events, states, userAgent }));
-  const limited = rateLimit({ time, states, events, askLimit })(attempt);
-  const persistent = retry({ clock, time, random, states, events, maxRetryAfterMs, retryAfterUnit })(limited);
+  const attempt = explainRefusal(states, quota)(send({ settings, timers, events, states, userAgent }));
+  const limited = rateLimit({ time, states, events, fetchLimit: callQuota('limit') })(attempt);
+  const retried = retry({ clock, time, random, states, events, maxRetryAfterMs, retryAfterUnit })(limited);
 
-  const { quotaGuard: guard, cache: keep } = settings;
-  const guarded = guard ? quotaGuard({ ...guard, states, refreshQuota })(persistent) : persistent;
-  const cached = keep ? cache({ ...keep, baseUrl, timers, events, states, refreshQuota, now })(guarded) : guarded;
+  const { quotaGuard: guard, cache: cacheSettings } = settings;
+  const guarded = guard ? quotaGuard({ ...guard, states, refreshQuota })(retried) : retried;
+  const cached = cacheSettings
+    ? cache({ ...cacheSettings, baseUrl, timers, events, states, refreshQuota, now })(guarded)
+    : guarded;
   const coalesced = coalesce({ timers, lifetime, now: () => time.now() })(useKey(keys)(cached));
   return coalesced;
 }
 
 /**
- * Adds the key to each call. If the service refuses the key, the source is called again, and the call is sent once more
- * with the new key (SERVICE.md, States: rotation).
+ * Adds the key to each call. If the key cannot be used, the source is called again, and the call is sent once more with
+ * the new key (SERVICE.md, States: rotation).
  */
 function useKey(keys: KeySource) {
   return (next: Handler): Handler<ApiRequest> => {
-    const sendAgain = async (request: ApiRequest, refused: ApiKey, error: AuthenticationError) => {
+    const sendAgain = async (request: ApiRequest, refused: ApiKey, error: unknown) => {
       const key = await keys.replacementFor(refused, request.signal);
       if (key === undefined) throw error;
       request.log.again('key_rotated');
@@ -76,11 +76,20 @@ function useKey(keys: KeySource) {
       const current = keys.current(request.signal);
       const key = current instanceof ApiKey ? current : await current;
       return next(keyed(request, key)).catch((error: unknown) => {
-        if (error instanceof AuthenticationError) return sendAgain(request, key, error);
+        if (isAboutKey(error)) return sendAgain(request, key, error);
         throw error;
       });
     };
   };
+}
+
+/**
+ * Whether the error is that of every call with the key, for longer than a call waits. While a key is blocked for a day,
+ * nothing is sent with it, and no 401 would tell that it was replaced.
+ */
+function isAboutKey(error: unknown): boolean {
+  if (error instanceof RateLimitError) return error.reason === 'max_retry_after';
+  return error instanceof AuthenticationError || error instanceof QuotaExhaustedError;
 }
 
 /** Field by field: with a spread, V8 creates a new hidden class for each call. */
@@ -92,7 +101,7 @@ function keyed({ endpoint, settings, signal, deadlineAt, log }: ApiRequest, key:
  * The client's own call of `quota()`, with the deadline of the call that needs it. It is not retried, because its result
  * is less important than the call itself.
  */
-function question(
+function quotaCaller(
   endpoint: Endpoint,
   { settings, signal, deadlineAt }: KeyedRequest,
   { nowMs, purpose }: { readonly nowMs: number; readonly purpose: 'refresh' | 'limit' },
@@ -106,26 +115,20 @@ function question(
   };
 }
 
-interface RefreshParts {
-  readonly states: KeyStates;
-  /** Calls `quota()` within the deadline of the call; the record goes into the ledger. */
-  readonly askQuota: (request: KeyedRequest) => Promise<unknown>;
-}
-
 /**
  * `quota()` is free (SERVICE.md, quota). If it fails, the call continues with the known record, and the service
  * decides.
  */
-function quotaRefresher({ states, askQuota }: RefreshParts): RefreshQuota {
+function quotaRefresher(states: KeyStates, fetchQuota: (request: KeyedRequest) => Promise<unknown>): RefreshQuota {
   return async (request, maxAgeMs) => {
     const { ledger } = states.of(request.key);
     if (ledger.isUpToDate(maxAgeMs)) return;
     try {
-      await askQuota(request);
+      await fetchQuota(request);
     } catch (error) {
       if (request.signal.aborted) throw request.signal.reason;
       // A limit is not a failure of `quota()`; the call itself waits for the same limit.
-      if (!(error instanceof RateLimitError)) ledger.couldNotAsk();
+      if (!(error instanceof RateLimitError)) ledger.fetchFailed();
     }
   };
 }

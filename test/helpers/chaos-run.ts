@@ -1,4 +1,5 @@
 import { getEventListeners } from 'node:events';
+import { inspect } from 'node:util';
 import { resolveOptions } from '../../src/client/config/settings.ts';
 import { type CallOptions, type Clock, FxRates, FxRatesError, type FxRatesOptions } from '../../src/client/index.ts';
 import { ApiKey } from '../../src/client/keys/api-key.ts';
@@ -55,6 +56,7 @@ export class ChaosRun {
   readonly #struck: Record<string, number> = {};
   readonly #spent = { client: 0, mock: 0, unseen: 0 };
   #key = '';
+  #keys = 0;
 
   constructor(options: ChaosOptions) {
     this.#options = options;
@@ -73,6 +75,11 @@ export class ChaosRun {
     this.#states = new KeyStates(resolveOptions({ ...settings, baseUrl: settings.baseUrl ?? '' }));
   }
 
+  /** Number of keys used so far. */
+  get keys(): number {
+    return this.#keys;
+  }
+
   async play(): Promise<ChaosReport> {
     const startedAt = this.#clock.now();
     for (let done = 0; done < this.#options.calls; done += CALLS_PER_KEY) {
@@ -86,6 +93,7 @@ export class ChaosRun {
   async #playKey(calls: number): Promise<void> {
     const { id, key } = this.#mock.createKey({ plan: this.#pick(PLANS) });
     this.#key = key;
+    this.#keys += 1;
     const usedBefore = this.#isLikely(0.2) ? this.#endOfMonth(id) : 0;
     const faults = this.#addFaults(id);
     this.#mock.faults.add({ kind: 'latency', latencyMs: 1 + this.#below(400), match: { ...SERVED, keyId: id } });
@@ -100,11 +108,13 @@ export class ChaosRun {
     this.#mock.keys.revoke(id);
   }
 
-  /** When nothing goes wrong any more, neither does the client, after the five minutes that a 503 may keep it away. */
+  /** Without faults, a call succeeds after the five minutes for which a 503 can hold calls back. */
   async #recover(keyId: string): Promise<void> {
     this.#mock.faults.clear();
     this.#mock.keys.setUsage(keyId, { month: 0 });
-    await this.#clock.sleep(300_000);
+    // Also after the longest wait that a Retry-After asked for.
+    const blockedMs = Number(this.#fx.limits()?.nextSlotAt ?? 0) - this.#clock.now();
+    await this.#clock.sleep(Math.max(300_000, blockedMs));
     const served = await this.#fx.latest({ n: 'last' }, { deadlineMs: 150_000 }).catch(String);
     this.#expect(typeof served === 'object', `does not recover: ${served}`);
   }
@@ -163,7 +173,10 @@ export class ChaosRun {
     const call = this.#isLikely(0.05) ? this.#fx.quota(options) : this.#fx.latest({ n: this.#below(40) }, options);
     const ending = await call.then(
       (data: object) => (typeof data === 'object' ? 'value' : `no data: ${String(data)}`),
-      (error: unknown) => (FxRatesError.is(error) ? error.kind : `a stranger: ${String(error)}`),
+      (error: unknown) => {
+        this.#expect(!showsKey(error, this.#key), `shows the key: ${String(error)}`);
+        return FxRatesError.is(error) ? error.kind : `a stranger: ${String(error)}`;
+      },
     );
     const lasted = this.#clock.now() - startedAt;
     this.#endings[ending] = (this.#endings[ending] ?? 0) + 1;
@@ -190,6 +203,13 @@ export class ChaosRun {
   #pick<T>(list: readonly T[]): T {
     return list[this.#below(list.length)] as T;
   }
+}
+
+/** Whether the key appears in full in anything that a program prints of an error. */
+function showsKey(error: unknown, key: string): boolean {
+  return [String(error), inspect(error, { depth: 8, maxStringLength: null }), JSON.stringify(error)].some((text) =>
+    text?.includes(key),
+  );
 }
 
 /** A `ConfigError` is not among them: nothing here is a mistake of the caller. */

@@ -11,7 +11,7 @@ function accepts(valid: string): Reply {
   return ({ headers }) => (headers['authorization'] === `Bearer ${valid}` ? success({ EUR: 1 }) : failure(401));
 }
 
-/** A provider of `secrets`, one after the other, that counts its questions. */
+/** A provider that returns `secrets` in order, and counts its calls. */
 function provider(...secrets: string[]) {
   const asked: string[] = [];
   const apiKey = async () => {
@@ -62,6 +62,30 @@ test('sends a refused call again with the new key of the provider', async () => 
   ]);
   expect(asked).toEqual([OLD, NEW]);
   expect(fetch.requests).toHaveLength(2);
+});
+
+test.each([
+  ['a Retry-After longer than the client waits', rateLimited('86400')],
+  ['an exhausted quota', failure(403, { code: 'quota_exceeded' })],
+])('after %s, the provider is called again and the call sent with its new key', async (_, refusal) => {
+  const { apiKey, asked } = provider(OLD, NEW);
+  const reply: Reply = (request) =>
+    request.headers['authorization'] === `Bearer ${NEW}` ? success({ EUR: 1 }) : refusal;
+  const { fx } = testClient(reply, { apiKey });
+
+  const data = await fx.latest();
+
+  expect(data).toEqual({ EUR: 1 });
+  expect(asked).toEqual([OLD, NEW]);
+});
+
+test('a call that may not wait for the next slot does not call the provider again', async () => {
+  const { apiKey, asked } = provider(OLD, NEW);
+  const { fx } = testClient(rateLimited('30'), { apiKey });
+
+  await expect(fx.latest({}, { onLimit: 'throw' })).rejects.toMatchObject({ reason: 'policy' });
+
+  expect(asked).toEqual([OLD]);
 });
 
 test('a hundred calls refused together call the provider once', async () => {
