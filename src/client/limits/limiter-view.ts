@@ -1,6 +1,6 @@
 import type { SteadyTime } from '../clock.ts';
+import type { ServiceHealth } from './in-flight.ts';
 import type { LimiterState } from './limiter-state.ts';
-import type { ServiceHealth } from './service-health.ts';
 
 /** One wait of a limiter, however many calls wait. */
 export interface LimiterWait {

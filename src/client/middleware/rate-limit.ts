@@ -9,8 +9,7 @@ import {
 } from '../errors/errors.ts';
 import { isCertificateProblem, wasNeverSent } from '../errors/network-failure.ts';
 import type { ClientEvents } from '../events.ts';
-import { LimitError } from '../limits/limit-error.ts';
-import type { Permit } from '../limits/permit.ts';
+import { LimitError, type Permit } from '../limits/permit.ts';
 import type { RateLimiter } from '../limits/rate-limiter.ts';
 import type { RetryAfterReading } from '../limits/transitions.ts';
 import type { ApiResponse, Handler, KeyedRequest } from '../request.ts';

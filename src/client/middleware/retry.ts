@@ -10,8 +10,14 @@ import {
 } from '../errors/errors.ts';
 import { isCertificateProblem } from '../errors/network-failure.ts';
 import type { ClientEvents } from '../events.ts';
-import { parseRetryAfter, type RetryAfterUnit, retryAfterMs } from '../limits/retry-after.ts';
-import { unitOf, weighAcceptance, weighRefusal } from '../limits/retry-after-unit.ts';
+import {
+  parseRetryAfter,
+  type RetryAfterUnit,
+  retryAfterMs,
+  unitOf,
+  weighAcceptance,
+  weighRefusal,
+} from '../limits/retry-after.ts';
 import type { RetryAfterReading } from '../limits/transitions.ts';
 import { type ApiResponse, type Handler, type KeyedRequest, settle } from '../request.ts';
 import type { KeyState } from '../state/key-state.ts';

@@ -7,7 +7,7 @@ import type { ClientEvents, EventSubject } from '../events.ts';
 import type { ApiKey } from '../keys/api-key.ts';
 import type { LimiterWait } from '../limits/limiter-view.ts';
 import { RateLimiter } from '../limits/rate-limiter.ts';
-import { UNKNOWN_UNIT, type UnitState } from '../limits/retry-after-unit.ts';
+import { UNKNOWN_UNIT, type UnitState } from '../limits/retry-after.ts';
 import type { AnyOptions } from '../options.ts';
 import { ExhaustedLatch, LimitLookup, QuotaCheck } from '../quota/quota-check.ts';
 import { QuotaLedger } from '../quota/quota-ledger.ts';
