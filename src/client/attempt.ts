@@ -8,7 +8,7 @@ export interface Attempt {
   readonly waitedMs: number;
   /**
    * Reason for this attempt. `'first'`: the first one. `'retry'`: the previous one failed. `'rate_limited'`: the service
-   * refused the previous one (429). `'key_rotated'`: the service refused the previous key.
+   * refused the previous one (429). `'key_rotated'`: the previous key could not be used.
    */
   readonly reason: 'first' | 'retry' | 'rate_limited' | 'key_rotated';
 }

@@ -132,8 +132,9 @@ export interface FxRatesOptions<Chosen extends Numbers = 'number'> extends Event
    */
   readonly baseUrl?: string | URL | undefined;
   /**
-   * The key, or a function that returns it. The function is called before the first call, and again if the service refuses
-   * the key. If omitted, the constructor reads `FXRATES_API_KEY`; if that is not set, the first call reads it again.
+   * The key, or a function that returns it. The function is called before the first call, and again if the key cannot be
+   * used (see `ApiKeyOption`). If omitted, the constructor reads `FXRATES_API_KEY`; if that is not set, the first call reads
+   * it again.
    *
    * @default process.env.FXRATES_API_KEY
    * @example async () => readSecret('fxrates')

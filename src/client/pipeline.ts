@@ -84,8 +84,8 @@ function useKey(keys: KeySource) {
 }
 
 /**
- * Whether the error is that of every call with the key, for longer than a call waits. While a key is blocked for a day,
- * nothing is sent with it, and no 401 would tell that it was replaced.
+ * Whether all calls with the key have this error, for longer than a call waits. While a key is blocked for a day, no
+ * request is sent with it, so no 401 would show that it was replaced.
  */
 function isAboutKey(error: unknown): boolean {
   if (error instanceof RateLimitError) return error.reason === 'max_retry_after';
