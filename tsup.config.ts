@@ -1,5 +1,5 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { transform } from 'esbuild';
+import { join, relative } from 'node:path';
 import { defineConfig, type Options } from 'tsup';
 import { finishedTree } from './src/cli/finished-tree.ts';
 import { manPage } from './src/cli/help/man-page.ts';
@@ -58,34 +58,50 @@ const LIBRARY = {
 /** `.d.ts` and `.d.cts`: a CommonJS file may `require()` the package, and TypeScript wants types of its kind for that. */
 const types: Options = { ...LIBRARY, format: ['esm', 'cjs'], dts: { only: true } };
 
-/**
- * Makes a chunk CommonJS, which starts faster than an ES module. A module of Node.js is loaded when it is first used:
- * loading `node:crypto` or `node:http` takes longer than most commands.
- */
-const commonJs: NonNullable<Options['plugins']>[number] = {
-  name: 'common-js',
-  async renderChunk(code) {
-    const { code: commonJs } = await transform(code, {
-      format: 'cjs',
-      target: 'node20',
-      define: { 'import.meta.url': '__filename' },
-      supported: { 'dynamic-import': false },
-      minifyWhitespace: true,
-      minifySyntax: true,
+/** The files of the CLI, each with all that it needs. A command loads two or three; help and completion one of their own. */
+const CLI_FILES = {
+  entry: {
+    fxrates: 'src/cli/bin.ts',
+    help: 'src/cli/help/print-help.ts',
+    complete: 'src/cli/commands/completion/complete.ts',
+    main: 'src/cli/node-io.ts',
+    client: 'src/client/index.ts',
+    'mock-server': 'src/mock-server/index.ts',
+    panel: 'src/mock-server/panel/panel-files.ts',
+  },
+} satisfies Options;
+
+/** An `import()` of one of these files stays one: the file is loaded when it is used. */
+const cliFiles: NonNullable<Options['esbuildPlugins']>[number] = {
+  name: 'cli-files',
+  setup(build) {
+    build.onResolve({ filter: /^\./ }, ({ path, resolveDir, kind }) => {
+      if (kind !== 'dynamic-import') return undefined;
+      const file = relative(import.meta.dirname, join(resolveDir, path));
+      const name = Object.entries(CLI_FILES.entry).find(([, source]) => source === file)?.[0];
+      return name === undefined ? undefined : { path: `./${name}.cjs`, external: true };
     });
-    return { code: withLazyBuiltins(commonJs) };
   },
 };
 
-/** Puts `require` where the module is used. esbuild has declared a variable of each at the top. */
-function withLazyBuiltins(code: string): string {
-  const modules = new Map<string, string>();
-  const declared = code.replace(/\b(import_node_\w+)=(require\("node:[\w/]+"\))/g, (_, variable, load) => {
-    modules.set(variable, `(${load})`); // in parentheses, because `new require('x').Y()` would call `require` with `new`
-    return `${variable}=0`;
-  });
-  return declared.replace(/\bimport_node_\w+(?=\.)/g, (variable) => modules.get(variable) ?? variable);
-}
+/**
+ * Loads a module of Node.js when it is first used: loading `node:crypto` or `node:http` takes longer than most commands.
+ * esbuild has declared a variable of each at the top of its file; `require` takes its place where it is used.
+ */
+const lazyBuiltins: NonNullable<Options['plugins']>[number] = {
+  name: 'lazy-builtins',
+  renderChunk(code) {
+    const modules = new Map<string, string>();
+    const declared = code.replace(
+      /\b(import_\w+)=((?:__toESM\()?require\("node:[\w/]+"\)(?:,1\))?)(?=[,;])/g,
+      (_, variable, load) => {
+        modules.set(variable, `(${load})`); // in parentheses, because `new require('x').Y()` would call `require` with `new`
+        return `${variable}=0`;
+      },
+    );
+    return { code: declared.replace(/\bimport_\w+(?=\.)/g, (variable) => modules.get(variable) ?? variable) };
+  },
+};
 
 /**
  * The library leaves its dependencies to npm; the CLI carries them in one bundle, because that starts faster.
@@ -102,19 +118,25 @@ export default defineConfig((cli) => [
     esbuildPlugins: [panelFiles],
   },
   {
-    entry: { fxrates: 'src/cli/bin.ts' },
-    format: 'esm',
+    ...CLI_FILES,
+    format: 'cjs', // starts faster than ES modules
     target: 'node20',
     dts: false,
-    splitting: true,
+    splitting: false,
     clean: true,
     outDir: 'dist/cli',
     removeNodeProtocol: false,
     noExternal: [/^(?!undici$|msw$)/],
     external: ['msw', 'undici'],
     outExtension: () => ({ js: '.cjs' }),
-    esbuildPlugins: [panelFiles, treeFile, leftOut],
-    plugins: [commonJs],
+    esbuildOptions: (options) => {
+      options.minifyWhitespace = true;
+      options.minifySyntax = true;
+      options.supported = { ...options.supported, 'dynamic-import': false }; // `require` starts faster
+      options.define = { ...options.define, 'import.meta.url': '__filename' };
+    },
+    esbuildPlugins: [cliFiles, panelFiles, treeFile, leftOut],
+    plugins: [lazyBuiltins],
     async onSuccess() {
       mkdirSync('dist/man', { recursive: true });
       writeFileSync('dist/man/fxrates.1', manPage(programTree()));

@@ -1,10 +1,9 @@
 import { allCommands, type CommandNode, type OptionNode } from '../../src/cli/command-tree.ts';
 import { topics } from '../../src/cli/commands/help/topics.ts';
 import { exitCodeMeanings } from '../../src/cli/exit-codes.ts';
-import type { Entry } from '../../src/cli/help/two-columns.ts';
+import type { Entry } from '../../src/cli/help/page.ts';
 import { programTree } from '../../src/cli/program.ts';
-import { CONFIG_SETTINGS } from '../../src/cli/settings/config-settings.ts';
-import { resolveSettings } from '../../src/cli/settings/settings.ts';
+import { CONFIG_SETTINGS, resolveSettings } from '../../src/cli/settings/settings.ts';
 import { anchorOf, blocks } from './write-declarations.ts';
 
 /** Commands and their options from the tree that `fxrates help --json` prints, and the topics of the help. */

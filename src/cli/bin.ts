@@ -1,10 +1,9 @@
 #!/usr/bin/env node
-import { existsSync, mkdirSync } from 'node:fs';
-import module from 'node:module';
-import { dirname, join } from 'node:path';
+import { fstatSync, writeSync } from 'node:fs';
 import { VERSION } from '../version.ts';
 import { crashReport } from './errors/crash-report.ts';
-import { cacheFolder } from './storage/folders.ts';
+import { pathOfHelp } from './settings/early-flags.ts';
+import { useCompileCache } from './storage/compile-cache.ts';
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 const argv = process.argv.slice(2);
@@ -23,36 +22,55 @@ async function start(): Promise<void> {
   process.title = 'fxrates'; // hides the arguments from other users: a key may have been typed there by mistake
   process.exitCode = 1; // stays when the event loop runs dry before the command ends
   process.on('uncaughtException', crash);
-  enableCompileCache();
+  useCompileCache(process.env);
   const env = { ...process.env };
   // Node.js would warn on stderr that it ignores NO_COLOR; here NO_COLOR wins, and a child still gets both.
   if (env['NO_COLOR']) delete process.env['FORCE_COLOR'];
+  if (await help(env)) return;
   const { runOnNode } = await import('./node-io.ts');
   process.exitCode = await runOnNode(argv, env);
 }
 
 /**
- * Node.js 22.1 and later have one. It is put into the user's own folder: others may write into that for temporary files.
- * Without such a folder, or one that cannot be written, each start compiles anew.
+ * Help and completion are a few kB, so they are written without the stream of stdout: loading it takes longer than making
+ * them. If that fails, `main` prints the help, and reports why it cannot.
  */
-function enableCompileCache(): void {
-  const { enableCompileCache: enable } = module as { readonly enableCompileCache?: (folder: string) => unknown };
-  const folder = cacheFolder(process.env);
-  if (enable === undefined || folder === undefined) return;
+async function help(env: NodeJS.ProcessEnv): Promise<boolean> {
+  if (pathOfHelp(argv) === undefined) return false;
+  const { helpPage } = await import('./help/print-help.ts');
+  // Only for a terminal: the stream knows its width.
+  const stdout = isCharacterDevice() ? process.stdout : { isTTY: false, columns: undefined };
+  const page = await helpPage(argv, { env, stdout: { isTTY: stdout.isTTY === true, columns: stdout.columns } });
+  if (page === undefined || !writeToStdout(page)) return false;
+  process.exitCode = 0;
+  return true;
+}
+
+function isCharacterDevice(): boolean {
   try {
-    // Not `recursive`, which never returns for a path below `/proc`, and creates a home folder that is not there.
-    for (const path of [dirname(folder), folder]) if (!existsSync(path)) mkdirSync(path, { mode: 0o700 });
-    enable(join(folder, 'compiled'));
+    return fstatSync(1).isCharacterDevice();
   } catch {
-    // The cache is not worth an error.
+    return false;
   }
+}
+
+/** False if nothing, or not all of it, could be written. */
+function writeToStdout(text: string): boolean {
+  let rest = Buffer.from(text);
+  try {
+    while (rest.length > 0) rest = rest.subarray(writeSync(1, rest));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') return false; // of node:fs
+    process.stdout.write(rest); // the pipe is full: the stream waits
+  }
+  return true;
 }
 
 /** Runs at each press of the TAB key, so it loads as little as it can. */
 async function complete(): Promise<void> {
-  enableCompileCache();
+  useCompileCache(process.env);
   const { completionText } = await import('./commands/completion/complete.ts');
-  process.stdout.write(await completionText(argv.slice(1), process.env));
+  writeToStdout(await completionText(argv.slice(1), process.env));
 }
 
 /** Loads nothing: the failure may be that of loading, as after an upgrade under a running `--watch`. */

@@ -1,9 +1,17 @@
-import { refuseKeyOption } from './errors/parser-error.ts';
+import { type Command, CommanderError } from 'commander';
+import type { CommandSpec } from './command.ts';
+import { globalOptionsOf, pathOf, usefulOptions } from './command-tree.ts';
+import { usageError } from './errors/cli-error.ts';
+import { type CommandLine, explainParserError, refuseKeyOption } from './errors/parser-error.ts';
 import { printError } from './errors/print-error.ts';
 import { exitCodes } from './exit-codes.ts';
-import { helpText } from './help/command-help.ts';
+import { printHelp } from './help/print-help.ts';
 import type { Io } from './io.ts';
+import { createProgram } from './program.ts';
 import { readEarlyFlags } from './settings/early-flags.ts';
+import type { GlobalOptions } from './settings/global-options.ts';
+import { type CliSettings, resolveSettings } from './settings/settings.ts';
+import { type ConfigFile, configValue, NO_CONFIG, readConfig } from './storage/config-file.ts';
 import { Redactor } from './terminal/redactor.ts';
 import { Screen } from './terminal/screen.ts';
 
@@ -20,28 +28,134 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
     const onSettings = (next: Screen) => {
       ownScreen = next;
     };
-    const { runCommandLine } = await import('./run-command-line.ts');
     return await runCommandLine(argv, io, { screen, onSettings });
   } catch (error) {
-    const { screenOfConfig } = await import('./run-command-line.ts');
     return await printError(error, ownScreen ?? (await screenOfConfig(argv, io, secrets)), flags.verbose);
   }
 }
 
-/** Prints help without loading a command. False if the command line is about anything else. */
-async function printHelp(argv: readonly string[], screen: Screen): Promise<boolean> {
-  const path = pathOfHelp(argv);
-  if (path === undefined) return false;
-  const { finishedTree } = await import('./finished-tree.ts');
-  const text = helpText(await finishedTree(), path, screen.help);
-  if (text === undefined) return false;
-  await screen.printText(text);
-  return true;
+interface RunOptions {
+  readonly screen: Screen;
+  /** Gets the screen of the settings as soon as they are known. */
+  readonly onSettings: (screen: Screen) => void;
 }
 
-/** The words of the command whose help is asked for, if the command line has no others. */
-function pathOfHelp(argv: readonly string[]): readonly string[] | undefined {
-  if (argv.length === 0) return [];
-  if (['-h', '--help'].includes(argv.at(-1) ?? '')) return argv.slice(0, -1);
-  return argv[0] === 'help' ? argv.slice(1) : undefined;
+/** Parses a command line with commander and runs its command. Gives the exit code. */
+async function runCommandLine(argv: readonly string[], io: Io, { screen, onSettings }: RunOptions): Promise<number> {
+  const pages: string[] = [];
+  let exitCode: number = exitCodes.ok;
+  const program = createProgram({
+    style: screen.help,
+    only: argv[0],
+    write: (text) => pages.push(text),
+    run: async (run, spec, command) => {
+      refuseUselessOptions(spec, command);
+      const settings = await settingsFor(spec, command, io.env);
+      const invocation = { io, settings, argv, args: command.args, options: command.opts() };
+      const ownScreen = new Screen(io, settings, screen.secrets);
+      onSettings(ownScreen);
+      exitCode = await run({ ...invocation, screen: ownScreen });
+    },
+  });
+  try {
+    await program.parseAsync(keepSeparator(argv, program), { from: 'user' });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    const isHelp = error.code === 'commander.help' || error.exitCode === 0;
+    if (!isHelp) throw explainParserError(error, commandLineOf(program, argv));
+  }
+  if (pages.length > 0) await screen.printText(pages.join(''));
+  return exitCode;
+}
+
+/** For an error of the command line itself. A broken config.json is ignored: the error is more important. */
+async function screenOfConfig(argv: readonly string[], io: Io, secrets: Redactor): Promise<Screen> {
+  try {
+    const config = await readConfig(io.env);
+    const flags = readEarlyFlags(argv, io.env, (name, profile) =>
+      configValue(config, name, profile ?? configValue(config, 'profile')),
+    );
+    return new Screen(io, flags, secrets);
+  } catch {
+    return new Screen(io, readEarlyFlags(argv, io.env), secrets);
+  }
+}
+
+async function settingsFor(spec: CommandSpec, command: Command, env: Io['env']): Promise<CliSettings> {
+  const options = command.optsWithGlobals<GlobalOptions & Record<string, never>>();
+  try {
+    return resolveSettings(options, env, await configFor(spec, env));
+  } catch (error) {
+    if (spec.survivesBrokenConfig !== true) throw error;
+    return resolveSettings(options, env);
+  }
+}
+
+/** Commands that only change what is stored must work, and repair it, with a wrong value in it. */
+async function configFor({ callsService, usesConfig }: CommandSpec, env: Io['env']): Promise<ConfigFile> {
+  if (!callsService && !usesConfig) return NO_CONFIG;
+  const config = await readConfig(env);
+  if (callsService) return config;
+  const { profile } = config.document;
+  return { ...config, document: profile === undefined ? {} : { profile } };
+}
+
+/** The command line as far as it makes sense. */
+function commandLineOf({ commands }: Command, argv: readonly string[]): CommandLine {
+  const name = argv.find((arg) => commands.some((command) => command.name() === arg));
+  const command = commands.find((candidate) => candidate.name() === name);
+  if (name !== undefined && command !== undefined && command.commands.length > 0) {
+    const { command: rest, ...line } = commandLineOf(command, argv.slice(argv.indexOf(name) + 1));
+    return { ...line, argv, command: rest === undefined ? name : `${name} ${rest}` };
+  }
+  const takesParameters = command?.registeredArguments.some((argument) => argument.name() === 'name=value') ?? false;
+  const subcommands = (command?.commands ?? commands).map((child) => child.name());
+  return { argv, command: name, takesParameters, subcommands };
+}
+
+const ONE_REQUEST = 'only a command that does nothing but send a request can print it instead';
+const REASONS: Readonly<Record<string, string>> = {
+  '--dry-run': ONE_REQUEST,
+  '--curl': ONE_REQUEST,
+  '--get': 'it prints no data to choose from',
+  '--output': 'it prints no data',
+  '--profile': 'it uses nothing of a profile',
+};
+
+/** Refuses a typed global option that the command cannot obey. @throws CliError */
+function refuseUselessOptions(spec: CommandSpec, command: Command): void {
+  const path = ['fxrates', ...pathOf(command)].join(' ');
+  const useful = new Set(usefulOptions(command, spec).map(({ long }) => long));
+  for (const option of globalOptionsOf(command)) {
+    const { long = '' } = option;
+    const isTyped = command.getOptionValueSourceWithGlobals(option.attributeName()) === 'cli';
+    const isForErrors = long === '--output' && command.optsWithGlobals<GlobalOptions>().output === 'json';
+    if (!isTyped || useful.has(long) || isForErrors) continue;
+    const { why = REASONS[long] ?? 'it sends nothing', instead = `See: ${path} --help` } = spec.refused?.[long] ?? {};
+    throw usageError(`'${path}' has no ${long}`, why, [instead]);
+  }
+}
+
+/**
+ * The command line for commander's parser, which would drop a `--` and take the next word for a subcommand: one more
+ * `--` makes a command that runs a program, `[-- command...]`, find it at the head of its arguments.
+ */
+function keepSeparator(argv: readonly string[], program: Command): readonly string[] {
+  const at = argv.indexOf('--');
+  const name = commandWord(argv.slice(0, Math.max(at, 0)), program);
+  const command = program.commands.find((candidate) => candidate.name() === name);
+  const runsProgram = command?.registeredArguments.some((argument) => argument.name().startsWith('--')) ?? false;
+  return runsProgram ? argv.toSpliced(at, 0, '--') : argv;
+}
+
+/** The first word that is neither an option of all commands nor the value of one. */
+function commandWord(words: readonly string[], { options }: Command): string | undefined {
+  const takesValue = (word = '') =>
+    options.some(({ required, short, long }) => required && (word === long || isCluster(word, short)));
+  return words.find((word, index) => !word.startsWith('-') && !takesValue(words[index - 1]));
+}
+
+/** Whether a word such as `-qo` ends with this short option. */
+function isCluster(word: string, short = ''): boolean {
+  return short !== '' && /^-[a-z]+$/i.test(word) && word.endsWith(short.slice(1));
 }

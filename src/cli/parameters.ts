@@ -63,10 +63,11 @@ function parseParameter(text: string): { readonly name: string; readonly value: 
     throw usageError(`'${text}' is not a parameter`, 'parameters are written without ? and &', [`e.g. ${plain}`]);
   }
   if (at < 1) {
-    const example = /^[A-Z]{3}$/.test(text) ? `base=${text}` : 'base=USD';
+    const example = /^[A-Z]{3}$/i.test(text) ? `base=${text.toUpperCase()}` : 'base=USD';
     throw usageError(`'${text}' is not a parameter`, `parameters are written name=value, e.g. ${example}`);
   }
   const name = text.slice(0, at);
+  if (/^\s|\s$/.test(name)) throw usageError(`the name of the parameter '${text}' starts or ends with white space`);
   const value = text.slice(at + 1);
   refuseKey(name, value);
   return { name, value };
@@ -88,7 +89,7 @@ function decoded(text: string): string {
 }
 
 /** A parameter of the contract and the option that sets it. */
-export interface ParameterOption {
+interface ParameterOption {
   readonly parameter: Parameter;
   readonly option: Option;
 }

@@ -62,8 +62,8 @@ export interface CallOptions {
    */
   readonly maxAgeMs?: number | undefined;
   /**
-   * Headers of this call, in addition to the client's. A header with the same name replaces the client's. Headers that the
-   * client or the transport sets, such as `authorization`, are a `ConfigError`.
+   * Headers of this call. They are added to the client's; a header with the same name replaces the client's. Headers that
+   * the client or the transport sets, such as `authorization`, are a `ConfigError`.
    *
    * @default undefined
    * @example { 'accept-language': 'de' }

@@ -6,7 +6,10 @@ export interface Attempt {
   readonly code: string | undefined;
   /** Milliseconds waited before this attempt was sent: queue, backoff and Retry-After. */
   readonly waitedMs: number;
-  /** Why this attempt was made: `'first'`, `'retry'`, `'rate_limited'` or `'key_rotated'`. */
+  /**
+   * Reason for this attempt. `'first'`: the first one. `'retry'`: the previous one failed. `'rate_limited'`: the service
+   * refused the previous one (429). `'key_rotated'`: the service refused the previous key.
+   */
   readonly reason: 'first' | 'retry' | 'rate_limited' | 'key_rotated';
 }
 

@@ -24,7 +24,7 @@ export interface CallTrace {
   readonly source?: ResponseMeta['source'];
   /** The attempts of the call, with the wait before each. */
   readonly attempts?: readonly Attempt[];
-  /** What `fx.limits()` returns at the end. */
+  /** The result of `fx.limits()` at the end. */
   readonly limits?: KeyLimits | undefined;
   /** The error of a failed call. */
   readonly error?: unknown;

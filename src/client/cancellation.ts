@@ -9,9 +9,8 @@ export interface CancelSignal {
 }
 
 /**
- * Ends one call or one attempt. An `AbortController` per call and attempt, with its event listeners, was a quarter of
- * the client's own time; this does the same for the listeners of the client, and makes a real signal for those of
- * others.
+ * Ends one call or one attempt. An `AbortController` per call and attempt, with its event listeners, took a quarter of
+ * the client's own time. This class serves the listeners of the client, and creates a real signal for other code.
  */
 export class Cancellation implements CancelSignal {
   #isCancelled = false;
@@ -56,7 +55,7 @@ export class Cancellation implements CancelSignal {
   }
 }
 
-/** `work`, but rejects with the signal's reason as soon as it aborts, also when `work` does not listen to it. */
+/** Resolves with `work`; rejects with the signal's reason as soon as it aborts, even if `work` ignores it. */
 export function abortable<T>(work: Promise<T>, signal: CancelSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const stop = () => reject(signal.reason);

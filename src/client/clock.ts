@@ -14,7 +14,7 @@ export interface Clock {
 /** Node fires a longer timer after 1 ms, which would turn a long wait into a hot loop. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-/** The machine's own time. */
+/** The clock of the system. */
 export const realClock: Clock = {
   // biome-ignore lint/plugin: this is the real clock
   now: () => Date.now(),

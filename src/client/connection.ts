@@ -5,7 +5,7 @@ import { operationEndpoint } from './endpoints.ts';
 import { ConfigError } from './errors/errors.ts';
 import type { ClientEvents } from './events.ts';
 import { ApiKey } from './keys/api-key.ts';
-import { type ApiKeyOption, createKeySource, type KeySource } from './keys/key-source.ts';
+import { type ApiKeyOption, KeySource } from './keys/key-source.ts';
 import type { Lifetime } from './lifetime.ts';
 import type { Caller, CallResponse } from './middleware/coalesce.ts';
 import type { AnyOptions } from './options.ts';
@@ -53,7 +53,7 @@ export function connect({ options, settings: open, events, timers, lifetime, key
     const warning = ignoredOptions(sharedOptions(options), states.of(key));
     if (warning !== undefined) events.warnOnce(warning);
   };
-  const keys = shared ?? createKeySource(apiKey, warn);
+  const keys = shared ?? new KeySource(apiKey, warn);
   const sharedKey = shared?.known();
   if (sharedKey !== undefined) warn(sharedKey);
   const quota = operationEndpoint('quota', undefined);

@@ -12,7 +12,7 @@ export interface KeyEvent {
    * @example 'fx_live_…9c2d'
    */
   readonly key: string;
-  /** What `fx.limits()` returns at this moment; `undefined` with `rateLimit: false`. */
+  /** The result of `fx.limits()` at this moment; `undefined` with `rateLimit: false`. */
   readonly limits: KeyLimits | undefined;
 }
 
@@ -34,7 +34,7 @@ export interface CallEvent extends KeyEvent {
 export interface RequestEvent extends CallEvent {
   /** Number of the attempt; 1 for the first. */
   readonly attempt: number;
-  /** Why the attempt was made: `'first'`, `'retry'`, `'rate_limited'` or `'key_rotated'`. */
+  /** Reason for the attempt, as in `Attempt`. */
   readonly reason: Attempt['reason'];
   /** Milliseconds waited before the attempt was sent. */
   readonly waitedMs: number;
@@ -68,7 +68,7 @@ export interface RetryEvent extends CallEvent {
 
 /**
  * Event of `onWait`: calls of a key wait for one second or longer. Shorter waits, such as between two calls of a burst, are
- * not reported. Each wait is reported once, however many calls wait.
+ * not reported. Each wait is reported once, for any number of calls.
  */
 export interface WaitEvent extends KeyEvent {
   /**
@@ -131,7 +131,7 @@ export interface EventHooks {
    */
   readonly onWait?: ((event: WaitEvent) => void) | undefined;
   /**
-   * Called after each response of `quota()`, including those that the client asks for itself.
+   * Called after each response of `quota()`, including calls by the client itself.
    *
    * @default undefined
    * @example ({ quota }) => console.log(quota.monthly_used)
@@ -165,7 +165,7 @@ interface PlannedRetry extends Pick<RetryEvent, 'retry' | 'waitMs' | 'until'> {
   readonly error: FxRatesError;
 }
 
-/** Calls the hooks and the logger. No event has a key in full. */
+/** Calls the hooks and the logger. No event contains the full key. */
 export class ClientEvents {
   readonly #hooks: EventHooks;
   readonly #warned: Set<string>;
@@ -179,7 +179,7 @@ export class ClientEvents {
 
   /** The last attempt in the log of the request has ended. */
   request(subject: EventSubject, request: KeyedRequest, durationMs: number): void {
-    this.#tell(this.#hooks.onRequest, () => {
+    this.#emit(this.#hooks.onRequest, () => {
       const { attempts, lastHeaders } = request.log;
       const requestId = requestIdOf(lastHeaders);
       const ended = attempts[attempts.length - 1] as Attempt; // the log has the attempt already
@@ -196,7 +196,7 @@ export class ClientEvents {
 
   retry(subject: EventSubject, { request, error: { kind, status, code }, ...plan }: PlannedRetry): void {
     const { belief } = subject.unitTracker;
-    this.#tell(this.#hooks.onRetry, () => ({
+    this.#emit(this.#hooks.onRetry, () => ({
       ...about(subject),
       ...callOf(request),
       ...{ kind, status, code, ...plan, retryAfterUnit: belief },
@@ -205,11 +205,11 @@ export class ClientEvents {
 
   wait(subject: EventSubject, wait: Omit<WaitEvent, keyof KeyEvent | 'retryAfterUnit'>): void {
     const { belief } = subject.unitTracker;
-    this.#tell(this.#hooks.onWait, () => ({ ...about(subject), ...wait, retryAfterUnit: belief }));
+    this.#emit(this.#hooks.onWait, () => ({ ...about(subject), ...wait, retryAfterUnit: belief }));
   }
 
   quota(subject: EventSubject, { reason, quota }: Pick<QuotaEvent, 'reason' | 'quota'>): void {
-    this.#tell(this.#hooks.onQuota, () => ({ ...about(subject), reason, quota }));
+    this.#emit(this.#hooks.onQuota, () => ({ ...about(subject), reason, quota }));
   }
 
   /** Gives each warning once per client. */
@@ -222,7 +222,7 @@ export class ClientEvents {
   }
 
   /** Without a hook, `describe` is not called. */
-  #tell<Event>(hook: ((event: Event) => void) | undefined, describe: () => Event): void {
+  #emit<Event>(hook: ((event: Event) => void) | undefined, describe: () => Event): void {
     if (hook !== undefined) callHook(hook, describe());
   }
 }

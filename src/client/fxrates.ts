@@ -157,7 +157,7 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
     return createPoll({
       ...{ ...settings, clock, time, signal: signal ? AbortSignal.any([signal, closing]) : closing },
       estimate: () => this.quotaEstimate(),
-      askQuota: () => this.request<QuotaData>('quota', undefined, { priority: 'high', signal, numbers: 'number' }),
+      fetchQuota: () => this.request<QuotaData>('quota', undefined, { priority: 'high', signal, numbers: 'number' }),
       call: () => this.request(operation, query, options).withMeta(),
     });
   }

@@ -1,4 +1,4 @@
-// All of them, so that an operation added to the contract brings its types along.
+// All types, so that those of a new operation are exported too.
 export type * from '../generated/types.ts';
 export type { ApiCall, CallOptions, HeadersOption, ResponseMeta, SchemaCallOptions } from './api-call.ts';
 export type { Attempt } from './attempt.ts';
@@ -51,6 +51,6 @@ export type { Poll, PollItem, PollOptions, PollSchedule } from './poll.ts';
 export { forecastQuota, type QuotaForecast } from './quota/forecast.ts';
 export type { QuotaEstimate } from './quota/quota-ledger.ts';
 export { granularityMs } from './quota/quota-ledger.ts';
-export type { SchemaIssue, SchemaOutput, StandardSchema } from './standard-schema.ts';
+export type { SchemaIssue, SchemaOutput, StandardResult, StandardSchema } from './standard-schema.ts';
 export type { KeyLimits, UnitBelief } from './state/key-limits.ts';
 export type { FetchLike } from './transport/transport.ts';

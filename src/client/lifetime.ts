@@ -139,7 +139,7 @@ export function onAbort(signal: AbortSignal, callback: Callback): () => void {
   };
 }
 
-const tellAll = ({ target }: Event) => {
+const callAll = ({ target }: Event) => {
   const signal = target as AbortSignal; // the only event target with this listener
   const callbacks = callbacksOf.get(signal) ?? [];
   forget(signal);
@@ -149,11 +149,11 @@ const tellAll = ({ target }: Event) => {
 function listenTo(signal: AbortSignal): Set<Callback> {
   const callbacks = new Set<Callback>();
   callbacksOf.set(signal, callbacks);
-  signal.addEventListener('abort', tellAll);
+  signal.addEventListener('abort', callAll);
   return callbacks;
 }
 
 function forget(signal: AbortSignal): void {
   callbacksOf.delete(signal);
-  signal.removeEventListener('abort', tellAll);
+  signal.removeEventListener('abort', callAll);
 }

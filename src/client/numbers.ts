@@ -80,7 +80,7 @@ interface Frame {
   next: number;
 }
 
-/** Replaces each number in place. With a stack of its own: the service decides how deep the data is. */
+/** Replaces each number in place, with its own stack: the depth of the data is not limited. */
 function convertNumbers(
   data: unknown,
   convert: (place: number, path: readonly (string | number)[]) => unknown,

@@ -15,7 +15,7 @@ export type AuthForm = 'bearer' | 'header' | 'query';
 /** The option `rateLimit`: how the calls of one key share its per-minute limit. */
 export interface RateLimitOptions {
   /**
-   * Requests per minute that the key may make. `'learn'` asks `quota()` if more calls wait than the smallest plan allows,
+   * Requests per minute that the key may make. `'learn'` calls `quota()` if more calls wait than the smallest plan allows,
    * and learns from the responses.
    *
    * @default 'learn'
@@ -261,7 +261,7 @@ export interface FxRatesOptions<Chosen extends Numbers = 'number'> extends Event
    */
   readonly maxResponseBytes?: number | undefined;
   /**
-   * Allows plain http to hosts other than loopback. Anyone on the network path can then read the key.
+   * Allows plain http to hosts other than loopback. Any system on the network path can then read the key.
    *
    * @default false
    */

@@ -1,5 +1,12 @@
-import type { ErrorDetails, FxRatesError } from './errors/errors.ts';
-import { AuthenticationError, RateLimitError, RequestError, ResponseError, ServerError } from './errors/errors.ts';
+import {
+  AuthenticationError,
+  type ErrorDetails,
+  type FxRatesError,
+  RateLimitError,
+  RequestError,
+  ResponseError,
+  ServerError,
+} from './errors/errors.ts';
 import type { ApiResponse, KeyedRequest, ParsedEnvelope } from './request.ts';
 import type { TransportResponse } from './transport/transport.ts';
 

@@ -42,19 +42,19 @@ type Send = (caller: Caller) => Promise<CallResponse>;
 export function createPipeline({ settings, events, timers, lifetime, keys, states, quota, userAgent }: Parts): Send {
   const { baseUrl, clock, time, random, maxRetryAfterMs, retryAfterUnit } = settings;
   const now = () => clock.now();
-  const askQuota = (request: KeyedRequest) =>
-    coalesced(question(quota, request, { nowMs: time.now(), purpose: 'refresh' }));
-  const askLimit = (request: KeyedRequest) =>
-    coalesced(question(quota, request, { nowMs: time.now(), purpose: 'limit' }));
-  const refreshQuota = quotaRefresher({ states, askQuota });
+  const callQuota = (purpose: 'refresh' | 'limit') => (request: KeyedRequest) =>
+    coalesced(quotaCaller(quota, request, { nowMs: time.now(), purpose }));
+  const refreshQuota = quotaRefresher(states, callQuota('refresh'));
 
-  const attempt = explainRefusal({ states, quota })(send({ settings, timers, events, states, userAgent }));
-  const limited = rateLimit({ time, states, events, askLimit })(attempt);
-  const persistent = retry({ clock, time, random, states, events, maxRetryAfterMs, retryAfterUnit })(limited);
+  const attempt = explainRefusal(states, quota)(send({ settings, timers, events, states, userAgent }));
+  const limited = rateLimit({ time, states, events, fetchLimit: callQuota('limit') })(attempt);
+  const retried = retry({ clock, time, random, states, events, maxRetryAfterMs, retryAfterUnit })(limited);
 
-  const { quotaGuard: guard, cache: keep } = settings;
-  const guarded = guard ? quotaGuard({ ...guard, states, refreshQuota })(persistent) : persistent;
-  const cached = keep ? cache({ ...keep, baseUrl, timers, events, states, refreshQuota, now })(guarded) : guarded;
+  const { quotaGuard: guard, cache: cacheSettings } = settings;
+  const guarded = guard ? quotaGuard({ ...guard, states, refreshQuota })(retried) : retried;
+  const cached = cacheSettings
+    ? cache({ ...cacheSettings, baseUrl, timers, events, states, refreshQuota, now })(guarded)
+    : guarded;
   const coalesced = coalesce({ timers, lifetime, now: () => time.now() })(useKey(keys)(cached));
   return coalesced;
 }
@@ -101,7 +101,7 @@ function keyed({ endpoint, settings, signal, deadlineAt, log }: ApiRequest, key:
  * The client's own call of `quota()`, with the deadline of the call that needs it. It is not retried, because its result
  * is less important than the call itself.
  */
-function question(
+function quotaCaller(
   endpoint: Endpoint,
   { settings, signal, deadlineAt }: KeyedRequest,
   { nowMs, purpose }: { readonly nowMs: number; readonly purpose: 'refresh' | 'limit' },
@@ -115,26 +115,20 @@ function question(
   };
 }
 
-interface RefreshParts {
-  readonly states: KeyStates;
-  /** Calls `quota()` within the deadline of the call; the record goes into the ledger. */
-  readonly askQuota: (request: KeyedRequest) => Promise<unknown>;
-}
-
 /**
  * `quota()` is free (SERVICE.md, quota). If it fails, the call continues with the known record, and the service
  * decides.
  */
-function quotaRefresher({ states, askQuota }: RefreshParts): RefreshQuota {
+function quotaRefresher(states: KeyStates, fetchQuota: (request: KeyedRequest) => Promise<unknown>): RefreshQuota {
   return async (request, maxAgeMs) => {
     const { ledger } = states.of(request.key);
     if (ledger.isUpToDate(maxAgeMs)) return;
     try {
-      await askQuota(request);
+      await fetchQuota(request);
     } catch (error) {
       if (request.signal.aborted) throw request.signal.reason;
       // A limit is not a failure of `quota()`; the call itself waits for the same limit.
-      if (!(error instanceof RateLimitError)) ledger.couldNotAsk();
+      if (!(error instanceof RateLimitError)) ledger.fetchFailed();
     }
   };
 }

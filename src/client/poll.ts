@@ -12,8 +12,8 @@ export interface PollSchedule {
   /** Milliseconds from the start of one call to the start of the next. */
   readonly intervalMs: number;
   /**
-   * What determines the interval: the option (`'every'`), the per-minute `'limit'`, the `'snapshot'` interval of the plan, or
-   * the `'quota'`, which must last until it resets. `'unknown'`: `quota()` failed.
+   * Reason for the interval. `'every'`: the option. `'limit'`: the per-minute limit. `'snapshot'`: the snapshot interval of
+   * the plan. `'quota'`: the quota must last until it resets. `'unknown'`: `quota()` failed.
    */
   readonly reason: 'every' | 'limit' | 'snapshot' | 'quota' | 'unknown';
 }
@@ -21,8 +21,8 @@ export interface PollSchedule {
 /** Options of a poll. Those of a call apply to each of its calls. */
 export interface PollOptions<Id extends OperationId = OperationId> extends Omit<CallOptions, 'signal'> {
   /**
-   * Interval from one call to the next in milliseconds. `'snapshot'`: the snapshot interval of the plan. `'quota'`: the
-   * requests left (minus the reserve of `quotaGuard`) spread until the quota resets, but no shorter than the snapshot
+   * Interval from one call to the next in milliseconds. `'snapshot'` uses the snapshot interval of the plan. `'quota'` spreads
+   * the requests left, without the reserve of `quotaGuard`, until the quota resets. It is never shorter than the snapshot
    * interval.
    *
    * @default 'quota'
@@ -79,7 +79,7 @@ export interface PollParts {
   readonly clock: Clock;
   readonly time: SteadyTime;
   readonly call: () => Promise<{ readonly data: unknown; readonly meta: ResponseMeta }>;
-  readonly askQuota: () => Promise<unknown>;
+  readonly fetchQuota: () => Promise<unknown>;
   readonly estimate: () => QuotaEstimate | undefined;
 }
 
@@ -154,12 +154,12 @@ class Rounds<Data> {
 
   /** @throws the error of `quota()`, if no quota record is known */
   async #updateQuota(): Promise<void> {
-    const { every, estimate, askQuota, clock } = this.#parts;
+    const { every, estimate, fetchQuota, clock } = this.#parts;
     if (typeof every === 'number') return;
     const ageMs = clock.now() - (estimate()?.asOf.getTime() ?? Number.NEGATIVE_INFINITY);
     if (ageMs >= 0 && ageMs < SHARED_KEY_MS) return;
     try {
-      await askQuota();
+      await fetchQuota();
     } catch (error) {
       const isAborted = FxRatesError.is(error) && error.kind === 'aborted';
       if (isAborted || this.#interval === undefined) throw error;

@@ -15,7 +15,7 @@ export interface Endpoint {
   readonly consumesQuota: boolean;
   /** Why the client itself sends the request; `undefined` for a call of the program. */
   readonly purpose?: 'refusal' | 'refresh' | 'limit';
-  /** Checks a success body; throws its list of issues. */
+  /** Validates the body of a success; returns its data or its issues. */
   readonly parse: (body: unknown) => ParsedEnvelope;
 }
 
@@ -44,9 +44,9 @@ export interface CallSettings {
 export interface ApiRequest {
   readonly endpoint: Endpoint;
   readonly settings: CallSettings;
-  /** Aborts when the last caller has left. */
+  /** Aborts with the last caller. */
   readonly signal: Cancellation;
-  /** Time of `SteadyTime` of the last caller's deadline; Infinity for none. A later caller can move it. */
+  /** Time of `SteadyTime` of the last caller's deadline; Infinity for none. A later caller can extend it. */
   readonly deadlineAt: () => number;
   readonly log: AttemptLog;
 }
@@ -68,7 +68,7 @@ export interface ApiResponse {
 
 export type Handler<Request = KeyedRequest> = (request: Request) => Promise<ApiResponse>;
 
-/** Collects the attempts of a call, and the waiting before each. */
+/** Collects the attempts of a call, with the wait before each. */
 export class AttemptLog {
   readonly attempts: Attempt[] = [];
   /** The permit of the last attempt: a call that is sent again keeps its place in the queue. */

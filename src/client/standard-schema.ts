@@ -9,7 +9,8 @@ export interface StandardSchema<Input = unknown, Output = Input> {
   };
 }
 
-type StandardResult<Output> =
+/** The result of `validate()`: the value, or the issues if it does not match. */
+export type StandardResult<Output> =
   | { readonly value: Output; readonly issues?: undefined }
   | { readonly issues: readonly SchemaIssue[] };
 

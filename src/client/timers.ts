@@ -1,9 +1,8 @@
 // Not the global one: fake timers that a test installs and removes may never fire.
 import { setImmediate } from 'node:timers';
 import { abortable, Cancellation, type CancelSignal } from './cancellation.ts';
-import type { Clock } from './clock.ts';
-import { type SteadyTime, steadyTime } from './clock.ts';
-import { Heap } from './limits/heap.ts';
+import { type Clock, type SteadyTime, steadyTime } from './clock.ts';
+import { Heap } from './limits/request-queue.ts';
 
 /** Without a reason, every stop would create an exception with its stack: a tenth of the time of a call. */
 const STOPPED = 'stopped';
@@ -23,13 +22,13 @@ interface Sleep {
 interface TimeoutOptions {
   readonly ms: number;
   readonly signal: CancelSignal;
-  /** Makes the error when the time has passed. */
+  /** Creates the error after the time has passed. */
   readonly errorOf: () => unknown;
 }
 
 /**
  * Many timeouts on one sleep of the clock. A call has two (its attempt's and its deadline); a hundred thousand calls
- * still hold one timer, and none when no call is under way, so that the process can end.
+ * still use one timer, and none if no call is in flight, so that the process can end.
  */
 export class Timers {
   readonly #clock: Clock;

@@ -17,7 +17,7 @@ export abstract class OperationMethods<ClientNumbers extends Numbers = 'number'>
   /**
    * Latest exchange rates.
    *
-   * The service does not show the parameters or the fields of this endpoint, so nothing about them is checked or
+   * The service does not document the parameters and the fields of this endpoint, so they are neither checked nor
    * changed.
    *
    * Uses one request of the monthly quota.
@@ -33,7 +33,7 @@ export abstract class OperationMethods<ClientNumbers extends Numbers = 'number'>
   /**
    * Latest exchange rates.
    *
-   * The service does not show the parameters or the fields of this endpoint, so nothing about them is checked or
+   * The service does not document the parameters and the fields of this endpoint, so they are neither checked nor
    * changed.
    *
    * Uses one request of the monthly quota.
@@ -50,7 +50,7 @@ export abstract class OperationMethods<ClientNumbers extends Numbers = 'number'>
   /**
    * Latest exchange rates.
    *
-   * The service does not show the parameters or the fields of this endpoint, so nothing about them is checked or
+   * The service does not document the parameters and the fields of this endpoint, so they are neither checked nor
    * changed.
    *
    * Uses one request of the monthly quota.
@@ -65,8 +65,8 @@ export abstract class OperationMethods<ClientNumbers extends Numbers = 'number'>
   /**
    * Plan, usage, limits and reset time of the key.
    *
-   * Never consumes quota and keeps working when the monthly quota is exhausted. It can be rate-limited like any
-   * other request.
+   * Never consumes quota, and works when the monthly quota is exhausted. It can be rate-limited like any other
+   * request.
    *
    * Free: never consumes quota.
    *
@@ -78,8 +78,8 @@ export abstract class OperationMethods<ClientNumbers extends Numbers = 'number'>
   /**
    * Plan, usage, limits and reset time of the key.
    *
-   * Never consumes quota and keeps working when the monthly quota is exhausted. It can be rate-limited like any
-   * other request.
+   * Never consumes quota, and works when the monthly quota is exhausted. It can be rate-limited like any other
+   * request.
    *
    * Free: never consumes quota.
    *
@@ -94,8 +94,8 @@ export abstract class OperationMethods<ClientNumbers extends Numbers = 'number'>
   /**
    * Plan, usage, limits and reset time of the key.
    *
-   * Never consumes quota and keeps working when the monthly quota is exhausted. It can be rate-limited like any
-   * other request.
+   * Never consumes quota, and works when the monthly quota is exhausted. It can be rate-limited like any other
+   * request.
    *
    * Free: never consumes quota.
    *

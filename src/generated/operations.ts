@@ -12,7 +12,7 @@ export const operations = {
     path: '/api/v1/latest',
     summary: 'Latest exchange rates',
     description:
-      'The service does not show the parameters or the fields of this endpoint, so nothing about them is checked or changed.',
+      'The service does not document the parameters and the fields of this endpoint, so they are neither checked nor changed.',
     query: 'free-form',
     parameters: [],
     consumesQuota: true,
@@ -37,7 +37,7 @@ export const operations = {
     path: '/api/v1/quota',
     summary: 'Plan, usage, limits and reset time of the key',
     description:
-      'Never consumes quota and keeps working when the monthly quota is exhausted. It can be rate-limited like any other request.',
+      'Never consumes quota, and works when the monthly quota is exhausted. It can be rate-limited like any other request.',
     query: 'none',
     parameters: [],
     consumesQuota: false,

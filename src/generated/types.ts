@@ -1,6 +1,6 @@
 // Generated from openapi.yaml by npm run generate. Do not edit.
 
-/** Latest rates. The service does not show the fields. */
+/** The latest rates. The service does not document the fields. */
 export interface LatestData {
   readonly [field: string]: unknown;
 }
@@ -9,28 +9,29 @@ export interface LatestData {
 export interface LatestResponse {
   /** `true` on success. */
   readonly success: true;
+  /** The latest rates. */
   readonly data: LatestData;
   readonly [field: string]: unknown;
 }
 
-/** What the account's plan allows, and how much of it is used. */
+/** The limits of the account's plan, and the usage. */
 export interface QuotaData {
-  /** Lowercase plan name. */
+  /** Name of the plan in lower case. */
   readonly plan: 'free' | 'developer' | 'unlimited' | (string & {});
-  /** Requests counted against the current monthly quota. */
+  /** Requests counted against the quota of the current month. */
   readonly monthly_used: number;
   /**
-   * Monthly quota of the plan. How the Unlimited plan shows it is not shown: a number, text, null and absence are
-   * all taken.
+   * Monthly quota of the plan. The value for the Unlimited plan is not documented, so a number, text, null and
+   * absence are all accepted.
    */
   readonly monthly_limit?: number | string | null;
-  /** Requests per minute the plan allows. */
+  /** Requests per minute that the plan allows. */
   readonly rate_limit_per_minute: number;
-  /** Interval between rate snapshots, written like `5min`. Other values are not shown. */
+  /** Interval between rate snapshots, such as `5min`. Other values are not documented. */
   readonly snapshot_granularity: string;
-  /** Days of history the plan includes. */
+  /** Days of history that the plan includes. */
   readonly historical_days: number;
-  /** When the monthly quota resets; UTC, with milliseconds and a `Z`. */
+  /** Time at which the monthly quota resets, in UTC, with milliseconds and a `Z`. */
   readonly resets_at: string;
   readonly [field: string]: unknown;
 }
@@ -39,17 +40,18 @@ export interface QuotaData {
 export interface QuotaResponse {
   /** `true` on success. */
   readonly success: true;
+  /** The quota record. */
   readonly data: QuotaData;
   readonly [field: string]: unknown;
 }
 
-/** What went wrong. */
+/** The error of a failed request. */
 export interface ErrorDetail {
-  /** Machine-readable error code. Codes other than `rate_limited` are not shown. */
+  /** Error code for programs. Codes other than `rate_limited` are not documented. */
   readonly code: 'rate_limited' | (string & {});
-  /** Text for people. */
+  /** Error message for people. */
   readonly message: string;
-  /** The HTTP status code of the response. */
+  /** HTTP status of the response. */
   readonly status: number;
   readonly [field: string]: unknown;
 }
@@ -58,6 +60,7 @@ export interface ErrorDetail {
 export interface ErrorResponse {
   /** `false` on error. */
   readonly success: false;
+  /** The error. */
   readonly error: ErrorDetail;
   readonly [field: string]: unknown;
 }

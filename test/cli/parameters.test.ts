@@ -21,6 +21,16 @@ test.each([
   expect(requests[0]?.url).toBe(`https://api.example.test/api/v1/latest${search}`);
 });
 
+test.each(['base =USD', ' base=USD'])(
+  '%j is refused: the service would ignore the parameter and count the call',
+  async (text) => {
+    const { code, stderr, requests } = await runCli(['latest', text]);
+
+    expect({ code, requests }).toEqual({ code: 2, requests: [] });
+    expect(stderr).toContain('starts or ends with white space');
+  },
+);
+
 test('a query copied from a URL is refused with the same as parameters', async () => {
   const { code, stderr, requests } = await runCli(['latest', '?base=EUR&symbols=USD']);
 

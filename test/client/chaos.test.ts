@@ -7,7 +7,7 @@ import type { Reply, SentRequest } from '../helpers/fake-fetch.ts';
 import { exhaustedQuota, failure, quotaRecord, rateLimited, success } from '../helpers/service-replies.ts';
 import { type TestClient, testClient } from '../helpers/test-client.ts';
 
-/** One call of a run: when it begins, when its caller gives up, and how it may end. */
+/** One call of a run: its start, the time of its abort, and its possible results. */
 interface PlannedCall {
   readonly query: number;
   readonly beginsAtMs: number;
@@ -29,7 +29,7 @@ const call: fc.Arbitrary<PlannedCall> = fc.record({
   onLimit: fc.constantFrom('wait', 'wait', 'wait', 'throw'),
 });
 
-/** What the service does with a request, and how long it takes. */
+/** The response of the service to a request, and its latency. */
 const answer = fc.record({
   reply: fc.constantFrom<Reply>(
     success(),

@@ -80,7 +80,7 @@ function talkative({ url }: SentRequest): Error {
   return error;
 }
 
-/** Whatever a service could do with the key in a header of its answer. */
+/** Ways in which a service could put the key into a header of its response. */
 function oddHeaders({ headers }: SentRequest): Record<string, string> {
   const authorization = headers['authorization'] ?? 'none';
   const key = authorization.replace('Bearer ', '');

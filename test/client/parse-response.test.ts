@@ -4,7 +4,7 @@ import type { Reply } from '../helpers/fake-fetch.ts';
 import { failure, quotaRecord, success } from '../helpers/service-replies.ts';
 import { errorOf, testClient } from '../helpers/test-client.ts';
 
-/** The error of one attempt that is answered so. The quota, asked about some refusals, has plenty left. */
+/** The error of one attempt with this response. `quota()` returns a record with many requests left. */
 async function errorFor(reply: Reply): Promise<unknown> {
   const { fx, clock } = testClient(reply, { quota: success(quotaRecord()), maxRetries: 0, onLimit: 'throw' });
   return clock.run(errorOf(fx.latest()));

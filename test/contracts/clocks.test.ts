@@ -22,7 +22,7 @@ function withAdvance(clock: FakeClock | VirtualClock): Subject {
 
 const HOUR_MS = 3_600_000;
 
-test.each(clocks)('%s tells whole epoch milliseconds that do not go back', (_, create) => {
+test.each(clocks)('%s returns whole epoch milliseconds that never decrease', (_, create) => {
   const { clock } = create();
 
   const first = clock.now();
@@ -42,7 +42,7 @@ test.each(clocks)('a sleep of zero or less on %s ends', async (_, create) => {
   await expect(sleeps).resolves.toEqual([undefined, undefined]);
 });
 
-test.each(clocks)('a sleep on %s that ends takes its listener with it', async (_, create) => {
+test.each(clocks)('a sleep on %s that ends removes its listener', async (_, create) => {
   const { clock, pass } = create();
   const { signal } = new AbortController();
 
@@ -65,14 +65,14 @@ test.each(clocks)('an abort ends a sleep on %s at once with its reason and leave
   expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
 });
 
-test.each(clocks)('a sleep on %s with an aborted signal never begins', async (_, create) => {
+test.each(clocks)('a sleep on %s with an aborted signal rejects immediately', async (_, create) => {
   const { clock } = create();
   const reason = new Error('too late');
 
   await expect(clock.sleep(HOUR_MS, AbortSignal.abort(reason))).rejects.toBe(reason);
 });
 
-test.each(clocks)('a sleep on %s longer than a timer can be does not end at once', async (_, create) => {
+test.each(clocks)('a sleep on %s longer than the longest timer does not end immediately', async (_, create) => {
   const { clock, pass } = create();
   const controller = new AbortController();
   let hasEnded = false;

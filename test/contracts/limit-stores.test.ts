@@ -20,11 +20,11 @@ function limitStoreContract(storeOf: () => LimitStore): void {
     return { version, state, nowMs: nowMs - lateMs, keepMs: KEEP_MS };
   };
 
-  test('an unknown name holds nothing', async () => {
+  test('an unknown name has no state', async () => {
     expect(await storeOf().exchange('unknown', '')).toMatchObject({ isWritten: false, version: '', state: '' });
   });
 
-  test('holds what was written last', async () => {
+  test('returns the last written state', async () => {
     const store = storeOf();
     expect(await store.exchange('last', '', await offer('a'))).toMatchObject({ isWritten: true, version: 'a' });
     expect(await store.exchange('last', 'a', await offer('b'))).toMatchObject({ isWritten: true, version: 'b' });
@@ -32,7 +32,7 @@ function limitStoreContract(storeOf: () => LimitStore): void {
     expect(await store.exchange('last', '')).toMatchObject({ isWritten: false, version: 'b', state: 'state of b' });
   });
 
-  test('refuses what is based on an older version, and says what it holds', async () => {
+  test('rejects a write that is based on an older version, and returns the current one', async () => {
     const store = storeOf();
     await store.exchange('older', '', await offer('a'));
     await store.exchange('older', 'a', await offer('b'));
@@ -44,7 +44,7 @@ function limitStoreContract(storeOf: () => LimitStore): void {
     expect(first).toMatchObject({ isWritten: false, version: 'b' });
   });
 
-  test.each([2_000, -2_000])('refuses a writer whose clock is %i ms off', async (lateMs) => {
+  test.each([2_000, -2_000])('rejects a writer whose clock differs by %i ms', async (lateMs) => {
     const store = storeOf();
 
     const refused = await store.exchange(`off ${lateMs}`, '', await offer('a', 'state', lateMs));
@@ -52,7 +52,7 @@ function limitStoreContract(storeOf: () => LimitStore): void {
     expect(refused).toMatchObject({ isWritten: false, version: '' });
   });
 
-  test('of many writers at the same time one succeeds', async () => {
+  test('one of many simultaneous writers succeeds', async () => {
     const store = storeOf();
     const offers = await Promise.all(Array.from({ length: 20 }, (_, place) => offer(`v${place}`)));
 
@@ -61,7 +61,7 @@ function limitStoreContract(storeOf: () => LimitStore): void {
     expect(replies.filter(({ isWritten }) => isWritten)).toHaveLength(1);
   });
 
-  test('keeps names apart, and any text as it is', async () => {
+  test('stores each name separately and any text unchanged', async () => {
     const store = storeOf();
     const text = '{"a":"ä € \u0000 \\u0000 \'"}\n';
     await store.exchange('one', '', await offer('a', text));
@@ -132,6 +132,6 @@ describe.skipIf(!hasRedis)('over a real Redis', () => {
   });
 });
 
-test.each([undefined, null, {}, 'redis://localhost'])('redisStore(%j) is refused at once', (client) => {
+test.each([undefined, null, {}, 'redis://localhost'])('redisStore(%j) throws', (client) => {
   expect(() => redisStore(client as never)).toThrow(/ioredis or of redis/);
 });

@@ -63,7 +63,7 @@ test.each<[AuthForm, (key: string) => [string | null, string]]>([
   ['bearer', (key) => [`Bearer ${key}`, '']],
   ['header', (key) => [key, '']],
   ['query', (key) => [null, `?api_key=${key}`]],
-])("the key is sent in the form '%s' alone, and accepted", async (auth, form) => {
+])("the key is sent only in the form '%s', and accepted", async (auth, form) => {
   const mock = newMock();
   const { key } = mock.createKey();
   const { fx, sent } = watched(mock, key, auth);
@@ -74,7 +74,7 @@ test.each<[AuthForm, (key: string) => [string | null, string]]>([
   expect(mock.journal.list()).toMatchObject([{ status: 200 }]);
 });
 
-test('the preferred form of a key is the default: the client writes the scheme word itself', async () => {
+test('the preferred form of a key is the default: the client adds the scheme', async () => {
   const mock = newMock();
   const { key } = mock.createKey();
   const { fx, sent } = watched(mock, key);
@@ -84,7 +84,7 @@ test('the preferred form of a key is the default: the client writes the scheme w
   expect(sent[0]!.headers.get('authorization')).toBe(`Bearer ${key}`);
 });
 
-test('a key written with the scheme word is refused before it is sent, with a word of why', async () => {
+test('a key with the scheme is rejected before a request, with the reason', async () => {
   const error = await errorOf(() => new FxRates({ baseUrl: BASE_URL, apiKey: `Bearer fx_live_${'0a'.repeat(24)}` }));
 
   expect(error).toMatchObject({ kind: 'config', message: expect.stringContaining('Bearer') });
@@ -99,7 +99,7 @@ test('a request for the quota is a GET without body and without parameters', asy
   expect(sent[0]).toMatchObject({ method: 'GET', body: null, url: `${mock.baseUrl}${QUOTA}` });
 });
 
-test('every answer is the envelope: data when it succeeds, else code, message and the status of the response', async () => {
+test('every response is an envelope: data on success, else code, message and status', async () => {
   const mock = newMock();
   const { id, key } = mock.createKey();
   const answers = [
@@ -150,7 +150,7 @@ test.each(PLANS)('the plan $plan serves $perMinute requests a minute and $perMon
 });
 
 test.each(PLANS)(
-  'the quota record of the plan $plan has the documented fields, and the client gives it as it came',
+  'the quota record of the plan $plan has the documented fields, and the client returns it unchanged',
   async ({ plan, perMinute, perMonth }) => {
     const mock = newMock();
     const { key } = mock.createKey({ plan });
@@ -173,7 +173,7 @@ test.each(PLANS)(
   },
 );
 
-test('the monthly quota is there again at resets_at, and not a millisecond before', async () => {
+test('the monthly quota resets at resets_at, and not a millisecond earlier', async () => {
   const mock = newMock();
   const { id, key } = mock.createKey();
   mock.keys.setUsage(id, { month: 1000 });
@@ -188,7 +188,7 @@ test('the monthly quota is there again at resets_at, and not a millisecond befor
   expect((await ask(mock, QUOTA, { key })).body.data.monthly_used).toBe(1);
 });
 
-test('a 429 rate_limited carries a Retry-After that is a number, does not count, and is told by the client', async () => {
+test('a 429 rate_limited has a numeric Retry-After, is not counted, and its values are in the error of the client', async () => {
   const mock = newMock();
   const { id, key } = mock.createKey();
   for (let request = 0; request < 30; request += 1) await ask(mock, LATEST, { key });
@@ -202,7 +202,7 @@ test('a 429 rate_limited carries a Retry-After that is a number, does not count,
   expect(error).toMatchObject({ kind: 'rate_limited', code: 'rate_limited', retryAfterMs: 60_000 });
 });
 
-test('no path of the API makes, lists or revokes keys', async () => {
+test('no path of the API creates, lists or revokes keys', async () => {
   const mock = newMock();
   const { id, key } = mock.createKey({ plan: 'developer' });
 
@@ -215,7 +215,7 @@ test('no path of the API makes, lists or revokes keys', async () => {
   expect(mock.keys.list()).toMatchObject([{ id, state: 'active' }]);
 });
 
-test('a key is rotated without downtime: make a new one, deploy it, revoke the old one', async () => {
+test('a key is rotated without downtime: create a new one, deploy it, revoke the old one', async () => {
   const mock = newMock();
   const { id, key, accountId } = mock.createKey({ plan: 'developer' });
   let deployed = key;
@@ -232,7 +232,7 @@ test('a key is rotated without downtime: make a new one, deploy it, revoke the o
   expect(mock.keys.list().map(({ state }) => state)).toEqual(['revoked', 'active']);
 });
 
-test('a revoked key fails on the next request of the client, and ever after', async () => {
+test('a revoked key fails on the next request of the client and on all later ones', async () => {
   const mock = newMock();
   const { id, key } = mock.createKey();
   const { fx } = watched(mock, key);

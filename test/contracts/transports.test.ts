@@ -6,7 +6,7 @@ import { hangUp, type RawRequest, type RawServer, respond, startRawServer } from
 import { API_KEY, failure, rateLimited, success } from '../helpers/service-replies.ts';
 import { errorOf } from '../helpers/test-client.ts';
 
-/** Waits of a call are reached, its timeouts are not: what happens on the sockets takes real, if short, time. */
+/** After the waits of a call and before its timeouts; the work of the sockets takes a short real time. */
 const HORIZON = { horizonMs: 3_600_000 };
 const FAR_MS = 10 * HORIZON.horizonMs;
 
@@ -68,7 +68,7 @@ describe.each(transports)('%s', (_, transport) => {
     return { error, server };
   }
 
-  test('asks as the contract says and gives the answer', async () => {
+  test('sends a request by the contract and returns the response', async () => {
     const server = await serve({ onRequest: ({ socket }) => respond(socket, ok) });
     const { fx, clock } = client(server);
 
@@ -114,7 +114,7 @@ describe.each(transports)('%s', (_, transport) => {
     expect(server.requests).toHaveLength(1);
   });
 
-  test('a server that resets each connection is asked as often as allowed', async () => {
+  test('retries a server that resets each connection up to the maximum', async () => {
     const server = await serve({ onConnection: (socket) => socket.resetAndDestroy() });
     const { fx, clock } = client(server, { maxRetries: 2 });
 
@@ -137,7 +137,7 @@ describe.each(transports)('%s', (_, transport) => {
     ['never answers', () => undefined],
     ['stops in the headers', ({ socket }) => void socket.write('HTTP/1.1 200 OK\r\ncontent-')],
     ['stops in the body', ({ socket }) => void socket.write('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n{"succ')],
-  ])('a server that %s ends in the timeout of the attempt, and loses its connection', async (_, onRequest) => {
+  ])('a server that %s causes a timeout of the attempt, which closes the connection', async (_, onRequest) => {
     const hungUp: Promise<unknown>[] = [];
     const server = await serve({
       onRequest: (request) => {
@@ -213,7 +213,7 @@ describe.each(transports)('%s', (_, transport) => {
       { body: Buffer.from('{"success":true,"data":{"name":"\xe9"}}', 'latin1') },
       { kind: 'response', status: 200, message: 'The body is not UTF-8 (HTTP 200)', attempts: [{ status: 200 }] },
     ],
-  ])('%s is an error of the right kind', async (_, response, expected) => {
+  ])('%s is an error of the expected kind', async (_, response, expected) => {
     const { error } = await errorFrom(({ socket }) => respond(socket, response), { onLimit: 'throw' });
 
     expect(error).toMatchObject(expected);
@@ -225,7 +225,7 @@ describe.each(transports)('%s', (_, transport) => {
     ['a byte order mark', { ...ok, body: `\ufeff${ok.body}` }],
     ['headers with bytes beyond ASCII', { ...ok, headers: { 'x-note': Buffer.from('Grüße →').toString('latin1') } }],
     ['headers named like parts of an object', { ...ok, headers: { constructor: 'x', __proto__: 'y', tostring: 'z' } }],
-  ])('%s is no obstacle', async (_, response) => {
+  ])('accepts %s', async (_, response) => {
     const server = await serve({ onRequest: ({ socket }) => respond(socket, response) });
     const { fx, clock } = client(server);
 
@@ -236,7 +236,7 @@ describe.each(transports)('%s', (_, transport) => {
     expect(meta.headers.get('connection')).toBe('close');
   });
 
-  test('the text of a body in many pieces is put together right', async () => {
+  test('joins the text of a body in many pieces', async () => {
     const body = JSON.stringify(success({ name: 'Česká koruna €' }).body);
     const server = await serve({
       onRequest: async ({ socket }) => {
@@ -253,7 +253,7 @@ describe.each(transports)('%s', (_, transport) => {
     await expect(clock.run(fx.latest(), HORIZON)).resolves.toEqual({ name: 'Česká koruna €' });
   });
 
-  test('hints before the response are passed over', async () => {
+  test('ignores informational responses before the response', async () => {
     const server = await serve({
       onRequest: ({ socket }) => {
         socket.write('HTTP/1.1 103 Early Hints\r\nlink: </x>; rel=preload\r\n\r\n');
@@ -265,7 +265,7 @@ describe.each(transports)('%s', (_, transport) => {
     await expect(clock.run(fx.latest(), HORIZON)).resolves.toEqual({ EUR: 0.92 });
   });
 
-  test('a second response in the wake of the first is never taken for the answer of another call', async () => {
+  test('a second response on the connection is never the response of another call', async () => {
     const first = 'HTTP/1.1 200 OK\r\ncontent-length: 28\r\n\r\n{"success":true,"data":{ }}\n';
     const forged = 'HTTP/1.1 200 OK\r\ncontent-length: 37\r\n\r\n{"success":true,"data":{"forged":1}}\n';
     const server = await serve({
@@ -283,7 +283,7 @@ describe.each(transports)('%s', (_, transport) => {
     await expect(clock.run(fx.latest({ call: 2 }), HORIZON)).resolves.toEqual({ EUR: 0.92 });
   });
 
-  test('a body longer than 10 MiB is refused', async () => {
+  test('rejects a body longer than 10 MiB', async () => {
     const { error } = await errorFrom(({ socket }) => respond(socket, { body: 'x'.repeat(10 * 2 ** 20 + 1) }));
 
     expect(error).toMatchObject({
@@ -294,7 +294,7 @@ describe.each(transports)('%s', (_, transport) => {
     });
   });
 
-  test('an endless body is cut off and its connection closed', async () => {
+  test('aborts an endless body and closes its connection', async () => {
     const hungUp: Promise<unknown>[] = [];
     const { error } = await errorFrom(
       ({ socket }) => {
@@ -313,14 +313,14 @@ describe.each(transports)('%s', (_, transport) => {
     await Promise.all(hungUp);
   });
 
-  test('a body of exactly the allowed length is taken', async () => {
+  test('accepts a body of exactly the maximum length', async () => {
     const server = await serve({ onRequest: ({ socket }) => respond(socket, ok) });
     const { fx, clock } = client(server, { maxResponseBytes: ok.body.length });
 
     await expect(clock.run(fx.latest(), HORIZON)).resolves.toEqual({ EUR: 0.92 });
   });
 
-  test.each([301, 302, 303, 307, 308])('a %i is not followed, and the other host hears nothing', async (status) => {
+  test.each([301, 302, 303, 307, 308])('a %i is not followed, and the other host receives nothing', async (status) => {
     const other = await serve({ onRequest: ({ socket }) => respond(socket, ok) });
 
     const { error, server } = await errorFrom(({ socket }) =>
@@ -432,7 +432,7 @@ describe.each(transports)('%s', (_, transport) => {
     expect(error).toMatchObject({ reason: 'max_retry_after', retryAfterMs, retryAfterRaw: '9999999' });
   });
 
-  test('with the unit set to milliseconds, a Retry-After of 1500 is a second and a half', async () => {
+  test("with retryAfterUnit 'milliseconds', a Retry-After of 1500 is 1.5 seconds", async () => {
     for (const rateLimit of [{}, false] as const) {
       const { waitMs } = await waitAfter({ 'retry-after': '1500' }, { retryAfterUnit: 'milliseconds', rateLimit });
 

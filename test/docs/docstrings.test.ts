@@ -1,7 +1,9 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import ts from 'typescript';
 import { expect, test } from 'vitest';
+import { checkProse } from '../../scripts/prose/check-prose.ts';
 import { type Declaration, type Member, readDeclarations } from '../../scripts/reference/read-declarations.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -44,6 +46,30 @@ test.each(entries)('every optional option that $name exports names its default',
   expect(missing).toEqual([]);
 });
 
+const ofClient = entries.filter(({ name }) => ['index', 'file-store', 'redis'].includes(name));
+
+test.each(ofClient)('the docstrings of $name follow the rules for prose', ({ declarations }) => {
+  const findings = Array.from(declarations.values()).flatMap((declaration) =>
+    [declaration, ...declaration.members].flatMap(({ name, doc }) =>
+      [...doc.paragraphs, ...doc.notes].flatMap((text) =>
+        checkProse(withoutCode(text)).map(({ message }) => `${declaration.name}, ${name}: ${message}`),
+      ),
+    ),
+  );
+
+  expect(findings).toEqual([]);
+});
+
+// A text that starts with a line break is the script of the Redis store.
+test('the messages of the client follow the rules for prose', () => {
+  const messages = sourceFiles().flatMap((file) =>
+    textsIn(file).filter((text) => !text.startsWith('\n') && text.split(/\s+/).length >= 5),
+  );
+
+  expect(messages.length).toBeGreaterThan(80);
+  expect(messages.flatMap((text) => checkProse(text).map(({ message }) => `${message}, in: ${text}`))).toEqual([]);
+});
+
 type Declarations = ReadonlyMap<string, Declaration>;
 
 function hasText({ doc }: Pick<Declaration, 'doc'>): boolean {
@@ -64,3 +90,29 @@ function isDocumented(member: Member, { bases }: Declaration, declarations: Decl
 
 /** Plain from their names. */
 const EXCEPTIONS = ['RunningServer.port'];
+
+/** Code becomes a different word each time, with a capital letter, because a sentence can begin with it. */
+function withoutCode(text: string): string {
+  let count = 0;
+  return text.replaceAll(/`[^`]*`/g, () => `Code${String.fromCharCode(97 + (count++ % 26))}`);
+}
+
+function sourceFiles(): readonly ts.SourceFile[] {
+  const folder = join(root, 'src/client');
+  const paths = readdirSync(folder, { encoding: 'utf8', recursive: true }).filter((path) => path.endsWith('.ts'));
+  return paths.map((path) =>
+    ts.createSourceFile(path, readFileSync(join(folder, path), 'utf8'), ts.ScriptTarget.ES2023, true),
+  );
+}
+
+/** The string literals of a file; a value in a template becomes `x`. */
+function textsIn(node: ts.Node): readonly string[] {
+  if (ts.isStringLiteral(node) || ts.isNoSubstitutionTemplateLiteral(node)) return [node.text];
+  const inside: string[] = [];
+  ts.forEachChild(node, (child) => {
+    inside.push(...textsIn(child));
+  });
+  if (!ts.isTemplateExpression(node)) return inside;
+  const text = node.head.text + node.templateSpans.map(({ literal }) => `x${literal.text}`).join('');
+  return [text, ...inside];
+}

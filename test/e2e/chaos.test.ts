@@ -3,7 +3,7 @@ import { CHAOS_FAULTS, SOCKET_FAULTS } from '../helpers/chaos-faults.ts';
 import { ChaosRun, chaosMock } from '../helpers/chaos-run.ts';
 
 /** The whole of it, 100,000 calls: `npm run bench:chaos`. */
-test('through every fault each call ends, the books of client and mock agree, and nothing is left', async () => {
+test('with every fault, each call ends, client and mock count the same, and no timer is left', async () => {
   const report = await new ChaosRun({ seed: 20_261_121, calls: 6000, faults: CHAOS_FAULTS }).play();
 
   expect(report.problems).toEqual([]);
@@ -13,7 +13,7 @@ test('through every fault each call ends, the books of client and mock agree, an
   expect(Object.values(report.struck).filter((times) => times > 0).length).toBeGreaterThan(7);
 });
 
-test('and so over a real socket', async () => {
+test('the same over a real socket', async () => {
   await using mock = chaosMock();
   const { url } = await mock.serve();
   const via = { baseUrl: url, fetch: undefined };

@@ -79,10 +79,10 @@ describe.skipIf(!hasBundle)('the built command', () => {
           { env: { FXRATES_CONFIG_DIR: folder, TERM: 'xterm' }, stdin: 'open' },
         );
       const typed = prompt();
-      await typed.shows('stdout', 'does not show');
+      await typed.shows('stdout', 'input is hidden');
       typed.write(`${KEY}\r`);
       const stopped = prompt();
-      await stopped.shows('stdout', 'does not show');
+      await stopped.shows('stdout', 'input is hidden');
       stopped.write('\u0003');
 
       expect((await typed.ended).code).toBe(0);

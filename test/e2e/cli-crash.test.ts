@@ -14,7 +14,7 @@ describe.skipIf(!hasBundle)('the built command', () => {
   // As after an upgrade under a running command, whose next import finds nothing.
   test('ends with a report when its own files are gone', async () => {
     await cp(dirname(BUNDLE), folder, { recursive: true });
-    const missing = (await readdir(folder)).filter((name) => name.startsWith('node-io-'));
+    const missing = (await readdir(folder)).filter((name) => name.startsWith('main.'));
     for (const name of missing) await rm(join(folder, name));
     await cp(join(dirname(BUNDLE), '..', '..', 'package.json'), join(folder, 'package.json'));
 

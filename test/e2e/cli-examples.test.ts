@@ -79,7 +79,7 @@ async function run(example: string): Promise<{ readonly code: number | null; rea
   const typed = TYPED[example];
   if (typed !== undefined) {
     const running = new Running('script', ['-qec', `bash -c '${here(example)}'`, '/dev/null'], { env, stdin: 'open' });
-    await running.shows('stdout', example.includes('login') ? 'does not show' : '[y/N]');
+    await running.shows('stdout', example.includes('login') ? 'input is hidden' : '[y/N]');
     running.write(typed.replace('{key}', key));
     const { code, stdout } = await running.ended;
     return { code, output: stdout };

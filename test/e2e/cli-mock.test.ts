@@ -30,7 +30,7 @@ describe.skipIf(!hasBundle)('fxrates mock', () => {
     await first.ended;
 
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-    expect(stderr).toBe(`fxrates: port ${port} is in use — fxrates mock --port 0 picks a free one\n`);
+    expect(stderr).toBe(`fxrates: port ${port} is in use\n\n  Use a free port:  fxrates mock --port 0\n`);
   });
 
   test('its one line can be taken by a script', async () => {

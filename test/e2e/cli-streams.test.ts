@@ -150,16 +150,25 @@ describe.skipIf(!hasBundle)('what the built command loads', () => {
 
     expect(stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
     expect(stderr).toMatch(/load "\S*fxrates\.cjs"/);
-    expect(stderr).not.toMatch(/load "\S*(node-io|run-command-line|client|mock-server|undici|zod|msw)/);
+    expect(stderr).not.toMatch(/load "\S*(\/(help|main)\.cjs|client|mock-server|undici|zod|msw)/);
   });
 
-  test.each([['--help'], ['latest --help'], ['help exit-codes'], ['latest USD'], ['version']])(
-    '%s loads neither SDK nor mock, undici, zod or msw',
+  test.each([[''], ['--help'], ['latest --help'], ['help quota']])("help ('%s') loads no command", async (line) => {
+    const argv = line.split(' ').filter((word) => word !== '');
+    const { code, stdout, stderr } = await runBundle(argv, { env: { ...env, NODE_DEBUG } });
+
+    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining('Usage: fxrates') });
+    expect(stderr).toMatch(/load "\S*\/help\.cjs"/);
+    expect(stderr).not.toMatch(/load "\S*\/(main|client|mock-server)\.cjs|undici/);
+  });
+
+  test.each([['help exit-codes'], ['latest USD'], ['version']])(
+    '%s loads neither SDK nor mock nor undici',
     async (line) => {
       const { stderr } = await runBundle(line.split(' '), { env: { ...env, NODE_DEBUG } });
 
-      expect(stderr).toMatch(/load "\S*node-io/);
-      expect(stderr).not.toMatch(/load "\S*(client|mock-server|undici|zod|msw)/);
+      expect(stderr).toMatch(/load "\S*\/main\.cjs"/);
+      expect(stderr).not.toMatch(/load "\S*(\/(client|mock-server)\.cjs|undici|zod|msw)/);
     },
   );
 
@@ -167,7 +176,7 @@ describe.skipIf(!hasBundle)('what the built command loads', () => {
     const { stdout, stderr } = await runBundle(['api', '/small'], { env: { ...env, NODE_DEBUG } });
 
     expect(stdout).toContain('1.10');
-    expect(stderr).toMatch(/load "\S*client/);
+    expect(stderr).toMatch(/load "\S*\/client\.cjs"/);
     expect(stderr).not.toMatch(/load "\S*(mock-server|undici|msw)/);
   });
 

@@ -49,7 +49,7 @@ test.each(['sliding-log', 'fixed-epoch', 'fixed-first-request', 'sliding-counter
   },
 );
 
-test('a call whose slot comes after its deadline fails at once, and says when to come back', async () => {
+test('a call whose slot is after its deadline rejects immediately, with retryAt', async () => {
   const { mock, fx } = setUp();
   await fx.quota();
   await calls(fx, 29);
@@ -61,7 +61,7 @@ test('a call whose slot comes after its deadline fails at once, and says when to
   expect(mock.clock.now() - startedAt).toBeLessThan(5000);
 });
 
-test('a revoked key is replaced by the one its provider gives next', async () => {
+test('a revoked key is replaced by the next key of its provider', async () => {
   const mock = createMockServer({ clock: 'virtual' });
   const account = mock.accounts.create({ plan: 'developer' });
   mock.accounts.confirm(account.id);
@@ -82,7 +82,7 @@ test('a revoked key is replaced by the one its provider gives next', async () =>
 });
 
 test.each(['429 quota_exceeded', '402 quota_exceeded', '403 quota_exceeded'] as const)(
-  'an exhausted quota is told from a rate limit and a bad key, with two questions for a burst (%s)',
+  'an exhausted quota differs from a rate limit and a wrong key, with two calls of quota() for a burst (%s)',
   async (quotaExhausted) => {
     const { mock, fx, keyId } = setUp({ behaviour: { quotaExhausted } });
     mock.keys.setUsage(keyId, { month: 1000 });
@@ -100,7 +100,7 @@ test.each(['429 quota_exceeded', '402 quota_exceeded', '403 quota_exceeded'] as 
   },
 );
 
-test('an upgrade in the dashboard is noticed within a minute of the last refusal', async () => {
+test('an upgrade in the dashboard has an effect within a minute of the last refusal', async () => {
   const { mock, fx, keyId } = setUp();
   mock.keys.setUsage(keyId, { month: 1000 });
   await expect(fx.latest()).rejects.toMatchObject({ kind: 'quota_exhausted', local: false });
@@ -118,7 +118,7 @@ const everySwitch = createMockServer()
     provenance === 'documented' ? [] : alternatives.map((value) => ({ name, value })),
   );
 
-test.each(everySwitch)('the client gets its work done whatever $name is ($value)', async ({ name, value }) => {
+test.each(everySwitch)('all calls of the client succeed if $name is $value', async ({ name, value }) => {
   const { mock, fx, keyId } = setUp({ behaviour: { [name]: value } });
 
   const quota = await fx.quota();

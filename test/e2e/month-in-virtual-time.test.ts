@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { FxRates } from '../../src/client/index.ts';
 import { createMockServer, type MockServer } from '../../src/mock-server/index.ts';
 
-test('a client uses up a month of the Free plan in virtual time, and goes on when it resets', async () => {
+test('a client uses a month of the Free plan in virtual time, and continues after the reset', async () => {
   const mock = createMockServer({ clock: 'virtual' });
   const { id, key } = mock.createKey({ plan: 'free' });
   const fx = new FxRates({ apiKey: key, ...mock.clientOptions() });
@@ -35,7 +35,7 @@ const ways: [string, (mock: MockServer) => Promise<string>][] = [
   ],
 ];
 
-test.each(ways)('waits of minutes pass at once over %s, and no timeout fires early', async (_, open) => {
+test.each(ways)('waits of minutes take no real time over %s, and no timeout fires early', async (_, open) => {
   await using mock = createMockServer({ clock: 'virtual' });
   const { key } = mock.createKey({ plan: 'free' });
   const fx = new FxRates({ apiKey: key, baseUrl: await open(mock), clock: mock.clock, timeoutMs: 1000, maxRetries: 0 });

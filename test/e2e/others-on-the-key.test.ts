@@ -36,7 +36,7 @@ const cases = (['sliding-log', 'fixed-epoch'] as const).flatMap((rateWindow) =>
 );
 
 test.each(cases)(
-  '$rateWindow, told $perMinute: with $used requests of somebody else $beforeS s before, no call fails that could be served',
+  '$rateWindow, perMinute $perMinute: with $used requests of another client $beforeS s earlier, no call fails that the limit allows',
   async ({ rateWindow, perMinute, used, beforeS }) => {
     const mock = createMockServer({ clock: 'virtual', behaviour: { rateWindow } });
     const { key } = mock.createKey();

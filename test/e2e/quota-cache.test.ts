@@ -23,7 +23,7 @@ test.each<[string, () => CacheStore | undefined]>([
   ['in a Keyv', () => new Keyv()],
   ['in a Keyv with a namespace', () => new Keyv({ namespace: 'rates' })],
   ['in a Map', () => new Map<string, string>()],
-])('a hundred calls for one rate cost one request: answers %s', async (_, store) => {
+])('a hundred calls for one rate send one request: responses %s', async (_, store) => {
   const { fx, used } = setUp({ cache: { maxAgeMs: 60_000, store: store() } });
   const first = await fx.latest({ base: 'EUR' }).withMeta();
 
@@ -42,7 +42,7 @@ test.each([
   ['1min', 60_000],
   ['5min', 300_000],
   ['60min', 3_600_000],
-])('a day of calls once a minute costs no more requests than there are snapshots of %s', async (granularity, ms) => {
+])('a day of calls once a minute sends at most one request per snapshot of %s', async (granularity, ms) => {
   const { mock, fx, used } = setUp({ behaviour: { snapshotGranularity: granularity }, cache: 'snapshot' });
 
   for (let minute = 0; minute < 24 * 60; minute += 1) {
@@ -54,7 +54,7 @@ test.each([
   expect(mock.journal.list().length - used()).toBeLessThanOrEqual(24);
 });
 
-test('with the quota used up, calls get the last answer, marked, until it is too old', async () => {
+test('with an exhausted quota, calls return the last response, marked as stale, until it is too old', async () => {
   const { mock, fx, sourceOf, keyId } = setUp({ cache: { maxAgeMs: 60_000, staleIfLimitedMs: 3_600_000 } });
   await fx.latest({ base: 'EUR' });
   mock.keys.setUsage(keyId, { month: 100_000 });
@@ -69,7 +69,7 @@ test('with the quota used up, calls get the last answer, marked, until it is too
   await expect(fx.latest({ base: 'EUR' })).rejects.toMatchObject({ kind: 'quota_exhausted' });
 });
 
-test('the guard and the cache together: a page is shown all month long, and the reserve is kept', async () => {
+test('guard and cache together: a page is served all month, and the reserve remains', async () => {
   const store = new Map<string, string>();
   const { mock, fx, used, sourceOf } = setUp({
     cache: { maxAgeMs: 60_000, staleIfLimitedMs: 31 * 86_400_000, store },

@@ -47,7 +47,7 @@ test.each([
   [10, 10, 50],
   [5, 10, 50],
   [0, 0, 50],
-])('of %i requests left, of which %i are reserved, a crowd of %i spends what is not reserved', async (...given) => {
+])('of %i requests left, of which %i are reserved, %i calls use only the others', async (...given) => {
   const [left, reserve, size] = given;
   const { fx, leftNow, lows, asked } = setUp({ left, reserve });
 
@@ -60,7 +60,7 @@ test.each([
   expect(lows).toHaveLength(1);
 });
 
-test('two clients of one process guard one quota together', async () => {
+test('two clients of one process share one guarded quota', async () => {
   const { fx, client, leftNow } = setUp({ left: 60, reserve: 10 });
 
   const results = await Promise.all([crowd(fx, 100), crowd(client(), 100)]);
@@ -69,7 +69,7 @@ test('two clients of one process guard one quota together', async () => {
   expect(leftNow()).toBe(10);
 });
 
-test('workers that call one after the other spend exactly what is not reserved', async () => {
+test('workers with consecutive calls use exactly the requests that are not reserved', async () => {
   const { fx, leftNow } = setUp({ left: 200, reserve: 50 });
   let refused = 0;
   const worker = async () => {
@@ -87,7 +87,7 @@ test('workers that call one after the other spend exactly what is not reserved',
   expect(leftNow()).toBe(50);
 });
 
-test('a refusal is marked local, says why, and carries the quota', async () => {
+test('a refusal is marked local, with the reason and the quota', async () => {
   const { fx } = setUp({ left: 3, reserve: 3 });
 
   const error = await latest(fx).catch((reason: unknown) => reason);
@@ -104,7 +104,7 @@ test('a refusal is marked local, says why, and carries the quota', async () => {
   });
 });
 
-test('useReserve spends the reserve, down to what the service allows', async () => {
+test('useReserve uses the reserve, up to the limit of the service', async () => {
   const { fx, leftNow } = setUp({ left: 5, reserve: 5 });
 
   expect(tally(await crowd(fx, 2))).toEqual({ local: 2 });
@@ -113,7 +113,7 @@ test('useReserve spends the reserve, down to what the service allows', async () 
   expect(leftNow()).toBe(0);
 });
 
-test('the call that leaves only the reserve tells of it, once per period', async () => {
+test('the call after which only the reserve is left calls onLow, once per period', async () => {
   const { mock, fx, lows } = setUp({ left: 12, reserve: 10 });
   await latest(fx);
   expect(lows).toEqual([]);
@@ -129,7 +129,7 @@ test('the call that leaves only the reserve tells of it, once per period', async
   expect(lows).toHaveLength(1);
 });
 
-test('the next period is told of anew', async () => {
+test('onLow is called again in the next period', async () => {
   const { mock, fx, lows, keyId } = setUp({ left: 10, reserve: 10 });
   await crowd(fx, 1);
   await mock.clock.advanceTo('quota-reset');
@@ -140,7 +140,7 @@ test('the next period is told of anew', async () => {
   expect(lows.map(({ quota }) => quota.resets_at)).toEqual(['2026-02-01T00:00:00.000Z', '2026-03-01T00:00:00.000Z']);
 });
 
-test('a new period is noticed', async () => {
+test('a new period has an effect', async () => {
   const { mock, fx } = setUp({ left: 10, reserve: 10 });
   expect(tally(await crowd(fx, 1))).toEqual({ local: 1 });
 
@@ -149,7 +149,7 @@ test('a new period is noticed', async () => {
   expect(tally(await crowd(fx, 50))).toEqual({ ok: 50 });
 });
 
-test('a bigger plan is noticed within a minute, without a request that costs', async () => {
+test('a bigger plan has an effect within a minute, without a counted request', async () => {
   const { mock, fx, accountId, asked } = setUp({ left: 10, reserve: 10 });
   expect(tally(await crowd(fx, 20))).toEqual({ local: 20 });
 
@@ -161,7 +161,7 @@ test('a bigger plan is noticed within a minute, without a request that costs', a
   expect(asked()).toBe(2);
 });
 
-test('what another process uses is noticed within five minutes', async () => {
+test('usage by another process has an effect within five minutes', async () => {
   const { mock, fx, keyId, leftNow } = setUp({ left: 100, reserve: 10 });
   await latest(fx);
   mock.keys.setUsage(keyId, { month: 99_985 });
@@ -172,7 +172,7 @@ test('what another process uses is noticed within five minutes', async () => {
   expect(leftNow()).toBe(10);
 });
 
-test('while the key is idle nothing is asked, and while it is busy once in five minutes', async () => {
+test('calls quota() once in five minutes while the key is used, and never while it is idle', async () => {
   const { mock, fx, asked } = setUp({ left: 50_000 });
 
   await latest(fx);
@@ -186,7 +186,7 @@ test('while the key is idle nothing is asked, and while it is busy once in five 
   expect(asked()).toBeLessThanOrEqual(1 + 60 / 5);
 });
 
-test('calls that are refused for the rate, or never get through, cost nothing and are given back', async () => {
+test('calls refused for the rate or without a response release their reservation', async () => {
   const { mock, fx, leftNow } = setUp({ left: 400, reserve: 50 });
 
   const results = tally(await crowd(fx, 600)); // 300 a minute: many of them wait

@@ -12,7 +12,7 @@ const TOO_MANY_WAKE_UPS = 10_000;
 
 /** Virtual time: it moves only in `advance` and `run`, and nothing waits for real. */
 export class FakeClock implements Clock {
-  /** What each sleep asked for, in order. */
+  /** The duration of each sleep, in order. */
   readonly sleeps: number[] = [];
   #nowMs: number;
   #shiftMs = 0;

@@ -7,7 +7,7 @@ export interface SentRequest extends Init {
   readonly url: string;
 }
 
-/** What a fake `fetch` answers: a response (`body` as JSON unless it is text), an error, or nothing, ever. */
+/** A reply of a fake `fetch`: a response (`body` as JSON unless it is text), an error, or a hang. */
 export type Reply =
   | { readonly status?: number; readonly headers?: Record<string, string>; readonly body?: unknown }
   | Error
@@ -20,7 +20,7 @@ export interface FakeFetch extends FetchLike {
   readonly requests: SentRequest[];
 }
 
-/** Gives the replies in order, and the last one for good. Requests for the quota get `quota`, when it is given. */
+/** Returns the replies in order, then always the last one. With `quota`, requests of `quota()` receive that. */
 export function fakeFetch(replies: Reply | readonly Reply[], { quota }: { readonly quota?: Reply } = {}): FakeFetch {
   const queue: Reply[] = [...(Array.isArray(replies) ? (replies as readonly Reply[]) : [replies as Reply])];
   const requests: SentRequest[] = [];

@@ -1,14 +1,14 @@
 import type { CacheStore } from '../../src/client/index.ts';
 import { type CacheEntry, decodeEntry, encodeEntry } from '../../src/client/middleware/cache.ts';
 
-/** What a misbehaving store does instead of its work: it gives, throws or rejects with this, or never answers. */
+/** The fault of a store: it returns, throws or rejects with a value, or hangs. */
 export type Misbehaviour =
   | { readonly gives: unknown }
   | { readonly throws: unknown }
   | { readonly rejects: unknown }
   | 'never';
 
-/** A store in memory that notes what it is asked, and misbehaves when told to. */
+/** A store in memory that records its calls and can simulate faults. */
 export class FakeStore implements CacheStore {
   readonly entries = new Map<string, string>();
   readonly ttls: number[] = [];
@@ -29,7 +29,7 @@ export class FakeStore implements CacheStore {
     return this.entries.set(key, value);
   }
 
-  /** Puts another answer, or another text, in the place of every one that is kept. */
+  /** Replaces every entry by another response or text. */
   overwrite(change: (kept: CacheEntry, text: string) => CacheEntry | string): void {
     for (const [key, text] of this.entries) {
       const changed = change(decodeEntry(text) as CacheEntry, text); // written by the client

@@ -1,6 +1,6 @@
 import { HttpResponse, http } from 'msw';
 
-/** A handler for `/hang` that does not answer before it is released. */
+/** A handler for `/hang` that responds when it is released. */
 export function hangingHandler() {
   let release = () => {};
   const handler = http.get('/hang', async () => {

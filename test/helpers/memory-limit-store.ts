@@ -8,7 +8,7 @@ interface Stored {
 }
 
 export interface MemoryLimitStoreOptions {
-  /** Milliseconds from the question to the answer. Default: 0. */
+  /** Milliseconds from a call to its result. Default: 0. */
   readonly takesMs?: number;
   /** How far its clock is ahead of the given one. Default: 0. */
   readonly aheadMs?: number;

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 
-/** A request as it came over the wire, and the socket to misbehave on. */
+/** A request as received, and its socket. */
 export interface RawRequest {
   readonly socket: Socket;
   /** Request line and headers. */
@@ -26,7 +26,7 @@ interface RawServerOptions {
   readonly onConnection?: (socket: Socket) => void;
 }
 
-/** A TCP server that says exactly what the test wants, well-formed or not. */
+/** A TCP server that sends exactly the bytes of the test, valid or not. */
 export async function startRawServer({ onRequest, onConnection }: RawServerOptions): Promise<RawServer> {
   const sockets = new Set<Socket>();
   const requests: string[] = [];

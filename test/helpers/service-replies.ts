@@ -3,7 +3,7 @@ import type { QuotaData } from '../../src/client/index.ts';
 /** A key of the documented form that no service ever gave out. */
 export const API_KEY = `fx_live_${'0123456789abcdef'.repeat(3)}`;
 
-/** What the service answers, as the contract describes it. */
+/** Responses of the service, by the contract. */
 export function success(data: unknown = { base: 'USD', rates: { EUR: 0.92 } }) {
   return { status: 200, body: { success: true, data } };
 }

@@ -96,6 +96,13 @@ const single: readonly Scenario[] = [
     goals: { refusedPer100: none, ratio: none },
   },
   {
+    name: '100 cold processes, store 2 ms, a call each at once',
+    server: fixed(30),
+    job: { calls: 100 },
+    processes: 100,
+    store: { latency: [1, 3] },
+  },
+  {
     name: '60 cold processes, store 2 ms, traffic 120 % of 30',
     server: log(30),
     job: { calls: 60, perMinute: 36 },

@@ -1,3 +1,7 @@
+import { createHash } from 'node:crypto';
+import { readdir, readFile, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { CacheStore, Clock } from '../../client/index.ts';
 import type { Invocation } from '../command.ts';
 import { CliError, usageError } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
@@ -7,15 +11,18 @@ import { type ServiceRequest, type ServiceResponse, sendRequest } from '../reque
 import { formatDuration, parseDuration } from '../settings/duration.ts';
 import { noFolder } from '../storage/config-file.ts';
 import { cacheFolder } from '../storage/folders.ts';
+import { makeFolder, replaceFile } from '../storage/replace-file.ts';
 import { jsonLine } from '../terminal/text.ts';
-import { FileCacheStore } from './file-cache-store.ts';
 
 /** `--cache 10m` or `--cache snapshot`. */
 export function parseCacheAge(text: string): number | 'snapshot' {
   if (text === 'snapshot') return text;
   const maxAgeMs = parseDuration(text, '--cache');
   if (maxAgeMs > 0 && Number.isFinite(maxAgeMs)) return maxAgeMs;
-  throw usageError(`--cache takes a time above 0 or snapshot, got '${text}'`, 'e.g. 10m; an older answer: --offline');
+  throw usageError(
+    `--cache expects a time above 0 or snapshot, got '${text}'`,
+    'e.g. 10m; for an older response use --offline',
+  );
 }
 
 /** Sends the request, or with `--cache` and `--offline` uses a stored answer and reports its age on stderr. */
@@ -48,11 +55,11 @@ async function readOffline(request: ServiceRequest, invocation: Invocation): Pro
     return response;
   } catch (error) {
     if (!(error instanceof CliError) || error.causeCode !== OFFLINE) throw error;
-    throw new CliError('no answer is kept for this request', {
+    throw new CliError('no cached response for this request', {
       code: 'not_kept',
       exitCode: exitCodes.network,
-      why: 'and --offline sends nothing',
-      hints: ['Keep one:  the same command with --cache 10m instead of --offline'],
+      why: '--offline sends nothing',
+      hints: ['Cache it:  the same command with --cache 10m instead of --offline'],
     });
   }
 }
@@ -63,5 +70,61 @@ const OFFLINE = 'FXRATES_OFFLINE';
 async function reportAge({ source, ageMs }: ServiceResponse, { screen }: Invocation): Promise<void> {
   if (source !== 'cache' && source !== 'stale') return;
   const event = { event: 'kept_answer', age_seconds: Math.floor(ageMs / 1000) };
-  await screen.info(screen.isJson ? jsonLine(event) : `fxrates: kept answer, ${formatDuration(ageMs)} old\n`);
+  await screen.info(screen.isJson ? jsonLine(event) : `fxrates: cached response, ${formatDuration(ageMs)} old\n`);
+}
+
+/** Older answers are removed when the next one is stored. */
+const KEPT_FOR_MS = 30 * 86_400_000;
+const ENTRY_NAME = /^[0-9a-f]{64}\.json$/;
+
+/** Answers in files that only their owner can read; the client decides which of them is young enough. */
+class FileCacheStore implements CacheStore {
+  readonly #folder: string;
+  readonly #clock: Clock;
+
+  constructor(folder: string, clock: Clock) {
+    this.#folder = folder;
+    this.#clock = clock;
+  }
+
+  async get(name: string): Promise<string | undefined> {
+    return readFile(this.#pathOf(name), 'utf8').catch(ifMissing(undefined));
+  }
+
+  async set(name: string, value: string): Promise<void> {
+    await makeFolder(this.#folder, 0o700);
+    await replaceFile(this.#pathOf(name), value, { isPrivate: true, isDisposable: true });
+    const oldest = this.#clock.now() - KEPT_FOR_MS;
+    for (const entry of await this.entries()) if (entry.keptAtMs < oldest) await rm(entry.path, { force: true });
+  }
+
+  /** Every answer that is kept. */
+  async entries(): Promise<readonly { readonly path: string; readonly bytes: number; readonly keptAtMs: number }[]> {
+    const names = await readdir(this.#folder).catch(ifMissing([]));
+    const paths = names.filter((name) => ENTRY_NAME.test(name)).map((name) => join(this.#folder, name));
+    const found = paths.map(async (path) => {
+      const stats = await stat(path).catch(ifMissing(undefined));
+      return stats === undefined ? [] : [{ path, bytes: stats.size, keptAtMs: stats.mtimeMs }];
+    });
+    return (await Promise.all(found)).flat();
+  }
+
+  /** Removes every answer; gives how many there were. */
+  async clear(): Promise<number> {
+    const entries = await this.entries();
+    await Promise.all(entries.map(({ path }) => rm(path, { force: true })));
+    return entries.length;
+  }
+
+  /** The name holds base URL, query and a hash of the key: a file name must show none of them. */
+  #pathOf(name: string): string {
+    return join(this.#folder, `${createHash('sha256').update(name).digest('hex')}.json`);
+  }
+}
+
+function ifMissing<Value>(value: Value): (error: NodeJS.ErrnoException) => Value {
+  return (error) => {
+    if (error.code === 'ENOENT') return value;
+    throw error;
+  };
 }

@@ -1,14 +1,13 @@
 import { Option } from 'commander';
 import { operations } from '../../generated/operations.ts';
 import type { CommandSpec, Invocation } from '../command.ts';
-import { commandLine } from '../command-line.ts';
 import { CliError, usageError } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { printJson, printRaw } from '../output/print-json.ts';
 import { parameterOption, refuseKey, typedParameters } from '../parameters.ts';
-import { dryRun } from '../request/dry-run.ts';
 import { HttpTrace, type TracedResponse } from '../request/http-trace.ts';
-import { type Query, type ServiceRequest, sendRequest } from '../request/send-request.ts';
+import { dryRun, type Query, type ServiceRequest, sendRequest } from '../request/send-request.ts';
+import { commandLine } from '../terminal/text.ts';
 
 const PATHS: readonly string[] = Object.values(operations).map(({ path }) => path);
 const BASE_PATH = operations.quota.path.replace(/\/[^/]*$/, '');
@@ -79,7 +78,7 @@ function requestOf({ args, options }: Invocation): ServiceRequest {
   const [path = ''] = target.split('?', 1);
   const search = target.slice(path.length + 1);
   if (/^[a-z]+:\/\//i.test(target)) {
-    throw usageError(`'${target}' is a whole URL`, 'api takes a path; the host is --base-url', [
+    throw usageError(`'${target}' is a URL`, 'api expects a path; the host is --base-url', [
       `fxrates api ${new URL(target).pathname}`,
     ]);
   }

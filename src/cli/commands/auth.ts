@@ -4,7 +4,6 @@ import { operations } from '../../generated/operations.ts';
 import type { CommandSpec, Invocation } from '../command.ts';
 import { CliError, usageError } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { grouped } from '../output/format-text.ts';
 import { printReport, type ReportRow, reportText } from '../output/report.ts';
 import { sendRequest } from '../request/send-request.ts';
 import { checkKey, type KeyInUse, LONGEST_KEY, requireKey } from '../settings/api-key.ts';
@@ -13,12 +12,13 @@ import type { CliSettings } from '../settings/settings.ts';
 import { changeConfig, ownSetting, readConfig } from '../storage/config-file.ts';
 import { readCredential, removeCredential, storeCredential } from '../storage/credentials.ts';
 import { maskKey } from '../terminal/redactor.ts';
+import { grouped } from '../terminal/text.ts';
 
 export const authCommand: CommandSpec = {
   name: 'auth',
   summary: 'store, check and remove your key',
   description:
-    'Keeps the key in credentials.json, which only you can read, bound to the base URL that it was stored for.',
+    'Stores the key in credentials.json, which only you can read. The key is sent only to the base URL that it was stored for.',
   callsService: false,
   commands: [
     {
@@ -32,13 +32,13 @@ export const authCommand: CommandSpec = {
         { command: 'fxrates auth login --base-url https://api.example.test', comment: '' },
         { command: 'fxrates auth login --key-stdin < key.txt', comment: '' },
       ],
-      notes: ['A key that the service refuses is not stored. The key is sent to the origin of this base URL alone.'],
+      notes: ['A key that the service refuses is not stored. The key is sent only to the origin of this base URL.'],
       callsService: true,
       run: login,
     },
     {
       name: 'status',
-      summary: 'which key would be used, from where, and whether it works',
+      summary: 'the key in use, its source, and whether it is valid',
       description:
         'Shows the base URL and the key that would be used, their sources and what they override, and checks the key with one free quota call.',
       options: () => [new Option('--no-verify', 'do not ask the service')],
@@ -61,7 +61,7 @@ export const authCommand: CommandSpec = {
       name: 'token',
       summary: 'print the key, for scripts',
       description: 'Prints the key that would be used. On a terminal it needs --show.',
-      options: () => [new Option('--show', 'print it although this is a terminal')],
+      options: () => [new Option('--show', 'print it on a terminal, too')],
       examples: [{ command: 'FXRATES_API_KEY=$(fxrates auth token) ./script', comment: '' }],
       callsService: true,
       run: printToken,
@@ -102,7 +102,7 @@ async function login(given: Invocation): Promise<number> {
   await screen.info(`fxrates: key ${maskKey(secret)} for ${baseUrl} stored in ${path}, profile ${profile}\n`);
   await screen.info(`fxrates: base URL kept in ${configPath}\n`);
   for (const name of ['FXRATES_API_KEY', 'FXRATES_API_KEY_FILE']) {
-    if (io.env[name]) await screen.warn(`${name} is set and comes before the stored key`);
+    if (io.env[name]) await screen.warn(`${name} overrides the stored key`);
   }
   return exitCodes.ok;
 }
@@ -111,7 +111,7 @@ async function login(given: Invocation): Promise<number> {
 async function withBaseUrl({ settings, screen, io }: Invocation): Promise<CliSettings> {
   if (settings.baseUrl !== undefined || !io.stdin.isTTY || !io.stderr.isTTY || !settings.mayAsk) return settings;
   if (settings.keyStdin) return settings;
-  const prompt = () => screen.error('Base URL of the service, e.g. https://api.example.test: ');
+  const prompt = () => screen.ask('Base URL of the service, e.g. https://api.example.test: ');
   const line = await io.stdin.visibleLine(LONGEST_URL, prompt).finally(() => screen.error('\n'));
   const text = line.trim();
   return text === '' ? settings : { ...settings, baseUrl: { text, source: 'the prompt' } };
@@ -123,11 +123,11 @@ const LONGEST_URL = 2048;
 async function readKey({ settings, screen, io }: Invocation): Promise<string> {
   if (settings.keyStdin || settings.keyFile !== undefined) return (await requireKey(settings, io)).secret;
   if (!io.stdin.isTTY || !io.stderr.isTTY || !settings.mayAsk) {
-    throw usageError('no key to store', settings.mayAsk ? 'this is no terminal to ask for it' : 'asking is off', [
+    throw usageError('no key to store', settings.mayAsk ? 'stdin is not a terminal' : 'input is off (--no-input)', [
       'fxrates auth login --key-stdin < key.txt',
     ]);
   }
-  const prompt = () => screen.error(`API key for ${settings.baseUrl?.text} (does not show): `);
+  const prompt = () => screen.ask(`API key for ${settings.baseUrl?.text} (input is hidden): `);
   const secret = await io.stdin.hiddenLine(LONGEST_KEY, prompt).finally(() => screen.error('\n'));
   checkKey(secret, 'the prompt');
   return secret;

@@ -2,20 +2,22 @@ import { openCache } from '../cache/fetch-or-cache.ts';
 import type { CommandSpec, Invocation } from '../command.ts';
 import { storageError, systemReason } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { grouped } from '../output/format-text.ts';
 import { printReport, type ReportRow, reportText } from '../output/report.ts';
 import { formatDuration } from '../settings/duration.ts';
+import { clearCompileCache, compileCacheSize } from '../storage/compile-cache.ts';
 import { cacheFolder } from '../storage/folders.ts';
+import { grouped } from '../terminal/text.ts';
 
 export const cacheCommand: CommandSpec = {
   name: 'cache',
-  summary: 'responses that --cache stored: info, clear',
-  description: 'Responses that latest --cache stored, in files that only you can read, for thirty days.',
+  summary: 'responses stored by --cache: info, clear',
+  description:
+    'Shows and removes the responses stored by --cache. Only you can read them. They are removed after 30 days.',
   callsService: false,
   commands: [
     {
       name: 'info',
-      summary: 'where they are, how many, how old',
+      summary: 'their folder, number, size and age',
       description: 'Prints the folder, number, size and age of cached responses.',
       examples: [{ command: 'fxrates cache info', comment: '' }],
       callsService: false,
@@ -25,7 +27,7 @@ export const cacheCommand: CommandSpec = {
     {
       name: 'clear',
       summary: 'remove them all',
-      description: 'Removes every cached response.',
+      description: 'Removes all cached responses, and the compiled code that makes fxrates start faster.',
       examples: [{ command: 'fxrates cache clear', comment: '' }],
       callsService: false,
       run: clear,
@@ -37,6 +39,7 @@ async function info(invocation: Invocation): Promise<number> {
   const { io, screen } = invocation;
   const entries = await openCache(io).entries().catch(unusable(invocation));
   const folder = cacheFolder(io.env) ?? '';
+  const compiled = compileCacheSize(io.env);
   const bytes = entries.reduce((sum, entry) => sum + entry.bytes, 0);
   const ages = entries.map(({ keptAtMs }) => Math.max(0, io.clock.now() - keptAtMs));
   const [newest, oldest] = ages.length === 0 ? [] : [Math.min(...ages), Math.max(...ages)];
@@ -47,9 +50,11 @@ async function info(invocation: Invocation): Promise<number> {
     { label: 'Size', value: `${grouped(bytes)} bytes` },
     ...ageRow('Newest', newest),
     ...ageRow('Oldest', oldest),
+    { label: 'Compiled', value: `${grouped(compiled.bytes)} bytes`, remark: '(code of fxrates, for a faster start)' },
   ];
   const facts = {
     ...{ folder, answers: entries.length, bytes },
+    compiled_bytes: compiled.bytes,
     ...{ newest_age_seconds: seconds(newest), oldest_age_seconds: seconds(oldest) },
   };
   return printReport({ text: reportText(rows, screen.out), facts }, invocation);
@@ -62,7 +67,10 @@ function ageRow(label: string, ms: number | undefined): readonly ReportRow[] {
 async function clear(invocation: Invocation): Promise<number> {
   const { io, screen } = invocation;
   const count = await openCache(io).clear().catch(unusable(invocation));
-  await screen.info(`fxrates: ${grouped(count)} kept ${count === 1 ? 'answer' : 'answers'} removed\n`);
+  const compiled = clearCompileCache(io.env);
+  const responses = `${grouped(count)} cached ${count === 1 ? 'response' : 'responses'}`;
+  const code = compiled.files === 0 ? '' : ` and ${grouped(compiled.bytes)} bytes of compiled code`;
+  await screen.info(`fxrates: removed ${responses}${code}\n`);
   return exitCodes.ok;
 }
 

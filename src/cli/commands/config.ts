@@ -2,7 +2,7 @@ import type { CommandSpec, Invocation } from '../command.ts';
 import { CliError, usageError } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { printJson } from '../output/print-json.ts';
-import { CONFIG_SETTINGS, isSettingName, type SettingName } from '../settings/config-settings.ts';
+import { CONFIG_SETTINGS, isSettingName, type SettingName } from '../settings/settings.ts';
 import { changeConfig, configPath, configValue, noFolder, profileNames, readConfig } from '../storage/config-file.ts';
 
 const NAMES = Object.keys(CONFIG_SETTINGS);
@@ -15,13 +15,13 @@ export const configCommand: CommandSpec = {
   description: 'Settings stored in config.json. Options and environment variables override them.',
   callsService: false,
   notes: [
-    `Names: ${NAMES.join(', ')}. With --profile a setting is stored for that profile, without it for all; base_url always belongs to a profile. Keys are never here: see fxrates auth.`,
+    `Names: ${NAMES.join(', ')}. With --profile a setting is stored for that profile, without it for all; base_url always belongs to a profile. Keys are not settings: see fxrates auth.`,
   ],
   commands: [
     {
       ...local,
       name: 'list',
-      summary: 'all that is set',
+      summary: 'all stored settings',
       description: 'Prints every stored setting.',
       examples: [{ command: 'fxrates config list', comment: '' }],
       printsData: true,
@@ -59,7 +59,7 @@ export const configCommand: CommandSpec = {
     },
     {
       name: 'path',
-      summary: 'where the settings are',
+      summary: 'path of config.json',
       description: 'Prints the path of config.json, whether it is there or not.',
       examples: [{ command: 'fxrates config path', comment: '' }],
       callsService: false,
@@ -131,6 +131,10 @@ function checkName(name: string): asserts name is SettingName {
   if (isSettingName(name)) return;
   const hints = /key|token|secret/i.test(name)
     ? ['A key is stored by:  fxrates auth login']
-    : [`There are: ${NAMES.join(', ')}`];
+    : [
+        isSettingName(name.replaceAll('-', '_'))
+          ? `Did you mean ${name.replaceAll('-', '_')}?`
+          : `There are: ${NAMES.join(', ')}`,
+      ];
   throw usageError(`there is no setting '${name}'`, undefined, hints);
 }

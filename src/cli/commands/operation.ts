@@ -2,14 +2,12 @@ import { Option } from 'commander';
 import type { Operation } from '../../generated/operations.ts';
 import { fetchOrCache, parseCacheAge } from '../cache/fetch-or-cache.ts';
 import type { CommandSpec, Invocation } from '../command.ts';
-import { quoteForShell } from '../command-line.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { printResponse } from '../output/print-response.ts';
+import { printResponse } from '../output/print-json.ts';
 import { namedQuery, parameterArgument, parameterOption, parameterOptions, typedParameters } from '../parameters.ts';
-import { dryRun } from '../request/dry-run.ts';
-import type { ServiceRequest, ServiceResponse } from '../request/send-request.ts';
+import { dryRun, type ServiceRequest, type ServiceResponse } from '../request/send-request.ts';
 import { rememberCurrencies } from '../storage/seen-currencies.ts';
-import { lowerFirst } from '../terminal/text.ts';
+import { lowerFirst, quoteForShell } from '../terminal/text.ts';
 
 type MakeOptions = () => readonly Option[];
 

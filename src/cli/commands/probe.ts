@@ -3,27 +3,30 @@ import type { ObservedBehaviour, ProbeFetch } from '../../mock-server/index.ts';
 import type { CommandSpec, Invocation } from '../command.ts';
 import { CliError, fileError, usageError } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
+import { twoColumns } from '../help/page.ts';
 import { openConnection } from '../request/connection.ts';
 import { requireKey } from '../settings/api-key.ts';
 import { requireBaseUrl } from '../settings/base-url.ts';
 import { checkWritable, replaceFile } from '../storage/replace-file.ts';
+import type { StreamStyle } from '../terminal/screen.ts';
+import { visible } from '../terminal/text.ts';
 
 export const probeCommand: CommandSpec = {
   name: 'probe',
-  summary: 'find out how a running service behaves, for --behaviour',
+  summary: 'observe how a running service behaves, for mock --behaviour',
   description:
-    'Sends requests to a running service, with your key and within a budget, to observe what its documentation leaves open. Prints the observations as JSON, a file for fxrates mock --behaviour. Behaviour that cannot be observed is listed, not guessed.',
+    'Sends requests to a running service, with your key and within a budget, to observe what its documentation leaves open. In a pipe, and with --out, it writes JSON for fxrates mock --behaviour. Behaviour that cannot be observed is listed, not guessed.',
   argument: { syntax: '<base-url>', description: 'base URL of the service' },
   options: () => [
     new Option('--max-requests <count>', 'most requests to send (default: 14)').argParser(parseCount),
-    new Option('--out <file>', 'write there instead of stdout'),
+    new Option('--out <file>', 'write the JSON to this file'),
   ],
   examples: [
     { command: 'fxrates probe https://api.example.test --out behaviour.json', comment: '' },
     { command: 'fxrates mock --behaviour behaviour.json', comment: 'a mock that behaves like it' },
   ],
   notes: [
-    'It begins with quota, which is free; one request of the default budget may count in the month. A budget above the per-minute limit by 20 also meets that limit, with two more that count.',
+    'The probe starts with quota, which is free. One request of the default budget may use monthly quota. A budget of 20 requests above the per-minute limit also tests that limit, with two more requests that may use quota.',
   ],
   callsService: true,
   run: probe,
@@ -31,7 +34,7 @@ export const probeCommand: CommandSpec = {
 
 function parseCount(text: string): number {
   if (/^[1-9]\d{0,4}$/.test(text)) return Number(text);
-  throw usageError(`--max-requests takes a whole number from 1 to 99999, got '${text}'`);
+  throw usageError(`--max-requests expects a whole number from 1 to 99999, got '${text}'`);
 }
 
 /** Probes a service, after telling how many requests that takes at most, and prints or writes what was observed. */
@@ -60,8 +63,12 @@ async function probe(invocation: Invocation): Promise<number> {
     })
     .finally(connection.close);
   const json = `${JSON.stringify(observed, undefined, 2)}\n`;
-  await (out === undefined ? screen.print(json) : replaceFile(out, json).catch(cannotWrite(out)));
+  if (out !== undefined) await replaceFile(out, json).catch(cannotWrite(out));
+  else if (screen.isForPeople) await screen.printText(observationTable(observed, screen.out));
+  else await screen.print(json);
   await reportOutcome(observed, invocation);
+  if (out === undefined && screen.isForPeople)
+    await screen.info('To use them in a mock server, write them to a file with --out behaviour.json\n');
   return exitCodes.ok;
 }
 
@@ -69,6 +76,14 @@ function cannotWrite(path: string): (cause: NodeJS.ErrnoException) => never {
   return (cause) => {
     throw fileError(`cannot write ${path}`, cause);
   };
+}
+
+function observationTable({ about, ...observed }: ObservedBehaviour, { columns, palette }: StreamStyle): string {
+  const entries = Object.entries(observed).map(([name, known]) => {
+    const value = typeof known === 'object' ? known?.value : known;
+    return { term: name, text: visible(String(value)) };
+  });
+  return `${twoColumns(entries, { columns, paintTerm: palette.command }).join('\n')}\n\n`;
 }
 
 async function reportOutcome({ about, ...observed }: ObservedBehaviour, { screen }: Invocation): Promise<void> {

@@ -5,7 +5,7 @@ import { printReport } from '../output/report.ts';
 export const versionCommand: CommandSpec = {
   name: 'version',
   summary: 'print the version; --json adds Node.js and platform',
-  description: 'Prints the version of fxrates and what it runs on. Nothing is sent.',
+  description: 'Prints the versions of fxrates and Node.js, and the platform. Nothing is sent.',
   examples: [{ command: 'fxrates version --json', comment: 'for a bug report' }],
   callsService: false,
   printsData: true,

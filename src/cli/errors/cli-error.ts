@@ -46,12 +46,12 @@ export function usageError(what: string, why?: string, hints: readonly string[] 
 }
 
 const REASONS: Readonly<Record<string, string>> = {
-  ENOENT: 'there is no such file',
+  ENOENT: 'the file does not exist',
   EACCES: 'permission denied',
   EPERM: 'permission denied',
   EROFS: 'the file system is read-only',
-  EISDIR: 'it is a directory',
-  ENOTDIR: 'a part of the path is no directory',
+  EISDIR: 'it is a folder',
+  ENOTDIR: 'a part of the path is not a folder',
   ENOSPC: 'no space left on the device',
 };
 

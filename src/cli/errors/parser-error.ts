@@ -1,5 +1,5 @@
 import type { CommanderError } from 'commander';
-import { commandLine } from '../command-line.ts';
+import { commandLine } from '../terminal/text.ts';
 import { type CliError, usageError } from './cli-error.ts';
 
 /** The command line as far as the parser understood it. */
@@ -7,6 +7,8 @@ export interface CommandLine {
   readonly argv: readonly string[];
   /** Name of the command under way; `undefined` before one was found. */
   readonly command: string | undefined;
+  /** Commands that could follow. */
+  readonly subcommands: readonly string[];
   /** Whether that command takes name=value parameters. */
   readonly takesParameters: boolean;
 }
@@ -43,6 +45,9 @@ export function explainParserError(error: CommanderError, line: CommandLine): Cl
   if (hint !== undefined) return usageError(what, undefined, [hint]);
   if (error.code === 'commander.unknownOption') return unknownOption(what, meant, line);
   if (error.code === 'commander.excessArguments' && what.includes('Expected 0 ')) return tookNone(line);
+  const isFew = error.code === 'commander.unknownCommand' && line.command !== undefined;
+  if (isFew && !/^\S+$/.test(meant ?? ''))
+    return usageError(what, undefined, [`There are: ${line.subcommands.join(', ')}`]);
   const hints = meant === undefined ? [helpHint(line)] : [`Did you mean ${meant}?`];
   return usageError(what, undefined, hints);
 }
@@ -71,7 +76,7 @@ export function refuseKeyOption(argv: readonly string[]): void {
 
 function tookNone(line: CommandLine): CliError {
   const isParameter = line.argv.some((arg) => /^[^-=][^=]*=/.test(arg));
-  return usageError(`${line.command} takes no ${isParameter ? 'parameters' : 'arguments'}`, undefined, [
+  return usageError(`${line.command} accepts no ${isParameter ? 'parameters' : 'arguments'}`, undefined, [
     helpHint(line),
   ]);
 }

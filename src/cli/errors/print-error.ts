@@ -46,10 +46,17 @@ function paragraph({ message, hints }: CliError, { err }: Screen): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** A sentence is broken at words; a command, alone or after its label and two spaces, is there to be copied. */
+/**
+ * A sentence is broken at words. A command, alone or after a label and two spaces, is there to be copied: on a narrow
+ * terminal it moves below its label, whole.
+ */
 function hintLines(hint: string, { isTTY, columns }: Screen['err']): string[] {
-  const isCommand = / {2}|^(fxrates|chmod|export) /.test(hint);
-  return (isTTY && !isCommand ? wrap(hint, columns - 2) : [hint]).map((line) => `  ${line}`);
+  const room = columns - 2;
+  if (!isTTY || hint.length <= room) return [`  ${hint}`];
+  if (/^(fxrates|chmod|export) /.test(hint)) return [`  ${hint}`];
+  const [label = '', ...commands] = hint.replaceAll('   or   ', '   or ').split(/ {2,}/);
+  const below = commands.flatMap((command) => (command.startsWith('(') ? wrap(command, room - 2) : [command]));
+  return [...wrap(label, room).map((line) => `  ${line}`), ...below.map((line) => `    ${line}`)];
 }
 
 function asJson(error: CliError): string {

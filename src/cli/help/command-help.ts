@@ -1,8 +1,7 @@
 import type { CommandNode } from '../command-tree.ts';
 import type { StreamStyle } from '../terminal/screen.ts';
 import { wrap } from '../terminal/text.ts';
-import { exampleLines, optionSections, paragraphs, section } from './page.ts';
-import { twoColumns } from './two-columns.ts';
+import { exampleLines, optionSections, paragraphs, section, twoColumns } from './page.ts';
 
 const FIRST_STEPS = [
   { command: 'fxrates mock', comment: 'in one terminal: a local service, invented rates' },

@@ -1,6 +1,6 @@
 import { stringValue } from '../../json-tokens.ts';
-import { leaves } from '../json/leaves.ts';
 import { compactJson } from '../json/pretty-json.ts';
+import { leaves } from '../json/select-value.ts';
 import { escapeLoneSurrogates, visible } from '../terminal/text.ts';
 
 /** A string without its quotes and escapes; any other JSON value as it stands. */

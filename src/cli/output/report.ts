@@ -1,6 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import type { Invocation } from '../command.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import type { Palette } from '../terminal/palette.ts';
 import type { StreamStyle } from '../terminal/screen.ts';
 import { visible, wrap } from '../terminal/text.ts';
 import { printJson } from './print-json.ts';
@@ -39,21 +40,30 @@ export function reportText(rows: readonly ReportRow[], style: StreamStyle): stri
 
 const LABEL_WIDTH = 12;
 const STATUS_WIDTH = 6;
+/** Below this, the value of a row with a status stands under its label. */
+const NARROW = 60;
 
 function rowText(row: ReportRow, { columns, palette }: StreamStyle): string {
-  const { label, value, remark, isWarning = false, status, steps = [] } = row;
-  const paintStatus = { ok: palette.good, warn: palette.warning, fail: palette.failure, skip: palette.faint };
-  const mark = status === undefined ? '' : paintStatus[status](status.padEnd(STATUS_WIDTH));
+  const { value, remark, status, steps = [] } = row;
+  const isBelow = status !== undefined && columns < NARROW;
   const width = status === undefined ? LABEL_WIDTH : STATUS_WIDTH + LABEL_WIDTH + 1;
-  const name = visible(isWarning ? `! ${label}` : label).padEnd(status === undefined ? width : width - STATUS_WIDTH);
-  const [first = '', ...rest] = wrap(visible(value), columns - width);
-  const lines = [`${mark}${(isWarning ? palette.warning : palette.heading)(name)}${first}`];
-  lines.push(...rest.map((text) => ' '.repeat(width) + text));
+  const indent = isBelow ? STATUS_WIDTH : width;
+  const texts = wrap(visible(value), columns - indent);
+  const [first = '', ...rest] = isBelow ? ['', ...texts] : texts;
+  const lines = [headText(row, isBelow ? 0 : width, palette) + first, ...rest.map((text) => ' '.repeat(indent) + text)];
   if (remark !== undefined) {
     const fits = rest.length === 0 && width + first.length + 2 + stripVTControlCharacters(remark).length <= columns;
     if (fits) lines[0] += `  ${remark}`;
-    else lines.push(' '.repeat(width) + remark);
+    else lines.push(' '.repeat(indent) + remark);
   }
   lines.push(...steps.map((step) => ' '.repeat(STATUS_WIDTH) + visible(step)));
   return `${lines.join('\n')}\n`;
+}
+
+/** Status and label, padded to `width` columns. */
+function headText({ label, isWarning = false, status }: ReportRow, width: number, palette: Palette): string {
+  const paintStatus = { ok: palette.good, warn: palette.warning, fail: palette.failure, skip: palette.faint };
+  const mark = status === undefined ? '' : paintStatus[status](status.padEnd(STATUS_WIDTH));
+  const name = visible(isWarning ? `! ${label}` : label).padEnd(width - (status === undefined ? 0 : STATUS_WIDTH));
+  return mark + (isWarning ? palette.warning : palette.heading)(name);
 }

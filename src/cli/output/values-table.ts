@@ -1,4 +1,4 @@
-import { leaves } from '../json/leaves.ts';
+import { leaves } from '../json/select-value.ts';
 import type { Palette } from '../terminal/palette.ts';
 import type { StreamStyle } from '../terminal/screen.ts';
 import { oneLine, wrap } from '../terminal/text.ts';

@@ -1,15 +1,13 @@
 import type { AnyFxRatesError, NetworkError, QuotaExhaustedError, UnitBelief } from '../../client/index.ts';
 import { environmentProxy } from '../../environment-proxy.ts';
 import type { Invocation } from '../command.ts';
-import { commandLine, withoutOptions } from '../command-line.ts';
 import { CliError } from '../errors/cli-error.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import type { Io } from '../io.ts';
-import { grouped, localTime } from '../output/format-text.ts';
 import type { KeyInUse } from '../settings/api-key.ts';
 import { isLoopback } from '../settings/base-url.ts';
 import { durationOption, formatDuration } from '../settings/duration.ts';
-import { lowerFirst } from '../terminal/text.ts';
+import { commandLine, grouped, localTime, lowerFirst, withoutOptions } from '../terminal/text.ts';
 
 interface ErrorContext {
   readonly invocation: Invocation;
@@ -62,7 +60,7 @@ interface Explanation {
 function explanationOf(error: AnyFxRatesError, { invocation, key, baseUrl }: ErrorContext): Explanation {
   switch (error.kind) {
     case 'authentication':
-      return { why: `it came from ${key.source}`, hints: shadowHints(key) };
+      return { why: `it is from ${key.source}`, hints: [...shadowHints(key), 'Check the setup:  fxrates doctor'] };
     case 'quota_exhausted':
       return { ...quotaExplanation(error, invocation), hints: ['Not retried. See:  fxrates quota'] };
     case 'network':
@@ -95,10 +93,10 @@ function quotaExplanation({ quota, resetsAt }: QuotaExhaustedError, { io }: Invo
 function timeoutExplanation(scope: 'attempt' | 'deadline', { settings }: Invocation, baseUrl: string): Explanation {
   const { host } = new URL(baseUrl);
   if (scope === 'deadline')
-    return { what: `no success from ${host} in time`, why: 'all attempts and waits are used up' };
+    return { what: `no successful response from ${host} in time`, why: 'the time for all attempts and waits is over' };
   const timeout = durationOption(settings.timeoutMs);
   return {
-    what: `no complete answer from ${host} within ${timeout}`,
+    what: `no complete response from ${host} within ${timeout}`,
     hints: [`Wait longer:  --timeout ${durationOption(settings.timeoutMs * 2)}`],
   };
 }
@@ -133,7 +131,7 @@ export function waitTooLong(
   { sumMs, status, unit }: LimitedWait = {},
 ): CliError {
   const retryAfterSeconds = waitMs === undefined ? undefined : Math.ceil(waitMs / 1000);
-  const when = waitMs === undefined ? 'the service does not say when to retry' : `retry in ${formatDuration(waitMs)}`;
+  const when = waitMs === undefined ? 'the service sent no usable Retry-After' : `retry in ${formatDuration(waitMs)}`;
   const enough = durationOption((sumMs ?? waitMs ?? 60_000) + JITTER_MS);
   const again = [...withoutOptions(argv, ['--max-wait', '--no-wait']), '--max-wait', enough];
   return new CliError('rate limited', {
@@ -224,5 +222,5 @@ function networkHints(code: string, { baseUrl, env }: NetworkContext): readonly 
 
 /** A message of the client without its advice to set `retryAfterUnit`, which no command has. */
 export function withoutAdvice(message: string): string {
-  return message.replace(/; [^;]*\bset retryAfterUnit\b.*$/, '');
+  return message.replace(/; [^;]*\bset retryAfterUnit\b.*$/, '').replace(/^apiKey: /, 'the key ');
 }

@@ -33,21 +33,27 @@ export function isLoopback({ hostname }: URL): boolean {
 export function checkBaseUrl({ text, source }: SourcedText): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol)) {
-    throw usageError(`${source} takes an http or https URL, got '${text}'`, undefined, [
-      'e.g. https://api.example.test',
+    throw usageError(`${source} expects an http or https URL, got '${text}'`, undefined, [
+      `e.g. ${withScheme(text) ?? 'https://api.example.test'}`,
     ]);
   }
   if (url.username !== '' || url.password !== '') {
-    throw usageError(`${source} carries a user name or a password`, 'the service knows API keys only', KEY_HINTS);
+    throw usageError(`${source} contains a user name or a password`, 'the service accepts only API keys', KEY_HINTS);
   }
   if (url.search !== '' || url.hash !== '') {
-    throw usageError(`${source} carries a query or a fragment`, 'parameters are written name=value after the command');
+    throw usageError(`${source} contains a query or a fragment`, 'parameters are written name=value after the command');
   }
   if (/\/api\/v1\/?$/.test(url.pathname)) {
     const shorter = text.replace(/\/api\/v1\/?$/, '');
-    throw usageError(`${source} ends with /api/v1`, 'fxrates adds that itself', [`--base-url ${shorter}`]);
+    throw usageError(`${source} ends with /api/v1`, 'fxrates adds this path', [`--base-url ${shorter}`]);
   }
   return url;
+}
+
+/** `localhost:4010` as a URL; `undefined` if it would not be one. */
+function withScheme(text: string): string | undefined {
+  if (!/^[\w.-]+(:\d+)?(\/|$)/.test(text) || !URL.canParse(`https://${text}`)) return undefined;
+  return `${isLoopback(new URL(`https://${text}`)) ? 'http' : 'https'}://${text}`;
 }
 
 const KEY_HINTS = ['Give the key with FXRATES_API_KEY, --key-file or --key-stdin.'];

@@ -10,7 +10,7 @@ export function parseDuration(text: string, label: string): number {
   const [, amount, unit] = DURATION.exec(text) ?? [];
   const unitMs = UNIT_MS[unit ?? ''];
   if (amount === undefined || unitMs === undefined) {
-    throw usageError(`${label} takes a duration, got '${text}'`, 'write a number and its unit: 500ms, 30s, 2m, 1h');
+    throw usageError(`${label} expects a duration, got '${text}'`, 'write a number and its unit: 500ms, 30s, 2m, 1h');
   }
   return Math.round(Number(amount) * unitMs);
 }

@@ -1,10 +1,13 @@
 import type { Io } from '../io.ts';
 import type { ColorWhen } from '../terminal/palette.ts';
-import { debugLevel } from './debug-level.ts';
-import type { CliSettings } from './settings.ts';
 
 /** The settings that decide how an error of the command line is printed, which parsing has not found. */
-type EarlyFlags = Pick<CliSettings, 'output' | 'color' | 'quiet' | 'verbose'>;
+interface EarlyFlags {
+  readonly output: 'auto' | 'json';
+  readonly color: ColorWhen;
+  readonly quiet: number;
+  readonly verbose: number;
+}
 
 /** Looks up a stored setting. Passed as a function, because a crash report must not load what reads files. */
 type Stored = (name: 'output' | 'color', profile: string | undefined) => string | undefined;
@@ -40,4 +43,17 @@ function optionValue(args: readonly string[], short: string | undefined, long: s
 function occurrences(args: readonly string[], letter: string, long: string): number {
   const clusters = args.filter((arg) => /^-[hiqvV]+$/.test(arg)).join('');
   return clusters.split(letter).length - 1 + args.filter((arg) => arg === long).length;
+}
+
+/** The words of the command whose help is asked for, if the command line has no others. */
+export function pathOfHelp(argv: readonly string[]): readonly string[] | undefined {
+  if (argv.length === 0) return [];
+  if (['-h', '--help'].includes(argv.at(-1) ?? '')) return argv.slice(0, -1);
+  return argv[0] === 'help' ? argv.slice(1) : undefined;
+}
+
+/** FXRATES_DEBUG: 2 is -vv, any other value but 0 and false is -v. */
+export function debugLevel({ FXRATES_DEBUG: text = '' }: Io['env']): number {
+  if (text === '' || text === '0' || text === 'false') return 0;
+  return text === '2' ? 2 : 1;
 }

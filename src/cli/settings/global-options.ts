@@ -1,5 +1,4 @@
 import { Option } from 'commander';
-import { choiceOption, oneOf } from '../choice-option.ts';
 import { usageError } from '../errors/cli-error.ts';
 import { parseDuration } from './duration.ts';
 
@@ -44,12 +43,12 @@ export function parseOutputFormat(text: string, label: string): OutputFormat {
 export function parseTimeout(text: string, label: string): number {
   const timeoutMs = parseDuration(text, label);
   if (timeoutMs > 0 && Number.isFinite(timeoutMs)) return timeoutMs;
-  throw usageError(`${label} takes a time above 0, got '${text}'`, 'each attempt needs a limit, e.g. 30s');
+  throw usageError(`${label} expects a time above 0, got '${text}'`, 'each attempt needs a limit, e.g. 30s');
 }
 
 export function parseRetries(text: string, label: string): number {
   if (/^\d{1,2}$/.test(text)) return Number(text);
-  throw usageError(`${label} takes a whole number from 0 to 99, got '${text}'`);
+  throw usageError(`${label} expects a whole number from 0 to 99, got '${text}'`);
 }
 
 export function parseColor(text: string, label: string): 'auto' | 'always' | 'never' {
@@ -63,7 +62,7 @@ export function parseSwitch(text: string, label: string): 'on' | 'off' {
 /** Also a name in JSON and in shells. */
 export function parseProfile(text: string, label: string): string {
   if (/^[A-Za-z0-9][\w-]{0,63}$/.test(text)) return text;
-  throw usageError(`${label} takes a name of letters, digits, - and _, got '${text}'`);
+  throw usageError(`${label} expects a name of letters, digits, - and _, got '${text}'`);
 }
 
 function outputOptions(): Option[] {
@@ -124,4 +123,19 @@ function collect(value: string, values: readonly string[] = []): readonly string
 
 function count(_value: unknown, previous: number | undefined): number {
   return (previous ?? 0) + 1;
+}
+
+/** An option that takes one of some words. Completion scripts and `help --json` read them from it. */
+export function choiceOption(flags: string, description: string, choices: readonly string[]): Option {
+  const option = new Option(flags, description);
+  option.argParser((text) => oneOf(choices, text, option.long ?? flags));
+  option.argChoices = [...choices]; // by hand, since `choices()` brings a message of its own
+  return option;
+}
+
+/** `text` as one of `choices`. @throws CliError that names `label` and the choices */
+export function oneOf<const Choice extends string>(choices: readonly Choice[], text: string, label: string): Choice {
+  const choice = choices.find((candidate) => candidate === text);
+  if (choice !== undefined) return choice;
+  throw usageError(`${label} expects one of ${choices.join(', ')}, got '${text}'`);
 }

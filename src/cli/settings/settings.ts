@@ -3,10 +3,19 @@ import type { Io } from '../io.ts';
 import { type JsonPath, parseJsonPath } from '../json/select-value.ts';
 import { type ConfigFile, configValue, NO_CONFIG } from '../storage/config-file.ts';
 import type { ColorWhen } from '../terminal/palette.ts';
-import type { SourcedText } from './base-url.ts';
-import { CONFIG_SETTINGS, type SettingName } from './config-settings.ts';
-import { debugLevel } from './debug-level.ts';
-import type { GlobalOptions, OutputFormat } from './global-options.ts';
+import { checkBaseUrl, type SourcedText } from './base-url.ts';
+import { parseDuration } from './duration.ts';
+import { debugLevel } from './early-flags.ts';
+import {
+  type GlobalOptions,
+  type OutputFormat,
+  parseColor,
+  parseOutputFormat,
+  parseProfile,
+  parseRetries,
+  parseSwitch,
+  parseTimeout,
+} from './global-options.ts';
 
 /** The global options with environment and defaults applied. */
 export interface CliSettings {
@@ -80,16 +89,16 @@ function maxWaitOf({ wait, maxWait }: GlobalOptions, sources: Sources): number {
 
 function refuseContradictions({ json, output, keyStdin, keyFile, wait, maxWait, get }: GlobalOptions): void {
   if (json && output !== undefined && output !== 'json') {
-    throw usageError(`--json and --output ${output} contradict each other`, 'give one of them');
+    throw usageError(`--json and --output ${output} cannot be used together`, 'use one of them');
   }
   if (keyStdin && keyFile !== undefined) {
-    throw usageError('--key-stdin and --key-file contradict each other', 'a command uses one key');
+    throw usageError('--key-stdin and --key-file cannot be used together', 'a command uses one key');
   }
   if (!wait && maxWait !== undefined && maxWait !== 0) {
-    throw usageError('--no-wait and --max-wait contradict each other', '--no-wait is --max-wait 0');
+    throw usageError('--no-wait and --max-wait cannot be used together', '--no-wait is --max-wait 0');
   }
   if (output === 'raw' && get !== undefined) {
-    throw usageError('--get and --output raw contradict each other', 'raw is the whole body, byte for byte');
+    throw usageError('--get and --output raw cannot be used together', 'raw is the whole body, byte for byte');
   }
 }
 
@@ -107,7 +116,7 @@ function baseUrlOf({ baseUrl }: GlobalOptions, { env, config, profile }: Sources
 }
 
 function parseGetPath(text: string): JsonPath {
-  if (text === '') throw usageError("--get takes a path, got ''", 'e.g. rates.EUR or /rates/EUR');
+  if (text === '') throw usageError("--get expects a path, got ''", 'e.g. rates.EUR or /rates/EUR');
   return parseJsonPath(text);
 }
 
@@ -140,4 +149,22 @@ function parseSetting<Name extends SettingName>(name: Name, text: string, label:
 
 function isSwitchedOn(text: string | undefined): boolean {
   return text !== undefined && text !== '' && text !== '0' && text !== 'false';
+}
+
+/** What config.json may hold, each with what checks it. */
+export const CONFIG_SETTINGS = {
+  base_url: (text: string, source: string) => checkBaseUrl({ text, source }),
+  profile: parseProfile,
+  output: parseOutputFormat,
+  timeout: parseTimeout,
+  retries: parseRetries,
+  max_wait: parseDuration,
+  share_limit: parseSwitch,
+  color: parseColor,
+} satisfies Record<string, (text: string, label: string) => unknown>;
+
+export type SettingName = keyof typeof CONFIG_SETTINGS;
+
+export function isSettingName(name: string): name is SettingName {
+  return Object.hasOwn(CONFIG_SETTINGS, name);
 }

@@ -28,7 +28,7 @@ export function configValue({ path, document }: ConfigFile, name: string, profil
   const value = own ?? memberOf(document, name);
   if (value === undefined) return undefined;
   if (typeof value === 'string' || typeof value === 'number') return String(value);
-  throw storageError(`cannot use ${path}`, `${name} is neither a text nor a number`);
+  throw storageError(`cannot use ${path}`, `${name} is neither a string nor a number`);
 }
 
 /** What stands there for this profile itself, be it of use or not. */
@@ -60,7 +60,7 @@ export async function changeConfig(
 }
 
 export function noFolder(): Error {
-  return storageError('there is no place to store anything', 'HOME is not set');
+  return storageError('no folder for stored files', 'HOME is not set');
 }
 
 /** Of its own: a profile may be called `constructor`. */

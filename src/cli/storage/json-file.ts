@@ -80,7 +80,8 @@ async function lockFile(path: string, clock: Clock): Promise<() => Promise<void>
       return () => release().catch(() => undefined); // another process has the lock since this one was suspended
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ELOCKED') throw error; // of proper-lockfile
-      if (clock.now() > giveUpAt) throw storageError(`cannot write ${path}`, `another fxrates holds ${path}.lock`);
+      if (clock.now() > giveUpAt)
+        throw storageError(`cannot write ${path}`, `another fxrates process has locked it: ${path}.lock`);
       await clock.sleep(LOOK_EVERY_MS);
     }
   }
@@ -106,7 +107,7 @@ function parse(text: string, path: string): JsonObject {
     throw unusable(path, `it is not JSON from line ${fault.line}, column ${fault.column} on`);
   }
   const document: unknown = JSON.parse(text);
-  if (!isObject(document)) throw unusable(path, 'it holds no object');
+  if (!isObject(document)) throw unusable(path, 'it does not contain a JSON object');
   const { version = VERSION } = document;
   if (version !== VERSION) throw unusable(path, `it has version ${String(version)}, this fxrates knows ${VERSION}`);
   return document;

@@ -17,13 +17,13 @@ export class Screen {
   readonly isJson: boolean;
   /** Whether stdout gets text for people: on a terminal, and with `-o table`. A pipe gets JSON. */
   readonly isForPeople: boolean;
-  readonly #io: Io;
+  readonly #io: Pick<Io, 'stdout' | 'stderr'>;
   readonly #quiet: number;
   readonly #warnings = new Set<string>();
   readonly #isUnicode: boolean;
 
   constructor(
-    io: Io,
+    io: Pick<Io, 'stdout' | 'stderr' | 'env'>,
     { color: when, quiet, output }: Pick<CliSettings, 'color' | 'quiet' | 'output'>,
     secrets = new Redactor(),
   ) {
@@ -85,6 +85,11 @@ export class Screen {
   /** A failure, to stderr; `-qq` drops it. */
   error(text: string): Promise<void> {
     return this.#quiet > 1 ? Promise.resolve() : this.#toStderr(this.secrets.redactSaid(text));
+  }
+
+  /** A question on the terminal; the answer is typed after it. `-q` does not drop it. */
+  ask(question: string): Promise<void> {
+    return this.#toStderr(this.secrets.redactSaid(wrap(question, this.err.columns).join('\n')));
   }
 
   /** A failure to write to stderr is ignored: there is no other stream to report it to. */

@@ -51,3 +51,50 @@ export function wrap(text: string, width: number): string[] {
   }
   return [...lines, line];
 }
+
+/** `2026-02-01 01:00 CET`. */
+export function localTime(epochMs: number, timeZone: string | undefined): string {
+  const format = new Intl.DateTimeFormat('en-GB', {
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
+    hour: '2-digit',
+    minute: '2-digit',
+    hourCycle: 'h23',
+    timeZoneName: 'short',
+    ...(timeZone === undefined ? {} : { timeZone }),
+  });
+  const part = Object.fromEntries(format.formatToParts(epochMs).map(({ type, value }) => [type, value]));
+  return `${part['year']}-${part['month']}-${part['day']} ${part['hour']}:${part['minute']} ${part['timeZoneName']}`;
+}
+
+/** `14:20:05`. */
+export function localClock(epochMs: number, timeZone: string | undefined): string {
+  const style = { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' } as const;
+  return new Intl.DateTimeFormat('en-GB', timeZone === undefined ? style : { ...style, timeZone }).format(epochMs);
+}
+
+/** `1000` as `1,000`; on the digits themselves, so that no number is too long. Anything but digits stays. */
+export function grouped(count: string | number): string {
+  const digits = String(count);
+  return /^\d+$/.test(digits) ? digits.replace(/\B(?=(\d{3})+$)/g, ',') : digits;
+}
+
+/** A command line for a POSIX shell. */
+export function commandLine(argv: readonly string[]): string {
+  return ['fxrates', ...argv].map(quoteForShell).join(' ');
+}
+
+/** `argv` without the options of these names and their values; a name that starts with `--no-` has no value. */
+export function withoutOptions(argv: readonly string[], names: readonly string[]): readonly string[] {
+  return argv.filter((arg, index) => {
+    const before = argv[index - 1] ?? '';
+    const isValue = names.includes(before) && !before.startsWith('--no-');
+    return !isValue && !names.some((name) => arg === name || arg.startsWith(`${name}=`));
+  });
+}
+
+/** `text` as one word of a POSIX shell. */
+export function quoteForShell(text: string): string {
+  return /^[\w@%+=:,./…-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}

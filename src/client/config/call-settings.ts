@@ -105,7 +105,7 @@ interface BatchSettings extends Pick<BatchParts<unknown>, 'concurrency' | 'onPro
   readonly options: CallOptions;
 }
 
-/** The options of a batch, checked and complete. @throws ConfigError, also for queries that are none */
+/** The options of a batch, checked and complete. @throws ConfigError, also if `queries` is not iterable */
 export function resolveBatch(queries: unknown, options: BatchOptions, client: OpenSettings): BatchSettings {
   requireKnownNames(options, [...CALL_OPTION_NAMES, ...BATCH_OPTION_NAMES], 'batch options');
   const {

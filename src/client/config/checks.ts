@@ -2,30 +2,36 @@ import { nearestName } from '../../nearest-name.ts';
 import { ConfigError } from '../errors/errors.ts';
 import type { NumberParser, Numbers } from '../numbers.ts';
 
-/** @throws ConfigError that names the option, what it got and what was expected. */
+/** @throws ConfigError that names the option, the value and what was expected. */
 export function refuse(option: string, value: unknown, expected: string): never {
   throw new ConfigError(`${option}: expected ${expected}, got ${describeValue(value)}`);
 }
 
-export function requirePositiveMs(option: string, value: unknown): number {
+/** `or`: the other values of the option, for the error. */
+export function requirePositiveMs(option: string, value: unknown, or = ''): number {
   if (typeof value === 'number' && Number.isFinite(value) && value > 0) return value;
-  return refuse(option, value, 'a positive number of milliseconds');
+  return refuse(option, value, `a positive number of milliseconds${or}`);
 }
 
-export function requireMs(option: string, value: unknown): number {
+/** `or`: the other values of the option, for the error. */
+export function requireMs(option: string, value: unknown, or = ''): number {
   if (typeof value === 'number' && Number.isFinite(value) && value >= 0) return value;
-  return refuse(option, value, 'a non-negative number of milliseconds');
+  return refuse(option, value, `a non-negative number of milliseconds${or}`);
 }
 
 export function requireDeadline(option: string, value: unknown): number {
   if (value === false) return Number.POSITIVE_INFINITY;
-  if (typeof value === 'number' && Number.isFinite(value) && value > 0) return value;
-  return refuse(option, value, 'a positive number of milliseconds, or false for no deadline');
+  return requirePositiveMs(option, value, ', or false for no deadline');
 }
 
-export function requireCount(option: string, value: unknown, { from }: { readonly from: number }): number {
+/** `or`: the other values of the option, for the error. */
+export function requireCount(
+  option: string,
+  value: unknown,
+  { from, or = '' }: { readonly from: number; readonly or?: string },
+): number {
   if (typeof value === 'number' && Number.isSafeInteger(value) && value >= from) return value;
-  return refuse(option, value, `a whole number of at least ${from}`);
+  return refuse(option, value, `a whole number of at least ${from}${or}`);
 }
 
 export function requireOneOf<const Value extends string | false>(

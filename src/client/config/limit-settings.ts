@@ -39,12 +39,15 @@ export function resolveRateLimit(value: RateLimitOptions | false): RateLimitSett
   if (value === false) return false;
   requireKnownNames(value, RATE_LIMIT_NAMES, 'rateLimit');
   const { perMinute = 'learn', maxConcurrent = 'adapt', probe = true, store } = value;
-  const isCount = typeof perMinute === 'number' && Number.isSafeInteger(perMinute) && perMinute >= 1;
-  if (perMinute !== 'learn' && !isCount)
-    refuse('rateLimit.perMinute', perMinute, "a whole number of at least 1, or 'learn'");
   return {
-    perMinute,
-    maxConcurrent: maxConcurrent === 'adapt' ? maxConcurrent : requireMaxConcurrent(maxConcurrent),
+    perMinute:
+      perMinute === 'learn'
+        ? perMinute
+        : requireCount('rateLimit.perMinute', perMinute, { from: 1, or: ", or 'learn'" }),
+    maxConcurrent:
+      maxConcurrent === 'adapt'
+        ? maxConcurrent
+        : requireCount('rateLimit.maxConcurrent', maxConcurrent, { from: 1, or: ", or 'adapt'" }),
     probe: requireBoolean('rateLimit.probe', probe),
     store: requireLimitStore(store),
   };
@@ -58,7 +61,7 @@ export function resolveCache(option: 'snapshot' | CacheOptions | undefined): Cac
   requireKnownNames(option, CACHE_NAMES, 'cache');
   const { maxAgeMs, store = new MemoryStore(), staleIfLimitedMs = 0 } = option;
   return {
-    maxAgeMs: requireAge(maxAgeMs),
+    maxAgeMs: maxAgeMs === 'snapshot' ? maxAgeMs : requireMs('cache.maxAgeMs', maxAgeMs, ", or 'snapshot'"),
     store: requireStore(store),
     staleIfLimitedMs: requireMs('cache.staleIfLimitedMs', staleIfLimitedMs),
   };
@@ -74,20 +77,9 @@ export function resolveQuotaGuard(option: QuotaGuardOptions | undefined): QuotaG
   return { reserve, onLow };
 }
 
-function requireAge(maxAgeMs: unknown): number | 'snapshot' {
-  if (maxAgeMs === 'snapshot') return maxAgeMs;
-  const isAge = typeof maxAgeMs === 'number' && Number.isFinite(maxAgeMs) && maxAgeMs >= 0;
-  return isAge ? maxAgeMs : refuse('cache.maxAgeMs', maxAgeMs, "a non-negative number of milliseconds, or 'snapshot'");
-}
-
 function requireStore(store: CacheStore): CacheStore {
   const isStore = (['get', 'set'] as const).every((method) => typeof store?.[method] === 'function');
   return isStore ? store : refuse('cache.store', store, 'a Keyv instance, or an object with get and set');
-}
-
-function requireMaxConcurrent(value: number): number {
-  const isCount = Number.isSafeInteger(value) && value >= 1;
-  return isCount ? value : refuse('rateLimit.maxConcurrent', value, "a whole number of at least 1, or 'adapt'");
 }
 
 function requireLimitStore(store: LimitStore | undefined): LimitStore | undefined {

@@ -246,13 +246,11 @@ function isBrowser(): boolean {
   return hasPage && globalThis.process?.versions?.node === undefined;
 }
 
-interface Parent {
-  readonly options: AnyOptions;
-  readonly cache: CacheSettings | undefined;
-}
-
 /** The options of the parent, overridden by `options`. All clients share one cache, also with different ages. */
-export function inheritedOptions(options: AnyOptions, parent: Parent): AnyOptions {
+export function inheritedOptions(
+  options: AnyOptions,
+  parent: { readonly options: AnyOptions; readonly cache: CacheSettings | undefined },
+): AnyOptions {
   const { fetch, dispatcher, proxy, ...others } = parent.options;
   const hasTransport = options.fetch !== undefined || options.dispatcher !== undefined || options.proxy === 'env';
   const inherited = hasTransport ? others : { fetch, dispatcher, proxy, ...others };

@@ -229,16 +229,15 @@ export class TimeoutError extends FxRatesError {
   }
 }
 
-interface AbortDetails extends ErrorDetails {
-  readonly message?: string;
-}
-
 /** The signal of the call aborted, with its reason in `cause`, or the client was closed. */
 export class AbortError extends FxRatesError {
   override readonly name = 'AbortError';
   readonly kind = 'aborted';
 
-  constructor({ message = 'The call was aborted by its signal', ...details }: AbortDetails = {}) {
+  constructor({
+    message = 'The call was aborted by its signal',
+    ...details
+  }: ErrorDetails & { readonly message?: string } = {}) {
     super(message, details);
   }
 }

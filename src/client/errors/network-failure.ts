@@ -3,7 +3,7 @@ import type { ApiKey } from '../keys/api-key.ts';
 import type { KeyedRequest } from '../request.ts';
 import { FxRatesError, NetworkError } from './errors.ts';
 
-/** Errors nest a few deep, and `cause` can lead in a circle. */
+/** Causes are nested a few levels deep, and can form a cycle. */
 const DEEPEST_CAUSE = 10;
 
 /** The error of a transport as one of the client's errors, without the key. */
@@ -146,10 +146,10 @@ const ABOUT_CERTIFICATES = new Map([
   ['ERR_TLS_CERT_ALTNAME_INVALID', 'the certificate is for another host; check baseUrl'],
   ['HOSTNAME_MISMATCH', 'the certificate is for another host; check baseUrl'],
   ['CERT_REVOKED', 'the certificate has been revoked'],
-  ['CERT_REJECTED', 'the certificate is marked to be rejected'],
+  ['CERT_REJECTED', 'the certificate authority is marked as rejected'],
   ['CERT_SIGNATURE_FAILURE', 'the signature of the certificate is wrong'],
-  ['INVALID_CA', 'the certificate is signed by one that is not a certificate authority'],
-  ['INVALID_PURPOSE', 'the certificate is not meant for servers'],
+  ['INVALID_CA', 'the issuer of the certificate is not a certificate authority'],
+  ['INVALID_PURPOSE', 'the certificate is not valid for servers'],
 ]);
 
 /** Whether Node.js rejected the certificate of the server: it will reject it again, so there is no retry. */

@@ -95,7 +95,7 @@ function usableAt(content: Content, nowMs: number): StoredState | undefined {
   return stored && Math.abs(nowMs - stored.writtenAtMs) < stored.keepMs ? stored : undefined;
 }
 
-/** Whether the folder is there. Throws if other users can change what is in it, or a link leads elsewhere. */
+/** Whether the folder exists. Throws if other users can change its content, or if it is a link. */
 function hasOwnFolder(path: string, files: Files): boolean {
   const stats = files.lstatSync(path, { throwIfNoEntry: false });
   if (stats === undefined) return false;
@@ -130,7 +130,7 @@ export function defaultFolder(
   { XDG_STATE_HOME, LOCALAPPDATA }: Readonly<Record<string, string | undefined>> = process.env,
   home: () => string = homedir,
 ): string {
-  if (XDG_STATE_HOME && isAbsolute(XDG_STATE_HOME)) return join(XDG_STATE_HOME, 'fxrates', 'limits'); // a relative one is to be ignored
+  if (XDG_STATE_HOME && isAbsolute(XDG_STATE_HOME)) return join(XDG_STATE_HOME, 'fxrates', 'limits'); // the XDG specification: ignore a relative path
   if (LOCALAPPDATA) return join(LOCALAPPDATA, 'fxrates', 'limits');
   return join(homeFolder(home), '.local', 'state', 'fxrates', 'limits');
 }
@@ -140,7 +140,7 @@ function homeFolder(home: () => string): string {
     const path = home();
     if (isAbsolute(path)) return path;
   } catch {
-    // A user that the system does not know has none.
+    // A user without an entry in the system has no home folder.
   }
   throw new ConfigError('fileStore: the user has no home folder; pass the path of a folder: fileStore(path)');
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type * as fs from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 
-/** What is used of `node:fs`. Tests pass one that fails, or stops as a killed process does. */
+/** The functions of `node:fs` that the store uses. Tests pass a fake that fails, or stops like a killed process. */
 export type Files = Pick<
   typeof fs,
   'lstatSync' | 'mkdirSync' | 'readdirSync' | 'readFileSync' | 'renameSync' | 'rmSync' | 'unlinkSync' | 'writeFileSync'
@@ -15,13 +15,13 @@ export interface StoredState {
   readonly keepMs: number;
 }
 
-/** The state that counts, and the id in the names of its files; `stored` is `undefined` if the file cannot be used. */
+/** The current state and the id in the names of its files; `stored` is `undefined` if the file cannot be used. */
 export interface CurrentState {
   readonly id: string;
   readonly stored: StoredState | undefined;
 }
 
-/** `'damaged'`: something is there that this class did not make. */
+/** `'damaged'`: the path exists, but this class did not create its content. */
 export type Content = CurrentState | 'missing' | 'damaged';
 
 const CURRENT = 'current-';
@@ -50,7 +50,7 @@ const UNUSED_AFTER_MS = 86_400_000;
 export class StateFolder {
   readonly #path: string;
   readonly #files: Files;
-  /** As this process has last seen it. */
+  /** The state that this process has read or written last. */
   #known: CurrentState | undefined;
 
   constructor(path: string, files: Files) {
@@ -167,7 +167,7 @@ export class StateFolder {
         .map((name) => join(parent, name));
       for (const path of paths) if (this.#isUnused(path, nowMs)) this.#moveAside(path);
     } catch {
-      // The write has succeeded; the next added folder is another chance.
+      // The write has succeeded; the next write that adds a folder tries again.
     }
   }
 
@@ -215,7 +215,7 @@ function isFolderName(name: string): boolean {
   return /^[0-9a-f]{64}(\.[0-9a-f-]{36})?$/.test(name);
 }
 
-/** `undefined` for half a text (after a power cut), or one that another program has put there. */
+/** `undefined` for an incomplete text (after a power cut), or one of another program. */
 function parseStored(text: string): StoredState | undefined {
   try {
     const stored = JSON.parse(text) as Partial<Record<keyof StoredState, unknown>> | null;

@@ -26,7 +26,7 @@ export function patternOf(secret: string): RegExp {
   return new RegExp([escaped, ...base64PatternsOf(secret)].join('|'), 'gi');
 }
 
-/** A shorter text in base64 could be anything. */
+/** A shorter text in base64 could match by chance. */
 const SHORTEST_BASE64 = 16;
 
 /** Three bytes are four characters, so there are three forms of a text, depending on how many bytes are before it. */
@@ -34,7 +34,7 @@ function base64PatternsOf(secret: string): string[] {
   const forms = [0, 1, 2].map((before) => {
     const bytes = Buffer.from('\0'.repeat(before) + secret);
     const bits = 8 * bytes.length;
-    // Characters that the bytes before and after have a part in are left out.
+    // Without the characters that depend on the bytes before and after.
     return bytes.toString('base64').slice(Math.ceil((8 * before) / 6), Math.floor(bits / 6));
   });
   const found = forms.filter((form) => form.length >= SHORTEST_BASE64);

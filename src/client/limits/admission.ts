@@ -1,9 +1,8 @@
 import type { SteadyTime } from '../clock.ts';
 import type { InFlight } from './in-flight.ts';
-import { LimitError, type LimitReason } from './limit-error.ts';
-import type { LimiterCore } from './limiter-core.ts';
-import type { LimiterSettings } from './limiter-settings.ts';
+import type { LimiterCore, LimiterSettings } from './limiter-core.ts';
 import { burstOf, type LimiterView, perMinuteOf, windowName } from './limiter-view.ts';
+import { LimitError, type LimitReason } from './permit.ts';
 
 export interface AdmissionParts {
   readonly core: LimiterCore;

@@ -1,9 +1,9 @@
 import { WINDOW_MS } from './accepted-log.ts';
 import { isBurstPeriod, learnBurstLimit } from './burst-limit.ts';
 import { scheduleProbe } from './capacity-probe.ts';
-import { acceptBehindGate, closeGate } from './gate.ts';
+import { acceptBehindGate, closeGate } from './grant.ts';
 import { type Hypothesis, hasConfiguredLimit, type LimiterState, newHypothesis } from './limiter-state.ts';
-import { nextServerMinute } from './server-clock.ts';
+import { nextServerMinute } from './retry-after.ts';
 import type { Window } from './window.ts';
 
 /** A 429, as the rules see it. */
@@ -43,8 +43,6 @@ const SLOW_RATE = 1.5;
 const SMALL_BURST = 0.1;
 /** A fixed window of which less than half can be used is worse than none. */
 const LONGEST_GUARD_MS = WINDOW_MS / 2;
-/** A measured refill is a little too high: the last request came before the bucket was empty. */
-const MEASURED_RATE = 0.95;
 /** Below this, a hint that brought another refusal was too small; doubled per try. */
 const TOO_SMALL_HINT_MS = 125;
 const LARGEST_TOO_SMALL_HINT_MS = 2_000;
@@ -82,7 +80,7 @@ export function withLimit(state: LimiterState, calls: number): LimiterState {
 
 /** The window is known from now on. */
 export function settleWindow(state: LimiterState, window: Window, now: number): LimiterState {
-  return { ...state, phase: 'known', knownSince: now, window, probe: scheduleProbe(state.probe, now, window.kind) };
+  return { ...state, phase: 'known', window, probe: scheduleProbe(state.probe, now, window.kind) };
 }
 
 export function relearn(state: LimiterState, refusal: Refusal): LimiterState {
@@ -99,7 +97,7 @@ export function refuseUnknown(state: LimiterState, refusal: Refusal): LimiterSta
   if (isTooFast && !isProbe && !isWhole) return limitPerSecond(state, refusal);
   // A probe was sent beyond a full limit; a short hint is about the next slot; and a few requests prove nothing alone.
   const saysLimit = !isProbe && !isShort && (hintMs !== undefined || log.size >= ENOUGH_CALLS);
-  const learned = saysLimit ? { ...withLimit(state, log.size), countsLateAnswers: true } : state;
+  const learned = saysLimit ? withLimit(state, log.size) : state;
   return relearn({ ...learned, isWhole, firstBurst: log.size }, refusal);
 }
 
@@ -176,7 +174,6 @@ export function limitBursts(
     phase: 'unknown',
     window: { kind: 'log' },
     limit: state.configured,
-    countsLateAnswers: false,
     probe: scheduleProbe(state.probe, now),
     gate: closeGate(state.gate, now + hintMs),
   };
@@ -263,7 +260,7 @@ function becomeBucket(state: LimiterState, now: number, sinceExhaustedMs: number
   const { log, gate, configured, isWhole, firstBurst } = state;
   const spanMs = now - (log.oldest?.sentAt ?? now);
   const configuredPerMs = configured / WINDOW_MS;
-  const measured = Math.max(log.size / (WINDOW_MS + spanMs), (MEASURED_RATE * gate.accepted) / sinceExhaustedMs);
+  const measured = Math.max(log.size / (WINDOW_MS + spanMs), gate.accepted / sinceExhaustedMs);
   // A small burst says how much the bucket holds, not how fast it refills.
   const perMs = isWhole || isSmallBurst(state) ? configuredPerMs : Math.min(configuredPerMs, measured);
   const at = now + jitterMs(state);

@@ -1,6 +1,6 @@
 import type { SteadyTime } from '../clock.ts';
+import type { ServiceHealth } from './in-flight.ts';
 import type { LimiterState } from './limiter-state.ts';
-import type { ServiceHealth } from './service-health.ts';
 
 /** One wait of a limiter, however many calls wait. */
 export interface LimiterWait {
@@ -45,7 +45,7 @@ export interface LimiterView {
 export interface LimiterChange {
   /** Time of the change. */
   readonly at: Date;
-  /** What caused the change. */
+  /** The cause of the change. */
   readonly event: LimiterEvent;
   /** `'open'`, or the time until which a refusal holds back all calls. */
   readonly gate: 'open' | { readonly until: Date };
@@ -62,7 +62,7 @@ export interface LimiterChange {
 }
 
 /**
- * What changed a limiter: an accepted request, a refused one (429), a failed one (5xx, timeout, broken connection), a limit
+ * The cause of a change: an accepted request, a refused one (429), a failed one (5xx, timeout, broken connection), a limit
  * that became known (`'configured'`), or the shared store (`'store'`).
  */
 export type LimiterEvent = 'accepted' | 'refused' | 'failed' | 'configured' | 'store';

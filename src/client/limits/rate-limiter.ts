@@ -1,18 +1,14 @@
-import type { Clock } from '../clock.ts';
-import { type SteadyTime, steadyTime } from '../clock.ts';
-import { type AcquireOptions, deadlineOf } from './acquire-options.ts';
+import { type Clock, type SteadyTime, steadyTime } from '../clock.ts';
 import { Admission } from './admission.ts';
 import { InFlight } from './in-flight.ts';
-import { type LimiterCore, LocalCore } from './limiter-core.ts';
-import { DEFAULT_LIMITER_SETTINGS, type LimiterSettings } from './limiter-settings.ts';
+import { DEFAULT_LIMITER_SETTINGS, type LimiterCore, type LimiterSettings, LocalCore } from './limiter-core.ts';
 import { type LimiterEvent, LimiterHistory, type LimiterView, type LimiterWait } from './limiter-view.ts';
 import { type AnswerHeaders, type FailureDetails, Permit, type RefusalAnswerHeaders } from './permit.ts';
-import { type QueuedCall, RequestQueue } from './request-queue.ts';
+import { type AcquireOptions, deadlineOf, type QueuedCall, RequestQueue, WakeTimer } from './request-queue.ts';
 import { parseRetryAfter, type RetryAfterUnit, retryAfterMs } from './retry-after.ts';
 import type { LimitStore } from './shared/limit-store.ts';
 import { SharedCore, type Sharing } from './shared/shared-core.ts';
 import type { RetryAfterReading } from './transitions.ts';
-import { WakeTimer } from './wake-timer.ts';
 
 /** Shorter waits are the ordinary rhythm of a window; reporting each would be noise. */
 const WAIT_WORTH_REPORTING_MS = 1_000;

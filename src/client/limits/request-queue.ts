@@ -1,4 +1,25 @@
-import { Heap, type HeapNode } from './heap.ts';
+import type { CancelSignal } from '../cancellation.ts';
+import type { Clock } from '../clock.ts';
+import type { Permit } from './permit.ts';
+
+/** How a call waits for its slot. */
+export interface AcquireOptions {
+  readonly signal?: CancelSignal | undefined;
+  /** Milliseconds of the limiter's clock; a function is asked again when the time has come. Default: none. */
+  readonly deadlineAt?: number | (() => number) | undefined;
+  /** High-priority calls go before all others. Default: `'low'`. */
+  readonly priority?: 'high' | 'low' | undefined;
+  /** False: be rejected (reason `'policy'`) instead of waiting for the limit. Default: true. */
+  readonly wait?: boolean | undefined;
+  /** The permit of the attempt before: the call keeps its place, at the head of the queue. */
+  readonly retryOf?: Permit | undefined;
+}
+
+/** When the deadline is, asked as often as it matters; Infinity for none. */
+export function deadlineOf({ deadlineAt }: AcquireOptions): () => number {
+  if (typeof deadlineAt === 'function') return deadlineAt;
+  return () => deadlineAt ?? Number.POSITIVE_INFINITY;
+}
 
 /** A call that waits. Tickets are numbered in order of arrival; a refused call comes back with its own, to the head. */
 export interface QueuedCall {
@@ -98,5 +119,146 @@ export class RequestQueue<Call extends QueuedCall> {
   #addDeadline(call: Call): HeapNode<Deadline<Call>> | undefined {
     const at = call.deadlineAt();
     return at === Number.POSITIVE_INFINITY ? undefined : this.#deadlines.push({ call, at });
+  }
+}
+
+/** An entry of a heap and its index; -1 after its removal. */
+export interface HeapNode<Entry> {
+  readonly entry: Entry;
+  index: number;
+}
+
+/**
+ * A binary heap whose entries can be removed from the middle: push, pop and remove take O(log n), peek O(1). The index is
+ * a field of the node and not in a Map: V8 keeps what a Map has outgrown until the next full collection, with every
+ * timeout of every call that was in it.
+ */
+export class Heap<Entry> {
+  readonly #nodes: HeapNode<Entry>[] = [];
+  readonly isBefore: (a: Entry, b: Entry) => boolean;
+
+  constructor(isBefore: (a: Entry, b: Entry) => boolean) {
+    this.isBefore = isBefore;
+  }
+
+  get size(): number {
+    return this.#nodes.length;
+  }
+
+  peek(): Entry | undefined {
+    return this.#nodes[0]?.entry;
+  }
+
+  /** The least entry in another order. O(n). */
+  least(compare: (a: Entry, b: Entry) => number): Entry | undefined {
+    let least = this.#nodes[0];
+    for (const node of this.#nodes) if (least && compare(node.entry, least.entry) < 0) least = node;
+    return least?.entry;
+  }
+
+  /** Returns the node that `remove` takes. */
+  push(entry: Entry): HeapNode<Entry> {
+    const node = { entry, index: this.#nodes.length };
+    this.#nodes.push(node);
+    this.#rise(node);
+    return node;
+  }
+
+  pop(): Entry | undefined {
+    const first = this.#nodes[0];
+    if (first !== undefined) this.remove(first);
+    return first?.entry;
+  }
+
+  /** Returns whether the entry was still there. */
+  remove(node: HeapNode<Entry>): boolean {
+    const { index } = node;
+    if (index < 0) return false;
+    node.index = -1;
+    const last = this.#nodes.pop();
+    if (last === undefined || last === node) return true;
+    this.#put(last, index);
+    this.#rise(last);
+    this.#sink(last);
+    return true;
+  }
+
+  #put(node: HeapNode<Entry>, index: number): void {
+    this.#nodes[index] = node;
+    node.index = index;
+  }
+
+  #rise(node: HeapNode<Entry>): void {
+    while (node.index > 0) {
+      const { index } = node;
+      const parent = this.#nodes[(index - 1) >> 1];
+      if (parent === undefined || !this.isBefore(node.entry, parent.entry)) return;
+      this.#put(node, parent.index);
+      this.#put(parent, index);
+    }
+  }
+
+  #sink(node: HeapNode<Entry>): void {
+    for (;;) {
+      const { index } = node;
+      const child = this.#firstChild(index);
+      if (child === undefined || !this.isBefore(child.entry, node.entry)) return;
+      this.#put(node, child.index);
+      this.#put(child, index);
+    }
+  }
+
+  #firstChild(index: number): HeapNode<Entry> | undefined {
+    const left = this.#nodes[2 * index + 1];
+    const right = this.#nodes[2 * index + 2];
+    if (left === undefined || right === undefined) return left;
+    return this.isBefore(left.entry, right.entry) ? left : right;
+  }
+}
+
+/** A sleep is cut into pieces so that a clock which jumped (a laptop that slept) is noticed this soon. */
+const LONGEST_SLEEP_MS = 5_000;
+
+/** A shorter sleep could end in the millisecond in which it began, and repeat for ever. */
+const SHORTEST_SLEEP_MS = 1;
+
+/** Without a reason of ours, an abort makes an exception with its stack. */
+const CANCELLED = 'cancelled';
+
+/** One sleep at a time, however many calls wait for it. Wakes early rather than late; its owner then looks again. */
+export class WakeTimer {
+  readonly #clock: Clock;
+  readonly #wakeUp: () => void;
+  #sleeping: { readonly endsAt: number; readonly controller: AbortController } | undefined;
+
+  constructor(clock: Clock, wakeUp: () => void) {
+    this.#clock = clock;
+    this.#wakeUp = wakeUp;
+  }
+
+  /** Wakes after `ms`, or earlier if it was already set to an earlier time. */
+  set(now: number, ms: number): void {
+    const endsAt = now + Math.min(Math.max(ms, SHORTEST_SLEEP_MS), LONGEST_SLEEP_MS);
+    if (this.#sleeping && this.#sleeping.endsAt > now && this.#sleeping.endsAt <= endsAt) return;
+    this.cancel();
+    const controller = new AbortController();
+    this.#sleeping = { endsAt, controller };
+    this.#clock.sleep(endsAt - now, controller.signal).then(
+      () => this.#wake(controller),
+      // A sleep fails only when `cancel` aborts it.
+      () => undefined,
+    );
+  }
+
+  /** Leaves no timer behind, so that a process with nothing else to do can exit. */
+  cancel(): void {
+    this.#sleeping?.controller.abort(CANCELLED);
+    this.#sleeping = undefined;
+  }
+
+  #wake(controller: AbortController): void {
+    if (this.#sleeping?.controller !== controller) return;
+    this.#sleeping = undefined;
+    this.#wakeUp();
   }
 }

@@ -1,4 +1,5 @@
-import { parseHttpDate } from './http-date.ts';
+import { WINDOW_MS } from './accepted-log.ts';
+import type { LimiterState, RetryAfterUnitState } from './limiter-state.ts';
 
 export type RetryAfterUnit = 'seconds' | 'milliseconds';
 
@@ -53,4 +54,116 @@ function waitOf(retryAfter: RetryAfter, unit: RetryAfterUnit, serverNowMs: numbe
   if (retryAfter.form === 'wait') return retryAfter.ms;
   if (retryAfter.form === 'integer') return retryAfter.value * (unit === 'seconds' ? 1000 : 1);
   return retryAfter.epochMs - serverNowMs;
+}
+
+const IMF_FIXDATE =
+  /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} (Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) \d{4} \d{2}:\d{2}:\d{2} GMT$/;
+
+/** Milliseconds since the Unix epoch of an HTTP date (IMF-fixdate, RFC 9110 §5.6.7); `undefined` if it is none. */
+export function parseHttpDate(text: string | undefined): number | undefined {
+  if (text === undefined || !IMF_FIXDATE.test(text)) return undefined;
+  const epochMs = Date.parse(text);
+  return Number.isNaN(epochMs) ? undefined : epochMs;
+}
+
+/**
+ * What is known about the unit of an integer Retry-After. One too large to be the seconds of a per-minute limit is tried
+ * as milliseconds; what happens after that wait settles the unit for good.
+ */
+export type UnitState = RetryAfterUnitState;
+/** Nothing yet, milliseconds on trial, settled by the answers, or set by the options. */
+export type UnitEvidence = UnitState['evidence'] | 'set';
+
+/**
+ * No limit per minute asks for a longer wait: 60 s, rounded up, and up to 15 s that servers add to spread a crowd. Such
+ * values are seconds, however much they differ.
+ */
+const SECONDS_AT_MOST = 75;
+/** The same in milliseconds with a second's rounding; a larger value is a longer quota, in whatever unit. */
+const MILLISECONDS_AT_MOST = 61_200;
+/** How much a countdown in seconds may differ from the time that passed: rounding on both sides. */
+const ROUNDING_SECONDS = 2;
+/** A shorter trial cannot tell a countdown from a value that never changes. */
+const COUNTDOWN_FROM_SECONDS = 2.5;
+/** A value that never changes refutes milliseconds with the second refusal; others can be a slot that someone else took. */
+const REPEATS_TO_REFUTE = 2;
+const REFUSALS_TO_REFUTE = 8;
+
+export const UNKNOWN_UNIT: UnitState = { evidence: 'assumed', trial: undefined };
+
+/** The unit in which an integer is read, given the option. */
+export function unitOf({ evidence, trial }: UnitState, value: number, option: 'auto' | RetryAfterUnit): RetryAfterUnit {
+  if (option !== 'auto') return option;
+  if (evidence === 'confirmed') return 'milliseconds';
+  return trial !== undefined && isTooLongInSeconds(value) ? 'milliseconds' : 'seconds';
+}
+
+/** A refusal with Retry-After. */
+export function weighRefusal(state: UnitState, retryAfter: RetryAfter | undefined, { sentAt, now }: Times): UnitState {
+  if (retryAfter?.form !== 'integer' || !isTooLongInSeconds(retryAfter.value)) return state;
+  const { value } = retryAfter;
+  const trial = { value, refusedAt: now, endsAt: now + value, refusals: 0, repeats: 0 };
+  if (state.evidence === 'assumed') return { evidence: 'on-trial', trial };
+  if (state.trial === undefined || sentAt < state.trial.endsAt) return state;
+  const passedSeconds = (now - state.trial.refusedAt) / 1000;
+  const isRepeat = Math.abs(state.trial.value - value) <= ROUNDING_SECONDS;
+  const isCountdown =
+    passedSeconds >= COUNTDOWN_FROM_SECONDS && Math.abs(state.trial.value - value - passedSeconds) <= ROUNDING_SECONDS;
+  const refusals = state.trial.refusals + 1;
+  const repeats = isRepeat ? state.trial.repeats + 1 : 0;
+  if (isCountdown || repeats >= REPEATS_TO_REFUTE || refusals >= REFUSALS_TO_REFUTE) {
+    return { evidence: 'refuted', trial: undefined };
+  }
+  return { evidence: 'on-trial', trial: { ...trial, refusals, repeats } };
+}
+
+interface Times {
+  readonly sentAt: number;
+  readonly now: number;
+}
+
+/** A request that was sent at `sentAt` was accepted. */
+export function weighAcceptance(state: UnitState, sentAt: number): UnitState {
+  return state.trial && sentAt >= state.trial.endsAt ? { evidence: 'confirmed', trial: undefined } : state;
+}
+
+function isTooLongInSeconds(value: number): boolean {
+  return value > SECONDS_AT_MOST && value <= MILLISECONDS_AT_MOST;
+}
+
+/**
+ * How far the server's clock is ahead of ours, as an interval that every `Date` header narrows: the server wrote its
+ * time after the request was sent and before the response arrived.
+ */
+export type ServerAhead = LimiterState['serverAhead'];
+
+/** `Date` headers are whole seconds, rounded down. */
+const DATE_STEP_MS = 1_000;
+
+export const UNKNOWN_SERVER_CLOCK: ServerAhead = {
+  atLeast: Number.NEGATIVE_INFINITY,
+  atMost: Number.POSITIVE_INFINITY,
+};
+
+/** `serverDate`: the `Date` header in milliseconds since the Unix epoch. */
+export function observeServerDate(ahead: ServerAhead, serverDate: number, { sentAt, now }: Times): ServerAhead {
+  const newest = { atLeast: serverDate - now, atMost: serverDate + DATE_STEP_MS - sentAt };
+  const narrowed = {
+    atLeast: Math.max(ahead.atLeast, newest.atLeast),
+    atMost: Math.min(ahead.atMost, newest.atMost),
+  };
+  // An empty interval means that one of the clocks was set: only the newest response still counts.
+  return narrowed.atLeast <= narrowed.atMost ? narrowed : newest;
+}
+
+/** The server's time in milliseconds since the Unix epoch, as far as is known. */
+export function serverNow({ atLeast }: ServerAhead, now: number): number {
+  return atLeast === Number.NEGATIVE_INFINITY ? now : now + atLeast;
+}
+
+/** Our time at which the server's clock has certainly passed its next full minute; `undefined` before any `Date`. */
+export function nextServerMinute({ atLeast }: ServerAhead, now: number): number | undefined {
+  if (atLeast === Number.NEGATIVE_INFINITY) return undefined;
+  const minute = (Math.floor((now + atLeast) / WINDOW_MS) + 1) * WINDOW_MS;
+  return minute - atLeast;
 }

@@ -1,15 +1,33 @@
 import { AcceptedLog, WINDOW_MS } from './accepted-log.ts';
 import { isBurstRefusal, NO_BURST_LIMIT, shrinkBurstLimit } from './burst-limit.ts';
 import { acceptProbe, FIRST_PROBE, scheduleProbe } from './capacity-probe.ts';
-import { acceptBehindGate, closeGate, isStale, OPEN_GATE, recordRefusal, stayClosedUntil } from './gate.ts';
-import { advance, take } from './grant.ts';
-import { parseHttpDate } from './http-date.ts';
+import {
+  acceptBehindGate,
+  advance,
+  closeGate,
+  isStale,
+  OPEN_GATE,
+  recordRefusal,
+  stayClosedUntil,
+  take,
+} from './grant.ts';
 import { refuseKnown } from './known-window.ts';
 import { acceptLearning, NEARLY_ALL, refuseLearning, refuseUnknown, shortHintMs } from './learn-window.ts';
-import { copyState, type LimiterState, newHypothesis } from './limiter-state.ts';
-import { parseRetryAfter, type RetryAfterUnit, retryAfterMs } from './retry-after.ts';
-import { UNKNOWN_UNIT, type UnitEvidence, unitOf, weighAcceptance, weighRefusal } from './retry-after-unit.ts';
-import { observeServerDate, serverNow, UNKNOWN_SERVER_CLOCK } from './server-clock.ts';
+import { copyState, hasConfiguredLimit, type LimiterState, newHypothesis } from './limiter-state.ts';
+import {
+  observeServerDate,
+  parseHttpDate,
+  parseRetryAfter,
+  type RetryAfterUnit,
+  retryAfterMs,
+  serverNow,
+  UNKNOWN_SERVER_CLOCK,
+  UNKNOWN_UNIT,
+  type UnitEvidence,
+  unitOf,
+  weighAcceptance,
+  weighRefusal,
+} from './retry-after.ts';
 
 /** `Date` headers have no finer grain. */
 const DATE_GRAIN_MS = 1_000;
@@ -67,10 +85,8 @@ export function initialState(perMinute: number): LimiterState {
     roundTrips: { shortestMs: Number.POSITIVE_INFINITY, longestMs: 0 },
     serverAhead: UNKNOWN_SERVER_CLOCK,
     datedAt: Number.NEGATIVE_INFINITY,
-    knownSince: 0,
     firstBurst: 0,
     isWhole: false,
-    countsLateAnswers: false,
     blockedUntil: Number.NEGATIVE_INFINITY,
     log: new AcceptedLog(),
   };
@@ -82,10 +98,7 @@ export function accepted(before: LimiterState, answer: DatedAnswer): LimiterStat
   const ended = endCall(observe(before, answer));
   log(ended, answer);
   ended.unit = weighAcceptance(ended.unit, sentAt);
-  if (isStale(ended.gate, sentAt)) {
-    if (ended.countsLateAnswers) ended.limit = Math.min(ended.configured, ended.limit + 1);
-    return ended;
-  }
+  if (isStale(ended.gate, sentAt)) return ended;
   if (ended.phase !== 'learning') ended.gate = acceptBehindGate(ended.gate);
   const state = ended.phase === 'learning' ? acceptLearning(ended, { now, sentAt }) : confirmBoundary(ended, now);
   if (!probe) return state;
@@ -125,7 +138,6 @@ export function refused(
   const isShort = hintMs !== undefined && hintMs <= shortHintMs(state);
   const refusal = { now, sentAt, openedAt, isProbe, hintMs, isShort };
   if (state.phase === 'unknown') return { state: refuseUnknown(state, refusal), reading };
-  state = { ...state, countsLateAnswers: false };
   return { state: (state.phase === 'learning' ? refuseLearning : refuseKnown)(state, refusal), reading };
 }
 
@@ -216,4 +228,24 @@ function observe(state: LimiterState, { now, sentAt, date }: DatedAnswer): Limit
 function log(state: LimiterState, { now, sentAt }: Answer): void {
   state.log.expire(now);
   state.log.add(sentAt, now);
+}
+
+/** Requests per minute of the smallest plan (SERVICE.md, Limits). */
+const SMALLEST_LIMIT = 30;
+/** While calls wait, the plan's limit is read again after this time: it can have grown. */
+const LIMIT_IS_OLD_MS = 120_000;
+
+/**
+ * Whether the plan's limit is worth a request that asks for it: unknown, contradicted by a refusal, or read long ago. Not
+ * for a single call, nor for as few as every plan allows: the question would take the slot of one of them.
+ */
+export function isLimitWanted(
+  state: LimiterState,
+  { now, waiting }: { readonly now: number; readonly waiting: number },
+): boolean {
+  const calls = waiting + state.inFlight;
+  const isMuch = state.phase !== 'unknown' || calls + state.log.size > SMALLEST_LIMIT;
+  if (waiting === 0 || calls <= 1 || !isMuch) return false;
+  const isKnown = hasConfiguredLimit(state) && !state.isContradicted;
+  return !isKnown || now - state.configuredAt >= LIMIT_IS_OLD_MS;
 }

@@ -19,43 +19,29 @@ const CLOCK_SKEW_MS = 60_000;
 type CacheParts = CacheSettings & ResponseCacheParts & SnapshotAgeParts;
 
 /** Returns a stored response while it is young enough. Stores only responses that count toward the quota. */
-export function cache({ maxAgeMs, staleIfLimitedMs, ...parts }: CacheParts) {
+export function cache({ maxAgeMs: option, staleIfLimitedMs, ...parts }: CacheParts) {
   const responses = new ResponseCache(parts);
   // Per call, because the snapshot interval of the plan can change.
-  const usualAgeMs = maxAgeMs === 'snapshot' ? snapshotAge(parts) : async () => maxAgeMs;
+  const usualAgeMs = option === 'snapshot' ? snapshotAge(parts) : async () => option;
+
+  const cachedOrSent = async (request: KeyedRequest, next: Handler): Promise<ApiResponse> => {
+    const usualMs = await usualAgeMs(request);
+    const { maxAgeMs = usualMs } = request.settings;
+    const cached = await responses.read(request);
+    if (isYounger(cached, maxAgeMs)) return fromCache(cached, 'cache');
+    try {
+      const response = await next(request);
+      responses.write(request, response, Math.max(usualMs, maxAgeMs, staleIfLimitedMs));
+      return response;
+    } catch (error) {
+      if (isLimit(error) && isYounger(cached, staleIfLimitedMs)) return fromCache(cached, 'stale');
+      throw error;
+    }
+  };
 
   return (next: Handler): Handler =>
-    async (request) => {
-      if (!request.endpoint.consumesQuota) return next(request);
-      const usualMs = await usualAgeMs(request);
-      return cachedOrSent(request, { next, responses, now: parts.now, usualMs, staleIfLimitedMs });
-    };
-}
-
-interface Lookup {
-  readonly next: Handler;
-  readonly responses: ResponseCache;
-  readonly now: () => number;
-  readonly usualMs: number;
-  readonly staleIfLimitedMs: number;
-}
-
-async function cachedOrSent(
-  request: KeyedRequest,
-  { next, responses, now, usualMs, staleIfLimitedMs }: Lookup,
-): Promise<ApiResponse> {
-  const { maxAgeMs = usualMs } = request.settings;
-  const cached = await findCached(request, { responses, now });
-  if (cached !== undefined && cached.ageMs() < maxAgeMs) return given(cached, 'cache');
-  try {
-    const response = await next(request);
-    responses.write(request, response, Math.max(usualMs, maxAgeMs, staleIfLimitedMs));
-    return response;
-  } catch (error) {
-    // The current age: the call may have waited before it failed.
-    if (cached === undefined || cached.ageMs() >= staleIfLimitedMs || !isLimit(error)) throw error;
-    return given(cached, 'stale');
-  }
+    (request) =>
+      request.endpoint.consumesQuota ? cachedOrSent(request, next) : next(request);
 }
 
 interface CachedResponse {
@@ -63,26 +49,17 @@ interface CachedResponse {
   readonly ageMs: () => number;
 }
 
-function given({ response, ageMs }: CachedResponse, source: 'cache' | 'stale'): ApiResponse {
+/** At this moment: the call may have waited since the entry was read. */
+function isYounger(cached: CachedResponse | undefined, maxAgeMs: number): cached is CachedResponse {
+  return cached !== undefined && cached.ageMs() < maxAgeMs;
+}
+
+function fromCache({ response, ageMs }: CachedResponse, source: 'cache' | 'stale'): ApiResponse {
   return { ...response, cached: { source, ageMs: ageMs() } };
 }
 
 function isLimit(error: unknown): boolean {
   return error instanceof RateLimitError || error instanceof QuotaExhaustedError;
-}
-
-/** `undefined` if there is no entry, or if the endpoint does not accept its body. */
-async function findCached(
-  request: KeyedRequest,
-  { responses, now }: { readonly responses: ResponseCache; readonly now: () => number },
-): Promise<CachedResponse | undefined> {
-  const entry = await responses.read(request);
-  if (entry === undefined || entry.storedAtMs > now() + CLOCK_SKEW_MS) return undefined;
-  const { status, rawBody, headers, storedAtMs } = entry;
-  const parsed = request.endpoint.parse(parseJson(rawBody));
-  if (parsed.issues !== undefined) return undefined;
-  const response = { status, rawBody, headers: new WebHeaders(headers), data: parsed.data };
-  return { response, ageMs: () => Math.max(0, now() - storedAtMs) };
 }
 
 /** Maximum age of the record for the snapshot interval: plans seldom change. */
@@ -119,7 +96,7 @@ const STORE_PAUSE_MS = 10_000;
 /** Characters of a SHA-256 that distinguish the keys of one store. */
 const HASH_LENGTH = 16;
 
-export interface ResponseCacheParts {
+interface ResponseCacheParts {
   readonly store: CacheStore;
   readonly baseUrl: string;
   readonly timers: Timers;
@@ -128,9 +105,9 @@ export interface ResponseCacheParts {
 }
 
 /** Reads and writes the entries of a store. A store that fails or hangs neither rejects nor delays a call. */
-export class ResponseCache {
+class ResponseCache {
   readonly #parts: ResponseCacheParts;
-  #restsFromMs = Number.NEGATIVE_INFINITY;
+  #pausedAtMs = Number.NEGATIVE_INFINITY;
   #hasWarned = false;
 
   constructor(parts: ResponseCacheParts) {
@@ -138,9 +115,16 @@ export class ResponseCache {
   }
 
   /** `undefined` if the entry is missing, invalid or takes too long. Rejects if the call is cancelled. */
-  async read(request: KeyedRequest): Promise<CacheEntry | undefined> {
-    const { store } = this.#parts;
-    return decodeEntry(await this.#withTimeout(async () => store.get(this.#nameOf(request)), request.signal));
+  async read(request: KeyedRequest): Promise<CachedResponse | undefined> {
+    const { store, now } = this.#parts;
+    const stored = await this.#withTimeout(async () => store.get(this.#nameOf(request)), request.signal);
+    const entry = decodeEntry(stored);
+    if (entry === undefined || entry.storedAtMs > now() + CLOCK_SKEW_MS) return undefined;
+    const { status, rawBody, headers, storedAtMs } = entry;
+    const parsed = request.endpoint.parse(parseJson(rawBody));
+    if (parsed.issues !== undefined) return undefined;
+    const response = { status, rawBody, headers: new WebHeaders(headers), data: parsed.data };
+    return { response, ageMs: () => Math.max(0, now() - storedAtMs) };
   }
 
   /** Does not wait for the store. */
@@ -167,9 +151,9 @@ export class ResponseCache {
   }
 
   async #withTimeout(work: () => Promise<unknown>, signal: CancelSignal): Promise<unknown> {
-    if (this.#isResting()) return undefined;
+    if (this.#isPaused()) return undefined;
     const errorOf = () => {
-      this.#restsFromMs = this.#parts.now();
+      this.#pausedAtMs = this.#parts.now();
       return new Error(`no response within ${STORE_TIMEOUT_MS} ms`);
     };
     try {
@@ -181,9 +165,9 @@ export class ResponseCache {
     }
   }
 
-  #isResting(): boolean {
-    const restedMs = this.#parts.now() - this.#restsFromMs;
-    return restedMs >= 0 && restedMs < STORE_PAUSE_MS;
+  #isPaused(): boolean {
+    const pausedMs = this.#parts.now() - this.#pausedAtMs;
+    return pausedMs >= 0 && pausedMs < STORE_PAUSE_MS;
   }
 
   /** Once, because each error of a store may have a different text. */

@@ -118,7 +118,7 @@ function own(response: ApiResponse, log: AttemptLog): CallResponse {
 function shared(response: ApiResponse, log: AttemptLog, { parse }: Endpoint): CallResponse {
   const { source, ageMs } = response.cached ?? { source: 'coalesced', ageMs: 0 };
   const parsed = parse(parseJson(response.rawBody));
-  if (parsed.issues !== undefined) throw new Error('the text of a valid answer is read as an invalid one');
+  if (parsed.issues !== undefined) throw new Error('a valid response cannot be parsed again');
   return { response: { ...response, data: parsed.data }, log, source, ageMs };
 }
 

@@ -16,25 +16,21 @@ const FRESH_MS = 60_000;
 /** The longest wait for a per-minute limit, with the jitter of servers. */
 const LONGEST_RATE_WAIT_MS = 75_000;
 
-interface ExplainOptions {
-  readonly states: KeyStates;
-  readonly quota: Endpoint;
-}
-
 /**
  * Calls `quota()`, which is free and works with an exhausted quota, before a refusal without a documented code counts as a
  * rate limit, a wrong key or a wrong request. One request serves all calls refused together. It bypasses the queue, which
  * cannot know yet whether to wait for a minute or a month.
  */
-export function explainRefusal({ states, quota }: ExplainOptions) {
+export function explainRefusal(states: KeyStates, quota: Endpoint) {
   return (next: Handler): Handler => {
     const explain = async (error: Unexplained, request: KeyedRequest): Promise<Error> => {
       const { quotaCheck, exhaustedLatch, ledger } = states.of(request.key);
       // A 429 soon after a record with many requests left is for the rate, unless its Retry-After is longer.
       const isForRate = error instanceof RateLimitError && (waitMsOf(error) ?? 0) <= LONGEST_RATE_WAIT_MS;
       if (isForRate && ledger.isUpToDate(FRESH_MS) && isPlenty(ledger.estimate())) return error;
-      const ask = async (question: Cancellation) => (await next(asking(quota, request, question))).data as QuotaData; // parsed by the endpoint
-      const record = await quotaCheck.ask(ask, request.signal);
+      const load = async (cancellation: Cancellation) =>
+        (await next(quotaRequest(quota, request, cancellation))).data as QuotaData; // parsed by the endpoint
+      const record = await quotaCheck.check(load, request.signal);
       if (record === undefined || !isExhausted(record)) return error;
       exhaustedLatch.refused(record);
       return exhaustedError(record, error);
@@ -86,12 +82,12 @@ function waitMsOf({ retryAfterRaw, headers }: RateLimitError): number | undefine
 }
 
 /** The request may outlive its first call, because other calls wait for it; its own timeout ends it. */
-function asking(quota: Endpoint, { key, settings }: KeyedRequest, question: Cancellation): KeyedRequest {
+function quotaRequest(quota: Endpoint, { key, settings }: KeyedRequest, cancellation: Cancellation): KeyedRequest {
   return {
     endpoint: { ...quota, purpose: 'refusal' },
     settings,
     key,
-    signal: question,
+    signal: cancellation,
     deadlineAt: () => Number.POSITIVE_INFINITY,
     log: new AttemptLog(),
   };

@@ -41,7 +41,7 @@ export type Middleware = (
 ) => Promise<Response>;
 
 const SENT_TWICE =
-  'middleware: next() was called twice, but an attempt is one request of the rate limit; rethrow the error of next(), and the client retries the call (maxRetries)';
+  'middleware: next() was called twice, but an attempt sends one request; rethrow the error of next(), and the client retries the call (maxRetries)';
 
 interface InterceptParts {
   readonly middleware: readonly Middleware[];

@@ -1,5 +1,5 @@
 import { FxRatesError, NetworkError, RateLimitError, type RateLimitReason, ServerError } from '../errors/errors.ts';
-import type { LimitError } from '../limits/limit-error.ts';
+import type { LimitError } from '../limits/permit.ts';
 import type { KeyedRequest } from '../request.ts';
 import { type UnitBelief, unitInWords } from '../state/key-limits.ts';
 

@@ -18,7 +18,7 @@ interface QuotaGuardParts extends QuotaGuardOptions {
  * of this process since then.
  */
 export function quotaGuard({ reserve, onLow, states, refreshQuota }: QuotaGuardParts) {
-  const tell = oncePerPeriod(onLow);
+  const reportLow = oncePerPeriod(onLow);
   const isLow = (left: number | undefined) => left !== undefined && left <= reserve;
 
   const admit = async (request: KeyedRequest, ledger: QuotaLedger): Promise<void> => {
@@ -39,17 +39,17 @@ export function quotaGuard({ reserve, onLow, states, refreshQuota }: QuotaGuardP
       } finally {
         ledger.release(request.log);
         const estimate = ledger.estimate();
-        if (estimate !== undefined && isLow(estimate.remaining)) tell(estimate);
+        if (estimate !== undefined && isLow(estimate.remaining)) reportLow(estimate);
       }
     };
 }
 
 /** Calls `onLow` once per period. */
 function oncePerPeriod(onLow: QuotaGuardOptions['onLow']) {
-  let toldFor: string | undefined;
+  let reportedFor: string | undefined;
   return (estimate: QuotaEstimate): void => {
-    if (toldFor === estimate.quota.resets_at) return;
-    toldFor = estimate.quota.resets_at;
+    if (reportedFor === estimate.quota.resets_at) return;
+    reportedFor = estimate.quota.resets_at;
     callHook(onLow, estimate);
   };
 }

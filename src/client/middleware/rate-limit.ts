@@ -9,8 +9,7 @@ import {
 } from '../errors/errors.ts';
 import { isCertificateProblem, wasNeverSent } from '../errors/network-failure.ts';
 import type { ClientEvents } from '../events.ts';
-import { LimitError } from '../limits/limit-error.ts';
-import type { Permit } from '../limits/permit.ts';
+import { LimitError, type Permit } from '../limits/permit.ts';
 import type { RateLimiter } from '../limits/rate-limiter.ts';
 import type { RetryAfterReading } from '../limits/transitions.ts';
 import type { ApiResponse, Handler, KeyedRequest } from '../request.ts';
@@ -23,7 +22,7 @@ interface RateLimitMiddlewareOptions {
   readonly states: KeyStates;
   readonly events: ClientEvents;
   /** Calls `quota()` in the queue of the call's key, before the other calls. */
-  readonly askLimit: (request: KeyedRequest) => Promise<unknown>;
+  readonly fetchLimit: (request: KeyedRequest) => Promise<unknown>;
 }
 
 /** A 429 and its parsed Retry-After. */
@@ -79,13 +78,13 @@ async function admit(
   request: KeyedRequest,
   { refusal, queue }: { readonly refusal: RefusedAttempt | undefined; readonly queue: Queue },
 ): Promise<Permit> {
-  const { state, limiter, time, events, askLimit } = queue;
+  const { state, limiter, time, events, fetchLimit } = queue;
   const { signal, deadlineAt, settings, log, endpoint } = request;
-  const { subscribers, unitTracker, limitQuestion } = state;
+  const { subscribers, unitTracker, limitLookup } = state;
   const askedAt = time.now();
   subscribers.join(events);
   log.waits(slotOf(limiter, { isFirst: log.permit !== undefined }));
-  if (endpoint.purpose === undefined) limitQuestion.ask = () => askLimit(request);
+  if (endpoint.purpose === undefined) limitLookup.fetch = () => fetchLimit(request);
   try {
     return await limiter.acquire({
       signal,

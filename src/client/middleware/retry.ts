@@ -10,11 +10,16 @@ import {
 } from '../errors/errors.ts';
 import { isCertificateProblem } from '../errors/network-failure.ts';
 import type { ClientEvents } from '../events.ts';
-import { parseRetryAfter, type RetryAfterUnit, retryAfterMs } from '../limits/retry-after.ts';
-import { unitOf, weighAcceptance, weighRefusal } from '../limits/retry-after-unit.ts';
+import {
+  parseRetryAfter,
+  type RetryAfterUnit,
+  retryAfterMs,
+  unitOf,
+  weighAcceptance,
+  weighRefusal,
+} from '../limits/retry-after.ts';
 import type { RetryAfterReading } from '../limits/transitions.ts';
-import type { ApiResponse, Handler, KeyedRequest } from '../request.ts';
-import { settle } from '../request.ts';
+import { type ApiResponse, type Handler, type KeyedRequest, settle } from '../request.ts';
 import type { KeyState } from '../state/key-state.ts';
 import type { KeyStates } from '../state/key-states.ts';
 import { limitedError } from './limited-error.ts';
@@ -43,11 +48,11 @@ interface Sender extends RetryOptions {
 export function retry(options: RetryOptions) {
   return (next: Handler): Handler => {
     const sender = { next, ...options };
-    return (request) => sendPersistently(request, sender);
+    return (request) => sendWithRetries(request, sender);
   };
 }
 
-async function sendPersistently(request: KeyedRequest, sender: Sender): Promise<ApiResponse> {
+async function sendWithRetries(request: KeyedRequest, sender: Sender): Promise<ApiResponse> {
   const { next, clock, time, states, events } = sender;
   const state = states.of(request.key);
   const { retryBudget } = state;

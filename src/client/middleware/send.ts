@@ -8,8 +8,7 @@ import type { ClientEvents } from '../events.ts';
 import type { ApiKey } from '../keys/api-key.ts';
 import type { AuthForm } from '../options.ts';
 import { parseResponse } from '../parse-response.ts';
-import type { Endpoint, Handler, KeyedRequest } from '../request.ts';
-import { type AttemptOutcome, settle } from '../request.ts';
+import { type AttemptOutcome, type Endpoint, type Handler, type KeyedRequest, settle } from '../request.ts';
 import type { KeyState } from '../state/key-state.ts';
 import type { KeyStates } from '../state/key-states.ts';
 import type { Timers } from '../timers.ts';
@@ -63,7 +62,7 @@ export function send({ settings, timers, events, states, userAgent }: SendOption
     }, limits);
   };
 
-  const tell = (request: KeyedRequest, outcome: AttemptOutcome, { startedAt, spentBefore }: Start) => {
+  const report = (request: KeyedRequest, outcome: AttemptOutcome, { startedAt, spentBefore }: Start) => {
     const { status, code } = resultOf(outcome);
     const { endpoint, key, log } = request;
     const state = states.of(key);
@@ -72,7 +71,7 @@ export function send({ settings, timers, events, states, userAgent }: SendOption
     events.request(state, request, time.now() - startedAt);
     if (endpoint.consumesQuota && mayHaveCounted(outcome)) state.ledger.spend();
     if ('rawBody' in outcome) state.ledger.release(log); // the reserved request is spent now
-    if (endpoint.name === 'quota') tellQuota(state, endpoint, { outcome, spentBefore, events });
+    if (endpoint.name === 'quota') reportQuota(state, endpoint, { outcome, spentBefore, events });
   };
 
   return async (request) => {
@@ -80,18 +79,18 @@ export function send({ settings, timers, events, states, userAgent }: SendOption
     if (request.signal.aborted) throw request.signal.reason;
     const start = { startedAt: time.now(), spentBefore: states.of(request.key).ledger.spent };
     const outcome = await settle(exchange(request).then((response) => parseResponse(response, request)));
-    tell(request, outcome, start);
+    report(request, outcome, start);
     if ('rawBody' in outcome) return outcome;
     throw outcome.error;
   };
 }
 
-interface QuotaAnswer extends Pick<Start, 'spentBefore'> {
+interface QuotaOutcome extends Pick<Start, 'spentBefore'> {
   readonly outcome: AttemptOutcome;
   readonly events: ClientEvents;
 }
 
-function tellQuota(state: KeyState, { purpose }: Endpoint, { outcome, spentBefore, events }: QuotaAnswer): void {
+function reportQuota(state: KeyState, { purpose }: Endpoint, { outcome, spentBefore, events }: QuotaOutcome): void {
   if ('rawBody' in outcome) {
     const quota = outcome.data as QuotaData; // parsed by the endpoint
     state.sawQuota(quota, spentBefore);

@@ -58,57 +58,57 @@ const FRESH_MS = 1000;
 /** Calls `quota()` once for many calls that are refused together. */
 export class QuotaCheck {
   readonly #clock: Clock;
-  readonly #asking = new SharedWork<QuotaData | undefined>();
-  #answer: { readonly quota: QuotaData | undefined; readonly at: number } | undefined;
+  readonly #loading = new SharedWork<QuotaData | undefined>();
+  #known: { readonly quota: QuotaData | undefined; readonly at: number } | undefined;
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
   /** The quota record; `undefined` if `quota()` fails: then the refusal is unchanged. */
-  async ask(
+  async check(
     load: (cancellation: Cancellation) => Promise<QuotaData>,
     signal: CancelSignal,
   ): Promise<QuotaData | undefined> {
-    const answer = this.#answer;
-    const ageMs = this.#clock.now() - (answer?.at ?? Number.NEGATIVE_INFINITY);
-    if (ageMs >= 0 && ageMs <= FRESH_MS) return answer?.quota;
-    return this.#asking.join(async (question) => {
-      const quota = await load(question).catch(() => undefined);
-      if (!question.aborted) this.#answer = { quota, at: this.#clock.now() };
+    const known = this.#known;
+    const ageMs = this.#clock.now() - (known?.at ?? Number.NEGATIVE_INFINITY);
+    if (ageMs >= 0 && ageMs <= FRESH_MS) return known?.quota;
+    return this.#loading.join(async (cancellation) => {
+      const quota = await load(cancellation).catch(() => undefined);
+      if (!cancellation.aborted) this.#known = { quota, at: this.#clock.now() };
       return quota;
     }, signal);
   }
 }
 
 /** Minimum interval: the limit seldom changes. */
-const AGAIN_AT_SOONEST_MS = 60_000;
+const MIN_INTERVAL_MS = 60_000;
 
 /**
  * Calls `quota()` for the per-minute limit when calls begin to wait: one request instead of the refusals that learning the
  * limit would cause. Not again if the service refused it.
  */
-export class LimitQuestion {
+export class LimitLookup {
   readonly #time: SteadyTime;
-  #askedAt = Number.NEGATIVE_INFINITY;
+  #startedAt = Number.NEGATIVE_INFINITY;
   #isRefused = false;
-  #ask: (() => Promise<unknown>) | undefined;
+  #fetch: (() => Promise<unknown>) | undefined;
 
   constructor(time: SteadyTime) {
     this.#time = time;
   }
 
   /** Calls `quota()` on behalf of the latest call that waits. */
-  set ask(ask: () => Promise<unknown>) {
-    this.#ask = ask;
+  set fetch(fetch: () => Promise<unknown>) {
+    this.#fetch = fetch;
   }
 
   /** Called by the limiter if it does not know the limit. */
-  readonly wanted = (): void => {
-    const ask = this.#ask;
-    if (ask === undefined || this.#isRefused || this.#time.now() - this.#askedAt < AGAIN_AT_SOONEST_MS) return;
-    this.#askedAt = this.#time.now();
-    ask().catch((error: unknown) => {
+  readonly start = (): void => {
+    const fetch = this.#fetch;
+    if (fetch === undefined || this.#isRefused || this.#time.now() - this.#startedAt < MIN_INTERVAL_MS) return;
+    this.#startedAt = this.#time.now();
+    fetch().catch((error: unknown) => {
       this.#isRefused = isRefusal(error);
     });
   };

@@ -27,13 +27,13 @@ interface Known {
 }
 
 /** Pause after a failed `quota()`. */
-const ASK_AGAIN_MS = 60_000;
+const FAILURE_PAUSE_MS = 60_000;
 
 /** Counts the requests of a key between two quota records. */
 export class QuotaLedger {
   readonly #clock: Clock;
   #known: Known | undefined;
-  #couldNotAskAtMs = Number.NEGATIVE_INFINITY;
+  #fetchFailedAtMs = Number.NEGATIVE_INFINITY;
   #spent = 0;
   readonly #holders = new Set<object>();
 
@@ -55,15 +55,15 @@ export class QuotaLedger {
   }
 
   /** A call of `quota()` failed. */
-  couldNotAsk(): void {
-    this.#couldNotAskAtMs = this.#clock.now();
+  fetchFailed(): void {
+    this.#fetchFailedAtMs = this.#clock.now();
   }
 
   /** Whether the record is no older than `maxAgeMs`, or `quota()` has just failed. */
   isUpToDate(maxAgeMs: number): boolean {
     const estimate = this.estimate();
     if (estimate !== undefined && this.#isWithin(maxAgeMs, estimate.asOf.getTime())) return true;
-    return this.#isWithin(ASK_AGAIN_MS, this.#couldNotAskAtMs);
+    return this.#isWithin(FAILURE_PAUSE_MS, this.#fetchFailedAtMs);
   }
 
   /** A request was sent that counts, or whose response was lost. A 429 is free (SERVICE.md, Limits, rule 2). */

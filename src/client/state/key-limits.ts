@@ -49,7 +49,7 @@ const LONGEST_SHOWN = 60;
 export class RetryAfterUnitTracker {
   readonly #masked: string;
   #belief: UnitBelief | undefined;
-  #hasWarnedOfJunk = false;
+  #hasWarnedOfInvalid = false;
 
   constructor(masked: string) {
     this.#masked = masked;
@@ -63,7 +63,7 @@ export class RetryAfterUnitTracker {
   /** A 429 has arrived. `events` are those of the client whose call was refused. */
   saw({ unit, evidence }: RetryAfterReading, retryAfter: string | undefined, events: WarningSink): void {
     const parsed = parseRetryAfter(retryAfter);
-    if (parsed === undefined && retryAfter !== undefined) this.#warnOfJunk(retryAfter, events);
+    if (parsed === undefined && retryAfter !== undefined) this.#warnOfInvalid(retryAfter, events);
     // A small number during a trial is read in seconds and does not affect the trial.
     if (parsed?.form !== 'integer' || (evidence === 'on-trial' && unit === 'seconds')) return;
     const before = this.#belief?.evidence;
@@ -73,9 +73,9 @@ export class RetryAfterUnitTracker {
   }
 
   /** Once per key, because each value may differ. */
-  #warnOfJunk(retryAfter: string, events: WarningSink): void {
-    if (this.#hasWarnedOfJunk) return;
-    this.#hasWarnedOfJunk = true;
+  #warnOfInvalid(retryAfter: string, events: WarningSink): void {
+    if (this.#hasWarnedOfInvalid) return;
+    this.#hasWarnedOfInvalid = true;
     const shown = retryAfter.length > LONGEST_SHOWN ? `${retryAfter.slice(0, LONGEST_SHOWN)}…` : retryAfter;
     events.warnOnce(`Key ${this.#masked}: Retry-After '${shown}' is neither a number nor an HTTP date; ignored`);
   }
@@ -89,7 +89,7 @@ export function unitInWords({ value, evidence }: UnitBelief): string | undefined
     case 'confirmed':
       return `Retry-After ${value} is in milliseconds, as the responses have shown; to use this unit from the start, set retryAfterUnit: 'milliseconds'`;
     case 'refuted':
-      return `Retry-After ${value} is in seconds: tried as milliseconds, the request was refused again, so the limit is longer than a minute; to skip this trial, set retryAfterUnit: 'seconds'`;
+      return `Retry-After ${value} is in seconds: after a wait in milliseconds, the service refused the request again; to skip this trial, set retryAfterUnit: 'seconds'`;
     default:
       return undefined;
   }

@@ -7,9 +7,9 @@ import type { ClientEvents, EventSubject } from '../events.ts';
 import type { ApiKey } from '../keys/api-key.ts';
 import type { LimiterWait } from '../limits/limiter-view.ts';
 import { RateLimiter } from '../limits/rate-limiter.ts';
-import { UNKNOWN_UNIT, type UnitState } from '../limits/retry-after-unit.ts';
+import { UNKNOWN_UNIT, type UnitState } from '../limits/retry-after.ts';
 import type { AnyOptions } from '../options.ts';
-import { ExhaustedLatch, LimitQuestion, QuotaCheck } from '../quota/quota-check.ts';
+import { ExhaustedLatch, LimitLookup, QuotaCheck } from '../quota/quota-check.ts';
 import { QuotaLedger } from '../quota/quota-ledger.ts';
 import { type KeyLimits, keyLimits, RetryAfterUnitTracker } from './key-limits.ts';
 
@@ -25,9 +25,9 @@ export class KeyState {
   readonly quotaCheck: QuotaCheck;
   readonly exhaustedLatch: ExhaustedLatch;
   readonly ledger: QuotaLedger;
-  /** The clients that get the events of waits. */
+  /** The clients that receive the events of waits. */
   readonly subscribers: Subscribers;
-  readonly limitQuestion: LimitQuestion;
+  readonly limitLookup: LimitLookup;
   /** The unit of Retry-After, if there is no limiter that learns it. */
   unit: UnitState = UNKNOWN_UNIT;
   readonly unitTracker: RetryAfterUnitTracker;
@@ -41,7 +41,7 @@ export class KeyState {
     this.options = sharedOptions(settings);
     this.#clock = clock;
     this.subscribers = new Subscribers(this, clock);
-    this.limitQuestion = new LimitQuestion(settings.time);
+    this.limitLookup = new LimitLookup(settings.time);
     this.unitTracker = new RetryAfterUnitTracker(masked);
     this.quotaCheck = new QuotaCheck(clock);
     this.exhaustedLatch = new ExhaustedLatch(clock);
@@ -75,7 +75,7 @@ export class KeyState {
 }
 
 function createLimiter(
-  { subscribers, limitQuestion }: KeyState,
+  { subscribers, limitLookup }: KeyState,
   name: string,
   {
     rateLimit,
@@ -89,8 +89,8 @@ function createLimiter(
   return new RateLimiter({
     ...limit,
     ...{ maxRetryAfterMs, retryAfterUnit, clock, random },
-    onWait: subscribers.tell,
-    onLimitWanted: limitQuestion.wanted,
+    onWait: subscribers.notify,
+    onLimitWanted: limitLookup.start,
     shared: store && { store, name },
     onOutage: (reason) =>
       subscribers.warn(
@@ -99,7 +99,7 @@ function createLimiter(
   });
 }
 
-/** Names the state of a key; clients that queue and clients that do not cannot share one. */
+/** The name of a key's state. Clients with and without a queue have separate states. */
 export function stateName(hash: string, { baseUrl, rateLimit }: ClientSettings): string {
   return `${new URL(baseUrl).origin}#${hash}${rateLimit === false ? '#unqueued' : ''}`;
 }
@@ -134,7 +134,7 @@ export class Subscribers {
     for (const events of this.#waiting.keys()) events.warnOnce(message);
   }
 
-  readonly tell = ({ until, waiting, reason }: LimiterWait): void => {
+  readonly notify = ({ until, waiting, reason }: LimiterWait): void => {
     const event = {
       reason: reason === 'refused' ? ('retry_after' as const) : reason,
       waitMs: Math.ceil(Math.max(0, until - this.#clock.now())),
@@ -148,7 +148,7 @@ export class Subscribers {
 /** Options by their names. */
 type Named = Readonly<Record<string, unknown>>;
 
-/** The options that the calls of one key share with its limit. Without a queue each client keeps its own longest wait. */
+/** The options that the calls of one key share with its limit. Without a queue, `maxRetryAfterMs` is not shared. */
 export function sharedOptions({ rateLimit, maxRetryAfterMs, retryAfterUnit }: AnyOptions | ClientSettings): Named {
   if (rateLimit === false) return { retryAfterUnit };
   const limit = Object.entries(rateLimit ?? {}).map(([name, value]) => [`rateLimit.${name}`, value]);
@@ -189,7 +189,7 @@ export class RetryBudget {
     this.#left = size.inARow * size.successesPerRetry;
   }
 
-  /** Takes one retry; false if none is left. */
+  /** Uses one retry; returns false if none is left. */
   take(): boolean {
     const { successesPerRetry } = this.#size;
     if (this.#left < successesPerRetry) return false;

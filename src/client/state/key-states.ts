@@ -5,7 +5,7 @@ import { type HeldState, Lifetime } from '../lifetime.ts';
 import { KeyState, stateName } from './key-state.ts';
 
 /** Copies of the package in one process share this as long as its shape is the same; hence the number. */
-const SHARED = Symbol.for('fxrates.key-states.3');
+const SHARED = Symbol.for('fxrates.key-states.4');
 
 interface Shared {
   readonly real: StateRegistry;

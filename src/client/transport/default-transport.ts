@@ -6,7 +6,7 @@ import { undiciTransport } from './undici-transport.ts';
 
 type Undici = Pick<typeof import('undici'), 'getGlobalDispatcher' | 'EnvHttpProxyAgent' | 'Pool'>;
 
-/** The parts of a runtime that decide. Tests pass another one. */
+/** The properties of a runtime on which the choice depends. Tests pass another one. */
 export interface Runtime {
   /** Whether undici, which needs the sockets of Node, works here. */
   readonly hasNodeSockets: boolean;

@@ -22,7 +22,7 @@ export interface ResponseHeaders {
   toHeaders(): Headers;
 }
 
-/** Sends one request. Rejects when no whole response arrived. */
+/** Sends one request. Rejects if no complete response arrives. */
 export type Transport = (request: TransportRequest) => Promise<TransportResponse>;
 
 /** A body as text, or the problem with it; the status is valid in both cases. */

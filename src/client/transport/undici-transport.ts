@@ -1,7 +1,12 @@
 import type { Dispatcher } from 'undici';
 import { ConfigError } from '../errors/errors.ts';
-import type { ResponseHeaders, Transport, TransportRequest, TransportResponse } from './transport.ts';
-import { BodyReader } from './transport.ts';
+import {
+  BodyReader,
+  type ResponseHeaders,
+  type Transport,
+  type TransportRequest,
+  type TransportResponse,
+} from './transport.ts';
 
 /** Sends through the dispatcher that `dispatcherOf` returns for each request. */
 export function undiciTransport(dispatcherOf: () => Dispatcher): Transport {
@@ -33,7 +38,7 @@ function exchange(dispatcher: Dispatcher, request: TransportRequest): Promise<Tr
 function refusedBy(error: unknown): unknown {
   const isRefusal = error instanceof Error && 'code' in error && error.code === 'UND_ERR_INVALID_ARG';
   if (!isRefusal) return error;
-  return new ConfigError(`dispatcher: cannot send the request (${error.message}); it must be one of undici 7`);
+  return new ConfigError(`dispatcher: cannot send the request (${error.message}); pass a dispatcher of undici 7`);
 }
 
 /** Scheme and host, and the rest; cheaper than a URL object, and the base URL has been checked. */
@@ -50,7 +55,7 @@ interface Settle {
 /**
  * Collects one response straight from the dispatcher; `undici.request` would put a stream and an AbortSignal in
  * between. The methods are those that the dispatchers of undici 6 and 7 both call: after a use of the built-in `fetch`,
- * the global dispatcher is the undici that Node 20 carries, a 6.
+ * the global dispatcher is that of Node 20, of undici 6.
  */
 class ExchangeHandler implements Dispatcher.DispatchHandler {
   readonly #request: TransportRequest;
@@ -83,7 +88,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
   onData(chunk: Buffer): boolean {
     if (this.#body.add(chunk)) return true;
     this.onComplete();
-    this.#abort?.(new Error('The rest of the body is not wanted'));
+    this.#abort?.(new Error('The rest of the body is not needed'));
     return false;
   }
 

@@ -108,8 +108,15 @@ test('on a terminal the key is asked for', async () => {
   const { code, stderr } = await run(`auth login --base-url ${ORIGIN}`, { stdin: STORED, tty: ['stdin', 'stderr'] });
 
   expect(code).toBe(0);
-  expect(stderr).toContain(`API key for ${ORIGIN} (does not show): `);
+  expect(stderr).toContain(`API key for ${ORIGIN} (input is hidden): `);
   expect((await read('credentials.json')).keys.default.api_key).toBe(STORED);
+});
+
+test('on a narrow terminal the question is broken between words', async () => {
+  const options = { stdin: STORED, tty: ['stdin' as const, 'stderr' as const], columns: 40 };
+  const { stderr } = await run('auth login --base-url https://a-long-name.example.test', options);
+
+  expect(stderr).toContain('API key for\nhttps://a-long-name.example.test (input\nis hidden): ');
 });
 
 test('on a terminal the base URL is asked for if none is set', async () => {
@@ -124,7 +131,7 @@ test('on a terminal the base URL is asked for if none is set', async () => {
 
 test.each([
   ['', 3, /no base URL/],
-  ['ftp://x', 2, /the prompt takes an http or https URL, got 'ftp:\/\/x'/],
+  ['ftp://x', 2, /the prompt expects an http or https URL, got 'ftp:\/\/x'/],
 ])('the base URL %j is refused before the key is asked for', async (typed, expected, message) => {
   const options = { stdin: typed, tty: ['stdin', 'stderr'] as const, env: { FXRATES_BASE_URL: '' } };
   const { code, stderr } = await run('auth login', options);
@@ -155,7 +162,7 @@ test('login tells when a variable will come before the stored key', async () => 
   const { code, stderr } = await login({ env: { FXRATES_API_KEY: API_KEY } });
 
   expect(code).toBe(0);
-  expect(stderr).toContain('FXRATES_API_KEY is set and comes before the stored key');
+  expect(stderr).toContain('FXRATES_API_KEY overrides the stored key');
 });
 
 test('the stored key goes to its own origin and to no other', async () => {
@@ -274,7 +281,7 @@ test('unknown fields of the files stay', async () => {
 
 test.each([
   ['{"version":1,\n "keys":}', 'line 2, column 9'],
-  ['[]', 'it holds no object'],
+  ['[]', 'it does not contain a JSON object'],
   ['{"version":2}', 'it has version 2, this fxrates knows 1'],
   ['', 'line 1, column 1'],
 ])('a credentials file with %j is not used and not overwritten', async (text, why) => {
@@ -322,5 +329,5 @@ test('login fails if another process keeps the lock', async () => {
   const { code, stderr } = await login();
 
   expect(code).toBe(3);
-  expect(stderr).toContain('another fxrates holds');
+  expect(stderr).toContain('another fxrates process has locked it');
 });

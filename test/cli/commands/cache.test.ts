@@ -45,7 +45,7 @@ test('an answer is taken again while it is young enough, byte for byte, with its
   const { code, stdout, stderr, requests } = await run('latest --cache 10m');
 
   expect({ code, stdout, requests }).toEqual({ code: 0, stdout: '{"EUR": 1.10}\n', requests: [] });
-  expect(stderr).toBe('fxrates: kept answer, 3 min old\n');
+  expect(stderr).toBe('fxrates: cached response, 3 min old\n');
 });
 
 test('an older one is not, and neither is that of another question, key or base URL', async () => {
@@ -91,7 +91,7 @@ test('--offline without a kept answer fails, sends nothing and says how to keep 
   const { code, stdout, stderr, requests } = await run('latest --offline');
 
   expect({ code, stdout, requests }).toEqual({ code: 6, stdout: '', requests: [] });
-  expect(stderr).toContain('fxrates: no answer is kept for this request');
+  expect(stderr).toContain('fxrates: no cached response for this request');
 });
 
 test.skipIf(process.platform === 'win32')(
@@ -127,7 +127,7 @@ test('cache info tells where, how many and how old; cache clear removes only wha
 
   expect(info.stdout).toContain(`Folder      ${folder()}`);
   expect(json).toMatchObject({ answers: 1, newest_age_seconds: 120, oldest_age_seconds: 120 });
-  expect(cleared.stderr).toBe('fxrates: 1 kept answer removed\n');
+  expect(cleared.stderr).toBe('fxrates: removed 1 cached response\n');
   expect(await readdir(folder())).toEqual(['notes.txt']);
   expect(JSON.parse((await run('cache info --json')).stdout)).toMatchObject({ answers: 0, oldest_age_seconds: null });
 });
@@ -155,8 +155,8 @@ test.runIf(process.getuid?.() !== 0)('a folder that cannot be read is told by ca
 });
 
 test.each([
-  ['latest --cache 0', '--cache takes a time above 0 or snapshot'],
-  ['latest --cache soon', '--cache takes a duration'],
+  ['latest --cache 0', '--cache expects a time above 0 or snapshot'],
+  ['latest --cache soon', '--cache expects a duration'],
   ['latest --cache 10m --offline', '--offline'],
 ])('%s is a usage error', async (line, says) => {
   const { code, stderr } = await run(line);

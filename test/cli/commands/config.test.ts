@@ -65,12 +65,13 @@ test('option beats variable beats profile beats config.json', async () => {
 });
 
 test.each([
-  ['timeout', '10', 'timeout takes a duration'],
-  ['retries', 'many', 'retries takes a whole number'],
-  ['output', 'xml', 'output takes auto, table, json'],
-  ['color', 'blue', 'color takes auto, always, never'],
-  ['base_url', 'example.test', 'base_url takes an http or https URL'],
+  ['timeout', '10', 'timeout expects a duration'],
+  ['retries', 'many', 'retries expects a whole number'],
+  ['output', 'xml', 'output expects one of auto, table, json'],
+  ['color', 'blue', 'color expects one of auto, always, never'],
+  ['base_url', 'example.test', 'base_url expects an http or https URL'],
   ['nonsense', '1', "there is no setting 'nonsense'"],
+  ['base-url', 'x', 'Did you mean base_url?'],
   ['api_key', 'x', 'fxrates auth login'],
 ])('config set %s %s is refused', async (name, value, message) => {
   const { code, stderr } = await run(`config set ${name} ${value}`);
@@ -134,7 +135,7 @@ test('errors have the colour that config.json asks for', async () => {
 test('an output format that is typed beats its variable for errors, too', async () => {
   const { stderr } = await run('quota --base-url ftp://wrong.test -o tsv', { env: { FXRATES_OUTPUT: 'json' } });
 
-  expect(stderr).toContain('fxrates: --base-url takes an http or https URL');
+  expect(stderr).toContain('fxrates: --base-url expects an http or https URL');
 });
 
 test('an error of the command line itself obeys the color and the output of config.json', async () => {

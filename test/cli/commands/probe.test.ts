@@ -37,6 +37,18 @@ test('probe tells first how much it may ask, and prints what it observed', async
   expect(stdout + stderr).not.toContain(key);
 });
 
+test('a terminal gets a table of what was observed, and how to write it to a file', async () => {
+  const { mock, key } = mockWith({ behaviour: 'hostile' });
+  const options = { env: { FXRATES_API_KEY: key, NO_COLOR: '1' }, fetch: mock.fetch as never, clock: mock.clock };
+
+  const { stdout, stderr } = await runCli(['probe', BASE_URL], { ...options, tty: ['stdout', 'stderr'], columns: 80 });
+
+  expect(stdout).toMatch(/^ {2}missingKey +403 forbidden$/m);
+  expect(stdout).not.toContain('{');
+  expect(stdout.split('\n').length).toBeLessThan(24);
+  expect(stderr).toContain('--out behaviour.json\n');
+});
+
 test('the file that it writes is one for --behaviour', async () => {
   const { probe } = mockWith({ behaviour: { headRequests: 'refused' } });
   const path = join(mkdtempSync(join(tmpdir(), 'fxrates-probe-')), 'behaviour.json');
@@ -58,7 +70,7 @@ test('--max-requests is kept to', async () => {
 });
 
 test.each([
-  [['--max-requests', '0'], 2, "--max-requests takes a whole number from 1 to 99999, got '0'"],
+  [['--max-requests', '0'], 2, "--max-requests expects a whole number from 1 to 99999, got '0'"],
   [['--out', '/none/behaviour.json'], 1, 'cannot write /none/behaviour.json'],
 ])('%j fails before anything is sent', async (args, expected, message) => {
   const { mock, probe } = mockWith();
@@ -71,7 +83,7 @@ test.each([
 });
 
 test.each([
-  ['ftp://fxrates.test', 2, "probe takes an http or https URL, got 'ftp://fxrates.test'"],
+  ['ftp://fxrates.test', 2, "probe expects an http or https URL, got 'ftp://fxrates.test'"],
   ['http://fxrates.test', 2, 'http://fxrates.test'],
   ['https://other.test', 1, 'cannot probe https://other.test — no answer: '],
 ])('%s is no service to probe', async (url, expected, message) => {

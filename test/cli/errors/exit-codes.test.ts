@@ -83,14 +83,14 @@ const ROWS: readonly Row[] = [
     options: { replies: 'never' },
     exitCode: 6,
     code: 'timeout',
-    says: 'no complete answer from api.example.test within 30s',
+    says: 'no complete response from api.example.test within 30s',
   },
   {
     name: 'a body that stalls',
     options: { replies: 'stalled body' },
     exitCode: 6,
     code: 'timeout',
-    says: 'no complete answer',
+    says: 'no complete response',
   },
   {
     name: 'a rate limit and --no-wait',
@@ -177,7 +177,7 @@ const ROWS: readonly Row[] = [
     options: {},
     exitCode: 10,
     code: 'missing_value',
-    says: "the answer has no 'nope'",
+    says: "the response has no 'nope'",
   },
 ];
 

@@ -77,7 +77,7 @@ test('a key file that is not there is named with the reason', async () => {
   const { code, stderr } = await runCli('quota --key-file /nowhere/key');
 
   expect(code).toBe(3);
-  expect(stderr).toBe('fxrates: cannot read the key file /nowhere/key — there is no such file\n');
+  expect(stderr).toBe('fxrates: cannot read the key file /nowhere/key — the file does not exist\n');
 });
 
 test('--key-stdin is refused on a terminal, where the key would show', async () => {
@@ -96,7 +96,7 @@ test('a refused key is told by its end and its source, and what it takes precede
   const { code, stderr } = await runCli(['latest', '--key-file', join(folder, 'key')], { replies });
 
   expect(code).toBe(4);
-  expect(stderr).toContain(`it came from --key-file ${join(folder, 'key')}`);
+  expect(stderr).toContain(`it is from --key-file ${join(folder, 'key')}`);
   expect(stderr).toContain('It takes precedence over FXRATES_API_KEY.');
   expect(stderr).not.toContain(FILE);
 });

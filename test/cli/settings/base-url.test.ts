@@ -15,10 +15,12 @@ test('without a base URL it says how to set one, and exits 3', async () => {
 });
 
 test.each([
-  ['not a url', '--base-url takes an http or https URL'],
-  ['ftp://example.test', '--base-url takes an http or https URL'],
-  ['https://user:pw@example.test', 'carries a user name or a password'],
-  ['https://example.test?x=1', 'carries a query or a fragment'],
+  ['not a url', '--base-url expects an http or https URL'],
+  ['localhost:4010', 'e.g. http://localhost:4010\n'],
+  ['api.example.test', 'e.g. https://api.example.test\n'],
+  ['ftp://example.test', '--base-url expects an http or https URL'],
+  ['https://user:pw@example.test', 'contains a user name or a password'],
+  ['https://example.test?x=1', 'contains a query or a fragment'],
   ['https://example.test/api/v1', 'ends with /api/v1'],
   ['http://example.test', 'refusing to send the key to http://example.test'],
   ['http://10.0.0.5', 'refusing to send the key to http://10.0.0.5'],

@@ -14,7 +14,7 @@ test.each([
 });
 
 test.each(['30', '', ' 30s', '30 s', '-1s', '1e3s', '1d', 's', '0x10s', 'Infinity'])("'%s' is no duration", (text) => {
-  expect(() => parseDuration(text, '--timeout')).toThrow(`--timeout takes a duration, got '${text}'`);
+  expect(() => parseDuration(text, '--timeout')).toThrow(`--timeout expects a duration, got '${text}'`);
 });
 
 test.each([

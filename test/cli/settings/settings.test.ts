@@ -3,19 +3,19 @@ import { runCli } from '../../helpers/cli-io.ts';
 import { rateLimited, success } from '../../helpers/service-replies.ts';
 
 test.each([
-  ['latest --timeout 30', '--timeout takes a duration'],
-  ['latest --timeout 0', '--timeout takes a time above 0'],
-  ['latest --timeout inf', '--timeout takes a time above 0'],
-  ['latest --retries two', '--retries takes a whole number from 0 to 99'],
-  ['latest --retries -1', '--retries takes a whole number from 0 to 99'],
-  ['latest --max-wait soon', '--max-wait takes a duration'],
-  ['latest -o xml', '--output takes auto, table, json, compact, csv, tsv, raw'],
-  ['latest --color sometimes', '--color takes auto, always, never'],
-  ['latest --json -o tsv', '--json and --output tsv contradict each other'],
-  ['latest --key-stdin --key-file k', '--key-stdin and --key-file contradict each other'],
-  ['latest --no-wait --max-wait 5s', '--no-wait and --max-wait contradict each other'],
-  ['latest -o raw --get a', '--get and --output raw contradict each other'],
-  ['latest --get=', '--get takes a path'],
+  ['latest --timeout 30', '--timeout expects a duration'],
+  ['latest --timeout 0', '--timeout expects a time above 0'],
+  ['latest --timeout inf', '--timeout expects a time above 0'],
+  ['latest --retries two', '--retries expects a whole number from 0 to 99'],
+  ['latest --retries -1', '--retries expects a whole number from 0 to 99'],
+  ['latest --max-wait soon', '--max-wait expects a duration'],
+  ['latest -o xml', '--output expects one of auto, table, json, compact, csv, tsv, raw'],
+  ['latest --color sometimes', '--color expects one of auto, always, never'],
+  ['latest --json -o tsv', '--json and --output tsv cannot be used together'],
+  ['latest --key-stdin --key-file k', '--key-stdin and --key-file cannot be used together'],
+  ['latest --no-wait --max-wait 5s', '--no-wait and --max-wait cannot be used together'],
+  ['latest -o raw --get a', '--get and --output raw cannot be used together'],
+  ['latest --get=', '--get expects a path'],
 ])('%s is refused before anything is sent', async (line, message) => {
   const { code, stdout, stderr, requests } = await runCli(line);
 
@@ -26,11 +26,11 @@ test.each([
 });
 
 test.each([
-  ['FXRATES_TIMEOUT', '30', "FXRATES_TIMEOUT takes a duration, got '30'"],
-  ['FXRATES_RETRIES', 'x', "FXRATES_RETRIES takes a whole number from 0 to 99, got 'x'"],
-  ['FXRATES_MAX_WAIT', '1', "FXRATES_MAX_WAIT takes a duration, got '1'"],
-  ['FXRATES_OUTPUT', 'xml', "FXRATES_OUTPUT takes auto, table, json, compact, csv, tsv, raw, got 'xml'"],
-  ['FXRATES_BASE_URL', 'ftp://x', "FXRATES_BASE_URL takes an http or https URL, got 'ftp://x'"],
+  ['FXRATES_TIMEOUT', '30', "FXRATES_TIMEOUT expects a duration, got '30'"],
+  ['FXRATES_RETRIES', 'x', "FXRATES_RETRIES expects a whole number from 0 to 99, got 'x'"],
+  ['FXRATES_MAX_WAIT', '1', "FXRATES_MAX_WAIT expects a duration, got '1'"],
+  ['FXRATES_OUTPUT', 'xml', "FXRATES_OUTPUT expects one of auto, table, json, compact, csv, tsv, raw, got 'xml'"],
+  ['FXRATES_BASE_URL', 'ftp://x', "FXRATES_BASE_URL expects an http or https URL, got 'ftp://x'"],
 ])('a wrong %s is named', async (name, value, message) => {
   const { code, stderr } = await runCli('latest', { env: { [name]: value } });
 

@@ -79,5 +79,5 @@ test('a wrong FXRATES_SHARE_LIMIT is refused', async () => {
   const { code, stderr } = await run('latest', { env: { FXRATES_SHARE_LIMIT: 'maybe' } });
 
   expect(code).toBe(2);
-  expect(stderr).toContain("FXRATES_SHARE_LIMIT takes on, off, got 'maybe'");
+  expect(stderr).toContain("FXRATES_SHARE_LIMIT expects one of on, off, got 'maybe'");
 });

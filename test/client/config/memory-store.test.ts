@@ -54,7 +54,7 @@ const CAPACITY = 30;
 
 type Action = readonly [name: 'get' | 'set', key: string, value: string];
 
-/** What a store gives for each action, and for each key in the end. */
+/** The results of all actions, then the value of each key. */
 function trace(store: MemoryStore | SimpleStore, actions: readonly Action[]): unknown[] {
   const given = actions.map(([name, key, value]) => (name === 'get' ? store.get(key) : store.set(key, value)));
   return [...given, ...KEYS.map((key) => store.get(key))];

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Cancellation } from '../../../src/client/cancellation.ts';
 import type { ApiKey } from '../../../src/client/keys/api-key.ts';
-import { createKeySource } from '../../../src/client/keys/key-source.ts';
+import { KeySource } from '../../../src/client/keys/key-source.ts';
 import { quiet } from '../../helpers/fake-clock.ts';
 
 const OLD = `fx_live_${'0'.repeat(48)}`;
@@ -9,11 +9,11 @@ const NEW = `fx_live_${'1'.repeat(48)}`;
 
 const signal = new Cancellation();
 
-/** A source over a provider that gives `secrets` one after the other, and the last one for good. */
+/** A source whose provider returns `secrets` in order, then always the last one. */
 function provided(...secrets: (string | Error | Promise<string>)[]) {
   const asked: number[] = [];
   const heard: string[] = [];
-  const source = createKeySource(
+  const source = new KeySource(
     () => {
       asked.push(asked.length);
       const secret = secrets.length > 1 ? secrets.shift()! : secrets[0]!;
@@ -27,7 +27,7 @@ function provided(...secrets: (string | Error | Promise<string>)[]) {
 
 test('a fixed key is known at once and has no replacement', async () => {
   const heard: ApiKey[] = [];
-  const source = createKeySource(OLD, (key) => heard.push(key));
+  const source = new KeySource(OLD, (key) => heard.push(key));
 
   const key = await source.current(signal);
 

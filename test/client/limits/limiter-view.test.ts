@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { SteadyTime } from '../../../src/client/clock.ts';
+import { HEALTHY, type ServiceHealth } from '../../../src/client/limits/in-flight.ts';
 import type { LimiterState } from '../../../src/client/limits/limiter-state.ts';
 import { burstOf, LimiterHistory, perMinuteOf, windowName } from '../../../src/client/limits/limiter-view.ts';
-import { HEALTHY, type ServiceHealth } from '../../../src/client/limits/service-health.ts';
 import { initialState } from '../../../src/client/limits/transitions.ts';
 import { VirtualClock } from '../../helpers/limits-clock.ts';
 

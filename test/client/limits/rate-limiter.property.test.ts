@@ -1,8 +1,7 @@
 import { getEventListeners } from 'node:events';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { LimitError } from '../../../src/client/limits/limit-error.ts';
-import type { Permit } from '../../../src/client/limits/permit.ts';
+import { LimitError, type Permit } from '../../../src/client/limits/permit.ts';
 import { RateLimiter } from '../../../src/client/limits/rate-limiter.ts';
 import { settle, VirtualClock } from '../../helpers/limits-clock.ts';
 import { seededRandom } from '../../helpers/limits-random.ts';

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
-import { LimitError } from '../../../src/client/limits/limit-error.ts';
 import type { LimiterWait } from '../../../src/client/limits/limiter-view.ts';
-import type { Permit } from '../../../src/client/limits/permit.ts';
+import { LimitError, type Permit } from '../../../src/client/limits/permit.ts';
 import { RateLimiter, type RateLimiterOptions } from '../../../src/client/limits/rate-limiter.ts';
 import { settle, VirtualClock } from '../../helpers/limits-clock.ts';
 

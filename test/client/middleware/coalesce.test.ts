@@ -6,7 +6,7 @@ import type { Reply } from '../../helpers/fake-fetch.ts';
 import { failure, rateLimited, success } from '../../helpers/service-replies.ts';
 import { differentCalls, errorOf, testClient } from '../../helpers/test-client.ts';
 
-/** A reply that comes when the test says so. */
+/** A reply that the test releases. */
 function later(reply: Reply): { readonly reply: Reply; readonly come: () => void } {
   let come: () => void = () => undefined;
   const gate = new Promise<void>((resolve) => {

@@ -7,7 +7,7 @@ import { BASE_URL, differentCalls, errorOf, testClient } from '../../helpers/tes
 
 const OTHER_KEY = `fx_live_${'f'.repeat(48)}`;
 
-/** A service that refuses for `refusesForMs` after its first request, and counts what comes too early. */
+/** A service that refuses for `refusesForMs` after its first request, and counts earlier requests. */
 function closedAtFirst(clock: FakeClock, refusesForMs: number) {
   const startedAt = clock.now();
   let early = -1; // the first one could not know

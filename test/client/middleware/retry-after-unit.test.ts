@@ -84,7 +84,7 @@ test.each(ways)('%s, a Retry-After refused again after the trial is in seconds, 
   expect(error).toMatchObject({ reason: 'max_retry_after', retryAfterUnit: { unit: 'seconds', evidence: 'refuted' } });
   expect((error as RateLimitError).retryAfterMs).toBeGreaterThan(290_000);
   expect(String(error)).toMatch(
-    /is in seconds: tried as milliseconds, the request was refused again.*retryAfterUnit: 'seconds'/,
+    /is in seconds: after a wait in milliseconds, the service refused the request again.*retryAfterUnit: 'seconds'/,
   );
   expect(warnings.map((text) => text.split(' ').at(-1))).toEqual(['retryAfterUnit', "'seconds'"]);
 });

@@ -11,7 +11,7 @@ function accepts(valid: string): Reply {
   return ({ headers }) => (headers['authorization'] === `Bearer ${valid}` ? success({ EUR: 1 }) : failure(401));
 }
 
-/** A provider of `secrets`, one after the other, that counts its questions. */
+/** A provider that returns `secrets` in order, and counts its calls. */
 function provider(...secrets: string[]) {
   const asked: string[] = [];
   const apiKey = async () => {

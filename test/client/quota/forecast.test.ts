@@ -158,7 +158,7 @@ test.each([
   expect(forecast(quotaRecord({ monthly_used: used }), now).confidence).toBe(confidence);
 });
 
-/** A quota of a service that answers sensibly, and a moment in its period. */
+/** A valid quota record, and a time in its period. */
 const course = fc
   .record({
     limit: fc.integer({ min: 0, max: 1_000_000 }),

@@ -56,7 +56,7 @@ test('does not stop calls for an hour if the clock is set back by an hour', () =
   expect(() => stop.check()).not.toThrow();
 });
 
-/** A check whose questions are counted and answered by `answers` in turn. */
+/** A check whose calls are counted and return `answers` in order. */
 function setUp(...answers: (QuotaData | Error)[]) {
   const clock = new FakeClock();
   const check = new QuotaCheck(clock);
@@ -68,7 +68,7 @@ function setUp(...answers: (QuotaData | Error)[]) {
     return answer;
   };
   const signal = new Cancellation();
-  return { clock, ask: () => check.ask(load, signal), asked: () => asked };
+  return { clock, ask: () => check.check(load, signal), asked: () => asked };
 }
 
 test('simultaneous refusals call quota() once', async () => {
@@ -112,7 +112,7 @@ test('the abort of the last call cancels quota(), and the next refusal calls it 
     return new Promise<never>(() => undefined);
   };
   const [first, second] = [new Cancellation(), new Cancellation()];
-  const answers = [check.ask(hang, first), check.ask(hang, second)];
+  const answers = [check.check(hang, first), check.check(hang, second)];
 
   first.cancel('enough');
   expect(questions[0]?.aborted).toBe(false);
@@ -120,7 +120,7 @@ test('the abort of the last call cancels quota(), and the next refusal calls it 
   await expect(Promise.allSettled(answers)).resolves.toMatchObject([{ reason: 'enough' }, { reason: 'enough' }]);
 
   expect(questions[0]?.aborted).toBe(true);
-  await expect(check.ask(async () => quotaRecord(), new Cancellation())).resolves.toEqual(quotaRecord());
+  await expect(check.check(async () => quotaRecord(), new Cancellation())).resolves.toEqual(quotaRecord());
 });
 
 test('a record from before the clock was set back is not fresh', async () => {

@@ -118,7 +118,7 @@ test('after a failed quota(), it is up to date for a minute', async () => {
   const clock = new FakeClock();
   const ledger = new QuotaLedger(clock);
 
-  ledger.couldNotAsk();
+  ledger.fetchFailed();
   await clock.advance(60_000);
   expect(ledger.isUpToDate(0)).toBe(true);
   await clock.advance(1);

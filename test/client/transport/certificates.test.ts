@@ -25,7 +25,7 @@ afterEach(async () => {
   await new Promise((resolve) => server?.close(resolve));
 });
 
-/** A service on a real socket that shows this certificate; how often it was connected to, and asked. */
+/** A service on a real socket with this certificate, which counts connections and requests. */
 async function serve(credentials: { readonly cert: string; readonly key: string }) {
   const counts = { connections: 0, requests: 0 };
   server = createServer(credentials, (_, response) => {

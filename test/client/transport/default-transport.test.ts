@@ -16,7 +16,7 @@ function runtime(changes: Partial<Runtime> = {}): Runtime {
   return { hasNodeSockets: true, hasProxyFetch: false, fetch, loadUndici: () => import('undici'), ...changes };
 }
 
-/** A global dispatcher that answers everything. */
+/** A global dispatcher that responds to every request. */
 function answerWith(text: string): void {
   const agent = new MockAgent();
   agent.disableNetConnect();

@@ -22,7 +22,7 @@ beforeAll(async () => {
 
 afterAll(() => server.close());
 
-/** Plays the scenes one after the other in a new process, which must say nothing else. */
+/** Runs the scenes in order in a new process, which must print nothing else. */
 async function playApart(scenes: readonly Scene[]): Promise<Record<string, Record<string, Ending>>> {
   const { stdout, stderr } = await run(process.execPath, ['--import', 'tsx', child, server.url, ...scenes]);
   expect(stderr).toBe('');
@@ -57,6 +57,6 @@ test('a dispatcher of another major version of undici is a ConfigError', async (
 
   expect(ok).toEqual({
     kind: 'config',
-    message: 'dispatcher: cannot send the request (invalid onRequestStart method); it must be one of undici 7',
+    message: 'dispatcher: cannot send the request (invalid onRequestStart method); pass a dispatcher of undici 7',
   });
 });

@@ -2,11 +2,10 @@ import type { BatchProgress } from '../../../client/index.ts';
 import type { Invocation } from '../../command.ts';
 import { CliError } from '../../errors/cli-error.ts';
 import { exitCodes } from '../../exit-codes.ts';
-import { grouped } from '../../output/format-text.ts';
 import type { CallReporter } from '../../request/send-request.ts';
 import { canRedraw, ERASE_LINE } from '../../request/wait-reporter.ts';
 import { formatDuration } from '../../settings/duration.ts';
-import { jsonLine } from '../../terminal/text.ts';
+import { grouped, jsonLine } from '../../terminal/text.ts';
 
 const FRAME_MS = 500;
 const SHORTEST_FRAME_MS = 100;
@@ -98,7 +97,7 @@ export class ProgressView {
     const left = total - done;
     if (screen.isJson) return screen.info(this.#event(left > 0 ? 'stopped' : 'done'));
     const after = formatDuration(io.clock.now() - this.#startedAt);
-    const ofKept = kept > 0 ? [`${grouped(kept)} of them from kept answers`] : [];
+    const ofKept = kept > 0 ? [`${grouped(kept)} of them cached`] : [];
     const outcome = [`${grouped(done - failed)} succeeded`, ...ofKept, `${grouped(failed)} failed`];
     const end = left > 0 ? 'stopped' : 'done';
     const counts = [...outcome, ...(left > 0 ? [`${grouped(left)} left`] : []), `${grouped(this.#refused)} refused`];
@@ -186,7 +185,7 @@ function stalled(refused: number): CliError {
   return new CliError('no query was answered for a long time', {
     code: 'rate_limited',
     exitCode: exitCodes.rateLimited,
-    why: `the service has refused ${grouped(refused)} requests`,
+    why: `the service refused ${grouped(refused)} requests`,
     hints: ['See:  fxrates doctor'],
   });
 }

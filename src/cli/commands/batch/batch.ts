@@ -3,18 +3,16 @@ import type { BatchItem, CacheOptions } from '../../../client/index.ts';
 import { type Operation, operations } from '../../../generated/operations.ts';
 import { openCache, parseCacheAge } from '../../cache/fetch-or-cache.ts';
 import type { CommandSpec, Invocation } from '../../command.ts';
-import { commandLine } from '../../command-line.ts';
 import { CliError, fileError, systemReason, usageError } from '../../errors/cli-error.ts';
 import { errorFacts } from '../../errors/print-error.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import { compactJson } from '../../json/pretty-json.ts';
-import { grouped } from '../../output/format-text.ts';
-import { dataOf } from '../../output/print-response.ts';
+import { dataOf } from '../../output/print-json.ts';
 import { namedQuery, parameterOption, parseParameters } from '../../parameters.ts';
 import { type OpenClient, openClient, type Query } from '../../request/send-request.ts';
 import { checkWritable, replaceFile } from '../../storage/replace-file.ts';
 import { rememberCurrencies } from '../../storage/seen-currencies.ts';
-import { visible } from '../../terminal/text.ts';
+import { commandLine, grouped, visible } from '../../terminal/text.ts';
 import { ProgressView } from './batch-progress.ts';
 import { queriesOfEach, readQueries } from './read-queries.ts';
 
@@ -26,7 +24,7 @@ export const batchCommand: CommandSpec = {
   name: 'batch',
   summary: 'many queries, as fast as the limit per minute allows',
   description:
-    'Calls an operation with each query of a file, or of stdin for -, and prints a JSON line for each as soon as its answer is there: {"query", "data"} or {"query", "error"}. The exit code is 0 if all succeeded, else 1.',
+    'Calls an operation once for each query in a file (- is stdin), and prints one JSON line per query as soon as its response arrives: {"query", "data"} or {"query", "error"}. The exit code is 0 if all queries succeeded, else 1.',
   argument: { syntax: '<operation> [file]', description: `${NAMES.join(', ')}, and a file of queries`, choices: NAMES },
   options: () => [
     new Option('--each <name=values>', 'a query for each value, e.g. base=USD,EUR (repeatable)').argParser(
@@ -41,12 +39,12 @@ export const batchCommand: CommandSpec = {
     { command: 'fxrates batch latest queries.txt', comment: 'lines such as: base=USD symbols=EUR,GBP' },
     { command: 'fxrates batch latest --each base=USD,EUR,GBP', comment: 'three queries' },
     { command: 'fxrates batch latest queries.txt --failed-out failed.txt', comment: '' },
-    { command: 'fxrates batch latest failed.txt', comment: 'those that failed, once more' },
-    { command: 'fxrates batch latest queries.txt --cache 1h', comment: 'again within an hour: without new requests' },
+    { command: 'fxrates batch latest failed.txt', comment: 'the failed queries again' },
+    { command: 'fxrates batch latest queries.txt --cache 1h', comment: 'within an hour, no request is sent again' },
   ],
   notes: [
-    'A line of the file is name=value words or a JSON object; empty lines and lines with # are skipped. Wrong lines are reported before anything is sent.',
-    'Queries wait for the limit per minute as long as it takes. --max-wait is for one Retry-After, from 75s; with --no-wait a query that would have to wait fails.',
+    'A line contains name=value words or a JSON object. Empty lines and lines that start with # are skipped. Wrong lines are reported before anything is sent.',
+    'Queries wait for the limit per minute as long as necessary. --max-wait limits a single Retry-After and has no effect below 75s. With --no-wait, a query that would have to wait fails.',
   ],
   callsService: true,
   refused: {
@@ -107,7 +105,7 @@ function cacheOf({ options, io }: Invocation): CacheOptions | undefined {
 function operationOf({ args: [name = ''] }: Invocation): Operation {
   const operation = WITH_QUERY.find(({ id }) => id === name);
   if (operation !== undefined) return operation;
-  throw usageError(`batch takes an operation with a query, got '${name}'`, undefined, [
+  throw usageError(`batch expects an operation with a query, got '${name}'`, undefined, [
     `There are: ${NAMES.join(', ')}`,
   ]);
 }
@@ -119,12 +117,12 @@ async function queriesOf(operation: Operation, invocation: Invocation): Promise<
   const each = (options['each'] ?? []) as readonly string[]; // as commander leaves them
   const shared = parseParameters((options['param'] ?? []) as readonly string[]);
   if ((path === undefined) === (each.length === 0)) {
-    throw usageError('batch takes a file of queries or --each', 'either of them', [
+    throw usageError('batch expects a file of queries or --each', 'either of them', [
       'fxrates batch latest queries.txt',
       'fxrates batch latest --each base=USD,EUR',
     ]);
   }
-  if (path === '-' && settings.keyStdin) throw usageError('--key-stdin and - contradict each other', 'stdin is one');
+  if (path === '-' && settings.keyStdin) throw usageError('--key-stdin and - cannot be used together', 'stdin is one');
   const queries = path === undefined ? queriesOfEach(each) : await readQueries(path, io.stdin);
   const whole = queries.map((query) => ({ ...shared, ...query }));
   return operation.query === 'named'

@@ -44,7 +44,7 @@ export function queriesOfEach(specs: readonly string[]): readonly Query[] {
       const at = spec.indexOf('=');
       const [name, values] = [spec.slice(0, at), spec.slice(at + 1).split(',')];
       if (at < 1 || values.includes('')) {
-        throw usageError(`--each takes name=value,value, got '${spec}'`, 'e.g. --each base=USD,EUR,GBP');
+        throw usageError(`--each expects name=value,value, got '${spec}'`, 'e.g. --each base=USD,EUR,GBP');
       }
       return queries.flatMap((query) =>
         values.map((value) => ({ ...query, ...parseParameters([`${name}=${value}`]) })),
@@ -87,7 +87,7 @@ function queryOfJson(json: string): Query {
     Object.entries(value).map(([name, member]) => {
       const items = Array.isArray(member) ? member : [member];
       if (!items.every(isScalar)) {
-        throw usageError(`'${name}' takes a text, a number, true, false or a list of them`);
+        throw usageError(`'${name}' expects a string, a number, true, false or a list of them`);
       }
       const texts = items.map((_, index) => textAt(Array.isArray(member) ? [name, String(index)] : [name]));
       for (const text of texts) refuseKey(name, text);

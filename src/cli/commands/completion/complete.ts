@@ -8,7 +8,7 @@ import { seenCurrencies } from '../../storage/seen-currencies.ts';
 type Env = Readonly<Record<string, string | undefined>>;
 
 /** Instructions to the shell, added up. `noSpace` and `noFiles` have the numbers of Cobra. */
-export const DIRECTIVES = {
+const DIRECTIVES = {
   /** The shell adds no space after the candidate: `base=` is not a whole word. */
   noSpace: 2,
   /** The shell adds no file names. */

@@ -1,20 +1,79 @@
 import { readFile } from 'node:fs/promises';
-import { basename, dirname } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { Option } from 'commander';
 import type { CommandSpec, Invocation } from '../../command.ts';
 import { storageError, systemReason, usageError } from '../../errors/cli-error.ts';
 import { exitCodes } from '../../exit-codes.ts';
+import type { Io } from '../../io.ts';
 import { noFolder } from '../../storage/config-file.ts';
+import { homeFolder, userFolder } from '../../storage/folders.ts';
 import { makeFolder, replaceFile } from '../../storage/replace-file.ts';
-import { foldersOf, SHELLS, type ShellName, shells } from './shells.ts';
+import { bashScript, fishScript, powershellScript, zshScript } from './scripts.ts';
+
+export const SHELLS = ['bash', 'zsh', 'fish', 'powershell'] as const;
+type ShellName = (typeof SHELLS)[number];
+
+interface Shell {
+  readonly title: string;
+  readonly script: string;
+  /** Where the script goes. */
+  readonly scriptPath: (folders: Folders) => string;
+  /** What the shell needs besides, when it does not look there by itself. */
+  readonly setting?: (folders: Folders) => { readonly path: string; readonly line: string };
+}
+
+interface Folders {
+  readonly home: string;
+  /** XDG_DATA_HOME. */
+  readonly data: string;
+  /** XDG_CONFIG_HOME. */
+  readonly config: string;
+  /** Of the profile of PowerShell. */
+  readonly powershell: string;
+}
+
+export const shells: Readonly<Record<ShellName, Shell>> = {
+  bash: {
+    title: 'bash',
+    script: bashScript,
+    scriptPath: ({ data }) => join(data, 'bash-completion', 'completions', 'fxrates'),
+    setting: ({ home, data }) => ({
+      path: join(home, '.bashrc'),
+      line: `source '${join(data, 'bash-completion', 'completions', 'fxrates')}'`,
+    }),
+  },
+  zsh: {
+    title: 'zsh',
+    script: zshScript,
+    scriptPath: ({ data }) => join(data, 'zsh', 'site-functions', '_fxrates'),
+    setting: ({ home, data }) => ({
+      path: join(home, '.zshrc'),
+      line: `fpath=('${join(data, 'zsh', 'site-functions')}' $fpath); autoload -U compinit; compinit`,
+    }),
+  },
+  fish: {
+    title: 'fish',
+    script: fishScript,
+    scriptPath: ({ config }) => join(config, 'fish', 'completions', 'fxrates.fish'),
+  },
+  powershell: {
+    title: 'PowerShell',
+    script: powershellScript,
+    scriptPath: ({ powershell }) => join(powershell, 'fxrates-completion.ps1'),
+    setting: ({ powershell }) => ({
+      path: join(powershell, 'profile.ps1'),
+      line: `. '${join(powershell, 'fxrates-completion.ps1')}'`,
+    }),
+  },
+};
 
 export const completionCommand: CommandSpec = {
   name: 'completion',
   summary: 'completion for bash, zsh, fish and PowerShell',
   description: 'Prints a script that lets your shell complete commands, options and values, or installs it.',
   examples: [
-    { command: 'fxrates completion install', comment: 'for your shell; shows what it writes, and asks' },
-    { command: 'source <(fxrates completion bash)', comment: 'for this session alone' },
+    { command: 'fxrates completion install', comment: 'for your shell, after a confirmation' },
+    { command: 'source <(fxrates completion bash)', comment: 'for this session only' },
   ],
   callsService: false,
   commands: [
@@ -23,7 +82,7 @@ export const completionCommand: CommandSpec = {
       name: 'install',
       summary: 'write the script where your shell looks for it',
       description:
-        'Writes the script to a file of its own, after asking, and reports if the shell needs a line in its settings to find it. Does the same if the file exists.',
+        'Writes the script to its own file after a confirmation, and prints the line that the settings of the shell need, if any. Replaces an older script.',
       argument: { syntax: '[shell]', description: 'default: that of the variable SHELL', choices: SHELLS },
       options: () => [new Option('-y, --yes', 'write without asking')],
       examples: [
@@ -84,7 +143,7 @@ function shellName(typed: string | undefined, variable: string | undefined): She
 async function confirm(what: string, path: string, { options, settings, io, screen }: Invocation): Promise<void> {
   if (options['yes'] === true) return;
   if (!io.stdin.isTTY || !settings.mayAsk) {
-    throw usageError(`${what} ${path}`, 'fxrates has to ask before it writes, and cannot', [
+    throw usageError(`${what} ${path}`, 'writing it requires a confirmation, and input is off', [
       'Without asking:  fxrates completion install --yes',
     ]);
   }
@@ -107,4 +166,13 @@ async function write(path: string, text: string): Promise<void> {
 
 async function readIfThere(path: string): Promise<string | undefined> {
   return readFile(path, 'utf8').catch(() => undefined);
+}
+
+/** `undefined` when there is no home to keep anything in. */
+function foldersOf(env: Io['env']): Folders | undefined {
+  const [home, data, config] = [homeFolder(env), userFolder('data', env), userFolder('config', env)];
+  if (home === undefined || data === undefined || config === undefined) return undefined;
+  // Windows has the profiles of PowerShell among the documents.
+  const powershell = env['APPDATA'] ? join(home, 'Documents', 'PowerShell') : join(config, 'powershell');
+  return { home, data, config, powershell };
 }

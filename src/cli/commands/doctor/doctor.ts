@@ -3,15 +3,20 @@ import type { CommandSpec, Invocation } from '../../command.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import { printReport, reportText } from '../../output/report.ts';
 import { versionText } from '../version.ts';
-import { checkBaseUrlSetting, checkKeySetting, checkProxy, checkStorage } from './check-local.ts';
-import { checkService } from './check-service.ts';
-import type { Finding } from './finding.ts';
+import {
+  checkBaseUrlSetting,
+  checkKeySetting,
+  checkProxy,
+  checkService,
+  checkStorage,
+  type Finding,
+} from './checks.ts';
 
 export const doctorCommand: CommandSpec = {
   name: 'doctor',
-  summary: 'what works and what does not, each with the next step (free)',
+  summary: 'check the setup, with the next step for each problem (free)',
   description:
-    'Checks settings, key, files, proxy, name, connection, certificate, clock and quota. Asks for the quota once, which is free.',
+    'Checks settings, key, files, proxy, name, connection, certificate, clock and quota. Sends one quota call, which is free.',
   options: () => [
     new Option('--offline', 'check only what is on this machine'),
     new Option('--strict', 'exit with 1 if a check failed'),
@@ -53,6 +58,6 @@ async function findingsOf(invocation: Invocation): Promise<readonly Finding[]> {
   ];
   if (options['offline'] === true) return local;
   if (url === undefined || key === undefined)
-    return [...local, { name: 'service', status: 'skip', text: 'not asked: that needs a base URL and a key' }];
+    return [...local, { name: 'service', status: 'skip', text: 'not checked: this needs a base URL and a key' }];
   return [...local, ...(await checkService(invocation, { baseUrl: url, key }))];
 }

@@ -1,12 +1,10 @@
 import { VERSION } from '../../../version.ts';
 import type { CommandSpec } from '../../command.ts';
-import { allCommands, type CommandNode, type OptionNode, optionNode } from '../../command-tree.ts';
+import { allCommands, type CommandNode, helpOption, type OptionNode, optionNode } from '../../command-tree.ts';
 import { usageError } from '../../errors/cli-error.ts';
 import { exitCodeMeanings, exitCodes } from '../../exit-codes.ts';
 import { helpText } from '../../help/command-help.ts';
-import { optionSections, paragraphs } from '../../help/page.ts';
-import { twoColumns } from '../../help/two-columns.ts';
-import { helpOption } from '../../help/useful-options.ts';
+import { optionSections, paragraphs, twoColumns } from '../../help/page.ts';
 import { readEarlyFlags } from '../../settings/early-flags.ts';
 import { createGlobalOptions } from '../../settings/global-options.ts';
 import type { StreamStyle } from '../../terminal/screen.ts';

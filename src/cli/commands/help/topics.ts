@@ -1,7 +1,7 @@
 import { exitCodeMeanings } from '../../exit-codes.ts';
-import type { Entry } from '../../help/two-columns.ts';
-import type { SettingName } from '../../settings/config-settings.ts';
+import type { Entry } from '../../help/page.ts';
 import { createGlobalOptions } from '../../settings/global-options.ts';
+import type { SettingName } from '../../settings/settings.ts';
 
 /** A page of `fxrates help <topic>`. */
 export interface Topic {
@@ -52,7 +52,7 @@ export const topics: Readonly<Record<string, Topic>> = {
       { term: 'FXRATES_CONFIG_DIR', text: 'folder of config.json and credentials.json' },
       {
         term: 'XDG_CONFIG_HOME, XDG_CACHE_HOME',
-        text: 'folders of fxrates/config.json and of the answers of --cache; on Windows APPDATA, LOCALAPPDATA',
+        text: 'folders of fxrates/config.json and of cached responses; on Windows APPDATA, LOCALAPPDATA',
       },
       {
         term: 'XDG_STATE_HOME',
@@ -81,7 +81,7 @@ export const topics: Readonly<Record<string, Topic>> = {
     entries: [
       {
         term: 'the limit per minute',
-        text: 'a refused request (429) is sent again when Retry-After has passed; it does not count for the month',
+        text: 'a refused request (429) is sent again after Retry-After; it does not use monthly quota',
       },
       {
         term: '--max-wait 60s',
@@ -89,9 +89,9 @@ export const topics: Readonly<Record<string, Topic>> = {
       },
       {
         term: 'the quota per month',
-        text: 'fxrates does not wait for it: exit code 8, with the time of the reset. One free quota call shows which limit it was',
+        text: 'fxrates does not wait for the reset: exit code 8, with the time of the reset. One free quota call shows which limit it was',
       },
-      { term: 'quota --fail-at 80%', text: 'exit code 8 from this usage on, for cron and CI' },
+      { term: 'quota --fail-at 80%', text: 'exit code 8 at this usage or more, for cron and CI' },
       {
         term: 'latest --watch',
         text: 'sends a request as often as new snapshots appear and the quota allows; --force: more often',

@@ -1,13 +1,17 @@
+import { readFile } from 'node:fs/promises';
 import { Option } from 'commander';
 import { operations } from '../../../generated/operations.ts';
 import { fetchOrCache } from '../../cache/fetch-or-cache.ts';
 import type { CommandSpec, Invocation } from '../../command.ts';
-import { usageError } from '../../errors/cli-error.ts';
+import { fileError, usageError } from '../../errors/cli-error.ts';
 import { exitCodes } from '../../exit-codes.ts';
-import { printResponse } from '../../output/print-response.ts';
+import { jsonFault } from '../../json/json-fault.ts';
+import { memberNames, selectValue } from '../../json/select-value.ts';
+import { printResponse } from '../../output/print-json.ts';
+import type { Query } from '../../request/send-request.ts';
+import { replaceFile } from '../../storage/replace-file.ts';
 import { watchOptions, watchRequest } from '../../watch/watch.ts';
 import { answerOptions, operationCommand, operationRequest } from '../operation.ts';
-import { readFixture, saveFixture } from './save-fixture.ts';
 import { watchLatest } from './watch-latest.ts';
 
 const { latest } = operations;
@@ -27,7 +31,7 @@ export const latestCommand: CommandSpec = {
     { command: 'fxrates latest base=USD --get rates.EUR', comment: 'one value, digits unchanged' },
     { command: 'fxrates latest -o csv > rates.csv', comment: 'for a spreadsheet' },
     { command: 'fxrates latest --watch', comment: 'paced so that the quota lasts' },
-    { command: 'fxrates latest --cache snapshot', comment: 'asks only when there can be news' },
+    { command: 'fxrates latest --cache snapshot', comment: 'at most one request per snapshot' },
   ],
   notes: [
     'The service does not document the parameters or the fields of this endpoint, so fxrates neither checks nor changes them.',
@@ -50,7 +54,7 @@ function runLatest(invocation: Invocation): Promise<number> {
 function refuseOneAnswerOptions({ options }: Invocation): void {
   for (const name of ['cache', 'offline', 'shape', 'fixtureOut', 'envelope']) {
     const typed = name === 'fixtureOut' ? 'fixture-out' : name;
-    if (options[name] !== undefined) throw usageError(`--watch and --${typed} contradict each other`);
+    if (options[name] !== undefined) throw usageError(`--watch and --${typed} cannot be used together`);
   }
 }
 
@@ -61,4 +65,52 @@ async function record(path: string, invocation: Invocation): Promise<number> {
   await printResponse(response, invocation); // first: it is paid for
   await saveFixture(fixture, { query: request.query, rawBody: response.rawBody }, invocation);
   return exitCodes.ok;
+}
+
+/** A file of recorded answers, `{ "base=EUR": <envelope>, … }`, from which a mock server can answer. */
+interface Fixture {
+  readonly path: string;
+  /** Texts of answers by question. */
+  readonly answers: ReadonlyMap<string, string>;
+}
+
+/** What is recorded already. @throws CliError for a file that holds something else */
+async function readFixture(path: string): Promise<Fixture> {
+  const text = await readFile(path, 'utf8').catch((cause) => {
+    if (cause.code === 'ENOENT') return '{}';
+    throw fileError(`cannot read ${path}`, cause);
+  });
+  const json = text.trim();
+  if (jsonFault(json) !== undefined || !json.startsWith('{') || selectValue(json, ['success']) !== undefined) {
+    throw usageError(
+      `--fixture-out ${path} is not a file of recorded responses`,
+      'the response is only added to such a file',
+    );
+  }
+  const questions = memberNames(json, [], Number.POSITIVE_INFINITY);
+  return { path, answers: new Map(questions.map((question) => [question, selectValue(json, [question]) ?? 'null'])) };
+}
+
+/** Adds an answer with the digits that came; a repeated question replaces its answer; a key in the answer is masked. */
+async function saveFixture(
+  { path, answers }: Fixture,
+  { query, rawBody }: { readonly query: Query; readonly rawBody: string },
+  { screen }: Invocation,
+): Promise<void> {
+  const recorded = new Map([...answers, [questionOf(query), screen.secrets.redact(rawBody.trim())]]);
+  const entries = [...recorded].map(([question, answer]) => `  ${JSON.stringify(question)}: ${answer}`);
+  await replaceFile(path, `{\n${entries.join(',\n')}\n}\n`).catch((cause) => {
+    throw fileError(`cannot write ${path}`, cause);
+  });
+  await screen.info(`fxrates: response added to ${path}\n`);
+}
+
+/** The order of parameters makes no difference to a question. */
+function questionOf(query: Query): string {
+  const parameters = new URLSearchParams();
+  for (const [name, values] of Object.entries(query)) {
+    for (const value of Array.isArray(values) ? values : [values]) parameters.append(name, String(value));
+  }
+  parameters.sort();
+  return parameters.toString();
 }

@@ -4,17 +4,15 @@ import { tokens } from '../../../json-tokens.ts';
 import type { Invocation } from '../../command.ts';
 import { CliError } from '../../errors/cli-error.ts';
 import { exitCodes } from '../../exit-codes.ts';
-import { grouped } from '../../output/format-text.ts';
-import { prettyText } from '../../output/print-json.ts';
-import { dataOf, printResponse } from '../../output/print-response.ts';
+import { dataOf, prettyText, printResponse } from '../../output/print-json.ts';
 import { valuesTable } from '../../output/values-table.ts';
 import { type ServiceRequest, type ServiceResponse, sendRequest } from '../../request/send-request.ts';
 import { requireKey } from '../../settings/api-key.ts';
 import { requireBaseUrl } from '../../settings/base-url.ts';
 import { durationOption, formatDuration } from '../../settings/duration.ts';
 import type { StreamStyle } from '../../terminal/screen.ts';
-import { LiveView } from '../../watch/live-view.ts';
-import { type WatchRequest, watch } from '../../watch/watch.ts';
+import { grouped } from '../../terminal/text.ts';
+import { LiveView, type WatchRequest, watch } from '../../watch/watch.ts';
 
 /** `latest --watch`: spends of the month only what leaves enough until the reset. Asking for the quota is free. */
 export async function watchLatest(

@@ -1,10 +1,13 @@
+import { constants } from 'node:os';
 import { Option } from 'commander';
 import { plans } from '../../../generated/service.ts';
-import { choiceOption } from '../../choice-option.ts';
+import type { JournalEntry, MockServer } from '../../../mock-server/index.ts';
 import type { CommandSpec, Invocation } from '../../command.ts';
-import { usageError } from '../../errors/cli-error.ts';
-import { runBesideMock, serveMock } from './run-mock.ts';
-import { type MockOptions, PRESETS } from './start-mock.ts';
+import { CliError, usageError } from '../../errors/cli-error.ts';
+import { exitCodes } from '../../exit-codes.ts';
+import { choiceOption } from '../../settings/global-options.ts';
+import { jsonLine, oneLine } from '../../terminal/text.ts';
+import { type MockOptions, PRESETS, type RunningMock, startMock } from './start-mock.ts';
 
 export const mockCommand: CommandSpec = {
   name: 'mock',
@@ -25,7 +28,7 @@ export const mockCommand: CommandSpec = {
   ],
   examples: [
     { command: 'fxrates mock', comment: 'prints the URL on stdout, the rest on stderr' },
-    { command: 'fxrates mock -- npm test', comment: 'the exit code is that of npm test' },
+    { command: 'fxrates mock -- npm test', comment: 'exits with the exit code of npm test' },
     { command: 'fxrates mock --behaviour rateWindow=token-bucket', comment: 'one switch; TAB shows them all' },
     {
       command: 'fxrates mock --allow-remote',
@@ -80,14 +83,14 @@ function runMock(invocation: Invocation): Promise<number> {
 function parsePort(text: string): number {
   const port = Number(text);
   if (/^\d{1,5}$/.test(text) && port <= 65_535) return port;
-  throw usageError(`--port takes a number from 0 to 65535, got '${text}'`);
+  throw usageError(`--port expects a number from 0 to 65535, got '${text}'`);
 }
 
 type ParsedOptions = Omit<MockOptions, 'host' | 'allowRemote'> & Partial<Pick<MockOptions, 'host' | 'allowRemote'>>;
 
 function checkedHost(host: string, allowRemote: boolean): string {
   if (allowRemote || /^(127(\.\d{1,3}){3}|::1|localhost)$/.test(host)) return host;
-  throw usageError(`--host takes a loopback address, got '${host}'`, '--allow-remote lets other machines connect', [
+  throw usageError(`--host expects a loopback address, got '${host}'`, '--allow-remote lets other machines connect', [
     `fxrates mock --host ${host} --allow-remote`,
   ]);
 }
@@ -95,15 +98,133 @@ function checkedHost(host: string, allowRemote: boolean): string {
 function checkedToken(token: string | undefined): string | undefined {
   if (token === undefined || token === '') return undefined;
   if (/^[\w-]{16,128}$/.test(token)) return token;
-  throw usageError('FXRATES_MOCK_ADMIN_TOKEN takes 16 to 128 letters, digits, _ and -');
+  throw usageError('FXRATES_MOCK_ADMIN_TOKEN expects 16 to 128 letters, digits, _ and -');
 }
 
 function parseSeed(text: string): number {
   if (/^\d{1,9}$/.test(text)) return Number(text);
-  throw usageError(`--seed takes a whole number from 0 to 999999999, got '${text}'`);
+  throw usageError(`--seed expects a whole number from 0 to 999999999, got '${text}'`);
 }
 
 function parseTime(text: string): string {
   if (/^\d{4}-\d{2}-\d{2}(T[\d:.]+(Z|[+-]\d{2}:\d{2}))?$/.test(text) && !Number.isNaN(Date.parse(text))) return text;
-  throw usageError(`--now takes a time with its zone, got '${text}'`, 'e.g. 2026-01-31T23:59:00Z');
+  throw usageError(`--now expects a time with its zone, got '${text}'`, 'e.g. 2026-01-31T23:59:00Z');
+}
+
+const DEFAULT_PORT = 4010;
+
+/** Serves until Ctrl-C or SIGTERM. A stdout that is read gets exactly one line, when ready; the rest goes to stderr. */
+async function serveMock(options: MockOptions, invocation: Invocation): Promise<number> {
+  const { io, screen, settings } = invocation;
+  const mock = await startMock(options, options.port ?? DEFAULT_PORT);
+  try {
+    await printUsage(mock, options, invocation);
+    const { url, key, adminUrl, dashboardUrl } = mock;
+    const ready = { url, key, plan: options.plan, pid: io.pid, adminUrl, dashboardUrl };
+    // If both streams are terminals, stderr has shown the URL, and it would be printed among the requests.
+    const isSaid = screen.out.isTTY && screen.err.isTTY && settings.quiet === 0;
+    if (screen.isJson) await screen.printWithSecret(`${JSON.stringify(ready)}\n`);
+    else if (!isSaid) await screen.printWithSecret(`${url}\n`);
+    await logRequests(mock.server, invocation, io.interrupts.signal);
+  } finally {
+    await mock.close();
+  }
+  return exitCodes.ok;
+}
+
+async function printUsage(mock: RunningMock, { plan }: MockOptions, { screen }: Invocation): Promise<void> {
+  if (screen.isJson) return;
+  const { url, key, adminUrl, dashboardUrl } = mock;
+  const { faint, command } = screen.err.palette;
+  const lines = [
+    `Mock exchange-rate service (invented rates, plan ${plan}). Ctrl-C stops it. In another terminal:`,
+    '',
+    `  ${command(`export FXRATES_BASE_URL=${url}`)}`,
+    `  ${command(`export FXRATES_API_KEY=${key}`)}`,
+    `  ${command('fxrates quota')}`,
+    '',
+    `Keys and plans:  ${dashboardUrl}`,
+    `Clock, switches, journal:  ${adminUrl}`,
+    '',
+    faint('Requests:'),
+  ];
+  await screen.infoWithSecret(`${lines.join('\n')}\n`);
+}
+
+/** Writes a line per request to stderr, with the mock's reason for its answer, until `signal` aborts. */
+async function logRequests(mock: MockServer, { screen }: Invocation, signal: AbortSignal): Promise<void> {
+  // One after the other, in the order they came.
+  let written: Promise<unknown> = Promise.resolve();
+  const stop = mock.journal.subscribe(
+    (entry) => {
+      written = written.then(() => screen.info(screen.isJson ? requestEvent(entry) : `${requestLine(entry)}\n`));
+    },
+    { spaces: true },
+  );
+  await new Promise<void>((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+  stop();
+  await written;
+}
+
+/** `14:20:01 GET /api/v1/latest?base=EUR 429 rate_limited: …`, in UTC like the mock's quota month. */
+function requestLine({ at, method, path, query, status, why, space }: JournalEntry): string {
+  const pairs = Object.entries(query).flatMap(([name, values]) => [values].flat().map((value) => `${name}=${value}`));
+  const target = pairs.length === 0 ? path : `${path}?${pairs.join('&')}`;
+  const place = space === undefined ? '' : `[${space}] `;
+  return oneLine(`${new Date(at).toISOString().slice(11, 19)} ${place}${method} ${target} ${status} ${why}`);
+}
+
+function requestEvent({ at, method, path, query, status, code, why, space }: JournalEntry): string {
+  const time = new Date(at).toISOString();
+  return jsonLine({ event: 'request', at: time, space, method, path, query, status, code, why });
+}
+
+/** Exit codes of shells for a command that does not exist, or that is no program. */
+const NOT_FOUND = 127;
+const NOT_EXECUTABLE = 126;
+
+/** Runs `command` with a mock server in its environment and gives the command's exit code, 128 + n after signal n. */
+async function runBesideMock(
+  command: readonly string[],
+  options: MockOptions,
+  invocation: Invocation,
+): Promise<number> {
+  const { io, screen } = invocation;
+  const mock = await startMock(options, options.port ?? 0);
+  try {
+    await screen.info(`fxrates: mock server at ${mock.url}, plan ${options.plan}\n`);
+    const child = io.spawn(command, environmentOf(mock));
+    // On a terminal the command gets Ctrl-C itself; a second SIGINT could make it end at once.
+    const release = io.interrupts.takeOver((name) => {
+      if (name !== 'SIGINT' || !io.stdin.isTTY) child.kill(name);
+    });
+    const { code, signal } = await child.exited.finally(release);
+    return code ?? 128 + (constants.signals[signal as NodeJS.Signals] ?? 0);
+  } catch (error) {
+    return await reportSpawnFailure(error, command, invocation);
+  } finally {
+    await mock.close();
+  }
+}
+
+/** What the client reads, and what `connectMockServer` takes. */
+function environmentOf({ url, key, adminUrl }: RunningMock): Readonly<Record<string, string>> {
+  return { FXRATES_BASE_URL: url, FXRATES_API_KEY: key, FXRATES_MOCK_ADMIN_URL: adminUrl };
+}
+
+/** Returns 126 or 127, the exit codes of shells, which are no `ExitCode`. */
+async function reportSpawnFailure(
+  error: unknown,
+  [name = '']: readonly string[],
+  { screen }: Invocation,
+): Promise<number> {
+  const code = error instanceof Error && 'syscall' in error && 'code' in error ? error.code : undefined;
+  if (code !== 'ENOENT' && code !== 'EACCES') throw error;
+  const what = code === 'ENOENT' ? `command not found: ${name}` : `not a program: ${name}`;
+  const failure = new CliError(what, { code: 'command', exitCode: exitCodes.failure, cause: error });
+  await screen.error(`fxrates: ${failure.message}\n`);
+  return code === 'ENOENT' ? NOT_FOUND : NOT_EXECUTABLE;
 }

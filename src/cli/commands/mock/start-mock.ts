@@ -81,16 +81,17 @@ function cannotUse(error: unknown, state: string | undefined): CliError | undefi
 }
 
 function cannotListen(cause: unknown, { host, port }: { readonly host: string; readonly port: number }): unknown {
+  const freePort = 'Use a free port:  fxrates mock --port 0';
   const reasons: Readonly<Record<string, readonly [string, string]>> = {
-    EADDRINUSE: [`port ${port} is in use`, 'fxrates mock --port 0 picks a free one'],
-    EACCES: [`port ${port} is not allowed`, 'take one above 1023, or --port 0'],
-    EADDRNOTAVAIL: [`${host} is not an address of this machine`, 'the default is 127.0.0.1'],
-    ENOTFOUND: [`${host} is not an address of this machine`, 'the default is 127.0.0.1'],
+    EADDRINUSE: [`port ${port} is in use`, freePort],
+    EACCES: [`port ${port} is not allowed`, freePort],
+    EADDRNOTAVAIL: [`${host} is not an address of this machine`, 'The default is --host 127.0.0.1'],
+    ENOTFOUND: [`${host} is not an address of this machine`, 'The default is --host 127.0.0.1'],
   };
   const reason = reasons[systemCode(cause) ?? ''];
   if (reason === undefined) return cause;
-  const [what, why] = reason;
-  return new CliError(what, { code: 'cannot_listen', exitCode: exitCodes.failure, why, cause });
+  const [what, hint] = reason;
+  return new CliError(what, { code: 'cannot_listen', exitCode: exitCodes.failure, hints: [hint], cause });
 }
 
 function systemCode(error: unknown): string | undefined {

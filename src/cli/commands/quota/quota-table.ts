@@ -1,11 +1,12 @@
 import type { QuotaForecast } from '../../../client/index.ts';
-import { grouped, localTime } from '../../output/format-text.ts';
+import { leaves, memberNames } from '../../json/select-value.ts';
+import { scalarText } from '../../output/delimited-text.ts';
 import { type ReportRow, reportText } from '../../output/report.ts';
 import type { KeyInUse } from '../../settings/api-key.ts';
 import { formatDuration } from '../../settings/duration.ts';
 import { maskKey } from '../../terminal/redactor.ts';
 import type { StreamStyle } from '../../terminal/screen.ts';
-import { type QuotaFields, readFields, remainingOf } from './quota-fields.ts';
+import { grouped, localTime } from '../../terminal/text.ts';
 
 interface TableContext {
   readonly style: StreamStyle;
@@ -123,4 +124,30 @@ function toLastRow({ safePerDay, safeIntervalMs }: QuotaForecast): ReportRow[] {
 /** One decimal where it matters. */
 function perDayText(perDay: number): string {
   return perDay < 100 ? perDay.toFixed(1) : grouped(Math.floor(perDay));
+}
+
+/** The fields of a quota record, as text with the service's own digits; a nested field under its dotted path. */
+export type QuotaFields = ReadonlyMap<string, string>;
+
+export function readFields(json: string): QuotaFields {
+  return new Map([...leaves(json)].map(({ path, lexeme }) => [path.join('.'), scalarText(lexeme)]));
+}
+
+/** Digits of what is left of the month, at least 0; `undefined` when the plan has no fixed limit. */
+export function remainingOf(fields: QuotaFields): string | undefined {
+  const used = fields.get('monthly_used') ?? '';
+  const limit = fields.get('monthly_limit') ?? '';
+  if (!/^\d+$/.test(used) || !/^\d+$/.test(limit)) return undefined;
+  const remaining = BigInt(limit) - BigInt(used);
+  return String(remaining > 0n ? remaining : 0n);
+}
+
+/** The record with `own` fields, as JSON texts, at its end; what the service sends stays as it is, also under such a name. */
+export function withFields(json: string, own: Readonly<Record<string, string>>): string {
+  const theirs = new Set(memberNames(json, [], Number.POSITIVE_INFINITY));
+  const added = Object.entries(own).flatMap(([name, value]) => (theirs.has(name) ? [] : [`"${name}":${value}`]));
+  if (added.length === 0) return json;
+  const end = json.lastIndexOf('}');
+  const separator = theirs.size === 0 ? '' : ',';
+  return `${json.slice(0, end).trimEnd()}${separator}${added.join(',')}}`;
 }

@@ -5,21 +5,18 @@ import type { CommandSpec, Invocation } from '../../command.ts';
 import { CliError, usageError } from '../../errors/cli-error.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import { selectValue } from '../../json/select-value.ts';
-import { grouped } from '../../output/format-text.ts';
 import { printJson, printRaw } from '../../output/print-json.ts';
-import { dryRun } from '../../request/dry-run.ts';
-import { type ServiceRequest, type ServiceResponse, sendRequest } from '../../request/send-request.ts';
+import { dryRun, type ServiceRequest, type ServiceResponse, sendRequest } from '../../request/send-request.ts';
 import { requireKey } from '../../settings/api-key.ts';
 import { requireBaseUrl } from '../../settings/base-url.ts';
-import { LiveView } from '../../watch/live-view.ts';
-import { type WatchRequest, watch, watchOptions, watchRequest } from '../../watch/watch.ts';
+import { grouped } from '../../terminal/text.ts';
+import { LiveView, type WatchRequest, watch, watchOptions, watchRequest } from '../../watch/watch.ts';
 import { operationCommand, operationRequest } from '../operation.ts';
-import { type QuotaFields, readFields, remainingOf, withFields } from './quota-fields.ts';
-import { quotaTable } from './quota-table.ts';
+import { type QuotaFields, quotaTable, readFields, remainingOf, withFields } from './quota-table.ts';
 
 const { quota } = operations;
 const ownOptions = () => [
-  new Option('--fail-at <share>', 'exit with 8 from this usage on: 80% or 800').argParser(parseFailAt),
+  new Option('--fail-at <share>', 'exit with 8 at this usage or more: 80% or 800').argParser(parseFailAt),
   new Option('--no-forecast', 'print only the fields of the service'),
   ...watchOptions({ text: 'repeat, from 10s (default: 1m)', shortestMs: 10_000 }),
 ];
@@ -28,17 +25,17 @@ export const quotaCommand: CommandSpec = {
   ...operationCommand(quota, ownOptions),
   summary: 'plan, usage, limits, reset time and forecast (free)',
   description:
-    'Plan, usage, limits and reset time of your key, and where its use is heading. Free: never uses your monthly quota.',
+    'Plan, usage, limits and reset time of your key, and a forecast of its use. Free: never uses your monthly quota.',
   examples: [
     { command: 'fxrates quota', comment: '' },
-    { command: 'fxrates quota --fail-at 80%', comment: 'for cron and CI: exit code 8 from 80 % on' },
+    { command: 'fxrates quota --fail-at 80%', comment: 'for cron and CI: exit code 8 if 80 % are used' },
     { command: 'fxrates quota --get monthly_remaining', comment: 'one number' },
-    { command: 'fxrates quota --json', comment: 'as in a pipe: with monthly_remaining and forecast' },
-    { command: 'fxrates quota --watch --fail-at 90%', comment: 'stays until then' },
+    { command: 'fxrates quota --json', comment: 'as in a pipe, with monthly_remaining and forecast' },
+    { command: 'fxrates quota --watch --fail-at 90%', comment: 'runs until 90 % are used' },
   ],
   notes: [
     'In a pipe it prints JSON. The names are those of the service; monthly_remaining and forecast are added.',
-    "The forecast is an estimate from this month's average. It says nothing in the first day and below 20 requests.",
+    "The forecast is an estimate from this month's average. There is none on the first day, and none below 20 requests.",
     'The command keeps working when the monthly quota is used up, but the per-minute limit applies.',
   ],
   run: runQuota,
@@ -123,7 +120,7 @@ interface FailAt {
 function parseFailAt(text: string): FailAt {
   const [, whole, fraction = '', percent] = /^(\d{1,15})(?:\.(\d{1,3}))?(%)?$/.exec(text) ?? [];
   if (whole === undefined || (fraction !== '' && percent === undefined)) {
-    throw usageError(`--fail-at takes a share of the limit or a number of requests, got '${text}'`, 'e.g. 80%, 800');
+    throw usageError(`--fail-at expects a share of the limit or a number of requests, got '${text}'`, 'e.g. 80%, 800');
   }
   return { text, amount: BigInt(whole + fraction), scale: 10n ** BigInt(fraction.length), isPercent: percent === '%' };
 }

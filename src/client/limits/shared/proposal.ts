@@ -1,9 +1,7 @@
 import { AcceptedLog, WINDOW_MS } from '../accepted-log.ts';
 import { learnBurstLimit } from '../burst-limit.ts';
-import { closeGate, stayClosedUntil } from '../gate.ts';
-import { advance, type Grant, knownSlots } from '../grant.ts';
-import { type LimiterCore, LocalCore } from '../limiter-core.ts';
-import type { LimiterSettings } from '../limiter-settings.ts';
+import { advance, closeGate, type Grant, knownSlots, stayClosedUntil } from '../grant.ts';
+import { type LimiterCore, type LimiterSettings, LocalCore } from '../limiter-core.ts';
 import type { LimiterState } from '../limiter-state.ts';
 import type { Answer, DatedAnswer, RefusedAnswer } from '../transitions.ts';
 import type { Lease, SharedState } from './store-exchange.ts';
@@ -125,7 +123,6 @@ export function shareOf(
     burst: isKnown ? state.burst : takeTurns(state, { now, waitMs }, processes).burst,
     phase: isKnown ? phase : 'unknown',
     gate: isKnown || processes === 1 ? gate : closeGate(gate, gate.opensAt),
-    countsLateAnswers: false,
     // In a known window a share may grow, as what others leave is found by probes.
     configured: isKnown ? configured : shareOfLimit(configured, processes),
     limit: shareOfLimit(isKnown ? limit : configured, processes),

@@ -1,7 +1,6 @@
 import { WINDOW_MS } from '../accepted-log.ts';
 import type { Grant } from '../grant.ts';
-import { type LimiterCore, LocalCore } from '../limiter-core.ts';
-import type { LimiterSettings } from '../limiter-settings.ts';
+import { type LimiterCore, type LimiterSettings, LocalCore } from '../limiter-core.ts';
 import type { LimiterState } from '../limiter-state.ts';
 import type { Answer, DatedAnswer, RefusedAnswer, RetryAfterReading } from '../transitions.ts';
 import type { LimitStore } from './limit-store.ts';
@@ -147,6 +146,7 @@ export class SharedCore implements LimiterCore {
     if (granted === 0) return undefined;
     this.#granted = { n: 0, probe: false };
     const n = Math.min(granted, wanted);
+    this.#wanted -= n;
     for (let call = n; call < granted; call += 1) this.unused();
     return n === 0 ? undefined : { n, probe, at: wanted > n ? this.#askAt : undefined };
   }

@@ -24,8 +24,12 @@ export interface SharedState {
 
 /** An exchange that takes longer fails. A host or store that is busy may need most of it; an outage costs it once. */
 const TIMEOUT_MS = 1_000;
-/** Against a store that refuses every write; among processes that write at the same time, one always succeeds. */
-const TRIES_AT_MOST = 100;
+/**
+ * Against a store that refuses every write. Among processes that write at the same time one always succeeds, but luck
+ * decides which: so many tries for each of them are enough.
+ */
+const TRIES_PER_PROCESS = 20;
+const TRIES_AT_LEAST = 100;
 const KEEP_MS = 10 * WINDOW_MS;
 /** A state this much younger than the store's clock was written before that clock was set back. */
 const FUTURE_MS = 5_000;
@@ -87,13 +91,19 @@ export class StoreExchange {
   async commit<Offered extends Offer>(createOffer: () => Offered): Promise<Offered> {
     this.#attempt += 1;
     const attempt = this.#attempt;
-    for (let tries = 0; tries < TRIES_AT_MOST && attempt === this.#attempt; tries += 1) {
+    let tries = 0;
+    for (; tries < this.#triesAtMost && attempt === this.#attempt; tries += 1) {
       const offer = createOffer();
       const isDone = offer.isNews ? await this.#write(offer.state) : tries > 0;
       if (isDone) return offer;
       if (!offer.isNews) await this.#exchange();
     }
-    throw new Error(`none of ${TRIES_AT_MOST} writes was accepted`);
+    throw new Error(`none of ${tries} writes was accepted`);
+  }
+
+  get #triesAtMost(): number {
+    const processes = Object.keys(this.#state?.leases ?? {}).length;
+    return Math.max(TRIES_AT_LEAST, TRIES_PER_PROCESS * processes);
   }
 
   async #write(state: SharedState): Promise<boolean> {

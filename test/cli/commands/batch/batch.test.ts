@@ -70,7 +70,7 @@ test('--cache answers a second batch without requests, and says so', async () =>
 
   expect([first.requests.length, second.requests.length]).toEqual([2, 1]);
   expect(parsed(second.stdout)).toHaveLength(3);
-  expect(second.stderr).toContain('3 succeeded, 2 of them from kept answers, 0 failed');
+  expect(second.stderr).toContain('3 succeeded, 2 of them cached, 0 failed');
 });
 
 test.each([
@@ -161,15 +161,15 @@ test('lists ten wrong lines at most', async () => {
 });
 
 test.each([
-  ['latest', /batch takes a file of queries or --each/],
-  ['latest - --each base=USD', /batch takes a file of queries or --each/],
-  ['quota -', /batch takes an operation with a query, got 'quota'.*\n\n {2}There are: latest/],
-  ['latest --each base', /--each takes name=value,value, got 'base'/],
-  ['latest --each base=USD,', /--each takes name=value,value/],
+  ['latest', /batch expects a file of queries or --each/],
+  ['latest - --each base=USD', /batch expects a file of queries or --each/],
+  ['quota -', /batch expects an operation with a query, got 'quota'.*\n\n {2}There are: latest/],
+  ['latest --each base', /--each expects name=value,value, got 'base'/],
+  ['latest --each base=USD,', /--each expects name=value,value/],
   ['latest --each api_key=1', /refusing to send 'api_key'/],
-  ['latest - --key-stdin', /--key-stdin and - contradict each other/],
-  [`latest ${join(folder, 'none.txt')}`, /cannot read the queries in .*none\.txt — there is no such file/],
-  [`latest - --failed-out ${join(folder, 'none', 'x')}`, /cannot write .*none\/x — there is no such file/],
+  ['latest - --key-stdin', /--key-stdin and - cannot be used together/],
+  [`latest ${join(folder, 'none.txt')}`, /cannot read the queries in .*none\.txt — the file does not exist/],
+  [`latest - --failed-out ${join(folder, 'none', 'x')}`, /cannot write .*none\/x — the file does not exist/],
   ['latest - --get rates', /has no --get/],
 ])('refuses %s', async (line, message) => {
   const { code, stderr, requests } = await batch(line, { stdin: 'n=1' });
@@ -227,7 +227,7 @@ test('ends if the service refuses everything for a quarter of an hour', async ()
 
   expect({ code, stdout }).toEqual({ code: 7, stdout: '' });
   expect(stderr).toMatch(/batch stopped after 15 min[^:]*: 0 succeeded, 0 failed, 2 left/);
-  expect(stderr).toMatch(/no query was answered for a long time — the service has refused \d+ requests/);
+  expect(stderr).toMatch(/no query was answered for a long time — the service refused \d+ requests/);
 });
 
 test('with --no-wait a query that would have to wait fails', async () => {

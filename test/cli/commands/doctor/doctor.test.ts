@@ -1,6 +1,7 @@
 import { chmod, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type FakeIoOptions, runCli } from '../../../helpers/cli-io.ts';
 import { API_KEY, failure, quotaRecord, rateLimited, success } from '../../../helpers/service-replies.ts';
@@ -51,6 +52,18 @@ test('for people it is a table, with -o table in a pipe as well', async () => {
   expect(coloured.stdout).toContain('\u001b[31mfail  \u001b[39m');
 });
 
+test('on a narrow terminal what was found stands below its name', async () => {
+  const options = { replies: success(quotaRecord()), env: { FXRATES_CONFIG_DIR: folder } };
+  const { stdout } = await runCli('doctor', { ...options, tty: ['stdout'], columns: 40 });
+
+  const lines = stripVTControlCharacters(stdout).split('\n');
+  const index = lines.indexOf('ok    base URL');
+  expect(lines.slice(index + 1, index + 3)).toEqual([
+    '      https://api.example.test (from',
+    '      FXRATES_BASE_URL)',
+  ]);
+});
+
 const broken = (code: string) =>
   Object.assign(new TypeError('fetch failed'), { cause: Object.assign(new Error(code), { code }) });
 
@@ -81,8 +94,8 @@ test.each([
 });
 
 test.each([
-  [0, 'ok', 'agrees'],
-  [-29_000, 'ok', 'agrees'],
+  [0, 'ok', 'differs by less'],
+  [-29_000, 'ok', 'differs by less'],
   [120_000, 'warn', '2 min behind that of the service'],
   [-3_600_000, 'warn', '1 h ahead of that of the service'],
 ])('a service clock %d ms ahead is %s', async (skewMs, status, says) => {

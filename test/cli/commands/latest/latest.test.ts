@@ -92,7 +92,7 @@ test('--get of what is not there names what is, and exits 10', async () => {
 
   expect(code).toBe(10);
   expect(stdout).toBe('');
-  expect(stderr).toBe("fxrates: the answer has no 'rates.GBP'\n\n  rates has: EUR, 10, 2\n");
+  expect(stderr).toBe("fxrates: the response has no 'rates.GBP'\n\n  rates has: EUR, 10, 2\n");
 });
 
 test.each([
@@ -110,7 +110,7 @@ test.each([
 
   expect(code).toBe(10);
   if (meant === undefined) expect(stderr).not.toContain('Did you mean');
-  else expect(stderr).toBe(`fxrates: the answer has no '${path}'\n\n  Did you mean ${meant}?\n`);
+  else expect(stderr).toBe(`fxrates: the response has no '${path}'\n\n  Did you mean ${meant}?\n`);
   if (meant !== undefined) expect((await runCli(['latest', '--get', meant], { replies: data })).code).toBe(0);
 });
 

@@ -183,6 +183,7 @@ test('Ctrl-C during the pause ends it with 130 and nothing left behind', async (
   expect(await running).toBe(130);
   expect(await clock.left()).toBe(0);
   expect(io.written.stdout.endsWith('\n')).toBe(true);
+  expect(io.written.stderr).toBe('\n'); // the prompt of the shell does not follow the ^C in its line
   expect(io.written.stdout).not.toContain('\u001b[?25l');
 });
 
@@ -197,18 +198,18 @@ test('the key of --key-stdin is read once', async () => {
 });
 
 test.each([
-  ['--watch 0', '--watch takes an interval from 1s'],
-  ['--watch 999ms', '--watch takes an interval from 1s'],
-  ['--watch inf', '--watch takes an interval from 1s'],
+  ['--watch 0', '--watch expects an interval from 1s'],
+  ['--watch 999ms', '--watch expects an interval from 1s'],
+  ['--watch inf', '--watch expects an interval from 1s'],
   ['--watch base=USD', 'fxrates latest base=USD --watch'],
-  ['--watch --count 0', '--count takes a whole number from 1'],
-  ['--count 3', '--count goes with --watch only'],
-  ['--force', '--force goes with --watch only'],
-  ['--watch --cache 10m', '--watch and --cache contradict each other'],
-  ['--watch --offline', '--watch and --offline contradict each other'],
-  ['--watch --shape', '--watch and --shape contradict each other'],
-  ['--watch --fixture-out f', '--watch and --fixture-out contradict each other'],
-  ['--watch --envelope', '--watch and --envelope contradict each other'],
+  ['--watch --count 0', '--count expects a whole number from 1'],
+  ['--count 3', '--count requires --watch'],
+  ['--force', '--force requires --watch'],
+  ['--watch --cache 10m', '--watch and --cache cannot be used together'],
+  ['--watch --offline', '--watch and --offline cannot be used together'],
+  ['--watch --shape', '--watch and --shape cannot be used together'],
+  ['--watch --fixture-out f', '--watch and --fixture-out cannot be used together'],
+  ['--watch --envelope', '--watch and --envelope cannot be used together'],
 ])('%s is a usage error, and nothing is sent', async (line, says) => {
   const { code, stderr, requests } = await watch(line);
 

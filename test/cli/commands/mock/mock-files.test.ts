@@ -74,14 +74,14 @@ test('--replay takes one whole answer for every query', async () => {
 });
 
 test.each([
-  [['--behaviour', join(folder, 'none.json')], /none\.json — there is no such file; expected a preset \(documented/],
+  [['--behaviour', join(folder, 'none.json')], /none\.json — the file does not exist; expected a preset \(documented/],
   [['--behaviour', fileOf('broken.json', '{ "rateWindow": }')], /broken\.json — it is not JSON from line 1, column 17/],
   [['--behaviour', fileOf('typo.json', '{ "rateWindows": "fixed-epoch" }')], /behaviour\.rateWindows is not a switch/],
   [['--behaviour', fileOf('number.json', '7')], /number\.json — expected an object of switches/],
   [['--behaviour', fileOf('list.json', '[]')], /list\.json — expected an object of switches/],
   [['--behaviour', 'rateWindows=fixed-epoch'], /behaviour\.rateWindows is not a switch/],
   [['--behaviour', 'rateWindow=fixed'], /behaviour\.rateWindow is "fixed"; expected one of "sliding-log"/],
-  [['--replay', join(folder, 'none.json')], /none\.json — there is no such file/],
+  [['--replay', join(folder, 'none.json')], /none\.json — the file does not exist/],
   [['--replay', fileOf('empty.json', '{}')], /replay is \{\}; expected a recorded envelope/],
 ])('%j is refused before anything is served', async (args, message) => {
   const { code, stdout, stderr } = await runCli(['mock', '--port', '0', ...args]);

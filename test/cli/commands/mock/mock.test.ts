@@ -111,7 +111,7 @@ test('a port in use is told with what to do', async () => {
 
   expect(code).toBe(1);
   expect(stdout).toBe('');
-  expect(stderr).toBe(`fxrates: port ${port} is in use — fxrates mock --port 0 picks a free one\n`);
+  expect(stderr).toBe(`fxrates: port ${port} is in use\n\n  Use a free port:  fxrates mock --port 0\n`);
 });
 
 test('an address of another machine is refused', async () => {
@@ -132,7 +132,7 @@ test('a short FXRATES_MOCK_ADMIN_TOKEN is refused without being shown', async ()
   const { code, stderr } = await runCli('mock --port 0', { env: { FXRATES_MOCK_ADMIN_TOKEN: 'too-short' } });
 
   expect(code).toBe(2);
-  expect(stderr).toContain('FXRATES_MOCK_ADMIN_TOKEN takes 16 to 128');
+  expect(stderr).toContain('FXRATES_MOCK_ADMIN_TOKEN expects 16 to 128');
   expect(stderr).not.toContain('too-short');
 });
 

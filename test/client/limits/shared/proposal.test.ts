@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { AcceptedLog } from '../../../../src/client/limits/accepted-log.ts';
 import { grant } from '../../../../src/client/limits/grant.ts';
-import { DEFAULT_LIMITER_SETTINGS } from '../../../../src/client/limits/limiter-settings.ts';
+import { DEFAULT_LIMITER_SETTINGS } from '../../../../src/client/limits/limiter-core.ts';
 import { type LimiterState, newHypothesis } from '../../../../src/client/limits/limiter-state.ts';
 import {
   type ProposalParts,

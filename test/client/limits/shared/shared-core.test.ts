@@ -356,3 +356,15 @@ test('while the store fails, a refused process leaves the others their turns', a
 
   expect([atOnce, before, granted.length]).toEqual([1, 1, 2]);
 });
+
+test('a call needs one write to be sent and one to be reported', async () => {
+  const { clock, store, startProcess } = setUp();
+
+  const granted = ask(startProcess(), 1);
+  await clock.advance(100);
+  const toBeSent = store.writes;
+  granted[0]?.ok();
+  await clock.advance(100);
+
+  expect([toBeSent, store.writes]).toEqual([1, 2]);
+});

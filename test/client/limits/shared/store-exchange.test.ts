@@ -153,3 +153,19 @@ test('a state of the store that can be read is kept', async () => {
 
   expect(exchange.state?.limit.limit).toBe(7);
 });
+
+test('among thirty processes that write at the same time, hundreds of tries are no failure', async () => {
+  const clock = new VirtualClock();
+  const lease = { inFlight: 0, waiting: 1, seenAt: 0, askedAt: 0 };
+  const leases = Object.fromEntries(Array.from({ length: 30 }, (_, place) => [`process ${place}`, lease]));
+  const state = JSON.stringify({ ...stateAt(clock.now()), leases });
+  let others = 0;
+  const { exchange, exchanges } = scripted(clock, () => {
+    others += 1;
+    return others > 500 ? {} : { isWritten: false, version: `other ${others}`, state };
+  });
+
+  const { outcome } = await commit(clock, exchange);
+
+  expect([outcome, exchanges()]).toEqual(['written', 501]);
+});

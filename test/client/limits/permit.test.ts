@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { LimitError } from '../../../src/client/limits/limit-error.ts';
+import { LimitError } from '../../../src/client/limits/permit.ts';
 
 test.each([
   ['deadline', 'is after the deadline of the call'],
@@ -16,7 +16,7 @@ test.each([
 
 test('recognises the errors of another copy of the package in the same process', async () => {
   vi.resetModules();
-  const copy = await import('../../../src/client/limits/limit-error.ts');
+  const copy = await import('../../../src/client/limits/permit.ts');
   const foreign = new copy.LimitError('policy', 0);
 
   expect(foreign).not.toBeInstanceOf(LimitError);

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
-import { isLimitWanted } from '../../../src/client/limits/limit-knowledge.ts';
 import type { LimiterState } from '../../../src/client/limits/limiter-state.ts';
-import { configured, initialState, refused } from '../../../src/client/limits/transitions.ts';
+import { configured, initialState, isLimitWanted, refused } from '../../../src/client/limits/transitions.ts';
 
 const MINUTE = 60_000;
 const MANY = { now: 0, waiting: 31 };

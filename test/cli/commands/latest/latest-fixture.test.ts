@@ -22,7 +22,7 @@ test('records the whole answer with its digits, and prints it as usual', async (
   const { code, stdout, stderr } = await record('base=USD', { replies: { body } });
 
   expect({ code, stdout }).toEqual({ code: 0, stdout: '{"rates":{"EUR":1.10}}\n' });
-  expect(stderr).toBe(`fxrates: answer recorded in ${file}\n`);
+  expect(stderr).toBe(`fxrates: response added to ${file}\n`);
   expect(await readFile(file, 'utf8')).toBe(`{\n  "base=USD": ${body}\n}\n`);
 });
 
@@ -64,7 +64,7 @@ test.each(['not JSON', '[]', '{"success":true,"data":{}}'])(
     const { code, stderr, requests } = await record('');
 
     expect({ code, requests }).toEqual({ code: 2, requests: [] });
-    expect(stderr).toContain('holds something else');
+    expect(stderr).toContain('is not a file of recorded responses');
     expect(await readFile(file, 'utf8')).toBe(text);
   },
 );
@@ -76,5 +76,5 @@ test('a place that cannot be written is a failure with a reason', async () => {
 
   expect(code).toBe(1);
   expect(stdout).not.toBe(''); // it is paid for
-  expect(stderr).toContain('there is no such file');
+  expect(stderr).toContain('the file does not exist');
 });

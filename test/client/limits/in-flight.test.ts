@@ -7,7 +7,7 @@ import {
   serviceGranted,
   serviceRoom,
   serviceUntested,
-} from '../../../src/client/limits/service-health.ts';
+} from '../../../src/client/limits/in-flight.ts';
 
 const MIDDLE = () => 0.5;
 

@@ -1,0 +1,69 @@
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import module from 'node:module';
+import { dirname, join } from 'node:path';
+import type { Io } from '../io.ts';
+import { cacheFolder } from './folders.ts';
+
+/** Each version of Node.js has a folder of its own. */
+const MOST_VERSIONS = 3;
+/** Each place where fxrates is installed, such as a project, adds about five files. */
+const MOST_FILES = 60;
+
+/** `compileCache` of `node:module`, as far as this version of Node.js has it (22.1 and later). */
+interface CompileCache {
+  readonly enableCompileCache?: (folder: string) => unknown;
+  readonly getCompileCacheDir?: () => string | undefined;
+}
+
+/**
+ * Makes Node.js keep compiled code in the user's own folder: others may write into its default, that for temporary files.
+ * Without such a folder, or one that cannot be written, each start compiles anew.
+ */
+export function useCompileCache(env: Io['env'], node: CompileCache = module as CompileCache): void {
+  const parent = cacheFolder(env);
+  const folder = compileCacheFolder(env);
+  if (node.enableCompileCache === undefined || parent === undefined || folder === undefined) return;
+  try {
+    // Not `recursive`, which never returns for a path below `/proc`, and creates a home folder that is not there.
+    for (const path of [dirname(parent), parent]) if (!existsSync(path)) mkdirSync(path, { mode: 0o700 });
+    node.enableCompileCache(folder);
+    limitFolder(folder, node.getCompileCacheDir?.());
+  } catch {
+    // The cache is not worth an error.
+  }
+}
+
+/** Where compiled code is kept. */
+function compileCacheFolder(env: Io['env']): string | undefined {
+  const folder = cacheFolder(env);
+  return folder === undefined ? undefined : join(folder, 'compiled');
+}
+
+/** Removes all compiled code; returns the number and the bytes of its files. */
+export function clearCompileCache(env: Io['env']): { readonly files: number; readonly bytes: number } {
+  const folder = compileCacheFolder(env);
+  const size = compileCacheSize(env);
+  if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+  return size;
+}
+
+export function compileCacheSize(env: Io['env']): { readonly files: number; readonly bytes: number } {
+  const folder = compileCacheFolder(env);
+  if (folder === undefined || !existsSync(folder)) return { files: 0, bytes: 0 };
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  const bytes = entries.map(({ parentPath, name }) => statSync(join(parentPath, name)).size);
+  return { files: bytes.length, bytes: bytes.reduce((sum, size) => sum + size, 0) };
+}
+
+/** Removes the versions that were not used for longest, and all files of this one if they are too many. */
+function limitFolder(folder: string, current: string | undefined): void {
+  const versions = readdirSync(folder).map((name) => join(folder, name));
+  if (versions.length > MOST_VERSIONS) {
+    const others = versions.filter((path) => path !== current).map((path) => ({ path, at: statSync(path).mtimeMs }));
+    others.sort((one, other) => other.at - one.at);
+    for (const { path } of others.slice(MOST_VERSIONS - 1)) rmSync(path, { recursive: true, force: true });
+  }
+  if (current === undefined || !existsSync(current)) return;
+  const files = readdirSync(current);
+  if (files.length > MOST_FILES) for (const name of files) rmSync(join(current, name), { force: true });
+}

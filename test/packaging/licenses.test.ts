@@ -1,0 +1,38 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+
+interface LockedPackage {
+  readonly license?: string;
+  readonly dev?: boolean;
+}
+
+const lock = JSON.parse(readFileSync(new URL('../../package-lock.json', import.meta.url), 'utf8'));
+const packages = Object.entries<LockedPackage>(lock.packages).filter(([path]) => path !== '');
+const licensesOf = (some: typeof packages) => [...new Set(some.map(([, { license }]) => license))].sort();
+
+test('what users install is under the MIT licence', () => {
+  const installed = packages.filter(([, { dev = false }]) => !dev);
+
+  expect(installed.map(([path]) => path.replace('node_modules/', ''))).toEqual(['chalk', 'commander', 'undici', 'zod']);
+  expect(licensesOf(installed)).toEqual(['MIT']);
+});
+
+test('what only developers install is under a licence that allows it without conditions on this package', () => {
+  // MPL-2.0 is about changes of its own files, which this package does not make.
+  const allowed = [
+    '0BSD',
+    'Apache-2.0',
+    'BSD-2-Clause',
+    'BSD-3-Clause',
+    'BlueOak-1.0.0',
+    'CC0-1.0',
+    'ISC',
+    'MIT',
+    'MPL-2.0',
+  ];
+  const others = packages.filter(
+    ([, { license = 'none' }]) => !license.split(/[()]| OR /).some((one) => allowed.includes(one)),
+  );
+
+  expect(others).toEqual([]);
+});
