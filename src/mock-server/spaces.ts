@@ -198,7 +198,7 @@ function likeClock(clock: DrivenClock): ClockOptions {
   return { mode, autoAdvance, frozen, now: clock.now() };
 }
 
-/** The rates are those of the mock; the keys are nobody else's, and do not depend on the order of tests. */
+/** The rates are those of the mock. The keys are unique, and do not depend on the order of tests. */
 function namedState(seed: number, name: string): ServiceState {
   const ownSeed = Number.parseInt(hashOf(`${seed} ${name}`).slice(0, 12), 16);
   return { ...emptyState(seed), random: randomFromSeed(ownSeed) };

@@ -6,7 +6,7 @@ export const ADAPTER_NAMES = ['fetch', 'msw', 'undici', 'socket'] as const satis
 /** Which adapter a request came by, and whether its sender still waits. */
 export interface RequestSource {
   readonly adapter: AdapterName;
-  /** Aborts when nobody waits for the answer any more. A function, because only a fault ever asks. */
+  /** Aborts when the client no longer waits for the answer. A function, because only faults need the signal. */
   readonly gone?: (() => AbortSignal | undefined) | undefined;
 }
 
@@ -19,7 +19,7 @@ export class ActiveAdapters {
     return this.#open.length === 0 ? ['fetch'] : Array.from(new Set(this.#open));
   }
 
-  /** Gives a function that closes them again. */
+  /** Returns a function that closes them again. */
   open(...names: readonly AdapterName[]): () => void {
     this.#open.push(...names);
     return () => {
@@ -28,7 +28,7 @@ export class ActiveAdapters {
   }
 }
 
-/** One adapter or several, as a list; what else a user may give, the check of the fault refuses. */
+/** One adapter or several, as a list. The check of the fault rejects any other value. */
 export function adapterNamesOf(via: unknown): readonly AdapterName[] {
   return [via].flat() as AdapterName[];
 }

@@ -83,7 +83,7 @@ export interface MswEvents {
   emit?(event: Event): unknown;
 }
 
-/** Tells the listeners of `server.events` about one request of undici, as msw tells them about those it sees itself. */
+/** Emits the life-cycle events of one request of undici, as msw does for the requests that it intercepts. */
 export function createEventReporter(events: MswEvents | undefined, request: Request) {
   const requestId = randomUUID();
   return (type: string, more: { readonly response?: Response } = {}): void => {

@@ -73,7 +73,7 @@ async function untilAborted<Value>(answering: Value | Promise<Value>, signal: Ab
   });
 }
 
-/** What fetch throws, and its cause as the system would give it. Says the origin alone: the rest may hold a key. */
+/** The error of fetch, with the cause of the system. Names only the origin: the rest of the URL may contain a key. */
 function unknownHost({ origin, hostname }: URL, baseUrl: string): TypeError {
   const cause = Object.assign(new Error(`mock.fetch answers ${baseUrl} only, not ${origin}`), {
     code: 'ENOTFOUND',

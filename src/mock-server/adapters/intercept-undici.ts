@@ -46,7 +46,7 @@ export function interceptUndici(server: MswServer): InterceptedUndici {
   const putBackFetch = markGlobalFetch();
   const close = () => {
     putBackFetch();
-    // If somebody has set another one since, theirs stays: ours passes everything on.
+    // A dispatcher that was set meanwhile stays; this one then forwards everything.
     if (getGlobalDispatcher() === dispatcher) setGlobalDispatcher(previous);
     else dispatcher.stop();
   };
@@ -86,7 +86,7 @@ export function createMswDispatcher(
       return true;
     }
 
-    /** Nothing of its own to close; what requests are passed on to belongs to somebody else. */
+    /** Owns nothing to close: the dispatcher that receives the other requests belongs to the caller. */
     override async close(): Promise<void> {}
     override async destroy(): Promise<void> {}
   })();
@@ -147,7 +147,7 @@ function refuseQuestion(handler: Dispatcher.DispatchHandler): boolean {
 
 /** A body that can be read once is read here, and once more if the request is passed on. */
 function forTwo(options: Dispatcher.DispatchOptions): [Dispatcher.DispatchOptions, Dispatcher.DispatchOptions] {
-  // A generator, as from undici's fetch, is among what undici takes but not among its types.
+  // undici accepts a generator, as its fetch sends it, but its types do not list it.
   const body: unknown = options.body;
   if (!isAsyncIterable(body)) return [options, options];
   const [mine, other] = Readable.toWeb(Readable.from(body)).tee();

@@ -30,7 +30,7 @@ export type OnUnhandledRequest =
   | 'error'
   | ((request: Request, print: { warning(): void; error(): void }) => void);
 
-/** Sends what this process requests of `origin` to the mock; gives a function that ends it. Needs msw. */
+/** Sends the requests of this process to `origin` to the mock. Returns a function that ends this. Requires msw. */
 export function intercept(
   origin: string,
   handleRequest: HandleRequest,

@@ -6,7 +6,7 @@ import { loadUndici } from './load-packages.ts';
 import { type ResponseSink, responseSink } from './undici-sink.ts';
 import { brokenConnection } from './web-messages.ts';
 
-/** Finds the mock that answers an origin; `undefined` for an origin that is nobody's. */
+/** Finds the mock that answers an origin; `undefined` for any other origin. */
 export type FindHandler = (origin: string) => HandleRequest | undefined;
 
 /** Answers what is sent to a mock, and passes every other origin on to `next`. msw does not see undici; this does. */
@@ -25,7 +25,7 @@ export function createDispatcher(findHandler: FindHandler, next: Dispatcher): Di
       return true;
     }
 
-    /** Nothing of its own to close; what requests are passed on to belongs to somebody else. */
+    /** Owns nothing to close: the dispatcher that receives the other requests belongs to the caller. */
     override async close(): Promise<void> {}
     override async destroy(): Promise<void> {}
   })();

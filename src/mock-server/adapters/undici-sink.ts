@@ -11,7 +11,7 @@ export interface ResponseSink {
   send(answer: MockResponse): Promise<void>;
   /** The same for a body that comes bit by bit; rejects with what reading it throws. */
   stream(head: ResponseHead, pieces: Pieces): Promise<void>;
-  /** Leaves the handler to somebody else; says whether an answer is still wanted. */
+  /** Hands the handler over to another dispatcher. Returns whether an answer is still wanted. */
   leave(): boolean;
   fail(error: Error): void;
   /** Aborts when no answer is wanted any more. */
@@ -87,7 +87,7 @@ function bodyOf(answer: MockResponse, flow: Flow): Pieces {
   return answer.body.length > 0 ? [Buffer.from(answer.body)] : [];
 }
 
-/** What a handler is told, in this order. */
+/** The steps of a response, in the order in which a handler receives them. */
 interface Steps {
   readonly begin: (abort: (reason?: Error) => void) => void;
   readonly head: (head: ResponseHead) => void;

@@ -61,7 +61,7 @@ export function bodyStream(
   });
 }
 
-/** How a connection ends before its time, as undici tells it, and with it every fetch of Node. */
+/** The error of undici, and so of every fetch of Node, for a connection that ends too early. */
 export function brokenConnection(ending: Delivery['ending']): Error {
   if (ending === 'reset') return Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET', syscall: 'read' });
   return Object.assign(new Error('other side closed'), { name: 'SocketError', code: 'UND_ERR_SOCKET' });

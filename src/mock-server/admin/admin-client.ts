@@ -16,7 +16,7 @@ interface Sent<Body, Query> {
   readonly query?: Query;
 }
 
-/** Calls a route of the admin API by its name, `PUT /accounts/{accountId}/plan`; gives what its `run` gives there. */
+/** Calls a route of the admin API by its name, `PUT /accounts/{accountId}/plan`. Resolves to the result of its `run`. */
 export type AskAdmin = <Route extends Name>(
   route: Route,
   ...input: unknown extends PathParameters<Route> ? [RouteInput<Route>?] : [RouteInput<Route>]

@@ -5,7 +5,7 @@ import { Problem } from './problem.ts';
 
 /** The names under which a server may be reached. */
 export interface OwnNames {
-  /** The name the server was told to listen at. */
+  /** The option `host` of the server. */
   readonly host: string | undefined;
   /** Whether other machines may reach the server, by the names of a private network. */
   readonly allowRemote: boolean | undefined;

@@ -44,12 +44,12 @@ interface RouteDefinition<Name extends RouteName, Body extends z.ZodType, Query 
   readonly id: string;
   readonly tag: keyof typeof ADMIN_TAGS;
   readonly summary: string;
-  /** Left out: the route takes no body. */
+  /** Without it, the route accepts no body. */
   readonly body?: Body;
   /** Leaves it to `run` to refuse a wrong body, with words of its own; the schema only describes it. */
   readonly checksBody?: boolean;
   readonly maxBodyBytes?: number;
-  /** Left out: the route takes no query. */
+  /** Without it, the route accepts no query. */
   readonly query?: Query;
   /** Schema of the answer; left out: there is none, 204. */
   readonly answer?: z.ZodType;
@@ -57,7 +57,7 @@ interface RouteDefinition<Name extends RouteName, Body extends z.ZodType, Query 
   readonly isOpen?: boolean;
   /** Answers `text/event-stream`. */
   readonly isStream?: boolean;
-  /** Gives the value to answer with. */
+  /** Returns the value to answer with. */
   readonly run: (call: AdminCall<z.output<Body>, z.output<Query>, PathParameters<Name>>) => Result;
 }
 

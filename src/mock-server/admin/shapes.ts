@@ -7,7 +7,7 @@ import { requestFilter } from '../journal/request-filter.ts';
 export const planName = z.enum(Object.keys(plans) as [PlanName, ...PlanName[]]);
 const dateTime = z.iso.datetime();
 
-/** A moment as callers give it. */
+/** A time in a request. */
 export const moment = z.union([z.string(), z.number()]).describe('ISO 8601, or milliseconds since the Unix epoch.');
 
 export const spaceName = z.string().regex(/^[\w-]{1,64}$/);

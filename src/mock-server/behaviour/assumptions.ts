@@ -6,7 +6,7 @@ import type { SwitchName } from './switches.ts';
 /** What happens if an answer depends on an assumed value that was not set. */
 export type OnAssumption = 'ignore' | 'warn' | 'error';
 
-/** The last look at an answer, which depends on `switches`: gives it on, or another one in its place. */
+/** Checks an answer that depends on `switches`. Returns it, or another answer in its place. */
 export type CheckAssumptions = (answer: ServiceResponse, switches: readonly SwitchName[]) => ServiceResponse;
 
 /**

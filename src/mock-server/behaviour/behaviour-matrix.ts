@@ -124,7 +124,7 @@ interface Adding {
   readonly missing: Missing;
 }
 
-/** Gives a row the value of the added parameter that makes the most pairs which are still missing. */
+/** Sets the added parameter of a row to the value that covers the most missing pairs. */
 function fillIn(row: PairwiseRow, { parameter, size, missing }: Adding): void {
   const made = (addedValue: number) =>
     row.map((doneValue, done) => keyOf(done, doneValue, addedValue)).filter((key) => missing.has(key));

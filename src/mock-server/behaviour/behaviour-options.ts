@@ -28,7 +28,7 @@ export type BehaviourOptions = {
 
 /** The setting of one switch. */
 interface SwitchSetting extends KnownValue {
-  /** Whether somebody chose the value, or it was observed: then no answer that depends on it relies on a guess. */
+  /** Whether the value was set, observed or documented. An answer that depends on it is then no assumption. */
   readonly isAccepted: boolean;
 }
 
@@ -81,7 +81,7 @@ function readSetting(name: SwitchName, wanted: unknown, unsafe: boolean): Switch
   if (provenance !== 'assumed' && provenance !== 'documented' && provenance !== 'observed') {
     throw invalidOption(`behaviour.${name}.provenance`, provenance, 'assumed, documented or observed');
   }
-  // A bare value was chosen by whoever wrote it; one that says it is assumed was not.
+  // A plain value was set by the user; a value with provenance 'assumed' was not.
   return { value, provenance, isAccepted: !isKnown || provenance !== 'assumed' };
 }
 

@@ -65,7 +65,7 @@ export class Behaviour {
     return this.#lastExercised;
   }
 
-  /** Those of `names` whose value is a guess that nobody has accepted. */
+  /** Returns those of `names` whose value is an assumption that was not accepted. */
   guessesAmong(names: readonly SwitchName[]): readonly SwitchName[] {
     return names.filter((name) => this.#settings.get(name)?.isAccepted === false);
   }
@@ -75,7 +75,7 @@ export class Behaviour {
     this.#take(changedSettings(this.#settings, options, { unsafe: this.#unsafe }));
   }
 
-  /** Takes the values of a snapshot; a switch it does not have yet gets its default. */
+  /** Restores the values of a snapshot. A switch that the snapshot lacks gets its default. */
   restore(values: BehaviourValues): void {
     // How a value is known is no part of a snapshot: where it differs, it is the snapshot that chose it.
     const same = new Map(Array.from(this.#settings).filter(([name, { value }]) => value === values[name]));

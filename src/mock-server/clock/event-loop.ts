@@ -2,7 +2,7 @@
 const { setImmediate: runNext, setTimeout: runLater, clearTimeout: stopTimer } = globalThis;
 const { setInterval: runOften, clearInterval: stopRunning } = globalThis;
 
-/** One turn of the event loop: every promise and every event that is ready gets its go. */
+/** Waits one turn of the event loop, in which all promises and events that are ready run. */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => runNext(resolve));
 }

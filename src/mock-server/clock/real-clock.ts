@@ -87,7 +87,7 @@ export class RealClock implements DrivenClock {
     return this.#frozenAt ?? systemNow();
   }
 
-  /** One timer for the earliest sleeper; none when nobody sleeps, so that the process can end, or while frozen. */
+  /** One timer for the earliest sleep; none without sleeps, so that the process can end, and none while frozen. */
   #arm(): void {
     clearTimeout(this.#timer);
     const waitMs = Math.min(this.#timers.nextDueAt - this.now(), LONGEST_TIMER_MS);

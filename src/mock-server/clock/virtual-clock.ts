@@ -2,7 +2,7 @@ import { type DrivenClock, LATEST_MS } from './clock.ts';
 import { isSystemBusy, nextTurn, pause } from './event-loop.ts';
 import { TimerQueue } from './timer-queue.ts';
 
-/** Time that stands still until it is moved, or until nothing is left to do but wait for it. */
+/** A clock that moves only when it is advanced, or when nothing but waits for it is left. */
 export class VirtualClock implements DrivenClock {
   readonly mode = 'virtual';
   readonly #timers = new TimerQueue();
@@ -30,7 +30,7 @@ export class VirtualClock implements DrivenClock {
     return this.#isFrozen;
   }
 
-  /** It stands still by itself; frozen, it does not jump either. */
+  /** A virtual clock does not run by itself. Frozen, it does not jump either. */
   freeze(): void {
     this.#isFrozen = true;
   }
@@ -102,7 +102,7 @@ export class VirtualClock implements DrivenClock {
     this.#timers.fireDue(this.#now);
   }
 
-  /** Waits until the process is idle and jumps, as long as somebody sleeps. */
+  /** Waits until the process is idle, then jumps to the earliest sleep, until there are no more. */
   async #watch(): Promise<void> {
     if (!this.autoAdvance || this.#isWatching) return;
     this.#isWatching = true;
@@ -163,7 +163,7 @@ class IdleDetector {
     }
   }
 
-  /** Resolves when it is idle, or after `maxTurns` turns: a request may itself wait for whoever asks. */
+  /** Resolves when it is idle, or after `maxTurns` turns: a request may itself wait for the caller. */
   async settle(maxTurns = Number.POSITIVE_INFINITY): Promise<void> {
     let idleTurns = 0;
     for (let turn = 0; idleTurns < IDLE_TURNS && turn < maxTurns; turn += 1) {
@@ -188,7 +188,7 @@ function once(act: () => void): () => void {
   };
 }
 
-/** Tells the clocks of a mock whether requests come through sockets, where they are on their way for a while unseen. */
+/** Whether requests of a mock arrive through sockets, where they are in transit for a while. */
 export class SocketUse {
   #expecting = 0;
 
@@ -196,7 +196,7 @@ export class SocketUse {
     return this.#expecting > 0;
   }
 
-  /** Gives a function that ends it. */
+  /** Returns a function that ends it. */
   expect(): () => void {
     this.#expecting += 1;
     let isOver = false;

@@ -115,12 +115,12 @@ function accountOf({ accounts }: ServiceState, email: string): AccountRecord | u
   return undefined;
 }
 
-/** Keys of others are as good as none. */
+/** A key of another account counts as unknown. */
 function ownKey({ account, path }: AccountRequest): KeyRecord | undefined {
   return account.keys.find(({ id }) => id === path['id']);
 }
 
-/** In the words of a person who looks at the page; the core speaks to whoever writes a test. */
+/** For a user of the page. The messages of the core are for the author of a test. */
 function keyRefusal({ account, context }: AccountRequest): string {
   if (!account.isConfirmed) return 'Confirm your e-mail address first; then you can create keys.';
   const cap = maxActiveKeys(account, context.behaviour);

@@ -17,7 +17,7 @@ export interface DashboardRequest {
   readonly form: URLSearchParams;
 }
 
-/** A request of somebody who has signed in. */
+/** A request of a signed-in user. */
 export interface AccountRequest extends DashboardRequest {
   readonly account: AccountRecord;
 }
@@ -80,10 +80,10 @@ export const SESSION_COOKIE = 'fxrates_session';
 
 /** Opens and reads the sessions of one mock. */
 export class Sessions {
-  /** From the platform, not from the seed: whoever knows the seed must not be able to sign a cookie. */
+  /** From the platform, not from the seed: knowing the seed must not be enough to sign a cookie. */
   readonly #secret = randomBytes(32);
 
-  /** A new session; a new one with each sign-in, so that nobody is led into a session that is known to another. */
+  /** A new session with each sign-in, which prevents session fixation. */
   open(account?: AccountRecord): Session {
     return this.#session(randomBytes(12).toString('hex'), account);
   }
@@ -100,7 +100,7 @@ export class Sessions {
   }
 
   #session(nonce: string, account: AccountRecord | undefined): Session {
-    // The address too: after a reset the same id belongs to somebody else.
+    // The address too: after a reset, the same id belongs to another account.
     const signature = this.#sign(`session ${nonce} ${account?.id} ${account?.email}`);
     const cookie = `${nonce}.${account?.id ?? ''}.${signature}`;
     return { cookie, account, csrfToken: this.#sign(`csrf ${cookie}`) };

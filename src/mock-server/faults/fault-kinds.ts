@@ -287,5 +287,5 @@ export interface FaultRecord {
   readonly matchedByKey: Map<string, number>;
 }
 
-/** What a user gives or gets is not to be changed, down to the last list in it. */
+/** Makes all nested fields of a value read-only. */
 type Immutable<Value> = Value extends object ? { readonly [Name in keyof Value]: Immutable<Value[Name]> } : Value;

@@ -22,7 +22,7 @@ export function selectFaults(
   const struck: FaultRecord[] = [];
   for (const fault of state.faults) {
     if (fault.settings.strikes !== point || !matchFault(fault, candidate, state)) continue;
-    // Opened after the fault was added: told now rather than never.
+    // The adapter was opened after the fault was added, so it could not be checked then.
     checkAdapterSupport(fault.settings, [candidate.adapter]);
     struck.push(fault);
     if (endsRequest(fault)) break;

@@ -58,7 +58,7 @@ function unanswered(identity: RequestIdentity, hasWaited: boolean): HandledReque
   return { response: undefined, entry: newJournalEntry({ ...identity, status: 0, why }) };
 }
 
-/** The waits that faults cause, by the mock's clock. They end early when nobody waits any more, or the mock is closed. */
+/** The waits that faults cause, by the mock's clock. They end early when the client disconnects or the mock is closed. */
 export class FaultDelays {
   readonly #clock: Clock;
   readonly #waiting = new Set<AbortController>();

@@ -121,7 +121,7 @@ export function sampleValue(sample: Sample, random: Random): unknown {
     case 'number': {
       const { from, to, step } = sample;
       const steps = Math.floor((to - from) / step + 1e-9) + 1;
-      // A sum of steps has digits that nobody meant: 0.1 + 0.2.
+      // A sum of steps has rounding errors: 0.1 + 0.2.
       return Number((from + (random.uint32() % steps) * step).toPrecision(12));
     }
     case 'list':

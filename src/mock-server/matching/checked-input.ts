@@ -20,7 +20,7 @@ interface InputDescription {
   readonly nested?: Readonly<Record<string, z.ZodObject>>;
 }
 
-/** The value as its schema takes it. Throws `MockServerError` with code `invalid_option`, which names the field. */
+/** Parses a value. Throws `MockServerError` with code `invalid_option`, which names the field. */
 export function checkedInput<Schema extends z.ZodObject>(
   schema: Schema,
   given: object,

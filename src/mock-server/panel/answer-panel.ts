@@ -4,7 +4,7 @@ import { ADMIN_ROOT } from '../admin/route.ts';
 import { html, htmlPage } from '../web/html.ts';
 import { PAGE_HEADERS } from '../web/page-security.ts';
 
-/** Answers the pages and files of the control panel; says whether the request was for one. None holds anything secret. */
+/** Answers the pages and files of the control panel, which contain no secrets. Returns whether the request was for one. */
 export async function answerPanel(incoming: IncomingMessage, outgoing: ServerResponse, path: string): Promise<boolean> {
   const { method } = incoming;
   if (method !== 'GET' && method !== 'HEAD') return false;
@@ -18,7 +18,7 @@ export function asksForIndexPage({ url, method, headers }: IncomingMessage): boo
   return url === '/' && (method === 'GET' || method === 'HEAD') && acceptsHtml(headers);
 }
 
-/** Says what is at this address and leads to the pages of the mock. Holds nothing secret. */
+/** Sends the index page with links to the pages of the mock. It contains no secrets. */
 export function answerIndexPage({ method }: IncomingMessage, outgoing: ServerResponse): void {
   sendFile({ type: 'text/html', text: INDEX_PAGE, policy: INDEX_POLICY }, method, outgoing);
 }

@@ -1,7 +1,7 @@
 import type { Findings, Probing } from './probe-report.ts';
 import { Limited, type ProbeRequest, type Prober, type Seen } from './prober.ts';
 
-/** Requests beyond the limit of the minute that meeting it takes: the refusals, and two of `latest`. */
+/** Requests needed beyond the per-minute limit to observe it: the refusals, and two of `latest`. */
 export const BEYOND_LIMIT = 5;
 
 /** How many of them may count in the month. */

@@ -74,7 +74,7 @@ function readRecording(recorded: unknown): Recording | undefined {
     const value: unknown = JSON.parse(json);
     return isRecord(value) ? { json, value } : undefined;
   } catch {
-    // No JSON: told as what it is by the caller.
+    // Not JSON: the caller reports it.
     return undefined;
   }
 }

@@ -26,7 +26,7 @@ export function quotaUse(key: KeyRecord, at: number, behaviour: Behaviour): Quot
   };
 }
 
-/** Counts one request in the period of `quota`; gives the use after it. */
+/** Counts one request in the period of `quota`. Returns the usage after it. */
 export function chargeQuota(key: KeyRecord, quota: QuotaUse): QuotaUse {
   key.used = quota.used + 1;
   key.usedFrom = quota.startedAt;

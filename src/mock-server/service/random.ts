@@ -1,4 +1,4 @@
-/** Random numbers that only the seed decides: the same seed gives the same keys and rates (sfc32). */
+/** Random numbers that depend only on the seed: the same seed produces the same keys and rates (sfc32). */
 export interface Random {
   /** A whole number from 0 to 2^32 - 1. */
   uint32(): number;

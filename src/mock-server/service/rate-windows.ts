@@ -248,7 +248,7 @@ class TokenBucket implements RateWindow {
 
 const TOKEN = WINDOW_MS;
 
-/** Refused requests may count too, and a plan may shrink: yet nobody waits longer than one window. */
+/** Limits the wait to one window, also if refused requests count or the limit of the plan becomes smaller. */
 function mostMissing(limit: number): number {
   return (2 * limit - 1) * TOKEN;
 }

@@ -5,7 +5,7 @@ import { SWITCH_NAMES, switches } from '../behaviour/switches.ts';
 import { MockServerError, show } from '../mock-server-error.ts';
 import type { Snapshot } from '../service/snapshot.ts';
 
-/** What a state file holds. */
+/** Content of a state file. */
 export interface SavedState {
   /** By the machine's clock, in milliseconds since the Unix epoch. */
   readonly savedAt: number;
@@ -98,7 +98,7 @@ function parsedDocument(path: string, text: string): Readonly<Record<string, unk
     const document: unknown = JSON.parse(text);
     if (typeof document === 'object' && document !== null) return document as Record<string, unknown>;
   } catch {
-    // Told below; the parser's message would quote the file.
+    // Reported below; the parser's message would quote the file.
   }
   throw damaged(path, 'it is not a JSON object');
 }

@@ -7,7 +7,7 @@ export class Html {
   }
 }
 
-/** What a page takes: nothing for `undefined` and `false`. */
+/** A value in a template; `undefined` and `false` are left out. */
 export type HtmlValue = string | number | undefined | false | Html | readonly Html[];
 
 /** A piece of a page. Values are escaped for text and for quoted attributes alike. */
@@ -19,7 +19,7 @@ interface HtmlPage {
   readonly title: string;
   /** Path of the style sheet. */
   readonly style: string;
-  /** What else the head holds. */
+  /** Additional elements of the head. */
   readonly head?: Html | undefined;
   readonly content: Html;
 }

@@ -191,7 +191,7 @@ function FaultForm({ schemas, edited, problem, save, cancel }: FaultFormProps) {
   </form>`;
 }
 
-/** Once, unless told otherwise: a fault that is forgotten must not break what comes after. */
+/** Once by default: a forgotten fault must not break later requests. */
 function begin(schema: FaultSchema | undefined): FaultInput {
   const { kind: _, ...example } = schema?.examples[0] ?? {};
   return { ...inputOf(example), times: '1' };

@@ -3,7 +3,7 @@ import type { JournalEntry } from '../../journal/journal.ts';
 import { AdminApiError, ask, followJournal } from './admin-api.ts';
 import type { ClockState, MockView, SectionProps } from './mock-view.ts';
 
-/** As many as the mock itself keeps unless told. */
+/** The default `journalSize` of the mock. */
 const MOST_ENTRIES = 1000;
 
 export interface MockState {
@@ -60,7 +60,7 @@ export function useMock(space: string): MockState {
   return { view, spaces, entries, problem, refusal, needsToken, act, connect: () => setConnection(connection + 1) };
 }
 
-/** Gives a function that ends it. */
+/** Returns a function that ends it. */
 function stayInTouch(scope: string, load: () => Promise<void>, setEntries: Change): () => void {
   const end = new AbortController();
   const loadOnce = oneAtATime(load, end.signal);
@@ -139,7 +139,7 @@ function since(newest: readonly JournalEntry[], entries: readonly JournalEntry[]
   return isAnew ? [] : entries;
 }
 
-/** Calls `act` every second while the page is looked at; gives a function that ends it. */
+/** Calls `act` every second while the page is visible. Returns a function that ends this. */
 export function everySecond(act: () => void): () => void {
   // biome-ignore lint/plugin: the panel shows a running mock, in real time
   const timer = setInterval(() => {
