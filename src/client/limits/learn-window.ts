@@ -110,7 +110,6 @@ export function refuseLearning(before: LimiterState, refusal: Refusal): LimiterS
   if (gate.isHalfOpen) return supposeAgain(state, refusal);
   const isShortTrial = wasShortTrial(hypothesis);
   const isSoon = hintMs === undefined || isShort;
-  if (!isSoon && !isShortTrial && waitsForOwn(state, refusal)) return learnLog(state, refusal);
   if (isBucket(state, refusal, sinceExhaustedMs)) return becomeBucket(state, now, sinceExhaustedMs);
   if (!isSoon) return learnFromLongHint(state, refusal);
   return isShortTrial ? limitPerSecond(state, refusal) : learnShare(state, refusal);
@@ -125,11 +124,6 @@ function learnFromLongHint(state: LimiterState, refusal: Refusal): LimiterState 
 /** What the gate let through is the limit, or this process's share of it. */
 function learnShare(state: LimiterState, refusal: Refusal): LimiterState {
   return relearn(withLimit(state, state.gate.accepted), refusal);
-}
-
-/** A log counts our requests before the gate too: those accepted since then took the slots of others, which expired. */
-function learnLog(state: LimiterState, refusal: Refusal): LimiterState {
-  return relearn(withLimit(state, Math.min(state.configured, state.log.size)), refusal);
 }
 
 /** The time from the opening of the gate to the slot that the refusal names, if that is shorter than a minute. */
@@ -155,11 +149,6 @@ export function acceptLearning(before: LimiterState, { now, sentAt }: { now: num
       : isTooManyForBucket && gate.accepted >= ENOUGH_OF_LIMIT * limit;
   const isSettled = (isEnough && !isShortTrial) || gate.accepted >= state.limit;
   return isSettled ? settleWindow(state, state.window, now) : state;
-}
-
-/** Whether the refusal waits for our own oldest request to expire. */
-export function waitsForOwn(state: LimiterState, { now, hintMs }: Refusal): boolean {
-  return hintMs !== undefined && isOwnOldest(state, gateAfter(now, hintMs));
 }
 
 /** The server has a second limit for shorter times: starts to learn the minute anew beside it. */
