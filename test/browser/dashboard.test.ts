@@ -37,14 +37,14 @@ async function wholeStory(page: Page, { mock, url, dashboardUrl }: Awaited<Retur
   expect(await call(url, key)).toBe(200);
 
   await page.reload();
-  await page.getByRole('heading', { name: 'This key was shown already' }).waitFor();
+  await page.getByRole('heading', { name: 'This key was already shown' }).waitFor();
   expect(await page.content()).not.toContain(key);
 
   await page.getByRole('link', { name: 'To your keys' }).click();
   await page.getByText('1 of 300').waitFor();
   await page.getByText('1 of 100,000').waitFor();
   await page.getByText('Revoke', { exact: false }).first().click();
-  await page.getByRole('button', { name: 'Revoke for good' }).click();
+  await page.getByRole('button', { name: 'Revoke permanently' }).click();
   await page.getByText('The key is revoked.').waitFor();
   expect(await call(url, key)).toBe(401);
 
@@ -98,8 +98,8 @@ browserTest('everything can be done with the keyboard alone', async () => {
   await page.getByRole('heading', { name: 'Your account' }).waitFor();
   await tabTo(page, /^Revoke fx_live_/);
   await press('Enter');
-  await page.getByText(/^Revoke for good/).waitFor();
-  await tabTo(page, /^Revoke for good/);
+  await page.getByText(/^Revoke permanently/).waitFor();
+  await tabTo(page, /^Revoke permanently/);
   await press('Enter');
   await page.getByText('The key is revoked.').waitFor();
   await close();
@@ -143,7 +143,7 @@ browserTest(
     await page.getByRole('button', { name: 'Create key' }).click();
     await page.getByRole('link', { name: 'I have copied it' }).click();
     await page.locator('summary').first().click();
-    await page.getByRole('button', { name: 'Revoke for good' }).click();
+    await page.getByRole('button', { name: 'Revoke permanently' }).click();
     await page.getByRole('button', { name: 'Create key' }).click();
     await page.getByRole('link', { name: 'I have copied it' }).click();
     await page.locator('summary').first().click();

@@ -38,13 +38,13 @@ browserTest('shows requests as they come, with the reason for each refusal', asy
 
   await page.getByRole('button', { name: 'GET /api/v1/latest' }).waitFor();
   await call(30);
-  await page.getByText('30 of 30 requests of this minute are used').waitFor();
+  await page.getByText('30 of 30 requests used this minute').waitFor();
   await page.getByText('429 now; next request accepted in 1 min').waitFor();
   expect(await page.getByRole('meter', { name: 'This minute of key_1' }).getAttribute('aria-valuenow')).toBe('30');
   expect(await page.getByRole('meter', { name: 'This month of key_1' }).getAttribute('aria-valuetext')).toBe(
     '30 of 1000',
   );
-  await page.getByLabel('30 requests served, 1 refused; the limit is 30 a minute').waitFor();
+  await page.getByLabel('30 requests were served and 1 refused; the limit is 30 per minute').waitFor();
   await page.getByLabel('Status', { exact: true }).selectOption('refused');
   expect(await page.getByRole('list', { name: 'Requests, newest first' }).getByRole('listitem').count()).toBe(1);
   expect(await page.content()).not.toContain(key);

@@ -44,11 +44,11 @@ test('without options there is a mock in real time', () => {
   expect([mock.baseUrl, mock.clock.mode, mock.journal.list()]).toEqual(['https://fxrates.test', 'real', []]);
 });
 
-test('options that are undefined are left out', () => {
+test('ignores options that are undefined', () => {
   expect(() => createMockServer({ seed: undefined, clock: undefined, behaviour: undefined })).not.toThrow();
 });
 
-test('a value that cannot be written down is told by its type', () => {
+test('names the type of a value that has no JSON', () => {
   const cyclic: { self?: object } = {};
   cyclic.self = cyclic;
 

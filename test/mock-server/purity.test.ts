@@ -41,7 +41,7 @@ test('under a virtual clock the mock asks neither the time nor chance of the mac
   expect(output.trim()).toBe('200 404');
 });
 
-test('neither making a mock nor calling or serving it loads msw or undici', () => {
+test('creating, calling and serving a mock does not load msw or undici', () => {
   const output = run(`
     import { createRequire } from 'node:module';
     const { createMockServer } = await import('./src/mock-server/index.ts');
@@ -68,7 +68,7 @@ test('no file of the mock imports msw or undici but for their types', () => {
   expect(imports.filter((line) => !line.startsWith('import type'))).toEqual([]);
 });
 
-test('without msw the mock works, and what needs it says how to get it', () => {
+test('the mock works without msw; features that need it name the install command', () => {
   const output = run(`
     import Module from 'node:module';
     const resolve = Module._resolveFilename;
@@ -85,6 +85,6 @@ test('without msw the mock works, and what needs it says how to get it', () => {
     console.log(JSON.stringify([status, ...errors]));
   `);
 
-  const told = `msw_missing: This needs msw, which is not installed: npm i -D msw${process.versions.node < '22' ? '@2' : ''}`;
+  const told = `msw_missing: msw is not installed; run npm i -D msw${process.versions.node < '22' ? '@2' : ''}.`;
   expect(JSON.parse(output)).toEqual([404, told, told]);
 });

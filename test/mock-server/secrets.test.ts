@@ -38,7 +38,7 @@ function formsOf(key: string): string[] {
   ];
 }
 
-test.each(mockAdapters)('no key is in anything the mock shows, says or keeps: $name', async ({ open }) => {
+test.each(mockAdapters)('shows, logs and stores no key: $name', async ({ open }) => {
   const mock = createMockServer({ clock: { mode: 'virtual', autoAdvance: false } });
   const { id, key, accountId } = mock.createKey();
   const { send, close } = await open(mock);
@@ -72,7 +72,7 @@ test.each(mockAdapters)('no key is in anything the mock shows, says or keeps: $n
   expect(shown).toContain(accountId);
 });
 
-test('no error tells a key that came to the wrong place', async () => {
+test('an error message contains no key, wherever the key was sent', async () => {
   const mock = createMockServer({ clock: 'virtual' });
   const { key } = mock.createKey();
   mock.use(http.get('/broken', () => HttpResponse.error()));

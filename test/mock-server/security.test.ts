@@ -199,7 +199,7 @@ const markup = fc
   )
   .map((pieces) => pieces.join(''));
 
-test('whatever is typed into the dashboard, its pages show it as text', async () => {
+test('the dashboard shows any input as text', async () => {
   await fc.assert(
     fc.asyncProperty(markup, markup, async (one, other) => {
       const mock = createMockServer({ clock: 'virtual' });

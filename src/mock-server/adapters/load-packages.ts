@@ -30,7 +30,7 @@ function load(name: string): unknown {
     return require(name);
   } catch (cause) {
     if (!isMissing(cause)) throw cause;
-    throw new MockServerError(`This needs msw, which is not installed: ${INSTALL_MSW}`, { code: 'msw_missing', cause });
+    throw new MockServerError(`msw is not installed; run ${INSTALL_MSW}.`, { code: 'msw_missing', cause });
   }
 }
 

@@ -60,12 +60,12 @@ function redirectToPanel(outgoing: ServerResponse): void {
 
 function notFound(allowed: readonly string[]): Problem {
   if (allowed.length === 0) {
-    return new Problem('There is no such route; GET /__fxrates/openapi.json lists them.', {
+    return new Problem('This route does not exist; GET /__fxrates/openapi.json lists all routes.', {
       status: 404,
       code: 'not_found',
     });
   }
-  return new Problem(`This route takes ${allowed.join(', ')}.`, {
+  return new Problem(`This route accepts only ${allowed.join(', ')}.`, {
     status: 405,
     code: 'method_not_allowed',
     headers: { allow: allowed.join(', ') },
@@ -79,7 +79,7 @@ function asProblem(error: unknown): Problem {
 
 /** The admin API is for the owner of the mock: unlike the emulated service it says what went wrong. */
 function internalProblem(error: unknown): Problem {
-  const text = error instanceof Error ? `${error.name}: ${error.message}` : 'something that is no Error was thrown';
+  const text = error instanceof Error ? `${error.name}: ${error.message}` : 'a value that is not an Error was thrown';
   return new Problem(text, { status: 500, code: 'internal_error' });
 }
 
@@ -137,7 +137,7 @@ function refuseAll(value: unknown, place: string): unknown {
   const isEmpty = typeof value === 'object' && value !== null && Object.keys(value).length === 0;
   if (isEmpty) return {};
   const field = typeof value === 'object' && value !== null ? Object.keys(value)[0] : undefined;
-  throw new Problem(`This route takes no ${place}.`, { status: 400, code: 'unknown_field', field });
+  throw new Problem(`This route accepts no ${place}.`, { status: 400, code: 'unknown_field', field });
 }
 
 function invalid(issue: z.core.$ZodIssue | undefined, place: string): Problem {

@@ -19,7 +19,7 @@ export interface OwnNames {
 export function refuseForeignHost({ host = '' }: IncomingHttpHeaders, names: OwnNames): Problem | undefined {
   if (isOwnHost(host, names)) return undefined;
   return new Problem(
-    'The Host header is neither an IP address nor a name of this server; use such a name, or send the admin token.',
+    'The Host header is neither an IP address nor a name of this server; use one of these, or send the admin token.',
     {
       status: 403,
       code: 'foreign_host',

@@ -96,7 +96,7 @@ const accountSwitches = {
     notShown: 'plan-change',
     why: 'If usage is kept, a client cannot rely on a plan change to free quota.',
   }),
-  /** What happens to keys above the cap of a new plan. Default: 'keep'. */
+  /** Effect of a plan change on the keys above the new cap. Default: 'keep'. */
   overCapKeys: enumSwitch(['keep', 'revoke-newest', 'block'], {
     lenient: 'keep',
     hostile: 'revoke-newest',

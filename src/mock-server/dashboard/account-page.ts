@@ -46,8 +46,8 @@ const DONE: ReadonlyMap<string, string> = new Map([
 function confirmFirst(request: AccountRequest): Html {
   return html`<section class="note">
 <h2>Confirm your e-mail address</h2>
-<p>Keys can be created once your address is confirmed. <a href="/dashboard/check-email">Where is the mail?</a></p>
-${form(request, '/dashboard/send-again', html`<button>Send the mail again</button>`)}
+<p>You can create keys after you have confirmed your address. <a href="/dashboard/check-email">Where is the e-mail?</a></p>
+${form(request, '/dashboard/send-again', html`<button>Send the e-mail again</button>`)}
 </section>`;
 }
 
@@ -107,11 +107,11 @@ function meter(
 /** Two steps without a script: there is no way back from revoked. */
 function revokeForm(request: AccountRequest, key: KeyRecord): Html {
   return html`<details><summary>Revoke<span class="hidden"> ${maskedKey(key)}</span></summary>
-<p>Its next request fails, and it stays revoked.</p>
+<p>The next request with this key fails. You cannot undo this.</p>
 ${form(
   request,
   `/dashboard/keys/${key.id}/revoke`,
-  html`<button class="danger">Revoke for good<span class="hidden">: ${maskedKey(key)}</span></button>`,
+  html`<button class="danger">Revoke permanently<span class="hidden">: ${maskedKey(key)}</span></button>`,
 )}
 </details>`;
 }
@@ -124,7 +124,7 @@ export function newKeyPage(key: KeyRecord, secret: string | undefined): Page {
 function shownNow(secret: string): Page {
   return card(
     'Your new API key',
-    html`<p>Copy it now. It is shown this once and cannot be brought back: only its SHA-256 is kept.</p>
+    html`<p>Copy the key now. It is shown only once, because the service stores only its SHA-256.</p>
 <div class="field"><label for="new-key">API key</label>
 <textarea id="new-key" class="secret" rows="2" readonly spellcheck="false" autocomplete="off">${secret}</textarea></div>
 <p class="hint">Use it from server-side code, as <code>Authorization: Bearer</code> and the key.</p>
@@ -134,9 +134,9 @@ function shownNow(secret: string): Page {
 
 function shownBefore(key: KeyRecord): Page {
   return card(
-    'This key was shown already',
-    html`<p>A key is shown once. All that is left of this one is <code>${maskedKey(key)}</code>. If it is lost, revoke
-it and create another.</p>
+    'This key was already shown',
+    html`<p>A key is shown only once. This one is <code>${maskedKey(key)}</code>. If you have lost it, revoke it and create
+another.</p>
 <p><a class="button" href="/dashboard">To your keys</a></p>`,
   );
 }

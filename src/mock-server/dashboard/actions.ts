@@ -20,7 +20,8 @@ export function signUp(request: DashboardRequest): DashboardReply {
   const mistake = (text: string, status: number) => welcomePage(request, { at: 'sign-up', text, status });
   if (!EMAIL.test(email) || email.length > 254) return mistake(NOT_AN_ADDRESS, 422);
   if (!isPlan(plan)) return mistake('Choose one of the plans.', 422);
-  if (accountOf(context.state, email) !== undefined) return mistake('There is an account with this address.', 409);
+  if (accountOf(context.state, email) !== undefined)
+    return mistake('An account with this address already exists.', 409);
   const { id } = createAccounts(context).create({ email, plan });
   const account = context.state.accounts.get(id);
   if (account === undefined) return redirect('/dashboard');
@@ -48,9 +49,13 @@ export function confirmEmail(request: DashboardRequest): DashboardReply {
 }
 
 const BROKEN_LINKS = {
-  unknown: { status: 404, title: 'This link is not known', text: 'Copy it whole, or ask for another mail.' },
-  used: { status: 410, title: 'This link was used already', text: 'A confirmation link works once.' },
-  expired: { status: 410, title: 'This link has expired', text: 'It worked for 24 hours; ask for another mail.' },
+  unknown: { status: 404, title: 'This link is not valid', text: 'Copy the complete link, or request another e-mail.' },
+  used: { status: 410, title: 'This link was already used', text: 'A confirmation link works once.' },
+  expired: {
+    status: 410,
+    title: 'This link has expired',
+    text: 'A link is valid for 24 hours. Request another e-mail.',
+  },
 } as const;
 
 export function checkMail(request: AccountRequest): DashboardReply {
@@ -94,8 +99,8 @@ export function changePlan(request: AccountRequest): DashboardReply {
 }
 
 const EMAIL = /^[^\s@]+@[^\s@]+$/;
-const NOT_AN_ADDRESS = 'That is not an e-mail address. It looks like name@example.com.';
-const NO_SUCH_KEY = { status: 404, title: 'There is no such key', text: 'Your account has no key with this name.' };
+const NOT_AN_ADDRESS = 'This is not an e-mail address. Enter one such as name@example.com.';
+const NO_SUCH_KEY = { status: 404, title: 'Key not found', text: 'Your account has no key with this id.' };
 
 function emailOf(form: URLSearchParams): string {
   return (form.get('email') ?? '').trim();

@@ -12,7 +12,7 @@ export interface FormMistake {
 /** For visitors who have not signed in: an account, or a way back to one. */
 export function welcomePage(request: DashboardRequest, mistake?: FormMistake): Page {
   const content = html`<h1>Exchange rates for your code</h1>
-<p class="lead">Create an account, confirm its e-mail address, and make your first API key.</p>
+<p class="lead">Create an account, confirm its e-mail address, and create your first API key.</p>
 <div class="columns">
 <section class="card" aria-labelledby="sign-up-title">
 <h2 id="sign-up-title">Sign up</h2>
@@ -32,8 +32,8 @@ ${form(
   request,
   '/dashboard/sign-in',
   html`${emailField(request, 'sign-in', mistake)}
-<p class="hint">This is an emulation: the address alone signs you in. How people sign in to the real service is not
-shown.</p>
+<p class="hint">This is an emulation: the address is enough to sign in. How users sign in to the real service is not
+documented.</p>
 <button>Sign in</button>`,
 )}
 </section>
@@ -89,9 +89,9 @@ export function messagePage({ status, title, text }: Message): Page {
 export function checkMailPage(request: AccountRequest): Page {
   const content = html`<section class="card narrow">
 <h1>Check your e-mail</h1>
-<p>We sent a link to <strong class="break">${request.account.email}</strong>. Follow it to confirm your address; it works
-once, within 24 hours.</p>
-<p class="note">This is an emulation: no mail leaves this machine. It waits in the
+<p>We sent a link to <strong class="break">${request.account.email}</strong>. Open it to confirm your address. It works
+once and expires after 24 hours.</p>
+<p class="note">This is an emulation: no e-mail leaves this machine. The e-mail is in the
 <a href="/__fxrates/outbox">outbox of the control panel</a>, and in <code>mock.outbox.list()</code>.</p>
 <div class="row">
 ${form(request, '/dashboard/send-again', html`<button>Send it again</button>`)}

@@ -62,7 +62,7 @@ function checkedFault(options: FaultOptions, state: ServiceState): FaultRecord['
   const data = checkedInput(faultKinds[kind].options, plainPattern(options), { place: '', what, nested });
   checkStrikes(options);
   if (match?.keyId !== undefined && !state.keys.has(match.keyId)) {
-    throw invalidOption('match.keyId', match.keyId, 'the id of a key of this mock, as mock.createKey() gives it');
+    throw invalidOption('match.keyId', match.keyId, 'the id of a key of this mock, as mock.createKey() returns it');
   }
   return { ...data, id: options.id ?? nextId(state), strikes } as FaultRecord['settings'];
 }

@@ -30,7 +30,7 @@ export function rateRefusal({ rate, waitMs }: Refused<'rate-limited'>, behaviour
     code: 'rate_limited',
     message: `Too many requests: the plan allows ${rate.limit} per minute.`,
     headers: { 'retry-after': retryAfter(waitMs, behaviour) },
-    why: `${shownUse(rate)} of ${rate.limit} requests of this minute are used; the next is accepted in ${waitMs} ms`,
+    why: `${shownUse(rate)} of ${rate.limit} requests used this minute; next accepted in ${waitMs} ms`,
   });
 }
 
@@ -71,7 +71,7 @@ export function optionsAnswer(behaviour: Behaviour): ServiceResponse {
 
 /** Says nothing of what went wrong: the error is in the journal. */
 export function internalError(error: unknown): ServiceResponse {
-  const why = error instanceof Error ? `${error.name}: ${error.message}` : 'something that is no Error was thrown';
+  const why = error instanceof Error ? `${error.name}: ${error.message}` : 'a value that is not an Error was thrown';
   return errorResponse({
     status: 500,
     code: 'internal_error',

@@ -80,6 +80,6 @@ function unknownCode(code: string, { id, errors }: Operation): ServiceResponse {
   return errorResponse({
     status: 400,
     code: 'unknown_preference',
-    message: `Prefer: code=${asked} names no documented answer of ${id}; documented: ${documented}.`,
+    message: `Prefer: code=${asked} selects no documented answer of ${id}; documented: ${documented}.`,
   });
 }

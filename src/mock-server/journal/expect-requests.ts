@@ -80,7 +80,7 @@ function select({ entries, dropped }: Journal, filter: RequestFilter): Selection
 function refuseForgotten({ dropped, filter }: Selection): void {
   if (dropped <= (filter.after ?? 0)) return;
   throw unexpected(
-    `The journal has forgotten the first ${dropped} requests and cannot count; give createMockServer a larger journalSize.`,
+    `The journal has dropped the first ${dropped} requests, so the number is unknown; pass a larger journalSize to createMockServer().`,
   );
 }
 
@@ -132,7 +132,7 @@ function selectionText(filter: RequestFilter): string {
 
 /** All requests, after the sentence that says what was expected. */
 export function whatCame({ all }: Pick<Selection, 'all'>): string {
-  return `What came:\n${formatRequests(all)}`;
+  return `Received requests:\n${formatRequests(all)}`;
 }
 
 function unexpected(message: string): MockServerError {

@@ -80,8 +80,8 @@ const INDEX_PAGE = htmlPage({
 <p>An emulated exchange-rate API answers here. Its answers are invented.</p>
 <ul class="plain">
 <li><a href="${ADMIN_ROOT}/">Control panel</a><p class="hint">Requests with the reason for each answer, clock, limits, faults, switches.
-Open it with the address that the server printed: that one has the token.</p></li>
-<li><a href="/dashboard">Dashboard</a><p class="hint">The emulated dashboard: sign up, make and revoke keys.</p></li>
+Open it with the address that the server printed; that address contains the token.</p></li>
+<li><a href="/dashboard">Dashboard</a><p class="hint">The emulated dashboard: sign up, create and revoke keys.</p></li>
 </ul>
 <h2>Endpoints</h2>
 <ul class="plain mono">${Object.values(operations).map(({ method, path }) => html`<li>${method} ${path}</li>`)}</ul>

@@ -16,7 +16,7 @@ export async function meetLimit(probing: LimitProbing): Promise<void> {
   const { prober, findings, key, sleep } = probing;
   const authorization = `Bearer ${key}`;
   const first = await refusalWithin(prober, prober.left - BEYOND_LIMIT + 1, { authorization });
-  if (first === undefined) return leaveOpen(findings, 'the limit was not met within the budget');
+  if (first === undefined) return leaveOpen(findings, 'the limit was not reached within the budget');
   await observeBucket(probing, first);
   await sleep(BETWEEN_REFUSALS_MS);
   const second = await refusalWithin(prober, 1, { authorization });
@@ -69,15 +69,16 @@ async function latestNotServed({ prober, key }: LimitProbing): Promise<Seen | un
 async function observeOwnBucket({ prober, findings, key, quota }: LimitProbing, refusal: Seen): Promise<void> {
   const again = await answerOf(prober, 'quota', { authorization: `Bearer ${key}` });
   const isTooSlow = again.receivedAt - refusal.sentAt >= 60_000 / Number(quota.data['rate_limit_per_minute']);
-  if (isTooSlow || !isLimited(again)) findings.leaveOpen('quotaEndpointBucket', 'the answers came too slowly to tell');
+  if (isTooSlow || !isLimited(again))
+    findings.leaveOpen('quotaEndpointBucket', 'the answers arrived too slowly to distinguish the values');
   else findings.observe('quotaEndpointBucket', 'separate');
 }
 
 /** What one or two refusals show; the second came a good second after the first, with no request served between. */
 export function observeRetryAfter(findings: Findings, [first, second]: readonly [Seen, (Seen | undefined)?]): void {
-  leaveOpen(findings, 'the refusals do not tell');
+  leaveOpen(findings, 'the refusals fit several values');
   const value = retryAfterOf(first);
-  if (Number.isNaN(value)) return findings.contradict('a 429 rate_limited came without a number in Retry-After');
+  if (Number.isNaN(value)) return findings.contradict('a 429 rate_limited had no number in Retry-After');
   if (isDecimal(first) || isDecimal(second)) findings.observe('retryAfterFormat', 'decimal');
   if (value > MOST_SECONDS) findings.observe('retryAfterUnit', 'milliseconds');
   if (second !== undefined) compareRefusals(findings, first, second);

@@ -32,7 +32,7 @@ async function askWithMalformedKey({ prober, findings }: Probing): Promise<void>
 
 async function askWithUnknownKey({ prober, findings, key }: Probing): Promise<void> {
   const [prefix] = /^.*_live_/.exec(key) ?? [];
-  if (prefix === undefined) return findings.leaveOpen('unknownKey', 'the key in use has not the documented form');
+  if (prefix === undefined) return findings.leaveOpen('unknownKey', 'the key does not have the documented form');
   // Nobody is given this one: 192 bits of zeros.
   const seen = await prober.ask('quota', { authorization: `Bearer ${prefix}${'0'.repeat(48)}` });
   observeRefusal(findings, 'unknownKey', seen);
@@ -42,7 +42,7 @@ async function askWithUnknownKey({ prober, findings, key }: Probing): Promise<vo
 function observeRefusal(findings: Findings, name: 'missingKey' | 'malformedKey' | 'unknownKey', seen: Seen): void {
   const value = statusAndCodeText(seen);
   if (switches[name].accepts(value)) findings.observe(name, value);
-  else findings.leaveOpen(name, `the answer was ${value}, which the mock does not have`);
+  else findings.leaveOpen(name, `the answer was ${value}, which is not a value of this switch`);
 }
 
 /** RFC 9110 §11.6.1: only a 401 carries a challenge. */
@@ -51,7 +51,7 @@ function observeChallenge(findings: Findings, { status, headers }: Seen): void {
   const challenge = headers.get('www-authenticate');
   if (challenge === null) findings.observe('wwwAuthenticate', 'absent');
   else if (/^bearer\b/i.test(challenge)) findings.observe('wwwAuthenticate', 'bearer');
-  else findings.leaveOpen('wwwAuthenticate', 'the challenge names another scheme than Bearer');
+  else findings.leaveOpen('wwwAuthenticate', 'the challenge names a scheme other than Bearer');
 }
 
 async function askNowhere({ prober, findings }: Probing): Promise<void> {
@@ -98,7 +98,7 @@ function observeCors(findings: Findings, headers: Seen['headers']): void {
   const allowed = headers.get('access-control-allow-origin');
   if (allowed === null) findings.observe('cors', 'absent');
   else if (allowed === '*' || allowed === PAGE) findings.observe('cors', 'any-origin');
-  else findings.leaveOpen('cors', `pages of ${allowed} are allowed`);
+  else findings.leaveOpen('cors', `only pages of ${allowed} are allowed`);
 }
 
 async function askWithPost(probing: Probing): Promise<void> {
@@ -132,10 +132,10 @@ export function observeQuotaRecord({ findings, key, quota }: Omit<Probing, 'prob
   const [prefix] = /^[A-Za-z0-9]+_live_/.exec(key) ?? [];
   if (prefix !== undefined) findings.observe('keyPrefix', prefix);
   if (switches.snapshotGranularity.accepts(granularity)) findings.observe('snapshotGranularity', granularity);
-  else findings.leaveOpen('snapshotGranularity', 'quota shows none');
+  else findings.leaveOpen('snapshotGranularity', 'the quota record has no valid snapshot_granularity');
   observeRateHeaders(findings, quota);
   observeEtag(findings, quota);
-  if (plan !== 'unlimited') return findings.leaveOpen('unlimitedAs', `the key is of the ${plan} plan`);
+  if (plan !== 'unlimited') return findings.leaveOpen('unlimitedAs', `the key belongs to the ${plan} plan`);
   const limit = 'monthly_limit' in quota.data ? quota.data['monthly_limit'] : 'omitted';
   if (switches.unlimitedAs.accepts(limit)) findings.observe('unlimitedAs', limit);
   else findings.leaveOpen('unlimitedAs', `monthly_limit is ${JSON.stringify(limit)}`);
@@ -146,7 +146,7 @@ function observeRateHeaders(findings: Findings, { headers }: Seen): void {
   if (names.length === 0) findings.observe('rateHeaders', 'none');
   else if (headers.has('x-ratelimit-limit')) findings.observe('rateHeaders', 'x-ratelimit');
   else if (headers.has('ratelimit-policy')) findings.observe('rateHeaders', 'ietf-draft');
-  else findings.leaveOpen('rateHeaders', `there are others: ${names.join(', ')}`);
+  else findings.leaveOpen('rateHeaders', `the answer has other headers: ${names.join(', ')}`);
 }
 
 function observeEtag(findings: Findings, { headers }: Seen): void {
@@ -175,8 +175,8 @@ function observeExhausted(
 ): void {
   findings.observe('quotaExhausted', value);
   findings.observe('quotaRetryAfter', headers.has('retry-after') ? 'until-reset' : 'absent');
-  findings.leaveOpen('badParameter', 'the month is used up');
-  findings.leaveOpen('quotaChargesOn', 'the month is used up');
+  findings.leaveOpen('badParameter', 'the monthly quota is used up');
+  findings.leaveOpen('quotaChargesOn', 'the monthly quota is used up');
 }
 
 function observeBadParameter(findings: Findings, value: string, { status }: Seen): void {
@@ -193,7 +193,7 @@ function observeCharge(findings: Findings, { status }: Seen, [before, after]: Be
   if (isFree && status < 500) return findings.observe('quotaChargesOn', 'success');
   findings.leaveOpen(
     'quotaChargesOn',
-    `a request answered with ${status} ${isFree ? 'did not count' : 'counted'}; more is not known`,
+    `a request answered with ${status} ${isFree ? 'did not count' : 'counted'}, which fits several values`,
   );
 }
 
@@ -212,7 +212,7 @@ function observePeriod(findings: Findings, [before, after]: BeforeAndAfter): voi
   else
     findings.leaveOpen(
       'quotaPeriod',
-      'resets_at is no month of the calendar; thirty days and a month from the account look alike',
+      'resets_at is not the start of a calendar month; it fits 30 days as well as a month since the account was created',
     );
 }
 

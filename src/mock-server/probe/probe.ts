@@ -27,7 +27,10 @@ export interface ProbeOptions {
    * @default real time
    */
   readonly clock?: Clock | undefined;
-  /** Aborts the probe; the promise rejects with the reason of the signal. */
+  /**
+   * Aborts the probe. The promise rejects with the reason of the signal.
+   * @default no signal
+   */
   readonly signal?: AbortSignal | undefined;
 }
 

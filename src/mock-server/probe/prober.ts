@@ -42,7 +42,7 @@ export class Limited extends Error {
   readonly answer: Seen;
 
   constructor(answer: Seen) {
-    super('the per-minute limit was met');
+    super('the per-minute limit was reached');
     this.answer = answer;
   }
 }

@@ -61,7 +61,7 @@ function answerWith(
   const data: unknown = latest(queryOf(target), { at, keyId: key.id, plan: key.account.plan, invented });
   if (typeof data === 'object' && data !== null && !('then' in data)) return successResponse(data);
   const given = data instanceof Promise ? 'a promise' : show(data);
-  throw new TypeError(`the latest option gave ${given}; expected an object, at once`);
+  throw new TypeError(`the option latest returned ${given}; expected an object, returned synchronously`);
 }
 
 /** How long a snapshot of the rates holds, from a granularity such as `5min`; an unknown unit counts as five minutes. */

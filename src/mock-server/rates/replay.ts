@@ -34,7 +34,8 @@ function answersByQuery(byQuery: Readonly<Record<string, unknown>>): ReadonlyMap
   const answers = new Map<string, ServiceResponse>();
   for (const [text, recorded] of Object.entries(byQuery)) {
     const query = text === ANY ? ANY : canonicalQuery(new URLSearchParams(text));
-    if (answers.has(query)) throw invalidOption('replay', text, 'every query once, in any order of its parameters');
+    if (answers.has(query))
+      throw invalidOption('replay', text, 'each query once; the order of its parameters does not matter');
     answers.set(query, recordedAnswer(`replay[${JSON.stringify(text)}]`, recorded));
   }
   return answers;
@@ -48,7 +49,7 @@ const EXPECTED = "a recorded envelope, or an object of answers by query such as 
 
 function recordedAnswer(option: string, recorded: unknown): ServiceResponse {
   const recording = readRecording(recorded);
-  if (recording === undefined) throw invalidOption(option, recorded, 'an envelope or the data of one');
+  if (recording === undefined) throw invalidOption(option, recorded, 'an envelope, or the data of one');
   const { json, value } = recording;
   if (!isEnvelope(value)) return { ...successResponse({}), body: withoutTags(`{"success":true,"data":${json}}`) };
   const body = withoutTags(json);
@@ -83,7 +84,7 @@ function notRecorded(query: string, answers: RecordedAnswers): ServiceResponse {
   return errorResponse({
     status: 501,
     code: 'not_recorded',
-    message: `No answer is recorded for the query '${query}'; there are ${known}.`,
+    message: `No answer is recorded for the query '${query}'; recorded queries: ${known}.`,
   });
 }
 

@@ -25,7 +25,7 @@ export function authenticateKey(context: ServiceContext, presented: string | und
 
 function unknownKey(presented: string): Authentication {
   return API_KEY.test(presented)
-    ? { refusedBy: 'unknownKey', why: 'this mock never gave out such a key' }
+    ? { refusedBy: 'unknownKey', why: 'this mock never created this key' }
     : { refusedBy: 'malformedKey', why: 'the credential does not look like an API key' };
 }
 

@@ -22,7 +22,7 @@ const STATE_VERSION = 1;
 export async function readStateFile(path: string): Promise<SavedState | undefined> {
   const text = await readFile(path, 'utf8').catch((cause: NodeJS.ErrnoException) => {
     if (cause.code === 'ENOENT') return undefined;
-    throw unusable(path, `cannot be read (${cause.code}); correct that, or name another file`, cause);
+    throw unusable(path, `cannot be read (${cause.code}); fix the cause, or use another file`, cause);
   });
   if (text === undefined) return undefined;
   const { savedAt, snapshot } = parse(path, text);
@@ -83,13 +83,13 @@ async function syncFolder(path: string): Promise<void> {
 function parse(path: string, text: string): Readonly<Record<string, unknown>> {
   const document = parsedDocument(path, text);
   if (document['format'] !== FORMAT) {
-    throw unusable(path, 'is something else than the state of a mock server, and is left as it is; name another file');
+    throw unusable(path, 'is not the state of a mock server and was not changed; use another file');
   }
   const { version } = document;
   if (version === STATE_VERSION) return document;
   throw unusable(
     path,
-    `has version ${show(version)}, and this fxrates reads version ${STATE_VERSION}; use the fxrates that wrote it, or ${BEGIN_ANEW}`,
+    `has version ${show(version)}, but this release of fxrates reads version ${STATE_VERSION}; use the release that wrote it, or ${BEGIN_ANEW}`,
   );
 }
 
@@ -122,15 +122,15 @@ function withNewSwitches(snapshot: unknown): unknown {
   return { ...(snapshot as object), behaviour: { ...defaults, ...behaviour } };
 }
 
-const BEGIN_ANEW = 'move it away to begin anew';
+const BEGIN_ANEW = 'move it away to start with an empty state';
 
 function damaged(path: string, what: string): MockServerError {
-  return unusable(path, `is damaged: ${what}; put back a copy of it, or ${BEGIN_ANEW}`);
+  return unusable(path, `is damaged: ${what}; restore a copy, or ${BEGIN_ANEW}`);
 }
 
 export function unwritable(path: string, cause: unknown): MockServerError {
   const { code } = cause as NodeJS.ErrnoException; // of node:fs
-  return unusable(path, `cannot be written (${code}); make room for it, or name another file`, cause);
+  return unusable(path, `cannot be written (${code}); check permissions and free space, or use another file`, cause);
 }
 
 function unusable(path: string, what: string, cause?: unknown): MockServerError {

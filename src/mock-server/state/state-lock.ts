@@ -39,7 +39,7 @@ export async function lockState(path: string, { wait = pause } = {}): Promise<St
     if (await takeOver({ path, lockPath, dead: found, wait }, owner)) return holdLock(lockPath, owner.id);
   }
   held.delete(owner.id);
-  const text = `The state file ${path} is in use by another server; end that one, or name another file.`;
+  const text = `The state file ${path} is in use by another server; stop that server, or use another file.`;
   throw new MockServerError(text, { code: 'state_in_use' });
 }
 

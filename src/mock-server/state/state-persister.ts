@@ -78,9 +78,12 @@ export class StatePersister {
 
   async #write(): Promise<void> {
     if (await this.#lock.isLost()) {
-      throw new MockServerError(`The state file ${this.#path} is in use by another server; nothing is written to it.`, {
-        code: 'state_in_use',
-      });
+      throw new MockServerError(
+        `The state file ${this.#path} is now in use by another server; this server no longer writes to it.`,
+        {
+          code: 'state_in_use',
+        },
+      );
     }
     await writeStateFile(this.#path, { savedAt: systemNow(), snapshot: this.#mock.snapshot() });
   }

@@ -124,6 +124,7 @@ export interface StubOptions extends StubResponse {
   readonly match?: RequestPattern | undefined;
   /**
    * Several answers, one per request; the last one repeats. Cannot be combined with the fields of a single answer.
+   * @default a single answer, from the other fields
    * @example [{ status: 503 }, { data: { base: 'EUR', rates: {} } }]
    */
   readonly responses?: readonly StubResponse[] | undefined;

@@ -38,7 +38,7 @@ test.each([
   expect(error.cause.message).toBe(`mock.fetch answers https://fxrates.test only, not ${origin}`);
 });
 
-test('what fetch refuses, mock.fetch refuses: a header that cannot be, a GET with a body, no URL', async () => {
+test('mock.fetch rejects what fetch rejects: an invalid header, a GET with a body, an invalid URL', async () => {
   const mock = newMock();
 
   await expect(mock.fetch(mock.baseUrl, { headers: { authorization: 'ключ' } })).rejects.toThrow(TypeError);
@@ -47,7 +47,7 @@ test('what fetch refuses, mock.fetch refuses: a header that cannot be, a GET wit
   expect(mock.journal.list()).toEqual([]);
 });
 
-test('a signal that is aborted already sends nothing', async () => {
+test('an aborted signal sends nothing', async () => {
   const mock = newMock();
   const { key } = mock.createKey();
 
@@ -84,7 +84,7 @@ test('an abort ends the wait for a handler of mock.use()', async () => {
   release();
 });
 
-test('clientOptions are the address, the fetch and the clock of the mock', () => {
+test('clientOptions returns base URL, fetch and clock of the mock', () => {
   const mock = newMock();
 
   expect(mock.clientOptions()).toEqual({ baseUrl: 'https://fxrates.test', fetch: mock.fetch, clock: mock.clock });

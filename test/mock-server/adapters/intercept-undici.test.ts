@@ -92,7 +92,7 @@ test('a request that no handler answers is sent with its body, also one that can
   expect((await ask(`${url}/post`, { method: 'POST', body: stream })).text).toBe('real POST /post one two');
 });
 
-test('passthrough() and bypass() lead past the handlers', async () => {
+test('passthrough() and bypass() skip the handlers', async () => {
   let asked = 0;
   server.use(
     http.get(`${url}/a`, () => {
@@ -108,7 +108,7 @@ test('passthrough() and bypass() lead past the handlers', async () => {
   expect(asked).toBe(1);
 });
 
-test('a body that streams is read as it comes', async () => {
+test('streams a body', async () => {
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
   const writer = writable.getWriter();
   server.use(http.get(`${HOST}/stream`, () => new HttpResponse(readable)));
@@ -201,7 +201,7 @@ test('a handler for one request answers one of ten at once; handlers for WebSock
   expect(answers.filter(({ text }) => text === 'mocked')).toHaveLength(1);
 });
 
-test('closing puts the dispatcher and fetch back that were there', () => {
+test('closing restores the previous dispatcher and fetch', () => {
   intercepted.close();
   const { fetch } = globalThis;
 
@@ -277,7 +277,7 @@ test('a function as onUnhandledRequest is asked once per request of undici, and 
   expect(seen).toEqual([`${url}/x?a=1`]);
 });
 
-test('life-cycle events tell of the requests of undici', async () => {
+test('emits life-cycle events for the requests of undici', async () => {
   const strict = listening(
     'bypass',
     http.get(`${HOST}/`, () => HttpResponse.text('mocked')),

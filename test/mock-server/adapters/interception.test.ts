@@ -29,7 +29,7 @@ async function foreignServer() {
   };
 }
 
-test('close puts everything back, and may be called again', async () => {
+test('close restores everything and can be called again', async () => {
   const before = globals();
   const mock = createMockServer();
 

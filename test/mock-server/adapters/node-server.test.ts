@@ -86,7 +86,7 @@ test('close lets an answer in hand arrive', async () => {
   await closing;
 });
 
-test('a port in use is told with a way out', async () => {
+test('names the next step if the port is in use', async () => {
   await using server = await newMock().serve();
 
   await expect(newMock().serve({ port: server.port })).rejects.toMatchObject({
@@ -158,7 +158,7 @@ test('an absolute target leads where its path leads, and dot segments lead nowhe
   expect(await get('/api/v1/quota#x')).toMatch(/^HTTP\/1\.1 200 /);
 });
 
-test('two Authorization headers are not one', async () => {
+test('rejects two Authorization headers', async () => {
   const mock = newMock();
   await using server = await mock.serve();
   const { key } = mock.createKey();
@@ -210,7 +210,7 @@ test('a bug in an answer ends its connection and nothing else', async () => {
   expect(await (await fetch(server.url)).text()).toBe('fine');
 });
 
-test('a hundred servers open and close without a trace', async () => {
+test('a hundred servers open and close without leaks', async () => {
   const mock = newMock();
 
   for (let round = 0; round < 100; round += 1) {
@@ -222,7 +222,7 @@ test('a hundred servers open and close without a trace', async () => {
   expect(mock.journal.list()).toHaveLength(100);
 });
 
-test('escapes of letters in a path mean the letters', async () => {
+test('decodes escaped letters in a path', async () => {
   const mock = newMock();
   await using server = await mock.serve();
   const get = (target: string) => raw(server, `GET ${target} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`);

@@ -101,7 +101,7 @@ test('an abort ends a request that waits', async () => {
   release();
 });
 
-test('a signal that is aborted already sends nothing', async () => {
+test('an aborted signal sends nothing', async () => {
   const mock = newMock();
 
   const sent = undici.request(mock.baseUrl, {
@@ -113,7 +113,7 @@ test('a signal that is aborted already sends nothing', async () => {
   expect(mock.journal.list()).toEqual([]);
 });
 
-test('a reader that pauses gets everything in the end', async () => {
+test('a reader that pauses receives the complete body', async () => {
   const mock = newMock();
   const { key } = mock.createKey();
   const chunks: string[] = [];
@@ -168,7 +168,7 @@ const quiet = async () => {
   for (let turn = 0; turn < 20; turn += 1) await nextTurn();
 };
 
-test('a handler that pauses hears nothing more until it resumes', async () => {
+test('a paused handler receives nothing until it resumes', async () => {
   const mock = newMock();
   const heard: string[] = [];
   let controller: undici.Dispatcher.DispatchController | undefined;

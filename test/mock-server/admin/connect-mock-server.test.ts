@@ -12,7 +12,7 @@ async function connected(options: MockServerOptions = {}) {
   return { mock, server, remote, call, [Symbol.asyncDispose]: () => mock.close() };
 }
 
-test('accounts and keys are those of the mock, dates and all', async () => {
+test('reads accounts and keys of the mock, including dates', async () => {
   await using it = await connected();
   const { mock, remote } = it;
 
@@ -47,7 +47,7 @@ test('moves the clock', async () => {
   await expect(remote.clock.advanceTo(0)).rejects.toMatchObject({ code: 'invalid_option', status: 400 });
 });
 
-test('freezes the clock and lets it go on', async () => {
+test('freezes and resumes the clock', async () => {
   await using it = await connected({ clock: 'real' });
   const { mock, remote } = it;
 
@@ -59,7 +59,7 @@ test('freezes the clock and lets it go on', async () => {
   expect(mock.clock.isFrozen).toBe(false);
 });
 
-test('changes switches and tells what they are', async () => {
+test('changes and describes switches', async () => {
   await using it = await connected();
   const { mock, remote } = it;
 
@@ -73,7 +73,7 @@ test('changes switches and tells what they are', async () => {
   await expect(remote.behaviour.set({ rateWindow: 'sliding' as never })).rejects.toThrow(/behaviour\.rateWindow is/);
 });
 
-test('reads the journal, filters it, and waits for requests that are still to come', async () => {
+test('reads and filters the journal, and waits for later requests', async () => {
   await using it = await connected();
   const { remote, call } = it;
   const { key, id } = await remote.createKey({ plan: 'free' });
@@ -94,7 +94,7 @@ test('reads the journal, filters it, and waits for requests that are still to co
   expect(await remote.journal.list()).toEqual([]);
 });
 
-test('takes snapshots, restores them here and there, and resets', async () => {
+test('takes snapshots, restores them in this and another process, and resets', async () => {
   await using it = await connected();
   await using other = await connected();
   const { key } = await it.remote.createKey();
@@ -130,7 +130,7 @@ test.each([
   expect((await it.call(key)).status).toBe(200);
 });
 
-test('keeps snapshots by name beside the mock', async () => {
+test('saves snapshots by name', async () => {
   await using it = await connected();
   const { server, mock } = it;
   const admin = async (method: string, path: string, body?: unknown) => {
@@ -153,7 +153,7 @@ test('keeps snapshots by name beside the mock', async () => {
   expect((await admin('POST', '/snapshots/empty/restore')).status).toBe(404);
 });
 
-test('sees the mails of the dashboard', async () => {
+test('lists the e-mails of the dashboard', async () => {
   await using it = await connected();
   const visitor = new Visitor(it.server.url);
   await visitor.signUp('ada@example.test');
@@ -167,7 +167,7 @@ test('sees the mails of the dashboard', async () => {
   expect(visitor.page.status).toBe(404);
 });
 
-test('the state has no key in it, and only the answer to its creation ever had', async () => {
+test('the state contains no key; only the answer to its creation does', async () => {
   await using it = await connected();
   const { key } = await it.remote.createKey();
   await it.call(key);
@@ -183,7 +183,7 @@ test('the state has no key in it, and only the answer to its creation ever had',
   expect(seen).not.toContain(key.slice(8));
 });
 
-test('says what is wrong with where it is told to connect', async () => {
+test('rejects an invalid URL and a missing token', async () => {
   await using it = await connected();
   expect(() => connectMockServer('nowhere')).toThrow(/token is missing|url is/);
   expect(() => connectMockServer(it.server.url)).toThrow(/token is missing; pass the adminUrl/);

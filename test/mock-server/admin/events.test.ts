@@ -23,7 +23,7 @@ async function listen({ url, adminToken }: RunningServer, query = '') {
   return { response, next, end: () => end.abort() };
 }
 
-test('tells of every request with the reason for its answer', async () => {
+test('streams every request with the reason for its answer', async () => {
   await using mock = createMockServer({ clock: 'virtual' });
   const server = await mock.serve();
   const { key } = mock.createKey();
@@ -42,7 +42,7 @@ test('tells of every request with the reason for its answer', async () => {
   events.end();
 });
 
-test('begins after the entry that was read last', async () => {
+test('starts after the last entry that was read', async () => {
   await using mock = createMockServer();
   const server = await mock.serve();
   for (let call = 0; call < 3; call += 1) await mock.fetch(`${mock.baseUrl}/api/v1/quota`);
@@ -52,7 +52,7 @@ test('begins after the entry that was read last', async () => {
   expect([(await events.next()).number, (await events.next()).number]).toEqual([2, 3]);
 });
 
-test('does not keep a server from closing', async () => {
+test('does not prevent a server from closing', async () => {
   const mock = createMockServer();
   const server = await mock.serve();
   const events = await listen(server);

@@ -15,7 +15,7 @@ async function connected() {
   return { mock, call, post, remote: connectMockServer(server.adminUrl), [Symbol.asyncDispose]: () => mock.close() };
 }
 
-test('another process adds, lists and removes faults by the same methods', async () => {
+test('another process adds, lists and removes faults with the same methods', async () => {
   await using it = await connected();
   const { mock, remote, call } = it;
 
@@ -32,7 +32,7 @@ test('another process adds, lists and removes faults by the same methods', async
   expect(mock.faults.list()).toEqual([]);
 });
 
-test('what the mock refuses is refused to another process in the same words', async () => {
+test('another process receives the error messages of the mock', async () => {
   await using it = await connected();
   const { mock, remote } = it;
   mock.dispatcher; // a way in that has no chunks
@@ -72,7 +72,7 @@ test.each([
   expect(((await response.json()) as { error: object }).error).toMatchObject({ code, field });
 });
 
-test('another process expects, audits and counts what was forgotten', async () => {
+test('another process can verify, audit, and read the number of dropped requests', async () => {
   await using it = await connected();
   const { remote, call } = it;
   await remote.faults.add({ kind: 'status', status: 500, id: 'flaky', times: 1 });
@@ -81,13 +81,13 @@ test('another process expects, audits and counts what was forgotten', async () =
 
   await remote.expectRequests({ fault: 'flaky' }).toHaveCount(1);
   await expect(remote.expectRequests({ status: 429 }).toHaveCount(2)).rejects.toThrow(
-    /Expected 2 requests .* got 0\. What came:\n {2}#1 GET \/api\/v1\/latest 500, key_1: served; fault flaky: answered 500/,
+    /Expected 2 requests .* got 0\. Received requests:\n {2}#1 GET \/api\/v1\/latest 500, key_1: served; fault flaky: answered 500/,
   );
   expect((await remote.audit()).unknownRoutes).toMatchObject([{ number: 2 }]);
   expect(await remote.journal.dropped()).toBe(0);
 });
 
-test('a state with a fault that is none is refused', async () => {
+test('rejects a state with an invalid fault', async () => {
   await using it = await connected();
   const { mock, remote } = it;
   mock.faults.add({ kind: 'hang' });

@@ -39,7 +39,7 @@ function bearer({ adminToken }: RunningServer, more: Readonly<Record<string, str
   return { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json', ...more };
 }
 
-test('every route but health and ready wants the token, and no other', async () => {
+test('every route except health requires the admin token', async () => {
   await using mock = createMockServer();
   const server = await mock.serve();
   const other = await mock.serve();
@@ -63,7 +63,7 @@ test('every route but health and ready wants the token, and no other', async () 
   expect({ ...mock.snapshot(), now: 0 }).toEqual({ ...before, now: 0 });
 });
 
-test('unknown routes do not tell strangers that they are unknown', async () => {
+test('answers unknown routes with 401 if the token is missing', async () => {
   await using mock = createMockServer();
   const server = await mock.serve();
   expect((await send(server.url, '/__fxrates/nothing')).status).toBe(401);
@@ -83,7 +83,7 @@ test.each(['evil.example', 'evil.example:80', 'localhost.evil.example', '127.0.0
   },
 );
 
-test.each(['127.0.0.1:1', 'localhost', 'LOCALHOST:8080', '[::1]:4010'])('takes the Host %s', async (host) => {
+test.each(['127.0.0.1:1', 'localhost', 'LOCALHOST:8080', '[::1]:4010'])('accepts the Host %s', async (host) => {
   await using mock = createMockServer();
   const server = await mock.serve();
   const sent = await send(server.url, '/__fxrates/clock', { headers: bearer(server, { host }) });
@@ -104,7 +104,7 @@ test('refuses other origins, answers no preflight and allows none', async () => 
   expect(preflight.status).toBe(401);
 });
 
-test('refuses a body that is too large, is no JSON, or says that it is something else', async () => {
+test('refuses a body that is too large, is not JSON, or has another content type', async () => {
   await using mock = createMockServer();
   const server = await mock.serve();
   const post = (body: string, more = {}) =>
@@ -182,7 +182,7 @@ test.each(['/__fxrates/../api/v1/latest', '/__fxrates//api/v1/latest', '/__fxrat
   },
 );
 
-test('the absolute form of a target is no way around the gate', async () => {
+test('the absolute form of a target does not bypass the token', async () => {
   await using mock = createMockServer();
   const { url, port } = await mock.serve();
   const answer = await new Promise<string>((resolve) => {
@@ -198,7 +198,7 @@ test('the absolute form of a target is no way around the gate', async () => {
   expect(answer).toMatch(/^HTTP\/1.1 401 /);
 });
 
-test('admin calls are neither counted nor in the journal, and are there over sockets alone', async () => {
+test('admin calls are not counted, not in the journal, and only possible over a socket', async () => {
   await using mock = createMockServer();
   const server = await mock.serve();
   const { id } = mock.createKey();
@@ -209,7 +209,7 @@ test('admin calls are neither counted nor in the journal, and are there over soc
   expect((await mock.fetch(`${mock.baseUrl}/__fxrates/health`)).status).toBe(404);
 });
 
-test('each server has a token of its own, which its URL shows after the #', async () => {
+test('each server has its own token, in the fragment of its URL', async () => {
   await using mock = createMockServer();
   const [one, two] = [await mock.serve(), await mock.serve()];
   expect(one.adminToken).toMatch(/^[\w-]{43}$/);

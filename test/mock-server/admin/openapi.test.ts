@@ -18,7 +18,7 @@ test('describes every route, and nothing else', () => {
   expect(new Set(adminRoutes.map(({ id }) => id)).size).toBe(adminRoutes.length);
 });
 
-test('is a clean OpenAPI description', async () => {
+test('is a valid OpenAPI document', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'fxrates-admin-'));
   const file = join(folder, 'admin.json');
   await writeFile(file, JSON.stringify(openApi(adminRoutes)));
@@ -32,7 +32,7 @@ test('is a clean OpenAPI description', async () => {
   }
 }, 60_000);
 
-test('answers have the shape that the description gives them', async () => {
+test('answers match the schemas of the document', async () => {
   await using mock = createMockServer({ clock: 'virtual' });
   const { url, adminToken } = await mock.serve();
   const { key } = mock.createKey();
@@ -53,7 +53,7 @@ test('answers have the shape that the description gives them', async () => {
   expect(readings.length).toBeGreaterThan(8);
 });
 
-test('has an example of every kind of fault, which the mock takes', async () => {
+test('has an example of every kind of fault, which the mock accepts', async () => {
   await using mock = createMockServer();
   const { url, adminToken } = await mock.serve();
   const headers = { authorization: `Bearer ${adminToken}` };

@@ -20,7 +20,7 @@ function mockWith(options: MockServerOptions) {
   return { mock, quota };
 }
 
-test('an answer that relies on guesses is a 501 that names them, ready to be accepted', async () => {
+test('an answer that depends on assumptions becomes a 501 that contains the option to accept them', async () => {
   const { mock, quota } = mockWith({});
 
   const { status, body } = await quota();
@@ -43,7 +43,7 @@ test('over HTTP it is the same answer', async () => {
   expect([response.status, await response.json()]).toMatchObject([501, { error: { code: 'assumption' } }]);
 });
 
-test('what the option behaviour names is accepted, also with the default', async () => {
+test('a value set by the option behaviour is accepted, also the default', async () => {
   expect(await mockWith({ behaviour: OF_QUOTA }).quota()).toMatchObject({ status: 200 });
 
   const { rateHeaders: _, ...rest } = OF_QUOTA;
@@ -51,7 +51,7 @@ test('what the option behaviour names is accepted, also with the default', async
   expect(JSON.stringify(body)).toContain('{ behaviour: { rateHeaders: \\"none\\" } }');
 });
 
-test('what the test sets later is accepted, until a reset', async () => {
+test('a value set later is accepted, until a reset', async () => {
   const { mock, quota } = mockWith({});
 
   mock.behaviour.set(OF_QUOTA);
@@ -61,7 +61,7 @@ test('what the test sets later is accepted, until a reset', async () => {
   expect(mock.behaviour.describe().find(({ name }) => name === 'rateWindow')?.accepted).toBe(false);
 });
 
-test('an observed value is no guess; one that says it is assumed stays one', async () => {
+test('an observed value is accepted; one marked as assumed is not', async () => {
   const known = (provenance: KnownValue['provenance']) =>
     Object.fromEntries(Object.entries(OF_QUOTA).map(([name, value]) => [name, { value, provenance }]));
 
@@ -84,7 +84,7 @@ const listen = (warning: Error) => void warnings.push(warning);
 beforeEach(() => void process.on('warning', listen));
 afterEach(() => void process.off('warning', listen));
 
-test('warn tells once of each guess and changes no answer', async () => {
+test('warn reports each assumption once and changes no answer', async () => {
   const { quota } = mockWith({ onAssumption: 'warn' });
 
   const answers = [await quota(), await quota()];

@@ -4,7 +4,7 @@ import { behaviourMatrix, pairwiseRows } from '../../../src/mock-server/behaviou
 import { SWITCH_NAMES, switches } from '../../../src/mock-server/behaviour/switches.ts';
 import { createMockServer } from '../../../src/mock-server/index.ts';
 
-test('each: the defaults, then every other value alone', () => {
+test('each returns the defaults, then every other value alone', () => {
   const cases = behaviourMatrix(['retryAfterUnit', 'quotaExhausted']);
 
   expect(cases).toEqual([
@@ -24,7 +24,7 @@ test('each: the defaults, then every other value alone', () => {
   ]);
 });
 
-test('without names there is every value of every switch that is not documented', () => {
+test('without names, covers every value of every undocumented switch', () => {
   const undocumented = SWITCH_NAMES.filter((name) => switches[name].provenance !== 'documented');
   const others = undocumented.flatMap((name): readonly unknown[] => switches[name].alternatives);
 
@@ -34,7 +34,7 @@ test('without names there is every value of every switch that is not documented'
   expect(new Set(cases.map(({ title }) => title)).size).toBe(cases.length);
 });
 
-test.each(behaviourMatrix(undefined, { strategy: 'pairwise' }))('a mock takes the case $title', ({ behaviour }) => {
+test.each(behaviourMatrix(undefined, { strategy: 'pairwise' }))('a mock accepts the case $title', ({ behaviour }) => {
   const mock = createMockServer({ behaviour, onAssumption: 'error' });
 
   expect(mock.behaviour.values).toMatchObject(behaviour);
@@ -48,7 +48,7 @@ test('pairwise over all switches stays small, and is the same each time', () => 
   expect(behaviourMatrix(undefined, { strategy: 'pairwise' })).toEqual(cases);
 });
 
-test('in pairwise rows every two values of two parameters meet', () => {
+test('pairwise rows contain every pair of values', () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 1, max: 6 }), { minLength: 0, maxLength: 9 }), (sizes) => {
       const rows = pairwiseRows(sizes);

@@ -4,7 +4,7 @@ import { createMockServer } from '../../../src/mock-server/index.ts';
 /** What a user without types may write. */
 const withBehaviour = (behaviour: object, more = {}) => createMockServer({ behaviour, ...more } as never);
 
-test('an unknown switch is refused by name, with the switches there are', () => {
+test('rejects an unknown switch with the list of switches', () => {
   expect(() => withBehaviour({ rateWindows: 'sliding-log' })).toThrow(
     /behaviour\.rateWindows is not a switch; did you mean rateWindow\? There are rateWindow, /,
   );
@@ -32,13 +32,13 @@ test.each([
   expect(() => withBehaviour(behaviour)).not.toThrow();
 });
 
-test('what the service documents is not switched without unsafe', () => {
+test('rejects values that contradict the documentation, without unsafe', () => {
   expect(() => withBehaviour({ revocationDelayMs: 1000 })).toThrow(/documented to be 0; .*unsafe: true/);
   expect(() => withBehaviour({ revocationDelayMs: 0 })).not.toThrow();
   expect(withBehaviour({ revocationDelayMs: 1000 }, { unsafe: true }).behaviour.values.revocationDelayMs).toBe(1000);
 });
 
-test('a change of several switches of which one is wrong changes none', () => {
+test('changes no switch if one value is invalid', () => {
   const mock = createMockServer();
 
   expect(() => mock.behaviour.set({ rateHeaders: 'x-ratelimit', rateWindow: 'wrong' as never })).toThrow('rateWindow');
@@ -46,7 +46,7 @@ test('a change of several switches of which one is wrong changes none', () => {
   expect(mock.behaviour.values.rateHeaders).toBe('none');
 });
 
-test('describe tells of every switch its value, default, alternatives, provenance and reason', () => {
+test('describe returns value, default, alternatives, provenance and reason of each switch', () => {
   const mock = createMockServer({ behaviour: { rateWindow: 'token-bucket' } });
 
   const described = mock.behaviour.describe();
@@ -64,7 +64,7 @@ test('describe tells of every switch its value, default, alternatives, provenanc
   expect(described.map(({ name }) => name)).toEqual(Object.keys(mock.behaviour.values));
 });
 
-test('another kind of window begins empty, also after a snapshot', async () => {
+test('a new kind of window starts empty, also after a snapshot', async () => {
   const mock = createMockServer({ clock: 'virtual' });
   const { key } = mock.createKey();
   const status = async () => (await mock.fetch(`${mock.baseUrl}/api/v1/latest?api_key=${key}`)).status;

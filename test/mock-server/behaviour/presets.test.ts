@@ -6,7 +6,7 @@ import { createMockServer } from '../../../src/mock-server/index.ts';
 const undocumented = SWITCH_NAMES.filter((name) => switches[name].provenance !== 'documented');
 const defaults = createMockServer().behaviour.values;
 
-test('documented keeps every default, and none of them as accepted', () => {
+test('the preset documented keeps all defaults, as assumptions', () => {
   const { behaviour } = createMockServer({ behaviour: 'documented' });
 
   expect(behaviour.values).toEqual(defaults);
@@ -30,13 +30,13 @@ test('lenient and hostile differ in most switches', () => {
   expect(different.length).toBeGreaterThan(25);
 });
 
-test('what is given beside a preset changes it', () => {
+test('values beside a preset override it', () => {
   const { values } = createMockServer({ behaviour: { preset: 'hostile', rateWindow: 'token-bucket' } }).behaviour;
 
   expect([values.rateWindow, values.missingKey]).toEqual(['token-bucket', '403 forbidden']);
 });
 
-test('a preset that is set later replaces every switch, one switch only itself', () => {
+test('a preset set later replaces every switch; a single switch only itself', () => {
   const { behaviour } = createMockServer({ behaviour: { quotaPeriod: 'anniversary' } });
 
   behaviour.set({ unlimitedAs: -1 });
@@ -49,7 +49,7 @@ test('a preset that is set later replaces every switch, one switch only itself',
   expect(behaviour.values).toEqual(defaults);
 });
 
-test('a preset that there is not is refused with those there are', () => {
+test('rejects an unknown preset with the list of presets', () => {
   expect(() => createMockServer({ behaviour: { preset: 'strict' as never } })).toThrow(
     'behaviour.preset is "strict"; expected one of documented, lenient, hostile.',
   );

@@ -217,7 +217,7 @@ const brokenBase = {
   },
 };
 
-test.each(SWITCH_NAMES)('%s: every value of the switch has an outcome of its own', (name) => {
+test.each(SWITCH_NAMES)('%s: every value of the switch has a different outcome', (name) => {
   const { default: byDefault, alternatives } = switches[name];
 
   const outcomes = [byDefault, ...alternatives].map((value) => tell(name, { [name]: value }).outcome);
@@ -255,7 +255,7 @@ test('every switch names what openapi.yaml says is not shown, unless the service
   }
 });
 
-test('an answer that no switch touches says so', () => {
+test('an answer that depends on no switch has an empty list of switches', () => {
   const core = new MockCore();
   const { key } = core.createKey();
   core.send(LATEST, { key });

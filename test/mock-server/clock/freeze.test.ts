@@ -6,7 +6,7 @@ const START = Date.UTC(2026, 0, 15);
 /** Lets the machine's clock go on, by a clock of another mock. */
 const passMs = (ms: number) => createMockServer().clock.sleep(ms);
 
-test('a frozen real clock stands still, moves when told, and goes on from there', async () => {
+test('a frozen real clock moves only by advance, and continues from there', async () => {
   const { clock } = createMockServer({ clock: { mode: 'real', now: START, frozen: true } });
   const woken: number[] = [];
   const sleep = clock.sleep(2).then(() => woken.push(clock.now()));
@@ -25,7 +25,7 @@ test('a frozen real clock stands still, moves when told, and goes on from there'
   expect(clock.now()).toBeLessThan(START + 120_000);
 });
 
-test('who sleeps when a real clock is frozen wakes after it goes on', async () => {
+test('a sleep on a frozen real clock ends after resume', async () => {
   const { clock } = createMockServer();
   const sleep = clock.sleep(5);
 
@@ -39,7 +39,7 @@ test('who sleeps when a real clock is frozen wakes after it goes on', async () =
   expect(clock.now()).toBeGreaterThanOrEqual(frozenAt);
 });
 
-test('freezing twice and resuming twice is like once', async () => {
+test('freezing or resuming twice has no further effect', async () => {
   const { clock } = createMockServer({ clock: { mode: 'real', now: START } });
 
   clock.freeze();
@@ -113,7 +113,7 @@ test('a snapshot knows whether the clock was frozen, and reset how it was made',
   expect(mock.clock.now()).toBe(snapshot.now);
 });
 
-test('a clock option that is none is refused by name', () => {
+test('rejects an unknown clock option by name', () => {
   expect(() => createMockServer({ clock: { mode: 'real', frozen: 'yes' as never } })).toThrow(
     'clock.frozen is "yes"; expected true or false.',
   );

@@ -2,7 +2,7 @@ import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
 import { createMockServer } from '../../../src/mock-server/index.ts';
 
-test('a real clock tells the time of the machine', () => {
+test('a real clock returns the time of the machine', () => {
   const before = Date.now();
   const now = createMockServer().clock.now();
 
@@ -21,7 +21,7 @@ test('a real clock can start at any moment, and then runs', async () => {
   expect(clock.now()).toBeGreaterThanOrEqual(start + 5);
 });
 
-test('advance takes a real clock ahead and wakes whoever is due on the way, in order', async () => {
+test('advance moves a real clock and ends the waits on the way, in order', async () => {
   const { clock } = createMockServer({ clock: { mode: 'real', now: '2026-01-15T00:00:00Z' } });
   const start = clock.now();
   const woken: string[] = [];
@@ -63,7 +63,7 @@ test('an abort ends a real sleep at once and leaves nothing behind', async () =>
   await expect(clock.sleep(1, controller.signal)).rejects.toThrow('enough');
 });
 
-test('a sleep longer than a timer of Node can be is not cut short', async () => {
+test('a sleep longer than the longest timer of Node lasts to its end', async () => {
   const { clock } = createMockServer();
   let isAwake = false;
   const controller = new AbortController();

@@ -11,7 +11,7 @@ const START = Date.parse('2026-01-15T00:00:00.000Z');
 const still = () => createMockServer({ clock: { mode: 'virtual', autoAdvance: false } }).clock;
 const jumping = () => createMockServer({ clock: 'virtual' }).clock;
 
-test('a virtual clock starts at a fixed moment and stands still', async () => {
+test('a virtual clock starts at a fixed time and does not move', async () => {
   const clock = still();
 
   await nextTurn();
@@ -28,7 +28,7 @@ test.each([
   expect(createMockServer({ clock: { mode: 'virtual', now } }).clock.now()).toBe(Date.UTC(2027, 2));
 });
 
-test('advance wakes sleepers in order of time, then of arrival, each at its own time', async () => {
+test('advance ends sleeps in order of time, then of arrival', async () => {
   const clock = still();
   const woken: [string, number][] = [];
   const sleep = (name: string, ms: number) => clock.sleep(ms).then(() => woken.push([name, clock.now() - START]));
@@ -47,7 +47,7 @@ test('advance wakes sleepers in order of time, then of arrival, each at its own 
   await Promise.all(sleeps);
 });
 
-test('whoever wakes and sleeps again is woken again within the same advance', async () => {
+test('a sleep started during an advance can end in the same advance', async () => {
   const clock = still();
   const ticks: number[] = [];
   const ticking = (async () => {
@@ -98,7 +98,7 @@ test.each([[-1], [Number.NaN], [Number.POSITIVE_INFINITY], [8.63e15], ['5' as un
   },
 );
 
-test('advanceTo refuses what is past, and what is no moment', async () => {
+test('advanceTo rejects a time in the past and an invalid time', async () => {
   const clock = still();
 
   await expect(clock.advanceTo(START - 1)).rejects.toThrow('a moment not before 2026-01-15T00:00:00.000Z');
@@ -107,7 +107,7 @@ test('advanceTo refuses what is past, and what is no moment', async () => {
   expect(await clock.advanceTo('2026-02-01T00:00:00Z')).toBe(Date.UTC(2026, 1));
 });
 
-test('an abort wakes a sleeper at once with its reason, and takes it off the clock', async () => {
+test('an abort ends a sleep immediately with its reason', async () => {
   const clock = still();
   const controller = new AbortController();
   const sleeps = [clock.sleep(1000, controller.signal), clock.sleep(2000)];
@@ -151,7 +151,7 @@ test('any mix of sleeps and aborts wakes exactly those that are due, in order', 
   );
 });
 
-test('by itself the clock jumps to the earliest sleeper, and only when nothing else is left', async () => {
+test('the clock jumps to the earliest sleep when nothing else can run', async () => {
   const clock = jumping();
   const times: number[] = [];
   const late = clock.sleep(3_600_000).then(() => times.push(clock.now() - START));
@@ -168,7 +168,7 @@ test('by itself the clock jumps to the earliest sleeper, and only when nothing e
   expect(times).toEqual([60_000, 120_000, 180_000, 3_600_000]);
 });
 
-test('without autoAdvance no sleeper is woken', async () => {
+test('without autoAdvance, no sleep ends by itself', async () => {
   const clock = still();
   let isAwake = false;
   const sleep = clock.sleep(10).then(() => {
@@ -221,7 +221,7 @@ test('a handler may move the clock while its request holds it', async () => {
   expect(mock.clock.now()).toBe(START + 5000);
 });
 
-test('by itself the clock does not jump over a file or a name that is on its way', async () => {
+test('the clock does not jump while a file or a name is being read', async () => {
   const clock = jumping();
   const slow = async () => {
     await readFile(import.meta.filename);

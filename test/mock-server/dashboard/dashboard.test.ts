@@ -23,7 +23,7 @@ function lastLink(mock: MockServer): string {
 
 const KEY = /fx_live_[0-9a-f]{48}/;
 
-test('leads from the sign-up over the mail to a key that works, and that its page shows once', async () => {
+test('signs up, confirms by e-mail, and creates a key that is shown once', async () => {
   const { mock, visitor } = open();
 
   await visitor.signUp('ada@example.test');
@@ -65,7 +65,7 @@ test('shows the use of both limits, which looking at it does not change', async 
   expect(mock.journal.list()).toHaveLength(4);
 });
 
-test('revokes a key for good: its next request fails, and there is room for another', async () => {
+test('a revoked key fails and makes room for another', async () => {
   const { mock, visitor } = await confirmed();
   await visitor.submit('/dashboard/keys');
   const key = KEY.exec(visitor.page.html)?.[0] ?? '';
@@ -138,7 +138,7 @@ test('takes a confirmation link once, and only until it expires by the clock of 
 
   await visitor.open(lastLink(mock));
   expect(visitor.page.status).toBe(410);
-  expect(visitor.text).toContain('used already');
+  expect(visitor.text).toContain('already used');
 });
 
 test.each(['', '?token=', '?token=0', `?token=${'0'.repeat(32)}`])('does not know the link %j', async (query) => {
@@ -194,7 +194,7 @@ test.each([
   expect(mock.accounts.list()).toHaveLength(1);
 });
 
-test('a session ends with its account', async () => {
+test('a session ends when its account is removed', async () => {
   const { mock, visitor } = await confirmed();
   mock.reset();
   const other = mock.accounts.create({ email: 'other@example.test' });
@@ -239,7 +239,7 @@ test.each(['/dashboard/nothing', '/dashboard/../api/v1/quota%00', '/dashboard/ke
   },
 );
 
-test('says which methods a page takes', async () => {
+test('answers 405 with the allowed methods of a page', async () => {
   const { visitor } = open();
   await visitor.send('/dashboard', { method: 'DELETE' });
   expect(visitor.page.status).toBe(405);

@@ -51,7 +51,7 @@ test.each(['https://evil.example', 'null', 'http://127.0.0.1:1'])(
   },
 );
 
-test('refuses what is no form, and a form that is too long', async () => {
+test('refuses a body that is not a form, and a form that is too long', async () => {
   const { visitor } = open();
   await visitor.open('/dashboard');
   const { csrf } = visitor;
@@ -104,7 +104,7 @@ test('one account neither sees nor revokes the keys of another', async () => {
 
 const NASTY = `"'><img/src=x/onerror=alert(1)><script>alert(1)</script>&lt;@x`;
 
-test('shows every field as text, whatever stands in it', async () => {
+test('escapes every field', async () => {
   const { mock, visitor } = open();
   const pages: string[] = [];
   const keep = async (visited: Promise<{ readonly html: string }>) => void pages.push((await visited).html);
@@ -149,7 +149,7 @@ test('escapes for text and for quoted attributes', () => {
 
 const ESCAPED = '&lt;a href=&quot;x&quot; id=&#39;y&#39;&gt;&amp;';
 
-test('lets no script run, no site frame it, and nothing keep it', async () => {
+test('forbids scripts, framing and caching', async () => {
   const { visitor } = open();
   const { headers, html: page } = await visitor.signUp();
 
@@ -163,7 +163,7 @@ test('lets no script run, no site frame it, and nothing keep it', async () => {
   expect(page).not.toMatch(/<script| style=| on\w+=/);
 });
 
-test('the session cookie is for the dashboard alone, and for no script', async () => {
+test('the session cookie is limited to the dashboard and hidden from scripts', async () => {
   const { visitor } = open();
   const { headers } = await visitor.open('/dashboard');
   expect(headers.get('set-cookie')).toMatch(/; Path=\/dashboard; HttpOnly; SameSite=Lax$/);
@@ -191,6 +191,6 @@ test('a key that waits to be shown is not shown after a reset to the next accoun
   await visitor.submit('/dashboard/sign-in', { email: 'ada@example.test' });
   await visitor.open('/dashboard/keys/key_1');
 
-  expect(visitor.text).toContain('This key was shown already');
+  expect(visitor.text).toContain('This key was already shown');
   expect(visitor.page.html).not.toMatch(/fx_live_[0-9a-f]{48}/);
 });

@@ -46,7 +46,7 @@ test.each<[unknown, RegExp]>([
   expect(mock.faults.list()).toHaveLength(1);
 });
 
-test('lists faults with what they have done, removes one, clears all', async () => {
+test('lists faults with their counts, removes one, removes all', async () => {
   const mock = createMockServer({ clock: { mode: 'virtual', autoAdvance: false } });
   mock.faults.add({ kind: 'status', status: 500, match: { path: '/api/v1/quota' } });
   mock.faults.add({ kind: 'network-error', id: 'gone', nth: 9 });
@@ -81,7 +81,7 @@ test('lists faults with what they have done, removes one, clears all', async () 
   expect(mock.faults.list()).toEqual([]);
 });
 
-test('what a test does to its options afterwards, or to what it was given, changes no fault', () => {
+test('later changes to the options or the result do not change a fault', () => {
   const mock = createMockServer();
   const nth = [1];
   const fault = mock.faults.add({ kind: 'hang', nth });
@@ -92,7 +92,7 @@ test('what a test does to its options afterwards, or to what it was given, chang
   expect(mock.faults.list()).toMatchObject([{ nth: [1] }]);
 });
 
-test('a fault that was added for a socket is not faked when the request comes through mock.fetch', async () => {
+test('rejects a request through mock.fetch that a socket fault would strike', async () => {
   await using mock = createMockServer();
   await mock.serve();
   mock.faults.add({ kind: 'garbage' });

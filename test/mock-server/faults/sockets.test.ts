@@ -49,7 +49,7 @@ test.each<[FaultOptions, number, string]>([
   expect(promised > bytes).toBe('afterBytes' in fault);
 });
 
-test('a malformed chunk comes after as many good bytes as asked for', async () => {
+test('sends the given number of bytes before a malformed chunk', async () => {
   await using it = await serving();
   it.mock.faults.add({ kind: 'malformed-chunk', afterBytes: 9 });
 
@@ -72,7 +72,7 @@ test.each([
   expect(await send()).toContain('monthly_used');
 });
 
-test('one connection is used on after latency and dribble, in the order of the requests', async () => {
+test('reuses a connection after latency and dribble, in the order of the requests', async () => {
   await using it = await serving();
   it.mock.faults.add({ kind: 'latency', latencyMs: 5000, nth: 1 });
   it.mock.faults.add({ kind: 'dribble', chunkBytes: 50, intervalMs: 10, nth: 2 });
@@ -86,7 +86,7 @@ test('one connection is used on after latency and dribble, in the order of the r
   await dispatcher.close();
 });
 
-test('a client that has gone is not waited for', async () => {
+test('does not wait for a client that has disconnected', async () => {
   await using it = await serving();
   it.mock.faults.add({ kind: 'hang' });
   const gone = new AbortController();
@@ -99,7 +99,7 @@ test('a client that has gone is not waited for', async () => {
   await it.close();
 });
 
-test('a crowd that waits at once is no reason to warn of a leak', async () => {
+test('many simultaneous waits cause no leak warning', async () => {
   await using it = await serving();
   it.mock.faults.add({ kind: 'latency', latencyMs: 1000 });
   const warnings: unknown[] = [];

@@ -36,7 +36,7 @@ test.each<[FaultConditions, number[]]>([
   expect(await strikesOf(conditions, 6)).toEqual(expected);
 });
 
-test('of requests at once exactly as many are struck as it may strike', async () => {
+test('strikes exactly as many simultaneous requests as times allows', async () => {
   const { mock, isStruck } = newMock();
   mock.faults.add({ kind: 'status', status: 500, times: 7 });
 
@@ -46,7 +46,7 @@ test('of requests at once exactly as many are struck as it may strike', async ()
   expect(mock.faults.list()).toMatchObject([{ id: 'fault_1', matched: 200, struck: 7 }]);
 });
 
-test('it is for the requests that match, and counts no others', async () => {
+test('strikes and counts only the requests that match', async () => {
   const { mock, ids, isStruck } = newMock({ keys: 2 });
   const [, second] = ids;
   mock.faults.add({
@@ -70,14 +70,14 @@ test('it is for the requests that match, and counts no others', async () => {
   expect(struck).toEqual([false, false, false, false, true]);
 });
 
-test('behind the decision it can be for the answers of one status', async () => {
+test('can match the status of the answer', async () => {
   const { mock, isStruck } = newMock();
   mock.faults.add({ kind: 'status', status: 500, match: { status: 404 } });
 
   expect([await isStruck(), await isStruck(0, '/nothing')]).toEqual([false, true]);
 });
 
-test('it lives from the moment it is added up to, but not including, the end of its time', async () => {
+test('expires at the end of forMs', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.integer({ min: 1, max: 100_000 }),
@@ -97,7 +97,7 @@ test('it lives from the moment it is added up to, but not including, the end of 
   );
 });
 
-test('the seed decides what a probability strikes, whatever the order in which requests of several keys come', async () => {
+test('the seed determines which requests a probability strikes, in any order of the keys', async () => {
   const order = fc.array(fc.integer({ min: 0, max: 2 }), { maxLength: 40 });
   await fc.assert(
     fc.asyncProperty(fc.integer({ min: 0, max: 2 ** 40 }), order, async (seed, keys) => {
@@ -115,7 +115,7 @@ test('the seed decides what a probability strikes, whatever the order in which r
   );
 });
 
-test('of many requests a probability strikes its share', async () => {
+test('a probability strikes its share of many requests', async () => {
   const { mock, isStruck } = newMock({ seed: 7 });
   mock.faults.add({ kind: 'status', status: 500, probability: 0.2 });
 
@@ -127,7 +127,7 @@ test('of many requests a probability strikes its share', async () => {
   expect(struck).toBeLessThan(238);
 });
 
-test('several faults strike one request in the order they were added', async () => {
+test('several faults strike a request in the order in which they were added', async () => {
   const { mock } = newMock();
   mock.faults.add({ kind: 'status', status: 200, body: '{"rates":[1,2]}', id: 'other' });
   mock.faults.add({ kind: 'bad-json', id: 'half' });
@@ -139,7 +139,7 @@ test('several faults strike one request in the order they were added', async () 
   expect(mock.journal.list()).toMatchObject([{ status: 200, faults: ['other', 'half'] }]);
 });
 
-test('snapshots hold the faults and what they have counted; reset clears them', async () => {
+test('snapshots contain faults and their counts; reset removes them', async () => {
   const { mock, isStruck } = newMock();
   mock.faults.add({ ...FIFTY_PERCENT, times: 20 });
   for (let request = 0; request < 10; request += 1) await isStruck();
@@ -158,7 +158,7 @@ test('snapshots hold the faults and what they have counted; reset clears them', 
   expect(mock.faults.list()).toEqual([]);
 });
 
-test('a client has to obey the Retry-After that it was told, not the one a fault kept from it', async () => {
+test('a client must obey the Retry-After that it received, not one that a fault removed', async () => {
   const { mock, isStruck } = newMock();
   mock.faults.add({ kind: 'status', status: 503, headers: { 'retry-after': '10' }, nth: 1 });
   await isStruck();

@@ -32,7 +32,7 @@ test('a preflight allows the headers it asks for, on every path, and needs no ke
   expect(mock.journal.list()[0]).toMatchObject({ method: 'OPTIONS', status: 204, why: 'CORS preflight' });
 });
 
-test('a preflight that asks for anything but names of headers is allowed the key alone', async () => {
+test('a preflight with invalid header names allows only Authorization', async () => {
   const headers = { ...PREFLIGHT.headers, 'access-control-request-headers': 'authorization, <script>' };
 
   const answer = await ask(newMock(), '/api/v1/latest', { method: 'OPTIONS', headers });
@@ -83,7 +83,7 @@ test('the dashboard and the admin API stay closed to pages of other origins', as
   }
 });
 
-test('by default there are no CORS headers, and an answer to a page says that it depends on that', async () => {
+test('by default, sends no CORS headers, and lists the switch for requests with an origin', async () => {
   const mock = createMockServer({ clock: 'virtual' });
 
   const answer = await ask(mock, '/api/v1/quota', { headers: PAGE });

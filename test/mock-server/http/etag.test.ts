@@ -3,7 +3,7 @@ import { MockCore } from '../../helpers/mock-core.ts';
 
 const LATEST = '/api/v1/latest';
 
-test('an answer that the request has already is 304 without a body, with the same ETag', () => {
+test('a matching If-None-Match gets 304 without a body, with the same ETag', () => {
   const core = new MockCore({ behaviour: { etag: 'strong' } });
   const { key } = core.createKey();
 

@@ -87,7 +87,7 @@ test.each([
   expect(answer.body.error.message).toContain(message);
 });
 
-test('an operation without an example is told so', () => {
+test('an operation without an example or schema answers 501', () => {
   const core = coreWith({ ...historical, query: 'free-form', example: undefined });
 
   expect(core.send('/api/v1/historical/2026-01-01', { key: core.createKey().key })).toMatchObject({

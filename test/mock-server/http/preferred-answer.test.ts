@@ -17,7 +17,7 @@ test.each(documented)('Prefer: code=$status gets the documented refusal of $id',
   expect(answer.body).toMatchObject({ success: false, error: { code: code ?? expect.any(String), status } });
 });
 
-test('a refusal that is asked for counts nowhere, and needs no key', () => {
+test('a requested refusal is not counted and needs no key', () => {
   const core = new MockCore({ behaviour: { retryAfterUnit: 'milliseconds' } });
   const { id, key } = core.createKey();
 
@@ -48,15 +48,15 @@ test.each([
   expect(new MockCore().send('/api/v1/latest', prefer(value)).status).toBe(status);
 });
 
-test.each(['299', '304', '600', '', 'abc', '4.29e2'])('a code that is not documented is named: %s', (code) => {
+test.each(['299', '304', '600', '', 'abc', '4.29e2'])('names a code that is not documented: %s', (code) => {
   const { status, body } = new MockCore().send('/api/v1/latest', prefer(`code=${code}`));
 
   expect(status).toBe(400);
   expect(body.error.code).toBe('unknown_preference');
-  expect(body.error.message).toMatch(/names no documented answer of latest; documented: 200, 429, 400 to 599\.$/);
+  expect(body.error.message).toMatch(/selects no documented answer of latest; documented: 200, 429, 400 to 599\.$/);
 });
 
-test('a range covers its statuses alone', () => {
+test('a range covers only its statuses', () => {
   const errors: Operation['errors'] = [{ status: '5XX', code: 'broken', headers: [], example: undefined }];
   const core = new MockCore({ operations: { latest: { ...operations.latest, errors } } });
 

@@ -34,12 +34,12 @@ test.each<[RequestFilter, number]>([
   expect(() => mock.expectRequests(filter).toHaveCount(count + 1)).toThrow(`Expected ${count + 1} requests`);
 });
 
-test('a count that is wrong is told with everything that came instead', async () => {
+test('a wrong count is reported with all received requests', async () => {
   const { mock } = await asked();
 
   expect(() => mock.expectRequests({ status: 429 }).toHaveCount(1)).toThrow(
     [
-      'Expected 1 requests that match {"status":429}, got 0. What came:',
+      'Expected 1 requests that match {"status":429}, got 0. Received requests:',
       '  #1 GET /api/v1/latest 200, key_1: served',
       '  #2 GET /api/v1/quota?api_key=fx_live_… 200, key_1: served',
       '  #3 GET /api/v1/quota 401, no key: the request carries no API key',
@@ -47,7 +47,7 @@ test('a count that is wrong is told with everything that came instead', async ()
   );
 });
 
-test('a filter with a field that is none is refused: it must not pass for "no such request"', async () => {
+test('rejects a filter with an unknown field', async () => {
   const { mock } = await asked();
 
   expect(() => mock.expectRequests({ sttaus: 200 } as never).toHaveCount(0)).toThrow(
@@ -56,7 +56,7 @@ test('a filter with a field that is none is refused: it must not pass for "no su
   await expect(mock.journal.waitFor({ sttaus: 200 } as never)).rejects.toThrow(/filter\.sttaus/);
 });
 
-test('an operation that is none is refused: it must not pass for "no such request"', async () => {
+test('rejects a filter with an unknown operation', async () => {
   const { mock } = await asked();
   const message = `filter.operation is "lates"; expected one of ${Object.keys(operations).join(', ')}.`;
 
@@ -64,18 +64,16 @@ test('an operation that is none is refused: it must not pass for "no such reques
   await expect(mock.journal.waitFor({ operation: 'lates' })).rejects.toThrow(message);
 });
 
-test('a journal that has forgotten requests says so instead of counting wrong', async () => {
+test('an expectation fails if the journal has dropped requests that it would count', async () => {
   const { mock } = await asked({ journalSize: 2 });
 
   expect(mock.journal.dropped).toBe(1);
   expect(mock.audit()).toMatchObject({ requests: 2, dropped: 1 });
-  expect(() => mock.expectRequests().toHaveCount(3)).toThrow(
-    /has forgotten the first 1 requests .* larger journalSize/,
-  );
+  expect(() => mock.expectRequests().toHaveCount(3)).toThrow(/has dropped the first 1 requests.* larger journalSize/);
   mock.expectRequests({ after: 1 }).toHaveCount(2);
 });
 
-test('waits for requests that are still to come, those already there included', async () => {
+test('waits for requests, including those already received', async () => {
   const { mock, send } = await asked();
 
   const waiting = mock.journal.waitFor({ operation: 'quota' }, { count: 3 });
@@ -86,16 +84,16 @@ test('waits for requests that are still to come, those already there included', 
   expect(await mock.journal.waitFor()).toHaveLength(4 + 1);
 });
 
-test('gives up after its time, with a list of what came', async () => {
+test('rejects after timeoutMs with a list of all received requests', async () => {
   const { mock } = await asked();
 
   await expect(mock.journal.waitFor({ status: 429 }, { timeoutMs: 0 })).rejects.toMatchObject({
     code: 'wait_timeout',
-    message: expect.stringMatching(/^0 of 1 requests arrived within 0 ms\. What came:\n {2}#1 GET/),
+    message: expect.stringMatching(/^0 of 1 requests arrived within 0 ms\. Received requests:\n {2}#1 GET/),
   });
 });
 
-test('the audit tells of keys in URLs, early requests and paths that lead nowhere', async () => {
+test('the audit lists keys in URLs, early requests and unknown paths', async () => {
   const { mock, key, send } = await asked();
   await send('/api/v1/latests', { authorization: key });
   await send(`/api/v1/quota?x=${key}`, { authorization: key });
@@ -135,7 +133,7 @@ test.each([
   expect(mock.journal.list()[0]?.why).toBe(`There is no such endpoint${suggestion}`);
 });
 
-test('of many requests the newest are listed, with those that got no answer', async () => {
+test('lists the newest of many requests, including those without an answer', async () => {
   const { mock, send } = await asked();
   for (let request = 0; request < 20; request += 1) await send('/api/v1/quota');
   mock.faults.add({ kind: 'network-error' });
@@ -150,11 +148,11 @@ test('of many requests the newest are listed, with those that got no answer', as
     return '';
   })();
 
-  expect(error).toContain('Expected 1 requests, got 24. What came:\n  (4 older)\n  #5 GET');
+  expect(error).toContain('Expected 1 requests, got 24. Received requests:\n  (4 older)\n  #5 GET');
   expect(error).toContain('  #24 GET /api/v1/quota no answer, no key: ');
 });
 
-test('keeps a process that has nothing else to do until it gives up', () => {
+test('keeps the process alive until the timeout', () => {
   const script = `
     const { createMockServer } = await import('./src/mock-server/index.ts');
     await createMockServer().journal.waitFor({}, { timeoutMs: 20 }).catch(({ code }) => console.log(code));

@@ -3,7 +3,7 @@ import { createMockServer } from '../../../src/mock-server/index.ts';
 
 const newMock = (more = {}) => createMockServer({ clock: { mode: 'virtual', autoAdvance: false }, ...more });
 
-test('an entry tells who asked what, what was decided, on which numbers, and why', async () => {
+test('an entry contains key, request, decision, usage and reason', async () => {
   const mock = newMock();
   const { id, key } = mock.createKey();
   const send = () => mock.fetch(`${mock.baseUrl}/api/v1/latest?base=EUR`, { headers: { authorization: key } });
@@ -29,7 +29,7 @@ test('an entry tells who asked what, what was decided, on which numbers, and why
     hasKeyInUrl: false,
     status: 429,
     code: 'rate_limited',
-    why: '30 of 30 requests of this minute are used; the next is accepted in 60000 ms',
+    why: '30 of 30 requests used this minute; next accepted in 60000 ms',
     rate: { limit: 30, used: 30, fullAt: Date.parse('2026-01-15T00:01:00.000Z') },
     quota: {
       limit: 1000,
@@ -43,7 +43,7 @@ test('an entry tells who asked what, what was decided, on which numbers, and why
   });
 });
 
-test('a request that did not wait for Retry-After is told by how much it was early', async () => {
+test('reports by how much a request preceded the end of Retry-After', async () => {
   const mock = newMock();
   const { key } = mock.createKey();
   const send = () => mock.fetch(`${mock.baseUrl}/api/v1/quota?api_key=${key}`);
@@ -65,7 +65,7 @@ test('a request that did not wait for Retry-After is told by how much it was ear
   ]);
 });
 
-test('requests on their way when the first refusal came were not early, what is sent with it in hand is', async () => {
+test('a request sent before the first refusal arrived is not early, one sent afterwards is', async () => {
   const mock = newMock();
   const { key } = mock.createKey();
   const send = () => mock.fetch(`${mock.baseUrl}/api/v1/quota?api_key=${key}`);
@@ -82,7 +82,7 @@ test('requests on their way when the first refusal came were not early, what is 
 test.each([
   ['/api/v1/latest', {}, 'the request carries no API key'],
   ['/api/v1/latest', { authorization: 'Bearer nonsense' }, 'the credential does not look like an API key'],
-  ['/api/v1/latest', { authorization: `fx_live_${'0'.repeat(48)}` }, 'this mock never gave out such a key'],
+  ['/api/v1/latest', { authorization: `fx_live_${'0'.repeat(48)}` }, 'this mock never created this key'],
   ['/nothing', {}, 'There is no such endpoint.'],
 ])('the reason of a refusal of %s %j is: %s', async (path, headers, why) => {
   const mock = newMock();
@@ -104,7 +104,7 @@ test.each([
   expect(mock.journal.list().map(({ number }) => number)).toEqual(numbers);
 });
 
-test('a listener hears of every request, also after clear(), and where told of those in spaces, by name', async () => {
+test('a listener receives every request, also after clear(), and on request those of spaces', async () => {
   const mock = newMock();
   const space = mock.space({ name: 'invoices' });
   const own: unknown[] = [];

@@ -37,7 +37,7 @@ test.each(holding)('%s holds', async (_, expectation) => {
 });
 
 const WHAT_CAME = [
-  'What came:',
+  'Received requests:',
   '  #1 GET /api/v1/quota 200, key_1: served',
   '  #2 GET /api/v1/latest?base=USD 200, key_1: served',
   '  #3 GET /api/v1/latest?base=EUR 401, no key: the request carries no API key',
@@ -54,8 +54,8 @@ const failing: [string, (expectation: (filter?: object) => RequestExpectation) =
       "  #1 GET /api/v1/quota differs in operation: 'quota', expected 'latest'; query.base: absent, expected 'EUR'",
     ],
   ],
-  ['atLeast', (expected) => expected().atLeast(4), ['Expected at least 4 requests, got 3. What came:']],
-  ['atMost', (expected) => expected().atMost(2), ['Expected at most 2 requests, got 3. What came:']],
+  ['atLeast', (expected) => expected().atLeast(4), ['Expected at least 4 requests, got 3. Received requests:']],
+  ['atMost', (expected) => expected().atMost(2), ['Expected at most 2 requests, got 3. Received requests:']],
   [
     'toHaveBeenSentWith',
     (expected) => expected(latest).toHaveBeenSentWith({ headers: { authorization: /^Basic/ } }),
@@ -68,21 +68,21 @@ const failing: [string, (expectation: (filter?: object) => RequestExpectation) =
   [
     'inOrder',
     (expected) => expected().inOrder(base('EUR'), base('USD')),
-    ['Expected request 2 of 2, {"query":{"base":"USD"}}, after #3 in this order. What came:'],
+    ['Expected request 2 of 2, {"query":{"base":"USD"}}, after #3 in this order. Received requests:'],
   ],
 ];
 
-test.each(failing)('%s fails with the closest requests and all that came', async (_, act, lines) => {
+test.each(failing)('%s fails with the closest requests and all received requests', async (_, act, lines) => {
   const mock = await asked();
 
   const failure = () => act((filter) => mock.expectRequests(filter));
 
   const [last = ''] = lines.slice(-1);
-  const text = [...lines, ...(last.endsWith('What came:') ? WHAT_CAME.slice(1) : WHAT_CAME)].join('\n');
+  const text = [...lines, ...(last.endsWith('Received requests:') ? WHAT_CAME.slice(1) : WHAT_CAME)].join('\n');
   expect(failure).toThrow(expect.objectContaining({ code: 'unexpected_requests', message: text }));
 });
 
-test('from another process the same expectations hold and fail with the same words', async () => {
+test('expectations give the same results and messages in another process', async () => {
   await using mock = await asked();
   const remote = connectMockServer((await mock.serve()).adminUrl);
   const said = (act: () => unknown) => {
@@ -107,9 +107,9 @@ test('from another process the same expectations hold and fail with the same wor
   expect(await remote.journal.list(base('EUR'))).toHaveLength(1);
 });
 
-test('a journal that has forgotten requests can still say what came, but not that nothing did', async () => {
+test('if the journal has dropped requests, it can prove that a request arrived, but not that none did', async () => {
   const mock = await asked({ journalSize: 2 });
-  const forgotten = /has forgotten the first 1 requests/;
+  const forgotten = /has dropped the first 1 requests/;
 
   mock.expectRequests(latest).atLeast(2);
   mock.expectRequests().toHaveBeenSentWith(base('EUR'));
@@ -120,14 +120,14 @@ test('a journal that has forgotten requests can still say what came, but not tha
   expect(() => mock.expectRequests().inOrder({ operation: 'quota' })).toThrow(forgotten);
 });
 
-test('a key that this mock never gave out is no missing key', async () => {
+test('distinguishes an unknown key from a missing key', async () => {
   const mock = createMockServer({ clock: 'virtual' });
   await mock.fetch(`${mock.baseUrl}/api/v1/quota?api_key=fx_live_${'0'.repeat(48)}`);
 
   expect(() => mock.expectRequests().toHaveCount(2)).toThrow(/ 401, unknown key: /);
 });
 
-test('an expectation with a wrong field is refused', async () => {
+test('rejects an expectation with an unknown field', async () => {
   const mock = await asked();
 
   expect(() => mock.expectRequests().toHaveBeenSentWith({ qery: {} } as never)).toThrow(/sentWith\.qery .* query\?/);

@@ -80,7 +80,7 @@ test('a fault with a regular expression is in a snapshot', async () => {
   expect((await copy.fetch(`${copy.baseUrl}/api/v1/latest?base=eur`)).status).toBe(503);
 });
 
-test('a fault whose path holds a query is refused', () => {
+test('rejects a fault whose path contains a query', () => {
   const fault = { kind: 'hang', match: { path: '/api/v1/latest?base=EUR' } } as const;
 
   expect(() => newMock().faults.add(fault)).toThrow(

@@ -41,7 +41,7 @@ test.each([
   expect(matchingEntries(entries, readQuery(search)).map(({ number }) => number)).toEqual(numbers);
 });
 
-test('an unknown key is told from none', async () => {
+test('distinguishes an unknown key from no key', async () => {
   const { entries } = await recorded();
 
   expect(entries.map(keyText)).toEqual(['key_1', 'unknown key', 'no key', 'key_1']);
@@ -60,7 +60,7 @@ test('the command for curl has the key from the environment, and its words quote
   expect([bearer, inQuery, post].join()).not.toContain(key);
 });
 
-test('a target is written as a URL has it', () => {
+test('encodes a target as in a URL', () => {
   expect(targetOf({ path: '/x', query: { a: ['1', '2'], 'b c': 'é&' } })).toBe('/x?a=1&a=2&b%20c=%C3%A9%26');
 });
 

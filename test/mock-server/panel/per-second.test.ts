@@ -22,19 +22,19 @@ test('counts the last two minutes second by second, refused ones among all', () 
   expect(served.slice(-3)).toEqual([0, 1, 1]);
   expect(all[0]).toBe(1);
   expect(new Set(limit)).toEqual(new Set([5]));
-  expect(summary).toBe('In the last two minutes 3 requests served, 1 refused; the limit is 300 a minute.');
+  expect(summary).toBe('In the last two minutes, 3 requests were served and 1 refused; the limit is 300 per minute.');
 });
 
-test('knows no limit before a request was counted, and nothing of the future', () => {
+test('shows no limit before the first counted request, and no later requests', () => {
   const { columns, summary } = perSecond([{ at: NOW + 5000, status: 200 } as JournalEntry], NOW);
   expect(columns[1].every((count) => count === 0)).toBe(true);
   expect(columns[3].every((pace) => pace === null)).toBe(true);
-  expect(summary).toContain('no limit seen yet');
+  expect(summary).toContain('the limit is not known yet');
 });
 
 test('counts a connection that broke off as refused, not as served', () => {
   const { columns, summary } = perSecond([entry(0, 0), entry(0, 200)], NOW);
 
   expect([columns[1].at(-1), columns[2].at(-1)]).toEqual([2, 1]);
-  expect(summary).toContain('1 requests served, 1 refused');
+  expect(summary).toContain('1 requests were served and 1 refused');
 });

@@ -78,7 +78,7 @@ const probed = fc.record({
   latenciesMs: fc.array(fc.constantFrom(0, 1, 13, 170, 900), { minLength: 1, maxLength: 5 }),
 });
 
-test('round trip: probing a mock with random switches gives back its switches, and guesses none', async () => {
+test('probing a mock with random switches returns its switches, without guesses', async () => {
   await fc.assert(
     fc.asyncProperty(anyBehaviour, probed, async (behaviour, options) => {
       const { mock, probe } = mockAndProbe(behaviour, options);
@@ -102,7 +102,7 @@ test('round trip: probing a mock with random switches gives back its switches, a
   );
 });
 
-test('what a probe wrote makes a mock that answers the same probe the same', async () => {
+test('a mock with the result of a probe gives the same result', async () => {
   const first = await mockAndProbe('hostile').probe();
 
   const again = mockAndProbe(JSON.parse(JSON.stringify(first)));
@@ -115,7 +115,7 @@ test('what a probe wrote makes a mock that answers the same probe the same', asy
   });
 });
 
-test('the month is charged with one request at most, and with none where failures do not count', async () => {
+test('charges at most one request, and none if failures do not count', async () => {
   for (const [quotaChargesOn, used] of [
     ['accepted', 1],
     ['success', 0],
@@ -128,7 +128,7 @@ test('the month is charged with one request at most, and with none where failure
   }
 });
 
-test('the first request asks for the quota, and there are never more requests than the budget', async () => {
+test('the first request is quota, and the budget is never exceeded', async () => {
   for (let maxRequests = 1; maxRequests <= 40; maxRequests += 1) {
     const { mock, probe } = mockAndProbe({}, { maxRequests });
     const observed = await probe();
@@ -151,7 +151,7 @@ test.each([
   expect(planProbe(maxRequests)).toEqual(plan);
 });
 
-test('with a budget beyond the limit the refusals are looked at, too', async () => {
+test('with a larger budget, also observes the refusals of the limit', async () => {
   const values = async (behaviour: BehaviourOptions) =>
     valuesOf(await mockAndProbe(behaviour, { maxRequests: 60 }).probe());
 
@@ -171,7 +171,7 @@ test('with a budget beyond the limit the refusals are looked at, too', async () 
   expect(await values({ retryAfterFormat: 'decimal' })).toMatchObject({ retryAfterFormat: 'decimal' });
 });
 
-test('a limit that is met on the way ends the probe with what was seen until then', async () => {
+test('ends the probe with the results so far if the limit is reached', async () => {
   const { mock, key, probe } = mockAndProbe({ retryAfterUnit: 'milliseconds' });
   const headers = { authorization: key };
   for (let request = 0; request < 28; request += 1) await mock.fetch(`${mock.baseUrl}/api/v1/quota`, { headers });
@@ -182,7 +182,7 @@ test('a limit that is met on the way ends the probe with what was seen until the
   expect(observed.about.notObserved).toHaveProperty('headRequests');
 });
 
-test('a key that does not work is told, after one request', async () => {
+test('reports an invalid key after one request', async () => {
   const { mock } = mockAndProbe({});
   const probing = probeService(mock.baseUrl, { apiKey: `fx_live_${'a'.repeat(48)}`, fetch: mock.fetch });
 
@@ -193,7 +193,7 @@ test('a key that does not work is told, after one request', async () => {
   expect(mock.journal.list()).toHaveLength(1);
 });
 
-test('what the service does otherwise than documented is a contradiction, not a switch', async () => {
+test('reports behaviour that differs from the documentation as a contradiction', async () => {
   const { mock, key } = mockAndProbe({});
   const observed = await probeService(mock.baseUrl, {
     apiKey: key,
@@ -209,7 +209,7 @@ test('what the service does otherwise than documented is a contradiction, not a 
   expect(observed.about.notObserved.optionsRequests).toBe('the answer was 200');
 });
 
-test('the report holds no key', async () => {
+test('the report contains no key', async () => {
   const { key, probe } = mockAndProbe({});
 
   expect(JSON.stringify(await probe())).not.toContain(key.slice(8));
@@ -238,18 +238,18 @@ test.each([401, 418, 500])(
     const { notObserved, contradictions } = observed.about;
     const isAuthentication = status === 401;
     expect(notObserved).toMatchObject({
-      missingKey: `the answer was ${status}, which the mock does not have`,
-      unknownKey: 'the key in use has not the documented form',
+      missingKey: `the answer was ${status}, which is not a value of this switch`,
+      unknownKey: 'the key does not have the documented form',
       methodNotAllowed: `the answer to POST was ${status}`,
       headRequests: `the answer was ${status}`,
       optionsRequests: `the answer was ${status}`,
       badParameter: `the answer to base=XXX was ${status}`,
-      snapshotGranularity: 'quota shows none',
-      rateHeaders: 'there are others: x-my-ratelimit',
-      keyPrefix: 'the key in use has not the documented form',
-      unlimitedAs: 'the key is of the gold plan',
+      snapshotGranularity: 'the quota record has no valid snapshot_granularity',
+      rateHeaders: 'the answer has other headers: x-my-ratelimit',
+      keyPrefix: 'the key does not have the documented form',
+      unlimitedAs: 'the key belongs to the gold plan',
       ...(isAuthentication
-        ? { wwwAuthenticate: 'the challenge names another scheme than Bearer' }
+        ? { wwwAuthenticate: 'the challenge names a scheme other than Bearer' }
         : { unknownRoute: `the answer was ${status}`, severalCredentials: `the answer was ${status}` }),
     });
     expect(contradictions).toEqual([

@@ -9,7 +9,7 @@ const currency = fc.constantFrom(...CURRENCIES);
 const seed = fc.nat({ max: Number.MAX_SAFE_INTEGER });
 const moment = fc.integer({ min: 0, max: Date.UTC(2100, 0) });
 
-test('there are the currencies of ISO 4217, each once and in order', () => {
+test('has the currencies of ISO 4217, each once and in order', () => {
   expect(CURRENCIES.length).toBeGreaterThanOrEqual(165);
   expect([...CURRENCIES].sort()).toEqual(CURRENCIES);
   expect(CURRENCIES).toEqual(expect.arrayContaining(['EUR', 'USD', 'JPY', 'INR', 'XAU', 'CLF', 'ZWG', 'XCG']));
@@ -27,7 +27,7 @@ test('every rate is above zero with at most six digits, and a currency is worth 
   );
 });
 
-test('a to b and b to c give a to c, up to the last digit', () => {
+test('rates are consistent: a to b times b to c is a to c', () => {
   fc.assert(
     fc.property(seed, moment, fc.tuple(currency, currency, currency), (seed, at, [a, b, c]) => {
       const { rate } = inventRates(seed, at);
@@ -37,7 +37,7 @@ test('a to b and b to c give a to c, up to the last digit', () => {
   );
 });
 
-test('a rate walks: it moves with every snapshot, a little at a time, and stays near its usual value', () => {
+test('a rate changes a little with every snapshot and stays near its usual value', () => {
   const day = Array.from({ length: 289 }, (_, step) => inventRates(1, JANUARY + step * 300_000).rate('USD', 'EUR'));
   const steps = day.slice(1).map((rate, index) => Math.abs(rate / day[index]! - 1));
   const years = Array.from({ length: 500 }, (_, week) => inventRates(1, week * 7 * 86_400_000).rate('USD', 'EUR'));

@@ -20,7 +20,7 @@ function mockWith(options: MockServerOptions) {
   return { mock, id, latest };
 }
 
-test('a latest function makes the data, from the query without the key', async () => {
+test('a latest function receives the query without the key and returns the data', async () => {
   const { latest, id } = mockWith({
     latest: (query, { at, keyId, plan }) => ({ asked: query.toString(), at, keyId, plan }),
   });
@@ -41,9 +41,9 @@ test('a latest function may change what the mock would have answered', async () 
 });
 
 test.each([
-  [() => undefined, 'gave undefined; expected an object'],
-  [async () => ({}), 'gave a promise; expected an object'],
-  [() => 'rates', 'gave "rates"'],
+  [() => undefined, 'returned undefined; expected an object'],
+  [async () => ({}), 'returned a promise; expected an object'],
+  [() => 'rates', 'returned "rates"'],
 ])('what is no object is a 500 that the journal explains: %s', (wrong, why) => {
   const core = new MockCore({ responders: { latest: createLatestResponder({ latest: wrong as never }) } });
 
@@ -51,7 +51,7 @@ test.each([
   expect(core.journal.entries.at(-1)?.why).toContain(why);
 });
 
-test('the limits stand around a latest function as around the invented data', async () => {
+test('a latest function is subject to the limits', async () => {
   const { mock, latest } = mockWith({ latest: () => ({}) });
 
   const answers = await Promise.all(Array.from({ length: 301 }, () => latest()));
@@ -62,14 +62,14 @@ test('the limits stand around a latest function as around the invented data', as
 
 const recorded = { success: true, data: { rate: 1.25 }, meta: { more: 'kept' } };
 
-test('one recorded envelope answers every query, whole', async () => {
+test('one recorded envelope answers every query unchanged', async () => {
   const { latest } = mockWith({ replay: recorded });
 
   expect((await latest('base=EUR')).body).toEqual(recorded);
   expect((await latest()).body).toEqual(recorded);
 });
 
-test('answers by query are found in any order of the parameters, also with the key in the URL', async () => {
+test('finds answers by query in any order of parameters, also with the key in the URL', async () => {
   const { latest } = mockWith({
     replay: { 'symbols=USD&base=EUR': { one: 1 }, '': recorded, '?base=GBP': { two: 2 } },
   });
@@ -100,11 +100,11 @@ test('recorded text keeps its digits', async () => {
   );
 });
 
-test('a query that was not recorded is told with those that were', async () => {
+test('names the recorded queries if a query was not recorded', async () => {
   const { status, body } = await mockWith({ replay: { 'base=EUR': {} } }).latest('base=USD');
 
   expect([status, body.error.code]).toEqual([501, 'not_recorded']);
-  expect(body.error.message).toBe("No answer is recorded for the query 'base=USD'; there are 'base=EUR'.");
+  expect(body.error.message).toBe("No answer is recorded for the query 'base=USD'; recorded queries: 'base=EUR'.");
 });
 
 test.each([
@@ -113,14 +113,14 @@ test.each([
   [{ replay: 'file.json' }, 'replay is "file.json"; expected a recorded envelope'],
   [{ replay: {} }, 'replay is {}'],
   [{ replay: [recorded] }, 'replay is ['],
-  [{ replay: { 'base=EUR': 7 } }, 'replay["base=EUR"] is 7; expected an envelope or the data of one.'],
-  [{ replay: { 'a=1&b=2': {}, 'b=2&a=1': {} } }, 'replay is "b=2&a=1"; expected every query once'],
+  [{ replay: { 'base=EUR': 7 } }, 'replay["base=EUR"] is 7; expected an envelope, or the data of one.'],
+  [{ replay: { 'a=1&b=2': {}, 'b=2&a=1': {} } }, 'replay is "b=2&a=1"; expected each query once'],
   [{ replay: { success: false, error: { code: 'x' } } }, 'replay.error is {"code":"x"}; expected a recorded error'],
 ])('%j is refused', (options, message) => {
   expect(() => createMockServer(options as never)).toThrow(message);
 });
 
-test('a query that was answered is refused once the switch says that unknown currencies are', async () => {
+test('refuses a query answered before when the switch for unknown currencies changes', async () => {
   const { mock, latest } = mockWith({ behaviour: { badParameter: 'ignored' } });
   expect((await latest('base=XXX')).status).toBe(200);
 

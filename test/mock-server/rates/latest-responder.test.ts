@@ -8,14 +8,14 @@ function latest(query = '', options: MockCoreOptions = {}) {
   return core.send(`/api/v1/latest${query}`, { key });
 }
 
-test('without parameters there are all currencies but the base, labelled as invented', () => {
+test('without parameters, returns all currencies except the base, labelled as invented', () => {
   const { data } = latest();
 
   expect(data).toMatchObject({ base: 'USD', source: 'invented by the fxrates mock server' });
   expect(Object.keys(data.rates)).toEqual(CURRENCIES.filter((code) => code !== 'USD'));
 });
 
-test('symbols come in the order of the request, with the rates that the whole table has', () => {
+test('returns symbols in the order of the request', () => {
   const { data } = latest('?base=EUR&symbols=JPY,CHF');
 
   expect(Object.keys(data.rates)).toEqual(['JPY', 'CHF']);

@@ -29,7 +29,7 @@ test('an account begins unconfirmed, on the Free plan, at the time of the clock'
   expect(mock.accounts.list()).toHaveLength(1);
 });
 
-test('no key is made before the e-mail address is confirmed', () => {
+test('no key is created before the e-mail address is confirmed', () => {
   const mock = virtual();
   const { id } = mock.accounts.create();
 
@@ -126,11 +126,11 @@ test.each([
     (mock: MockServer) => mock.keys.setUsage(mock.createKey().id, { month: -1 }),
     'month is -1; expected a whole number from 0.',
   ],
-])('what cannot be is refused with the value and what was expected', (act, message) => {
+])('rejects an invalid argument with its value and what was expected', (act, message) => {
   expect(() => act(virtual())).toThrow(message);
 });
 
-test('a plan that cannot be changes nothing', () => {
+test('an unknown plan changes nothing', () => {
   const mock = virtual();
   const { accountId } = mock.createKey();
 

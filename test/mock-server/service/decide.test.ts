@@ -140,7 +140,7 @@ function obey(
   return [early, core.send('/api/v1/latest', { key }).status];
 }
 
-test('whoever obeys Retry-After exactly is served; one millisecond earlier is refused when the format is exact', () => {
+test('a client that waits exactly Retry-After is served; one millisecond earlier it is refused', () => {
   fc.assert(
     fc.property(RETRY_SWITCHES, fc.array(fc.nat(2500), { minLength: 31, maxLength: 45 }), (behaviour, gaps) => {
       const core = new MockCore({ behaviour });
@@ -185,7 +185,7 @@ test('the quota endpoint never counts toward the month, works when it is used up
   expect(answers[30]).toMatchObject({ status: 429, code: 'rate_limited', headers: { 'retry-after': '60' } });
 });
 
-test('the Unlimited plan is never out of quota, yet rate limited', () => {
+test('the Unlimited plan has no quota but a rate limit', () => {
   const core = new MockCore();
   const { id, key } = core.createKey('unlimited');
   core.keys.setUsage(id, { month: 50_000_000 });
@@ -196,7 +196,7 @@ test('the Unlimited plan is never out of quota, yet rate limited', () => {
   expect(codes.at(-1)).toBe('rate_limited');
 });
 
-test('both limits apply to each key of an account for itself', () => {
+test('both limits apply to each key separately', () => {
   const core = new MockCore();
   const account = core.accounts.create({ plan: 'developer' });
   core.accounts.confirm(account.id);

@@ -67,7 +67,7 @@ class Compared {
   }
 }
 
-test.each(kinds)('%s lets in exactly what its model does, and says to the millisecond when the next fits', (kind) => {
+test.each(kinds)('%s accepts exactly what its model accepts, and predicts the next slot to the millisecond', (kind) => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 7 }), fc.nat(MINUTE_MS), steps, (limit, offsetMs, moves) => {
       const compared = new Compared(kind, limit);
@@ -129,7 +129,7 @@ test.each(kinds)('%s has its whole limit back at fullAt, and not a millisecond b
   expect(send(window, 30, fullAt, 30)).toBe(30);
 });
 
-test.each(kinds)('%s neither forgets nor invents requests over an idle hour', (kind) => {
+test.each(kinds)('%s keeps correct counts over an idle hour', (kind) => {
   const window = new rateWindows[kind]();
   send(window, 30, START, 20);
 
@@ -138,14 +138,14 @@ test.each(kinds)('%s neither forgets nor invents requests over an idle hour', (k
   expect(served).toBe(30);
 });
 
-test.each(kinds)('%s takes over at once when a plan makes the limit larger', (kind) => {
+test.each(kinds)('%s applies a larger limit immediately', (kind) => {
   const window = new rateWindows[kind]();
   send(window, 30, START, 30);
 
   expect(send(window, 300, START, 400)).toBe(270);
 });
 
-test.each(kinds)('%s makes nobody wait longer than its window when a plan makes the limit smaller', (kind) => {
+test.each(kinds)('%s never waits longer than its window after the limit becomes smaller', (kind) => {
   const window = new rateWindows[kind]();
   send(window, 300, START, 300);
 

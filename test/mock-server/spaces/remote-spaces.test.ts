@@ -9,7 +9,7 @@ async function connected(options: MockServerOptions = {}) {
   return { mock, server, remote: connectMockServer(server.adminUrl), call, [Symbol.asyncDispose]: () => mock.close() };
 }
 
-test('another process has a space to itself: key, clock, switches, faults, journal, snapshots', async () => {
+test('another process can open a space with its own key, clock, switches, faults, journal and snapshots', async () => {
   await using it = await connected();
   const { mock, remote, call } = it;
   await using space = await remote.space({ name: 'worker-1', plan: 'developer', behaviour: 'lenient' });
@@ -33,7 +33,7 @@ test('another process has a space to itself: key, clock, switches, faults, journ
   expect(mock.journal.list()).toEqual([]);
 });
 
-test('the mock refuses a reset while spaces of workers live, and can end those of a worker that was killed', async () => {
+test('rejects a reset while spaces are open; closeSpaces() closes those of a killed worker', async () => {
   await using it = await connected();
   const { remote, call } = it;
   const space = await remote.space();
@@ -48,7 +48,7 @@ test('the mock refuses a reset while spaces of workers live, and can end those o
   await expect(space.clock.now()).rejects.toMatchObject({ code: 'not_found', status: 404 });
 });
 
-test('a space has a clock of its own kind, from any moment on', async () => {
+test('a space can have another kind of clock and start time', async () => {
   await using it = await connected({ clock: 'real' });
   const { remote } = it;
 
@@ -81,7 +81,7 @@ test.each([
   expect(answer.status).toBe(status);
 });
 
-test('a space is as closed to strangers as the mock', async () => {
+test('the routes of a space require the admin token', async () => {
   await using it = await connected();
   it.mock.space({ name: 'one' });
 

@@ -68,7 +68,7 @@ async function runHundred(mock: MockServer, call: Call): Promise<void> {
   expect(await quota(call, own.key)).toMatchObject({ status: 200, used: 0 });
 }
 
-test('a hundred spaces at once have nothing in common but the mock', async () => {
+test('a hundred simultaneous spaces share no state', async () => {
   await using mock = createMockServer({ clock: CLOCK });
 
   await runHundred(mock, inProcess(mock));
@@ -114,7 +114,7 @@ test('a slow answer in one space does not pass to another over a pipelined conne
   await agent.close();
 });
 
-test('limits of one space are not those of another', async () => {
+test('each space has its own limits', async () => {
   const mock = createMockServer({ clock: CLOCK });
   const [full, free] = [mock.space(), mock.space()];
   for (let request = 0; request < 30; request += 1) await inProcess(mock)(full.key, '/api/v1/latest');
@@ -128,7 +128,7 @@ test('limits of one space are not those of another', async () => {
   expect(await statusOf(full)).toBe(200);
 });
 
-test('a key that a space makes later is its own, in every documented form', async () => {
+test('a key created later in a space belongs to it, in every documented form', async () => {
   const mock = createMockServer({ clock: CLOCK });
   const space = mock.space();
   const { key, id } = space.createKey({ plan: 'developer' });
@@ -154,7 +154,7 @@ test('requests without a key, or with a stranger, are the mock’s own; in the s
   expect([mock.journal.list().length, space.journal.list().length]).toEqual([2, 1]);
 });
 
-test('a space begins with the switches and the time of the mock, and changes its own', async () => {
+test('a space starts with the switches and the time of the mock, and changes only its own', async () => {
   const mock = createMockServer({ clock: CLOCK, behaviour: { rateWindow: 'token-bucket' } });
   await mock.clock.advance(5000);
   const space = mock.space({ behaviour: { retryAfterUnit: 'milliseconds' } });
@@ -167,7 +167,7 @@ test('a space begins with the switches and the time of the mock, and changes its
   expect(mock.behaviour.values).not.toEqual(space.behaviour.values);
 });
 
-test('the name of a space decides its key, whatever was made before it', () => {
+test('the name of a space determines its key', () => {
   const first = createMockServer({ seed: 7 });
   const second = createMockServer({ seed: 7 });
   second.space();
@@ -178,7 +178,7 @@ test('the name of a space decides its key, whatever was made before it', () => {
   expect(createMockServer({ seed: 8 }).space({ name: 'checkout' }).key).not.toBe(second.space().key);
 });
 
-test('reset of a space leaves it its account and key, and all else as it was made', async () => {
+test('reset of a space keeps its account and key and restores everything else', async () => {
   const mock = createMockServer({ clock: CLOCK });
   const space = mock.space({ plan: 'developer' });
   const before = JSON.stringify(space.snapshot());
@@ -243,7 +243,7 @@ test('a space that waits for an answer forever is ended with the mock', async ()
   expect(await failed).toBeInstanceOf(TypeError);
 });
 
-test('a space refuses a fault that a way into the mock could only fake', () => {
+test('a space rejects a fault that an adapter in use cannot reproduce', () => {
   const mock = createMockServer();
   const space = mock.space();
 
@@ -254,7 +254,7 @@ test.each([[''], ['a b'], ['x'.repeat(65)], [7 as unknown as string]])('%j is no
   expect(() => createMockServer().space({ name })).toThrow(/^name is .*; expected up to 64 letters/);
 });
 
-test('an option that cannot be leaves no space behind', () => {
+test('an invalid option opens no space', () => {
   const mock = createMockServer();
 
   expect(() => mock.space({ plan: 'gold' as never })).toThrow(/^plan is "gold"/);

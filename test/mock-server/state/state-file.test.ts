@@ -33,7 +33,7 @@ async function kill(child: ReturnType<typeof start>): Promise<void> {
 
 const CLOCK = { mode: 'virtual', autoAdvance: false } as const;
 
-test('a mock goes on from its state file: keys, what they used, windows, clock, switches, faults, outbox', async () => {
+test('a mock restores keys, usage, windows, clock, switches, faults and outbox from its state file', async () => {
   const state = join(newFolder(), 'state.json');
   const mock = createMockServer({ clock: CLOCK, seed: 7 });
   const server = await mock.serve({ state });
@@ -54,7 +54,7 @@ test('a mock goes on from its state file: keys, what they used, windows, clock, 
   expect(statSync(state).mode & 0o077).toBe(0);
 });
 
-test('a server that is killed loses nothing that it had answered a moment before', async () => {
+test('a killed server loses no request that it had answered a moment before', async () => {
   const state = join(newFolder(), 'state.json');
   const child = start('state-serving-process.ts', [state]);
   const [{ key, url, adminUrl }] = await once(child, 'message');
@@ -82,7 +82,7 @@ function sizeOf(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
 
-test('kill -9 in the middle of a write leaves a whole file, the old one or the new', async () => {
+test('kill -9 during a write leaves the complete old or new file', async () => {
   const folder = newFolder();
   const interrupted: boolean[] = [];
   for (let round = 0; round < 3; round += 1) {
@@ -116,13 +116,13 @@ const whole = { format: 'fxrates-mock-state', version: 1, savedAt: 0, snapshot: 
 const withSnapshot = (change: object) => JSON.stringify({ ...whole, snapshot: { ...whole.snapshot, ...change } });
 
 test.each([
-  ['', 'is damaged: it is not a JSON object; put back a copy of it, or move it away to begin anew.'],
+  ['', 'is damaged: it is not a JSON object; restore a copy, or move it away to start with an empty state.'],
   [JSON.stringify(whole).slice(0, -9), 'is damaged: it is not a JSON object'],
-  ['[]', 'is something else than the state of a mock server, and is left as it is; name another file.'],
-  ['{"name":"my-package"}', 'is something else than the state of a mock server'],
+  ['[]', 'is not the state of a mock server and was not changed; use another file.'],
+  ['{"name":"my-package"}', 'is not the state of a mock server'],
   [
     JSON.stringify({ ...whole, version: 2 }),
-    'has version 2, and this fxrates reads version 1; use the fxrates that wrote it, or move it away to begin anew.',
+    'has version 2, but this release of fxrates reads version 1; use the release that wrote it, or move it away to start with an empty state.',
   ],
   [withSnapshot({ keys: [{ id: 'key_1' }] }), 'is damaged: snapshot.keys.0.accountId: '],
   [withSnapshot({ behaviour: { rateWindow: 'round' } }), 'is damaged: behaviour.rateWindow must be '],
@@ -138,15 +138,15 @@ test.each([
   expect(readFileSync(state, 'utf8')).toBe(text);
 });
 
-test('a place that cannot be written is told before anything is served', async () => {
+test('rejects an unwritable state file before it listens', async () => {
   const state = join(newFolder(), 'no', 'such', 'folder', 'state.json');
 
   await expect(createMockServer().serve({ state })).rejects.toThrow(
-    `The state file ${state} cannot be written (ENOENT); make room for it, or name another file.`,
+    `The state file ${state} cannot be written (ENOENT); check permissions and free space, or use another file.`,
   );
 });
 
-test('a switch that is younger than the file has its default', async () => {
+test('a switch that the file lacks has its default', async () => {
   const state = join(newFolder(), 'state.json');
   const { rateWindow: _, ...older } = whole.snapshot.behaviour;
   writeFileSync(state, withSnapshot({ behaviour: older }));
@@ -172,7 +172,7 @@ test('real time goes on while the mock is not served; a frozen clock stands stil
   expect(await resumed(true)).toBe('2026-01-15T00:00:00.000Z');
 });
 
-test('a link to the file stays a link', async () => {
+test('a symbolic link to the file is kept', async () => {
   const folder = newFolder();
   const [target, state] = [join(folder, 'real.json'), join(folder, 'link.json')];
   writeFileSync(target, JSON.stringify(whole));
@@ -183,7 +183,7 @@ test('a link to the file stays a link', async () => {
   expect(JSON.parse(readFileSync(target, 'utf8')).savedAt).toBeGreaterThan(0);
 });
 
-test('a fault of the disk while serving is warned of, and thrown when the server is closed', async () => {
+test('warns about a disk error while serving, and throws it on close', async () => {
   const folder = newFolder();
   const state = join(folder, 'state.json');
   const mock = createMockServer();
@@ -215,14 +215,14 @@ test('a link where the temporary file used to be is not followed', async () => {
   expect(statSync(state).mode & 0o777).toBe(0o600);
 });
 
-test('a second server on one state file is refused by name, and may have it after the first has ended', async () => {
+test('rejects a second server on the same state file until the first has closed', async () => {
   const state = join(newFolder(), 'state.json');
   const first = await createMockServer().serve({ state });
   const second = createMockServer();
 
   await expect(second.serve({ state })).rejects.toMatchObject({
     code: 'state_in_use',
-    message: `The state file ${state} is in use by another server; end that one, or name another file.`,
+    message: `The state file ${state} is in use by another server; stop that server, or use another file.`,
   });
   await first.close();
 
@@ -230,7 +230,7 @@ test('a second server on one state file is refused by name, and may have it afte
   expect(existsSync(`${state}.lock`)).toBe(false);
 });
 
-test('a server that cannot listen lets go of its state file', async () => {
+test('a server that cannot listen releases its state file', async () => {
   const state = join(newFolder(), 'state.json');
   await using running = await createMockServer().serve();
 
@@ -241,7 +241,7 @@ test('a server that cannot listen lets go of its state file', async () => {
 
 const lockOf = (state: string, owner: object) => writeFileSync(`${state}.lock`, JSON.stringify(owner));
 
-test('the lock of a process that has died is taken over at once', async () => {
+test('replaces the lock of a dead process immediately', async () => {
   const state = join(newFolder(), 'state.json');
   const { pid } = spawnSync(process.execPath, ['-e', '0']);
   lockOf(state, { pid, host: hostname(), id: 'dead' });

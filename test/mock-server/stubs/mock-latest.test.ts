@@ -10,7 +10,7 @@ function asked(options = {}) {
   return { mock, key, text, data };
 }
 
-test('an object is the data of every answer, until it is taken back', async () => {
+test('an object is the data of every answer until reset', async () => {
   const { mock, data } = asked();
 
   mock.latest.set({ rates: { USD: 1.1 } });
@@ -20,21 +20,21 @@ test('an object is the data of every answer, until it is taken back', async () =
   expect(await data('?base=GBP')).toMatchObject({ base: 'GBP' });
 });
 
-test('an array is a sequence of which the last one stays', async () => {
+test('an array is a sequence whose last element repeats', async () => {
   const { mock, data } = asked();
   mock.latest.set([{ n: 1 }, '{"n":2}']);
 
   expect([await data(), await data(), await data()]).toEqual([{ n: 1 }, { n: 2 }, { n: 2 }]);
 });
 
-test('a function makes the data from the query, and can ask for what the mock would answer', async () => {
+test('a function returns the data for a query and can call invented()', async () => {
   const { mock, data } = asked();
   mock.latest.set((query, { invented, plan }) => ({ base: query.get('base'), plan, was: invented().base }));
 
   expect(await data('?base=EUR')).toEqual({ base: 'EUR', plan: 'unlimited', was: 'EUR' });
 });
 
-test('the data of one base goes before the data of all, whichever was set first', async () => {
+test('the data of one base takes precedence over the data of all', async () => {
   const { mock, data } = asked();
   mock.latest.set({ n: 'EUR' }, { base: 'EUR' });
   mock.latest.set({ n: 'all' });
@@ -44,7 +44,7 @@ test('the data of one base goes before the data of all, whichever was set first'
   expect(await data('?base=EUR')).toEqual({ n: 'all' });
 });
 
-test('a stub goes before what mock.latest has set', async () => {
+test('a stub takes precedence over mock.latest', async () => {
   const { mock, data } = asked();
   mock.stubs.add({ match: { operation: 'latest' }, data: { n: 'stub' }, times: 1 });
   mock.latest.set({ n: 'set' }, { base: 'EUR' });
@@ -76,7 +76,7 @@ test('a recording answers as it was recorded, and can be replaced', async () => 
   expect(JSON.parse(await text('?base=USD')).error.code).toBe('not_recorded');
 });
 
-test('what is set goes before the options latest and replay, which are back after a reset', async () => {
+test('mock.latest takes precedence over the options latest and replay until a reset', async () => {
   const byFunction = asked({ latest: () => ({ n: 'option' }) });
   const byReplay = asked({ replay: '{"": {"n":"option"}}' });
 
@@ -88,7 +88,7 @@ test('what is set goes before the options latest and replay, which are back afte
   }
 });
 
-test('the option latest takes an object, which later changes do not reach', async () => {
+test('the option latest accepts an object and copies it', async () => {
   const latest = { n: 1 };
   const { data } = asked({ latest });
   latest.n = 2;
@@ -109,7 +109,7 @@ test.each<[unknown, string]>([
   expect(() => asked().mock.latest.set(data as object)).toThrow(message);
 });
 
-test('a base that no query can name is refused', () => {
+test('rejects an invalid base', () => {
   expect(() => asked().mock.latest.set({}, { base: '' })).toThrow('base is ""; expected a currency code such as EUR.');
 });
 

@@ -197,7 +197,7 @@ test.each<[unknown, string]>([
   expect(() => mock.stubs.add(stub as StubOptions)).toThrow(message);
 });
 
-test('removing a stub that is not there is refused', () => {
+test('rejects the removal of an unknown stub', () => {
   const { mock } = asked();
 
   expect(() => mock.stubs.remove('nothing')).toThrow(expect.objectContaining({ code: 'not_found', status: 404 }));

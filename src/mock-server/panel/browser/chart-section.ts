@@ -26,7 +26,7 @@ export function ChartSection({ view: { clock }, entries }: SectionProps) {
 
 function paceText(entries: readonly JournalEntry[]): string {
   const rate = entries.find((entry) => entry.rate !== undefined)?.rate;
-  return rate === undefined ? 'pace of the limit' : `pace of the limit, ${rate.limit} a minute`;
+  return rate === undefined ? 'limit' : `limit, ${rate.limit} per minute`;
 }
 
 export interface DrawnChart {

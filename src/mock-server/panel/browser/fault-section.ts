@@ -78,7 +78,7 @@ interface FaultRowProps extends Pick<SectionProps, 'act'> {
 function FaultRow({ fault, act, edit }: FaultRowProps) {
   const { id, kind, ...settings } = settingsOf(fault);
   return html`<li class="row between key-row">
-    <div class="grow"><strong>${id}</strong> <span class="badge">${kind}</span> <span class="hint">struck ${fault.struck} of ${fault.matched}</span>
+    <div class="grow"><strong>${id}</strong> <span class="badge">${kind}</span> <span class="hint">struck ${fault.struck} of ${fault.matched} requests</span>
       ${Object.keys(settings).length > 0 && html`<p class="hint break mono">${JSON.stringify(settings).slice(1, -1).replaceAll('"', '').replaceAll(',', ', ')}</p>`}</div>
     <div class="row">
       <button type="button" onClick=${() => edit(fault)}>Edit<span class="hidden"> ${id}</span></button>
@@ -223,7 +223,7 @@ function Field({ name, field, isRequired, value, change }: FieldProps) {
   function selectFor(options: readonly string[]) {
     return html`<select id=${id} aria-describedby=${description === '' ? undefined : `${id}-hint`}
       onChange=${(event: { readonly currentTarget: HTMLSelectElement }) => change(event.currentTarget.value)}>
-      <option value="" selected=${value === ''}>by default</option>
+      <option value="" selected=${value === ''}>default</option>
       ${options.map((option) => html`<option selected=${option === value}>${option}</option>`)}
     </select>`;
   }

@@ -11,6 +11,6 @@ export function useNewest<Item>(items: readonly Item[], rows: number) {
   const older = items.length - most;
   const button =
     older > 0 &&
-    html`<div><button type="button" onClick=${() => setMost(most + rows)}>Show older ones, ${older}</button></div>`;
+    html`<div><button type="button" onClick=${() => setMost(most + rows)}>Show older (${older})</button></div>`;
   return { shown: items.slice(0, most), button };
 }

@@ -104,9 +104,9 @@ export function perSecond(entries: readonly JournalEntry[], now: number): PerSec
   const limit = entries.find(({ rate }) => rate !== undefined)?.rate?.limit;
   const sum = (counts: readonly number[]) => counts.reduce((total, count) => total + count, 0);
   const [allCount, servedCount] = [sum(all), sum(served)];
-  const pace = limit === undefined ? 'no limit seen yet' : `the limit is ${limit} a minute`;
+  const pace = limit === undefined ? 'the limit is not known yet' : `the limit is ${limit} per minute`;
   return {
     columns: [times, all, served, times.map(() => (limit === undefined ? null : limit / 60))],
-    summary: `In the last two minutes ${servedCount} requests served, ${allCount - servedCount} refused; ${pace}.`,
+    summary: `In the last two minutes, ${servedCount} requests were served and ${allCount - servedCount} refused; ${pace}.`,
   };
 }

@@ -151,10 +151,11 @@ function drawBucket({ used, limit }: MinuteUse) {
 function captionOf({ kind, startedAt, limit, previous = 0 }: MinuteUse, now: number): string {
   const end = durationText((startedAt ?? now) + WINDOW_MS - now);
   return {
-    'sliding-log': 'the last 60 seconds, second by second',
-    'fixed-epoch': `fixed: the next minute begins in ${end}`,
-    'fixed-first-request': startedAt === undefined ? 'fixed: starts with the next request' : `fixed: ends in ${end}`,
-    'sliding-counter': `${previous} of the minute before count in part, for ${end}`,
-    'token-bucket': `a bucket of ${limit}; one comes back every ${durationText(WINDOW_MS / limit)}`,
+    'sliding-log': 'the last 60 seconds, per second',
+    'fixed-epoch': `fixed window: the next one begins in ${end}`,
+    'fixed-first-request':
+      startedAt === undefined ? 'fixed window: begins with the next request' : `fixed window: ends in ${end}`,
+    'sliding-counter': `${previous} requests of the previous minute count in part, for ${end}`,
+    'token-bucket': `bucket of ${limit} requests; one is added every ${durationText(WINDOW_MS / limit)}`,
   }[kind];
 }

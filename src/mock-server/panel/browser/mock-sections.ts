@@ -41,12 +41,12 @@ export function OutboxSection({ view: { mails }, act }: SectionProps) {
       <h2>Outbox</h2>
       <button type="button" disabled=${mails.length === 0} onClick=${() => act('DELETE', '/outbox')}>Empty</button>
     </div>
-    ${mails.length === 0 && html`<p class="empty">No mail. Signing up in the <a href="/dashboard">dashboard</a> sends one.</p>`}
+    ${mails.length === 0 && html`<p class="empty">No e-mails. The <a href="/dashboard">dashboard</a> sends one when you sign up.</p>`}
     <ul class="plain">
       ${mails.toReversed().map(
         ({ id, to, subject, confirmPath, expiresAt }) => html`<li key=${id} class="mail">
           <strong>${subject}</strong>
-          <p class="hint break">To ${to}; works until ${expiresAt.slice(0, 16).replace('T', ' ')} UTC</p>
+          <p class="hint break">To ${to}; valid until ${expiresAt.slice(0, 16).replace('T', ' ')} UTC</p>
           <a class="button" href=${confirmPath}>Confirm<span class="hidden"> ${to}</span></a>
         </li>`,
       )}

@@ -77,5 +77,5 @@ test('a damaged state file is refused with its name and what to do', async () =>
 
   expect(code).toBe(2);
   expect(stderr.replace(/\s+/g, ' ')).toContain(`The state file ${state} is damaged`.replace(/\s+/g, ' '));
-  expect(stderr.replace(/\s+/g, ' ')).toContain('move it away to begin anew');
+  expect(stderr.replace(/\s+/g, ' ')).toContain('move it away to start with an empty state');
 });
