@@ -176,6 +176,7 @@ describe.skipIf(!hasBundle)('what the built command loads', () => {
     const { stdout, stderr } = await runBundle(['api', '/small'], { env: { ...env, NODE_DEBUG } });
 
     expect(stdout).toContain('1.10');
+    expect(stderr.match(/load "\S*\/cli\/[\w-]+\.cjs"/g)).toHaveLength(3); // each file more takes time
     expect(stderr).toMatch(/load "\S*\/client\.cjs"/);
     expect(stderr).not.toMatch(/load "\S*(mock-server|undici|msw)/);
   });

@@ -76,7 +76,7 @@ function otherOrigin({ origin }: Credential, baseUrl: string): CliError {
 
 async function readStdin(stdin: Io['stdin']): Promise<string> {
   if (stdin.isTTY) {
-    throw usageError('--key-stdin needs a pipe or a file', 'typed on the terminal, the key would show', [
+    throw usageError('--key-stdin needs a pipe or a file', 'the terminal would show the key as you type', [
       'fxrates quota --key-stdin < key.txt',
     ]);
   }
@@ -113,9 +113,10 @@ export function checkKey(secret: string, label: string): void {
 function problemOf(secret: string): string | undefined {
   if (secret === '') return 'it is empty';
   if (secret.length > LONGEST_KEY) return `it has ${secret.length} characters`;
-  if (/^bearer\s/i.test(secret)) return "it starts with 'Bearer '; give the key alone, fxrates adds that word";
-  if (/^(['"]).*\1$/.test(secret)) return 'it is in quotes, which some programs keep from an env file; give it without';
-  if (/\n/.test(secret)) return 'it has several lines; give the key alone';
+  if (/^bearer\s/i.test(secret)) return "it starts with 'Bearer '; pass only the key; fxrates adds this word";
+  if (/^(['"]).*\1$/.test(secret))
+    return 'it is in quotes, which some programs do not remove from the values of an env file; pass it without them';
+  if (/\n/.test(secret)) return 'it has several lines; pass only the key';
   if (/^\s|\s$/.test(secret)) return 'it has white space at its start or end';
   return /^[\x21-\x7e]+$/.test(secret) ? undefined : 'it has white space, control or non-ASCII characters';
 }

@@ -56,7 +56,7 @@ function withScheme(text: string): string | undefined {
   return `${isLoopback(new URL(`https://${text}`)) ? 'http' : 'https'}://${text}`;
 }
 
-const KEY_HINTS = ['Give the key with FXRATES_API_KEY, --key-file or --key-stdin.'];
+const KEY_HINTS = ['Pass the key with FXRATES_API_KEY, --key-file or --key-stdin.'];
 
 function noBaseUrl(profile: string): CliError {
   return new CliError(profile === 'default' ? 'no base URL' : `no base URL in profile ${profile}`, {

@@ -118,7 +118,7 @@ export function watchRequest({ options }: Invocation): WatchRequest | undefined 
 function parseInterval(text: string, shortestMs: number): number {
   if (text.includes('=')) {
     throw usageError(`--watch expects an interval, got '${text}'`, undefined, [
-      'Parameters stand before it:  fxrates latest base=USD --watch',
+      'Write parameters before it:  fxrates latest base=USD --watch',
     ]);
   }
   const intervalMs = parseDuration(text, '--watch');

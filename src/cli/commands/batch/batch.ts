@@ -117,12 +117,13 @@ async function queriesOf(operation: Operation, invocation: Invocation): Promise<
   const each = (options['each'] ?? []) as readonly string[]; // as commander leaves them
   const shared = parseParameters((options['param'] ?? []) as readonly string[]);
   if ((path === undefined) === (each.length === 0)) {
-    throw usageError('batch expects a file of queries or --each', 'either of them', [
+    throw usageError('batch expects a file of queries or --each', 'pass one of them', [
       'fxrates batch latest queries.txt',
       'fxrates batch latest --each base=USD,EUR',
     ]);
   }
-  if (path === '-' && settings.keyStdin) throw usageError('--key-stdin and - cannot be used together', 'stdin is one');
+  if (path === '-' && settings.keyStdin)
+    throw usageError('--key-stdin and - cannot be used together', 'both read stdin');
   const queries = path === undefined ? queriesOfEach(each) : await readQueries(path, io.stdin);
   const whole = queries.map((query) => ({ ...shared, ...query }));
   return operation.query === 'named'

@@ -60,12 +60,12 @@ function runMock(invocation: Invocation): Promise<number> {
     throw usageError('mock has no probe', undefined, [['fxrates', ...args].join(' ')]);
   }
   if (separator !== undefined && separator !== '--') {
-    throw usageError(`'${separator}' is not an option of mock`, 'a command to run stands after --', [
+    throw usageError(`'${separator}' is not an option of mock`, 'the command to run is written after --', [
       `fxrates mock -- ${args.filter((word) => word !== '--').join(' ')}`,
     ]);
   }
   if (separator !== undefined && !command[0]) {
-    throw usageError('no command after --', 'an empty variable, perhaps; without -- it starts a server', [
+    throw usageError('no command after --', 'is a variable empty? Without --, mock starts a server', [
       'fxrates mock -- npm test',
     ]);
   }
