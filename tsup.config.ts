@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { defineConfig, type Options } from 'tsup';
 import { finishedTree } from './src/cli/finished-tree.ts';
@@ -41,6 +41,31 @@ const leftOut: NonNullable<Options['esbuildPlugins']>[number] = {
     build.onLoad({ filter: /.*/, namespace: 'left-out' }, () => ({ contents: 'export default {};' }));
   },
 };
+
+/** Packages in the bundle of the panel, which is text by the time the others are bundled. */
+const PANEL_PACKAGES = ['htm', 'preact', 'uplot'];
+
+/** Writes the licences of all packages that the bundles contain: each asks for its text to go with its code. */
+const licenses: NonNullable<Options['esbuildPlugins']>[number] = {
+  name: 'licenses',
+  setup(build) {
+    build.initialOptions.metafile = true;
+    build.onEnd(({ metafile }) => {
+      const inputs = Object.keys(metafile?.inputs ?? {});
+      const bundled = inputs.flatMap((input) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(input)?.[1] ?? []);
+      const names = [...new Set([...bundled, ...PANEL_PACKAGES])].sort();
+      writeFileSync('dist/licenses.txt', names.map(licenseText).join('\n\n'));
+    });
+  },
+};
+
+function licenseText(name: string): string {
+  const folder = join(import.meta.dirname, 'node_modules', name);
+  const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+  const file = readdirSync(folder).find((path) => /^licen[cs]e/i.test(path));
+  if (file === undefined) throw new Error(`${name} is bundled, and its package has no licence text.`);
+  return `${name} ${version}\n\n${readFileSync(join(folder, file), 'utf8').trim()}\n`;
+}
 
 const LIBRARY = {
   entry: {
@@ -135,7 +160,7 @@ export default defineConfig((cli) => [
       options.supported = { ...options.supported, 'dynamic-import': false }; // `require` starts faster
       options.define = { ...options.define, 'import.meta.url': '__filename' };
     },
-    esbuildPlugins: [cliFiles, panelFiles, treeFile, leftOut],
+    esbuildPlugins: [cliFiles, panelFiles, treeFile, leftOut, licenses],
     plugins: [lazyBuiltins],
     async onSuccess() {
       mkdirSync('dist/man', { recursive: true });

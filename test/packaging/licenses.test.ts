@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { hasBundle } from '../helpers/cli-bundle.ts';
 
 interface LockedPackage {
   readonly license?: string;
@@ -35,4 +36,12 @@ test('what only developers install is under a licence that allows it without con
   );
 
   expect(others).toEqual([]);
+});
+
+test.skipIf(!hasBundle)('the package has the licence text of every package in its bundles', () => {
+  const text = readFileSync(new URL('../../dist/licenses.txt', import.meta.url), 'utf8');
+  const named = Array.from(text.matchAll(/^(\S+) \d+\.\d+\.\d+$/gm), ([, name]) => name);
+
+  expect(named).toEqual(expect.arrayContaining(['chalk', 'commander', 'cross-spawn', 'preact', 'uplot', 'zod']));
+  expect(text.match(/^copyright|Copyright \(c\)/gim)?.length).toBeGreaterThanOrEqual(named.length - 3);
 });

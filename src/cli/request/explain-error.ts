@@ -146,7 +146,7 @@ export function waitTooLong(
 
 /** Says if Retry-After is a wait only on the assumption that it is in milliseconds. */
 function doubtText(unit: UnitBelief | undefined): string {
-  return unit?.evidence === 'on-trial' ? ` if Retry-After ${unit.value} is in milliseconds, which is not certain` : '';
+  return unit?.evidence === 'on-trial' ? ` if Retry-After ${unit.value} is in milliseconds (assumed)` : '';
 }
 
 function limitText(maxWaitMs: number, isSum: boolean): string {

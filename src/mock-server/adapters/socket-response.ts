@@ -73,7 +73,7 @@ export function brokenRequestResponse(errorCode: string | undefined, now: number
   const refusal = REFUSALS[errorCode ?? ''] ?? {
     status: 400,
     code: 'bad_request',
-    message: 'That is no HTTP request.',
+    message: 'The request is not valid HTTP.',
   };
   return writeResponse(errorResponse(refusal), 'GET', dateHeader(now));
 }

@@ -112,7 +112,7 @@ test.each(['latest --no-wait', 'latest --max-wait 2s'])(
 
     expect(code).toBe(7);
     expect(stderr).toContain(
-      'rate limited — retry in 5 s if Retry-After 5000 is in milliseconds, which is not certain, ',
+      'rate limited — retry in 5 s if Retry-After 5000 is in milliseconds (assumed), ',
     );
   },
 );

@@ -136,7 +136,7 @@ function shellName(typed: string | undefined, variable: string | undefined): She
   const shell = SHELLS.find((candidate) => candidate === name);
   if (shell !== undefined) return shell;
   const what =
-    typed === undefined ? `cannot tell your shell from SHELL='${variable ?? ''}'` : `no script for '${typed}'`;
+    typed === undefined ? `cannot identify your shell from SHELL='${variable ?? ''}'` : `no script for '${typed}'`;
   throw usageError(what, `there are ${SHELLS.join(', ')}`, ['fxrates completion install bash']);
 }
 

@@ -81,8 +81,8 @@ test('the shell is that of the variable SHELL', async () => {
 
 test.each([
   ['tcsh', {}, "no script for 'tcsh'"],
-  ['', { SHELL: '/bin/tcsh' }, "cannot tell your shell from SHELL='/bin/tcsh'"],
-  ['', {}, "cannot tell your shell from SHELL=''"],
+  ['', { SHELL: '/bin/tcsh' }, "cannot identify your shell from SHELL='/bin/tcsh'"],
+  ['', {}, "cannot identify your shell from SHELL=''"],
 ])('an unknown shell is refused: %j %j', async (typed, env, says) => {
   const { code, stderr } = await install(`${typed} --yes`, { env });
 
