@@ -18,6 +18,8 @@ const STEP_GROWTH = 1.75;
 const SLOWER = 0.9;
 /** Steps up come at most this often. */
 const STEP_MS = WINDOW_MS / 8;
+/** A small step waits until so many requests have been accepted at the rate before it. */
+const CALLS_PER_SMALL_STEP = 4;
 
 export const FIRST_PROBE: CapacityProbe = {
   batch: 1,
@@ -25,6 +27,7 @@ export const FIRST_PROBE: CapacityProbe = {
   dueAt: 0,
   pauseMs: WINDOW_MS,
   step: LARGEST_STEP,
+  acceptedAtStep: 0,
 };
 
 /** The next probe is one request, at `dueAt`; a bucket, whose probes cost a refusal, waits a step longer. */
@@ -55,7 +58,7 @@ export function refuseProbe(probe: CapacityProbe, now: number, longestPauseMs: n
 /** Takes a refused bucket for empty, and for a little slower than thought unless the request was a probe. */
 export function slowBucketDown(state: LimiterState, window: BucketWindow, refusal: SlowDown): LimiterState {
   const { now, isProbe, jitterMs } = refusal;
-  const { probe, log } = state;
+  const { probe, gate, log } = state;
   const provenPerMs = Math.min(window.perMs, Math.max(1, log.size - window.capacity) / WINDOW_MS);
   const slowerPerMs = isProbe ? window.perMs : SLOWER * window.perMs;
   return {
@@ -65,6 +68,7 @@ export function slowBucketDown(state: LimiterState, window: BucketWindow, refusa
     probe: {
       ...scheduleProbe(probe, now + STEP_MS),
       step: 1 + Math.max(SMALLEST_STEP - 1, (probe.step - 1) / 4),
+      acceptedAtStep: gate.accepted,
     },
   };
 }
@@ -77,14 +81,17 @@ interface SlowDown {
 
 /** Raises the rate of a bucket by a step when it is due: others may have gone, or the configured limit is larger. */
 export function speedBucketUp(state: LimiterState, now: number): LimiterState {
-  const { window, phase, probe, configured } = state;
+  const { window, phase, probe, gate, configured } = state;
   if (window.kind !== 'bucket' || phase !== 'known' || now < probe.dueAt || !isBelowConfigured(state)) return state;
+  const isProven = probe.step >= LARGEST_STEP || gate.accepted - probe.acceptedAtStep >= CALLS_PER_SMALL_STEP;
+  if (!isProven) return state;
   return {
     ...state,
     window: { ...window, perMs: Math.min(configured / WINDOW_MS, window.perMs * probe.step) },
     probe: {
       ...scheduleProbe(probe, now + STEP_MS),
       step: 1 + Math.min(LARGEST_STEP - 1, STEP_GROWTH * (probe.step - 1)),
+      acceptedAtStep: gate.accepted,
     },
   };
 }

@@ -39,7 +39,7 @@ export function advance(state: LimiterState, now: number): LimiterState {
   const passed = speedBucketUp(isSame ? state : { ...state, window, burst, gate }, now);
   // The limit was lowered below what the gate has let through: there is nothing left to learn from.
   const isLearnt = passed.phase === 'learning' && passed.gate.accepted > 0 && passed.gate.accepted >= passed.limit;
-  return isLearnt ? { ...passed, phase: 'known', probe: scheduleProbe(passed.probe, now) } : passed;
+  return isLearnt ? { ...passed, phase: 'known', knownSince: now, probe: scheduleProbe(passed.probe, now) } : passed;
 }
 
 /** Grants up to `wanted` calls: the smallest of what the gate, the window and the burst limit leave. */

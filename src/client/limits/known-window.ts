@@ -2,12 +2,29 @@ import { WINDOW_MS } from './accepted-log.ts';
 import { isBurstPeriod } from './burst-limit.ts';
 import { refuseProbe, scheduleProbe, slowBucketDown } from './capacity-probe.ts';
 import { closeGate } from './grant.ts';
-import { jitterMs, limitBursts, NEARLY_ALL, type Refusal, relearn, settleWindow, withLimit } from './learn-window.ts';
-import type { LimiterState } from './limiter-state.ts';
+import {
+  burstPeriodMs,
+  jitterMs,
+  limitBursts,
+  NEARLY_ALL,
+  type Refusal,
+  relearn,
+  SHORTEST_GATE_MS,
+  settleWindow,
+  TOLERANCE_MS,
+  waitsForOwn,
+  withLimit,
+} from './learn-window.ts';
+import { hasConfiguredLimit, type LimiterState, newHypothesis } from './limiter-state.ts';
 import type { BucketWindow, FixedWindow, Window } from './window.ts';
 
 /** A hint that differs from the known window by more than this contradicts it. */
 const CONTRADICTION_MS = 2_000;
+/** A refusal this soon after a boundary, with a hint this short, means that the boundary is later. */
+const NEAR_BOUNDARY_MS = 250;
+const NEAR_BOUNDARY_HINT_MS = 2_000;
+/** Requests beyond the capacity of a bucket that can be chance. */
+const CHANCE_CALLS = 1;
 /** Some servers round hints up to 5 or 10 s: up to this, one may still mean the next slot of a bucket. */
 const LONGEST_COARSE_HINT_MS = 15_000;
 /** Between probes for capacity that others gave up: one refusal in two windows. */
@@ -21,18 +38,38 @@ export function refuseKnown(state: LimiterState, refusal: Refusal): LimiterState
 
 function refuseBucket(state: LimiterState, refusal: Refusal, window: BucketWindow): LimiterState {
   const { now, isShort, hintMs, isProbe } = refusal;
+  const { log, gate, configured, knownSince } = state;
   if (hintMs !== undefined && !isShort && hintMs > LONGEST_COARSE_HINT_MS) {
     // A whole window's wait after so many requests: they are its limit, whatever was thought of it before.
-    const { log, configured, limit } = state;
-    return relearn(withLimit(state, Math.min(configured, Math.max(limit, log.size))), refusal);
+    return relearn(withLimit(state, Math.min(configured, Math.max(state.limit, log.size))), refusal);
+  }
+  const burstMs = burstPeriodMs(refusal);
+  if (burstMs !== undefined && !isShort && gate.accepted <= window.capacity + CHANCE_CALLS) {
+    // Refused as soon as the bucket's capacity was used: it has not refilled at all.
+    return limitBursts(state, { calls: gate.accepted, periodMs: burstMs, refusal });
+  }
+  if (hasConfiguredLimit(state) && log.size >= configured && now - knownSince >= WINDOW_MS) {
+    // A whole limit within a minute, and still refused: no bucket, but a window that forgets after a minute.
+    return settleWindow({ ...state, limit: configured }, { kind: 'log' }, now);
   }
   return slowBucketDown(state, window, { now, isProbe, jitterMs: jitterMs(state) });
 }
 
 function refuseWindow(state: LimiterState, refusal: Refusal, window: Exclude<Window, BucketWindow>): LimiterState {
+  if (window.kind === 'fixed' && forgetsCalls(state, refusal, window)) {
+    return settleWindow(withLimit(state, Math.min(state.configured, state.log.size)), { kind: 'log' }, refusal.now);
+  }
   if (window.kind === 'fixed' && isShorterPeriod(state, refusal, window)) return shortenPeriod(state, refusal, window);
   if (refusal.isProbe) return refuseWindowProbe(state, refusal, window);
+  if (window.kind === 'fixed' && isNearBoundary(window, refusal)) return moveBoundary(state, refusal);
   return shareWithOthers(state, refusal, window);
+}
+
+/** Whether what was taken for a boundary was the moment in which the server forgot requests of others. */
+function forgetsCalls(state: LimiterState, refusal: Refusal, { startsAt }: FixedWindow): boolean {
+  const { now, hintMs } = refusal;
+  const isOther = hintMs !== undefined && Math.abs(now + hintMs - (startsAt + WINDOW_MS)) > CONTRADICTION_MS;
+  return isOther && waitsForOwn(state, refusal);
 }
 
 /** Whether a full window's slots come back long before the minute is over: then the limit is for a shorter time. */
@@ -60,15 +97,36 @@ function nextSlotsAt({ log }: LimiterState, window: Window, now: number): number
   return window.kind === 'fixed' ? window.startsAt + WINDOW_MS : (log.expiresAt(0) ?? now);
 }
 
+function isNearBoundary({ startsAt, guardMs }: FixedWindow, { sentAt, hintMs = 0 }: Refusal): boolean {
+  return sentAt < startsAt + guardMs + NEAR_BOUNDARY_MS && hintMs <= NEAR_BOUNDARY_HINT_MS;
+}
+
+/** The boundary was assumed too early; or there is none, and our own oldest request still counts. */
+function moveBoundary(state: LimiterState, { now, sentAt, hintMs = 0 }: Refusal): LimiterState {
+  const { oldest } = state.log;
+  if (oldest && now + hintMs >= oldest.sentAt + WINDOW_MS - TOLERANCE_MS) {
+    return settleWindow(state, { kind: 'log' }, now);
+  }
+  const opensAt = now + Math.max(hintMs, SHORTEST_GATE_MS);
+  return {
+    ...state,
+    phase: 'learning',
+    hypothesis: { ...newHypothesis(now), boundaryAfter: sentAt, opensAt },
+    gate: closeGate(state.gate, opensAt),
+  };
+}
+
 /** Another client uses the key: what this process got in this window is its share; the shares add up to the limit. */
 function shareWithOthers(state: LimiterState, refusal: Refusal, window: Window): LimiterState {
-  const { now, hintMs } = refusal;
+  const { now, hintMs, isShort } = refusal;
   const { log } = state;
   const got = window.kind === 'fixed' ? log.answeredSince(window.startsAt) : log.size;
   if (isOwnLog(state, window, got)) return settleWindow(state, { kind: 'log' }, now);
+  if (hintMs === undefined && got < state.limit / 2) return relearn(withLimit(state, got), refusal);
   const nextAt = nextSlotsAt(state, window, now);
   const hintedAt = now + (hintMs ?? 0);
-  const shared = withLimit(state, got);
+  const isOneSlot = isShort && hintedAt < nextAt - CONTRADICTION_MS;
+  const shared = isOneSlot ? state : withLimit(state, got);
   if (hintMs !== undefined && Math.abs(hintedAt - nextAt) > CONTRADICTION_MS) return relearn(shared, refusal);
   return {
     ...shared,

@@ -43,6 +43,8 @@ const SLOW_RATE = 1.5;
 const SMALL_BURST = 0.1;
 /** A fixed window of which less than half can be used is worse than none. */
 const LONGEST_GUARD_MS = WINDOW_MS / 2;
+/** A measured refill is a little too high: the last request came before the bucket was empty. */
+const MEASURED_RATE = 0.95;
 /** Below this, a hint that brought another refusal was too small; doubled per try. */
 const TOO_SMALL_HINT_MS = 125;
 const LARGEST_TOO_SMALL_HINT_MS = 2_000;
@@ -80,7 +82,7 @@ export function withLimit(state: LimiterState, calls: number): LimiterState {
 
 /** The window is known from now on. */
 export function settleWindow(state: LimiterState, window: Window, now: number): LimiterState {
-  return { ...state, phase: 'known', window, probe: scheduleProbe(state.probe, now, window.kind) };
+  return { ...state, phase: 'known', knownSince: now, window, probe: scheduleProbe(state.probe, now, window.kind) };
 }
 
 export function relearn(state: LimiterState, refusal: Refusal): LimiterState {
@@ -97,7 +99,7 @@ export function refuseUnknown(state: LimiterState, refusal: Refusal): LimiterSta
   if (isTooFast && !isProbe && !isWhole) return limitPerSecond(state, refusal);
   // A probe was sent beyond a full limit; a short hint is about the next slot; and a few requests prove nothing alone.
   const saysLimit = !isProbe && !isShort && (hintMs !== undefined || log.size >= ENOUGH_CALLS);
-  const learned = saysLimit ? withLimit(state, log.size) : state;
+  const learned = saysLimit ? { ...withLimit(state, log.size), countsLateAnswers: true } : state;
   return relearn({ ...learned, isWhole, firstBurst: log.size }, refusal);
 }
 
@@ -110,6 +112,7 @@ export function refuseLearning(before: LimiterState, refusal: Refusal): LimiterS
   if (gate.isHalfOpen) return supposeAgain(state, refusal);
   const isShortTrial = wasShortTrial(hypothesis);
   const isSoon = hintMs === undefined || isShort;
+  if (!isSoon && !isShortTrial && waitsForOwn(state, refusal)) return learnLog(state, refusal);
   if (isBucket(state, refusal, sinceExhaustedMs)) return becomeBucket(state, now, sinceExhaustedMs);
   if (!isSoon) return learnFromLongHint(state, refusal);
   return isShortTrial ? limitPerSecond(state, refusal) : learnShare(state, refusal);
@@ -124,6 +127,11 @@ function learnFromLongHint(state: LimiterState, refusal: Refusal): LimiterState 
 /** What the gate let through is the limit, or this process's share of it. */
 function learnShare(state: LimiterState, refusal: Refusal): LimiterState {
   return relearn(withLimit(state, state.gate.accepted), refusal);
+}
+
+/** A log counts our requests before the gate too: those accepted since then took the slots of others, which expired. */
+function learnLog(state: LimiterState, refusal: Refusal): LimiterState {
+  return relearn(withLimit(state, Math.min(state.configured, state.log.size)), refusal);
 }
 
 /** The time from the opening of the gate to the slot that the refusal names, if that is shorter than a minute. */
@@ -151,6 +159,11 @@ export function acceptLearning(before: LimiterState, { now, sentAt }: { now: num
   return isSettled ? settleWindow(state, state.window, now) : state;
 }
 
+/** Whether the refusal waits for our own oldest request to expire. */
+export function waitsForOwn(state: LimiterState, { now, hintMs }: Refusal): boolean {
+  return hintMs !== undefined && isOwnOldest(state, gateAfter(now, hintMs));
+}
+
 /** The server has a second limit for shorter times: starts to learn the minute anew beside it. */
 export function limitBursts(
   state: LimiterState,
@@ -163,6 +176,7 @@ export function limitBursts(
     phase: 'unknown',
     window: { kind: 'log' },
     limit: state.configured,
+    countsLateAnswers: false,
     probe: scheduleProbe(state.probe, now),
     gate: closeGate(state.gate, now + hintMs),
   };
@@ -249,7 +263,7 @@ function becomeBucket(state: LimiterState, now: number, sinceExhaustedMs: number
   const { log, gate, configured, isWhole, firstBurst } = state;
   const spanMs = now - (log.oldest?.sentAt ?? now);
   const configuredPerMs = configured / WINDOW_MS;
-  const measured = Math.max(log.size / (WINDOW_MS + spanMs), gate.accepted / sinceExhaustedMs);
+  const measured = Math.max(log.size / (WINDOW_MS + spanMs), (MEASURED_RATE * gate.accepted) / sinceExhaustedMs);
   // A small burst says how much the bucket holds, not how fast it refills.
   const perMs = isWhole || isSmallBurst(state) ? configuredPerMs : Math.min(configuredPerMs, measured);
   const at = now + jitterMs(state);

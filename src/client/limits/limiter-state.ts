@@ -60,6 +60,7 @@ export interface ProbeState {
   readonly pauseMs: number;
   /** Factor by which the rate of a bucket grows next. */
   readonly step: number;
+  readonly acceptedAtStep: number;
 }
 
 /** See burst-limit.ts. */
@@ -114,10 +115,14 @@ export interface LimiterState {
   readonly serverAhead: { readonly atLeast: number; readonly atMost: number };
   /** When a `Date` header was last read. */
   readonly datedAt: number;
+  /** When the window became known. */
+  readonly knownSince: number;
   /** Accepted requests before the first refusal: the capacity of a bucket. */
   readonly firstBurst: number;
   /** Whether the first refusal came after nearly the whole configured limit: then this process has all of it. */
   readonly isWhole: boolean;
+  /** Whether answers that arrive after the first refusal still raise the limit learned from it. */
+  readonly countsLateAnswers: boolean;
   /** The service asked for a wait that is too long to wait for: nothing is sent before this time. */
   readonly blockedUntil: number;
   readonly log: AcceptedLog;
@@ -144,8 +149,10 @@ export function copyState(state: LimiterState): { -readonly [Field in keyof Limi
     roundTrips: state.roundTrips,
     serverAhead: state.serverAhead,
     datedAt: state.datedAt,
+    knownSince: state.knownSince,
     firstBurst: state.firstBurst,
     isWhole: state.isWhole,
+    countsLateAnswers: state.countsLateAnswers,
     blockedUntil: state.blockedUntil,
     log: state.log,
   };

@@ -85,8 +85,10 @@ export function initialState(perMinute: number): LimiterState {
     roundTrips: { shortestMs: Number.POSITIVE_INFINITY, longestMs: 0 },
     serverAhead: UNKNOWN_SERVER_CLOCK,
     datedAt: Number.NEGATIVE_INFINITY,
+    knownSince: 0,
     firstBurst: 0,
     isWhole: false,
+    countsLateAnswers: false,
     blockedUntil: Number.NEGATIVE_INFINITY,
     log: new AcceptedLog(),
   };
@@ -98,7 +100,10 @@ export function accepted(before: LimiterState, answer: DatedAnswer): LimiterStat
   const ended = endCall(observe(before, answer));
   log(ended, answer);
   ended.unit = weighAcceptance(ended.unit, sentAt);
-  if (isStale(ended.gate, sentAt)) return ended;
+  if (isStale(ended.gate, sentAt)) {
+    if (ended.countsLateAnswers) ended.limit = Math.min(ended.configured, ended.limit + 1);
+    return ended;
+  }
   if (ended.phase !== 'learning') ended.gate = acceptBehindGate(ended.gate);
   const state = ended.phase === 'learning' ? acceptLearning(ended, { now, sentAt }) : confirmBoundary(ended, now);
   if (!probe) return state;
@@ -138,6 +143,7 @@ export function refused(
   const isShort = hintMs !== undefined && hintMs <= shortHintMs(state);
   const refusal = { now, sentAt, openedAt, isProbe, hintMs, isShort };
   if (state.phase === 'unknown') return { state: refuseUnknown(state, refusal), reading };
+  state = { ...state, countsLateAnswers: false };
   return { state: (state.phase === 'learning' ? refuseLearning : refuseKnown)(state, refusal), reading };
 }
 

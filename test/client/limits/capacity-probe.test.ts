@@ -49,3 +49,11 @@ test('after a refusal the rate grows again, with steps that become larger', () =
 
   expect(rates).toEqual([55, 57, 60, 67, 80, 106]);
 });
+
+test('a small step up waits until four requests were accepted since the last one', () => {
+  const slower = slowDown(bucketOf(60), 0);
+  const accepted = (calls: number) => ({ ...slower, gate: { ...slower.gate, accepted: calls } });
+
+  expect(perMinuteOf(speedBucketUp(accepted(3), 60_000))).toBe(54);
+  expect(perMinuteOf(speedBucketUp(accepted(4), 60_000))).toBeGreaterThan(54);
+});

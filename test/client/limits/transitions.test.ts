@@ -56,14 +56,28 @@ test('the gate stays closed for the longest wait that any answer asked for', () 
   expect(run.state.gate.opensAt).toBe(30_100);
 });
 
-test('an unknown limit is what was accepted before the first refusal; late answers do not raise it', () => {
+test('an unknown limit is what was accepted before the first refusal, with the answers that were on their way', () => {
   const run = new LimiterRun();
   run.ask(0);
   run.accept(0, { calls: 2 });
   run.refuse(0, { retryAfter: '30' });
   run.accept(0);
 
-  expect(run.state).toMatchObject({ limit: 2, inFlight: 0, phase: 'learning' });
+  expect(run.state).toMatchObject({ limit: 3, inFlight: 0, phase: 'learning' });
+});
+
+test('late answers to a second refusal do not raise the limit', () => {
+  const run = new LimiterRun();
+  run.ask(0);
+  run.accept(0, { calls: 2 });
+  run.refuse(0, { retryAfter: '30' });
+  run.ask(30_100);
+  run.refuse(30_100, { retryAfter: '30' });
+
+  const { limit } = run.state;
+  run.accept(0);
+
+  expect(run.state.limit).toBe(limit);
 });
 
 test('late answers do not raise the limit above the configured one', () => {

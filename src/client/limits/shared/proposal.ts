@@ -123,6 +123,7 @@ export function shareOf(
     burst: isKnown ? state.burst : takeTurns(state, { now, waitMs }, processes).burst,
     phase: isKnown ? phase : 'unknown',
     gate: isKnown || processes === 1 ? gate : closeGate(gate, gate.opensAt),
+    countsLateAnswers: false,
     // In a known window a share may grow, as what others leave is found by probes.
     configured: isKnown ? configured : shareOfLimit(configured, processes),
     limit: shareOfLimit(isKnown ? limit : configured, processes),
