@@ -5,6 +5,8 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     // The end-to-end tests use what `npm run build` made.
     pool: 'forks',
+    // By default one core stays idle, which is half of a small machine.
+    maxWorkers: '100%',
     testTimeout: 120_000,
     coverage: {
       include: ['src/**'],

@@ -1,12 +1,13 @@
 /**
- * `npm test`: everything that must hold before a change lands, cheapest first. Goes on after a failure, so that one run
- * shows all of them; the last line counts each test, and each other step as one.
+ * `npm test`: everything that must hold before a change lands. Continues after a failure, so that one run shows all of
+ * them; the last line counts each test, and each other step as one.
  */
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
+import { text } from 'node:stream/consumers';
 
 interface Count {
   readonly passed: number;
@@ -19,13 +20,18 @@ interface Count {
  */
 const ATTW_IGNORED = ['cjs-resolves-to-esm', 'false-cjs'];
 
-const STEPS: readonly (readonly [name: string, command: readonly string[]])[] = [
+type Step = readonly [name: string, command: readonly string[]];
+
+/** Both lists run side by side: the first needs the sources alone, the second makes and checks the package. */
+const SOURCE_STEPS: readonly Step[] = [
   ['generated code is up to date', ['tsx', 'scripts/generate.ts', '--check']],
   ['contract is clean (redocly)', ['redocly', 'lint', 'openapi.yaml']],
   ['format, lint and import rules (biome)', ['biome', 'check', '--error-on-warnings', '.']],
   ['types (tsc)', ['tsc']],
   ['types of the control panel (tsc)', ['tsc', '-p', 'src/mock-server/panel/browser']],
   ['English of documents and help (prose)', ['tsx', 'scripts/lint-prose.ts']],
+];
+const PACKAGE_STEPS: readonly Step[] = [
   ['build (tsup)', ['tsup', '--silent']],
   ['package types (attw)', ['attw', '--pack', '.', '--no-emoji', '--ignore-rules', ...ATTW_IGNORED]],
   ['no dead files, exports or dependencies (knip)', ['knip']],
@@ -33,7 +39,8 @@ const STEPS: readonly (readonly [name: string, command: readonly string[]])[] = 
 
 const environment = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };
 
-const counts = [...STEPS.map(([name, command]) => runStep(name, command)), runTests()];
+const checked = await Promise.all([SOURCE_STEPS, PACKAGE_STEPS].map(runSteps));
+const counts = [...checked.flat(), runTests()];
 const total = counts.reduce((sum, { passed, failed, skipped }) => ({
   passed: sum.passed + passed,
   failed: sum.failed + failed,
@@ -42,13 +49,24 @@ const total = counts.reduce((sum, { passed, failed, skipped }) => ({
 process.exitCode = total.failed === 0 ? 0 : 1;
 print(`\n${total.passed} passed, ${total.failed} failed${total.skipped === 0 ? '' : `, ${total.skipped} skipped`}`);
 
-function runStep(name: string, [tool = '', ...rest]: readonly string[]): Count {
+async function runSteps(steps: readonly Step[]): Promise<readonly Count[]> {
+  const counts: Count[] = [];
+  for (const step of steps) counts.push(await runStep(step));
+  return counts;
+}
+
+async function runStep([name, [tool = '', ...rest]]: Step): Promise<Count> {
   const startedAt = performance.now();
-  const { status, stdout, stderr, error } = spawnSync(binary(tool), rest, { encoding: 'utf8', env: environment });
+  const child = spawn(binary(tool), rest, { stdio: ['ignore', 'pipe', 'pipe'], env: environment });
+  const ended = new Promise<number | string>((resolve) => {
+    child.on('error', ({ message }) => resolve(message));
+    child.on('close', (code, signal) => resolve(code ?? String(signal)));
+  });
+  const [status, ...outputs] = await Promise.all([ended, text(child.stdout), text(child.stderr)]);
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
   const isGood = status === 0;
   print(`${isGood ? 'ok  ' : 'FAIL'} ${name} (${seconds} s)`);
-  if (!isGood) print([stdout, stderr, error?.message].filter(Boolean).join('\n'));
+  if (!isGood) print([...outputs, typeof status === 'string' ? status : ''].filter(Boolean).join('\n'));
   return { passed: isGood ? 1 : 0, failed: isGood ? 0 : 1, skipped: 0 };
 }
 
