@@ -111,9 +111,7 @@ test.each(['latest --no-wait', 'latest --max-wait 2s'])(
     const { code, stderr } = await runCli(line, { replies: rateLimited('5000') });
 
     expect(code).toBe(7);
-    expect(stderr).toContain(
-      'rate limited — retry in 5 s if Retry-After 5000 is in milliseconds (assumed), ',
-    );
+    expect(stderr).toContain('rate limited — retry in 5 s if Retry-After 5000 is in milliseconds (assumed), ');
   },
 );
 
