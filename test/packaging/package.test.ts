@@ -42,6 +42,7 @@ describe.skipIf(!hasBundle)('the package', () => {
       'LICENSE',
       'README.md',
       'SECURITY.md',
+      'dist/licenses.txt',
       'dist/man/fxrates.1',
       'openapi.yaml',
       'package.json',
