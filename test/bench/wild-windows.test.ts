@@ -115,7 +115,7 @@ test('a lagging window accepts beyond its limit until it has counted', () => {
   expect(window.waitMs(START + 500)).toBeGreaterThan(0);
 });
 
-test('a window lasts as long as it is told', () => {
+test('a window lasts as long as its option says', () => {
   const window = createWindow({ kind: 'sliding-log', limit: 8, windowMs: 10_000 });
 
   expect(accepted(window, START)).toBe(8);

@@ -5,7 +5,7 @@ import { Visitor } from '../helpers/browser-visitor.ts';
 
 const NASTY = `"'><img/src=x/onerror=alert(1)><script>alert(1)</script><svg/onload=alert(1)>`;
 
-test.skipIf(!hasChromium)('the control panel shows every field as text, whatever stands in it', async () => {
+test.skipIf(!hasChromium)('the control panel shows every field as text, also HTML', async () => {
   await using mock = createMockServer({ clock: { mode: 'virtual', autoAdvance: false } });
   const { url, adminUrl } = await mock.serve();
   const visitor = new Visitor(mock.baseUrl, mock.fetch);

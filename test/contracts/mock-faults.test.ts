@@ -58,7 +58,7 @@ test.each(mockAdapters)(
   },
 );
 
-test.each(mockAdapters)('what is wrong with an answer arrives as it is, through $name', async (adapter) => {
+test.each(mockAdapters)('faults in a response reach the client unchanged, through $name', async (adapter) => {
   await using it = await opened(adapter);
   const { body } = await it.sendWithKey();
   const half = body.slice(0, Math.floor(body.length / 2));

@@ -70,7 +70,7 @@ test.each(mockAdapters)('HttpResponse.error() breaks the connection, through $na
   await close();
 });
 
-test.each(mockAdapters)('a handler that throws is a 500 without a word of why, through $name', async ({ open }) => {
+test.each(mockAdapters)('a handler that throws is a 500 without its reason, through $name', async ({ open }) => {
   const mock = newMock();
   mock.use(
     http.get('/api/v1/latest', () => {

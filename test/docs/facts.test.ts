@@ -52,7 +52,7 @@ test('every statement of the specification is a fact of the page, under its head
   expect(numbers).toEqual(numbers.map((_, index) => index + 1));
 });
 
-test('whatever is not shown is on the page with what we do about it', () => {
+test('the page lists every detail that is not shown, with the behaviour of client and mock', () => {
   expect(open.map(([name]) => name).sort()).toEqual(
     Object.keys(notShown)
       .map((name) => `\`${name}\``)
@@ -60,7 +60,7 @@ test('whatever is not shown is on the page with what we do about it', () => {
   );
 });
 
-test('every fact names a test, or says that there is none to be had', () => {
+test('every fact names a test, or states that it is not testable', () => {
   const without = [...Object.values(facts).flat(), ...open].filter(
     ([, fact, tests = '']) => !fact || !/^(\[.+\]\(.+\)|not testable)$/.test(tests),
   );

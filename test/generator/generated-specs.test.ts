@@ -28,7 +28,7 @@ test('some documents are refused, with a place; the others are generated', () =>
   expect(accepted).toHaveLength(40);
 });
 
-test('every document that is accepted compiles, has commands, and client and mock understand each other', async () => {
+test('every document that is accepted compiles and has commands, and client and mock agree on it', async () => {
   const variants = await GeneratedVariants.create();
   for (const document of accepted) {
     const contract = contractOf(document);

@@ -229,7 +229,7 @@ test.each([
   expect(() => schemaOf(yaml)).toThrow(`#/components/schemas/Field${at}: ${problem}`);
 });
 
-test('one run names all that is refused, each with its place', () => {
+test('one run lists every rejected keyword with its place', () => {
   const yaml =
     '{ type: object, properties: { a: { type: strong }, b: { typ: string }, c: { type: string, minLength: x } } }';
 

@@ -145,7 +145,7 @@ test('a schema inside an operation gets types of its own', () => {
   expect(closed).toMatchObject({ response: 'ClosedResponse2', data: 'ClosedData', example: undefined });
 });
 
-test('an envelope may be put together by allOf', () => {
+test('an envelope can be composed with allOf', () => {
   const payload = { type: 'object', properties: { data: CLOSED } };
   const schema = { allOf: [{ type: 'object', required: ['data'], properties: { data: {} } }, payload] };
   const [closed] = contractOf(stressWith(`${JSON_OK} schema`, schema)).operations;

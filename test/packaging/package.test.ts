@@ -28,7 +28,7 @@ describe.skipIf(!hasBundle)('the package', () => {
 
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  test('holds what its package.json points at, and nothing that users have no need of', () => {
+  test('contains the files that package.json names, and no others', () => {
     const paths = tarball.files.map(({ path }) => path);
     const { exports, bin, main, types, typesVersions } = JSON.parse(
       readFileSync(join(plain, 'node_modules/fxrates/package.json'), 'utf8'),
@@ -61,7 +61,7 @@ describe.skipIf(!hasBundle)('the package', () => {
     expect(astray).toEqual([]);
   });
 
-  test('says first how it is installed', () => {
+  test('starts the README with the installation', () => {
     const readme = readFileSync(join(plain, 'node_modules/fxrates/README.md'), 'utf8');
     const [, firstCommand] = readme.match(/```sh\n([^#\n]*?) *(#.*)?\n/) ?? [];
 
