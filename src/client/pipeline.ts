@@ -76,7 +76,7 @@ function useKey(keys: KeySource) {
       const current = keys.current(request.signal);
       const key = current instanceof ApiKey ? current : await current;
       return next(keyed(request, key)).catch((error: unknown) => {
-        if (isAboutKey(error)) return sendAgain(request, key, error);
+        if (makesKeyUnusable(error)) return sendAgain(request, key, error);
         throw error;
       });
     };
@@ -87,7 +87,7 @@ function useKey(keys: KeySource) {
  * Whether all calls with the key have this error, for longer than a call waits. While a key is blocked for a day, no
  * request is sent with it, so no 401 would show that it was replaced.
  */
-function isAboutKey(error: unknown): boolean {
+function makesKeyUnusable(error: unknown): boolean {
   if (error instanceof RateLimitError) return error.reason === 'max_retry_after';
   return error instanceof AuthenticationError || error instanceof QuotaExhaustedError;
 }

@@ -2,7 +2,7 @@
 import { setImmediate } from 'node:timers';
 import { abortable, Cancellation, type CancelSignal } from './cancellation.ts';
 import { type Clock, type SteadyTime, steadyTime } from './clock.ts';
-import { Heap } from './limits/request-queue.ts';
+import { Heap } from './heap.ts';
 
 /** Without a reason, every stop would create an exception with its stack: a tenth of the time of a call. */
 const STOPPED = 'stopped';

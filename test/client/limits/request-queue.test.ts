@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { Heap, type QueuedCall, RequestQueue, WakeTimer } from '../../../src/client/limits/request-queue.ts';
+import { type QueuedCall, RequestQueue, WakeTimer } from '../../../src/client/limits/request-queue.ts';
 import { VirtualClock } from '../../helpers/limits-clock.ts';
 
 const NEVER = Number.POSITIVE_INFINITY;
@@ -87,52 +87,6 @@ test('removes calls that do not wait', () => {
   expect(queue.shiftNotWaiting()).toBe(notWaiting);
   expect(queue.shiftNotWaiting()).toBeUndefined();
   expect(queue.size).toBe(2);
-});
-
-interface Entry {
-  readonly key: number;
-  readonly isRemoved: boolean;
-}
-
-const entries = fc.array(fc.record({ key: fc.nat({ max: 50 }), isRemoved: fc.boolean() }));
-
-test('pops in order what was pushed and not removed from the middle', () => {
-  fc.assert(
-    fc.property(entries, (pushed) => {
-      const heap = new Heap<Entry>((a, b) => a.key < b.key);
-      const seats = pushed.map((entry) => heap.push(entry));
-      for (const seat of seats.filter(({ entry }) => entry.isRemoved)) expect(heap.remove(seat)).toBe(true);
-
-      const kept = pushed.filter(({ isRemoved }) => !isRemoved).map(({ key }) => key);
-      expect(heap.size).toBe(kept.length);
-      expect(kept.map(() => heap.pop()?.key)).toEqual(kept.toSorted((a, b) => a - b));
-      expect(heap.pop()).toBeUndefined();
-    }),
-  );
-});
-
-test('an entry that has left cannot be removed', () => {
-  const heap = new Heap<Entry>((a, b) => a.key < b.key);
-  const seat = heap.push({ key: 1, isRemoved: false });
-  heap.push({ key: 2, isRemoved: false });
-  heap.pop();
-
-  expect(heap.remove(seat)).toBe(false);
-  expect(heap.size).toBe(1);
-});
-
-test('an entry more costs as many comparisons as the heap has levels', () => {
-  let comparisons = 0;
-  const heap = new Heap<{ readonly key: number }>((a, b) => {
-    comparisons += 1;
-    return a.key < b.key;
-  });
-  const all = Array.from({ length: 10_000 }, (_, place) => ({ key: (place * 7_919) % 10_007 }));
-  const seats = all.map((entry) => heap.push(entry));
-  for (const seat of seats) heap.remove(seat);
-
-  const levels = Math.log2(all.length);
-  expect(comparisons).toBeLessThan(3 * levels * all.length);
 });
 
 function setUp() {

@@ -200,7 +200,7 @@ function checkValues(config: ConfigFile): void {
   }
 }
 
-/** What one check found. */
+/** The result of one check. */
 export interface Finding {
   readonly name: string;
   /** `skip`: there was nothing to check, or what it needs failed before. */

@@ -35,7 +35,7 @@ export const quotaCommand: CommandSpec = {
   ],
   notes: [
     'In a pipe it prints JSON. The names are those of the service; monthly_remaining and forecast are added.',
-    "The forecast is an estimate from this month's average. There is none on the first day, and none below 20 requests.",
+    "The forecast is an estimate from this month's average. It is not shown on the first day or below 20 requests.",
     'The command keeps working when the monthly quota is used up, but the per-minute limit applies.',
   ],
   run: runQuota,
