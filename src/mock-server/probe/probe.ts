@@ -1,10 +1,10 @@
 import type { BehaviourOptions, KnownValue } from '../behaviour/behaviour-options.ts';
-import { SWITCH_NAMES } from '../behaviour/switches.ts';
+import { SWITCH_NAMES, switches } from '../behaviour/switches.ts';
 import type { Clock } from '../clock/clock.ts';
 import { createClock } from '../clock/mock-clock.ts';
 import { invalidOption, MockServerError } from '../mock-server-error.ts';
 import { BEYOND_LIMIT, CHARGED_BY_LIMIT, meetLimit, observeRetryAfter } from './limit-steps.ts';
-import { Findings, type ObservedBehaviour, type Probing, USUAL_REASONS } from './probe-report.ts';
+import { Findings, type ObservedBehaviour, type Probing } from './probe-report.ts';
 import { observeQuotaRecord, PROBE_STEPS, usedOf } from './probe-steps.ts';
 import { BudgetSpent, Limited, type ProbeFetch, Prober, type Seen, statusAndCodeText } from './prober.ts';
 
@@ -133,7 +133,7 @@ function reportOf({ observed, reasons, contradictions }: Findings, summary: Summ
     name,
     { value: observed.get(name), provenance: 'observed' },
   ]);
-  const notObserved = Object.fromEntries(open.map((name) => [name, reasons.get(name) ?? USUAL_REASONS[name]]));
+  const notObserved = Object.fromEntries(open.map((name) => [name, reasons.get(name) ?? switches[name].notObserved]));
   // Each value was accepted by its switch when it was observed.
   const behaviour = Object.fromEntries(values) as Omit<BehaviourOptions, 'about'>;
   return { about: { ...summary, contradictions, notObserved }, ...behaviour };
