@@ -153,6 +153,14 @@ export interface EventHooks {
   readonly logLevel?: 'warn' | 'info' | 'debug' | undefined;
 }
 
+/** The hooks by name, without the logger. */
+export const HOOKS: Readonly<Record<Exclude<keyof EventHooks, 'logger' | 'logLevel'>, true>> = {
+  onRequest: true,
+  onRetry: true,
+  onWait: true,
+  onQuota: true,
+};
+
 /** The key that an event is about. */
 export interface EventSubject {
   readonly key: string;
