@@ -11,6 +11,7 @@ import { openClient, type ServiceRequest, type ServiceResponse } from '../reques
 import { WaitReporter } from '../request/wait-reporter.ts';
 import type { KeyInUse } from '../settings/api-key.ts';
 import { formatDuration, parseDuration } from '../settings/duration.ts';
+import type { OutputFormat } from '../settings/global-options.ts';
 import { jsonLine, localClock, visible, wrap } from '../terminal/text.ts';
 
 interface Watch {
@@ -145,6 +146,9 @@ interface Shown {
   readonly remark?: string | undefined;
 }
 
+/** Formats in which a pipe gets one JSON line for each answer; any other one is printed as without `--watch`. */
+const AS_JSON_LINE: readonly OutputFormat[] = ['auto', 'json', 'compact'];
+
 /** A watch on the screen: a terminal shows the last answer in place, a pipe gets one JSON line for each. */
 export class LiveView {
   readonly #invocation: Invocation;
@@ -166,8 +170,9 @@ export class LiveView {
     const { json, print } = shown;
     const fetchedAt = new Date(io.clock.now()).toISOString();
     if (settings.output === 'csv') return screen.print(this.#csv(json, fetchedAt));
-    if (settings.output === 'tsv' || settings.output === 'raw' || settings.get.length > 0) return print();
+    if (settings.get.length > 0) return print();
     if (screen.isForPeople) return this.#showToPeople(shown);
+    if (!AS_JSON_LINE.includes(settings.output)) return print();
     const line = `{"fetched_at":"${fetchedAt}","data":${compactJson(json)}}\n`;
     return screen.print(screen.out.isTTY ? visible(line) : line);
   }
