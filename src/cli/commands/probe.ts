@@ -1,5 +1,6 @@
 import { Option } from 'commander';
 import type { ObservedBehaviour, ProbeFetch } from '../../mock-server/index.ts';
+import { checkWritable, replaceFile } from '../../replace-file.ts';
 import type { CommandSpec, Invocation } from '../command.ts';
 import { CliError, fileError, usageError } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
@@ -7,7 +8,6 @@ import { twoColumns } from '../help/page.ts';
 import { openConnection } from '../request/connection.ts';
 import { requireKey } from '../settings/api-key.ts';
 import { requireBaseUrl } from '../settings/base-url.ts';
-import { checkWritable, replaceFile } from '../storage/replace-file.ts';
 import type { StreamStyle } from '../terminal/screen.ts';
 import { visible } from '../terminal/text.ts';
 

@@ -3,7 +3,7 @@ import { pause } from '../clock/event-loop.ts';
 import { systemNow } from '../clock/real-clock.ts';
 import { MockServerError } from '../mock-server-error.ts';
 import type { Snapshot, SnapshotOwner } from '../service/snapshot.ts';
-import { readStateFile, removeLeftovers, writeStateFile } from './state-file.ts';
+import { readStateFile, writeStateFile } from './state-file.ts';
 import { lockState, type StateLock } from './state-lock.ts';
 
 /** Keeps what a mock knows in a file: soon after each change, and when it is closed. */
@@ -31,7 +31,6 @@ export class StatePersister {
     try {
       const saved = await readStateFile(path);
       if (saved !== undefined) mock.restore(broughtUpToDate(saved, clock));
-      await removeLeftovers(path);
     } catch (error) {
       await lock.release();
       throw error;

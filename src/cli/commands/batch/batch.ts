@@ -1,6 +1,7 @@
 import { Option } from 'commander';
 import type { BatchItem, CacheOptions } from '../../../client/index.ts';
 import { type Operation, operations } from '../../../generated/operations.ts';
+import { checkWritable, replaceFile } from '../../../replace-file.ts';
 import { openCache, parseCacheAge } from '../../cache/fetch-or-cache.ts';
 import type { CommandSpec, Invocation } from '../../command.ts';
 import { CliError, fileError, systemReason, usageError } from '../../errors/cli-error.ts';
@@ -10,7 +11,6 @@ import { compactJson } from '../../json/pretty-json.ts';
 import { dataOf } from '../../output/print-json.ts';
 import { namedQuery, parameterOption, parseParameters } from '../../parameters.ts';
 import { type OpenClient, openClient, type Query } from '../../request/send-request.ts';
-import { checkWritable, replaceFile } from '../../storage/replace-file.ts';
 import { rememberCurrencies } from '../../storage/seen-currencies.ts';
 import { commandLine, grouped, visible } from '../../terminal/text.ts';
 import { ProgressView } from './batch-progress.ts';

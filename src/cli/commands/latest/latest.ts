@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { Option } from 'commander';
 import { operations } from '../../../generated/operations.ts';
+import { replaceFile } from '../../../replace-file.ts';
 import { fetchOrCache } from '../../cache/fetch-or-cache.ts';
 import type { CommandSpec, Invocation } from '../../command.ts';
 import { fileError, usageError } from '../../errors/cli-error.ts';
@@ -9,7 +10,6 @@ import { jsonFault } from '../../json/json-fault.ts';
 import { memberNames, selectValue } from '../../json/select-value.ts';
 import { printResponse } from '../../output/print-json.ts';
 import type { Query } from '../../request/send-request.ts';
-import { replaceFile } from '../../storage/replace-file.ts';
 import { watchOptions, watchRequest } from '../../watch/watch.ts';
 import { answerOptions, operationCommand, operationRequest } from '../operation.ts';
 import { watchLatest } from './watch-latest.ts';
