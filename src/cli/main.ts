@@ -5,7 +5,6 @@ import { usageError } from './errors/cli-error.ts';
 import { type CommandLine, explainParserError, refuseKeyOption } from './errors/parser-error.ts';
 import { printError } from './errors/print-error.ts';
 import { exitCodes } from './exit-codes.ts';
-import { printHelp } from './help/print-help.ts';
 import type { Io } from './io.ts';
 import { createProgram } from './program.ts';
 import { readEarlyFlags } from './settings/early-flags.ts';
@@ -24,7 +23,6 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
   let ownScreen: Screen | undefined;
   try {
     refuseKeyOption(argv);
-    if (await printHelp(argv, screen)) return exitCodes.ok;
     const onSettings = (next: Screen) => {
       ownScreen = next;
     };
