@@ -31,16 +31,13 @@ export class StatePersister {
     try {
       const saved = await readStateFile(path);
       if (saved !== undefined) mock.restore(broughtUpToDate(saved, clock));
+      const persister = new StatePersister(path, mock, lock);
+      await persister.#write(); // shows whether that is possible
+      return persister;
     } catch (error) {
       await lock.release();
       throw error;
     }
-    return new StatePersister(path, mock, lock);
-  }
-
-  /** Writes for the first time, which shows whether that is possible. */
-  async begin(): Promise<void> {
-    await this.#write();
   }
 
   /** Something may have changed. The first change is written at once, those that follow it closely together. */
