@@ -1,6 +1,6 @@
 import type { BehaviourOptions } from '../behaviour/behaviour-options.ts';
 import type { BehaviourValues, SwitchName } from '../behaviour/switches.ts';
-import type { Prober, Seen } from './prober.ts';
+import type { ProbeResponse, Prober } from './prober.ts';
 
 /** The result of a probe: a value for `createMockServer({ behaviour })`, also as JSON. */
 export type ObservedBehaviour = BehaviourOptions & { readonly about: ProbeSummary };
@@ -31,7 +31,7 @@ export class Findings {
   }
 
   /** A switch was looked at, and what was seen is none of its values, or several of them. */
-  leaveOpen(name: SwitchName, reason: string): void {
+  markNotObserved(name: SwitchName, reason: string): void {
     this.reasons.set(name, reason);
   }
 
@@ -47,7 +47,7 @@ export interface Probing {
   /** The user's key. */
   readonly key: string;
   /** The first answer of `quota`. */
-  readonly quota: Seen;
+  readonly quota: ProbeResponse;
 }
 
 /** Looks at one thing. */
