@@ -100,7 +100,7 @@ const DERIVED = {
 /** Of a request, a wait, a connection or a server that is there now, or of whoever drives the mock. */
 const OF_THE_MOMENT = {
   'adapters/intercept-undici.ts': ['#isStopped'],
-  'adapters/ask-msw.ts': ['hasPassed', 'refusal'],
+  'adapters/msw-strategy.ts': ['hasPassed', 'refusal'],
   'adapters/interception.ts': ['listening', 'interception'],
   'adapters/node-server.ts': ['inHand'],
   'adapters/undici-sink.ts': ['isOver', 'isPaused', '#resumed', '#gone', 'abort', 'reason'],
