@@ -104,7 +104,7 @@ const OF_THE_MOMENT = {
   'adapters/interception.ts': ['listening', 'interception'],
   'adapters/node-server.ts': ['inHand'],
   'adapters/undici-sink.ts': ['isOver', 'isPaused', '#resumed', '#gone', 'abort', 'reason'],
-  'behaviour/assumptions.ts': ['told'],
+  'behaviour/assumptions.ts': ['warned'],
   'behaviour/behaviour.ts': ['#exercised'],
   'clock/real-clock.ts': ['#timer'],
   'clock/timer-queue.ts': ['#heap', '#added'],
