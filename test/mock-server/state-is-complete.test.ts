@@ -102,7 +102,7 @@ const OF_THE_MOMENT = {
   'adapters/intercept-undici.ts': ['#isStopped'],
   'adapters/msw-strategy.ts': ['hasPassed', 'refusal'],
   'adapters/interception.ts': ['listening', 'interception'],
-  'adapters/node-server.ts': ['inHand'],
+  'adapters/node-server.ts': ['pending'],
   'adapters/undici-sink.ts': ['isOver', 'isPaused', '#resumed', '#gone', 'abort', 'reason'],
   'behaviour/assumptions.ts': ['warned'],
   'behaviour/behaviour.ts': ['#exercised'],
@@ -110,7 +110,7 @@ const OF_THE_MOMENT = {
   'clock/timer-queue.ts': ['#heap', '#added'],
   'clock/virtual-clock.ts': [
     ...['#isWatching', '#lastMove', '#moves'],
-    ...['#activity', '#held', 'isDone', '#expecting', 'isOver'],
+    ...['#activity', '#buffered', 'isDone', '#expecting', 'isOver'],
   ],
   'faults/with-faults.ts': ['#waiting'],
   'adapters/active-adapters.ts': ['#open'],

@@ -26,7 +26,7 @@ interface Watch {
 }
 
 /** Failures that may be over at the next call. */
-const PASSING: readonly ExitCode[] = [exitCodes.server, exitCodes.network, exitCodes.rateLimited];
+const TEMPORARY: readonly ExitCode[] = [exitCodes.server, exitCodes.network, exitCodes.rateLimited];
 
 /**
  * Calls an operation repeatedly until `count` answers have come or Ctrl-C. A failure before the first answer ends the
@@ -42,7 +42,7 @@ export async function watch(
   let answers = 0;
   const onError = (failure: AnyFxRatesError, next: PollSchedule) => {
     const error = client.explained(failure);
-    if (answers === 0 || !isPassing(error)) throw error;
+    if (answers === 0 || !isTemporary(error)) throw error;
     reporter.restart();
     onRemark();
     const at = localClock(next.at.getTime() - next.intervalMs, io.timeZone);
@@ -66,8 +66,8 @@ export async function watch(
   }
 }
 
-function isPassing(error: unknown): error is CliError {
-  return error instanceof CliError && PASSING.includes(error.exitCode);
+function isTemporary(error: unknown): error is CliError {
+  return error instanceof CliError && TEMPORARY.includes(error.exitCode);
 }
 
 interface Remark {

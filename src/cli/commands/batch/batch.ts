@@ -174,7 +174,7 @@ async function sendAll(run: BatchRun, client: OpenClient): Promise<void> {
     throw client.explained(error);
   } finally {
     if (lastBody !== undefined) await rememberCurrencies(lastBody, io.env);
-    await lines.addHeld();
+    await lines.flush();
   }
 }
 
@@ -196,7 +196,7 @@ class Lines {
   readonly #queries: readonly Query[];
   readonly #isOrdered: boolean;
   readonly #progress: ProgressView;
-  readonly #held = new Map<Query, string>();
+  readonly #buffered = new Map<Query, string>();
   #next = 0;
 
   constructor(queries: readonly Query[], isOrdered: boolean, progress: ProgressView) {
@@ -207,21 +207,21 @@ class Lines {
 
   async add(query: Query, line: string): Promise<void> {
     if (!this.#isOrdered) return this.#progress.print(line);
-    this.#held.set(query, line);
+    this.#buffered.set(query, line);
     for (let next = this.#queries[this.#next]; next !== undefined; next = this.#queries[this.#next]) {
-      const ready = this.#held.get(next);
+      const ready = this.#buffered.get(next);
       if (ready === undefined) return;
-      this.#held.delete(next);
+      this.#buffered.delete(next);
       this.#next += 1;
       await this.#progress.print(ready);
     }
   }
 
   /** After an early end: prints the answers that are held back, because they have used quota. */
-  async addHeld(): Promise<void> {
+  async flush(): Promise<void> {
     for (const query of this.#queries) {
-      const line = this.#held.get(query);
-      this.#held.delete(query);
+      const line = this.#buffered.get(query);
+      this.#buffered.delete(query);
       if (line !== undefined) await this.#progress.print(line);
     }
   }
