@@ -137,7 +137,7 @@ function passedOn(sink: ResponseSink, send: () => void): void {
   if (sink.leave()) send();
 }
 
-/** msw would send the request: the question is answered. */
+/** msw would send the request: its strategy allows it. */
 function refuseStrategyCheck(handler: Dispatcher.DispatchHandler): boolean {
   const refusal = () => new Error('This request was only a check of the strategy of msw.');
   const sink = responseSink(handler, refusal);
