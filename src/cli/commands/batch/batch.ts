@@ -4,7 +4,7 @@ import { type Operation, operations } from '../../../generated/operations.ts';
 import { checkWritable, replaceFile } from '../../../replace-file.ts';
 import { openCache, parseCacheAge } from '../../cache/fetch-or-cache.ts';
 import type { CommandSpec, Invocation } from '../../command.ts';
-import { CliError, fileError, systemReason, usageError } from '../../errors/cli-error.ts';
+import { CliError, cannotWrite, systemReason, usageError } from '../../errors/cli-error.ts';
 import { errorFacts } from '../../errors/print-error.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import { compactJson } from '../../json/pretty-json.ts';
@@ -231,9 +231,7 @@ class Lines {
 async function writeFailed(path: string, { queries, failed, left, invocation, operation }: BatchRun): Promise<void> {
   const again = new Set([...failed, ...left]);
   const lines = queries.filter((query) => again.has(query)).map((query) => `${JSON.stringify(query)}\n`);
-  await replaceFile(path, lines.join('')).catch((cause) => {
-    throw fileError(`cannot write ${path}`, cause);
-  });
+  await replaceFile(path, lines.join('')).catch(cannotWrite(path));
   if (lines.length === 0) return;
   const count = `${grouped(lines.length)} ${lines.length === 1 ? 'query' : 'queries'}`;
   const next = commandLine(['batch', operation.id, path]);
