@@ -112,8 +112,26 @@ test('a setting is stored for the profile that --profile names, and for no other
   expect(stdout).toBe('timeout\t5s\nprofiles.staging.timeout\t9s\n');
 });
 
+test('config unset says if there is nothing to remove', async () => {
+  await run('config set timeout 5s');
+
+  const { code, stderr } = await run('config unset timeout --profile staging');
+
+  expect({ code, stderr }).toEqual({ code: 0, stderr: 'fxrates: timeout of profile staging is not set\n' });
+  expect((await run('config list -o tsv')).stdout).toBe('timeout\t5s\n');
+});
+
+test('config list prints all profiles, so it refuses --profile', async () => {
+  const { code, stderr } = await run('config list --profile staging');
+
+  expect(code).toBe(2);
+  expect(stderr).toContain('it prints the settings of all profiles');
+});
+
 test.each([
   'config path --timeout 5s',
+  'auth token --timeout 5s',
+  'auth token --no-wait',
   'config list --base-url https://x.test',
   'cache info --no-wait',
   'version --retries 1',
