@@ -110,7 +110,9 @@ function commandLineOf({ commands }: Command, argv: readonly string[]): CommandL
   }
   const takesParameters = command?.registeredArguments.some((argument) => argument.name() === 'name=value') ?? false;
   const subcommands = (command?.commands ?? commands).map((child) => child.name());
-  return { argv, command: name, takesParameters, subcommands };
+  const known = command === undefined ? [] : [...command.options, ...globalOptionsOf(command)];
+  const options = ['--help', ...known.flatMap(({ long }) => long ?? [])];
+  return { argv, command: name, takesParameters, subcommands, options };
 }
 
 const ONE_REQUEST = 'only a command that does nothing but send a request can print it instead';
