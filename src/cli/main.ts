@@ -53,7 +53,7 @@ async function runCommandLine(argv: readonly string[], io: Io, { screen, onSetti
       const settings = await settingsFor(spec, command, io.env);
       const invocation = { io, settings, argv, args: command.args, options: command.opts() };
       const ownScreen = new Screen(io, settings, screen.secrets);
-      onSettings(ownScreen);
+      if (spec.callsService) onSettings(ownScreen); // the settings of others lack most of config.json
       exitCode = await run({ ...invocation, screen: ownScreen });
     },
   });

@@ -150,6 +150,15 @@ test('errors have the colour that config.json asks for', async () => {
   expect(stderr).toContain('\u001b[31m');
 });
 
+test.each(['config get nonsense', 'config set timeout soon', 'completion install tcsh'])(
+  'so do those of a command that does not call the service: %s',
+  async (line) => {
+    await run('config set color always');
+
+    expect((await run(line)).stderr).toContain('\u001b[31m');
+  },
+);
+
 test('an output format that is typed beats its variable for errors, too', async () => {
   const { stderr } = await run('quota --base-url ftp://wrong.test -o tsv', { env: { FXRATES_OUTPUT: 'json' } });
 
