@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { CliError, systemReason, usageError } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { Interrupted, type Io } from '../io.ts';
+import { Interrupted, type Io, orInterrupted } from '../io.ts';
 import { type Credential, readCredential } from '../storage/credentials.ts';
 import type { CliSettings } from './settings.ts';
 
@@ -91,16 +91,6 @@ async function readKeyFile(path: string, interrupted: AbortSignal): Promise<stri
     throw unusableKey(`cannot read the key file ${path}`, systemReason(cause), cause);
   });
   return withoutLineEnd(await orInterrupted(file, interrupted));
-}
-
-/** Opening a pipe without a writer cannot be aborted, only left alone. */
-async function orInterrupted<Value>(value: Promise<Value>, signal: AbortSignal): Promise<Value> {
-  signal.throwIfAborted();
-  const done = new AbortController();
-  const interrupted = new Promise<never>((_, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason), { signal: done.signal });
-  });
-  return await Promise.race([value, interrupted]).finally(() => done.abort());
 }
 
 /** @throws CliError that tells what is wrong with the key, without the key */
