@@ -104,6 +104,7 @@ function problemOf(secret: string): string | undefined {
   if (secret === '') return 'it is empty';
   if (secret.length > LONGEST_KEY) return `it has ${secret.length} characters`;
   if (/^bearer\s/i.test(secret)) return "it starts with 'Bearer '; pass only the key; fxrates adds this word";
+  if (/^(?:export )?\w*KEY=/i.test(secret)) return 'it is a line of an env file; pass only the part after the =';
   if (/^(['"]).*\1$/.test(secret))
     return 'it is in quotes, which some programs do not remove from the values of an env file; pass it without them';
   if (/\n/.test(secret)) return 'it has several lines; pass only the key';
