@@ -30,6 +30,66 @@ export function stringValue(lexeme: string): string {
   return String(JSON.parse(lexeme));
 }
 
+/** Where a value stands in a JSON text. */
+export interface Range {
+  readonly start: number;
+  readonly end: number;
+}
+
+interface Member {
+  readonly name: string;
+  readonly range: Range;
+}
+
+/** The members of the object or list at `start`; nothing for any other value. */
+export function* members(text: string, start: number): Generator<Member> {
+  const opening = text.charAt(start);
+  if (opening !== '{' && opening !== '[') return;
+  let at = start + 1;
+  for (let index = 0; ; index += 1) {
+    const member = memberAt(text, at, opening === '[' ? index : undefined);
+    if (member === undefined) return;
+    yield member;
+    const separator = nextToken(text, member.range.end);
+    if (separator?.kind !== ',') return;
+    at = separator.end;
+  }
+}
+
+/** The member that starts at `at`; `undefined` where the object or list ends. */
+function memberAt(text: string, at: number, index: number | undefined): Member | undefined {
+  const first = nextToken(text, at);
+  if (first === undefined || first.kind === '}' || first.kind === ']') return undefined;
+  if (index !== undefined) return withRange(String(index), valueRange(text, first.start));
+  const colon = nextToken(text, first.end);
+  return withRange(stringValue(text.slice(first.start, first.end)), valueRange(text, colon?.end ?? text.length));
+}
+
+function withRange(name: string, range: Range | undefined): Member | undefined {
+  return range && { name, range };
+}
+
+/** The value that starts at or after `from`: counts brackets instead of recursing, so depth does not matter. */
+export function valueRange(text: string, from: number): Range | undefined {
+  let start: number | undefined;
+  let depth = 0;
+  for (const token of tokens(text, from)) {
+    start ??= token.start;
+    depth += depthChange(token);
+    if (depth === 0) return { start, end: token.end };
+  }
+  return undefined;
+}
+
+function depthChange({ kind }: Token): number {
+  if (kind === '{' || kind === '[') return 1;
+  return kind === '}' || kind === ']' ? -1 : 0;
+}
+
+function nextToken(text: string, from: number): Token | undefined {
+  return tokens(text, from).next().value ?? undefined;
+}
+
 function tokenAt(text: string, start: number): Token {
   const first = text.charAt(start);
   if (PUNCTUATION.has(first)) return { kind: first as TokenKind, start, end: start + 1 };

@@ -33,7 +33,7 @@ async function start(): Promise<void> {
 
 /**
  * Help and completion are a few kB, so they are written without the stream of stdout: loading it takes longer than making
- * them. If that fails, `main` prints the help, and reports why it cannot.
+ * them. If that fails, the command line is parsed, and commander prints the help.
  */
 async function help(env: NodeJS.ProcessEnv): Promise<boolean> {
   if (pathOfHelp(argv) === undefined) return false;

@@ -5,7 +5,6 @@ import { usageError } from './errors/cli-error.ts';
 import { type CommandLine, explainParserError, refuseKeyOption } from './errors/parser-error.ts';
 import { printError } from './errors/print-error.ts';
 import { exitCodes } from './exit-codes.ts';
-import { printHelp } from './help/print-help.ts';
 import type { Io } from './io.ts';
 import { createProgram } from './program.ts';
 import { readEarlyFlags } from './settings/early-flags.ts';
@@ -24,7 +23,6 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
   let ownScreen: Screen | undefined;
   try {
     refuseKeyOption(argv);
-    if (await printHelp(argv, screen)) return exitCodes.ok;
     const onSettings = (next: Screen) => {
       ownScreen = next;
     };
@@ -58,7 +56,7 @@ async function runCommandLine(argv: readonly string[], io: Io, { screen, onSetti
     },
   });
   try {
-    await program.parseAsync(keepSeparator(argv, program), { from: 'user' });
+    await program.parseAsync(argv, { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     const isHelp = error.code === 'commander.help' || error.exitCode === 0;
@@ -136,28 +134,4 @@ function refuseUselessOptions(spec: CommandSpec, command: Command): void {
     const { why = REASONS[long] ?? 'it sends nothing', instead = `See: ${path} --help` } = spec.refused?.[long] ?? {};
     throw usageError(`'${path}' has no ${long}`, why, [instead]);
   }
-}
-
-/**
- * The command line for commander's parser, which would drop a `--` and take the next word for a subcommand: one more
- * `--` makes a command that runs a program, `[-- command...]`, find it at the head of its arguments.
- */
-function keepSeparator(argv: readonly string[], program: Command): readonly string[] {
-  const at = argv.indexOf('--');
-  const name = commandWord(argv.slice(0, Math.max(at, 0)), program);
-  const command = program.commands.find((candidate) => candidate.name() === name);
-  const runsProgram = command?.registeredArguments.some((argument) => argument.name().startsWith('--')) ?? false;
-  return runsProgram ? argv.toSpliced(at, 0, '--') : argv;
-}
-
-/** The first word that is neither an option of all commands nor the value of one. */
-function commandWord(words: readonly string[], { options }: Command): string | undefined {
-  const takesValue = (word = '') =>
-    options.some(({ required, short, long }) => required && (word === long || isCluster(word, short)));
-  return words.find((word, index) => !word.startsWith('-') && !takesValue(words[index - 1]));
-}
-
-/** Whether a word such as `-qo` ends with this short option. */
-function isCluster(word: string, short = ''): boolean {
-  return short !== '' && /^-[a-z]+$/i.test(word) && word.endsWith(short.slice(1));
 }

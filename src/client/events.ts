@@ -2,7 +2,7 @@ import type { QuotaData } from '../generated/types.ts';
 import { type Attempt, requestIdOf } from './attempt.ts';
 import type { FxRatesError, FxRatesErrorKind } from './errors/errors.ts';
 import type { KeyedRequest } from './request.ts';
-import type { KeyLimits, UnitBelief } from './state/key-limits.ts';
+import type { KeyLimits, UnitEstimate } from './state/key-limits.ts';
 
 /** The fields of every event. */
 export interface KeyEvent {
@@ -63,7 +63,7 @@ export interface RetryEvent extends CallEvent {
   /** Time of the retry. */
   readonly until: Date;
   /** How a whole number in the key's Retry-After is read; `undefined` before the first one. */
-  readonly retryAfterUnit: UnitBelief | undefined;
+  readonly retryAfterUnit: UnitEstimate | undefined;
 }
 
 /**
@@ -83,7 +83,7 @@ export interface WaitEvent extends KeyEvent {
   /** Number of waiting calls. */
   readonly waiting: number;
   /** How a whole number in the key's Retry-After is read; `undefined` before the first one. */
-  readonly retryAfterUnit: UnitBelief | undefined;
+  readonly retryAfterUnit: UnitEstimate | undefined;
 }
 
 /** Event of `onQuota`: a response of `quota()` has arrived. */
@@ -153,10 +153,14 @@ export interface EventHooks {
   readonly logLevel?: 'warn' | 'info' | 'debug' | undefined;
 }
 
+type HookName = Exclude<keyof EventHooks, 'logger' | 'logLevel'>;
+/** The hooks by name, without the logger. */
+export const HOOKS: Readonly<Record<HookName, true>> = { onRequest: true, onRetry: true, onWait: true, onQuota: true };
+
 /** The key that an event is about. */
 export interface EventSubject {
   readonly key: string;
-  readonly unitTracker: { readonly belief: UnitBelief | undefined };
+  readonly unitTracker: { readonly estimate: UnitEstimate | undefined };
   limits(): KeyLimits | undefined;
 }
 
@@ -195,17 +199,17 @@ export class ClientEvents {
   }
 
   retry(subject: EventSubject, { request, error: { kind, status, code }, ...plan }: PlannedRetry): void {
-    const { belief } = subject.unitTracker;
+    const { estimate } = subject.unitTracker;
     this.#emit(this.#hooks.onRetry, () => ({
       ...about(subject),
       ...callOf(request),
-      ...{ kind, status, code, ...plan, retryAfterUnit: belief },
+      ...{ kind, status, code, ...plan, retryAfterUnit: estimate },
     }));
   }
 
   wait(subject: EventSubject, wait: Omit<WaitEvent, keyof KeyEvent | 'retryAfterUnit'>): void {
-    const { belief } = subject.unitTracker;
-    this.#emit(this.#hooks.onWait, () => ({ ...about(subject), ...wait, retryAfterUnit: belief }));
+    const { estimate } = subject.unitTracker;
+    this.#emit(this.#hooks.onWait, () => ({ ...about(subject), ...wait, retryAfterUnit: estimate }));
   }
 
   quota(subject: EventSubject, { reason, quota }: Pick<QuotaEvent, 'reason' | 'quota'>): void {

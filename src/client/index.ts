@@ -52,5 +52,5 @@ export { forecastQuota, type QuotaForecast } from './quota/forecast.ts';
 export type { QuotaEstimate } from './quota/quota-ledger.ts';
 export { granularityMs } from './quota/quota-ledger.ts';
 export type { SchemaIssue, SchemaOutput, StandardResult, StandardSchema } from './standard-schema.ts';
-export type { KeyLimits, UnitBelief } from './state/key-limits.ts';
+export type { KeyLimits, UnitEstimate } from './state/key-limits.ts';
 export type { FetchLike } from './transport/transport.ts';

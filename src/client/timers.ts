@@ -1,8 +1,8 @@
 // Not the global one: fake timers that a test installs and removes may never fire.
 import { setImmediate } from 'node:timers';
+import { Heap } from '../heap.ts';
 import { abortable, Cancellation, type CancelSignal } from './cancellation.ts';
 import { type Clock, type SteadyTime, steadyTime } from './clock.ts';
-import { Heap } from './heap.ts';
 
 /** Without a reason, every stop would create an exception with its stack: a tenth of the time of a call. */
 const STOPPED = 'stopped';

@@ -59,7 +59,6 @@ export async function startServer(options: ServeOptions, serving: Serving): Prom
       throw error;
     },
   );
-  await begin(kept, server);
   const ends = [sockets.expect(), adapters.open('socket'), onClose];
   const end = async () => {
     await server.close();
@@ -74,16 +73,6 @@ export async function startServer(options: ServeOptions, serving: Serving): Prom
   const adminUrl = `${server.url}${ADMIN_ROOT}/#token=${adminToken}`;
   const pages = { adminUrl, adminToken, dashboardUrl: `${server.url}/dashboard` };
   return { ...server, ...pages, close, [Symbol.asyncDispose]: close };
-}
-
-async function begin(kept: StatePersister | undefined, server: ListeningServer): Promise<void> {
-  try {
-    await kept?.begin();
-  } catch (error) {
-    await kept?.abandon();
-    await server.close();
-    throw error;
-  }
 }
 
 function checkToken(token: unknown): void {

@@ -51,7 +51,7 @@ function isChange(use: ts.Identifier): boolean {
 
 function isContainer(value: ts.Expression | undefined): boolean {
   if (value === undefined) return false;
-  if (ts.isNewExpression(value)) return /^(?:Weak)?(?:Map|Set)$/.test(value.expression.getText());
+  if (ts.isNewExpression(value)) return /^(?:(?:Weak)?(?:Map|Set)|Heap)$/.test(value.expression.getText());
   return ts.isArrayLiteralExpression(value) && value.elements.length === 0;
 }
 

@@ -100,11 +100,11 @@ const DERIVED = {
 /** Of a request, a wait, a connection or a server that is there now, or of whoever drives the mock. */
 const OF_THE_MOMENT = {
   'adapters/intercept-undici.ts': ['#isStopped'],
-  'adapters/ask-msw.ts': ['hasPassed', 'refusal'],
+  'adapters/msw-strategy.ts': ['hasPassed', 'refusal'],
   'adapters/interception.ts': ['listening', 'interception'],
-  'adapters/node-server.ts': ['inHand'],
+  'adapters/node-server.ts': ['pending'],
   'adapters/undici-sink.ts': ['isOver', 'isPaused', '#resumed', '#gone', 'abort', 'reason'],
-  'behaviour/assumptions.ts': ['told'],
+  'behaviour/assumptions.ts': ['warned'],
   'behaviour/behaviour.ts': ['#exercised'],
   'clock/real-clock.ts': ['#timer'],
   'clock/timer-queue.ts': ['#heap', '#added'],

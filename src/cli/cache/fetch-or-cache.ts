@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { CacheStore, Clock } from '../../client/index.ts';
+import { makeFolder, replaceFile } from '../../replace-file.ts';
 import type { Invocation } from '../command.ts';
 import { CliError, usageError } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
@@ -11,7 +12,6 @@ import { type ServiceRequest, type ServiceResponse, sendRequest } from '../reque
 import { formatDuration, parseDuration } from '../settings/duration.ts';
 import { noFolder } from '../storage/config-file.ts';
 import { cacheFolder } from '../storage/folders.ts';
-import { makeFolder, replaceFile } from '../storage/replace-file.ts';
 import { jsonLine } from '../terminal/text.ts';
 
 /** `--cache 10m` or `--cache snapshot`. */

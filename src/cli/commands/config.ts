@@ -113,7 +113,7 @@ async function get({ args: [name = ''], io, settings, screen }: Invocation): Pro
 
 async function set(name: string, value: string, invocation: Omit<Invocation, 'args'>): Promise<number> {
   checkName(name);
-  CONFIG_SETTINGS[name](value, name);
+  CONFIG_SETTINGS[name].parse(value, name);
   return change(name, value, invocation);
 }
 

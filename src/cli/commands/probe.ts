@@ -1,7 +1,8 @@
 import { Option } from 'commander';
 import type { ObservedBehaviour, ProbeFetch } from '../../mock-server/index.ts';
+import { checkWritable, replaceFile } from '../../replace-file.ts';
 import type { CommandSpec, Invocation } from '../command.ts';
-import { CliError, fileError, usageError } from '../errors/cli-error.ts';
+import { CliError, cannotWrite, usageError } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { twoColumns } from '../help/page.ts';
 import { printReport } from '../output/report.ts';
@@ -9,7 +10,6 @@ import { openConnection } from '../request/connection.ts';
 import { explainNetworkError, type NetworkContext } from '../request/explain-error.ts';
 import { requireKey } from '../settings/api-key.ts';
 import { requireBaseUrl } from '../settings/base-url.ts';
-import { checkWritable, replaceFile } from '../storage/replace-file.ts';
 import type { StreamStyle } from '../terminal/screen.ts';
 import { visible } from '../terminal/text.ts';
 
@@ -73,12 +73,6 @@ async function probe(invocation: Invocation): Promise<number> {
   if (out === undefined && screen.isForPeople)
     await screen.info('To use them in a mock server, write them to a file with --out behaviour.json\n');
   return exitCodes.ok;
-}
-
-function cannotWrite(path: string): (cause: NodeJS.ErrnoException) => never {
-  return (cause) => {
-    throw fileError(`cannot write ${path}`, cause);
-  };
 }
 
 function observationTable({ about, ...observed }: ObservedBehaviour, { columns, palette }: StreamStyle): string {

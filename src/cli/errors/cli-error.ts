@@ -71,6 +71,13 @@ export function fileError(what: string, cause: NodeJS.ErrnoException): CliError 
   return new CliError(what, { code: 'file', exitCode: exitCodes.failure, why: systemReason(cause), cause });
 }
 
+/** For `catch`: a file that an option names cannot be written. */
+export function cannotWrite(path: string): (cause: NodeJS.ErrnoException) => never {
+  return (cause) => {
+    throw fileError(`cannot write ${path}`, cause);
+  };
+}
+
 /** A file of fxrates itself, such as config.json, cannot be read or written. */
 export function storageError(what: string, why?: string, cause?: unknown): CliError {
   const hints = ['Another folder:  export FXRATES_CONFIG_DIR=/path/to/folder'];

@@ -1,4 +1,4 @@
-import { stringValue, type Token, tokens } from '../../json-tokens.ts';
+import { members, type Range, stringValue, type Token, tokens, valueRange } from '../../json-tokens.ts';
 
 /** Names and list positions on the way to a value. */
 export type JsonPath = readonly string[];
@@ -53,70 +53,11 @@ export function parseJsonPath(path: string): JsonPath {
   return path.replace(/^\./, '').split('.');
 }
 
-interface Range {
-  readonly start: number;
-  readonly end: number;
-}
-
 /** The last of equal names counts, as in JSON.parse. */
 function findMember(text: string, start: number, segment: string): Range | undefined {
   let found: Range | undefined;
   for (const { name, range } of members(text, start)) if (name === segment) found = range;
   return found;
-}
-
-interface Member {
-  readonly name: string;
-  readonly range: Range;
-}
-
-/** The members of the object or list at `start`; nothing for any other value. */
-function* members(text: string, start: number): Generator<Member> {
-  const opening = text.charAt(start);
-  if (opening !== '{' && opening !== '[') return;
-  let at = start + 1;
-  for (let index = 0; ; index += 1) {
-    const member = memberAt(text, at, opening === '[' ? index : undefined);
-    if (member === undefined) return;
-    yield member;
-    const separator = nextToken(text, member.range.end);
-    if (separator?.kind !== ',') return;
-    at = separator.end;
-  }
-}
-
-/** The member that starts at `at`; `undefined` where the object or list ends. */
-function memberAt(text: string, at: number, index: number | undefined): Member | undefined {
-  const first = nextToken(text, at);
-  if (first === undefined || first.kind === '}' || first.kind === ']') return undefined;
-  if (index !== undefined) return withRange(String(index), valueRange(text, first.start));
-  const colon = nextToken(text, first.end);
-  return withRange(stringValue(text.slice(first.start, first.end)), valueRange(text, colon?.end ?? text.length));
-}
-
-function withRange(name: string, range: Range | undefined): Member | undefined {
-  return range && { name, range };
-}
-
-/** The value that starts at or after `from`: counts brackets instead of recursing, so depth does not matter. */
-function valueRange(text: string, from: number): Range | undefined {
-  let start: number | undefined;
-  let depth = 0;
-  for (const token of tokens(text, from)) {
-    start ??= token.start;
-    depth += depthChange(token);
-    if (depth === 0) return { start, end: token.end };
-  }
-  return undefined;
-}
-
-function depthChange({ kind }: Token): number {
-  if (kind === '{' || kind === '[') return 1;
-  return kind === '}' || kind === ']' ? -1 : 0;
-}
-
-function nextToken(text: string, from: number): Token | undefined {
-  return tokens(text, from).next().value ?? undefined;
 }
 
 function decodePointerSegment(segment: string): string {

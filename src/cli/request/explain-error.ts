@@ -1,4 +1,4 @@
-import type { AnyFxRatesError, NetworkError, QuotaExhaustedError, UnitBelief } from '../../client/index.ts';
+import type { AnyFxRatesError, NetworkError, QuotaExhaustedError, UnitEstimate } from '../../client/index.ts';
 import { environmentProxy } from '../../environment-proxy.ts';
 import type { Invocation } from '../command.ts';
 import { CliError } from '../errors/cli-error.ts';
@@ -121,7 +121,7 @@ interface LimitedWait {
   readonly sumMs?: number;
   readonly status?: number | undefined;
   /** How Retry-After was read. */
-  readonly unit?: UnitBelief | undefined;
+  readonly unit?: UnitEstimate | undefined;
 }
 
 /** The error of a wait that `--max-wait` does not allow. */
@@ -145,7 +145,7 @@ export function waitTooLong(
 }
 
 /** Says if Retry-After is a wait only on the assumption that it is in milliseconds. */
-function doubtText(unit: UnitBelief | undefined): string {
+function doubtText(unit: UnitEstimate | undefined): string {
   return unit?.evidence === 'on-trial' ? ` if Retry-After ${unit.value} is in milliseconds (assumed)` : '';
 }
 

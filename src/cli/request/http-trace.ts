@@ -34,7 +34,7 @@ export class HttpTrace {
   }
 
   /** `fetch`, watched. `onSend` runs before each request. */
-  around(fetch: FetchLike, onSend: () => void): FetchLike {
+  wrap(fetch: FetchLike, onSend: () => void): FetchLike {
     return async (url, init) => {
       onSend();
       const { clock } = this.#invocation.io;

@@ -108,7 +108,7 @@ export async function openClient(invocation: Invocation, options: SendOptions = 
   await registerSecret(key, invocation);
   const { FxRates, FxRatesError } = await import('../../client/index.ts');
   const connection = givenConnection ?? (await openConnection(io, baseUrl));
-  const fetch = trace.around(connection.fetch, () => reporter.end());
+  const fetch = trace.wrap(connection.fetch, () => reporter.end());
   const explained = (error: unknown) => {
     if (reporter.signal.aborted) return reporter.signal.reason;
     return FxRatesError.is(error) ? explainClientError(error, { invocation, key, baseUrl }) : error;

@@ -1,4 +1,4 @@
-import type { FxRatesOptions, UnitBelief } from '../../client/index.ts';
+import type { FxRatesOptions, UnitEstimate } from '../../client/index.ts';
 import type { Invocation } from '../command.ts';
 import { formatDuration } from '../settings/duration.ts';
 import { jsonLine, visible } from '../terminal/text.ts';
@@ -61,7 +61,7 @@ export class WaitReporter {
     void this.#invocation.screen.info(ERASE_LINE);
   }
 
-  #onLimit(waitMs: number, unit: UnitBelief | undefined): void {
+  #onLimit(waitMs: number, unit: UnitEstimate | undefined): void {
     this.#limitWaitsMs += waitMs;
     const { maxWaitMs } = this.#invocation.settings;
     if (this.#endsLongWaits && this.#limitWaitsMs > maxWaitMs + (this.#waits + 1) * JITTER_MS) {

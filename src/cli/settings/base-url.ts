@@ -1,3 +1,4 @@
+import { LOOPBACK_HOST } from '../../environment-proxy.ts';
 import { CliError, usageError } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
 
@@ -13,8 +14,6 @@ interface BaseUrlSettings {
   readonly insecureHttp: boolean;
   readonly profile: string;
 }
-
-const LOOPBACK_HOST = /^(localhost|.+\.localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
 /** The base URL to use, checked. @throws CliError when there is none, or when the key must not travel to it. */
 export function requireBaseUrl({ baseUrl, insecureHttp, profile }: BaseUrlSettings): string {

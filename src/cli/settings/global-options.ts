@@ -2,8 +2,18 @@ import { Option } from 'commander';
 import { usageError } from '../errors/cli-error.ts';
 import { parseDuration } from './duration.ts';
 
-const OUTPUT_FORMATS = ['auto', 'table', 'json', 'compact', 'csv', 'tsv', 'raw'] as const;
-export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
+/** The output formats, with their texts for `fxrates help formatting`. */
+export const OUTPUT_FORMATS = {
+  auto: 'a table on a terminal, JSON in a pipe or a file: the default of every command',
+  table: 'the table also in a pipe, for people: its layout may change',
+  json: 'the JSON of "data": unchanged in a pipe, indented on a terminal',
+  compact: 'the same JSON without white space',
+  csv: 'for spreadsheets: the header name,value, then one row per value, quoted as in RFC 4180; with --get one column per path; with --watch the time comes first',
+  tsv: 'one line per value: dotted path, tab, value; tab, line break and backslash as \\t, \\n, \\\\',
+  raw: 'the whole response body, byte for byte',
+} as const;
+export type OutputFormat = keyof typeof OUTPUT_FORMATS;
+const FORMAT_NAMES = Object.keys(OUTPUT_FORMATS) as readonly OutputFormat[]; // the keys of the record
 const COLOR_CHOICES = ['auto', 'always', 'never'] as const;
 
 /** The options of every command, as commander leaves them; absent means not typed. */
@@ -37,7 +47,7 @@ export function createGlobalOptions(): readonly Option[] {
 }
 
 export function parseOutputFormat(text: string, label: string): OutputFormat {
-  return oneOf(OUTPUT_FORMATS, text, label);
+  return oneOf(FORMAT_NAMES, text, label);
 }
 
 export function parseTimeout(text: string, label: string): number {
@@ -67,7 +77,7 @@ export function parseProfile(text: string, label: string): string {
 
 function outputOptions(): Option[] {
   return inGroup('Output', [
-    choiceOption('-o, --output <format>', `${OUTPUT_FORMATS.join(', ')} (env: FXRATES_OUTPUT)`, OUTPUT_FORMATS),
+    choiceOption('-o, --output <format>', `${FORMAT_NAMES.join(', ')} (env: FXRATES_OUTPUT)`, FORMAT_NAMES),
     new Option('--json', 'same as -o json, and errors as JSON on stderr'),
     new Option('--get <path>', 'one value: rates.EUR or /rates/EUR (repeatable)').argParser(collect),
     choiceOption('--color <when>', 'auto, always or never', COLOR_CHOICES),

@@ -126,7 +126,7 @@ interface Sources {
   readonly profile: string | undefined;
 }
 
-type SettingValue<Name extends SettingName> = ReturnType<(typeof CONFIG_SETTINGS)[Name]>;
+type SettingValue<Name extends SettingName> = ReturnType<(typeof CONFIG_SETTINGS)[Name]['parse']>;
 
 /** From the variable FXRATES_NAME, else from config.json. */
 function stored<Name extends SettingName>(sources: Sources, name: Name): SettingValue<Name> | undefined {
@@ -144,24 +144,32 @@ function fromConfig<Name extends SettingName>(
 }
 
 function parseSetting<Name extends SettingName>(name: Name, text: string, label: string): SettingValue<Name> {
-  return CONFIG_SETTINGS[name](text, label) as SettingValue<Name>; // TypeScript unites the results of all
+  return CONFIG_SETTINGS[name].parse(text, label) as SettingValue<Name>; // TypeScript unites the results of all
 }
 
 function isSwitchedOn(text: string | undefined): boolean {
   return text !== undefined && text !== '' && text !== '0' && text !== 'false';
 }
 
-/** What config.json may hold, each with what checks it. */
+/** What config.json may hold: how a value is parsed, and what `fxrates help environment` says of its variable. */
 export const CONFIG_SETTINGS = {
-  base_url: (text: string, source: string) => checkBaseUrl({ text, source }),
-  profile: parseProfile,
-  output: parseOutputFormat,
-  timeout: parseTimeout,
-  retries: parseRetries,
-  max_wait: parseDuration,
-  share_limit: parseSwitch,
-  color: parseColor,
-} satisfies Record<string, (text: string, label: string) => unknown>;
+  base_url: {
+    parse: (text: string, source: string) => checkBaseUrl({ text, source }),
+    variable: 'where the service is (--base-url)',
+  },
+  profile: { parse: parseProfile, variable: 'stored base URL and key to use (--profile)' },
+  output: { parse: parseOutputFormat, variable: 'output format (--output)' },
+  timeout: { parse: parseTimeout, variable: 'longest time for one attempt (--timeout)' },
+  retries: { parse: parseRetries, variable: 'further attempts after a failure (--retries)' },
+  max_wait: { parse: parseDuration, variable: 'longest wait when rate limited (--max-wait)' },
+  share_limit: { parse: parseSwitch, variable: 'off: commands do not share the limit per minute' },
+  color: { parse: parseColor, variable: undefined }, // has the usual variables, such as NO_COLOR
+} satisfies Record<string, ConfigSetting>;
+
+interface ConfigSetting {
+  readonly parse: (text: string, label: string) => unknown;
+  readonly variable: string | undefined;
+}
 
 export type SettingName = keyof typeof CONFIG_SETTINGS;
 

@@ -2,10 +2,10 @@ import { readFileSync, statSync } from 'node:fs';
 import { chmod, lstat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Clock } from '../../client/index.ts';
+import { makeFolder, replaceFile } from '../../replace-file.ts';
 import { CliError, storageError, systemReason } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { jsonFault } from '../json/json-fault.ts';
-import { makeFolder, replaceFile } from './replace-file.ts';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 

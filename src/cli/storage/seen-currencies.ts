@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { makeFolder, replaceFile } from '../../replace-file.ts';
 import type { Io } from '../io.ts';
 import { stateFolder } from './folders.ts';
-import { makeFolder, replaceFile } from './replace-file.ts';
 
 /** The service could send any names, so their number has a limit. */
 const MOST_CURRENCIES = 500;

@@ -11,6 +11,7 @@ import { openClient, type ServiceRequest, type ServiceResponse } from '../reques
 import { WaitReporter } from '../request/wait-reporter.ts';
 import type { KeyInUse } from '../settings/api-key.ts';
 import { formatDuration, parseDuration } from '../settings/duration.ts';
+import type { OutputFormat } from '../settings/global-options.ts';
 import { jsonLine, localClock, visible, wrap } from '../terminal/text.ts';
 
 interface Watch {
@@ -25,7 +26,7 @@ interface Watch {
 }
 
 /** Failures that may be over at the next call. */
-const PASSING: readonly ExitCode[] = [exitCodes.server, exitCodes.network, exitCodes.rateLimited];
+const TEMPORARY: readonly ExitCode[] = [exitCodes.server, exitCodes.network, exitCodes.rateLimited];
 
 /**
  * Calls an operation repeatedly until `count` answers have come or Ctrl-C. A failure before the first answer ends the
@@ -41,7 +42,7 @@ export async function watch(
   let answers = 0;
   const onError = (failure: AnyFxRatesError, next: PollSchedule) => {
     const error = client.explained(failure);
-    if (answers === 0 || !isPassing(error)) throw error;
+    if (answers === 0 || !isTemporary(error)) throw error;
     reporter.restart();
     onRemark();
     const at = localClock(next.at.getTime() - next.intervalMs, io.timeZone);
@@ -65,8 +66,8 @@ export async function watch(
   }
 }
 
-function isPassing(error: unknown): error is CliError {
-  return error instanceof CliError && PASSING.includes(error.exitCode);
+function isTemporary(error: unknown): error is CliError {
+  return error instanceof CliError && TEMPORARY.includes(error.exitCode);
 }
 
 interface Remark {
@@ -145,6 +146,9 @@ interface Shown {
   readonly remark?: string | undefined;
 }
 
+/** Formats in which a pipe gets one JSON line for each answer; any other one is printed as without `--watch`. */
+const AS_JSON_LINE: readonly OutputFormat[] = ['auto', 'json', 'compact'];
+
 /** A watch on the screen: a terminal shows the last answer in place, a pipe gets one JSON line for each. */
 export class LiveView {
   readonly #invocation: Invocation;
@@ -166,8 +170,9 @@ export class LiveView {
     const { json, print } = shown;
     const fetchedAt = new Date(io.clock.now()).toISOString();
     if (settings.output === 'csv') return screen.print(this.#csv(json, fetchedAt));
-    if (settings.output === 'tsv' || settings.output === 'raw' || settings.get.length > 0) return print();
+    if (settings.get.length > 0) return print();
     if (screen.isForPeople) return this.#showToPeople(shown);
+    if (!AS_JSON_LINE.includes(settings.output)) return print();
     const line = `{"fetched_at":"${fetchedAt}","data":${compactJson(json)}}\n`;
     return screen.print(screen.out.isTTY ? visible(line) : line);
   }

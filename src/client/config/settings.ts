@@ -1,7 +1,7 @@
 import { LOOPBACK_HOST } from '../../environment-proxy.ts';
 import { type Clock, realClock, type SteadyTime, steadyTime } from '../clock.ts';
 import { ConfigError } from '../errors/errors.ts';
-import type { EventHooks, Logger } from '../events.ts';
+import { HOOKS, type Logger } from '../events.ts';
 import type { Middleware } from '../middleware/intercept.ts';
 import type { Numbers } from '../numbers.ts';
 import type { AnyOptions, AuthForm, QuotaGuardOptions } from '../options.ts';
@@ -82,18 +82,9 @@ const OPTION_NAMES = namesOf<keyof AnyOptions>({
   random: true,
   logger: true,
   logLevel: true,
-  onRequest: true,
-  onRetry: true,
-  onWait: true,
-  onQuota: true,
+  ...HOOKS,
 });
 
-const HOOK_NAMES = namesOf<Exclude<keyof EventHooks, 'logger' | 'logLevel'>>({
-  onRequest: true,
-  onRetry: true,
-  onWait: true,
-  onQuota: true,
-});
 const DEFAULTS = {
   auth: 'bearer',
   timeoutMs: 10_000,
@@ -121,7 +112,7 @@ export function resolveOptions(options: AnyOptions): OpenSettings {
   requireKnownNames(options, OPTION_NAMES, 'FxRates options');
   // Before environment variables are read: a browser has none.
   refuseBrowser();
-  for (const name of HOOK_NAMES) if (options[name] !== undefined) requireFunction(name, options[name]);
+  for (const name of namesOf(HOOKS)) if (options[name] !== undefined) requireFunction(name, options[name]);
   if (options.logger !== undefined) requireLogger(options.logger);
   if (options.logLevel !== undefined) requireOneOf('logLevel', options.logLevel, ['warn', 'info', 'debug']);
   const given = { ...DEFAULTS, ...definedOf(options) };

@@ -2,7 +2,7 @@ import type { QuotaData } from '../../generated/types.ts';
 import { type Attempt, requestIdOf } from '../attempt.ts';
 import { maskKeysIn } from '../keys/mask.ts';
 import type { SchemaIssue } from '../standard-schema.ts';
-import type { UnitBelief } from '../state/key-limits.ts';
+import type { UnitEstimate } from '../state/key-limits.ts';
 
 /** Kind of an error, for `switch (error.kind)`. */
 export type FxRatesErrorKind =
@@ -136,7 +136,7 @@ export class RateLimitError extends FxRatesError {
   /** The `Retry-After` header as received; `undefined` if there was none. */
   readonly retryAfterRaw: string | undefined;
   /** How a whole number in the key's Retry-After is read; `undefined` before the first one. */
-  readonly retryAfterUnit: UnitBelief | undefined;
+  readonly retryAfterUnit: UnitEstimate | undefined;
 
   constructor(
     message: string,

@@ -1,6 +1,6 @@
+import { Heap, type HeapNode } from '../../heap.ts';
 import type { CancelSignal } from '../cancellation.ts';
 import type { Clock } from '../clock.ts';
-import { Heap, type HeapNode } from '../heap.ts';
 import type { Permit } from './permit.ts';
 
 /** How a call waits for its slot. */

@@ -1,7 +1,7 @@
 import { FxRatesError, NetworkError, RateLimitError, type RateLimitReason, ServerError } from '../errors/errors.ts';
 import type { LimitError } from '../limits/permit.ts';
 import type { KeyedRequest } from '../request.ts';
-import { type UnitBelief, unitInWords } from '../state/key-limits.ts';
+import { type UnitEstimate, unitInWords } from '../state/key-limits.ts';
 
 interface LimitedCall {
   readonly reason: RateLimitReason;
@@ -10,7 +10,7 @@ interface LimitedCall {
   /** Epoch milliseconds of the next slot; `undefined` if unknown. */
   readonly retryAtMs: number | undefined;
   /** How the key's Retry-After is read. */
-  readonly unit: UnitBelief | undefined;
+  readonly unit: UnitEstimate | undefined;
   /** The previous 429 of the call; `undefined` if there was none. */
   readonly refused: RateLimitError | undefined;
 }

@@ -98,7 +98,7 @@ async function admit(
     const { reason, retryAt } = error;
     const nowMs = time.toEpoch(time.now());
     if (reason === 'unavailable') throw unavailableError(error, { request, waitMs: retryAt - nowMs });
-    const unit = unitTracker.belief;
+    const unit = unitTracker.estimate;
     throw limitedError({ reason, retryAtMs: retryAt, nowMs, request, unit, refused: refusal?.error });
   } finally {
     subscribers.leave(events);
@@ -161,6 +161,6 @@ function refusedByPolicy(
 ): RateLimitError {
   const nowMs = time.toEpoch(time.now());
   const retryAtMs = reading?.waitMs === undefined ? undefined : nowMs + reading.waitMs;
-  const unit = state.unitTracker.belief;
+  const unit = state.unitTracker.estimate;
   return limitedError({ reason: 'policy', retryAtMs, nowMs, request, unit, refused: error });
 }

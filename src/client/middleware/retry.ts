@@ -139,7 +139,7 @@ function waitAfterRefusal(
   const reason =
     whyNotWait(request, { isTooLong, readyAt: time.now() + waitMs }) ?? (retryBudget.take() ? undefined : 'budget');
   if (reason === undefined) return waitMs;
-  const unit = unitTracker.belief;
+  const unit = unitTracker.estimate;
   throw limitedError({ reason, retryAtMs: nowMs + (hintMs ?? waitMs), nowMs, request, unit, refused: error });
 }
 

@@ -24,7 +24,7 @@ function whyWait({ service, gate, nextSlotAt, waiting }: LimiterView, nowMs: num
 }
 
 /** How a whole number in a key's Retry-After is read. */
-export interface UnitBelief {
+export interface UnitEstimate {
   /** The last number from which the unit was derived. */
   readonly value: number;
   /** The unit in which it is read. */
@@ -48,7 +48,7 @@ const LONGEST_SHOWN = 60;
 /** Tracks the unit of a key's Retry-After. Warns once of each change, and once of an invalid value. */
 export class RetryAfterUnitTracker {
   readonly #masked: string;
-  #belief: UnitBelief | undefined;
+  #estimate: UnitEstimate | undefined;
   #hasWarnedOfInvalid = false;
 
   constructor(masked: string) {
@@ -56,8 +56,8 @@ export class RetryAfterUnitTracker {
   }
 
   /** `undefined` before the first refusal with a whole number. */
-  get belief(): UnitBelief | undefined {
-    return this.#belief;
+  get estimate(): UnitEstimate | undefined {
+    return this.#estimate;
   }
 
   /** A 429 has arrived. `events` are those of the client whose call was refused. */
@@ -66,9 +66,9 @@ export class RetryAfterUnitTracker {
     if (parsed === undefined && retryAfter !== undefined) this.#warnOfInvalid(retryAfter, events);
     // A small number during a trial is read in seconds and does not affect the trial.
     if (parsed?.form !== 'integer' || (evidence === 'on-trial' && unit === 'seconds')) return;
-    const before = this.#belief?.evidence;
-    this.#belief = { value: parsed.value, unit, evidence };
-    const words = before === evidence ? undefined : unitInWords(this.#belief);
+    const before = this.#estimate?.evidence;
+    this.#estimate = { value: parsed.value, unit, evidence };
+    const words = before === evidence ? undefined : unitInWords(this.#estimate);
     if (words !== undefined) events.warnOnce(`Key ${this.#masked}: ${words}`);
   }
 
@@ -82,7 +82,7 @@ export class RetryAfterUnitTracker {
 }
 
 /** Explains a unit that is not plain seconds, with the next step; `undefined` for plain seconds. */
-export function unitInWords({ value, evidence }: UnitBelief): string | undefined {
+export function unitInWords({ value, evidence }: UnitEstimate): string | undefined {
   switch (evidence) {
     case 'on-trial':
       return `Retry-After ${value} is too long for a per-minute limit in seconds, so it is tried as milliseconds; if you know the unit, set retryAfterUnit`;

@@ -1,15 +1,15 @@
 import { Readable } from 'node:stream';
 import type { RequestHandler } from 'msw';
 import type { Dispatcher } from 'undici';
+import { isPassthrough, loadMsw, loadUndici } from './load-packages.ts';
 import {
   applyUnhandledStrategy,
   createEventReporter,
   isDecidedByMsw,
-  isQuestion,
+  isStrategyCheck,
   type MswEvents,
   markGlobalFetch,
-} from './ask-msw.ts';
-import { isPassthrough, loadMsw, loadUndici } from './load-packages.ts';
+} from './msw-strategy.ts';
 import { isAsyncIterable, readDispatch } from './undici-dispatcher.ts';
 import { type ResponseSink, responseSink } from './undici-sink.ts';
 import { brokenConnection, toRequest } from './web-messages.ts';
@@ -75,7 +75,7 @@ export function createMswDispatcher(
     }
 
     override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
-      if (isQuestion()) return refuseQuestion(handler);
+      if (isStrategyCheck()) return refuseStrategyCheck(handler);
       if (this.#isStopped || !isActive() || !isForMsw(options)) return next.dispatch(options, handler);
       const sink = responseSink(handler, () => new errors.RequestAbortedError());
       if (!sink.begin()) return true;
@@ -137,9 +137,9 @@ function passedOn(sink: ResponseSink, send: () => void): void {
   if (sink.leave()) send();
 }
 
-/** msw would send the request: the question is answered. */
-function refuseQuestion(handler: Dispatcher.DispatchHandler): boolean {
-  const refusal = () => new Error('This request was only a question to msw.');
+/** msw would send the request: its strategy allows it. */
+function refuseStrategyCheck(handler: Dispatcher.DispatchHandler): boolean {
+  const refusal = () => new Error('This request was only a check of the strategy of msw.');
   const sink = responseSink(handler, refusal);
   if (sink.begin()) sink.fail(refusal());
   return true;

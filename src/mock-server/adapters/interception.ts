@@ -3,9 +3,9 @@ import type { Dispatcher } from 'undici';
 import { operations } from '../../generated/operations.ts';
 import type { HandleRequest } from '../handle-request.ts';
 import { MockServerError } from '../mock-server-error.ts';
-import { markGlobalFetch } from './ask-msw.ts';
 import { createMswDispatcher } from './intercept-undici.ts';
 import { loadMsw, loadMswNode, loadUndici, type MswNode, mswMajorVersion } from './load-packages.ts';
+import { markGlobalFetch } from './msw-strategy.ts';
 import { createDispatcher } from './undici-dispatcher.ts';
 import { fromRequest, toResponse } from './web-messages.ts';
 

@@ -52,7 +52,7 @@ export interface ServerContext {
 /** Serves the mock over node:http. */
 export async function listenHttp(options: ListenOptions, context: ServerContext): Promise<ListeningServer> {
   const { handleRequest, now, admin, onAnswered } = context;
-  const inHand = new Set<Promise<void>>();
+  const pending = new Set<Promise<void>>();
   const closing = new AbortController();
   setMaxListeners(0, closing.signal); // one per request that waits, taken away with it: no leak
   const server = createServer(LIMITS, (incoming, outgoing) => {
@@ -61,8 +61,8 @@ export async function listenHttp(options: ListenOptions, context: ServerContext)
     if (admin(incoming, outgoing)) return;
     const answered = receiveSafely(incoming, outgoing, { handleRequest, closing: closing.signal });
     if (answered === undefined) return;
-    inHand.add(answered);
-    void answered.finally(() => inHand.delete(answered));
+    pending.add(answered);
+    void answered.finally(() => pending.delete(answered));
   });
   server.on('clientError', (error: BrokenRequest, socket) => answerBroken(error, socket, now()));
   server.on('connect', (_, socket) => answerBroken({ code: 'CONNECT' }, socket, now()));
@@ -71,7 +71,7 @@ export async function listenHttp(options: ListenOptions, context: ServerContext)
   await listen(server, options);
   const close = () => {
     closing.abort();
-    return closeServer(server, inHand);
+    return closeServer(server, pending);
   };
   const { address, family, port } = server.address() as AddressInfo;
   const reachable = REACHABLE[address] ?? address;
@@ -227,11 +227,11 @@ function answerBroken(error: BrokenRequest, socket: Duplex, now: number): void {
   socket.end(brokenRequestAnswer(refusalCodeOf(error), now));
 }
 
-async function closeServer(server: Server, inHand: ReadonlySet<Promise<void>>): Promise<void> {
+async function closeServer(server: Server, pending: ReadonlySet<Promise<void>>): Promise<void> {
   if (!server.listening) return;
   const closed = once(server, 'close');
   server.close();
-  await Promise.all(inHand);
+  await Promise.all(pending);
   // What was written just now still has to leave.
   await nextTurn();
   server.closeAllConnections();

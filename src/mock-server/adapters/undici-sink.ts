@@ -35,6 +35,11 @@ export function responseSink(handler: Dispatcher.DispatchHandler, aborted: () =>
     flow.finish();
     steps.error(error);
   };
+  const end = () => {
+    if (flow.isOver) return;
+    flow.finish();
+    steps.end();
+  };
   return {
     begin() {
       steps.begin((reason) => fail(reason ?? aborted()));
@@ -52,17 +57,13 @@ export function responseSink(handler: Dispatcher.DispatchHandler, aborted: () =>
     async send(answer) {
       const head = { status: answer.status, headers: headersWithCookies(answer) };
       await sendAll(head, bodyOf(answer, flow), { flow, steps });
-      if (flow.isOver) return;
       const { ending = 'whole' } = answer.delivery ?? {};
-      if (ending !== 'whole') return fail(brokenConnection(ending));
-      flow.finish();
-      steps.end();
+      if (ending === 'whole') end();
+      else fail(brokenConnection(ending));
     },
     async stream(head, pieces) {
       await sendAll(head, pieces, { flow, steps });
-      if (flow.isOver) return;
-      flow.finish();
-      steps.end();
+      end();
     },
   };
 }

@@ -107,6 +107,14 @@ export const audit = z.object({
   unknownRoutes: z.array(journalEntry).describe('`why` names the nearest path that exists.'),
 });
 
+/** An answer of a stub, in its description and in a snapshot. */
+export const stubAnswer = z.strictObject({
+  status: z.number().int(),
+  headers: z.record(z.string(), z.string()),
+  body: z.string(),
+  code: z.string().nullable(),
+});
+
 export const problem = z.object({
   error: z.object({ code: z.string(), message: z.string(), field: z.string().optional() }),
 });

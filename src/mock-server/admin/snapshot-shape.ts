@@ -3,17 +3,10 @@ import { SWITCH_NAMES, switches } from '../behaviour/switches.ts';
 import { faultUnion } from '../faults/fault-kinds.ts';
 import { requestPatternShape } from '../matching/request-pattern.ts';
 import type { Snapshot } from '../service/snapshot.ts';
-import { planName } from './shapes.ts';
+import { planName, stubAnswer } from './shapes.ts';
 
 const whole = z.number().int();
 const window = z.array(z.number()).nullable();
-
-const stubAnswer = z.strictObject({
-  status: whole,
-  headers: z.record(z.string(), z.string()),
-  body: z.string(),
-  code: z.string().nullable(),
-});
 
 const stub = z.strictObject({
   id: z.string(),

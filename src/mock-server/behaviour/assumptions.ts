@@ -11,7 +11,7 @@ export type CheckAssumptions = (answer: ServiceResponse, switches: readonly Swit
 
 /**
  * Makes the check. `error` answers 501 `assumption` in every adapter: clients do not repeat a 501, so that a test fails
- * at once and with this text. `warn` tells once of each guess.
+ * at once and with this text. `warn` tells once of each assumption.
  */
 export function createAssumptionCheck(
   onAssumption: OnAssumption,
@@ -21,29 +21,29 @@ export function createAssumptionCheck(
   if (onAssumption === 'ignore') return undefined;
   const act = onAssumption === 'error' ? assumptionResponse : warnOnce(warn);
   return (answer, switches) => {
-    const guesses = behaviour
-      .guessesAmong(switches)
+    const assumptions = behaviour
+      .assumptionsAmong(switches)
       .map((name) => `${name}: ${JSON.stringify(behaviour.values[name])}`);
-    return (guesses.length > 0 ? act(guesses) : undefined) ?? answer;
+    return (assumptions.length > 0 ? act(assumptions) : undefined) ?? answer;
   };
 }
 
 function warnOnce(warn: (text: string) => void) {
-  const told = new Set<string>();
-  return (guesses: readonly string[]): undefined => {
-    const fresh = guesses.filter((guess) => !told.has(guess));
-    for (const guess of fresh) told.add(guess);
+  const warned = new Set<string>();
+  return (assumptions: readonly string[]): undefined => {
+    const fresh = assumptions.filter((assumption) => !warned.has(assumption));
+    for (const assumption of fresh) warned.add(assumption);
     if (fresh.length > 0) warn(explanation(fresh));
   };
 }
 
-function assumptionResponse(guesses: readonly string[]): ServiceResponse {
-  return errorResponse({ status: 501, code: 'assumption', message: explanation(guesses) });
+function assumptionResponse(assumptions: readonly string[]): ServiceResponse {
+  return errorResponse({ status: 501, code: 'assumption', message: explanation(assumptions) });
 }
 
 /** Ready to be copied into the test. */
-function explanation(guesses: readonly string[]): string {
-  return `The answer depends on undocumented behaviour of the service. To accept it, use createMockServer({ behaviour: { ${guesses.join(', ')} } }).`;
+function explanation(assumptions: readonly string[]): string {
+  return `The answer depends on undocumented behaviour of the service. To accept it, use createMockServer({ behaviour: { ${assumptions.join(', ')} } }).`;
 }
 
 export function checkedOnAssumption(value: unknown): OnAssumption {

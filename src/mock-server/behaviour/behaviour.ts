@@ -66,7 +66,7 @@ export class Behaviour {
   }
 
   /** Returns those of `names` whose value is an assumption that was not accepted. */
-  guessesAmong(names: readonly SwitchName[]): readonly SwitchName[] {
+  assumptionsAmong(names: readonly SwitchName[]): readonly SwitchName[] {
     return names.filter((name) => this.#settings.get(name)?.isAccepted === false);
   }
 

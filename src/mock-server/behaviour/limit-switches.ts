@@ -1,4 +1,4 @@
-import { enumSwitch, numberSwitch, textSwitch } from './switch.ts';
+import { enumSwitch, NEEDS_LIMIT, NOT_REACHED, numberSwitch, textSwitch } from './switch.ts';
 
 /** Undocumented behaviour of the per-minute limit. */
 export const rateSwitches = {
@@ -7,6 +7,7 @@ export const rateSwitches = {
     lenient: 'token-bucket',
     hostile: 'sliding-log',
     notShown: 'rate-window',
+    notObserved: 'this needs several minutes at the limit',
     why: 'A sliding log is the strictest reading of "per minute".',
   }),
   /** Whether a refused request counts toward the per-minute limit. Default: false. */
@@ -15,6 +16,7 @@ export const rateSwitches = {
     // A client that retries too early stays refused for longer.
     hostile: true,
     notShown: 'rate-window',
+    notObserved: 'this needs several minutes at the limit',
     why: 'Most services do not count refused requests toward the limit.',
   }),
   /** Whether `quota` shares the per-minute limit of `latest`, or has a limit of its own. Default: 'shared'. */
@@ -22,6 +24,7 @@ export const rateSwitches = {
     lenient: 'separate',
     hostile: 'shared',
     notShown: 'rate-window',
+    notObserved: NEEDS_LIMIT,
     why: 'The documentation says that quota "can be rate-limited like any other request".',
   }),
   /** Headers about the per-minute limit in every answer. Default: 'none'. */
@@ -29,6 +32,7 @@ export const rateSwitches = {
     lenient: 'x-ratelimit',
     hostile: 'none',
     notShown: 'rate-headers',
+    notObserved: NOT_REACHED,
     why: 'Retry-After is the only documented header about limits.',
   }),
   /** Unit of Retry-After. Default: 'seconds'. */
@@ -36,6 +40,7 @@ export const rateSwitches = {
     lenient: 'seconds',
     hostile: 'milliseconds',
     notShown: 'retry-after-format',
+    notObserved: NEEDS_LIMIT,
     why: 'RFC 9110 §10.2.3 defines Retry-After in seconds.',
   }),
   /** Whether Retry-After is a whole number or has up to three decimals. Default: 'integer'. */
@@ -43,6 +48,7 @@ export const rateSwitches = {
     lenient: 'integer',
     hostile: 'decimal',
     notShown: 'retry-after-format',
+    notObserved: NEEDS_LIMIT,
     why: 'RFC 9110 §10.2.3 allows whole seconds only; the documentation says "a number".',
   }),
   /** How the wait is rounded for Retry-After. Default: 'up'. */
@@ -50,6 +56,7 @@ export const rateSwitches = {
     lenient: 'up',
     hostile: 'down',
     notShown: 'retry-after-format',
+    notObserved: 'the clock of the service is not known to the millisecond',
     why: 'If the wait is rounded up, a client that waits exactly that long is served.',
   }),
   /** Value of Retry-After if the wait is rounded to 0. Default: 1. */
@@ -57,6 +64,7 @@ export const rateSwitches = {
     lenient: 1,
     hostile: 0,
     notShown: 'retry-after-format',
+    notObserved: 'the clock of the service is not known to the millisecond',
     why: 'A Retry-After of 0 invites clients to retry immediately.',
   }),
   /** Whether Retry-After is the remaining wait, or always 60 seconds. Default: 'rest-of-wait'. */
@@ -64,6 +72,7 @@ export const rateSwitches = {
     lenient: 'rest-of-wait',
     hostile: 'rest-of-wait',
     notShown: 'retry-after-format',
+    notObserved: NEEDS_LIMIT,
     why: 'The remaining wait is the shortest correct value; some services always send the whole window.',
   }),
 } as const;
@@ -75,6 +84,7 @@ export const quotaSwitches = {
     lenient: 'rate-then-quota',
     hostile: 'quota-then-rate',
     notShown: 'check-order',
+    notObserved: 'this needs both limits to be used up',
     why: 'The per-minute limit applies to every request, the quota only to some.',
   }),
   /** Which answers count toward the monthly quota. Default: 'accepted'. */
@@ -82,6 +92,7 @@ export const quotaSwitches = {
     lenient: 'success',
     hostile: 'accepted',
     notShown: 'quota-charge',
+    notObserved: NOT_REACHED,
     why: '429 rate_limited is the only answer documented as free.',
   }),
   /** When the monthly quota resets. Default: 'calendar-month-utc'. */
@@ -89,6 +100,7 @@ export const quotaSwitches = {
     lenient: 'calendar-month-utc',
     hostile: 'rolling-30d',
     notShown: 'quota-period',
+    notObserved: NOT_REACHED,
     why: 'resets_at is in UTC, and most monthly quotas follow the calendar month.',
   }),
   /** Status and error code if the monthly quota is used up. Default: '429 quota_exceeded'. */
@@ -97,6 +109,7 @@ export const quotaSwitches = {
     // Looks like the per-minute limit, but lasts for weeks.
     hostile: '429 quota_exceeded',
     notShown: 'quota-exhausted-response',
+    notObserved: 'the monthly quota is not used up',
     why: 'Most metered services answer 429 when a quota is exhausted.',
   }),
   /** Whether the refusal for a used-up quota has Retry-After. Default: 'absent'. */
@@ -104,6 +117,7 @@ export const quotaSwitches = {
     lenient: 'absent',
     hostile: 'until-reset',
     notShown: 'quota-exhausted-response',
+    notObserved: 'the monthly quota is not used up',
     why: 'Retry-After is documented for 429 rate_limited only.',
   }),
   /** Requests per month above which the Unlimited plan is refused; `null` for no threshold. Default: null. */
@@ -112,6 +126,7 @@ export const quotaSwitches = {
     lenient: null,
     hostile: 1_000_000,
     notShown: 'unlimited-fair-use',
+    notObserved: 'this needs more requests than the threshold',
     why: 'No threshold is documented, so by default the mock never refuses the Unlimited plan for its quota.',
   }),
   /** Value of `monthly_limit` on the Unlimited plan. Default: null. */
@@ -119,6 +134,7 @@ export const quotaSwitches = {
     lenient: 'unlimited',
     hostile: 'omitted',
     notShown: 'unlimited-monthly-limit',
+    notObserved: NOT_REACHED,
     why: 'null is the usual JSON value for "no limit".',
   }),
   /** Value of `snapshot_granularity`, and the interval at which invented rates change. Default: '5min'. */
@@ -127,6 +143,7 @@ export const quotaSwitches = {
     lenient: '1min',
     hostile: '60min',
     notShown: 'snapshot-granularity-values',
+    notObserved: NOT_REACHED,
     why: '5min is the only documented value.',
   }),
 } as const;

@@ -26,6 +26,8 @@ export interface Switch<Value> {
   readonly provenance: Provenance;
   /** The entry of `x-not-shown` in openapi.yaml; `undefined` if the behaviour is documented. */
   readonly notShown: NotShown | undefined;
+  /** Why `fxrates probe` has not observed the switch, if no step of the probe reports another reason. */
+  readonly notObserved: string;
   /** Reason for the default. */
   readonly why: string;
   /** The accepted values, in words. */
@@ -33,7 +35,13 @@ export interface Switch<Value> {
   readonly accepts: (value: unknown) => value is Value;
 }
 
-type About<Value> = Pick<Switch<Value>, 'why' | 'lenient' | 'hostile'> & { readonly notShown: NotShown };
+export const OF_DASHBOARD = 'it is visible only in the dashboard';
+export const NOT_REACHED = 'the budget was used up before this step';
+export const NEEDS_LIMIT = 'no request exceeded the per-minute limit';
+
+type About<Value> = Pick<Switch<Value>, 'why' | 'lenient' | 'hostile' | 'notObserved'> & {
+  readonly notShown: NotShown;
+};
 
 /** A switch with a fixed list of values; the first is the default. */
 export function enumSwitch<const Value extends string | number | boolean | null>(

@@ -1,5 +1,5 @@
 import { quotaSwitches, rateSwitches } from './limit-switches.ts';
-import { documented, enumSwitch, numberSwitch, textSwitch } from './switch.ts';
+import { documented, enumSwitch, NOT_REACHED, numberSwitch, OF_DASHBOARD, textSwitch } from './switch.ts';
 
 const REFUSALS = ['401 unauthorized', '403 forbidden', '401 invalid_api_key', '403 invalid_api_key'] as const;
 
@@ -10,6 +10,7 @@ const authenticationSwitches = {
     lenient: '401 missing_api_key',
     hostile: '403 forbidden',
     notShown: 'authentication-failure',
+    notObserved: NOT_REACHED,
     why: 'RFC 9110 §15.5.2 defines 401 for missing credentials.',
   }),
   /** Status and error code for a credential that does not look like an API key. Default: '401 unauthorized'. */
@@ -17,6 +18,7 @@ const authenticationSwitches = {
     lenient: '401 invalid_api_key',
     hostile: '403 forbidden',
     notShown: 'authentication-failure',
+    notObserved: NOT_REACHED,
     why: 'RFC 9110 §15.5.2 defines 401 for invalid credentials.',
   }),
   /** Status and error code for a key that was never created. Default: '401 unauthorized'. */
@@ -24,6 +26,7 @@ const authenticationSwitches = {
     lenient: '401 invalid_api_key',
     hostile: '403 forbidden',
     notShown: 'authentication-failure',
+    notObserved: NOT_REACHED,
     why: 'RFC 9110 §15.5.2 defines 401 for invalid credentials; the answer does not reveal which keys exist.',
   }),
   /** Status and error code for a revoked key. Default: '401 unauthorized'. */
@@ -31,6 +34,7 @@ const authenticationSwitches = {
     lenient: '401 key_revoked',
     hostile: '403 forbidden',
     notShown: 'authentication-failure',
+    notObserved: 'this needs a revoked key',
     why: 'A revoked key is documented to fail; 401 is the usual status for an invalid credential.',
   }),
   /** Which credential applies if a request has one in the header and one in the query. Default: 'header'. */
@@ -38,6 +42,7 @@ const authenticationSwitches = {
     lenient: 'header',
     hostile: 'refused',
     notShown: 'several-credentials',
+    notObserved: NOT_REACHED,
     why: 'The Authorization header is the documented preferred form.',
   }),
   /** Whether a 401 has the header WWW-Authenticate. Default: 'bearer'. */
@@ -45,6 +50,7 @@ const authenticationSwitches = {
     lenient: 'bearer',
     hostile: 'absent',
     notShown: 'authentication-failure',
+    notObserved: 'no answer was a 401',
     why: 'RFC 9110 §11.6.1 requires the header with every 401; not every service sends it.',
   }),
   /**
@@ -57,6 +63,7 @@ const authenticationSwitches = {
       lenient: 0,
       hostile: 0,
       notShown: 'authentication-failure',
+      notObserved: 'this needs a revoked key',
       why: 'The next request of a revoked key is documented to fail; a delay emulates a cache inside the service.',
     }),
   ),
@@ -70,6 +77,7 @@ const accountSwitches = {
     lenient: null,
     hostile: 1,
     notShown: 'free-key-cap',
+    notObserved: OF_DASHBOARD,
     why: 'One is the lowest cap with which the plan is usable.',
   }),
   /** Status and error code if the plan allows no more active keys. Default: '409 key_limit_reached'. */
@@ -77,6 +85,7 @@ const accountSwitches = {
     lenient: '409 key_limit_reached',
     hostile: '422 key_limit_reached',
     notShown: 'key-cap-response',
+    notObserved: OF_DASHBOARD,
     why: '409 is the usual status for a conflict with the current state.',
   }),
   /**
@@ -87,6 +96,7 @@ const accountSwitches = {
     lenient: '409 email_not_confirmed',
     hostile: '422 email_not_confirmed',
     notShown: 'key-cap-response',
+    notObserved: OF_DASHBOARD,
     why: '403 is the usual status for an account that is not yet allowed to do something.',
   }),
   /** Whether a plan change resets the usage of the month. Default: 'keep'. */
@@ -94,6 +104,7 @@ const accountSwitches = {
     lenient: 'reset',
     hostile: 'keep',
     notShown: 'plan-change',
+    notObserved: OF_DASHBOARD,
     why: 'If usage is kept, a client cannot rely on a plan change to free quota.',
   }),
   /** Effect of a plan change on the keys above the new cap. Default: 'keep'. */
@@ -101,6 +112,7 @@ const accountSwitches = {
     lenient: 'keep',
     hostile: 'revoke-newest',
     notShown: 'plan-change',
+    notObserved: OF_DASHBOARD,
     why: 'The documentation does not say that a plan change revokes keys.',
   }),
   /** Prefix of new keys. It ends in `_live_`. Default: 'fx_live_'. */
@@ -109,6 +121,7 @@ const accountSwitches = {
     lenient: 'fx_live_',
     hostile: 'rates_live_',
     notShown: 'key-prefix',
+    notObserved: 'the key does not have the documented form',
     why: 'Only the ending _live_ of the prefix is documented.',
   }),
 } as const;
@@ -120,6 +133,7 @@ const httpSwitches = {
     lenient: '404 before authentication',
     hostile: '404 after authentication',
     notShown: 'other-endpoints',
+    notObserved: NOT_REACHED,
     why: 'The answer is then the same with and without a key. An unknown path never uses quota.',
   }),
   /** Status and error code for methods other than GET. Default: '405 method_not_allowed'. */
@@ -127,6 +141,7 @@ const httpSwitches = {
     lenient: '405 method_not_allowed',
     hostile: '404 not_found',
     notShown: 'error-codes',
+    notObserved: NOT_REACHED,
     why: 'Only GET is documented; RFC 9110 §15.5.6 defines 405 for other methods.',
   }),
   /** How HEAD requests are answered. Default: 'like-get'. */
@@ -134,6 +149,7 @@ const httpSwitches = {
     lenient: 'like-get',
     hostile: 'refused',
     notShown: 'other-endpoints',
+    notObserved: NOT_REACHED,
     why: 'RFC 9110 §9.1 requires HEAD wherever GET is supported.',
   }),
   /** How OPTIONS requests are answered. Default: 'refused'. */
@@ -141,6 +157,7 @@ const httpSwitches = {
     lenient: 'allow-header',
     hostile: 'refused',
     notShown: 'other-endpoints',
+    notObserved: NOT_REACHED,
     why: 'OPTIONS is not documented, and the service is not meant for browsers.',
   }),
   /** Status and error code for an invalid parameter; `'ignored'` ignores it. Default: '400 invalid_parameter'. */
@@ -148,6 +165,7 @@ const httpSwitches = {
     lenient: 'ignored',
     hostile: '422 invalid_parameter',
     notShown: 'latest-parameters',
+    notObserved: NOT_REACHED,
     why: '400 is the usual status for an invalid parameter.',
   }),
   /** Whether web pages of other origins can read answers. Default: 'absent'. */
@@ -155,6 +173,7 @@ const httpSwitches = {
     lenient: 'any-origin',
     hostile: 'absent',
     notShown: 'cross-origin',
+    notObserved: NOT_REACHED,
     why: 'The API key must stay on a server, so the service needs no CORS headers. Swagger UI needs them.',
   }),
   /** Whether successful answers have an ETag, and of which kind. Default: 'absent'. */
@@ -162,6 +181,7 @@ const httpSwitches = {
     lenient: 'strong',
     hostile: 'absent',
     notShown: 'entity-tags',
+    notObserved: NOT_REACHED,
     why: 'No ETag is documented. A 304 counts toward the month as quotaChargesOn defines.',
   }),
 } as const;

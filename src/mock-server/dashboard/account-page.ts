@@ -1,7 +1,7 @@
 import { plans } from '../../generated/service.ts';
 import { maxActiveKeys } from '../service/accounts.ts';
-import { quotaUse } from '../service/quota.ts';
-import { type KeyRecord, limitPerMinute, type ServiceContext } from '../service/service-state.ts';
+import { keyUsage } from '../service/key-usage.ts';
+import type { KeyRecord } from '../service/service-state.ts';
 import { type Html, html } from '../web/html.ts';
 import { type AccountRequest, alert, form, notice, type Page, page } from './dashboard-request.ts';
 import { formatCount, formatTime, planChoice } from './visitor-pages.ts';
@@ -84,10 +84,12 @@ ${isActive && html`${meters(request, key)}${revokeForm(request, key)}`}
 </li>`;
 }
 
-function meters({ context }: AccountRequest, key: KeyRecord): Html {
-  const { minute, month } = keyUse(context, key);
+function meters({ context: { now, behaviour } }: AccountRequest, key: KeyRecord): Html {
+  const { minute, month } = keyUsage(key, now(), behaviour);
+  // Refused requests may count too; more than all of it is all of it.
+  const used = Math.min(minute.limit, Math.floor(minute.used));
   return html`<div class="columns">
-${meter(`${key.id}-minute`, 'This minute', minute)}
+${meter(`${key.id}-minute`, 'This minute', { used, limit: minute.limit })}
 ${meter(`${key.id}-month`, 'This month', month)}
 </div>
 <p class="hint">The month ends ${formatTime(month.resetsAt)}.</p>`;
@@ -143,19 +145,4 @@ another.</p>
 
 function card(title: string, content: Html): Page {
   return page(title, html`<section class="card narrow"><h1>${title}</h1>${content}</section>`);
-}
-
-/** How much of its two limits a key has used. */
-export interface KeyUse {
-  readonly minute: { readonly used: number; readonly limit: number };
-  /** `limit` is `null` for any number; `resetsAt` in milliseconds since the Unix epoch. */
-  readonly month: { readonly used: number; readonly limit: number | null; readonly resetsAt: number };
-}
-
-/** Looks at both limits; counts nothing. */
-export function keyUse({ behaviour, now }: ServiceContext, key: KeyRecord): KeyUse {
-  const limit = limitPerMinute(key.account);
-  // Refused requests may count too; more than all of it is all of it.
-  const used = Math.min(limit, Math.floor(key.window?.used(limit, now()) ?? 0));
-  return { minute: { used, limit }, month: quotaUse(key, now(), behaviour) };
 }

@@ -1,5 +1,5 @@
 import type { Findings, Probing } from './probe-report.ts';
-import { Limited, type ProbeRequest, type Prober, type Seen } from './prober.ts';
+import { type ProbeRequest, type ProbeResponse, type Prober, RateLimited } from './prober.ts';
 
 /** Requests needed beyond the per-minute limit to observe it: the refusals, and two of `latest`. */
 export const BEYOND_LIMIT = 5;
@@ -12,11 +12,11 @@ interface LimitProbing extends Probing {
 }
 
 /** Uses up the minute with `quota`, which is free, and looks at the refusals. */
-export async function meetLimit(probing: LimitProbing): Promise<void> {
+export async function probeLimit(probing: LimitProbing): Promise<void> {
   const { prober, findings, key, sleep } = probing;
   const authorization = `Bearer ${key}`;
   const first = await refusalWithin(prober, prober.left - BEYOND_LIMIT + 1, { authorization });
-  if (first === undefined) return leaveOpen(findings, 'the limit was not reached within the budget');
+  if (first === undefined) return markNotObserved(findings, 'the limit was not reached within the budget');
   await observeBucket(probing, first);
   await sleep(BETWEEN_REFUSALS_MS);
   const second = await refusalWithin(prober, 1, { authorization });
@@ -26,7 +26,7 @@ export async function meetLimit(probing: LimitProbing): Promise<void> {
 /** No whole number of seconds, so that two waits in whole seconds cannot both be exact. */
 const BETWEEN_REFUSALS_MS = 1437;
 
-async function refusalWithin(prober: Prober, most: number, request: ProbeRequest): Promise<Seen | undefined> {
+async function refusalWithin(prober: Prober, most: number, request: ProbeRequest): Promise<ProbeResponse | undefined> {
   for (let sent = 0; sent < most; sent += 1) {
     const answer = await answerOf(prober, 'quota', request);
     if (isLimited(answer)) return answer;
@@ -34,31 +34,31 @@ async function refusalWithin(prober: Prober, most: number, request: ProbeRequest
   return undefined;
 }
 
-async function answerOf(prober: Prober, path: string, request: ProbeRequest): Promise<Seen> {
+async function answerOf(prober: Prober, path: string, request: ProbeRequest): Promise<ProbeResponse> {
   return await prober.ask(path, request).catch((error: unknown) => {
-    if (error instanceof Limited) return error.answer;
+    if (error instanceof RateLimited) return error.answer;
     throw error;
   });
 }
 
-function isLimited({ status, code }: Seen): boolean {
+function isLimited({ status, code }: ProbeResponse): boolean {
   return status === 429 && code === 'rate_limited';
 }
 
 /** With `quota` refused, is `latest` refused too? */
-async function observeBucket(probing: LimitProbing, refusal: Seen): Promise<void> {
+async function observeBucket(probing: LimitProbing, refusal: ProbeResponse): Promise<void> {
   const { findings } = probing;
   const latest = await latestNotServed(probing);
   if (latest === undefined) return await observeOwnBucket(probing, refusal);
   if (!isLimited(latest)) {
-    return findings.leaveOpen('quotaEndpointBucket', `latest was answered with ${latest.status}`);
+    return findings.markNotObserved('quotaEndpointBucket', `latest was answered with ${latest.status}`);
   }
   findings.observe('quotaEndpointBucket', 'shared');
   if (findings.observed.has('quotaExhausted')) findings.observe('checkOrder', 'rate-then-quota');
 }
 
 /** Two of them: one could have met a place that was just free again. */
-async function latestNotServed({ prober, key }: LimitProbing): Promise<Seen | undefined> {
+async function latestNotServed({ prober, key }: LimitProbing): Promise<ProbeResponse | undefined> {
   for (let sent = 0; sent < CHARGED_BY_LIMIT; sent += 1) {
     const latest = await answerOf(prober, 'latest', { authorization: `Bearer ${key}` });
     if (latest.status !== 200) return latest;
@@ -66,17 +66,20 @@ async function latestNotServed({ prober, key }: LimitProbing): Promise<Seen | un
   return undefined;
 }
 
-async function observeOwnBucket({ prober, findings, key, quota }: LimitProbing, refusal: Seen): Promise<void> {
+async function observeOwnBucket({ prober, findings, key, quota }: LimitProbing, refusal: ProbeResponse): Promise<void> {
   const again = await answerOf(prober, 'quota', { authorization: `Bearer ${key}` });
   const isTooSlow = again.receivedAt - refusal.sentAt >= 60_000 / Number(quota.data['rate_limit_per_minute']);
   if (isTooSlow || !isLimited(again))
-    findings.leaveOpen('quotaEndpointBucket', 'the answers arrived too slowly to distinguish the values');
+    findings.markNotObserved('quotaEndpointBucket', 'the answers arrived too slowly to distinguish the values');
   else findings.observe('quotaEndpointBucket', 'separate');
 }
 
 /** What one or two refusals show; the second came a good second after the first, with no request served between. */
-export function observeRetryAfter(findings: Findings, [first, second]: readonly [Seen, (Seen | undefined)?]): void {
-  leaveOpen(findings, 'the refusals fit several values');
+export function observeRetryAfter(
+  findings: Findings,
+  [first, second]: readonly [ProbeResponse, (ProbeResponse | undefined)?],
+): void {
+  markNotObserved(findings, 'the refusals fit several values');
   const value = retryAfterOf(first);
   if (Number.isNaN(value)) return findings.contradict('a 429 rate_limited had no number in Retry-After');
   if (isDecimal(first) || isDecimal(second)) findings.observe('retryAfterFormat', 'decimal');
@@ -87,7 +90,7 @@ export function observeRetryAfter(findings: Findings, [first, second]: readonly 
 /** Two minutes: no window of a minute asks for more. */
 const MOST_SECONDS = 120;
 
-function compareRefusals(findings: Findings, first: Seen, second: Seen): void {
+function compareRefusals(findings: Findings, first: ProbeResponse, second: ProbeResponse): void {
   const [value, next] = [retryAfterOf(first), retryAfterOf(second)];
   if (value === next && (value === 60 || value === 60_000)) findings.observe('retryAfterValue', 'whole-minute');
   if (!(next < value)) return;
@@ -99,16 +102,16 @@ function compareRefusals(findings: Findings, first: Seen, second: Seen): void {
   if (!isDecimal(first) && !isDecimal(second)) findings.observe('retryAfterFormat', 'integer');
 }
 
-function retryAfterOf({ headers }: Seen): number {
+function retryAfterOf({ headers }: ProbeResponse): number {
   return Number(headers.get('retry-after') ?? Number.NaN);
 }
 
-function isDecimal(seen: Seen | undefined): boolean {
+function isDecimal(seen: ProbeResponse | undefined): boolean {
   return seen?.headers.get('retry-after')?.includes('.') === true;
 }
 
-function leaveOpen(findings: Findings, reason: string): void {
+function markNotObserved(findings: Findings, reason: string): void {
   for (const name of ['retryAfterUnit', 'retryAfterFormat', 'retryAfterValue'] as const) {
-    findings.leaveOpen(name, reason);
+    findings.markNotObserved(name, reason);
   }
 }

@@ -1,68 +1,72 @@
 import { switches } from '../behaviour/switches.ts';
 import type { Findings, ProbeStep, Probing } from './probe-report.ts';
-import { type Seen, statusAndCodeText } from './prober.ts';
+import { type ProbeResponse, statusAndCodeText } from './prober.ts';
 
 /** What is asked after the first `quota`, the most telling first: a small budget ends somewhere in it. */
 export const PROBE_STEPS: readonly ProbeStep[] = [
-  { requests: 1, charged: 0, run: askWithoutKey },
-  { requests: 1, charged: 0, run: askWithMalformedKey },
-  { requests: 1, charged: 0, run: askWithUnknownKey },
-  { requests: 1, charged: 0, run: askNowhere },
+  { requests: 1, charged: 0, run: probeMissingKey },
+  { requests: 1, charged: 0, run: probeMalformedKey },
+  { requests: 1, charged: 0, run: probeUnknownKey },
+  { requests: 1, charged: 0, run: probeUnknownPath },
   { requests: 2, charged: 1, run: observeQuotaUse },
-  { requests: 2, charged: 0, run: askInOtherForms },
-  { requests: 2, charged: 0, run: askWithTwoKeys },
-  { requests: 1, charged: 0, run: askWithPost },
-  { requests: 1, charged: 0, run: askWithHead },
-  { requests: 1, charged: 0, run: askWithOptions },
+  { requests: 2, charged: 0, run: probeOtherKeyForms },
+  { requests: 2, charged: 0, run: probeTwoKeys },
+  { requests: 1, charged: 0, run: probePost },
+  { requests: 1, charged: 0, run: probeHead },
+  { requests: 1, charged: 0, run: probeOptions },
 ];
 
 const MALFORMED_KEY = 'not-a-key';
 
-async function askWithoutKey({ prober, findings }: Probing): Promise<void> {
+async function probeMissingKey({ prober, findings }: Probing): Promise<void> {
   const seen = await prober.ask('quota');
   observeRefusal(findings, 'missingKey', seen);
   observeChallenge(findings, seen);
 }
 
-async function askWithMalformedKey({ prober, findings }: Probing): Promise<void> {
+async function probeMalformedKey({ prober, findings }: Probing): Promise<void> {
   const seen = await prober.ask('quota', { authorization: `Bearer ${MALFORMED_KEY}` });
   observeRefusal(findings, 'malformedKey', seen);
   observeChallenge(findings, seen);
 }
 
-async function askWithUnknownKey({ prober, findings, key }: Probing): Promise<void> {
+async function probeUnknownKey({ prober, findings, key }: Probing): Promise<void> {
   const [prefix] = /^.*_live_/.exec(key) ?? [];
-  if (prefix === undefined) return findings.leaveOpen('unknownKey', 'the key does not have the documented form');
+  if (prefix === undefined) return findings.markNotObserved('unknownKey', 'the key does not have the documented form');
   // Nobody is given this one: 192 bits of zeros.
   const seen = await prober.ask('quota', { authorization: `Bearer ${prefix}${'0'.repeat(48)}` });
   observeRefusal(findings, 'unknownKey', seen);
   observeChallenge(findings, seen);
 }
 
-function observeRefusal(findings: Findings, name: 'missingKey' | 'malformedKey' | 'unknownKey', seen: Seen): void {
+function observeRefusal(
+  findings: Findings,
+  name: 'missingKey' | 'malformedKey' | 'unknownKey',
+  seen: ProbeResponse,
+): void {
   const value = statusAndCodeText(seen);
   if (switches[name].accepts(value)) findings.observe(name, value);
-  else findings.leaveOpen(name, `the answer was ${value}, which is not a value of this switch`);
+  else findings.markNotObserved(name, `the answer was ${value}, which is not a value of this switch`);
 }
 
 /** RFC 9110 §11.6.1: only a 401 carries a challenge. */
-function observeChallenge(findings: Findings, { status, headers }: Seen): void {
+function observeChallenge(findings: Findings, { status, headers }: ProbeResponse): void {
   if (status !== 401) return;
   const challenge = headers.get('www-authenticate');
   if (challenge === null) findings.observe('wwwAuthenticate', 'absent');
   else if (/^bearer\b/i.test(challenge)) findings.observe('wwwAuthenticate', 'bearer');
-  else findings.leaveOpen('wwwAuthenticate', 'the challenge names a scheme other than Bearer');
+  else findings.markNotObserved('wwwAuthenticate', 'the challenge names a scheme other than Bearer');
 }
 
-async function askNowhere({ prober, findings }: Probing): Promise<void> {
+async function probeUnknownPath({ prober, findings }: Probing): Promise<void> {
   const seen = await prober.ask('fxrates-probe');
   if (seen.status === 404) findings.observe('unknownRoute', '404 before authentication');
   else if (isAuthenticationFailure(seen)) findings.observe('unknownRoute', '404 after authentication');
-  else findings.leaveOpen('unknownRoute', `the answer was ${seen.status}`);
+  else findings.markNotObserved('unknownRoute', `the answer was ${seen.status}`);
 }
 
 /** Both forms are documented; that they work is no switch. */
-async function askInOtherForms({ prober, findings, key }: Probing): Promise<void> {
+async function probeOtherKeyForms({ prober, findings, key }: Probing): Promise<void> {
   const bare = await prober.ask('quota', { authorization: key });
   if (bare.status !== 200)
     findings.contradict(`the bare key in the Authorization header was answered with ${bare.status}`);
@@ -70,20 +74,20 @@ async function askInOtherForms({ prober, findings, key }: Probing): Promise<void
   if (query.status !== 200) findings.contradict(`the key in the query was answered with ${query.status}`);
 }
 
-async function askWithTwoKeys({ prober, findings, key }: Probing): Promise<void> {
+async function probeTwoKeys({ prober, findings, key }: Probing): Promise<void> {
   const goodHeader = await prober.ask('quota', { authorization: `Bearer ${key}`, query: { api_key: MALFORMED_KEY } });
   if (goodHeader.status === 200) return findings.observe('severalCredentials', 'header');
   const goodQuery = await prober.ask('quota', { authorization: `Bearer ${MALFORMED_KEY}`, query: { api_key: key } });
   if (goodQuery.status === 200) findings.observe('severalCredentials', 'query');
   else if (isAuthenticationFailure(goodQuery)) findings.observe('severalCredentials', 'refused');
-  else findings.leaveOpen('severalCredentials', `the answer was ${goodQuery.status}`);
+  else findings.markNotObserved('severalCredentials', `the answer was ${goodQuery.status}`);
 }
 
-function isAuthenticationFailure({ status }: Seen): boolean {
+function isAuthenticationFailure({ status }: ProbeResponse): boolean {
   return status === 400 || status === 401 || status === 403;
 }
 
-function askWith({ prober, key }: Probing, method: 'POST' | 'HEAD' | 'OPTIONS'): Promise<Seen> {
+function sendMethod({ prober, key }: Probing, method: 'POST' | 'HEAD' | 'OPTIONS'): Promise<ProbeResponse> {
   return prober.ask('quota', {
     method,
     authorization: `Bearer ${key}`,
@@ -94,32 +98,32 @@ function askWith({ prober, key }: Probing, method: 'POST' | 'HEAD' | 'OPTIONS'):
 /** The origin of a page that no service knows. */
 const PAGE = 'https://fxrates-probe.test';
 
-function observeCors(findings: Findings, headers: Seen['headers']): void {
+function observeCors(findings: Findings, headers: ProbeResponse['headers']): void {
   const allowed = headers.get('access-control-allow-origin');
   if (allowed === null) findings.observe('cors', 'absent');
   else if (allowed === '*' || allowed === PAGE) findings.observe('cors', 'any-origin');
-  else findings.leaveOpen('cors', `only pages of ${allowed} are allowed`);
+  else findings.markNotObserved('cors', `only pages of ${allowed} are allowed`);
 }
 
-async function askWithPost(probing: Probing): Promise<void> {
-  const value = statusAndCodeText(await askWith(probing, 'POST'));
+async function probePost(probing: Probing): Promise<void> {
+  const value = statusAndCodeText(await sendMethod(probing, 'POST'));
   if (switches.methodNotAllowed.accepts(value)) probing.findings.observe('methodNotAllowed', value);
-  else probing.findings.leaveOpen('methodNotAllowed', `the answer to POST was ${value}`);
+  else probing.findings.markNotObserved('methodNotAllowed', `the answer to POST was ${value}`);
 }
 
-async function askWithHead(probing: Probing): Promise<void> {
-  const { status, headers } = await askWith(probing, 'HEAD');
+async function probeHead(probing: Probing): Promise<void> {
+  const { status, headers } = await sendMethod(probing, 'HEAD');
   observeCors(probing.findings, headers);
   if (status === 200) probing.findings.observe('headRequests', 'like-get');
   else if (isMethodRefusal(status)) probing.findings.observe('headRequests', 'refused');
-  else probing.findings.leaveOpen('headRequests', `the answer was ${status}`);
+  else probing.findings.markNotObserved('headRequests', `the answer was ${status}`);
 }
 
-async function askWithOptions(probing: Probing): Promise<void> {
-  const { status, headers } = await askWith(probing, 'OPTIONS');
+async function probeOptions(probing: Probing): Promise<void> {
+  const { status, headers } = await sendMethod(probing, 'OPTIONS');
   if (status === 204 && headers.has('allow')) probing.findings.observe('optionsRequests', 'allow-header');
   else if (isMethodRefusal(status)) probing.findings.observe('optionsRequests', 'refused');
-  else probing.findings.leaveOpen('optionsRequests', `the answer was ${status}`);
+  else probing.findings.markNotObserved('optionsRequests', `the answer was ${status}`);
 }
 
 function isMethodRefusal(status: number): boolean {
@@ -132,24 +136,24 @@ export function observeQuotaRecord({ findings, key, quota }: Omit<Probing, 'prob
   const [prefix] = /^[A-Za-z0-9]+_live_/.exec(key) ?? [];
   if (prefix !== undefined) findings.observe('keyPrefix', prefix);
   if (switches.snapshotGranularity.accepts(granularity)) findings.observe('snapshotGranularity', granularity);
-  else findings.leaveOpen('snapshotGranularity', 'the quota record has no valid snapshot_granularity');
+  else findings.markNotObserved('snapshotGranularity', 'the quota record has no valid snapshot_granularity');
   observeRateHeaders(findings, quota);
   observeEtag(findings, quota);
-  if (plan !== 'unlimited') return findings.leaveOpen('unlimitedAs', `the key belongs to the ${plan} plan`);
+  if (plan !== 'unlimited') return findings.markNotObserved('unlimitedAs', `the key belongs to the ${plan} plan`);
   const limit = 'monthly_limit' in quota.data ? quota.data['monthly_limit'] : 'omitted';
   if (switches.unlimitedAs.accepts(limit)) findings.observe('unlimitedAs', limit);
-  else findings.leaveOpen('unlimitedAs', `monthly_limit is ${JSON.stringify(limit)}`);
+  else findings.markNotObserved('unlimitedAs', `monthly_limit is ${JSON.stringify(limit)}`);
 }
 
-function observeRateHeaders(findings: Findings, { headers }: Seen): void {
+function observeRateHeaders(findings: Findings, { headers }: ProbeResponse): void {
   const names = [...headers].map(([name]) => name).filter((name) => /rate-?limit/i.test(name));
   if (names.length === 0) findings.observe('rateHeaders', 'none');
   else if (headers.has('x-ratelimit-limit')) findings.observe('rateHeaders', 'x-ratelimit');
   else if (headers.has('ratelimit-policy')) findings.observe('rateHeaders', 'ietf-draft');
-  else findings.leaveOpen('rateHeaders', `the answer has other headers: ${names.join(', ')}`);
+  else findings.markNotObserved('rateHeaders', `the answer has other headers: ${names.join(', ')}`);
 }
 
-function observeEtag(findings: Findings, { headers }: Seen): void {
+function observeEtag(findings: Findings, { headers }: ProbeResponse): void {
   const etag = headers.get('etag');
   if (etag === null) findings.observe('etag', 'absent');
   else findings.observe('etag', etag.startsWith('W/') ? 'weak' : 'strong');
@@ -171,33 +175,33 @@ async function observeQuotaUse({ prober, findings, key, quota }: Probing): Promi
 function observeExhausted(
   findings: Findings,
   value: (typeof switches)['quotaExhausted']['default'],
-  { headers }: Seen,
+  { headers }: ProbeResponse,
 ): void {
   findings.observe('quotaExhausted', value);
   findings.observe('quotaRetryAfter', headers.has('retry-after') ? 'until-reset' : 'absent');
-  findings.leaveOpen('badParameter', 'the monthly quota is used up');
-  findings.leaveOpen('quotaChargesOn', 'the monthly quota is used up');
+  findings.markNotObserved('badParameter', 'the monthly quota is used up');
+  findings.markNotObserved('quotaChargesOn', 'the monthly quota is used up');
 }
 
-function observeBadParameter(findings: Findings, value: string, { status }: Seen): void {
+function observeBadParameter(findings: Findings, value: string, { status }: ProbeResponse): void {
   if (status === 200) findings.observe('badParameter', 'ignored');
   else if (switches.badParameter.accepts(value)) findings.observe('badParameter', value);
-  else findings.leaveOpen('badParameter', `the answer to base=XXX was ${value}`);
+  else findings.markNotObserved('badParameter', `the answer to base=XXX was ${value}`);
 }
 
-type BeforeAndAfter = readonly [before: Seen, after: Seen];
+type BeforeAndAfter = readonly [before: ProbeResponse, after: ProbeResponse];
 
-function observeCharge(findings: Findings, { status }: Seen, [before, after]: BeforeAndAfter): void {
-  if (status < 400) return findings.leaveOpen('quotaChargesOn', 'no request failed');
+function observeCharge(findings: Findings, { status }: ProbeResponse, [before, after]: BeforeAndAfter): void {
+  if (status < 400) return findings.markNotObserved('quotaChargesOn', 'no request failed');
   const isFree = usedOf(before) !== undefined && usedOf(before) === usedOf(after);
   if (isFree && status < 500) return findings.observe('quotaChargesOn', 'success');
-  findings.leaveOpen(
+  findings.markNotObserved(
     'quotaChargesOn',
     `a request answered with ${status} ${isFree ? 'did not count' : 'counted'}, which fits several values`,
   );
 }
 
-export function usedOf({ data }: Seen): number | undefined {
+export function usedOf({ data }: ProbeResponse): number | undefined {
   const used = data['monthly_used'];
   return typeof used === 'number' ? used : undefined;
 }
@@ -210,13 +214,13 @@ function observePeriod(findings: Findings, [before, after]: BeforeAndAfter): voi
   else if (last > first && last - first < DAY_MS) findings.observe('quotaPeriod', 'rolling-30d');
   else if (last - date > 30 * DAY_MS + CLOCK_SLACK_MS) findings.observe('quotaPeriod', 'anniversary');
   else
-    findings.leaveOpen(
+    findings.markNotObserved(
       'quotaPeriod',
       'resets_at is not the start of a calendar month; it fits 30 days as well as a month since the account was created',
     );
 }
 
-function resetOf({ data }: Seen): number {
+function resetOf({ data }: ProbeResponse): number {
   return Date.parse(String(data['resets_at']));
 }
 

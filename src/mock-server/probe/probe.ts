@@ -1,12 +1,19 @@
 import type { BehaviourOptions, KnownValue } from '../behaviour/behaviour-options.ts';
-import { SWITCH_NAMES } from '../behaviour/switches.ts';
+import { SWITCH_NAMES, switches } from '../behaviour/switches.ts';
 import type { Clock } from '../clock/clock.ts';
 import { createClock } from '../clock/mock-clock.ts';
 import { invalidOption, MockServerError } from '../mock-server-error.ts';
-import { BEYOND_LIMIT, CHARGED_BY_LIMIT, meetLimit, observeRetryAfter } from './limit-steps.ts';
-import { Findings, type ObservedBehaviour, type Probing, USUAL_REASONS } from './probe-report.ts';
+import { BEYOND_LIMIT, CHARGED_BY_LIMIT, observeRetryAfter, probeLimit } from './limit-steps.ts';
+import { Findings, type ObservedBehaviour, type Probing } from './probe-report.ts';
 import { observeQuotaRecord, PROBE_STEPS, usedOf } from './probe-steps.ts';
-import { BudgetSpent, Limited, type ProbeFetch, Prober, type Seen, statusAndCodeText } from './prober.ts';
+import {
+  BudgetExhausted,
+  type ProbeFetch,
+  type ProbeResponse,
+  Prober,
+  RateLimited,
+  statusAndCodeText,
+} from './prober.ts';
 
 /** Options of `probeService`. */
 export interface ProbeOptions {
@@ -54,8 +61,8 @@ export function planProbe(maxRequests = EVERY_STEP): ProbePlan {
     throw invalidOption('maxRequests', maxRequests, 'a whole number from 1');
   }
   const { charged } = stepsWithin(maxRequests);
-  const meetsLimit = maxRequests > EVERY_STEP + BEYOND_LIMIT;
-  return { requests: maxRequests, charged: charged + (meetsLimit ? CHARGED_BY_LIMIT : 0) };
+  const reachesLimit = maxRequests > EVERY_STEP + BEYOND_LIMIT;
+  return { requests: maxRequests, charged: charged + (reachesLimit ? CHARGED_BY_LIMIT : 0) };
 }
 
 /** The first steps that the budget pays for whole. */
@@ -88,14 +95,14 @@ export async function probeService(baseUrl: string, options: ProbeOptions): Prom
   observeQuotaRecord(probing);
   await untilRefused(findings, async () => {
     for (const { run } of stepsWithin(requests).steps) await run(probing);
-    await meetLimitIfPaid({ ...probing, sleep: (ms) => clock.sleep(ms, signal) });
+    await probeLimitWithinBudget({ ...probing, sleep: (ms) => clock.sleep(ms, signal) });
   });
   return reportOf(findings, { origin, probedAt, requests: prober.requests });
 }
 
-async function firstQuota(prober: Prober, key: string): Promise<Seen> {
+async function firstQuota(prober: Prober, key: string): Promise<ProbeResponse> {
   const quota = await prober.ask('quota', { authorization: `Bearer ${key}` }).catch((error: unknown) => {
-    if (error instanceof Limited) return error.answer;
+    if (error instanceof RateLimited) return error.answer;
     throw error;
   });
   if (quota.status === 200 && usedOf(quota) !== undefined) return quota;
@@ -111,17 +118,17 @@ async function untilRefused(findings: Findings, run: () => Promise<void>): Promi
   try {
     await run();
   } catch (error) {
-    if (error instanceof BudgetSpent) return;
-    if (!(error instanceof Limited)) throw error;
+    if (error instanceof BudgetExhausted) return;
+    if (!(error instanceof RateLimited)) throw error;
     // Somebody else uses the key, or its minute was used before: what was seen until now counts.
     observeRetryAfter(findings, [error.answer]);
   }
 }
 
-async function meetLimitIfPaid(probing: Parameters<typeof meetLimit>[0]): Promise<void> {
+async function probeLimitWithinBudget(probing: Parameters<typeof probeLimit>[0]): Promise<void> {
   const { prober, quota } = probing;
   const limit = Number(quota.data['rate_limit_per_minute']);
-  if (prober.left >= limit + BEYOND_LIMIT) await meetLimit(probing);
+  if (prober.left >= limit + BEYOND_LIMIT) await probeLimit(probing);
 }
 
 type Summary = Pick<ObservedBehaviour['about'], 'origin' | 'probedAt' | 'requests'>;
@@ -133,7 +140,7 @@ function reportOf({ observed, reasons, contradictions }: Findings, summary: Summ
     name,
     { value: observed.get(name), provenance: 'observed' },
   ]);
-  const notObserved = Object.fromEntries(open.map((name) => [name, reasons.get(name) ?? USUAL_REASONS[name]]));
+  const notObserved = Object.fromEntries(open.map((name) => [name, reasons.get(name) ?? switches[name].notObserved]));
   // Each value was accepted by its switch when it was observed.
   const behaviour = Object.fromEntries(values) as Omit<BehaviourOptions, 'about'>;
   return { about: { ...summary, contradictions, notObserved }, ...behaviour };

@@ -1,5 +1,5 @@
 /** One answer, as far as a probe looks at it. */
-export interface Seen {
+export interface ProbeResponse {
   readonly status: number;
   readonly headers: Headers;
   /** `error.code` of the envelope. */
@@ -32,16 +32,16 @@ export type ProbeFetch = (
 ) => Promise<Response>;
 
 /** Ends a probe early: the budget is spent. */
-export class BudgetSpent extends Error {
-  override readonly name = 'BudgetSpent';
+export class BudgetExhausted extends Error {
+  override readonly name = 'BudgetExhausted';
 }
 
 /** Ends a probe early: the service refuses because of its per-minute limit. */
-export class Limited extends Error {
-  override readonly name = 'Limited';
-  readonly answer: Seen;
+export class RateLimited extends Error {
+  override readonly name = 'RateLimited';
+  readonly answer: ProbeResponse;
 
-  constructor(answer: Seen) {
+  constructor(answer: ProbeResponse) {
     super('the per-minute limit was reached');
     this.answer = answer;
   }
@@ -68,10 +68,10 @@ export class Prober {
     return this.#options.maxRequests - this.requests;
   }
 
-  /** @throws BudgetSpent instead of sending too much, and Limited for 429 `rate_limited` */
-  async ask(path: string, { method = 'GET', query = {}, ...headers }: ProbeRequest = {}): Promise<Seen> {
+  /** @throws BudgetExhausted instead of sending too much, and RateLimited for 429 `rate_limited` */
+  async ask(path: string, { method = 'GET', query = {}, ...headers }: ProbeRequest = {}): Promise<ProbeResponse> {
     const { baseUrl, fetch, now, signal } = this.#options;
-    if (this.left <= 0) throw new BudgetSpent();
+    if (this.left <= 0) throw new BudgetExhausted();
     this.requests += 1;
     const parameters = new URLSearchParams(query).toString();
     const url = `${baseUrl}/api/v1/${path}${parameters === '' ? '' : `?${parameters}`}`;
@@ -79,17 +79,17 @@ export class Prober {
     const response = await fetch(url, { method, headers, redirect: 'manual', signal });
     const body = envelopeOf(await response.text());
     const seen = { status: response.status, headers: response.headers, ...body, sentAt, receivedAt: now() };
-    if (seen.status === 429 && seen.code === 'rate_limited') throw new Limited(seen);
+    if (seen.status === 429 && seen.code === 'rate_limited') throw new RateLimited(seen);
     return seen;
   }
 }
 
 /** `401 unauthorized`, as switches name an answer; the status alone when there is no code. */
-export function statusAndCodeText({ status, code }: Seen): string {
+export function statusAndCodeText({ status, code }: ProbeResponse): string {
   return code === undefined ? String(status) : `${status} ${code}`;
 }
 
-function envelopeOf(text: string): Pick<Seen, 'code' | 'data'> {
+function envelopeOf(text: string): Pick<ProbeResponse, 'code' | 'data'> {
   const { data, error } = objectOf(parsed(text));
   const { code } = objectOf(error);
   return { code: typeof code === 'string' ? code : undefined, data: objectOf(data) };

@@ -1,6 +1,5 @@
-import { randomBytes } from 'node:crypto';
-import { open, readdir, readFile, realpath, rename, unlink } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
+import { readFile } from 'node:fs/promises';
+import { replaceFile } from '../../replace-file.ts';
 import { SWITCH_NAMES, switches } from '../behaviour/switches.ts';
 import { MockServerError, show } from '../mock-server-error.ts';
 import type { Snapshot } from '../service/snapshot.ts';
@@ -30,54 +29,12 @@ export async function readStateFile(path: string): Promise<SavedState | undefine
   return { savedAt, snapshot: await checked(path, snapshot) };
 }
 
-/**
- * Replaces the file in one step: after a crash or kill -9 in the middle of this it holds the old state or the new one.
- */
+/** Replaces the file in one step. The lock of the file allows one writer, so the unfinished file has a fixed name. */
 export async function writeStateFile(path: string, { savedAt, snapshot }: SavedState): Promise<void> {
-  try {
-    // Renaming onto a link would cut it; the file it leads to is meant.
-    const target = await resolveLinks(path);
-    // A random name: a file that is already there is never written to, nor followed if it is a link.
-    const temporary = `${target}.${randomBytes(6).toString('hex')}.tmp`;
-    await writeDurably(temporary, `${JSON.stringify({ format: FORMAT, version: STATE_VERSION, savedAt, snapshot })}\n`);
-    await rename(temporary, target);
-    await syncFolder(dirname(target));
-  } catch (cause) {
+  const text = `${JSON.stringify({ format: FORMAT, version: STATE_VERSION, savedAt, snapshot })}\n`;
+  await replaceFile(path, text, { isPrivate: true, suffix: 'tmp' }).catch((cause) => {
     throw unwritable(path, cause);
-  }
-}
-
-/** The file that `path` leads to, also by a link: all names of it are one state. */
-export async function resolveLinks(path: string): Promise<string> {
-  return await realpath(path).catch(() => resolve(path));
-}
-
-/** Removes what writers that were killed have left beside the file. Only for the server that has the lock. */
-export async function removeLeftovers(path: string): Promise<void> {
-  const target = await resolveLinks(path);
-  const names = await readdir(dirname(target)).catch(() => []);
-  const ours = names.filter((name) => name.startsWith(`${basename(target)}.`) && /\.[0-9a-f]{12}\.tmp$/.test(name));
-  await Promise.all(ours.map((name) => unlink(join(dirname(target), name)).catch(() => undefined)));
-}
-
-async function writeDurably(path: string, text: string): Promise<void> {
-  const file = await open(path, 'wx', 0o600);
-  try {
-    await file.writeFile(text);
-    await file.sync();
-  } catch (error) {
-    await unlink(path).catch(() => undefined);
-    throw error;
-  } finally {
-    await file.close();
-  }
-}
-
-/** Makes the new name last; Windows cannot, and need not. */
-async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path, 'r').catch(() => undefined);
-  await folder?.sync().catch(() => undefined);
-  await folder?.close();
+  });
 }
 
 function parse(path: string, text: string): Readonly<Record<string, unknown>> {

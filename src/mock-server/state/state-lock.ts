@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { open, readFile, rename, stat, unlink, utimes } from 'node:fs/promises';
+import { open, readFile, realpath, rename, stat, unlink, utimes } from 'node:fs/promises';
 import { hostname } from 'node:os';
+import { resolve } from 'node:path';
 import { pause, repeat } from '../clock/event-loop.ts';
 import { systemNow } from '../clock/real-clock.ts';
 import { MockServerError } from '../mock-server-error.ts';
-import { resolveLinks, unwritable } from './state-file.ts';
+import { unwritable } from './state-file.ts';
 
 /** The right of one server to write a state file. */
 export interface StateLock {
@@ -29,7 +30,8 @@ const held = new Set<string>();
  * it, after 3 s at most; the lock of a dead one is taken over.
  */
 export async function lockState(path: string, { wait = pause } = {}): Promise<StateLock> {
-  const lockPath = `${await resolveLinks(path)}.lock`;
+  // The file that `path` leads to, also by a link: all names of it are one state.
+  const lockPath = `${await realpath(path).catch(() => resolve(path))}.lock`;
   const owner = { pid: process.pid, host: hostname(), id: randomBytes(8).toString('hex') };
   held.add(owner.id);
   for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt += 1) {

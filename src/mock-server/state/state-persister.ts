@@ -3,7 +3,7 @@ import { pause } from '../clock/event-loop.ts';
 import { systemNow } from '../clock/real-clock.ts';
 import { MockServerError } from '../mock-server-error.ts';
 import type { Snapshot, SnapshotOwner } from '../service/snapshot.ts';
-import { readStateFile, removeLeftovers, writeStateFile } from './state-file.ts';
+import { readStateFile, writeStateFile } from './state-file.ts';
 import { lockState, type StateLock } from './state-lock.ts';
 
 /** Keeps what a mock knows in a file: soon after each change, and when it is closed. */
@@ -31,17 +31,13 @@ export class StatePersister {
     try {
       const saved = await readStateFile(path);
       if (saved !== undefined) mock.restore(broughtUpToDate(saved, clock));
-      await removeLeftovers(path);
+      const persister = new StatePersister(path, mock, lock);
+      await persister.#write(); // shows whether that is possible
+      return persister;
     } catch (error) {
       await lock.release();
       throw error;
     }
-    return new StatePersister(path, mock, lock);
-  }
-
-  /** Writes for the first time, which shows whether that is possible. */
-  async begin(): Promise<void> {
-    await this.#write();
   }
 
   /** Something may have changed. The first change is written at once, those that follow it closely together. */

@@ -103,7 +103,7 @@ test('kill -9 during a write leaves the complete old or new file', async () => {
 
 test('temporary files of a killed writer are removed at the next start', async () => {
   const state = join(newFolder(), 'state.json');
-  writeFileSync(`${state}.0123456789ab.tmp`, '{"format":');
+  writeFileSync(`${state}.tmp`, '{"format":');
   const mock = createMockServer();
 
   await (await mock.serve({ state })).close();

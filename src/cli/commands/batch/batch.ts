@@ -1,16 +1,16 @@
 import { Option } from 'commander';
 import type { BatchItem, CacheOptions } from '../../../client/index.ts';
 import { type Operation, operations } from '../../../generated/operations.ts';
+import { checkWritable, replaceFile } from '../../../replace-file.ts';
 import { openCache, parseCacheAge } from '../../cache/fetch-or-cache.ts';
 import type { CommandSpec, Invocation } from '../../command.ts';
-import { CliError, fileError, systemReason, usageError } from '../../errors/cli-error.ts';
+import { CliError, cannotWrite, systemReason, usageError } from '../../errors/cli-error.ts';
 import { errorFacts } from '../../errors/print-error.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import { compactJson } from '../../json/pretty-json.ts';
 import { dataOf } from '../../output/print-json.ts';
 import { namedQuery, parameterOption, parseParameters } from '../../parameters.ts';
 import { type OpenClient, openClient, type Query } from '../../request/send-request.ts';
-import { checkWritable, replaceFile } from '../../storage/replace-file.ts';
 import { rememberCurrencies } from '../../storage/seen-currencies.ts';
 import { commandLine, grouped, visible } from '../../terminal/text.ts';
 import { ProgressView } from './batch-progress.ts';
@@ -174,7 +174,7 @@ async function sendAll(run: BatchRun, client: OpenClient): Promise<void> {
     throw client.explained(error);
   } finally {
     if (lastBody !== undefined) await rememberCurrencies(lastBody, io.env);
-    await lines.addHeld();
+    await lines.flush();
   }
 }
 
@@ -196,7 +196,7 @@ class Lines {
   readonly #queries: readonly Query[];
   readonly #isOrdered: boolean;
   readonly #progress: ProgressView;
-  readonly #held = new Map<Query, string>();
+  readonly #buffered = new Map<Query, string>();
   #next = 0;
 
   constructor(queries: readonly Query[], isOrdered: boolean, progress: ProgressView) {
@@ -207,21 +207,21 @@ class Lines {
 
   async add(query: Query, line: string): Promise<void> {
     if (!this.#isOrdered) return this.#progress.print(line);
-    this.#held.set(query, line);
+    this.#buffered.set(query, line);
     for (let next = this.#queries[this.#next]; next !== undefined; next = this.#queries[this.#next]) {
-      const ready = this.#held.get(next);
+      const ready = this.#buffered.get(next);
       if (ready === undefined) return;
-      this.#held.delete(next);
+      this.#buffered.delete(next);
       this.#next += 1;
       await this.#progress.print(ready);
     }
   }
 
   /** After an early end: prints the answers that are held back, because they have used quota. */
-  async addHeld(): Promise<void> {
+  async flush(): Promise<void> {
     for (const query of this.#queries) {
-      const line = this.#held.get(query);
-      this.#held.delete(query);
+      const line = this.#buffered.get(query);
+      this.#buffered.delete(query);
       if (line !== undefined) await this.#progress.print(line);
     }
   }
@@ -231,9 +231,7 @@ class Lines {
 async function writeFailed(path: string, { queries, failed, left, invocation, operation }: BatchRun): Promise<void> {
   const again = new Set([...failed, ...left]);
   const lines = queries.filter((query) => again.has(query)).map((query) => `${JSON.stringify(query)}\n`);
-  await replaceFile(path, lines.join('')).catch((cause) => {
-    throw fileError(`cannot write ${path}`, cause);
-  });
+  await replaceFile(path, lines.join('')).catch(cannotWrite(path));
   if (lines.length === 0) return;
   const count = `${grouped(lines.length)} ${lines.length === 1 ? 'query' : 'queries'}`;
   const next = commandLine(['batch', operation.id, path]);

@@ -193,9 +193,9 @@ async function checkFile(
 
 function checkValues(config: ConfigFile): void {
   for (const profile of [undefined, ...profileNames(config)]) {
-    for (const [name, check] of Object.entries(CONFIG_SETTINGS)) {
+    for (const [name, { parse }] of Object.entries(CONFIG_SETTINGS)) {
       const value = configValue(config, name, profile);
-      if (value !== undefined) check(value, `${name} in ${config.path}`);
+      if (value !== undefined) parse(value, `${name} in ${config.path}`);
     }
   }
 }

@@ -1,7 +1,7 @@
 import { exitCodeMeanings } from '../../exit-codes.ts';
 import type { Entry } from '../../help/page.ts';
-import { createGlobalOptions } from '../../settings/global-options.ts';
-import type { SettingName } from '../../settings/settings.ts';
+import { createGlobalOptions, OUTPUT_FORMATS } from '../../settings/global-options.ts';
+import { CONFIG_SETTINGS } from '../../settings/settings.ts';
 
 /** A page of `fxrates help <topic>`. */
 export interface Topic {
@@ -9,17 +9,6 @@ export interface Topic {
   readonly intro: string;
   readonly entries: readonly Entry[];
 }
-
-/** Every setting but the colour, which has the usual variables such as NO_COLOR. */
-const SETTING_VARIABLES = {
-  base_url: 'where the service is (--base-url)',
-  profile: 'stored base URL and key to use (--profile)',
-  output: 'output format (--output)',
-  timeout: 'longest time for one attempt (--timeout)',
-  retries: 'further attempts after a failure (--retries)',
-  max_wait: 'longest wait when rate limited (--max-wait)',
-  share_limit: 'off: commands do not share the limit per minute',
-} satisfies Record<Exclude<SettingName, 'color'>, string>;
 
 /** The topic of that name, if there is one. */
 export function topicOf(name: string): Topic | undefined {
@@ -46,7 +35,9 @@ export const topics: Readonly<Record<string, Topic>> = {
     intro:
       'An option overrides its variable, a variable overrides config.json, and config.json overrides the default. An empty variable is ignored.',
     entries: [
-      ...Object.entries(SETTING_VARIABLES).map(([name, text]) => ({ term: `FXRATES_${name.toUpperCase()}`, text })),
+      ...Object.entries(CONFIG_SETTINGS).flatMap(([name, { variable }]) =>
+        variable === undefined ? [] : [{ term: `FXRATES_${name.toUpperCase()}`, text: variable }],
+      ),
       { term: 'FXRATES_API_KEY', text: 'the API key; --key-stdin and --key-file come first' },
       { term: 'FXRATES_API_KEY_FILE', text: 'file with the API key, when FXRATES_API_KEY is not set' },
       { term: 'FXRATES_CONFIG_DIR', text: 'folder of config.json and credentials.json' },
@@ -142,19 +133,10 @@ export const topics: Readonly<Record<string, Topic>> = {
     title: 'output formats, --get, exact digits',
     intro: 'Numbers are printed exactly as received, in every format: 1.10 stays 1.10.',
     entries: [
-      { term: '-o auto', text: 'a table on a terminal, JSON in a pipe or a file: the default of every command' },
-      { term: '-o table', text: 'the table also in a pipe, for people: its layout may change' },
-      { term: '-o json, --json', text: 'the JSON of "data": unchanged in a pipe, indented on a terminal' },
-      { term: '-o compact', text: 'the same JSON without white space' },
-      {
-        term: '-o csv',
-        text: 'for spreadsheets: the header name,value, then one row per value, quoted as in RFC 4180; with --get one column per path; with --watch the time comes first',
-      },
-      {
-        term: '-o tsv',
-        text: 'one line per value: dotted path, tab, value; tab, line break and backslash as \\t, \\n, \\\\',
-      },
-      { term: '-o raw', text: 'the whole response body, byte for byte' },
+      ...Object.entries(OUTPUT_FORMATS).map(([name, text]) => ({
+        term: name === 'json' ? '-o json, --json' : `-o ${name}`,
+        text,
+      })),
       {
         term: '--get rates.EUR',
         text: 'one value, text without quotes; repeated: one tab-separated row; with --json it stays JSON',

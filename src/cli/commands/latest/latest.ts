@@ -1,15 +1,15 @@
 import { readFile } from 'node:fs/promises';
 import { Option } from 'commander';
 import { operations } from '../../../generated/operations.ts';
+import { replaceFile } from '../../../replace-file.ts';
 import { fetchOrCache } from '../../cache/fetch-or-cache.ts';
 import type { CommandSpec, Invocation } from '../../command.ts';
-import { fileError, usageError } from '../../errors/cli-error.ts';
+import { cannotWrite, fileError, usageError } from '../../errors/cli-error.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import { jsonFault } from '../../json/json-fault.ts';
 import { memberNames, selectValue } from '../../json/select-value.ts';
 import { printResponse } from '../../output/print-json.ts';
 import type { Query } from '../../request/send-request.ts';
-import { replaceFile } from '../../storage/replace-file.ts';
 import { watchOptions, watchRequest } from '../../watch/watch.ts';
 import { answerOptions, operationCommand, operationRequest } from '../operation.ts';
 import { watchLatest } from './watch-latest.ts';
@@ -99,9 +99,7 @@ async function saveFixture(
 ): Promise<void> {
   const recorded = new Map([...answers, [questionOf(query), screen.secrets.redact(rawBody.trim())]]);
   const entries = [...recorded].map(([question, answer]) => `  ${JSON.stringify(question)}: ${answer}`);
-  await replaceFile(path, `{\n${entries.join(',\n')}\n}\n`).catch((cause) => {
-    throw fileError(`cannot write ${path}`, cause);
-  });
+  await replaceFile(path, `{\n${entries.join(',\n')}\n}\n`).catch(cannotWrite(path));
   await screen.info(`fxrates: response added to ${path}\n`);
 }
 

@@ -54,17 +54,19 @@ function behaviourOption(): Option {
 const PLAN_NAMES = Object.keys(plans);
 
 function runMock(invocation: Invocation): Promise<number> {
-  const { args, options } = invocation;
-  const [separator, ...command] = args;
-  if (separator === 'probe') {
+  const { argv, args, options } = invocation;
+  const separatorAt = argv.indexOf('--');
+  const command = separatorAt === -1 ? [] : argv.slice(separatorAt + 1);
+  const [word] = args.slice(0, args.length - command.length);
+  if (word === 'probe') {
     throw usageError('mock has no probe', undefined, [['fxrates', ...args].join(' ')]);
   }
-  if (separator !== undefined && separator !== '--') {
-    throw usageError(`'${separator}' is not an option of mock`, 'the command to run is written after --', [
-      `fxrates mock -- ${args.filter((word) => word !== '--').join(' ')}`,
+  if (word !== undefined) {
+    throw usageError(`'${word}' is not an option of mock`, 'the command to run is written after --', [
+      `fxrates mock -- ${args.join(' ')}`,
     ]);
   }
-  if (separator !== undefined && !command[0]) {
+  if (separatorAt !== -1 && !command[0]) {
     throw usageError('no command after --', 'is a variable empty? Without --, mock starts a server', [
       'fxrates mock -- npm test',
     ]);

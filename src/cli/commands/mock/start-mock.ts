@@ -5,7 +5,6 @@ import type { CreatedKey, MockServer, MockServerOptions } from '../../../mock-se
 import { CliError, systemReason, usageError } from '../../errors/cli-error.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import { jsonFault } from '../../json/json-fault.ts';
-import { memberNames, selectValue } from '../../json/select-value.ts';
 
 /** Options of `fxrates mock`, as parsed. */
 export interface MockOptions {
@@ -41,7 +40,10 @@ export async function startMock(
   { host, allowRemote, adminToken, plan, seed, now, state, ...paths }: MockOptions,
   port: number,
 ): Promise<RunningMock> {
-  const [behaviour, replay] = await Promise.all([readBehaviour(paths.behaviour), readReplay(paths.replay)]);
+  const [behaviour, replay] = await Promise.all([
+    readBehaviour(paths.behaviour),
+    paths.replay && readJson(paths.replay, 'a file of recorded answers'),
+  ]);
   const clock = { mode: 'real', ...(now === undefined ? {} : { now }) } as const;
   const mock = await createMock({ seed, clock, behaviour, replay });
   const first = mock.createKey({ plan });
@@ -128,15 +130,6 @@ async function readSwitches(text: string): Promise<object> {
 /** Numbers, booleans and null are written as in JSON. */
 function switchValue(text: string): unknown {
   return /^(-?\d+|true|false|null)$/.test(text) ? JSON.parse(text) : text;
-}
-
-/** `--replay`: a file with one recorded answer, or with one for each query. Their digits stay as they are. */
-async function readReplay(path: string | undefined): Promise<MockServerOptions['replay']> {
-  if (path === undefined) return undefined;
-  const json = await readJson(path, 'a file of recorded answers');
-  if (selectValue(json, ['success']) !== undefined) return json;
-  const questions = memberNames(json, [], Number.POSITIVE_INFINITY);
-  return Object.fromEntries(questions.map((question) => [question, selectValue(json, [question])]));
 }
 
 async function readJson(path: string, expected: string): Promise<string> {

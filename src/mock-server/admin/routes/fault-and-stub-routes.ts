@@ -3,6 +3,7 @@ import { type FaultOptions, faultUnion } from '../../faults/fault-kinds.ts';
 import type { LatestData } from '../../stubs/mock-latest.ts';
 import { type StubOptions, stubOptions } from '../../stubs/mock-stubs.ts';
 import { route } from '../route.ts';
+import { stubAnswer } from '../shapes.ts';
 
 const fault = faultUnion({
   id: z.string(),
@@ -49,14 +50,7 @@ const stub = z.object({
   served: z.number().int().describe('Number of requests answered.'),
   times: z.number().int().optional().describe('Maximum number of requests to answer.'),
   kind: z.enum(['answers', 'replay', 'function']),
-  answers: z.array(
-    z.object({
-      status: z.number().int(),
-      headers: z.record(z.string(), z.string()),
-      body: z.string(),
-      code: z.string().nullable(),
-    }),
-  ),
+  answers: z.array(stubAnswer),
 });
 
 const body = stubOptions as unknown as z.ZodType<StubOptions, StubOptions>;

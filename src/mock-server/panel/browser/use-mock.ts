@@ -40,7 +40,7 @@ export function useMock(space: string): MockState {
 
   useEffect(() => {
     setView(undefined);
-    return stayInTouch(scope, load, setEntries);
+    return followMock(scope, load, setEntries);
   }, [connection, scope]);
 
   const act: SectionProps['act'] = async (method, path, body) => {
@@ -61,7 +61,7 @@ export function useMock(space: string): MockState {
 }
 
 /** Returns a function that ends it. */
-function stayInTouch(scope: string, load: () => Promise<void>, setEntries: Change): () => void {
+function followMock(scope: string, load: () => Promise<void>, setEntries: Change): () => void {
   const end = new AbortController();
   const loadOnce = oneAtATime(load, end.signal);
   loadOnce();

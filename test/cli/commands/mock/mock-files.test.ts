@@ -82,7 +82,7 @@ test.each([
   [['--behaviour', 'rateWindows=fixed-epoch'], /behaviour\.rateWindows is not a switch/],
   [['--behaviour', 'rateWindow=fixed'], /behaviour\.rateWindow is "fixed"; expected one of "sliding-log"/],
   [['--replay', join(folder, 'none.json')], /none\.json — the file does not exist/],
-  [['--replay', fileOf('empty.json', '{}')], /replay is \{\}; expected a recorded envelope/],
+  [['--replay', fileOf('empty.json', '{}')], /replay is "\{\}"; expected a recorded envelope/],
 ])('%j is refused before anything is served', async (args, message) => {
   const { code, stdout, stderr } = await runCli(['mock', '--port', '0', ...args]);
 

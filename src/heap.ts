@@ -25,6 +25,11 @@ export class Heap<Entry> {
     return this.#nodes[0]?.entry;
   }
 
+  /** All entries, in no particular order. A change of them must keep their order. */
+  *[Symbol.iterator](): Generator<Entry> {
+    for (const { entry } of this.#nodes) yield entry;
+  }
+
   /** The least entry in another order. O(n). */
   least(compare: (a: Entry, b: Entry) => number): Entry | undefined {
     let least = this.#nodes[0];

@@ -15,7 +15,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { checkWritable, makeFolder, replaceFile } from '../../../src/cli/storage/replace-file.ts';
+import { checkWritable, makeFolder, replaceFile } from '../src/replace-file.ts';
 
 let folder = '';
 beforeEach(async () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { Heap } from '../../src/client/heap.ts';
+import { Heap } from '../src/heap.ts';
 
 interface Entry {
   readonly key: number;

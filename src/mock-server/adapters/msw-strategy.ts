@@ -6,8 +6,8 @@ import { loadMswFrames, loadMswNode, mswMajorVersion } from './load-packages.ts'
 type Owner =
   /** Node's own `fetch`, which goes through undici's global dispatcher too: msw has seen that call already. */
   | { readonly kind: 'global-fetch' }
-  /** A question to msw about a request of undici; what reaches the dispatcher is what msw lets through. */
-  | { readonly kind: 'question'; readonly passed: () => void };
+  /** A check of the strategy of msw for a request of undici; what reaches the dispatcher is what msw lets through. */
+  | { readonly kind: 'strategy-check'; readonly passed: () => void };
 
 const owner = new AsyncLocalStorage<Owner>();
 
@@ -16,10 +16,10 @@ export function isDecidedByMsw(): boolean {
   return owner.getStore() !== undefined;
 }
 
-/** Whether the request that is dispatched now is only a question to msw, which lets it through. It must not be sent. */
-export function isQuestion(): boolean {
+/** Whether the request that is dispatched now is only a check of the strategy of msw, which lets it through. It must not be sent. */
+export function isStrategyCheck(): boolean {
   const current = owner.getStore();
-  if (current?.kind !== 'question') return false;
+  if (current?.kind !== 'strategy-check') return false;
   current.passed();
   return true;
 }
@@ -40,20 +40,20 @@ export function markGlobalFetch(): () => void {
  * rejects where it forbids the request. Only the server knows its strategy.
  */
 export function applyUnhandledStrategy(request: Request): Promise<void> {
-  return mswMajorVersion() < 3 ? askByFetch(request) : askByFrame(request);
+  return mswMajorVersion() < 3 ? checkByFetch(request) : checkByFrame(request);
 }
 
 /** msw 2 answers in the `fetch` that it has replaced; what it would send on stops at the dispatcher. */
-async function askByFetch(request: Request): Promise<void> {
+async function checkByFetch(request: Request): Promise<void> {
   let hasPassed = false;
-  const question = {
-    kind: 'question',
+  const check = {
+    kind: 'strategy-check',
     passed: () => {
       hasPassed = true;
     },
   } as const;
   await owner
-    .run(question, () => globalThis.fetch(request))
+    .run(check, () => globalThis.fetch(request))
     .then((response) => response.body?.cancel())
     .catch((error: unknown) => {
       if (!hasPassed) throw error;
@@ -61,7 +61,7 @@ async function askByFetch(request: Request): Promise<void> {
 }
 
 /** msw 3 answers at the socket, which it would open; so the request comes to the server as from msw's interceptors. */
-async function askByFrame(request: Request): Promise<void> {
+async function checkByFrame(request: Request): Promise<void> {
   const { HttpNetworkFrame } = loadMswFrames();
   let refusal: { readonly reason: unknown } | undefined;
   class UnhandledRequest extends HttpNetworkFrame {

@@ -39,10 +39,18 @@ export async function replaceFile(
       await file.close();
     }
     await rename(temporary, target);
+    if (!isDisposable) await syncFolder(dirname(target));
   } catch (error) {
     await rm(temporary, { force: true }).catch(() => undefined); // the first failure is the one to report
     throw error;
   }
+}
+
+/** Makes the new name last; Windows cannot, and need not. */
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, 'r').catch(() => undefined);
+  await folder?.sync().catch(() => undefined);
+  await folder?.close();
 }
 
 /** Checks, before anything is sent, that `replaceFile` can write to this path. @throws the error of the system */
