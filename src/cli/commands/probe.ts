@@ -27,6 +27,7 @@ export const probeCommand: CommandSpec = {
   ],
   notes: [
     'The probe starts with quota, which is free. One request of the default budget may use monthly quota. A budget of 20 requests above the per-minute limit also tests that limit, with two more requests that may use quota.',
+    'The probe does not wait for limits. If the per-minute limit is reached early, it prints what it has observed. --timeout and --retries apply to each request; a request that may use quota is not sent again.',
   ],
   callsService: true,
   run: probe,
@@ -56,7 +57,9 @@ async function probe(invocation: Invocation): Promise<number> {
   const connection = await openConnection(io, baseUrl);
   // Both kinds of fetch take any method; the client needs GET alone.
   const fetch = connection.fetch as unknown as ProbeFetch;
-  const observed = await probeService(baseUrl, { apiKey: secret, maxRequests, fetch, clock: io.clock, signal })
+  const { timeoutMs, retries: maxRetries } = settings;
+  const limits = { maxRequests, timeoutMs, maxRetries };
+  const observed = await probeService(baseUrl, { apiKey: secret, ...limits, fetch, clock: io.clock, signal })
     .catch((cause: unknown) => {
       signal.throwIfAborted();
       throw probeFailed(baseUrl, cause);
@@ -95,6 +98,9 @@ async function reportOutcome({ about, ...observed }: ObservedBehaviour, { screen
 
 function probeFailed(baseUrl: string, cause: unknown): unknown {
   if (!(cause instanceof Error)) return cause;
-  const why = 'code' in cause && cause.code === 'probe_failed' ? cause.message : `no answer: ${cause.message}`;
+  const why =
+    'code' in cause && cause.code === 'probe_failed'
+      ? cause.message
+      : `${/^no answer/.test(cause.message) ? '' : 'no answer: '}${cause.message}`;
   return new CliError(`cannot probe ${baseUrl}`, { code: 'probe', exitCode: exitCodes.failure, why, cause });
 }
