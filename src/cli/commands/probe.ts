@@ -29,6 +29,7 @@ export const probeCommand: CommandSpec = {
   ],
   notes: [
     'The probe starts with quota, which is free. One request of the default budget may use monthly quota. A budget of 20 requests above the per-minute limit also tests that limit, with two more requests that may use quota.',
+    'The probe does not wait for limits. If the per-minute limit is reached early, it prints what it has observed. --timeout and --retries apply to each request; a request that may use quota is not sent again.',
   ],
   callsService: true,
   printsData: true,
@@ -60,7 +61,9 @@ async function probe(invocation: Invocation): Promise<number> {
   const connection = await openConnection(io, baseUrl);
   // Both kinds of fetch take any method; the client needs GET alone.
   const fetch = connection.fetch as unknown as ProbeFetch;
-  const observed = await probeService(baseUrl, { apiKey: secret, maxRequests, fetch, clock: io.clock, signal })
+  const { timeoutMs, retries: maxRetries } = settings;
+  const limits = { maxRequests, timeoutMs, maxRetries };
+  const observed = await probeService(baseUrl, { apiKey: secret, ...limits, fetch, clock: io.clock, signal })
     .catch((cause: unknown) => {
       signal.throwIfAborted();
       throw probeFailed(cause, { baseUrl, source: 'the command line', env: io.env });

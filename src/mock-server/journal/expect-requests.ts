@@ -117,9 +117,11 @@ function checkOrder(selection: Selection, patterns: readonly RequestFilter[]): v
     if (found === -1) {
       refuseForgotten(selection);
       const after = from === 0 ? '' : ` after #${selection.matching[from - 1]?.number}`;
+      const early = selection.matching.slice(0, Math.max(0, from - 1)).findLast(createMatcher(pattern));
+      const place = early === undefined ? '' : `#${early.number} matches, but came before. `;
       const closest = closestLines({ ...selection, all: rest }, pattern);
       throw unexpected(
-        `Expected request ${index + 1} of ${patterns.length}, ${show(pattern)},${after} in this order. ${closest}${whatCame(selection)}`,
+        `Expected request ${index + 1} of ${patterns.length}, ${show(pattern)},${after} in this order. ${place}${closest}${whatCame(selection)}`,
       );
     }
     from += found + 1;

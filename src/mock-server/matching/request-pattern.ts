@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { operations } from '../../generated/operations.ts';
 import type { RecordedRequest } from '../http/record-request.ts';
+import { redactKeys } from '../redact-keys.ts';
 import { expected } from './checked-input.ts';
 
 /** Selects requests; by default all. All fields that are set must match. */
@@ -48,16 +49,24 @@ function compiles({ matches, flags }: { readonly matches: string; readonly flags
   }
 }
 
+/** A whole key would never match: recorded requests have it masked. */
+function hasNoKey(value: unknown): boolean {
+  const text = JSON.stringify(value);
+  return redactKeys(text) === text;
+}
+
+const MASKED = { error: "no API key, because recorded requests have it masked; use keyId, such as 'key_1'" };
+
 const regularExpression = z
   .strictObject({ matches: z.string(), flags: z.string().optional() })
   .refine(compiles, { error: 'a regular expression that compiles' });
 const absence = z.strictObject({ absent: z.boolean() });
 
 const valuePattern = expected('text, { "matches": a regular expression } or { "absent": true }', (error) =>
-  z.union([plain, regularExpression, absence], error),
+  z.union([plain, regularExpression, absence], error).refine(hasNoKey, MASKED),
 );
 const listPattern = expected('text, an array, { "matches": a regular expression } or { "absent": true }', (error) =>
-  z.union([plain, z.array(plain), regularExpression, absence], error),
+  z.union([plain, z.array(plain), regularExpression, absence], error).refine(hasNoKey, MASKED),
 );
 
 /** The fields of a pattern as JSON has them: see `plainPattern`. Faults, stubs, filters and expectations share them. */

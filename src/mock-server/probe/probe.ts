@@ -35,6 +35,17 @@ export interface ProbeOptions {
    */
   readonly clock?: Clock | undefined;
   /**
+   * Milliseconds to wait for each answer.
+   * @default 30_000
+   */
+  readonly timeoutMs?: number | undefined;
+  /**
+   * How often a request that got no answer is sent again, within `maxRequests`. A request that may count toward the month
+   * is never sent again.
+   * @default 2
+   */
+  readonly maxRetries?: number | undefined;
+  /**
    * Aborts the probe. The promise rejects with the reason of the signal.
    * @default no signal
    */
@@ -83,11 +94,12 @@ function stepsWithin(maxRequests: number) {
  */
 export async function probeService(baseUrl: string, options: ProbeOptions): Promise<ObservedBehaviour> {
   const { apiKey, maxRequests, fetch = globalThis.fetch, clock = createClock('real'), signal } = options;
+  const { timeoutMs = 30_000, maxRetries = 2 } = options;
   const { requests } = planProbe(maxRequests);
-  const now = () => clock.now();
   const { origin } = new URL(baseUrl);
   const never = new AbortController().signal;
-  const prober = new Prober({ baseUrl, fetch, now, maxRequests: requests, signal: signal ?? never });
+  const limits = { maxRequests: requests, timeoutMs, maxRetries, signal: signal ?? never };
+  const prober = new Prober({ baseUrl, fetch, clock, ...limits });
   const findings = new Findings();
   const probedAt = new Date(clock.now()).toISOString();
   const quota = await firstQuota(prober, apiKey);

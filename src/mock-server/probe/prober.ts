@@ -1,3 +1,5 @@
+import type { Clock } from '../clock/clock.ts';
+
 /** One answer, as far as a probe looks at it. */
 export interface ProbeResponse {
   readonly status: number;
@@ -50,7 +52,9 @@ export class RateLimited extends Error {
 interface ProberOptions {
   readonly baseUrl: string;
   readonly fetch: ProbeFetch;
-  readonly now: () => number;
+  readonly clock: Clock;
+  readonly timeoutMs: number;
+  readonly maxRetries: number;
   readonly maxRequests: number;
   readonly signal: AbortSignal;
 }
@@ -70,18 +74,49 @@ export class Prober {
 
   /** @throws BudgetExhausted instead of sending too much, and RateLimited for 429 `rate_limited` */
   async ask(path: string, { method = 'GET', query = {}, ...headers }: ProbeRequest = {}): Promise<ProbeResponse> {
-    const { baseUrl, fetch, now, signal } = this.#options;
+    const { baseUrl, signal, clock } = this.#options;
     if (this.left <= 0) throw new BudgetExhausted();
-    this.requests += 1;
     const parameters = new URLSearchParams(query).toString();
     const url = `${baseUrl}/api/v1/${path}${parameters === '' ? '' : `?${parameters}`}`;
-    const sentAt = now();
-    const response = await fetch(url, { method, headers, redirect: 'manual', signal });
-    const body = envelopeOf(await response.text());
-    const seen = { status: response.status, headers: response.headers, ...body, sentAt, receivedAt: now() };
-    if (seen.status === 429 && seen.code === 'rate_limited') throw new RateLimited(seen);
-    return seen;
+    // A request that may count toward the month is sent once, so that the announced cost is the most it can be.
+    const retries = path === 'quota' ? this.#options.maxRetries : 0;
+    for (let failures = 0; ; ) {
+      this.requests += 1;
+      try {
+        return answered(await this.#send(url, method, headers));
+      } catch (error) {
+        failures += 1;
+        if (error instanceof RateLimited || signal.aborted || failures > retries || this.left <= 0) throw error;
+        await clock.sleep(RETRY_AFTER_MS, signal);
+      }
+    }
   }
+
+  async #send(url: string, method: string, headers: Record<string, string>): Promise<ProbeResponse> {
+    const { fetch, clock, timeoutMs, signal } = this.#options;
+    const timeout = new AbortController();
+    const done = new AbortController();
+    const expire = () => timeout.abort(new Error(`no answer within ${timeoutMs} ms`));
+    clock.sleep(timeoutMs, done.signal).then(expire, () => undefined);
+    const sentAt = clock.now();
+    try {
+      const either = AbortSignal.any([signal, timeout.signal]);
+      const response = await fetch(url, { method, headers, redirect: 'manual', signal: either });
+      const body = envelopeOf(await response.text());
+      return { status: response.status, headers: response.headers, ...body, sentAt, receivedAt: clock.now() };
+    } catch (error) {
+      throw timeout.signal.aborted && !signal.aborted ? timeout.signal.reason : error;
+    } finally {
+      done.abort();
+    }
+  }
+}
+
+const RETRY_AFTER_MS = 1000;
+
+function answered(seen: ProbeResponse): ProbeResponse {
+  if (seen.status === 429 && seen.code === 'rate_limited') throw new RateLimited(seen);
+  return seen;
 }
 
 /** `401 unauthorized`, as switches name an answer; the status alone when there is no code. */

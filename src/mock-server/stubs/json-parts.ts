@@ -14,6 +14,29 @@ export function unquoted(json: string): string {
   return json.startsWith('"') ? JSON.parse(json) : json;
 }
 
+/** JSON that is sent as it was written: its numbers keep their digits. */
+export class JsonText {
+  constructor(readonly text: string) {}
+
+  toJSON(): unknown {
+    return JSON.parse(this.text);
+  }
+}
+
+/** A stub that was sent as JSON, with `data` and `body` of each answer as `JsonText`. */
+export function withDigits<Stub>(stub: Stub, json: string): Stub {
+  if (typeof stub !== 'object' || stub === null || Array.isArray(stub)) return stub;
+  const exact: { data?: unknown; body?: unknown; responses?: unknown } = {};
+  for (const { name, text } of jsonParts(json)) {
+    if (name === 'responses' && text.startsWith('[')) {
+      exact[name] = jsonParts(text).map((part) => withDigits<unknown>(JSON.parse(part.text), part.text));
+    } else if ((name === 'data' || name === 'body') && !text.startsWith('"')) {
+      exact[name] = new JsonText(text);
+    }
+  }
+  return { ...stub, ...exact };
+}
+
 export function isJson(text: string): boolean {
   try {
     JSON.parse(text);

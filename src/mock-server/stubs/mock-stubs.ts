@@ -5,13 +5,13 @@ import {
   errorResponse,
   reasonPhrase,
   STATUSES_WITHOUT_BODY,
-  successResponse,
+  withoutTags,
 } from '../http/service-response.ts';
 import { checkedInput, expected } from '../matching/checked-input.ts';
 import { plainPattern, type RequestPattern, requestPatternShape } from '../matching/request-pattern.ts';
 import { invalidOption, MockServerError } from '../mock-server-error.ts';
 import type { ServiceContext, ServiceState } from '../service/service-state.ts';
-import { isJson } from './json-parts.ts';
+import { isJson, JsonText } from './json-parts.ts';
 import { type StubAnswer, type StubRecord, withStub } from './stub-record.ts';
 
 /** Adds and removes stubs: answers that the test defines. */
@@ -202,15 +202,19 @@ function contentOf(given: StubResponse, status: number): Pick<StubAnswer, 'body'
 
 function wholeBody(body: unknown) {
   if (typeof body === 'string') return { body, code: null, ...(isJson(body) ? {} : { type: PLAIN_TEXT }) };
-  return { body: JSON.stringify(body), code: null };
+  return { body: textOf(body), code: null };
 }
 
 function envelopeOf(given: StubResponse, status: number): Pick<StubAnswer, 'body' | 'code'> {
   const { data, error } = given;
-  if (data !== undefined) return { body: successResponse(data).body, code: null };
+  if (data !== undefined) return { body: withoutTags(`{"success":true,"data":${textOf(data)}}`), code: null };
   if (error === undefined && status < 400) throw invalidOption('stub', given, 'data, error or body');
   const { code = codeOfStatus(status), message = reasonPhrase(status) || 'Unknown' } = error ?? {};
   return { body: errorResponse({ status, code, message }).body, code };
+}
+
+function textOf(value: unknown): string {
+  return value instanceof JsonText ? value.text : JSON.stringify(value);
 }
 
 const PLAIN_TEXT = { 'content-type': 'text/plain; charset=utf-8' };

@@ -146,3 +146,20 @@ test('mock probe names the command that it is now', async () => {
   expect(code).toBe(2);
   expect(stderr).toContain('\n  fxrates probe https://api.example.test\n');
 });
+
+test('probe obeys --timeout and --retries', async () => {
+  const { mock, key } = mockWith();
+  let requests = 0;
+  const fetch = (_: string, { signal }: { readonly signal?: AbortSignal | null }) => {
+    requests += 1;
+    return new Promise<never>((_resolve, reject) => {
+      signal?.addEventListener('abort', () => reject(signal.reason));
+    });
+  };
+  const options = { env: { FXRATES_API_KEY: key }, fetch: fetch as never, clock: mock.clock };
+
+  const { code, stderr } = await runCli(['probe', BASE_URL, '--timeout', '500ms', '--retries', '1'], options);
+
+  expect([code, requests]).toEqual([6, 2]);
+  expect(stderr).toContain('no answer within 500 ms');
+});

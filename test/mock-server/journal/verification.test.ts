@@ -68,7 +68,14 @@ const failing: [string, (expectation: (filter?: object) => RequestExpectation) =
   [
     'inOrder',
     (expected) => expected().inOrder(base('EUR'), base('USD')),
-    ['Expected request 2 of 2, {"query":{"base":"USD"}}, after #3 in this order. Received requests:'],
+    [
+      'Expected request 2 of 2, {"query":{"base":"USD"}}, after #3 in this order. #2 matches, but came before. Received requests:',
+    ],
+  ],
+  [
+    'inOrder of a request that came once',
+    (expected) => expected().inOrder(base('EUR'), base('EUR')),
+    ['Expected request 2 of 2, {"query":{"base":"EUR"}}, after #3 in this order. Received requests:'],
   ],
 ];
 

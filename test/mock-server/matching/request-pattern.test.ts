@@ -55,6 +55,10 @@ test.each<[object, string]>([
   ],
   [{ headers: { accept: ['a'] } }, 'filter.headers is {"accept":["a"]}; expected text, { "matches": '],
   [{ status: 'ok' }, 'filter.status is "ok"; expected an HTTP status, or 0 for no answer.'],
+  [
+    { headers: { authorization: `Bearer fx_live_${'0'.repeat(48)}` } },
+    'filter.headers is {"authorization":"Bearer fx_live_…"}; expected no API key, because recorded requests have it masked',
+  ],
 ])('the filter %j is refused: it could never match', async (filter, message) => {
   expect(() => newMock().journal.list(filter as RequestFilter)).toThrow(message);
 });

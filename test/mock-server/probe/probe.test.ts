@@ -258,3 +258,29 @@ test.each([401, 418, 500])(
     ]);
   },
 );
+
+test('a request without an answer ends after timeoutMs and is sent again, but not if it may count', async () => {
+  const { mock, key } = mockAndProbe({});
+  const { clock } = mock;
+  const sent: string[] = [];
+  const silentFor = (path: string) => (url: string, init: RequestInit) => {
+    const pathname = new URL(url).pathname;
+    sent.push(pathname);
+    if (!pathname.endsWith(path)) return mock.fetch(url, init);
+    return new Promise<Response>((_, reject) => {
+      init.signal?.addEventListener('abort', () => reject(init.signal?.reason));
+    });
+  };
+  const start = clock.now();
+  const options = { apiKey: key, clock, timeoutMs: 500, maxRetries: 2 };
+
+  await expect(probeService(mock.baseUrl, { ...options, fetch: silentFor('/quota') })).rejects.toThrow(
+    'no answer within 500 ms',
+  );
+  expect(sent).toEqual(Array(3).fill('/api/v1/quota'));
+  expect(clock.now() - start).toBe(3 * 500 + 2 * 1000);
+
+  sent.length = 0;
+  await expect(probeService(mock.baseUrl, { ...options, fetch: silentFor('/latest') })).rejects.toThrow('no answer');
+  expect(sent.filter((path) => path === '/api/v1/latest')).toHaveLength(1);
+});

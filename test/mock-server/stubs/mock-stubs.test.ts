@@ -62,6 +62,24 @@ test.each<[string, StubOptions, { status: number; text: string; type?: string | 
   if (type !== undefined) expect(response.headers.get('content-type')).toBe(type);
 });
 
+test('over HTTP the data and body of a stub keep their digits', async () => {
+  const { mock, send } = asked();
+  await using server = await mock.serve();
+  const put = (id: string, stub: string) =>
+    fetch(`${server.url}/__fxrates/stubs/${id}`, {
+      method: 'PUT',
+      headers: { authorization: `Bearer ${server.adminToken}`, 'content-type': 'application/json' },
+      body: stub,
+    });
+
+  await put('one', '{"match":{"query":{"base":"EUR"}},"data":{"rate":1.10}}');
+  await put('two', '{"match":{"query":{"base":"USD"}},"responses":[{"body":[1e2]},{"data":2.0},{"body":"3.0"}]}');
+  const texts = [];
+  for (const base of ['EUR', 'USD', 'USD', 'USD']) texts.push((await send(`/api/v1/latest?base=${base}`)).text);
+
+  expect(texts).toEqual(['{"success":true,"data":{"rate":1.10}}', '[1e2]', '{"success":true,"data":2.0}', '3.0']);
+});
+
 test('stubbed requests are authenticated, limited and counted', async () => {
   const { mock, keyId, send } = asked();
   mock.stubs.add({ match: { operation: 'latest' }, data: {} });

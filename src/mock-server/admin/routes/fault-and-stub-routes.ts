@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { type FaultOptions, faultUnion } from '../../faults/fault-kinds.ts';
+import { withDigits } from '../../stubs/json-parts.ts';
 import type { LatestData } from '../../stubs/mock-latest.ts';
 import { type StubOptions, stubOptions } from '../../stubs/mock-stubs.ts';
 import { route } from '../route.ts';
@@ -75,7 +76,7 @@ export const stubRoutes = [
     body,
     checksBody,
     answer: stub,
-    run: ({ mock, body }) => mock.stubs.add(body),
+    run: ({ mock, body, text }) => mock.stubs.add(withDigits(body, text)),
   }),
   route('PUT /stubs/{stubId}', {
     id: 'putStub',
@@ -84,7 +85,7 @@ export const stubRoutes = [
     body,
     checksBody,
     answer: stub,
-    run: ({ mock, body, path }) => mock.stubs.add({ ...body, id: path.stubId }),
+    run: ({ mock, body, path, text }) => mock.stubs.add({ ...withDigits(body, text), id: path.stubId }),
   }),
   route('DELETE /stubs/{stubId}', {
     id: 'removeStub',
