@@ -1,10 +1,10 @@
 import type { SwitchName } from '../src/mock-server/behaviour/switches.ts';
 
-/** What a switch changes, in the words of docs/switches.md. */
+/** The effects of a switch, as docs/switches.md describes them. */
 interface SwitchEffect {
-  /** What the mock does, by value. */
+  /** The behaviour of the mock for each value. */
   readonly mock: Readonly<Record<string, string>>;
-  /** What a program that uses the client notices. */
+  /** The effect on a program that uses the client. */
   readonly client: string;
 }
 
