@@ -34,7 +34,7 @@ test.each([
   await close();
 });
 
-test('host:port is a proxy over http, as in curl', async () => {
+test('host:port is an HTTP proxy, as in curl', async () => {
   const { fetch, close } = await openConnection(new FakeIo({ env: { HTTPS_PROXY: '127.0.0.1:1' } }), 'https://a.test');
 
   const sent = fetch('https://a.test', {
@@ -51,7 +51,7 @@ test('host:port is a proxy over http, as in curl', async () => {
 test.each([
   ['http://u:p%w@proxy.test:3128', "'http://***@proxy.test:3128' has a % in its user or password; write it %25"],
   ['socks5://proxy.test:1080', "'socks5://proxy.test:1080' names a socks5 proxy; http and https are supported"],
-])('a proxy that cannot be used is refused with the reason: %s', async (url, why) => {
+])('a proxy that cannot be used is rejected with the reason: %s', async (url, why) => {
   const env = { HTTPS_PROXY: url };
 
   const [latest, doctor] = [await runCli('latest', { env }), await runCli('doctor', { env })];
@@ -70,7 +70,7 @@ test('a proxy that cannot be reached is named as a possible cause', async () => 
 `);
 });
 
-test('a variable that holds no URL is refused without its password', async () => {
+test('a variable that is not a URL is rejected without showing its password', async () => {
   const { code, stderr } = await runCli('latest', { env: { HTTPS_PROXY: 'user:password@proxy' } });
 
   expect(code).toBe(2);
