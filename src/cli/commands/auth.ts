@@ -25,8 +25,8 @@ export const authCommand: CommandSpec = {
       name: 'login',
       summary: 'store a key for a base URL',
       description:
-        'Asks for the base URL if none is set, and for the key without showing it, checks the key with one free quota call, and stores both.',
-      options: () => [new Option('--no-verify', 'store the key without asking the service')],
+        'Prompts for the base URL if none is set, and for the key without showing it. Checks the key with one free quota call, then stores both.',
+      options: () => [new Option('--no-verify', 'store the key without checking it')],
       examples: [
         { command: 'fxrates auth login', comment: 'asks for the base URL and the key' },
         { command: 'fxrates auth login --base-url https://api.example.test', comment: '' },
@@ -41,7 +41,7 @@ export const authCommand: CommandSpec = {
       summary: 'the key in use, its source, and whether it is valid',
       description:
         'Shows the base URL and the key that would be used, their sources and what they override, and checks the key with one free quota call.',
-      options: () => [new Option('--no-verify', 'do not ask the service')],
+      options: () => [new Option('--no-verify', 'do not check the key')],
       examples: [{ command: 'fxrates auth status', comment: '' }],
       callsService: true,
       printsData: true,

@@ -60,7 +60,7 @@ export const configCommand: CommandSpec = {
     {
       name: 'path',
       summary: 'path of config.json',
-      description: 'Prints the path of config.json, whether it is there or not.',
+      description: 'Prints the path of config.json, even if the file does not exist.',
       examples: [{ command: 'fxrates config path', comment: '' }],
       callsService: false,
       run: printPath,

@@ -80,11 +80,11 @@ export const completionCommand: CommandSpec = {
     ...SHELLS.map(printCommand),
     {
       name: 'install',
-      summary: 'write the script where your shell looks for it',
+      summary: 'install the script for your shell',
       description:
         'Writes the script to its own file after a confirmation, and prints the line that the settings of the shell need, if any. Replaces an older script.',
       argument: { syntax: '[shell]', description: 'default: that of the variable SHELL', choices: SHELLS },
-      options: () => [new Option('-y, --yes', 'write without asking')],
+      options: () => [new Option('-y, --yes', 'write without a confirmation')],
       examples: [
         { command: 'fxrates completion install', comment: '' },
         { command: 'fxrates completion install fish --yes', comment: '' },
