@@ -68,7 +68,7 @@ test.each([
     (line) => [`${line} -o csv`, 'has no --output — it prints no data'] as const,
   ),
   ...['config path', 'cache info', 'version', 'completion bash', 'help quota'].map(
-    (line) => [`${line} --profile staging`, 'has no --profile — it uses nothing of a profile'] as const,
+    (line) => [`${line} --profile staging`, 'has no --profile — it does not use profiles'] as const,
   ),
 ])('%s is refused, because the command cannot use the option', async (line, why) => {
   const { code, stdout, stderr } = await runCli(line, { env: { HOME: folder } });

@@ -123,7 +123,7 @@ const LONGEST_URL = 2048;
 async function readKey({ settings, screen, io }: Invocation): Promise<string> {
   if (settings.keyStdin || settings.keyFile !== undefined) return (await requireKey(settings, io)).secret;
   if (!io.stdin.isTTY || !io.stderr.isTTY || !settings.mayAsk) {
-    throw usageError('no key to store', settings.mayAsk ? 'stdin is not a terminal' : 'input is off (--no-input)', [
+    throw usageError('no key to store', settings.mayAsk ? 'stdin is not a terminal' : 'prompts are disabled (--no-input)', [
       'fxrates auth login --key-stdin < key.txt',
     ]);
   }
@@ -174,7 +174,7 @@ function statusRows(key: KeyInUse, check: KeyCheck | undefined, { settings }: In
 }
 
 function checkText(check: KeyCheck | undefined): string {
-  if (check === undefined) return 'not asked (--no-verify)';
+  if (check === undefined) return 'not checked (--no-verify)';
   if (check.quota === undefined) return 'failed';
   const { plan, monthly_used: used, monthly_limit: limit } = check.quota;
   const ofLimit = typeof limit === 'number' ? ` of ${grouped(limit)}` : '';
@@ -210,7 +210,7 @@ async function logout({ io, screen, settings: { profile } }: Invocation): Promis
 async function printToken({ io, screen, settings, options }: Invocation): Promise<number> {
   if (screen.out.isTTY && options['show'] !== true) {
     throw usageError('refusing to show the key on a terminal', undefined, [
-      'If you mean it:  fxrates auth token --show',
+      'To show it:  fxrates auth token --show',
     ]);
   }
   const { secret, warning } = await requireKey(settings, io);

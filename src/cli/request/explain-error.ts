@@ -217,7 +217,7 @@ function networkHints(code: string, { baseUrl, env }: NetworkContext): readonly 
   const proxy = environmentProxy(env, baseUrl);
   return proxy === undefined
     ? []
-    : [`${proxy.variable} is set. To go past that proxy:  export NO_PROXY=${url.hostname}`];
+    : [`${proxy.variable} is set. To bypass that proxy:  export NO_PROXY=${url.hostname}`];
 }
 
 /** A message of the client without its advice to set `retryAfterUnit`, which no command has. */

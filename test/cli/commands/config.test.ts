@@ -70,7 +70,7 @@ test.each([
   ['output', 'xml', 'output expects one of auto, table, json'],
   ['color', 'blue', 'color expects one of auto, always, never'],
   ['base_url', 'example.test', 'base_url expects an http or https URL'],
-  ['nonsense', '1', "there is no setting 'nonsense'"],
+  ['nonsense', '1', "unknown setting 'nonsense'"],
   ['base-url', 'x', 'Did you mean base_url?'],
   ['api_key', 'x', 'fxrates auth login'],
 ])('config set %s %s is refused', async (name, value, message) => {

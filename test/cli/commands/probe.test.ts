@@ -27,7 +27,7 @@ test('probe first prints its request budget, then its observations', async () =>
 
   expect(code).toBe(0);
   expect(stderr).toMatch(
-    /^fxrates: at most 14 requests to https:\/\/fxrates\.test, 1 of which may count in the month\n/,
+    /^fxrates: at most 14 requests to https:\/\/fxrates\.test, 1 of which may count toward the month\n/,
   );
   expect(stderr).toMatch(/fxrates: \d+ switches observed with \d+ requests, \d+ not observable\n$/);
   expect(JSON.parse(stdout)).toMatchObject({

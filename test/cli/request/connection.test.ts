@@ -66,7 +66,7 @@ test('a proxy that cannot be reached is named as a possible cause', async () => 
   expect(code).toBe(6);
   expect(stderr).toBe(`fxrates: cannot reach api.example.test — connection refused (ECONNREFUSED)
 
-  HTTPS_PROXY is set. To go past that proxy:  export NO_PROXY=api.example.test
+  HTTPS_PROXY is set. To bypass that proxy:  export NO_PROXY=api.example.test
 `);
 });
 

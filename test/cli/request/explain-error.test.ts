@@ -43,7 +43,7 @@ test('a failure without a code is reported once, in words of the command line', 
 });
 
 const BASE_URL_HINT = 'Is https://api.example.test the right base URL? It comes from --base-url.';
-const PROXY_HINT = 'HTTPS_PROXY is set. To go past that proxy:  export NO_PROXY=api.example.test';
+const PROXY_HINT = 'HTTPS_PROXY is set. To bypass that proxy:  export NO_PROXY=api.example.test';
 
 test.each([
   ['ENOTFOUND', {}, [BASE_URL_HINT]],

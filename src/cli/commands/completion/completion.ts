@@ -122,7 +122,7 @@ async function installCompletion(invocation: Invocation): Promise<number> {
   } else {
     await confirm(`The completion script of ${title} goes to`, path, invocation);
     await write(path, script);
-    await screen.info(`fxrates: completion for ${title} written to ${path}; it counts in new sessions\n`);
+    await screen.info(`fxrates: completion for ${title} written to ${path}; new sessions of the shell use it\n`);
   }
   const wanted = setting?.(folders);
   if (wanted !== undefined && !(await readIfThere(wanted.path))?.includes(wanted.line)) {
@@ -143,8 +143,8 @@ function shellName(typed: string | undefined, variable: string | undefined): She
 async function confirm(what: string, path: string, { options, settings, io, screen }: Invocation): Promise<void> {
   if (options['yes'] === true) return;
   if (!io.stdin.isTTY || !settings.mayAsk) {
-    throw usageError(`${what} ${path}`, 'writing it requires a confirmation, and input is off', [
-      'Without asking:  fxrates completion install --yes',
+    throw usageError(`${what} ${path}`, 'writing it requires a confirmation, and prompts are disabled', [
+      'Without a prompt:  fxrates completion install --yes',
     ]);
   }
   await screen.error(`${what}\n  ${path}\nWrite it? [y/N] `);

@@ -84,7 +84,7 @@ async function readFixture(path: string): Promise<Fixture> {
   if (jsonFault(json) !== undefined || !json.startsWith('{') || selectValue(json, ['success']) !== undefined) {
     throw usageError(
       `--fixture-out ${path} is not a file of recorded responses`,
-      'the response is only added to such a file',
+      'responses can be added only to such a file',
     );
   }
   const questions = memberNames(json, [], Number.POSITIVE_INFINITY);

@@ -133,7 +133,7 @@ function switchValue(text: string): unknown {
 /** `--replay`: a file with one recorded answer, or with one for each query. Their digits stay as they are. */
 async function readReplay(path: string | undefined): Promise<MockServerOptions['replay']> {
   if (path === undefined) return undefined;
-  const json = await readJson(path, 'a file of recorded answers');
+  const json = await readJson(path, 'a file of recorded responses');
   if (selectValue(json, ['success']) !== undefined) return json;
   const questions = memberNames(json, [], Number.POSITIVE_INFINITY);
   return Object.fromEntries(questions.map((question) => [question, selectValue(json, [question])]));

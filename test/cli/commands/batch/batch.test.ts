@@ -227,7 +227,7 @@ test('ends if the service refuses everything for a quarter of an hour', async ()
 
   expect({ code, stdout }).toEqual({ code: 7, stdout: '' });
   expect(stderr).toMatch(/batch stopped after 15 min[^:]*: 0 succeeded, 0 failed, 2 left/);
-  expect(stderr).toMatch(/no query was answered for a long time — the service refused \d+ requests/);
+  expect(stderr).toMatch(/no query finished for a long time — the service refused \d+ requests/);
 });
 
 test('with --no-wait a query that would have to wait fails', async () => {
