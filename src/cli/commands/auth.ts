@@ -123,9 +123,11 @@ const LONGEST_URL = 2048;
 async function readKey({ settings, screen, io }: Invocation): Promise<string> {
   if (settings.keyStdin || settings.keyFile !== undefined) return (await requireKey(settings, io)).secret;
   if (!io.stdin.isTTY || !io.stderr.isTTY || !settings.mayAsk) {
-    throw usageError('no key to store', settings.mayAsk ? 'stdin is not a terminal' : 'prompts are disabled (--no-input)', [
-      'fxrates auth login --key-stdin < key.txt',
-    ]);
+    throw usageError(
+      'no key to store',
+      settings.mayAsk ? 'stdin is not a terminal' : 'prompts are disabled (--no-input)',
+      ['fxrates auth login --key-stdin < key.txt'],
+    );
   }
   const prompt = () => screen.ask(`API key for ${settings.baseUrl?.text} (input is hidden): `);
   const secret = await io.stdin.hiddenLine(LONGEST_KEY, prompt).finally(() => screen.error('\n'));
@@ -209,9 +211,7 @@ async function logout({ io, screen, settings: { profile } }: Invocation): Promis
 /** Prints the key in full, the only command that does. */
 async function printToken({ io, screen, settings, options }: Invocation): Promise<number> {
   if (screen.out.isTTY && options['show'] !== true) {
-    throw usageError('refusing to show the key on a terminal', undefined, [
-      'To show it:  fxrates auth token --show',
-    ]);
+    throw usageError('refusing to show the key on a terminal', undefined, ['To show it:  fxrates auth token --show']);
   }
   const { secret, warning } = await requireKey(settings, io);
   if (warning !== undefined) await screen.warn(warning);

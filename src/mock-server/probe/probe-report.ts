@@ -86,7 +86,7 @@ export const USUAL_REASONS: Readonly<Record<SwitchName, string>> = {
   unknownKey: NOT_REACHED,
   revokedKey: 'this needs a revoked key',
   severalCredentials: NOT_REACHED,
-  wwwAuthenticate: 'no answer was a 401',
+  wwwAuthenticate: 'no response was a 401',
   revocationDelayMs: 'this needs a revoked key',
   freeMaxActiveKeys: OF_DASHBOARD,
   keyLimitReached: OF_DASHBOARD,

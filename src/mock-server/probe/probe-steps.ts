@@ -42,7 +42,7 @@ async function askWithUnknownKey({ prober, findings, key }: Probing): Promise<vo
 function observeRefusal(findings: Findings, name: 'missingKey' | 'malformedKey' | 'unknownKey', seen: Seen): void {
   const value = statusAndCodeText(seen);
   if (switches[name].accepts(value)) findings.observe(name, value);
-  else findings.leaveOpen(name, `the answer was ${value}, which is not a value of this switch`);
+  else findings.leaveOpen(name, `the response was ${value}, which is not a value of this switch`);
 }
 
 /** RFC 9110 §11.6.1: only a 401 carries a challenge. */
@@ -58,7 +58,7 @@ async function askNowhere({ prober, findings }: Probing): Promise<void> {
   const seen = await prober.ask('fxrates-probe');
   if (seen.status === 404) findings.observe('unknownRoute', '404 before authentication');
   else if (isAuthenticationFailure(seen)) findings.observe('unknownRoute', '404 after authentication');
-  else findings.leaveOpen('unknownRoute', `the answer was ${seen.status}`);
+  else findings.leaveOpen('unknownRoute', `the response was ${seen.status}`);
 }
 
 /** Both forms are documented; that they work is no switch. */
@@ -76,7 +76,7 @@ async function askWithTwoKeys({ prober, findings, key }: Probing): Promise<void>
   const goodQuery = await prober.ask('quota', { authorization: `Bearer ${MALFORMED_KEY}`, query: { api_key: key } });
   if (goodQuery.status === 200) findings.observe('severalCredentials', 'query');
   else if (isAuthenticationFailure(goodQuery)) findings.observe('severalCredentials', 'refused');
-  else findings.leaveOpen('severalCredentials', `the answer was ${goodQuery.status}`);
+  else findings.leaveOpen('severalCredentials', `the response was ${goodQuery.status}`);
 }
 
 function isAuthenticationFailure({ status }: Seen): boolean {
@@ -104,7 +104,7 @@ function observeCors(findings: Findings, headers: Seen['headers']): void {
 async function askWithPost(probing: Probing): Promise<void> {
   const value = statusAndCodeText(await askWith(probing, 'POST'));
   if (switches.methodNotAllowed.accepts(value)) probing.findings.observe('methodNotAllowed', value);
-  else probing.findings.leaveOpen('methodNotAllowed', `the answer to POST was ${value}`);
+  else probing.findings.leaveOpen('methodNotAllowed', `the response to POST was ${value}`);
 }
 
 async function askWithHead(probing: Probing): Promise<void> {
@@ -112,21 +112,21 @@ async function askWithHead(probing: Probing): Promise<void> {
   observeCors(probing.findings, headers);
   if (status === 200) probing.findings.observe('headRequests', 'like-get');
   else if (isMethodRefusal(status)) probing.findings.observe('headRequests', 'refused');
-  else probing.findings.leaveOpen('headRequests', `the answer was ${status}`);
+  else probing.findings.leaveOpen('headRequests', `the response was ${status}`);
 }
 
 async function askWithOptions(probing: Probing): Promise<void> {
   const { status, headers } = await askWith(probing, 'OPTIONS');
   if (status === 204 && headers.has('allow')) probing.findings.observe('optionsRequests', 'allow-header');
   else if (isMethodRefusal(status)) probing.findings.observe('optionsRequests', 'refused');
-  else probing.findings.leaveOpen('optionsRequests', `the answer was ${status}`);
+  else probing.findings.leaveOpen('optionsRequests', `the response was ${status}`);
 }
 
 function isMethodRefusal(status: number): boolean {
   return status === 404 || status === 405;
 }
 
-/** What an answer of `quota`, and the key itself, show without a further request. */
+/** What a response of `quota`, and the key itself, show without a further request. */
 export function observeQuotaRecord({ findings, key, quota }: Omit<Probing, 'prober'>): void {
   const { plan, snapshot_granularity: granularity } = quota.data;
   const [prefix] = /^[A-Za-z0-9]+_live_/.exec(key) ?? [];
@@ -146,7 +146,7 @@ function observeRateHeaders(findings: Findings, { headers }: Seen): void {
   if (names.length === 0) findings.observe('rateHeaders', 'none');
   else if (headers.has('x-ratelimit-limit')) findings.observe('rateHeaders', 'x-ratelimit');
   else if (headers.has('ratelimit-policy')) findings.observe('rateHeaders', 'ietf-draft');
-  else findings.leaveOpen('rateHeaders', `the answer has other headers: ${names.join(', ')}`);
+  else findings.leaveOpen('rateHeaders', `the response has other headers: ${names.join(', ')}`);
 }
 
 function observeEtag(findings: Findings, { headers }: Seen): void {
@@ -182,7 +182,7 @@ function observeExhausted(
 function observeBadParameter(findings: Findings, value: string, { status }: Seen): void {
   if (status === 200) findings.observe('badParameter', 'ignored');
   else if (switches.badParameter.accepts(value)) findings.observe('badParameter', value);
-  else findings.leaveOpen('badParameter', `the answer to base=XXX was ${value}`);
+  else findings.leaveOpen('badParameter', `the response to base=XXX was ${value}`);
 }
 
 type BeforeAndAfter = readonly [before: Seen, after: Seen];

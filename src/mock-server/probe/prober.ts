@@ -84,7 +84,7 @@ export class Prober {
   }
 }
 
-/** `401 unauthorized`, as switches name an answer; the status alone when there is no code. */
+/** `401 unauthorized`, as switches name a response; the status alone when there is no code. */
 export function statusAndCodeText({ status, code }: Seen): string {
   return code === undefined ? String(status) : `${status} ${code}`;
 }

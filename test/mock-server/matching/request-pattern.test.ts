@@ -54,7 +54,7 @@ test.each<[object, string]>([
     'filter.query is {"base":{"matches":"("}}; expected a regular expression that compiles.',
   ],
   [{ headers: { accept: ['a'] } }, 'filter.headers is {"accept":["a"]}; expected text, { "matches": '],
-  [{ status: 'ok' }, 'filter.status is "ok"; expected an HTTP status, or 0 for no answer.'],
+  [{ status: 'ok' }, 'filter.status is "ok"; expected an HTTP status, or 0 for no response.'],
 ])('the filter %j is refused: it could never match', async (filter, message) => {
   expect(() => newMock().journal.list(filter as RequestFilter)).toThrow(message);
 });

@@ -206,7 +206,7 @@ test('reports behaviour that differs from the documentation as a contradiction',
   });
 
   expect(observed.about.contradictions).toEqual(['the key in the query was answered with 401']);
-  expect(observed.about.notObserved.optionsRequests).toBe('the answer was 200');
+  expect(observed.about.notObserved.optionsRequests).toBe('the response was 200');
 });
 
 test('the report contains no key', async () => {
@@ -236,19 +236,19 @@ test.each([401, 418, 500])('a response with %i, which no switch has, leaves the 
   const { notObserved, contradictions } = observed.about;
   const isAuthentication = status === 401;
   expect(notObserved).toMatchObject({
-    missingKey: `the answer was ${status}, which is not a value of this switch`,
+    missingKey: `the response was ${status}, which is not a value of this switch`,
     unknownKey: 'the key does not have the documented form',
-    methodNotAllowed: `the answer to POST was ${status}`,
-    headRequests: `the answer was ${status}`,
-    optionsRequests: `the answer was ${status}`,
-    badParameter: `the answer to base=XXX was ${status}`,
+    methodNotAllowed: `the response to POST was ${status}`,
+    headRequests: `the response was ${status}`,
+    optionsRequests: `the response was ${status}`,
+    badParameter: `the response to base=XXX was ${status}`,
     snapshotGranularity: 'the quota record has no valid snapshot_granularity',
-    rateHeaders: 'the answer has other headers: x-my-ratelimit',
+    rateHeaders: 'the response has other headers: x-my-ratelimit',
     keyPrefix: 'the key does not have the documented form',
     unlimitedAs: 'the key belongs to the gold plan',
     ...(isAuthentication
       ? { wwwAuthenticate: 'the challenge names a scheme other than Bearer' }
-      : { unknownRoute: `the answer was ${status}`, severalCredentials: `the answer was ${status}` }),
+      : { unknownRoute: `the response was ${status}`, severalCredentials: `the response was ${status}` }),
   });
   expect(contradictions).toEqual([
     `the bare key in the Authorization header was answered with ${status}`,

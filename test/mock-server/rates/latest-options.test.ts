@@ -104,7 +104,7 @@ test('names the recorded queries if a query was not recorded', async () => {
   const { status, body } = await mockWith({ replay: { 'base=EUR': {} } }).latest('base=USD');
 
   expect([status, body.error.code]).toEqual([501, 'not_recorded']);
-  expect(body.error.message).toBe("No answer is recorded for the query 'base=USD'; recorded queries: 'base=EUR'.");
+  expect(body.error.message).toBe("No response is recorded for the query 'base=USD'; recorded queries: 'base=EUR'.");
 });
 
 test.each([

@@ -186,7 +186,7 @@ test.each<[unknown, string]>([
   [{ data: 1, match: { path: '/x?y' } }, 'match.path is "/x?y"; expected a path such as'],
   [{ data: 1, times: 0 }, 'times is 0; expected a whole number of requests from 1.'],
   [{ data: 1, responses: [{ data: 2 }] }, 'responses is [{"data":2}]; expected no responses together with data.'],
-  [{ responses: [] }, 'responses is []; expected an array of answers with status, '],
+  [{ responses: [] }, 'responses is []; expected an array of responses with status, '],
   [
     { body: 'x', headers: { 'content-length': '7' } },
     'headers is {"content-length":"7"}; expected an object of header',
