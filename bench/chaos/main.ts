@@ -2,13 +2,14 @@
  * Runs a client against every fault of the mock, in virtual time. Each call must return a value or throw a typed error
  * that does not contain the key. Client and mock must count the same, and no timer, handle or memory may remain. Exits
  * with 1 otherwise.
- * `npm run bench:chaos`; `--json`, `--calls 100000`, `--seed 20261121`.
+ * `npm run bench:chaos`; `--json`, `--record`, `--calls 100000`, `--seed 20261121`.
  */
 import { setTimeout } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { CHAOS_FAULTS } from '../../test/helpers/chaos-faults.ts';
 import { ChaosRun, chaosMock } from '../../test/helpers/chaos-run.ts';
 import { memoryInUse } from '../memory-in-use.ts';
+import { reportChanges } from '../recorded.ts';
 
 const WARM_UP_CALLS = 5_000;
 /** Client and mock use about 28 KiB per key. A string of 100 characters per call would add 16 KiB. */
@@ -19,6 +20,7 @@ const { values } = parseArgs({
     json: { type: 'boolean', default: false },
     calls: { type: 'string', default: '100000' },
     seed: { type: 'string', default: '20261121' },
+    record: { type: 'boolean', default: false },
   },
 });
 const calls = Number(values.calls);
@@ -54,6 +56,8 @@ const lines = [
 ];
 const facts = { calls, seed, seconds, mebibytesBefore, mebibytesAfter, kibibytesPerKey, ...report, problems };
 process.stdout.write(`${values.json ? JSON.stringify(facts, undefined, 2) : lines.join('\n')}\n`);
+const figures = { 'KiB per key': kibibytesPerKey, problems: problems.length, ...endings };
+reportChanges({ bench: 'chaos', node: process.version, figures, isRecorded: values.record });
 process.exitCode = problems.length === 0 ? 0 : 1;
 
 function byCount([, a]: readonly [string, number], [, b]: readonly [string, number]): number {

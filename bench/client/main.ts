@@ -1,7 +1,7 @@
 /**
  * Measures what a call costs: fxrates compared with bare `undici.request` and other clients. All of them use the same
  * server and payload (170 rates).
- * `npm ci --prefix bench && npm run bench:client`; `--json`, `--only fxrates,ky`, `--calls 3000`, `--rounds 9`.
+ * `npm ci --prefix bench && npm run bench:client`; `--json`, `--record`, `--only fxrates,ky`, `--calls 3000`, `--rounds 9`.
  *
  * The contenders run in turn, round after round, in one process; the server has its own. A ratio compares medians.
  * CPU time per call is more reliable than calls per second where other programs share the machine.
@@ -12,6 +12,7 @@ import { existsSync } from 'node:fs';
 import { loadavg } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { reportChanges } from '../recorded.ts';
 import { table } from '../table.ts';
 import { type Call, CONTENDERS, type CreateCaller } from './contender.ts';
 import { type Measured, measureInTurns } from './measure.ts';
@@ -25,6 +26,7 @@ const { values } = parseArgs({
     only: { type: 'string' },
     calls: { type: 'string', default: '3000' },
     rounds: { type: 'string', default: '9' },
+    record: { type: 'boolean', default: false },
   },
 });
 const only = values.only?.split(',');
@@ -54,10 +56,19 @@ for (const concurrency of CONCURRENCIES) {
 server.disconnect();
 const facts = { date: new Date().toISOString(), node: process.version, loadAtStart: load, loadAtEnd: loadavg()[0] };
 process.stdout.write(values.json ? `${JSON.stringify({ ...facts, results }, undefined, 2)}\n` : asText());
+reportChanges({ bench: 'client', node: process.version, figures: ratios(), isRecorded: values.record });
 process.exit();
 
 function idOf(file: string): string {
   return file.replace(/\.\w+$/, '');
+}
+
+function ratios(): Record<string, number> {
+  const ofRow = (concurrency: number, { name, throughput, cpu }: Measured) => [
+    [`${name}, ${concurrency} at once: throughput / bare`, throughput],
+    [`${name}, ${concurrency} at once: CPU / bare`, cpu],
+  ];
+  return Object.fromEntries(results.flatMap(({ concurrency, rows }) => rows.flatMap((row) => ofRow(concurrency, row))));
 }
 
 function asText(): string {

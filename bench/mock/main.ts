@@ -1,6 +1,6 @@
 /**
  * Measures the mock server, compared with a bare node:http server, Prism, Mockoon and json-server:
- * `npm ci --prefix bench && npm run bench:mock`; `--json`, `--only throughput,start-up,in-process,memory`.
+ * `npm ci --prefix bench && npm run bench:mock`; `--json`, `--record`, `--only throughput,start-up,in-process,memory`.
  *
  * A ratio compares servers of one run, which are measured in turn. Each server has its own process, and so has each
  * part: memory and compiled code of one part do not affect the next one.
@@ -8,7 +8,8 @@
 import { spawnSync } from 'node:child_process';
 import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
-import { asRecords, asText, type Figures } from './figures.ts';
+import { reportChanges } from '../recorded.ts';
+import { asRecords, asText, type Figures, ratiosOf } from './figures.ts';
 
 const PARTS = {
   throughput: async () => (await import('./throughput.ts')).throughput(),
@@ -21,6 +22,7 @@ type Part = keyof typeof PARTS;
 const { values } = parseArgs({
   options: {
     json: { type: 'boolean', default: false },
+    record: { type: 'boolean', default: false },
     only: { type: 'string', default: Object.keys(PARTS).join() },
     part: { type: 'string' }, // the parent starts one process per part, which prints JSON
   },
@@ -39,6 +41,8 @@ function report(parts: readonly Part[]): void {
   process.stdout.write(
     `${values.json ? JSON.stringify({ ...facts, ...records }, undefined, 2) : texts.join('\n\n')}\n`,
   );
+  const figures = Object.assign({}, ...all.map(([part, ofPart]) => ratiosOf(part, ofPart)));
+  reportChanges({ bench: 'mock', node: process.version, figures, isRecorded: values.record });
 }
 
 function inProcessOfItsOwn(part: Part): Figures {

@@ -1,18 +1,23 @@
 /**
  * Measures a call that waits for the limit, and the memory that remains. Each of 100,000 calls must cost as much as
  * each of the first thousand.
- * `npm run bench:queue`; `--json`, `--calls 100000`.
+ * `npm run bench:queue`; `--json`, `--record`, `--calls 100000`.
  *
  * The client has the limit of the Unlimited plan (1,000 per minute), in virtual time. The fake service responds only
  * after all calls wait. Figures are CPU time of the process, including garbage collection.
  */
 import { parseArgs } from 'node:util';
+import { reportChanges } from '../recorded.ts';
 import { table } from '../table.ts';
 import { type Measured, measure } from './measure.ts';
 import { SITUATIONS } from './situations.ts';
 
 const { values } = parseArgs({
-  options: { json: { type: 'boolean', default: false }, calls: { type: 'string', default: '100000' } },
+  options: {
+    json: { type: 'boolean', default: false },
+    calls: { type: 'string', default: '100000' },
+    record: { type: 'boolean', default: false },
+  },
 });
 const calls = Number(values.calls);
 const [first] = SITUATIONS;
@@ -22,6 +27,19 @@ for (const situation of SITUATIONS) rows.push(await measure(situation, calls));
 process.stdout.write(
   values.json ? `${JSON.stringify({ node: process.version, calls, rows }, undefined, 2)}\n` : asText(),
 );
+reportChanges({ bench: 'queue', node: process.version, figures: ratios(), isRecorded: values.record });
+
+/** What the last calls of a long queue cost beside those of a short one, and what is left. */
+function ratios(): Record<string, number> {
+  return Object.fromEntries(
+    rows.flatMap(({ situation, bytesAll, short, long, left }) => [
+      [`${situation}: bytes per call`, bytesAll],
+      [`${situation}: add, long / short`, long.add / short.add],
+      [`${situation}: answer, long / short`, long.answer / short.answer],
+      [`${situation}: left`, left],
+    ]),
+  );
+}
 
 function asText(): string {
   const heads = [

@@ -1,7 +1,7 @@
 /**
- * Measures the duration and the CPU time of commands: `npm run bench:startup`; `--json`, `--rounds 30`, `--node 24` for
- * another Node.js from npm. The commands run in turn, so that other load on the machine affects all of them alike.
- * Ratios compare medians.
+ * Measures the duration and the CPU time of commands: `npm run bench:startup`; `--json`, `--record`, `--rounds 30`,
+ * `--node 24` for another Node.js from npm. The commands run in turn, so that other load on the machine affects all of
+ * them alike. Ratios compare medians.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -10,6 +10,7 @@ import { parseArgs } from 'node:util';
 import { installNode } from '../../scripts/install-package.ts';
 import { builtMock, CLI } from '../built.ts';
 import { median } from '../median.ts';
+import { reportChanges } from '../recorded.ts';
 import { table } from '../table.ts';
 
 interface Times {
@@ -31,6 +32,7 @@ const { values } = parseArgs({
     json: { type: 'boolean', default: false },
     rounds: { type: 'string', default: '30' },
     node: { type: 'string' },
+    record: { type: 'boolean', default: false },
   },
 });
 const rounds = Number(values.rounds);
@@ -63,6 +65,7 @@ await mock.close();
 const rows = ROWS.map((row) => ({ ...row, wall: figure(row, 'wallMs'), cpu: figure(row, 'cpuMs') }));
 const facts = { node: nodeVersion, rounds };
 process.stdout.write(values.json ? `${JSON.stringify({ ...facts, rows }, undefined, 2)}\n` : asText());
+reportChanges({ bench: 'startup', node: nodeVersion, figures: ratios(), isRecorded: values.record });
 
 /** bash measures the CPU time, because Node.js cannot for a single child process. */
 async function timesOf(command: readonly string[]): Promise<Times> {
@@ -86,6 +89,12 @@ function figure({ name, against }: Row, of: keyof Times) {
   const ms = median(sorted);
   const ratio = against === undefined ? undefined : ms / median(valuesOf(against));
   return { ms, from: quartile(0.25), to: quartile(0.75), ratio };
+}
+
+function ratios(): Record<string, number> {
+  return Object.fromEntries(
+    rows.flatMap(({ name, against, cpu }) => (cpu.ratio === undefined ? [] : [[`${name} / ${against}`, cpu.ratio]])),
+  );
 }
 
 function asText(): string {

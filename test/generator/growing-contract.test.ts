@@ -33,7 +33,7 @@ const SUITES = [
 test('with three more operations, the project and its tests compile, without dead exports', async () => {
   expect(await run('tsc', '--pretty', 'false')).toBe('');
   expect(await run('knip', '--no-progress')).toBe('');
-}, 600_000);
+});
 
 test('with three more operations, only the test that states their number fails', async () => {
   await run('vitest', 'run', ...SUITES, '--maxWorkers=1', '--reporter=json', '--outputFile=report.json');
@@ -44,7 +44,7 @@ test('with three more operations, only the test that states their number fails',
   );
   expect(failed).toEqual(['the contract is two endpoints, latest and quota, both GET below /api/v1']);
   expect(report.numPassedTests).toBeGreaterThan(300);
-}, 600_000);
+});
 
 interface Report {
   readonly numPassedTests: number;

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { openConnection } from '../../../src/cli/request/connection.ts';
 import { realClock } from '../../../src/client/clock.ts';
+import { environmentProxy } from '../../../src/environment-proxy.ts';
 import { FakeIo, runCli } from '../../helpers/cli-io.ts';
 
 const PROXY = 'http://127.0.0.1:1';
@@ -29,7 +30,7 @@ test.each([
   const { fetch, close } = await openConnection(io, url);
 
   expect(fetch).not.toBe(io.fetch);
-  const sent = fetch(url, { method: 'GET', headers: {}, signal: AbortSignal.timeout(5_000), redirect: 'manual' });
+  const sent = fetch(url, { method: 'GET', headers: {}, signal: AbortSignal.timeout(60_000), redirect: 'manual' });
   await expect(sent).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED', port: 1 } });
   await close();
 });
@@ -40,12 +41,18 @@ test('host:port is an HTTP proxy, as in curl', async () => {
   const sent = fetch('https://a.test', {
     method: 'GET',
     headers: {},
-    signal: AbortSignal.timeout(5_000),
+    signal: AbortSignal.timeout(60_000),
     redirect: 'manual',
   });
 
   await expect(sent).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED', port: 1 } });
   await close();
+});
+
+test('the host of host:port can be an IPv6 address', () => {
+  const proxy = environmentProxy({ HTTPS_PROXY: 'user:pass@[::1]:3128' }, 'https://a.test');
+
+  expect(proxy).toMatchObject({ url: 'http://user:pass@[::1]:3128', host: '[::1]:3128', problem: undefined });
 });
 
 test.each([
@@ -66,7 +73,7 @@ test('a proxy that cannot be reached is named as a possible cause', async () => 
   expect(code).toBe(6);
   expect(stderr).toBe(`fxrates: cannot reach api.example.test — connection refused (ECONNREFUSED)
 
-  HTTPS_PROXY is set. To bypass that proxy:  export NO_PROXY=api.example.test
+  HTTPS_PROXY names the proxy 127.0.0.1:1. To bypass it:  export NO_PROXY=api.example.test
 `);
 });
 
