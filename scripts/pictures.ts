@@ -1,6 +1,6 @@
 /**
- * `npm run pictures`: the pictures of the documents, taken anew of the real thing: the built command line in a terminal,
- * and the pages of a mock server in a browser. Needs chromium and script (util-linux).
+ * `npm run pictures`: takes the pictures of the documents again. They show the built command line in a
+ * terminal, and the pages of a mock server in a browser. Needs chromium and script (util-linux).
  */
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -11,7 +11,7 @@ import { openBrowser, type Page } from '../test/helpers/browser-chromium.ts';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const CLI = `${process.execPath} ${root}dist/cli/fxrates.cjs`;
 const COLUMNS = 80;
-/** Calls of the panel's picture: the last ones are beyond the 30 of the minute. */
+/** Calls in the picture of the panel. The last ones exceed the 30 calls per minute. */
 const BURSTS = [3, 7, 1, 4, 9, 2, 6, 5];
 const SECONDS_BETWEEN_BURSTS = 7;
 
@@ -26,7 +26,7 @@ await terminal(page, ['quota', 'latest base=USD --get rates.EUR', 'latest base=U
 await panel(page);
 await close();
 
-/** What the commands show, one after the other, in one terminal. */
+/** The commands that one terminal shows in turn. */
 async function terminal(page: Page, commands: readonly string[]): Promise<void> {
   const sessions: string[] = [];
   for (const command of commands) sessions.push(`\x1b[32m$\x1b[0m fxrates ${command}\r\n${await played(command)}`);
@@ -40,7 +40,7 @@ async function terminal(page: Page, commands: readonly string[]): Promise<void> 
   await page.locator('#terminal').screenshot({ path: `${root}docs/pictures/terminal.png` });
 }
 
-/** Runs in the page. Not with the types of xterm, which bring those of every browser API into the whole project. */
+/** Runs in the page. It does not use the types of xterm, which add every browser API to the whole project. */
 function showInTerminal({ text, ...size }: { text: string; rows: number; cols: number }): Promise<void> {
   const { Terminal, document } = globalThis as unknown as {
     Terminal: new (options: object) => { open(element: unknown): void; write(text: string, done: () => void): void };
@@ -61,7 +61,7 @@ async function played(command: string): Promise<string> {
   return stdout;
 }
 
-/** What a minute of calls looks like, and why the last ones were refused. */
+/** A minute of calls, of which the last ones are refused. */
 async function panel(page: Page): Promise<void> {
   for (const calls of BURSTS) {
     await mock.clock.advance(SECONDS_BETWEEN_BURSTS * 1_000);
@@ -71,6 +71,6 @@ async function panel(page: Page): Promise<void> {
   }
   await page.goto(adminUrl);
   await page.getByRole('listitem').getByText('429').first().waitFor();
-  await page.setViewportSize({ width: 1120, height: 1620 }); // down to the gauges of the key
+  await page.setViewportSize({ width: 1120, height: 1620 }); // includes the gauges of the key
   await page.screenshot({ path: `${root}docs/pictures/panel.png` });
 }

@@ -1,4 +1,4 @@
-/** `npm run docs:reference`: writes docs/reference from the code. A test fails while a page is not what the code says. */
+/** `npm run docs:reference`: writes docs/reference from the code. A test fails if a page differs from the code. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { referencePages } from './reference/pages.ts';

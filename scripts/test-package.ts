@@ -1,6 +1,7 @@
 /**
- * `npm run test:package -- 22 24 26`: what `npm publish` would send, installed by npm into new projects and used there,
- * under this Node and the given ones. Needs the registry; test/packaging/ is the same without.
+ * `npm run test:package -- 22 24 26`: npm installs the package, as `npm publish` would send it, in new projects.
+ * Programs use it there with this version of Node and the given ones. Needs the registry; test/packaging/ has the tests
+ * that do not.
  */
 import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -20,9 +21,9 @@ import {
 } from '../test/packaging/consumer-checks.ts';
 import { installNode, installPackage } from './install-package.ts';
 
-/** Run by every Node; the other checks do not depend on it. */
+/** Runs with every version of Node; the other checks do not depend on the version. */
 const NODES = ['', ...process.argv.slice(2)].map((version) => (version ? installNode(version) : process.execPath));
-/** The majors that the optional peer may have, with the oldest Node that each runs on. */
+/** The major versions of the optional peer, with the oldest Node that each supports. */
 const MSWS = [
   { msw: 2, minNode: 20 },
   { msw: 3, minNode: 22 },
@@ -51,7 +52,7 @@ try {
 print(failures === 0 ? '\nall passed' : `\n${failures} failed`);
 process.exitCode = failures === 0 ? 0 : 1;
 
-/** npm's own scripts of these packages need not have run: the programs are in the packages of each platform. */
+/** The install scripts of these packages may not have run: the programs are in platform-specific packages. */
 async function runOther({ name, version, program, checks }: OtherRuntime, project: string): Promise<void> {
   const modules = attempted(() => installPackage(name, version));
   const files = modules === undefined ? [] : readdirSync(modules, { recursive: true, encoding: 'utf8' });
@@ -83,7 +84,7 @@ async function majorOf(node: string): Promise<number> {
   return Number.parseInt(stdout, 10);
 }
 
-/** A new project with these packages and the users' programs. */
+/** Creates a project with these packages and the users' programs. */
 async function installInto(name: string, packages: readonly string[]): Promise<string> {
   const project = join(folder, name);
   writePrograms(project);
@@ -93,7 +94,7 @@ async function installInto(name: string, packages: readonly string[]): Promise<s
   return project;
 }
 
-/** With `program`, a Node or another runtime, first in the path. */
+/** With `program`, a Node or another runtime, first in PATH. */
 async function runAll(checks: readonly ConsumerCheck[], project: string, program: string, label = ''): Promise<void> {
   const version = label || (await runLine('node --version', project, program)).stdout.trim();
   for (const { name, line } of checks) {

@@ -1,6 +1,6 @@
 /**
- * `npm test`: everything that must hold before a change lands. Continues after a failure, so that one run shows all of
- * them; the last line counts each test, and each other step as one.
+ * `npm test`: all checks that must pass before a change is merged. Continues after a failure, so that one run reports
+ * all of them. The last line counts each test, and each other step as one.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -16,13 +16,13 @@ interface Count {
 }
 
 /**
- * Both are about `require()` in CommonJS, which every version of Node in `engines` can use for ES modules. attw does not know.
+ * Both concern `require()` in CommonJS. attw expects that it cannot load ES modules; every Node in `engines` can.
  */
 const ATTW_IGNORED = ['cjs-resolves-to-esm', 'false-cjs'];
 
 type Step = readonly [name: string, command: readonly string[]];
 
-/** Both lists run side by side: the first needs the sources alone, the second makes and checks the package. */
+/** Both lists run in parallel: the first needs only the sources, the second builds and checks the package. */
 const SOURCE_STEPS: readonly Step[] = [
   ['generated code is up to date', ['tsx', 'scripts/generate.ts', '--check']],
   ['contract is clean (redocly)', ['redocly', 'lint', 'openapi.yaml']],
@@ -70,7 +70,7 @@ async function runStep([name, [tool = '', ...rest]]: Step): Promise<Count> {
   return { passed: isGood ? 1 : 0, failed: isGood ? 0 : 1, skipped: 0 };
 }
 
-/** The tests themselves, shown as they run and counted from vitest's own report. */
+/** Runs the tests, prints their output, and reads the counts from vitest's report. */
 function runTests(): Count {
   const folder = mkdtempSync(join(tmpdir(), 'fxrates-verify-'));
   const report = join(folder, 'report.json');
@@ -81,7 +81,7 @@ function runTests(): Count {
   );
   try {
     const { numPassedTests, numFailedTests, numPendingTests, numTodoTests } = JSON.parse(readFileSync(report, 'utf8'));
-    // A failure that belongs to no test (coverage below its threshold, an unhandled rejection) counts as one.
+    // A failure that no test has (coverage below its threshold, an unhandled rejection) counts as one.
     const failed = numFailedTests === 0 && status !== 0 ? 1 : numFailedTests;
     return { passed: numPassedTests, failed, skipped: numPendingTests + numTodoTests };
   } catch (error) {

@@ -25,7 +25,7 @@ afterEach(() => rm(folder, { recursive: true }));
 
 const modeOf = async (path: string) => (await stat(path)).mode & 0o777;
 
-test('a new file is written, and nothing else is left', async () => {
+test('a new file is written, without temporary files', async () => {
   const path = join(folder, 'file.json');
 
   await replaceFile(path, 'text');
@@ -60,7 +60,7 @@ test.skipIf(process.platform === 'win32')('a symbolic link stays, and the file b
   expect(await readFile(target, 'utf8')).toBe('new');
 });
 
-test('a failure leaves the old file and no unfinished one', async () => {
+test('a failure leaves the old file and no temporary one', async () => {
   const path = join(folder, 'occupied');
   await mkdir(path);
 
@@ -92,7 +92,7 @@ test.skipIf(process.platform === 'win32')('what an open file holds already stays
   expect(await readFile(path, 'utf8')).toBe('data, text');
 });
 
-test('the check of a path leaves an old file as it is, and no new one', async () => {
+test('checking a path changes no file and creates none', async () => {
   const [old, none] = [join(folder, 'old'), join(folder, 'none')];
   await writeFile(old, 'old');
 
@@ -104,7 +104,7 @@ test('the check of a path leaves an old file as it is, and no new one', async ()
   expect(await readdir(folder)).toEqual(['old']);
 });
 
-test('a folder is made with its parents, and may be there already', async () => {
+test('a folder is created with its parents, and may exist already', async () => {
   const path = join(folder, 'a', 'b', 'c');
 
   await Promise.all([makeFolder(path, 0o700), makeFolder(path, 0o700)]);

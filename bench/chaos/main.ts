@@ -1,6 +1,7 @@
 /**
- * A client through everything that can go wrong, in virtual time: each call must end as a value or a typed error without
- * the key, client and mock must have counted the same, and no timer, handle or memory may be left. Exits 1 otherwise.
+ * Runs a client against every fault of the mock, in virtual time. Each call must return a value or throw a typed error
+ * that does not contain the key. Client and mock must count the same, and no timer, handle or memory may remain. Exits
+ * with 1 otherwise.
  * `npm run bench:chaos`; `--json`, `--record`, `--calls 100000`, `--seed 20261121`.
  */
 import { setTimeout } from 'node:timers/promises';
@@ -11,7 +12,7 @@ import { memoryInUse } from '../memory-in-use.ts';
 import { reportChanges } from '../recorded.ts';
 
 const WARM_UP_CALLS = 5_000;
-/** The state of a key takes about 28 KiB in client and mock. A string of 100 characters per call would add 16. */
+/** Client and mock use about 28 KiB per key. A string of 100 characters per call would add 16 KiB. */
 const MOST_KIBIBYTES_PER_KEY = 38;
 
 const { values } = parseArgs({
@@ -27,7 +28,7 @@ const seed = Number(values.seed);
 
 const mock = chaosMock();
 const handlesBefore = process.getActiveResourcesInfo().sort().join();
-// The first calls load and compile everything; what grows after that is kept.
+// The first calls load and compile all code. Memory that grows later is a leak.
 const warmUp = await new ChaosRun({ seed: seed + 1, calls: WARM_UP_CALLS, faults: CHAOS_FAULTS, mock }).play();
 const mebibytesBefore = memoryInUse() / 2 ** 20;
 const startedAt = performance.now();
@@ -35,10 +36,10 @@ const run = new ChaosRun({ seed, calls, faults: CHAOS_FAULTS, mock });
 const report = await run.play();
 const seconds = (performance.now() - startedAt) / 1000;
 const mebibytesAfter = memoryInUse() / 2 ** 20;
-await setTimeout(100); // the clock of the mock looks once more whether anybody sleeps
+await setTimeout(100); // the mock's clock checks for sleeping calls once more
 const handlesAfter = process.getActiveResourcesInfo().sort().join();
 
-// Measured while the client is alive: what it keeps of each call shows.
+// Measured while the client exists, so that memory it keeps per call is included.
 const kibibytesPerKey = ((mebibytesAfter - mebibytesBefore) * 1024) / run.keys;
 const { endings, struck, spent, virtualHours } = report;
 const problems = [...warmUp.problems, ...report.problems];

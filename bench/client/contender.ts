@@ -1,7 +1,7 @@
-/** What a file in `contenders/` exports as `createCaller`. */
+/** Type of `createCaller`, the export of each file in `contenders/`. */
 export type CreateCaller = (options: CallerOptions) => Call | Promise<Call>;
 
-/** One call of `latest` with the parameter `n`: gives the parsed answer, or what the client makes of it. */
+/** Calls `latest` once with the parameter `n`; resolves with the parsed response, or with the client's own result. */
 export type Call = (n: number) => Promise<unknown>;
 
 export interface CallerOptions {
@@ -11,11 +11,11 @@ export interface CallerOptions {
 
 export interface Contender {
   readonly name: string;
-  /** In `contenders/`; an .mjs file needs the packages of bench/package.json. */
+  /** File name in `contenders/`; an .mjs file needs the packages of bench/package.json. */
   readonly file: string;
 }
 
-/** The first one is what all others are measured against. */
+/** All other contenders are compared with the first one. */
 export const CONTENDERS: readonly Contender[] = [
   { name: 'undici.request + JSON.parse', file: 'undici-request.ts' },
   { name: 'fxrates', file: 'fxrates.ts' },

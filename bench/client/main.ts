@@ -1,9 +1,10 @@
 /**
- * What a call costs: fxrates beside bare `undici.request` and other clients, with the same server and payload (170 rates).
+ * Measures what a call costs: fxrates compared with bare `undici.request` and other clients. All of them use the same
+ * server and payload (170 rates).
  * `npm ci --prefix bench && npm run bench:client`; `--json`, `--record`, `--only fxrates,ky`, `--calls 3000`, `--rounds 9`.
  *
- * The contenders take turns, round after round, in one process; the server has another. A ratio is that of the medians;
- * CPU per call tells more than calls per second where other work shares the machine.
+ * The contenders run in turn, round after round, in one process; the server has its own. A ratio compares medians.
+ * CPU time per call is more reliable than calls per second where other programs share the machine.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';

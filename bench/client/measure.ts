@@ -3,7 +3,7 @@ import type { Call } from './contender.ts';
 
 export interface MeasureOptions {
   readonly concurrency: number;
-  /** Calls of one turn. */
+  /** Calls in one turn. */
   readonly calls: number;
   readonly rounds: number;
 }
@@ -13,9 +13,9 @@ export interface Measured {
   readonly name: string;
   readonly callsPerSecond: number;
   readonly cpuMicroseconds: number;
-  /** Beside the first contender: more is better. */
+  /** Relative to the first contender; higher is better. */
   readonly throughput: number;
-  /** Beside the first contender: less is better. */
+  /** Relative to the first contender; lower is better. */
   readonly cpu: number;
 }
 
@@ -24,7 +24,7 @@ interface Turn {
   readonly cpuMicroseconds: number;
 }
 
-/** Lets the contenders take turns; the first round warms up and does not count. */
+/** Runs the contenders in turn. The first round is a warm-up and is not counted. */
 export async function measureInTurns(
   contenders: ReadonlyMap<string, Call>,
   { concurrency, calls, rounds }: MeasureOptions,

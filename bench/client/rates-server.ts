@@ -1,4 +1,6 @@
-/** A server that answers everything with the same 170 rates; a process of its own, so that it costs the clients nothing. */
+/**
+ * Responds to every request with the same 170 rates. It has its own process, so that it adds no cost to the clients.
+ */
 import { createServer } from 'node:http';
 
 const A = 'A'.charCodeAt(0);

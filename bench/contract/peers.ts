@@ -1,6 +1,7 @@
 /**
- * openapi.yaml in other tools: Spectral lints it and the admin API's document; four generators make clients of it,
- * which compile under strict and call both operations on the mock over HTTP. Exit 1 if any of that fails.
+ * Reads openapi.yaml with other tools. Spectral lints it and the document of the admin API. Four generators write
+ * clients from it, which must compile in strict mode and call both operations of the mock over HTTP. Exits with 1 if
+ * any step fails.
  * `npm ci --prefix bench --ignore-scripts && npm run bench:contract`; `--json`.
  */
 import { execFile } from 'node:child_process';
@@ -19,7 +20,9 @@ const RULES = join(BENCH, '../.spectral.yaml');
 interface Peer {
   readonly name: string;
   readonly generate: readonly string[];
-  /** A program that calls `latest` with base=EUR, whose types refuse that, and `quota`; and prints both answers. */
+  /**
+   * A program that calls `latest` with base=EUR, which its types must reject, and `quota`; it prints both responses.
+   */
   readonly program: string;
 }
 
@@ -70,7 +73,7 @@ console.log(JSON.stringify([latest.data, (await api.api.quota()).data]));`,
 
 interface Result {
   readonly name: string;
-  /** What the compiler says under strict; empty for nothing. */
+  /** Errors of the compiler in strict mode; empty if there are none. */
   readonly typeErrors: readonly string[];
   /** Whether the mock received `base=EUR`. */
   readonly sentBase: boolean;
@@ -96,7 +99,7 @@ function isAsMeant({ sentBase, readQuota, keyInUrl }: Omit<Result, 'typeErrors'>
   return sentBase && readQuota && !keyInUrl;
 }
 
-/** Lines of Spectral about the service's document and the admin API's. */
+/** Problems that Spectral reports in the documents of the service and of the admin API. */
 async function lintBoth(): Promise<readonly string[]> {
   const admin = join(folder, 'admin.json');
   await writeFile(admin, JSON.stringify(openApi(adminRoutes)));
@@ -137,7 +140,9 @@ async function call(mock: MockServer): Promise<Omit<Result, 'name' | 'typeErrors
   };
 }
 
-/** Runs a command of bench/node_modules; its output counts, not its exit code. Throws if it cannot be started. */
+/**
+ * Runs a command of bench/node_modules and returns its output; ignores its exit code. Throws if it cannot be started.
+ */
 async function tool([name = '', ...args]: readonly string[]): Promise<{ readonly stdout: string }> {
   const path = join(BENCH, 'node_modules/.bin', name);
   return run(path, args, { cwd: folder, maxBuffer: 2 ** 26 }).catch((error) => {

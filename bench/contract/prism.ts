@@ -1,6 +1,6 @@
 /**
- * The mock behind Prism's validation proxy, which reads openapi.yaml by itself and has no code of ours: sends the
- * black-box requests of the adapters' suite. Zero violations in answers, or exit 1.
+ * Sends the black-box requests of the adapters' suite to the mock through Prism's validation proxy. Prism reads
+ * openapi.yaml itself and shares no code with this project. Exits with 1 if any response violates the document.
  * `npm ci --prefix bench && npm run bench:contract`; `--json`.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -14,14 +14,14 @@ import { story } from '../../test/helpers/mock-story.ts';
 import { freePort } from '../free-port.ts';
 
 interface Violation {
-  /** `['response', 'body', …]`: what is wrong, and where. */
+  /** Place and description of the problem, such as `['response', 'body', …]`. */
   readonly location: readonly string[];
   readonly message: string;
 }
 
 interface Checked extends PlainRequest {
   readonly status: number;
-  /** The path that the mock received: Prism removes the second of two slashes. */
+  /** The path that the mock received; Prism removes the second of two slashes. */
   readonly path: string | undefined;
   readonly violations: readonly Violation[];
 }
@@ -45,10 +45,10 @@ const invalid = await throughPrism(invalidMock(), (send) =>
 );
 
 const inAnswers = seen.filter(({ violations }) => violations.some(({ location }) => location[0] === 'response'));
-// Requests that Prism calls invalid are those that the mock refuses.
+// The mock must reject each request that Prism reports as invalid.
 const inRequests = seen.filter(({ violations }) => violations.some(({ location }) => location[0] === 'request'));
 const lost = seen.filter(({ status }) => status === 0);
-// But for the key in the URL, which the service accepts and openapi.yaml does not offer.
+// Exception: a key in the URL, which the service accepts but openapi.yaml does not declare.
 const accepted = inRequests.filter(
   ({ status, path, target }) => status < 400 && path === target.split('?')[0] && !target.includes('?api_key='),
 );
@@ -67,7 +67,7 @@ const { values } = parseArgs({ options: { json: { type: 'boolean', default: fals
 process.stdout.write(`${values.json ? JSON.stringify({ ...counts, wrong }, undefined, 2) : asText()}\n`);
 process.exitCode = inAnswers.length + accepted.length === 0 && counts.violationsOfInvalidAnswer > 0 ? 0 : 1;
 
-/** Plays requests through a Prism in front of the mock; gives each with what Prism says of it. */
+/** Sends requests to the mock through Prism; returns each one with Prism's report. */
 async function throughPrism(
   mock: MockServer,
   play: (send: (request: PlainRequest) => Promise<PlainResponse>) => Promise<unknown>,
@@ -105,14 +105,14 @@ function send(port: number, { method = 'GET', target, headers = {}, body }: Plai
   });
 }
 
-/** A mock whose fault sends a quota without most of its fields: Prism must report that. */
+/** A mock with a fault that removes most fields of the quota; Prism must report it. */
 function invalidMock(): MockServer {
   const mock = createMockServer();
   mock.faults.add({ kind: 'status', status: 200, body: '{"success":true,"data":{"plan":7}}' });
   return mock;
 }
 
-/** Keeps reading its output: Prism ends if it cannot write its log. */
+/** Reads the output continuously: Prism exits if it cannot write its log. */
 async function listening(prism: ChildProcess): Promise<void> {
   let said = '';
   const note = (chunk: Buffer) => {

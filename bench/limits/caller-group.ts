@@ -5,7 +5,7 @@ import type { Ending, Equipment, Message, Order, Preparation } from './caller-pr
 
 const CALLER_PROCESS = fileURLToPath(new URL('caller-process.ts', import.meta.url));
 
-/** Some processes that are used for one run after another, so that none starts while another is measured. */
+/** Processes that are reused for several runs, so that none starts during a measurement. */
 export class CallerGroup implements Disposable {
   readonly #processes: readonly ChildProcess[];
 
@@ -21,7 +21,7 @@ export class CallerGroup implements Disposable {
     return new CallerGroup(processes);
   }
 
-  /** One process for each preparation. */
+  /** Sends one preparation to each process. */
   async prepare(preparations: readonly Preparation[]): Promise<void> {
     const processes = this.#processes.slice(0, preparations.length);
     const ready = Promise.all(processes.map((process) => once(process, 'message')));
@@ -29,7 +29,10 @@ export class CallerGroup implements Disposable {
     await ready;
   }
 
-  /** Lets the first `processes` go and gathers `calls` endings, or those that came in time. */
+  /**
+   * Starts the first `processes` processes. Resolves with `calls` endings, or with those that arrived within
+   * `giveUpMs`.
+   */
   async makeCalls(processes: number, calls: number, giveUpMs: number): Promise<Ending[]> {
     const callers = this.#processes.slice(0, processes);
     const endings: Ending[] = [];

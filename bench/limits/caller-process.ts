@@ -1,8 +1,8 @@
-/** A process that calls, started by caller-group.ts: gets a contender ready, waits for the start, makes its calls. */
+/** Started by caller-group.ts: prepares a contender, waits for the start, then makes its calls. */
 import type { Call, CallerOptions, CreateCaller } from './contender.ts';
 import { installTimeScale, type TimeScale } from './time-scale.ts';
 
-/** What the process is started with: its time, and everything that it may have to import. */
+/** Given at the start of the process: its time scale, and all files that it may have to import. */
 export interface Equipment {
   readonly scale: TimeScale;
   readonly files: readonly string[];
@@ -11,16 +11,18 @@ export interface Equipment {
 export type Order = Preparation | 'start';
 
 export interface Preparation {
-  /** In `contenders/`. */
+  /** File name in `contenders/`. */
   readonly file: string;
   readonly options: CallerOptions;
-  /** An origin that refuses nothing: compiling and connecting for the first time are not what is measured. */
+  /** A server without a limit for a first call, so that compiling and connecting are not measured. */
   readonly warmUpOrigin: string;
   readonly firstCall: number;
   readonly calls: number;
 }
 
-/** What it sends: `ready` when it can take an order and when prepared, then every call as it ends. */
+/**
+ * Messages of the process: `ready` when it can accept an order and when it is prepared, then each call when it ends.
+ */
 export type Message = 'ready' | Ending;
 
 /** The end of a call, in scaled milliseconds since the start. */

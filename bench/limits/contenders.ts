@@ -7,9 +7,11 @@ const SHARED_IN_REDIS: readonly Contender[] = [
 ];
 
 /**
- * Each with its own defaults, and where those give up early also with ten retries. Time limits of calls and attempts are
- * off for everybody (fxrates, ky, discord.js): the job is longer, and a machine that stalls does so in shrunken time. A limiter that only counts has ky behind it for what is
- * refused all the same. With several processes those that are told a limit are tried with all of it and with their share.
+ * Each package runs with its defaults. Packages whose default gives up early run with ten retries as well. Timeouts of
+ * calls and attempts are off (fxrates, ky, discord.js): the job takes longer than they allow, and a pause of the
+ * machine counts five times in scaled time. A limiter without retries calls ky, which retries the refused requests.
+ * With several processes, a package that is configured with the limit runs twice: each process gets the whole limit, or
+ * its share.
  */
 export const CONTENDERS: readonly Contender[] = [
   { name: 'fxrates', file: 'fxrates.ts', told: 'nothing' },

@@ -2,15 +2,15 @@ import { optimumMs } from '../../test/helpers/limits-simulation.ts';
 import type { Run } from './run.ts';
 import { CALLS } from './situations.ts';
 
-/** One line of the table. */
+/** One row of the table. */
 export interface Figures {
   readonly served: number;
   readonly failed: number;
-  /** Refused requests for every 100 calls of the job. */
+  /** Refused requests per 100 calls of the job. */
   readonly refusedPer100: number;
-  /** When the last call was served, over the least time that as many calls need; `undefined` where that is no time. */
+  /** Time of the last served call, divided by the least time for as many calls; `undefined` if that time is 0. */
   readonly timeOverOptimum: number | undefined;
-  /** Of the calls that were served: seconds from the start of the job to the answer. */
+  /** Seconds from the start of the job to the response, for served calls. */
   readonly p50Seconds: number | undefined;
   readonly p95Seconds: number | undefined;
 }
@@ -29,7 +29,7 @@ export function figuresOf(run: Run): Figures {
   };
 }
 
-/** The same for a client that knows the server's state and has no way to go. */
+/** The figures of a client that knows the server's state and has no network latency. */
 export function optimumOf(run: Run): Figures {
   return {
     served: CALLS,

@@ -3,10 +3,10 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Answer, LimitedServer, type ServerOptions } from '../../test/helpers/limits-server.ts';
 
-/** `ok` is what Slack's client looks for, `success` is the service's own. */
+/** Slack's client reads `ok`; the service sends `success`. */
 const SERVED = JSON.stringify({ success: true, ok: true, data: { base: 'EUR', rates: { USD: '1.0842' } } });
 
-/** Octokit's plugin recognises a limit without GitHub's headers by the words "secondary rate", and by nothing else. */
+/** Without GitHub's headers, Octokit's plugin recognises a limit only by the words "secondary rate". */
 const REFUSED = JSON.stringify({
   success: false,
   error: { code: 'rate_limited', message: 'You have exceeded a secondary rate limit.', status: 429 },
@@ -14,12 +14,12 @@ const REFUSED = JSON.stringify({
 
 export interface LimitedHttpServer extends AsyncDisposable {
   readonly origin: string;
-  /** Starts to count, with nothing used. */
+  /** Resets the count and starts to serve. */
   open(options: ServerOptions): void;
   readonly refused: number;
 }
 
-/** The simulated service of the tests, on a real socket: one key, one limit, Retry-After in whole seconds. */
+/** The simulated service of the tests on a real socket: one key, one limit, Retry-After in whole seconds. */
 export async function startLimitedServer(now: () => number): Promise<LimitedHttpServer> {
   let service: LimitedServer | undefined;
   const server = createServer((request, response) => {
@@ -27,7 +27,7 @@ export async function startLimitedServer(now: () => number): Promise<LimitedHttp
     if (service === undefined) throw new Error('A request came before the start');
     write(response, service.receive(now()));
   });
-  // Nobody's waiting connection is closed under it: that is not what is measured.
+  // The bench does not measure reconnects, so the server never closes an idle connection.
   server.keepAliveTimeout = 600_000;
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -1,17 +1,17 @@
 /**
- * fxrates beside real, unmodified packages in front of a limit: `npm ci --prefix bench && npm run bench:limits`.
+ * Compares fxrates with real, unmodified packages behind a limit: `npm ci --prefix bench && npm run bench:limits`.
  *
- * Each contender makes 100 calls at once with one key that may make 30 per minute, from 1 and from 4 real processes, to a
- * `node:http` server on the loopback that counts as the window models of the tests do (fixed, sliding, token bucket) and
- * sends Retry-After in whole seconds. What is told about the limit, and each package's settings: `contenders.ts`.
+ * Each contender makes 100 calls at once, from 1 and from 4 real processes. The key allows 30 requests per minute.
+ * The server is `node:http` on the loopback, with the window models of the tests (fixed, sliding, token bucket) and
+ * Retry-After in whole seconds. `contenders.ts` has the settings of each package and the limit that it is given.
  *
- * The minute is shrunk by time, not by numbers: every process, the server's too, lives in a time that runs 5 times as
- * fast (`time-scale.ts` replaces Date and the timers before a contender is imported), so that Retry-After, backoff and
- * windows keep their real proportions, for all alike. Loopback and CPU do not run faster: a millisecond of theirs counts
- * as 5, which is what a network would cost. `--speed 1` takes real minutes and must show the same.
+ * All processes, including the server's, run on a clock that is 5 times as fast as the real one. `time-scale.ts`
+ * replaces Date and the timers before a contender is imported. Retry-After, backoff and windows keep their real
+ * proportions, for all contenders alike. Loopback and CPU are not faster: one of their milliseconds counts as 5, about
+ * what a network would cost. `--speed 1` runs in real time and must show the same.
  *
- * Options: `--record`, `--only fxrates,ky` (files in contenders/), `--quick` (sliding window, 1 process), `--json`, `--speed 5`,
- * `--jobs 12` (runs side by side).
+ * Options: `--record`, `--only fxrates,ky` (files in contenders/), `--quick` (sliding window, 1 process), `--json`,
+ * `--speed 5`, `--jobs 12` (parallel runs).
  */
 import { existsSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
@@ -54,7 +54,7 @@ const header = {
   speed,
   loadAtStart: loadavg()[0],
 };
-const redis = hasRedis ? await startRedis() : undefined; // for the processes that share a limit in it
+const redis = hasRedis ? await startRedis() : undefined; // for the processes that share a limit through it
 if (redis) process.env['REDIS_URL'] = redis.url;
 const runs = await runAll(contenders, situations, { scale, jobs: Number(values.jobs), onRun: report });
 await redis?.kill();
@@ -79,7 +79,7 @@ function report(result: Run, progress: string): void {
   );
 }
 
-/** What callers got instead of an answer: the most frequent error, without its address. */
+/** The most frequent error of the calls, without its address. */
 function errorsOf({ endings }: Run): string {
   const counts = new Map<string, number>();
   for (const { error } of endings) {

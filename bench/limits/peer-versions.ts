@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 
 const bench = new URL('../', import.meta.url);
 
-/** The packages of bench/package.json, with the versions that are installed. */
+/** The packages of bench/package.json with their installed versions. */
 export function peerVersions(): string {
   const { dependencies } = readJson<{ dependencies: Record<string, string> }>('package.json');
   return Object.keys(dependencies)

@@ -6,12 +6,12 @@ import type { TimeScale } from './time-scale.ts';
 
 export interface RunAllOptions {
   readonly scale: TimeScale;
-  /** Runs side by side. */
+  /** Parallel runs. */
   readonly jobs: number;
   onRun(run: Run, progress: string): void;
 }
 
-/** Every contender in every situation that it is meant for, in this order. */
+/** Runs every contender in every situation that it supports, in this order. */
 export async function runAll(
   contenders: readonly Contender[],
   situations: readonly Situation[],
@@ -37,7 +37,7 @@ export async function runAll(
     }
     group[Symbol.dispose]();
   };
-  // One after the other: dozens of starting processes would take the machine from whoever else uses it.
+  // Started one after another: dozens of processes that start at once would slow other programs of the machine.
   const groups: CallerGroup[] = [];
   while (groups.length < Math.min(jobs, planned.length)) groups.push(await startGroup());
   await Promise.all(groups.map(work));
@@ -48,7 +48,7 @@ function isMeantFor({ processes }: Contender, situation: Situation): boolean {
   return processes?.includes(situation.processes) ?? true;
 }
 
-/** What was given up still goes on in the old processes. */
+/** Calls of a run that was stopped continue in the old processes. */
 async function replace(group: CallerGroup, start: () => Promise<CallerGroup>): Promise<CallerGroup> {
   group[Symbol.dispose]();
   return start();

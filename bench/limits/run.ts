@@ -6,7 +6,7 @@ import { startLimitedServer } from './limited-http-server.ts';
 import { CALLS, GIVE_UP_MS, LIMIT, type Situation, START_IN_MINUTE_MS } from './situations.ts';
 import { scaledNow, type TimeScale } from './time-scale.ts';
 
-/** What a contender did in a situation; times in scaled milliseconds since the start. */
+/** Result of a contender in a situation; times in scaled milliseconds since the start. */
 export interface Run {
   readonly contender: Contender;
   readonly situation: Situation;
@@ -18,7 +18,7 @@ export interface Run {
 
 const API_KEY = `fx_live_${'0123456789abcdef'.repeat(3)}`;
 
-/** Prepares processes and server, and lets all processes go at once. */
+/** Prepares the processes and the server, then starts all processes at once. */
 export async function run(
   contender: Contender,
   situation: Situation,

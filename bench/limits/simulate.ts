@@ -1,12 +1,12 @@
 /**
  * Two tables in virtual time: `npm run bench:simulate`; `--json`, `--record`, `--seeds 3`.
  *
- * The first is the complete matrix of test/client/limits/acceptance.test.ts. Every line is the limiter itself against a
+ * The first is the complete matrix of test/client/limits/acceptance.test.ts. Each row runs the limiter against a
  * simulated server: 4 window kinds, limits of 30, 300 and 1 000 per minute, 6 forms of Retry-After, jobs of 1.1 and 2
  * times the limit and of 2 000 calls.
  *
- * The second, alone with `--wild`, is the client against servers and networks that misbehave. `--only outage` selects its
- * scenarios by name, `--row 1` by the row of the table of known misses.
+ * The second (`--wild` prints it alone) runs the client against servers and networks that misbehave. `--only outage`
+ * selects scenarios by name, `--row 1` by the row of the table of known misses.
  */
 import { parseArgs } from 'node:util';
 import { EVERYTHING, MEASURED, measure, ROUGH, type Summary } from '../../test/helpers/limits-matrix.ts';

@@ -5,14 +5,14 @@ export interface Situation {
   readonly processes: number;
 }
 
-/** The Free plan's limit, and a job that takes it more than three times. */
+/** The limit of the Free plan, and a job of more than three times that limit. */
 export const LIMIT = 30;
 export const CALLS = 100;
 
-/** The job starts this long after a full minute of the server's. */
+/** The job starts this long after the start of a minute on the server. */
 export const START_IN_MINUTE_MS = 20_000;
 
-/** A run that lasts longer is stopped; what has not ended by then has failed. */
+/** A run that takes longer is stopped; calls that have not ended count as failed. */
 export const GIVE_UP_MS = 30 * 60_000;
 
 const WINDOWS: readonly WindowKind[] = ['fixed-minute', 'sliding', 'bucket'];

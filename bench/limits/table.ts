@@ -10,14 +10,14 @@ const WINDOW_NAMES: Readonly<Record<WindowKind, string>> = {
   bucket: 'token bucket',
 };
 
-/** One table per situation, in the order of the runs, the least possible first. */
+/** One table per situation, in the order of the runs; the first row is the least possible. */
 export function situationTables(runs: readonly Run[]): string {
   return groups(runs, titleOf)
     .map(([title, group]) => `### ${title}\n\n${situationTable(group)}`)
     .join('\n\n');
 }
 
-/** Each contender over all windows; the time is the geometric mean, with the worst behind it. */
+/** Each contender over all windows: the geometric mean of its times, then the worst one. */
 export function summaryTable(runs: readonly Run[]): string {
   const counts = [...new Set(runs.map(({ situation }) => situation.processes))];
   const heads = counts.flatMap((count) => [`${processesOf(count)}: calls failed`, '429 per 100 calls', 'time / least']);

@@ -3,7 +3,7 @@ import timers from 'node:timers';
 import timersPromises from 'node:timers/promises';
 import { promisify } from 'node:util';
 
-/** A time that runs `speed` times as fast as the machine's, since `originMs`; the same in every process of a run. */
+/** A clock that runs `speed` times as fast as the real one since `originMs`; all processes of a run share it. */
 export interface TimeScale {
   readonly originMs: number;
   readonly speed: number;
@@ -27,8 +27,8 @@ export function scaledNow({ originMs, speed }: TimeScale): number {
 }
 
 /**
- * Gives this process scaled time wherever JavaScript can ask for it: Date, performance.now, timers, timers/promises and
- * AbortSignal.timeout. What is imported afterwards never sees another; Node's own sockets keep the machine's.
+ * Replaces every source of time in this process: Date, performance.now, timers, timers/promises and
+ * AbortSignal.timeout. Modules that are imported afterwards use the scaled time; Node's sockets keep the real time.
  */
 export function installTimeScale(scale: TimeScale): void {
   installClock(scale);

@@ -1,4 +1,4 @@
-/** What each server must give for `LATEST`, as the mock gives it. */
+/** The response that each server must send for `LATEST`: that of the mock. */
 export interface Answer {
   readonly body: string;
   readonly headers: Record<string, string>;
@@ -6,7 +6,7 @@ export interface Answer {
 
 export const LATEST = '/api/v1/latest?base=EUR';
 
-/** The answer of a mock, as a server without a mock would give it. */
+/** The response of a mock, in the form that another server can send. */
 export async function answerOf(response: Response): Promise<Answer> {
   const headers = Object.fromEntries(response.headers);
   delete headers['connection'];
@@ -14,7 +14,7 @@ export async function answerOf(response: Response): Promise<Answer> {
   return { body: await response.text(), headers };
 }
 
-/** Whether a body has the rates of all currencies that the answer has; how it is indented is the server's own. */
+/** Whether a body has a rate for every currency of the response; servers may indent it differently. */
 export function isWhole(body: string, answer: Answer): boolean {
   return currencies(body) === currencies(answer.body);
 }

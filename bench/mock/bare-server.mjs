@@ -1,4 +1,4 @@
-/** A bare node:http server that answers everything with one body: `node bare-server.mjs answer.json port`. */
+/** A bare node:http server that sends one body for every request: `node bare-server.mjs answer.json port`. */
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 

@@ -1,4 +1,4 @@
-/** Of one caller who makes `calls` of them, one after the other. */
+/** Measures one caller that makes `calls` calls, one after another. */
 export async function callsPerSecond(call: () => Promise<unknown>, calls: number): Promise<number> {
   const startedAt = performance.now();
   for (let left = calls; left > 0; left -= 1) await call();

@@ -1,10 +1,10 @@
 import { table } from '../table.ts';
 
-/** What one part of the bench found: names in the first column, figures in the others. */
+/** Results of one part of the bench: names in the first column, figures in the others. */
 export interface Figures {
   readonly heads: readonly string[];
   readonly rows: readonly (readonly [string, ...number[]])[];
-  /** What was measured how, and what was left out. */
+  /** Method of the measurement, and what was skipped. */
   readonly notes?: readonly string[];
 }
 
@@ -13,7 +13,7 @@ export function asText({ heads, rows, notes = [] }: Figures): string {
   return [table(heads, cells), ...notes].join('\n\n');
 }
 
-/** Each row as an object with the heads as its names. */
+/** Each row as an object whose keys are the heads. */
 export function asRecords({ heads, rows, notes = [] }: Figures) {
   return { rows: rows.map((row) => Object.fromEntries(row.map((cell, place) => [heads[place], cell]))), notes };
 }

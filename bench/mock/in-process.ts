@@ -8,7 +8,7 @@ import { mockAnswer } from './programs.ts';
 
 const ROUNDS = 9;
 const CALLS = 5_000;
-/** Each has 1000 requests a minute, and time stands still. */
+/** Each key allows 1000 requests per minute, and the virtual time stands still. */
 const KEYS = 200;
 const QUOTA = '/api/v1/quota';
 
@@ -29,7 +29,7 @@ export async function inProcess(): Promise<Figures> {
   for (let round = -1; round < ROUNDS; round += 1) {
     for (const [name, call] of calls) {
       const speed = await callsPerSecond(call, CALLS);
-      // The first round warms up.
+      // The first round is a warm-up.
       if (round >= 0) speeds.get(name)?.push(speed);
     }
   }

@@ -1,9 +1,9 @@
 /**
- * What the mock server costs, beside a bare node:http server, Prism, Mockoon and json-server:
+ * Measures the mock server, compared with a bare node:http server, Prism, Mockoon and json-server:
  * `npm ci --prefix bench && npm run bench:mock`; `--json`, `--record`, `--only throughput,start-up,in-process,memory`.
  *
- * Ratios are of one run alone, in which the contenders take turns. Each server has a process of its own, and so has each
- * part: what one leaves behind is not the next one's.
+ * A ratio compares servers of one run, which are measured in turn. Each server has its own process, and so has each
+ * part: memory and compiled code of one part do not affect the next one.
  */
 import { spawnSync } from 'node:child_process';
 import { loadavg } from 'node:os';
@@ -24,7 +24,7 @@ const { values } = parseArgs({
     json: { type: 'boolean', default: false },
     record: { type: 'boolean', default: false },
     only: { type: 'string', default: Object.keys(PARTS).join() },
-    part: { type: 'string' }, // for this process; its figures are JSON
+    part: { type: 'string' }, // the parent starts one process per part, which prints JSON
   },
 });
 

@@ -4,7 +4,7 @@ import type { Figures } from './figures.ts';
 
 const MILLION = 1_000_000;
 
-/** Memory of what a long run piles up. */
+/** Memory of keys and journal entries after a long run. */
 export async function memory(): Promise<Figures> {
   const { createMockServer } = await builtMock();
 
@@ -33,11 +33,11 @@ export async function memory(): Promise<Figures> {
   };
 }
 
-/** What is in use while what `make` gives is held. */
+/** Memory in use while the result of `make` is referenced. */
 async function mebibytesOf(make: () => Promise<object> | object): Promise<number> {
   const before = memoryInUse();
   const held = await make();
   const mebibytes = (memoryInUse() - before) / 2 ** 20;
-  // Held until here.
+  // This reference prevents collection until here.
   return Object.keys(held).length > 0 ? mebibytes : Number.NaN;
 }

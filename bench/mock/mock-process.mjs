@@ -1,4 +1,4 @@
-/** A mock server in a process of its own: `node mock-process.mjs module port spaces keys journalSize`. */
+/** Serves a mock in its own process: `node mock-process.mjs module port spaces keys journalSize`. */
 import { populate } from './population.mjs';
 
 const [module, port, spaces, keys, journalSize] = process.argv.slice(2);

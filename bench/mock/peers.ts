@@ -10,11 +10,11 @@ interface Peer {
   readonly name: string;
   readonly package: string;
   readonly bin: string;
-  /** Writes what the peer reads, and gives the arguments with which it serves that on a port. */
+  /** Writes the files that the peer reads. Returns a function of the port that gives the arguments to serve them. */
   readonly serve: (answer: Answer, directory: string) => (port: number) => readonly string[];
 }
 
-/** Each with the same answer, told to log as little as it can: the mock writes no log either. */
+/** Each serves the same response and logs as little as possible, because the mock writes no log. */
 const PEERS: readonly Peer[] = [
   {
     name: 'json-server',
@@ -71,7 +71,7 @@ function write(path: string, content: unknown): string {
   return path;
 }
 
-/** openapi.yaml with the answer as the one example of `latest`. */
+/** openapi.yaml with the response as the only example of `latest`. */
 function contractWith(example: unknown): unknown {
   const contract = parse(readFileSync(join(import.meta.dirname, '../../openapi.yaml'), 'utf8'));
   const content = contract.paths['/api/v1/latest'].get.responses['200'].content['application/json'];
@@ -79,7 +79,9 @@ function contractWith(example: unknown): unknown {
   return contract;
 }
 
-/** One route without templates, which Mockoon would look for in each answer. Its migrations fill in all that is left out. */
+/**
+ * One route without templates, which Mockoon would search for in each response. Its migrations add all missing fields.
+ */
 function mockoonEnvironment(body: string) {
   const response = {
     uuid: '00000000-0000-4000-8000-000000000003',

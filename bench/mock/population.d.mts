@@ -3,9 +3,9 @@ import type { MockServer } from '../../src/mock-server/index.ts';
 export interface Population {
   readonly spaces: number;
   readonly keys: number;
-  /** Entries that the mock keeps, and each space. */
+  /** Journal entries that the mock keeps, and that each space keeps. */
   readonly journalSize: number;
 }
 
-/** Gives a mock spaces, and keys of 1000 requests a minute each; returns the keys. */
+/** Adds spaces to a mock, and keys of 1000 requests per minute each; returns the keys. */
 export function populate(mock: MockServer, population: Pick<Population, 'spaces' | 'keys'>): string[];

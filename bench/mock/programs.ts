@@ -11,7 +11,7 @@ export const BARE = 'bare node:http';
 
 const file = (name: string) => join(import.meta.dirname, name);
 
-/** What the mock answers `latest` with. */
+/** The mock's response to `latest`. */
 export async function mockAnswer(): Promise<Answer> {
   const { createMockServer } = await builtMock();
   const mock = createMockServer();
@@ -19,14 +19,14 @@ export async function mockAnswer(): Promise<Answer> {
   return answerOf(await mock.fetch(`${mock.baseUrl}${LATEST}`, { headers: { authorization: `Bearer ${key}` } }));
 }
 
-/** A server that does nothing but send the answer. */
+/** A server that only sends the response. */
 export function bareServer(answer: Answer, directory: string): ServerProgram {
   const path = join(directory, 'answer.json');
   writeFileSync(path, JSON.stringify(answer));
   return { name: BARE, args: (port) => [file('bare-server.mjs'), path, `${port}`], keys: ['any'] };
 }
 
-/** `mock.serve()` in a script. Keys enough are never limited for as long as a bench takes. */
+/** `mock.serve()` in a script. It has so many keys that none reaches its limit during the bench. */
 export async function servingMock(name: string, population: Population): Promise<ServerProgram> {
   const { createMockServer } = await builtMock();
   const keys = populate(createMockServer(), population);
@@ -36,13 +36,13 @@ export async function servingMock(name: string, population: Population): Promise
 
 /** `fxrates mock`. */
 export function mockCommand(): ServerProgram {
-  // The seed decides the key, and it is the same one each time.
+  // The seed decides the key, so it is the same in every process.
   const print = [process.execPath, '-p', 'process.env.FXRATES_API_KEY'];
   const key = execFileSync(process.execPath, [CLI, 'mock', '-q', '--', ...print], { encoding: 'utf8' }).trim();
   return { name: 'fxrates mock', args: (port) => [CLI, 'mock', '--port', `${port}`], keys: [key] };
 }
 
-/** The other servers, and a word on those that are not there. */
+/** The other servers, and a note about those that are not installed. */
 export function peerServers(answer: Answer, directory: string) {
   const { programs, missing } = peers(answer, directory);
   const notes = missing.length === 0 ? [] : [`Not installed: ${missing.join(', ')} (npm ci --prefix bench).`];

@@ -9,8 +9,8 @@ export interface RawLoad {
 }
 
 /**
- * Asks over plain sockets for so long, one request at a time on each: a client library costs more than the servers
- * measured here, and would be all that is measured. Gives answers per second.
+ * Sends requests over plain sockets, one at a time on each. A client library would cost more than the servers that are
+ * measured. Returns responses per second.
  */
 export async function rawLoad(url: string, { keys, connections, ms }: RawLoad): Promise<number> {
   const { hostname, port } = new URL(url);
@@ -28,7 +28,7 @@ export async function rawLoad(url: string, { keys, connections, ms }: RawLoad): 
   return answers.reduce((sum, count) => sum + count, 0) / seconds;
 }
 
-/** Gives how many answers came until the first one at or after `endsAt`, that one too. */
+/** Returns the number of responses up to and including the first one at or after `endsAt`. */
 async function askOver(socket: Socket, endsAt: number, nextRequest: () => string): Promise<number> {
   let answers = 0;
   let missingBytes = 0;
@@ -46,7 +46,7 @@ async function askOver(socket: Socket, endsAt: number, nextRequest: () => string
   });
 }
 
-/** Of the whole answer that begins with this chunk. */
+/** Size of the whole response that begins with this chunk. */
 function sizeOf(chunk: Buffer): number {
   const end = chunk.indexOf('\r\n\r\n');
   const head = chunk.toString('latin1', 0, end);

@@ -8,23 +8,23 @@ import { LATEST } from './answer.ts';
 const ASK_AGAIN_MS = 5;
 const TOO_LONG_MS = 60_000;
 
-/** A server as a command of Node. */
+/** A server that a Node.js command starts. */
 export interface ServerProgram {
   readonly name: string;
   readonly args: (port: number) => readonly string[];
-  /** The keys it knows. */
+  /** Keys that it accepts. */
   readonly keys: readonly string[];
 }
 
 export interface ServerProcess extends AsyncDisposable {
   readonly url: string;
-  /** Milliseconds from starting Node until the first answer with status 200. */
+  /** Milliseconds from the start of Node.js to the first response with status 200. */
   readonly startedInMs: number;
-  /** The body of that answer. */
+  /** The body of that response. */
   readonly body: string;
 }
 
-/** Starts a server in a process of its own; ends when it serves. */
+/** Starts a server in its own process; resolves when it serves. */
 export async function startServer({ name, args, keys }: ServerProgram): Promise<ServerProcess> {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
@@ -48,7 +48,7 @@ export async function startServer({ name, args, keys }: ServerProgram): Promise<
   }
 }
 
-/** The body if the answer has status 200. */
+/** The body if the response has status 200. */
 function served(url: string, key: string): Promise<string | undefined> {
   return new Promise((resolve) => {
     const headers = { authorization: `Bearer ${key}` };

@@ -8,7 +8,7 @@ import { withDirectory } from './with-directory.ts';
 const ROUNDS = 9;
 const NOTHING = 'node -e 0, until it ends';
 
-/** From starting Node until the first answer with status 200. */
+/** Time from the start of Node.js to the first response with status 200. */
 export function startUp(): Promise<Figures> {
   return withDirectory(async (directory) => {
     const answer = await mockAnswer();

@@ -6,11 +6,11 @@ import { rawLoad } from './raw-load.ts';
 import { type ServerProcess, type ServerProgram, startServer } from './server-process.ts';
 import { withDirectory } from './with-directory.ts';
 
-// Many short turns: whatever else the machine does then slows the two of a pair alike.
+// Many short turns, so that other load on the machine affects both servers of a pair alike.
 const ROUNDS = 40;
 const LOAD = { connections: 16, ms: 250 };
 const WARM_UP_ROUNDS = 4;
-/** Each has 1000 requests a minute, more than the turns of a minute make. */
+/** Each key allows 1000 requests per minute, more than the turns of a minute send. */
 const KEYS = 500;
 
 interface Contender {
@@ -19,7 +19,7 @@ interface Contender {
   readonly speeds: number[];
 }
 
-/** Requests per second over HTTP: the mock beside a bare node:http server and other mocks with the same answer. */
+/** Requests per second over HTTP: the mock, a bare node:http server and other mocks, all with the same response. */
 export function throughput(): Promise<Figures> {
   return withDirectory(async (directory) => {
     const answer = await mockAnswer();
@@ -27,7 +27,7 @@ export function throughput(): Promise<Figures> {
     const mocks = [
       await servingMock('mock.serve()', { spaces: 0, keys: KEYS, journalSize: 1000 }),
       await servingMock('mock.serve(), with 100 spaces', { spaces: 100, keys: KEYS, journalSize: 1000 }),
-      // As many entries in memory as in the first row: what the spaces cost without their journals.
+      // Keeps as many entries as the first row, to show the cost of spaces without that of their journals.
       await servingMock('100 spaces, 10 entries each', { spaces: 100, keys: KEYS, journalSize: 10 }),
     ];
     const contenders: Contender[] = [];

@@ -3,7 +3,7 @@ import { LimitedServer } from '../../test/helpers/limits-server.ts';
 
 const REFUSED = '{"success":false,"error":{"code":"rate_limited","message":"Too many requests.","status":429}}';
 
-/** A service with a sliding window, in virtual time; it answers nothing before `open` is called. */
+/** A service with a sliding window, in virtual time; it sends no response before `open` is called. */
 export function limitedFetch(clock: Clock, perMinute: number) {
   const server = new LimitedServer({ window: 'sliding', limit: perMinute, hint: 'seconds' });
   let open = () => {};

@@ -1,9 +1,10 @@
 /**
- * What a call costs that waits for the limit, and what is left of it: 100,000 must cost each what the first thousand do.
+ * Measures a call that waits for the limit, and the memory that remains. Each of 100,000 calls must cost as much as
+ * each of the first thousand.
  * `npm run bench:queue`; `--json`, `--record`, `--calls 100000`.
  *
- * A client with the limit of the Unlimited plan (1,000 per minute) in virtual time, over a fake service that holds its
- * answers until all calls wait. Figures are CPU time of the process, collections of garbage included.
+ * The client has the limit of the Unlimited plan (1,000 per minute), in virtual time. The fake service responds only
+ * after all calls wait. Figures are CPU time of the process, including garbage collection.
  */
 import { parseArgs } from 'node:util';
 import { reportChanges } from '../recorded.ts';
@@ -20,7 +21,7 @@ const { values } = parseArgs({
 });
 const calls = Number(values.calls);
 const [first] = SITUATIONS;
-if (first) await measure(first, 5_000); // loads and compiles everything
+if (first) await measure(first, 5_000); // loads and compiles all code
 const rows: Measured[] = [];
 for (const situation of SITUATIONS) rows.push(await measure(situation, calls));
 process.stdout.write(

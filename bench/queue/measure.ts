@@ -4,7 +4,7 @@ import type { Situation } from './situations.ts';
 
 /** Calls that are made in one turn of the event loop. */
 const BATCH = 1_000;
-/** Queues of one batch, whose mean is a figure: enough for the collections of garbage to show. */
+/** Number of short queues, of which a figure is the mean: enough to include garbage collections. */
 const SHORT_QUEUES = 30;
 
 /** CPU microseconds, garbage collection included. */
@@ -19,17 +19,17 @@ export interface Costs {
 
 export interface Measured {
   readonly situation: string;
-  /** Bytes per waiting call, of the first thousand and of all. */
+  /** Bytes per waiting call, for the first thousand and for all. */
   readonly bytesFirst: number;
   readonly bytesAll: number;
-  /** Per call of a queue of a thousand. */
+  /** Per call, in a queue of a thousand. */
   readonly short: Costs;
-  /** Per call of the long queue; of `add` its last tenth. */
+  /** Per call of the long queue; `add` covers its last tenth. */
   readonly long: Costs;
   readonly answered: number;
-  /** MiB in use when all have ended, beside what was in use before the first. */
+  /** MiB in use after all calls have ended, minus those in use before the first. */
   readonly leftMebibytes: number;
-  /** Waiting calls and sleeps when all have ended. */
+  /** Waiting calls and sleeps after all calls have ended. */
   readonly left: number;
 }
 
@@ -71,7 +71,7 @@ async function emptied(queue: Queue): Promise<Omit<Costs, 'add'>> {
   return { abort: aborted === 0 ? Number.NaN : abort / aborted, answer: answer / queue.answered };
 }
 
-/** CPU microseconds of this process: what else the machine does adds nothing to them. */
+/** CPU microseconds of this process, which other programs do not increase. */
 async function cpuOf(work: () => Promise<void>): Promise<number> {
   const before = process.cpuUsage();
   await work();

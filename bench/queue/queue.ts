@@ -7,7 +7,7 @@ import type { Prepared } from './situations.ts';
 
 const PER_MINUTE = 1_000;
 const IN_FLIGHT = 16;
-/** So far virtual time moves when nothing is in flight: less than an attempt's timeout. */
+/** Step of virtual time when no request is in flight; less than the timeout of an attempt. */
 const STEP_MS = 5_000;
 
 /** Calls of one client that wait behind its limit, in virtual time. */
@@ -29,7 +29,7 @@ export class Queue {
     this.#open = open;
   }
 
-  /** With as many calls in flight as may be: all that come after them wait. */
+  /** Fills all slots of the service, so that every later call waits. */
   static async create(prepared: Prepared): Promise<Queue> {
     const queue = new Queue((await builtClient()).FxRates, prepared);
     await queue.add(IN_FLIGHT);
@@ -49,7 +49,7 @@ export class Queue {
     return this.#clock.pending;
   }
 
-  /** Ends when all of them stand in the line. */
+  /** Resolves when all of them are in the queue. */
   async add(calls: number): Promise<void> {
     const ended = () => {
       this.#ended += 1;
@@ -65,13 +65,13 @@ export class Queue {
     await quiet();
   }
 
-  /** Ends when none of the aborted calls is left. */
+  /** Resolves when all aborted calls have left the queue. */
   async abortHalf(): Promise<void> {
     this.#prepared.abortHalf?.();
     await quiet();
   }
 
-  /** Lets the service answer until every call has ended, and forgets them. */
+  /** Lets the service respond until every call has ended, then forgets the calls. */
   async drain(): Promise<void> {
     this.#open();
     while (this.#ended < this.#calls.length) {

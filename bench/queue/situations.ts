@@ -1,6 +1,6 @@
 import type { CallOptions } from '../../src/client/index.ts';
 
-/** How the calls of a run are made, and what is done with them while they wait. */
+/** How the calls of a run are made, and what happens while they wait. */
 export interface Situation {
   readonly name: string;
   readonly prepare: () => Prepared;
@@ -12,7 +12,7 @@ export interface Prepared {
   readonly abortHalf?: () => void;
 }
 
-/** Longer than the last call waits: one that cannot be served in time is refused at once. */
+/** Longer than the last call waits: a call that cannot be served before its deadline rejects immediately. */
 const DAY_MS = 86_400_000;
 
 export const SITUATIONS: readonly Situation[] = [

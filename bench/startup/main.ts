@@ -1,7 +1,7 @@
 /**
- * How soon a command is done, and how much time of the processor it uses: `npm run bench:startup`; `--json`,
- * `--record`, `--rounds 30`, `--node 24` for another Node.js from npm. Starts each in turn, again and again; what else the machine
- * does hits all alike. Ratios are those of the medians.
+ * Measures the duration and the CPU time of commands: `npm run bench:startup`; `--json`, `--record`, `--rounds 30`,
+ * `--node 24` for another Node.js from npm. The commands run in turn, so that other load on the machine affects all of
+ * them alike. Ratios compare medians.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -15,7 +15,7 @@ import { table } from '../table.ts';
 
 interface Times {
   readonly wallMs: number;
-  /** In the process and in the kernel, on all threads. */
+  /** User and system time of the process, on all threads. */
   readonly cpuMs: number;
 }
 
@@ -23,7 +23,7 @@ interface Row {
   readonly name: string;
   readonly command: readonly string[];
   readonly against?: string;
-  /** The ratio that neither of its times may exceed. */
+  /** The largest ratio that either time may have. */
   readonly bar?: number;
 }
 
@@ -67,7 +67,7 @@ const facts = { node: nodeVersion, rounds };
 process.stdout.write(values.json ? `${JSON.stringify({ ...facts, rows }, undefined, 2)}\n` : asText());
 reportChanges({ bench: 'startup', node: nodeVersion, figures: ratios(), isRecorded: values.record });
 
-/** bash measures the time of the processor; Node.js cannot for one child. */
+/** bash measures the CPU time, because Node.js cannot for a single child process. */
 async function timesOf(command: readonly string[]): Promise<Times> {
   const env = { ...process.env, FXRATES_BASE_URL: url, FXRATES_API_KEY: key, TIMEFORMAT: '%U %S' };
   const args = ['-c', 'time "$@"', 'bash', ...command];
@@ -81,7 +81,7 @@ async function timesOf(command: readonly string[]): Promise<Times> {
   return { wallMs, cpuMs: (user + system) * 1000 };
 }
 
-/** Median and quartiles of one time, and the ratio to that of another command. */
+/** Median and quartiles of one time, and its ratio to another command's. */
 function figure({ name, against }: Row, of: keyof Times) {
   const valuesOf = (row: string) => (times.get(row) ?? []).map((measured) => measured[of]);
   const sorted = valuesOf(name).toSorted((one, other) => one - other);

@@ -11,8 +11,8 @@ import type { Schemas } from './schema.ts';
 import { writeSchemas } from './write-schemas.ts';
 
 /**
- * The contract with valid examples of each parameter, and a sample of each answer without an example. Refuses examples that
- * the generated schemas refuse: the client would refuse what the mock server answers.
+ * Returns the contract with the valid examples of each parameter, and with a sample for each response without an
+ * example. Rejects examples that the generated schemas reject: the client would reject the mock server's response.
  */
 export function checkExamples(contract: Contract): Contract {
   const schemas = loadSchemas(writeSchemas(contract));
@@ -28,7 +28,7 @@ export function checkExamples(contract: Contract): Contract {
   return { ...contract, operations };
 }
 
-/** The mock server makes answers from the sample; every seed must make a valid one. */
+/** The mock server makes responses from the sample. The sample must be valid with every seed. */
 function sampleOfAnswer({ response, node }: Operation, types: Schemas, schemas: GeneratedSchemas): Sample | undefined {
   const sample = sampleOf({ kind: 'reference', name: response }, types);
   const seeds = Array.from({ length: 20 }, (_, seed) => seed);
@@ -41,7 +41,7 @@ function sampleOfAnswer({ response, node }: Operation, types: Schemas, schemas: 
 
 function withExamples(query: Query, types: Schemas, schemas: GeneratedSchemas): Query {
   if (query.kind !== 'named') return query;
-  const { shape } = schemas[query.schema] as z.ZodMiniObject; // written by `querySchema`
+  const { shape } = schemas[query.schema] as z.ZodMiniObject; // `querySchema` writes it
   const parameters = query.parameters.map((parameter) => {
     const { name, schema, node, required } = parameter;
     const sample = sampleOf(schema, types);
@@ -55,7 +55,7 @@ function withExamples(query: Query, types: Schemas, schemas: GeneratedSchemas): 
   return { ...query, parameters };
 }
 
-/** An empty list, and an empty part of a path, cannot be written. */
+/** A URL cannot contain an empty list or an empty part of a path. */
 function isWritable(value: unknown): boolean {
   return [value].flat().length > 0 && value !== '';
 }
@@ -67,7 +67,7 @@ function problemOf(schema: z.ZodMiniType | undefined, value: unknown): string | 
 
 type GeneratedSchemas = Readonly<Record<string, z.ZodMiniType>>;
 
-/** The schemas of the generated source. */
+/** Compiles the generated source and returns its schemas. */
 function loadSchemas(source: string): GeneratedSchemas {
   const { code } = transformSync(source, { loader: 'ts', format: 'cjs' });
   const module = { exports: {} };

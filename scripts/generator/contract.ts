@@ -2,14 +2,14 @@ import type { Sample, Operation as TableOperation, Parameter as TableParameter }
 import type { Schema, Schemas } from './schema.ts';
 import type { SpecNode } from './spec-node.ts';
 
-/** Everything the generated files are written from. */
+/** The input of all functions that write generated files. */
 export interface Contract {
-  /** Those of the components, then those inside operations. */
+  /** Schemas of the components, then those inside operations. */
   readonly schemas: Schemas;
   readonly operations: readonly Operation[];
-  /** Examples of the document, and the type that each must have. */
+  /** Examples of the document, with the type that each must have. */
   readonly examples: readonly Example[];
-  /** Copied as they are: `x-plans`, `x-api-key`, `x-not-shown`. */
+  /** Copied unchanged: `x-plans`, `x-api-key`, `x-not-shown`. */
   readonly plans: unknown;
   readonly apiKeyPattern: string;
   readonly notShown: unknown;
@@ -23,25 +23,25 @@ export interface Example {
 export interface Operation extends Omit<TableOperation, 'method' | 'deprecated' | 'query' | 'parameters' | 'sample'> {
   readonly isDeprecated: boolean;
   readonly query: Query;
-  /** Type of the whole answer. */
+  /** Type of the whole response. */
   readonly response: string;
-  /** Type of the answer's `data`. */
+  /** Type of the response's `data`. */
   readonly data: string;
-  /** From which the mock server makes answers if there is no example; added by `checkExamples`. */
+  /** The mock server makes responses from it if there is no example; `checkExamples` adds it. */
   readonly sample?: Sample | undefined;
-  /** The place of the success response, for refusals of `checkExamples`. */
+  /** The success response in the document, for the errors of `checkExamples`. */
   readonly node: SpecNode;
 }
 
-/** What the caller passes: parameters of the path and of the query in one object. */
+/** The parameters that a caller passes: those of the path and of the query in one object. */
 export type Query =
   | { readonly kind: 'none' }
-  /** Any parameters, sent as they are. */
+  /** Any parameters, sent unchanged. */
   | { readonly kind: 'free-form'; readonly schema: string }
   | { readonly kind: 'named'; readonly schema: string; readonly parameters: readonly Parameter[] };
 
 export interface Parameter extends Omit<TableParameter, 'example'> {
-  /** The examples of the document, valid or not; `checkExamples` keeps the valid ones. Help shows the first. */
+  /** All examples of the document; `checkExamples` keeps the valid ones. Help shows the first one. */
   readonly examples: readonly unknown[];
   readonly node: SpecNode;
   readonly schema: Schema;

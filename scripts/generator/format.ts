@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { createRequire } from 'node:module';
 
-/** Formats files the way `npm run fix` would, all in one run of the formatter. */
+/** Formats files like `npm run fix`, in one run of the formatter. */
 export function format(files: ReadonlyMap<string, string>, cwd: string): Map<string, string> {
   const biome = createRequire(import.meta.url).resolve('@biomejs/biome/bin/biome');
   const { status, stdout, stderr } = spawnSync(
@@ -14,5 +14,5 @@ export function format(files: ReadonlyMap<string, string>, cwd: string): Map<str
   return new Map([...files.keys()].map((name, index) => [name, `${texts[index]?.trim()}\n`]));
 }
 
-/** The formatter changes no comment. */
+/** The formatter does not change comments. */
 const SEPARATOR = '\n// ---- the next generated file ----\n';

@@ -10,7 +10,7 @@ import { writeTypes } from './write-types.ts';
 
 const BANNER = '// Generated from openapi.yaml by npm run generate. Do not edit.\n\n';
 
-/** The generated files by name, not formatted yet. @throws SpecError with everything that is refused */
+/** Returns the generated files by name, not formatted yet. @throws SpecError with all problems of the document */
 export function generateFiles(document: unknown): Map<string, string> {
   const contract = contractOf(document);
   const files = {
@@ -23,7 +23,7 @@ export function generateFiles(document: unknown): Map<string, string> {
   return new Map(Object.entries(files).map(([name, text]) => [name, `${BANNER}${text.trim()}\n`]));
 }
 
-/** What a document says. @throws SpecError with everything that is refused */
+/** Reads the contract from a document. @throws SpecError with all problems of the document */
 export function contractOf(document: unknown): Contract {
   return readDocument(document, (spec) => {
     const contract = readContract(spec);

@@ -10,11 +10,11 @@ const ROOT = join(import.meta.dirname, '../..');
 
 const USAGE = 'usage: npm run generate -- [--spec FILE] [--out FOLDER] [--check]';
 
-/** A wrong argument or document; `main` prints the message without a stack. */
+/** A wrong argument or document. `main` prints the message without a stack. */
 class InputError extends Error {}
 
 /**
- * openapi.yaml → src/generated. `--check` writes nothing and fails when a file is not up to date. Prints what fails;
+ * openapi.yaml → src/generated. `--check` writes nothing and fails if a file is not up to date. Prints all problems;
  * returns the exit code.
  */
 export async function main(args: readonly string[], print: (line: string) => void): Promise<number> {
@@ -69,7 +69,7 @@ async function generate(spec: string): Promise<Files> {
 
 async function write(files: Files, out: string): Promise<void> {
   try {
-    // Without `recursive`, which never ends below /proc.
+    // Not `recursive`: below /proc it would never end.
     await mkdir(out).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'EEXIST') throw error;
     });
@@ -97,11 +97,11 @@ function nameOf(spec: string): string {
   return path.startsWith('..') ? spec : path;
 }
 
-/** Line and column of a refusal; of the nearest place above it if there is nothing at the place itself. */
+/** Line and column of a problem, or of its nearest parent that is in the document. */
 function lineOf({ path }: Refusal, document: Document, lines: LineCounter): string {
   let place: unknown = document.contents;
   for (const key of path) {
-    // YAML reads a key like 200 without quotes as a number.
+    // YAML reads an unquoted key such as 200 as a number.
     const inner = isCollection(place) ? (place.get(key, true) ?? place.get(Number(key), true)) : undefined;
     if (!isNode(inner)) break;
     place = inner;

@@ -1,20 +1,20 @@
-/** Commands of the command line that no operation brings. */
+/** Commands of the command line that are not operations. */
 export const COMMANDS = [
   ...['api', 'auth', 'batch', 'cache', 'completion', 'config', 'doctor', 'help', 'mock', 'probe', 'version'],
 ];
 
-/** Members of the client that no operation brings. `then` would make a promise of it. */
+/** Members of the client that are not operations. A `then` would make the client a promise. */
 export const CLIENT_MEMBERS = [
   ...['batch', 'close', 'get', 'limits', 'poll', 'quotaEstimate', 'request', 'then', 'toJSON', 'withOptions'],
 ];
 
-/** What every object has: zod and `in` find these in an object that does not have them itself. */
+/** Names that every object inherits: zod and `in` find them in objects that do not have them. */
 export const INHERITED_NAMES: readonly string[] = Object.getOwnPropertyNames(Object.prototype);
 
 /** Globals that the generated code uses. */
 const GLOBAL_NAMES = ['JSON', 'Number', 'Object', 'Set'];
 
-/** Whether the operation would replace a command, or a member of the client. */
+/** Whether the operation would replace a command or a member of the client. */
 export function isTakenOperationId(id: string): boolean {
   return [...COMMANDS, ...CLIENT_MEMBERS, ...INHERITED_NAMES].includes(id);
 }
@@ -32,14 +32,14 @@ export function methodName(operationId: string): string | undefined {
   return /^[a-z][A-Za-z0-9]*$/.test(id) ? id : undefined;
 }
 
-/** For an operation without an id: `/v1/historical/{date}` is `historicalByDate`. */
+/** Name of an operation without an id: `/v1/historical/{date}` becomes `historicalByDate`. */
 export function methodNameOfPath(path: string): string | undefined {
   const fixed = path.replace(/^(\/api)?(\/v\d+)?(?=\/)/, '').replaceAll(/\{[^}]*\}/g, '-');
   const parameters = Array.from(path.matchAll(/\{([^}]*)\}/g), ([, name = '']) => pascalCase(name));
   return methodName(`${pascalCase(fixed)}${parameters.length > 0 ? 'By' : ''}${parameters.join('')}`);
 }
 
-/** `name`, or the first of `name2`, `name3`, … that is not taken. */
+/** Returns `name`, or the first of `name2`, `name3`, … that is free. */
 export function freeName(name: string, isTaken: (candidate: string) => boolean): string {
   let candidate = name;
   for (let count = 2; isTaken(candidate); count += 1) candidate = `${name}${count}`;

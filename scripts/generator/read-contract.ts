@@ -11,7 +11,7 @@ const KEYS = [
 ];
 const COMPONENTS = ['securitySchemes', 'headers', 'parameters', 'responses', 'schemas', 'examples', 'links'];
 
-/** Reads an OpenAPI document; refuses, with its place, whatever it does not implement. */
+/** Reads an OpenAPI document. Reports everything that the generator does not implement, with its place. */
 export function readContract(spec: SpecNode): Contract {
   readVersion(spec);
   spec.only('key', ...KEYS);
@@ -39,7 +39,7 @@ function readVersion(spec: SpecNode): void {
   if (!/^3\.[01]\.\d+/.test(version.string())) version.fail(`OpenAPI 3.1 or 3.0 is expected, not '${version.value}'`);
 }
 
-/** The client appends paths to a base URL that its user gives: a path or a variable of a server would be lost. */
+/** The client appends paths to the base URL of its user, so a path or a variable of a server would be lost. */
 function checkServers(spec: SpecNode): void {
   for (const server of spec.itemsAt('servers')) {
     const url = server.only('key of a server', 'url', 'description').get('url');
@@ -48,7 +48,7 @@ function checkServers(spec: SpecNode): void {
   }
 }
 
-/** The forms in which the client sends a key (its option `auth`) and the mock server accepts one. */
+/** The ways in which the client sends a key (its option `auth`) and the mock server accepts one. */
 const CREDENTIALS = ['http bearer', 'apiKey header Authorization', 'apiKey query api_key'];
 
 function checkSecurity(spec: SpecNode): void {
@@ -83,7 +83,7 @@ function readSchemas(components: SpecNode): Map<string, Schema> {
   return schemas;
 }
 
-/** The ids that the document gives: they come before those that are made from paths. */
+/** The ids in the document; they have priority over ids that are made from paths. */
 function idsOf(spec: SpecNode): ReadonlySet<string> {
   const given = spec
     .entriesAt('paths')
@@ -114,7 +114,7 @@ function readPath(node: SpecNode, reading: Reading): Operation[] {
   return [readOperation(node, reading)].filter((operation) => operation !== undefined);
 }
 
-/** A type that is itself, not a field or an item of itself, has no values. Later steps follow references to their end. */
+/** A type that contains only itself has no values. Reports it, because later steps follow references to their end. */
 function refuseCircles(schemas: Map<string, Schema>, components: SpecNode): void {
   const circles = components.entriesAt('schemas').filter(([component]) => {
     const name = typeName(component) ?? '';
@@ -126,7 +126,7 @@ function refuseCircles(schemas: Map<string, Schema>, components: SpecNode): void
   }
 }
 
-/** The names of schemas that a value of this one is checked with itself, not its fields or items. */
+/** Names of the schemas that check the value itself, not its fields or items. */
 function directReferences(
   schema: Schema | undefined,
   schemas: Schemas,

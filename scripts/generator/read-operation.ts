@@ -6,12 +6,12 @@ import { optional, readSchema } from './read-schema.ts';
 import type { Property, Schema, Schemas } from './schema.ts';
 import type { SpecNode } from './spec-node.ts';
 
-/** What the operations of a document share while they are read. */
+/** State that the operations of a document share while they are read. */
 export interface Reading {
-  /** Grows by the schemas inside operations. */
+  /** Schemas inside operations are added to it. */
   readonly schemas: Map<string, Schema>;
   readonly examples: Example[];
-  /** Ids of the operations read so far, and all that the document names itself. */
+  /** Ids of the operations that were read, and all ids in the document. */
   readonly ids: Set<string>;
   readonly givenIds: ReadonlySet<string>;
 }
@@ -119,7 +119,7 @@ function readSuccess(id: string, node: SpecNode, reading: Reading): Pick<Operati
   return { response, data: nameData(data, response, { reading, name: name('Data') }), example: example?.value };
 }
 
-/** The type of `data`. A schema inside the response gets a name, by which the response then refers to it. */
+/** Type of `data`. A schema inside the response gets a name, by which the response then refers to it. */
 function nameData(
   { schema }: Property,
   response: string,
@@ -133,14 +133,14 @@ function nameData(
   return named(schema, name, reading);
 }
 
-/** The type of a schema; a schema inside an operation gets a name. */
+/** Type of a schema. A schema inside an operation gets a name. */
 function named(schema: Schema, name: string, { schemas }: Reading): string {
   if (schema.kind === 'reference') return schema.name;
   schemas.set(name, schema);
   return name;
 }
 
-/** A field of an object. In `allOf`, one member may declare its schema and another require it. */
+/** A field of an object. One member of an `allOf` may declare its schema and another one may require it. */
 function propertyOf(schema: Schema, name: string, schemas: Schemas): Property | undefined {
   const target = resolve(schema, schemas);
   if (target.kind === 'object') return target.properties.find((property) => property.name === name);
@@ -171,7 +171,7 @@ function readError(status: string, response: SpecNode, { examples }: Reading): E
   };
 }
 
-/** The JSON among the media types of a response; `undefined` for a response without a body. */
+/** The JSON media type of a response; `undefined` if the response has no body. */
 function readMedia(response: SpecNode): SpecNode | undefined {
   const content = response.find('content');
   if (content === undefined || content.keys().length === 0) return undefined;
@@ -182,10 +182,10 @@ function readMedia(response: SpecNode): SpecNode | undefined {
   return content.get(type).only('key of a media type', 'schema', 'example', 'examples', 'encoding');
 }
 
-/** The first that is offered counts. */
+/** Returns the first media type. */
 const JSON_TYPES = [/^application\/json\b/i, /^[\w.-]+\/([\w.-]+\+)?json\b/i, /^(application|\*)\/\*$/];
 
-/** The only example, or the first of the named ones. */
+/** Returns the only example, or the first named one. */
 function readExample(media: SpecNode): SpecNode | undefined {
   const [first] = media.entriesAt('examples');
   const single = media.find('example');

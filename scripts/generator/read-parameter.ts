@@ -5,7 +5,7 @@ import { optional, readSchema } from './read-schema.ts';
 import type { Scalar, Schema, Schemas } from './schema.ts';
 import type { SpecNode } from './spec-node.ts';
 
-/** The parameters of an operation: its own, and those of its path that it does not replace. */
+/** The parameters of an operation, and those of its path that it does not replace. */
 export function readParameters(path: SpecNode, operation: SpecNode, schemas: Schemas): Parameter[] {
   const own = namedNodes(operation);
   const shared = namedNodes(path).filter(([key]) => !own.some(([other]) => other === key));
@@ -17,7 +17,7 @@ export function readParameters(path: SpecNode, operation: SpecNode, schemas: Sch
   return parameters;
 }
 
-/** By place and name, which is how the parameters of an operation replace those of its path. */
+/** Keyed by place and name, because a parameter of an operation replaces the one of its path with the same key. */
 function namedNodes(owner: SpecNode): [key: string, node: SpecNode][] {
   const nodes = owner.itemsAt('parameters').map((item) => item.resolved());
   return nodes
@@ -25,7 +25,7 @@ function namedNodes(owner: SpecNode): [key: string, node: SpecNode][] {
     .map((node) => [`${node.find('in')?.value} ${node.find('name')?.value}`, node]);
 }
 
-/** OpenAPI gives header parameters of these names no meaning; the client sends them itself. */
+/** OpenAPI ignores header parameters with these names; the client sends these headers itself. */
 function isIgnored(node: SpecNode): boolean {
   const name = String(node.find('name')?.value).toLowerCase();
   return node.find('in')?.value === 'header' && ['accept', 'authorization', 'content-type'].includes(name);
@@ -47,7 +47,7 @@ function readParameter(node: SpecNode, schemas: Schemas): Parameter {
   const array = resolve(schema, schemas);
   const item = array.kind === 'array' ? array.items : schema;
   const values = scalarValues(item, schemas) ?? schemaNode.fail(UNWRITABLE);
-  const choices = values.choices?.filter((value) => value !== null); // null cannot be written
+  const choices = values.choices?.filter((value) => value !== null); // a URL cannot contain null
   refuseAmbiguous(choices, schemaNode);
   return {
     name,
@@ -66,7 +66,7 @@ function readParameter(node: SpecNode, schemas: Schemas): Parameter {
   };
 }
 
-/** Of a parameter a map by name, of a schema a list. */
+/** Examples of a parameter are a map by name; those of a schema are a list. */
 function exampleValues(node: SpecNode): readonly unknown[] {
   const { value } = node.find('examples') ?? {};
   const several = typeof value === 'object' && value !== null ? Object.values(value) : [];
@@ -88,7 +88,7 @@ function readName(node: SpecNode): string {
   return name;
 }
 
-/** How the values of a list are written: `a=1&a=2` or `a=1,2`. */
+/** How a list is written: `a=1&a=2` or `a=1,2`. */
 function readStyle(node: SpecNode, place: 'path' | 'query', isList: boolean): 'comma' | 'repeated' | undefined {
   const style = place === 'query' ? 'form' : 'simple';
   node.find('style')?.oneOf(`style of a parameter in the ${place}`, [style]);
@@ -99,11 +99,11 @@ function readStyle(node: SpecNode, place: 'path' | 'query', isList: boolean): 'c
 
 interface ScalarValues {
   readonly types: readonly ScalarType[];
-  /** `undefined` when there are too many to list. */
+  /** `undefined` if there are too many to list. */
   readonly choices: readonly Scalar[] | undefined;
 }
 
-/** The types and choices of one value; `undefined` if a value cannot be written as one text. */
+/** The types and choices of one value; `undefined` if it cannot be written as one text. */
 function scalarValues(schema: Schema, schemas: Schemas): ScalarValues | undefined {
   const target = resolve(schema, schemas);
   switch (target.kind) {
@@ -139,7 +139,7 @@ function typeOf(value: Scalar): ScalarType {
   return typeof value === 'boolean' ? 'boolean' : 'string';
 }
 
-/** `1` and `"1"` are the same text in a URL. */
+/** `1` and `"1"` are identical in a URL. */
 function refuseAmbiguous(choices: readonly Scalar[] = [], node: SpecNode): void {
   const texts = choices.map(String);
   if (new Set(texts).size < texts.length) node.refuse('two values of the enum are written alike in a URL');
@@ -151,7 +151,7 @@ function helpType(item: Schema, { types, choices }: ScalarValues, schemas: Schem
   return target.kind === 'string' && target.format !== undefined ? target.format : types.join('|');
 }
 
-/** An absent parameter is left out; there is no way to write null. */
+/** A URL cannot contain null; an absent parameter is omitted. */
 function withoutNull(schema: Schema, schemas: Schemas): Schema {
   const target = resolve(schema, schemas);
   if (target.kind === 'literals' && target.values.includes(null)) {
@@ -165,7 +165,7 @@ function withoutNull(schema: Schema, schemas: Schemas): Schema {
   return { ...first, ...optional('description', schema.description), ...optional('isDeprecated', schema.isDeprecated) };
 }
 
-/** The schema that references lead to; `unknown` if it was refused. */
+/** Follows references to a schema; returns `unknown` if that schema was rejected. */
 export function resolve(schema: Schema, schemas: Schemas): Schema {
   return schema.kind === 'reference' ? resolve(schemas.get(schema.name) ?? { kind: 'unknown' }, schemas) : schema;
 }

@@ -10,7 +10,7 @@ import {
 } from './schema.ts';
 import type { SpecNode } from './spec-node.ts';
 
-/** Reads a JSON Schema (2020-12); refuses every keyword or combination that would be read but not obeyed. */
+/** Reads a JSON Schema (2020-12). Rejects every keyword or combination that the generator does not implement. */
 export function readSchema(node: SpecNode): Schema {
   if (node.value === true) return { kind: 'unknown' };
   const read = readNullable(node);
@@ -23,7 +23,7 @@ export function readSchema(node: SpecNode): Schema {
   };
 }
 
-/** Keywords that say nothing about which values are valid. */
+/** Keywords that do not affect which values are valid. */
 const ANNOTATIONS = [
   ...['title', 'description', 'default', 'deprecated', 'readOnly', 'writeOnly', 'example', 'examples', 'externalDocs'],
   ...['$comment', 'xml', 'discriminator', 'contentMediaType', 'contentEncoding'],
@@ -42,7 +42,7 @@ function readKeywords(node: SpecNode): Schema {
     if (!node.has(keyword)) continue;
     const own = [keyword, ...besides, ...ANNOTATIONS];
     const others = node.keys().filter((key) => !own.includes(key) && !key.startsWith('x-'));
-    const isAlone = others.length === 0 || (keyword === '$ref' && node.isOpenApi30); // 3.0 ignores what stands beside
+    const isAlone = others.length === 0 || (keyword === '$ref' && node.isOpenApi30); // 3.0 ignores siblings of $ref
     if (isAlone) return read(node);
     const members = [node.without(...others), node.without(keyword, ...besides, ...ANNOTATIONS)];
     return { kind: 'all', members: readOpenMembers(members) };
@@ -52,11 +52,11 @@ function readKeywords(node: SpecNode): Schema {
 
 interface WholeKeyword {
   readonly read: (node: SpecNode) => Schema;
-  /** Keywords that it reads, too. */
+  /** Other keywords that it reads. */
   readonly besides: readonly string[];
 }
 
-/** Keywords that say everything about a value; what stands beside them must hold, too. */
+/** Keywords that define a value completely; it must also match the keywords beside them. */
 const WHOLE_KEYWORDS: Readonly<Record<string, WholeKeyword>> = {
   $ref: { read: readReference, besides: [] },
   const: { read: (node) => readLiterals(node, [node.get('const')]), besides: ['type', 'format'] },
@@ -66,7 +66,7 @@ const WHOLE_KEYWORDS: Readonly<Record<string, WholeKeyword>> = {
   allOf: { read: (node) => allOf(node.get('allOf').someItems()), besides: [] },
 };
 
-/** What each type reads, and the keywords it takes; a keyword no declared type takes is unknown. */
+/** Reader and keywords of each type. A keyword that no declared type has is rejected as unknown. */
 const TYPES = {
   string: { keywords: ['minLength', 'maxLength', 'pattern', 'format', 'x-extensible-enum'], read: readString },
   integer: numberType(true),
@@ -95,7 +95,7 @@ function readTypes(node: SpecNode): Schema {
   return anyOf(types.map((type) => type.read(node)));
 }
 
-/** Without a `type`, keywords of an object mean an object, and keywords of an array an array. */
+/** Without a `type`, keywords of an object mean an object, and keywords of an array mean an array. */
 function typesOf(node: SpecNode): readonly TypeName[] {
   const declared = node.find('type');
   if (declared !== undefined) {
@@ -105,7 +105,7 @@ function typesOf(node: SpecNode): readonly TypeName[] {
   return (['object', 'array'] as const).filter((name) => TYPES[name].keywords.some((keyword) => node.has(keyword)));
 }
 
-/** One schema for several; a choice within the choice is the same choice. */
+/** Returns a single member as it is, and merges a nested `anyOf` into the outer one. */
 function anyOf(members: readonly Schema[]): Schema {
   const flat = members.flatMap((member) => (member.kind === 'any' ? member.members : [member]));
   const [first, ...others] = flat;
@@ -118,7 +118,7 @@ function allOf(members: readonly SpecNode[]): Schema {
   return { kind: 'all', members: readOpenMembers(members) };
 }
 
-/** zod's intersection lets a closed object take the fields of its sibling, which JSON Schema does not. */
+/** zod's intersection accepts fields of the other members in a closed object; JSON Schema does not. */
 function readOpenMembers(members: readonly SpecNode[]): Schema[] {
   return members.map((member) => {
     if (isClosed(member)) member.refuse('allOf is implemented for objects that allow additional properties');
@@ -129,7 +129,7 @@ function readOpenMembers(members: readonly SpecNode[]): Schema[] {
 function isClosed(node: SpecNode, seen: readonly string[] = []): boolean {
   const target = node.resolved();
   const place = target.path.join('/');
-  if (seen.includes(place)) return false; // refused elsewhere: it refers to itself
+  if (seen.includes(place)) return false; // a schema that refers to itself is rejected elsewhere
   const members = ['allOf', 'anyOf', 'oneOf'].flatMap((keyword) => target.itemsAt(keyword));
   const inner = members.some((member) => isClosed(member, [...seen, place]));
   return inner || target.find('additionalProperties')?.value === false;
@@ -168,7 +168,7 @@ function isScalar(value: unknown): value is Scalar {
   return value === null || typeof value === 'string' || Number.isFinite(value) || typeof value === 'boolean';
 }
 
-/** The first example of a scalar, for answers that are made from the schema. */
+/** The first example of a scalar, for responses that are made from the schema. */
 function exampleOf(node: SpecNode): Scalar | undefined {
   const examples = node.find('examples')?.value;
   const [first] = Array.isArray(examples) ? examples : [node.find('example')?.value];
@@ -216,7 +216,7 @@ function numberType(isInteger: boolean) {
   return { keywords: [...limits, 'format'], read };
 }
 
-/** OpenAPI 3.0 has `exclusiveMinimum: true` beside `minimum`. */
+/** OpenAPI 3.0 writes `exclusiveMinimum: true` beside `minimum`. */
 function withNumericLimits(node: SpecNode): SpecNode {
   if (!node.isOpenApi30) return node;
   return [
@@ -280,7 +280,7 @@ function refuseFieldName(name: string, node: SpecNode): void {
     node.refuse(`every object has '${name}'; zod does not check a field of this name`);
 }
 
-/** Schema of the items or fields that are not named: anything unless told, absent when there may be none. */
+/** Schema of unnamed items or fields: any value by default, absent if the schema forbids them. */
 function readRest(node: SpecNode | undefined): { readonly rest?: Schema } {
   if (node?.value === false) return {};
   return { rest: node ? readSchema(node) : { kind: 'unknown' } };
@@ -290,7 +290,7 @@ function numbers<Key extends string>(node: SpecNode, ...keys: readonly Key[]): {
   return Object.assign({}, ...keys.map((key) => optional(key, node.find(key)?.number())));
 }
 
-/** A field that is left out when there is no value for it. */
+/** An object with one field, or an empty object if the value is `undefined`. */
 export function optional<Key extends string, Value>(key: Key, value: Value | undefined): { [key in Key]?: Value } {
   return value === undefined ? {} : ({ [key]: value } as { [key in Key]: Value });
 }

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import type { Sample } from '../../src/operation.ts';
 import type { ArraySchema, NumberSchema, ObjectSchema, Schema, Schemas, StringSchema } from './schema.ts';
 
-/** What an answer of this schema looks like; `undefined` when none of finite size is found. */
+/** The sample of responses with this schema; `undefined` if none of finite size is found. */
 export function sampleOf(schema: Schema, schemas: Schemas, within: readonly string[] = []): Sample | undefined {
   if (schema.example !== undefined) return values(schema.example);
   const inner = (member: Schema) => sampleOf(member, schemas, within);
@@ -95,13 +95,13 @@ function objectSample(schema: ObjectSchema, inner: SampleSchema): Sample | undef
   };
 }
 
-/** How many fields to add to those that are named. */
+/** Number of fields to add to the named ones. */
 function missingFields(schema: ObjectSchema, named: number): number {
   const wanted = Math.max(schema.minProperties ?? 0, isOpenMap(schema) ? 3 : 0);
   return Math.max(0, Math.min(wanted, schema.maxProperties ?? wanted) - named);
 }
 
-/** Such as rates by currency: a map without entries would be a poor example. */
+/** A map such as rates by currency gets entries, because an empty map would be a poor example. */
 function isOpenMap({ properties, rest }: ObjectSchema): boolean {
   return properties.length === 0 && rest !== undefined && rest.kind !== 'unknown';
 }
@@ -111,7 +111,7 @@ function fieldNames({ names }: ObjectSchema, inner: SampleSchema): readonly stri
   return sample?.kind === 'values' ? sample.values.map(String) : ['EUR', 'GBP', 'USD', 'JPY', 'CHF'];
 }
 
-/** For `allOf`: the fields of all members. */
+/** Merges the fields of all members of an `allOf`. */
 function merged(members: readonly (Sample | undefined)[]): Sample | undefined {
   const known = members.filter((member) => member !== undefined);
   if (known.length < members.length) return undefined;
@@ -129,7 +129,7 @@ function both(earlier: Sample | undefined, later: Sample): Sample {
   return earlier !== undefined && saysNothing(later) ? earlier : later;
 }
 
-/** The sample of a schema that allows anything. */
+/** Whether the sample is that of a schema that allows any value. */
 function saysNothing(sample: Sample): boolean {
   return sample.kind === 'values' && JSON.stringify(sample.values) === '[{}]';
 }

@@ -1,4 +1,6 @@
-/** A schema of the document, reduced to what the generator implements. Types, zod schemas and samples are written from it. */
+/**
+ * A schema of the document, reduced to what the generator implements. Types, zod schemas and samples are made from it.
+ */
 export type Schema = (
   | { readonly kind: 'unknown' | 'boolean' | 'null' }
   | { readonly kind: 'reference'; readonly name: string }
@@ -6,15 +8,15 @@ export type Schema = (
   | StringSchema
   | NumberSchema
   | ArraySchema
-  /** `rest` is absent when nothing may follow. */
+  /** `rest` is absent if no further items are allowed. */
   | { readonly kind: 'tuple'; readonly items: readonly Schema[]; readonly rest?: Schema }
   | ObjectSchema
-  /** `any`: `anyOf`, or a list of types. `one`: `oneOf`, exactly one. `all`: `allOf`. */
+  /** `any`: `anyOf`, or a list of types. `one`: `oneOf`. `all`: `allOf`. */
   | { readonly kind: 'any' | 'one' | 'all'; readonly members: readonly Schema[] }
 ) & {
   readonly description?: string;
   readonly isDeprecated?: boolean;
-  /** The document's own example of a value. */
+  /** An example of the value in the document. */
   readonly example?: Scalar;
 };
 
@@ -26,11 +28,11 @@ export interface StringSchema {
   readonly maxLength?: number;
   readonly pattern?: string;
   readonly format?: StringFormat;
-  /** Values known today of an open enumeration; others are valid too. */
+  /** Known values of an open enumeration; others are valid, too. */
   readonly knownValues?: readonly string[];
 }
 
-/** Formats that are checked; every other format is a note for people, as JSON Schema has it. */
+/** Formats that are checked. As in JSON Schema, every other format is only a note. */
 export const STRING_FORMATS = ['date', 'date-time'] as const;
 export type StringFormat = (typeof STRING_FORMATS)[number];
 
@@ -55,9 +57,9 @@ export interface ArraySchema {
 export interface ObjectSchema {
   readonly kind: 'object';
   readonly properties: readonly Property[];
-  /** Schema of the fields that are not named; absent when there may be none. */
+  /** Schema of unnamed fields; absent if none are allowed. */
   readonly rest?: Schema;
-  /** Schema of the names of all fields. */
+  /** Schema that the names of all fields must match. */
   readonly names?: Schema;
   readonly minProperties?: number;
   readonly maxProperties?: number;

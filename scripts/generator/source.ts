@@ -1,4 +1,4 @@
-/** A TypeScript literal of a JSON value. */
+/** Writes a JSON value as a TypeScript literal. */
 export function literal(value: unknown): string {
   if (value === undefined) return 'undefined';
   if (Array.isArray(value)) return `[${value.map(literal).join(', ')}]`;
@@ -9,13 +9,13 @@ export function literal(value: unknown): string {
   return Object.is(value, -0) ? '-0' : JSON.stringify(value);
 }
 
-/** A field name as it stands in an object literal or an interface. */
+/** Writes a field name for an object literal or an interface. */
 export function propertyKey(name: string): string {
-  if (name === '__proto__') return "['__proto__']"; // Plain, it would set the prototype.
+  if (name === '__proto__') return "['__proto__']"; // Without brackets, it would set the prototype.
   return /^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name);
 }
 
-/** A JSDoc comment with its line break, or nothing; a blank line in `text` starts a paragraph. */
+/** A JSDoc comment with its line break, or an empty text; a blank line in `text` starts a paragraph. */
 export function jsdoc(text: string | undefined): string {
   if (!text?.trim()) return '';
   const paragraphs = text

@@ -1,13 +1,13 @@
 import { nearestName } from '../../src/nearest-name.ts';
 
-/** One thing of a document that is wrong, or that the generator does not implement. */
+/** One problem of a document, or one part that the generator does not implement. */
 export interface Refusal {
   /** Keys from the root of the document to the place. */
   readonly path: readonly string[];
   readonly problem: string;
 }
 
-/** Everything that is refused in a document. The message has a line for each refusal. */
+/** All problems of a document. The message has a line for each one. */
 export class SpecError extends Error {
   override readonly name = 'SpecError';
   readonly refusals: readonly Refusal[];
@@ -18,12 +18,12 @@ export class SpecError extends Error {
   }
 }
 
-/** The JSON pointer is not encoded: paths of an API are full of slashes, and people read this. */
+/** The JSON pointer is not encoded, because API paths contain many slashes and people read this text. */
 export function refusalText({ path, problem }: Refusal): string {
   return `${['#', ...path].join('/')}: ${problem}`;
 }
 
-/** Reads a whole document. @throws SpecError with all refusals, if there are any */
+/** Reads a whole document. @throws SpecError with all its problems */
 export function readDocument<Result>(value: unknown, read: (root: SpecNode) => Result): Result {
   const refusals: Refusal[] = [];
   const root = new SpecNode(value, [], { refusals, root: value });
@@ -31,10 +31,10 @@ export function readDocument<Result>(value: unknown, read: (root: SpecNode) => R
   const texts = refusals.map(refusalText);
   const distinct = refusals.filter((_, index) => texts.indexOf(texts[index] ?? '') === index);
   if (distinct.length > 0) throw new SpecError(distinct);
-  return result as Result; // without a refusal, `attempt` returns what `read` does
+  return result as Result; // if no problem was recorded, `attempt` returns the result of `read`
 }
 
-/** Ends the reading of the part that cannot be read; the refusal itself is recorded already. */
+/** Stops reading the part that cannot be read; its problem is recorded already. */
 class Unreadable extends Error {}
 
 interface Document {
@@ -42,7 +42,7 @@ interface Document {
   readonly refusals: Refusal[];
 }
 
-/** The extensions that mean something here. A name that is nearly one of them is a typing mistake. */
+/** The extensions that the generator reads. A name that is similar to one of them is reported as a typing mistake. */
 const EXTENSIONS = [
   'x-api-key',
   'x-consumes-quota',
@@ -66,7 +66,7 @@ export class SpecNode {
     this.#document = document;
   }
 
-  /** Whether nothing of the document is refused so far. */
+  /** Whether no problem has been recorded so far. */
   get isClean(): boolean {
     return this.#document.refusals.length === 0;
   }
@@ -77,18 +77,18 @@ export class SpecNode {
     return typeof root === 'object' && root !== null && 'openapi' in root && /^3\.0/.test(String(root.openapi));
   }
 
-  /** Records a refusal; reading continues. */
+  /** Records a problem; reading continues. */
   refuse(problem: string): void {
     this.#document.refusals.push({ path: this.path, problem });
   }
 
-  /** Records a refusal and ends the current `attempt`. */
+  /** Records a problem and ends the current `attempt`. */
   fail(problem: string): never {
     this.refuse(problem);
     throw new Unreadable();
   }
 
-  /** `undefined` if it cannot be read: so that one run shows the refusals of all parts. */
+  /** Returns `undefined` if the part cannot be read, so that one run reports the problems of all parts. */
   attempt<Result>(read: () => Result): Result | undefined {
     try {
       return read();
@@ -98,7 +98,7 @@ export class SpecNode {
     }
   }
 
-  /** Refuses keys that the generator does not implement. An extension that means nothing here is ignored. */
+  /** Rejects keys that the generator does not implement. Unknown extensions are ignored. */
   only(what: string, ...keys: readonly string[]): this {
     for (const key of this.keys()) {
       const isExtension = key.startsWith('x-');
@@ -127,13 +127,13 @@ export class SpecNode {
     return this.has(key) ? this.get(key) : undefined;
   }
 
-  /** The same map at the same place, but for some keys. */
+  /** The same map at the same place, without some keys. */
   without(...keys: readonly string[]): SpecNode {
     const entries = Object.entries(this.#map()).filter(([key]) => !keys.includes(key));
     return new SpecNode(Object.fromEntries(entries), this.path, this.#document);
   }
 
-  /** The same map at the same place, with one key more. */
+  /** The same map at the same place, with an additional key. */
   with(key: string, value: unknown): SpecNode {
     return new SpecNode({ ...this.#map(), [key]: value }, this.path, this.#document);
   }
@@ -143,7 +143,7 @@ export class SpecNode {
     return Object.entries(this.#map()).map(([key, value]) => [key, this.#child(key, value)]);
   }
 
-  /** Those of the map at `key`; none when there is no such key. */
+  /** Entries of the map at `key`; none if the key is absent. */
   entriesAt(key: string): [name: string, node: SpecNode][] {
     return this.find(key)?.entries() ?? [];
   }
@@ -153,7 +153,7 @@ export class SpecNode {
     return this.value.map((value, index) => this.#child(String(index), value));
   }
 
-  /** Those of the list at `key`; none when there is no such key. */
+  /** Items of the list at `key`; none if the key is absent. */
   itemsAt(key: string): SpecNode[] {
     return this.find(key)?.items() ?? [];
   }
@@ -167,7 +167,7 @@ export class SpecNode {
     return typeof this.value === 'string' ? this.value : this.fail('text is expected');
   }
 
-  /** Text for people, its paragraphs unwrapped. */
+  /** Text for people, with each paragraph on one line. */
   prose(): string {
     return this.string()
       .trim()
@@ -191,7 +191,7 @@ export class SpecNode {
     return choice ?? this.fail(`unknown ${what} ${JSON.stringify(this.value)}; known: ${choices.join(', ')}`);
   }
 
-  /** The value itself, or the one its `$ref` points to in the same document. */
+  /** The value itself, or the value that its `$ref` refers to in the same document. */
   resolved(seen: readonly string[] = []): SpecNode {
     const ref = this.find('$ref');
     if (ref === undefined) return this;
@@ -228,6 +228,6 @@ function decoded(token: string): string {
   try {
     return decodeURIComponent(token);
   } catch {
-    return token; // not percent-encoded
+    return token; // it is not percent-encoded
   }
 }

@@ -1,7 +1,7 @@
 import type { Contract, Operation, Parameter } from './contract.ts';
 import { literal } from './source.ts';
 
-/** `operations.ts`: what the client, the CLI and the mock server need to know of each operation; no code. */
+/** `operations.ts`: the data that the client, the CLI and the mock server need about each operation; no code. */
 export function writeOperations({ operations }: Contract): string {
   return `import type { Operation } from '../operation.ts';
 

@@ -30,7 +30,7 @@ function querySchemaName({ query }: Operation): string {
   return query.kind === 'none' ? 'z.strictObject({})' : query.schema;
 }
 
-/** Unlike the service's answers, a query is ours: a field it does not have is a mistake. */
+/** Closed, unlike a response: an unknown field in a query is a mistake of the caller. */
 function querySchema(writer: ZodWriter, query: Query): string[] {
   if (query.kind !== 'named') return [];
   const fields = query.parameters.map(
@@ -46,7 +46,7 @@ class ZodWriter {
   readonly #declared = new Set<string>();
   needsInteger = false;
 
-  /** The annotation makes the compiler prove that schema and type agree. */
+  /** The annotation makes the compiler check that schema and type agree. */
   declaration(name: string, schema: Schema): string {
     const text = `export const ${name}: z.ZodMiniType<types.${name}> = ${this.zod(schema)};\n`;
     this.#declared.add(name);

@@ -1,7 +1,7 @@
 import type { Contract } from './contract.ts';
 import { literal } from './source.ts';
 
-/** `service.ts`: the facts about the service that belong to no single operation. */
+/** `service.ts`: facts about the service that do not belong to one operation. */
 export function writeService({ plans, apiKeyPattern, notShown }: Contract): string {
   return `
 /** What an account plan allows. */

@@ -15,7 +15,7 @@ export function writeTypes({ schemas, operations }: Contract): string {
 }
 
 interface TypeUse {
-  /** A field of a query may be `undefined`: it is not sent, and callers need not leave it out. */
+  /** A field of a query may be `undefined`; it is then not sent. */
   readonly isQuery: boolean;
 }
 
@@ -81,7 +81,7 @@ function objectType({ properties, rest }: ObjectSchema, { isQuery }: TypeUse = {
   return `{\n${[...fields, ...others].join('\n')}\n}`;
 }
 
-/** TypeScript wants an index signature to hold for the named fields too. */
+/** TypeScript requires the index signature to match the named fields, too. */
 function indexSignature(properties: ObjectSchema['properties'], rest: Schema | undefined): string[] {
   if (rest === undefined) return [];
   const named = properties.flatMap(({ isRequired, schema }) => [type(schema), ...(isRequired ? [] : ['undefined'])]);
@@ -89,7 +89,7 @@ function indexSignature(properties: ObjectSchema['properties'], rest: Schema | u
   return [`readonly [field: string]: ${value};`];
 }
 
-/** A type that can stand before `[]` or beside `&`. */
+/** A type that can be followed by `[]` or joined by `&`. */
 function grouped(schema: Schema): string {
   const text = type(schema);
   return /^[\w]+$/.test(text) ? text : `(${text})`;

@@ -1,15 +1,15 @@
 import writeGood from 'write-good';
 
 export interface ProseFinding {
-  /** Where it begins in the text. */
+  /** Start of the problem in the text. */
   readonly index: number;
   readonly message: string;
 }
 
-/** Words in a sentence. */
+/** Longest sentence, in words. */
 const LONGEST_SENTENCE = 30;
 
-/** Words that write-good calls wordy, and that are terms of this field or have no shorter word. */
+/** Words that write-good calls wordy, but that are technical terms or have no shorter synonym. */
 const TERMS = [
   'a number of',
   'acquire',
@@ -32,7 +32,7 @@ const TERMS = [
   'validate',
 ];
 
-/** What the other rules do not know, with the advice. */
+/** Phrases that write-good does not know, with advice. */
 const PHRASES: readonly (readonly [phrase: RegExp, advice: string])[] = [
   [/\b(?:no|any|some)body\b|\bwhoever\b|\bsomeone\b|\banyone\b/gi, 'name the user, the process or the object'],
   [/\bone (?:has|gets|can|needs|wants|must|may|should|would)\b/gi, 'name the user, the process or the object'],
@@ -48,16 +48,16 @@ const PHRASES: readonly (readonly [phrase: RegExp, advice: string])[] = [
   [/\bwhatever\b|\bbut for\b|\ball the same\b|\bof its own accord\b|\bso to speak\b/gi, 'write what happens'],
 ];
 
-/** What is wrong with the English of one passage, by write-good and by rules of this project. */
+/** Checks one passage with write-good and with the rules of this project. */
 export function checkProse(passage: string): readonly ProseFinding[] {
   const text = passage.replaceAll('\n', ' ');
   return [...usualFindings(text), ...phraseFindings(text), ...sentenceFindings(text)].sort((a, b) => a.index - b.index);
 }
 
-/** Repeated words, wordiness, clichés. The other checks of write-good find more that is right than that is wrong. */
+/** Repeated words, wordiness, clichés. The other checks of write-good report more correct text than errors. */
 function usualFindings(text: string): readonly ProseFinding[] {
   const off = { weasel: false, so: false, thereIs: false, passive: false, adverb: false, eprime: false };
-  // write-good does not find a term of the whitelist at the very beginning.
+  // write-good does not recognise a whitelisted term at the start of the text.
   const suggestions = writeGood(` ${text}`, { ...off, whitelist: TERMS.flatMap((term) => [term, capitalized(term)]) });
   return suggestions.map(({ index, reason }) => ({ index: index - 1, message: reason }));
 }

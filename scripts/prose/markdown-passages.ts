@@ -1,13 +1,13 @@
-/** Text that is read in one go: a paragraph, a heading, an item of a list or a cell of a table. */
+/** Text that is checked as a unit: a paragraph, a heading, an item of a list or a cell of a table. */
 export interface Passage {
   readonly text: string;
-  /** 1-based, of the first character. */
+  /** Line of the first character, from 1. */
   readonly line: number;
 }
 
 /**
- * The prose of a Markdown page. Code, targets of links and marks are replaced by as many other characters, so that each
- * line stays where it is. A link to a test is left out as a whole: its text is a title, not a sentence.
+ * The prose of a Markdown page. Code, link targets and markup are replaced by the same number of other characters, so
+ * that all line numbers stay the same. A link to a test is removed completely: its text is a title, not a sentence.
  */
 export function markdownPassages(markdown: string): readonly Passage[] {
   const passages: { text: string; line: number }[] = [];
@@ -45,8 +45,8 @@ function blank(text: string): string {
 }
 
 /**
- * One word for the rules, in upper case, because a sentence can begin with code. Never the word of the code before it:
- * `a` `b` is not a repetition.
+ * One word in upper case, because a sentence can begin with code. It differs from the word for the code before it,
+ * so that `a` `b` is not a repetition.
  */
 function codeWords(): (code: string) => string {
   let count = 0;

@@ -9,7 +9,7 @@ import { stubOptions } from '../../src/mock-server/stubs/mock-stubs.ts';
 import { fieldOf, type JsonSchema, type Property, propertiesOf, typeOf } from './json-schema.ts';
 import { anchorOf, blocks } from './write-declarations.ts';
 
-/** What several routes take or answer, which is explained once. */
+/** Parameters and responses that several routes share; the page explains them once. */
 const SHAPES: Readonly<Record<string, z.ZodType>> = {
   Account: shapes.account,
   CreatedKey: shapes.createdKey,
@@ -40,7 +40,7 @@ interface Operation {
 
 type Content = Readonly<Record<string, { readonly schema: JsonSchema }>>;
 
-/** Routes of the admin API from its OpenAPI document. */
+/** The routes of the admin API, from its OpenAPI document. */
 export function adminPage(): string {
   const { tags, paths } = openApi(adminRoutes);
   const routes = Object.entries(paths).flatMap(([path, methods]) =>
@@ -92,7 +92,7 @@ function writeShape(name: string, schema: JsonSchema): string {
 function bodyText(schema: JsonSchema): string {
   const properties = propertiesOf(schema);
   if (nameOf(schema) === undefined && properties.length > 0) return `Body:\n\n${fields(properties)}`;
-  const isEmpty = schema.additionalProperties === false && properties.length === 0; // as of POST /reset
+  const isEmpty = schema.additionalProperties === false && properties.length === 0; // such as the body of POST /reset
   return isEmpty ? '' : `Body: ${typeText(schema)}`;
 }
 
@@ -103,7 +103,7 @@ function answerText(content: Content | undefined): string {
   return `Answers ${typeText(schema)}`;
 }
 
-/** A type as code, with links to the objects that it names. */
+/** A type as code, with links to the objects that it mentions. */
 function typeText(schema: JsonSchema): string {
   const text = typeOf(schema, nameOf);
   return `\`${text}\`${linksIn(text)}.`;
@@ -117,7 +117,7 @@ function linksIn(text: string): string {
   return links.length === 0 ? '' : ` (see ${links.join(', ')})`;
 }
 
-/** Where names that are no shape of this page are explained. */
+/** Links to the pages that explain names which are not shapes of this page. */
 const EXPLAINED: Readonly<Record<string, string>> = {
   BehaviourOptions: '[BehaviourOptions](mock-server.md#behaviouroptions)',
   Snapshot: '[Snapshot](mock-server.md#snapshot)',
@@ -138,7 +138,7 @@ function fields(properties: readonly Property[]): string {
     .join('\n');
 }
 
-/** The shape that a schema is, whatever its own description. */
+/** The shape that a schema equals, apart from its description. */
 function nameOf(schema: JsonSchema): string | undefined {
   const [first] = schema.oneOf ?? [];
   if (first?.properties?.['kind'] !== undefined) return 'Fault';
@@ -157,7 +157,7 @@ function schemaOf(shape: z.ZodType, io: 'input' | 'output' = 'output'): JsonSche
   return z.toJSONSchema(shape, { io }) as JsonSchema;
 }
 
-/** Equal for schemas that accept the same, whatever their description says. */
+/** Returns the same text for schemas that accept the same values, apart from their descriptions. */
 function keyOf({ description: _, $schema: __, ...rest }: JsonSchema): string {
   return JSON.stringify(rest, (name, value) => (name === 'description' ? undefined : value));
 }

@@ -6,7 +6,7 @@ import { programTree } from '../../src/cli/program.ts';
 import { CONFIG_SETTINGS, resolveSettings } from '../../src/cli/settings/settings.ts';
 import { anchorOf, blocks } from './write-declarations.ts';
 
-/** Commands and their options from the tree that `fxrates help --json` prints, and the topics of the help. */
+/** Commands and their options from the tree that `fxrates help --json` prints, followed by the topics of the help. */
 export function cliPage(): string {
   const tree = programTree();
   const [, ...commands] = allCommands(tree);
@@ -65,7 +65,7 @@ function writeCommand(command: CommandNode, tree: CommandNode): string {
   ]);
 }
 
-/** Options that say nothing about a command. */
+/** Options of every command, which the page does not repeat. */
 const EVERYWHERE = ['--help', '--version'];
 
 function exampleLine({ command, comment }: CommandNode['examples'][number]): string {
@@ -88,7 +88,7 @@ function groupsOf(options: readonly OptionNode[]): (readonly [string, readonly O
   return Array.from(groups, (group) => [group, options.filter((option) => option.group === group)] as const);
 }
 
-/** A setting is an option in snake case; one without an option is in the topic of variables alone. */
+/** A setting is an option in snake case. A setting without an option appears only in the topic of variables. */
 function settingsTable(tree: CommandNode): string {
   const variables = new Map(topics['environment']?.entries.map(({ term, text }) => [term, text]));
   const defaults = defaultSettings();
@@ -108,7 +108,7 @@ function settingsTable(tree: CommandNode): string {
   return ['| setting | option | variable | default | what it is |', '|---|---|---|---|---|', ...rows].join('\n');
 }
 
-/** What applies if no option, no variable and no file says anything, in the notation of a setting. */
+/** The value of each setting without options, variables and files, written like a setting. */
 function defaultSettings(): Readonly<Record<string, string | undefined>> {
   const { output, profile, timeoutMs, retries, maxWaitMs, shareLimit, color } = resolveSettings(
     { wait: true, input: true },
@@ -118,7 +118,7 @@ function defaultSettings(): Readonly<Record<string, string | undefined>> {
   return { output, profile, ...times, retries: String(retries), share_limit: shareLimit ? 'on' : 'off', color };
 }
 
-/** Options, commands and variables as code; the topics have words as terms too. */
+/** Options, commands and variables as code. Some terms of the topics are ordinary words. */
 function termList(entries: readonly Entry[]): string {
   return entries
     .map(

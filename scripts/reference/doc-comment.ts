@@ -1,6 +1,6 @@
 import ts from 'typescript';
 
-/** What the comment above a declaration says. */
+/** The content of the comment above a declaration. */
 export interface DocComment {
   readonly paragraphs: readonly string[];
   /** From `@default`, or from a sentence that begins with `Default:`. */
@@ -12,7 +12,7 @@ export interface DocComment {
 
 const DEFAULT_SENTENCE = /(?:^|\s+)Default: (.+?)(?:\.(?=\s|$)|$)/s;
 
-/** The comments of one declaration, or of all overloads of a function, each paragraph once. */
+/** The comments of one declaration, or of all overloads of a function, without repeated paragraphs. */
 export function readDocComment(nodes: readonly ts.Node[]): DocComment {
   const comments = nodes.flatMap((node) => ts.getJSDocCommentsAndTags(node)).filter(ts.isJSDoc);
   const tags = comments.flatMap((comment) => comment.tags ?? []);
@@ -35,7 +35,7 @@ export function readDocComment(nodes: readonly ts.Node[]): DocComment {
   };
 }
 
-/** A value as code; words, and what is code already, as they are. */
+/** Marks a value as code, unless it consists of words or is marked already. */
 function asCode(text: string): string {
   return /[`\p{L}] \p{L}|`/u.test(text) ? text : `\`${text}\``;
 }
@@ -44,7 +44,7 @@ function withoutFence(example: string): string {
   return example.trim().replace(/^```\w*\n(.*?)\n?```$/s, '$1');
 }
 
-/** `{X}` or the first word is the error. */
+/** The error is `{X}` or the first word. */
 function thrown({ typeExpression, comment }: ts.JSDocThrowsTag): string {
   const error = typeExpression?.type.getText() ?? '';
   return joinLines(`${error} ${textOf(comment)}`).replace(/^(\w+Error)\b/, '`$1`');
@@ -54,7 +54,7 @@ function textOf(comment: string | ts.NodeArray<ts.JSDocComment> | undefined): st
   return (ts.getTextOfJSDocComment(comment) ?? '').replaceAll(/\{@link (\S+?)\}/g, '`$1`');
 }
 
-/** A paragraph as one line; the items of a list keep theirs. */
+/** A paragraph as one line; the items of a list stay on separate lines. */
 function joinLines(paragraph: string): string {
   return paragraph.trim().replaceAll(/\s*\n\s*(?![-*] )/g, ' ');
 }

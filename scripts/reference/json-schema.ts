@@ -1,4 +1,4 @@
-/** The part of JSON Schema that zod writes and a reference shows. */
+/** The part of JSON Schema that zod writes and that the reference shows. */
 export interface JsonSchema {
   readonly $schema?: string;
   readonly type?: string | readonly string[];
@@ -27,15 +27,15 @@ export function propertiesOf({ properties = {}, required = [] }: JsonSchema): Pr
   return Object.entries(properties).map(([name, schema]) => ({ name, schema, isRequired: required.includes(name) }));
 }
 
-/** The name of a schema that is explained elsewhere. */
+/** The name of a schema that another section explains. */
 export type NameOf = (schema: JsonSchema) => string | undefined;
 
-/** A schema in the notation of TypeScript; one with a name as that name. */
+/** A schema in TypeScript notation; a named schema appears as its name. */
 export function typeOf(schema: JsonSchema, nameOf: NameOf = () => undefined): string {
   return nameOf(schema) ?? choiceOf(schema, nameOf) ?? structureOf(schema, nameOf);
 }
 
-/** The values of an enumeration or a union; `undefined` for another schema. */
+/** The values of an enumeration or a union; `undefined` for other schemas. */
 function choiceOf(schema: JsonSchema, nameOf: NameOf): string | undefined {
   const variants = schema.anyOf ?? schema.oneOf;
   if (variants) return union(variants.map((part) => typeOf(part, nameOf)));
@@ -52,7 +52,7 @@ function structureOf(schema: JsonSchema, nameOf: NameOf): string {
   return typeof type === 'string' ? type : union(type);
 }
 
-/** `name: type`, with `?` for what may be left out. */
+/** `name: type`, or `name?: type` if the field is optional. */
 export function fieldOf({ name, schema, isRequired }: Property, nameOf?: NameOf): string {
   return `${name}${isRequired ? '' : '?'}: ${typeOf(schema, nameOf)}`;
 }

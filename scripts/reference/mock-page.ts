@@ -58,7 +58,7 @@ export function mockPage(root: string): string {
 const INTRO = `Everything \`fxrates/mock-server\` and \`fxrates/msw\` export, the kinds of faults, and the switches. How they are used
 is in [mock-server.md](../mock-server.md) and [testing.md](../testing.md).`;
 
-/** Kinds and settings from their zod schemas, sentences from the comments beside them. */
+/** Kinds and settings from their zod schemas, with the comments above them as descriptions. */
 function faults(file: string): string {
   const kinds = readPropertyDocs(file, 'faultKinds');
   const conditions = readPropertyDocs(file, 'conditions');
@@ -92,7 +92,7 @@ function faultKind(kind: FaultKind, doc: DocComment | undefined, settingDocs: Re
 }
 
 function condition(property: Property, doc: DocComment | undefined): string {
-  // Explained as a type of its own.
+  // It has a section of its own.
   if (property.name === 'match') return '- `match?: FaultMatch`: Which requests (see [FaultMatch](#{FaultMatch})).';
   return lineOf(property, doc);
 }
@@ -106,7 +106,7 @@ function inputSchema(schema: z.ZodType | undefined): JsonSchema {
   return schema === undefined ? {} : (z.toJSONSchema(schema, { io: 'input' }) as JsonSchema);
 }
 
-/** The sentence beside each switch, and the default that it states. */
+/** The description of each switch, and its default. */
 export function readSwitchDocs(root: string): ReadonlyMap<string, DocComment> {
   const folder = join(root, 'src/mock-server/behaviour');
   return new Map(

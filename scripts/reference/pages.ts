@@ -4,7 +4,7 @@ import { clientPage } from './client-page.ts';
 import { mockPage } from './mock-page.ts';
 import { resolveLinks } from './write-declarations.ts';
 
-/** The pages of docs/reference by path, as they must be. */
+/** The expected pages of docs/reference by path. */
 export function referencePages(root: string): ReadonlyMap<string, string> {
   const pages = { client: clientPage(root), 'mock-server': mockPage(root), cli: cliPage(), 'admin-api': adminPage() };
   return new Map(Object.entries(pages).map(([name, page]) => [`docs/reference/${name}.md`, finish(page)]));

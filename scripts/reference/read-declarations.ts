@@ -8,7 +8,7 @@ export interface Member {
   readonly name: string;
   /** Each signature of a method without its documentation; empty for a field. */
   readonly signatures: readonly string[];
-  /** The type of a field as it is written, without `undefined` if the field is optional. */
+  /** The type of a field as written in the source, without `undefined` if the field is optional. */
   readonly type: string;
   readonly isOptional: boolean;
   readonly isStatic: boolean;
@@ -19,11 +19,11 @@ export interface Member {
 export interface Declaration {
   readonly name: string;
   readonly kind: 'class' | 'interface' | 'function' | 'type' | 'constant';
-  /** Names of the public declarations whose members it has too. */
+  /** Names of the public declarations whose members it inherits. */
   readonly bases: readonly string[];
-  /** Those of bases that are not exported, then its own. */
+  /** Members of bases that are not exported, then its own members. */
   readonly members: readonly Member[];
-  /** The source of a type; the signatures of a function. */
+  /** The source of a type, or the signatures of a function. */
   readonly signatures: readonly string[];
   readonly doc: DocComment;
 }
@@ -37,7 +37,9 @@ type Declared =
 
 type Container = ts.InterfaceDeclaration | ts.ClassDeclaration;
 
-/** Everything an entry point exports, as written: nothing is type-checked, so that reading takes less than a second. */
+/**
+ * Returns all exports of an entry point as written in the source. Without type checking, that takes less than a second.
+ */
 export function readDeclarations(entry: string): ReadonlyMap<string, Declaration> {
   const exported = new Map<string, readonly Declared[]>();
   for (const statement of parse(entry).statements) {
@@ -101,7 +103,7 @@ function namesIn(file: string): string[] {
   });
 }
 
-/** The declarations of a name, wherever a file has it from; those of a function are its overloads. */
+/** Finds the declarations of a name through imports and re-exports; those of a function are its overloads. */
 function find(file: string, name: string): readonly Declared[] {
   const source = parse(file);
   const own = source.statements.filter(isDeclared).filter((statement) => declaredName(statement) === name);
@@ -119,7 +121,7 @@ interface Binding {
   readonly from: ts.Expression;
 }
 
-/** What a statement imports or re-exports by name from another file of the project. */
+/** The names that a statement imports or re-exports from another file of the project. */
 function bindingsOf(statement: ts.Statement): Binding[] {
   if (!ts.isImportDeclaration(statement) && !ts.isExportDeclaration(statement)) return [];
   const from = statement.moduleSpecifier;
@@ -204,7 +206,7 @@ function ownMembers(node: Container): Member[] {
   return Array.from(byName, ([name, nodes]) => toMember(name, nodes));
 }
 
-/** `[field: string]`, for fields that may be there too. */
+/** `[field: string]`, for additional fields. */
 function indexName({ parameters }: ts.IndexSignatureDeclaration): string {
   return `[${parameters.map((parameter) => parameter.getText()).join(', ')}]`;
 }
@@ -251,7 +253,7 @@ function typeOf(node: ts.Node | undefined, isOptional: boolean): string {
 
 type Callable = ts.FunctionDeclaration | ts.MethodDeclaration | ts.MethodSignature;
 
-/** Without the implementation of overloads, the shortest first. */
+/** The overloads without the implementation, the shortest first. */
 function visibleSignatures(nodes: readonly Callable[]): string[] {
   const overloads = nodes.filter((node) => !('body' in node && node.body));
   const visible = overloads.length > 0 ? overloads : nodes;
@@ -269,7 +271,7 @@ function sourceOf(node: ts.TypeAliasDeclaration): string {
   return dedent(node.getText().replace(/^export /, ''), node);
 }
 
-/** The lines after the first lose the indentation of the line where `node` begins. */
+/** Removes the indentation of the first line from all other lines. */
 function dedent(text: string, node: ts.Node): string {
   const source = node.getSourceFile();
   const { character } = source.getLineAndCharacterOfPosition(node.getStart());

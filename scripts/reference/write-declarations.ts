@@ -1,19 +1,19 @@
 import type { DocComment } from './doc-comment.ts';
 import type { Declaration, Member } from './read-declarations.ts';
 
-/** One part of a page: a heading, a sentence, and declarations of the entry point. */
+/** One section of a page: a heading, a sentence, and declarations of the entry point. */
 export interface Section {
   readonly title: string;
   readonly text?: string;
-  /** Names of declarations whose members get a heading each. */
+  /** Declarations whose members get a heading each, by name. */
   readonly members?: readonly (readonly [name: string, prefix: string])[];
-  /** Names of declarations that are shown as a whole: a signature, or a list of fields. */
+  /** Declarations that are shown as a whole, by name: a signature, or a list of fields. */
   readonly whole?: readonly string[];
 }
 
 type Declarations = ReadonlyMap<string, Declaration>;
 
-/** The sections, `more`, and every declaration that no section names, so that nothing is left out. */
+/** Writes the sections, `more`, and every declaration that no section contains. */
 export function writeDeclarations(
   declarations: Declarations,
   sections: readonly Section[],
@@ -28,7 +28,7 @@ export function writeDeclarations(
   return blocks([...sections.map(write), ...more, ...rest.map(write)]);
 }
 
-/** Blocks of Markdown, an empty line between two. */
+/** Joins blocks of Markdown with an empty line. */
 export function blocks(parts: readonly string[]): string {
   return parts.filter((part) => part !== '').join('\n\n');
 }
@@ -48,7 +48,7 @@ function writeSection({ title, text = '', members = [], whole = [] }: Section, d
   ]);
 }
 
-/** The sentence of a declaration, then a heading for each member. */
+/** The description of a declaration, then a heading for each member. */
 function writeMembers({ name, doc, bases, members }: Declaration, prefix: string, declarations: Declarations): string {
   const isOptions = /Options$|^AppInfo$/.test(name);
   return blocks([
@@ -78,7 +78,7 @@ function factsOf(
   return [fence(signatures.join('\n')), facts.join('\n'), ...doc.examples.map(fence)];
 }
 
-/** A function or a type with its source, an interface or a class as a list of its members. */
+/** A function or a type as source; an interface or a class as a list of its members. */
 function writeWhole({ name, kind, doc, bases, members, signatures }: Declaration, declarations: Declarations): string {
   const call = kind === 'function' ? '()' : '';
   return blocks([
@@ -107,12 +107,12 @@ function notesOf({ notes }: DocComment): string[] {
 }
 
 function basesText(bases: readonly string[], declarations: Declarations): string {
-  const shown = bases.filter((base) => !base.includes('typeof ')); // made from a schema, which the page shows by itself
+  const shown = bases.filter((base) => !base.includes('typeof ')); // made from a schema, which has its own section
   const linked = shown.map((base) => `${code(base)}${linksOf(base, declarations)}`);
   return linked.length === 0 ? '' : `Extends ${linked.join(', ')}.`;
 }
 
-/** Where the types of the page that a type names are explained. */
+/** Links to the types of the page that a type mentions. */
 function linksOf(type: string, declarations: Declarations): string {
   const names = new Set(type.match(/\b[A-Z]\w+/g)?.filter((name) => declarations.has(name)) ?? []);
   const links = Array.from(names, (name) => `[${name}](#{${name}})`);
@@ -120,8 +120,8 @@ function linksOf(type: string, declarations: Declarations): string {
 }
 
 /**
- * The page with the anchors of GitHub: a heading that ends in `{#Name}` can be linked to as `(#{Name})`. A heading whose
- * text was there before has a number at the end of its anchor.
+ * Adds the anchors of GitHub: `(#{Name})` links to the heading that ends in `{#Name}`. If a heading has the same text
+ * as an earlier one, its anchor ends with a number.
  */
 export function resolveLinks(page: string): string {
   const anchors = new Map<string, string>();

@@ -18,8 +18,8 @@ export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 /** What `fxrates help exit-codes` prints of each. */
 const MEANINGS = {
   ok: 'success; help; the reader closed the pipe; mock stopped by Ctrl-C',
-  failure: 'anything else, also a bug',
-  usage: 'a wrong command, option, argument or value; nothing was sent',
+  failure: 'any other failure, or a bug',
+  usage: 'an invalid command, option, argument or value; nothing was sent',
   config: 'no base URL, or a key or stored file that cannot be used',
   authentication: 'no key, or the service refuses it (401, 403)',
   server: 'a server error (5xx) that persisted after the retries',

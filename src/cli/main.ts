@@ -113,13 +113,13 @@ function commandLineOf({ commands }: Command, argv: readonly string[]): CommandL
   return { argv, command: name, takesParameters, subcommands, options };
 }
 
-const ONE_REQUEST = 'only a command that does nothing but send a request can print it instead';
+const ONE_REQUEST = 'only commands that just send a request can print it instead';
 const REASONS: Readonly<Record<string, string>> = {
   '--dry-run': ONE_REQUEST,
   '--curl': ONE_REQUEST,
-  '--get': 'it prints no data to choose from',
+  '--get': 'it prints no data to select from',
   '--output': 'it prints no data',
-  '--profile': 'it uses nothing of a profile',
+  '--profile': 'it does not use profiles',
 };
 
 /** Refuses a typed global option that the command cannot obey. @throws CliError */

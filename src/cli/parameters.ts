@@ -9,7 +9,7 @@ import { createGlobalOptions } from './settings/global-options.ts';
 
 const KEY_LIKE = new RegExp(apiKeyPattern.replace(/^\^|\$$/g, ''));
 
-export const parameterArgument = { syntax: '[name=value...]', description: 'parameters, sent as they are' };
+export const parameterArgument = { syntax: '[name=value...]', description: 'parameters, sent unchanged' };
 
 /** `-p base=USD`, for a parameter whose name looks like an option. */
 export function parameterOption(): Option {

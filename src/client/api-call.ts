@@ -137,8 +137,8 @@ export function createApiCall<Data>(result: Promise<CallResult<Data>>): ApiCall<
     throw ownError(error, failed);
   };
   const data = result.then(succeeded, failed);
-  // From `data`, not from `result`: V8 finds who awaits a promise only where one does.
-  const withMeta = () => data.then((value) => ({ data: value, meta: (meta as () => ResponseMeta)() })); // set before
+  // Based on `data`, not on `result`: only then does V8 find the function that awaits this promise.
+  const withMeta = () => data.then((value) => ({ data: value, meta: (meta as () => ResponseMeta)() })); // set above
   return Object.assign(data, { withMeta });
 }
 
@@ -182,7 +182,7 @@ export function ofCall(error: unknown, call: { readonly callId: string }): unkno
  * for calls that succeed; a stack taken when each call begins would cost 3 to 6 µs and half a kB per call.
  */
 function ownError(error: unknown, handler: (error: unknown) => never): unknown {
-  if (!(error instanceof FxRatesError)) return error; // thrown by a function of the program: passed on unchanged
+  if (!(error instanceof FxRatesError)) return error; // a function of the program threw it; it is passed on unchanged
   const own = received.has(error) ? copyOf(error) : error;
   received.add(own);
   const frames = framesBelow(handler);

@@ -232,7 +232,7 @@ export class Batch<Query, Value> implements AsyncIterable<BatchItem<Query, Value
     if (this.#stop.signal.aborted) return;
     const call = this.#parts.send(query, this.#stop.signal).withMeta();
     call.then(
-      // The operation's data, or what the schema makes of it.
+      // The operation's data, or the output of the schema.
       ({ data, meta }) => this.#end(entry, { query, value: data as Value, meta }),
       (error: unknown) => {
         if (!FxRatesError.is(error)) this.#fail(error);

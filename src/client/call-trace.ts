@@ -62,5 +62,5 @@ export async function traceCall<Result>(traced: TracedCall<Result>): Promise<Res
       throw error;
     }
   }, trace);
-  return results[0] as Result; // pushed above, or the promise was rejected
+  return results[0] as Result; // pushed above, unless the promise was rejected
 }

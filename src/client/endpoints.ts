@@ -124,7 +124,7 @@ function encodePathText(name: string, text: string, segment: string): string {
   const encoded = encodeURIComponent(text);
   const [before, ...separators] = segment.split(/\{[^}]*\}/);
   if (before === undefined || separators.length < 2) return encoded;
-  // In `{from}..{to}`, a dot of a value must not look like one of the separator.
+  // In `{from}..{to}`, a dot at the edge of a value must differ from the dots between the values.
   const fixed = new Set([before, ...separators].join(''));
   return encoded.replaceAll(/[-_.!~*'()]/g, (character) =>
     fixed.has(character) ? percentEncoded(character) : character,

@@ -173,7 +173,7 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
     const merged = inheritedOptions(options, { options: this.#options, cache: this.#settings.cache });
     const keys = options.apiKey === undefined ? this.#connection?.keys : undefined;
     parents.set(merged, { lifetime: this.#lifetime, keys });
-    return new FxRates(merged as FxRatesOptions<Chosen>); // inherited, unless `options` has one
+    return new FxRates(merged as FxRatesOptions<Chosen>); // `options` may override the type of numbers
   }
 
   /**
@@ -254,7 +254,7 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
   ): Promise<CallResult<Data>> {
     const { time } = this.#settings;
     const { status, rawBody } = response;
-    // From the text, because callers with other numbers and the cache share the response.
+    // Parsed from the text, because callers with another option `numbers` and the cache share the response.
     const received = numbers === 'number' ? response.data : parseData(rawBody, numbers);
     const check = (own: StandardSchema) => {
       const context = { endpoint: this.#redact(caller.endpoint.name), status };
@@ -264,7 +264,7 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
     const data = schema === undefined ? received : await check(schema);
     const durationMs = time.now() - startedAt;
     return {
-      data: data as Data, // the type that the operation's schema, or the caller's, proved
+      data: data as Data, // the schema of the operation or of the caller has checked it
       meta: () => {
         const headers = response.headers.toHeaders();
         const ids = { requestId: requestIdOf(headers), callId: log.callId };

@@ -1,4 +1,4 @@
-// All types, so that those of a new operation are exported too.
+// Exports all types, so that those of a new operation are included.
 export type * from '../generated/types.ts';
 export type { ApiCall, CallOptions, HeadersOption, ResponseMeta, SchemaCallOptions } from './api-call.ts';
 export type { Attempt } from './attempt.ts';

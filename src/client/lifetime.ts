@@ -53,7 +53,7 @@ export class Lifetime {
 
   async #close(): Promise<void> {
     const error = new AbortError({ message: 'The call was aborted because its client was closed (close())' });
-    const calls = [...this.calls]; // before a batch or a poll aborts its calls
+    const calls = [...this.calls]; // copied before a batch or a poll aborts its calls
     const responses = calls.map(({ response }) => response);
     this.#closing.abort(error);
     for (const { cancellation } of calls) cancellation.cancel(error);

@@ -52,13 +52,13 @@ type ReplaceNumbers<Data, Value> = Data extends string
 export function parseData(envelope: string, numbers: 'string' | NumberParser): unknown {
   if (numbers === 'string') return dataOf(replaceNumbers(envelope, (lexeme) => `"${lexeme}"`));
   const lexemes: string[] = [];
-  // Each number becomes its place in the list, so that none can be mistaken for a text that looks like one.
+  // Each number is replaced by its index in the list, so that no text can be mistaken for a number.
   const numbered = replaceNumbers(envelope, (lexeme) => String(lexemes.push(lexeme) - 1));
   return convertNumbers(dataOf(numbered), (place, path) => numbers(lexemes[place] ?? '', path));
 }
 
 function dataOf(envelope: string): unknown {
-  return (JSON.parse(envelope) as { readonly data: unknown }).data; // checked before
+  return (JSON.parse(envelope) as { readonly data: unknown }).data; // the caller has checked it
 }
 
 function replaceNumbers(text: string, replacement: (lexeme: string) => string): string {

@@ -127,6 +127,6 @@ export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return undefined; // the caller handles it
+    return undefined; // the caller handles `undefined`
   }
 }

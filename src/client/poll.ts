@@ -128,7 +128,7 @@ class Rounds<Data> {
     try {
       await this.#updateQuota();
       const { data, meta } = await call();
-      return { data: data as Data, meta, next: this.#schedule() }; // the operation's data, or what the schema makes of it
+      return { data: data as Data, meta, next: this.#schedule() }; // the operation's data, or the output of the schema
     } catch (error) {
       const isPassing = FxRatesError.is(error) && PASSING.includes(error.kind);
       if (!isPassing || onError === undefined) throw error;

@@ -1,4 +1,4 @@
-// Not the global one: fake timers that a test installs and removes may never fire.
+// Imported: fake timers that a test installs and removes may never fire.
 import { setImmediate } from 'node:timers';
 import { Heap } from '../heap.ts';
 import { abortable, Cancellation, type CancelSignal } from './cancellation.ts';
@@ -92,7 +92,7 @@ export class Timers {
     this.#sleep = sleep;
     this.#clock.sleep(ms, sleep.controller.signal).then(
       () => this.#wake(sleep),
-      () => undefined, // stopped: there is an earlier timer, or none is left
+      () => undefined, // the timer was stopped: an earlier timer exists, or none is left
     );
   }
 

@@ -13,7 +13,7 @@ import { type Journal, newJournalEntry } from './journal/journal.ts';
 import { forgetKeyInHand } from './service/keys.ts';
 import type { ServiceContext } from './service/service-state.ts';
 
-/** Answers a request, for every adapter alike. `undefined`: the connection breaks off without an answer. */
+/** Answers a request, for every adapter alike. `undefined`: the connection breaks off without a response. */
 export type HandleRequest = (
   request: MockRequest,
   source: RequestSource,
@@ -59,7 +59,7 @@ export function createRequestHandler(options: RequestHandlerOptions): HandleRequ
 }
 
 function createAnswering({ handler, overrides, clock, identify }: RequestHandlerOptions): Answering {
-  /** An answer that the emulated service has no part in. */
+  /** A response that the emulated service has no part in. */
   function outside(request: MockRequest, answer: ServiceResponse): HandledRequest {
     const { status, code, why } = answer;
     return {
@@ -99,8 +99,8 @@ const TOO_LARGE = errorResponse({
 });
 
 /**
- * Remembers until when an answer asks its key to wait, as the client was told, faults and all. It counts from the
- * moment the client has the answer: a request that comes before that was sent without knowing it, and is not early.
+ * Remembers until when a response asks its key to wait, as the client was told, faults and all. It counts from the
+ * moment the client has the response: a request that comes before that was sent without knowing it, and is not early.
  */
 export function trackRetryAfter(
   { state, behaviour }: ServiceContext,

@@ -29,8 +29,8 @@ export interface MockServerOptions {
    */
   readonly behaviour?: PresetName | BehaviourOptions | undefined;
   /**
-   * What happens if an answer depends on an undocumented switch that you did not set: nothing (`'ignore'`), one process
-   * warning per switch (`'warn'`), or the answer 501 `assumption` (`'error'`).
+   * What happens if a response depends on an undocumented switch that you did not set: nothing (`'ignore'`), one process
+   * warning per switch (`'warn'`), or the response 501 `assumption` (`'error'`).
    * @default 'ignore'
    */
   readonly onAssumption?: OnAssumption | undefined;
@@ -48,14 +48,14 @@ export interface MockServerOptions {
    */
   readonly latest?: LatestFunction | object | undefined;
   /**
-   * Recorded answers of `latest`: one envelope for every query, or answers by query. `fxrates latest --fixture-out` writes
-   * such a recording. A query without a recorded answer gets 501 `not_recorded`. Cannot be combined with `latest`.
+   * Recorded responses of `latest`: one envelope for every query, or responses by query. `fxrates latest --fixture-out` writes
+   * such a recording. A query without a recorded response gets 501 `not_recorded`. Cannot be combined with `latest`.
    * @default invented rates
    * @example { 'base=EUR': { base: 'EUR', rates: { USD: 1.1 } }, '*': { base: 'USD', rates: { EUR: 0.9 } } }
    */
   readonly replay?: Replay | undefined;
   /**
-   * Origin at which the mock answers in process, through `fetch`, `listen()`, `handlers` and `dispatcher`.
+   * Origin at which the mock responds in process, through `fetch`, `listen()`, `handlers` and `dispatcher`.
    * @default 'https://fxrates.test'
    */
   readonly baseUrl?: string | undefined;
@@ -113,7 +113,7 @@ function checkedSource({ latest, replay }: Pick<MockServerOptions, 'latest' | 'r
   if (latest !== undefined && replay !== undefined) {
     throw invalidOption('replay', replay, 'either latest or replay, not both');
   }
-  // Later changes to the object must not change the answers.
+  // Later changes to the object must not change the responses.
   const data = typeof latest === 'object' ? structuredClone(latest) : undefined;
   return { latest: data === undefined ? (latest as LatestFunction | undefined) : () => data, replay };
 }

@@ -29,7 +29,7 @@ export interface ClientOptions {
 
 /** The methods that a mock and its spaces share. */
 export class MockScope {
-  /** Origin at which the mock answers in process. */
+  /** Origin at which the mock responds in process. */
   readonly baseUrl: string;
   /** A `fetch` function that calls the mock in process. Rejects for other origins, as for an unknown host. */
   readonly fetch: Fetch;
@@ -43,13 +43,13 @@ export class MockScope {
   readonly clock: MockClock;
   /** Switches for undocumented behaviour. */
   readonly behaviour: MockBehaviour;
-  /** The requests that the mock received, each with the reason for its answer. */
+  /** The requests that the mock received, each with the reason for its response. */
   readonly journal: MockJournal;
   /** Faults: failures that the test defines. */
   readonly faults: MockFaults;
-  /** Stubs: answers that the test defines. */
+  /** Stubs: responses that the test defines. */
   readonly stubs: MockStubs;
-  /** Sets the answer of `latest`. */
+  /** Sets the response of `latest`. */
   readonly latest: MockLatest;
   /** Named snapshots, kept in memory until the mock is discarded. */
   readonly snapshots: Snapshots;
@@ -105,7 +105,7 @@ export class MockScope {
   }
 
   /**
-   * Adds msw handlers that answer before the mock, through every adapter. The handler added last runs first. Requires msw.
+   * Adds msw handlers that respond before the mock, through every adapter. The handler added last runs first. Requires msw.
    * @example mock.use(http.get('https://fxrates.test/api/v1/latest', () => HttpResponse.error()))
    */
   use(...handlers: readonly MswHandler[]): void {

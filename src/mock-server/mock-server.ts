@@ -55,7 +55,7 @@ export class MockServer extends MockScope implements AsyncDisposable {
   }
 
   /**
-   * An undici dispatcher that answers requests to the mock's origin. The current global dispatcher sends all other requests.
+   * An undici dispatcher that responds to requests to the mock's origin. The current global dispatcher sends all other requests.
    * @example setGlobalDispatcher(mock.dispatcher)
    */
   get dispatcher(): Dispatcher {

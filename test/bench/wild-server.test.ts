@@ -25,7 +25,7 @@ function boundOf(scenario: Omit<Scenario, 'name'>, startedAt = START) {
   return clairvoyant(named, planCalls(named, seededRandom(1)), { seed: 1, startedAt });
 }
 
-test('the event queue gives items by time, equal times in order', () => {
+test('the event queue returns items by time, those of the same time in order', () => {
   const queue = new EventQueue<string>();
   for (const [at, item] of [
     [3, 'c'],
@@ -88,7 +88,7 @@ test('the server obeys the stricter of two limits', () => {
   expect(server.receive(START + 2_000, PATH)).toMatchObject({ status: 429, opensAt: START + 11_000 });
 });
 
-test('the limit changes at the given time, and the quota record tells it', () => {
+test('the limit changes at the given time, also in the quota record', () => {
   const server = serverOf({ kind: 'sliding-log', limit: 1, changes: [{ atMs: 5_000, limit: 3 }] });
   server.receive(START, PATH);
 
@@ -153,14 +153,14 @@ test.each<[string, ServerSpec, number, number]>([
     120_000,
   ],
   ['an outage', { kind: 'fixed-minute', limit: 300, outages: [{ fromMs: 0, untilMs: 5_000, kind: 503 }] }, 100, 5_000],
-])('the clairvoyant client needs no longer than it must: %s', (_, server, calls, expectedMs) => {
+])('the clairvoyant client needs the least possible time: %s', (_, server, calls, expectedMs) => {
   expect(boundOf({ server, network: INSTANT, job: { calls } })).toMatchObject({
     makespanMs: expectedMs,
     served: calls,
   });
 });
 
-test('the clairvoyant client pays for round trips and for what is lost', () => {
+test('the clairvoyant client needs time for round trips and losses', () => {
   const server = { kind: 'sliding-log', limit: 1_000 } as const;
   const network = { latency: [50, 50] } as const;
 
@@ -170,7 +170,7 @@ test('the clairvoyant client pays for round trips and for what is lost', () => {
   ).toBeGreaterThan(10_000);
 });
 
-test('the clairvoyant client serves what fits into the deadlines', () => {
+test('the clairvoyant client serves as many calls as the deadlines allow', () => {
   const server = { kind: 'bucket', limit: 60, burst: 1 } as const;
 
   expect(boundOf({ server, network: INSTANT, job: { calls: 100 }, options: { deadlineMs: 9_500 } }).served).toBe(10);
@@ -184,7 +184,7 @@ test.each<ServerSpec>([
   { kind: 'bucket', limit: 60, burst: 1 },
   { kind: 'sliding-log', limit: 60, second: { kind: 'fixed-minute', limit: 8, windowMs: 10_000 } },
   { kind: 'bucket', limit: 60, outages: [{ fromMs: 20_000, untilMs: 40_000, kind: 503 }] },
-])('a client that asks all the time comes close to the bound, and not below it: $kind', async (server) => {
+])('a client that sends continuously comes close to the bound, but not below it: $kind', async (server) => {
   const scenario = { name: 'test', server, network: { latency: [10, 10] }, job: { calls: 130, callers: 6 } } as const;
 
   const { served, makespanMs, bound } = await runScenario(scenario, { seed: 1, createCall: impatient });

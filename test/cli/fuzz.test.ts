@@ -31,7 +31,7 @@ const argument = fc.oneof(
 );
 const reply = fc.constantFrom(success(), failure(401), failure(503), rateLimited('2'), { body: '<html>' });
 
-test('whatever the arguments, the command ends with a documented exit code, and shows neither a bug nor a key', async () => {
+test('for any arguments, exits with a documented code and shows neither a bug nor a key', async () => {
   const known = new Set<number>(Object.values(exitCodes));
   const line = fc.array(argument, { maxLength: 8 }).filter((words) => !words.includes('mock'));
   await fc.assert(

@@ -87,6 +87,6 @@ test.each(LINES.flatMap((line) => [line, `-vv ${line}`]))(
   },
 );
 
-test.each([[], ['--json'], ['-vv']])('neither does what a crash report says of an error: %j', (...argv: string[]) => {
+test.each([[], ['--json'], ['-vv']])('nor do they reach it through a crash report: %j', (...argv: string[]) => {
   expect(actingLines(crashReport(new Error(EVIL), argv, {}))).toEqual([]);
 });

@@ -34,7 +34,7 @@ test.each([
   ]),
   ...PRINT_NO_DATA.map((line) => ['--get plan', line, 'it prints no data']),
   ['--get plan', 'batch latest -', 'it prints a JSON line for each query'],
-])('%s %s is refused before anything is done', async (option, line, why) => {
+])('%s %s is rejected before the command runs', async (option, line, why) => {
   const env = { HOME: folder };
   const stdin = `fx_live_${'5700ed'.repeat(8)}\n`;
 
@@ -47,7 +47,7 @@ test.each([
   expect(readdirSync(folder)).toEqual([]);
 });
 
-test('the refusal names the command and its help, and help does not offer what is refused', async () => {
+test('the error names the command and its help, and help does not offer the option', async () => {
   const { stderr } = await runCli('auth login --dry-run', { env: { HOME: folder } });
   const offers = async (line: string) => {
     const { global_options: names } = JSON.parse((await runCli(`help ${line} --json`)).stdout);
@@ -69,7 +69,7 @@ test.each([
     (line) => [`${line} -o csv`, 'has no --output — it prints no data'] as const,
   ),
   ...['config path', 'cache info', 'version', 'completion bash', 'help quota'].map(
-    (line) => [`${line} --profile staging`, 'has no --profile — it uses nothing of a profile'] as const,
+    (line) => [`${line} --profile staging`, 'has no --profile — it does not use profiles'] as const,
   ),
 ])('%s is refused, because the command cannot use the option', async (line, why) => {
   const { code, stdout, stderr } = await runCli(line, { env: { HOME: folder } });

@@ -33,7 +33,7 @@ test.each([
   expect(modes).toEqual([true, false]);
 });
 
-test('a visible line is shown as it is typed and edited; what follows is there for the next line', async () => {
+test('a visible line is echoed and can be edited; later input is kept for the next line', async () => {
   const { read, readVisibly, shown, stdin } = terminal('');
   stdin.write('urx\u007fl\rthe key\r');
 
@@ -43,20 +43,20 @@ test('a visible line is shown as it is typed and edited; what follows is there f
   expect(shown.join('')).toBe('urx\b \bl');
 });
 
-test('Ctrl-C is an interrupt, and turns the echo of the terminal on again', async () => {
+test('Ctrl-C interrupts, and turns the echo of the terminal on again', async () => {
   const { read, modes } = terminal('half a k\u0003');
 
   await expect(read()).rejects.toMatchObject({ name: 'Interrupted', signalName: 'SIGINT' });
   expect(modes).toEqual([true, false]);
 });
 
-test('a line that is too long to be a key ends there', async () => {
+test('a line that is too long to be a key is cut', async () => {
   const { read } = terminal('x'.repeat(5000));
 
   expect(await read(10)).toHaveLength(11);
 });
 
-test('a sleep of no length is over at once', async () => {
+test('a sleep of 0 ms ends immediately', async () => {
   await realClock.sleep(0);
   await realClock.sleep(-5);
 });
@@ -75,7 +75,7 @@ test.each([1_000, 2 ** 31, Number.MAX_SAFE_INTEGER, Number.POSITIVE_INFINITY])(
   },
 );
 
-test('a sleep with a signal that has aborted does not begin', async () => {
+test('a sleep with an aborted signal rejects immediately', async () => {
   await expect(realClock.sleep(1_000, AbortSignal.abort('gone'))).rejects.toBe('gone');
 });
 

@@ -32,7 +32,7 @@ test.each(['base =USD', ' base=USD'])(
 );
 
 test.each(['?base=EUR&symbols=USD', 'base=EUR&symbols=USD', '/api/v1/latest?base=EUR&symbols=USD'])(
-  '%s, copied from a URL, is refused with the same as parameters',
+  '%s, copied from a URL, is rejected, and the error shows it as parameters',
   async (text) => {
     const { code, stderr, requests } = await runCli(['latest', text]);
 
@@ -47,7 +47,7 @@ test('api sends a parameter of the path and the same one as an argument', async 
   expect(requests[0]?.url).toBe('https://api.example.test/p?base=EUR&base=USD&x=1');
 });
 
-test('api sends a query that has a question mark whole', async () => {
+test('api sends a query with a question mark unchanged', async () => {
   const { requests } = await runCli(['api', '/p?base=EUR&q=a?b&c=d']);
 
   expect(requests[0]?.url).toBe('https://api.example.test/p?base=EUR&q=a%3Fb&c=d');
@@ -59,7 +59,7 @@ test.each([
   ['=EUR', 'base=USD'],
   ['-', 'base=USD'],
   ['base:EUR', 'base=USD'],
-])('%s is no parameter; the message has an example, %s', async (text, example) => {
+])('%s is not a parameter; the message has an example, %s', async (text, example) => {
   const { code, stderr, requests } = await runCli(['latest', text]);
 
   expect(code).toBe(2);
@@ -92,7 +92,7 @@ test.each([
   [['latest', API_KEY]],
   [['latest', '-p', `x=${API_KEY}`]],
   [['api', `/api/v1/latest?x=${API_KEY}`]],
-])('a parameter that looks like a key is refused and not repeated', async (argv) => {
+])('a parameter that looks like a key is rejected and not printed', async (argv) => {
   const { code, stderr, requests } = await runCli(argv, { env: { FXRATES_API_KEY: 'another-key-of-some-length' } });
 
   expect(code).toBe(2);

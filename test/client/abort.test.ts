@@ -105,7 +105,7 @@ test.each(scenes)('a deadline %s ends the call in time and leaves no timer or li
   await expectNothingLeft(scene);
 });
 
-test('a call that cannot end before its deadline fails at once where that is known', async () => {
+test('a call that cannot end before its deadline rejects as soon as that is known', async () => {
   const scenes = [await gated(), testClient(rateLimited('30')), testClient(rateLimited('30'), { rateLimit: false })];
 
   for (const { fx, clock } of scenes) {
@@ -166,7 +166,7 @@ test('a signal and a deadline end a call whose schema hangs', async () => {
   expect(await Promise.race([late, quiet()])).toMatchObject({ kind: 'timeout', scope: 'deadline' });
 });
 
-test('a schema that ends its own call ends it', async () => {
+test('a schema can abort its own call', async () => {
   const controller = new AbortController();
   const schema = {
     '~standard': {

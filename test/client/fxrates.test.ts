@@ -12,7 +12,7 @@ test('shows where it sends and a mask of the key', async () => {
   expect(inspect(fx)).toBe(`FxRates { baseUrl: '${BASE_URL}', apiKey: 'fx_live_…cdef' }`);
 });
 
-test('shows the key of a provider only after its first question', async () => {
+test("shows the mask of a provider's key only after the first call", async () => {
   const { fx } = testClient(success(), { apiKey: async () => API_KEY });
 
   expect(fx.toJSON()).toMatchObject({ apiKey: 'from a function' });

@@ -101,7 +101,7 @@ describe.skipIf(!hasRedis)('over a real Redis', () => {
 
     limitStoreContract(() => redisStore(redis, { prefix: 'by-ioredis' }));
 
-    test('a name is forgotten when nobody writes, and all names begin with the prefix', async () => {
+    test('a name without writes expires, and all names begin with the prefix', async () => {
       const store = redisStore(redis, { prefix: 'mine' });
       const { nowMs } = await store.exchange('name', '');
       await store.exchange('name', '', { version: 'a', state: 'x', nowMs, keepMs: 5_000 });
@@ -111,7 +111,7 @@ describe.skipIf(!hasRedis)('over a real Redis', () => {
       expect(await redis.pttl('mine:limits:name')).toBeLessThanOrEqual(5_000);
     });
 
-    test('a Redis that has forgotten the script is sent it again', async () => {
+    test('sends the script again to a Redis that has lost it', async () => {
       const store = redisStore(redis, { prefix: 'flushed' });
       await store.exchange('name', '');
       await redis.script('FLUSH');

@@ -39,7 +39,7 @@ for (const [described, behaviour] of Object.entries(BEHAVIOURS)) {
 }
 
 test.each(mockAdapters.filter(({ losesDoubleSlash }) => !losesDoubleSlash))(
-  '$name takes a leading double slash for another path',
+  '$name reads a leading double slash as another path',
   async ({ open }) => {
     const mock = newMock();
     const { send, close } = await open(mock);
@@ -52,7 +52,7 @@ test.each(mockAdapters.filter(({ losesDoubleSlash }) => !losesDoubleSlash))(
 );
 
 test.each(mockAdapters)(
-  '$name: a request is early from the moment a refusal has come until its Retry-After is over',
+  '$name: a request is early from the arrival of a refusal to the end of its Retry-After',
   async ({ open }) => {
     const mock = newMock();
     const { key, id } = mock.createKey();

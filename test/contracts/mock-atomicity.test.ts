@@ -42,7 +42,7 @@ test.each(WINDOWS)(
   },
 );
 
-test.each(mockAdapters)('of 400 requests at once through $name, the 300 of the minute are served', async ({ open }) => {
+test.each(mockAdapters)('of 400 simultaneous requests through $name, 300 per minute are served', async ({ open }) => {
   const mock = createMockServer({ clock: { mode: 'virtual', autoAdvance: false } });
   const { id, key } = mock.createKey({ plan: 'developer' });
   const { send, close } = await open(mock);

@@ -15,7 +15,7 @@ async function opened({ open, adapter }: MockAdapter) {
 
 const used = (mock: MockServer, id: string) => mock.keys.get(id).monthlyUsed;
 
-test.each(mockAdapters)('a status fault answers in place of the service, through $name', async (adapter) => {
+test.each(mockAdapters)('a status fault responds instead of the service, through $name', async (adapter) => {
   await using it = await opened(adapter);
   it.mock.faults.add({ kind: 'status', status: 503, headers: { 'Retry-After': '7' }, nth: 1 });
   it.mock.faults.add({ kind: 'status', status: 502, body: '<html>', strikes: 'before', nth: 2 });
@@ -37,7 +37,7 @@ test.each(mockAdapters)('a status fault answers in place of the service, through
 });
 
 test.each(mockAdapters)(
-  'a fault behind the decision is charged, one in front of it is not, through $name',
+  'a fault after the decision is charged, one before it is not, through $name',
   async (adapter) => {
     await using it = await opened(adapter);
     const charged: number[] = [];
@@ -79,25 +79,22 @@ test.each(mockAdapters)('faults in a response reach the client unchanged, throug
   expect(headers.slice(26)).toEqual([undefined, '-5', undefined, '60']);
 });
 
-test.each(mockAdapters)(
-  'latency and dribble take virtual time and none of the real, through $name',
-  async (adapter) => {
-    await using it = await opened(adapter);
-    const start = it.mock.clock.now();
-    it.mock.faults.add({ kind: 'latency', latencyMs: 3_600_000, strikes: 'before' });
-    it.mock.faults.add({ kind: 'latency', latencyMs: 1_800_000 });
-    it.mock.faults.add({ kind: 'dribble', chunkBytes: 16, intervalMs: 60_000 });
+test.each(mockAdapters)('latency and dribble take only virtual time, through $name', async (adapter) => {
+  await using it = await opened(adapter);
+  const start = it.mock.clock.now();
+  it.mock.faults.add({ kind: 'latency', latencyMs: 3_600_000, strikes: 'before' });
+  it.mock.faults.add({ kind: 'latency', latencyMs: 1_800_000 });
+  it.mock.faults.add({ kind: 'dribble', chunkBytes: 16, intervalMs: 60_000 });
 
-    const answer = await it.sendWithKey();
+  const answer = await it.sendWithKey();
 
-    expect(JSON.parse(answer.body).data.timestamp).toBe('2026-01-15T01:00:00.000Z');
-    const pauses = Math.ceil(Buffer.byteLength(answer.body) / 16) - 1;
-    expect(it.mock.clock.now() - start).toBe(5_400_000 + pauses * 60_000);
-    expect(it.mock.journal.list().at(-1)).toMatchObject({ at: start + 3_600_000, status: 200 });
-  },
-);
+  expect(JSON.parse(answer.body).data.timestamp).toBe('2026-01-15T01:00:00.000Z');
+  const pauses = Math.ceil(Buffer.byteLength(answer.body) / 16) - 1;
+  expect(it.mock.clock.now() - start).toBe(5_400_000 + pauses * 60_000);
+  expect(it.mock.journal.list().at(-1)).toMatchObject({ at: start + 3_600_000, status: 200 });
+});
 
-test.each(mockAdapters)('a network error leaves no answer, through $name', async (adapter) => {
+test.each(mockAdapters)('a network error prevents the response, through $name', async (adapter) => {
   await using it = await opened(adapter);
   it.mock.faults.add({ kind: 'network-error', times: 1 });
 
@@ -110,16 +107,19 @@ test.each(mockAdapters)('a network error leaves no answer, through $name', async
   ]);
 });
 
-test.each(mockAdapters)('the dashboard and handlers of other paths are not struck, through $name', async (adapter) => {
-  await using it = await opened(adapter);
-  it.mock.faults.add({ kind: 'status', status: 500, match: { operation: 'quota' } });
+test.each(mockAdapters)(
+  'faults do not affect the dashboard and handlers of other paths, through $name',
+  async (adapter) => {
+    await using it = await opened(adapter);
+    it.mock.faults.add({ kind: 'status', status: 500, match: { operation: 'quota' } });
 
-  expect((await it.sendWithKey()).status).toBe(200);
-  expect((await it.send({ target: '/api/v1/quota', headers: { authorization: it.key } })).status).toBe(500);
-  it.mock.faults.add({ kind: 'status', status: 500 });
-  expect((await it.send({ target: '/dashboard' })).status).toBe(200);
-  expect((await it.send({ target: '/api/v1/nothing' })).status).toBe(500);
-});
+    expect((await it.sendWithKey()).status).toBe(200);
+    expect((await it.send({ target: '/api/v1/quota', headers: { authorization: it.key } })).status).toBe(500);
+    it.mock.faults.add({ kind: 'status', status: 500 });
+    expect((await it.send({ target: '/dashboard' })).status).toBe(200);
+    expect((await it.send({ target: '/api/v1/nothing' })).status).toBe(500);
+  },
+);
 
 const CUTS: readonly FaultOptions[] = [
   { kind: 'reset' },
@@ -143,7 +143,7 @@ const expectedCode = ({ kind }: FaultOptions, { name }: MockAdapter) =>
   kind === 'reset' || name.includes('node:http') ? 'ECONNRESET' : 'UND_ERR_SOCKET';
 
 test.each(mockAdapters.filter(({ adapter }) => adapter !== 'msw'))(
-  'a connection that breaks is told with the code of a real one, through $name',
+  'a broken connection has the code of a real one, through $name',
   async (adapter) => {
     await using it = await opened(adapter);
     const seen = [];
@@ -162,7 +162,7 @@ test.each(mockAdapters.filter(({ adapter }) => adapter !== 'msw'))(
 );
 
 test.each(mockAdapters.filter(({ adapter }) => adapter === 'msw'))(
-  'a connection that breaks is refused when it is added, with what to do instead, through $name',
+  'adding a fault that breaks the connection is an error with the alternative, through $name',
   async (adapter) => {
     await using it = await opened(adapter);
     await it.sendWithKey(); // handlers count as in use from their first request
@@ -176,7 +176,7 @@ test.each(mockAdapters.filter(({ adapter }) => adapter === 'msw'))(
 );
 
 test.each(mockAdapters.filter(({ adapter }) => adapter !== 'socket'))(
-  'what only a real connection can carry is refused when it is added, through $name',
+  'adding a fault that needs a real connection is an error, through $name',
   async (adapter) => {
     await using it = await opened(adapter);
 
@@ -187,7 +187,7 @@ test.each(mockAdapters.filter(({ adapter }) => adapter !== 'socket'))(
   },
 );
 
-test.each(mockAdapters)('closing the mock ends a hang, through $name', async (adapter) => {
+test.each(mockAdapters)('closing the mock ends a hanging request, through $name', async (adapter) => {
   await using it = await opened(adapter);
   it.mock.faults.add({ kind: 'hang', times: 1 });
   const hanging = it.sendWithKey().then(

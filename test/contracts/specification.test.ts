@@ -48,16 +48,19 @@ test('the paths of the API are relative to the base URL', async () => {
   expect(urls).toEqual([`${BASE_URL}/api/v1/latest`, `${BASE_URL}/gateway/api/v1/latest`]);
 });
 
-test.each([LATEST, QUOTA])('%s without a key is refused, and the client does not send it without', async (target) => {
-  const mock = newMock();
+test.each([LATEST, QUOTA])(
+  '%s without a key is refused, and the client never sends it without a key',
+  async (target) => {
+    const mock = newMock();
 
-  const { status, body } = await ask(mock, target);
-  const error = await errorOf(() => new FxRates({ ...mock.clientOptions(), apiKey: '' }).latest());
+    const { status, body } = await ask(mock, target);
+    const error = await errorOf(() => new FxRates({ ...mock.clientOptions(), apiKey: '' }).latest());
 
-  expect([status, body.success, body.data]).toEqual([401, false, undefined]);
-  expect(error).toMatchObject({ kind: 'config' });
-  expect(mock.journal.list()).toHaveLength(1);
-});
+    expect([status, body.success, body.data]).toEqual([401, false, undefined]);
+    expect(error).toMatchObject({ kind: 'config' });
+    expect(mock.journal.list()).toHaveLength(1);
+  },
+);
 
 test.each<[AuthForm, (key: string) => [string | null, string]]>([
   ['bearer', (key) => [`Bearer ${key}`, '']],

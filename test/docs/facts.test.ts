@@ -68,7 +68,7 @@ test('every fact names a test, or states that it is not testable', () => {
   expect(without).toEqual([]);
 });
 
-test('every test that the page names is there, by its exact title', () => {
+test('every test that the page names exists with its exact title', () => {
   const files = new Set(proofs.map(({ path }) => path));
   const titles = new Map([...files].map((path) => [path, testTitles(join(dirname(page), path))]));
 

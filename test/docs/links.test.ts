@@ -10,7 +10,7 @@ const pages = [root, join(root, 'docs'), join(root, 'docs/reference')].flatMap((
     .map((name) => relative(root, join(folder, name))),
 );
 
-test.each(pages)('every link of %s leads somewhere', (page) => {
+test.each(pages)('every link of %s has a target', (page) => {
   expect(linksOf(page).filter((link) => !leadsSomewhere(page, link))).toEqual([]);
 });
 
@@ -18,7 +18,7 @@ test.each(pages.filter((page) => page.startsWith('docs/')))('a reader of the REA
   expect(linksOf('README.md').concat(linksOf('CONTRIBUTING.md'))).toContain(page);
 });
 
-test('every file and folder that the map of changes names is there', () => {
+test('every file and folder that the map of changes names exists', () => {
   const map = readFileSync(join(root, 'CONTRIBUTING.md'), 'utf8').split('## Where a change goes')[1] ?? '';
   const paths = Array.from(map.matchAll(/`([\w./*-]+(?:\/|\.\w+))`/g), ([, path = '']) => path);
 

@@ -13,7 +13,7 @@ test.each([
   ['It asks again and again.', '"again and again": write: repeatedly, sometimes, permanently'],
   ['What a fault can only fake is refused.', '"What …" as the subject: name the thing'],
   [`${'one two '.repeat(15)}ends.`, 'a sentence of 31 words; at most 30'],
-])('finds what is wrong in: %s', (text, message) => {
+])('reports a problem in: %s', (text, message) => {
   expect(checkProse(text).map((finding) => finding.message)).toEqual([message]);
 });
 
@@ -26,7 +26,7 @@ test.each([
   expect(checkProse(text)).toEqual([]);
 });
 
-test('reads paragraphs, list items and table cells apart, each with its line, and no code', () => {
+test('separates paragraphs, list items and table cells, each with its line, without code', () => {
   const page = [
     '# Title',
     'A paragraph with `code in it`',

@@ -19,7 +19,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const pages = referencePages(root);
 const page = (name: string) => pages.get(`docs/reference/${name}.md`) ?? '';
 
-test.each(Array.from(pages))('%s is what the code says; npm run docs:reference writes it', (path, text) => {
+test.each(Array.from(pages))('%s matches the code; npm run docs:reference writes it', (path, text) => {
   expect(readFileSync(join(root, path), 'utf8')).toBe(text);
 });
 

@@ -16,11 +16,11 @@ const packages = Object.entries<LockedPackage>(lock.packages).filter(([path]) =>
 /** What a user gets by `npm install fxrates`. */
 const installed = packages.filter(([, { dev, peer }]) => dev !== true && peer !== true);
 
-test('nothing that comes with the package runs a script when it is installed', () => {
+test('no package that users install runs an install script', () => {
   expect(installed.filter(([, { hasInstallScript }]) => hasInstallScript === true)).toEqual([]);
 });
 
-test('few packages come with it, and each is there with its hash', () => {
+test('users install few packages, each with its hash', () => {
   expect(installed.map(([path]) => path).sort()).toEqual(
     ['chalk', 'commander', 'undici', 'zod'].map((name) => `node_modules/${name}`),
   );

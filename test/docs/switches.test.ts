@@ -62,7 +62,7 @@ with \`fxrates mock --behaviour\`:
 createMockServer({ behaviour: { rateWindow: 'token-bucket', quotaExhausted: '402 quota_exceeded' } });
 createMockServer({ behaviour: 'hostile' }); // a preset
 createMockServer({ behaviour: { preset: 'hostile', rateWindow: 'fixed-epoch' } }); // a preset with changes
-createMockServer({ onAssumption: 'error' }); // answers 501 if the answer depends on a switch that is not set
+createMockServer({ onAssumption: 'error' }); // responds with 501 if the response depends on a switch that is not set
 test.each(behaviourMatrix(['rateWindow', 'retryAfterUnit']))('survives $title', async ({ behaviour }) => { /* … */ });
 \`\`\`
 

@@ -22,7 +22,7 @@ const storedProfiles = async () =>
   Object.keys(JSON.parse(await readFile(join(folder, 'credentials.json'), 'utf8')).keys).sort();
 
 describe.skipIf(!hasBundle)('the built command', () => {
-  test('ten processes that log in at once all get stored', async () => {
+  test('ten simultaneous logins are all stored', async () => {
     const profiles = Array.from({ length: 10 }, (_, index) => `p${index}`);
 
     const results = await Promise.all(
@@ -33,7 +33,7 @@ describe.skipIf(!hasBundle)('the built command', () => {
     expect(await storedProfiles()).toEqual(profiles);
   });
 
-  test('logins killed with SIGKILL at any moment leave a whole file, and the next login works', async () => {
+  test('logins killed at any moment leave a complete file, and the next login works', async () => {
     const env = { FXRATES_CONFIG_DIR: folder };
     await runBundle(loginAs('first'), { stdin: KEY, env });
     for (let attempt = 0; attempt < 6; attempt += 1) {

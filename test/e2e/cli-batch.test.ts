@@ -22,21 +22,21 @@ afterAll(async () => {
 const lines = (count: number) => Array.from({ length: count }, (_, n) => `n=${n} symbols=EUR\n`).join('');
 
 describe.skipIf(!hasBundle)('the built command', () => {
-  test('runs what it reads on stdin', async () => {
+  test('runs the queries of stdin', async () => {
     const { code, stdout } = await runBundle(['batch', 'latest', '-', '-q'], { env, stdin: lines(20) });
 
     expect(code).toBe(0);
     expect(stdout.trimEnd().split('\n')).toHaveLength(20);
   });
 
-  test('ends with 0 if the reader of its pipe has had enough', async () => {
+  test('exits with 0 if the reader closes the pipe', async () => {
     const { code, stdout, stderr } = await runShell('fxrates batch latest - -q | head -1', { env, stdin: lines(300) });
 
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(JSON.parse(stdout)).toHaveProperty('data');
   });
 
-  test('Ctrl-C ends it with 130, and every query is either printed or in --failed-out', async () => {
+  test('Ctrl-C exits with 130, and every query is either printed or in --failed-out', async () => {
     const path = join(home, 'left.txt');
     const running = startBundle(['batch', 'latest', '-', '--failed-out', path], { env, stdin: lines(5000) });
     await running.shows('stdout', '\n');

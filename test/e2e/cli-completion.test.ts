@@ -59,11 +59,11 @@ function fishOffers(typed: string): readonly string[] {
   return stdout.split('\n').flatMap((line) => (line === '' ? [] : [line.split('\t')[0] ?? '']));
 }
 
-test.each(SHELLS)('%s finds nothing wrong with its script', (shell) => {
+test.each(SHELLS)('%s accepts its script', (shell) => {
   expect(run(shell, ['-n', `script.${shell}`])).toEqual({ stdout: '', stderr: '', status: 0 });
 });
 
-test.skipIf(!hasProgram('pwsh'))('PowerShell finds nothing wrong with its script, and completes with it', () => {
+test.skipIf(!hasProgram('pwsh'))('PowerShell accepts its script, and completes with it', () => {
   const parse = `$errors = $null; [void][System.Management.Automation.Language.Parser]::ParseFile('${join(home, 'script.powershell')}', [ref]$null, [ref]$errors); $errors.Count`;
   expect(run('pwsh', ['-NoProfile', '-Command', parse]).stdout.trim()).toBe('0');
 
@@ -128,7 +128,7 @@ test.runIf(SHELLS.includes('fish')).each<[typed: string, offers: readonly string
   expect(fishOffers(typed).toSorted()).toEqual(offers);
 });
 
-test.each(SHELLS)('%s offers nothing, and says nothing, if fxrates is gone', (shell) => {
+test.each(SHELLS)('%s offers and prints nothing if fxrates is missing', (shell) => {
   const ask: Readonly<Record<Shell, string>> = {
     bash: '. ./script.bash; COMP_LINE="gone-fxrates lat" COMP_POINT=16 COMP_WORDS=(gone-fxrates lat) COMP_CWORD=1; _fxrates; echo "<$COMPREPLY>"',
     zsh: 'compdef() { }; . ./script.zsh; words=(gone-fxrates lat); CURRENT=2; PREFIX=lat; _fxrates; echo "<>"',

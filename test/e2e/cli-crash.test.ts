@@ -12,7 +12,7 @@ afterAll(() => rm(folder, { recursive: true }));
 
 describe.skipIf(!hasBundle)('the built command', () => {
   // As after an upgrade under a running command, whose next import finds nothing.
-  test('ends with a report when its own files are gone', async () => {
+  test('exits with a report if its own files are missing', async () => {
     await cp(dirname(BUNDLE), folder, { recursive: true });
     const missing = (await readdir(folder)).filter((name) => name.startsWith('main.'));
     for (const name of missing) await rm(join(folder, name));

@@ -24,7 +24,7 @@ afterAll(async () => {
 const RECORDED = JSON.stringify({ 'base=EUR': { success: true, data: { text: 'x'.repeat(8_000_000) } } });
 
 describe.skipIf(!hasBundle || process.platform === 'win32')('the built command', () => {
-  test('leaves the recorded answers whole if it is killed while it writes', async () => {
+  test('leaves the recorded file complete if it is killed during a write', async () => {
     const file = join(folder, 'answers.json');
     await writeFile(file, RECORDED);
     const stop = new AbortController();

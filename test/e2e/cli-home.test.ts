@@ -28,7 +28,7 @@ const run = (line: string, env: Record<string, string>) => {
 };
 
 describe.skipIf(!hasBundle)('the built command', () => {
-  test('needs no HOME to ask, and says so when it is to store something', async () => {
+  test('calls need no HOME; commands that store something report that it is missing', async () => {
     expect(await run('quota --get plan', {})).toMatchObject({ code: 0, stdout: 'free\n', stderr: '' });
     for (const line of ['config set timeout 10s', 'auth login --key-stdin --no-verify', 'latest --cache 10m']) {
       const { code, stderr } = await run(line, {});
@@ -39,7 +39,7 @@ describe.skipIf(!hasBundle)('the built command', () => {
   });
 
   // Root may write anywhere; a file in the place of the folder stops root, too.
-  test('a HOME that cannot be written stops nobody from asking', async () => {
+  test('a HOME that cannot be written does not prevent calls', async () => {
     const blocked = join(home, 'blocked');
     await mkdir(blocked);
     for (const name of ['.config', '.cache', '.local']) await writeFile(join(blocked, name), '');

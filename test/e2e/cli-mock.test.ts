@@ -20,7 +20,7 @@ describe.skipIf(!hasBundle)('fxrates mock', () => {
     expect(stdout.trim().split('\n')).toHaveLength(1);
   });
 
-  test('a second one on the same port says so', async () => {
+  test('a second mock on the same port reports that the port is in use', async () => {
     const first = startBundle(['mock', '--port', '0']);
     await first.shows('stdout', '\n');
     const port = new URL(first.stdout.trim()).port;
@@ -33,7 +33,7 @@ describe.skipIf(!hasBundle)('fxrates mock', () => {
     expect(stderr).toBe(`fxrates: port ${port} is in use\n\n  Use a free port:  fxrates mock --port 0\n`);
   });
 
-  test('its one line can be taken by a script', async () => {
+  test('a script can read its one line of output', async () => {
     const { stdout } = await runShell(
       'exec 3< <(fxrates mock --port 0 --json 2>/dev/null & echo $! >&2); read -r line <&3; echo "$line"; kill $(node -p "JSON.parse(process.argv[1]).pid" "$line")',
     );
@@ -78,7 +78,7 @@ describe.skipIf(!hasBundle)('fxrates mock -- command', () => {
     expect({ stdout, stderr }).toEqual({ stdout: 'hello\n', stderr: 'oops\n' });
   });
 
-  test('a signal goes to the command, which decides', async () => {
+  test('passes a signal on to the command, which decides the exit', async () => {
     const running = startBundle(
       inNode('process.on("SIGTERM", () => process.exit(7)); console.log("ready"); setInterval(() => {}, 1e6)'),
     );
@@ -89,14 +89,14 @@ describe.skipIf(!hasBundle)('fxrates mock -- command', () => {
     expect((await running.ended).code).toBe(7);
   });
 
-  test('a command that is not there exits 127', async () => {
+  test('a missing command exits with 127', async () => {
     const { code, stderr } = await runBundle(['mock', '--', 'no-such-program', 'x']);
 
     expect(code).toBe(127);
     expect(stderr).toContain('fxrates: command not found: no-such-program');
   });
 
-  test('a file that is no program exits 126', async () => {
+  test('a file that is not a program exits with 126', async () => {
     expect((await runBundle(['mock', '--', '/etc/passwd'])).code).toBe(126);
   });
 });

@@ -67,7 +67,7 @@ describe.skipIf(!hasBundle)('the built command', () => {
     expect(arrived).toEqual([{ key: `Bearer ${API_KEY}`, host: `localhost:${securePort}`, proxyHeaders: [] }]);
   });
 
-  test('without it, sends nothing and names the variable', async () => {
+  test('without the certificate, sends nothing and names NODE_EXTRA_CA_CERTS', async () => {
     const { code, stdout, stderr } = await plan([], { FXRATES_BASE_URL: `https://localhost:${securePort}` });
 
     expect({ code, stdout }).toEqual({ code: 6, stdout: '' });
@@ -108,7 +108,7 @@ describe.skipIf(!hasBundle)('the built command', () => {
     expect(arrived).toEqual([]);
   });
 
-  test('HTTP_PROXY: for plain http, if that is allowed at all', async () => {
+  test('HTTP_PROXY applies to plain http, if that is allowed', async () => {
     const env = { FXRATES_BASE_URL: 'http://rates.fxrates.test', HTTP_PROXY: plainProxy.url };
     const before = plainProxy.requests.length;
 
@@ -118,7 +118,7 @@ describe.skipIf(!hasBundle)('the built command', () => {
     expect(plainProxy.requests.slice(before)[0]).toMatch(/rates\.fxrates\.test/);
   });
 
-  test.each(['rates.fxrates.test', '.fxrates.test', '*'])('NO_PROXY=%s goes past the proxy', async (noProxy) => {
+  test.each(['rates.fxrates.test', '.fxrates.test', '*'])('NO_PROXY=%s bypasses the proxy', async (noProxy) => {
     const before = secureProxy.requests.length;
     const { code } = await plan(['--timeout', '2s'], {
       FXRATES_BASE_URL: 'https://rates.fxrates.test', // a name that nobody has
@@ -143,7 +143,7 @@ describe.skipIf(!hasBundle)('the built command', () => {
   test.each([
     ['hangs up', (socket: Socket) => void socket.once('data', () => socket.destroy()), 'the connection was closed'],
     ['never answers', () => undefined, 'no complete response from rates.fxrates.test within 1s'],
-  ])('a proxy that %s is asked once, and the command ends', async (_, onConnection, says) => {
+  ])('a proxy that %s receives one request, and the command ends', async (_, onConnection, says) => {
     const proxy = await startRawServer({ onConnection });
     const { code, stderr } = await plan(['--timeout', '1s'], {
       FXRATES_BASE_URL: 'https://rates.fxrates.test',
@@ -155,7 +155,7 @@ describe.skipIf(!hasBundle)('the built command', () => {
     await proxy.close();
   });
 
-  test('doctor tells the whole way, through proxy and certificate', async () => {
+  test('doctor checks the whole path, through proxy and certificate', async () => {
     const { code, stdout } = await runBundle(['doctor', '-o', 'table'], {
       env: {
         FXRATES_API_KEY: API_KEY,

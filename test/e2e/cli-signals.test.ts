@@ -107,7 +107,7 @@ describe.skipIf(!hasBundle || process.platform !== 'linux')('the built command',
     expect(await running.ended).toMatchObject({ code: null, signal: 'SIGINT', stdout: '', stderr: '' });
   });
 
-  test('a home folder in which nothing can be created does not keep it', async () => {
+  test('runs with a home folder in which nothing can be created', async () => {
     const { code, stdout } = await runBundle(['latest', '--cache', '5m'], {
       env: { ...env, FXRATES_API_KEY: mock.createKey().key, HOME: '/proc' },
     });

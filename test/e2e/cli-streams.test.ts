@@ -29,7 +29,7 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 describe.skipIf(!hasBundle)('the built command', () => {
-  test('a pipe gets every byte of a large answer', async () => {
+  test('a pipe receives every byte of a large response', async () => {
     const { code, stdout, stderr } = await runBundle(['latest'], { env });
 
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -53,7 +53,7 @@ describe.skipIf(!hasBundle)('the built command', () => {
   });
 
   test.each(['fxrates latest | head -c 10', 'fxrates --help | head -1', 'fxrates latest -o tsv | true'])(
-    'a reader that stops early is no failure: %s',
+    'a reader that stops early is not a failure: %s',
     async (line) => {
       const { code, stderr } = await runShell(line, { env });
 
@@ -129,7 +129,7 @@ describe.skipIf(!hasBundle)('what nothing catches', () => {
   test.each([
     ['a rejected promise', `Promise.reject(new Error("boom ${API_KEY}"))`],
     ['a thrown error', `throw new Error("boom ${API_KEY}")`],
-  ])('%s ends the command with 1, a line to report and no key', async (_, code) => {
+  ])('%s exits with 1 and a line to report, without the key', async (_, code) => {
     const NODE_OPTIONS = afterwards(code);
 
     const { code: exitCode, stderr } = await runBundle(['mock', '--port', '0', '-q', '-vv'], { env: { NODE_OPTIONS } });

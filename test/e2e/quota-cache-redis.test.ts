@@ -40,7 +40,7 @@ describe.skipIf(!hasRedis)('Keyv over a real Redis', () => {
     await redis.kill();
   });
 
-  test('an answer of one process is given to another, exactly as it came', async () => {
+  test('a response of one process is returned to another, exactly as received', async () => {
     const { key: apiKey, id } = mock.createKey();
     const [one, other] = [1, 2].map(() => client({ apiKey, cache: { maxAgeMs: 60_000, store: connect().store } }));
     const first = await one!.latest({ base: 'EUR' }).withMeta();
@@ -55,7 +55,7 @@ describe.skipIf(!hasRedis)('Keyv over a real Redis', () => {
     expect(mock.keys.get(id).monthlyUsed).toBe(1);
   });
 
-  test('Redis forgets an answer when nobody may take it any more, and never sees the key', async () => {
+  test('Redis removes a response when it is too old for every call, and never sees the key', async () => {
     const { key: apiKey } = mock.createKey();
     const { store, adapter } = connect();
     const fx = client({ apiKey, cache: { maxAgeMs: 60_000, staleIfLimitedMs: 120_000.5, store } });
@@ -73,7 +73,7 @@ describe.skipIf(!hasRedis)('Keyv over a real Redis', () => {
     expect(JSON.stringify([names, values])).not.toContain(apiKey.slice(-40));
   });
 
-  test('a Redis that freezes, dies and comes back never fails a call', async () => {
+  test('a Redis that freezes, stops and restarts fails no call', async () => {
     const { key: apiKey, id } = mock.createKey({ plan: 'developer' });
     const { store, adapter } = connect();
     const fx = client({ apiKey, cache: { maxAgeMs: 3_600_000, store } });
@@ -104,7 +104,7 @@ describe.skipIf(!hasRedis)('Keyv over a real Redis', () => {
     expect(mock.keys.get(id).monthlyUsed).toBeLessThanOrEqual(5);
   });
 
-  test('what others left under the same name is passed over', async () => {
+  test('a value of another program under the same name is ignored', async () => {
     const { key: apiKey } = mock.createKey();
     const { store, adapter } = connect();
     const fx = client({ apiKey, cache: { maxAgeMs: 60_000, store } });

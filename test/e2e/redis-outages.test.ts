@@ -145,7 +145,7 @@ describe.skipIf(!hasRedis).each(LIBRARIES)('a Redis that fails, by %s', (library
   };
 
   test.each(OUTAGES)(
-    '%s: no call fails, one warning, and it is used again',
+    '%s: no call fails, one warning, and Redis is used again',
     async (_, { start, end, reason }) => {
       const { makeCalls, warnings } = startClient(connection!);
       await makeCalls();
@@ -163,7 +163,7 @@ describe.skipIf(!hasRedis).each(LIBRARIES)('a Redis that fails, by %s', (library
     20_000,
   );
 
-  test('it forgets the script: no call fails, and no warning', async () => {
+  test('Redis loses the script: no call fails, and no warning', async () => {
     const { makeCalls, warnings } = startClient(connection!);
     await makeCalls();
     await admin.script('FLUSH');
@@ -173,7 +173,7 @@ describe.skipIf(!hasRedis).each(LIBRARIES)('a Redis that fails, by %s', (library
     expect(warnings).toEqual([]);
   });
 
-  test('it starts again, empty: no call fails, at most one warning, and it is used again', async () => {
+  test('Redis restarts empty: no call fails, at most one warning, and it is used again', async () => {
     const { makeCalls, warnings } = startClient(connection!);
     await makeCalls();
     await redis.kill();
@@ -221,7 +221,7 @@ async function startAddress(first: string) {
 }
 
 describe.skipIf(!hasRedis).each(LIBRARIES)('a replica that is promoted, by %s', (library) => {
-  test('without the last writes: no call fails, at most one warning, and it is used again', async () => {
+  test('Redis loses the last writes: no call fails, at most one warning, and it is used again', async () => {
     await using master = await startRedis();
     await using replica = await startRedis();
     const [old, next] = [new Redis(master.url).on('error', silence), new Redis(replica.url).on('error', silence)];
@@ -262,7 +262,7 @@ describe.skipIf(!hasRedis)('a cluster of three masters', () => {
     await cluster[Symbol.asyncDispose]();
   });
 
-  test.each(LIBRARIES)('by %s: processes share a limit through the master of its slot', async (library) => {
+  test.each(LIBRARIES)('with %s, processes share a limit through the master of its slot', async (library) => {
     connection = await connectToCluster(cluster.ports, library);
     const other = await connectToCluster(cluster.ports, library);
     const { nowMs } = await connection.store.exchange(`shared ${library}`, '');

@@ -50,7 +50,7 @@ describe.skipIf(!hasRedis).each(['ioredis', 'node-redis'] as const)('four proces
 
   const refused = () => mock.journal.list().filter(({ status }) => status === 429).length;
 
-  test('exactly the limit is sent, one refusal tells all, and the rest knows at once that its turn comes too late', async () => {
+  test('sends exactly the limit; after one refusal, calls that would be too late reject in all processes', async () => {
     const { ok, errors, warnings } = await makeCalls(processes, { calls: 15, deadlineMs: DEADLINE_MS });
 
     expect({ ok, errors: [...errors] }).toEqual({ ok: 30, errors: ['rate_limited'] });
@@ -58,7 +58,7 @@ describe.skipIf(!hasRedis).each(['ioredis', 'node-redis'] as const)('four proces
     expect(warnings.flat()).toEqual([]);
   });
 
-  test('one is killed and Redis starts again, empty: the others go on, warn once, and lose nothing', async () => {
+  test('if one process is killed and Redis restarts empty, the others continue, warn once and lose nothing', async () => {
     const [killed, ...others] = processes as [ChildProcess, ...ChildProcess[]];
     const before = await makeCalls(processes, { calls: 4, deadlineMs: DEADLINE_MS });
     killed.kill('SIGKILL');

@@ -85,7 +85,7 @@ test('an operation added to the spec only adds lines to the generated files', as
   }
 });
 
-test('the client calls it; the mock answers the example and counts it', async () => {
+test('the client calls it; the mock returns the example and counts the request', async () => {
   const { mock, fx } = await mockAndClient();
 
   const data = await fx.pastRates({ date: '2026-01-02', base: 'USD' });

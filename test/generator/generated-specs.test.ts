@@ -21,7 +21,7 @@ const documents = fc.sample(addition, { seed: 13, numRuns: 90 }).map(documentOf)
 const refusals = documents.map(refusalOf);
 const accepted = documents.filter((_, index) => refusals[index] === undefined).slice(0, 40);
 
-test('some documents are refused, with a place; the others are generated', () => {
+test('some documents are rejected, with a place; the others are generated', () => {
   for (const refusal of refusals) {
     if (refusal !== undefined) expect(refusal.message).toMatch(/^(#\/.+: .+\n?)+$/);
   }

@@ -30,12 +30,12 @@ const SUITES = [
   ...['test/mock-server/http', 'test/mock-server/stubs', 'test/mock-server/behaviour'],
 ];
 
-test('with three operations more the project compiles, tests included, and has no dead exports', async () => {
+test('with three more operations, the project and its tests compile, without dead exports', async () => {
   expect(await run('tsc', '--pretty', 'false')).toBe('');
   expect(await run('knip', '--no-progress')).toBe('');
 });
 
-test('with three operations more one file fails: it states that the service has two', async () => {
+test('with three more operations, only the test that states their number fails', async () => {
   await run('vitest', 'run', ...SUITES, '--maxWorkers=1', '--reporter=json', '--outputFile=report.json');
 
   const report: Report = JSON.parse(await readFile(join(root, 'report.json'), 'utf8'));

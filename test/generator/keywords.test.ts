@@ -132,7 +132,7 @@ test.each([
   expect(schemas).toContain(`export const Field: z.ZodMiniType<types.Field> = ${zod};`);
 });
 
-test('a reference to a component that stands above it is its name', () => {
+test('a reference to an enclosing component becomes its name', () => {
   const other = schemaOf('{ type: string }');
   const field = schemaOf("{ $ref: '#/components/schemas/Other' }");
 

@@ -12,12 +12,12 @@ const FILES = ['operation-methods.ts', 'operations.ts', 'schemas.ts', 'service.t
 const spec = await readFile(join(ROOT, 'openapi.yaml'), 'utf8');
 const stress = await generatedProject(await readFile(join(ROOT, 'test/fixtures/stress.openapi.yaml'), 'utf8'));
 
-test('src/generated is what openapi.yaml says, byte for byte', async () => {
+test('src/generated matches openapi.yaml, byte for byte', async () => {
   expect((await readdir(join(ROOT, GENERATED))).sort()).toEqual(FILES);
   expect(await run('--check')).toEqual({ exitCode: 0, stderr: '' });
 });
 
-test('every generated file says so in its first line', async () => {
+test('every generated file has a note in its first line', async () => {
   for (const name of FILES) {
     const [line] = (await readFile(join(ROOT, GENERATED, name), 'utf8')).split('\n');
     expect(line).toBe('// Generated from openapi.yaml by npm run generate. Do not edit.');
@@ -41,7 +41,7 @@ test('--check names every file that differs or is missing, and writes none', asy
   expect(await readFile(join(out, 'types.ts'), 'utf8')).toBe('// edited\n');
 });
 
-test('--spec reads another spec; one that is refused is named by place, and nothing is written', async () => {
+test('--spec reads another spec; if it is rejected, the place is reported and nothing is written', async () => {
   const out = await emptyDirectory();
   const typo = join(out, 'typo.yaml');
   await writeFile(typo, spec.replace('x-extensible-enum: [free', 'x-extensible-enums: [free'));

@@ -20,7 +20,7 @@ const JSON_OK = `${OK} content application/json`;
 const CLOSED = { $ref: '#/components/schemas/Closed' };
 const RESPONSE = '#/components/schemas/ClosedResponse';
 
-test('an operation keeps its facts, and its parameters their types for help', () => {
+test('an operation has its facts, and its parameters have their types for help', () => {
   const [closed] = contractOf(parseDocument(stress).toJS()).operations;
 
   expect(closed).toMatchObject({
@@ -49,7 +49,7 @@ test('an operation keeps its facts, and its parameters their types for help', ()
   });
 });
 
-test('an operation with x-free-form-query takes any parameters', () => {
+test('an operation with x-free-form-query accepts any parameters', () => {
   const contract = contractOf(stressWith(`${GET} parameters`, undefined, `${GET} x-free-form-query`, 'Any.'));
 
   expect(contract.operations[0]?.query).toEqual({ kind: 'free-form', schema: 'ClosedQuery' });
@@ -109,7 +109,7 @@ test.each<[object, Partial<Parameter>]>([
   expect(parameters[0]).toMatchObject(facts);
 });
 
-test('header parameters that OpenAPI gives no meaning are left out', () => {
+test('header parameters that OpenAPI ignores are omitted', () => {
   const parameters = ['Accept', 'authorization', 'Content-Type'].map((name) => ({ name, in: 'header', schema: {} }));
 
   expect(contractOf(stressWith(`${GET} parameters`, parameters)).operations[0]?.query).toEqual({ kind: 'none' });
@@ -167,7 +167,7 @@ test('names of components become names of types', () => {
   expect([...contract.schemas.keys()]).toContain('LatestRatesV1');
 });
 
-test('the commands and the members of the client are the names that an operation cannot have', () => {
+test('an operation cannot have the name of a command or of a client member', () => {
   const members = [...Object.getOwnPropertyNames(FxRates.prototype), 'request'].filter((name) => !(name in operations));
   const style = new Screen(new FakeIo(), { color: 'auto', quiet: 0, output: 'auto' }).help;
   const program = createProgram({ style, write: () => undefined, run: async () => undefined });
@@ -176,7 +176,7 @@ test('the commands and the members of the client are the names that an operation
   expect([...commands, ...members].filter((name) => !isTakenOperationId(name))).toEqual([]);
 });
 
-test('an operation that is free works when the quota is exhausted, unless the spec says otherwise', () => {
+test('a free operation works when the quota is exhausted, unless the spec says otherwise', () => {
   const free = contractOf(stressWith(`${GET} x-consumes-quota`, false)).operations[0];
 
   expect(free).toMatchObject({ consumesQuota: false, worksWhenQuotaExhausted: true });
@@ -257,14 +257,14 @@ test.each([
   expect(() => contractOf(stressWith(place, value))).toThrow(problem);
 });
 
-test('a parameter of a type that is itself is refused', () => {
+test('a parameter whose type refers only to itself is rejected', () => {
   const own = { $ref: '#/components/schemas/Own' };
   const document = stressWith('components schemas Own', { anyOf: [own, {}] }, `${GET} parameters 0 schema`, own);
 
   expect(() => contractOf(document)).toThrow("#/components/schemas/Own: 'Own' refers to itself");
 });
 
-test('an answer without an example needs a schema from which one can be made', () => {
+test('a response without an example needs a schema from which one can be made', () => {
   const loop = { type: 'object', required: ['next'], properties: { next: { $ref: '#/components/schemas/Loop' } } };
   const data = 'components schemas ClosedResponse properties data';
   const change = ['components schemas Loop', loop, data, { $ref: '#/components/schemas/Loop' }];
@@ -274,7 +274,7 @@ test('an answer without an example needs a schema from which one can be made', (
   );
 });
 
-test('one run names the refusals of all parts of a document', () => {
+test('one run reports the problems of all parts of a document', () => {
   const document = stressWith(
     `${GET} requestBody`,
     {},

@@ -33,7 +33,7 @@ const REFUSALS: Readonly<Record<string, number>> = {
   'xkcd.yaml': 2,
 };
 
-test.each(files)('%s is refused for its envelope alone', (name) => {
+test.each(files)('%s is rejected only for its envelope', (name) => {
   const refusals = refusalsOf(added(documents.get(name)!));
 
   for (const { problem } of refusals) expect(problem).toMatch(/envelope of the service|exactly one scheme/);

@@ -7,7 +7,7 @@ import { type BrowserContextOptions, chromium, type Page } from 'playwright-core
 
 const CHROMIUM = '/usr/bin/chromium';
 
-/** Where there is no chromium, browser tests are skipped, and say so. */
+/** Without chromium, browser tests are reported as skipped. */
 export const hasChromium = existsSync(CHROMIUM);
 if (!hasChromium)
   process.stderr.write(`Browser tests are skipped: there is no ${CHROMIUM} (apt-get install chromium).\n`);
@@ -23,7 +23,7 @@ const ARGUMENTS = [
   '--disable-sync',
 ];
 
-/** A browser of its own with nothing in it; `await using` closes it and takes its folder away. */
+/** A new, empty browser; `await using` closes it and deletes its folder. */
 export async function openBrowser(options: BrowserContextOptions = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'fxrates-chromium-'));
   const context = await chromium.launchPersistentContext(folder, {
@@ -42,10 +42,10 @@ export async function openBrowser(options: BrowserContextOptions = {}) {
   };
 }
 
-/** What axe-core finds wrong with a page, rule by rule; best practices included. */
+/** Problems that axe-core reports for a page, by rule; includes its best practices. */
 export async function axeFindings(page: Page): Promise<readonly string[]> {
   const session = await page.context().newCDPSession(page);
-  // The page's policy forbids scripts from elsewhere, and shall: axe comes in by the debugger.
+  // The page's policy forbids foreign scripts, so axe is injected through the debugger.
   await page.evaluate(axe.source);
   const { result } = await session.send('Runtime.evaluate', {
     expression: 'axe.run().then(({ violations }) => JSON.stringify(violations))',
@@ -63,7 +63,7 @@ interface Violation {
   readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[];
 }
 
-/** Looks at one page in light, dark and at 400 px; axe must be content each time. Pictures go to SCREENSHOTS, if set. */
+/** Checks one page in light, dark and at 400 px with axe. If SCREENSHOTS is set, saves pictures in that folder. */
 export async function lookAt(page: Page, name: string): Promise<readonly string[]> {
   const findings: string[] = [];
   for (const [look, colorScheme, width] of LOOKS) {

@@ -1,6 +1,6 @@
 import type { Fetch } from '../../src/mock-server/index.ts';
 
-/** What one page said. */
+/** Content of one page. */
 export interface Visited {
   readonly status: number;
   readonly url: string;
@@ -8,7 +8,9 @@ export interface Visited {
   readonly html: string;
 }
 
-/** A browser without a screen: keeps the cookie, follows redirects by hand, sends the forms of the last page. */
+/**
+ * A browser without a screen. It keeps the cookie, follows redirects explicitly, and sends the forms of the last page.
+ */
 export class Visitor {
   cookie = '';
   page: Visited = { status: 0, url: '', headers: new Headers(), html: '' };
@@ -24,7 +26,7 @@ export class Visitor {
     return /name="csrf" value="(\w+)"/.exec(this.page.html)?.[1] ?? '';
   }
 
-  /** The page's text between tags. */
+  /** The text between the tags of the page. */
   get text(): string {
     return this.page.html.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ');
   }

@@ -1,6 +1,6 @@
 import type { FaultOptions } from '../../src/mock-server/index.ts';
 
-/** A fault, and whether the client must take a request that it strikes for counted although the service did not count it. */
+/** A fault, and whether the client must count a request that the service did not count. */
 export interface ChaosFault {
   readonly fault: FaultOptions;
   readonly looksCounted?: boolean;
@@ -10,7 +10,7 @@ export const SERVED = { operation: 'latest', status: 200 };
 const REFUSED = { operation: 'latest', status: 429 };
 const LATEST = { operation: 'latest' };
 
-/** The service has counted the request, and the answer suffers: the client cannot but count it, too. */
+/** The service has counted the request and its response is damaged, so the client must count it, too. */
 const AFTER: readonly FaultOptions[] = [
   { kind: 'reset', match: SERVED },
   { kind: 'reset', afterBytes: 0, match: SERVED },
@@ -36,7 +36,7 @@ const AFTER: readonly FaultOptions[] = [
   { kind: 'status', status: 503, headers: { 'retry-after': '7200' }, match: SERVED },
 ];
 
-/** What a 429 may carry, the documented number first. */
+/** Values of Retry-After, the documented form first. */
 const RETRY_AFTERS: readonly (string | undefined)[] = [
   ...['0', '1', '2.5', '30', '61', '120', '1500', '30000', '86400', '1, 7', ' 4 ', '5, 5.5, 1'],
   ...['', 'soon', '-5', '1e3', '0x10', 'NaN', 'Infinity', '1;2', '99999999999999999999'],
@@ -46,7 +46,7 @@ const RETRY_AFTERS: readonly (string | undefined)[] = [
 
 const RETRY: readonly FaultOptions[] = RETRY_AFTERS.map((retryAfter) => ({ kind: 'retry-after', retryAfter }));
 
-/** The service never sees the request, or its refusal is lost: the client errs on the safe side. */
+/** The request or its refusal is lost. The client counts it, to be safe. */
 const UNSEEN: readonly FaultOptions[] = [
   { kind: 'reset', strikes: 'before', match: LATEST },
   { kind: 'network-error', strikes: 'before', match: LATEST },
@@ -58,7 +58,7 @@ const UNSEEN: readonly FaultOptions[] = [
   { kind: 'hang', match: REFUSED },
 ];
 
-/** Refusals that count nowhere, and a quota that cannot be asked. */
+/** Refusals that are not counted, and failures of `quota`. */
 const FREE: readonly FaultOptions[] = [
   ...[401, 402, 403, 429].map((status): FaultOptions => ({ kind: 'status', status, strikes: 'before', match: LATEST })),
   { kind: 'status', status: 429, code: 'rate_limited', strikes: 'before', match: LATEST },
@@ -67,7 +67,7 @@ const FREE: readonly FaultOptions[] = [
   { kind: 'bad-json', match: { operation: 'quota' } },
 ];
 
-/** What only a real connection can do. */
+/** Faults that need a real connection. */
 const OF_SOCKETS: readonly FaultOptions[] = [
   { kind: 'malformed-chunk', afterBytes: 12, match: SERVED },
   { kind: 'garbage', match: SERVED },
@@ -75,11 +75,11 @@ const OF_SOCKETS: readonly FaultOptions[] = [
 
 const plain = (faults: readonly FaultOptions[]) => faults.map((fault): ChaosFault => ({ fault }));
 
-/** All that goes wrong in process. */
+/** All faults that work in process. */
 export const CHAOS_FAULTS: readonly ChaosFault[] = [
   ...plain([...AFTER, ...RETRY, ...FREE]),
   ...UNSEEN.map((fault): ChaosFault => ({ fault, looksCounted: true })),
 ];
 
-/** The same over a socket. */
+/** The same faults, and those of sockets. */
 export const SOCKET_FAULTS: readonly ChaosFault[] = [...CHAOS_FAULTS, ...plain(OF_SOCKETS)];

@@ -12,21 +12,24 @@ export interface ChaosOptions {
   readonly seed: number;
   readonly calls: number;
   readonly faults: readonly ChaosFault[];
-  /** How the client reaches the mock, beside the mock's own `fetch`. */
+  /** Reaches the mock in another way than its own `fetch`. */
   readonly via?: Pick<FxRatesOptions, 'baseUrl' | 'fetch'>;
-  /** Over a socket nobody knows whether the request of one who left had arrived: the client counts it. Default: true. */
+  /**
+   * False over a socket: when a call is aborted, it is unknown whether its request arrived, and the client counts it.
+   * Default: true.
+   */
   readonly isExact?: boolean;
   readonly mock?: MockServer;
 }
 
 export interface ChaosReport {
-  /** How many calls ended how: `'value'`, or the kind of the error. */
+  /** Number of calls by result: `'value'`, or the kind of the error. */
   readonly endings: Readonly<Record<string, number>>;
-  /** Everything that must not be. */
+  /** Violations of the rules that each run must obey. */
   readonly problems: readonly string[];
-  /** Requests that the client takes for counted, and that the service has counted or a fault has kept from it. */
+  /** Requests that the client counted, that the service counted, and that a fault kept from the service. */
   readonly spent: { readonly client: number; readonly mock: number; readonly unseen: number };
-  /** How often each kind of fault struck. */
+  /** Number of times that each kind of fault was applied. */
   readonly struck: Readonly<Record<string, number>>;
   readonly virtualHours: number;
 }
@@ -35,14 +38,14 @@ const CALLS_PER_KEY = 125;
 const PLANS = ['free', 'developer', 'developer', 'unlimited'] as const;
 const DEADLINES_MS = [90_000, 90_000, 60_000, 5_000, 200];
 
-/** A mock whose quota month has just begun: a whole run fits into it, so that what was used stays counted. */
+/** A mock at the start of a month. A whole run fits into that month, so the usage is not reset. */
 export function chaosMock(): MockServer {
   return createMockServer({ clock: { mode: 'virtual', now: '2026-03-01T00:00:01Z' }, journalSize: 10 });
 }
 
 /**
- * One client against a mock on which everything goes wrong, in the time of the mock. Every few hundred calls there are
- * other faults, and the key is revoked: the client finds out, asks for the next one and goes on.
+ * One client against a mock with many faults, on the mock's clock. After some hundred calls the faults change and the
+ * key is revoked. The client detects it, asks for the next key and continues.
  */
 export class ChaosRun {
   readonly #options: ChaosOptions;
@@ -89,7 +92,7 @@ export class ChaosRun {
     return { endings: this.#endings, problems: this.#problems, spent: this.#spent, struck: this.#struck, virtualHours };
   }
 
-  /** The life of a key: some calls, some faults; then it is revoked, and the books must agree. */
+  /** Uses one key: makes calls with some faults, compares the counts of client and mock, and revokes the key. */
   async #playKey(calls: number): Promise<void> {
     const { id, key } = this.#mock.createKey({ plan: this.#pick(PLANS) });
     this.#key = key;
@@ -108,11 +111,11 @@ export class ChaosRun {
     this.#mock.keys.revoke(id);
   }
 
-  /** Without faults, a call succeeds after the five minutes for which a 503 can hold calls back. */
+  /** Without faults, a call succeeds after five minutes, the longest time for which a 503 can delay calls. */
   async #recover(keyId: string): Promise<void> {
     this.#mock.faults.clear();
     this.#mock.keys.setUsage(keyId, { month: 0 });
-    // Also after the longest wait that a Retry-After asked for.
+    // Also waits for the longest Retry-After that the client received.
     const blockedMs = Number(this.#fx.limits()?.nextSlotAt ?? 0) - this.#clock.now();
     await this.#clock.sleep(Math.max(300_000, blockedMs));
     const served = await this.#fx.latest({ n: 'last' }, { deadlineMs: 150_000 }).catch(String);
@@ -125,7 +128,7 @@ export class ChaosRun {
     return month;
   }
 
-  /** For this key alone: what still comes with the one before it, that one has to answer for. */
+  /** For this key only, because late requests of the previous key belong to that key. */
   #addFaults(keyId: string): readonly { readonly id: string; readonly looksCounted: boolean }[] {
     return Array.from({ length: this.#below(10) }, () => {
       const { fault, looksCounted = false } = this.#pick(this.#options.faults);
@@ -205,19 +208,19 @@ export class ChaosRun {
   }
 }
 
-/** Whether the key appears in full in anything that a program prints of an error. */
+/** Whether any printed form of an error contains the full key. */
 function showsKey(error: unknown, key: string): boolean {
   return [String(error), inspect(error, { depth: 8, maxStringLength: null }), JSON.stringify(error)].some((text) =>
     text?.includes(key),
   );
 }
 
-/** A `ConfigError` is not among them: nothing here is a mistake of the caller. */
+/** Without `ConfigError`: no call of a run has a mistake of the caller. */
 const KINDS = new Set(
   'value authentication rate_limited quota_exhausted request server network timeout aborted response'.split(' '),
 );
 
-/** Knows how many still sleep. */
+/** Counts the pending sleeps. */
 class CountingClock implements Clock {
   pending = 0;
   readonly #clock: Clock;

@@ -3,13 +3,13 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/** What `npm run build` made; the end-to-end tests are skipped, visibly, without it. */
+/** The output of `npm run build`; without it, the end-to-end tests are reported as skipped. */
 export const BUNDLE = fileURLToPath(new URL('../../dist/cli/fxrates.cjs', import.meta.url));
 export const hasBundle = existsSync(BUNDLE);
 
 export interface BundleOptions {
   readonly env?: Readonly<Record<string, string>>;
-  /** Text for stdin, which is closed after it; `'open'` leaves a pipe that never says anything. */
+  /** Text for stdin, which is then closed; `'open'` leaves the pipe open without data. */
   readonly stdin?: string | 'open';
 }
 
@@ -20,7 +20,7 @@ export interface BundleResult {
   readonly stderr: string;
 }
 
-/** A spawned program, with what it has written so far. */
+/** A spawned program with its output so far. */
 export class Running {
   readonly pid: number;
   readonly ended: Promise<BundleResult>;
@@ -38,7 +38,7 @@ export class Running {
     child.stderr.setEncoding('utf8').on('data', (text) => {
       this.stderr += text;
     });
-    child.stdin.on('error', () => undefined); // a program may end without reading
+    child.stdin.on('error', () => undefined); // a program may exit without reading
     if (stdin !== 'open') child.stdin.end(stdin);
     this.ended = once(child, 'close').then(([code, signal]) => ({
       code,
@@ -48,7 +48,7 @@ export class Running {
     }));
   }
 
-  /** Resolves when `stream` has shown `text`; rejects when the program ends without. */
+  /** Resolves when `stream` contains `text`; rejects when the program exits without it. */
   async shows(stream: 'stdout' | 'stderr', text: string): Promise<void> {
     const hasEnded = this.ended.then(() => true);
     while (!this[stream].includes(text)) {
@@ -78,13 +78,13 @@ export function runBundle(args: readonly string[], options: BundleOptions = {}):
   return startBundle(args, options).ended;
 }
 
-/** Runs a line of bash in which `fxrates` is the bundle. */
+/** Runs a line of bash in which `fxrates` calls the bundle. */
 export function runShell(line: string, options: BundleOptions = {}): Promise<BundleResult> {
   const script = `set -o pipefail; fxrates() { "${process.execPath}" "${BUNDLE}" "$@"; }; ${line}`;
   return new Running('bash', ['-c', script], options).ended;
 }
 
-/** Nothing of the machine's own settings: no key, no proxy, no colour. */
+/** Without settings of the machine: no key, no proxy, no colour. */
 function cleanEnv(): Record<string, string> {
   const { PATH = '' } = process.env;
   return { PATH, HOME: '/nonexistent', LANG: 'C.UTF-8', TZ: 'UTC' };

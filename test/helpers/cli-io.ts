@@ -5,26 +5,26 @@ import { type FakeFetch, fakeFetch, type Reply } from './fake-fetch.ts';
 import { API_KEY, success } from './service-replies.ts';
 
 export interface FakeIoOptions {
-  /** Over a base URL, a key and a UTF-8 locale; `undefined` takes one away. */
+  /** Added to a base URL, a key and a UTF-8 locale; `undefined` removes a variable. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly replies?: Reply | readonly Reply[];
-  /** What a request for the quota gets. */
+  /** The response to a request for the quota. */
   readonly quota?: Reply;
   readonly fetch?: Io['fetch'];
   readonly clock?: Io['clock'];
-  /** Virtual time stops there, for work that needs real time (files, sockets) and has timeouts further away. */
+  /** Virtual time stops here, for work that needs real time (files, sockets) and has later timeouts. */
   readonly horizonMs?: number;
-  /** Which streams are terminals. */
+  /** The streams that are terminals. */
   readonly tty?: readonly ('stdin' | 'stdout' | 'stderr')[];
   readonly columns?: number;
   readonly rows?: number;
   readonly stdin?: string;
-  /** Makes each write to stdout fail with this code. */
+  /** Makes each write to stdout fail with this error code. */
   readonly stdoutError?: string;
   readonly spawn?: Io['spawn'];
 }
 
-/** The world of a command line: nothing is real, everything written is kept. */
+/** A fake environment for the command line, which records all output. */
 export class FakeIo implements Io {
   readonly stdin: Io['stdin'];
   readonly stdout: Io['stdout'];
@@ -82,7 +82,7 @@ export class FakeIo implements Io {
     };
   }
 
-  /** Ctrl-C, or `kill`. */
+  /** Simulates Ctrl-C or `kill`. */
   interrupt(name: SignalName): void {
     if (this.#listener !== undefined) this.#listener(name);
     else this.#interrupt.abort(new Interrupted(name));
@@ -113,7 +113,7 @@ export interface CliResult {
   readonly io: FakeIo;
 }
 
-/** Runs a command line, written as one would type it without quotes, in virtual time. */
+/** Runs a command line in virtual time. The arguments are separated by spaces, without quotes. */
 export async function runCli(line: string | readonly string[], options: FakeIoOptions = {}): Promise<CliResult> {
   const io = new FakeIo(options);
   const argv = typeof line === 'string' ? line.split(' ').filter((word) => word !== '') : line;

@@ -37,14 +37,14 @@ const character = fc.oneof(
   ),
 );
 const string = fc.array(character, { maxLength: 6 }).map((parts) => `"${parts.join('')}"`);
-/** Few names, so that they repeat; some look like integers, some like paths. */
+/** A few names, so that they repeat; some look like integers, some like paths. */
 const name = fc.oneof(
   string,
   fc.constantFrom('"a"', '"b"', '"10"', '"2"', '"a.b"', '"a/b"', '""', '"\\u0061"', '"__proto__"'),
 );
 const literal = fc.constantFrom('true', 'false', 'null');
 
-/** JSON texts as a server could write them: any number form, escapes, white space, repeated names, deep nesting. */
+/** JSON texts with any number form, escapes, white space, repeated names and deep nesting. */
 export const jsonText: fc.Arbitrary<string> = fc.letrec<{ value: string; list: string; object: string }>((tie) => ({
   value: fc.oneof({ depthSize: 'small', withCrossShrink: true }, number, string, literal, tie('list'), tie('object')),
   list: listOf(tie('value'), '[', ']'),
@@ -61,7 +61,7 @@ function listOf(item: fc.Arbitrary<string>, open: string, close: string): fc.Arb
   });
 }
 
-/** White space between tokens taken away, by other means than the code under test. */
+/** Removes white space between tokens in another way than the code under test. */
 export function stripped(text: string): string {
   return text.replace(/"(?:[^"\\]|\\.)*"|\s+/gs, (part) => (part.startsWith('"') ? part : ''));
 }

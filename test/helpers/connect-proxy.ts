@@ -5,16 +5,16 @@ import type { Duplex } from 'node:stream';
 
 export interface ConnectProxy {
   readonly url: string;
-  /** `CONNECT rates.fxrates.test:443` and `GET http://…`, in order. */
+  /** Request lines such as `CONNECT rates.fxrates.test:443` and `GET http://…`, in order. */
   readonly requests: readonly string[];
-  /** Proxy-Authorization of each, decoded. */
+  /** The decoded Proxy-Authorization of each request. */
   readonly credentials: readonly (string | undefined)[];
-  /** Resolves when no client is connected any more. */
+  /** Resolves when all clients have disconnected. */
   deserted(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** A forward proxy on loopback. Whatever name it is asked for, it connects to `port` of this machine. */
+/** A forward proxy on loopback. It connects to `port` of this machine for every host name. */
 export async function startConnectProxy({ port }: { readonly port: number }): Promise<ConnectProxy> {
   const requests: string[] = [];
   const credentials: (string | undefined)[] = [];
@@ -38,7 +38,7 @@ export async function startConnectProxy({ port }: { readonly port: number }): Pr
       client.write('HTTP/1.1 200 Connection established\r\n\r\n');
       target.pipe(client).pipe(target);
     });
-    for (const side of [client, target]) side.on('error', () => undefined); // the other one hung up
+    for (const side of [client, target]) side.on('error', () => undefined); // the other side disconnected
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -57,7 +57,7 @@ export async function startConnectProxy({ port }: { readonly port: number }): Pr
   };
 }
 
-/** A request in plain text, which names the whole URL. */
+/** A plain-text request, whose target is the whole URL. */
 function passOn(request: IncomingMessage, response: ServerResponse, port: number): void {
   const { pathname, search } = new URL(request.url ?? '');
   const options = { port, path: pathname + search, headers: request.headers };

@@ -4,13 +4,13 @@ import { Agent, interceptors, MockAgent, ProxyAgent, setGlobalDispatcher } from 
 import { FxRates, type FxRatesOptions } from '../../src/client/index.ts';
 import { API_KEY } from './service-replies.ts';
 
-/** Of Node's own undici, whatever its version: the built-in fetch makes it the global one. */
+/** The dispatcher of Node's own undici, in any version: the built-in fetch makes it the global one. */
 async function builtInDispatcher(url: string): Promise<Agent> {
   await (await fetch(url)).text();
   return (globalThis as unknown as Record<symbol, Agent>)[Symbol.for('undici.globalDispatcher.1')]!;
 }
 
-/** What undici 8 does with handlers of the older form. */
+/** Rejects handlers of the older form, like undici 8. */
 function ofUndici8(): Agent {
   return {
     dispatch: (_: unknown, handler: object) => {
@@ -32,7 +32,7 @@ function mockAgent(url: string): MockAgent {
   return agent;
 }
 
-/** A forward proxy on a port of its own. */
+/** A forward proxy on its own port. */
 async function proxyAgent(): Promise<ProxyAgent> {
   const proxy = createServer().on('connect', (request, socket, head) => {
     const { hostname, port } = new URL(`http://${request.url}`);
@@ -77,7 +77,7 @@ export interface Ending {
   readonly message?: string;
 }
 
-/** What four calls end with: one that is answered, one that is reset, one with a long body, one that stalls. */
+/** Results of four calls: a served one, a reset one, one with a long body, and one that stalls. */
 export async function play(scene: Scene, url: string): Promise<Record<string, Ending>> {
   const options = await scenes[scene](url);
   const fx = new FxRates({ baseUrl: url, apiKey: API_KEY, maxRetries: 0, maxResponseBytes: 10_000, ...options });

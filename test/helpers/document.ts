@@ -3,11 +3,11 @@ import { join } from 'node:path';
 
 export interface Document {
   readonly name: string;
-  /** TypeScript, whole programs. */
+  /** Whole programs in TypeScript. */
   readonly snippets: readonly string[];
-  /** `fxrates …`, one line each. */
+  /** Lines of the form `fxrates …`. */
   readonly commands: readonly string[];
-  /** Blocks whose first line is a comment with a file name, in any language. */
+  /** Blocks in any language whose first line is a comment with a file name. */
   readonly files: readonly DocumentFile[];
 }
 
@@ -16,7 +16,7 @@ export interface DocumentFile {
   readonly code: string;
 }
 
-/** What a reader of a Markdown page may try. Blocks marked `ts no-run` or `sh no-run` are shown only. */
+/** The examples of a Markdown page, except blocks marked `ts no-run` or `sh no-run`. */
 export function readDocument(root: string, name: string): Document {
   const text = readFileSync(join(root, name), 'utf8');
   const blocks = Array.from(text.matchAll(/^```(ts|js|python|go|sh)\n(.*?)^```$/gms), ([, language, code = '']) => ({
@@ -33,7 +33,7 @@ export function readDocument(root: string, name: string): Document {
   };
 }
 
-/** The commands that can end by themselves, with what a reader's own project stands for replaced. */
+/** The commands that end without a signal, with placeholders for a reader's own project replaced. */
 function commandsOf(code: string): string[] {
   return code
     .split('\n')

@@ -6,14 +6,14 @@ import { mutated } from './mutated.ts';
 
 export interface Compared {
   readonly schema: z.ZodMiniType;
-  /** The same question to another implementation. */
+  /** The same check in another implementation. */
   readonly oracle: (value: unknown) => boolean;
-  /** Valid values, from which the others are made. */
+  /** Valid values, from which the other values are made. */
   readonly examples: readonly unknown[];
   readonly runs: number;
 }
 
-/** Both take the same values, and parsing changes none. Gives how many of the values were valid. */
+/** Expects that both accept the same values and that parsing changes none. Returns the number of valid values. */
 export async function expectAgreement({ schema, oracle, examples, runs }: Compared): Promise<number> {
   let valid = 0;
   for (const example of examples) expect(oracle(example), `${JSON.stringify(example)} is a valid example`).toBe(true);

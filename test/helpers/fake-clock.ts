@@ -5,9 +5,9 @@ interface Sleeper {
   readonly wake: () => void;
 }
 
-/** Turns of the event loop after which nothing that a wake-up set off is still under way, sockets aside. */
+/** Turns of the event loop after which all work that a wake-up started has ended, except that of sockets. */
 const QUIET_TURNS = 3;
-/** Wake-ups in one moment after which somebody sleeps for nothing again and again. */
+/** More wake-ups at the same time indicate an endless loop. */
 const TOO_MANY_WAKE_UPS = 10_000;
 
 /** Virtual time: it moves only in `advance` and `run`, and nothing waits for real. */
@@ -32,7 +32,7 @@ export class FakeClock implements Clock {
     return this.#sleepers.length;
   }
 
-  /** Those that are left when everything that needs no more than the event loop has happened. */
+  /** Sleeps that remain after all work that needs only the event loop. */
   async left(): Promise<number> {
     await quiet();
     return this.pending;
@@ -60,12 +60,12 @@ export class FakeClock implements Clock {
     });
   }
 
-  /** Somebody sets the wall clock; sleeps under way last as long as they would have. */
+  /** Sets the wall clock; pending sleeps keep their duration. */
   set(shiftMs: number): void {
     this.#shiftMs += shiftMs;
   }
 
-  /** Lets `ms` pass, waking whoever is due on the way, each at its own time. */
+  /** Advances by `ms`, and wakes each sleeper at its own time. */
   async advance(ms: number): Promise<void> {
     const end = this.#nowMs + ms;
     await quiet();
@@ -74,8 +74,8 @@ export class FakeClock implements Clock {
   }
 
   /**
-   * Lets time pass until `work` has settled, from sleeper to sleeper, as soon as the event loop is quiet. Sleepers
-   * further away than `horizonMs` are never reached: give one when sockets are in play, and timeouts beyond it.
+   * Advances from sleeper to sleeper until `work` has settled, whenever the event loop is idle. Never wakes sleepers
+   * beyond `horizonMs`: set it if `work` uses sockets and has later timeouts.
    */
   async run<T>(work: Promise<T>, { horizonMs = Number.POSITIVE_INFINITY } = {}): Promise<T> {
     let isSettled = false;
@@ -102,12 +102,12 @@ export class FakeClock implements Clock {
   }
 }
 
-/** Until everything that needs no more than the event loop has happened. */
+/** Waits for all work that needs only the event loop. */
 export async function quiet(): Promise<void> {
   for (let turn = 0; turn < QUIET_TURNS; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Microtasks until `work` settles, counted up to `limit`. */
+/** Number of microtasks until `work` settles, at most `limit`. */
 export async function ticksUntilSettled(work: Promise<unknown>, limit = 100): Promise<number> {
   let isSettled = false;
   const settled = () => {

@@ -2,7 +2,7 @@ import type { FetchLike } from '../../src/client/index.ts';
 
 type Init = Parameters<FetchLike>[1];
 
-/** A request that a fake `fetch` got. */
+/** A request that a fake `fetch` received. */
 export interface SentRequest extends Init {
   readonly url: string;
 }
@@ -16,11 +16,11 @@ export type Reply =
   | ((request: SentRequest) => Reply | Response | Promise<Reply | Response>);
 
 export interface FakeFetch extends FetchLike {
-  /** What was sent, in order. */
+  /** The requests, in order. */
   readonly requests: SentRequest[];
 }
 
-/** Returns the replies in order, then always the last one. With `quota`, requests of `quota()` receive that. */
+/** Returns the replies in order, and repeats the last one. With `quota`, requests of `quota()` receive that reply. */
 export function fakeFetch(replies: Reply | readonly Reply[], { quota }: { readonly quota?: Reply } = {}): FakeFetch {
   const queue: Reply[] = [...(Array.isArray(replies) ? (replies as readonly Reply[]) : [replies as Reply])];
   const requests: SentRequest[] = [];

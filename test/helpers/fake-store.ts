@@ -32,7 +32,7 @@ export class FakeStore implements CacheStore {
   /** Replaces every entry by another response or text. */
   overwrite(change: (kept: CacheEntry, text: string) => CacheEntry | string): void {
     for (const [key, text] of this.entries) {
-      const changed = change(decodeEntry(text) as CacheEntry, text); // written by the client
+      const changed = change(decodeEntry(text) as CacheEntry, text); // the client wrote it
       this.entries.set(key, typeof changed === 'string' ? changed : encodeEntry(changed));
     }
   }

@@ -1,18 +1,18 @@
-/** A process of its own that writes into a file store again and again, and notes each write that was accepted. */
+/** A separate process that writes into a file store repeatedly and records each accepted write. */
 import { appendFileSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { fileStore } from '../../src/client/file-store/index.ts';
 
 export interface WritingOptions {
   readonly root: string;
-  /** A file: one `AcceptedWrite` a line. */
+  /** Path of a file with one `AcceptedWrite` per line. */
   readonly log: string;
 }
 
 export interface AcceptedWrite {
   readonly from: string;
   readonly to: string;
-  /** One more than in the state that was read. */
+  /** One more than the number in the state that was read. */
   readonly count: number;
 }
 
@@ -41,6 +41,6 @@ for (let write = 0; accepted < stopAt; write += 1) {
     if (accepted === 50) process.send?.('under way');
   }
   known = reply.isWritten ? { version: to, count } : { version: reply.version, count: JSON.parse(reply.state).count };
-  if (write % 20 === 0) await setImmediate(); // so that messages arrive
+  if (write % 20 === 0) await setImmediate(); // lets messages arrive
 }
 process.disconnect();

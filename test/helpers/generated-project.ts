@@ -8,7 +8,7 @@ import { afterAll } from 'vitest';
 const ROOT = join(import.meta.dirname, '../..');
 const PARTS = ['src', 'scripts', 'package.json', 'tsconfig.json', 'biome.json', '.biome', '.gitignore'];
 
-/** A copy of this project with another contract, generated from it by `npm run generate` and by no other edit. */
+/** A copy of this project with another contract. `npm run generate` makes all changes; nothing else is edited. */
 export interface GeneratedProject {
   readonly root: string;
   read(path: string): Promise<string>;
@@ -16,7 +16,9 @@ export interface GeneratedProject {
   load(path: string): Promise<Record<string, unknown>>;
   /** Runs a script of the copy, such as `src/cli/bin.ts`. */
   run(script: string, args?: readonly string[], env?: Readonly<Record<string, string>>): Promise<Finished>;
-  /** Writes files into the copy and gives what the compiler says of them and the generated ones: `name(line): TS1234`. */
+  /**
+   * Writes files into the copy. Returns the compiler's errors in them and in the generated files: `name(line): TS1234`.
+   */
   typeErrors(files: Readonly<Record<string, string>>): Promise<string[]>;
 }
 
@@ -26,7 +28,10 @@ export interface Finished {
   readonly stderr: string;
 }
 
-/** Made once for a test file, and removed after its last test. Throws what the generator says if it refuses the spec. */
+/**
+ * Created once for a test file, and deleted after its last test. Throws the generator's message if it rejects the
+ * document.
+ */
 export async function generatedProject(spec: string): Promise<GeneratedProject> {
   const root = await mkdtemp(join(tmpdir(), 'fxrates-generated-'));
   afterAll(() => rm(root, { recursive: true, force: true }));
@@ -53,7 +58,7 @@ export async function generatedProject(spec: string): Promise<GeneratedProject> 
   };
 }
 
-/** What the compiler says of files of a copy, and of what they import: `name(line): TS1234`. */
+/** The compiler's errors in files of a copy and in their imports: `name(line): TS1234`. */
 export async function typeErrors(root: string, include: readonly string[]): Promise<string[]> {
   await writeFile(join(root, 'tsconfig.uses.json'), JSON.stringify({ extends: './tsconfig.json', include }));
   const tsc = [bin('typescript', 'tsc'), '-p', 'tsconfig.uses.json', '--pretty', 'false'];
@@ -64,7 +69,7 @@ export async function typeErrors(root: string, include: readonly string[]): Prom
   );
 }
 
-/** Path of a command that a package brings. */
+/** Path of a command of a package. */
 function bin(packageName: string, command: string): string {
   const require = createRequire(import.meta.url);
   const { bin } = require(`${packageName}/package.json`);

@@ -11,7 +11,7 @@ import { typeErrors } from './generated-project.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
-/** The products, built on other generated files. */
+/** The products, built with other generated files. */
 export interface Variant {
   readonly main: typeof main;
   readonly FxRates: typeof FxRates;
@@ -22,7 +22,7 @@ export interface Variant {
 /** Generated files by name. */
 type Files = ReadonlyMap<string, string>;
 
-/** Many sets of generated files in one folder: one bundle and one run of the compiler serve all of them. */
+/** Many sets of generated files in one folder, so that one bundle and one compiler run are enough for all. */
 export class GeneratedVariants {
   readonly #root: string;
   readonly #bundle: string;
@@ -43,7 +43,7 @@ export class GeneratedVariants {
     return new GeneratedVariants(root, await bundle());
   }
 
-  /** Writes the files; gives the folder for `typeErrors`, and the products that run on them. */
+  /** Writes the files. Returns the folder for `typeErrors`, and the products that use the files. */
   async add(files: Files): Promise<{ readonly folder: string; readonly variant: Variant }> {
     this.#count += 1;
     const folder = `src/generated-${this.#count}`;
@@ -59,13 +59,13 @@ export class GeneratedVariants {
     return { folder, variant: await import(/* @vite-ignore */ join(running, 'main.mjs')) };
   }
 
-  /** What the compiler says of all files so far, with the code and the line. */
+  /** The compiler's errors in all files so far, with code and line. */
   typeErrors(): Promise<string[]> {
     return typeErrors(this.#root, ['src/generated-*']);
   }
 }
 
-/** The three products in one file, for which the generated files are modules beside it. */
+/** The three products in one file, which imports the generated files from its own folder. */
 async function bundle(): Promise<string> {
   const contents = [
     "export { main } from './src/cli/main.ts';",

@@ -2,7 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { parse } from 'yaml';
 
-/** What JSON Schema says of a component's values, by another implementation (ajv) that reads the same spec. */
+/** Validates values of a component with ajv, which reads the same document independently. */
 export function jsonSchemaOracle(spec: string): (component: string) => (value: unknown) => boolean {
   const ajv = new Ajv2020({ strict: false });
   addFormats.default(ajv);
@@ -13,7 +13,7 @@ export function jsonSchemaOracle(spec: string): (component: string) => (value: u
 }
 
 /**
- * ajv-formats also takes what RFC 3339 does not (a space for the T, an offset without minutes or colon), and zod does
- * not take lower-case letters and leap seconds, which few programs write and `Date` cannot read. Both are left out.
+ * ajv-formats also accepts texts that RFC 3339 forbids (a space for the T, an offset without minutes or colon). zod
+ * rejects lower-case letters and leap seconds, which few programs write and `Date` cannot read. Neither is tested.
  */
 const USUAL_DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:[0-5]\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;

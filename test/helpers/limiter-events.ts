@@ -12,7 +12,7 @@ import {
   unused,
 } from '../../src/client/limits/transitions.ts';
 
-/** What can happen to a limiter. An answer is one to a request in flight; without any, nothing happens. */
+/** The events of a limiter. An answer belongs to a request in flight; if there is none, it is ignored. */
 export type LimiterEvent =
   | { readonly kind: 'ask'; readonly wanted: number }
   | { readonly kind: 'time'; readonly ms: number }
@@ -23,7 +23,7 @@ export type LimiterEvent =
 const place = fc.nat({ max: 1_000 });
 const isDated = fc.boolean();
 
-/** `retryAfter`: what a refusal may carry. */
+/** `retryAfter`: the header of a refusal. */
 export function limiterEvents(retryAfter: readonly (string | undefined)[]): fc.Arbitrary<LimiterEvent[]> {
   const ask = fc.record({ kind: fc.constant('ask' as const), wanted: fc.integer({ min: 1, max: 40 }) });
   const time = fc.record({
@@ -58,7 +58,7 @@ export function limiterEvents(retryAfter: readonly (string | undefined)[]): fc.A
   return fc.array(event, { maxLength: 150, size: 'max' });
 }
 
-/** What an event led to. */
+/** The result of an event. */
 export interface Outcome {
   readonly grant?: Grant;
   readonly reading?: RetryAfterReading;
@@ -66,7 +66,7 @@ export interface Outcome {
 
 const UNIT_OPTIONS = { maxRetryAfterMs: 65_000, retryAfterUnit: 'auto' } as const;
 
-/** A limiter's state and the requests it has in flight: applies events as a process would report them. */
+/** A limiter's state with its requests in flight. Applies events as a process would report them. */
 export class LimiterProcess {
   state: LimiterState;
   now = 1_700_000_000_000;

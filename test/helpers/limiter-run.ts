@@ -12,7 +12,7 @@ import {
   unused,
 } from '../../src/client/limits/transitions.ts';
 
-/** Every answer of a `LimiterRun` comes so long after its request. */
+/** Time between each request of a `LimiterRun` and its response. */
 export const ROUND_TRIP_MS = 100;
 
 export interface LimiterRunOptions {
@@ -21,7 +21,7 @@ export interface LimiterRunOptions {
   readonly retryAfterUnit?: 'auto' | RetryAfterUnit;
 }
 
-/** Applies the functions of grant.ts and transitions.ts to one state, event after event. `sentAt` dates an event. */
+/** Applies the functions of grant.ts and transitions.ts to one state, event by event; `sentAt` is the time of a request. */
 export class LimiterRun {
   state: LimiterState;
   readonly #options: Required<LimiterRunOptions>;
@@ -38,7 +38,7 @@ export class LimiterRun {
     return windowName(this.state);
   }
 
-  /** Asks for room for ten waiting calls. */
+  /** Requests slots for ten waiting calls. */
   ask(now: number, wanted = 10): Grant {
     const granted = grant(this.state, { now, wanted, mayProbe: this.#options.mayProbe });
     this.state = granted.state;
@@ -81,7 +81,7 @@ interface Accepting {
 }
 
 interface Refusing {
-  /** As it is written in the header, in seconds where `'auto'` reads them so. */
+  /** As written in the header; `'auto'` reads it in seconds. */
   readonly retryAfter?: string | undefined;
   readonly isProbe?: boolean;
   readonly date?: string;

@@ -6,7 +6,9 @@ interface Timer {
   readonly fire: () => void;
 }
 
-/** Turns of the microtask queue that everything a timer set off needs to settle; the longest chain of awaits is far shorter. */
+/**
+ * Turns of the microtask queue after which the effects of a timer have settled; the longest chain of awaits is shorter.
+ */
 const SETTLING_TURNS = 12;
 
 /** Virtual time: nothing waits for real, timers fire in order, and time moves only in `advance` and `run`. */
@@ -29,7 +31,7 @@ export class VirtualClock implements Clock {
     return this.#timers.length;
   }
 
-  /** Calls back after `ms`; returns how to cancel it. */
+  /** Calls `fire` after `ms`. Returns a function that cancels it. */
   after(ms: number, fire: () => void): () => void {
     const timer = { dueAt: this.#nowMs + Math.max(0, ms), order: this.#order++, fire };
     push(this.#timers, timer);
@@ -56,7 +58,7 @@ export class VirtualClock implements Clock {
     });
   }
 
-  /** The wall clock is set forward or back; sleeps already begun last as long as they would have. */
+  /** Sets the wall clock forward or back; pending sleeps keep their duration. */
   jump(ms: number): void {
     this.#shiftMs += ms;
   }
@@ -68,7 +70,7 @@ export class VirtualClock implements Clock {
     this.#nowMs = endsAt;
   }
 
-  /** Lets time pass from timer to timer until `isDone`, or until there is no timer left. */
+  /** Advances from timer to timer until `isDone`, or until no timer is left. */
   async run(isDone: () => boolean = () => false): Promise<void> {
     await settle();
     while (this.#timers.length > 0 && !isDone()) await this.#fireNext();
@@ -91,7 +93,7 @@ function byTime(a: Timer, b: Timer): number {
   return a.dueAt - b.dueAt || a.order - b.order;
 }
 
-/** A sorted array is a heap: sorting after a removal in the middle keeps `push` and `pop` right. */
+/** A sorted array is a heap, so `push` and `pop` work after a removal in the middle. */
 function push(heap: Timer[], timer: Timer): void {
   let place = heap.length;
   heap.push(timer);

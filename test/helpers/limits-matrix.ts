@@ -1,7 +1,7 @@
 import { HINT_FORMS, type HintForm, WINDOW_KINDS, type WindowKind } from './limits-server.ts';
 import { type Outcome, type Scenario, simulate } from './limits-simulation.ts';
 
-/** A limit, a window kind, a form of Retry-After: what a situation is tried with. */
+/** One server: a limit, a window kind and a form of Retry-After. */
 interface Server {
   readonly window: WindowKind;
   readonly limit: number;
@@ -10,7 +10,7 @@ interface Server {
 
 export interface Situation {
   readonly name: string;
-  /** What is different from one process with 16 callers that is told nothing. */
+  /** Differences from one process with 16 callers that must learn the limit. */
   vary(server: Server): Partial<Scenario>;
 }
 
@@ -20,7 +20,7 @@ const halfUsed = { usedBefore: 0.5 };
 const four = { processes: 4 };
 const sharing = { ...four, storeMs: 2 };
 
-/** Those that the bars are about. */
+/** Situations with upper bounds for their figures. */
 export const MEASURED: readonly Situation[] = [
   { name: 'limit told', vary: told },
   { name: 'limit unknown', vary: () => ({}) },
@@ -32,7 +32,7 @@ export const MEASURED: readonly Situation[] = [
   { name: 'four processes that share, unknown', vary: () => sharing },
 ];
 
-/** Those that must not go wrong. */
+/** Situations that must only not fail. */
 export const ROUGH: readonly Situation[] = [
   {
     name: 'told, no bound on concurrency',
@@ -63,7 +63,7 @@ export interface Selection {
   readonly jobs: readonly number[];
 }
 
-/** `const60` is left out: it says 60 s whatever is true, and is believed. */
+/** Without `const60`: it says 60 s for every wait, and the limiter obeys it. */
 export const EVERYTHING: Selection = {
   seeds: [1, 2, 3],
   limits: [30, 300, 1_000],
@@ -76,12 +76,12 @@ export interface Summary {
   readonly failed: number;
   readonly pendingTimers: number;
   readonly refusedPer100: number;
-  /** Makespan over that of a clairvoyant client: the geometric mean, and the worst. */
+  /** Makespan divided by that of a clairvoyant client: the geometric mean, and the worst. */
   readonly ratio: number;
   readonly worst: number;
 }
 
-/** Runs a situation with every kind of window and everything selected. */
+/** Runs a situation with every window kind and everything selected. */
 export async function measure({ vary }: Situation, selection: Selection): Promise<Summary> {
   const outcomes: Outcome[] = [];
   let calls = 0;
@@ -112,7 +112,7 @@ function scenarios({ seeds, limits, hints, jobs }: Selection, vary: Situation['v
   );
 }
 
-/** Above the limit only: below it there is nothing to wait for. */
+/** Only jobs above the limit: smaller ones never wait. */
 function sizes(jobs: readonly number[], limit: number): number[] {
   return [...new Set(jobs.map((job) => Math.min(2_000, Math.ceil(job * limit))))];
 }

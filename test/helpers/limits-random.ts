@@ -1,4 +1,4 @@
-/** Deterministic random numbers in [0, 1) (mulberry32): the same seed gives the same run. */
+/** Deterministic random numbers in [0, 1) (mulberry32): the same seed gives the same numbers. */
 export type Random = () => number;
 
 export function seededRandom(seed: number): Random {

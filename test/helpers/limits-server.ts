@@ -1,7 +1,7 @@
-/** What a server may mean by "so many requests per minute". */
+/** Possible meanings of "n requests per minute" on a server. */
 export type WindowKind = 'fixed-minute' | 'fixed-first-hit' | 'sliding' | 'bucket';
 
-/** How a server may write Retry-After. `floor` is too small by up to a second; `const60` says 60 whatever is true. */
+/** Forms of Retry-After. `floor` is too small by up to a second; `const60` is 60 for every wait. */
 export type HintForm = 'seconds' | 'fraction' | 'milliseconds' | 'date' | 'absent' | 'floor' | 'const60';
 
 export const WINDOW_KINDS: readonly WindowKind[] = ['fixed-minute', 'fixed-first-hit', 'sliding', 'bucket'];
@@ -15,7 +15,7 @@ export const HINT_FORMS: readonly HintForm[] = [
   'const60',
 ];
 
-/** One limit: milliseconds until a request would be accepted (0: now), and what an accepted request changes. */
+/** One limit: milliseconds until it accepts a request (0: now), and the change that an accepted request makes. */
 interface Limit {
   waitMs(now: number): number;
   accept(now: number): void;
@@ -27,9 +27,9 @@ export interface ServerOptions {
   readonly hint: HintForm;
   /** Size of the token bucket. Default: the limit. */
   readonly burst?: number;
-  /** A second limit, in a sliding second. Default: none. */
+  /** A second limit in a sliding window of one second. Default: none. */
   readonly perSecond?: number;
-  /** Server clock minus ours. Default: 0. */
+  /** Server clock minus client clock. Default: 0. */
   readonly skewMs?: number;
 }
 
@@ -39,7 +39,7 @@ export interface Answer {
   readonly retryAfter: string | undefined;
 }
 
-/** A server that counts accepted requests only; times are those of the simulation, its own clock is skewed. */
+/** A server that counts only accepted requests. Times are those of the simulation; its own clock is skewed. */
 export class LimitedServer {
   readonly #limits: Limit[];
   readonly #hint: HintForm;
@@ -104,7 +104,7 @@ function createLimit(
   return new FixedWindow(limit, window === 'fixed-minute' ? skewMs : undefined);
 }
 
-/** A window starts on the server's minute, or (without `skewMs`) with the first request after the last one ended. */
+/** A window starts on the server's minute. Without `skewMs`, it starts with the first request after the last window. */
 class FixedWindow implements Limit {
   readonly #limit: number;
   readonly #skewMs: number | undefined;

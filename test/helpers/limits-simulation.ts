@@ -7,25 +7,25 @@ import { MemoryLimitStore } from './memory-limit-store.ts';
 
 export interface Scenario extends ServerOptions {
   readonly seed: number;
-  /** Calls in all, shared out evenly among the processes. */
+  /** Calls in all, distributed evenly among the processes. */
   readonly calls: number;
-  /** Callers of each process, who send one call after another; Infinity: all calls at once. */
+  /** Callers of each process, which make one call after another; Infinity: all calls at once. */
   readonly callers: number;
-  /** Processes that share nothing but the key. Default: 1. */
+  /** Processes that share only the key. Default: 1. */
   readonly processes?: number;
-  /** What the limiter is told. */
+  /** Options of the limiter. */
   readonly limiter?: Omit<RateLimiterOptions, 'clock'>;
   /** One-way latency in milliseconds. Default: 20 to 120. */
   readonly latencyMs?: readonly [number, number];
-  /** Part of the limit that others used in the 40 s before the start. Default: 0. */
+  /** Part of the limit that other clients used in the 40 s before the start. Default: 0. */
   readonly usedBefore?: number;
-  /** Requests per minute that others send meanwhile, at random times. Default: 0. */
+  /** Requests per minute of other clients, at random times. Default: 0. */
   readonly othersPerMinute?: number;
-  /** Part of the answers that never arrive. Default: 0. */
+  /** Part of the responses that are lost. Default: 0. */
   readonly lost?: number;
-  /** How long the store takes that the processes share the limit through. Default: they share nothing. */
+  /** Latency of the store through which the processes share the limit. Default: they share nothing. */
   readonly storeMs?: number;
-  /** Part of the accepted requests that are answered with a 5xx. Default: 0. */
+  /** Part of the accepted requests with a 5xx response. Default: 0. */
   readonly serverErrors?: number;
 }
 
@@ -41,7 +41,7 @@ export interface Outcome {
 
 const START = 1_700_000_000_000;
 const LOST_AFTER_MS = 10_000;
-/** A run that has not ended after this has failed. */
+/** A run that has not ended by then has failed. */
 const GIVE_UP_MS = 6 * 3_600_000;
 
 /** Runs a job against a simulated server, in virtual time. */
@@ -80,7 +80,7 @@ class Simulation {
     );
     const isDone = () => this.#served + this.#failed === calls;
     await this.#clock.run(() => isDone() || this.#clock.now() - this.#startedAt > GIVE_UP_MS);
-    await this.#clock.advance(4 * (this.#scenario.storeMs ?? 0)); // the last reports reach the store, also after a conflict
+    await this.#clock.advance(4 * (this.#scenario.storeMs ?? 0)); // for the last reports, even after a conflict
     return {
       served: this.#served,
       failed: calls - this.#served,
@@ -122,7 +122,7 @@ class Simulation {
     this.#endedAt = this.#clock.now();
   }
 
-  /** One attempt; returns whether the call is served. */
+  /** Makes one attempt; returns whether the call was served. */
   async #send(permit: Permit): Promise<boolean> {
     const { lost = 0, serverErrors = 0 } = this.#scenario;
     const isLost = this.#random() < lost;
@@ -171,8 +171,8 @@ class Simulation {
 }
 
 /**
- * How long a client takes that knows the server's state: it sends every request so that it arrives the moment the
- * server would accept it, with the mean latency, from as many callers as the job has.
+ * Makespan of a client that knows the server's state. It sends every request so that it arrives when the server accepts
+ * it, with the mean latency, from as many callers as the job has.
  */
 export function optimumMs(scenario: Scenario, startedAt: number): number {
   const { calls, callers, processes = 1, latencyMs: [low, high] = [20, 120] } = scenario;
@@ -207,7 +207,7 @@ export function usedBefore({ usedBefore: part = 0, limit, seed }: Scenario, star
   return times.sort((a, b) => a - b);
 }
 
-/** The arrival times of others' requests, one after another: a Poisson process. */
+/** The arrival times of other clients' requests, in order: a Poisson process. */
 export function others({ othersPerMinute = 0, seed }: Scenario, startedAt: number): () => number | undefined {
   const random = seededRandom(seed + 2);
   let at = startedAt;

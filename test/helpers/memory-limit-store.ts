@@ -10,17 +10,17 @@ interface Stored {
 export interface MemoryLimitStoreOptions {
   /** Milliseconds from a call to its result. Default: 0. */
   readonly takesMs?: number;
-  /** How far its clock is ahead of the given one. Default: 0. */
+  /** Difference between its clock and the given one. Default: 0. */
   readonly aheadMs?: number;
 }
 
-/** A store that processes could share, in memory and in virtual time. */
+/** A store in memory that simulated processes share, in virtual time. */
 export class MemoryLimitStore implements LimitStore {
   readonly #clock: Clock;
   readonly #takesMs: number;
   readonly #stored = new Map<string, Stored>();
   aheadMs: number;
-  /** `'down'`: every exchange is rejected. `'silent'`: none is answered. */
+  /** `'down'`: every exchange is rejected. `'silent'`: no exchange is answered. */
   health: 'up' | 'down' | 'silent' = 'up';
   exchanges = 0;
   writes = 0;
@@ -41,7 +41,7 @@ export class MemoryLimitStore implements LimitStore {
     return reply;
   }
 
-  /** What a restart of the store does. */
+  /** Loses all data, like a restart of the store. */
   forget(): void {
     this.#stored.clear();
   }

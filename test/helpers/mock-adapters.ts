@@ -5,7 +5,7 @@ import { setupServer } from 'msw/node';
 import * as undici from 'undici';
 import type { AdapterName, MockServer } from '../../src/mock-server/index.ts';
 
-/** A request in the words every adapter understands. */
+/** A request in a form that every adapter can send. */
 export interface PlainRequest {
   readonly method?: string;
   /** Path and query. */
@@ -14,7 +14,7 @@ export interface PlainRequest {
   readonly body?: string;
 }
 
-/** What came back, without what belongs to one connection (RFC 9110 §7.6.1). */
+/** A response, without the headers of one connection (RFC 9110 §7.6.1). */
 export interface PlainResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -23,11 +23,11 @@ export interface PlainResponse {
 
 export type Send = (request: PlainRequest) => Promise<PlainResponse>;
 
-/** An adapter of the mock: `open` gives a function that sends requests through it, and one that closes it. */
+/** An adapter of the mock. `open` returns a function that sends requests through it, and one that closes it. */
 export interface MockAdapter {
   readonly name: string;
   readonly adapter: AdapterName;
-  /** msw takes the path `//a/b` of node:http for a URL without scheme, and looks for the host `a`. */
+  /** For a URL without scheme, msw reads the path `//a/b` of node:http as the host `a`. */
   readonly losesDoubleSlash?: boolean;
   readonly open: (mock: MockServer) => Promise<{ readonly send: Send; readonly close: () => Promise<void> }>;
 }
@@ -94,7 +94,7 @@ async function serving(mock: MockServer, sendTo: (url: string) => Send) {
 }
 
 function byFetch(fetchOf: typeof fetch, origin: string): Send {
-  // Looked up at each call: interception replaces the global one.
+  // Read at each call, because interception replaces the global one.
   const fetchNow: typeof fetch = (...call) => (fetchOf === originalFetch ? globalThis.fetch : fetchOf)(...call);
   return async ({ method = 'GET', target, headers = {}, body }) => {
     const init: RequestInit = { method, headers, ...(body === undefined ? {} : { body }) };
@@ -108,7 +108,7 @@ const originalFetch = globalThis.fetch;
 function byNodeHttp(origin: string): Send {
   return ({ method = 'GET', target, headers = {}, body }) =>
     new Promise((resolve, reject) => {
-      // Without keep-alive: an agent of an intercepted process must not meet a socket of another test.
+      // Without keep-alive: an agent of an intercepted process must not reuse a socket of another test.
       const request = (origin.startsWith('https:') ? https : http).request(
         origin + target,
         { method, headers, agent: false },

@@ -20,7 +20,7 @@ export interface MockCoreOptions {
   readonly responders?: Readonly<Record<string, Responder>>;
 }
 
-/** The emulated service alone: no clock but a number, nothing asynchronous. */
+/** The emulated service alone, synchronous, with a number as its clock. */
 export class MockCore {
   now: number;
   readonly journal = new Journal(1000);

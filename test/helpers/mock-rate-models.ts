@@ -1,6 +1,8 @@
 import type { BehaviourValues } from '../../src/mock-server/index.ts';
 
-/** Says whether one more request fits at `now`, given when each counted one came. Slow and plain, to be held against. */
+/**
+ * Whether one more request fits at `now`, given the times of the counted ones. A slow, simple model to compare with.
+ */
 export type RateModel = (counted: readonly number[], limit: number, now: number) => boolean;
 
 const MINUTE_MS = 60_000;

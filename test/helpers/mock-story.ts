@@ -1,7 +1,7 @@
 import type { MockServer } from '../../src/mock-server/index.ts';
 import type { PlainRequest, PlainResponse, Send } from './mock-adapters.ts';
 
-/** One day in the life of a mock; whoever sends its requests gets the same answers. */
+/** Requests of one day to a mock. Every adapter must return the same responses. */
 export async function story(mock: MockServer, send: Send): Promise<PlainResponse[]> {
   const { id, key } = mock.createKey({ plan: 'free' });
   const account = mock.accounts.create({ plan: 'developer' });

@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import ts from 'typescript';
 
 /**
- * What can change after a module of `folder` is loaded or a thing of it is made, as `file name`: fields of classes that
- * are not `readonly` or hold a container, and variables that a function inside another one, or a module, keeps.
+ * Lists state of the modules in `folder` that can change after loading, as `file name`: fields of classes that are not
+ * `readonly` or hold a container, and variables of a module or of a function that an inner function changes.
  */
 export function mutableState(folder: string): string[] {
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
@@ -23,7 +23,7 @@ function isReadonly(field: ts.PropertyDeclaration): boolean {
   return field.modifiers?.some(({ kind }) => kind === ts.SyntaxKind.ReadonlyKeyword) ?? false;
 }
 
-/** Those that outlive the call they are made in: of a module, or used by a function in theirs. */
+/** Variables that outlive a call: those of a module, and those that an inner function uses. */
 function variables(source: ts.SourceFile): string[] {
   const kept = all(source, ts.isVariableDeclaration).filter((variable) => {
     const isLet = (variable.parent.flags & ts.NodeFlags.Const) === 0;
@@ -40,7 +40,7 @@ function isKept(variable: ts.VariableDeclaration): boolean {
   return inside.some((use) => functionAround(use) !== home && isChange(use));
 }
 
-/** Whether this use changes the variable, or what is in it. */
+/** Whether this use changes the variable or its content. */
 function isChange(use: ts.Identifier): boolean {
   const { parent } = use;
   if (ts.isBinaryExpression(parent)) return parent.left === use && /=$/.test(parent.operatorToken.getText());

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 
 interface Mutation {
-  /** Which of the places in the value, counted round. */
+  /** Index of the place in the value, modulo the number of places. */
   readonly where: number;
   readonly how: 'drop' | 'replace' | 'add' | 'nest' | 'tweak' | 'copy';
   readonly name: string;
@@ -25,7 +25,7 @@ export function mutated(examples: readonly unknown[]): fc.Arbitrary<unknown> {
     .filter((value) => !JSON.stringify(value).includes('"__proto__":'));
 }
 
-/** Boundaries, and texts that formats, patterns and lengths may stumble over. */
+/** Boundary values, and texts that are critical for formats, patterns and lengths. */
 const FRAGMENTS: readonly unknown[] = [
   ...[null, true, false, [], {}, [[]], [null], { extra: 1 }],
   ...[0, -0, 1, -1, 5, 8, 10, 11, 42, 0.5, 1.5, 1000.5, 1000.6, 1e-7, 5e-324, 1.7976931348623157e308],
@@ -70,7 +70,7 @@ function tweaked(value: unknown, where: number): unknown {
   return typeof value === 'boolean' ? !value : value;
 }
 
-/** A copy of `root` with the value at `path` replaced; `undefined` takes it out (and makes the root null). */
+/** A copy of `root` with the value at `path` replaced; `undefined` removes it (and makes the root null). */
 function edit(root: unknown, path: Path, change: (value: unknown) => unknown): unknown {
   const [key, ...rest] = path;
   if (key === undefined) return change(root) ?? null;

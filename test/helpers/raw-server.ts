@@ -12,21 +12,21 @@ export interface RawRequest {
 
 export interface RawServer {
   readonly url: string;
-  /** Heads of the requests that came, in order. */
+  /** Heads of the received requests, in order. */
   readonly requests: readonly string[];
   readonly connections: () => number;
-  /** Resolves when request number `index` has come. */
+  /** Resolves when request number `index` has arrived. */
   arrived(index: number): Promise<void>;
   close(): Promise<void>;
 }
 
 interface RawServerOptions {
   readonly onRequest?: (request: RawRequest) => void;
-  /** Called instead of reading anything. */
+  /** Called instead of reading a request. */
   readonly onConnection?: (socket: Socket) => void;
 }
 
-/** A TCP server that sends exactly the bytes of the test, valid or not. */
+/** A TCP server that sends exactly the given bytes, valid or not. */
 export async function startRawServer({ onRequest, onConnection }: RawServerOptions): Promise<RawServer> {
   const sockets = new Set<Socket>();
   const requests: string[] = [];
@@ -37,7 +37,7 @@ export async function startRawServer({ onRequest, onConnection }: RawServerOptio
     connections += 1;
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
-    socket.on('error', () => undefined); // the other side may well hang up
+    socket.on('error', () => undefined); // the client may disconnect
     if (onConnection !== undefined) return onConnection(socket);
     let received = '';
     socket.on('data', (chunk) => {
@@ -69,7 +69,7 @@ export async function startRawServer({ onRequest, onConnection }: RawServerOptio
   };
 }
 
-/** Resolves when the connection is gone, however it went. */
+/** Resolves when the connection is closed, with or without an error. */
 export function hangUp(socket: Socket): Promise<void> {
   return new Promise((resolve) => socket.once('close', () => resolve()));
 }

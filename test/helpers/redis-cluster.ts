@@ -7,14 +7,14 @@ import { Redis } from 'ioredis';
 import { freePort, listen } from './redis-server.ts';
 import { until } from './until.ts';
 
-/** Three masters on the loopback, each with a third of the slots; a replica for one of them on demand. */
+/** Three masters on the loopback, each with a third of the slots; `addReplicaOf` starts a replica of one of them. */
 export interface RedisCluster extends AsyncDisposable {
   readonly ports: readonly number[];
   /** The master that holds a key. */
   ownerOf(key: string): Promise<number>;
-  /** Starts a replica of the master on `port`; resolves when it has everything. */
+  /** Starts a replica of the master on `port`; resolves when it has all data. */
   addReplicaOf(port: number): Promise<number>;
-  /** Ends a node at once, as a crash would. */
+  /** Kills a node immediately, like a crash. */
   kill(port: number): Promise<void>;
   /** Resolves when the node on `port` is a master. */
   promoted(port: number): Promise<void>;
@@ -83,7 +83,7 @@ export async function startRedisCluster(): Promise<RedisCluster> {
   };
 }
 
-/** A node talks to the others on a port that is 10,000 higher. */
+/** A node talks to the other nodes on a port that is 10,000 higher. */
 async function portWithBus(): Promise<number> {
   for (;;) {
     const port = await freePort();

@@ -4,19 +4,19 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { createInterface } from 'node:readline';
 
-/** A real Redis on a free port of the loopback, in memory alone. */
+/** A real Redis on a free port of the loopback, without files. */
 export interface RedisServer extends AsyncDisposable {
   readonly url: string;
-  /** Connections stay open, but nothing is answered until `thaw`. */
+  /** Connections stay open, but get no response until `thaw`. */
   freeze(): void;
   thaw(): void;
-  /** Ends it at once, as a crash would, with everything in it. */
+  /** Kills it immediately, like a crash, and loses its data. */
   kill(): Promise<void>;
-  /** Starts it again on its port, empty. */
+  /** Starts it again on the same port, empty. */
   restart(): Promise<void>;
 }
 
-/** Tests over a real Redis are skipped, visibly, where redis-server is not installed. */
+/** Without redis-server, tests that need it are reported as skipped. */
 export const hasRedis = spawnSync('redis-server', ['--version']).status === 0;
 
 if (!hasRedis) process.stderr.write('SKIPPED: tests over a real Redis. Install redis-server to run them.\n');
@@ -45,7 +45,7 @@ export async function startRedis(): Promise<RedisServer> {
 
 export async function listen(port: number, more: readonly string[] = []): Promise<ChildProcess> {
   const network = ['--port', `${port}`, '--bind', '127.0.0.1'];
-  // Each has its own file, since a replica writes what it gets from its master.
+  // Each has its own file, because a replica writes the data of its master.
   const storage = ['--save', '', '--appendonly', 'no', '--dir', tmpdir(), '--dbfilename', `fxrates-${port}.rdb`];
   const replication = ['--repl-diskless-sync-delay', '0', '--repl-diskless-load', 'swapdb'];
   const redis = spawn('redis-server', [...network, ...storage, ...replication, ...more], {
@@ -57,7 +57,7 @@ export async function listen(port: number, more: readonly string[] = []): Promis
     if (line.includes('Ready to accept connections')) break;
   }
   if (redis.exitCode === null) {
-    redis.stdout.resume(); // a pipe that nobody reads would stop it one day
+    redis.stdout.resume(); // a full pipe would stop it
     endWithThisProcess(redis);
     return redis;
   }

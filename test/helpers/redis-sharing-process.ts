@@ -1,4 +1,4 @@
-/** A process of its own that shares a limit through Redis: makes as many calls as it is told, and says how they ended. */
+/** A separate process that shares a limit through Redis. It makes a number of calls and reports their results. */
 import { Redis } from 'ioredis';
 import { createClient } from 'redis';
 import { FxRates, FxRatesError } from '../../src/client/index.ts';
@@ -18,7 +18,7 @@ export interface CallsOrder {
 
 export interface CallsEnded {
   readonly ok: number;
-  /** Kinds of the errors, or what was thrown instead. */
+  /** Kinds of the errors, or other thrown values. */
   readonly errors: readonly string[];
   readonly warnings: readonly string[];
 }
@@ -47,7 +47,7 @@ process.send?.('ready');
 
 function viaIoRedis(): Redis {
   const redis = new Redis(redisUrl);
-  redis.on('error', () => undefined); // the client of the limit tells of an outage
+  redis.on('error', () => undefined); // the client of the limit reports an outage itself
   return redis;
 }
 

@@ -1,13 +1,13 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
 
-/** A certificate that signed itself, and its key, as PEM. */
+/** A self-signed certificate and its key, as PEM. */
 export interface SelfSigned {
   readonly cert: string;
   readonly key: string;
 }
 
 interface SelfSignedOptions {
-  /** DNS name it is for. Default: `localhost`. */
+  /** DNS name of the certificate. Default: `localhost`. */
   readonly host?: string;
   /** Full years in which it is valid. Default: from 2000 to 2049. */
   readonly years?: readonly [from: number, to: number];
@@ -18,7 +18,9 @@ const COMMON_NAME = [0x55, 0x04, 0x03];
 const SUBJECT_ALT_NAME = [0x55, 0x1d, 0x11];
 const SEQUENCE = 0x30;
 
-/** Node makes keys but no certificates, and openssl is not everywhere: this writes one (RFC 5280 §4.1) in DER. */
+/**
+ * Node creates keys but no certificates, and openssl may be missing. This writes a certificate (RFC 5280 §4.1) in DER.
+ */
 export function selfSigned({ host = 'localhost', years = [2000, 2049] }: SelfSignedOptions = {}): SelfSigned {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const algorithm = der(SEQUENCE, der(0x06, ECDSA_WITH_SHA256));

@@ -1,9 +1,9 @@
 import type { QuotaData } from '../../src/client/index.ts';
 
-/** A key of the documented form that no service ever gave out. */
+/** A key of the documented form that no service has issued. */
 export const API_KEY = `fx_live_${'0123456789abcdef'.repeat(3)}`;
 
-/** Responses of the service, by the contract. */
+/** Responses of the service, according to the contract. */
 export function success(data: unknown = { base: 'USD', rates: { EUR: 0.92 } }) {
   return { status: 200, body: { success: true, data } };
 }
@@ -31,7 +31,7 @@ export function quotaRecord(changes: Partial<QuotaData> = {}): QuotaData {
   };
 }
 
-/** A quota record that says that the month is used up. */
+/** A quota record with no requests left in the month. */
 export function exhaustedQuota(): QuotaData {
   return quotaRecord({ monthly_used: 1000 });
 }

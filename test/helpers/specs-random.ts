@@ -2,7 +2,7 @@ import fc from 'fast-check';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** An addition to openapi.yaml: operations and components with names and schemas that real documents have. */
+/** An addition to openapi.yaml: operations and components with names and schemas that occur in real documents. */
 export interface Addition {
   readonly paths: Readonly<Record<string, Json>>;
   readonly schemas: Json;
@@ -40,7 +40,7 @@ const WRONG_PARAMETERS = ['toString', '__proto__', 'api_key', ''];
 
 const FIELDS = ['rates', 'date', 'base', 'class', 'a b', '', '€', 'data', 'success', 'x-1', '0', "it's"];
 
-/** A document with one of these is refused. */
+/** The generator rejects a document with one of these. */
 const wrong = <Value>(...values: readonly Value[]) => ({ weight: 1, arbitrary: fc.constantFrom(...values) });
 const common = <Value>(...values: readonly Value[]) => ({ weight: 60, arbitrary: fc.constantFrom(...values) });
 
@@ -57,7 +57,7 @@ const annotations = fc.record(
   { requiredKeys: [] },
 );
 
-/** One value, as a parameter has it. */
+/** One value of a parameter. */
 const scalar: fc.Arbitrary<Json> = fc.oneof(
   fc.record({ type: fc.constant('string') }, { requiredKeys: ['type'] }),
   fc.constantFrom(
@@ -85,7 +85,7 @@ const scalar: fc.Arbitrary<Json> = fc.oneof(
   ),
 );
 
-/** Any schema, a few levels deep; references lead to components, also in circles. */
+/** Any schema, a few levels deep; references to components may be circular. */
 const { schema } = fc.letrec<{ schema: Json; object: Json }>((tie) => ({
   object: fc
     .record({
@@ -160,7 +160,7 @@ const operation = fc.record({
   consumesQuota: fc.option(fc.boolean(), { nil: undefined }),
 });
 
-/** A few operations, with a path each that no other has. */
+/** A few operations, each with a unique path. */
 export const addition: fc.Arbitrary<Addition> = fc.record({
   paths: fc.array(operation, { minLength: 1, maxLength: 3 }).map((all) => Object.fromEntries(all.map(pathItem))),
   schemas: fc.record(Object.fromEntries(COMPONENTS.map((name) => [name, schema]))),

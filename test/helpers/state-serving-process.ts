@@ -1,4 +1,4 @@
-/** A process of its own that serves a mock with its state in a file, and says where, until it is killed. */
+/** A separate process that serves a mock with a state file, and prints its address, until it is killed. */
 import { createMockServer } from '../../src/mock-server/index.ts';
 
 const mock = createMockServer({ clock: { mode: 'real', now: '2026-01-15T00:00:00Z' } });

@@ -1,4 +1,4 @@
-/** A process of its own that writes one state file after the other, each with one more key, until it is killed. */
+/** A separate process that writes state files in sequence, each with one more key, until it is killed. */
 import { createMockServer } from '../../src/mock-server/index.ts';
 import { writeStateFile } from '../../src/mock-server/state/state-file.ts';
 

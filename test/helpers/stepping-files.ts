@@ -1,10 +1,10 @@
 import fs from 'node:fs';
 import type { Files } from '../../src/client/file-store/state-folder.ts';
 
-/** Told before each call of `node:fs`, with its place from 0; what it throws, the call throws. */
+/** Called before each call of `node:fs`, with its index from 0. If it throws, the call throws the same error. */
 export type OnStep = (step: number, name: keyof Files) => void;
 
-/** The real files, with a hand in before each step. */
+/** The real files, with a hook before each step. */
 export function steppingFiles(onStep: OnStep): Files {
   let steps = 0;
   const stepping = (name: keyof Files) => {
@@ -29,7 +29,7 @@ export function steppingFiles(onStep: OnStep): Files {
   return Object.fromEntries(names.map((name) => [name, stepping(name)])) as unknown as Files;
 }
 
-/** A process that is killed before step `at`: nothing that it would do from then on happens. */
+/** A process that is killed before step `at`: no later step is executed. */
 export function killedAt(at: number): { readonly files: Files; readonly wasKilled: () => boolean } {
   let wasKilled = false;
   const files = steppingFiles((step) => {

@@ -11,7 +11,7 @@ export interface TestClient {
   readonly clock: FakeClock;
 }
 
-/** A client over a fake `fetch`, in virtual time, with a chance that is always one half. */
+/** A client over a fake `fetch`, in virtual time; its random numbers are always one half. */
 export function testClient(
   replies: Reply | readonly Reply[],
   { quota, ...options }: FxRatesOptions & { readonly quota?: Reply } = {},
@@ -22,7 +22,7 @@ export function testClient(
   return { fx, fetch, clock };
 }
 
-/** The error that a call or a constructor ends with; a test that expects one fails without. */
+/** Returns the error of a call or a constructor; fails the test if there is none. */
 export async function errorOf(work: Promise<unknown> | (() => unknown)): Promise<unknown> {
   try {
     await (typeof work === 'function' ? work() : work);
@@ -32,7 +32,7 @@ export async function errorOf(work: Promise<unknown> | (() => unknown)): Promise
   throw new Error('expected a failure, but there was none');
 }
 
-/** Calls that coalescing cannot join. */
+/** Calls that coalescing cannot combine. */
 export function differentCalls(fx: FxRates, count: number, options?: CallOptions): Promise<unknown>[] {
   return Array.from({ length: count }, (_, index) => fx.latest({ call: index }, options));
 }

@@ -2,17 +2,17 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** What runs the tests that a page shows. */
+/** A runner for the tests that a page shows. */
 export interface TestRunner {
   readonly name: string;
   readonly files: RegExp;
-  /** The line to type, without the file. */
+  /** The command line, without the file. */
   readonly line: string;
 }
 
 const MODULES = fileURLToPath(new URL('../../node_modules', import.meta.url));
 
-/** The first that fits a file's name counts. */
+/** The first one whose pattern matches the file name is used. */
 const RUNNERS: readonly TestRunner[] = [
   {
     name: 'vitest',
@@ -25,7 +25,7 @@ const RUNNERS: readonly TestRunner[] = [
   { name: 'go', files: /_test\.go$/, line: 'fxrates mock -- go test' },
 ];
 
-/** Asked of each runner that a machine may lack. */
+/** Commands that show whether an optional runner is installed. */
 const PROBES: Readonly<Record<string, readonly string[]>> = {
   jest: ['jest', '--version'],
   pytest: ['python3', '-m', 'pytest', '--version'],

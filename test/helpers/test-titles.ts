@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import ts from 'typescript';
 
-/** The titles of all tests in a file that are run: of `test('…')` and `test.each(…)('…')`, not of what is skipped. */
+/** The titles of all tests in a file that run: those of `test('…')` and `test.each(…)('…')`, without skipped tests. */
 export function testTitles(path: string): readonly string[] {
   const titles: string[] = [];
   const visit = (node: ts.Node) => {
@@ -12,7 +12,7 @@ export function testTitles(path: string): readonly string[] {
   return titles;
 }
 
-/** `test`, or what `test.each(…)` gives. */
+/** Whether it is `test`, or the result of `test.each(…)`. */
 function isTest(callee: ts.Expression): boolean {
   if (ts.isIdentifier(callee)) return callee.text === 'test';
   return (

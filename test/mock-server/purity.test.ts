@@ -10,7 +10,7 @@ function run(script: string): string {
   });
 }
 
-test('under a virtual clock the mock asks neither the time nor chance of the machine, and sets no timer', () => {
+test('with a virtual clock the mock uses neither the time nor the randomness of the machine, and sets no timer', () => {
   const output = run(`
     const { createMockServer } = await import('./src/mock-server/index.ts');
     const forbid = (what) => () => { throw new Error(what + ' was called'); };
@@ -56,7 +56,7 @@ test('creating, calling and serving a mock does not load msw or undici', () => {
   expect(JSON.parse(output)).toEqual([]);
 });
 
-test('no file of the mock imports msw or undici but for their types', () => {
+test('no file of the mock imports msw or undici, except for types', () => {
   const files = readdirSync('src/mock-server', { recursive: true, encoding: 'utf8' }).filter((file) =>
     file.endsWith('.ts'),
   );

@@ -30,7 +30,7 @@ async function raw({ port }: RunningServer, text: string): Promise<string> {
 const get = (target: string, host: string) => `GET ${target} HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`;
 
 test.each(['/dashboard', '/dashboard/', '/dashboard/confirm?token=x', '/__fxrates/', '/__fxrates/clock'])(
-  '%s is not there under a foreign name, as DNS rebinding would ask for it',
+  '%s is not served under a foreign host name, as DNS rebinding would use',
   async (target) => {
     await using it = await serving();
 
@@ -43,7 +43,7 @@ test.each(['/dashboard', '/dashboard/', '/dashboard/confirm?token=x', '/__fxrate
   },
 );
 
-test('under a foreign name no form of the dashboard changes anything, whatever token it has', async () => {
+test('under a foreign host name no form of the dashboard has an effect, with any token', async () => {
   await using it = await serving();
   const visitor = new Visitor(it.server.url);
   await visitor.open('/dashboard');
@@ -85,13 +85,13 @@ test.each(['evil.example', 'mock.evil.example:4010', 'internal.example', 'mock.l
   },
 );
 
-test('a mock for this machine alone shows no page under a private name', async () => {
+test('a mock on the loopback serves no page under a private name', async () => {
   await using it = await serving();
 
   expect(await raw(it.server, get('/dashboard', 'mock:4010'))).toMatch(/^HTTP\/1\.1 403 /);
 });
 
-test('health and a request with the admin token need no name that the server knows', async () => {
+test('health and requests with the admin token work under any host name', async () => {
   await using it = await serving({ host: '0.0.0.0', allowRemote: true });
   const withToken = get('/__fxrates/clock', 'mock.evil.example').replace(
     '\r\n\r\n',
@@ -123,7 +123,7 @@ const INSIDE = [
 ];
 
 test.each([...OUTSIDE, ...INSIDE, 'http://evil.example/__fxrates/state', '*', '/__fxrates/state/../health'])(
-  'no trick with the path %s leads to a file or past the token',
+  'the path %s reaches no file and does not bypass the token',
   async (target) => {
     await using it = await serving();
 
@@ -134,7 +134,7 @@ test.each([...OUTSIDE, ...INSIDE, 'http://evil.example/__fxrates/state', '*', '/
   },
 );
 
-test('headers and bodies without end are refused, and the connection ends', async () => {
+test('endless headers and bodies are rejected, and the connection ends', async () => {
   await using it = await serving();
   const host = 'host: 127.0.0.1\r\n';
   const length = 'content-length: 99999999\r\n';
@@ -155,7 +155,7 @@ test.each([
   '/__fxrates/',
   '/__fxrates/panel.js',
   '/__fxrates/state',
-])('%s is not stored, not framed, not loaded by another site, and has the type that it says', async (target) => {
+])('%s is not stored, not framed, not loaded by another site, and has a fixed type', async (target) => {
   await using it = await serving();
 
   const { headers } = await fetch(it.server.url + target);
@@ -173,7 +173,7 @@ test.each([
   expect(policy).toEqual(expect.arrayContaining(["default-src 'none'", "base-uri 'none'", "frame-ancestors 'none'"]));
 });
 
-test('a request that takes its time to arrive is given up: its head after 10 s, all of it after 30', async () => {
+test('a slow request times out: its head after 10 s, the whole request after 30 s', async () => {
   await using it = await serving();
   let server: Server | undefined;
   const note = (message: unknown) => {
@@ -228,7 +228,7 @@ test('the dashboard shows any input as text', async () => {
 const withoutValues = (page: string) => page.replace(/="[^"<>]*"/g, '=""').replace(/>[^<]*</g, '><');
 const tagsOf = (page: string) => [...page.matchAll(/<([a-z]+)[\s/>]/gi)].map(([, name = '']) => name.toLowerCase());
 
-test('no page, answer or stream of a served mock shows a key that was sent to it in every possible place', async () => {
+test('no page, response or stream of a mock shows a key, wherever a request contained it', async () => {
   await using it = await serving();
   const { mock, server } = it;
   const { id, key, accountId } = mock.createKey({ plan: 'developer' });

@@ -92,32 +92,29 @@ class Story {
   }
 }
 
-test.each(WINDOWS)(
-  'what follows a restored snapshot is, byte for byte, what followed the original: %s',
-  async (rateWindow) => {
-    await fc.assert(
-      fc.asyncProperty(fc.array(move, { maxLength: 25 }), fc.array(move, { maxLength: 25 }), async (before, after) => {
-        const behaviour = { rateWindow, quotaEndpointBucket: 'separate' } as const;
-        const original = await new Story(createMockServer({ clock: CLOCK, behaviour })).play(before);
-        const snapshot = JSON.parse(JSON.stringify(original.mock.snapshot()));
-        const copy = createMockServer({ seed: 99, clock: CLOCK });
-        copy.restore(snapshot);
-        const fork = original.mock.fork();
+test.each(WINDOWS)('a restored snapshot continues exactly like the original: %s', async (rateWindow) => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(move, { maxLength: 25 }), fc.array(move, { maxLength: 25 }), async (before, after) => {
+      const behaviour = { rateWindow, quotaEndpointBucket: 'separate' } as const;
+      const original = await new Story(createMockServer({ clock: CLOCK, behaviour })).play(before);
+      const snapshot = JSON.parse(JSON.stringify(original.mock.snapshot()));
+      const copy = createMockServer({ seed: 99, clock: CLOCK });
+      copy.restore(snapshot);
+      const fork = original.mock.fork();
 
-        const first = await new Story(original.mock, original.keys).play(after);
-        original.mock.restore(snapshot);
-        const again = await new Story(original.mock, original.keys).play(after);
+      const first = await new Story(original.mock, original.keys).play(after);
+      original.mock.restore(snapshot);
+      const again = await new Story(original.mock, original.keys).play(after);
 
-        expect(again.transcript).toEqual(first.transcript);
-        expect((await new Story(copy, original.keys).play(after)).transcript).toEqual(first.transcript);
-        expect((await new Story(fork, original.keys).play(after)).transcript).toEqual(first.transcript);
-      }),
-      { numRuns: 12 },
-    );
-  },
-);
+      expect(again.transcript).toEqual(first.transcript);
+      expect((await new Story(copy, original.keys).play(after)).transcript).toEqual(first.transcript);
+      expect((await new Story(fork, original.keys).play(after)).transcript).toEqual(first.transcript);
+    }),
+    { numRuns: 12 },
+  );
+});
 
-test('a snapshot does not change with what happens after it', async () => {
+test('later events do not change a snapshot', async () => {
   const story = await new Story(createMockServer({ clock: CLOCK })).play([
     { kind: 'key', key: 0 },
     { kind: 'send', key: 0, path: '/api/v1/latest', times: 2 },
@@ -132,7 +129,7 @@ test('a snapshot does not change with what happens after it', async () => {
   expect(JSON.stringify(snapshot)).toBe(text);
 });
 
-test('reset forgets limits, keys, switches, handlers and journal, and starts clock and chance anew', async () => {
+test('reset clears limits, keys, switches, handlers and journal, and restarts clock and random numbers', async () => {
   const mock = createMockServer({ clock: CLOCK });
   const untouched = JSON.stringify(mock.snapshot());
   const moves: Move[] = [
@@ -197,7 +194,7 @@ test('a snapshot that contradicts itself is refused, and nothing is restored', (
   expect(JSON.stringify(mock.snapshot())).toBe(before);
 });
 
-test('a fork goes its own way, and so does the original', async () => {
+test('a fork and its original are independent', async () => {
   const mock = createMockServer({ clock: CLOCK, seed: 7, latest: () => ({ from: 'the options' }) });
   const { id, key } = mock.createKey();
   await mock.clock.advance(5000);
@@ -216,7 +213,7 @@ test('a fork goes its own way, and so does the original', async () => {
   expect(fork.keys.get(id)).toMatchObject({ state: 'active', monthlyUsed: 1 });
 });
 
-test('snapshots are kept by name, survive a way back, and can be forgotten', async () => {
+test('snapshots are stored by name, survive a restore, and can be removed', async () => {
   const mock = createMockServer({ clock: CLOCK });
   const { id } = mock.createKey();
   expect(mock.snapshots.save('fresh')).toBe('fresh');
@@ -236,7 +233,7 @@ test('snapshots are kept by name, survive a way back, and can be forgotten', asy
   expect(() => mock.snapshots.save('a b')).toThrow(/^name is "a b"/);
 });
 
-test('a hundred snapshots are enough; one that is there can still be replaced', () => {
+test('at most a hundred snapshots are stored; an existing one can still be replaced', () => {
   const mock = createMockServer({ clock: CLOCK });
   for (let count = 0; count < 100; count += 1) mock.snapshots.save();
 

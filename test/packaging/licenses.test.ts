@@ -11,14 +11,14 @@ const lock = JSON.parse(readFileSync(new URL('../../package-lock.json', import.m
 const packages = Object.entries<LockedPackage>(lock.packages).filter(([path]) => path !== '');
 const licensesOf = (some: typeof packages) => [...new Set(some.map(([, { license }]) => license))].sort();
 
-test('what users install is under the MIT licence', () => {
+test('packages that users install are under the MIT licence', () => {
   const installed = packages.filter(([, { dev = false }]) => !dev);
 
   expect(installed.map(([path]) => path.replace('node_modules/', ''))).toEqual(['chalk', 'commander', 'undici', 'zod']);
   expect(licensesOf(installed)).toEqual(['MIT']);
 });
 
-test('what only developers install is under a licence that allows it without conditions on this package', () => {
+test('packages that only developers install have licences without conditions on this package', () => {
   // MPL-2.0 is about changes of its own files, which this package does not make.
   const allowed = [
     '0BSD',

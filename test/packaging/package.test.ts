@@ -50,7 +50,7 @@ describe.skipIf(!hasBundle)('the package', () => {
     ]);
   });
 
-  test('has no page or type that names a document which is not in it', () => {
+  test('no page or type names a document that is not in the package', () => {
     const paths = tarball.files.map(({ path }) => path);
     const packed = paths.filter((path) => /\.(md|d\.c?ts)$/.test(path));
     const astray = packed.flatMap((path) => {

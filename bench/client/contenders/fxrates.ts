@@ -1,7 +1,7 @@
 import { builtClient } from '../../built.ts';
 import type { CreateCaller } from '../contender.ts';
 
-/** A limit that is never reached: what counts is the work per call. */
+/** A limit that is never reached: the bench measures the work per call. */
 const PER_MINUTE = 100_000_000;
 
 export const createCaller: CreateCaller = async ({ origin, apiKey }) => {

@@ -1,6 +1,6 @@
 import { createClient as generate } from '@hey-api/openapi-ts';
 
-/** Made from our own openapi.yaml, anew each time. */
+/** Generates the client from openapi.yaml on every run. */
 const root = new URL('../../../', import.meta.url).pathname;
 const output = new URL('../../node_modules/.cache/hey-api', import.meta.url).pathname;
 await generate({

@@ -4,7 +4,7 @@ import { AdaptiveRetryStrategy } from '@smithy/util-retry';
 
 const DEFAULT_ATTEMPTS = 3;
 
-/** The retry step of every AWS client in adaptive mode; what an AWS client does around it is a fetch here. */
+/** The retry middleware of every AWS client in adaptive mode, around `fetch`. */
 export function createCaller({ origin, apiKey, retries }) {
   const attempts = retries === undefined ? DEFAULT_ATTEMPTS : retries + 1;
   const maxAttempts = async () => attempts;
@@ -19,7 +19,7 @@ export function createCaller({ origin, apiKey, retries }) {
   return (n) => send({ input: `${origin}/api/v1/latest?n=${n}` });
 }
 
-/** As an AWS client makes it of a throttled answer. */
+/** The error that an AWS client makes of a throttled response. */
 function serviceError({ status, headers }) {
   return Object.assign(new Error(`${status}`), {
     name: status === 429 ? 'TooManyRequestsException' : 'UnknownError',

@@ -1,6 +1,6 @@
 import Bottleneck from 'bottleneck';
 
-/** Reservoir and retry as its README has them: what is refused waits as long as the server says, any number of times. */
+/** Reservoir and retry as in the README of bottleneck: a refused call waits for Retry-After, any number of times. */
 export function createCaller({ origin, apiKey, perMinute }) {
   const limiter = new Bottleneck({
     reservoir: perMinute,

@@ -12,7 +12,7 @@ export const createCaller: CreateCaller = ({ origin, apiKey, perMinute }) => {
   return (n) => fx.latest({ n });
 };
 
-/** Redis has the machine's own time. */
+/** The clock of Redis is not scaled. */
 function inScaledTime(store: LimitStore): LimitStore {
   return {
     async exchange(name, known, offer) {

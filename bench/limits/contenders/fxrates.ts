@@ -1,7 +1,7 @@
 import { FxRates } from '../../../src/client/index.ts';
 import type { CreateCaller } from '../contender.ts';
 
-/** The parameter keeps the calls apart: identical ones at the same time would share one request. */
+/** The parameter makes each call different: identical concurrent calls share one request. */
 export const createCaller: CreateCaller = ({ origin, apiKey, perMinute }) => {
   const rateLimit = { perMinute: perMinute ?? 'learn' } as const;
   const fx = new FxRates({ baseUrl: origin, apiKey, deadlineMs: false, timeoutMs: 600_000, rateLimit });

@@ -4,7 +4,7 @@ import { throttling } from '@octokit/plugin-throttling';
 const ThrottledOctokit = Octokit.plugin(throttling);
 const silent = () => undefined;
 
-/** Whether to retry is asked of the user: as often as `retries` says. */
+/** The plugin asks its user whether to retry; this one agrees `retries` times. */
 export function createCaller({ origin, apiKey, retries }) {
   const mayRetry = (_retryAfter, _options, _octokit, retryCount) => retryCount < retries;
   const octokit = new ThrottledOctokit({

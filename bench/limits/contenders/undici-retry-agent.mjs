@@ -1,6 +1,6 @@
 import { Agent, RetryAgent, request } from 'undici';
 
-/** With more retries it may also wait as long as a minute, twice its default. */
+/** With more than the default retries, the longest wait is a minute, twice its default. */
 export function createCaller({ origin, apiKey, retries }) {
   const dispatcher = new RetryAgent(new Agent(), retries ? { maxRetries: retries, maxTimeout: 60_000 } : {});
   return async (n) => {

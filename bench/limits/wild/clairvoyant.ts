@@ -4,7 +4,7 @@ import { latencyMs } from './network.ts';
 import { deadlineOf, type PlannedCall, type Scenario } from './scenario.ts';
 import { earlierTimes, othersTimes, type ServerSpec, WildServer } from './server.ts';
 
-/** The result of a client that knows when the server accepts, but not what the network will lose. */
+/** The result of a client that knows when the server accepts requests, but not which ones the network will lose. */
 export interface Bound {
   readonly makespanMs: number;
   readonly served: number;
@@ -12,12 +12,12 @@ export interface Bound {
   readonly meanMs: number;
 }
 
-/** Runs with different losses of the network; the best one counts. */
+/** Number of runs, each with different network losses; the best one counts. */
 const TRIES = 3;
 /** The client's own timeout for one attempt. */
 const ATTEMPT_TIMEOUT_MS = 10_000;
 
-/** The least possible time and the most calls that can be served. */
+/** The least possible time, and the largest number of calls that can be served. */
 export function clairvoyant(scenario: Scenario, planned: readonly PlannedCall[], run: RunSeeds): Bound {
   const bounds = Array.from({ length: TRIES }, (_, place) =>
     new ClairvoyantRun(scenario, planned, { ...run, random: seededRandom(1_000 * run.seed + place) }).run(),
@@ -39,7 +39,7 @@ type Event =
   | { readonly kind: 'open'; readonly node: number }
   | { readonly kind: 'free' };
 
-/** Sends each request so that it arrives the moment its server accepts it, with no bound but the job's callers. */
+/** Sends each request so that it arrives when its server accepts it. Only the callers of the job limit it. */
 class ClairvoyantRun {
   readonly #scenario: Scenario;
   readonly #startedAt: number;
@@ -51,7 +51,7 @@ class ClairvoyantRun {
   readonly #opening: boolean[];
   /** When a caller sent each call, by the call's number. */
   readonly #sentAt: number[] = [];
-  /** Calls that have no caller yet. */
+  /** Calls that no caller has started yet. */
   readonly #unassigned: PlannedCall[] = [];
   readonly #nextOther: () => number | undefined;
   #otherAt: number | undefined;
@@ -152,7 +152,7 @@ class ClairvoyantRun {
     }
   }
 
-  /** A call that the answer would reach too late is dropped, and the next one is served. */
+  /** Drops a call whose response would come too late, and serves the next one. */
   #answer(call: PlannedCall, node: number, now: number): void {
     const { network = {} } = this.#scenario;
     const answeredAt = now + latencyMs(network, this.#random);
@@ -176,7 +176,7 @@ class ClairvoyantRun {
   }
 }
 
-/** A counter that lags lets any burst through; that is not a goal for a client. */
+/** A lagging counter accepts any burst. No client should aim for that, so the bound ignores the lag. */
 function unlagged({ lagMs: _, ...spec }: ServerSpec): ServerSpec {
   return spec;
 }

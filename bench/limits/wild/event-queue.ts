@@ -4,7 +4,7 @@ interface Event<Item> {
   readonly item: Item;
 }
 
-/** Items by time; those of the same time in the order of their arrival. */
+/** Items ordered by time, then by the order in which they were added. */
 export class EventQueue<Item> {
   readonly #heap: Event<Item>[] = [];
   #order = 0;

@@ -1,7 +1,7 @@
 import type { Outcome } from './run.ts';
 import type { Goals, Scenario } from './scenario.ts';
 
-/** What a scenario must reach unless it says otherwise. */
+/** The goals of a scenario, with the general ones as defaults. */
 export function goalsOf({ told, server, goals }: Scenario): Goals {
   const fails = (server.outages ?? []).some(({ part = 1 }) => part === 1);
   return {
@@ -18,12 +18,12 @@ export function goalsOf({ told, server, goals }: Scenario): Goals {
   };
 }
 
-/** Refusals that every run may have: a client must be refused once or twice to learn from it. */
+/** Refusals that count as none: a client learns the limit from one or two. */
 const FREE_REFUSALS = 2;
-/** What a job may take beyond its ratio, for bounds of a few round trips. */
+/** Time that a job may take in addition to its ratio, for bounds of a few round trips. */
 const SLACK_MS = 1_500;
 
-/** The figures of one run that the goals are about, in their units. */
+/** The figures of one run, in the units of its goals. */
 export function figuresOf(outcome: Outcome): Goals {
   const { calls, avoidable, refused, makespanMs, meanMs, bound, early, unsettled, inKnownOutage, requests } = outcome;
   return {
@@ -39,7 +39,7 @@ export function figuresOf(outcome: Outcome): Goals {
   };
 }
 
-/** Makespan over the bound; 1 for a job of which too little is served to compare. */
+/** Makespan divided by the bound; 1 if too few calls are served to compare. */
 export function ratioOf(outcome: Outcome): number {
   return isComparable(outcome) ? outcome.makespanMs / outcome.bound.makespanMs : 1;
 }
@@ -49,7 +49,7 @@ export function isComparable({ calls, served, avoidable, unsettled, bound }: Out
   return served > 0 && bound.served > 0 && avoidable + unsettled <= 0.03 * calls;
 }
 
-/** The goals that an outcome misses, such as `ratio 5.71 > 1.6`. */
+/** The goals that a run misses, such as `ratio 5.71 > 1.6`. */
 export function misses(scenario: Scenario, outcome: Outcome): string[] {
   const goals = goalsOf(scenario);
   const figures = figuresOf(outcome);

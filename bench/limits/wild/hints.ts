@@ -1,9 +1,9 @@
 import type { Random } from '../../../test/helpers/limits-random.ts';
 
 /**
- * How a server writes Retry-After. `up5` and `up10` round up to 5 and 10 s, `jitter10` adds 0 to 10 s, `early` is a
- * second too short, `some` leaves out every second one, `date-alone` is an HTTP date in an answer without `Date`;
- * a number is always that number.
+ * Forms of Retry-After. `up5` and `up10` round up to 5 and 10 s. `jitter10` adds 0 to 10 s. `early` is a second too
+ * short. `some` omits every second header. `date-alone` is an HTTP date in a response without `Date`. A number is
+ * always sent as it is.
  */
 export type HintForm =
   | 'seconds'
@@ -19,7 +19,7 @@ export type HintForm =
   | 'absent'
   | number;
 
-/** Whether a client that obeys the hint is never too early. */
+/** Whether a client that waits as long as the hint says is never too early. */
 export function isHonest(form: HintForm): boolean {
   return typeof form === 'string' && form !== 'early' && form !== 'absent';
 }

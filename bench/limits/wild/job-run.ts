@@ -6,7 +6,7 @@ import { type ProcessClock, settle, type VirtualTime } from './virtual-time.ts';
 export const BASE_URL = 'https://service.example';
 export const API_KEY = `fx_live_${'0123456789abcdef'.repeat(3)}`;
 
-/** Makes one call; `n` keeps the calls apart, since identical ones share one request. */
+/** Makes one call; `n` makes each call different, because identical ones share one request. */
 export type MakeCall = (n: number, signal?: AbortSignal) => Promise<unknown>;
 
 /** One simulated process: its clock, and how it makes a call. */
@@ -16,7 +16,7 @@ export interface Process {
   readonly call: MakeCall;
 }
 
-/** Makes the calls of a job and counts how they end. */
+/** Makes the calls of a job and counts their results. */
 export class JobRun {
   readonly #time: VirtualTime;
   readonly #processes: readonly Process[];

@@ -8,7 +8,7 @@ const failingStore = (...failures: NonNullable<StoreSpec['failures']>) => ({
   store: { latency: [100, 300], failures } as const,
 });
 
-/** The service refuses every request for an hour, and says so. */
+/** The service refuses every request for an hour, with a Retry-After to match. */
 const closedForAnHour = {
   row: 4,
   server: fixed(30, { outages: [{ fromMs: 0, untilMs: HOUR_MS, kind: 429, retryAfter: 3_600 }] }),
@@ -23,7 +23,7 @@ const tenProcesses = {
   store: { latency: [20, 60] },
 } as const;
 
-/** The table of known misses, row by row. */
+/** The table of known misses, in the order of its rows. */
 export const KNOWN_MISSES: readonly Scenario[] = [
   {
     name: 'outage 5 s at the start, Retry-After 5, defaults',
@@ -89,8 +89,9 @@ export const KNOWN_MISSES: readonly Scenario[] = [
     job: { calls: 100 },
     goals: { requests: 20, inKnownOutage: none, refusedPer100: none },
   },
-  // The way takes 20 to 120 ms: a request that is sent less than 100 ms later than the refill may arrive too early, and
-  // each that does costs the second of its Retry-After. So the best intervals are 300 and 160 ms, not 200 and 60.
+  // The network takes 20 to 120 ms. A request that is sent less than 100 ms after the refill may arrive too early, and
+  // each early one costs the second of its Retry-After. The best intervals are therefore 300 and 160 ms, not 200 and
+  // 60.
   { name: 'bucket of 1 at 5 per second', row: 5, server: bucket(300, 1), job: { calls: 600 }, goals: { ratio: 1.7 } },
   { name: 'bucket of 1 at 1,000/min', row: 5, server: bucket(1_000, 1), job: { calls: 1_000 }, goals: { ratio: 3 } },
   {
@@ -154,7 +155,7 @@ export const KNOWN_MISSES: readonly Scenario[] = [
     job: { calls: 400 },
     jumps: [{ atMs: 2_000, byMs: HOUR_MS }],
     options: DEFAULTS,
-    // If a minute begins within the first 2 s, all calls fit into 3 s, and finding that out takes as long again.
+    // If a minute begins within the first 2 s, all calls fit into 3 s, and learning that takes another 3 s.
     goals: { failedPart: 0, ratio: 2.5 },
   },
   {
@@ -186,7 +187,8 @@ export const KNOWN_MISSES: readonly Scenario[] = [
   { name: 'HTTP date without Date, log of 30', row: 10, server: log(30, { hint: 'date-alone' }), job: { calls: 100 } },
   { name: 'leaky queue of 30/min', row: 10, server: { kind: 'leaky', limit: 30 }, job: { calls: 60 } },
   {
-    // Two minutes' worth, less what the earlier deployment sent in the last minute: a service counts that too.
+    // The limit of two minutes, less the calls of the earlier deployment in the last minute, which the service counts
+    // too.
     name: 'redeployed with 300 after 30, shared store',
     row: 11,
     server: fixed(300),
@@ -229,9 +231,11 @@ export const KNOWN_MISSES: readonly Scenario[] = [
   },
 ];
 
-/** Those whose goals the client does not reach yet; `main.ts` says which of them it does. Delete what it reaches. */
+/**
+ * Scenarios whose goals the client misses; `main.ts` reports those that it meets. Delete a name when its goals are met.
+ */
 export const MISSED_TODAY: readonly string[] = [
-  // One of eight seeds each: a process that has never read the store does not know how many others there are.
+  // Each fails with one seed of eight: a process that has never read the store does not know how many others there are.
   '4 processes, store 100-300 ms fails while learning, bucket of 5',
   '4 processes, store 100-300 ms silent from 3 to 20 s, bucket of 3',
   'hints rounded up to 5 s, bucket of 10',

@@ -1,10 +1,11 @@
 /**
- * Limits in the wild, in virtual time: `npm run bench:simulate -- --wild`, or `npx tsx bench/limits/wild/main.ts`;
- * `--only outage` selects by name, `--row 1` by the row of the table of known misses, `--seeds 3`, `--json`;
- * `--trace 2` prints every request and answer of the first selected scenario with seed 2;
- * `--peers` compares with other packages in some of the scenarios (once before: `npm ci --prefix bench --ignore-scripts`).
+ * Rate limits of misbehaving servers, in virtual time: `npm run bench:simulate -- --wild`, or
+ * `npx tsx bench/limits/wild/main.ts`. Options:
+ * - `--only outage` selects by name, `--row 1` by the row of the table of known misses; `--seeds 3`, `--json`;
+ * - `--trace 2` prints every request and response of the first selected scenario with seed 2;
+ * - `--peers` compares with other packages in some scenarios (after `npm ci --prefix bench --ignore-scripts`).
  *
- * Every figure of a row is that of its worst seed.
+ * Each figure of a row is that of its worst seed.
  */
 import { parseArgs } from 'node:util';
 import { measurePeers, peerSummary, peerTable } from './peer-table.ts';

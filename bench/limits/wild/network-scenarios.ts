@@ -38,7 +38,7 @@ const losses: readonly Scenario[] = [
   },
 ];
 
-/** A steady job: the bucket lets five requests per second through, so the outage hits it wherever it is. */
+/** A steady job: the bucket allows five requests per second, so the outage hits it at any time. */
 const steady = (outage: Partial<ServerSpec>) => ({ server: bucket(300, 10, outage), job: { calls: 300, callers: 16 } });
 
 const outages: readonly Scenario[] = [

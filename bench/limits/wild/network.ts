@@ -3,34 +3,34 @@ import { between, type Random } from '../../../test/helpers/limits-random.ts';
 import type { Answer, WildServer } from './server.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
-/** One-way latency in milliseconds: even between two values, or a median with a heavy tail of up to 4 s. */
+/** One-way latency in milliseconds: uniform between two values, or a median with a heavy tail of up to 4 s. */
 export type Latency = readonly [number, number] | { readonly medianMs: number };
 
 export interface NetworkSpec {
   /** Default: 20 to 120. */
   readonly latency?: Latency;
-  /** Part of the requests that never arrive. Default: 0. */
+  /** Part of the requests that are lost. Default: 0. */
   readonly lostRequests?: number;
-  /** Part of the answers that never arrive; the server has counted the request. Default: 0. */
+  /** Part of the responses that are lost after the server has counted the request. Default: 0. */
   readonly lostAnswers?: number;
   /** Part of the connections that are reset before the request arrives. Default: 0. */
   readonly resets?: number;
 }
 
-/** What one process sent and received. */
+/** Requests and responses of one process. */
 export class Traffic {
   readonly name: string;
   requests = 0;
   quotaRequests = 0;
   refused = 0;
-  /** Sent before the end of a wait that an honest answer had asked for. */
+  /** Requests sent before the end of a wait that an honest response asked for. */
   early = 0;
-  /** Sent during an outage, and those of them after the first failed answer was there. */
+  /** Requests sent during an outage, and those of them after the first failed response arrived. */
   inOutage = 0;
   inKnownOutage = 0;
-  /** When the server will accept again, by the answers that the process received. */
+  /** When the server will accept requests again, according to the responses that the process received. */
   opensAt = 0;
-  /** When the process last saw the service fail. */
+  /** When the process last received a failure of the service. */
   failedAt = Number.NEGATIVE_INFINITY;
 
   constructor(name = 'p0') {
@@ -43,7 +43,7 @@ export interface World {
   readonly server: WildServer;
   readonly network: NetworkSpec;
   readonly random: Random;
-  /** Called with every request and answer. */
+  /** Called with every request and response. */
   readonly trace?: (event: string) => void;
 }
 
@@ -65,7 +65,7 @@ export function createFetch(world: World, traffic: Traffic): FetchLike {
       signal.addEventListener('abort', onAbort, { once: true });
       countSent(world, traffic, sent.path);
       exchange(world, sent.path, (answer) => {
-        // An answer to an attempt that has timed out tells the client nothing.
+        // A response to an attempt that has timed out does not reach the client.
         if (sent.isEnded) return;
         signal.removeEventListener('abort', onAbort);
         countAnswer(world, traffic, { path: sent.path, answer });
@@ -78,14 +78,14 @@ export function createFetch(world: World, traffic: Traffic): FetchLike {
 /** Draws a one-way latency. */
 export function latencyMs({ latency = [20, 120] }: NetworkSpec, random: Random): number {
   if ('medianMs' in latency) {
-    // Log-normal: one in forty takes seven times the median, one in a thousand thirty times.
+    // Log-normal: one in forty is seven times the median, one in a thousand is thirty times the median.
     const normal = Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
     return Math.min(LONGEST_LATENCY_MS, latency.medianMs * Math.exp(normal));
   }
   return between(random, latency[0], latency[1]);
 }
 
-/** One request and its answer; `deliver` is not called if either is lost. */
+/** One request and its response; `deliver` is not called if either is lost. */
 function exchange(world: World, path: string, deliver: (answer: Answer) => void): void {
   const { time, server, network, random } = world;
   const { lostRequests = 0, lostAnswers = 0, resets = 0 } = network;
@@ -123,7 +123,7 @@ function countAnswer(world: World, traffic: Traffic, { path, answer }: { path: s
   world.trace?.(`${traffic.name} <- ${path} ${status}${hint === undefined ? '' : ` Retry-After: ${hint}`}`);
 }
 
-/** An attempt that timed out, or was aborted, is a sign that the service fails. */
+/** An attempt that timed out or was aborted shows that the service fails. */
 function countLost(world: World, traffic: Traffic, path: string): void {
   traffic.failedAt = world.time.now();
   world.trace?.(`${traffic.name} <- ${path} nothing`);

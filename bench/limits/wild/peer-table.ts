@@ -4,7 +4,7 @@ import { PEERS, runPeer } from './peers.ts';
 import { type Outcome, runScenario } from './run.ts';
 import { SCENARIOS } from './scenarios.ts';
 
-/** Scenarios that peers are run in too: they need no store, no deadline and no option of the client. */
+/** Scenarios for the peers: without a store, a deadline or an option of the client. */
 const COMPARED: readonly string[] = [
   'outage 5 s after 300 ms, Retry-After 5, defaults',
   'outage 20 s, Retry-After 5, 1,000 calls',
@@ -27,11 +27,11 @@ const COMPARED: readonly string[] = [
   'traffic 80 %: fixed 60, told',
 ];
 
-/** The client and the peers in one scenario: the outcomes of each, one per seed. */
+/** The outcomes of the client and of each peer in one scenario, one per seed. */
 export interface PeerRow {
   readonly name: string;
   readonly outcomes: Readonly<Record<string, readonly Outcome[]>>;
-  /** Failed calls of the client beyond those of the best peer, in all seeds. */
+  /** Failed calls of the client in all seeds, minus those of the best peer. */
   readonly worseBy: number;
 }
 
@@ -49,7 +49,7 @@ export async function measurePeers(only: string, seeds: number): Promise<PeerRow
   return rows;
 }
 
-/** Failed calls of all seeds, the worst seed's refusals and makespan. */
+/** Failed calls in all seeds; refusals and makespan of the worst seed. */
 export function peerTable(rows: readonly PeerRow[]): string {
   const names = [CLIENT, ...PEERS];
   const heads = names.flatMap((name) => [`${name}: failed`, '429 per 100', 'time / bound']);

@@ -5,21 +5,21 @@ import { type Outcome, runScenario } from './run.ts';
 import type { Scenario } from './scenario.ts';
 import { ProcessClock, type VirtualTime } from './virtual-time.ts';
 
-/** Packages of bench/package.json, each in its file in `peers/`. */
+/** Packages of bench/package.json; each has a file in `peers/`. */
 export const PEERS = ['discordjs-rest', 'bottleneck', 'p-retry'] as const;
 
 export type Peer = (typeof PEERS)[number];
 
-/** What a file in `peers/` exports. */
+/** Exports of a file in `peers/`. */
 type CreateCall = (options: {
   readonly fetch: FetchLike;
   readonly origin: string;
   readonly apiKey: string;
-  /** The share of this process in the limit; a peer that cannot learn it is told. */
+  /** This process's share of the limit, for a peer that cannot learn the limit. */
   readonly perMinute: number;
 }) => MakeCall;
 
-/** Runs a scenario with a peer instead of the client; stores and options do not apply to it. */
+/** Runs a scenario with a peer instead of the client; ignores stores and options of the client. */
 export async function runPeer(peer: Peer, scenario: Scenario, seed: number): Promise<Outcome> {
   const { createCall } = (await import(`./peers/${peer}.mjs`)) as { createCall: CreateCall };
   const { before: _before, store: _store, ...alone } = scenario;
@@ -37,7 +37,7 @@ export async function runPeer(peer: Peer, scenario: Scenario, seed: number): Pro
   }
 }
 
-/** Timers and the clock that the peers use become those of the simulation. Returns what restores the real ones. */
+/** Replaces the timers and the clock of the peers by those of the simulation. Returns a function that restores them. */
 function replaceGlobals(time: VirtualTime): () => void {
   const clock = new ProcessClock(time);
   const real = { setTimeout, clearTimeout, setInterval, clearInterval };
@@ -58,7 +58,7 @@ function replaceGlobals(time: VirtualTime): () => void {
   };
 }
 
-/** What `setTimeout` and `setInterval` return. */
+/** The result of `setTimeout` and `setInterval`. */
 class SimulatedTimer {
   #cancel: () => void = () => undefined;
 

@@ -10,7 +10,7 @@ export interface WildRow {
   readonly name: string;
   readonly row: number | undefined;
   readonly outcomes: readonly Outcome[];
-  /** Each goal that some seed misses, with the seed. */
+  /** Each goal that at least one seed misses, with that seed. */
   readonly misses: readonly string[];
   readonly cpuMs: number;
 }
@@ -22,7 +22,7 @@ export function selectScenarios({ only = '', row }: { readonly only?: string; re
   return row === undefined ? selected : selected.filter((scenario) => scenario.row === Number(row));
 }
 
-/** Runs each scenario on its own number of seeds, or on `seeds`. */
+/** Runs each scenario with its own number of seeds, or with `seeds`. */
 export async function measureWild(scenarios: readonly Scenario[], seeds?: number): Promise<WildRow[]> {
   const rows: WildRow[] = [];
   for (const scenario of scenarios) {
@@ -43,7 +43,7 @@ export async function measureWild(scenarios: readonly Scenario[], seeds?: number
   return rows;
 }
 
-/** Prints every request and answer of the first scenario. */
+/** Prints every request and response of the first scenario. */
 export async function traceWild([scenario]: readonly Scenario[], seed: number): Promise<void> {
   if (scenario === undefined) return;
   await runScenario(scenario, { seed, trace: (line) => process.stdout.write(`${line}\n`) });
@@ -64,7 +64,7 @@ export function wildTable(rows: readonly WildRow[]): string {
   return table([...heads, 'mean s', 'least', 'early', 'in outage', 'unsettled', 'goals'], rows.map(cells));
 }
 
-/** How many scenarios meet their goals, and which do not. */
+/** The number of scenarios that meet their goals, and the names of the others. */
 export function wildSummary(rows: readonly WildRow[]): string {
   const missed = rows.filter((row) => row.misses.length > 0);
   const ratios = rows.flatMap(({ outcomes }) => outcomes.filter(isComparable).map(ratioOf)).sort((a, b) => a - b);
@@ -121,7 +121,7 @@ function failedText(outcomes: readonly Outcome[]): string {
   return kinds.length === 0 ? '0' : kinds.join(', ');
 }
 
-/** Each missed goal once, with how many seeds miss it. */
+/** Each missed goal once, with the number of seeds that miss it. */
 function shortMisses(missed: readonly string[]): string {
   const byGoal = new Map<string, string[]>();
   for (const miss of missed) {

@@ -12,10 +12,10 @@ import { ProcessClock, VirtualTime } from './virtual-time.ts';
 export interface Outcome {
   readonly calls: number;
   readonly served: number;
-  /** By the `kind` of the error; aborted calls are not here. */
+  /** Counts by the `kind` of the error; aborted calls are not included. */
   readonly failed: Readonly<Record<string, number>>;
   readonly aborted: number;
-  /** Failed calls beyond those that a clairvoyant client fails too. */
+  /** Failed calls, minus those that a clairvoyant client fails as well. */
   readonly avoidable: number;
   readonly unsettled: number;
   readonly requests: number;
@@ -33,14 +33,14 @@ export interface Outcome {
 }
 
 const START = 1_700_000_000_000;
-/** A run that takes longer than this beyond twenty times the bound does not end. */
+/** A run counts as endless when it takes this much longer than twenty times the bound. */
 const GIVE_UP_MS = 2 * 3_600_000;
 
 export interface RunOptions {
   readonly seed: number;
-  /** Called with every request and answer, and the seconds since the start. */
+  /** Called with a line for every request and response, which starts with the seconds since the start. */
   readonly trace?: (line: string) => void;
-  /** How each process makes its calls. Default: with a client of its own. */
+  /** How each process makes its calls. Default: with its own client. */
   readonly createCall?: (fetch: FetchLike, world: World) => MakeCall;
 }
 
@@ -100,7 +100,7 @@ function clientOptions(
   return { ...options, rateLimit: { ...perMinute, ...(store ? { store } : {}), ...options.rateLimit } };
 }
 
-/** The job of an earlier deployment, with its own server: only the store remembers it. */
+/** The job of an earlier deployment, with a separate server: both deployments share only the store. */
 async function runBefore(
   scenario: Scenario,
   { time, store, seed }: { time: VirtualTime; store: SimulatedStore | undefined; seed: number },

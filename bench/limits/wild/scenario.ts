@@ -4,57 +4,57 @@ import type { NetworkSpec } from './network.ts';
 import type { ServerSpec } from './server.ts';
 import type { StoreSpec } from './store.ts';
 
-/** One situation: a server, a network, a job, and what must hold. */
+/** One situation: a server, a network, a job and its goals. */
 export interface Scenario {
   readonly name: string;
-  /** The row of the table of known misses that it is about. */
+  /** The row of the table of known misses that it covers. */
   readonly row?: number;
   readonly server: ServerSpec;
-  /** Default: 20 to 120 ms one way, nothing lost. */
+  /** Default: 20 to 120 ms one way, without losses. */
   readonly network?: NetworkSpec;
   readonly job: Job;
   /** Default: 1. */
   readonly processes?: number;
-  /** Where the processes share what they learn. Default: they share nothing. */
+  /** The store that the processes share. Default: none. */
   readonly store?: StoreSpec;
   /** Options of each process's client. Default: `deadlineMs: false`. */
   readonly options?: FxRatesOptions;
   /** `rateLimit.perMinute`. Default: the client learns it. */
   readonly told?: number;
-  /** A job that clients told another limit do first, over the same store. */
+  /** A job that clients with another limit do first, with the same store. */
   readonly before?: { readonly told: number; readonly calls: number };
   /** When the wall clocks of all processes jump. */
   readonly jumps?: readonly { readonly atMs: number; readonly byMs: number }[];
-  /** Goals other than the general ones. */
+  /** Goals that replace the general ones. */
   readonly goals?: Partial<Goals>;
-  /** Seeds to run by default; more for what goes wrong only sometimes. */
+  /** Default number of seeds; higher for failures that are rare. */
   readonly seeds?: number;
 }
 
-/** Calls that start at once, from so many callers in turn, or at random times. */
+/** Calls that start at once, one after another from a number of callers, or at random times. */
 export interface Job {
   readonly calls: number;
-  /** Callers of each process; each makes its next call when the last one is settled. Default: one per call. */
+  /** Callers per process; each makes its next call when the last one is settled. Default: one per call. */
   readonly callers?: number;
-  /** Calls start at random times, so many per minute in all. Default: all at the start. */
+  /** Rate at which calls start at random times, over all processes. Default: all calls start at once. */
   readonly perMinute?: number;
-  /** Part of the calls that are aborted, and how long after their start. */
+  /** Part of the calls that are aborted, and the time of the abort after the start of the call. */
   readonly aborts?: { readonly part: number; readonly afterMs: number };
 }
 
 /** Upper bounds for each seed; Infinity for none. */
 export interface Goals {
-  /** Part of the calls that fail although a clairvoyant client could serve them. */
+  /** Part of the calls that fail, except those that a clairvoyant client fails as well. */
   readonly failedPart: number;
   readonly refusedPer100: number;
-  /** Makespan over that of a clairvoyant client. */
+  /** Makespan divided by that of a clairvoyant client. */
   readonly ratio: number;
   readonly early: number;
   readonly unsettled: number;
   readonly inKnownOutage: number;
   readonly requests: number;
   readonly makespanMs: number;
-  /** Mean time of a call beyond that of a clairvoyant client. */
+  /** Mean time of a call, minus that of a clairvoyant client. */
   readonly excessMs: number;
 }
 
@@ -62,12 +62,12 @@ export interface Goals {
 export interface PlannedCall {
   readonly number: number;
   readonly process: number;
-  /** Since the start. */
+  /** Milliseconds since the start. */
   readonly startMs: number;
   readonly abortAfterMs: number | undefined;
 }
 
-/** What the client does without `deadlineMs` (its default). */
+/** The client's default for `deadlineMs`. */
 const DEFAULT_DEADLINE_MS = 90_000;
 
 /** How long a call of this scenario may take; Infinity: no deadline. */
@@ -76,7 +76,7 @@ export function deadlineOf({ options = { deadlineMs: false } }: Scenario): numbe
   return deadlineMs === false ? Number.POSITIVE_INFINITY : deadlineMs;
 }
 
-/** The calls in the order of their start; processes take turns. */
+/** The calls in the order of their start, in turn for each process. */
 export function planCalls({ job, processes = 1 }: Scenario, random: Random): PlannedCall[] {
   let startMs = 0;
   return Array.from({ length: job.calls }, (_, number) => {

@@ -2,7 +2,7 @@ import type { HintForm } from './hints.ts';
 import type { Scenario } from './scenario.ts';
 import { bucket, counter, DEFAULTS, firstHit, fixed, leaky, log, none, per } from './specs.ts';
 
-/** Hints that cost a client little time if it waits as long as they say. */
+/** Hints that cost little time if the client waits as long as they say. */
 const USABLE_HINTS: readonly HintForm[] = [
   ...(['seconds', 'fraction', 'milliseconds', 'date', 'date-alone', 'up5', 'up10', 'jitter10'] as const),
   ...(['early', 'some', 'absent'] as const),
@@ -24,7 +24,7 @@ const falseHints: readonly Scenario[] = [
     goals: { ratio: 2 },
   },
   {
-    // The client cannot know that the hint is false: what counts is that it sends next to nothing that is refused.
+    // The client cannot know that the hint is false. The goal is that almost no request is refused.
     name: 'hint 3600: fixed 60, learned, defaults',
     server: fixed(60, { hint: 3_600 }),
     job: { calls: 200 },
@@ -154,11 +154,11 @@ const nodes: readonly Scenario[] = [
   { name: 'counters lag 3 s, told', server: fixed(300, { lagMs: 3_000 }), job: { calls: 1_000 }, told: 300 },
 ];
 
-/** The first refusal affects all requests in flight, so the jobs are long enough for other requests to count too. */
+/** The first refusal affects all requests in flight. The jobs are long enough for later requests to count, too. */
 const quotas: readonly Scenario[] = [
   { name: 'quota refused, fixed 60', server: fixed(60, { quota: 'refused' }), job: { calls: 400 } },
   { name: 'quota says ten times the limit', server: fixed(60, { quota: 600 }), job: { calls: 400 } },
-  // What the service says is obeyed, so the job takes ten times as long as it could.
+  // The client obeys the quota record, so the job takes ten times as long as necessary.
   {
     name: 'quota says a tenth of the limit',
     server: log(300, { quota: 30 }),

@@ -5,49 +5,49 @@ import { createWindow, LaggingWindow, type Window, type WindowOptions } from './
 export interface ServerSpec extends WindowOptions {
   /** Default: `'seconds'`. */
   readonly hint?: HintForm;
-  /** A further limit beside the first. */
+  /** A second limit in addition to the first. */
   readonly second?: WindowOptions;
-  /** New limits in the middle of the run; `atMs` since the start. */
+  /** New limits during the run; `atMs` counts from the start. */
   readonly changes?: readonly { readonly atMs: number; readonly limit: number }[];
-  /** Servers that each count for themselves; a request reaches any of them. Default: 1. */
+  /** Servers that count separately; each request reaches a random one. Default: 1. */
   readonly nodes?: number;
-  /** How late an accepted request is counted. Default: 0. */
+  /** Delay until an accepted request is counted. Default: 0. */
   readonly lagMs?: number;
-  /** 429s are a page of HTML without an envelope. Default: false. */
+  /** Whether 429s are an HTML page without an envelope. Default: false. */
   readonly html?: boolean;
   readonly outages?: readonly Outage[];
-  /** What `quota` answers: the record, a 404, or a record with this limit. Default: `'honest'`. */
+  /** Response to `quota`: the record, a 404, or a record with this limit. Default: `'honest'`. */
   readonly quota?: 'honest' | 'refused' | number;
-  /** Requests per minute of others, at random times. Default: 0. */
+  /** Requests per minute of other clients, at random times. Default: 0. */
   readonly othersPerMinute?: number;
-  /** Part of the limit that others used in the 40 s before the start. Default: 0. */
+  /** Part of the limit that other clients used in the 40 s before the start. Default: 0. */
   readonly usedBefore?: number;
 }
 
 export interface Outage {
-  /** Since the start. */
+  /** Milliseconds since the start. */
   readonly fromMs: number;
   readonly untilMs: number;
-  /** A status, or a request that is not answered, or a connection that is reset. */
+  /** A status, no response, or a reset connection. */
   readonly kind: 429 | 500 | 503 | 'silence' | 'reset';
-  /** Retry-After of each answer; `'remaining'`: what is left of the outage. Default: none. */
+  /** Retry-After of each response; `'remaining'`: the rest of the outage. Default: none. */
   readonly retryAfter?: number | 'remaining';
-  /** Part of the requests that it hits. Default: 1. */
+  /** Part of the requests that are affected. Default: 1. */
   readonly part?: number;
 }
 
 export interface Answer {
-  /** `'silence'`: none comes; `'reset'`: the connection breaks. */
+  /** `'silence'`: no response; `'reset'`: the connection breaks. */
   readonly status: number | 'silence' | 'reset';
   readonly headers: Record<string, string>;
   readonly body: string;
-  /** How long the server delays it. */
+  /** How long the server delays the response. */
   readonly delayMs: number;
-  /** When the server accepts a request again, if the answer says so. */
+  /** When the server accepts requests again, if the response says so. */
   readonly opensAt?: number;
 }
 
-/** A service with limits, in virtual time. It counts accepted requests only. */
+/** A service with limits, in virtual time. It counts only accepted requests. */
 export class WildServer {
   readonly #spec: ServerSpec;
   readonly #random: Random;
@@ -69,19 +69,19 @@ export class WildServer {
     return Math.floor(this.#random() * this.#nodes.length);
   }
 
-  /** The outage that hits every request at that time. */
+  /** The outage that affects every request at that time. */
   outageAt(now: number): Outage | undefined {
     return this.#outagesAt(now).find(({ part = 1 }) => part === 1);
   }
 
-  /** Milliseconds until a request to that node would be served. */
+  /** Milliseconds until that node would serve a request. */
   waitMs(now: number, node: number): number {
     const outage = this.outageAt(now);
     if (outage !== undefined) return this.startedAt + outage.untilMs - now;
     return this.#windowsMs(now, node);
   }
 
-  /** Counts a request to that node; returns how long its answer is delayed. */
+  /** Counts a request to that node; returns the delay of its response. */
   accept(now: number, node: number): number {
     const delayMs = this.#spec.kind === 'leaky' ? this.#windowsMs(now, node) : 0;
     for (const window of this.#nodes[node] ?? []) window.accept(now);
@@ -89,7 +89,7 @@ export class WildServer {
     return delayMs;
   }
 
-  /** A request of another client; it is counted if it is accepted. */
+  /** Handles a request of another client; counts it if it is accepted. */
   receiveOther(now: number): void {
     const node = this.pickNode();
     if (this.waitMs(now, node) <= 0) this.accept(now, node);
@@ -151,7 +151,7 @@ export class WildServer {
   }
 }
 
-/** The times of others' requests since `startedAt`, one after another: a Poisson process. */
+/** The times of other clients' requests since `startedAt`, in order: a Poisson process. */
 export function othersTimes({ othersPerMinute = 0 }: ServerSpec, random: Random, startedAt: number) {
   let at = startedAt;
   return (): number | undefined => {
@@ -161,7 +161,7 @@ export function othersTimes({ othersPerMinute = 0 }: ServerSpec, random: Random,
   };
 }
 
-/** The times of what others used before the start. */
+/** The times of other clients' requests before the start. */
 export function earlierTimes({ usedBefore = 0, limit }: ServerSpec, random: Random, startedAt: number): number[] {
   const count = Math.round(usedBefore * limit);
   return Array.from({ length: count }, () => startedAt - between(random, 0, 40_000)).sort((a, b) => a - b);

@@ -28,5 +28,5 @@ export const failing = (kind: Outage['kind'], fromMs: number, untilMs: number, p
 
 export const HOUR_MS = 3_600_000;
 export const none = Number.POSITIVE_INFINITY;
-/** The client's own options: among them a deadline of 90 s. */
+/** The client's default options, among them a deadline of 90 s. */
 export const DEFAULTS = {};

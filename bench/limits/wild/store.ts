@@ -3,9 +3,9 @@ import { between, type Random } from '../../../test/helpers/limits-random.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
 export interface StoreSpec {
-  /** Milliseconds from the question to the answer. */
+  /** Milliseconds from an exchange to its result. */
   readonly latency: readonly [number, number];
-  /** When every exchange is rejected, or never answered; since the start. */
+  /** Periods in which every exchange is rejected or never answered, in milliseconds since the start. */
   readonly failures?: readonly {
     readonly fromMs: number;
     readonly untilMs: number;

@@ -4,11 +4,11 @@ import type { StoreSpec } from './store.ts';
 
 const TWO_HOURS_MIN = 120;
 
-/** Random traffic for two hours: what counts is how much longer a call takes than it must. */
+/** Random traffic for two hours. The goal is the mean time that a call takes beyond the least possible. */
 const poisson: readonly Scenario[] = [50, 80, 95, 120].flatMap((percent) => {
   const perMinute = (60 * percent) / 100;
   const job = { calls: Math.round(perMinute * TWO_HOURS_MIN), perMinute };
-  // Above the limit, every call would wait longer than the one before: there, the deadline decides who is served.
+  // Above the limit, each call would wait longer than the one before. The deadline decides which calls are served.
   const options = percent > 100 ? DEFAULTS : { deadlineMs: false as const };
   const goals = { excessMs: percent > 90 ? none : 2_000 };
   return [
@@ -29,7 +29,7 @@ const STORES: readonly (readonly [string, StoreSpec | undefined])[] = [
   ],
 ];
 
-/** Without a store each process must be refused by itself; while it is away, they are as without. */
+/** Without a store, or while it fails, each process must learn the limit from its own refusals. */
 function fleetGoals(store: StoreSpec | undefined): { readonly refusedPer100?: number } {
   return store === undefined || store.failures !== undefined ? { refusedPer100: 12 } : {};
 }

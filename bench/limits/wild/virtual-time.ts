@@ -1,4 +1,4 @@
-// Not the global one, which a test may replace.
+// Imported, because a test may replace the global one.
 import { setImmediate } from 'node:timers';
 import type { Clock } from '../../../src/client/index.ts';
 import { EventQueue } from './event-queue.ts';
@@ -9,7 +9,7 @@ interface Timer {
 
 const LAST_TURNS = 10;
 
-/** The time of one simulated world in milliseconds; it moves only in `run`, from timer to timer. */
+/** The time of one simulation in milliseconds; it moves only in `run`, from timer to timer. */
 export class VirtualTime {
   readonly #timers = new EventQueue<Timer>();
   #now: number;
@@ -40,7 +40,7 @@ export class VirtualTime {
     };
   }
 
-  /** Runs timers in order until `isDone`, until `untilMs`, or until there is none left. */
+  /** Runs timers in order until `isDone`, until `untilMs`, or until none is left. */
   async run(isDone: () => boolean, untilMs: number): Promise<void> {
     await settle();
     while (!isDone() && (await this.#hasTimers())) {
@@ -60,7 +60,7 @@ export class VirtualTime {
     }
   }
 
-  /** Work in later turns of the event loop may still set timers. */
+  /** Work in later turns of the event loop can still set timers. */
   async #hasTimers(): Promise<boolean> {
     for (let turn = 0; turn < LAST_TURNS && this.#pending === 0; turn += 1) await settle();
     return this.#pending > 0;
@@ -110,7 +110,7 @@ export class ProcessClock implements Clock {
   }
 }
 
-/** One turn of the event loop, in which all promises that a timer resolved are handled. */
+/** Waits one turn of the event loop, in which all promises that a timer resolved are handled. */
 export function settle(): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(resolve);

@@ -1,15 +1,15 @@
-/** One limit of a server. It counts accepted requests only; a refusal is free. */
+/** One limit of a server. It counts only accepted requests. */
 export interface Window {
-  /** Milliseconds until a request would be accepted; 0: now. */
+  /** Milliseconds until a request would be accepted; 0 for now. */
   waitMs(now: number): number;
   accept(now: number): void;
   setLimit(limit: number, now: number): void;
 }
 
 /**
- * `fixed-minute` starts with the clock's minute, `fixed-first-hit` with the first request; `sliding-log` keeps every
- * request; `sliding-counter` weighs the previous window's count; `bucket` refills evenly; `leaky` queues instead of
- * refusing.
+ * `fixed-minute` starts with the clock's minute, `fixed-first-hit` with the first request. `sliding-log` keeps every
+ * request. `sliding-counter` weighs the previous window's count. `bucket` refills evenly. `leaky` queues requests and
+ * refuses none.
  */
 export type WindowKind = 'fixed-minute' | 'fixed-first-hit' | 'sliding-log' | 'sliding-counter' | 'bucket' | 'leaky';
 
@@ -81,7 +81,7 @@ class SlidingLog implements Window {
   }
 
   waitMs(now: number): number {
-    // The request that must leave the window before another one fits.
+    // The oldest request that must leave the window before another one fits.
     const blocking = this.#accepted[this.#accepted.length - this.#limit];
     return blocking === undefined ? 0 : Math.max(0, blocking + this.#windowMs - now);
   }
@@ -98,7 +98,10 @@ class SlidingLog implements Window {
   }
 }
 
-/** As Cloudflare and Upstash count: this window, and the previous one weighted by the part of it that is still within a window's length. */
+/**
+ * Counts as Cloudflare and Upstash do: this window plus the previous one, weighted by how much of it is less than a
+ * window ago.
+ */
 class SlidingCounter implements Window {
   #limit: number;
   readonly #windowMs: number;
@@ -116,7 +119,7 @@ class SlidingCounter implements Window {
     if (this.#fits(now)) return 0;
     const endsAt = this.#start + this.#windowMs;
     const isFull = this.#count >= this.#limit;
-    // With a full window, its own count is the one that fades, from the next window on.
+    // If the window is full, its own count decreases from the next window on.
     const fadesFrom = isFull ? endsAt : this.#start;
     const fading = isFull ? this.#count : this.#previous;
     const room = isFull ? this.#limit : this.#limit - this.#count;
@@ -184,14 +187,14 @@ class TokenBucket implements Window {
   #refill(now: number): void {
     if (this.#at !== 0 && now > this.#at) {
       const tokens = this.#tokens + ((now - this.#at) * this.#limit) / this.#windowMs;
-      // What rounding leaves of a whole token is a whole token.
+      // A remainder below one token that is only a rounding error counts as a whole token.
       this.#tokens = Math.min(this.#size(), Math.abs(tokens - Math.round(tokens)) < 1e-6 ? Math.round(tokens) : tokens);
     }
     this.#at = Math.max(this.#at, now);
   }
 }
 
-/** Accepts everything and answers at an even pace: `waitMs` is how long the next answer would be delayed. */
+/** Accepts everything and responds at an even pace; `waitMs` is the delay of the next response. */
 class LeakyQueue implements Window {
   readonly #windowMs: number;
   #limit: number;
@@ -215,7 +218,7 @@ class LeakyQueue implements Window {
   }
 }
 
-/** Counts a request only `lagMs` after it was accepted, as servers do that add up their counters in the background. */
+/** Counts a request `lagMs` after it was accepted, like servers that add up their counters in the background. */
 export class LaggingWindow implements Window {
   readonly #window: Window;
   readonly #lagMs: number;

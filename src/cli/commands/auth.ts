@@ -25,8 +25,8 @@ export const authCommand: CommandSpec = {
       name: 'login',
       summary: 'store a key for a base URL',
       description:
-        'Asks for the base URL if none is set, and for the key without showing it, checks the key with one free quota call, and stores both.',
-      options: () => [new Option('--no-verify', 'store the key without asking the service')],
+        'Prompts for the base URL if none is set, and for the key without showing it. Checks the key with one free quota call, then stores both.',
+      options: () => [new Option('--no-verify', 'store the key without checking it')],
       examples: [
         { command: 'fxrates auth login', comment: 'asks for the base URL and the key' },
         { command: 'fxrates auth login --base-url https://api.example.test', comment: '' },
@@ -41,7 +41,7 @@ export const authCommand: CommandSpec = {
       summary: 'the key in use, its source, and whether it is valid',
       description:
         'Shows the base URL and the key that would be used, their sources and what they override, and checks the key with one free quota call.',
-      options: () => [new Option('--no-verify', 'do not ask the service')],
+      options: () => [new Option('--no-verify', 'do not check the key')],
       examples: [{ command: 'fxrates auth status', comment: '' }],
       callsService: true,
       printsData: true,
@@ -125,9 +125,11 @@ const LONGEST_URL = 2048;
 async function readKey({ settings, screen, io }: Invocation): Promise<string> {
   if (settings.keyStdin || settings.keyFile !== undefined) return (await requireKey(settings, io)).secret;
   if (!io.stdin.isTTY || !io.stderr.isTTY || !settings.mayAsk) {
-    throw usageError('no key to store', settings.mayAsk ? 'stdin is not a terminal' : 'input is off (--no-input)', [
-      'fxrates auth login --key-stdin < key.txt',
-    ]);
+    throw usageError(
+      'no key to store',
+      settings.mayAsk ? 'stdin is not a terminal' : 'prompts are disabled (--no-input)',
+      ['fxrates auth login --key-stdin < key.txt'],
+    );
   }
   const prompt = () => screen.ask(`API key for ${settings.baseUrl?.text} (input is hidden): `);
   const secret = await io.stdin.hiddenLine(LONGEST_KEY, prompt).finally(() => screen.error('\n'));
@@ -176,7 +178,7 @@ function statusRows(key: KeyInUse, check: KeyCheck | undefined, { settings }: In
 }
 
 function checkText(check: KeyCheck | undefined): string {
-  if (check === undefined) return 'not asked (--no-verify)';
+  if (check === undefined) return 'not checked (--no-verify)';
   if (check.quota === undefined) return 'failed';
   const { plan, monthly_used: used, monthly_limit: limit } = check.quota;
   const ofLimit = typeof limit === 'number' ? ` of ${grouped(limit)}` : '';
@@ -211,9 +213,7 @@ async function logout({ io, screen, settings: { profile } }: Invocation): Promis
 /** Prints the key in full, the only command that does. */
 async function printToken({ io, screen, settings, options }: Invocation): Promise<number> {
   if (screen.out.isTTY && options['show'] !== true) {
-    throw usageError('refusing to show the key on a terminal', undefined, [
-      'If you mean it:  fxrates auth token --show',
-    ]);
+    throw usageError('refusing to show the key on a terminal', undefined, ['To show it:  fxrates auth token --show']);
   }
   const { secret, warning } = await requireKey(settings, io);
   if (warning !== undefined) await screen.warn(warning);

@@ -70,7 +70,7 @@ export const configCommand: CommandSpec = {
     {
       name: 'path',
       summary: 'path of config.json',
-      description: 'Prints the path of config.json, whether it is there or not.',
+      description: 'Prints the path of config.json, even if the file does not exist.',
       examples: [{ command: 'fxrates config path', comment: '' }],
       callsService: false,
       run: printPath,
@@ -147,11 +147,11 @@ async function printPath({ io, screen }: Invocation): Promise<number> {
 function checkName(name: string): asserts name is SettingName {
   if (isSettingName(name)) return;
   const hints = /key|token|secret/i.test(name)
-    ? ['A key is stored by:  fxrates auth login']
+    ? ['To store a key:  fxrates auth login']
     : [
         isSettingName(name.replaceAll('-', '_'))
           ? `Did you mean ${name.replaceAll('-', '_')}?`
           : `There are: ${NAMES.join(', ')}`,
       ];
-  throw usageError(`there is no setting '${name}'`, undefined, hints);
+  throw usageError(`unknown setting '${name}'`, undefined, hints);
 }

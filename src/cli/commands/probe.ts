@@ -55,7 +55,7 @@ async function probe(invocation: Invocation): Promise<number> {
   const maxRequests = options['maxRequests'] as number | undefined; // as parsed by the option
   const { requests, charged } = planProbe(maxRequests);
   await screen.info(
-    `fxrates: at most ${requests} requests to ${baseUrl}, ${charged} of which may count in the month\n`,
+    `fxrates: at most ${requests} requests to ${baseUrl}, ${charged} of which may count toward the month\n`,
   );
   const { signal } = io.interrupts;
   const connection = await openConnection(io, baseUrl);

@@ -20,7 +20,7 @@ export function crashReport(error: unknown, argv: readonly string[], env: Io['en
 }
 
 const NEXT_STEPS: Readonly<Record<string, string>> = {
-  EMFILE: 'This process may open too few files. Raise the limit:  ulimit -n 256',
+  EMFILE: 'This process may not open enough files. Raise the limit:  ulimit -n 256',
   ENFILE: 'The system has too many files open.',
   MODULE_NOT_FOUND: 'A file of fxrates is missing. If it was upgraded just now, run the command again.',
 };

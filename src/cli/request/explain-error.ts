@@ -224,7 +224,7 @@ function networkHints(code: string, { baseUrl, env }: NetworkContext): readonly 
   const proxy = environmentProxy(env, baseUrl);
   return proxy === undefined
     ? []
-    : [`${proxy.variable} names the proxy ${proxy.host}. To go past it:  export NO_PROXY=${url.hostname}`];
+    : [`${proxy.variable} names the proxy ${proxy.host}. To bypass it:  export NO_PROXY=${url.hostname}`];
 }
 
 /** A message of the client without its advice to set `retryAfterUnit`, which no command has. */

@@ -72,6 +72,6 @@ function noBaseUrl(profile: string): CliError {
 
 function plainHttp({ host }: URL): CliError {
   return usageError(`refusing to send the key to http://${host}`, 'plain http is not encrypted', [
-    `Use https://${host}, or, if you mean it, add --insecure-http`,
+    `Use https://${host}, or add --insecure-http if the network is trusted`,
   ]);
 }

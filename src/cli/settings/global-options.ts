@@ -87,7 +87,7 @@ function outputOptions(): Option[] {
 
 function connectionOptions(): Option[] {
   return inGroup('Connection', [
-    new Option('--base-url <url>', 'where the service is (env: FXRATES_BASE_URL)'),
+    new Option('--base-url <url>', 'URL of the service (env: FXRATES_BASE_URL)'),
     new Option('--profile <name>', 'stored base URL and key (env: FXRATES_PROFILE)').argParser((text) =>
       parseProfile(text, '--profile'),
     ),
@@ -116,8 +116,8 @@ function waitingOptions(): Option[] {
 
 function generalOptions(): Option[] {
   return inGroup('General', [
-    new Option('-q, --quiet', 'no notes, no progress; -qq: no errors either').argParser(count),
-    new Option('--no-input', 'never ask anything (env: FXRATES_NO_INPUT, CI)'),
+    new Option('-q, --quiet', 'hide notes and progress; -qq: also errors').argParser(count),
+    new Option('--no-input', 'disable prompts (env: FXRATES_NO_INPUT, CI)'),
     new Option('-v, --verbose', 'show requests; -vv: also headers and bodies').argParser(count),
   ]);
 }

@@ -122,10 +122,10 @@ export function resolveBatch(queries: unknown, options: BatchOptions, client: Op
     refuse('batch', queries, 'an iterable of queries, such as an array');
   }
   const withQuery = Object.values<Operation>(operations).filter(({ query }) => query !== 'none');
-  requireOneOf('operation', operation, withQuery.map(({ id }) => id) as readonly QueryOperation[]); // no others are left
+  requireOneOf('operation', operation, withQuery.map(({ id }) => id) as readonly QueryOperation[]); // nothing else passes
   if (onProgress !== undefined) requireFunction('onProgress', onProgress);
   const call: CallOptions = { ...rest, deadlineMs, onLimit };
-  resolveCall({ ...call, signal }, client); // now, not with the first call
+  resolveCall({ ...call, signal }, client); // throws before the first call
   const most = client.rateLimit === false ? CONCURRENCY_WITHOUT_QUEUE : LARGEST_CONCURRENCY;
   return {
     signal,
@@ -154,9 +154,9 @@ export function resolvePoll(options: PollOptions, client: OpenSettings): PollSet
   requireKnownNames(options, [...CALL_OPTION_NAMES, ...POLL_OPTION_NAMES], 'poll options');
   const { every = 'quota', operation = 'latest', onError, ...given } = options;
   const isFromCache = client.cache === undefined || given.maxAgeMs !== undefined;
-  const call = (isFromCache ? given : { ...given, maxAgeMs: 0 }) as CallOptions; // `undefined` counts as left out
+  const call = (isFromCache ? given : { ...given, maxAgeMs: 0 }) as CallOptions; // `undefined` is the same as absent
   if (onError !== undefined) requireFunction('onError', onError);
-  resolveCall(call, client); // now, not with the first call
+  resolveCall(call, client); // throws before the first call
   return {
     every: typeof every === 'number' ? requirePositiveMs('every', every) : requireEvery(every),
     operation: requireOneOf('operation', operation, Object.keys(operations) as OperationId[]), // the keys of the record

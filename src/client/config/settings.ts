@@ -91,7 +91,7 @@ const DEFAULTS = {
   deadlineMs: 90_000,
   maxRetries: 2,
   onLimit: 'wait',
-  // One window of the per-minute limit plus the jitter of servers.
+  // Longer than a one-minute window plus the jitter that servers add.
   maxRetryAfterMs: 75_000,
   retryAfterUnit: 'auto',
   rateLimit: {},
@@ -100,7 +100,7 @@ const DEFAULTS = {
   allowInsecureHttp: false,
   numbers: 'number',
   clock: realClock,
-  // biome-ignore lint/plugin: the default of the seam
+  // biome-ignore lint/plugin: the default of the option
   random: Math.random,
 } as const satisfies AnyOptions;
 
@@ -110,7 +110,7 @@ export function resolveOptions(options: AnyOptions): OpenSettings;
 export function resolveOptions(options: AnyOptions): OpenSettings {
   refuseBareKey(options);
   requireKnownNames(options, OPTION_NAMES, 'FxRates options');
-  // Before environment variables are read: a browser has none.
+  // Checked before environment variables are read, which a browser does not have.
   refuseBrowser();
   for (const name of namesOf(HOOKS)) if (options[name] !== undefined) requireFunction(name, options[name]);
   if (options.logger !== undefined) requireLogger(options.logger);

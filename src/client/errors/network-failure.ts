@@ -67,7 +67,7 @@ function* textsIn(value: unknown): Generator<string | undefined> {
     if (typeof next === 'string') yield next;
     const content = isObject(next) ? contentOf(next) : [];
     if (content === undefined || values.size + content.length > MOST_VALUES) return yield undefined;
-    for (const inner of content) values.add(inner); // the loop continues with them
+    for (const inner of content) values.add(inner); // the loop reaches them, too
   }
 }
 

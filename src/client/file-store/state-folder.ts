@@ -123,7 +123,7 @@ export class StateFolder {
 
   #list(): string[] | 'missing' {
     try {
-      // Never through a symbolic link.
+      // Not through a symbolic link.
       return this.#files.lstatSync(this.#path).isDirectory() ? this.#files.readdirSync(this.#path) : [];
     } catch (error) {
       if (codeOf(error) === 'ENOENT') return 'missing';
@@ -182,7 +182,7 @@ export class StateFolder {
     try {
       this.#files.renameSync(path, aside);
     } catch (error) {
-      if (codeOf(error) === 'ENOENT') return; // another process has done it
+      if (codeOf(error) === 'ENOENT') return; // another process has removed it
       throw error;
     }
     this.#remove(aside);

@@ -34,7 +34,7 @@ function base64PatternsOf(secret: string): string[] {
   const forms = [0, 1, 2].map((before) => {
     const bytes = Buffer.from('\0'.repeat(before) + secret);
     const bits = 8 * bytes.length;
-    // Without the characters that depend on the bytes before and after.
+    // Without the characters that depend on neighbouring bytes.
     return bytes.toString('base64').slice(Math.ceil((8 * before) / 6), Math.floor(bits / 6));
   });
   const found = forms.filter((form) => form.length >= SHORTEST_BASE64);

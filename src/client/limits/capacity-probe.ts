@@ -63,7 +63,8 @@ export function slowBucketDown(state: LimiterState, window: BucketWindow, refusa
   const slowerPerMs = isProbe ? window.perMs : SLOWER * window.perMs;
   return {
     ...state,
-    // Never below what was accepted in the last minute: many refusals at once, of several processes, are no slower server.
+    // At least the rate accepted in the last minute: many simultaneous refusals of several processes do not prove that
+    // the server is slower.
     window: { ...window, tokens: 0, at: now + jitterMs, perMs: Math.max(slowerPerMs, provenPerMs) },
     probe: {
       ...scheduleProbe(probe, now + STEP_MS),

@@ -34,10 +34,10 @@ export function advance(state: LimiterState, now: number): LimiterState {
   const burst = growBurstLimit(state.burst, state.log, now);
   const isSame = window === state.window && burst === state.burst;
   const isTest = window !== state.window && window.kind === 'fixed' && window.boundary === 'testing';
-  // One request tests the boundary before the others follow.
+  // One request tests the boundary before others are sent.
   const gate = isTest ? closeGate(state.gate, window.startsAt + window.guardMs) : state.gate;
   const passed = speedBucketUp(isSame ? state : { ...state, window, burst, gate }, now);
-  // The limit was lowered below what the gate has let through: there is nothing left to learn from.
+  // The limit is now below the number of requests accepted since the gate opened, so nothing is left to learn.
   const isLearnt = passed.phase === 'learning' && passed.gate.accepted > 0 && passed.gate.accepted >= passed.limit;
   return isLearnt ? { ...passed, phase: 'known', knownSince: now, probe: scheduleProbe(passed.probe, now) } : passed;
 }
@@ -102,13 +102,14 @@ export function slotAt(
 ): number {
   const { gate, probe, phase, window, configured, blockedUntil } = state;
   const opensAt = Math.max(now, gate.opensAt, blockedUntil);
-  // Before the window is known, a slot can come at any time.
+  // Before the window is known, a slot can become free at any time.
   if (phase !== 'known') return opensAt;
   const usage = usageOf(state);
   const knownSlotAt = (place: number) =>
     Math.max(opensAt, nextSlotAt(advanceWindow(window, now), usage, now, place) ?? opensAt);
   const isBelow = isBelowConfigured(state);
-  // What may be a part of the limit can grow: soon, until a call beyond it is refused. Only the whole is certain not to.
+  // A share of the limit can grow soon, until a request beyond it is refused. Only the whole limit is certain not to
+  // grow.
   const mayGrowSoon = mayProbe && isBelow && window.kind !== 'bucket' && !wasProbeRefused(probe);
   if (!mayGrowSoon && !(hasConfiguredLimit(state) && isBelow)) return knownSlotAt(ahead);
   const firstAt = mayGrowSoon ? Math.max(opensAt, Math.min(probe.dueAt, knownSlotAt(0))) : knownSlotAt(0);
@@ -123,7 +124,7 @@ export function lastSlotAt(state: LimiterState, now: number, calls: number): num
   if (phase === 'known' && window.kind !== 'log') {
     return Math.max(opensAt, nextSlotAt(advanceWindow(window, now), usageOf(state), now, calls - 1) ?? opensAt);
   }
-  // Until the window is known, a log is assumed.
+  // Assumes a log until the window is known.
   const missing = calls - (limit - log.size - inFlight);
   return missing <= 0 ? opensAt : Math.max(opensAt, nextLogSlotAt(usageOf(state), now, missing - 1));
 }
@@ -164,7 +165,7 @@ function batchSize({ probe, phase, limit, log, configured }: LimiterState, now: 
   const extra = log.size - limit;
   const refilled = ((now - (log.oldest?.sentAt ?? now)) * configured) / WINDOW_MS;
   if (extra > BEYOND_REFILL * refilled + CHANCE_CALLS) return batch;
-  // Perhaps a bucket: no more than it can have refilled.
+  // It may be a bucket: send at most the number of requests that it can have refilled.
   return Math.min(batch, Math.max(CHANCE_CALLS, Math.floor(refilled - extra)));
 }
 
@@ -225,7 +226,7 @@ export function closeGate(gate: Gate, until: number): Gate {
 
 export function acceptBehindGate(gate: Gate): Gate {
   const { opensAt, staleBefore, wasClosed, accepted, pressure } = gate;
-  // Written out, as in copyState.
+  // Written out for speed, as in copyState.
   return {
     opensAt,
     staleBefore,

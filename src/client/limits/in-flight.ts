@@ -169,7 +169,7 @@ export function serviceAnswered(health: ServiceHealth, { sentAt }: ServiceResult
   if (isDown)
     return sentAt <= staleBefore ? health : { ...HEALTHY, lastSuccessSentAt, failureRate: health.failureRate };
   const failureRate = Math.max(LOWEST_FAILURE_RATE, (1 - RATE_WEIGHT) * health.failureRate);
-  // Written out: this runs once per request, and a spread costs more than the rest.
+  // Written out: this runs once per request, and a spread costs more than all other work.
   return { isDown, retryAt, staleBefore, backoffMs, isProbing, lastSuccessSentAt, failuresInARow: 0, failureRate };
 }
 
@@ -186,13 +186,13 @@ export function serviceFailed(health: ServiceHealth, failure: ServiceFailure): S
   if (sentAt < health.lastSuccessSentAt && hintMs === undefined) return { ...health, failureRate };
   const failuresInARow = health.failuresInARow + 1;
   const isOutage = failuresInARow >= FEWEST_FAILURES && health.failureRate ** failuresInARow <= UNLIKELY;
-  // A 503 that says when to come back needs no second one.
+  // One 503 with a Retry-After is enough.
   if (isOutage || hintMs !== undefined) return goDown(health, failure);
   return { ...health, failuresInARow, failureRate };
 }
 
 function goDown(health: ServiceHealth, { now, hintMs, random }: ServiceFailure): ServiceHealth {
-  // Equal jitter: processes that failed together do not come back together.
+  // Equal jitter, so that processes that failed at the same time retry at different times.
   const backoffMs = health.backoffMs * (0.5 + random() / 2);
   const retryAt = now + Math.max(backoffMs, Math.min(hintMs ?? 0, LONGEST_HINT_MS));
   return { ...health, isDown: true, isProbing: false, failuresInARow: 0, retryAt, staleBefore: now };

@@ -40,16 +40,16 @@ function refuseBucket(state: LimiterState, refusal: Refusal, window: BucketWindo
   const { now, isShort, hintMs, isProbe } = refusal;
   const { log, gate, configured, knownSince } = state;
   if (hintMs !== undefined && !isShort && hintMs > LONGEST_COARSE_HINT_MS) {
-    // A whole window's wait after so many requests: they are its limit, whatever was thought of it before.
+    // A wait of a whole window after these requests: their number is the limit, whatever the limiter assumed before.
     return relearn(withLimit(state, Math.min(configured, Math.max(state.limit, log.size))), refusal);
   }
   const burstMs = burstPeriodMs(refusal);
   if (burstMs !== undefined && !isShort && gate.accepted <= window.capacity + CHANCE_CALLS) {
-    // Refused as soon as the bucket's capacity was used: it has not refilled at all.
+    // Refused when the bucket's capacity was just used: it has not refilled at all.
     return limitBursts(state, { calls: gate.accepted, periodMs: burstMs, refusal });
   }
   if (hasConfiguredLimit(state) && log.size >= configured && now - knownSince >= WINDOW_MS) {
-    // A whole limit within a minute, and still refused: no bucket, but a window that forgets after a minute.
+    // Refused after a whole limit within a minute: the window is not a bucket, but a log of a minute.
     return settleWindow({ ...state, limit: configured }, { kind: 'log' }, now);
   }
   return slowBucketDown(state, window, { now, isProbe, jitterMs: jitterMs(state) });

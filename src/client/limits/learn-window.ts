@@ -97,7 +97,7 @@ export function refuseUnknown(state: LimiterState, refusal: Refusal): LimiterSta
   const isWhole = hasConfiguredLimit(state) && log.size >= NEARLY_ALL * configured;
   const isTooFast = burst.calls !== Number.POSITIVE_INFINITY && isShort && log.answeredSince(now - 1_000) > 0;
   if (isTooFast && !isProbe && !isWhole) return limitPerSecond(state, refusal);
-  // A probe was sent beyond a full limit; a short hint is about the next slot; and a few requests prove nothing alone.
+  // A probe exceeds the limit on purpose, a short hint concerns only the next slot, and a few requests prove nothing.
   const saysLimit = !isProbe && !isShort && (hintMs !== undefined || log.size >= ENOUGH_CALLS);
   const learned = saysLimit ? { ...withLimit(state, log.size), countsLateAnswers: true } : state;
   return relearn({ ...learned, isWhole, firstBurst: log.size }, refusal);
@@ -264,7 +264,7 @@ function becomeBucket(state: LimiterState, now: number, sinceExhaustedMs: number
   const spanMs = now - (log.oldest?.sentAt ?? now);
   const configuredPerMs = configured / WINDOW_MS;
   const measured = Math.max(log.size / (WINDOW_MS + spanMs), (MEASURED_RATE * gate.accepted) / sinceExhaustedMs);
-  // A small burst says how much the bucket holds, not how fast it refills.
+  // A small burst shows the capacity of the bucket, not its rate.
   const perMs = isWhole || isSmallBurst(state) ? configuredPerMs : Math.min(configuredPerMs, measured);
   const at = now + jitterMs(state);
   return settleWindow(state, { kind: 'bucket', perMs, capacity: Math.max(1, firstBurst), tokens: 0, at }, now);

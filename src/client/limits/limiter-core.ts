@@ -52,7 +52,7 @@ export class LocalCore implements LimiterCore {
     const { perMinute } = settings;
     const own = perMinute === 'learn' ? Number.POSITIVE_INFINITY : perMinute;
     this.state = saved ?? initialState(own);
-    // The option of this process counts, not what another one stored before a change of it.
+    // The option of this process overrides the limit that another process stored.
     if (saved && perMinute !== 'learn' && saved.configured !== own) this.configure(own, saved.configuredAt);
   }
 
@@ -123,7 +123,7 @@ export const DEFAULT_LIMITER_SETTINGS: LimiterSettings = {
   perMinute: 'learn',
   maxConcurrent: 'adapt',
   probe: true,
-  // One window, and what servers add to spread a crowd.
+  // One window, plus the jitter that servers add.
   maxRetryAfterMs: 75_000,
   retryAfterUnit: 'auto',
 };

@@ -194,11 +194,11 @@ function likeExample<Shape>(value: unknown, example: Shape | undefined, name: st
       key,
       likeExample(record[key], part, `${name}.${key}`),
     ]);
-    return Object.fromEntries(entries) as Shape; // each part was compared with that of the example
+    return Object.fromEntries(entries) as Shape; // each part was compared with the example
   }
   if (value === null && typeof example === 'number' && !Number.isFinite(example)) return example;
   if (typeof value !== typeof example || value === undefined) throw new TypeError(`${name} is ${String(value)}`);
-  return value as Shape; // of the same type as the example
+  return value as Shape; // it has the same type as the example
 }
 
 function requireRecord(value: unknown, name: string): Readonly<Record<string, unknown>> {

@@ -53,7 +53,7 @@ export class RateLimiter {
   #isServing = false;
   #reportedUntil = Number.NEGATIVE_INFINITY;
 
-  // biome-ignore lint/plugin: the default of the seam
+  // biome-ignore lint/plugin: the default of the option
   constructor({ clock, random = Math.random, onWait, onLimitWanted, shared, onOutage, ...given }: RateLimiterOptions) {
     this.#settings = { ...DEFAULT_LIMITER_SETTINGS, ...given };
     this.#time = steadyTime(clock);
@@ -203,7 +203,7 @@ export class RateLimiter {
     const isFull = wanted === 0 || this.#inFlight.health.isDown;
     const wakeAt = isFull ? this.#inFlight.nextRoomAt(now) : at;
     this.#wakeAt(now, wakeAt);
-    // Calls that wait for answers are sent soon.
+    // Calls that wait only for responses are sent soon.
     if (wakeAt !== undefined && (wanted > 0 || this.#inFlight.health.isDown)) this.#reportWait(now, wakeAt);
   }
 

@@ -112,7 +112,7 @@ export class RequestQueue<Call extends QueuedCall> {
       const { call } = due;
       this.remove(call);
       if (call.deadlineAt() < time) return call;
-      this.add(call); // its deadline has grown
+      this.add(call); // its deadline is later now
     }
     return undefined;
   }

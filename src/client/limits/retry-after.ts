@@ -152,7 +152,7 @@ export function observeServerDate(ahead: ServerAhead, serverDate: number, { sent
     atLeast: Math.max(ahead.atLeast, newest.atLeast),
     atMost: Math.min(ahead.atMost, newest.atMost),
   };
-  // An empty interval means that one of the clocks was set: only the newest response still counts.
+  // An empty interval means that one of the clocks was set, so only the newest response is used.
   return narrowed.atLeast <= narrowed.atMost ? narrowed : newest;
 }
 

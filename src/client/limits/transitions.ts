@@ -124,7 +124,7 @@ export function refused(
   const isContradicted = before.isContradicted || before.log.size < NEARLY_ALL * before.configured;
   let state: LimiterState = { ...observe(before, answer), unit, isContradicted };
   if (hintMs !== undefined && hintMs > options.maxRetryAfterMs) {
-    // A longer quota than the window's is used up: that says nothing about the window.
+    // It concerns a longer quota than the window's limit, so it proves nothing about the window.
     const blockedUntil = Math.max(state.blockedUntil, now + Math.min(hintMs, BLOCKED_AT_MOST_MS));
     return { state: { ...take(state, -1), blockedUntil }, reading };
   }
@@ -134,7 +134,7 @@ export function refused(
   const opensAt = now + (hintMs ?? 0);
   if (answer.isOfShare) return { state: { ...state, gate: closeGate(state.gate, opensAt) }, reading };
   state = { ...state, gate: stayClosedUntil(state.gate, opensAt) };
-  // Sent before the last refusal, or before the gate: that refusal has been handled.
+  // Sent before the last refusal or before the gate opened: that refusal has been handled.
   if (wasStale) return { state, reading };
   if (isBurstRefusal(state.burst, state.log, { now, hintMs })) {
     return { state: { ...state, burst: shrinkBurstLimit(state.burst, now) }, reading };
@@ -183,7 +183,7 @@ export function configured(before: LimiterState, perMinute: number, now: number)
       isWhole && window.kind === 'bucket'
         ? { ...window, perMs: (window.perMs * perMinute) / state.configured }
         : window,
-    // A share of the smaller limit may be able to grow at once.
+    // After the limit was raised, a share of it may grow at once.
     probe: isRaised ? scheduleProbe(probe, 0) : probe,
   };
 }
@@ -192,7 +192,7 @@ export function configured(before: LimiterState, perMinute: number, now: number)
 function confirmBoundary(state: LimiterState, now: number): LimiterState {
   const { window, log, limit, roundTrips } = state;
   if (window.kind !== 'fixed' || window.boundary !== 'testing') return state;
-  // The server may have counted a request as early as its sending.
+  // The server may have counted a request when it was sent.
   const stillCounted = log.answeredSince(now - WINDOW_MS + roundTrips.longestMs);
   return stillCounted > limit ? { ...state, window: { ...window, boundary: 'confirmed' } } : state;
 }

@@ -21,7 +21,7 @@ type CacheParts = CacheSettings & ResponseCacheParts & SnapshotAgeParts;
 /** Returns a stored response while it is young enough. Stores only responses that count toward the quota. */
 export function cache({ maxAgeMs: option, staleIfLimitedMs, ...parts }: CacheParts) {
   const responses = new ResponseCache(parts);
-  // Per call, because the snapshot interval of the plan can change.
+  // Read for each call, because the snapshot interval of the plan can change.
   const usualAgeMs = option === 'snapshot' ? snapshotAge(parts) : async () => option;
 
   const cachedOrSent = async (request: KeyedRequest, next: Handler): Promise<ApiResponse> => {
@@ -129,7 +129,7 @@ class ResponseCache {
 
   /** Does not wait for the store. */
   write(request: KeyedRequest, response: ApiResponse, ttlMs: number): void {
-    if (ttlMs === 0) return; // for stores, 0 means no expiry
+    if (ttlMs === 0) return; // stores read 0 as no expiry
     void this.#withTimeout(async () => this.#put(request, response, ttlMs), new Cancellation());
   }
 
@@ -146,7 +146,7 @@ class ResponseCache {
     const name = `fxrates:${this.#parts.baseUrl}:${key.hash.slice(0, HASH_LENGTH)}:${key.redact(target)}`;
     const sent = Object.entries(headers).sort();
     if (sent.length === 0) return name;
-    // A hash, because a header can contain a secret. The response may depend on any header.
+    // Hashed, because a header can contain a secret. The response may depend on any header.
     return `${name}:${createHash('sha256').update(JSON.stringify(sent)).digest('hex').slice(0, HASH_LENGTH)}`;
   }
 
@@ -214,6 +214,6 @@ export function decodeEntry(stored: unknown): CacheEntry | undefined {
     const { storedAtMs, status, headers } = storedEntry.parse(JSON.parse(text.slice(0, Math.max(0, lineEnd))));
     return { storedAtMs, status, headers: new Headers(headers), rawBody: text.slice(lineEnd + 1) };
   } catch {
-    return undefined; // of another program
+    return undefined; // another program wrote it
   }
 }

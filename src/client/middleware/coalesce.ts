@@ -58,7 +58,7 @@ export function coalesce({ timers, lifetime, now }: CoalesceParts) {
   const start = (caller: Caller, next: Handler<ApiRequest>, key?: string): JoinedCall => {
     const { call, response } = createCall(caller, next);
     const finish = () => {
-      // V8 keeps the old tables of a Map or Set that changes much, and all that is in them, until a full collection.
+      // V8 keeps replaced tables of a Map or Set, and everything in them, until a full garbage collection.
       call.response = undefined;
       lifetime.calls.delete(call);
       if (key !== undefined && calls.get(key) === call) calls.delete(key);

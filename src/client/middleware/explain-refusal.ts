@@ -29,7 +29,7 @@ export function explainRefusal(states: KeyStates, quota: Endpoint) {
       const isForRate = error instanceof RateLimitError && (waitMsOf(error) ?? 0) <= LONGEST_RATE_WAIT_MS;
       if (isForRate && ledger.isUpToDate(FRESH_MS) && isPlenty(ledger.estimate())) return error;
       const load = async (cancellation: Cancellation) =>
-        (await next(quotaRequest(quota, request, cancellation))).data as QuotaData; // parsed by the endpoint
+        (await next(quotaRequest(quota, request, cancellation))).data as QuotaData; // the endpoint has parsed it
       const record = await quotaCheck.check(load, request.signal);
       if (record === undefined || !isExhausted(record)) return error;
       exhaustedLatch.refused(record);

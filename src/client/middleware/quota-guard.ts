@@ -27,7 +27,7 @@ export function quotaGuard({ reserve, onLow, states, refreshQuota }: QuotaGuardP
       if (isLow(ledger.available())) await refreshQuota(request, CERTAIN_MS);
       if (isLow(ledger.available())) throw refusal(ledger, reserve);
     }
-    ledger.hold(request.log); // in the same tick as the check, or concurrent calls would all pass it
+    ledger.hold(request.log); // in the same tick as the check, because otherwise concurrent calls would all pass it
   };
 
   return (next: Handler): Handler =>

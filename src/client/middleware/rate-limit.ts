@@ -109,7 +109,7 @@ async function admit(
 /** Returns the known time of the slot of a call that joins the queue now; `isFirst`: at the head of the queue. */
 function slotOf(limiter: RateLimiter, { isFirst }: { readonly isFirst: boolean }): () => number {
   const seenAt = isFirst ? 0 : limiter.nextSlotAt;
-  // Calls ahead may have been aborted, which makes the slot earlier, or the gate may have closed.
+  // The slot is earlier if calls ahead were aborted, and later if the gate has closed.
   return () => Math.max(limiter.closedUntil, Math.min(seenAt, limiter.nextSlotAt));
 }
 

@@ -70,7 +70,7 @@ export function send({ settings, timers, events, states, userAgent }: SendOption
     log.lastHeaders = headersOf(outcome);
     events.request(state, request, time.now() - startedAt);
     if (endpoint.consumesQuota && mayHaveCounted(outcome)) state.ledger.spend();
-    if ('rawBody' in outcome) state.ledger.release(log); // the reserved request is spent now
+    if ('rawBody' in outcome) state.ledger.release(log); // the reserved request is used now
     if (endpoint.name === 'quota') reportQuota(state, endpoint, { outcome, spentBefore, events });
   };
 
@@ -92,7 +92,7 @@ interface QuotaOutcome extends Pick<Start, 'spentBefore'> {
 
 function reportQuota(state: KeyState, { purpose }: Endpoint, { outcome, spentBefore, events }: QuotaOutcome): void {
   if ('rawBody' in outcome) {
-    const quota = outcome.data as QuotaData; // parsed by the endpoint
+    const quota = outcome.data as QuotaData; // the endpoint has parsed it
     state.sawQuota(quota, spentBefore);
     events.quota(state, { reason: purpose ?? 'call', quota });
   } else if (outcome.error instanceof AuthenticationError) {

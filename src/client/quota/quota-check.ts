@@ -36,7 +36,7 @@ export class ExhaustedLatch {
     if (this.#stop === undefined) return;
     const { since, until, quota } = this.#stop;
     const now = this.#clock.now();
-    const isOver = now < since || now >= until; // before its beginning: the clock was set back
+    const isOver = now < since || now >= until; // before its beginning if the clock was set back
     if (isOver) return;
     throw new QuotaExhaustedError(
       `${quotaMessage(quota)}; not sent, because the service reported it less than a minute ago`,

@@ -87,7 +87,7 @@ export class StateRegistry {
     for (const entry of this.#entries.values()) {
       if (entry.usedAt < before && entry.state.isIdle()) entry.forget();
     }
-    // Not for each further key: a sweep must not cost more than the keys added since the last one.
+    // Not for every new key: a sweep must not cost more than the keys added since the last one.
     this.#sweepFrom = Math.max(SWEEP_FROM, 2 * this.#entries.size);
   }
 }

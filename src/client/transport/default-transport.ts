@@ -96,7 +96,7 @@ const thisRuntime: Runtime = {
     return 'Bun' in globalThis || 'Deno' in globalThis;
   },
   get fetch(): FetchLike | undefined {
-    // Called as a method: workerd refuses its fetch otherwise.
+    // Called as a method, because workerd rejects a detached fetch.
     return typeof globalThis.fetch === 'function' ? (url, init) => globalThis.fetch(url, init) : undefined;
   },
   loadUndici: () => import('undici'),

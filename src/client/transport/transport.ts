@@ -54,7 +54,7 @@ export class BodyReader {
     const isFirst = this.#length === 0;
     this.#length += chunk.byteLength;
     if (this.#length > this.#maxBytes) return false;
-    // Most bodies are one chunk, which is released soon.
+    // Most bodies are a single chunk, which is released early.
     if (isFirst || isMostOfItsBuffer(chunk)) this.#keep(chunk);
     else this.#copy(chunk);
     return true;

@@ -17,7 +17,7 @@ function exchange(dispatcher: Dispatcher, request: TransportRequest): Promise<Tr
   const { origin, path } = splitUrl(request.url);
   return new Promise((resolve, reject) => {
     const handler = new ExchangeHandler(request, { resolve, reject });
-    // The timeouts of an attempt are the client's own, on its clock.
+    // The client has its own timeouts, which use its clock.
     const options = {
       origin,
       path,

@@ -6,7 +6,7 @@ export const ADAPTER_NAMES = ['fetch', 'msw', 'undici', 'socket'] as const satis
 /** Which adapter a request came by, and whether its sender still waits. */
 export interface RequestSource {
   readonly adapter: AdapterName;
-  /** Aborts when the client no longer waits for the answer. A function, because only faults need the signal. */
+  /** Aborts when the client no longer waits for the response. A function, because only faults need the signal. */
   readonly gone?: (() => AbortSignal | undefined) | undefined;
 }
 

@@ -48,7 +48,7 @@ export function loadUndici(): Undici {
   return require('undici') as Undici;
 }
 
-/** Whether the answer is msw's `passthrough()` or `bypass()`: the request is to be sent. */
+/** Whether the response is msw's `passthrough()` or `bypass()`: the request is to be sent. */
 export function isPassthrough({ headers }: Response): boolean {
   return headers.get('x-msw-intention') === 'passthrough';
 }

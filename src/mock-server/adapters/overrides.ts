@@ -25,7 +25,7 @@ export class Overrides {
     this.#handlers = [];
   }
 
-  /** The answer of the first handler that has one; `undefined` for `HttpResponse.error()`. */
+  /** The response of the first handler that has one; `undefined` for `HttpResponse.error()`. */
   async answer(request: MockRequest): Promise<MockResponse | undefined | 'not-handled'> {
     const { getResponse } = loadMsw();
     // Handlers name the mock's base URL or a path, whichever address the request came in at.

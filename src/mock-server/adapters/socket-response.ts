@@ -11,7 +11,7 @@ interface Outgoing {
   readonly gone: AbortSignal;
 }
 
-/** Sends an answer as faults make it arrive: byte for byte what the client sees on a real network. */
+/** Sends a response as faults make it arrive: byte for byte what the client sees on a real network. */
 export async function deliverOverSocket(
   response: MockResponse,
   delivery: Delivery,
@@ -61,14 +61,14 @@ function written(write: (done: () => void) => void): Promise<void> {
   return new Promise((resolve) => write(() => resolve()));
 }
 
-/** The whole answer to what is not HTTP, as it goes over the wire. */
+/** The whole response to what is not HTTP, as it goes over the wire. */
 export function brokenRequestAnswer(errorCode: string | undefined, now: number): string {
   const { status, headers, body } = brokenRequestResponse(errorCode, now);
   const lines = Object.entries({ ...headers, connection: 'close' }).map(([name, value]) => `${name}: ${value}\r\n`);
   return `HTTP/1.1 ${status} ${reasonPhrase(status)}\r\n${lines.join('')}\r\n${body}`;
 }
 
-/** The answer to a request that is refused before the emulated service sees it. */
+/** The response to a request that is refused before the emulated service sees it. */
 export function brokenRequestResponse(errorCode: string | undefined, now: number): MockResponse {
   const refusal = REFUSALS[errorCode ?? ''] ?? {
     status: 400,
@@ -81,10 +81,10 @@ export function brokenRequestResponse(errorCode: string | undefined, now: number
 /** By the code of node:http's error. */
 const REFUSALS: Readonly<Record<string, { status: number; code: string; message: string }>> = {
   HPE_HEADER_OVERFLOW: { status: 431, code: 'headers_too_large', message: 'The headers are larger than 16 KiB.' },
-  UNKNOWN_METHOD: { status: 405, code: 'method_not_allowed', message: 'There is no such method.' },
+  UNKNOWN_METHOD: { status: 405, code: 'method_not_allowed', message: 'Unknown method.' },
   LONG_TARGET: { status: 414, code: 'uri_too_long', message: 'The request target is longer than 16 KiB.' },
   NO_HOST: { status: 400, code: 'bad_request', message: 'The Host header is missing.' },
   EXPECTATION: { status: 417, code: 'expectation_failed', message: 'The only known expectation is 100-continue.' },
-  CONNECT: { status: 405, code: 'method_not_allowed', message: 'This is no proxy.' },
+  CONNECT: { status: 405, code: 'method_not_allowed', message: 'This server is not a proxy.' },
   ERR_HTTP_REQUEST_TIMEOUT: { status: 408, code: 'request_timeout', message: 'The request took too long to arrive.' },
 };

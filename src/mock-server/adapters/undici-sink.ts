@@ -3,22 +3,22 @@ import { headersWithCookies, type MockResponse, piecesOf } from '../http/mock-me
 import { reasonPhrase } from '../http/service-response.ts';
 import { brokenConnection } from './web-messages.ts';
 
-/** Where a dispatched request gets its answer; hides that undici has two generations of handlers. */
+/** Where a dispatched request gets its response; hides that undici has two generations of handlers. */
 export interface ResponseSink {
-  /** Lets the handler take part, or abort at once; says whether an answer is still wanted. */
+  /** Lets the handler take part, or abort at once; says whether a response is still wanted. */
   begin(): boolean;
-  /** Hands the answer over; waits where the reader does not keep up. Does nothing after an abort. */
+  /** Hands the response over; waits where the reader does not keep up. Does nothing after an abort. */
   send(answer: MockResponse): Promise<void>;
   /** The same for a body that comes bit by bit; rejects with what reading it throws. */
   stream(head: ResponseHead, pieces: Pieces): Promise<void>;
-  /** Hands the handler over to another dispatcher. Returns whether an answer is still wanted. */
+  /** Hands the handler over to another dispatcher. Returns whether a response is still wanted. */
   leave(): boolean;
   fail(error: Error): void;
-  /** Aborts when no answer is wanted any more. */
+  /** Aborts when no response is wanted any more. */
   readonly gone: AbortSignal;
 }
 
-/** What an answer begins with. */
+/** What a response begins with. */
 interface ResponseHead {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | readonly string[]>>;

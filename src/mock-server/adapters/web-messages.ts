@@ -22,7 +22,7 @@ export async function fromRequest(request: Request): Promise<MockRequest> {
   return request.body === null ? head : { ...head, body: new Uint8Array(await request.arrayBuffer()) };
 }
 
-/** The answer as a WHATWG Response; `gone` ends a body that takes its time. */
+/** The response as a WHATWG Response; `gone` ends a body that takes its time. */
 export function toResponse(response: MockResponse, gone?: AbortSignal): Response {
   const { status, body, delivery } = response;
   const headers = Object.entries(headersWithCookies(response)).flatMap(([name, values]) =>
@@ -67,7 +67,7 @@ export function brokenConnection(ending: Delivery['ending']): Error {
   return Object.assign(new Error('other side closed'), { name: 'SocketError', code: 'UND_ERR_SOCKET' });
 }
 
-/** What fetch throws when there is no answer. */
+/** What fetch throws when there is no response. */
 export function brokenFetch(ending: Delivery['ending']): TypeError {
   return new TypeError('fetch failed', { cause: brokenConnection(ending) });
 }

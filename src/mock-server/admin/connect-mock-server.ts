@@ -93,27 +93,27 @@ export interface RemoteScope extends Remote<Pick<MockScope, 'createKey' | 'audit
   readonly snapshots: Remote<Snapshots>;
   /** Faults: failures that the test defines. */
   readonly faults: Remote<MockFaults>;
-  /** Stubs: answers that the test defines. */
+  /** Stubs: responses that the test defines. */
   readonly stubs: Remote<MockStubs>;
-  /** Sets the answer of `latest`. */
+  /** Sets the response of `latest`. */
   readonly latest: RemoteLatest;
   /** The clock of the mock. Rate windows, quota periods and faults use it. */
   readonly clock: Remote<Pick<MockClock, 'now' | 'advance' | 'advanceTo' | 'freeze' | 'resume'>>;
   /** Switches for undocumented behaviour. */
   readonly behaviour: RemoteBehaviour;
-  /** The requests that the mock received, each with the reason for its answer. */
+  /** The requests that the mock received, each with the reason for its response. */
   readonly journal: RemoteJournal;
   /** Returns assertions, as `mock.expectRequests()` does. They return promises. */
   expectRequests(filter?: RequestFilter): Remote<RequestExpectation>;
 }
 
-/** Sets the answer of `latest` in another process. */
+/** Sets the response of `latest` in another process. */
 export interface RemoteLatest {
   /** Sets the `data` of `latest`, as `mock.latest.set()` does. Does not accept functions. */
   set(data: Exclude<LatestData, LatestFunction>, options?: LatestOptions): Promise<void>;
-  /** Answers from a recording, as `mock.latest.replay()` does. */
+  /** Responds from a recording, as `mock.latest.replay()` does. */
   replay(recording: Replay): Promise<void>;
-  /** Removes the answers of `set` and `replay`, all of them or those for one base. */
+  /** Removes the responses of `set` and `replay`, all of them or those for one base. */
   reset(options?: LatestOptions): Promise<void>;
 }
 

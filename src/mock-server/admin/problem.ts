@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { redactKeys } from '../redact-keys.ts';
 import { PAGE_HEADERS } from '../web/page-security.ts';
 
-/** What the admin API refuses; the answer is `{ error: { code, message, field } }` with `status`. */
+/** What the admin API refuses; the response is `{ error: { code, message, field } }` with `status`. */
 export class Problem extends Error {
   override readonly name = 'Problem';
   readonly status: number;
@@ -30,7 +30,7 @@ interface ProblemDetail {
 
 export interface JsonReply {
   readonly status: number;
-  /** `undefined` for an answer without a body. */
+  /** `undefined` for a response without a body. */
   readonly body: unknown;
   readonly headers?: Readonly<Record<string, string>>;
 }

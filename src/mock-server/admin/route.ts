@@ -14,8 +14,8 @@ export const ADMIN_TAGS = {
   clock: 'The clock of windows, quota periods and links.',
   behaviour: 'Switches for undocumented behaviour.',
   faults: 'Failures that a test defines.',
-  stubs: 'Answers that a test defines. Requests are still authenticated, limited and counted.',
-  requests: 'The journal: every request with the reason for its answer.',
+  stubs: 'Responses that a test defines. Requests are still authenticated, limited and counted.',
+  requests: 'The journal: every request with the reason for its response.',
   accounts: 'Accounts, as in the dashboard.',
   keys: 'API keys. A full key is returned once, when it is created.',
   outbox: 'Confirmation e-mails.',
@@ -51,7 +51,7 @@ interface RouteDefinition<Name extends RouteName, Body extends z.ZodType, Query 
   readonly maxBodyBytes?: number;
   /** Without it, the route accepts no query. */
   readonly query?: Query;
-  /** Schema of the answer; left out: there is none, 204. */
+  /** Schema of the response; left out: there is none, 204. */
   readonly answer?: z.ZodType;
   /** Answers without the token. */
   readonly isOpen?: boolean;
@@ -69,7 +69,7 @@ export interface AdminCall<Body, Query, Path> extends AdminTarget {
   readonly query: Query;
   /** Aborts when the caller has gone. */
   readonly gone: AbortSignal;
-  /** For streams, and for headers beside the answer. */
+  /** For streams, and for headers beside the response. */
   readonly outgoing: ServerResponse;
 }
 

@@ -86,7 +86,7 @@ export const journalEntry = z.object({
   keyId: z.string().optional(),
   keyTransport: z.enum(['bearer', 'header', 'query']).optional(),
   hasKeyInUrl: z.boolean(),
-  status: z.number().int().describe('0 if the connection ended without an answer.'),
+  status: z.number().int().describe('0 if the connection ended without a response.'),
   code: z.string().optional(),
   why: z.string(),
   rate: z.object({ limit: z.number(), used: z.number(), fullAt: z.number() }).optional(),
@@ -96,7 +96,7 @@ export const journalEntry = z.object({
   earlyByMs: z.number().optional(),
   switches: z.array(z.string()),
   faults: z.array(z.string()).describe('Ids of the faults that struck the request.'),
-  stub: z.string().optional().describe('Id of the stub that answered.'),
+  stub: z.string().optional().describe('Id of the stub that the request received.'),
 });
 
 export const audit = z.object({

@@ -3,10 +3,10 @@ import { invalidOption } from '../mock-server-error.ts';
 import type { Behaviour } from './behaviour.ts';
 import type { SwitchName } from './switches.ts';
 
-/** What happens if an answer depends on an assumed value that was not set. */
+/** What happens if a response depends on an assumed value that was not set. */
 export type OnAssumption = 'ignore' | 'warn' | 'error';
 
-/** Checks an answer that depends on `switches`. Returns it, or another answer in its place. */
+/** Checks a response that depends on `switches`. Returns it, or another response in its place. */
 export type CheckAssumptions = (answer: ServiceResponse, switches: readonly SwitchName[]) => ServiceResponse;
 
 /**
@@ -43,7 +43,7 @@ function assumptionResponse(assumptions: readonly string[]): ServiceResponse {
 
 /** Ready to be copied into the test. */
 function explanation(assumptions: readonly string[]): string {
-  return `The answer depends on undocumented behaviour of the service. To accept it, use createMockServer({ behaviour: { ${assumptions.join(', ')} } }).`;
+  return `The response depends on undocumented behaviour of the service. To accept it, use createMockServer({ behaviour: { ${assumptions.join(', ')} } }).`;
 }
 
 export function checkedOnAssumption(value: unknown): OnAssumption {

@@ -28,7 +28,7 @@ export type BehaviourOptions = {
 
 /** The setting of one switch. */
 interface SwitchSetting extends KnownValue {
-  /** Whether the value was set, observed or documented. An answer that depends on it is then no assumption. */
+  /** Whether the value was set, observed or documented. A response that depends on it is then no assumption. */
   readonly isAccepted: boolean;
 }
 

@@ -27,7 +27,7 @@ export const rateSwitches = {
     notObserved: NEEDS_LIMIT,
     why: 'The documentation says that quota "can be rate-limited like any other request".',
   }),
-  /** Headers about the per-minute limit in every answer. Default: 'none'. */
+  /** Headers about the per-minute limit in every response. Default: 'none'. */
   rateHeaders: enumSwitch(['none', 'x-ratelimit', 'ietf-draft'], {
     lenient: 'x-ratelimit',
     hostile: 'none',
@@ -87,13 +87,13 @@ export const quotaSwitches = {
     notObserved: 'this needs both limits to be used up',
     why: 'The per-minute limit applies to every request, the quota only to some.',
   }),
-  /** Which answers count toward the monthly quota. Default: 'accepted'. */
+  /** Which responses count toward the monthly quota. Default: 'accepted'. */
   quotaChargesOn: enumSwitch(['accepted', 'success', 'non-5xx'], {
     lenient: 'success',
     hostile: 'accepted',
     notShown: 'quota-charge',
     notObserved: NOT_REACHED,
-    why: '429 rate_limited is the only answer documented as free.',
+    why: '429 rate_limited is the only response documented as free.',
   }),
   /** When the monthly quota resets. Default: 'calendar-month-utc'. */
   quotaPeriod: enumSwitch(['calendar-month-utc', 'rolling-30d', 'anniversary'], {
@@ -110,7 +110,7 @@ export const quotaSwitches = {
     hostile: '429 quota_exceeded',
     notShown: 'quota-exhausted-response',
     notObserved: 'the monthly quota is not used up',
-    why: 'Most metered services answer 429 when a quota is exhausted.',
+    why: 'Most metered services send 429 when a quota is exhausted.',
   }),
   /** Whether the refusal for a used-up quota has Retry-After. Default: 'absent'. */
   quotaRetryAfter: enumSwitch(['absent', 'until-reset'], {

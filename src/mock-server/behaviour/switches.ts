@@ -27,7 +27,7 @@ const authenticationSwitches = {
     hostile: '403 forbidden',
     notShown: 'authentication-failure',
     notObserved: NOT_REACHED,
-    why: 'RFC 9110 §15.5.2 defines 401 for invalid credentials; the answer does not reveal which keys exist.',
+    why: 'RFC 9110 §15.5.2 defines 401 for invalid credentials; the response does not reveal which keys exist.',
   }),
   /** Status and error code for a revoked key. Default: '401 unauthorized'. */
   revokedKey: enumSwitch([...REFUSALS, '401 key_revoked', '403 key_revoked'], {
@@ -128,13 +128,13 @@ const accountSwitches = {
 
 /** Undocumented behaviour of requests other than the two documented ones. */
 const httpSwitches = {
-  /** Whether an unknown path is answered before or after the key is checked. Default: '404 before authentication'. */
+  /** Whether an unknown path gets a 404 before or after the key is checked. Default: '404 before authentication'. */
   unknownRoute: enumSwitch(['404 before authentication', '404 after authentication'], {
     lenient: '404 before authentication',
     hostile: '404 after authentication',
     notShown: 'other-endpoints',
     notObserved: NOT_REACHED,
-    why: 'The answer is then the same with and without a key. An unknown path never uses quota.',
+    why: 'The response is then the same with and without a key. An unknown path never uses quota.',
   }),
   /** Status and error code for methods other than GET. Default: '405 method_not_allowed'. */
   methodNotAllowed: enumSwitch(['405 method_not_allowed', '404 not_found'], {
@@ -144,7 +144,7 @@ const httpSwitches = {
     notObserved: NOT_REACHED,
     why: 'Only GET is documented; RFC 9110 §15.5.6 defines 405 for other methods.',
   }),
-  /** How HEAD requests are answered. Default: 'like-get'. */
+  /** Response to HEAD requests. Default: 'like-get'. */
   headRequests: enumSwitch(['like-get', 'refused'], {
     lenient: 'like-get',
     hostile: 'refused',
@@ -152,7 +152,7 @@ const httpSwitches = {
     notObserved: NOT_REACHED,
     why: 'RFC 9110 §9.1 requires HEAD wherever GET is supported.',
   }),
-  /** How OPTIONS requests are answered. Default: 'refused'. */
+  /** Response to OPTIONS requests. Default: 'refused'. */
   optionsRequests: enumSwitch(['refused', 'allow-header'], {
     lenient: 'allow-header',
     hostile: 'refused',
@@ -168,7 +168,7 @@ const httpSwitches = {
     notObserved: NOT_REACHED,
     why: '400 is the usual status for an invalid parameter.',
   }),
-  /** Whether web pages of other origins can read answers. Default: 'absent'. */
+  /** Whether web pages of other origins can read responses. Default: 'absent'. */
   cors: enumSwitch(['absent', 'any-origin'], {
     lenient: 'any-origin',
     hostile: 'absent',
@@ -176,7 +176,7 @@ const httpSwitches = {
     notObserved: NOT_REACHED,
     why: 'The API key must stay on a server, so the service needs no CORS headers. Swagger UI needs them.',
   }),
-  /** Whether successful answers have an ETag, and of which kind. Default: 'absent'. */
+  /** Whether successful responses have an ETag, and of which kind. Default: 'absent'. */
   etag: enumSwitch(['absent', 'strong', 'weak'], {
     lenient: 'strong',
     hostile: 'absent',

@@ -57,7 +57,7 @@ export function nextWindow({ state, now }: ServiceContext): number {
   return latest > now() ? latest : (Math.floor(now() / WINDOW_MS) + 1) * WINDOW_MS;
 }
 
-/** Default start of a virtual clock. It is fixed, so that every run has the same answers. */
+/** Default start of a virtual clock. It is fixed, so that every run has the same responses. */
 const VIRTUAL_START = '2026-01-15T00:00:00.000Z';
 
 /** Makes the clock that the option `clock` asks for. */

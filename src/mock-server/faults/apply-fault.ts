@@ -9,7 +9,7 @@ import {
 } from '../http/service-response.ts';
 import type { FaultEffect, FaultKind, FaultRecord } from './fault-kinds.ts';
 
-/** What applying a fault needs beside the answer. */
+/** What applying a fault needs beside the response. */
 export interface FaultTools {
   readonly method: string;
   /** Value of the `Date` header. */
@@ -17,7 +17,7 @@ export interface FaultTools {
   readonly wait: InterruptibleWait;
 }
 
-/** An answer after all the faults that struck it, and the journal entry that says so. */
+/** A response after all the faults that struck it, and the journal entry that says so. */
 export function applyFaults(
   handled: HandledRequest,
   struck: readonly FaultRecord[],
@@ -38,9 +38,9 @@ type Effect<Kind extends FaultKind> = FaultEffect & { readonly kind: Kind };
 interface Action<Kind extends FaultKind> {
   /** What the fault does, in words for the journal. */
   readonly describe: (effect: Effect<Kind>) => string;
-  /** The answer as the fault makes it; `undefined`: none, the connection breaks off. Left out: time passes, no more. */
+  /** The response as the fault makes it; `undefined`: none, the connection breaks off. Left out: time passes, no more. */
   readonly apply?: (response: MockResponse, effect: Effect<Kind>, tools: FaultTools) => MockResponse | undefined;
-  /** Whether there is something to do when the service never made an answer. */
+  /** Whether there is something to do when the service never made a response. */
   readonly needsNoAnswer?: boolean;
 }
 
@@ -93,7 +93,7 @@ const ACTIONS: { readonly [Kind in FaultKind]: Action<Kind> } = {
 
 const DEFAULT_CONTENT_TYPE = 'text/html';
 
-/** In place of an answer when the service never made one. */
+/** In place of a response when the service never made one. */
 const NO_ANSWER: MockResponse = { status: 0, headers: {}, body: '' };
 
 function applyFault<Kind extends FaultKind>(

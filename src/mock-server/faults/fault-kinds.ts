@@ -12,7 +12,7 @@ const HEADER_VALUE = /^[\t\x20-\x7e]*$/;
 const headerValue = expected('the value of a header', (error) =>
   z.string(error).refine((value) => HEADER_VALUE.test(value), error),
 );
-/** Headers of an answer. */
+/** Headers of a response. */
 export const headerRecord = expected(
   'an object of header names and values, without content-length and transfer-encoding',
   (error) =>
@@ -27,7 +27,7 @@ const several = <Schema extends z.ZodType>(words: string, one: Schema) =>
 
 /** Pattern of the requests that a fault strikes. Requests of the dashboard are never struck. */
 export interface FaultMatch extends RequestPattern {
-  /** Status of the service's answer. Only with `strikes: 'after'`. */
+  /** Status of the service's response. Only with `strikes: 'after'`. */
   readonly status?: number | undefined;
   /** Adapter through which the request arrived, or several adapters. */
   readonly via?: AdapterName | readonly AdapterName[] | undefined;
@@ -86,7 +86,7 @@ const conditions = z.strictObject({
    */
   forMs: expected('milliseconds above 0', (error) => z.number(error).gt(0, error)).optional(),
   /**
-   * With `'after'`, the service counts and answers the request; then the fault changes the answer. With `'before'`, the
+   * With `'after'`, the service counts the request and responds; then the fault changes the response. With `'before'`, the
    * service never receives the request; a `latency` fault delays it instead.
    * @default 'after'
    */
@@ -114,14 +114,14 @@ function kind<const Name extends string, Settings extends z.ZodRawShape>(
   return { ...rules, effect, options: options.meta({ examples: [{ kind: name, ...example }] }) };
 }
 
-/** msw delivers complete answers only: a truncated body would arrive as a shorter complete one. */
+/** msw delivers complete responses only: a truncated body would arrive as a shorter complete one. */
 const WITH_CONNECTION: readonly AdapterName[] = ['fetch', 'undici', 'socket'];
 const ANY_TIME = { adapters: ADAPTER_NAMES, canStrikeBefore: true };
 const WITH_ANSWER = { adapters: ADAPTER_NAMES, canStrikeBefore: false };
 
-/** All kinds of faults and their settings. `apply-fault.ts` applies them to answers. */
+/** All kinds of faults and their settings. `apply-fault.ts` applies them to responses. */
 export const faultKinds = {
-  /** Delays the answer. */
+  /** Delays the response. */
   latency: kind('latency', {
     ...ANY_TIME,
     settings: {
@@ -130,20 +130,20 @@ export const faultKinds = {
     },
     example: { latencyMs: 2000 },
   }),
-  /** Never answers. The connection stays open until the client aborts or the mock is closed. */
+  /** Never responds. The connection stays open until the client aborts or the mock is closed. */
   hang: kind('hang', { ...ANY_TIME, settings: {} }),
-  /** Replaces the answer. */
+  /** Replaces the response. */
   status: kind('status', {
     ...ANY_TIME,
     settings: {
-      /** Status of the answer, from 200 to 599. */
+      /** Status of the response, from 200 to 599. */
       status: expected('an HTTP status from 200 to 599', (error) => z.int(error).min(200, error).max(599, error)),
       /**
-       * `error.code` of the answer.
+       * `error.code` of the response.
        * @default derived from the status, for example `service_unavailable`
        */
       code: expected('a code such as maintenance', (error) => z.string(error).regex(/^\w{1,64}$/, error)).optional(),
-      /** Additional headers of the answer. */
+      /** Additional headers of the response. */
       headers: headerRecord.optional(),
       /**
        * The complete body, sent unchanged.
@@ -153,7 +153,7 @@ export const faultKinds = {
     },
     example: { status: 503 },
   }),
-  /** Fails the request without an answer. Works with every adapter. */
+  /** Fails the request without a response. Works with every adapter. */
   'network-error': kind('network-error', { ...ANY_TIME, settings: {} }),
   /** Resets the connection (ECONNRESET). */
   reset: kind('reset', {
@@ -210,8 +210,7 @@ export const faultKinds = {
   /** Sends bytes that are not HTTP. */
   garbage: kind('garbage', {
     adapters: ['socket'],
-    instead:
-      "Only a socket can carry bytes that are not HTTP: serve the mock with mock.serve(), or use 'network-error'",
+    instead: "Only a socket can send bytes that are not HTTP: serve the mock with mock.serve(), or use 'network-error'",
     canStrikeBefore: true,
     settings: {},
   }),
@@ -229,7 +228,7 @@ export const faultKinds = {
     },
     example: { contentType: 'text/html' },
   }),
-  /** Replaces or removes Retry-After. Strikes only answers that have the header. */
+  /** Replaces or removes Retry-After. Strikes only responses that have the header. */
   'retry-after': kind('retry-after', {
     ...WITH_ANSWER,
     settings: {
@@ -267,7 +266,7 @@ export type FaultOptions = FaultEffect & FaultConditions;
 export type Fault = FaultOptions & {
   /** Id of the fault, for example `fault_1`. */
   readonly id: string;
-  /** Whether the fault strikes before or after the service has answered. */
+  /** Whether the fault strikes before or after the service has responded. */
   readonly strikes: 'before' | 'after';
   /** Time at which the fault was added, in milliseconds since the Unix epoch, by the mock's clock. */
   readonly addedAt: number;

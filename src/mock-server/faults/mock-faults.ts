@@ -72,20 +72,20 @@ function checkStrikes(options: FaultOptions): void {
   const { kind, strikes, match } = options;
   if (strikes !== 'before') return;
   if (!faultKinds[kind].canStrikeBefore) {
-    throw invalidOption('strikes', strikes, `'after', because a ${kind} fault changes an answer`);
+    throw invalidOption('strikes', strikes, `'after', because a ${kind} fault changes a response`);
   }
   if (match?.status !== undefined) {
     throw invalidOption(
       'match.status',
       match.status,
-      "no status with strikes: 'before', because the service has not answered yet",
+      "no status with strikes: 'before', because the service has not responded yet",
     );
   }
   if (kind === 'reset' && options.afterBytes !== undefined) {
     throw invalidOption(
       'afterBytes',
       options.afterBytes,
-      "no afterBytes with strikes: 'before', because the service has not answered yet",
+      "no afterBytes with strikes: 'before', because the service has not responded yet",
     );
   }
 }

@@ -30,7 +30,7 @@ export function selectFaults(
   return struck;
 }
 
-/** Whether the request ends here: with no answer, or in front of the service with any other. */
+/** Whether the request ends here: with no response, or in front of the service with any other. */
 function endsRequest({ settings }: FaultRecord): boolean {
   if (settings.strikes === 'before') return settings.kind !== 'latency';
   if (settings.kind === 'reset') return settings.afterBytes === undefined;
@@ -105,7 +105,7 @@ export function checkAdapterSupport({ kind, match }: FaultRecord['settings'], in
 
 const NAMES: Readonly<Record<AdapterName, string>> = {
   fetch: 'mock.fetch, which has no connection',
-  msw: 'msw (mock.listen(), mock.handlers), which delivers complete answers only',
+  msw: 'msw (mock.listen(), mock.handlers), which delivers complete responses only',
   undici: 'the undici dispatcher (mock.listen(), mock.dispatcher), which has no connection',
   socket: 'mock.serve()',
 };

@@ -54,7 +54,7 @@ export function withFaults(next: Answering, { context, identify, delays }: Fault
 
 /** The service never came to see it. */
 function unanswered(identity: RequestIdentity, hasWaited: boolean): HandledRequest {
-  const why = hasWaited ? '' : 'the client no longer waited for the answer';
+  const why = hasWaited ? '' : 'the client no longer waited for the response';
   return { response: undefined, entry: newJournalEntry({ ...identity, status: 0, why }) };
 }
 

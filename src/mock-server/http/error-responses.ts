@@ -61,7 +61,7 @@ export function unknownRoute(nearest?: string): ServiceResponse {
 export function methodRefusal(behaviour: Behaviour): ServiceResponse {
   const { status, code } = statusAndCode(behaviour.use('methodNotAllowed'));
   if (status === 404) return unknownRoute();
-  return errorResponse({ status, code, message: 'The endpoint answers GET only.', headers: allowed(behaviour) });
+  return errorResponse({ status, code, message: 'The endpoint accepts only GET.', headers: allowed(behaviour) });
 }
 
 /** OPTIONS on a known path, where the switch allows it: never authenticated, never counted. */
@@ -92,7 +92,7 @@ function shownUse({ used, limit }: RateUse): number {
   return Math.min(used, limit);
 }
 
-/** The answer to a parameter that cannot be; `undefined` when the switch says it is ignored. */
+/** The response to a parameter that cannot be; `undefined` when the switch says it is ignored. */
 export function badParameter(message: string, behaviour: Behaviour): ServiceResponse | undefined {
   const value = behaviour.use('badParameter');
   return value === 'ignored' ? undefined : errorResponse({ ...statusAndCode(value), message });

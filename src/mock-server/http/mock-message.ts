@@ -10,7 +10,7 @@ export interface MockRequest {
   readonly body?: Uint8Array;
 }
 
-/** An answer; every adapter sends it as it is. */
+/** A response; every adapter sends it as it is. */
 export interface MockResponse {
   readonly status: number;
   /** Names in lower case. */
@@ -30,7 +30,7 @@ export function headersWithCookies({
   return cookies.length === 0 ? headers : { ...headers, 'set-cookie': [...cookies] };
 }
 
-/** How an answer goes out when faults are in the way; without, whole and at once. */
+/** How a response goes out when faults are in the way; without, whole and at once. */
 export interface Delivery {
   /** False: the connection breaks before anything is sent. */
   readonly sendsHead: boolean;

@@ -10,7 +10,7 @@ import {
   type ServiceResponse,
 } from './service-response.ts';
 
-/** What makes a documented answer. */
+/** What makes a documented response. */
 export interface PreferredOperation {
   readonly operation: Operation;
   /** A whole success answer; `undefined` if openapi.yaml has none. */
@@ -18,7 +18,7 @@ export interface PreferredOperation {
 }
 
 /**
- * The documented answer that `Prefer: code=429` asks for (RFC 7240, as Prism reads it); `undefined` without such a
+ * The documented response that `Prefer: code=429` asks for (RFC 7240, as Prism reads it); `undefined` without such a
  * preference. For contract tests: it needs no key and counts nowhere.
  */
 export function preferredAnswer(
@@ -80,6 +80,6 @@ function unknownCode(code: string, { id, errors }: Operation): ServiceResponse {
   return errorResponse({
     status: 400,
     code: 'unknown_preference',
-    message: `Prefer: code=${asked} selects no documented answer of ${id}; documented: ${documented}.`,
+    message: `Prefer: code=${asked} selects no documented response of ${id}; documented: ${documented}.`,
   });
 }

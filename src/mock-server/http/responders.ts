@@ -79,7 +79,7 @@ export const exampleResponder: Responder = (request, { behaviour, state }) => {
   });
 };
 
-/** The example or, without one, an answer that the schema allows, the same for each request to a mock with this seed. */
+/** The example or, without one, a response that the schema allows, the same for each request to a mock with this seed. */
 export function exampleAnswer({ id, example, sample }: Operation, seed: number): unknown {
   return example ?? (sample && sampleValue(sample, randomFromSeed(textHash(`${seed} ${id}`))));
 }

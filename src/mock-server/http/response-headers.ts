@@ -48,8 +48,8 @@ function rounded(steps: number, behaviour: Behaviour): number {
 }
 
 /**
- * The answer with an ETag, or 304 if the request has it already (RFC 9110 §13.1.2), as the switch says. A 304 counts in
- * the minute like every answer, and in the month like other answers that are no success.
+ * The response with an ETag, or 304 if the request has it already (RFC 9110 §13.1.2), as the switch says. A 304 counts in
+ * the minute like every response, and in the month like other responses that are no success.
  */
 export function withEtag(answer: ServiceResponse, { headers }: MockRequest, behaviour: Behaviour): ServiceResponse {
   const known = headers['if-none-match'];
@@ -100,7 +100,7 @@ export function preflightAnswer({ headers }: MockRequest): ServiceResponse {
 /** Names alone: the list is sent back. */
 const HEADER_NAMES = /^[\w-]+(?:,[ \t]*[\w-]+)*$/;
 
-/** The answer, readable by pages of every origin. `*` needs no `Vary`, and browsers send no cookies with it. */
+/** The response, readable by pages of every origin. `*` needs no `Vary`, and browsers send no cookies with it. */
 export function withCorsHeaders(response: MockResponse): MockResponse {
   return {
     ...response,

@@ -19,7 +19,7 @@ import { dateHeader, type ServiceResponse, writeResponse } from './service-respo
 
 export interface ServiceHandlerOptions {
   readonly context: ServiceContext;
-  /** Has the last word about an answer. */
+  /** Has the last word about a response. */
   readonly checkAssumptions?: CheckAssumptions | undefined;
   readonly findRoute: FindRoute;
   /** By operation id; the other operations answer their example. */
@@ -31,13 +31,13 @@ export interface ServiceHandlerOptions {
 /** The emulated service: answers one request, synchronously, and says why. */
 export type ServiceHandler = (request: MockRequest) => HandledRequest;
 
-/** An answer, and what the journal says of it. */
+/** A response, and what the journal says of it. */
 export interface HandledRequest {
-  /** `undefined`: the connection breaks off without an answer. */
+  /** `undefined`: the connection breaks off without a response. */
   readonly response: MockResponse | undefined;
   /** `undefined` for what the journal has nothing to do with, such as the dashboard. */
   readonly entry: NewJournalEntry | undefined;
-  /** Milliseconds of the mock's clock until the answer goes out, infinity for never. Default: 0. */
+  /** Milliseconds of the mock's clock until the response goes out, infinity for never. Default: 0. */
   readonly waitMs?: number | undefined;
 }
 
@@ -97,7 +97,7 @@ interface RoutedRequest extends Pick<ServiceHandlerOptions, 'context' | 'respond
   readonly at: number;
 }
 
-/** An answer, and what became known of the request on the way. */
+/** A response, and what became known of the request on the way. */
 type DecidedResponse = { readonly answer: ServiceResponse } & Partial<
   Pick<JournalEntry, 'keyId' | 'keyTransport' | 'rate' | 'quota' | 'earlyByMs'>
 >;
@@ -111,10 +111,10 @@ function answerSafely(routed: RoutedRequest): DecidedResponse {
   }
 }
 
-/** What needs no key and counts nowhere: a preflight, and an answer that the request asks for. */
+/** What needs no key and counts nowhere: a preflight, and a response that the request asks for. */
 function answerUnmetered({ request, context, route }: RoutedRequest): ServiceResponse | undefined {
   const { behaviour, state } = context;
-  // Only a browser sends an origin, and only there does an answer depend on CORS.
+  // Only a browser sends an origin, and only there does a response depend on CORS.
   const isShared = request.headers['origin'] !== undefined && behaviour.use('cors') === 'any-origin';
   if (isShared && isPreflight(request)) return preflightAnswer(request);
   if (route.kind !== 'operation') return undefined;
@@ -215,7 +215,7 @@ function respond(routed: RoutedRequest, key: KeyRecord, quota: QuotaUse): Servic
     stub.served += 1;
     return { ...respondTo(admitted, context), stub: stub.id };
   } catch (error) {
-    // Made an answer here, so that a broken responder is counted like any other 500.
+    // Made a response here, so that a broken responder is counted like any other 500.
     return errors.internalError(error);
   }
 }

@@ -11,7 +11,7 @@ export function keyText({ keyId, keyTransport, headers, hasKeyInUrl }: JournalEn
 }
 
 export function statusText(status: number): string {
-  return status === 0 ? 'no answer' : String(status);
+  return status === 0 ? 'no response' : String(status);
 }
 
 /** One pair for each value of a repeated parameter. */

@@ -3,7 +3,7 @@ import type { RecordedRequest } from '../http/record-request.ts';
 import type { RateUse } from '../service/decide.ts';
 import type { QuotaUse } from '../service/quota.ts';
 
-/** A request, its answer and the reason for it. Never contains an API key. */
+/** A request, its response and the reason for it. Never contains an API key. */
 export interface JournalEntry extends RecordedRequest {
   /** Number of the request, counted from 1. */
   readonly number: number;
@@ -19,11 +19,11 @@ export interface JournalEntry extends RecordedRequest {
   readonly keyId: string | undefined;
   /** How the key was sent: with the scheme word, as the bare header, or in the query. */
   readonly keyTransport: 'bearer' | 'header' | 'query' | undefined;
-  /** HTTP status that the client received; 0 if the connection ended without an answer. */
+  /** HTTP status that the client received; 0 if the connection ended without a response. */
   readonly status: number;
-  /** `error.code` of the answer; `undefined` for a success. */
+  /** `error.code` of the response; `undefined` for a success. */
   readonly code: string | undefined;
-  /** Reason for the answer, in words. */
+  /** Reason for the response, in words. */
   readonly why: string;
   /** Usage of the per-minute limit; `undefined` if the request was refused before the limits were checked. */
   readonly rate: RateUse | undefined;
@@ -34,11 +34,11 @@ export interface JournalEntry extends RecordedRequest {
    * also `undefined` for requests that were sent before the client had received that Retry-After.
    */
   readonly earlyByMs: number | undefined;
-  /** Switches that the answer depends on. */
+  /** Switches that the response depends on. */
   readonly switches: readonly SwitchName[];
   /** Ids of the faults that struck the request, in order. */
   readonly faults: readonly string[];
-  /** Id of the stub that answered; `undefined` for none. */
+  /** Id of the stub that the request received; `undefined` for none. */
   readonly stub: string | undefined;
 }
 
@@ -48,7 +48,7 @@ export interface NewJournalEntry extends Omit<JournalEntry, 'number' | 'space'> 
   space: string | undefined;
 }
 
-/** The entry of an answer that the limits had no part in. */
+/** The entry of a response that the limits had no part in. */
 export function newJournalEntry(
   known: Pick<JournalEntry, 'at' | 'method' | 'path' | 'status'> & Partial<NewJournalEntry>,
 ): NewJournalEntry {

@@ -4,7 +4,7 @@ import { closestLines, whatCame } from './expect-requests.ts';
 import type { Journal, JournalEntry } from './journal.ts';
 import { checkedFilter, createMatcher, type RequestFilter } from './request-filter.ts';
 
-/** The requests that the mock received, each with the reason for its answer. */
+/** The requests that the mock received, each with the reason for its response. */
 export interface MockJournal {
   /**
    * Returns the requests in the journal that match, oldest first; by default all.

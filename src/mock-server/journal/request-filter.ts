@@ -11,13 +11,13 @@ import type { JournalEntry } from './journal.ts';
 
 /** Selects requests of the journal; by default all. All fields that are set must match. */
 export interface RequestFilter extends RequestPattern {
-  /** HTTP status that the client received; 0 if the connection ended without an answer. */
+  /** HTTP status that the client received; 0 if the connection ended without a response. */
   readonly status?: number | undefined;
-  /** `error.code` of the answer. */
+  /** `error.code` of the response. */
   readonly code?: string | undefined;
   /** Id of a fault that struck the request. */
   readonly fault?: string | undefined;
-  /** Id of the stub that answered the request. */
+  /** Id of the stub that the request received. */
   readonly stub?: string | undefined;
   /** Selects only requests with a larger `number`. */
   readonly after?: number | undefined;
@@ -28,10 +28,10 @@ const text = expected('text', (error) => z.string(error));
 /** A filter as JSON has it. */
 export const requestFilter = z.strictObject({
   ...requestPatternShape,
-  status: expected('an HTTP status, or 0 for no answer', (error) => z.int(error)).optional(),
-  code: text.optional().describe('`error.code` of the answer.'),
+  status: expected('an HTTP status, or 0 for no response', (error) => z.int(error)).optional(),
+  code: text.optional().describe('`error.code` of the response.'),
   fault: text.optional().describe('Id of a fault that struck the request.'),
-  stub: text.optional().describe('Id of the stub that answered the request.'),
+  stub: text.optional().describe('Id of the stub that the request received.'),
   after: expected('the number of a request', (error) => z.int(error).min(0, error))
     .optional()
     .describe('Selects only requests with a larger number.'),

@@ -70,7 +70,7 @@ async function observeOwnBucket({ prober, findings, key, quota }: LimitProbing, 
   const again = await answerOf(prober, 'quota', { authorization: `Bearer ${key}` });
   const isTooSlow = again.receivedAt - refusal.sentAt >= 60_000 / Number(quota.data['rate_limit_per_minute']);
   if (isTooSlow || !isLimited(again))
-    findings.markNotObserved('quotaEndpointBucket', 'the answers arrived too slowly to distinguish the values');
+    findings.markNotObserved('quotaEndpointBucket', 'the responses arrived too slowly to distinguish the values');
   else findings.observe('quotaEndpointBucket', 'separate');
 }
 

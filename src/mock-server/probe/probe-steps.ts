@@ -46,7 +46,7 @@ function observeRefusal(
 ): void {
   const value = statusAndCodeText(seen);
   if (switches[name].accepts(value)) findings.observe(name, value);
-  else findings.markNotObserved(name, `the answer was ${value}, which is not a value of this switch`);
+  else findings.markNotObserved(name, `the response was ${value}, which is not a value of this switch`);
 }
 
 /** RFC 9110 §11.6.1: only a 401 carries a challenge. */
@@ -62,7 +62,7 @@ async function probeUnknownPath({ prober, findings }: Probing): Promise<void> {
   const seen = await prober.ask('fxrates-probe');
   if (seen.status === 404) findings.observe('unknownRoute', '404 before authentication');
   else if (isAuthenticationFailure(seen)) findings.observe('unknownRoute', '404 after authentication');
-  else findings.markNotObserved('unknownRoute', `the answer was ${seen.status}`);
+  else findings.markNotObserved('unknownRoute', `the response was ${seen.status}`);
 }
 
 /** Both forms are documented; that they work is no switch. */
@@ -80,7 +80,7 @@ async function probeTwoKeys({ prober, findings, key }: Probing): Promise<void> {
   const goodQuery = await prober.ask('quota', { authorization: `Bearer ${MALFORMED_KEY}`, query: { api_key: key } });
   if (goodQuery.status === 200) findings.observe('severalCredentials', 'query');
   else if (isAuthenticationFailure(goodQuery)) findings.observe('severalCredentials', 'refused');
-  else findings.markNotObserved('severalCredentials', `the answer was ${goodQuery.status}`);
+  else findings.markNotObserved('severalCredentials', `the response was ${goodQuery.status}`);
 }
 
 function isAuthenticationFailure({ status }: ProbeResponse): boolean {
@@ -108,7 +108,7 @@ function observeCors(findings: Findings, headers: ProbeResponse['headers']): voi
 async function probePost(probing: Probing): Promise<void> {
   const value = statusAndCodeText(await sendMethod(probing, 'POST'));
   if (switches.methodNotAllowed.accepts(value)) probing.findings.observe('methodNotAllowed', value);
-  else probing.findings.markNotObserved('methodNotAllowed', `the answer to POST was ${value}`);
+  else probing.findings.markNotObserved('methodNotAllowed', `the response to POST was ${value}`);
 }
 
 async function probeHead(probing: Probing): Promise<void> {
@@ -116,21 +116,21 @@ async function probeHead(probing: Probing): Promise<void> {
   observeCors(probing.findings, headers);
   if (status === 200) probing.findings.observe('headRequests', 'like-get');
   else if (isMethodRefusal(status)) probing.findings.observe('headRequests', 'refused');
-  else probing.findings.markNotObserved('headRequests', `the answer was ${status}`);
+  else probing.findings.markNotObserved('headRequests', `the response was ${status}`);
 }
 
 async function probeOptions(probing: Probing): Promise<void> {
   const { status, headers } = await sendMethod(probing, 'OPTIONS');
   if (status === 204 && headers.has('allow')) probing.findings.observe('optionsRequests', 'allow-header');
   else if (isMethodRefusal(status)) probing.findings.observe('optionsRequests', 'refused');
-  else probing.findings.markNotObserved('optionsRequests', `the answer was ${status}`);
+  else probing.findings.markNotObserved('optionsRequests', `the response was ${status}`);
 }
 
 function isMethodRefusal(status: number): boolean {
   return status === 404 || status === 405;
 }
 
-/** What an answer of `quota`, and the key itself, show without a further request. */
+/** What a response of `quota`, and the key itself, show without a further request. */
 export function observeQuotaRecord({ findings, key, quota }: Omit<Probing, 'prober'>): void {
   const { plan, snapshot_granularity: granularity } = quota.data;
   const [prefix] = /^[A-Za-z0-9]+_live_/.exec(key) ?? [];
@@ -150,7 +150,7 @@ function observeRateHeaders(findings: Findings, { headers }: ProbeResponse): voi
   if (names.length === 0) findings.observe('rateHeaders', 'none');
   else if (headers.has('x-ratelimit-limit')) findings.observe('rateHeaders', 'x-ratelimit');
   else if (headers.has('ratelimit-policy')) findings.observe('rateHeaders', 'ietf-draft');
-  else findings.markNotObserved('rateHeaders', `the answer has other headers: ${names.join(', ')}`);
+  else findings.markNotObserved('rateHeaders', `the response has other headers: ${names.join(', ')}`);
 }
 
 function observeEtag(findings: Findings, { headers }: ProbeResponse): void {
@@ -186,7 +186,7 @@ function observeExhausted(
 function observeBadParameter(findings: Findings, value: string, { status }: ProbeResponse): void {
   if (status === 200) findings.observe('badParameter', 'ignored');
   else if (switches.badParameter.accepts(value)) findings.observe('badParameter', value);
-  else findings.markNotObserved('badParameter', `the answer to base=XXX was ${value}`);
+  else findings.markNotObserved('badParameter', `the response to base=XXX was ${value}`);
 }
 
 type BeforeAndAfter = readonly [before: ProbeResponse, after: ProbeResponse];

@@ -119,7 +119,7 @@ function answered(seen: ProbeResponse): ProbeResponse {
   return seen;
 }
 
-/** `401 unauthorized`, as switches name an answer; the status alone when there is no code. */
+/** `401 unauthorized`, as switches name a response; the status alone when there is no code. */
 export function statusAndCodeText({ status, code }: ProbeResponse): string {
   return code === undefined ? String(status) : `${status} ${code}`;
 }

@@ -29,7 +29,7 @@ function upperCase(code: string): string {
   return code.trim().toUpperCase();
 }
 
-/** The `data` of an invented answer. */
+/** The `data` of an invented response. */
 export interface InventedData {
   /** Base currency, for example `EUR`. */
   readonly base: string;
@@ -41,7 +41,7 @@ export interface InventedData {
   readonly rates: Readonly<Record<string, number>>;
 }
 
-/** The invented rates of one moment, and the answers already made of them: most requests repeat. */
+/** The invented rates of one moment, and the responses already made of them: most requests repeat. */
 export class InventedSnapshot {
   readonly seed: number;
   readonly at: number;
@@ -59,7 +59,7 @@ export class InventedSnapshot {
     return queryText === undefined ? undefined : this.#answers.get(queryText);
   }
 
-  /** The answer to a question with nothing unknown in it, kept for the next request with that `queryText`. */
+  /** The response to a question with nothing unknown in it, kept for the next request with that `queryText`. */
   answer(question: LatestQuestion, queryText: string | undefined): ServiceResponse {
     const answer = successResponse(this.data(question));
     if (queryText === undefined || queryText.length > LONGEST_KEPT) return answer;
@@ -92,7 +92,7 @@ export function createInventedSnapshots(): (seed: number, at: number) => Invente
   };
 }
 
-/** The same seed and time give the same rates: a mock and its spaces share a snapshot, and the texts of its answers. */
+/** The same seed and time give the same rates: a mock and its spaces share a snapshot, and the texts of its responses. */
 function sharedSnapshot(seed: number, at: number): InventedSnapshot {
   const name = `${seed} ${at}`;
   const known = shared.get(name);

@@ -3,9 +3,9 @@ import { invalidOption } from '../mock-server-error.ts';
 import { jsonParts, unquoted } from '../stubs/json-parts.ts';
 
 /**
- * Recorded answers of `latest`: one envelope (`{ success, data }`) for every query, or an object with one answer per
+ * Recorded responses of `latest`: one envelope (`{ success, data }`) for every query, or an object with one response per
  * query, as an envelope or as `data`. The order of parameters does not matter; `*` answers all other queries. In JSON
- * text, of the whole recording or of one answer, numbers keep their digits (`1.10`).
+ * text, of the whole recording or of one response, numbers keep their digits (`1.10`).
  * @example { 'base=EUR': { base: 'EUR', rates: { USD: 1.1 } }, '*': { base: 'USD', rates: { EUR: 0.9 } } }
  */
 export type Replay = string | Readonly<Record<string, unknown>>;
@@ -45,7 +45,7 @@ function membersOf(json: string): Readonly<Record<string, string>> {
   return Object.fromEntries(jsonParts(json).map(({ name, text }) => [name, unquoted(text)]));
 }
 
-const EXPECTED = "a recorded envelope, or an object of answers by query such as { 'base=EUR': … }";
+const EXPECTED = "a recorded envelope, or an object of responses by query such as { 'base=EUR': … }";
 
 function recordedAnswer(option: string, recorded: unknown): ServiceResponse {
   const recording = readRecording(recorded);
@@ -84,7 +84,7 @@ function notRecorded(query: string, answers: RecordedAnswers): ServiceResponse {
   return errorResponse({
     status: 501,
     code: 'not_recorded',
-    message: `No answer is recorded for the query '${query}'; recorded queries: ${known}.`,
+    message: `No response is recorded for the query '${query}'; recorded queries: ${known}.`,
   });
 }
 

@@ -12,7 +12,7 @@ export interface MeteredRequest<Answer> {
   readonly worksWhenQuotaExhausted: boolean;
   /** Whether it is counted in a window of its own, as the quota endpoint may be. */
   readonly hasOwnWindow: boolean;
-  /** Makes the answer of a request within both limits. Called at most once, before anything is counted. */
+  /** Makes the response of a request within both limits. Called at most once, before anything is counted. */
   readonly answer: (quota: QuotaUse) => Answer;
 }
 
@@ -82,7 +82,7 @@ function chooseRefusal({ isLimited, isExhausted, behaviour }: LimitChecks) {
 }
 
 function charges(status: number, behaviour: Behaviour): boolean {
-  // A success is charged whatever the switch says; then the answer does not depend on it.
+  // A success is charged whatever the switch says; then the response does not depend on it.
   if (status < 300) return true;
   return { accepted: true, success: false, 'non-5xx': status < 500 }[behaviour.use('quotaChargesOn')];
 }

@@ -66,7 +66,7 @@ export interface ServiceState {
   faults: readonly FaultRecord[];
   lastFault: number;
   lastSpace: number;
-  /** Of those that match a request the last one answers. */
+  /** Of those that match a request, the last one applies. */
   stubs: readonly StubRecord[];
   lastStub: number;
 }

@@ -11,7 +11,7 @@ import { type LatestFunction, latestStubId, type StubAnswer, type StubSource, wi
  */
 export type LatestData = object | readonly (object | string)[] | string | LatestFunction;
 
-/** Sets the answer of `latest` at run time. */
+/** Sets the response of `latest` at run time. */
 export interface MockLatest {
   /**
    * Sets the `data` of `latest` from the next request on, for all queries or for one `base`. Requests are still
@@ -21,12 +21,12 @@ export interface MockLatest {
    */
   set(data: LatestData, options?: LatestOptions): void;
   /**
-   * Answers from a recording of `fxrates latest --fixture-out`: the text of the file, or the parsed object. A query without
-   * a recorded answer gets 501 `not_recorded`.
+   * Responds from a recording of `fxrates latest --fixture-out`: the text of the file, or the parsed object. A query without
+   * a recorded response gets 501 `not_recorded`.
    * @throws MockServerError with code `invalid_option`.
    */
   replay(recording: Replay): void;
-  /** Removes the answers of `set` and `replay`, all of them or those for one base. */
+  /** Removes the responses of `set` and `replay`, all of them or those for one base. */
   reset(options?: LatestOptions): void;
 }
 
@@ -71,7 +71,7 @@ function sourceOf(data: unknown): StubSource {
 
 const EXPECTED = 'an object, an array of objects, a function from the query to an object, or JSON text of one of these';
 
-/** The `data` of each answer as JSON. */
+/** The `data` of each response as JSON. */
 function textsOf(data: unknown): readonly string[] {
   if (typeof data === 'string') return data.trimStart().startsWith('[') && isJson(data) ? elements(data) : [data];
   const values: readonly unknown[] = Array.isArray(data) ? data : [data];

@@ -14,22 +14,22 @@ import type { ServiceContext, ServiceState } from '../service/service-state.ts';
 import { isJson, JsonText } from './json-parts.ts';
 import { type StubAnswer, type StubRecord, withStub } from './stub-record.ts';
 
-/** Adds and removes stubs: answers that the test defines. */
+/** Adds and removes stubs: responses that the test defines. */
 export interface MockStubs {
   /**
-   * Adds a stub that applies from the next request on. If several stubs match, the one added last answers.
+   * Adds a stub that applies from the next request on. If several stubs match, the one added last applies.
    * @throws MockServerError with code `invalid_option`.
    * @example mock.stubs.add({ match: { query: { base: 'XXX' } }, status: 422, error: { code: 'unknown_currency' } })
    */
   add(stub: StubOptions): Stub;
-  /** Returns the stubs that can still answer. Of those that match a request, the last one answers. */
+  /** Returns the active stubs. Of those that match a request, the last one applies. */
   list(): readonly Stub[];
   /**
    * Removes a stub.
    * @throws MockServerError with code `not_found`.
    */
   remove(id: string): void;
-  /** Removes all stubs, including the answers of `mock.latest`. */
+  /** Removes all stubs, including the responses of `mock.latest`. */
   clear(): void;
 }
 
@@ -37,15 +37,15 @@ export interface MockStubs {
 export interface Stub {
   /** Id of the stub, for example `stub_1`. */
   readonly id: string;
-  /** Pattern of the requests to answer. */
+  /** Pattern of the requests that receive it. */
   readonly match: RequestPattern;
-  /** Number of requests answered so far. */
+  /** Number of requests that received it so far. */
   readonly served: number;
-  /** Maximum number of requests to answer; `undefined` for no maximum. */
+  /** Maximum number of requests that receive it; `undefined` for no maximum. */
   readonly times: number | undefined;
-  /** Source of the answers: the field `answers`, a recording (`'replay'`), or a function of the test. */
+  /** Source of the responses: the field `answers`, a recording (`'replay'`), or a function of the test. */
   readonly kind: 'answers' | 'replay' | 'function';
-  /** The answers of a stub of kind `answers`; empty otherwise. */
+  /** The responses of a stub of kind `answers`; empty otherwise. */
   readonly answers: readonly StubAnswer[];
 }
 
@@ -90,7 +90,7 @@ function notFound(id: string): MockServerError {
   });
 }
 
-/** An answer of a stub. Set at most one of `data`, `error` and `body`. */
+/** A response of a stub. Set at most one of `data`, `error` and `body`. */
 export interface StubResponse {
   /**
    * HTTP status, from 200 to 599.
@@ -110,7 +110,7 @@ export interface StubResponse {
   readonly body?: unknown;
 }
 
-/** A stub: the requests that it answers, and the answer. The requests are still authenticated, limited and counted. */
+/** A stub: a pattern of requests, and the response to them. The requests are still authenticated, limited and counted. */
 export interface StubOptions extends StubResponse {
   /**
    * Id of the stub: up to 64 letters, digits, `_`, `.` and `-`. Replaces an existing stub with this id.
@@ -118,18 +118,18 @@ export interface StubOptions extends StubResponse {
    */
   readonly id?: string | undefined;
   /**
-   * Pattern of the requests to answer.
+   * Pattern of the requests that receive it.
    * @default every GET of the emulated API
    */
   readonly match?: RequestPattern | undefined;
   /**
-   * Several answers, one per request; the last one repeats. Cannot be combined with the fields of a single answer.
-   * @default a single answer, from the other fields
+   * Several responses, one per request; the last one repeats. Cannot be combined with the fields of a single response.
+   * @default a single response, from the other fields
    * @example [{ status: 503 }, { data: { base: 'EUR', rates: {} } }]
    */
   readonly responses?: readonly StubResponse[] | undefined;
   /**
-   * Maximum number of requests to answer. The stub is ignored afterwards.
+   * Maximum number of requests that receive it. The stub is ignored afterwards.
    * @default no maximum
    */
   readonly times?: number | undefined;
@@ -156,7 +156,7 @@ export const stubOptions = z.strictObject({
   id: expected('letters, digits, _ . and -', (error) => z.string(error).regex(/^[\w.-]{1,64}$/, error)).optional(),
   match: matchSchema.optional(),
   ...response,
-  responses: expected('an array of answers with status, headers, data, error or body', (error) =>
+  responses: expected('an array of responses with status, headers, data, error or body', (error) =>
     z.array(z.strictObject(response), error).min(1, error),
   ).optional(),
   times: expected('a whole number of requests from 1', (error) => z.int(error).min(1, error)).optional(),

@@ -4,10 +4,10 @@ import { type MatchedRequest, matchesPattern, type RequestPattern } from '../mat
 import type { InventedData } from '../rates/invented-latest.ts';
 import { answerRecorded, type RecordedAnswers } from '../rates/replay.ts';
 
-/** Returns the `data` of `latest` for a request within both limits. A promise is answered with 500. */
+/** Returns the `data` of `latest` for a request within both limits. A promise causes a 500. */
 export type LatestFunction = (query: URLSearchParams, context: LatestContext) => object;
 
-/** The request that a `latest` function answers. */
+/** The request for which a `latest` function returns data. */
 export interface LatestContext {
   /** Time of the request, in milliseconds since the Unix epoch. */
   readonly at: number;
@@ -15,11 +15,11 @@ export interface LatestContext {
   readonly keyId: string;
   /** Plan of the key's account. */
   readonly plan: PlanName;
-  /** Returns the invented data that the mock would answer otherwise. */
+  /** Returns the invented data that the mock would return otherwise. */
   invented(): InventedData;
 }
 
-/** An answer of a stub, as it is sent. */
+/** A response of a stub, as it is sent. */
 export interface StubAnswer {
   /** HTTP status. */
   readonly status: number;
@@ -27,11 +27,11 @@ export interface StubAnswer {
   readonly headers: Readonly<Record<string, string>>;
   /** The complete body. */
   readonly body: string;
-  /** `error.code` of the answer; `null` if it has none. */
+  /** `error.code` of the response; `null` if it has none. */
   readonly code: string | null;
 }
 
-/** Where the answers of a stub come from. */
+/** Where the responses of a stub come from. */
 export type StubSource =
   /** One per request; the last one stays. */
   | { readonly kind: 'answers'; readonly answers: readonly StubAnswer[] }
@@ -83,7 +83,7 @@ function rankOf({ id }: StubRecord): number {
   return id.startsWith(`${LATEST_STUB}.`) ? 1 : 2;
 }
 
-/** The answer of a stub to a request that is within both limits; counts it. */
+/** The response of a stub to a request that is within both limits; counts it. */
 export function answerStub(
   stub: StubRecord,
   source: Exclude<StubSource, { readonly kind: 'function' }>,
@@ -95,7 +95,7 @@ export function answerStub(
     return { ...answerRecorded(recordedIn(source.recorded), query), stub: id };
   }
   const answer = source.answers[Math.min(served, source.answers.length - 1)];
-  if (answer === undefined) throw new Error(`Stub ${id} has no answer.`);
+  if (answer === undefined) throw new Error(`Stub ${id} has no response.`);
   return { ...fromAnswer(answer), why: `answered by stub ${id}`, stub: id };
 }
 

@@ -31,14 +31,14 @@ test.each(['/../x', '//evil.example/x', '/a/%2e%2e/b', '/with space', '/a#b', '/
   },
 );
 
-test('a whole URL is refused, because the key belongs to the base URL', async () => {
+test('rejects a whole URL, because the key belongs to the base URL', async () => {
   const { code, stderr } = await runCli('api https://evil.example/api/v1/quota');
 
   expect(code).toBe(2);
   expect(stderr).toContain('fxrates api /api/v1/quota');
 });
 
-test('prints the body of a failure too, and still exits with its code', async () => {
+test('prints the body of a failure and exits with its code', async () => {
   const replies = failure(404, { code: 'not_found', message: 'No such endpoint.' });
 
   const { code, stdout, stderr } = await runCli('api /nope', { replies });
@@ -52,7 +52,7 @@ test.each([
   ['quota', '  Paths begin with /api/v1:  fxrates api /api/v1/quota\n'],
   ['/v1/latest', '  Paths begin with /api/v1:  fxrates api /api/v1/latest\n'],
   ['/it%27s', '  Paths begin with /api/v1:  fxrates api /api/v1/it%27s\n'],
-])('where %s is not found, it says how paths begin', async (path, hint) => {
+])('a 404 for %s shows how paths begin', async (path, hint) => {
   const { code, stderr } = await runCli(['api', path], { replies: failure(404) });
 
   expect(code).toBe(9);
@@ -63,7 +63,7 @@ test.each([
   ['/api/v1/nope', 404, 9],
   ['/api/v2/quota', 404, 9],
   ['/quota', 401, 4],
-])('%s refused with %d: how paths begin is not the matter', async (path, status, exitCode) => {
+])('%s refused with %d does not show how paths begin', async (path, status, exitCode) => {
   const { code, stderr } = await runCli(['api', path], { replies: failure(status) });
 
   expect(code).toBe(exitCode);
@@ -92,7 +92,7 @@ test('--get and the other formats work on the whole body', async () => {
   expect((await runCli('api /x -o tsv', { replies })).stdout).toBe('success\ttrue\ndata.rate\t1\n');
 });
 
-test('shows the answer to its own request, not to the quota question that explains it', async () => {
+test('prints the response to its own request, not to the quota request that explains it', async () => {
   const replies = failure(429, { code: 'quota_exceeded', message: 'Used up.' });
 
   const { code, stdout } = await runCli('api /api/v1/latest', {
@@ -104,14 +104,14 @@ test('shows the answer to its own request, not to the quota question that explai
   expect(stdout).toBe(JSON.stringify(replies.body));
 });
 
-test('after a wait it prints the last answer only', async () => {
+test('after a wait, prints only the last response', async () => {
   const { code, stdout } = await runCli('api /api/v1/latest', { replies: [rateLimited('2'), success({ a: 1 })] });
 
   expect(code).toBe(0);
   expect(stdout).toBe('{"success":true,"data":{"a":1}}');
 });
 
-test('without a path it says what is missing', async () => {
+test('without a path, names the missing argument', async () => {
   const { code, stderr } = await runCli('api');
 
   expect(code).toBe(2);

@@ -40,7 +40,7 @@ test('login checks the key with one quota call and stores it with its origin', a
   expect(await read('config.json')).toEqual({ version: 1, profiles: { default: { base_url: ORIGIN } } });
 });
 
-test('after login no variable is needed', async () => {
+test('after login, commands need no environment variable', async () => {
   await login();
 
   const { code, requests } = await run('latest');
@@ -60,7 +60,7 @@ test.each(['000', '077', '027'])('under umask %s the folder is 0700 and its file
   expect((await readdir(env.FXRATES_CONFIG_DIR)).sort()).toEqual(['config.json', 'credentials.json']);
 });
 
-test('a key file that others can read is closed to them, and that is told', async () => {
+test('a key file that others can read gets the mode 0600, with a warning', async () => {
   await login();
   await chmod(join(folder, 'credentials.json'), 0o644);
 
@@ -92,7 +92,7 @@ test('a refused key is not stored', async () => {
   expect(await readdir(folder)).toEqual([]);
 });
 
-test('a key that cannot be checked is stored, with a remark', async () => {
+test('a key that cannot be checked is stored, with a warning', async () => {
   const { code, stderr } = await login({ replies: failure(404) });
 
   expect(code).toBe(0);
@@ -104,7 +104,7 @@ test('--no-verify sends nothing', async () => {
   expect((await login({}, '--no-verify')).requests).toEqual([]);
 });
 
-test('on a terminal the key is asked for', async () => {
+test('on a terminal, login prompts for the key', async () => {
   const { code, stderr } = await run(`auth login --base-url ${ORIGIN}`, { stdin: STORED, tty: ['stdin', 'stderr'] });
 
   expect(code).toBe(0);
@@ -112,14 +112,14 @@ test('on a terminal the key is asked for', async () => {
   expect((await read('credentials.json')).keys.default.api_key).toBe(STORED);
 });
 
-test('on a narrow terminal the question is broken between words', async () => {
+test('on a narrow terminal, the prompt wraps between words', async () => {
   const options = { stdin: STORED, tty: ['stdin' as const, 'stderr' as const], columns: 40 };
   const { stderr } = await run('auth login --base-url https://a-long-name.example.test', options);
 
   expect(stderr).toContain('API key for\nhttps://a-long-name.example.test (input\nis hidden): ');
 });
 
-test('on a terminal the base URL is asked for if none is set', async () => {
+test('on a terminal, login prompts for the base URL if none is set', async () => {
   const env = { FXRATES_BASE_URL: '' };
   const { code, stderr } = await run('auth login', { stdin: ` ${ORIGIN} \n${STORED}`, tty: ['stdin', 'stderr'], env });
 
@@ -132,7 +132,7 @@ test('on a terminal the base URL is asked for if none is set', async () => {
 test.each([
   ['', 3, /no base URL/],
   ['ftp://x', 2, /the prompt expects an http or https URL, got 'ftp:\/\/x'/],
-])('the base URL %j is refused before the key is asked for', async (typed, expected, message) => {
+])('the base URL %j is rejected before the prompt for the key', async (typed, expected, message) => {
   const options = { stdin: typed, tty: ['stdin', 'stderr'] as const, env: { FXRATES_BASE_URL: '' } };
   const { code, stderr } = await run('auth login', options);
 
@@ -151,21 +151,21 @@ test.each([
   expect(stderr).toContain('fxrates: no base URL');
 });
 
-test('without a terminal and without --key-stdin it says how', async () => {
+test('without a terminal and without --key-stdin, the error names --key-stdin', async () => {
   const { code, stderr } = await run(`auth login --base-url ${ORIGIN}`);
 
   expect(code).toBe(2);
   expect(stderr).toContain('fxrates auth login --key-stdin < key.txt');
 });
 
-test('login tells when a variable will come before the stored key', async () => {
+test('login warns if a variable overrides the stored key', async () => {
   const { code, stderr } = await login({ env: { FXRATES_API_KEY: API_KEY } });
 
   expect(code).toBe(0);
   expect(stderr).toContain('FXRATES_API_KEY overrides the stored key');
 });
 
-test('the stored key goes to its own origin and to no other', async () => {
+test('the stored key is sent only to its own origin', async () => {
   await login();
 
   for (const other of ['https://api.example.test:8443', 'https://evil.test', 'http://127.0.0.1:9']) {
@@ -197,17 +197,17 @@ test('profiles keep their own base URL and key', async () => {
   expect((await run('latest --profile default')).requests[0]?.url).toContain(ORIGIN);
 });
 
-test.each(['constructor', 'toString'])('a profile may be called %s', async (profile) => {
+test.each(['constructor', 'toString'])('accepts the profile name %s', async (profile) => {
   expect((await run(`latest --profile ${profile}`)).code).toBe(3);
   await login({}, `--profile ${profile}`);
   expect((await run(`latest --profile ${profile}`)).code).toBe(0);
 });
 
-test.each(['__proto__', '../x', '', 'a b'])("a profile is not called '%s'", async (profile) => {
+test.each(['__proto__', '../x', '', 'a b'])("rejects the profile name '%s'", async (profile) => {
   expect((await runCli(['quota', '--profile', profile])).code).toBe(2);
 });
 
-test('status shows what is used, from where, and what it shadows', async () => {
+test('status shows each value in use, its source, and the values that it overrides', async () => {
   await login();
 
   const { code, stdout } = await run('auth status', { env: { FXRATES_API_KEY: API_KEY }, tty: ['stdout'] });
@@ -234,7 +234,7 @@ test('status as JSON, with a key that the service refuses', async () => {
   expect(JSON.parse(stderr).error.exit_code).toBe(4);
 });
 
-test('logout says nothing of a base URL that is not kept', async () => {
+test('logout does not mention a base URL that is not stored', async () => {
   await login();
   await run('config unset base_url');
 
@@ -269,7 +269,7 @@ test('token prints the key to a pipe, and to a terminal with --show', async () =
   expect((await run('auth token --show', { tty: ['stdout'] })).stdout).toBe(`${STORED}\n`);
 });
 
-test('unknown fields of the files stay', async () => {
+test('unknown fields of the files are kept', async () => {
   await writeFile(join(folder, 'credentials.json'), '{"version":1,"later":[1],"keys":{"other":{"x":1}}}');
   await writeFile(join(folder, 'config.json'), '{"version":1,"later":2,"profiles":{"default":{"y":3}}}');
 
@@ -284,7 +284,7 @@ test.each([
   ['[]', 'it does not contain a JSON object'],
   ['{"version":2}', 'it has version 2, this fxrates knows 1'],
   ['', 'line 1, column 1'],
-])('a credentials file with %j is not used and not overwritten', async (text, why) => {
+])('a credentials file with %j is neither used nor overwritten', async (text, why) => {
   const path = join(folder, 'credentials.json');
   await writeFile(path, text);
 
@@ -297,7 +297,7 @@ test.each([
   expect((await run(`quota --base-url ${ORIGIN}`, { env: { FXRATES_API_KEY: API_KEY } })).code).toBe(0);
 });
 
-test('with no home nothing is stored, and that is told', async () => {
+test('without a home folder, login stores nothing and reports an error', async () => {
   const { code, stderr } = await login({ env: { FXRATES_CONFIG_DIR: undefined } });
 
   expect(code).toBe(3);
@@ -323,7 +323,7 @@ test('files that a killed login left do not stop the next login', async () => {
   expect((await readdir(folder)).sort()).toEqual(['config.json', 'credentials.json']);
 });
 
-test('login fails if another process keeps the lock', async () => {
+test('login fails while another process holds the lock', async () => {
   await mkdir(join(folder, 'credentials.json.lock'), { recursive: true });
 
   const { code, stderr } = await login();

@@ -37,7 +37,7 @@ async function settled(): Promise<void> {
 const folder = () => join(home, '.cache', 'fxrates');
 const answer = (rate: number) => success({ rates: { EUR: rate } });
 
-test('an answer is taken again while it is young enough, byte for byte, with its age on stderr', async () => {
+test('a response within the maximum age is reused byte for byte, with its age on stderr', async () => {
   const body = '{"success":true,"data":{"EUR": 1.10}}';
   await run('latest --cache 10m', { replies: { body } });
   await clock.advance(3 * 60_000);
@@ -48,7 +48,7 @@ test('an answer is taken again while it is young enough, byte for byte, with its
   expect(stderr).toBe('fxrates: cached response, 3 min old\n');
 });
 
-test('an older one is not, and neither is that of another question, key or base URL', async () => {
+test('an older response is not reused, nor that of another query, key or base URL', async () => {
   await run('latest --cache 10m', { replies: answer(1) });
   await clock.advance(11 * 60_000);
   expect((await run('latest --cache 10m', { replies: answer(2) })).stdout).toContain('2');
@@ -61,13 +61,13 @@ test('an older one is not, and neither is that of another question, key or base 
   }
 });
 
-test('without --cache nothing is kept and nothing is taken', async () => {
+test('without --cache, nothing is stored or reused', async () => {
   await run('latest', { replies: answer(1) });
 
   expect(await readdir(home)).not.toContain('.cache');
 });
 
-test('--cache snapshot asks for the plan, which is free, and takes the answer of the same interval', async () => {
+test('--cache snapshot requests the free quota record and reuses the response of the same interval', async () => {
   await run('latest --cache snapshot', { replies: answer(1) });
   await clock.advance(4 * 60_000);
   const { stdout, requests } = await run('latest --cache snapshot', { replies: answer(2) });
@@ -76,7 +76,7 @@ test('--cache snapshot asks for the plan, which is free, and takes the answer of
   expect(requests.filter(({ url }) => url.includes('latest'))).toEqual([]);
 });
 
-test('--offline takes an answer of any age, sends nothing, and says how old it is, as an event with --json', async () => {
+test('--offline reuses a response of any age, sends nothing, and reports the age, with --json as an event', async () => {
   await run('latest --cache 1m', { replies: answer(1) });
   await clock.advance(3 * 86_400_000);
 
@@ -87,7 +87,7 @@ test('--offline takes an answer of any age, sends nothing, and says how old it i
   expect(JSON.parse(stderr)).toEqual({ event: 'kept_answer', age_seconds: 3 * 86_400 });
 });
 
-test('--offline without a kept answer fails, sends nothing and says how to keep one', async () => {
+test('--offline without a stored response fails, sends nothing and shows how to store one', async () => {
   const { code, stdout, stderr, requests } = await run('latest --offline');
 
   expect({ code, stdout, requests }).toEqual({ code: 6, stdout: '', requests: [] });
@@ -106,7 +106,7 @@ test.skipIf(process.platform === 'win32')(
   },
 );
 
-test('a folder that cannot be written costs the answer nothing but a remark', async () => {
+test('a folder that cannot be written causes only a warning', async () => {
   await writeFile(join(home, '.cache'), 'not a folder');
 
   const { code, stdout, stderr } = await run('latest --cache 10m', { replies: answer(1) });
@@ -115,7 +115,7 @@ test('a folder that cannot be written costs the answer nothing but a remark', as
   expect(stderr).toContain('cache');
 });
 
-test('cache info tells where, how many and how old; cache clear removes only what is ours', async () => {
+test('cache info shows folder, number and age; cache clear removes only files of fxrates', async () => {
   await run('latest --cache 10m', { replies: answer(1) });
   const [name = ''] = await readdir(folder());
   await utimes(join(folder(), name), new Date(clock.now()), new Date(clock.now() - 120_000));
@@ -132,7 +132,7 @@ test('cache info tells where, how many and how old; cache clear removes only wha
   expect(JSON.parse((await run('cache info --json')).stdout)).toMatchObject({ answers: 0, oldest_age_seconds: null });
 });
 
-test('what is older than thirty days goes when the next answer is kept', async () => {
+test('responses older than thirty days are removed when the next one is stored', async () => {
   await run('latest --cache 10m', { replies: answer(1) });
   const [old = ''] = await readdir(folder());
   const past = new Date(clock.now() - 31 * 86_400_000);
@@ -144,7 +144,7 @@ test('what is older than thirty days goes when the next answer is kept', async (
   expect(await readdir(folder())).not.toContain(old);
 });
 
-test.runIf(process.getuid?.() !== 0)('a folder that cannot be read is told by cache info', async () => {
+test.runIf(process.getuid?.() !== 0)('cache info reports a folder that cannot be read', async () => {
   await run('latest --cache 10m', { replies: answer(1) });
   await chmod(folder(), 0o000);
   const { code, stderr } = await run('cache info');
@@ -165,7 +165,7 @@ test.each([
   expect(stderr).toContain(says);
 });
 
-test('without a home there is no place to keep anything', async () => {
+test('without a home folder, --cache is an error', async () => {
   const { code, stderr } = await run('latest --cache 10m', { env: { HOME: undefined } });
 
   expect(code).toBe(3);

@@ -17,7 +17,7 @@ afterEach(() => rm(folder, { recursive: true }));
 const run = (line: string, { env, ...options }: FakeIoOptions = {}) =>
   runCli(line, { ...options, env: { FXRATES_CONFIG_DIR: folder, ...env } });
 
-test('what is set can be read, listed and removed', async () => {
+test('a setting can be read, listed and removed', async () => {
   await run('config set timeout 10s');
   await run('config set base_url http://127.0.0.1:4010 --profile mock');
 
@@ -39,7 +39,7 @@ test('what is set can be read, listed and removed', async () => {
   });
 });
 
-test('a list of nothing says so, on stderr', async () => {
+test('an empty list prints a note on stderr', async () => {
   const path = join(folder, 'config.json');
 
   expect(await run('config list', { tty: ['stdout'] })).toMatchObject({
@@ -50,7 +50,7 @@ test('a list of nothing says so, on stderr', async () => {
   expect(await run('config list')).toMatchObject({ code: 0, stdout: '{}\n', stderr: '' });
 });
 
-test('option beats variable beats profile beats config.json', async () => {
+test('options override variables, variables profiles, profiles config.json', async () => {
   await writeFile(
     join(folder, 'config.json'),
     '{"version":1,"max_wait":"1s","profiles":{"patient":{"max_wait":"2s"}}}',
@@ -70,7 +70,7 @@ test.each([
   ['output', 'xml', 'output expects one of auto, table, json'],
   ['color', 'blue', 'color expects one of auto, always, never'],
   ['base_url', 'example.test', 'base_url expects an http or https URL'],
-  ['nonsense', '1', "there is no setting 'nonsense'"],
+  ['nonsense', '1', "unknown setting 'nonsense'"],
   ['base-url', 'x', 'Did you mean base_url?'],
   ['api_key', 'x', 'fxrates auth login'],
 ])('config set %s %s is refused', async (name, value, message) => {
@@ -80,7 +80,7 @@ test.each([
   expect(stderr).toContain(message);
 });
 
-test('a wrong value in the file is named with its place, and can be removed with config unset', async () => {
+test('an invalid value in the file is reported with its place, and config unset removes it', async () => {
   await writeFile(join(folder, 'config.json'), '{"version":1,"timeout":"soon"}');
 
   expect(await run('latest')).toMatchObject({ code: 2, stderr: expect.stringContaining(`timeout in ${folder}`) });
@@ -88,7 +88,7 @@ test('a wrong value in the file is named with its place, and can be removed with
   expect((await run('latest')).code).toBe(0);
 });
 
-test('a broken config.json is named with line and column, and stops only what needs it', async () => {
+test('an invalid config.json is reported with line and column by the commands that need it', async () => {
   const path = join(folder, 'config.json');
   await writeFile(path, '{\n  "timeout": 10s\n}\n');
 
@@ -135,14 +135,14 @@ test.each([
   'config list --base-url https://x.test',
   'cache info --no-wait',
   'version --retries 1',
-])('an option that the command cannot obey is a usage error: %s', async (line) => {
+])('an option that does not apply to the command is a usage error: %s', async (line) => {
   const { code, stderr } = await run(line);
 
   expect(code).toBe(2);
   expect(stderr).toContain('it sends nothing');
 });
 
-test('errors have the colour that config.json asks for', async () => {
+test('errors use the colour setting of config.json', async () => {
   await run('config set color always');
 
   const { stderr } = await run('quota --base-url ftp://wrong.test');
@@ -159,13 +159,13 @@ test.each(['config get nonsense', 'config set timeout soon', 'completion install
   },
 );
 
-test('an output format that is typed beats its variable for errors, too', async () => {
+test('an option for the output overrides its variable for errors, too', async () => {
   const { stderr } = await run('quota --base-url ftp://wrong.test -o tsv', { env: { FXRATES_OUTPUT: 'json' } });
 
   expect(stderr).toContain('fxrates: --base-url expects an http or https URL');
 });
 
-test('an error of the command line itself obeys the color and the output of config.json', async () => {
+test('a usage error applies the settings color and output of config.json', async () => {
   const path = join(folder, 'config.json');
   const wrong = (line = 'latest --nonsense') => run(line, { tty: ['stderr'] });
   await writeFile(path, '{"version":1,"color":"never","profiles":{"ci":{"output":"json"}}}');
@@ -176,7 +176,7 @@ test('an error of the command line itself obeys the color and the output of conf
   expect((await wrong()).stderr).toContain("unknown option '--nonsense'");
 });
 
-test.skipIf(process.platform === 'win32')('a config.json that is a pipe is refused instead of waited for', async () => {
+test.skipIf(process.platform === 'win32')('a config.json that is a pipe is rejected without waiting', async () => {
   execFileSync('mkfifo', [join(folder, 'config.json')]);
 
   const { code, stderr } = await run('latest');

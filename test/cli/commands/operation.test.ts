@@ -36,7 +36,7 @@ const historical: Operation = {
 
 const named = parameterOptions(historical, [new Option('--cache <age>'), new Option('--envelope')]);
 
-test('an operation of the contract gets its help without a hand edit', () => {
+test('an operation of the contract has help without manual edits', () => {
   const spec = operationCommand(historical);
   const program = new Command('fxrates');
   const command = program.command('historical');
@@ -53,7 +53,7 @@ test('an operation of the contract gets its help without a hand edit', () => {
   expect(help).toMatch(/--base-currency <base-currency>/);
 });
 
-test('each parameter has an option of its own, whatever its name; help says what is sent', () => {
+test('each parameter with any name has an option; help shows the name that is sent', () => {
   const options = named.map(({ option: { long, flags, description } }) => [long, flags, description]);
 
   expect(options).toEqual([
@@ -74,7 +74,7 @@ test('each parameter has an option of its own, whatever its name; help says what
   ]);
 });
 
-test('commander takes the options, and completion knows the values of an enum', () => {
+test('the options are parsed, and completion offers the values of an enum', () => {
   const program = new Command('fxrates');
   for (const option of operationCommand(historical).options?.() ?? []) program.addOption(option);
 
@@ -98,7 +98,7 @@ test('options and name=value make one query, in the order of the contract', () =
   ]);
 });
 
-test('commas separate the values of a list, however they are typed', () => {
+test('commas separate the values of a list in every form', () => {
   const typed = namedQuery(historical, { date: 'x', 'symbols[]': 'EUR,GBP' }, { options: {}, named });
   const options = namedQuery(historical, { date: 'x' }, { options: { symbols: ['EUR', 'GBP'] }, named });
 
@@ -108,7 +108,7 @@ test('commas separate the values of a list, however they are typed', () => {
   ]);
 });
 
-test('an option takes no API key', () => {
+test('an option rejects an API key', () => {
   const secret = `fx_live_${'0a'.repeat(24)}`;
 
   expect(() => namedQuery(historical, {}, { options: { date: [secret] }, named })).toThrow(
@@ -130,7 +130,7 @@ test.each([
   expect(namedQuery(historical, { date: 'x', page: text }, { options: {}, named })['page']).toBe(value);
 });
 
-test('true and false become truth values where the contract has them', () => {
+test('true and false become booleans where the contract has them', () => {
   const query = namedQuery(historical, { date: 'true', full: 'true' }, { options: {}, named });
 
   expect(query).toEqual({ date: 'true', full: true });

@@ -20,14 +20,14 @@ function mockWith(behaviour: Parameters<typeof createMockServer>[0] = {}) {
   return { mock, key, probe: (args: readonly string[]) => runCli(['probe', ...args], options) };
 }
 
-test('probe tells first how much it may ask, and prints what it observed', async () => {
+test('probe first prints its request budget, then its observations', async () => {
   const { mock, key, probe } = mockWith({ behaviour: 'hostile' });
 
   const { code, stdout, stderr } = await probe([BASE_URL]);
 
   expect(code).toBe(0);
   expect(stderr).toMatch(
-    /^fxrates: at most 14 requests to https:\/\/fxrates\.test, 1 of which may count in the month\n/,
+    /^fxrates: at most 14 requests to https:\/\/fxrates\.test, 1 of which may count toward the month\n/,
   );
   expect(stderr).toMatch(/fxrates: \d+ switches observed with \d+ requests, \d+ not observable\n$/);
   expect(JSON.parse(stdout)).toMatchObject({
@@ -37,7 +37,7 @@ test('probe tells first how much it may ask, and prints what it observed', async
   expect(stdout + stderr).not.toContain(key);
 });
 
-test('a terminal gets a table of what was observed, and how to write it to a file', async () => {
+test('on a terminal, prints a table of observations and how to write them to a file', async () => {
   const { mock, key } = mockWith({ behaviour: 'hostile' });
   const options = { env: { FXRATES_API_KEY: key, NO_COLOR: '1' }, fetch: mock.fetch as never, clock: mock.clock };
 
@@ -65,7 +65,7 @@ test('a base URL as an option is refused: it is the argument', async () => {
   expect(stderr).toContain('the service is its argument');
 });
 
-test('the file that it writes is one for --behaviour', async () => {
+test('the file that it writes is accepted by --behaviour', async () => {
   const { probe } = mockWith({ behaviour: { headRequests: 'refused' } });
   const path = join(mkdtempSync(join(tmpdir(), 'fxrates-probe-')), 'behaviour.json');
 
@@ -76,7 +76,7 @@ test('the file that it writes is one for --behaviour', async () => {
   expect(createMockServer({ behaviour }).behaviour.values.headRequests).toBe('refused');
 });
 
-test('--max-requests is kept to', async () => {
+test('never sends more than --max-requests', async () => {
   const { mock, probe } = mockWith();
 
   const { stderr } = await probe([BASE_URL, '--max-requests', '3']);
@@ -102,7 +102,7 @@ test.each([
   ['ftp://fxrates.test', 2, "probe expects an http or https URL, got 'ftp://fxrates.test'"],
   ['http://fxrates.test', 2, 'http://fxrates.test'],
   ['https://other.test', 6, 'cannot reach other.test — '],
-])('%s is no service to probe', async (url, expected, message) => {
+])('%s cannot be probed', async (url, expected, message) => {
   const { mock, probe } = mockWith();
 
   const { code, stderr } = await probe([url]);
@@ -112,7 +112,7 @@ test.each([
   expect(mock.journal.list()).toEqual([]);
 });
 
-test('a key that does not work is told', async () => {
+test('reports a key that does not work', async () => {
   const { mock, probe } = mockWith();
   mock.keys.revoke(mock.keys.list()[0]!.id);
 
@@ -140,7 +140,7 @@ test('no connection to a proxy is left open, so that the command ends', async ()
   service.close();
 });
 
-test('mock probe names the command that it is now', async () => {
+test('mock probe names its replacement', async () => {
   const { code, stderr } = await runCli('mock probe https://api.example.test');
 
   expect(code).toBe(2);

@@ -8,13 +8,13 @@ test.each(['--version', '-V', 'latest --version'])('%s prints the version of the
   expect(await runCli(line)).toMatchObject({ code: 0, stdout: `${version}\n`, stderr: '' });
 });
 
-test('version says on a terminal what it runs on', async () => {
+test('on a terminal, version also shows the platform', async () => {
   const { stdout } = await runCli('version', { tty: ['stdout'] });
 
   expect(stdout).toBe(`fxrates ${version}, Node.js ${process.versions.node}, ${process.platform}-${process.arch}\n`);
 });
 
-test('version in a pipe is JSON, from which --get chooses', async () => {
+test('version in a pipe is JSON, from which --get selects', async () => {
   expect(JSON.parse((await runCli('version')).stdout)).toEqual({
     fxrates: version,
     node: process.versions.node,

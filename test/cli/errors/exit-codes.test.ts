@@ -218,7 +218,7 @@ test.each(ROWS)('-qq leaves only the exit code of $name', async ({ line = 'lates
   expect({ code, stdout, stderr }).toEqual({ code: exitCode, stdout: '', stderr: '' });
 });
 
-test('the JSON of a rate limit carries the status and the seconds', async () => {
+test('the JSON of a rate limit has the status and the seconds', async () => {
   const { stderr } = await runCli('latest --no-wait --json base=USD', { replies: rateLimited('12') });
 
   expect(JSON.parse(stderr)).toEqual({
@@ -233,7 +233,7 @@ test('the JSON of a rate limit carries the status and the seconds', async () => 
   });
 });
 
-test('an exhausted quota is told with its numbers and its reset', async () => {
+test('an exhausted quota is reported with its numbers and its reset', async () => {
   const { stderr } = await runCli('latest', { replies: failure(402), quota: success(exhaustedQuota()) });
 
   expect(
@@ -244,7 +244,7 @@ test('an exhausted quota is told with its numbers and its reset', async () => {
 `);
 });
 
-test('the JSON of an exhausted quota says when it resets', async () => {
+test('the JSON of an exhausted quota has the time of the reset', async () => {
   const options = { replies: failure(402), quota: success(exhaustedQuota()) };
 
   const { stderr } = await runCli('latest --json', options);
@@ -259,7 +259,7 @@ test('-vv adds the stack, without the key', async () => {
   expect(stderr).not.toContain(API_KEY);
 });
 
-test('a bug says so and exits 1', async () => {
+test('an internal error is reported as a bug and exits with 1', async () => {
   const env = new Proxy(
     {},
     {
@@ -285,7 +285,7 @@ test('a bug says so and exits 1', async () => {
   expect(stderr).toContain('This is a bug of fxrates.');
 });
 
-test('a reader that closes the pipe is no failure, a full disk is', async () => {
+test('a closed pipe is not a failure, a full disk is', async () => {
   expect(await runCli('latest', { stdoutError: 'EPIPE' })).toMatchObject({ code: 0, stderr: '' });
   expect(await runCli('--help', { stdoutError: 'EPIPE' })).toMatchObject({ code: 0, stderr: '' });
   expect(await runCli('latest', { stdoutError: 'ENOSPC' })).toMatchObject({

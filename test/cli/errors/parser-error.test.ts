@@ -56,7 +56,7 @@ test('with --json a parser error is one JSON line, wherever the flag stands', as
   }
 });
 
-test('what stands after -- decides nothing about the report', async () => {
+test('words after -- do not change how the error is reported', async () => {
   expect((await runCli('latest -- --json')).stderr).toMatch(/^fxrates: '--json' is not a parameter/);
 });
 
@@ -89,7 +89,7 @@ const otherNames = [
   ['convert', '--get rates.EUR'],
 ].filter(([name = '']) => !Object.hasOwn(operations, name));
 
-test.each(otherNames)('a name of other tools, %s, leads to %s', async (line, hint) => {
+test.each(otherNames)('a name from other tools, %s, suggests %s', async (line, hint) => {
   const { code, stderr } = await runCli(line);
 
   expect(code).toBe(2);

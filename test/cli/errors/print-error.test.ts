@@ -3,7 +3,7 @@ import { runCli } from '../../helpers/cli-io.ts';
 
 const NO_SETTINGS = { FXRATES_BASE_URL: undefined, FXRATES_API_KEY: undefined };
 
-test('on a narrow terminal a command to copy moves below its label, whole', async () => {
+test('on a narrow terminal, a command moves below its label without a line break', async () => {
   const { stderr } = await runCli('quota', { env: NO_SETTINGS, tty: ['stderr'], columns: 40 });
 
   expect(stderr.split('\n\n')[1]).toBe(`  Set it:
@@ -21,7 +21,7 @@ test('on a narrow terminal a command to copy moves below its label, whole', asyn
 test.each([
   ['a wide terminal', { tty: ['stderr' as const], columns: 100 }],
   ['a log', { columns: 40 }],
-])('on %s it stands beside its label', async (_, options) => {
+])('on %s, it is beside its label', async (_, options) => {
   const { stderr } = await runCli('quota', { env: NO_SETTINGS, ...options });
 
   expect(stderr).toContain('  Store it:    fxrates auth login   (asks for it)\n');

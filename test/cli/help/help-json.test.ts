@@ -33,11 +33,11 @@ test('a command is described with its own options and the names of the global on
   expect(global_options).toContain('--output');
 });
 
-test('a topic is its page', async () => {
+test('the JSON of a topic has the text of its page', async () => {
   expect(await json('help exit-codes --json')).toMatchObject({ topic: 'exit-codes', entries: expect.any(Array) });
 });
 
-test('what has no help is a usage error, also the names that every object has', async () => {
+test('an unknown command is a usage error, also the names that every object inherits', async () => {
   for (const line of ['help nonsense --json', 'help constructor', 'help constructor --json', 'help auth nonsense']) {
     const { code, stdout } = await runCli(line);
 
@@ -45,6 +45,6 @@ test('what has no help is a usage error, also the names that every object has', 
   }
 });
 
-test('FXRATES_OUTPUT=json is about answers: help stays text', async () => {
+test('FXRATES_OUTPUT=json does not affect help', async () => {
   expect((await runCli('help', { env: { FXRATES_OUTPUT: 'json' } })).stdout).toContain('Usage:');
 });

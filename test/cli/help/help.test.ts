@@ -92,7 +92,7 @@ test('--color=always colours data in a pipe as well', async () => {
   expect(stdout).toContain('\u001b[34m"base"');
 });
 
-test('colour follows each stream of its own', async () => {
+test('each stream decides separately about colour', async () => {
   const { stdout, stderr } = await runCli('latest USD', { tty: ['stderr'] });
   const piped = await runCli('latest -v', { tty: ['stdout'] });
 
@@ -111,7 +111,7 @@ test('every global option is documented in help options', async () => {
   }
 });
 
-test('the help of a command has its own options, and what the others are about', async () => {
+test('the help of a command has its own options and a summary of the others', async () => {
   const latest = await runCli('latest --help');
   const mock = await runCli('mock --help');
 
@@ -136,7 +136,7 @@ test('each page of help fits a screen of 80 columns and 36 lines', async () => {
 test.each([
   ...['latest --help', 'quota --help', 'help options', 'help rate-limits', 'auth login --help'],
   ...(hasOnlyOwnCommands ? ['--help'] : []),
-])('%s reads as it should at 60, 80 and 120 columns', async (line) => {
+])('%s has the expected layout at 60, 80 and 120 columns', async (line) => {
   const name = line === '--help' ? 'program' : line.replace('--help', '').replace('help ', '').trim().replace(' ', '-');
   for (const columns of [60, 80, 120]) {
     const { stdout } = await runCli(line, { columns });

@@ -18,7 +18,7 @@ test('the manual page has every command and every option', () => {
 
 const hasGroff = spawnSync('groff', ['--version']).status === 0;
 
-test.skipIf(!hasGroff)('groff finds nothing wrong in it', () => {
+test.skipIf(!hasGroff)('groff reports no problem', () => {
   const { status, stderr, stdout } = spawnSync('groff', ['-man', '-Tascii', '-ww', '-z'], {
     input: page,
     encoding: 'utf8',

@@ -10,7 +10,7 @@ const ENV = { LANG: 'C.UTF-8' };
 test.each([
   ['a pipe', {}, { isTTY: false, columns: undefined }],
   ['a terminal', { tty: ['stdout' as const], columns: 60 }, { isTTY: true, columns: 60 }],
-])('on %s, the short way prints the help of every command as the long way does', async (_, fake, stdout) => {
+])('on %s, the fast path prints the same help for every command', async (_, fake, stdout) => {
   for (const line of ['', '--help', '-h', 'help', ...paths.flatMap((path) => [`${path} --help`, `help ${path}`])]) {
     const argv = line.split(' ').filter((word) => word !== '');
     const page = await helpPage(argv, { env: ENV, stdout });
@@ -28,7 +28,7 @@ test.each(['latest', 'help exit-codes', 'nope --help', '--color always --help', 
   },
 );
 
-test('an API key of the environment appears in no help', async () => {
+test('no help text shows the API key of the environment', async () => {
   const stdout = { isTTY: false, columns: undefined };
   const page = await helpPage(['--help'], { env: { ...ENV, FXRATES_API_KEY: 'Exchange rates' }, stdout });
 

@@ -22,7 +22,7 @@ test.each([
   expect(jsonFault(text)).toEqual({ line, column });
 });
 
-test('it finds a fault exactly where JSON.parse does', () => {
+test('finds a syntax error exactly where JSON.parse does', () => {
   const broken = fc
     .tuple(jsonText, fc.nat(), fc.constantFrom('', ',', '}', ']', '"', ':', '0', 'x', '{'))
     .map(

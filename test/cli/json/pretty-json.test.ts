@@ -31,7 +31,7 @@ test('changes nothing but white space, in any JSON text', () => {
   );
 });
 
-test('compact JSON has no white space between tokens, and all the tokens', () => {
+test('compact JSON has all tokens and no white space between them', () => {
   fc.assert(
     fc.property(jsonText, (text) => {
       expect(compactJson(text)).toBe(stripped(text));
@@ -40,7 +40,7 @@ test('compact JSON has no white space between tokens, and all the tokens', () =>
   );
 });
 
-test('takes 10 000 levels without overflowing the stack or the screen', () => {
+test('formats 10 000 levels without overflowing the stack or the screen', () => {
   const text = `${'['.repeat(10_000)}1.10${']'.repeat(10_000)}`;
 
   const pretty = prettyJson(text, plain);
@@ -49,13 +49,13 @@ test('takes 10 000 levels without overflowing the stack or the screen', () => {
   expect(pretty.length).toBeLessThan(2_000_000);
 });
 
-test('takes a string of megabytes', () => {
+test('formats a string of megabytes', () => {
   const text = JSON.stringify({ long: '\\"'.repeat(2_000_000) });
 
   expect(compactJson(text)).toBe(text);
 });
 
-test('tells names, strings, numbers and literals apart', () => {
+test('distinguishes names, strings, numbers and literals', () => {
   const paint = {
     name: (lexeme: string) => `N${lexeme}`,
     string: (lexeme: string) => `S${lexeme}`,

@@ -15,7 +15,7 @@ test.each([
   ['data.list.0', '10'],
   ['data.list.1.n', '1E-7'],
   ['data2', 'null'],
-])('%s is %s, as it stands in the text', (path, expected) => {
+])('%s is %s, exactly as in the text', (path, expected) => {
   expect(selectValue(BODY, parseJsonPath(path))).toBe(expected);
 });
 
@@ -26,11 +26,11 @@ test.each(['data.rates.USD', 'data.list.2', 'data.list.-1', 'data2.x', 'success.
   },
 );
 
-test('of equal names the last one counts, as in JSON.parse', () => {
+test('the last of equal names applies, as in JSON.parse', () => {
   expect(selectValue('{"a":1,"a":{"b":2},"\\u0061":{"b":3.0}}', ['a', 'b'])).toBe('3.0');
 });
 
-test('finds in any text what JSON.parse finds', () => {
+test('finds the same value as JSON.parse, in any text', () => {
   fc.assert(
     fc.property(jsonText, (text) => {
       for (const [path, value] of everyPath(JSON.parse(text))) {
@@ -47,7 +47,7 @@ test('lists the first names and says when there are more', () => {
   expect(memberNames(BODY, ['success'], 5)).toEqual([]);
 });
 
-test('reaches a value below 10 000 levels', () => {
+test('selects a value below 10 000 levels', () => {
   const text = `${'{"a":'.repeat(10_000)}1.10${'}'.repeat(10_000)}`;
 
   expect(selectValue(text, ['a', 'a', 'a'])?.length).toBe(text.length - 3 * 6);
@@ -62,7 +62,7 @@ function* everyPath(value: unknown, path: readonly string[] = []): Generator<rea
   }
 }
 
-test('gives every value without members, in order, with its path', () => {
+test('lists every value without members, in order, with its path', () => {
   const text = '{"base":"USD","rates":{"EUR":1.10,"x":{}},"list":[1,[],{"a":null}],"last":true}';
 
   const found = [...leaves(text)].map(({ path, lexeme }) => `${path.join('.')} ${lexeme}`);
@@ -82,7 +82,7 @@ test('a text that is one scalar is one leaf without a path', () => {
   expect([...leaves(' 1.10 ')]).toEqual([{ path: [], lexeme: '1.10' }]);
 });
 
-test('every leaf stands where its path says, in any JSON text', () => {
+test('the path of every leaf leads to it, in any JSON text', () => {
   fc.assert(
     fc.property(jsonText, (text) => {
       const last = new Map([...leaves(text)].map(({ path, lexeme }) => [JSON.stringify(path), lexeme]));
@@ -97,7 +97,7 @@ test('every leaf stands where its path says, in any JSON text', () => {
   );
 });
 
-test('takes 10 000 levels', () => {
+test('lists the leaves of 10 000 levels', () => {
   const text = `${'['.repeat(10_000)}${']'.repeat(10_000)}`;
 
   expect([...leaves(text)]).toMatchObject([{ lexeme: '[]' }]);

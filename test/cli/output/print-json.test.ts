@@ -41,7 +41,7 @@ test('--shape in a pipe is an object of types by path', async () => {
   expect(JSON.parse(stdout)).toEqual({ 'rates.EUR': 'number' });
 });
 
-test('no text and no number of an answer gets into its shape', async () => {
+test('the shape contains no text and no number of the response', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.integer({ min: 1_000_000_000 })),

@@ -13,7 +13,7 @@ const style = (width: number) => ({
 
 const RATES = '{"base":"USD","rates":{"EUR":0.90,"JPY":157.1,"KRW":1364,"XAU":0.000299761}}';
 
-test('numbers stand in columns, aligned at the decimal point', () => {
+test('numbers are in columns, aligned at the decimal point', () => {
   expect(valuesTable(RATES, style(80))).toBe(`base  USD
 
 rates
@@ -25,7 +25,7 @@ EUR    0.90    KRW  1364
 JPY  157.1     XAU     0.000299761`);
 });
 
-test('a long text is broken into lines beside its name', () => {
+test('a long text is wrapped beside its name', () => {
   const text = 'a text that is much longer than the screen is wide';
 
   expect(valuesTable(JSON.stringify({ note: text }), style(40))).toBe(`note  a text that is much longer than

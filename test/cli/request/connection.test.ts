@@ -35,7 +35,7 @@ test.each([
   await close();
 });
 
-test('host:port is a proxy over http, as in curl', async () => {
+test('host:port is an HTTP proxy, as in curl', async () => {
   const { fetch, close } = await openConnection(new FakeIo({ env: { HTTPS_PROXY: '127.0.0.1:1' } }), 'https://a.test');
 
   const sent = fetch('https://a.test', {
@@ -58,7 +58,7 @@ test('the host of host:port can be an IPv6 address', () => {
 test.each([
   ['http://u:p%w@proxy.test:3128', "'http://***@proxy.test:3128' has a % in its user or password; write it %25"],
   ['socks5://proxy.test:1080', "'socks5://proxy.test:1080' names a socks5 proxy; http and https are supported"],
-])('a proxy that cannot be used is refused with the reason: %s', async (url, why) => {
+])('a proxy that cannot be used is rejected with the reason: %s', async (url, why) => {
   const env = { HTTPS_PROXY: url };
 
   const [latest, doctor] = [await runCli('latest', { env }), await runCli('doctor', { env })];
@@ -73,11 +73,11 @@ test('a proxy that cannot be reached is named as a possible cause', async () => 
   expect(code).toBe(6);
   expect(stderr).toBe(`fxrates: cannot reach api.example.test — connection refused (ECONNREFUSED)
 
-  HTTPS_PROXY names the proxy 127.0.0.1:1. To go past it:  export NO_PROXY=api.example.test
+  HTTPS_PROXY names the proxy 127.0.0.1:1. To bypass it:  export NO_PROXY=api.example.test
 `);
 });
 
-test('a variable that holds no URL is refused without its password', async () => {
+test('a variable that is not a URL is rejected without showing its password', async () => {
   const { code, stderr } = await runCli('latest', { env: { HTTPS_PROXY: 'user:password@proxy' } });
 
   expect(code).toBe(2);

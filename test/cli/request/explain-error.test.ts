@@ -23,7 +23,7 @@ test.each([
   ['HPE_INVALID_CONSTANT', 'the response is not HTTP (HPE_INVALID_CONSTANT)', 'Is https://api.example.test the right'],
   ['EPROTO', 'the TLS handshake failed (EPROTO)', 'Is https://api.example.test the right'],
   ['EPIPE', 'EPIPE\n', undefined],
-])('%s is told as: %s, with what to do about it', async (code, says, nextStep) => {
+])('%s is reported as: %s, with the next step', async (code, says, nextStep) => {
   const result = await runCli('latest --retries 0', { replies: broken(code) });
 
   const [headline = '', ...hints] = result.stderr.split('\n').filter((line) => line !== '');
@@ -33,7 +33,7 @@ test.each([
   if (nextStep !== undefined) expect(hints[0]).toContain(nextStep);
 });
 
-test('a failure without a code is told once, in words of the command line', async () => {
+test('a failure without a code is reported once, in words of the command line', async () => {
   const replies = Object.assign(new TypeError('fetch failed'), { cause: new Error('bad port') });
 
   const { stderr } = await runCli('latest --retries 0', { replies });
@@ -45,13 +45,13 @@ test('a failure without a code is told once, in words of the command line', asyn
 });
 
 const BASE_URL_HINT = 'Is https://api.example.test the right base URL? It comes from --base-url.';
-const PROXY_HINT = 'HTTPS_PROXY names the proxy proxy.example.test. To go past it:  export NO_PROXY=api.example.test';
+const PROXY_HINT = 'HTTPS_PROXY names the proxy proxy.example.test. To bypass it:  export NO_PROXY=api.example.test';
 
 test.each([
   ['ENOTFOUND', {}, [BASE_URL_HINT]],
   ['ENOTFOUND', { HTTPS_PROXY: 'http://proxy.example.test' }, [PROXY_HINT]],
   ['ERR_TLS_CERT_ALTNAME_INVALID', { HTTPS_PROXY: 'http://proxy.example.test' }, [BASE_URL_HINT]],
-])('%s with the environment %j: whose name it is, the proxy or the service', (code, env, hints) => {
+])('%s with the environment %j: the message says whether proxy or service was not found', (code, env, hints) => {
   const context = { baseUrl: 'https://api.example.test', source: '--base-url', env };
 
   expect(explainNetworkError(new NetworkError('no answer', { code }), context).hints).toEqual(hints);
@@ -68,16 +68,19 @@ test.each([
   expect(withoutAdvice(`Key fx_live_…cdef: ${words}`)).toBe(`Key fx_live_…cdef: ${fact}`);
 });
 
-test('another message stays as it is', () => {
+test('other messages are unchanged', () => {
   const message = 'cache: the store failed (EACCES); requests are sent to the service';
 
   expect(withoutAdvice(message)).toBe(message);
 });
 
-test.each(['latest', 'latest --json'])('%s warns of the unit, and of nothing that cannot be set here', async (line) => {
-  const { code, stderr } = await runCli(line, { replies: [rateLimited('30000'), success()] });
+test.each(['latest', 'latest --json'])(
+  '%s warns of the unit, and names only options that the command line has',
+  async (line) => {
+    const { code, stderr } = await runCli(line, { replies: [rateLimited('30000'), success()] });
 
-  expect(code).toBe(0);
-  expect(stderr).toContain('Retry-After 30000 is too long for a per-minute limit in seconds');
-  expect(stderr).not.toContain('retryAfterUnit');
-});
+    expect(code).toBe(0);
+    expect(stderr).toContain('Retry-After 30000 is too long for a per-minute limit in seconds');
+    expect(stderr).not.toContain('retryAfterUnit');
+  },
+);

@@ -21,7 +21,7 @@ test('on a terminal the wait is one line that counts down and is erased', async 
   expect(stdout).toBe('{"a":1}\n');
 });
 
-test('on a narrow terminal the line fits, so that it can be rewritten', async () => {
+test('on a narrow terminal the line fits, so that it can be redrawn', async () => {
   const { stderr } = await runCli('latest', { replies, tty: ['stderr'], columns: 40 });
 
   const frames = stripVTControlCharacters(stderr).split('\r');
@@ -52,7 +52,7 @@ test('with --json each wait is one JSON line', async () => {
   expect(stdout).toBe('{"a":1}\n');
 });
 
-test('-q waits without a word', async () => {
+test('-q prints nothing about waits', async () => {
   for (const tty of [[], ['stderr']] as const) {
     const { code, stderr } = await runCli('latest -q', { replies, tty });
 
@@ -61,7 +61,7 @@ test('-q waits without a word', async () => {
   }
 });
 
-test('a retry after a failure is told as well', async () => {
+test('a retry after a failure is reported, too', async () => {
   const { stderr } = await runCli('latest --json', { replies: [failure(503), success()] });
 
   expect(JSON.parse(stderr)).toMatchObject({ event: 'retry', reason: 'server', attempt: 2 });
@@ -91,7 +91,7 @@ test.each([
   else expect(clock.now()).toBe(startedAt);
 });
 
-test('a wait longer than --max-wait fails at once and says what would do', async () => {
+test('a wait longer than --max-wait fails immediately and names a sufficient value', async () => {
   const clock = new FakeClock();
   const startedAt = clock.now();
 
@@ -106,7 +106,7 @@ test('a wait longer than --max-wait fails at once and says what would do', async
 });
 
 test.each(['latest --no-wait', 'latest --max-wait 2s'])(
-  '%s tells that the unit of Retry-After is not certain',
+  '%s reports that the unit of Retry-After is not certain',
   async (line) => {
     const { code, stderr } = await runCli(line, { replies: rateLimited('5000') });
 
@@ -127,7 +127,7 @@ test('--max-wait bounds the sum of all waits', async () => {
   expect(stderr).toContain('fxrates latest --max-wait 77s');
 });
 
-test('--max-wait inf waits for hours if need be', async () => {
+test('--max-wait inf waits for hours', async () => {
   const clock = new FakeClock();
 
   const { code, requests } = await runCli('latest --max-wait inf -q', {
@@ -158,7 +158,7 @@ test.each([
   expect(io.written.stderr.endsWith('\r\u001b[2K')).toBe(true);
 });
 
-test('Ctrl-C while the answer is under way ends the command too', async () => {
+test('Ctrl-C during a request ends the command', async () => {
   const io = new FakeIo({ replies: 'never' });
   const running = main(['latest'], io);
   await (io.clock as FakeClock).advance(0);

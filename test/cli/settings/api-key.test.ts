@@ -23,7 +23,7 @@ const COMBINATIONS = [...Array(16).keys()]
   .filter((sources) => !(sources.includes('--key-stdin') && sources.includes('--key-file')));
 
 test.each(COMBINATIONS.map((sources) => [sources.join(', ') || 'none', sources] as const))(
-  'of %s the first decides',
+  'of %s the first applies',
   async (_, sources) => {
     const keyOf = new Map(SOURCES.map((source, index) => [source, KEYS[index]]));
     const flags = { '--key-stdin': ['--key-stdin'], '--key-file': ['--key-file', join(folder, 'key')] };
@@ -43,7 +43,7 @@ test.each(COMBINATIONS.map((sources) => [sources.join(', ') || 'none', sources] 
   },
 );
 
-test('without a key it says how to give one, and exits 4', async () => {
+test('without a key, shows how to set one and exits with 4', async () => {
   const { code, stderr } = await runCli('quota', { env: { FXRATES_API_KEY: '' } });
 
   expect(code).toBe(4);
@@ -63,7 +63,7 @@ test.each([
   ['line-one\nline-two', 'it has several lines'],
   ['schlüssel-schlüssel', 'it has white space, control or non-ASCII characters'],
   ['a'.repeat(5000), 'it has 5000 characters'],
-])('a key file with %j is refused without repeating it', async (text, problem) => {
+])('a key file with %j is rejected without printing it', async (text, problem) => {
   const path = join(folder, 'bad-key');
   await writeFile(path, text);
 
@@ -75,21 +75,21 @@ test.each([
   expect(requests).toEqual([]);
 });
 
-test('a key file that is not there is named with the reason', async () => {
+test('a missing key file is reported with its name', async () => {
   const { code, stderr } = await runCli('quota --key-file /nowhere/key');
 
   expect(code).toBe(3);
   expect(stderr).toBe('fxrates: cannot read the key file /nowhere/key — the file does not exist\n');
 });
 
-test('--key-stdin is refused on a terminal, where the key would show', async () => {
+test('--key-stdin is rejected on a terminal, which would show the key', async () => {
   const { code, stderr } = await runCli('quota --key-stdin', { tty: ['stdin'] });
 
   expect(code).toBe(2);
   expect(stderr).toContain('fxrates quota --key-stdin < key.txt');
 });
 
-test('a refused key is told by its end and its source, and what it takes precedence over', async () => {
+test('a refused key is reported with its last characters, its source and the values it overrides', async () => {
   const replies = {
     status: 401,
     body: { success: false, error: { code: 'unauthorized', message: 'No.', status: 401 } },

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { runCli } from '../../helpers/cli-io.ts';
 
-test('without a base URL it says how to set one, and exits 3', async () => {
+test('without a base URL, shows how to set one and exits with 3', async () => {
   const { code, stderr, stdout } = await runCli('quota', { env: { FXRATES_BASE_URL: undefined } });
 
   expect(code).toBe(3);
@@ -34,7 +34,7 @@ test.each([
 });
 
 test.each(['http://127.0.0.1:4010', 'http://localhost:4010/', 'http://[::1]:4010', 'https://example.test/base/'])(
-  '%s is taken',
+  '%s is accepted',
   async (url) => {
     const { code, requests } = await runCli(['latest', '--base-url', url]);
 

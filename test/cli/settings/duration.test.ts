@@ -13,9 +13,12 @@ test.each([
   expect(parseDuration(text, '--timeout')).toBe(ms);
 });
 
-test.each(['30', '', ' 30s', '30 s', '-1s', '1e3s', '1d', 's', '0x10s', 'Infinity'])("'%s' is no duration", (text) => {
-  expect(() => parseDuration(text, '--timeout')).toThrow(`--timeout expects a duration, got '${text}'`);
-});
+test.each(['30', '', ' 30s', '30 s', '-1s', '1e3s', '1d', 's', '0x10s', 'Infinity'])(
+  "'%s' is not a duration",
+  (text) => {
+    expect(() => parseDuration(text, '--timeout')).toThrow(`--timeout expects a duration, got '${text}'`);
+  },
+);
 
 test.each([
   [1, '1 s'],

@@ -31,21 +31,21 @@ test.each([
   ['FXRATES_MAX_WAIT', '1', "FXRATES_MAX_WAIT expects a duration, got '1'"],
   ['FXRATES_OUTPUT', 'xml', "FXRATES_OUTPUT expects one of auto, table, json, compact, csv, tsv, raw, got 'xml'"],
   ['FXRATES_BASE_URL', 'ftp://x', "FXRATES_BASE_URL expects an http or https URL, got 'ftp://x'"],
-])('a wrong %s is named', async (name, value, message) => {
+])('an invalid %s is reported with its name', async (name, value, message) => {
   const { code, stderr } = await runCli('latest', { env: { [name]: value } });
 
   expect(code).toBe(2);
   expect(stderr).toContain(message);
 });
 
-test('an option beats its variable, and an empty variable counts as not set', async () => {
+test('an option overrides its variable, and an empty variable counts as not set', async () => {
   const env = { FXRATES_OUTPUT: 'tsv', FXRATES_TIMEOUT: '', FXRATES_RETRIES: '' };
 
   expect((await runCli('latest', { env })).stdout).toBe('base\tUSD\nrates.EUR\t0.92\n');
   expect((await runCli('latest --json', { env })).stdout).toBe('{"base":"USD","rates":{"EUR":0.92}}\n');
 });
 
-test('global options are taken before and after the command', async () => {
+test('global options are accepted before and after the command', async () => {
   const before = await runCli('--base-url https://other.example.test -o compact latest');
   const after = await runCli('latest -o compact --base-url https://other.example.test');
 
@@ -61,7 +61,7 @@ test('--retries is the number of further attempts', async () => {
   expect(requests).toHaveLength(2);
 });
 
-test('FXRATES_MAX_WAIT decides like --max-wait', async () => {
+test('FXRATES_MAX_WAIT has the effect of --max-wait', async () => {
   const replies = [rateLimited('5'), success()];
 
   expect((await runCli('latest', { replies, env: { FXRATES_MAX_WAIT: '3s' } })).code).toBe(7);

@@ -42,7 +42,7 @@ test.each([
   ['without a home folder', {}, nodeOf('v26')],
   ['with a home folder that does not exist', { HOME: '/nonexistent' }, nodeOf('v26')],
   ['on a Node.js without a compile cache', undefined, {}],
-])('%s nothing is kept', (_, env, node) => {
+])('%s nothing is stored', (_, env, node) => {
   useCompileCache(env ?? { HOME: home }, node);
 
   expect(existsSync(join(home, '.cache'))).toBe(false);

@@ -21,7 +21,7 @@ const limits = () => join(home, '.local', 'state', 'fxrates', 'limits');
 const refused = 'latest --max-wait 40s';
 const refusal = rateLimited('30');
 
-test('a command knows without a request what another one was refused', async () => {
+test('a command knows about the refusal of another command without a request', async () => {
   const first = await run(refused, { replies: refusal });
   const second = await run('latest --no-wait', { clock: new FakeClock(first.io.clock.now()) });
 
@@ -33,7 +33,7 @@ test('a command knows without a request what another one was refused', async () 
 test.each([
   ['FXRATES_SHARE_LIMIT=off', { FXRATES_SHARE_LIMIT: 'off' }, '{}'],
   ['share_limit in config.json', {}, '{"share_limit":"off"}'],
-])('%s: each command learns for itself', async (_, env, config) => {
+])('%s: each command learns the limit separately', async (_, env, config) => {
   writeFileSync(join(home, 'config.json'), config);
   const options = { env: { FXRATES_CONFIG_DIR: home, ...env } };
   const first = await run(refused, { ...options, replies: refusal });

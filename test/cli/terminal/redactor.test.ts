@@ -28,18 +28,18 @@ test.each([
   ['latest -o raw', BODY],
   ['latest --get feed_id', `${FEED}\n`],
   ['api /api/v1/latest', BODY],
-])('%s prints data that only looks like a key as it came', async (line, expected) => {
+])('%s prints data that only looks like a key unchanged', async (line, expected) => {
   expect((await runCli(line, { replies: { body: BODY } })).stdout).toBe(expected);
 });
 
-test('api -i prints such data in a header and in the body as it came', async () => {
+test('api -i prints such data in a header and in the body unchanged', async () => {
   const { stdout } = await runCli('api /api/v1/latest -i', { replies: { headers: { 'x-feed': FEED }, body: BODY } });
 
   expect(stdout).toContain(`x-feed: ${FEED}\n`);
   expect(stdout.endsWith(`\n\n${BODY}`)).toBe(true);
 });
 
-test('--fixture-out records such data as it came', async () => {
+test('--fixture-out records such data unchanged', async () => {
   const file = join(folder, 'answers.json');
 
   await runCli(['latest', '--fixture-out', file], { replies: { body: BODY } });
@@ -72,14 +72,14 @@ test.each([
   ['what was typed', `latest ${IN_URL}`, 'fx%5Flive_…9c2d'],
   ['what was typed, cut short', `latest ${KEY.slice(0, 30)}`, 'fx_live_…'],
   ['what is shown of a request', `latest base=${FEED} -v`, 'eur_live_…1405'],
-])('%s loses all that looks like a key', async (_, line, mask) => {
+])('%s masks everything that looks like a key', async (_, line, mask) => {
   const { stderr } = await runCli(line, { replies: failure(404, { message: `You sent ${KEY}` }) });
 
   expect(stderr).toContain(mask);
   for (const text of [KEY, IN_URL, KEY.slice(0, 30), FEED]) expect(stderr).not.toContain(text);
 });
 
-test('bytes without a key in them stay what they were, valid UTF-8 or not', () => {
+test('bytes without a key are unchanged, valid UTF-8 or not', () => {
   const secrets = new Redactor();
   secrets.protect('canary+key/0f1e2d3c');
   const bytes = Uint8Array.from([0xff, 0xfe, ...Buffer.from(FEED)]);

@@ -14,6 +14,6 @@ test.each([
   expect(visible(text)).toBe(expected);
 });
 
-test('letters, digits, line breaks and tabs stay', () => {
+test('letters, digits, line breaks and tabs are unchanged', () => {
   expect(visible('€ 1.10\té漢😀\r\nnext\n')).toBe('€ 1.10\té漢😀\nnext\n');
 });

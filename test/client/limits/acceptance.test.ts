@@ -31,7 +31,7 @@ test.each([
   { name: 'told ten times the limit', refusedPer100: 5, ratio: 1.05, worst: 1.6 },
   { name: 'told, and a limit per second', refusedPer100: 5, ratio: 1.5, worst: 4 },
   { name: 'told, round trips of 1 to 4 s', refusedPer100: 1, ratio: 1.1, worst: 1.6 },
-])('$name: nothing fails, little is refused, little time is lost', async ({ name, selection = SOME, ...bar }) => {
+])('$name: no call fails, few are refused, little time is lost', async ({ name, selection = SOME, ...bar }) => {
   const { failed, pendingTimers, refusedPer100, ratio, worst } = await measure(situation(name), selection);
 
   expect({ failed, pendingTimers }).toEqual({ failed: 0, pendingTimers: 0 });
@@ -40,7 +40,7 @@ test.each([
   expect(worst).toBeLessThanOrEqual(bar.worst);
 });
 
-test.each(WINDOW_KINDS)('lost answers and server errors in between hold nothing up (%s)', async (window) => {
+test.each(WINDOW_KINDS)('lost responses and server errors delay no other calls (%s)', async (window) => {
   const scenario = { seed: 5, calls: 200, callers: 16, window, limit: 30, hint: 'seconds' as const };
 
   const { failed, makespanMs, optimumMs } = await simulate({ ...scenario, lost: 0.05, serverErrors: 0.05 });

@@ -41,7 +41,7 @@ test('counts and expires like a plain list', () => {
   );
 });
 
-test('is the same after it was saved and read again, expired requests left out', () => {
+test('saving and reading it removes only expired requests', () => {
   const log = new AcceptedLog();
   for (const answeredAt of [100, 30_000, 30_000, 61_000]) log.add(answeredAt - 50, answeredAt);
   log.expire(60_500);

@@ -21,7 +21,7 @@ test('there is no burst limit until one is learned', () => {
   expect(burstSlots(NO_BURST_LIMIT, logOf(1, 2, 3), { inFlight: 99, now: 3 })).toBe(Number.POSITIVE_INFINITY);
 });
 
-test('leaves as many requests per period as were accepted in one when a request was refused', () => {
+test('allows as many requests per period as were accepted before the refusal', () => {
   const burst = learnBurstLimit(NO_BURST_LIMIT, { calls: 3, periodMs: 10_000, now: 2_000 });
   const log = logOf(25_000, 26_000);
 
@@ -31,7 +31,7 @@ test('leaves as many requests per period as were accepted in one when a request 
   expect(burstSlots(burst, log, { inFlight: 1, now: 35_001 })).toBe(1);
 });
 
-test('names no time for the next slot if every slot is in flight', () => {
+test('has no time for the next slot if every slot is in flight', () => {
   const burst = learnBurstLimit(NO_BURST_LIMIT, { calls: 1, periodMs: 1_000, now: 0 });
 
   expect(burstSlotAt(burst, logOf(), 5_000)).toBeUndefined();
@@ -46,7 +46,7 @@ test('a second refusal lowers the limit and shortens the period, never below one
   expect(none).toMatchObject({ calls: 1, periodMs: 1_000 });
 });
 
-test('a period of another magnitude replaces what was learned', () => {
+test('a period of another magnitude replaces the learned limit', () => {
   const perSecond = learnBurstLimit(NO_BURST_LIMIT, { calls: 2, periodMs: 1_000, now: 0 });
 
   expect(learnBurstLimit(perSecond, { calls: 8, periodMs: 10_000, now: 50_000 })).toMatchObject({
@@ -55,7 +55,7 @@ test('a period of another magnitude replaces what was learned', () => {
   });
 });
 
-test('does not grow for four periods after a refusal, twice as long after each further one, two minutes at most', () => {
+test('after a refusal it does not grow for four periods, then twice as long each time, at most two minutes', () => {
   let burst = learnBurstLimit(NO_BURST_LIMIT, { calls: 2, periodMs: 10_000, now: 0 });
   const pauses = [burst.growsAt];
   for (const now of [100_000, 200_000, 300_000]) {
@@ -66,7 +66,7 @@ test('does not grow for four periods after a refusal, twice as long after each f
   expect(pauses).toEqual([40_000, 80_000, 120_000, 120_000]);
 });
 
-test('grows by a tenth per period, one request at least, and only if it is used up', () => {
+test('grows by a tenth per period, at least one request, and only if it is used up', () => {
   const small = learnBurstLimit(NO_BURST_LIMIT, { calls: 2, periodMs: 1_000, now: 0 });
   const large = { ...small, calls: 50 };
   const full = logOf(...Array.from({ length: 50 }, () => 4_500));

@@ -55,7 +55,7 @@ test('does not grow while fewer requests are in flight than it allows', () => {
   expect(answers(initialConcurrency('adapt'), 50, { wasFull: false }).limit).toBe(4);
 });
 
-test('below 16 it grows while a round trip takes at most ten times the shortest, above while at most twice', () => {
+test('grows while a round trip takes at most ten times the shortest, above 16 at most twice', () => {
   const few = answer(initialConcurrency('adapt'));
   const many = answers(few, 20);
 
@@ -92,7 +92,7 @@ test('requests that were in flight together halve it once', () => {
   expect(fail(halved, { at: 2_150, sentAt: 2_050 }).limit).toBe(16);
 });
 
-test('a loss by chance does not change it', () => {
+test('a random loss does not change it', () => {
   const state = answers(initialConcurrency('adapt'), 30);
 
   expect(fail(state, { isOutage: false })).toBe(state);
@@ -126,7 +126,7 @@ interface Beside {
   readonly unknown?: Parameters<typeof concurrencyRoom>[1]['unknown'];
 }
 
-test('leaves what is not in flight', () => {
+test('the free slots are those that are not in flight', () => {
   const start = initialConcurrency('adapt');
 
   expect([0, 3, 4].map((calls) => roomBeside(start, Array(calls).fill(9_990)))).toEqual([4, 1, 0]);
@@ -160,7 +160,7 @@ test('after 10 s without an answer it starts with four again, and grows per answ
   expect(concurrencyAfterIdle(initialConcurrency(40), 60_000).limit).toBe(40);
 });
 
-test('a request that is probably lost takes no place', () => {
+test('a request that is probably lost uses no slot', () => {
   // The average of these round trips is 100 ms, and the last was sent at 9 900.
   const state = answers(initialConcurrency('adapt'), 100, { wasFull: false, at: 10_000 });
 
@@ -184,7 +184,7 @@ test('after 2.5 s of silence one more request is sent, never more than maxConcur
   expect(concurrencyWakeAt(7_000)).toBe(8_000);
 });
 
-test('a failure never raises it, whatever came before', () => {
+test('a failure never raises it, after any other events', () => {
   const events = fc.array(fc.record({ tookMs: fc.nat(5_000), afterMs: fc.nat(3_000), kind: fc.nat(3) }));
   fc.assert(
     fc.property(events, fc.constantFrom('adapt' as const, 1, 40), (list, maxConcurrent) => {

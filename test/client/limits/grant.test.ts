@@ -59,7 +59,7 @@ function rounds(run: LimiterRun, from: number, count: number): number[] {
   });
 }
 
-test('where the first refusal came calls go one at a time, and more from there on', () => {
+test('near the number of calls at the first refusal, sends one call at a time, then more again', () => {
   const run = new LimiterRun();
   rounds(run, 0, 4);
   run.ask(800, 1);
@@ -69,7 +69,7 @@ test('where the first refusal came calls go one at a time, and more from there o
   expect(rounds(run, 1_900, 12)).toEqual([1, 2, 4, 4, 4, 1, 1, 1, 2, 4, 4, 4]);
 });
 
-test('after the refusal of a call for which a slot was known, calls follow one after another', () => {
+test('after the refusal of a call in a known slot, sends one call after another', () => {
   const run = new LimiterRun(30);
   rounds(run, 0, 1);
   run.ask(200, 1);
@@ -82,7 +82,7 @@ test('after the refusal of a call for which a slot was known, calls follow one a
   expect(rounds(run, 120_700, 4)).toEqual([1, 2, 4, 4]);
 });
 
-test('a slot that a call gives back is free again', () => {
+test('a returned slot is free again', () => {
   const run = new LimiterRun(3);
   run.ask(0);
 
@@ -92,7 +92,7 @@ test('a slot that a call gives back is free again', () => {
   expect(run.ask(1)).toMatchObject({ n: 1, probe: false });
 });
 
-test('a token that a call gives back is in the bucket again', () => {
+test('a returned token is in the bucket again', () => {
   const run = new LimiterRun(3);
   const bucket = { kind: 'bucket', perMs: 0.001, capacity: 3, tokens: 2, at: 0 } as const;
   run.state = { ...run.state, phase: 'known', window: bucket };
@@ -104,7 +104,7 @@ test('a token that a call gives back is in the bucket again', () => {
   expect(run.ask(0).n).toBe(1);
 });
 
-test('a limit for bursts counts beside the one per minute', () => {
+test('a burst limit applies in addition to the limit per minute', () => {
   const run = new LimiterRun(100);
   run.state = { ...run.state, burst: { calls: 2, periodMs: 1_000, proven: 0, growsAt: MINUTE, pauseMs: 4_000 } };
 
@@ -114,20 +114,20 @@ test('a limit for bursts counts beside the one per minute', () => {
   expect(run.ask(1_101)).toMatchObject({ n: 2 });
 });
 
-test('the n-th call from now gets the time of the window it falls into', () => {
+test('the time of the n-th call is that of its window', () => {
   const run = usedUpRun('59.9');
 
   expect(run.window).toBe('sliding');
   expect([0, 2, 3, 6].map((ahead) => run.slotAt(1_000, ahead))).toEqual([60_100, 60_100, 120_100, 180_100]);
 });
 
-test('while the window is unknown a slot can come as soon as the gate opens', () => {
+test('while the window is unknown, a slot can become free when the gate opens', () => {
   const run = usedUpRun('30');
 
   expect([0, 50].map((ahead) => run.slotAt(1_000, ahead))).toEqual([30_200, 30_200]);
 });
 
-test('a limit that is lowered below what the gate has let through is known', () => {
+test('a limit lowered below the number of calls since the gate opened is known', () => {
   const run = usedUpRun('30');
   run.ask(30_200);
   run.accept(30_200);
@@ -158,7 +158,7 @@ test.each(['known', 'unknown'] as const)(
   },
 );
 
-test('probes no sooner than due, and never beside calls in flight', () => {
+test('probes only when due, and never while calls are in flight', () => {
   const run = new LimiterRun(1_000);
   run.state = { ...run.state, phase: 'known', limit: 2, probe: { ...run.state.probe, dueAt: 5_000 } };
   run.ask(0);
@@ -170,7 +170,7 @@ test('probes no sooner than due, and never beside calls in flight', () => {
   expect(run.ask(5_000)).toMatchObject({ n: 1, probe: true });
 });
 
-test('the last of many calls is sent as many minutes later as the limit is used up', () => {
+test('the last of many calls is sent after as many minutes as the limit requires', () => {
   const fresh = new LimiterRun(3);
   expect(lastSlotAt(fresh.state, 0, 3)).toBe(0);
   expect(lastSlotAt(fresh.state, 0, 4)).toBe(MINUTE);
@@ -182,7 +182,7 @@ test('the last of many calls is sent as many minutes later as the limit is used 
   expect(lastSlotAt({ ...run.state, phase: 'learning' }, 10_000, 4)).toBe(2 * MINUTE + 100);
 });
 
-test('a limit that is unknown does not delay the last of many calls, a closed gate does', () => {
+test('an unknown limit does not delay the last of many calls, but a closed gate does', () => {
   const run = new LimiterRun();
   expect(lastSlotAt(run.state, 7, 1_000)).toBe(7);
 
@@ -195,13 +195,13 @@ function accept(gate: Gate, calls: number): Gate {
   return Array.from({ length: calls }).reduce<Gate>((before) => acceptBehindGate(before), gate);
 }
 
-test('a known limit needs no ramp, an unknown one starts with four calls and an eighth of what was accepted', () => {
+test('a known limit has no ramp, an unknown one starts with four calls and an eighth of the accepted ones', () => {
   expect(rampSize(OPEN_GATE, true)).toBe(Number.POSITIVE_INFINITY);
 
   expect([0, 16, 40, 2_000].map((calls) => rampSize(accept(OPEN_GATE, calls), false))).toEqual([4, 4, 5, 64]);
 });
 
-test('after it was closed one call goes first, then one more than were accepted, then a part of them', () => {
+test('after closing, allows one call first, then one more than were accepted, then a part of them', () => {
   const closed = closeGate(accept(OPEN_GATE, 5), 1_000);
 
   expect([0, 1, 2, 8, 20].map((calls) => rampSize(accept(closed, calls), true))).toEqual([1, 2, 3, 4, 10]);
@@ -209,7 +209,7 @@ test('after it was closed one call goes first, then one more than were accepted,
   expect([closed.isHalfOpen, accept(closed, 1).isHalfOpen]).toEqual([true, false]);
 });
 
-test('opens when the longest wait that was asked for has passed', () => {
+test('opens after the longest wait of all responses', () => {
   const closed = closeGate(stayClosedUntil(stayClosedUntil(OPEN_GATE, 5_000), 2_000), 3_000);
 
   expect(closed.opensAt).toBe(5_000);
@@ -222,7 +222,7 @@ test('answers to requests sent before it opened are stale', () => {
   expect(isStale(closed, 1_000)).toBe(false);
 });
 
-test('if more is refused than accepted, it closes twice as long each time, up to 16 s', () => {
+test('if more calls are refused than accepted, it closes twice as long each time, up to 16 s', () => {
   let gate = OPEN_GATE;
   const closedMs = Array.from({ length: 13 }, (_, place) => {
     const now = place * 100_000;

@@ -46,19 +46,19 @@ function failProbe(health: ServiceHealth, failing: Failing = {}): ServiceHealth 
   return fail(serviceGranted(health), sentAt + 100, { sentAt, ...failing });
 }
 
-test('one failure never takes the service down, however rare failures were', () => {
+test('one failure never marks the service as down, even if failures are rare', () => {
   const health = fail(answer(HEALTHY, 1_000), 1_000);
 
   expect(health.isDown).toBe(false);
   expect(serviceRoom(health, 1_000)).toBe(Number.POSITIVE_INFINITY);
 });
 
-test('two failures in a row take down a service that rarely failed, three one that is new', () => {
+test('the service is down after two failures in a row, or three if it is new', () => {
   expect(failuresUntilDown(answer(HEALTHY, 100))).toBe(2);
   expect(failuresUntilDown(HEALTHY)).toBe(3);
 });
 
-test('where every third request fails, two in a row are chance: a longer run is needed', () => {
+test('if every third request fails, two failures in a row are not an outage', () => {
   let health = HEALTHY;
   for (let round = 0; round < 60; round += 1) health = fail(answer(health, 2), round);
 
@@ -74,7 +74,7 @@ test('a success ends a run of failures', () => {
   expect(fail(fail(interrupted, 3), 4).isDown).toBe(false);
 });
 
-test('a 503 with Retry-After takes the service down at once, and is waited for', () => {
+test('after a 503 with Retry-After, the service is down for that time', () => {
   const health = fail(HEALTHY, 10_000, { hintMs: 5_000 });
 
   expect(health).toMatchObject({ isDown: true, retryAt: 15_000 });
@@ -85,7 +85,7 @@ test('a hint shorter than the backoff does not shorten it', () => {
   expect(fail(HEALTHY, 10_000, { hintMs: 1 }).retryAt).toBe(10_375);
 });
 
-test('while the service is down, one request probes it and the others wait', () => {
+test('while the service is down, one request is the probe and the others wait', () => {
   const health = down();
   const probing = serviceGranted(health);
 
@@ -110,19 +110,19 @@ test('the backoff grows by half with every probe that fails, up to 16 s', () => 
   ]);
 });
 
-test('waits half of the backoff and up to as much again, by chance', () => {
+test('waits between half of the backoff and the whole, at random', () => {
   const waits = [0, 0.5, 0.999].map((chance) => fail(HEALTHY, 0, { hintMs: 0, random: () => chance }).retryAt);
 
   expect(waits).toEqual([250, 375, 499.75]);
 });
 
-test('a probe that fails with Retry-After is repeated no sooner than that asks', () => {
+test('a probe that fails with Retry-After is repeated after that time', () => {
   const health = down();
 
   expect(failProbe(health, { hintMs: 30_000 }).retryAt).toBe(health.retryAt + 100 + 30_000);
 });
 
-test('an answered probe takes the service up, with the first backoff for the next outage', () => {
+test('an answered probe ends the outage and resets the backoff', () => {
   const health = failProbe(failProbe(down()));
   const sentAt = health.retryAt;
 
@@ -139,18 +139,18 @@ test('results of requests sent before the outage began neither end nor prolong i
   expect(fail(health, 10_050, { sentAt: 9_999 })).toEqual(health);
 });
 
-test('requests that fail in the millisecond in which they were sent lengthen the backoff once, not each', () => {
+test('simultaneous requests that fail immediately lengthen the backoff only once', () => {
   let health = HEALTHY;
   for (let request = 0; request < 16; request += 1) health = fail(health, 1_000, { sentAt: 1_000 });
 
   expect(health).toMatchObject({ isDown: true, backoffMs: 500 });
 });
 
-test('their Retry-After counts all the same', () => {
+test('the Retry-After of such requests applies', () => {
   expect(fail(down(), 10_050, { sentAt: 9_999, hintMs: 20_000 }).retryAt).toBe(30_050);
 });
 
-test('a probe whose caller left is sent again by the next call', () => {
+test('after the caller of a probe aborts, the next call is the probe', () => {
   const health = down();
   const { retryAt } = health;
 
@@ -160,7 +160,7 @@ test('a probe whose caller left is sent again by the next call', () => {
   expect(serviceRoom(untested, retryAt + 10)).toBe(1);
 });
 
-test('a call from before the outage that leaves does not free the place of the probe', () => {
+test('the abort of a call from before the outage does not allow a second probe', () => {
   const probing = serviceGranted(down());
 
   expect(serviceUntested(probing, { now: 20_000, sentAt: 9_000 })).toBe(probing);

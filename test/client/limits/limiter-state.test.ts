@@ -12,7 +12,7 @@ import { LimiterProcess, limiterEvents } from '../../helpers/limiter-events.ts';
 const EXAMPLE = initialState(Number.POSITIVE_INFINITY);
 const HINTS = [undefined, '0', '1', '17', '60', '2500', '61000', '3600', '0.5', '86400'];
 
-test('a state that was written as JSON and read again, at any moment, continues with the same grants', () => {
+test('a state restored from JSON at any moment continues with the same grants', () => {
   fc.assert(
     fc.property(limiterEvents(HINTS), fc.constantFrom(Number.POSITIVE_INFINITY, 30), (events, perMinute) => {
       const process = new LimiterProcess(perMinute);
@@ -45,13 +45,13 @@ test.each([
   ['another window', { ...initialState(3), window: { kind: 'moon' } }],
   ['a log that is no list', { ...initialState(3), log: 'none' }],
   ['a missing part', { ...initialState(3), gate: undefined }],
-])('%s is no state', (_reason, saved) => {
+])('%s is not a state', (_reason, saved) => {
   const text = JSON.stringify(saved);
 
   expect(() => parseLimiterState(JSON.parse(text), EXAMPLE)).toThrow(TypeError);
 });
 
-test('infinite values keep their sign in JSON, which has none', () => {
+test('infinite values keep their sign in JSON', () => {
   const state = initialState(Number.POSITIVE_INFINITY);
 
   const { configured, limit, gate, blockedUntil, serverAhead, burst } = parseLimiterState(
@@ -69,7 +69,7 @@ test('a hypothesis starts with the refusal, without a gate', () => {
   expect(newHypothesis(500)).toMatchObject({ startedAt: 500, exhaustedAt: 500, opensAt: 0, hint: 'none', tries: 0 });
 });
 
-test('what is used of a configured limit is the rate of a bucket, or else the limit', () => {
+test('a state is below its configured limit if its bucket rate or else its limit is lower', () => {
   const state = initialState(60);
   const bucket = { kind: 'bucket', perMs: 0.0005, capacity: 5, tokens: 0, at: 0 } as const;
 

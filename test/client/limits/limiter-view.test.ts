@@ -41,7 +41,7 @@ test('shows a limit that is unknown as undefined', () => {
   });
 });
 
-test('the history has one entry per change, with what could be seen then', () => {
+test('the history has one entry per change, with the view at that time', () => {
   const { clock, history, observe } = setUp();
 
   observe(closedUntil(START + 5_000));
@@ -66,7 +66,7 @@ test.each([
   ['gate', { gate: { ...UNKNOWN.gate, opensAt: 5 } }],
   ['burst limit', { burst: { calls: 5, periodMs: 1_000, proven: 0, growsAt: 0, pauseMs: 0 } }],
   ['long pause', { blockedUntil: START + 1 }],
-] satisfies [string, Partial<LimiterState>][])('a change of the %s is an entry', (_part, change) => {
+] satisfies [string, Partial<LimiterState>][])('a change of the %s adds an entry', (_part, change) => {
   const { history, observe } = setUp();
   observe(UNKNOWN);
 
@@ -75,7 +75,7 @@ test.each([
   expect(history.changes).toHaveLength(2);
 });
 
-test('what changes with every request is none', () => {
+test('values that change with every request add no entry', () => {
   const { history, observe } = setUp();
   observe(UNKNOWN);
 
@@ -84,7 +84,7 @@ test('what changes with every request is none', () => {
   expect(history.changes).toHaveLength(1);
 });
 
-test('a gate that has opened meanwhile is shown as open, and times of a store as our own', () => {
+test('shows a gate that has opened as open, and converts times of a store to the local clock', () => {
   const { history, observe } = setUp();
 
   observe(closedUntil(START));

@@ -14,7 +14,7 @@ function endAll(process: LimiterProcess, kind: 'accepted' | 'lost' | 'unused'): 
   while (process.inFlight > 0) process.apply({ kind, place: 0, isDated: false });
 }
 
-test('while calls wait and nothing is in flight, a call is sent or a time is named, whatever happened', () => {
+test('while calls wait and nothing is in flight, a call is sent or has a time, after any events', () => {
   fc.assert(
     fc.property(limiterEvents(ANY_HINT), limits, fc.boolean(), (events, perMinute, mayProbe) => {
       const process = new LimiterProcess(perMinute, { mayProbe });
@@ -31,7 +31,7 @@ test('while calls wait and nothing is in flight, a call is sent or a time is nam
   );
 });
 
-test('a process that asks again when it was told to sends a call, after few questions and at most a day and a guard', () => {
+test('a process that asks at the given times sends a call after few attempts, within a day and a guard', () => {
   fc.assert(
     fc.property(
       limiterEvents(ANY_HINT),
@@ -59,7 +59,7 @@ test('a process that asks again when it was told to sends a call, after few ques
   );
 });
 
-test('a limit configured at any time, up or down, leaves room for calls within two minutes', () => {
+test('a limit configured at any time, higher or lower, allows calls within two minutes', () => {
   fc.assert(
     fc.property(
       limiterEvents([undefined, '1', '10', '60']),
@@ -108,7 +108,7 @@ test('nothing is sent before an honest Retry-After has passed', () => {
   );
 });
 
-test('never more calls in flight or in a minute than the configured limit, without probes', () => {
+test('without probes, calls in flight and per minute never exceed the configured limit', () => {
   const calm = limiterEvents([undefined]).map((events) =>
     events.filter(({ kind }) => kind !== 'refused' && kind !== 'configured'),
   );

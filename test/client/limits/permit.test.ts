@@ -24,6 +24,6 @@ test('recognises the errors of another copy of the package in the same process',
   expect(LimitError.is(new LimitError('policy', 0))).toBe(true);
 });
 
-test.each([new Error('another'), undefined, null, 'text', { reason: 'policy' }])('%o is none', (value) => {
+test.each([new Error('another'), undefined, null, 'text', { reason: 'policy' }])('%o is not such an error', (value) => {
   expect(LimitError.is(value)).toBe(false);
 });

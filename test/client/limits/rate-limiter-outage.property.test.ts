@@ -59,7 +59,7 @@ class OutageRun {
   }
 }
 
-test('an outage, whenever it comes, costs few requests and no call; a failure raises no limit', async () => {
+test('an outage at any time costs few requests and no call; a failure raises no limit', async () => {
   const outages = fc.record({
     fromMs: fc.nat(70_000),
     lastsMs: fc.integer({ min: 1_000, max: 60_000 }),

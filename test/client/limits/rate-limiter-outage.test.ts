@@ -21,7 +21,7 @@ async function outage(retryAfter: string, options: Omit<RateLimiterOptions, 'clo
   return { ...setting, first };
 }
 
-test('a failed request that may have counted keeps its slot, one that was not sent gives it back', async () => {
+test('a failed request that may have counted keeps its slot, one that was not sent returns it', async () => {
   const { clock, start, limiter } = setUp({ perMinute: 1, probe: false });
 
   (await limiter.acquire()).failed({ mayHaveCounted: false, error: ERROR });
@@ -32,7 +32,7 @@ test('a failed request that may have counted keeps its slot, one that was not se
   expect((await third).sentAt).toBe(start + 60_000);
 });
 
-test('while the service is down, calls wait and one of them probes it', async () => {
+test('while the service is down, one call is the probe and the others wait', async () => {
   const { clock, start, limiter } = await outage('5');
   const granted: Permit[] = [];
   for (let call = 0; call < 10; call += 1) void limiter.acquire().then((permit) => granted.push(permit));
@@ -53,7 +53,7 @@ test('while the service is down, calls wait and one of them probes it', async ()
   expect(granted).toHaveLength(3);
 });
 
-test('a probe is the call that has failed least; then a failed call that comes back has kept its place', async () => {
+test('the probe is the call with the fewest failures; a failed call keeps its place in the queue', async () => {
   const { clock, limiter, first } = await outage('1', { maxConcurrent: 2 });
   const granted: { readonly name: string; readonly permit: Permit }[] = [];
   const wait = (name: string, retryOf?: Permit) =>
@@ -70,7 +70,7 @@ test('a probe is the call that has failed least; then a failed call that comes b
   expect(granted.map(({ name }) => name)).toEqual(['later', 'again', 'last']);
 });
 
-test('a probe that its caller gave up is sent again by the next call', async () => {
+test('after the caller of a probe aborts, the next call is the probe', async () => {
   const { clock, limiter } = await outage('5');
   const probe = limiter.acquire();
   const granted: Permit[] = [];
@@ -84,7 +84,7 @@ test('a probe that its caller gave up is sent again by the next call', async () 
   expect(granted).toHaveLength(1);
 });
 
-test('if the service asks for a long wait, every call is rejected with the failure as its cause for five minutes', async () => {
+test('if the service asks for a long wait, every call rejects for five minutes, with the failure as its cause', async () => {
   const { start, limiter } = setUp();
   const first = await limiter.acquire();
   const waiting = Array.from({ length: 200 }, () => limiter.acquire().catch((error: unknown) => error));
@@ -114,7 +114,7 @@ test('a call that does not wait is rejected as unavailable', async () => {
   await expect(limiter.acquire({ wait: false })).rejects.toMatchObject({ reason: 'unavailable' });
 });
 
-test('the wait for the service is reported as such', async () => {
+test('a wait for the service is reported with its reason', async () => {
   const waits: LimiterWait[] = [];
   const { start, limiter } = await outage('30', { onWait: (wait) => waits.push(wait) });
 
@@ -124,7 +124,7 @@ test('the wait for the service is reported as such', async () => {
   expect(waits).toEqual([{ until: start + 30_000, waiting: 1, reason: 'service' }]);
 });
 
-test('the history shows when the service went down and came back', async () => {
+test('the history shows the start and the end of an outage', async () => {
   const { clock, start, limiter } = await outage('5');
   const probe = limiter.acquire();
   await clock.run();
@@ -146,7 +146,7 @@ test('the Retry-After of a 503 is in seconds, unless the unit is set or was lear
   expect(setUp().limiter.retryAfterUnit).toBe('seconds');
 });
 
-test('with an adaptive concurrency four are sent first, and one more for each answer', async () => {
+test('with adaptive concurrency, sends four calls first, and one more for each response', async () => {
   const { limiter } = setUp();
   const granted: Permit[] = [];
   for (let call = 0; call < 100; call += 1) void limiter.acquire().then((permit) => granted.push(permit));
@@ -161,7 +161,7 @@ test('with an adaptive concurrency four are sent first, and one more for each an
   expect(granted).toHaveLength(9);
 });
 
-test('asks for an unknown limit when more calls wait than the smallest plan allows', async () => {
+test('requests the quota if the limit is unknown and more calls wait than the smallest plan allows', async () => {
   let wanted = 0;
   const { limiter } = setUp({ perMinute: 'learn', onLimitWanted: () => (wanted += 1) });
   for (let call = 0; call < 4; call += 1) void limiter.acquire();
@@ -194,7 +194,7 @@ async function crowded(options: Omit<RateLimiterOptions, 'clock'> = {}) {
   return { clock, limiter, granted, asked };
 }
 
-test('does not ask for a limit that is configured, until it is two minutes old', async () => {
+test('does not request the quota again for two minutes', async () => {
   const { clock, limiter, granted, asked } = await crowded();
   limiter.configure(1_000);
   await settle();
@@ -206,7 +206,7 @@ test('does not ask for a limit that is configured, until it is two minutes old',
   expect(await asked(() => granted[2]!.ok())).toBeGreaterThan(0);
 });
 
-test('asks again when a refusal contradicts the configured limit', async () => {
+test('requests the quota again when a refusal contradicts the limit', async () => {
   const { limiter, granted, asked } = await crowded();
   limiter.configure(1_000);
   await settle();
@@ -214,7 +214,7 @@ test('asks again when a refusal contradicts the configured limit', async () => {
   expect(await asked(() => void granted[0]!.limited({ retryAfter: '30' }))).toBeGreaterThan(0);
 });
 
-test('never asks for a limit that the options set, or while the service is down', async () => {
+test('does not request the quota if an option sets the limit, or while the service is down', async () => {
   const set = await crowded({ perMinute: 30 });
   expect(await set.asked(() => set.granted[0]!.ok())).toBe(0);
 

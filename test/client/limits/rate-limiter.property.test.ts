@@ -127,7 +127,7 @@ test('no call gets a permit after its deadline, or is rejected later than that',
   );
 });
 
-test('whatever the server does, calls are first sent in the order they came', async () => {
+test('with any server, the first attempts of calls are sent in the order of the calls', async () => {
   await fc.assert(
     fc.asyncProperty(servers, seeds, fc.boolean(), async (options, seed, isTold) => {
       const clock = new VirtualClock();
@@ -173,7 +173,7 @@ test('nothing is sent before the Retry-After of any refusal has passed', async (
   );
 });
 
-test('calls that are aborted at any time give their slots back, and the others are served', async () => {
+test('calls aborted at any time return their slots, and the others are served', async () => {
   await fc.assert(
     fc.asyncProperty(servers, seeds, fc.array(fc.integer({ min: 0, max: 90_000 })), async (options, seed, leavings) => {
       const clock = new VirtualClock();
@@ -191,7 +191,7 @@ test('calls that are aborted at any time give their slots back, and the others a
   );
 });
 
-test('a limit that is configured again and again, up and down, delays no call for ever', async () => {
+test('repeated changes of the configured limit delay no call permanently', async () => {
   const plans = fc.array(fc.record({ afterMs: fc.nat(200_000), perMinute: fc.integer({ min: 1, max: 300 }) }), {
     minLength: 1,
     maxLength: 6,
@@ -213,7 +213,7 @@ test('a limit that is configured again and again, up and down, delays no call fo
   );
 });
 
-test('a clock on our side that jumps, any way and any time, delays no call for ever', async () => {
+test('jumps of the local clock, in any direction at any time, delay no call permanently', async () => {
   const DAY_MS = 86_400_000;
   const jump = fc.record({ afterMs: fc.nat(120_000), byMs: fc.integer({ min: -DAY_MS, max: DAY_MS }) });
   await fc.assert(
@@ -243,7 +243,7 @@ test('a clock on our side that jumps, any way and any time, delays no call for e
   );
 });
 
-test('waiting calls are served in the order they came, high priority first', async () => {
+test('waiting calls are served in their order, high priority first', async () => {
   const clock = new VirtualClock();
   const limiter = new RateLimiter({ clock, perMinute: 100, maxConcurrent: 1 });
   const order: string[] = [];
@@ -261,7 +261,7 @@ test('waiting calls are served in the order they came, high priority first', asy
   expect(order).toEqual(['at once', 'urgent', 'a', 'b']);
 });
 
-test('a hundred thousand waiting calls hold one timer, and leave none', async () => {
+test('a hundred thousand waiting calls use one timer, and leave none', async () => {
   const clock = new VirtualClock();
   const limiter = new RateLimiter({ clock, perMinute: 1 });
   const controller = new AbortController();

@@ -70,7 +70,7 @@ test('a lost answer counts as accepted, a request that was never sent does not',
   expect((await third).sentAt).toBe(start + 60_000);
 });
 
-test('a refused call comes back before those that wait', async () => {
+test('a refused call is retried before the waiting calls', async () => {
   const { clock, limiter } = setUp({ maxConcurrent: 1 });
   const served: string[] = [];
   const first = await limiter.acquire();
@@ -90,7 +90,7 @@ test('a refused call comes back before those that wait', async () => {
   }
 });
 
-test('rejects a call at once when the gate opens after its deadline', async () => {
+test('rejects a call immediately if the gate opens after its deadline', async () => {
   const { start, limiter } = setUp();
   (await limiter.acquire()).limited({ retryAfter: '30' });
 
@@ -114,7 +114,7 @@ test('rejects waiting calls as soon as the gate closes until after their deadlin
   void patient;
 });
 
-test('rejects a call at once when too many wait before it', async () => {
+test('rejects a call immediately if too many calls wait before it', async () => {
   const { clock, start, limiter } = setUp({ perMinute: 10 });
   for (let call = 0; call < 10; call += 1) (await limiter.acquire()).ok();
   const probe = await limiter.acquire();
@@ -141,7 +141,7 @@ test('a deadline that passes in the queue ends the wait, without a timer of its 
   expect(clock.pending).toBe(0);
 });
 
-test('a call that does not wait is rejected when there is no slot, also when it loses it in the queue', async () => {
+test('a call that does not wait rejects without a slot, also if it loses its slot in the queue', async () => {
   const { start, limiter } = setUp({ maxConcurrent: 1 });
   const first = await limiter.acquire();
   const unlucky = limiter.acquire({ wait: false });
@@ -153,7 +153,7 @@ test('a call that does not wait is rejected when there is no slot, also when it 
   await expect(limiter.acquire({ wait: false })).rejects.toMatchObject({ reason: 'policy', retryAt: start + 5_000 });
 });
 
-test('a Retry-After longer than allowed rejects every call until it is over', async () => {
+test('a Retry-After above the maximum rejects every call until it has passed', async () => {
   const { clock, start, limiter } = setUp({ maxConcurrent: 1 });
   const first = await limiter.acquire();
   const second = limiter.acquire();
@@ -199,7 +199,7 @@ test('reports a wait once, however many calls wait', async () => {
   expect(waits).toEqual([{ until: start + 30_000, waiting: 5, reason: 'refused' }]);
 });
 
-test('shows the gate, the queue and what it knows', async () => {
+test('shows the gate, the queue and the learned limit', async () => {
   const { start, limiter } = setUp({ perMinute: 2 });
   (await limiter.acquire()).ok();
   (await limiter.acquire()).ok();
@@ -225,7 +225,7 @@ test('shows the gate, the queue and what it knows', async () => {
   });
 });
 
-test('a limit configured later counts from then on', async () => {
+test('a limit configured later applies from then on', async () => {
   const { clock, start, limiter } = setUp({ probe: false });
   (await limiter.acquire()).ok();
   expect(limiter.limits().perMinute).toBeUndefined();
@@ -238,7 +238,7 @@ test('a limit configured later counts from then on', async () => {
   expect((await second).sentAt).toBe(start + 60_000);
 });
 
-test('a call that waits behind two thousand others asks for the time as often as one behind the first', async () => {
+test('a call behind two thousand others reads the time as often as one behind the first', async () => {
   let asked = 0;
   const clock = new VirtualClock();
   const counted = {

@@ -55,7 +55,7 @@ test('the table has a row for each part of the state and a cell for each event',
   expect(table).toContain(`| | ${EVENTS.join(' | ')} |`);
 });
 
-test('each cell says what happens, in which function and which test holds it, or that nothing does', () => {
+test('each cell names the effect, the function and the test, or says that nothing happens', () => {
   const incomplete = cells.filter(({ cell }) => {
     return cell !== '–' && (cell.match(FUNCTION_LINK) === null || cell.match(TEST_LINK) === null);
   });

@@ -31,7 +31,7 @@ test('shifts high priority first, then the lowest ticket, whatever was removed',
   );
 });
 
-test('a call that comes back with its old ticket goes before later calls', () => {
+test('a call that returns with its old ticket is before later calls', () => {
   const queue = new RequestQueue<QueuedCall>();
   const [first, second] = [queued(1), queued(2)];
   queue.add(first);
@@ -57,7 +57,7 @@ test('removes calls whose deadline is before a time, the earliest first', () => 
   expect(queue.size).toBe(1);
 });
 
-test('reads a deadline again when it has passed: it can have grown', () => {
+test('reads a passed deadline again, because it can be later now', () => {
   const queue = new RequestQueue<QueuedCall>();
   let deadlineAt = 100;
   const shared = queued(1, { deadlineAt: () => deadlineAt });
@@ -69,7 +69,7 @@ test('reads a deadline again when it has passed: it can have grown', () => {
   expect(queue.shiftDueBefore(501)).toBe(shared);
 });
 
-test('shifts the call that has failed least, and of those the first', () => {
+test('shifts the first call among those with the fewest failures', () => {
   const queue = new RequestQueue<QueuedCall>();
   const calls = [2, 1, 0, 0].map((failures, ticket) => queued(ticket, { failures }));
   for (const call of calls.toReversed()) queue.add(call);
@@ -116,7 +116,7 @@ test('wakes after five seconds at the latest: the clock may have jumped', async 
   expect(wokeAt).toEqual([5_000]);
 });
 
-test('a sleep for no time takes a millisecond', async () => {
+test('a sleep of 0 ms takes a millisecond', async () => {
   const { clock, wokeAt, timer } = setUp();
 
   timer.set(0, 0);

@@ -54,7 +54,7 @@ test('only a plain integer has the other unit', () => {
   expect(retryAfterMs(parseRetryAfter('Tue, 14 Nov 2023 22:13:21 GMT'), milliseconds)).toBe(1_000);
 });
 
-test('a date without the date of the answer is counted from the best estimate of the server clock', () => {
+test('a date in a response without `Date` is compared with the estimated server clock', () => {
   const parsed = parseRetryAfter('Tue, 14 Nov 2023 22:13:50 GMT');
   const serverNowMs = Date.parse(DATE) + 20_000;
 
@@ -63,7 +63,7 @@ test('a date without the date of the answer is counted from the best estimate of
   }
 });
 
-test('whatever the header says, the wait is absent or a positive number of milliseconds', () => {
+test('for any header, the wait is absent or a positive number of milliseconds', () => {
   fc.assert(
     fc.property(
       fc.oneof(
@@ -99,7 +99,7 @@ test.each([1, 45, 61, 75])('%i is read as seconds', (value) => {
 });
 
 test.each([76, 120, 30_000, 61_200])(
-  '%i, too long to be the seconds of a limit per minute, is tried as milliseconds',
+  '%i, too long for a limit per minute in seconds, is tried as milliseconds',
   (value) => {
     const state = refuse([[value, 0]]);
 
@@ -108,14 +108,14 @@ test.each([76, 120, 30_000, 61_200])(
   },
 );
 
-test.each([61_201, 86_400])('%i is a longer quota in either unit: it stays seconds', (value) => {
+test.each([61_201, 86_400])('%i is longer than a minute in both units, and is read as seconds', (value) => {
   const state = refuse([[value, 0]]);
 
   expect(state.evidence).toBe('assumed');
   expect(unitAfter(state, value)).toBe('seconds');
 });
 
-test('values up to 75 are never evidence, however much they differ', () => {
+test('values up to 75 are never evidence for a unit', () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(fc.nat({ max: 75 }), fc.nat({ max: 100_000 }))), (values) => {
       const state = refuse(values);
@@ -126,14 +126,14 @@ test('values up to 75 are never evidence, however much they differ', () => {
   );
 });
 
-test('a value up to 75 is read as seconds while a larger one is on trial', () => {
+test('a value up to 75 is read as seconds during the trial of a larger one', () => {
   const state = refuse([[30_000, 0]]);
 
   expect(unitAfter(state, 31)).toBe('seconds');
   expect(unitAfter(state, 29_000)).toBe('milliseconds');
 });
 
-test('a request accepted after the tried wait confirms milliseconds for good', () => {
+test('a request accepted after the tried wait confirms milliseconds permanently', () => {
   const tried = refuse([[20_000, 0]]);
 
   expect(weighAcceptance(tried, 19_999)).toBe(tried);
@@ -152,7 +152,7 @@ test('a request accepted after the tried wait confirms milliseconds for good', (
   expect(unitAfter(later, 5)).toBe('milliseconds');
 });
 
-test('a countdown in seconds refutes milliseconds for good', () => {
+test('a countdown in seconds refutes milliseconds permanently', () => {
   const tried = refuse([[3_000, 0]]);
 
   const refuted = refuse([[2_996, 3_500]], tried);
@@ -163,7 +163,7 @@ test('a countdown in seconds refutes milliseconds for good', () => {
   expect(unitAfter(later, 5_000)).toBe('seconds');
 });
 
-test('a countdown over less than 2.5 s proves nothing: rounding alone looks like it', () => {
+test('a countdown over less than 2.5 s proves nothing, because rounding can cause it', () => {
   expect(
     refuse([
       [1_000, 0],
@@ -184,7 +184,7 @@ test('a value that never changes is refuted at the second refusal after the tria
   expect(unitAfter(twice, 3_600)).toBe('seconds');
 });
 
-test('values that vary are refuted at the eighth refusal: others can have taken the slot', () => {
+test('values that vary are refuted at the eighth refusal, because other clients may have used the slot', () => {
   let at = 0;
   let state = refuse([[30_000, at]]);
   const evidence: string[] = [];
@@ -198,7 +198,7 @@ test('values that vary are refuted at the eighth refusal: others can have taken 
   expect(evidence).toEqual([...Array.from({ length: 7 }, () => 'on-trial'), 'refuted']);
 });
 
-test('refusals of requests sent before the tried wait ended prove nothing', () => {
+test('a refusal of a request sent before the end of the tried wait proves nothing', () => {
   const early = [50, 100, 150, 200, 250].map((at) => [300, at] as const);
 
   const state = refuse([[300, 0], ...early]);
@@ -221,11 +221,11 @@ test('a decimal or a date is no evidence', () => {
   ).toBe(UNKNOWN_UNIT);
 });
 
-test('knows no minute before the first answer', () => {
+test("the server's minute is unknown before the first response", () => {
   expect(nextServerMinute(UNKNOWN_SERVER_CLOCK, 0)).toBeUndefined();
 });
 
-test('its next minute is never early, and soon less than a second and a round trip late', () => {
+test('the estimated minute is never early, and soon less than a second and a round trip late', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: -7_200_000, max: 7_200_000 }),
@@ -265,7 +265,7 @@ test('its next minute is never early, and soon less than a second and a round tr
 test.each([
   ['forward', 90_000, 120_000 - 19_900],
   ['back', 40_000, 60_000 + 30_100],
-])('a server whose clock was set %s is believed again', (_direction, serverDate, minuteAt) => {
+])('the estimate follows a server clock that was set %s', (_direction, serverDate, minuteAt) => {
   const before = observeServerDate(UNKNOWN_SERVER_CLOCK, 60_000, { sentAt: 60_000, now: 60_100 });
 
   const ahead = observeServerDate(before, serverDate, { sentAt: 70_000, now: 70_100 });
@@ -273,7 +273,7 @@ test.each([
   expect(nextServerMinute(ahead, 70_100)).toBe(minuteAt);
 });
 
-test('the time of the server is ours until a `Date` header shows the difference', () => {
+test("the server's time is the local time until a `Date` header shows the difference", () => {
   const ahead = observeServerDate(UNKNOWN_SERVER_CLOCK, 90_000, { sentAt: 60_000, now: 60_200 });
 
   expect(serverNow(UNKNOWN_SERVER_CLOCK, 1_000)).toBe(1_000);

@@ -13,7 +13,7 @@ function stateOf(perMinute: number, accepted = 0): LimiterState {
   return state;
 }
 
-test('an unknown limit is asked for when more calls come than the smallest plan allows', () => {
+test('requests the quota for an unknown limit if more calls wait than the smallest plan allows', () => {
   const unknown = stateOf(Number.POSITIVE_INFINITY);
 
   expect(isLimitWanted(unknown, MANY)).toBe(true);
@@ -24,19 +24,19 @@ test('an unknown limit is asked for when more calls come than the smallest plan 
   expect(isLimitWanted({ ...unknown, inFlight: 40 }, { now: 0, waiting: 0 })).toBe(false);
 });
 
-test('while the window is being learned two calls are enough', () => {
+test('while the window is being learned, two calls are enough for that', () => {
   const learning: LimiterState = { ...stateOf(Number.POSITIVE_INFINITY), phase: 'learning' };
 
   expect(isLimitWanted(learning, { now: 0, waiting: 2 })).toBe(true);
   expect(isLimitWanted(learning, { now: 0, waiting: 1 })).toBe(false);
 });
 
-test('a limit that was read is asked for again after two minutes', () => {
+test('requests the quota again after two minutes', () => {
   expect(isLimitWanted(stateOf(30), { ...MANY, now: 2 * MINUTE - 1 })).toBe(false);
   expect(isLimitWanted(stateOf(30), { ...MANY, now: 2 * MINUTE })).toBe(true);
 });
 
-test('a refusal long before the limit contradicts it until it is read again', () => {
+test('a refusal far below the limit contradicts it until the quota is read again', () => {
   const refuse = (state: LimiterState) => {
     const answer = { now: 0, sentAt: 0, probe: false };
     return refused({ ...state, inFlight: 1 }, answer, { maxRetryAfterMs: MINUTE, retryAfterUnit: 'auto' }).state;

@@ -3,7 +3,7 @@ import { LimiterRun, usedUpRun } from '../../helpers/limiter-run.ts';
 
 const MINUTE = 60_000;
 
-test('a hint that our own oldest call explains: the window slides, and is known at once', () => {
+test('a hint that the oldest call explains shows a sliding window immediately', () => {
   const run = usedUpRun('59.9');
 
   expect(run.state).toMatchObject({ phase: 'known', limit: 3, window: { kind: 'log' } });
@@ -11,7 +11,7 @@ test('a hint that our own oldest call explains: the window slides, and is known 
   expect(run.ask(60_100)).toMatchObject({ n: 3, probe: false });
 });
 
-test('another long hint: one call goes first, and the window starts there', () => {
+test('after another long hint, one call is sent first and starts the window', () => {
   const run = usedUpRun('30');
 
   expect(run.ask(10_000)).toEqual({ n: 0, probe: false, at: 30_200 });
@@ -25,7 +25,7 @@ test('another long hint: one call goes first, and the window starts there', () =
   expect(run.ask(30_400)).toEqual({ n: 0, probe: false, at: 90_200 });
 });
 
-test('short hints, and as much as trickles in: a bucket of the configured rate', () => {
+test('short hints and a steady rate of accepted calls show a bucket of the configured rate', () => {
   const run = usedUpRun('19.8');
   run.ask(20_000);
   run.accept(20_000);
@@ -37,7 +37,7 @@ test('short hints, and as much as trickles in: a bucket of the configured rate',
   expect(run.ask(40_250)).toMatchObject({ n: 1, probe: false });
 });
 
-test('of many refusals at once only the first is evidence', () => {
+test('only the first of many simultaneous refusals is evidence', () => {
   const run = new LimiterRun();
   run.ask(0);
   for (const retryAfter of ['30', '5', '29', undefined]) run.refuse(0, { retryAfter });
@@ -47,7 +47,7 @@ test('of many refusals at once only the first is evidence', () => {
   expect(run.ask(30_100)).toMatchObject({ n: 1 });
 });
 
-test('the gate stays closed for the longest wait that any answer asked for', () => {
+test('the gate stays closed for the longest wait of all responses', () => {
   const run = new LimiterRun();
   run.ask(0);
   run.refuse(0, { retryAfter: '1' });
@@ -56,7 +56,7 @@ test('the gate stays closed for the longest wait that any answer asked for', () 
   expect(run.state.gate.opensAt).toBe(30_100);
 });
 
-test('an unknown limit is what was accepted before the first refusal, with the answers that were on their way', () => {
+test('an unknown limit is the number of calls accepted before the first refusal, including late responses', () => {
   const run = new LimiterRun();
   run.ask(0);
   run.accept(0, { calls: 2 });
@@ -92,7 +92,7 @@ test('late answers do not raise the limit above the configured one', () => {
   expect(run.state.limit).toBe(1);
 });
 
-test('without a hint it tries after 1, 2, 4 … s, or at the next full minute of the server', () => {
+test('without a hint, tries after 1, 2, 4 … s, or at the next full minute of the server', () => {
   const run = new LimiterRun();
   run.ask(0);
   run.refuse(0);
@@ -110,7 +110,7 @@ test('without a hint it tries after 1, 2, 4 … s, or at the next full minute of
   expect(run.state.gate.opensAt).toBe(36_600);
 });
 
-test('without a hint it tries when our own oldest call expires, if that is sooner', () => {
+test('without a hint, tries when the oldest call expires, if that is sooner', () => {
   const run = new LimiterRun(3);
   run.ask(0);
   run.accept(0, { calls: 3 });
@@ -121,7 +121,7 @@ test('without a hint it tries when our own oldest call expires, if that is soone
 });
 
 test.each([20_000, 55_000, 114_000, 3_600_000])(
-  'a try sent %i ms after its gate has opened leaves the next calls their slots',
+  'a try sent %i ms after its gate has opened does not use the slots of the next calls',
   (lateMs) => {
     const run = new LimiterRun(3);
     run.ask(0);
@@ -140,7 +140,7 @@ test.each([20_000, 55_000, 114_000, 3_600_000])(
   },
 );
 
-test('if it is refused before it has used its limit, what it got is its share, and it asks for more later', () => {
+test('after a refusal below the limit, the accepted calls are its share, and it probes for more later', () => {
   const run = usedUpRun('59.9');
   run.ask(60_200);
   run.accept(60_200);
@@ -177,7 +177,7 @@ test('a lost request counts as sent, and raises nothing', () => {
   expect(run.state.log.size).toBe(1);
 });
 
-test('a Retry-After longer than maxRetryAfterMs blocks until it is over, and says nothing about the window', () => {
+test('a Retry-After longer than maxRetryAfterMs blocks all calls, and proves nothing about the window', () => {
   const run = new LimiterRun();
   run.ask(0, 1);
 
@@ -189,7 +189,7 @@ test('a Retry-After longer than maxRetryAfterMs blocks until it is over, and say
   expect(run.ask(86_400_100).n).toBeGreaterThan(0);
 });
 
-test('it blocks for a day at most: a plan can change', () => {
+test('such a Retry-After blocks for at most a day, because a plan can change', () => {
   const run = new LimiterRun();
   run.ask(0, 1);
 
@@ -222,7 +222,7 @@ test.each([
   expect(run.refuse(0, { retryAfter })).toEqual(reading);
 });
 
-test('a set unit is not weighed: with auto the same answers would be a trial', () => {
+test('with a configured unit, responses that would start a trial do not', () => {
   const run = new LimiterRun(3, { retryAfterUnit: 'milliseconds' });
   run.ask(0);
   run.refuse(0, { retryAfter: '30000' });
@@ -230,7 +230,7 @@ test('a set unit is not weighed: with auto the same answers would be a trial', (
   expect(run.state.unit.evidence).toBe('assumed');
 });
 
-test('an HTTP date without a `Date` header is counted from what is known of the server clock', () => {
+test('an HTTP date without a `Date` header is compared with the estimated server clock', () => {
   const run = new LimiterRun(3);
   run.ask(0);
   // The server's clock is an hour ahead.
@@ -241,7 +241,7 @@ test('an HTTP date without a `Date` header is counted from what is known of the 
   expect(waitMs).toBe(30_000);
 });
 
-test('a limit that becomes known replaces an unknown one, and lowers a larger one', () => {
+test('a configured limit replaces an unknown one, and lowers a larger one', () => {
   const run = new LimiterRun();
   run.configure(30);
   expect(run.state).toMatchObject({ configured: 30, limit: 30 });
@@ -250,7 +250,7 @@ test('a limit that becomes known replaces an unknown one, and lowers a larger on
   expect(run.state).toMatchObject({ configured: 10, limit: 10 });
 });
 
-test('a limit that is known is lowered, too, also one that was learned', () => {
+test('a configured limit lowers a known one, also a learned one', () => {
   const run = new LimiterRun();
   run.state = { ...run.state, phase: 'known', limit: 20 };
 
@@ -259,7 +259,7 @@ test('a limit that is known is lowered, too, also one that was learned', () => {
   expect(run.state.limit).toBe(10);
 });
 
-test('the whole of a limit grows with it, a share does not but probes at once', () => {
+test('a higher configured limit raises a whole limit, and makes a share probe immediately', () => {
   const whole = new LimiterRun(10);
   whole.state = { ...whole.state, phase: 'known' };
   const share = new LimiterRun(10);
@@ -272,7 +272,7 @@ test('the whole of a limit grows with it, a share does not but probes at once', 
   expect(share.state).toMatchObject({ limit: 4, probe: { dueAt: 0 } });
 });
 
-test('the rate of a bucket grows with a limit that was used wholly', () => {
+test('a higher configured limit raises the rate of a bucket that used the whole limit', () => {
   const run = new LimiterRun(30);
   const bucket = { kind: 'bucket', perMs: 30 / MINUTE, capacity: 5, tokens: 0, at: 0 } as const;
   run.state = { ...run.state, phase: 'known', window: bucket };

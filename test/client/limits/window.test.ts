@@ -55,7 +55,7 @@ test('a fixed window starts again every minute', () => {
   expect(advanceWindow(FIXED, 245_000)).toEqual({ ...FIXED, startsAt: 240_000, boundary: 'testing' });
 });
 
-test('a bucket names no slot before the time it was last seen', () => {
+test('the next slot of a bucket is never before its last update', () => {
   expect(nextSlotAt(BUCKET, usage({}), 59_000)).toBe(60_000);
 });
 

@@ -135,7 +135,7 @@ test.each([
   expect(forecastQuota(quotaRecord(), new Date(now))).toBeUndefined();
 });
 
-test('an instant that is none has no forecast', () => {
+test('an invalid instant has no forecast', () => {
   expect(forecastQuota(quotaRecord(), new Date('no date'))).toBeUndefined();
   expect(forecastQuota(quotaRecord(), Number.NaN)).toBeUndefined();
   expect(forecastQuota(quotaRecord({ resets_at: 'soon' }), 0)).toBeUndefined();

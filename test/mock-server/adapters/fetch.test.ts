@@ -4,7 +4,7 @@ import { hangingHandler } from '../../helpers/hanging-handler.ts';
 
 const newMock = () => createMockServer({ clock: 'virtual' });
 
-test('takes a URL and a Request as well as text', async () => {
+test('accepts a URL and a Request as well as text', async () => {
   const mock = newMock();
   const { key } = mock.createKey();
   const url = new URL(`/api/v1/quota?api_key=${key}`, mock.baseUrl);
@@ -25,7 +25,7 @@ test.each([
   ['https://api.example.com/latest?api_key=fx_live_canary', 'https://api.example.com'],
   ['http://fxrates.test/api/v1/latest', 'http://fxrates.test'],
   ['https://fxrates.test:8443/api/v1/latest', 'https://fxrates.test:8443'],
-])('refuses %s like a host that does not exist, and says its origin alone', async (url, origin) => {
+])('rejects %s like a host that does not exist, and shows only its origin', async (url, origin) => {
   const error: TypeError & { cause: Error & { code?: string } } = await newMock()
     .fetch(url)
     .then(
@@ -90,7 +90,7 @@ test('clientOptions returns base URL, fetch and clock of the mock', () => {
   expect(mock.clientOptions()).toEqual({ baseUrl: 'https://fxrates.test', fetch: mock.fetch, clock: mock.clock });
 });
 
-test('another base URL is where the mock answers', async () => {
+test('the mock responds at another base URL', async () => {
   const mock = createMockServer({ baseUrl: 'http://localhost:9999/' });
 
   expect((await mock.fetch('http://localhost:9999/api/v1/quota')).status).toBe(401);

@@ -40,7 +40,7 @@ async function ask(target: string, options: Parameters<typeof undici.request>[1]
   return { status: statusCode, headers, text: await body.text() };
 }
 
-test('undici.request asks the handlers of a foreign server, added before or after', async () => {
+test("undici.request calls the handlers of the user's server, added before or after", async () => {
   server.use(http.get(`${HOST}/user/:id`, ({ params }) => HttpResponse.json({ id: params['id'] }, { status: 201 })));
 
   expect(await ask(`${HOST}/user/7?x=1`)).toMatchObject({
@@ -50,7 +50,7 @@ test('undici.request asks the handlers of a foreign server, added before or afte
   });
 });
 
-test('undici.fetch, undici.stream and a client with retries do, too', async () => {
+test('undici.fetch, undici.stream and a client with retries call them, too', async () => {
   server.use(http.get(`${HOST}/`, () => HttpResponse.text('mocked')));
 
   expect(await (await undici.fetch(`${HOST}/`)).text()).toBe('mocked');
@@ -138,7 +138,7 @@ test('a body that breaks off is an error of the reader', async () => {
 test.each([
   ['before the handler answers', false],
   ['while the body comes', true],
-])('an abort %s ends the request with its reason, and tells the handler', async (_, hasHead) => {
+])("an abort %s ends the request with its reason, and aborts the handler's signal", async (_, hasHead) => {
   const controller = new AbortController();
   let seen: AbortSignal | undefined;
   server.use(
@@ -173,7 +173,7 @@ test('HttpResponse.error() and an error in a handler fail the request; a thrown 
   expect(await ask(`${HOST}/thrown`)).toMatchObject({ status: 418, text: 'thrown' });
 });
 
-test('global fetch is msw’s alone: its handlers are asked once', async () => {
+test('only msw intercepts global fetch: its handlers are called once', async () => {
   let asked = 0;
   listenWith(server, 'bypass');
   onTestFinished(() => server.close());
@@ -214,7 +214,7 @@ test('closing restores the previous dispatcher and fetch', () => {
   expect(globalThis.fetch).toBe(fetch);
 });
 
-test('closing leaves a dispatcher alone that was set since; what that passes on is not asked any more', async () => {
+test('closing does not replace a dispatcher that was set since, and ends its interception', async () => {
   server.use(http.get(`${url}/x`, () => HttpResponse.text('mocked')));
   const ours = undici.getGlobalDispatcher();
   const theirs = ours.compose((dispatch) => dispatch);
@@ -269,7 +269,7 @@ test('onUnhandledRequest of the server applies to undici: with "error" nothing i
   expect(received).toBe(0);
 });
 
-test('a function as onUnhandledRequest is asked once per request of undici, and lets it through', async () => {
+test('a function as onUnhandledRequest is called once per request of undici, which is then sent', async () => {
   const seen: string[] = [];
   listening((request) => seen.push(request.url));
 
@@ -301,7 +301,7 @@ test('emits life-cycle events for the requests of undici', async () => {
   );
 });
 
-test('mock.listen() bypasses other origins, and refuses them for fetch and undici where told so', async () => {
+test('mock.listen() bypasses other origins, and rejects them for fetch and undici if configured', async () => {
   intercepted.close();
   vi.spyOn(console, 'error').mockImplementation(() => undefined);
   await using lenient = createMockServer({ baseUrl: 'https://one.test' });

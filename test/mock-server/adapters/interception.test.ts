@@ -43,7 +43,7 @@ test('close restores everything and can be called again', async () => {
   expect(globals()).toEqual(before);
 });
 
-test('other origins are reached as without the mock', async () => {
+test('other origins are reachable as without the mock', async () => {
   await using foreign = await foreignServer();
   await using mock = createMockServer();
   mock.listen();
@@ -86,7 +86,7 @@ test('two mocks at one address are refused', async () => {
   );
 });
 
-test('a dispatcher that was set meanwhile stays', async () => {
+test('close does not replace a dispatcher that was set meanwhile', async () => {
   const before = undici.getGlobalDispatcher();
   const theirs = new undici.Agent();
   const mock = createMockServer();

@@ -15,7 +15,7 @@ test('there is a handler for each operation and one for everything else', async 
   ]);
 });
 
-test('reading the handlers opens nothing; from their first request until close() msw counts as in use', async () => {
+test('reading the handlers has no effect; from their first request until close(), msw is in use', async () => {
   const mock = createMockServer({ baseUrl: 'https://handlers.test' });
   const server = setupServer(...mockHandlers(mock));
   server.listen({ onUnhandledRequest: 'error', onUnhandledFrame: 'error' } as object); // msw 2 and 3

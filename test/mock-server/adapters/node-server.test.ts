@@ -60,7 +60,7 @@ test('close does not wait for a connection that is kept alive', async () => {
   agent.destroy();
 });
 
-test('close lets an answer in hand arrive', async () => {
+test('close waits for a response in progress', async () => {
   const { http: mswHttp, HttpResponse } = await import('msw');
   const mock = newMock();
   let release = () => {};
@@ -105,11 +105,11 @@ test.each([
   ],
   [{ host: '192.168.1.1' }, 'host is "192.168.1.1"'],
   [{ hots: '127.0.0.1' } as never, 'hots is "127.0.0.1"; expected port, host, allowRemote, adminToken or state'],
-])('%j is refused before anything listens', async (options, message) => {
+])('%j is rejected before the server listens', async (options, message) => {
   await expect(newMock().serve(options)).rejects.toThrow(message);
 });
 
-test('other addresses are served when told so, and IPv6 has brackets', async () => {
+test('serves other addresses with the option, and writes IPv6 in brackets', async () => {
   await using everywhere = await newMock().serve({ host: '0.0.0.0', allowRemote: true });
   await using six = await newMock().serve({ host: '::1' });
 
@@ -132,7 +132,7 @@ test.each([
     'expectation_failed',
   ],
   ['CONNECT', 'CONNECT other.test:443 HTTP/1.1\r\nhost: other.test\r\n\r\n', 405, 'method_not_allowed'],
-])('%s is answered in the envelope too', async (_, text, status, code) => {
+])('%s gets a response in the envelope', async (_, text, status, code) => {
   await using server = await newMock().serve();
 
   const answer = await raw(server, text);
@@ -146,7 +146,7 @@ test.each([
   });
 });
 
-test('an absolute target leads where its path leads, and dot segments lead nowhere', async () => {
+test('an absolute target is routed by its path, and dot segments find nothing', async () => {
   const mock = newMock();
   await using server = await mock.serve();
   const { key } = mock.createKey();
@@ -184,7 +184,7 @@ test('a body that is too large is refused without reading it all, and the connec
   expect(answer).toContain('"code":"content_too_large"');
 });
 
-test('a client that leaves in the middle of its body changes nothing for others', async () => {
+test('a client that disconnects during its body does not affect others', async () => {
   const mock = newMock();
   await using server = await mock.serve();
   const socket = net.connect(server.port, '127.0.0.1');
@@ -199,7 +199,7 @@ test('a client that leaves in the middle of its body changes nothing for others'
 /** node:http refuses a trailer where no chunks are sent. */
 const UNSENDABLE = { trailer: 'x', 'content-length': '4' };
 
-test('a bug in an answer ends its connection and nothing else', async () => {
+test('an internal error in a response ends only its connection', async () => {
   const handleRequest: HandleRequest = ({ target }) => {
     if (target === '/bug') throw new Error('a bug');
     return { status: 200, headers: target === '/head' ? UNSENDABLE : {}, body: 'fine' };

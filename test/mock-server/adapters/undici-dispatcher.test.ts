@@ -202,7 +202,7 @@ test('a paused handler receives nothing until it resumes', async () => {
   expect([heard.at(-1), controller?.aborted, controller?.reason]).toEqual(['end', false, null]);
 });
 
-test('a handler that aborts while it pauses hears of the abort, and of nothing else', async () => {
+test('a handler that aborts while it is paused receives only the abort', async () => {
   const mock = newMock();
   const heard: string[] = [];
   let controller: undici.Dispatcher.DispatchController | undefined;
@@ -228,7 +228,7 @@ test('a handler that aborts while it pauses hears of the abort, and of nothing e
   expect(controller?.aborted).toBe(true);
 });
 
-test('a handler of the older kind gets raw headers, and may hold the body back', async () => {
+test('a handler of the older kind receives raw headers, and can pause the body', async () => {
   const mock = newMock();
   const heard: string[] = [];
   let resume = () => {};

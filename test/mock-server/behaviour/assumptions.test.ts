@@ -34,7 +34,7 @@ test('an answer that depends on assumptions becomes a 501 that contains the opti
   ]);
 });
 
-test('over HTTP it is the same answer', async () => {
+test('over HTTP the response is the same', async () => {
   const { mock } = mockWith({});
   await using server = await mock.serve();
 

@@ -28,7 +28,7 @@ test.each([
   [{ unlimitedFairUse: 0 }],
   [{ keyPrefix: 'abc_live_' }],
   [{ quotaPeriod: undefined }],
-])('a value beyond the alternatives is taken where the switch takes more: %j', (behaviour) => {
+])('a value outside the alternatives is accepted if the switch allows it: %j', (behaviour) => {
   expect(() => withBehaviour(behaviour)).not.toThrow();
 });
 

@@ -238,7 +238,7 @@ const OF_THE_DASHBOARD: readonly SwitchName[] = [
 ];
 
 test.each(SWITCH_NAMES.filter((name) => !OF_THE_DASHBOARD.includes(name)))(
-  '%s: the journal says that an answer depended on it',
+  '%s: the journal lists the switch for a response that depends on it',
   (name) => {
     const { core } = tell(name, {});
 
@@ -246,7 +246,7 @@ test.each(SWITCH_NAMES.filter((name) => !OF_THE_DASHBOARD.includes(name)))(
   },
 );
 
-test('every switch names what openapi.yaml says is not shown, unless the service documents it', () => {
+test('every switch names its x-not-shown entry in openapi.yaml, unless the service documents it', () => {
   for (const name of SWITCH_NAMES) {
     const { provenance, notShown: id, why } = switches[name];
     if (provenance === 'documented') expect(id).toBeUndefined();

@@ -65,7 +65,7 @@ test('a sleep started during an advance can end in the same advance', async () =
   await ticking;
 });
 
-test('what was begun before advance is called happens before the time moves', async () => {
+test('work that began before advance() ends before the time moves', async () => {
   const mock = createMockServer({ clock: { mode: 'virtual', autoAdvance: false } });
   const { key } = mock.createKey();
   const call = async () => {
@@ -79,7 +79,7 @@ test('what was begun before advance is called happens before the time moves', as
   expect((await calling).headers.get('date')).toBe('Thu, 15 Jan 2026 00:00:00 GMT');
 });
 
-test('advances made at once are made one after the other', async () => {
+test('simultaneous calls of advance run one after another', async () => {
   const clock = still();
 
   const times = await Promise.all([clock.advance(10), clock.advance(20), clock.advance(0)]);
@@ -271,7 +271,7 @@ test('twenty thousand sleepers wake, and as many leave before', async () => {
   expect(woken).toHaveLength(20_000);
 });
 
-test('sleeping until no clock can show it means sleeping for good, and keeps nothing running', async () => {
+test('a sleep beyond the largest time never ends, and does not keep the process alive', async () => {
   const clock = jumping();
   const controller = new AbortController();
   const forever = clock.sleep(Number.POSITIVE_INFINITY, controller.signal);

@@ -120,7 +120,7 @@ test.each(['409', '403', '422'])('refuses a key above the cap with the status of
   expect(visitor.page.status).toBe(Number(status));
 });
 
-test('takes a confirmation link once, and only until it expires by the clock of the mock', async () => {
+test('accepts a confirmation link once, and only until it expires on the clock of the mock', async () => {
   const { mock, visitor } = open();
   await visitor.signUp();
   const first = lastLink(mock);
@@ -141,7 +141,7 @@ test('takes a confirmation link once, and only until it expires by the clock of 
   expect(visitor.text).toContain('already used');
 });
 
-test.each(['', '?token=', '?token=0', `?token=${'0'.repeat(32)}`])('does not know the link %j', async (query) => {
+test.each(['', '?token=', '?token=0', `?token=${'0'.repeat(32)}`])('rejects the link %j', async (query) => {
   const { visitor } = open();
   await visitor.open(`/dashboard/confirm${query}`);
   expect(visitor.page.status).toBe(404);
@@ -205,7 +205,7 @@ test('a session ends when its account is removed', async () => {
   expect(visitor.text).not.toContain('other@example.test');
 });
 
-test('snapshots and resets keep and forget the outbox', async () => {
+test('a snapshot contains the outbox, a reset empties it', async () => {
   const { mock, visitor } = open();
   await visitor.signUp();
   const saved = mock.snapshot();

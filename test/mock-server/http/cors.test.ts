@@ -60,7 +60,7 @@ test('successes, refusals, faults and handlers are readable, with their headers'
   }
 });
 
-test('a fault that is for the second request does not strike the preflight of the first', async () => {
+test('a preflight does not count as a request for a fault', async () => {
   const mock = newMock();
   mock.faults.add({ kind: 'status', status: 503, nth: 2 });
   const statuses: number[] = [];
@@ -70,7 +70,7 @@ test('a fault that is for the second request does not strike the preflight of th
   expect(statuses).toEqual([204, 401, 204, 503]);
 });
 
-test('the dashboard and the admin API stay closed to pages of other origins', async () => {
+test('pages of other origins cannot read the dashboard and the admin API', async () => {
   const mock = newMock();
   await using server = await mock.serve();
 

@@ -46,7 +46,7 @@ function coreWith(operation: Operation, behaviour = {}) {
   return new MockCore({ operations: { ...operations, [operation.id]: operation }, behaviour });
 }
 
-test('an operation that openapi.yaml adds answers its example, and is metered as it says', () => {
+test('an operation added to openapi.yaml returns its example, and is metered as declared', () => {
   const core = coreWith(historical);
   const { id, key } = core.createKey();
 
@@ -58,7 +58,7 @@ test('an operation that openapi.yaml adds answers its example, and is metered as
   expect(core.keys.get(id).monthlyUsed).toBe(1);
 });
 
-test('an operation that consumes no quota and works without is not counted, and served when the month is used up', () => {
+test('an operation that needs no quota is not counted, and works when the month is used up', () => {
   const core = coreWith({ ...historical, consumesQuota: false, worksWhenQuotaExhausted: true });
   const { id, key } = core.createKey();
   core.keys.setUsage(id, { month: 1000 });
@@ -149,7 +149,7 @@ test.each(['free', 'developer', 'unlimited'] as const)(
   },
 );
 
-test('latest takes base and symbols in any case, once or several times', () => {
+test('latest accepts base and symbols in any case, once or several times', () => {
   const core = new MockCore();
   const { key } = core.createKey();
 
@@ -184,7 +184,7 @@ test('invented rates change with the snapshot of five minutes and agree with eac
   expect(Object.values<number>(usd).every((rate) => rate > 0)).toBe(true);
 });
 
-test('what an answer repeats of a request, HTML would find harmless', () => {
+test('a response escapes the parts of a request that it repeats for HTML', () => {
   const core = coreWith(historical);
 
   core.send('/api/v1/historical/2026-01-01?%3Cscript%3E=1', { key: core.createKey().key });

@@ -53,7 +53,7 @@ test.each(['299', '304', '600', '', 'abc', '4.29e2'])('names a code that is not 
 
   expect(status).toBe(400);
   expect(body.error.code).toBe('unknown_preference');
-  expect(body.error.message).toMatch(/selects no documented answer of latest; documented: 200, 429, 400 to 599\.$/);
+  expect(body.error.message).toMatch(/selects no documented response of latest; documented: 200, 429, 400 to 599\.$/);
 });
 
 test('a range covers only its statuses', () => {

@@ -149,7 +149,7 @@ test('lists the newest of many requests, including those without an answer', asy
   })();
 
   expect(error).toContain('Expected 1 requests, got 24. Received requests:\n  (4 older)\n  #5 GET');
-  expect(error).toContain('  #24 GET /api/v1/quota no answer, no key: ');
+  expect(error).toContain('  #24 GET /api/v1/quota no response, no key: ');
 });
 
 test('keeps the process alive until the timeout', () => {

@@ -54,7 +54,7 @@ test.each<[object, string]>([
     'filter.query is {"base":{"matches":"("}}; expected a regular expression that compiles.',
   ],
   [{ headers: { accept: ['a'] } }, 'filter.headers is {"accept":["a"]}; expected text, { "matches": '],
-  [{ status: 'ok' }, 'filter.status is "ok"; expected an HTTP status, or 0 for no answer.'],
+  [{ status: 'ok' }, 'filter.status is "ok"; expected an HTTP status, or 0 for no response.'],
   [
     { headers: { authorization: `Bearer fx_live_${'0'.repeat(48)}` } },
     'filter.headers is {"authorization":"Bearer fx_live_…"}; expected no API key, because recorded requests have it masked',

@@ -39,7 +39,7 @@ test.each([
   expect(text).not.toMatch(/\bimport\b *["'(]|@import|url\(|new Function|\beval\(/);
 });
 
-test('leads from the address without a slash to the panel', async () => {
+test('redirects the address without a slash to the panel', async () => {
   await using it = await serving();
   const { status, headers } = await it.get('');
   expect([status, headers.get('location')]).toEqual([308, '/__fxrates/']);
@@ -55,7 +55,7 @@ test('the outbox is a page for a browser and a list for a request with the token
   expect((await it.get('/outbox', { headers: { accept, authorization } })).text).toBe('[]');
 });
 
-test('answers HEAD without a body, and takes no other method', async () => {
+test('responds to HEAD without a body, and rejects other methods', async () => {
   await using it = await serving();
   expect(await it.get('/', { method: 'HEAD' })).toMatchObject({ status: 200, text: '' });
   expect((await it.get('/', { method: 'POST' })).status).toBe(401);

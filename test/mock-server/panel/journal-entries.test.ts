@@ -35,7 +35,7 @@ test.each([
   ['?text=X-NOTE', [1, 4]],
   ['?text=%22a%22', [3]],
   ['?key=key_1&text=broke', [4]],
-])('the filters %s let through the requests %j', async (search, numbers) => {
+])('the filters %s select the requests %j', async (search, numbers) => {
   const { entries } = await recorded();
 
   expect(matchingEntries(entries, readQuery(search)).map(({ number }) => number)).toEqual(numbers);

@@ -206,7 +206,7 @@ test('reports behaviour that differs from the documentation as a contradiction',
   });
 
   expect(observed.about.contradictions).toEqual(['the key in the query was answered with 401']);
-  expect(observed.about.notObserved.optionsRequests).toBe('the answer was 200');
+  expect(observed.about.notObserved.optionsRequests).toBe('the response was 200');
 });
 
 test('the report contains no key', async () => {
@@ -226,38 +226,35 @@ function strangeService(status: number): ProbeFetch {
   };
 }
 
-test.each([401, 418, 500])(
-  'what a service answers with %i, which no switch knows, is left open and never guessed',
-  async (status) => {
-    const observed = await probeService('https://strange.test', {
-      apiKey: 'k'.repeat(20),
-      fetch: strangeService(status),
-      clock: createMockServer({ clock: 'virtual' }).clock,
-    });
+test.each([401, 418, 500])('a response with %i, which no switch has, leaves the switch open', async (status) => {
+  const observed = await probeService('https://strange.test', {
+    apiKey: 'k'.repeat(20),
+    fetch: strangeService(status),
+    clock: createMockServer({ clock: 'virtual' }).clock,
+  });
 
-    const { notObserved, contradictions } = observed.about;
-    const isAuthentication = status === 401;
-    expect(notObserved).toMatchObject({
-      missingKey: `the answer was ${status}, which is not a value of this switch`,
-      unknownKey: 'the key does not have the documented form',
-      methodNotAllowed: `the answer to POST was ${status}`,
-      headRequests: `the answer was ${status}`,
-      optionsRequests: `the answer was ${status}`,
-      badParameter: `the answer to base=XXX was ${status}`,
-      snapshotGranularity: 'the quota record has no valid snapshot_granularity',
-      rateHeaders: 'the answer has other headers: x-my-ratelimit',
-      keyPrefix: 'the key does not have the documented form',
-      unlimitedAs: 'the key belongs to the gold plan',
-      ...(isAuthentication
-        ? { wwwAuthenticate: 'the challenge names a scheme other than Bearer' }
-        : { unknownRoute: `the answer was ${status}`, severalCredentials: `the answer was ${status}` }),
-    });
-    expect(contradictions).toEqual([
-      `the bare key in the Authorization header was answered with ${status}`,
-      `the key in the query was answered with ${status}`,
-    ]);
-  },
-);
+  const { notObserved, contradictions } = observed.about;
+  const isAuthentication = status === 401;
+  expect(notObserved).toMatchObject({
+    missingKey: `the response was ${status}, which is not a value of this switch`,
+    unknownKey: 'the key does not have the documented form',
+    methodNotAllowed: `the response to POST was ${status}`,
+    headRequests: `the response was ${status}`,
+    optionsRequests: `the response was ${status}`,
+    badParameter: `the response to base=XXX was ${status}`,
+    snapshotGranularity: 'the quota record has no valid snapshot_granularity',
+    rateHeaders: 'the response has other headers: x-my-ratelimit',
+    keyPrefix: 'the key does not have the documented form',
+    unlimitedAs: 'the key belongs to the gold plan',
+    ...(isAuthentication
+      ? { wwwAuthenticate: 'the challenge names a scheme other than Bearer' }
+      : { unknownRoute: `the response was ${status}`, severalCredentials: `the response was ${status}` }),
+  });
+  expect(contradictions).toEqual([
+    `the bare key in the Authorization header was answered with ${status}`,
+    `the key in the query was answered with ${status}`,
+  ]);
+});
 
 test('a request without an answer ends after timeoutMs and is sent again, but not if it may count', async () => {
   const { mock, key } = mockAndProbe({});

@@ -31,7 +31,7 @@ test('a latest function receives the query without the key and returns the data'
   expect(body.data).toEqual({ asked: 'base=EUR', at: expect.any(Number), keyId: id, plan: 'developer' });
 });
 
-test('a latest function may change what the mock would have answered', async () => {
+test("a latest function can change the mock's own data", async () => {
   const invented = await mockWith({}).latest('base=EUR&symbols=USD');
   const { latest } = mockWith({
     latest: (_query, context) => ({ ...context.invented(), delayed: true }),
@@ -44,7 +44,7 @@ test.each([
   [() => undefined, 'returned undefined; expected an object'],
   [async () => ({}), 'returned a promise; expected an object'],
   [() => 'rates', 'returned "rates"'],
-])('what is no object is a 500 that the journal explains: %s', (wrong, why) => {
+])('data that is not an object is a 500 that the journal explains: %s', (wrong, why) => {
   const core = new MockCore({ responders: { latest: createLatestResponder({ latest: wrong as never }) } });
 
   expect(core.send('/api/v1/latest', { key: core.createKey().key }).status).toBe(500);
@@ -104,7 +104,7 @@ test('names the recorded queries if a query was not recorded', async () => {
   const { status, body } = await mockWith({ replay: { 'base=EUR': {} } }).latest('base=USD');
 
   expect([status, body.error.code]).toEqual([501, 'not_recorded']);
-  expect(body.error.message).toBe("No answer is recorded for the query 'base=USD'; recorded queries: 'base=EUR'.");
+  expect(body.error.message).toBe("No response is recorded for the query 'base=USD'; recorded queries: 'base=EUR'.");
 });
 
 test.each([

@@ -13,7 +13,7 @@ function confirmed(mock: MockServer, plan: 'free' | 'developer' | 'unlimited') {
 const statusOf = async (mock: MockServer, key: string) =>
   (await mock.fetch(`${mock.baseUrl}/api/v1/quota`, { headers: { authorization: `Bearer ${key}` } })).status;
 
-test('an account begins unconfirmed, on the Free plan, at the time of the clock', () => {
+test('a new account is unconfirmed, on the Free plan, with the time of the clock', () => {
   const mock = virtual();
 
   const account = mock.accounts.create({ email: 'a@example.test' });
@@ -57,7 +57,7 @@ test.each([
   expect(() => mock.keys.create({ accountId: id })).toThrow('revoke one first');
 });
 
-test('a key is as the service documents it, and no two are the same', () => {
+test('a key has the documented form, and all keys differ', () => {
   const mock = virtual();
 
   const keys = Array.from({ length: 500 }, () => mock.createKey().key);
@@ -66,7 +66,7 @@ test('a key is as the service documents it, and no two are the same', () => {
   expect(new Set(keys).size).toBe(500);
 });
 
-test('of a key only its SHA-256, its prefix and its last four digits are kept', () => {
+test('only the SHA-256, the prefix and the last four characters of a key are stored', () => {
   const mock = virtual();
   const { id, key } = mock.createKey();
 

@@ -105,7 +105,7 @@ const broken = () => {
   throw new Error('a bug in a responder');
 };
 
-test('every sequence of requests is decided as the model decides it, and no key changes another', () => {
+test('every sequence of requests is decided as in the model, and keys are independent', () => {
   fc.assert(
     fc.property(behaviours, moves, (behaviour, sequence) => {
       const now = Date.UTC(2026, 0, 28, 23, 59, 20);
@@ -207,7 +207,7 @@ test('both limits apply to each key separately', () => {
   expect(core.send('/api/v1/quota', { key: other!.key }).data.monthly_used).toBe(0);
 });
 
-test('an answer that fails inside a responder is a 500 in the envelope, without a word of why', () => {
+test('a responder that throws is a 500 in the envelope, without the reason', () => {
   const core = new MockCore({
     responders: {
       latest: () => {
@@ -224,7 +224,7 @@ test('an answer that fails inside a responder is a 500 in the envelope, without 
   expect(core.journal.entries.at(-1)?.why).toContain('secret detail');
 });
 
-test('a failure of the service’s own making is not charged when only successes are', () => {
+test('a failure of the service itself is not charged if only successes are', () => {
   const core = new MockCore({
     behaviour: { quotaChargesOn: 'success' },
     responders: { latest: () => errorResponse({ status: 503, code: 'down', message: 'Down.' }) },

@@ -40,7 +40,7 @@ test('the limits of a key show how far a bucket has refilled', async () => {
   expect(mock.keys.limits(id).minute).toMatchObject({ kind: 'token-bucket', limit: 30, used: 2, waitMs: 0 });
 });
 
-test('a sliding log is counted by the second, the last one being now', async () => {
+test('a sliding log is shown per second, up to now', async () => {
   const { mock, id } = await usedKey('sliding-log');
 
   const { perSecond = [] } = mock.keys.limits(id).minute;
@@ -50,7 +50,7 @@ test('a sliding log is counted by the second, the last one being now', async () 
   expect(perSecond.reduce((sum, count) => sum + count)).toBe(5);
 });
 
-test('the wait is that of the Retry-After, and looking at it counts nothing', async () => {
+test('the wait equals the Retry-After, and reading it counts nothing', async () => {
   const { mock, id, call } = await usedKey('sliding-log');
   for (let request = 5; request < 30; request += 1) await call();
 

@@ -40,7 +40,7 @@ test.each([
   // Thirty days before: over, to the millisecond.
   ['2026-02-08T00:00:00.000Z', '2026-03-10T00:00:00.000Z'],
   ['2026-02-08T00:00:00.001Z', '2026-02-08T00:00:00.001Z'],
-])('thirty days first used at %s are, on 10 March, those from %s', (usedFrom, start) => {
+])('with a first use at %s, the thirty days that contain 10 March begin at %s', (usedFrom, start) => {
   const period = quotaPeriod('rolling-30d', at('2026-03-10T00:00:00.000Z'), anchor('2026-01-01T00:00:00Z', usedFrom));
 
   expect(period).toEqual({ start: at(start), end: at(start) + 30 * 86_400_000 });

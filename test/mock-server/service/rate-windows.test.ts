@@ -82,7 +82,7 @@ test.each(kinds)('%s accepts exactly what its model accepts, and predicts the ne
 });
 
 test.each(kinds.filter((kind) => kind !== 'token-bucket'))(
-  '%s counts refused requests too when told to, as its model does',
+  '%s counts refused requests if configured, like its model',
   (kind) => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 5 }), steps, (limit, moves) => {
@@ -97,7 +97,7 @@ test.each(kinds.filter((kind) => kind !== 'token-bucket'))(
 );
 
 test.each(kinds.flatMap((kind) => [30, 300, 1000].map((limit) => [kind, limit] as const)))(
-  '%s lets in %i requests at once and not one more',
+  '%s accepts exactly %i simultaneous requests',
   (kind, limit) => {
     const window = new rateWindows[kind]();
 
@@ -156,7 +156,7 @@ test.each(kinds)('%s never waits longer than its window after the limit becomes 
   expect(send(window, 30, START + waitMs, 1)).toBe(1);
 });
 
-test('fixed-epoch lets twice the limit pass around a full minute', () => {
+test('fixed-epoch accepts twice the limit around a full minute', () => {
   const window = new rateWindows['fixed-epoch']();
   const boundary = Math.ceil(START / MINUTE_MS) * MINUTE_MS;
 
@@ -165,7 +165,7 @@ test('fixed-epoch lets twice the limit pass around a full minute', () => {
   expect(served).toBe(60);
 });
 
-test('sliding-log lets no more than the limit pass in any sixty seconds', () => {
+test('sliding-log accepts at most the limit in any sixty seconds', () => {
   fc.assert(
     fc.property(fc.array(fc.nat(9000), { minLength: 30, maxLength: 120 }), (gaps) => {
       const window = new rateWindows['sliding-log']();

@@ -143,7 +143,7 @@ test('a key created later in a space belongs to it, in every documented form', a
   expect(mock.audit()).toMatchObject({ requests: 0, keysInUrls: [] });
 });
 
-test('requests without a key, or with a stranger, are the mock’s own; in the space’s fetch they are the space’s', async () => {
+test('requests without a known key belong to the mock, and through the space’s fetch to the space', async () => {
   const mock = createMockServer({ clock: CLOCK });
   const space = mock.space();
 
@@ -194,7 +194,7 @@ test('reset of a space keeps its account and key and restores everything else', 
   expect((await inProcess(mock)(space.key, '/api/v1/latest')).status).toBe(200);
 });
 
-test('the mock is not reset while a space lives; after its close its key is unknown', async () => {
+test('the mock cannot be reset while a space is open; after its close its key is unknown', async () => {
   const mock = createMockServer({ clock: CLOCK });
   const space = mock.space({ name: 'checkout' });
 
@@ -217,7 +217,7 @@ test('await using ends a space', async () => {
   expect(() => mock.reset()).not.toThrow();
 });
 
-test('closing an old space leaves a new one of the same name alone', async () => {
+test('closing an old space does not affect a new one with the same name', async () => {
   const mock = createMockServer();
   const old = mock.space({ name: 'checkout' });
   expect(() => mock.space({ name: 'checkout' })).toThrow(expect.objectContaining({ code: 'space_exists' }));
@@ -229,7 +229,7 @@ test('closing an old space leaves a new one of the same name alone', async () =>
   expect((await inProcess(mock)(young.key, '/api/v1/quota')).status).toBe(200);
 });
 
-test('a space that waits for an answer forever is ended with the mock', async () => {
+test('closing the mock ends a space that waits forever', async () => {
   const mock = createMockServer();
   const server = await mock.serve();
   const space = mock.space();
@@ -250,7 +250,7 @@ test('a space rejects a fault that an adapter in use cannot reproduce', () => {
   expect(() => space.faults.add({ kind: 'garbage' })).toThrow(expect.objectContaining({ code: 'fault_not_possible' }));
 });
 
-test.each([[''], ['a b'], ['x'.repeat(65)], [7 as unknown as string]])('%j is no name of a space', (name) => {
+test.each([[''], ['a b'], ['x'.repeat(65)], [7 as unknown as string]])('%j is not a valid name of a space', (name) => {
   expect(() => createMockServer().space({ name })).toThrow(/^name is .*; expected up to 64 letters/);
 });
 
@@ -263,7 +263,7 @@ test('an invalid option opens no space', () => {
   expect(() => mock.reset()).not.toThrow();
 });
 
-test('finds the space of a key again after the space was closed and opened anew', async () => {
+test('finds the space of a key after the space was closed and opened again', async () => {
   const mock = createMockServer();
   const ask = (key: string) => mock.fetch(`${mock.baseUrl}/api/v1/latest`, { headers: { authorization: key } });
   const first = mock.space({ name: 'one' });

@@ -127,7 +127,7 @@ test.each([
   [withSnapshot({ keys: [{ id: 'key_1' }] }), 'is damaged: snapshot.keys.0.accountId: '],
   [withSnapshot({ behaviour: { rateWindow: 'round' } }), 'is damaged: behaviour.rateWindow must be '],
   [withSnapshot({ lastKey: undefined }), 'is damaged: snapshot.lastKey: '],
-])('a file with %s is refused by name, and stays as it is', async (text, message) => {
+])('a file with %s is rejected by name, and is not changed', async (text, message) => {
   const state = join(newFolder(), 'state.json');
   writeFileSync(state, text);
 
@@ -157,7 +157,7 @@ test('a switch that the file lacks has its default', async () => {
   expect(mock.behaviour.values.rateWindow).toBe('sliding-log');
 });
 
-test('real time goes on while the mock is not served; a frozen clock stands still', async () => {
+test('real time continues while the mock does not run; a frozen clock does not', async () => {
   const hourAgo = Date.now() - 3_600_000;
   const resumed = async (frozen: boolean) => {
     const state = join(newFolder(), 'state.json');
@@ -199,7 +199,7 @@ test('warns about a disk error while serving, and throws it on close', async () 
   await expect(server.close()).rejects.toMatchObject({ code: 'state_unusable' });
 });
 
-test.each([[''], [7 as unknown as string]])('%j is no path of a state file', async (state) => {
+test.each([[''], [7 as unknown as string]])('%j is not a valid path of a state file', async (state) => {
   await expect(createMockServer().serve({ state })).rejects.toThrow(/^state is .*; expected the path of a file\.$/);
 });
 
@@ -254,7 +254,7 @@ test('replaces the lock of a dead process immediately', async () => {
   expect(existsSync(`${state}.lock`)).toBe(false);
 });
 
-test('of servers that find the lock of a dead process at the same time, one takes it over', async () => {
+test('if several servers find the lock of a dead process, one takes it over', async () => {
   const folder = newFolder();
   const { pid } = spawnSync(process.execPath, ['-e', '0']);
   // The owner of a file that is just created is written a moment later, in any case before three seconds have passed.
@@ -282,7 +282,7 @@ test('of servers that find the lock of a dead process at the same time, one take
 /** The size of a file; `undefined` if it has gone. */
 const statOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.size;
 
-test('the lock of another machine holds as long as it is touched', async () => {
+test('the lock of another machine is valid as long as it is touched', async () => {
   const state = join(newFolder(), 'state.json');
   const owner = { pid: 1, host: 'another', id: 'theirs' };
   lockOf(state, owner);

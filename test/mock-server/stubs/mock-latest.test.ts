@@ -62,7 +62,7 @@ test('JSON text keeps its digits', async () => {
   ]);
 });
 
-test('a recording answers as it was recorded, and can be replaced', async () => {
+test('a recording returns its responses unchanged, and can be replaced', async () => {
   const { mock, text } = asked();
   mock.latest.replay('{ "base=EUR": {"success":true,"data":{"rate":1.10}}, "*": {"rate":2.0} }');
   expect([await text('?base=EUR'), await text()]).toEqual([
@@ -138,7 +138,7 @@ test('over HTTP the data keeps its digits, for all queries and for one base', as
   expect(await text()).toContain('invented');
 });
 
-test('from another process stubs and the data of latest are set as here', async () => {
+test('another process sets stubs and the data of latest with the same methods', async () => {
   await using mock = createMockServer();
   const { key } = mock.createKey();
   const remote = connectMockServer((await mock.serve()).adminUrl);

@@ -92,7 +92,7 @@ test('stubbed requests are authenticated, limited and counted', async () => {
   expect(mock.stubs.list()[0]?.served).toBe(30);
 });
 
-test('several answers come one per request, and the last one stays', async () => {
+test('several responses are returned one per request, and the last one repeats', async () => {
   const { mock, send } = asked();
   mock.stubs.add({ responses: [{ status: 503 }, { data: 1 }] });
 
@@ -101,7 +101,7 @@ test('several answers come one per request, and the last one stays', async () =>
   expect(statuses.map(({ status }) => status)).toEqual([503, 200, 200]);
 });
 
-test('a stub that has answered as often as it says is gone', async () => {
+test('a stub is removed after its number of responses', async () => {
   const { mock, send } = asked();
   mock.stubs.add({ status: 503, times: 2 });
 
@@ -151,7 +151,7 @@ test('HEAD gets the headers of the stub without its body', async () => {
   expect([text, headers.get('content-length')]).toEqual(['', '4']);
 });
 
-test('the journal says which stub answered, and a filter finds its requests', async () => {
+test('the journal names the stub that responded, and a filter finds its requests', async () => {
   const { mock, send } = asked();
   const { id } = mock.stubs.add({ match: EUR, data: 1 });
   await send('/api/v1/latest?base=EUR');
@@ -161,7 +161,7 @@ test('the journal says which stub answered, and a filter finds its requests', as
   expect(mock.journal.list({ stub: id })).toMatchObject([{ why: 'answered by stub stub_1', query: { base: 'EUR' } }]);
 });
 
-test('faults strike stubbed answers too', async () => {
+test('faults apply to stubbed responses, too', async () => {
   const { mock, send } = asked();
   mock.stubs.add({ data: 1 });
   mock.faults.add({ kind: 'bad-json' });
@@ -169,7 +169,7 @@ test('faults strike stubbed answers too', async () => {
   expect((await send('/api/v1/latest')).text).toBe('{"success":t');
 });
 
-test('a space has stubs of its own', async () => {
+test('a space has separate stubs', async () => {
   const { mock, send } = asked();
   const space = mock.space();
   space.stubs.add({ data: 'space' });
@@ -180,7 +180,7 @@ test('a space has stubs of its own', async () => {
   expect((await send('/api/v1/latest')).json().data.base).toBe('USD');
 });
 
-test('a snapshot holds stubs and how often they answered; reset removes them', async () => {
+test('a snapshot contains stubs and their counts; reset removes them', async () => {
   const { mock, send } = asked();
   mock.stubs.add({ responses: [{ data: 1 }, { data: 2 }, { data: 3 }] });
   await send('/api/v1/latest');
@@ -204,7 +204,7 @@ test.each<[unknown, string]>([
   [{ data: 1, match: { path: '/x?y' } }, 'match.path is "/x?y"; expected a path such as'],
   [{ data: 1, times: 0 }, 'times is 0; expected a whole number of requests from 1.'],
   [{ data: 1, responses: [{ data: 2 }] }, 'responses is [{"data":2}]; expected no responses together with data.'],
-  [{ responses: [] }, 'responses is []; expected an array of answers with status, '],
+  [{ responses: [] }, 'responses is []; expected an array of responses with status, '],
   [
     { body: 'x', headers: { 'content-length': '7' } },
     'headers is {"content-length":"7"}; expected an object of header',

@@ -1,6 +1,6 @@
 const TIMEOUT_MS = 10_000;
 
-/** One attempt with the timeout that fxrates has; rejects with `retryAfterMs` when the service said how long to wait. */
+/** One attempt with the timeout of fxrates; rejects with `retryAfterMs` if the response has a Retry-After. */
 export async function attempt({ fetch, origin, apiKey }, n) {
   const controller = new AbortController();
   const timer = setTimeout(() => controller.abort(new Error('timeout')), TIMEOUT_MS);

@@ -1,10 +1,10 @@
 import Bottleneck from 'bottleneck';
 import { attempt } from './attempt.mjs';
 
-/** What fails without a hint is tried again after this. */
+/** Wait before the next attempt after a failure without Retry-After. */
 const RETRY_MS = 1_000;
 
-/** Reservoir and retry as its README has them: what failed waits as long as the server says, any number of times. */
+/** Reservoir and retry as in its README: a failed call waits for Retry-After, any number of times. */
 export function createCall({ perMinute, ...target }) {
   const limiter = new Bottleneck({
     reservoir: perMinute,

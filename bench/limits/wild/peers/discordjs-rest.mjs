@@ -1,6 +1,6 @@
 import { REST } from '@discordjs/rest';
 
-/** With the timeout of an attempt that fxrates has; everything else is its default. */
+/** With the attempt timeout of fxrates; all other options keep their defaults. */
 export function createCall({ fetch, origin, apiKey }) {
   const options = { api: `${origin}/api`, version: '1', authPrefix: 'Bearer', timeout: 10_000, makeRequest: fetch };
   const rest = new REST(options).setToken(apiKey);

@@ -190,7 +190,7 @@ export class ProgressView {
 }
 
 function stalled(refused: number): CliError {
-  return new CliError('no query was answered for a long time', {
+  return new CliError('no query finished for a long time', {
     code: 'rate_limited',
     exitCode: exitCodes.rateLimited,
     why: `the service refused ${grouped(refused)} requests`,

@@ -80,11 +80,11 @@ export const completionCommand: CommandSpec = {
     ...SHELLS.map(printCommand),
     {
       name: 'install',
-      summary: 'write the script where your shell looks for it',
+      summary: 'install the script for your shell',
       description:
         'Writes the script to its own file after a confirmation, and prints the line that the settings of the shell need, if any. Replaces an older script.',
       argument: { syntax: '[shell]', description: 'default: that of the variable SHELL', choices: SHELLS },
-      options: () => [new Option('-y, --yes', 'write without asking')],
+      options: () => [new Option('-y, --yes', 'write without a confirmation')],
       examples: [
         { command: 'fxrates completion install', comment: '' },
         { command: 'fxrates completion install fish --yes', comment: '' },
@@ -143,8 +143,8 @@ function shellName(typed: string | undefined, variable: string | undefined): She
 async function confirm(what: string, path: string, { options, settings, io, screen }: Invocation): Promise<void> {
   if (options['yes'] === true) return;
   if (!io.stdin.isTTY || !settings.mayAsk) {
-    throw usageError(`${what} ${path}`, 'writing it requires a confirmation, and input is off', [
-      'Without asking:  fxrates completion install --yes',
+    throw usageError(`${what} ${path}`, 'writing it requires a confirmation, and prompts are disabled', [
+      'Without a prompt:  fxrates completion install --yes',
     ]);
   }
   await screen.error(`${what}\n  ${path}\nWrite it? [y/N] `);

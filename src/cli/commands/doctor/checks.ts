@@ -88,7 +88,7 @@ function stepFindings(failure: Failure | undefined, { url, proxy }: Destination)
 /** A limit says nothing against the key. */
 function answerFinding(name: Step, error: CliError): Finding {
   if (error.exitCode !== exitCodes.rateLimited) return failed(name, error);
-  return { name, status: 'warn', text: error.message, next: ['Ask again later:  fxrates doctor'] };
+  return { name, status: 'warn', text: error.message, next: ['Try again later:  fxrates doctor'] };
 }
 
 function clockFinding(trace: HttpTrace, now: number): Finding {
@@ -139,7 +139,7 @@ export async function checkKeySetting({
     const text = `${maskKey(key.secret)} (from ${key.source}${shadows})`;
     if (new RegExp(apiKeyPattern).test(key.secret)) return { key, finding: { name, status: 'ok', text } };
     const next = [
-      'The documented form is a prefix that ends with _live_, then 48 hexadecimal digits. Was all of it copied?',
+      'The documented form is a prefix that ends with _live_, then 48 hexadecimal digits. Check that the whole key was copied.',
     ];
     return { key, finding: { name, status: 'warn', text: `${text} does not have the documented form`, next } };
   } catch (error) {

@@ -18,13 +18,13 @@ export const doctorCommand: CommandSpec = {
   description:
     'Checks settings, key, files, proxy, name, connection, certificate, clock and quota. Sends one quota call, which is free.',
   options: () => [
-    new Option('--offline', 'check only what is on this machine'),
+    new Option('--offline', 'check only this machine; send nothing'),
     new Option('--strict', 'exit with 1 if a check failed'),
   ],
   examples: [
     { command: 'fxrates doctor', comment: '' },
     { command: 'fxrates doctor --strict', comment: 'for scripts: exit code 1 if a check failed' },
-    { command: 'fxrates doctor --json', comment: 'for a bug report: no key is in it' },
+    { command: 'fxrates doctor --json', comment: 'for a bug report; contains no key' },
   ],
   notes: ['The exit code is 0 even if a check failed. With --strict it is 1 if a check failed; warnings do not count.'],
   callsService: true,

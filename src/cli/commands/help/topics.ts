@@ -49,18 +49,18 @@ export const topics: Readonly<Record<string, Topic>> = {
         term: 'XDG_STATE_HOME',
         text: 'folder of fxrates/limits, where commands share the limit; on Windows LOCALAPPDATA',
       },
-      { term: 'FXRATES_MOCK_ADMIN_TOKEN', text: 'admin token of fxrates mock; not set: a random one' },
-      { term: 'FXRATES_NO_INPUT, CI', text: '1: never ask anything (--no-input)' },
+      { term: 'FXRATES_MOCK_ADMIN_TOKEN', text: 'admin token of fxrates mock (default: random)' },
+      { term: 'FXRATES_NO_INPUT, CI', text: '1: disable prompts (--no-input)' },
       { term: 'FXRATES_DEBUG', text: '1: same as -v, 2: same as -vv, also in the report of a failure' },
       {
         term: 'HTTPS_PROXY, HTTP_PROXY, ALL_PROXY',
         text: 'proxy to use, except for hosts in NO_PROXY and for this machine',
       },
-      { term: 'NODE_EXTRA_CA_CERTS', text: 'file with certificates to trust besides the usual ones' },
+      { term: 'NODE_EXTRA_CA_CERTS', text: 'file with additional certificates to trust' },
       { term: 'NO_COLOR', text: 'not empty: no colour; overrides FORCE_COLOR' },
       {
         term: 'FORCE_COLOR, CLICOLOR_FORCE',
-        text: 'colour also in a pipe, but never in data; --color always does that',
+        text: 'colour in a pipe, except in data; --color always colours data, too',
       },
       { term: 'TZ', text: 'time zone of times for people; data is in UTC' },
     ],
@@ -68,7 +68,7 @@ export const topics: Readonly<Record<string, Topic>> = {
   'rate-limits': {
     title: 'the limit per minute, the quota per month',
     intro:
-      'Every key has a limit of requests per minute and a quota per month, both set by its plan. fxrates quota shows them. It is free, but counts for the limit per minute.',
+      'Every key has a limit of requests per minute and a quota per month, both set by its plan. fxrates quota shows them. It is free, but counts toward the limit per minute.',
     entries: [
       {
         term: 'the limit per minute',
@@ -105,7 +105,7 @@ export const topics: Readonly<Record<string, Topic>> = {
       { term: 'fxrates config set', text: 'stores a setting; fxrates config --help has their names' },
       { term: '--profile <name>', text: 'a base URL with its key and, in the file, settings of its own' },
       {
-        term: 'which one counts',
+        term: 'precedence',
         text: 'option, variable, setting of the profile, setting for all profiles, default: the first one that is set',
       },
       {
@@ -115,11 +115,11 @@ export const topics: Readonly<Record<string, Topic>> = {
     ],
   },
   security: {
-    title: 'how keys are kept',
-    intro: 'No option takes a key, since command lines are visible to others and stay in the shell history.',
+    title: 'how keys are stored',
+    intro: 'No option accepts a key, because other users can see command lines, and shells record them.',
     entries: [
       {
-        term: 'which key counts',
+        term: 'precedence',
         text: '--key-stdin, --key-file, FXRATES_API_KEY, FXRATES_API_KEY_FILE, then the stored key',
       },
       { term: 'fxrates auth status', text: 'shows which key is used, and which ones it overrides' },

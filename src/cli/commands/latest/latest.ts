@@ -27,7 +27,7 @@ export const latestCommand: CommandSpec = {
   ...generated,
   examples: [
     { command: 'fxrates latest', comment: 'everything the service returns' },
-    { command: 'fxrates latest base=USD symbols=EUR,GBP', comment: 'parameters are sent as they are' },
+    { command: 'fxrates latest base=USD symbols=EUR,GBP', comment: 'parameters are sent unchanged' },
     { command: 'fxrates latest base=USD --get rates.EUR', comment: 'one value, digits unchanged' },
     { command: 'fxrates latest -o csv > rates.csv', comment: 'for a spreadsheet' },
     { command: 'fxrates latest --watch', comment: 'paced so that the quota lasts' },
@@ -84,7 +84,7 @@ async function readFixture(path: string): Promise<Fixture> {
   if (jsonFault(json) !== undefined || !json.startsWith('{') || selectValue(json, ['success']) !== undefined) {
     throw usageError(
       `--fixture-out ${path} is not a file of recorded responses`,
-      'the response is only added to such a file',
+      'responses can be added only to such a file',
     );
   }
   const questions = memberNames(json, [], Number.POSITIVE_INFINITY);

@@ -11,10 +11,10 @@ import { type MockOptions, PRESETS, type RunningMock, startMock } from './start-
 
 export const mockCommand: CommandSpec = {
   name: 'mock',
-  summary: 'local mock server with invented rates, or a command beside it',
+  summary: 'local mock server with invented rates, also around a command',
   description:
     'Starts a local server that behaves like the service, with invented rates, a key and real limits. With a command after --, it sets FXRATES_BASE_URL, FXRATES_API_KEY and FXRATES_MOCK_ADMIN_URL for that command, runs it, and stops with its exit code.',
-  argument: { syntax: '[-- command...]', description: 'a command to run beside the mock' },
+  argument: { syntax: '[-- command...]', description: 'a command to run with the mock' },
   options: () => [
     new Option('--port <port>', '0: any free port (default: 4010; 0 with a command)').argParser(parsePort),
     new Option('--host <address>', 'address to listen on (default: 127.0.0.1)'),
@@ -23,7 +23,7 @@ export const mockCommand: CommandSpec = {
     new Option('--seed <number>', 'seed of the rates and the key (default: 1)').default(1).argParser(parseSeed),
     new Option('--now <time>', 'start the clock at this instant, e.g. 2026-01-31T23:59:00Z').argParser(parseTime),
     behaviourOption(),
-    new Option('--replay <file>', 'answer latest with recorded responses'),
+    new Option('--replay <file>', 'respond to latest with recorded responses'),
     new Option('--state <file>', 'persist accounts, keys and usage; resume if the file exists'),
   ],
   examples: [
@@ -62,7 +62,7 @@ function runMock(invocation: Invocation): Promise<number> {
     throw usageError('mock has no probe', undefined, [['fxrates', ...args].join(' ')]);
   }
   if (word !== undefined) {
-    throw usageError(`'${word}' is not an option of mock`, 'the command to run is written after --', [
+    throw usageError(`'${word}' is not an option of mock`, 'write the command to run after --', [
       `fxrates mock -- ${args.join(' ')}`,
     ]);
   }

@@ -42,7 +42,7 @@ export async function startMock(
 ): Promise<RunningMock> {
   const [behaviour, replay] = await Promise.all([
     readBehaviour(paths.behaviour),
-    paths.replay && readJson(paths.replay, 'a file of recorded answers'),
+    paths.replay && readJson(paths.replay, 'a file of recorded responses'),
   ]);
   const clock = { mode: 'real', ...(now === undefined ? {} : { now }) } as const;
   const mock = await createMock({ seed, clock, behaviour, replay });

@@ -83,7 +83,7 @@ export function propose(parts: ProposalParts): Proposal {
   const leases = new Map(Object.entries(before));
   const own = leases.get(id) ?? NO_LEASE;
   const core = new LocalCore(settings, known && copyState(known.limit));
-  // Nothing, except after an outage, or if the others took this process for dead.
+  // Zero, except after an outage, or if the other processes assumed that this one was dead.
   core.take(inFlight + reports.filter(endsCall).length - own.inFlight);
   const dead = reclaimDead(core, leases, { id, now });
   for (const report of reports) applyReport(core, answeredBetween(report, since, now));
@@ -98,7 +98,7 @@ export function propose(parts: ProposalParts): Proposal {
   return {
     core,
     state: { at: now, limit: copyState(core.state), leases: Object.fromEntries(leases) },
-    // It left the rest to the others, and looks again soon whether they took it.
+    // Its share is used; it checks soon whether the others have used the rest.
     grant: wanted > share && grant.n === share ? { ...grant, at: undefined } : grant,
     reported: reports.length,
     asks,
@@ -113,7 +113,7 @@ export function shareOf(
 ): LimiterState {
   const { window, limit, log, phase, configured, gate, hypothesis } = state;
   const isBucket = window.kind === 'bucket';
-  // What was being learned of the whole says nothing about the share: that starts anew, with one request.
+  // Facts about the whole limit do not apply to a share: learning starts again, with one request.
   const isKnown = phase === 'known';
   const waitMs =
     phase === 'learning' && hypothesis.hint !== 'none' ? hypothesis.opensAt - hypothesis.exhaustedAt : undefined;
@@ -124,7 +124,7 @@ export function shareOf(
     phase: isKnown ? phase : 'unknown',
     gate: isKnown || processes === 1 ? gate : closeGate(gate, gate.opensAt),
     countsLateAnswers: false,
-    // In a known window a share may grow, as what others leave is found by probes.
+    // In a known window a share may grow, because probes find what the others leave unused.
     configured: isKnown ? configured : shareOfLimit(configured, processes),
     limit: shareOfLimit(isKnown ? limit : configured, processes),
     log: new AcceptedLog(everyNth(log.toJSON(), processes)),
@@ -206,7 +206,7 @@ function answeredBetween(report: Report, earliest: number, latest: number): Repo
 type Answered = Extract<Report, { readonly answer: Answer }>;
 
 function answeredAt(report: Answered, times: Partial<Answer>): Report {
-  return { ...report, answer: { ...report.answer, ...times } } as Answered; // the kind stays, and so does its answer
+  return { ...report, answer: { ...report.answer, ...times } } as Answered; // `kind` and `answer` keep their types
 }
 
 /** Every `n`th entry of a saved log. */

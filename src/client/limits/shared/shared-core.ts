@@ -226,7 +226,7 @@ export class SharedCore implements LimiterCore {
     for (const report of this.#reports) applyReport(core, shiftReport(report, this.#exchange.aheadMs));
     this.#asksForLimit ||= asks;
     this.#inFlight += grant.n;
-    // Refused meanwhile: what was granted before the store knew is given back.
+    // If a request was refused during the exchange, the grant is returned: the store did not know about the refusal.
     const isRefused = this.#reports.some(({ kind }) => kind === 'refused');
     this.#granted = { n: isRefused ? 0 : grant.n, probe: grant.probe };
     for (let call = this.#granted.n; call < grant.n; call += 1) this.unused();

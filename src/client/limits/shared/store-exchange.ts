@@ -132,13 +132,13 @@ export class StoreExchange {
     const answered = new AbortController();
     const sleep = (ms: number) => clock.sleep(ms, answered.signal);
     const tooLate = sleep(TIMEOUT_MS)
-      // Where the process itself stood still for so long, the answer is there and only has to be read.
+      // If the process itself was paused, the response has arrived and this turn reads it.
       .then(() => sleep(1))
       .then(
         () => {
           throw new Error(`no response within ${TIMEOUT_MS} ms`);
         },
-        () => exchange, // only the answer ends the sleep early
+        () => exchange, // only the response aborts the sleep
       );
     try {
       return await Promise.race([exchange, tooLate]);

@@ -48,8 +48,8 @@ export const faultRoutes = [
 const stub = z.object({
   id: z.string(),
   match: z.looseObject({}),
-  served: z.number().int().describe('Number of requests answered.'),
-  times: z.number().int().optional().describe('Maximum number of requests to answer.'),
+  served: z.number().int().describe('Number of requests that received it.'),
+  times: z.number().int().optional().describe('Maximum number of requests that receive it.'),
   kind: z.enum(['answers', 'replay', 'function']),
   answers: z.array(stubAnswer),
 });
@@ -65,14 +65,14 @@ export const stubRoutes = [
   route('GET /stubs', {
     id: 'listStubs',
     tag: 'stubs',
-    summary: 'List the stubs that can still answer; of those that match a request, the last one answers',
+    summary: 'List the active stubs; of those that match a request, the last one applies',
     answer: z.array(stub),
     run: ({ mock }) => mock.stubs.list(),
   }),
   route('POST /stubs', {
     id: 'addStub',
     tag: 'stubs',
-    summary: 'Add a stub: one answer, or several in turn, for matching requests',
+    summary: 'Add a stub: one response, or several in turn, for matching requests',
     body,
     checksBody,
     answer: stub,
@@ -112,7 +112,7 @@ export const stubRoutes = [
   route('PUT /latest/replay', {
     id: 'replayLatest',
     tag: 'stubs',
-    summary: 'Answer `latest` from a recording of `fxrates latest --fixture-out`',
+    summary: 'Respond to `latest` from a recording of `fxrates latest --fixture-out`',
     body: object as z.ZodType<unknown, string | Readonly<Record<string, unknown>>>,
     checksBody,
     maxBodyBytes,
@@ -121,7 +121,7 @@ export const stubRoutes = [
   route('DELETE /latest', {
     id: 'resetLatest',
     tag: 'stubs',
-    summary: 'Remove the answers of `PUT /latest`, all or for one base',
+    summary: 'Remove the responses of `PUT /latest`, all or for one base',
     query,
     run: ({ mock, query }) => mock.latest.reset(query),
   }),

@@ -54,7 +54,7 @@ export const journalRoutes = [
   route('GET /requests', {
     id: 'listRequests',
     tag,
-    summary: 'List the newest requests, each with the reason for its answer; `after` continues after a request',
+    summary: 'List the newest requests, each with the reason for its response; `after` continues after a request',
     query: listQuery,
     answer: list,
     run: ({ journal, spaces, query: { spaces: also, ...filter } }) =>

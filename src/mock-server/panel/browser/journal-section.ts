@@ -211,10 +211,10 @@ function timing({ number, at, rate, earlyByMs }: JournalEntry, before: JournalEn
 
 function Assumptions({ names, switches }: { readonly names: readonly string[] } & Pick<EntryDetailsProps, 'switches'>) {
   if (names.length === 0)
-    return html`<div class="whole"><h3>Assumptions</h3><p class="hint">None: the answer depends on documented behaviour only.</p></div>`;
+    return html`<div class="whole"><h3>Assumptions</h3><p class="hint">None: the response depends on documented behaviour only.</p></div>`;
   const known = names.flatMap((name) => switches.filter((one) => one.name === name));
   return html`<div class="whole"><h3>Assumptions</h3>
-    <p class="hint">Undocumented behaviour that the answer depends on.</p>
+    <p class="hint">Undocumented behaviour that the response depends on.</p>
     <ul class="chips">${known.map(
       ({ name, value, provenance, why }) =>
         html`<li class="chip" title=${why}><span class="mono">${name}: ${String(value)}</span> <span class="soft">${provenance}</span></li>`,

@@ -77,7 +77,7 @@ test('--cache answers a second batch without requests, and says so', async () =>
 test.each([
   ['-o csv', "CSV:  fxrates batch … | jq -r '[.query.base, .data.rates.EUR] | @csv'"],
   ['--get rates.EUR', "One value of each:  fxrates batch … | jq '.data.rates.EUR'"],
-])('refuses %s and names what to use', async (option, instead) => {
+])('rejects %s and names the alternative', async (option, instead) => {
   const { code, stderr, requests } = await batch(`latest ${option} --each base=USD`);
 
   expect({ code, requests }).toEqual({ code: 2, requests: [] });
@@ -93,7 +93,7 @@ test('makes a query for each value of --each, with the parameters of -p', async 
   );
 });
 
-test('a query that fails has a line too, and the exit code is 1', async () => {
+test('a failed query has an output line, and the exit code is 1', async () => {
   const { code, stdout, stderr } = await batch('latest -', { stdin: 'n=1\nfail=404\nn=2\n' });
 
   expect(code).toBe(1);
@@ -121,7 +121,7 @@ test.each([
   expect(parsed(stdout).map(({ query }) => query.n)).toEqual(expected);
 });
 
-test('--failed-out has the failed queries, for the next batch', async () => {
+test('--failed-out contains the failed queries, for the next batch', async () => {
   const path = join(folder, 'failed.txt');
 
   const first = await batch(['latest', '-', '--failed-out', path], { stdin: 'n=1\nfail=404 x=1.10\n{"fail":500}\n' });
@@ -137,13 +137,13 @@ test('--failed-out has the failed queries, for the next batch', async () => {
   expect(readFileSync(path, 'utf8')).toBe('');
 });
 
-test('takes lines that a batch printed', async () => {
+test('accepts lines that a batch printed', async () => {
   const { stdout } = await batch('latest -', { stdin: '{"query":{"base":"USD"},"error":{"code":"server"}}\n' });
 
   expect(parsed(stdout)).toEqual([{ query: { base: 'USD' }, data: { base: 'USD' } }]);
 });
 
-test('names every wrong line before anything is sent, and no key in it', async () => {
+test('names every wrong line before the first request, without keys', async () => {
   const stdin = `base=USD\nfoo\n{"a":{}}\n[1]\n{"a":\napi_key=1\nb=${API_KEY}\n{"b":"${API_KEY}"}\n{"a":[null]}`;
 
   const { code, stdout, stderr, requests } = await batch('latest -', { stdin });
@@ -211,7 +211,7 @@ test('a monthly quota that is used up fails every query, without a request for e
   expect(requests.length).toBeLessThan(300);
 });
 
-test('waits for the limit longer than --max-wait says for one command', async () => {
+test('waits for the limit longer than the default of --max-wait', async () => {
   const refusals = [rateLimited('70'), rateLimited('70'), echo];
 
   const { code, stderr } = await batch('latest --each n=1', { replies: refusals });
@@ -228,7 +228,7 @@ test('ends if the service refuses everything for a quarter of an hour', async ()
 
   expect({ code, stdout }).toEqual({ code: 7, stdout: '' });
   expect(stderr).toMatch(/batch stopped after 15 min[^:]*: 0 succeeded, 0 failed, 2 left/);
-  expect(stderr).toMatch(/no query was answered for a long time — the service refused \d+ requests/);
+  expect(stderr).toMatch(/no query finished for a long time — the service refused \d+ requests/);
 });
 
 test('with --no-wait a query that would have to wait fails', async () => {
@@ -238,7 +238,7 @@ test('with --no-wait a query that would have to wait fails', async () => {
   expect(parsed(stdout).map(({ error }) => error?.code)).toContain('rate_limited');
 });
 
-test('a reader that closes the pipe ends the batch silently, and the rest can be run again', async () => {
+test('a reader that closes the pipe ends the batch silently, and --failed-out has the rest', async () => {
   const path = join(folder, 'closed.txt');
 
   const { code, stderr } = await batch(['latest', '-', '--failed-out', path, '-q'], {
@@ -266,7 +266,7 @@ function interrupted(args: readonly string[], stdin: string, during: string) {
   return clock.run(main(['batch', 'latest', '-', ...args], io)).then((code) => ({ code, ...io.written }));
 }
 
-test('Ctrl-C ends it, says what is left, and writes that to --failed-out', async () => {
+test('Ctrl-C ends the batch, reports the queries left, and writes them to --failed-out', async () => {
   const path = join(folder, 'left.txt');
 
   const { code, stderr } = await interrupted(['--failed-out', path], 'n=0\nn=1\nfail=404\n', 'n=1');
@@ -276,7 +276,7 @@ test('Ctrl-C ends it, says what is left, and writes that to --failed-out', async
   expect(readFileSync(path, 'utf8')).toBe('{"n":"1"}\n{"fail":"404"}\n');
 });
 
-test('Ctrl-C with --ordered still prints the answers that are there', async () => {
+test('Ctrl-C with --ordered still prints the available responses', async () => {
   const { code, stdout } = await interrupted(['--ordered'], lines(3), 'n=0');
 
   expect(code).toBe(130);
@@ -294,7 +294,7 @@ async function onMock(count: number, { args = [], ...options }: FakeIoOptions & 
   return { ...result, minutes: (mock.clock.now() - startedAt) / 60_000 };
 }
 
-test('5,000 queries under 300 a minute take 16.7 minutes, and no second per minute more', async () => {
+test('5,000 queries at 300 per minute take 16.7 minutes and at most a second per minute more', async () => {
   const { code, stdout, minutes, stderr } = await onMock(5000);
 
   expect(code).toBe(0);
@@ -312,7 +312,7 @@ test('logs its progress every ten seconds', async () => {
   expect(stderr).toMatch(/\nfxrates: batch done after 2 min[^:]*: 700 succeeded, 0 failed, \d+ refused\n$/);
 });
 
-test('the time left is the time that the rest takes', async () => {
+test('eta_seconds is within 15 s of the real time left', async () => {
   const { stderr, minutes } = await onMock(1500, { args: ['--json'] });
 
   const events = parsed(stderr);
@@ -361,7 +361,7 @@ test.each([
   [120, /^\[█+░+\] \d+ of 700 · (\d+ min )?\d+ s left · 0 failed · \d+\/min · \d+ refused · \d+ waiting$/],
   [80, /^\[█+░+\] \d+ of 700 · (\d+ min )?\d+ s left · 0 failed · \d+\/min · \d+ refused/],
   [40, /^\d+ of 700 · (\d+ min )?\d+ s left/],
-])('a terminal of %d columns gets a bar in place, which is erased at the end', async (columns, expected) => {
+])('a terminal of %d columns shows a progress bar, which is erased at the end', async (columns, expected) => {
   const { stderr, stdout } = await onMock(700, { tty: ['stderr'], columns, env: { NO_COLOR: '1' } });
 
   const bars = frames(stderr).filter((frame) => frame.includes(' of 700'));

@@ -28,7 +28,7 @@ test.each([
   if (settings !== undefined) expect(stderr).toContain(`add this line to ${join(home, settings)}:`);
 });
 
-test('a second install changes nothing and asks nothing', async () => {
+test('a second install changes nothing and does not prompt', async () => {
   await install('bash --yes');
 
   const { code, stderr } = await install('bash');
@@ -37,7 +37,7 @@ test('a second install changes nothing and asks nothing', async () => {
   expect(stderr).toContain('is up to date');
 });
 
-test('settings of the shell that have the line are not mentioned, and no settings are changed', async () => {
+test('does not mention shell settings that have the line, and changes no settings', async () => {
   const line = /^ {2}(source .*)$/m.exec((await install('bash --yes')).stderr)?.[1];
   await writeFile(join(home, '.bashrc'), `alias x=y\n${line}\n`);
 
@@ -52,7 +52,7 @@ test.each([
   ['YES', 0],
   ['n', 2],
   ['', 2],
-])('it asks on a terminal: %j ends with %d', async (answer, expected) => {
+])('prompts on a terminal: %j ends with %d', async (answer, expected) => {
   const { code, stderr } = await install('fish', { tty: ['stdin', 'stdout', 'stderr'], stdin: `${answer}\n` });
 
   expect(code).toBe(expected);
@@ -73,7 +73,7 @@ test.each([
   expect(await readdir(home)).toEqual([]);
 });
 
-test('the shell is that of the variable SHELL', async () => {
+test('the default shell is the variable SHELL', async () => {
   const { stderr } = await install('--yes', { env: { SHELL: '/usr/bin/zsh' } });
 
   expect(stderr).toContain('_fxrates');
@@ -90,14 +90,14 @@ test.each([
   expect(stderr).toContain(says);
 });
 
-test('without a home there is no place for it', async () => {
+test('without a home folder, install is an error', async () => {
   const { code, stderr } = await install('bash --yes', { env: { HOME: undefined } });
 
   expect(code).toBe(3);
   expect(stderr).toContain('HOME is not set');
 });
 
-test('a folder that cannot be written is told', async () => {
+test('a folder that cannot be written is an error', async () => {
   await writeFile(join(home, '.local'), '');
 
   const { code, stderr } = await install('bash --yes');

@@ -32,7 +32,7 @@ async function doctor({ env, ...options }: FakeIoOptions = {}, args = '') {
   return { summary, check, statuses, requests, stdout };
 }
 
-test('all is well with one free question', async () => {
+test('all checks pass with one free request', async () => {
   const { summary, statuses, requests, stdout } = await doctor();
 
   expect(statuses).toEqual(['clock skip']); // this service sends no Date
@@ -41,7 +41,7 @@ test('all is well with one free question', async () => {
   expect(stdout).not.toContain(API_KEY);
 });
 
-test('for people it is a table, with -o table in a pipe as well', async () => {
+test('on a terminal and with -o table, prints a table', async () => {
   const options = { replies: failure(401), env: { FXRATES_CONFIG_DIR: folder, FXRATES_API_KEY_FILE: '/x' } };
   const { stdout } = await runCli('doctor -o table', options);
   const coloured = await runCli('doctor', { ...options, tty: ['stdout'] });
@@ -52,7 +52,7 @@ test('for people it is a table, with -o table in a pipe as well', async () => {
   expect(coloured.stdout).toContain('\u001b[31mfail  \u001b[39m');
 });
 
-test('on a narrow terminal what was found stands below its name', async () => {
+test('on a narrow terminal, each result is below its name', async () => {
   const options = { replies: success(quotaRecord()), env: { FXRATES_CONFIG_DIR: folder } };
   const { stdout } = await runCli('doctor', { ...options, tty: ['stdout'], columns: 40 });
 
@@ -72,7 +72,7 @@ test.each([
   ['ECONNREFUSED', ['connection fail', 'TLS skip', 'answer skip'], 'connection refused'],
   ['CERT_HAS_EXPIRED', ['TLS fail', 'answer skip'], 'the certificate has expired'],
   ['SOMETHING_NEW', ['connection fail', 'TLS skip', 'answer skip'], 'SOMETHING_NEW'],
-])('%s shows how far it came', async (code, statuses, says) => {
+])('%s shows which step failed', async (code, statuses, says) => {
   const found = await doctor({ replies: broken(code) });
 
   expect(found.statuses).toEqual(statuses);
@@ -85,7 +85,7 @@ test.each([
   ['a server error', failure(500), 'answer fail', 'HTTP 500'],
   ['a rate limit', rateLimited('30'), 'answer warn', 'retry in 30 s'],
   ['a page that is not the service', { body: '<html>' }, 'answer fail', 'it starts with: <html>'],
-])('%s is an answer, and no reason to ask again', async (_, replies, status, says) => {
+])('%s is a result, without a second request', async (_, replies, status, says) => {
   const { statuses, check, requests } = await doctor({ replies });
 
   expect(statuses).toContain(status);
@@ -117,7 +117,7 @@ test.each([
   expect(check('quota').text).toContain(says);
 });
 
-test('what is missing is told, and nothing is sent', async () => {
+test('reports missing settings and sends nothing', async () => {
   const { statuses, check, requests } = await doctor({ env: { FXRATES_BASE_URL: '', FXRATES_API_KEY: '' } });
 
   expect(statuses).toEqual(['base URL fail', 'key fail', 'service skip']);
@@ -137,7 +137,7 @@ test.each([
   ['{"timeout": ', 'config file', 'line 1, column 13'],
   ['{"timeout": "soon"}', 'config file', 'timeout in'],
   ['{"profiles": {"work": {"base_url": "ftp://x"}}}', 'config file', 'base_url in'],
-])('a broken config.json, %s, is a finding and not the end', async (text, name, says) => {
+])('an invalid config.json, %s, is a finding, and the other checks run', async (text, name, says) => {
   await writeFile(join(folder, 'config.json'), text, { mode: 0o600 });
 
   const { statuses, check } = await doctor();

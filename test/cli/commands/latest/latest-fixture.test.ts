@@ -17,7 +17,7 @@ afterEach(() => rm(folder, { recursive: true }));
 const record = (line: string, options: FakeIoOptions = {}) =>
   runCli([...`latest ${line}`.split(' ').filter(Boolean), '--fixture-out', file], options);
 
-test('records the whole answer with its digits, and prints it as usual', async () => {
+test('records the whole response with all digits, and prints it as usual', async () => {
   const body = '{"success":true, "data":{"rates":{"EUR":1.10}}}';
   const { code, stdout, stderr } = await record('base=USD', { replies: { body } });
 
@@ -26,7 +26,7 @@ test('records the whole answer with its digits, and prints it as usual', async (
   expect(await readFile(file, 'utf8')).toBe(`{\n  "base=USD": ${body}\n}\n`);
 });
 
-test('adds questions, and replaces the answer of one that is there, whatever the order of its parameters', async () => {
+test('adds new queries, and replaces the response of a query with the same parameters in any order', async () => {
   await record('base=USD symbols=EUR', { replies: success({ n: 1 }) });
   await record('', { replies: success({ n: 2 }) });
   await record('symbols=EUR base=USD', { replies: success({ n: 3 }) });
@@ -69,7 +69,7 @@ test.each(['not JSON', '[]', '{"success":true,"data":{}}'])(
   },
 );
 
-test('a place that cannot be written is a failure with a reason', async () => {
+test('a file that cannot be written is an error with its reason', async () => {
   file = join(folder, 'nowhere', 'answers.json');
 
   const { code, stdout, stderr } = await record('');

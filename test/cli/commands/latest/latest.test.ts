@@ -18,7 +18,7 @@ test('--envelope prints the whole response, -o raw the bytes of it', async () =>
   expect((await runCli('latest -o raw', { replies })).stdout).toBe(BODY);
 });
 
-test('-o compact takes the white space away', async () => {
+test('-o compact removes white space', async () => {
   const { stdout } = await runCli('latest -o compact', { replies });
 
   expect(stdout).toBe(
@@ -62,7 +62,7 @@ EUR  1.10    10  1E-7    2  12345678901234567890.5
   expect(stripVTControlCharacters(stderr)).toBe('\nHTTP 200 · 0 ms · used 1 of your monthly requests\n');
 });
 
-test('on a narrow terminal the remark about its cost fits on one line', async () => {
+test('on a narrow terminal, the note about the cost fits on one line', async () => {
   const { stderr } = await runCli('latest', { replies, tty: ['stdout', 'stderr'], columns: 40 });
 
   expect(stripVTControlCharacters(stderr)).toBe('\nHTTP 200 · 0 ms · used 1 request\n');
@@ -76,18 +76,18 @@ test.each([
   [['x'], '[ ]\n'],
   [['base', 'rates.2', 'rates.EUR'], 'USD\t12345678901234567890.5\t1.10\n'],
   [['base', 'x', 'rates'], 'USD\t[]\t{"EUR":1.10,"10":1E-7,"2":12345678901234567890.5}\n'],
-])('--get %j prints the digits that came', async (paths, expected) => {
+])('--get %j prints the digits as received', async (paths, expected) => {
   const { stdout } = await runCli(['latest', ...paths.flatMap((path) => ['--get', path])], { replies });
 
   expect(stdout).toBe(expected);
 });
 
-test('with --json what --get picks stays JSON', async () => {
+test('with --json, the value of --get is printed as JSON', async () => {
   expect((await runCli('latest --json --get base', { replies })).stdout).toBe('"USD"\n');
   expect((await runCli('latest --json --get base --get rates.EUR', { replies })).stdout).toBe('["USD",1.10]\n');
 });
 
-test('--get of what is not there names what is, and exits 10', async () => {
+test('--get of a missing field lists the available fields and exits 10', async () => {
   const { code, stdout, stderr } = await runCli('latest --get rates.GBP', { replies });
 
   expect(code).toBe(10);
@@ -102,7 +102,7 @@ test.each([
   ['Odd.names', undefined],
   ['/odd/a.b', '/odd/A.B'],
   ['/odd/x~1y', '/odd/X~1Y'],
-])('--get %s, which is written otherwise in the answer, asks for %s', async (path, meant) => {
+])('--get %s suggests %s, the spelling in the response', async (path, meant) => {
   const many = Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`A${index}`, index]));
   const data = success({ base: 'USD', rates: { ...many, EUR: 1 }, odd: { 'A.B': 1, 'X/Y': 2 } });
 
@@ -114,7 +114,7 @@ test.each([
   if (meant !== undefined) expect((await runCli(['latest', '--get', meant], { replies: data })).code).toBe(0);
 });
 
-test('--get with --envelope looks at the whole response', async () => {
+test('--get with --envelope selects from the whole response', async () => {
   expect((await runCli('latest --envelope --get extra', { replies })).stdout).toBe('-0.0\n');
 });
 
@@ -135,7 +135,7 @@ test.each([
   expect(stdout.replaceAll('\n', '').replaceAll('\t', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u);
 });
 
-test('in a pipe the same text stays as it came', async () => {
+test('in a pipe, the same text is printed as received', async () => {
   expect((await runCli('latest', { replies: HOSTILE })).stdout).toContain('\u009b31m\u202e');
   expect((await runCli('latest --get b', { replies: HOSTILE })).stdout).toBe('\u009b31m\u202e\n');
 });

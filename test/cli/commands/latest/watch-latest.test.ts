@@ -18,7 +18,7 @@ async function watch(line: string, options: FakeIoOptions = {}) {
   return { ...result, requests, asked };
 }
 
-test('a pipe gets one JSON line per answer, digits as they came', async () => {
+test('a pipe receives one JSON line per response, with digits as received', async () => {
   const body = (rate: string): Reply => ({ body: `{"success":true,"data":{ "rates": {"EUR":\n${rate}} }}` });
   const { code, stdout, stderr } = await watch('--watch 5m --count 2', { replies: [body('1.10'), body('1.20')] });
 
@@ -38,7 +38,7 @@ test.each([
     quotaRecord({ snapshot_granularity: 'hourly-ish', monthly_limit: null }),
     2_000,
   ],
-])('without an interval it waits as long as makes sense: %s', async (_, quota, intervalMs) => {
+])('without an interval, derives one from snapshots and quota: %s', async (_, quota, intervalMs) => {
   const clock = new FakeClock();
   const startedAt = clock.now();
 
@@ -66,7 +66,7 @@ test('the interval follows the quota, also when other programs use it', async ()
 test.each([
   ['--watch 1m', 8, 'fxrates: --watch 60s would use up the monthly quota — 258 requests are left, one every 58 min'],
   ['--watch 1m --count 259', 8, 'fxrates: 259 answers would use up the monthly quota'],
-])('%s is refused when the month would not last, before anything is spent', async (line, exitCode, says) => {
+])('%s is rejected before the first request if the quota would not last the month', async (line, exitCode, says) => {
   const { code, stdout, stderr, asked } = await watch(line, { quota: success(quotaRecord()) });
 
   expect({ code, stdout, asked }).toEqual({ code: exitCode, stdout: '', asked: [] });
@@ -74,13 +74,13 @@ test.each([
   expect(stderr).toContain('Anyway:  the same command with --force');
 });
 
-test.each(['--watch 1m --count 3', '--watch 1m --force --count 259'])('%s is not', async (line) => {
+test.each(['--watch 1m --count 3', '--watch 1m --force --count 259'])('%s is accepted', async (line) => {
   const { code } = await watch(line, { quota: success(quotaRecord()) });
 
   expect(code).toBe(0);
 });
 
-test('a month that is used up is refused at once, with the time of the reset', async () => {
+test('an exhausted quota is rejected immediately, with the time of the reset', async () => {
   const { code, stderr } = await watch('--watch --json', { quota: success(exhaustedQuota()) });
 
   expect(code).toBe(8);
@@ -109,7 +109,7 @@ test('a wait longer than --max-wait is reported, and the next call follows', asy
   expect(stderr).toContain('asking again in 5 min');
 });
 
-test('a watch may wait for the limit again and again, each time as long as --max-wait', async () => {
+test('each wait of a watch for the limit may be as long as --max-wait', async () => {
   const replies = [success(), ...[1, 2, 3].flatMap(() => [rateLimited('4'), success()])];
 
   const { code, stdout, stderr } = await watch('--watch 5m --count 4 --max-wait 5s', { replies });
@@ -129,7 +129,7 @@ test.each([
   expect(code).toBe(exitCode);
 });
 
-test('the quota may fail to answer later: the pace stays', async () => {
+test('a later failure of the quota request does not change the interval', async () => {
   const answers: Reply[] = [rich];
   const quota: Reply = () => answers.shift() ?? refused;
   const { code, stdout } = await watch('--watch --count 3 --retries 0', { quota });
@@ -160,7 +160,7 @@ test('a terminal shows the last answer in place and marks what changed', async (
   expect(first!.split('\n')).toHaveLength(7);
 });
 
-test('an answer higher than the terminal is cut, so that it can be drawn over', async () => {
+test('a response higher than the terminal is cut, so that it can be redrawn', async () => {
   const replies = success({
     rates: Object.fromEntries(Array.from({ length: 100 }, (_, n) => [`R${n}`, 10 ** 30 + n])),
   });
@@ -171,7 +171,7 @@ test('an answer higher than the terminal is cut, so that it can be drawn over', 
   expect(stdout.split('\u001b[11A\u001b[J')).toHaveLength(2);
 });
 
-test('Ctrl-C during the pause ends it with 130 and nothing left behind', async () => {
+test('Ctrl-C during the pause exits with 130 and leaves no timer', async () => {
   const clock = new FakeClock();
   const io = new FakeIo({ clock, quota: rich, replies: success(), tty: ['stdout', 'stderr'] });
   const running = main(['latest', '--watch', '5m'], io);

@@ -46,13 +46,13 @@ test.each([
   [['--behaviour', 'malformedKey=400 invalid_api_key', '--behaviour', 'hostile'], 400],
   [['--behaviour', 'severalCredentials=refused', '--behaviour', 'severalCredentials=header'], 200],
   [['--behaviour', 'severalCredentials=refused', '--behaviour', 'unlimitedAs=-1'], 401],
-])('with %j two keys in one request are answered with %d', async (args, status) => {
+])('with %j, two keys in one request get the status %d', async (args, status) => {
   const [answer] = await answersOf(args, ['/api/v1/quota?api_key=another']);
 
   expect(answer).toContain(`${status} {`);
 });
 
-test('--replay answers by query, with the digits of the file', async () => {
+test('--replay responds by query, with the digits of the file', async () => {
   const replay = fileOf('replay.json', '{ "base=EUR": {"success":true,"data":{"USD":1.10}}, "": {"USD":1.00} }');
 
   const answers = await answersOf(
@@ -65,7 +65,7 @@ test('--replay answers by query, with the digits of the file', async () => {
   expect(answers[2]).toMatch(/^501 .*not_recorded/);
 });
 
-test('--replay takes one whole answer for every query', async () => {
+test('--replay returns a file with one response for every query', async () => {
   const replay = fileOf('envelope.json', '{ "success": true, "data": { "EUR": 1.10 } }\n');
 
   expect(await answersOf(['--replay', replay], ['/api/v1/latest?base=JPY'])).toEqual([
@@ -83,7 +83,7 @@ test.each([
   [['--behaviour', 'rateWindow=fixed'], /behaviour\.rateWindow is "fixed"; expected one of "sliding-log"/],
   [['--replay', join(folder, 'none.json')], /none\.json — the file does not exist/],
   [['--replay', fileOf('empty.json', '{}')], /replay is "\{\}"; expected a recorded envelope/],
-])('%j is refused before anything is served', async (args, message) => {
+])('%j is rejected before the server starts', async (args, message) => {
   const { code, stdout, stderr } = await runCli(['mock', '--port', '0', ...args]);
 
   expect([code, stdout]).toEqual([2, '']);

@@ -44,7 +44,7 @@ test('--state restores the last run with the same key, and the file holds no key
   expect(readFileSync(state, 'utf8')).not.toContain(first.key);
 });
 
-test('another seed or plan gets a key of its own, and the old one still works', async () => {
+test('another seed or plan creates a new key, and the old one still works', async () => {
   const state = newState();
   const first = await withMock(['--state', state], async (ready) => ready);
 
@@ -57,7 +57,7 @@ test('another seed or plan gets a key of its own, and the old one still works', 
   expect(second.old).toBe(200);
 });
 
-test('--behaviour goes before the switches in the file', async () => {
+test('--behaviour overrides the switches in the file', async () => {
   const state = newState();
   await withMock(['--state', state], async () => undefined);
 
@@ -69,7 +69,7 @@ test('--behaviour goes before the switches in the file', async () => {
   expect(status).toBe(403);
 });
 
-test('a damaged state file is refused with its name and what to do', async () => {
+test('a damaged state file is rejected with its name and the next step', async () => {
   const state = newState();
   writeFileSync(state, '{"format":"fxr');
 

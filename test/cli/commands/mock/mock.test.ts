@@ -16,7 +16,7 @@ async function startMock(line: string, options: FakeIoOptions = {}) {
   return { io, exited };
 }
 
-test('stdout gets exactly one line, the URL; how to use it goes to stderr', async () => {
+test('stdout has exactly one line, the URL; instructions are on stderr', async () => {
   const { io, exited } = await startMock('mock --port 0');
   const url = io.written.stdout.trim();
   const key = /FXRATES_API_KEY=(\S+)/.exec(io.written.stderr)?.[1] ?? '';
@@ -88,7 +88,7 @@ test('requests are logged to stderr with the reason for the answer, and without 
   expect(io.written.stderr).not.toContain('nonsense');
 });
 
-test('a request cannot move the cursor of the terminal, nor forge a line of the log', async () => {
+test('a request cannot move the cursor of the terminal or forge a line of the log', async () => {
   const clock = new FakeClock();
   const { io, exited } = await startMock('mock --port 0', { clock });
 
@@ -101,7 +101,7 @@ test('a request cannot move the cursor of the terminal, nor forge a line of the 
   expect(io.written.stderr).not.toContain('\u001b');
 });
 
-test('a port in use is told with what to do', async () => {
+test('a port in use is an error with the next step', async () => {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as { port: number };
@@ -183,7 +183,7 @@ test.each([
   await expect(fetch(`${child?.env?.['FXRATES_BASE_URL']}/`)).rejects.toThrow();
 });
 
-test('the command decides what a signal means; on a terminal it has had its Ctrl-C already', async () => {
+test('signals are passed on to the command, except Ctrl-C on a terminal, which it receives itself', async () => {
   for (const tty of [[], ['stdin']] as const) {
     const program = fakeProgram({ code: 0, signal: null });
     const io = new FakeIo({ spawn: program.spawn, tty });
@@ -199,7 +199,7 @@ test('the command decides what a signal means; on a terminal it has had its Ctrl
   }
 });
 
-test('a command that is not there exits 127, as in a shell', async () => {
+test('a missing command exits with 127, as in a shell', async () => {
   const { code, stderr } = await runCli(['mock', '--', 'no-such-program']);
 
   expect(code).toBe(127);
@@ -225,7 +225,7 @@ test.each([
   expect(program.started[0]?.command).toEqual(expected);
 });
 
-test('elsewhere what stands after -- is an argument like any other', async () => {
+test('in other commands, words after -- are ordinary arguments', async () => {
   const { code, requests } = await runCli('latest -- base=EUR');
 
   expect([code, requests[0]?.url]).toEqual([0, 'https://api.example.test/api/v1/latest?base=EUR']);

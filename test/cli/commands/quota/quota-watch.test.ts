@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { runCli } from '../../../helpers/cli-io.ts';
 import { failure, quotaRecord, success } from '../../../helpers/service-replies.ts';
 
-test('a pipe gets one JSON line a minute, with the forecast', async () => {
+test('a pipe receives one JSON line per minute, with the forecast', async () => {
   const { code, stdout } = await runCli('quota --watch --count 2', { replies: success(quotaRecord()) });
 
   const lines = stdout
@@ -14,14 +14,14 @@ test('a pipe gets one JSON line a minute, with the forecast', async () => {
   expect(lines[0].data).toMatchObject({ plan: 'free', monthly_remaining: 258, forecast: { confidence: 'ok' } });
 });
 
-test('a terminal shows the table in place', async () => {
+test('a terminal redraws the table in place', async () => {
   const { stdout } = await runCli('quota --watch 30s --count 2', { replies: success(quotaRecord()), tty: ['stdout'] });
 
   expect(stdout.split('\u001b[J')).toHaveLength(2);
   expect(stdout).toContain('15:20:00 · next 15:20:30 (every 30 s, free) · Ctrl-C to stop');
 });
 
-test('with --fail-at it lasts until that much is used, and exits 8', async () => {
+test('with --fail-at, runs until that much is used, then exits with 8', async () => {
   const replies = [799, 799, 800].map((monthly_used) => success(quotaRecord({ monthly_used })));
 
   const { code, stdout, stderr } = await runCli('quota --watch --fail-at 80% --get monthly_used', { replies });

@@ -44,7 +44,7 @@ test.each(SCREENS)('on a terminal of $columns columns it is a table for people (
   expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThanOrEqual(columns);
 });
 
-test('colour adds nothing but colour', async () => {
+test('output with colour has the same text', async () => {
   const plain = await runCli('quota --no-color', { replies, tty });
   const coloured = await runCli('quota', { replies, tty });
 
@@ -52,7 +52,7 @@ test('colour adds nothing but colour', async () => {
   expect(stripVTControlCharacters(coloured.stdout)).toBe(plain.stdout);
 });
 
-test('without a UTF-8 locale it keeps to ASCII', async () => {
+test('without a UTF-8 locale, prints only ASCII', async () => {
   const { stdout } = await runCli('quota --no-color', { replies, tty, env: { LANG: 'C' } });
 
   expect(stdout).toMatch(/^[\x20-\x7e\n]+$/);
@@ -105,7 +105,7 @@ test.each([
   expect(stdout).toContain(expected);
 });
 
-test('the time to the reset counts from the clock of the service', async () => {
+test('the time to the reset uses the clock of the service', async () => {
   const reply = { ...replies, headers: { date: 'Sat, 31 Jan 2026 23:00:00 GMT' } };
 
   expect((await runCli('quota --no-color', { replies: reply, tty })).stdout).toContain('(in 1 h)');
@@ -126,14 +126,14 @@ test.each([
   expect(stdout.includes('! Runs out')).toBe(expected.some((text) => text.startsWith('! Runs out')));
 });
 
-test('there is no forecast to a reset in the past, and null says so to programs', async () => {
+test('a reset in the past has no forecast; in JSON it is null', async () => {
   const past = success(quotaRecord({ resets_at: '2026-01-01T00:00:00.000Z' }));
 
   expect((await runCli('quota --no-color', { replies: past, tty })).stdout).not.toContain('Forecast');
   expect((await runCli('quota --get forecast --json', { replies: past })).stdout).toBe('null\n');
 });
 
-test('--no-forecast leaves it out', async () => {
+test('--no-forecast omits the forecast', async () => {
   expect((await runCli('quota --no-forecast', { replies, tty })).stdout).not.toContain('Forecast');
   expect((await runCli('quota --no-forecast --json', { replies })).stdout).not.toContain('forecast');
 });
@@ -172,7 +172,7 @@ test.each(['', 'eighty', '80 %', '-1', '1.5', '%'])(
   },
 );
 
-test('takes no parameters', async () => {
+test('rejects parameters', async () => {
   const { code, stderr } = await runCli('quota base=USD');
 
   expect(code).toBe(2);

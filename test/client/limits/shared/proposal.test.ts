@@ -38,7 +38,7 @@ function accept(at: number) {
   return { kind: 'accepted', answer: { now: at, sentAt: at - 50, probe: false } } as const;
 }
 
-test('grants what it wants, and writes who has it', () => {
+test('grants the wanted slots, and writes which process has them', () => {
   const { grant, state, isNews } = propose(parts({ wanted: 5 }));
 
   expect(grant.n).toBe(5);
@@ -47,11 +47,11 @@ test('grants what it wants, and writes who has it', () => {
   expect(isNews).toBe(true);
 });
 
-test('nothing to report and nothing to grant is no news', () => {
+test('a proposal without reports and grants is not news', () => {
   expect(propose(parts()).isNews).toBe(false);
 });
 
-test('a process that begins to wait is news, one that still waits is none', () => {
+test('a process that begins to wait is news, one that still waits is not', () => {
   const full = shared({ own: { inFlight: 12, waiting: 0, seenAt: NOW, askedAt: 0 } }, { inFlight: 12 });
   const waits = shared({ own: { inFlight: 12, waiting: 3, seenAt: NOW, askedAt: 0 } }, { inFlight: 12 });
 
@@ -59,7 +59,7 @@ test('a process that begins to wait is news, one that still waits is none', () =
   expect(propose(parts({ known: waits, inFlight: 12, wanted: 3 })).isNews).toBe(false);
 });
 
-test('while two others wait too, it takes a third of what is free and asks again soon', () => {
+test('while two other processes wait, it takes a third of the free slots and asks again soon', () => {
   const leases = {
     one: { inFlight: 0, waiting: 5, seenAt: NOW - 100, askedAt: 0 },
     two: { inFlight: 0, waiting: 1, seenAt: NOW - 1_999, askedAt: 0 },
@@ -72,7 +72,7 @@ test('while two others wait too, it takes a third of what is free and asks again
   expect(grant).toEqual({ n: 4, probe: false, at: undefined });
 });
 
-test('its share of few slots is one at least', () => {
+test('its share of few slots is at least one', () => {
   const leases = { one: { inFlight: 11, waiting: 5, seenAt: NOW - 100, askedAt: 0 } };
 
   const { grant } = propose(parts({ known: shared(leases, { inFlight: 11 }), wanted: 10 }));
@@ -80,7 +80,7 @@ test('its share of few slots is one at least', () => {
   expect(grant.n).toBe(1);
 });
 
-test('what a process that died had in flight counts as sent when it was last seen', () => {
+test('the requests of a dead process count as sent when it was last seen', () => {
   const dead = { inFlight: 3, waiting: 2, seenAt: NOW - 30_000, askedAt: 0 };
   const alive = { inFlight: 1, waiting: 0, seenAt: NOW - 29_999, askedAt: 0 };
 
@@ -92,7 +92,7 @@ test('what a process that died had in flight counts as sent when it was last see
   expect(isNews).toBe(true);
 });
 
-test('reports end what was in flight, in the order of the store', () => {
+test('reports end requests in flight, in the order of the store', () => {
   const known = shared({ own: { inFlight: 2, waiting: 0, seenAt: NOW - 100, askedAt: 0 } }, { inFlight: 2 });
 
   const { state, reported } = propose(parts({ known, reports: [accept(NOW - 5_000), accept(NOW)] }));
@@ -103,7 +103,7 @@ test('reports end what was in flight, in the order of the store', () => {
   expect(state.limit.log.expiresAt(0)).toBe(NOW - 100 + 60_000);
 });
 
-test('the known state stays as it was for the next try', () => {
+test('a proposal does not change the known state', () => {
   const known = shared({ own: { inFlight: 1, waiting: 0, seenAt: NOW, askedAt: 0 } }, { inFlight: 1 });
   const before = JSON.stringify(known);
 
@@ -112,13 +112,13 @@ test('the known state stays as it was for the next try', () => {
   expect(JSON.stringify(known)).toBe(before);
 });
 
-test('a process that others took for dead brings what it has in flight', () => {
+test('a process that others assumed dead adds its requests in flight', () => {
   const { state } = propose(parts({ known: shared({}), inFlight: 2 }));
 
   expect(state.limit.inFlight).toBe(2);
 });
 
-test('a limit that became known is reported, too; the option of a process goes before what another stored', () => {
+test("a new limit is reported, too; a process's own option overrides the stored limit", () => {
   const learn = { ...SETTINGS, perMinute: 'learn' } as const;
   const known = shared({});
 
@@ -131,7 +131,7 @@ test('a limit that became known is reported, too; the option of a process goes b
 
 const LEARN = { ...SETTINGS, perMinute: 'learn' } as const;
 
-test('asks for an unknown limit when the calls of all processes that wait are many', () => {
+test('requests the quota for an unknown limit if many calls wait in all processes together', () => {
   const waiting = (calls: number) => ({ other: { inFlight: 0, waiting: calls, seenAt: NOW - 100, askedAt: 0 } });
   const known = (calls: number) => shared(waiting(calls), initialState(Number.POSITIVE_INFINITY));
   const parts30 = { settings: LEARN, known: known(30), wanted: 4, queued: 5 };
@@ -147,14 +147,14 @@ test.each([
   { name: 'one that waits has asked', lease: { waiting: 30, askedAt: NOW - 59_999 }, asks: false },
   { name: 'one that waits has asked a minute ago', lease: { waiting: 30, askedAt: NOW - 60_000 }, asks: true },
   { name: 'one that has ended since has asked', lease: { waiting: 0, askedAt: NOW - 1_000 }, asks: true },
-])('of several processes one asks: $name', ({ lease, asks }) => {
+])('only one of several processes requests the quota: $name', ({ lease, asks }) => {
   const learning = { ...initialState(Number.POSITIVE_INFINITY), phase: 'learning' as const };
   const known = shared({ other: { inFlight: 0, seenAt: NOW - 100, ...lease } }, learning);
 
   expect(propose(parts({ settings: LEARN, known, wanted: 4, queued: 40 })).asks).toBe(asks);
 });
 
-test('a process that has asked does not ask again, nor does any while the limit is known', () => {
+test('a process requests the quota only once, and none does while the limit is known', () => {
   const own = { inFlight: 0, waiting: 9, seenAt: NOW - 100, askedAt: NOW - 5_000 };
   const unknown = { ...initialState(Number.POSITIVE_INFINITY), phase: 'learning' as const };
   const read = { ...unknown, configured: 60, configuredAt: NOW - 5_000 };
@@ -169,7 +169,7 @@ test('time does not go back before the last write', () => {
   expect(propose(parts({ known: shared({}), now: NOW - 5_000 })).state.at).toBe(NOW - 100);
 });
 
-test('a report is moved to another clock', () => {
+test('a report is converted to another clock', () => {
   expect(shiftReport(accept(NOW), 500)).toMatchObject({ answer: { now: NOW + 500, sentAt: NOW + 450 } });
   expect(shiftReport({ kind: 'unused' }, 500)).toEqual({ kind: 'unused' });
 });
@@ -187,7 +187,7 @@ test('without the store, each of three processes continues with a third of the l
   ]);
 });
 
-test('and with a third of a bucket; a share is one call at least', () => {
+test('without the store, each continues with a third of a bucket, at least one call', () => {
   const window = { kind: 'bucket', perMs: 0.003, capacity: 2, tokens: 1.5, at: NOW } as const;
 
   const share = shareOf({ ...initialState(2), window }, { processes: 3, inFlight: 0, now: NOW });
@@ -196,7 +196,7 @@ test('and with a third of a bucket; a share is one call at least', () => {
   expect(share.window).toEqual({ ...window, perMs: 0.001, capacity: 1, tokens: 0.5 });
 });
 
-test('a share that is smaller than what the gate has let through does not stop the process', () => {
+test('a share smaller than the calls since the gate opened does not stop the process', () => {
   const learning = { ...initialState(Number.POSITIVE_INFINITY), phase: 'learning' as const, limit: 20 };
   const gate = { ...learning.gate, wasClosed: true, accepted: 9 };
 
@@ -213,7 +213,7 @@ const LEARNING = {
 };
 const FOUR = { processes: 4, inFlight: 0, now: NOW };
 
-test('without the store, what was being learned starts anew with one request and a share of the limit', () => {
+test('without the store, learning starts again with one request and a share of the limit', () => {
   const share = shareOf({ ...LEARNING, configured: 60 }, FOUR);
 
   expect(share).toMatchObject({ phase: 'unknown', configured: 15, limit: 15 });
@@ -242,7 +242,7 @@ test('a refusal with a short hint makes processes take turns, one with a long hi
 
 const BUCKET = { kind: 'bucket', perMs: 0.001, capacity: 3, tokens: 3, at: NOW - 100 } as const;
 
-test('what was answered while the store was away is not owed to a bucket', () => {
+test('responses received during a failure of the store are not deducted from a bucket', () => {
   const reports = Array.from({ length: 10 }, (_, call) => accept(NOW - 10_000 + call * 1_000));
 
   const { core } = propose(parts({ known: shared({}, { phase: 'known', window: BUCKET }), reports }));
@@ -251,7 +251,7 @@ test('what was answered while the store was away is not owed to a bucket', () =>
   expect(core.state.window).toMatchObject({ tokens: 0.1 });
 });
 
-test('a refusal of what a process took for its share slows no bucket down, but its wait counts', () => {
+test('a refusal of an assumed share does not slow the bucket down, but its wait applies', () => {
   const answer = { now: NOW - 500, sentAt: NOW - 600, probe: false, retryAfter: '2', isOfShare: true };
 
   const { core, grant } = propose(

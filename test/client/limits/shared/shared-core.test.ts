@@ -45,7 +45,7 @@ test('two processes together send as many calls as the limit allows, and the res
   expect([atOnce, before, granted.flat().length]).toEqual([4, 4, 6]);
 });
 
-test('what one process was refused holds back the other', async () => {
+test('a refusal of one process delays the other', async () => {
   const { clock, startProcess } = setUp({ perMinute: 100 });
   const [one, other] = [startProcess(), startProcess()];
   const [first] = [ask(one, 1)];
@@ -61,7 +61,7 @@ test('what one process was refused holds back the other', async () => {
   expect([early, granted.length]).toEqual([0, 1]);
 });
 
-test('a limit that one process learns of counts for all', async () => {
+test('a limit that one process learns applies to all', async () => {
   const { clock, startProcess } = setUp({ perMinute: 'learn' });
   const [one, other] = [startProcess(), startProcess()];
 
@@ -91,7 +91,7 @@ test('the calls of a process that died count as sent, half a minute later', asyn
   expect([dead.length, whileTheyCounted, granted.length]).toEqual([3, 2, 5]);
 });
 
-test.each([3_600_000, -3_600_000, 700])('a process whose clock is %i ms off shares all the same', async (aheadMs) => {
+test.each([3_600_000, -3_600_000, 700])('a process whose clock differs by %i ms shares the limit', async (aheadMs) => {
   const { clock, startProcess } = setUp();
   const [one, other] = [startProcess(), startProcess({ aheadMs })];
 
@@ -128,7 +128,7 @@ test.each(['down', 'silent'] as const)(
   },
 );
 
-test('a store that comes back, empty or not, is used again with what was sent meanwhile', async () => {
+test('a store that works again, empty or not, receives the requests sent meanwhile', async () => {
   for (const isEmpty of [true, false]) {
     const { clock, store, startProcess } = setUp();
     const [one, other] = [startProcess(), startProcess()];
@@ -186,7 +186,7 @@ test('a state that the store wrote before its clock was set back by seconds need
   expect(store.exchanges).toBeLessThan(100);
 });
 
-test('a machine that slept an hour continues at once', async () => {
+test('after an hour of sleep, the machine continues immediately', async () => {
   const { clock, startProcess } = setUp();
   const limiter = startProcess();
   const before = ask(limiter, 5);
@@ -200,7 +200,7 @@ test('a machine that slept an hour continues at once', async () => {
   expect(before).toHaveLength(5);
 });
 
-test('a state that cannot be read is learned anew', async () => {
+test('a state that cannot be read is learned again', async () => {
   const { clock, store, startProcess } = setUp();
   void store.exchange('3:key', '', { version: 'x', state: '{"at":"?"}', nowMs: clock.now(), keepMs: MINUTE });
   await clock.advance(10);
@@ -211,7 +211,7 @@ test('a state that cannot be read is learned anew', async () => {
   expect(granted).toHaveLength(4);
 });
 
-test('a call that is aborted while the store grants its slot gives it back', async () => {
+test('a call aborted during the exchange returns its slot', async () => {
   const { clock, startProcess } = setUp({ perMinute: 1 });
   const [one, other] = [startProcess(), startProcess()];
   const controller = new AbortController();
@@ -227,7 +227,7 @@ test('a call that is aborted while the store grants its slot gives it back', asy
   expect(one.limits()).toMatchObject({ inFlight: 0, waiting: 0 });
 });
 
-test('a slot that the store grants while the service refuses another call is given back', async () => {
+test('a slot granted while the service refuses another call is returned', async () => {
   const { clock, startProcess } = setUp({ perMinute: 100 });
   const [one, other] = [startProcess(), startProcess()];
   const [first] = [ask(one, 1)];
@@ -271,7 +271,7 @@ test('a store that refuses every write stops no process', async () => {
   expect(outages).toEqual(['none of 100 writes was accepted']);
 });
 
-test('another store of the same key takes the place of one that failed, and of no other', async () => {
+test('a new store for the key replaces a failed one, but not a working one', async () => {
   const { clock, store, startProcess } = setUp();
   const other = new MemoryLimitStore(clock, { takesMs: 2 });
   const limiter = startProcess();
@@ -297,7 +297,7 @@ test('another store of the same key takes the place of one that failed, and of n
   expect(store.exchanges).toBe(before);
 });
 
-test('the store that failed, offered again, is no other', async () => {
+test('the failed store, passed again, is not a new store', async () => {
   const { clock, store, startProcess } = setUp();
   const limiter = startProcess();
   store.health = 'down';
@@ -312,7 +312,7 @@ test('the store that failed, offered again, is no other', async () => {
   expect(store.exchanges).toBe(before);
 });
 
-test('of processes that make one call each, one asks for the limit', async () => {
+test('among processes that make one call each, one requests the quota', async () => {
   const asked: number[] = [];
   const { clock, startProcess } = setUp({ perMinute: 'learn', onLimitWanted: () => asked.push(clock.now()) });
 
@@ -322,7 +322,7 @@ test('of processes that make one call each, one asks for the limit', async () =>
   expect(asked).toHaveLength(1);
 });
 
-test('a limit that a process reads while the store fails is that of all: it takes its share', async () => {
+test('a limit that a process reads while the store fails is shared with the other processes', async () => {
   const { clock, store, startProcess } = setUp({ perMinute: 'learn' });
   const [one, other] = [startProcess(), startProcess()];
   const met = [ask(one, 1), ask(other, 1)];
@@ -338,7 +338,7 @@ test('a limit that a process reads while the store fails is that of all: it take
   expect(one.limits().perMinute).toBe(20);
 });
 
-test('while the store fails, a refused process leaves the others their turns', async () => {
+test('while the store fails, a refused process takes turns with the others', async () => {
   const { clock, store, startProcess } = setUp({ perMinute: 'learn' });
   const [one, other] = [startProcess(), startProcess()];
   const met = [ask(one, 1), ask(other, 1)];

@@ -45,7 +45,7 @@ function scripted(clock: VirtualClock, answer: (offer: LimitOffer | undefined) =
   return { exchange, exchanges: () => exchanges };
 }
 
-test('what one process wrote is what the next one reads', async () => {
+test('the state that one process wrote is read by the next', async () => {
   const { clock, connect } = setUp();
   const [one, other] = [connect(), connect()];
   await commit(clock, one, { limit: 12 });
@@ -56,7 +56,7 @@ test('what one process wrote is what the next one reads', async () => {
   expect(one.id).not.toBe(other.id);
 });
 
-test('an offer is made anew when another process has written meanwhile', async () => {
+test('an offer is computed again if another process has written meanwhile', async () => {
   const { clock, connect } = setUp();
   const [one, other] = [connect(), connect()];
   await commit(clock, one);
@@ -74,7 +74,7 @@ test('an offer without news is not written', async () => {
   expect([store.exchanges, store.writes]).toEqual([1, 0]);
 });
 
-test('only one exchange is timed, not all tries together', async () => {
+test('the timeout applies to each exchange, not to all attempts together', async () => {
   const clock = new VirtualClock();
   let refusals = 10;
   const { exchange, exchanges } = scripted(
@@ -106,7 +106,7 @@ test('a store that does not answer fails after a second, each time', async () =>
 });
 
 test.each([Number.NaN, Number.POSITIVE_INFINITY, undefined as unknown as number])(
-  'a store whose time is %s fails: every wait would be lost',
+  'a store whose time is %s fails',
   async (nowMs) => {
     const clock = new VirtualClock();
     const { exchange } = scripted(clock, () => ({ nowMs }));
@@ -118,7 +118,7 @@ test.each([Number.NaN, Number.POSITIVE_INFINITY, undefined as unknown as number]
   },
 );
 
-test('keeps the time of the store, which never goes back but when its clock was set', async () => {
+test('keeps the time of the store, which decreases only if its clock was set', async () => {
   const { clock, store, connect } = setUp({ aheadMs: 5_000 });
   const exchange = connect();
   const seen: number[] = [];
@@ -135,7 +135,7 @@ test.each([
   ['no JSON', () => '{'],
   ['of another form', () => '{"at":1}'],
   ['from before the clock of the store was set back', (now: number) => JSON.stringify(stateAt(now + 5_001))],
-])('a state that is %s counts as none', async (_reason, text) => {
+])('a state that is %s is ignored', async (_reason, text) => {
   const clock = new VirtualClock();
   const { exchange } = scripted(clock, () => ({ isWritten: false, state: text(clock.now()), version: 'theirs' }));
 
@@ -144,7 +144,7 @@ test.each([
   expect(exchange.state).toBeUndefined();
 });
 
-test('a state of the store that can be read is kept', async () => {
+test('a valid state of the store is kept', async () => {
   const clock = new VirtualClock();
   const state = JSON.stringify(stateAt(clock.now() + 5_000, 7));
   const { exchange } = scripted(clock, () => ({ isWritten: false, state, version: 'theirs' }));
@@ -154,7 +154,7 @@ test('a state of the store that can be read is kept', async () => {
   expect(exchange.state?.limit.limit).toBe(7);
 });
 
-test('among thirty processes that write at the same time, hundreds of tries are no failure', async () => {
+test('with thirty simultaneous writers, hundreds of attempts are not a failure', async () => {
   const clock = new VirtualClock();
   const lease = { inFlight: 0, waiting: 1, seenAt: 0, askedAt: 0 };
   const leases = Object.fromEntries(Array.from({ length: 30 }, (_, place) => [`process ${place}`, lease]));
