@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { FxRatesError, ResponseError } from '../../src/client/index.ts';
 import type { Reply } from '../helpers/fake-fetch.ts';
-import { failure, quotaRecord, success } from '../helpers/service-replies.ts';
+import { API_KEY, failure, quotaRecord, success } from '../helpers/service-replies.ts';
 import { errorOf, testClient } from '../helpers/test-client.ts';
 
 /** The error of one attempt with this response. `quota()` returns a record with many requests left. */
@@ -181,6 +181,18 @@ test('an error shortens a long message of the service', async () => {
   const error = await errorFor(failure(400, { message: 'x'.repeat(100_000) }));
 
   expect((error as Error).message.length).toBeLessThan(300);
+});
+
+test('a key that lies across the end of an excerpt is masked, wherever the excerpt cuts it', async () => {
+  for (let before = 200 - API_KEY.length; before <= 200; before += 1) {
+    const text = 'x'.repeat(before) + API_KEY;
+
+    const said = (await errorFor(failure(400, { message: text }))) as Error;
+    const quoted = (await errorFor({ status: 200, body: text })) as ResponseError;
+
+    expect(said.message).not.toContain(API_KEY.slice(0, 9));
+    expect(quoted.bodyExcerpt).not.toContain(API_KEY.slice(0, 9));
+  }
 });
 
 test('a body cannot change a prototype', async () => {
