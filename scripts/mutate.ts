@@ -35,10 +35,9 @@ const { status } = spawnSync(
     join(root, 'node_modules/@stryker-mutator/core/bin/stryker.js'),
     'run',
     ...['--mutate', isFile ? `src/${source}` : `src/${source}/**/*.ts`],
-    ...['--testFiles', tests.join()],
     ...['--incrementalFile', `reports/mutation/${source.replaceAll('/', '-')}.json`],
   ],
-  { stdio: 'inherit', cwd: root },
+  { stdio: 'inherit', cwd: root, env: { ...process.env, MUTATE_TESTS: tests.join() } },
 );
 process.exitCode = status ?? 1;
 
