@@ -97,10 +97,21 @@ test('an error has the message of the service', async () => {
   });
 });
 
+test('an error without a code or message has the status only', async () => {
+  const error = await errorFor({ status: 422, body: '' });
+
+  expect(String(error)).toBe('RequestError: The service refused /api/v1/latest (HTTP 422)');
+});
+
 test.each([
   ['its error says 429', { code: 'rate_limited', message: '', status: 429 }, 'rate_limited', 429],
   ['its error says 401', { code: 'unauthorized', message: '', status: 401 }, 'authentication', 401],
   ['its error says 503', { code: 'down', message: '', status: 503 }, 'server', 503],
+  ['its error says 400', { code: 'odd', message: '', status: 400 }, 'request', 400],
+  ['its error says 599', { code: 'down', message: '', status: 599 }, 'server', 599],
+  ['its error says 399', { code: 'odd', message: '', status: 399 }, 'request', 200],
+  ['its error says 600', { code: 'odd', message: '', status: 600 }, 'request', 200],
+  ["its error says '503'", { code: 'odd', message: '', status: '503' }, 'request', 200],
   ['its error has no status', { code: 'odd', message: '' }, 'request', 200],
   ['its error says 200', { code: 'odd', message: '', status: 200 }, 'request', 200],
   ['its error says 999', { code: 'odd', message: '', status: 999 }, 'request', 200],
@@ -138,6 +149,21 @@ test.each([
     bodyExcerpt: body,
     attempts: [{ status: 200, code: 'response' }],
   });
+});
+
+test.each([
+  ['text/html', { headers: { 'content-type': 'text/html' } }],
+  ['no content type', {}],
+])('a body that is not JSON is an error with its content type: %s', async (type, init) => {
+  const reply = () => new Response(new TextEncoder().encode('<html>'), init);
+
+  expect(String(await errorFor(reply))).toBe(`ResponseError: The body is not JSON (HTTP 200, ${type})`);
+});
+
+test('a body that is not UTF-8 is an error that says so', async () => {
+  const error = await errorFor(() => new Response(new Uint8Array([0x22, 0xff, 0x22])));
+
+  expect(String(error)).toBe('ResponseError: The body is not UTF-8 (HTTP 200)');
 });
 
 test('the content type has no effect on parsing', async () => {
@@ -224,6 +250,23 @@ test('get() checks an endpoint of the contract like its method', async () => {
   const { fx } = testClient(success({ plan: 'free' }));
 
   await expect(fx.get('/api/v1/quota')).rejects.toMatchObject({ kind: 'response' });
+});
+
+test.each([300, 301, 302, 303, 307, 308])(
+  'a redirect with status %i is not followed, and its error has the location',
+  async (status) => {
+    const { fx, fetch } = testClient({ status, headers: { location: 'https://other.test/' }, body: success().body });
+
+    const error = await errorOf(fx.latest());
+
+    expect(error).toMatchObject({ kind: 'response', status });
+    expect(String(error)).toContain('redirects to https://other.test/; not followed');
+    expect(fetch.requests).toHaveLength(1);
+  },
+);
+
+test('a redirect without a location is an unexpected status', async () => {
+  expect(String(await errorFor({ status: 302, body: success().body }))).toBe('ResponseError: Unexpected HTTP 302');
 });
 
 test('a 304 is an error that names If-None-Match, and is not retried', async () => {
