@@ -1,13 +1,14 @@
 /**
  * A client through everything that can go wrong, in virtual time: each call must end as a value or a typed error without
  * the key, client and mock must have counted the same, and no timer, handle or memory may be left. Exits 1 otherwise.
- * `npm run bench:chaos`; `--json`, `--calls 100000`, `--seed 20261121`.
+ * `npm run bench:chaos`; `--json`, `--record`, `--calls 100000`, `--seed 20261121`.
  */
 import { setTimeout } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { CHAOS_FAULTS } from '../../test/helpers/chaos-faults.ts';
 import { ChaosRun, chaosMock } from '../../test/helpers/chaos-run.ts';
 import { memoryInUse } from '../memory-in-use.ts';
+import { reportChanges } from '../recorded.ts';
 
 const WARM_UP_CALLS = 5_000;
 /** The state of a key takes about 28 KiB in client and mock. A string of 100 characters per call would add 16. */
@@ -18,6 +19,7 @@ const { values } = parseArgs({
     json: { type: 'boolean', default: false },
     calls: { type: 'string', default: '100000' },
     seed: { type: 'string', default: '20261121' },
+    record: { type: 'boolean', default: false },
   },
 });
 const calls = Number(values.calls);
@@ -53,6 +55,8 @@ const lines = [
 ];
 const facts = { calls, seed, seconds, mebibytesBefore, mebibytesAfter, kibibytesPerKey, ...report, problems };
 process.stdout.write(`${values.json ? JSON.stringify(facts, undefined, 2) : lines.join('\n')}\n`);
+const figures = { 'KiB per key': kibibytesPerKey, problems: problems.length, ...endings };
+reportChanges({ bench: 'chaos', node: process.version, figures, isRecorded: values.record });
 process.exitCode = problems.length === 0 ? 0 : 1;
 
 function byCount([, a]: readonly [string, number], [, b]: readonly [string, number]): number {

@@ -1,6 +1,6 @@
 /**
  * What a call costs: fxrates beside bare `undici.request` and other clients, with the same server and payload (170 rates).
- * `npm ci --prefix bench && npm run bench:client`; `--json`, `--only fxrates,ky`, `--calls 3000`, `--rounds 9`.
+ * `npm ci --prefix bench && npm run bench:client`; `--json`, `--record`, `--only fxrates,ky`, `--calls 3000`, `--rounds 9`.
  *
  * The contenders take turns, round after round, in one process; the server has another. A ratio is that of the medians;
  * CPU per call tells more than calls per second where other work shares the machine.
@@ -11,6 +11,7 @@ import { existsSync } from 'node:fs';
 import { loadavg } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { reportChanges } from '../recorded.ts';
 import { table } from '../table.ts';
 import { type Call, CONTENDERS, type CreateCaller } from './contender.ts';
 import { type Measured, measureInTurns } from './measure.ts';
@@ -24,6 +25,7 @@ const { values } = parseArgs({
     only: { type: 'string' },
     calls: { type: 'string', default: '3000' },
     rounds: { type: 'string', default: '9' },
+    record: { type: 'boolean', default: false },
   },
 });
 const only = values.only?.split(',');
@@ -53,10 +55,19 @@ for (const concurrency of CONCURRENCIES) {
 server.disconnect();
 const facts = { date: new Date().toISOString(), node: process.version, loadAtStart: load, loadAtEnd: loadavg()[0] };
 process.stdout.write(values.json ? `${JSON.stringify({ ...facts, results }, undefined, 2)}\n` : asText());
+reportChanges({ bench: 'client', node: process.version, figures: ratios(), isRecorded: values.record });
 process.exit();
 
 function idOf(file: string): string {
   return file.replace(/\.\w+$/, '');
+}
+
+function ratios(): Record<string, number> {
+  const ofRow = (concurrency: number, { name, throughput, cpu }: Measured) => [
+    [`${name}, ${concurrency} at once: throughput / bare`, throughput],
+    [`${name}, ${concurrency} at once: CPU / bare`, cpu],
+  ];
+  return Object.fromEntries(results.flatMap(({ concurrency, rows }) => rows.flatMap((row) => ofRow(concurrency, row))));
 }
 
 function asText(): string {

@@ -10,13 +10,14 @@
  * windows keep their real proportions, for all alike. Loopback and CPU do not run faster: a millisecond of theirs counts
  * as 5, which is what a network would cost. `--speed 1` takes real minutes and must show the same.
  *
- * Options: `--only fxrates,ky` (files in contenders/), `--quick` (sliding window, 1 process), `--json`, `--speed 5`,
+ * Options: `--record`, `--only fxrates,ky` (files in contenders/), `--quick` (sliding window, 1 process), `--json`, `--speed 5`,
  * `--jobs 12` (runs side by side).
  */
 import { existsSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { hasRedis, startRedis } from '../../test/helpers/redis-server.ts';
+import { reportChanges } from '../recorded.ts';
 import { idOf, needsPackages } from './contender.ts';
 import { CONTENDERS } from './contenders.ts';
 import { figuresOf } from './figures.ts';
@@ -34,6 +35,7 @@ const { values } = parseArgs({
     json: { type: 'boolean', default: false },
     speed: { type: 'string', default: '5' },
     jobs: { type: 'string', default: '12' },
+    record: { type: 'boolean', default: false },
   },
 });
 const contenders = chooseContenders(values.only?.split(','));
@@ -58,6 +60,7 @@ const runs = await runAll(contenders, situations, { scale, jobs: Number(values.j
 await redis?.kill();
 const facts = { ...header, loadAtEnd: loadavg()[0], peers: contenders.some(needsPackages) ? peerVersions() : 'none' };
 process.stdout.write(values.json ? asJson() : `${situationTables(runs)}\n\n${summaryTable(runs)}\n\n${asText()}\n`);
+reportChanges({ bench: 'limits', node: process.version, figures: namedFigures(), isRecorded: values.record });
 
 function chooseContenders(ids: readonly string[] | undefined) {
   if (ids === undefined) return CONTENDERS;
@@ -85,6 +88,17 @@ function errorsOf({ endings }: Run): string {
   }
   const [most] = [...counts].sort(([, a], [, b]) => b - a);
   return most === undefined ? '' : `, ${most[1]} × ${most[0]}`;
+}
+
+function namedFigures(): Record<string, number> {
+  return Object.fromEntries(
+    runs.flatMap((run) => {
+      const { failed, refusedPer100, timeOverOptimum } = figuresOf(run);
+      const name = `${run.contender.name}, ${titleOf(run)}`;
+      const time = timeOverOptimum === undefined ? [] : [[`${name}: time / least`, timeOverOptimum]];
+      return [[`${name}: failed`, failed], [`${name}: refused per 100`, refusedPer100], ...time];
+    }),
+  );
 }
 
 function asJson(): string {

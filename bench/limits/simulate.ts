@@ -1,5 +1,5 @@
 /**
- * Two tables in virtual time: `npm run bench:simulate`; `--json`, `--seeds 3`.
+ * Two tables in virtual time: `npm run bench:simulate`; `--json`, `--record`, `--seeds 3`.
  *
  * The first is the complete matrix of test/client/limits/acceptance.test.ts. Every line is the limiter itself against a
  * simulated server: 4 window kinds, limits of 30, 300 and 1 000 per minute, 6 forms of Retry-After, jobs of 1.1 and 2
@@ -10,8 +10,9 @@
  */
 import { parseArgs } from 'node:util';
 import { EVERYTHING, MEASURED, measure, ROUGH, type Summary } from '../../test/helpers/limits-matrix.ts';
+import { reportChanges } from '../recorded.ts';
 import { table } from '../table.ts';
-import { measureWild, selectScenarios, wildSummary, wildTable } from './wild/report.ts';
+import { measureWild, selectScenarios, wildFigures, wildSummary, wildTable } from './wild/report.ts';
 
 interface Row extends Summary {
   readonly situation: string;
@@ -20,6 +21,7 @@ interface Row extends Summary {
 const { values } = parseArgs({
   options: {
     json: { type: 'boolean', default: false },
+    record: { type: 'boolean', default: false },
     seeds: { type: 'string' },
     wild: { type: 'boolean', default: false },
     only: { type: 'string' },
@@ -32,6 +34,8 @@ const seeds = Array.from({ length: seedCount ?? 3 }, (_, place) => place + 1);
 const rows = isWildAlone ? [] : await measureMatrix();
 const wild = await measureWild(selectScenarios(values), seedCount);
 process.stdout.write(`${values.json ? JSON.stringify({ seeds, rows, wild }, undefined, 2) : asText()}\n`);
+const figures = { ...matrixFigures(), ...wildFigures(wild) };
+reportChanges({ bench: 'simulate', node: process.version, figures, isRecorded: values.record });
 
 async function measureMatrix(): Promise<Row[]> {
   const measured: Row[] = [];
@@ -40,6 +44,17 @@ async function measureMatrix(): Promise<Row[]> {
     process.stderr.write(`${situation.name}\n`);
   }
   return measured;
+}
+
+function matrixFigures(): Record<string, number> {
+  return Object.fromEntries(
+    rows.flatMap(({ situation, failed, refusedPer100, ratio, worst }) => [
+      [`${situation}: failed`, failed],
+      [`${situation}: refused per 100`, refusedPer100],
+      [`${situation}: time / optimum`, ratio],
+      [`${situation}: worst time / optimum`, worst],
+    ]),
+  );
 }
 
 function asText(): string {

@@ -1,6 +1,6 @@
 /**
  * What the mock server costs, beside a bare node:http server, Prism, Mockoon and json-server:
- * `npm ci --prefix bench && npm run bench:mock`; `--json`, `--only throughput,start-up,in-process,memory`.
+ * `npm ci --prefix bench && npm run bench:mock`; `--json`, `--record`, `--only throughput,start-up,in-process,memory`.
  *
  * Ratios are of one run alone, in which the contenders take turns. Each server has a process of its own, and so has each
  * part: what one leaves behind is not the next one's.
@@ -8,7 +8,8 @@
 import { spawnSync } from 'node:child_process';
 import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
-import { asRecords, asText, type Figures } from './figures.ts';
+import { reportChanges } from '../recorded.ts';
+import { asRecords, asText, type Figures, ratiosOf } from './figures.ts';
 
 const PARTS = {
   throughput: async () => (await import('./throughput.ts')).throughput(),
@@ -21,6 +22,7 @@ type Part = keyof typeof PARTS;
 const { values } = parseArgs({
   options: {
     json: { type: 'boolean', default: false },
+    record: { type: 'boolean', default: false },
     only: { type: 'string', default: Object.keys(PARTS).join() },
     part: { type: 'string' }, // for this process; its figures are JSON
   },
@@ -39,6 +41,8 @@ function report(parts: readonly Part[]): void {
   process.stdout.write(
     `${values.json ? JSON.stringify({ ...facts, ...records }, undefined, 2) : texts.join('\n\n')}\n`,
   );
+  const figures = Object.assign({}, ...all.map(([part, ofPart]) => ratiosOf(part, ofPart)));
+  reportChanges({ bench: 'mock', node: process.version, figures, isRecorded: values.record });
 }
 
 function inProcessOfItsOwn(part: Part): Figures {

@@ -1,17 +1,22 @@
 /**
  * What a call costs that waits for the limit, and what is left of it: 100,000 must cost each what the first thousand do.
- * `npm run bench:queue`; `--json`, `--calls 100000`.
+ * `npm run bench:queue`; `--json`, `--record`, `--calls 100000`.
  *
  * A client with the limit of the Unlimited plan (1,000 per minute) in virtual time, over a fake service that holds its
  * answers until all calls wait. Figures are CPU time of the process, collections of garbage included.
  */
 import { parseArgs } from 'node:util';
+import { reportChanges } from '../recorded.ts';
 import { table } from '../table.ts';
 import { type Measured, measure } from './measure.ts';
 import { SITUATIONS } from './situations.ts';
 
 const { values } = parseArgs({
-  options: { json: { type: 'boolean', default: false }, calls: { type: 'string', default: '100000' } },
+  options: {
+    json: { type: 'boolean', default: false },
+    calls: { type: 'string', default: '100000' },
+    record: { type: 'boolean', default: false },
+  },
 });
 const calls = Number(values.calls);
 const [first] = SITUATIONS;
@@ -21,6 +26,19 @@ for (const situation of SITUATIONS) rows.push(await measure(situation, calls));
 process.stdout.write(
   values.json ? `${JSON.stringify({ node: process.version, calls, rows }, undefined, 2)}\n` : asText(),
 );
+reportChanges({ bench: 'queue', node: process.version, figures: ratios(), isRecorded: values.record });
+
+/** What the last calls of a long queue cost beside those of a short one, and what is left. */
+function ratios(): Record<string, number> {
+  return Object.fromEntries(
+    rows.flatMap(({ situation, bytesAll, short, long, left }) => [
+      [`${situation}: bytes per call`, bytesAll],
+      [`${situation}: add, long / short`, long.add / short.add],
+      [`${situation}: answer, long / short`, long.answer / short.answer],
+      [`${situation}: left`, left],
+    ]),
+  );
+}
 
 function asText(): string {
   const heads = [

@@ -1,6 +1,6 @@
 /**
  * How soon a command is done, and how much time of the processor it uses: `npm run bench:startup`; `--json`,
- * `--rounds 30`, `--node 24` for another Node.js from npm. Starts each in turn, again and again; what else the machine
+ * `--record`, `--rounds 30`, `--node 24` for another Node.js from npm. Starts each in turn, again and again; what else the machine
  * does hits all alike. Ratios are those of the medians.
  */
 import { execFileSync, spawn } from 'node:child_process';
@@ -10,6 +10,7 @@ import { parseArgs } from 'node:util';
 import { installNode } from '../../scripts/install-package.ts';
 import { builtMock, CLI } from '../built.ts';
 import { median } from '../median.ts';
+import { reportChanges } from '../recorded.ts';
 import { table } from '../table.ts';
 
 interface Times {
@@ -31,6 +32,7 @@ const { values } = parseArgs({
     json: { type: 'boolean', default: false },
     rounds: { type: 'string', default: '30' },
     node: { type: 'string' },
+    record: { type: 'boolean', default: false },
   },
 });
 const rounds = Number(values.rounds);
@@ -63,6 +65,7 @@ await mock.close();
 const rows = ROWS.map((row) => ({ ...row, wall: figure(row, 'wallMs'), cpu: figure(row, 'cpuMs') }));
 const facts = { node: nodeVersion, rounds };
 process.stdout.write(values.json ? `${JSON.stringify({ ...facts, rows }, undefined, 2)}\n` : asText());
+reportChanges({ bench: 'startup', node: nodeVersion, figures: ratios(), isRecorded: values.record });
 
 /** bash measures the time of the processor; Node.js cannot for one child. */
 async function timesOf(command: readonly string[]): Promise<Times> {
@@ -86,6 +89,12 @@ function figure({ name, against }: Row, of: keyof Times) {
   const ms = median(sorted);
   const ratio = against === undefined ? undefined : ms / median(valuesOf(against));
   return { ms, from: quartile(0.25), to: quartile(0.75), ratio };
+}
+
+function ratios(): Record<string, number> {
+  return Object.fromEntries(
+    rows.flatMap(({ name, against, cpu }) => (cpu.ratio === undefined ? [] : [[`${name} / ${against}`, cpu.ratio]])),
+  );
 }
 
 function asText(): string {

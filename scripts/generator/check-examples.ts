@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { compileFunction } from 'node:vm';
 import { transformSync } from 'esbuild';
-import type * as z from 'zod';
+import type * as z from 'zod/mini';
 import { sampleValue } from '../../src/mock-server/http/responders.ts';
 import { randomFromSeed } from '../../src/mock-server/service/random.ts';
 import type { Sample } from '../../src/operation.ts';
@@ -41,13 +41,13 @@ function sampleOfAnswer({ response, node }: Operation, types: Schemas, schemas: 
 
 function withExamples(query: Query, types: Schemas, schemas: GeneratedSchemas): Query {
   if (query.kind !== 'named') return query;
-  const { shape } = schemas[query.schema] as z.ZodObject; // written by `querySchema`
+  const { shape } = schemas[query.schema] as z.ZodMiniObject; // written by `querySchema`
   const parameters = query.parameters.map((parameter) => {
     const { name, schema, node, required } = parameter;
     const sample = sampleOf(schema, types);
     const values = [...parameter.examples, ...(sample ? [sampleValue(sample, randomFromSeed(0))] : [])];
     const examples = values.filter(
-      (value) => problemOf(shape[name] as z.ZodType, value) === undefined && isWritable(value),
+      (value) => problemOf(shape[name] as z.ZodMiniType, value) === undefined && isWritable(value),
     );
     if (required && examples.length === 0) node.refuse('no valid value can be made from the schema; give an example');
     return { ...parameter, examples };
@@ -60,12 +60,12 @@ function isWritable(value: unknown): boolean {
   return [value].flat().length > 0 && value !== '';
 }
 
-function problemOf(schema: z.ZodType | undefined, value: unknown): string | undefined {
+function problemOf(schema: z.ZodMiniType | undefined, value: unknown): string | undefined {
   const [issue] = schema?.safeParse(value).error?.issues ?? [];
   return issue && [issue.path.join('.'), issue.message].filter((text) => text !== '').join(': ');
 }
 
-type GeneratedSchemas = Readonly<Record<string, z.ZodType>>;
+type GeneratedSchemas = Readonly<Record<string, z.ZodMiniType>>;
 
 /** The schemas of the generated source. */
 function loadSchemas(source: string): GeneratedSchemas {

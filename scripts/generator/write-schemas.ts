@@ -10,7 +10,8 @@ export function writeSchemas({ schemas, operations }: Contract): string {
     ...operations.flatMap(({ query }) => querySchema(writer, query)),
   ];
   return [
-    "import * as z from 'zod';\nimport type * as types from './types.ts';\n",
+    "import * as z from 'zod/mini';\nimport english from 'zod/v4/locales/en.js';\nimport type * as types from './types.ts';\n",
+    IN_ENGLISH,
     ...(writer.needsInteger ? [INTEGER] : []),
     ...declarations,
     `/** The whole answer of each operation. */\n${table('responseSchemas', operations, ({ response }) => response)}`,
@@ -18,8 +19,12 @@ export function writeSchemas({ schemas, operations }: Contract): string {
   ].join('\n');
 }
 
+const IN_ENGLISH = `/** For \`safeParse\`: messages in English, whichever locale the program has given to zod. */
+export const inEnglish = { error: english().localeError };
+`;
+
 const INTEGER = `/** An integer of any size, as in JSON Schema; \`z.int()\` refuses those beyond ±2^53. */
-const integer = z.number().refine(Number.isInteger, 'Expected an integer');
+const integer = z.number().check(z.refine(Number.isInteger, 'Expected an integer'));
 `;
 
 function table(name: string, operations: readonly Operation[], value: (operation: Operation) => string): string {
@@ -34,10 +39,11 @@ function querySchemaName({ query }: Operation): string {
 function querySchema(writer: ZodWriter, query: Query): string[] {
   if (query.kind !== 'named') return [];
   const fields = query.parameters.map(
-    ({ name, required, schema }) => `${propertyKey(name)}: ${writer.zod(schema)}${required ? '' : '.optional()'},`,
+    ({ name, required, schema }) =>
+      `${propertyKey(name)}: ${required ? writer.zod(schema) : `z.optional(${writer.zod(schema)})`},`,
   );
   return [
-    `export const ${query.schema}: z.ZodType<types.${query.schema}> = z.strictObject({\n${fields.join('\n')}\n});\n`,
+    `export const ${query.schema}: z.ZodMiniType<types.${query.schema}> = z.strictObject({\n${fields.join('\n')}\n});\n`,
   ];
 }
 
@@ -47,7 +53,7 @@ class ZodWriter {
 
   /** The annotation makes the compiler prove that schema and type agree. */
   declaration(name: string, schema: Schema): string {
-    const text = `export const ${name}: z.ZodType<types.${name}> = ${this.zod(schema)};\n`;
+    const text = `export const ${name}: z.ZodMiniType<types.${name}> = ${this.zod(schema)};\n`;
     this.#declared.add(name);
     return text;
   }
@@ -64,7 +70,7 @@ class ZodWriter {
         this.needsInteger ||= schema.isInteger;
         return numberSchema(schema);
       case 'array':
-        return `z.array(${this.zod(schema.items)})${arrayChecks(schema)}`;
+        return withChecks(`z.array(${this.zod(schema.items)})`, arrayChecks(schema));
       case 'tuple':
         return `z.tuple([${this.#list(schema.items)}]${schema.rest ? `, ${this.zod(schema.rest)}` : ''})`;
       case 'object':
@@ -87,60 +93,73 @@ class ZodWriter {
   }
 
   #object(schema: ObjectSchema): string {
-    return `${this.#fields(schema)}${propertyCount('>=', schema.minProperties)}${propertyCount('<=', schema.maxProperties)}${this.#names(schema)}`;
+    return withChecks(this.#fields(schema), [
+      propertyCount('>=', schema.minProperties),
+      propertyCount('<=', schema.maxProperties),
+      this.#names(schema),
+    ]);
   }
 
-  #names({ names }: ObjectSchema): string {
-    if (names === undefined) return '';
-    return `.refine((value) => Object.keys(value).every((name) => ${this.zod(names)}.safeParse(name).success), 'Unexpected name of a field')`;
+  #names({ names }: ObjectSchema): Check {
+    if (names === undefined) return undefined;
+    return `z.refine((value) => Object.keys(value).every((name) => ${this.zod(names)}.safeParse(name).success), 'Unexpected name of a field')`;
   }
 
   #fields({ properties, rest }: ObjectSchema): string {
     const fields = properties.map(
       ({ name, isRequired, schema }) =>
-        `${propertyKey(name)}: ${isRequired ? this.zod(schema) : `${this.zod(schema)}.exactOptional()`},`,
+        `${propertyKey(name)}: ${isRequired ? this.zod(schema) : `z.exactOptional(${this.zod(schema)})`},`,
     );
     const shape = fields.length === 0 ? '{}' : `{\n${fields.join('\n')}\n}`;
     if (rest === undefined) return `z.strictObject(${shape})`;
-    return rest.kind === 'unknown' ? `z.looseObject(${shape})` : `z.object(${shape}).catchall(${this.zod(rest)})`;
+    return rest.kind === 'unknown' ? `z.looseObject(${shape})` : `z.catchall(z.object(${shape}), ${this.zod(rest)})`;
   }
 }
 
 const FORMATS = { date: 'z.iso.date()', 'date-time': 'z.iso.datetime({ offset: true })' };
 
+/** The source of a check, `undefined` if the schema does not ask for it. */
+type Check = string | undefined;
+
+function withChecks(schema: string, checks: readonly Check[]): string {
+  const wanted = checks.filter((check) => check !== undefined);
+  return wanted.length === 0 ? schema : `${schema}.check(${wanted.join(', ')})`;
+}
+
 function stringSchema({ format, minLength, maxLength, pattern }: StringSchema): string {
-  const start = format === undefined ? 'z.string()' : FORMATS[format];
-  const regex = pattern === undefined ? '' : `.regex(${new RegExp(pattern, 'u')})`;
-  return `${start}${codePoints('>=', minLength)}${codePoints('<=', maxLength)}${regex}`;
+  return withChecks(format === undefined ? 'z.string()' : FORMATS[format], [
+    codePoints('>=', minLength),
+    codePoints('<=', maxLength),
+    pattern === undefined ? undefined : `z.regex(${new RegExp(pattern, 'u')})`,
+  ]);
 }
 
-/** JSON Schema counts characters (code points); zod's own `min` and `max` count UTF-16 units. */
-function codePoints(comparison: '>=' | '<=', length: number | undefined): string {
-  if (length === undefined) return '';
-  return `.refine((text) => [...text].length ${comparison} ${length}, 'Expected length ${comparison} ${length}')`;
+/** JSON Schema counts characters (code points); zod's own `minLength` and `maxLength` count UTF-16 units. */
+function codePoints(comparison: '>=' | '<=', length: number | undefined): Check {
+  if (length === undefined) return undefined;
+  return `z.refine((text) => [...text].length ${comparison} ${length}, 'Expected length ${comparison} ${length}')`;
 }
 
-function propertyCount(comparison: '>=' | '<=', count: number | undefined): string {
-  if (count === undefined) return '';
-  return `.refine((value) => Object.keys(value).length ${comparison} ${count}, 'Expected ${comparison} ${count} fields')`;
+function propertyCount(comparison: '>=' | '<=', count: number | undefined): Check {
+  if (count === undefined) return undefined;
+  return `z.refine((value) => Object.keys(value).length ${comparison} ${count}, 'Expected ${comparison} ${count} fields')`;
 }
 
-function arrayChecks({ minItems, maxItems, isUnique }: ArraySchema): string {
-  const unique = ".refine((items) => new Set(items).size === items.length, 'Expected different items')";
-  return `${check('min', minItems)}${check('max', maxItems)}${isUnique ? unique : ''}`;
+function arrayChecks({ minItems, maxItems, isUnique }: ArraySchema): readonly Check[] {
+  const unique = "z.refine((items) => new Set(items).size === items.length, 'Expected different items')";
+  return [check('minLength', minItems), check('maxLength', maxItems), isUnique ? unique : undefined];
 }
 
 function numberSchema(schema: NumberSchema): string {
-  return [
-    schema.isInteger ? 'integer' : 'z.number()',
-    check('min', schema.minimum),
-    check('max', schema.maximum),
+  return withChecks(schema.isInteger ? 'integer' : 'z.number()', [
+    check('gte', schema.minimum),
+    check('lte', schema.maximum),
     check('gt', schema.exclusiveMinimum),
     check('lt', schema.exclusiveMaximum),
     check('multipleOf', schema.multipleOf),
-  ].join('');
+  ]);
 }
 
-function check(method: string, limit: number | undefined): string {
-  return limit === undefined ? '' : `.${method}(${literal(limit)})`;
+function check(name: string, limit: number | undefined): Check {
+  return limit === undefined ? undefined : `z.${name}(${literal(limit)})`;
 }

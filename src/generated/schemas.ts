@@ -1,47 +1,52 @@
 // Generated from openapi.yaml by npm run generate. Do not edit.
 
-import * as z from 'zod';
+import * as z from 'zod/mini';
+import english from 'zod/v4/locales/en.js';
 import type * as types from './types.ts';
 
+/** For `safeParse`: messages in English, whichever locale the program has given to zod. */
+export const inEnglish = { error: english().localeError };
+
 /** An integer of any size, as in JSON Schema; `z.int()` refuses those beyond ±2^53. */
-const integer = z.number().refine(Number.isInteger, 'Expected an integer');
+const integer = z.number().check(z.refine(Number.isInteger, 'Expected an integer'));
 
-export const LatestData: z.ZodType<types.LatestData> = z.looseObject({});
+export const LatestData: z.ZodMiniType<types.LatestData> = z.looseObject({});
 
-export const LatestResponse: z.ZodType<types.LatestResponse> = z.looseObject({
+export const LatestResponse: z.ZodMiniType<types.LatestResponse> = z.looseObject({
   success: z.literal(true),
   data: LatestData,
 });
 
-export const QuotaData: z.ZodType<types.QuotaData> = z.looseObject({
+export const QuotaData: z.ZodMiniType<types.QuotaData> = z.looseObject({
   plan: z.string(),
   monthly_used: integer,
-  monthly_limit: z.union([integer, z.string(), z.null()]).exactOptional(),
+  monthly_limit: z.exactOptional(z.union([integer, z.string(), z.null()])),
   rate_limit_per_minute: integer,
   snapshot_granularity: z.string(),
   historical_days: integer,
   resets_at: z.iso.datetime({ offset: true }),
 });
 
-export const QuotaResponse: z.ZodType<types.QuotaResponse> = z.looseObject({
+export const QuotaResponse: z.ZodMiniType<types.QuotaResponse> = z.looseObject({
   success: z.literal(true),
   data: QuotaData,
 });
 
-export const ErrorDetail: z.ZodType<types.ErrorDetail> = z.looseObject({
+export const ErrorDetail: z.ZodMiniType<types.ErrorDetail> = z.looseObject({
   code: z.string(),
   message: z.string(),
   status: integer,
 });
 
-export const ErrorResponse: z.ZodType<types.ErrorResponse> = z.looseObject({
+export const ErrorResponse: z.ZodMiniType<types.ErrorResponse> = z.looseObject({
   success: z.literal(false),
   error: ErrorDetail,
 });
 
-export const LatestQuery: z.ZodType<types.LatestQuery> = z
-  .object({})
-  .catchall(z.union([z.string(), z.number(), z.boolean(), z.array(z.union([z.string(), z.number(), z.boolean()]))]));
+export const LatestQuery: z.ZodMiniType<types.LatestQuery> = z.catchall(
+  z.object({}),
+  z.union([z.string(), z.number(), z.boolean(), z.array(z.union([z.string(), z.number(), z.boolean()]))]),
+);
 
 /** The whole answer of each operation. */
 export const responseSchemas = {

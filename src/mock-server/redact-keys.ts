@@ -4,7 +4,7 @@ export function redactKeys(text: string): string {
 }
 
 /** Whether there is a key in the text by its looks, also as a URL may write it. */
-export function looksLikeKey(text: string): boolean {
+function looksLikeKey(text: string): boolean {
   return text.includes('_live_') || /%5flive|live%5f/i.test(text);
 }
 

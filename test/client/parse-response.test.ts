@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import * as z from 'zod';
 import { FxRatesError, ResponseError } from '../../src/client/index.ts';
 import type { Reply } from '../helpers/fake-fetch.ts';
 import { API_KEY, failure, quotaRecord, success } from '../helpers/service-replies.ts';
@@ -280,4 +281,13 @@ test('a 304 is an error that names If-None-Match, and is not retried', async () 
     attempts: [{ status: 304 }],
     message: expect.stringContaining('If-None-Match'),
   });
+});
+
+test('the message is in English, and names what was received, in a program that gave zod another locale', async () => {
+  const before = z.config().localeError;
+  onTestFinished(() => void z.config({ localeError: before }));
+  z.config(z.locales.de());
+  const { fx } = testClient(success({ ...quotaRecord(), plan: 7 }));
+
+  await expect(fx.quota()).rejects.toThrow('data.plan: Invalid input: expected string, received number');
 });

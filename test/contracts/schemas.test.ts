@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fullFormats } from 'ajv-formats/dist/formats.js';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import type * as z from 'zod';
+import type * as z from 'zod/mini';
 import { contractOf } from '../../scripts/generator/generate-files.ts';
 import { typeName } from '../../scripts/generator/names.ts';
 import { sampleOf } from '../../scripts/generator/sample-schema.ts';
@@ -141,8 +141,8 @@ function samplesOf(component: string): readonly unknown[] {
   return sample === undefined ? [] : [1, 2, 3].map((seed) => sampleValue(sample, randomFromSeed(seed)));
 }
 
-function schemaNamed(module: Readonly<Record<string, unknown>>, name: string): z.ZodType {
-  return module[name] as z.ZodType;
+function schemaNamed(module: Readonly<Record<string, unknown>>, name: string): z.ZodMiniType {
+  return module[name] as z.ZodMiniType;
 }
 
 function componentNames(spec: string): string[] {

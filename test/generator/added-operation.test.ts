@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import type * as z from 'zod';
+import type * as z from 'zod/mini';
 import type * as ClientModule from '../../src/client/index.ts';
 import type { FxRates, Logger } from '../../src/client/index.ts';
 import type * as MockServerModule from '../../src/mock-server/index.ts';
@@ -48,7 +48,7 @@ test('an operation added to the spec is in the tables of operations and schemas'
   const { operations } = await project.load('src/generated/operations.ts');
   const { querySchemas, responseSchemas } = (await project.load('src/generated/schemas.ts')) as Record<
     string,
-    Record<string, z.ZodType>
+    Record<string, z.ZodMiniType>
   >;
 
   const { pastRates } = operations as Record<string, { example: unknown; errors: unknown[] }>;

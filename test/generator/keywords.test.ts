@@ -13,24 +13,24 @@ test.each([
   ['{ type: string }', 'string', 'z.string()'],
   ['{ type: string, format: date }', 'string', 'z.iso.date()'],
   ['{ type: string, format: date-time }', 'string', 'z.iso.datetime({ offset: true })'],
-  ['{ type: string, pattern: ^a/b$ }', 'string', 'z.string().regex(/^a\\/b$/u)'],
+  ['{ type: string, pattern: ^a/b$ }', 'string', 'z.string().check(z.regex(/^a\\/b$/u))'],
   [
     '{ type: string, minLength: 2 }',
     'string',
-    "z.string().refine((text) => [...text].length >= 2, 'Expected length >= 2')",
+    "z.string().check(z.refine((text) => [...text].length >= 2, 'Expected length >= 2'))",
   ],
   [
     '{ type: string, maxLength: 3 }',
     'string',
-    "z.string().refine((text) => [...text].length <= 3, 'Expected length <= 3')",
+    "z.string().check(z.refine((text) => [...text].length <= 3, 'Expected length <= 3'))",
   ],
   ['{ type: string, x-extensible-enum: [a, b] }', '"a" | "b" | (string & {})', 'z.string()'],
   ['{ type: boolean }', 'boolean', 'z.boolean()'],
   ["{ type: 'null' }", 'null', 'z.null()'],
   ['{ type: number }', 'number', 'z.number()'],
   ['{ type: integer }', 'number', 'integer'],
-  ['{ type: integer, minimum: 1, maximum: 9 }', 'number', 'integer.min(1).max(9)'],
-  ['{ type: number, exclusiveMinimum: 0, exclusiveMaximum: 1.5 }', 'number', 'z.number().gt(0).lt(1.5)'],
+  ['{ type: integer, minimum: 1, maximum: 9 }', 'number', 'integer.check(z.gte(1), z.lte(9))'],
+  ['{ type: number, exclusiveMinimum: 0, exclusiveMaximum: 1.5 }', 'number', 'z.number().check(z.gt(0), z.lt(1.5))'],
   ["{ type: [integer, string, 'null'] }", 'number | string | null', 'z.union([integer, z.string(), z.null()])'],
   ['{ const: 1 }', '1', 'z.literal(1)'],
   ['{ type: boolean, const: true }', 'true', 'z.literal(true)'],
@@ -40,7 +40,7 @@ test.each([
   [
     '{ type: array, items: { enum: [a, b] }, minItems: 1, maxItems: 2 }',
     'readonly ("a" | "b")[]',
-    'z.array(z.literal(["a", "b"])).min(1).max(2)',
+    'z.array(z.literal(["a", "b"])).check(z.minLength(1), z.maxLength(2))',
   ],
   [
     '{ type: array, prefixItems: [{ type: string }, { type: number }], minItems: 2, items: false }',
@@ -63,7 +63,7 @@ test.each([
   [
     '{ properties: { a: {} } }',
     '{ readonly a?: unknown; readonly [field: string]: unknown; }',
-    'z.looseObject({ a: z.unknown().exactOptional(), })',
+    'z.looseObject({ a: z.exactOptional(z.unknown()), })',
   ],
   ['{ items: { type: string } }', 'readonly string[]', 'z.array(z.string())'],
   [
@@ -74,18 +74,18 @@ test.each([
   [
     '{ type: object, minProperties: 1, maxProperties: 2 }',
     '{ readonly [field: string]: unknown; }',
-    "z.looseObject({}).refine((value) => Object.keys(value).length >= 1, 'Expected >= 1 fields').refine((value) => Object.keys(value).length <= 2, 'Expected <= 2 fields')",
+    "z.looseObject({}).check(z.refine((value) => Object.keys(value).length >= 1, 'Expected >= 1 fields'), z.refine((value) => Object.keys(value).length <= 2, 'Expected <= 2 fields'))",
   ],
   [
     "{ type: object, propertyNames: { pattern: '^[A-Z]+$', type: string } }",
     '{ readonly [field: string]: unknown; }',
-    "z.looseObject({}).refine((value) => Object.keys(value).every((name) => z.string().regex(/^[A-Z]+$/u).safeParse(name).success), 'Unexpected name of a field')",
+    "z.looseObject({}).check(z.refine((value) => Object.keys(value).every((name) => z.string().check(z.regex(/^[A-Z]+$/u)).safeParse(name).success), 'Unexpected name of a field'))",
   ],
-  ['{ type: number, multipleOf: 0.01 }', 'number', 'z.number().multipleOf(0.01)'],
+  ['{ type: number, multipleOf: 0.01 }', 'number', 'z.number().check(z.multipleOf(0.01))'],
   [
     '{ type: array, items: { type: string }, uniqueItems: true }',
     'readonly string[]',
-    "z.array(z.string()).refine((items) => new Set(items).size === items.length, 'Expected different items')",
+    "z.array(z.string()).check(z.refine((items) => new Set(items).size === items.length, 'Expected different items'))",
   ],
   ['{ allOf: [{ type: string }] }', 'string', 'z.string()'],
   [
@@ -96,17 +96,17 @@ test.each([
   [
     '{ type: object, additionalProperties: { type: number } }',
     '{ readonly [field: string]: number; }',
-    'z.object({}).catchall(z.number())',
+    'z.catchall(z.object({}), z.number())',
   ],
   [
     '{ type: object, required: [a], properties: { a: { type: string, description: First. }, b c: { type: integer } }, additionalProperties: false }',
     '{ /** First. */ readonly a: string; readonly "b c"?: number; }',
-    'z.strictObject({ a: z.string(), "b c": integer.exactOptional(), })',
+    'z.strictObject({ a: z.string(), "b c": z.exactOptional(integer), })',
   ],
   [
     '{ type: object, properties: { a: { type: string } }, additionalProperties: { type: number } }',
     '{ readonly a?: string; readonly [field: string]: number | string | undefined; }',
-    'z.object({ a: z.string().exactOptional(), }).catchall(z.number())',
+    'z.catchall(z.object({ a: z.exactOptional(z.string()), }), z.number())',
   ],
   [
     '{ anyOf: [{ type: string }, { type: [number, boolean] }] }',
@@ -129,7 +129,7 @@ test.each([
 
   expect(types).toMatch(/^(\/\*\* (The other|Both)\. \*\/ )?export /);
   expect(types.replace(/^.*?export (type Field = |interface Field )/, '').replace(/;$/, '')).toBe(type);
-  expect(schemas).toContain(`export const Field: z.ZodType<types.Field> = ${zod};`);
+  expect(schemas).toContain(`export const Field: z.ZodMiniType<types.Field> = ${zod};`);
 });
 
 test('a reference to a component that stands above it is its name', () => {
@@ -138,7 +138,7 @@ test('a reference to a component that stands above it is its name', () => {
 
   const schemas = writeSchemas(contractWith({ Other: other, Field: field }));
 
-  expect(schemas).toContain('export const Field: z.ZodType<types.Field> = Other;');
+  expect(schemas).toContain('export const Field: z.ZodMiniType<types.Field> = Other;');
 });
 
 test.each([

@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import * as fc from 'fast-check';
 import { expect } from 'vitest';
-import type * as z from 'zod';
+import type * as z from 'zod/mini';
 import { mutated } from './mutated.ts';
 
 export interface Compared {
-  readonly schema: z.ZodType;
+  readonly schema: z.ZodMiniType;
   /** The same question to another implementation. */
   readonly oracle: (value: unknown) => boolean;
   /** Valid values, from which the others are made. */

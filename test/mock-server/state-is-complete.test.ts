@@ -86,7 +86,7 @@ const DERIVED = {
   'behaviour/behaviour-options.ts': ['DEFAULT_SETTINGS'],
   'behaviour/behaviour.ts': ['#lastExercised', 'valuesBySettings'],
   'dashboard/account-page.ts': ['DONE'],
-  'http/record-request.ts': ['readings', 'SECRET_HEADERS'],
+  'http/record-request.ts': ['readings', 'lastRecord', 'SECRET_HEADERS'],
   'http/responders.ts': ['lastIso'],
   'http/service-response.ts': ['STATUSES_WITHOUT_BODY', 'lastEncoded', 'lastDate'],
   'panel/browser/journal-entries.ts': ['LEFT_OUT'],

@@ -77,6 +77,17 @@ export function wildSummary(rows: readonly WildRow[]): string {
   return lines.join('\n');
 }
 
+/** The worst seed of each scenario. */
+export function wildFigures(rows: readonly WildRow[]): Record<string, number> {
+  return Object.fromEntries(
+    rows.flatMap(({ name, outcomes, misses: missed }) => {
+      const time = outcomes.every(isComparable) ? [[`${name}: time / bound`, Math.max(...outcomes.map(ratioOf))]] : [];
+      const refused = Math.max(...outcomes.map((outcome) => figuresOf(outcome).refusedPer100));
+      return [[`${name}: goals missed`, missed.length], [`${name}: refused per 100`, refused], ...time];
+    }),
+  );
+}
+
 function cells({ name, row, outcomes, misses: missed }: WildRow): string[] {
   const worst = (value: (outcome: Outcome) => number) => Math.max(...outcomes.map(value));
   return [

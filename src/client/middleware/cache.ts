@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { Cancellation, type CancelSignal } from '../cancellation.ts';
 import type { CacheSettings } from '../config/limit-settings.ts';
 import { QuotaExhaustedError, RateLimitError } from '../errors/errors.ts';

@@ -1,5 +1,5 @@
 import type { Operation, Parameter, Sample } from '../../generated/operations.ts';
-import { querySchemas } from '../../generated/schemas.ts';
+import { inEnglish, querySchemas } from '../../generated/schemas.ts';
 import { type PlanName, plans } from '../../generated/service.ts';
 import type { QuotaData } from '../../generated/types.ts';
 import { parseParameterText, splitList } from '../../parameter-text.ts';
@@ -86,7 +86,7 @@ export function exampleAnswer({ id, example, sample }: Operation, seed: number):
 /** What is wrong with the parameters, by the schema generated for them; `undefined` if nothing is. */
 function parameterProblem(request: AdmittedRequest): string | undefined {
   const schema = Object.entries(querySchemas).find(([id]) => id === request.operation.id)?.[1];
-  const result = schema?.safeParse(typedParameters(request));
+  const result = schema?.safeParse(typedParameters(request), inEnglish);
   if (result === undefined || result.success) return undefined;
   return result.error.issues
     .map(({ path, message }) => [path.join('.'), message].filter(Boolean).join(': '))
