@@ -52,6 +52,7 @@ test.each<[string, Before, Partial<Refusal>, string, number]>([
     'unknown window',
     3,
   ],
+  ['one slot within it, early', { answers: times(3, 61_000) }, { hintMs: 5_000, isShort: true }, 'unknown window', 10],
   ['one slot near its end', { answers: times(3, 61_000) }, { hintMs: 48_000, isShort: true }, 'share until 120000', 3],
   // Others use the key.
   ['nothing, with half of the limit', { answers: times(5, 61_000) }, {}, 'share until 120000', 5],
