@@ -7,7 +7,9 @@ export default defineConfig({
     pool: 'forks',
     // By default one core stays idle, which is half of a small machine.
     maxWorkers: '100%',
-    testTimeout: 120_000,
+    // Ends a test that hangs. Far above what a busy machine takes: that is no failure.
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
     coverage: {
       include: ['src/**'],
       // Generated, or run in spawned processes and browsers alone.

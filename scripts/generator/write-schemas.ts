@@ -10,18 +10,13 @@ export function writeSchemas({ schemas, operations }: Contract): string {
     ...operations.flatMap(({ query }) => querySchema(writer, query)),
   ];
   return [
-    "import * as z from 'zod/mini';\nimport english from 'zod/v4/locales/en.js';\nimport type * as types from './types.ts';\n",
-    IN_ENGLISH,
+    "import * as z from 'zod/mini';\nimport type * as types from './types.ts';\n",
     ...(writer.needsInteger ? [INTEGER] : []),
     ...declarations,
     `/** The whole answer of each operation. */\n${table('responseSchemas', operations, ({ response }) => response)}`,
     `/** What each operation takes: parameters of the path and of the query. */\n${table('querySchemas', operations, querySchemaName)}`,
   ].join('\n');
 }
-
-const IN_ENGLISH = `/** For \`safeParse\`: messages in English, whichever locale the program has given to zod. */
-export const inEnglish = { error: english().localeError };
-`;
 
 const INTEGER = `/** An integer of any size, as in JSON Schema; \`z.int()\` refuses those beyond ±2^53. */
 const integer = z.number().check(z.refine(Number.isInteger, 'Expected an integer'));

@@ -1,7 +1,8 @@
 import type { OperationMethods } from '../generated/operation-methods.ts';
 import { type Operation, type OperationId, operations, type Parameter } from '../generated/operations.ts';
-import { inEnglish, querySchemas, responseSchemas } from '../generated/schemas.ts';
+import { querySchemas, responseSchemas } from '../generated/schemas.ts';
 import { createOperationFinder, fillPath } from '../operation-path.ts';
+import { parseSchema } from '../parse-schema.ts';
 import type { CallOptions } from './api-call.ts';
 import { definedOf, describeValue, namesOf, refuse } from './config/checks.ts';
 import { ConfigError } from './errors/errors.ts';
@@ -40,7 +41,7 @@ export function operationEndpoint(id: OperationId, parameters: object = {}): End
   requirePlainObject(parameters);
   const values: Readonly<Record<string, unknown>> = definedOf({ ...parameters });
   refuseKeyParameters(values);
-  const checked = querySchemas[id].safeParse(values, inEnglish);
+  const checked = parseSchema(querySchemas[id], values);
   if (!checked.success) {
     const [issue] = checked.error.issues;
     throw new ConfigError(`${id}: ${issue?.path.map((part) => `'${String(part)}': `).join('')}${issue?.message}`);
@@ -72,7 +73,7 @@ export function pathEndpoint(given: unknown, query: Readonly<Record<string, unkn
 }
 
 function parseWith(id: OperationId, body: unknown): ParsedEnvelope {
-  const parsed = responseSchemas[id].safeParse(body, inEnglish);
+  const parsed = parseSchema(responseSchemas[id], body);
   return parsed.success ? { data: (parsed.data as { readonly data: unknown }).data } : { issues: parsed.error.issues };
 }
 

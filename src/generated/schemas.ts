@@ -1,11 +1,7 @@
 // Generated from openapi.yaml by npm run generate. Do not edit.
 
 import * as z from 'zod/mini';
-import english from 'zod/v4/locales/en.js';
 import type * as types from './types.ts';
-
-/** For `safeParse`: messages in English, whichever locale the program has given to zod. */
-export const inEnglish = { error: english().localeError };
 
 /** An integer of any size, as in JSON Schema; `z.int()` refuses those beyond ±2^53. */
 const integer = z.number().check(z.refine(Number.isInteger, 'Expected an integer'));

@@ -154,7 +154,7 @@ browserTest(
     expect(findings).toEqual([]);
     await close();
   },
-  120_000,
+  600_000,
 );
 
 /** Name of what has the focus. */

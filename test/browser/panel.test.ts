@@ -269,7 +269,7 @@ browserTest(
     expect(findings).toEqual([]);
     await close();
   },
-  120_000,
+  600_000,
 );
 
 browserTest('axe finds what is wrong with a page, so that its silence means something', async () => {

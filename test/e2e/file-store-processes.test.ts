@@ -62,4 +62,4 @@ test('five processes write at the same time, two of them are killed: no update i
   const { version, state } = await fileStore(root).exchange('key', '');
   expect([version, JSON.parse(state).count]).toEqual([last?.to, last?.count]);
   expect(readdirSync(root)).toHaveLength(1);
-}, 60_000);
+});

@@ -183,7 +183,7 @@ describe.skipIf(!hasRedis).each(LIBRARIES)('a Redis that fails, by %s', (library
     await untilUsedAgain(admin, makeCalls);
 
     expect(warnings.length).toBeLessThanOrEqual(1);
-  }, 20_000);
+  });
 });
 
 /** One address in front of Redis servers, as a virtual IP is. */
@@ -247,7 +247,7 @@ describe.skipIf(!hasRedis).each(LIBRARIES)('a replica that is promoted, by %s', 
       for (const each of [old, next]) each.disconnect();
       address.close();
     }
-  }, 20_000);
+  });
 });
 
 describe.skipIf(!hasRedis)('a cluster of three masters', () => {
@@ -256,7 +256,7 @@ describe.skipIf(!hasRedis)('a cluster of three masters', () => {
   beforeEach(async () => {
     cluster = await startRedisCluster();
     admin = new Cluster(cluster.ports.map((port) => ({ host: '127.0.0.1', port }))).on('error', silence);
-  }, 30_000);
+  });
   afterEach(async () => {
     admin.disconnect();
     await cluster[Symbol.asyncDispose]();

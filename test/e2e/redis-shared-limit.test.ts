@@ -25,7 +25,7 @@ describe.skipIf(!hasRedis).each(['ioredis', 'node-redis'] as const)('four proces
       fork(PROCESS, [JSON.stringify(options)], { execArgv: ['--import', 'tsx'], stdio: 'inherit' }),
     );
     await Promise.all(processes.map((child) => once(child, 'message')));
-  }, 60_000); // four starts of the TypeScript loader at once
+  });
   afterEach(async () => {
     for (const child of processes) child.kill('SIGKILL');
     await mock.close();

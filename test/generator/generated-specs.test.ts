@@ -41,7 +41,7 @@ test('every document that is accepted compiles and has commands, and client and 
   }
 
   expect(await variants.typeErrors()).toEqual([]);
-}, 300_000);
+});
 
 /** Calls it as a program does, and as a person does, with the parameters that are required and with all. */
 async function tryOperation(operation: Operation, { schemas }: Contract, variant: Variant): Promise<void> {

@@ -33,7 +33,7 @@ const SUITES = [
 test('with three operations more the project compiles, tests included, and has no dead exports', async () => {
   expect(await run('tsc', '--pretty', 'false')).toBe('');
   expect(await run('knip', '--no-progress')).toBe('');
-}, 600_000);
+});
 
 test('with three operations more one file fails: it states that the service has two', async () => {
   await run('vitest', 'run', ...SUITES, '--maxWorkers=1', '--reporter=json', '--outputFile=report.json');
@@ -44,7 +44,7 @@ test('with three operations more one file fails: it states that the service has 
   );
   expect(failed).toEqual(['the contract is two endpoints, latest and quota, both GET below /api/v1']);
   expect(report.numPassedTests).toBeGreaterThan(300);
-}, 600_000);
+});
 
 interface Report {
   readonly numPassedTests: number;

@@ -112,7 +112,7 @@ test('types and schemas of every keyword compile and agree', async () => {
   const uses = FILES.map((name) => `import './${GENERATED}/${name}';\n`).join('');
 
   expect(await stress.typeErrors({ 'uses.ts': uses })).toEqual([]);
-}, 60_000);
+});
 
 test('a type that does not agree with its schema does not compile', async () => {
   const types = (await stress.read(`${GENERATED}/types.ts`)).replace('count: Count', 'count: string');
@@ -123,7 +123,7 @@ test('a type that does not agree with its schema does not compile', async () => 
   });
 
   expect(errors).toEqual([expect.stringMatching(/^src\/generated\/schemas\.ts\(\d+\): TS2322$/)]);
-}, 60_000);
+});
 
 /** What `npm run generate` does in this project. */
 async function run(...args: readonly string[]): Promise<{ readonly exitCode: number; readonly stderr: string }> {

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 function run(script: string): string {
   return execFileSync(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script], {
     encoding: 'utf8',
-    timeout: 25_000,
+    timeout: 300_000,
   });
 }
 

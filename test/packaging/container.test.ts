@@ -68,7 +68,7 @@ describe.skipIf(!hasBundle)('the steps of the Dockerfile and of compose.yaml, wi
     const { code } = await container.ended;
 
     expect([healthCode, answer, code]).toEqual([0, 200, 0]);
-  }, 60_000);
+  });
 
   test.each(CI)(
     'the steps for $name wait for the mock and run tests with its key',

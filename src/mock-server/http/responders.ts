@@ -1,8 +1,9 @@
 import type { Operation, Parameter, Sample } from '../../generated/operations.ts';
-import { inEnglish, querySchemas } from '../../generated/schemas.ts';
+import { querySchemas } from '../../generated/schemas.ts';
 import { type PlanName, plans } from '../../generated/service.ts';
 import type { QuotaData } from '../../generated/types.ts';
 import { parseParameterText, splitList } from '../../parameter-text.ts';
+import { parseSchema } from '../../parse-schema.ts';
 import type { Behaviour } from '../behaviour/behaviour.ts';
 import type { QuotaUse } from '../service/quota.ts';
 import { type Random, randomFromSeed, textHash } from '../service/random.ts';
@@ -86,7 +87,7 @@ export function exampleAnswer({ id, example, sample }: Operation, seed: number):
 /** What is wrong with the parameters, by the schema generated for them; `undefined` if nothing is. */
 function parameterProblem(request: AdmittedRequest): string | undefined {
   const schema = Object.entries(querySchemas).find(([id]) => id === request.operation.id)?.[1];
-  const result = schema?.safeParse(typedParameters(request), inEnglish);
+  const result = schema && parseSchema<unknown>(schema, typedParameters(request));
   if (result === undefined || result.success) return undefined;
   return result.error.issues
     .map(({ path, message }) => [path.join('.'), message].filter(Boolean).join(': '))

@@ -29,7 +29,7 @@ test.each([
   const { fetch, close } = await openConnection(io, url);
 
   expect(fetch).not.toBe(io.fetch);
-  const sent = fetch(url, { method: 'GET', headers: {}, signal: AbortSignal.timeout(5_000), redirect: 'manual' });
+  const sent = fetch(url, { method: 'GET', headers: {}, signal: AbortSignal.timeout(60_000), redirect: 'manual' });
   await expect(sent).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED', port: 1 } });
   await close();
 });
@@ -40,7 +40,7 @@ test('host:port is a proxy over http, as in curl', async () => {
   const sent = fetch('https://a.test', {
     method: 'GET',
     headers: {},
-    signal: AbortSignal.timeout(5_000),
+    signal: AbortSignal.timeout(60_000),
     redirect: 'manual',
   });
 
