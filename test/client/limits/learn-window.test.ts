@@ -51,6 +51,7 @@ test.each<[string, Before, number]>([
   ['the configured rate', {}, 3_050],
   ['the learned rate without one', { perMinute: Number.POSITIVE_INFINITY, limit: 20 }, 4_050],
   ['a few requests in a minute', { answers: times(9, NOW) }, 3_050],
+  ['ten requests in a minute', { answers: times(10, NOW) }, 7_050],
   ['fewer requests than configured', { answers: times(12, NOW) }, 6_050],
   ['more requests than configured', { answers: times(40, NOW) }, 3_050],
 ])('the longest hint of one slot, by %s', (_, before, ms) => {
@@ -182,6 +183,7 @@ function verdict({ phase, window, burst, limit }: LimiterState): string {
 
 const LONG = { hintMs: 20_000, openedAt: NOW - 10_000 };
 const TRIAL = { startedAt: NOW - 12_500 };
+const UNLIMITED = { perMinute: Number.POSITIVE_INFINITY, limit: 14, firstBurst: 14 };
 
 test.each<[string, LimiterState, Partial<Refusal>, string]>([
   // 30 per minute refill five in 10 s; one more was under way.
@@ -200,10 +202,26 @@ test.each<[string, LimiterState, Partial<Refusal>, string]>([
     SHORT,
     'share of 7',
   ],
+  [
+    'more than a bucket of the learned limit refills',
+    learning(3, { limit: 10, answers: times(3, NOW) }),
+    SHORT,
+    'share of 3',
+  ],
+  ['half of the first burst', learning(7, { ...UNLIMITED, answers: times(7, NOW) }), SHORT, 'bucket'],
+  ['more than half of it', learning(8, { ...UNLIMITED, answers: times(8, NOW) }), SHORT, 'share of 8'],
+  ['half of it, without a hint', learning(7, { ...UNLIMITED, answers: times(7, NOW) }), {}, 'share of 7'],
   ['few before a long hint', learning(3), LONG, 'burst limit of 3 in 30000 ms'],
   ['few before a long hint, of the whole limit', learning(3, { isWhole: true }), LONG, 'bucket'],
   ['few before a long hint, of a small burst', learning(3, { firstBurst: 2 }), LONG, 'bucket'],
   ['few before a longer hint', learning(3), { ...LONG, hintMs: 40_000 }, 'share of 3'],
+  [
+    'a short trial, before that',
+    learning(9, { answers: times(12, 60_000), hypothesis: TRIAL }),
+    LONG,
+    'burst limit of 9 in 30000 ms',
+  ],
+  ['many, with the next slot at that time', learning(9, { answers: times(12, 41_000) }), SHORT, 'bucket'],
   ['many before the end of our oldest request', learning(9, { answers: times(12, 60_000) }), LONG, 'log'],
 ])('a refusal after %s', (_, before, refusal, expected) => {
   expect(verdict(refuseLearning(before, refusalOf(refusal)))).toBe(expected);
@@ -276,6 +294,7 @@ test.each<[string, number, Before, boolean]>([
   // 30 per minute refill five in 10 s, with one under way and two by chance.
   ['more than a bucket refills', 9, {}, true],
   ['as many as a bucket refills', 8, {}, false],
+  ['a tenth of the limit, and more than a bucket refills,', 9, { limit: 90 }, true],
   ['more than that, but little of the limit', 9, { limit: 100, perMinute: 30 }, false],
 ])('%s accepted in a row settle the window', (_, accepted, before, isSettled) => {
   const roundTrips = { shortestMs: 0, longestMs: 0 };
@@ -291,4 +310,30 @@ test('more than a bucket refills after a short trial restores the configured lim
   const after = accept({ roundTrips, limit: 10, gate: { accepted: 8 }, hypothesis: { startedAt: 87_500 } });
 
   expect(after).toMatchObject({ phase: 'learning', limit: 30 });
+});
+
+test('other requests change neither the window nor the limit that are being learned', () => {
+  const roundTrips = { shortestMs: 0, longestMs: 0 };
+  const trial = { startedAt: 87_500 };
+
+  expect(accept({ roundTrips, gate: { accepted: 1 } }).window).toEqual({ kind: 'log' });
+  expect(accept({ roundTrips, limit: 100, gate: { accepted: 8 } }).limit).toBe(100);
+  expect(accept({ roundTrips, limit: 10, gate: { accepted: 3 }, hypothesis: trial }).limit).toBe(10);
+});
+
+test('a sliding window that is learned has the requests of its minute as limit, up to the configured one', () => {
+  const limits = [12, 40].map(
+    (calls) => refuseLearning(learning(9, { answers: times(calls, 60_000) }), refusalOf(LONG)).limit,
+  );
+
+  expect(limits).toEqual([12, 30]);
+});
+
+test('a burst limit that is learned starts to learn the minute anew', () => {
+  const window = { kind: 'fixed', startsAt: 60_000, guardMs: 0, boundary: 'assumed' } as const;
+
+  const after = refuseLearning(learning(3, { window, limit: 7, countsLateAnswers: true }), refusalOf(LONG));
+
+  expect(after).toMatchObject({ phase: 'unknown', window: { kind: 'log' }, limit: 30, countsLateAnswers: false });
+  expect(after.gate.opensAt).toBe(NOW + 20_000);
 });
