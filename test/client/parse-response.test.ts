@@ -98,6 +98,15 @@ test('an error has the message of the service', async () => {
   });
 });
 
+test('an error has the headers of the response, without the key and in ASCII', async () => {
+  const headers = { 'x-request-id': 'r1', 'x-echo': `key ${API_KEY}` };
+
+  const { headers: shown } = (await errorFor(failure(422, { headers }))) as FxRatesError;
+
+  expect(shown?.get('x-request-id')).toBe('r1');
+  expect(shown?.get('x-echo')).toBe('key fx_live_...cdef');
+});
+
 test('an error without a code or message has the status only', async () => {
   const error = await errorFor({ status: 422, body: '' });
 
