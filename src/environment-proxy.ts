@@ -31,7 +31,7 @@ export function environmentProxy(env: Environment, baseUrl: string): Environment
   const text = variable && given(variable);
   if (variable === undefined || text === undefined) return undefined;
   // `host:port` means http, as in curl.
-  const url = /^([^/@\s]+@)?[\w.-]+:\d+\/?$/.test(text) ? `http://${text}` : text;
+  const url = /^([^/@\s]+@)?([\w.-]+|\[[\da-f:.]+\]):\d+\/?$/i.test(text) ? `http://${text}` : text;
   const problem = problemOf(url);
   return {
     variable,

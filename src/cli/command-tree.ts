@@ -79,7 +79,9 @@ export function optionNode(option: Option, isShared: boolean): OptionNode {
 
 /** The options that a command has a use for: its own, then the global ones, in the order of their declaration. */
 export function usefulOptions(command: Command, spec: CommandSpec): readonly Option[] {
-  const global = globalOptionsOf(command).filter((option) => isOfUse(option, spec));
+  const global = globalOptionsOf(command).filter(
+    (option) => spec.refused?.[option.long ?? ''] === undefined && isOfUse(option, spec),
+  );
   return [...command.options, ...global, helpOption()];
 }
 

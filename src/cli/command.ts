@@ -23,7 +23,7 @@ export interface CommandSpec {
   /** Whether what it prints is data, from which --get chooses. */
   readonly printsData?: boolean;
   /** Shared options that it has no use for, with the reason and the command to use instead. */
-  readonly refused?: Readonly<Record<string, { readonly why: string; readonly instead: string }>>;
+  readonly refused?: Readonly<Record<string, { readonly why?: string; readonly instead?: string }>>;
   /** Its subcommands; without a `run` it does nothing by itself but to show its help. */
   readonly commands?: readonly CommandSpec[];
   /** Whether it works on what is stored for a profile, without asking the service. */

@@ -68,6 +68,16 @@ export class Interrupted extends Error {
   }
 }
 
+/** Rejects on an interrupt: opening a pipe without a writer cannot be aborted, only left alone. */
+export async function orInterrupted<Value>(value: Promise<Value>, signal: AbortSignal): Promise<Value> {
+  signal.throwIfAborted();
+  const done = new AbortController();
+  const interrupted = new Promise<never>((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { signal: done.signal });
+  });
+  return await Promise.race([value, interrupted]).finally(() => done.abort());
+}
+
 /** A program that `fxrates mock -- <command>` runs; it shares stdin, stdout and stderr with us. */
 export interface ChildProcess {
   /** Rejects when the program cannot be started (ENOENT, EACCES). */

@@ -53,7 +53,7 @@ async function runCommandLine(argv: readonly string[], io: Io, { screen, onSetti
       const settings = await settingsFor(spec, command, io.env);
       const invocation = { io, settings, argv, args: command.args, options: command.opts() };
       const ownScreen = new Screen(io, settings, screen.secrets);
-      onSettings(ownScreen);
+      if (spec.callsService) onSettings(ownScreen); // the settings of others lack most of config.json
       exitCode = await run({ ...invocation, screen: ownScreen });
     },
   });
@@ -110,7 +110,9 @@ function commandLineOf({ commands }: Command, argv: readonly string[]): CommandL
   }
   const takesParameters = command?.registeredArguments.some((argument) => argument.name() === 'name=value') ?? false;
   const subcommands = (command?.commands ?? commands).map((child) => child.name());
-  return { argv, command: name, takesParameters, subcommands };
+  const known = command === undefined ? [] : [...command.options, ...globalOptionsOf(command)];
+  const options = ['--help', ...known.flatMap(({ long }) => long ?? [])];
+  return { argv, command: name, takesParameters, subcommands, options };
 }
 
 const ONE_REQUEST = 'only a command that does nothing but send a request can print it instead';

@@ -58,8 +58,11 @@ function parseParameter(text: string): { readonly name: string; readonly value: 
       'Use FXRATES_API_KEY, --key-file or --key-stdin. Consider that key exposed: create a new one and revoke it.',
     ]);
   }
-  if (text.startsWith('?')) {
-    const plain = text.slice(1).split('&').join(' ');
+  if (/^[^=]*\?|&[^=&\s]+=/.test(text)) {
+    const plain = text
+      .replace(/^[^=]*\?/, '')
+      .split('&')
+      .join(' ');
     throw usageError(`'${text}' is not a parameter`, 'parameters are written without ? and &', [`e.g. ${plain}`]);
   }
   if (at < 1) {

@@ -23,7 +23,7 @@ const SEND_NO_SINGLE_REQUEST = [
   ...['cache info', 'cache clear', 'completion bash', 'completion install bash --yes', 'version', 'help latest'],
 ];
 const PRINT_NO_DATA = [
-  ...['auth login --key-stdin', 'auth token', 'auth logout', 'mock', 'probe https://api.example.test'],
+  ...['auth login --key-stdin', 'auth token', 'auth logout', 'mock'],
   ...['config get timeout', 'config path', 'cache clear', 'completion bash', 'help latest'],
 ];
 
@@ -57,8 +57,9 @@ test('the refusal names the command and its help, and help does not offer what i
   expect(stderr).toMatch(
     /^fxrates: 'fxrates auth login' has no --dry-run — .*\n\n {2}See: fxrates auth login --help\n$/,
   );
-  for (const line of ['auth login', 'auth token', 'probe', 'completion bash']) expect(await offers(line)).toEqual([]);
-  for (const line of ['doctor', 'auth status', 'version', 'cache info']) expect(await offers(line)).toEqual(['--get']);
+  for (const line of ['auth login', 'auth token', 'completion bash']) expect(await offers(line)).toEqual([]);
+  for (const line of ['doctor', 'probe', 'auth status', 'version', 'cache info'])
+    expect(await offers(line)).toEqual(['--get']);
   for (const line of ['api', 'latest'])
     expect(await offers(line)).toEqual(expect.arrayContaining(['--dry-run', '--curl']));
 });

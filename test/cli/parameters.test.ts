@@ -31,11 +31,20 @@ test.each(['base =USD', ' base=USD'])(
   },
 );
 
-test('a query copied from a URL is refused with the same as parameters', async () => {
-  const { code, stderr, requests } = await runCli(['latest', '?base=EUR&symbols=USD']);
+test.each(['?base=EUR&symbols=USD', 'base=EUR&symbols=USD', '/api/v1/latest?base=EUR&symbols=USD'])(
+  '%s, copied from a URL, is refused with the same as parameters',
+  async (text) => {
+    const { code, stderr, requests } = await runCli(['latest', text]);
 
-  expect({ code, requests }).toEqual({ code: 2, requests: [] });
-  expect(stderr).toContain('e.g. base=EUR symbols=USD');
+    expect({ code, requests }).toEqual({ code: 2, requests: [] });
+    expect(stderr).toContain('e.g. base=EUR symbols=USD');
+  },
+);
+
+test('api sends a parameter of the path and the same one as an argument', async () => {
+  const { requests } = await runCli(['api', '/p?base=EUR&x=1', 'base=USD']);
+
+  expect(requests[0]?.url).toBe('https://api.example.test/p?base=EUR&base=USD&x=1');
 });
 
 test('api sends a query that has a question mark whole', async () => {

@@ -30,11 +30,12 @@ describe.skipIf(!hasBundle)('the package', () => {
 
   test('contains the files that package.json names, and no others', () => {
     const paths = tarball.files.map(({ path }) => path);
-    const { exports, bin, main, types, typesVersions } = JSON.parse(
+    const { exports, bin, main, man, types, typesVersions } = JSON.parse(
       readFileSync(join(plain, 'node_modules/fxrates/package.json'), 'utf8'),
     );
-    const named = textsOf([exports, bin, main, types, typesVersions]);
+    const named = textsOf([exports, bin, main, man, types, typesVersions]);
 
+    expect(man).toEqual(['./dist/man/fxrates.1']); // npm 11 links no page that is a plain string
     expect(paths).toEqual(expect.arrayContaining(named.map((path) => path.slice(2))));
     const isCodeOrPage = (path: string) => /^dist\/[\w/-]+(\.d\.c?ts|\.c?js)$|^docs\/[\w-]+\.md$/.test(path);
     expect(paths.filter((path) => !isCodeOrPage(path)).sort()).toEqual([

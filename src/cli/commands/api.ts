@@ -83,7 +83,16 @@ function requestOf({ args, options }: Invocation): ServiceRequest {
     ]);
   }
   const typed = typedParameters({ args: texts, options });
-  return { path: checkedPath(path.startsWith('/') ? path : `/${path}`), query: { ...searchQuery(search), ...typed } };
+  return { path: checkedPath(path.startsWith('/') ? path : `/${path}`), query: joined(searchQuery(search), typed) };
+}
+
+/** A name that is in both has all its values, as one that is typed twice. */
+function joined(first: Query, second: Query): Query {
+  const values = Object.entries(second).map(([name, value]) => {
+    const earlier = Object.hasOwn(first, name) ? first[name] : undefined;
+    return [name, earlier === undefined ? value : [earlier, value].flat()] as const;
+  });
+  return { ...first, ...Object.fromEntries(values) };
 }
 
 /** A path must not lead to another host, nor out of the base URL. */

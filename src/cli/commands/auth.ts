@@ -64,6 +64,8 @@ export const authCommand: CommandSpec = {
       options: () => [new Option('--show', 'print it on a terminal, too')],
       examples: [{ command: 'FXRATES_API_KEY=$(fxrates auth token) ./script', comment: '' }],
       callsService: true,
+      // It reads the key and sends nothing.
+      refused: { '--timeout': {}, '--retries': {}, '--max-wait': {}, '--no-wait': {}, '--insecure-http': {} },
       run: printToken,
     },
   ],

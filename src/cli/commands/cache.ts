@@ -17,7 +17,7 @@ export const cacheCommand: CommandSpec = {
   commands: [
     {
       name: 'info',
-      summary: 'their folder, number, size and age',
+      summary: 'folder, number, size and age of cached responses',
       description: 'Prints the folder, number, size and age of cached responses.',
       examples: [{ command: 'fxrates cache info', comment: '' }],
       callsService: false,
@@ -26,7 +26,7 @@ export const cacheCommand: CommandSpec = {
     },
     {
       name: 'clear',
-      summary: 'remove them all',
+      summary: 'remove all cached responses',
       description: 'Removes all cached responses, and the compiled code that makes fxrates start faster.',
       examples: [{ command: 'fxrates cache clear', comment: '' }],
       callsService: false,

@@ -3,7 +3,16 @@ import { CliError, usageError } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { printJson } from '../output/print-json.ts';
 import { CONFIG_SETTINGS, isSettingName, type SettingName } from '../settings/settings.ts';
-import { changeConfig, configPath, configValue, noFolder, profileNames, readConfig } from '../storage/config-file.ts';
+import {
+  changeConfig,
+  configPath,
+  configValue,
+  memberOf,
+  noFolder,
+  ownSetting,
+  profileNames,
+  readConfig,
+} from '../storage/config-file.ts';
 
 const NAMES = Object.keys(CONFIG_SETTINGS);
 const nameArgument = { syntax: '<name>', description: NAMES.join(', '), choices: NAMES };
@@ -25,6 +34,7 @@ export const configCommand: CommandSpec = {
       description: 'Prints every stored setting.',
       examples: [{ command: 'fxrates config list', comment: '' }],
       printsData: true,
+      refused: { '--profile': { why: 'it prints the settings of all profiles' } },
       run: list,
     },
     {
@@ -115,8 +125,15 @@ async function change(
   checkName(name);
   const { profile } = settings;
   const isOfProfile = name === 'base_url' || (settings.hasTypedProfile && name !== 'profile');
+  const owner = isOfProfile ? ` of profile ${profile}` : '';
+  const config = await readConfig(io.env);
+  const stored = isOfProfile ? ownSetting(config, name, profile) : memberOf(config.document, name);
+  if (value === undefined && stored === undefined) {
+    await screen.info(`fxrates: ${name}${owner} is not set\n`);
+    return exitCodes.ok;
+  }
   const path = await changeConfig(io, name, isOfProfile ? { value, profile } : { value });
-  await screen.info(`fxrates: ${value === undefined ? `${name} removed from` : `${name} stored in`} ${path}\n`);
+  await screen.info(`fxrates: ${name}${owner} ${value === undefined ? 'removed from' : 'stored in'} ${path}\n`);
   return exitCodes.ok;
 }
 

@@ -4,7 +4,9 @@ import type { CommandSpec, Invocation } from '../command.ts';
 import { CliError, fileError, usageError } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { twoColumns } from '../help/page.ts';
+import { printReport } from '../output/report.ts';
 import { openConnection } from '../request/connection.ts';
+import { explainNetworkError, type NetworkContext } from '../request/explain-error.ts';
 import { requireKey } from '../settings/api-key.ts';
 import { requireBaseUrl } from '../settings/base-url.ts';
 import { checkWritable, replaceFile } from '../storage/replace-file.ts';
@@ -29,6 +31,8 @@ export const probeCommand: CommandSpec = {
     'The probe starts with quota, which is free. One request of the default budget may use monthly quota. A budget of 20 requests above the per-minute limit also tests that limit, with two more requests that may use quota.',
   ],
   callsService: true,
+  printsData: true,
+  refused: { '--base-url': { why: 'the service is its argument', instead: 'fxrates probe https://…' } },
   run: probe,
 };
 
@@ -59,13 +63,12 @@ async function probe(invocation: Invocation): Promise<number> {
   const observed = await probeService(baseUrl, { apiKey: secret, maxRequests, fetch, clock: io.clock, signal })
     .catch((cause: unknown) => {
       signal.throwIfAborted();
-      throw probeFailed(baseUrl, cause);
+      throw probeFailed(cause, { baseUrl, source: 'the command line', env: io.env });
     })
     .finally(connection.close);
   const json = `${JSON.stringify(observed, undefined, 2)}\n`;
   if (out !== undefined) await replaceFile(out, json).catch(cannotWrite(out));
-  else if (screen.isForPeople) await screen.printText(observationTable(observed, screen.out));
-  else await screen.print(json);
+  else await printReport({ text: observationTable(observed, screen.out), facts: observed }, invocation);
   await reportOutcome(observed, invocation);
   if (out === undefined && screen.isForPeople)
     await screen.info('To use them in a mock server, write them to a file with --out behaviour.json\n');
@@ -93,8 +96,13 @@ async function reportOutcome({ about, ...observed }: ObservedBehaviour, { screen
   for (const contradiction of about.contradictions) await screen.warn(`not as documented: ${contradiction}`);
 }
 
-function probeFailed(baseUrl: string, cause: unknown): unknown {
+function probeFailed(cause: unknown, context: NetworkContext): unknown {
   if (!(cause instanceof Error)) return cause;
-  const why = 'code' in cause && cause.code === 'probe_failed' ? cause.message : `no answer: ${cause.message}`;
-  return new CliError(`cannot probe ${baseUrl}`, { code: 'probe', exitCode: exitCodes.failure, why, cause });
+  const { code } = cause as NodeJS.ErrnoException;
+  if (code === 'probe_failed') {
+    const what = `cannot probe ${context.baseUrl}`;
+    return new CliError(what, { code: 'probe', exitCode: exitCodes.failure, why: cause.message, cause });
+  }
+  const { what, ...explanation } = explainNetworkError({ code, message: cause.message }, context);
+  return new CliError(what, { code: 'network', exitCode: exitCodes.network, causeCode: code, ...explanation, cause });
 }

@@ -11,6 +11,8 @@ export interface CommandLine {
   readonly subcommands: readonly string[];
   /** Whether that command takes name=value parameters. */
   readonly takesParameters: boolean;
+  /** Long names of the options that it has, with those of all commands. */
+  readonly options: readonly string[];
 }
 
 /** Options that other tools have and this one must not: they would put the key on the command line. */
@@ -23,6 +25,8 @@ const OPTION_HINTS: Readonly<Record<string, string>> = {
   tsv: 'One value per line, with tabs:  --output tsv',
   table: 'The table in a pipe, too:  --output table',
   jq: 'One value:  --get rates.EUR; for more, a pipe gets JSON:  fxrates latest | jq',
+  raw: 'The whole response:  --output raw',
+  compact: 'Without white space:  --output compact',
   query: 'One value:  --get rates.EUR',
   pretty: 'A terminal gets indented JSON; in a pipe:  --output json --color always',
 };
@@ -32,8 +36,15 @@ const COMMAND_HINTS: Readonly<Record<string, string>> = {
   logout: 'fxrates auth logout',
   token: 'fxrates auth token',
   whoami: 'fxrates auth status',
+  status: 'fxrates auth status',
   usage: 'fxrates quota',
+  rates: 'fxrates latest',
   serve: 'fxrates mock',
+  server: 'fxrates mock',
+  start: 'fxrates mock',
+  profile: 'fxrates help profiles',
+  upgrade: 'npm install --global fxrates@latest',
+  update: 'npm install --global fxrates@latest',
   convert: 'fxrates latest base=USD --get rates.EUR',
 };
 
@@ -83,20 +94,19 @@ function tookNone(line: CommandLine): CliError {
 
 function unknownOption(what: string, meant: string | undefined, line: CommandLine): CliError {
   if (meant !== undefined) return usageError(what, undefined, [`Did you mean ${meant}?`]);
-  const corrected = line.takesParameters ? withParameter(what, line.argv) : undefined;
-  if (corrected === undefined) return usageError(what, undefined, [helpHint(line)]);
-  return usageError(what, 'parameters are written name=value', [commandLine(corrected)]);
+  if (!line.takesParameters || !what.includes("'--")) return usageError(what, undefined, [helpHint(line)]);
+  return usageError(what, 'parameters are written name=value', [commandLine(withParameters(line.argv, line.options))]);
 }
 
-/** `latest base=USD` for `latest --base USD` and `latest --base=USD`. */
-function withParameter(what: string, argv: readonly string[]): readonly string[] | undefined {
-  const flag = /'--([^']+)'/.exec(what)?.[1];
-  const at = argv.indexOf(`--${flag}`);
-  if (flag === undefined || at === -1) return undefined;
-  if (flag.includes('=')) return argv.with(at, flag);
-  const value = argv[at + 1];
+/** `latest base=USD date=1` for `latest --base USD --date=1`. */
+function withParameters([word, ...rest]: readonly string[], options: readonly string[]): readonly string[] {
+  if (word === undefined || word === '--') return word === undefined ? [] : [word, ...rest];
+  const [flag = ''] = word.split('=', 1);
+  if (!flag.startsWith('--') || options.includes(flag)) return [word, ...withParameters(rest, options)];
+  if (flag !== word) return [word.slice(2), ...withParameters(rest, options)];
+  const [value] = rest;
   const hasValue = value !== undefined && !value.startsWith('-');
-  return [...argv.slice(0, at), `${flag}=${hasValue ? value : '…'}`, ...argv.slice(at + (hasValue ? 2 : 1))];
+  return [`${flag.slice(2)}=${hasValue ? value : '…'}`, ...withParameters(rest.slice(hasValue ? 1 : 0), options)];
 }
 
 function helpHint({ command }: CommandLine): string {

@@ -154,7 +154,7 @@ function limitText(maxWaitMs: number, isSum: boolean): string {
   return `${isSum ? 'and with the waits before that is' : ''} longer than --max-wait ${durationOption(maxWaitMs)}`.trim();
 }
 
-interface NetworkContext {
+export interface NetworkContext {
   readonly baseUrl: string;
   /** The option, variable or profile that the base URL came from. */
   readonly source: string;
@@ -179,6 +179,7 @@ const SYSTEM_CODES: Readonly<Record<string, readonly [words: string, nextStep?: 
   ENETUNREACH: ['the network is unreachable'],
   UND_ERR_SOCKET: ['the connection was closed'],
   UND_ERR_CONNECT_TIMEOUT: ['the connection timed out'],
+  EPROTO: ['the TLS handshake failed', checkBaseUrl], // also of a server that uses plain http on that port
   CERT_HAS_EXPIRED: ['the certificate has expired', checkClock],
   CERT_NOT_YET_VALID: ['the certificate is not valid yet', checkClock],
   DEPTH_ZERO_SELF_SIGNED_CERT: ['the certificate is self-signed', trust],
@@ -191,10 +192,16 @@ const SYSTEM_CODES: Readonly<Record<string, readonly [words: string, nextStep?: 
   HOSTNAME_MISMATCH: ['the certificate is for another name', checkBaseUrl],
 };
 
+/** The parser of Node.js has a code for each way in which a response is not HTTP. */
+const NOT_HTTP = ['the response is not HTTP', checkBaseUrl] as const;
+
 /** The message for a service that sent no response: its host, the reason and the next step. */
-export function explainNetworkError({ code = '', message }: NetworkError, context: NetworkContext): Explanation {
+export function explainNetworkError(
+  { code = '', message }: Pick<NetworkError, 'code' | 'message'>,
+  context: NetworkContext,
+): Explanation & { readonly what: string } {
   const { host } = new URL(context.baseUrl);
-  const [words, ofCode] = SYSTEM_CODES[code] ?? [];
+  const [words, ofCode] = code.startsWith('HPE_') ? NOT_HTTP : (SYSTEM_CODES[code] ?? []);
   const clauses = message.replace(/^No valid HTTP response from \S+: /, '').split('; ');
   const said = clauses.filter((clause) => !isOfBaseUrl(clause)); // an option of the client has another name here
   const why = words === undefined ? said.join('; ') : `${words} (${code})`;
@@ -217,7 +224,7 @@ function networkHints(code: string, { baseUrl, env }: NetworkContext): readonly 
   const proxy = environmentProxy(env, baseUrl);
   return proxy === undefined
     ? []
-    : [`${proxy.variable} is set. To go past that proxy:  export NO_PROXY=${url.hostname}`];
+    : [`${proxy.variable} names the proxy ${proxy.host}. To go past it:  export NO_PROXY=${url.hostname}`];
 }
 
 /** A message of the client without its advice to set `retryAfterUnit`, which no command has. */

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { CliError, systemReason, usageError } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { Interrupted, type Io } from '../io.ts';
+import { Interrupted, type Io, orInterrupted } from '../io.ts';
 import { type Credential, readCredential } from '../storage/credentials.ts';
 import type { CliSettings } from './settings.ts';
 
@@ -93,16 +93,6 @@ async function readKeyFile(path: string, interrupted: AbortSignal): Promise<stri
   return withoutLineEnd(await orInterrupted(file, interrupted));
 }
 
-/** Opening a pipe without a writer cannot be aborted, only left alone. */
-async function orInterrupted<Value>(value: Promise<Value>, signal: AbortSignal): Promise<Value> {
-  signal.throwIfAborted();
-  const done = new AbortController();
-  const interrupted = new Promise<never>((_, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason), { signal: done.signal });
-  });
-  return await Promise.race([value, interrupted]).finally(() => done.abort());
-}
-
 /** @throws CliError that tells what is wrong with the key, without the key */
 export function checkKey(secret: string, label: string): void {
   const problem = problemOf(secret);
@@ -114,6 +104,7 @@ function problemOf(secret: string): string | undefined {
   if (secret === '') return 'it is empty';
   if (secret.length > LONGEST_KEY) return `it has ${secret.length} characters`;
   if (/^bearer\s/i.test(secret)) return "it starts with 'Bearer '; pass only the key; fxrates adds this word";
+  if (/^(?:export )?\w*KEY=/i.test(secret)) return 'it is a line of an env file; pass only the part after the =';
   if (/^(['"]).*\1$/.test(secret))
     return 'it is in quotes, which some programs do not remove from the values of an env file; pass it without them';
   if (/\n/.test(secret)) return 'it has several lines; pass only the key';

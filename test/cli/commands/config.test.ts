@@ -112,8 +112,26 @@ test('a setting is stored for the profile that --profile names, and for no other
   expect(stdout).toBe('timeout\t5s\nprofiles.staging.timeout\t9s\n');
 });
 
+test('config unset says if there is nothing to remove', async () => {
+  await run('config set timeout 5s');
+
+  const { code, stderr } = await run('config unset timeout --profile staging');
+
+  expect({ code, stderr }).toEqual({ code: 0, stderr: 'fxrates: timeout of profile staging is not set\n' });
+  expect((await run('config list -o tsv')).stdout).toBe('timeout\t5s\n');
+});
+
+test('config list prints all profiles, so it refuses --profile', async () => {
+  const { code, stderr } = await run('config list --profile staging');
+
+  expect(code).toBe(2);
+  expect(stderr).toContain('it prints the settings of all profiles');
+});
+
 test.each([
   'config path --timeout 5s',
+  'auth token --timeout 5s',
+  'auth token --no-wait',
   'config list --base-url https://x.test',
   'cache info --no-wait',
   'version --retries 1',
@@ -131,6 +149,15 @@ test('errors have the colour that config.json asks for', async () => {
 
   expect(stderr).toContain('\u001b[31m');
 });
+
+test.each(['config get nonsense', 'config set timeout soon', 'completion install tcsh'])(
+  'so do those of a command that does not call the service: %s',
+  async (line) => {
+    await run('config set color always');
+
+    expect((await run(line)).stderr).toContain('\u001b[31m');
+  },
+);
 
 test('an output format that is typed beats its variable for errors, too', async () => {
   const { stderr } = await run('quota --base-url ftp://wrong.test -o tsv', { env: { FXRATES_OUTPUT: 'json' } });

@@ -49,6 +49,22 @@ test('a terminal gets a table of what was observed, and how to write it to a fil
   expect(stderr).toContain('--out behaviour.json\n');
 });
 
+test('a pipe can ask for CSV and for one value', async () => {
+  const { probe } = mockWith({ behaviour: { headRequests: 'refused' } });
+
+  expect((await probe([BASE_URL, '-o', 'csv'])).stdout).toContain('\nheadRequests.value,refused\n');
+  expect((await probe([BASE_URL, '--get', 'headRequests.value'])).stdout).toBe('refused\n');
+});
+
+test('a base URL as an option is refused: it is the argument', async () => {
+  const { mock, probe } = mockWith();
+
+  const { code, stderr } = await probe([BASE_URL, '--base-url', 'https://other.test']);
+
+  expect({ code, requests: mock.journal.list() }).toEqual({ code: 2, requests: [] });
+  expect(stderr).toContain('the service is its argument');
+});
+
 test('the file that it writes is one for --behaviour', async () => {
   const { probe } = mockWith({ behaviour: { headRequests: 'refused' } });
   const path = join(mkdtempSync(join(tmpdir(), 'fxrates-probe-')), 'behaviour.json');
@@ -85,7 +101,7 @@ test.each([
 test.each([
   ['ftp://fxrates.test', 2, "probe expects an http or https URL, got 'ftp://fxrates.test'"],
   ['http://fxrates.test', 2, 'http://fxrates.test'],
-  ['https://other.test', 1, 'cannot probe https://other.test — no answer: '],
+  ['https://other.test', 6, 'cannot reach other.test — '],
 ])('%s is no service to probe', async (url, expected, message) => {
   const { mock, probe } = mockWith();
 

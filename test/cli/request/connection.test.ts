@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { openConnection } from '../../../src/cli/request/connection.ts';
 import { realClock } from '../../../src/client/clock.ts';
+import { environmentProxy } from '../../../src/environment-proxy.ts';
 import { FakeIo, runCli } from '../../helpers/cli-io.ts';
 
 const PROXY = 'http://127.0.0.1:1';
@@ -48,6 +49,12 @@ test('host:port is a proxy over http, as in curl', async () => {
   await close();
 });
 
+test('the host of host:port can be an IPv6 address', () => {
+  const proxy = environmentProxy({ HTTPS_PROXY: 'user:pass@[::1]:3128' }, 'https://a.test');
+
+  expect(proxy).toMatchObject({ url: 'http://user:pass@[::1]:3128', host: '[::1]:3128', problem: undefined });
+});
+
 test.each([
   ['http://u:p%w@proxy.test:3128', "'http://***@proxy.test:3128' has a % in its user or password; write it %25"],
   ['socks5://proxy.test:1080', "'socks5://proxy.test:1080' names a socks5 proxy; http and https are supported"],
@@ -66,7 +73,7 @@ test('a proxy that cannot be reached is named as a possible cause', async () => 
   expect(code).toBe(6);
   expect(stderr).toBe(`fxrates: cannot reach api.example.test — connection refused (ECONNREFUSED)
 
-  HTTPS_PROXY is set. To go past that proxy:  export NO_PROXY=api.example.test
+  HTTPS_PROXY names the proxy 127.0.0.1:1. To go past it:  export NO_PROXY=api.example.test
 `);
 });
 

@@ -20,6 +20,8 @@ test.each([
   ],
   ['ERR_TLS_CERT_ALTNAME_INVALID', 'the certificate is for another name', 'Is https://api.example.test the right'],
   ['CERT_REVOKED', 'CERT_REVOKED; the certificate has been revoked\n', undefined],
+  ['HPE_INVALID_CONSTANT', 'the response is not HTTP (HPE_INVALID_CONSTANT)', 'Is https://api.example.test the right'],
+  ['EPROTO', 'the TLS handshake failed (EPROTO)', 'Is https://api.example.test the right'],
   ['EPIPE', 'EPIPE\n', undefined],
 ])('%s is told as: %s, with what to do about it', async (code, says, nextStep) => {
   const result = await runCli('latest --retries 0', { replies: broken(code) });
@@ -43,7 +45,7 @@ test('a failure without a code is told once, in words of the command line', asyn
 });
 
 const BASE_URL_HINT = 'Is https://api.example.test the right base URL? It comes from --base-url.';
-const PROXY_HINT = 'HTTPS_PROXY is set. To go past that proxy:  export NO_PROXY=api.example.test';
+const PROXY_HINT = 'HTTPS_PROXY names the proxy proxy.example.test. To go past it:  export NO_PROXY=api.example.test';
 
 test.each([
   ['ENOTFOUND', {}, [BASE_URL_HINT]],

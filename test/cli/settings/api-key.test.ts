@@ -58,6 +58,8 @@ test.each([
   [' leading-space-key', 'it has white space at its start or end'],
   ['"key-in-double-quotes"', 'it is in quotes'],
   ["'key-in-quotes'", 'it is in quotes'],
+  ["FXRATES_API_KEY='key-in-env-file'", 'it is a line of an env file'],
+  ['export API_KEY=key-in-env-file', 'it is a line of an env file'],
   ['line-one\nline-two', 'it has several lines'],
   ['schlüssel-schlüssel', 'it has white space, control or non-ASCII characters'],
   ['a'.repeat(5000), 'it has 5000 characters'],

@@ -34,6 +34,8 @@ export class ProgressView {
   readonly #endedBySecond = new Map<number, number>();
   #progress: BatchProgress;
   #etaAt: number | undefined;
+  /** End of the last wait that the client has reported. */
+  #waitsUntil = 0;
   #refused = 0;
   #drawnAt = Number.NEGATIVE_INFINITY;
   #isDrawn = false;
@@ -54,6 +56,10 @@ export class ProgressView {
       hooks: {
         onRequest: ({ status }) => {
           if (status === 429) this.#refused += 1;
+        },
+        onWait: ({ until, waiting }) => {
+          this.#waitsUntil = until.getTime();
+          this.#progress = { ...this.#progress, waiting };
         },
         logger: { warn: (message) => void this.#erase().then(() => screen.warn(message)) },
       },
@@ -151,8 +157,10 @@ export class ProgressView {
   #parts(): readonly string[] {
     const { done, failed, total = done, waiting } = this.#progress;
     const leftMs = this.#etaMs();
+    const waitMs = this.#waitsUntil - this.#invocation.io.clock.now();
     return [
       `${grouped(done)} of ${grouped(total)}`,
+      ...(done === 0 && waitMs > 0 ? [`next request in ${formatDuration(waitMs)}`] : []),
       ...(leftMs === undefined ? [] : [`${formatDuration(leftMs)} left`]),
       `${grouped(failed)} failed`,
       `${grouped(this.#perMinute())}/min`,

@@ -124,7 +124,7 @@ async function queriesOf(operation: Operation, invocation: Invocation): Promise<
   }
   if (path === '-' && settings.keyStdin)
     throw usageError('--key-stdin and - cannot be used together', 'both read stdin');
-  const queries = path === undefined ? queriesOfEach(each) : await readQueries(path, io.stdin);
+  const queries = path === undefined ? queriesOfEach(each) : await readQueries(path, io);
   const whole = queries.map((query) => ({ ...shared, ...query }));
   return operation.query === 'named'
     ? whole.map((query) => namedQuery(operation, query, { options: {}, named: [] }))

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { CliError, systemReason, usageError } from '../../errors/cli-error.ts';
-import { Interrupted, type Io } from '../../io.ts';
+import { Interrupted, type Io, orInterrupted } from '../../io.ts';
 import { selectValue } from '../../json/select-value.ts';
 import { scalarText } from '../../output/delimited-text.ts';
 import { parseParameters, refuseKey } from '../../parameters.ts';
@@ -14,8 +14,11 @@ const MOST_FAULTS = 10;
  * The queries in a file, or on stdin for `-`: one per line, as `name=value …` or as a JSON object. Empty lines and those
  * that begin with `#` are skipped. @throws CliError that names every wrong line
  */
-export async function readQueries(path: string, stdin: Io['stdin']): Promise<readonly Query[]> {
-  const text = await (path === '-' ? readStdin(stdin) : readFileText(path));
+export async function readQueries(
+  path: string,
+  { stdin, interrupts }: Pick<Io, 'stdin' | 'interrupts'>,
+): Promise<readonly Query[]> {
+  const text = await (path === '-' ? readStdin(stdin) : orInterrupted(readFileText(path), interrupts.signal));
   const lines = text.split('\n').map((line, index) => ({ number: index + 1, content: line.trim() }));
   const faults: string[] = [];
   const queries = lines
@@ -67,7 +70,8 @@ function unusableLines(faults: readonly string[], path: string): CliError {
 
 async function readFileText(path: string): Promise<string> {
   return readFile(path, 'utf8').catch((cause) => {
-    throw usageError(`cannot read the queries in ${path}`, systemReason(cause));
+    const hints = path.includes('=') ? [`Queries without a file:  --each ${path}`] : [];
+    throw usageError(`cannot read the queries in ${path}`, systemReason(cause), hints);
   });
 }
 

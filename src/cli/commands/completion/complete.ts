@@ -96,7 +96,7 @@ function offersAt(position: Position, current: string, context: Context): Comple
   if (!current.startsWith('-') || isAfterSeparator) return argumentOffers(command, { args, current }, context);
   const [name = ''] = current.split('=', 1);
   if (name === current) return optionOffers(command, current);
-  const assigned = findOption(name, command, context.tree);
+  const assigned = name.startsWith('--') ? findOption(name, command, context.tree) : undefined; // `-o=csv` is refused
   return assigned === undefined ? NOTHING : assignedOffers(assigned, { name, current }, context);
 }
 
@@ -175,7 +175,8 @@ function furtherOffers({ path }: CommandNode, { args, current }: Argument, conte
 function parameterOffers(tree: CommandNode, current: string, env: Env): Completion {
   const [name = ''] = current.split('=', 1);
   if (name === current) {
-    const examples = tree.commands.flatMap((command) => command.examples.map((example) => example.command));
+    const takers = tree.commands.filter(({ argument }) => argument?.syntax.includes('name=value'));
+    const examples = takers.flatMap((command) => command.examples.map((example) => example.command));
     const names = examples.flatMap((example) => example.match(/(?<= )[a-z]\w*=/g) ?? []);
     return { ...NOTHING, candidates: [...new Set(names)].map((word) => ({ word })) };
   }

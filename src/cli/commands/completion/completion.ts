@@ -122,7 +122,7 @@ async function installCompletion(invocation: Invocation): Promise<number> {
   } else {
     await confirm(`The completion script of ${title} goes to`, path, invocation);
     await write(path, script);
-    await screen.info(`fxrates: completion for ${title} written to ${path}; it counts in new sessions\n`);
+    await screen.info(`fxrates: completion for ${title} written to ${path}; it takes effect in new sessions\n`);
   }
   const wanted = setting?.(folders);
   if (wanted !== undefined && !(await readIfThere(wanted.path))?.includes(wanted.line)) {

@@ -1,4 +1,5 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { closeSync, constants, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -321,6 +322,32 @@ test('the time left is the time that the rest takes', async () => {
     expect(Math.abs(eta - leftSeconds)).toBeLessThanOrEqual(15);
   }
   expect(events.at(-1)).toMatchObject({ event: 'done', done: 1500, failed: 0, total: 1500 });
+});
+
+test('logs how long the first request waits, before there is an estimate for the rest', async () => {
+  const { stderr } = await batch('latest -', { stdin: 'n=1\n', replies: [rateLimited('40'), success()] });
+
+  expect(stderr).toMatch(/^fxrates: 0 of 1, next request in (29|3\d) s, 0 failed, 0\/min, 1 refused, 1 waiting\n/);
+});
+
+test('a query in place of the file leads to --each', async () => {
+  const { code, stderr } = await batch('latest base=USD,EUR');
+
+  expect(code).toBe(2);
+  expect(stderr).toContain('  Queries without a file:  --each base=USD,EUR\n');
+});
+
+test.skipIf(process.platform === 'win32')('Ctrl-C ends the wait for a pipe without a writer', async () => {
+  const path = join(folder, 'fifo');
+  execFileSync('mkfifo', [path]);
+  const io = new FakeIo();
+
+  const running = main(['batch', 'latest', path], io);
+  await new Promise(setImmediate);
+  io.interrupt('SIGINT');
+
+  expect(await running).toBe(130);
+  closeSync(openSync(path, constants.O_RDWR)); // lets go of the thread that opens the pipe
 });
 
 test.each([['-q'], ['-qq']])('with %s it prints only data', async (option) => {

@@ -61,7 +61,12 @@ test.each<[words: readonly string[], expected: readonly string[]]>([
   [['config', '--max'], []],
   [['nonsense', ''], []],
   [['latest', '--nonsense=a'], []],
+  [['latest', '-o=c'], []],
   [['latest', 'b'], ['base=']],
+  [
+    ['latest', ''],
+    ['base=', 'symbols='],
+  ],
   [['latest', '-p', 'sym'], ['symbols=']],
   [
     ['latest', 'base='],
