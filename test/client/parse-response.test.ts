@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import * as z from 'zod';
 import { FxRatesError, ResponseError } from '../../src/client/index.ts';
 import type { Reply } from '../helpers/fake-fetch.ts';
-import { failure, quotaRecord, success } from '../helpers/service-replies.ts';
+import { API_KEY, failure, quotaRecord, success } from '../helpers/service-replies.ts';
 import { errorOf, testClient } from '../helpers/test-client.ts';
 
 /** The error of one attempt with this response. `quota()` returns a record with many requests left. */
@@ -98,10 +98,30 @@ test('an error has the message of the service', async () => {
   });
 });
 
+test('an error has the headers of the response, without the key and in ASCII', async () => {
+  const headers = { 'x-request-id': 'r1', 'x-echo': `key ${API_KEY}` };
+
+  const { headers: shown } = (await errorFor(failure(422, { headers }))) as FxRatesError;
+
+  expect(shown?.get('x-request-id')).toBe('r1');
+  expect(shown?.get('x-echo')).toBe('key fx_live_...cdef');
+});
+
+test('an error without a code or message has the status only', async () => {
+  const error = await errorFor({ status: 422, body: '' });
+
+  expect(String(error)).toBe('RequestError: The service refused /api/v1/latest (HTTP 422)');
+});
+
 test.each([
   ['its error says 429', { code: 'rate_limited', message: '', status: 429 }, 'rate_limited', 429],
   ['its error says 401', { code: 'unauthorized', message: '', status: 401 }, 'authentication', 401],
   ['its error says 503', { code: 'down', message: '', status: 503 }, 'server', 503],
+  ['its error says 400', { code: 'odd', message: '', status: 400 }, 'request', 400],
+  ['its error says 599', { code: 'down', message: '', status: 599 }, 'server', 599],
+  ['its error says 399', { code: 'odd', message: '', status: 399 }, 'request', 200],
+  ['its error says 600', { code: 'odd', message: '', status: 600 }, 'request', 200],
+  ["its error says '503'", { code: 'odd', message: '', status: '503' }, 'request', 200],
   ['its error has no status', { code: 'odd', message: '' }, 'request', 200],
   ['its error says 200', { code: 'odd', message: '', status: 200 }, 'request', 200],
   ['its error says 999', { code: 'odd', message: '', status: 999 }, 'request', 200],
@@ -139,6 +159,21 @@ test.each([
     bodyExcerpt: body,
     attempts: [{ status: 200, code: 'response' }],
   });
+});
+
+test.each([
+  ['text/html', { headers: { 'content-type': 'text/html' } }],
+  ['no content type', {}],
+])('a body that is not JSON is an error with its content type: %s', async (type, init) => {
+  const reply = () => new Response(new TextEncoder().encode('<html>'), init);
+
+  expect(String(await errorFor(reply))).toBe(`ResponseError: The body is not JSON (HTTP 200, ${type})`);
+});
+
+test('a body that is not UTF-8 is an error that says so', async () => {
+  const error = await errorFor(() => new Response(new Uint8Array([0x22, 0xff, 0x22])));
+
+  expect(String(error)).toBe('ResponseError: The body is not UTF-8 (HTTP 200)');
 });
 
 test('the content type has no effect on parsing', async () => {
@@ -184,6 +219,18 @@ test('an error shortens a long message of the service', async () => {
   expect((error as Error).message.length).toBeLessThan(300);
 });
 
+test('a key that lies across the end of an excerpt is masked, wherever the excerpt cuts it', async () => {
+  for (let before = 200 - API_KEY.length; before <= 200; before += 1) {
+    const text = 'x'.repeat(before) + API_KEY;
+
+    const said = (await errorFor(failure(400, { message: text }))) as Error;
+    const quoted = (await errorFor({ status: 200, body: text })) as ResponseError;
+
+    expect(said.message).not.toContain(API_KEY.slice(0, 9));
+    expect(quoted.bodyExcerpt).not.toContain(API_KEY.slice(0, 9));
+  }
+});
+
 test('a body cannot change a prototype', async () => {
   const { fx } = testClient({ body: '{"success":true,"data":{"__proto__":{"polluted":1},"constructor":{"x":1}}}' });
 
@@ -213,6 +260,23 @@ test('get() checks an endpoint of the contract like its method', async () => {
   const { fx } = testClient(success({ plan: 'free' }));
 
   await expect(fx.get('/api/v1/quota')).rejects.toMatchObject({ kind: 'response' });
+});
+
+test.each([300, 301, 302, 303, 307, 308])(
+  'a redirect with status %i is not followed, and its error has the location',
+  async (status) => {
+    const { fx, fetch } = testClient({ status, headers: { location: 'https://other.test/' }, body: success().body });
+
+    const error = await errorOf(fx.latest());
+
+    expect(error).toMatchObject({ kind: 'response', status });
+    expect(String(error)).toContain('redirects to https://other.test/; not followed');
+    expect(fetch.requests).toHaveLength(1);
+  },
+);
+
+test('a redirect without a location is an unexpected status', async () => {
+  expect(String(await errorFor({ status: 302, body: success().body }))).toBe('ResponseError: Unexpected HTTP 302');
 });
 
 test('a 304 is an error that names If-None-Match, and is not retried', async () => {

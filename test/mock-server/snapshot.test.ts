@@ -114,6 +114,58 @@ test.each(WINDOWS)('a restored snapshot continues exactly like the original: %s'
   );
 });
 
+test.each(WINDOWS)('the requests before a snapshot count after it is restored: %s', async (rateWindow) => {
+  const mock = createMockServer({ clock: CLOCK, behaviour: { rateWindow, quotaEndpointBucket: 'separate' } });
+  const { key } = mock.createKey();
+  const statusOf = async (path: string) =>
+    (await mock.fetch(mock.baseUrl + path, { headers: { authorization: key } })).status;
+  for (let request = 0; request < 30; request += 1) {
+    await statusOf('/api/v1/latest');
+    await statusOf('/api/v1/quota');
+  }
+
+  mock.restore(JSON.parse(JSON.stringify(mock.snapshot())));
+
+  expect(await Promise.all(['/api/v1/latest', '/api/v1/quota'].map(statusOf))).toEqual([429, 429]);
+});
+
+test('the keys before a snapshot fill the plan after it is restored, except those that are revoked', () => {
+  const mock = createMockServer({ clock: CLOCK });
+  const { id: accountId } = mock.accounts.create({ plan: 'developer' });
+  mock.accounts.confirm(accountId);
+  const [first] = [1, 2, 3].map(() => mock.keys.create({ accountId }));
+  mock.keys.revoke(first!.id);
+
+  mock.restore(mock.snapshot());
+
+  mock.keys.create({ accountId });
+  expect(() => mock.keys.create({ accountId })).toThrow(expect.objectContaining({ code: 'key_limit_reached' }));
+  expect(mock.keys.get(first!.id).state).toBe('revoked');
+});
+
+test('a snapshot has the stubs, except those with a function', () => {
+  const mock = createMockServer({ clock: CLOCK });
+  mock.stubs.add({ data: { rates: { EUR: 1 } } });
+  mock.latest.set(() => ({ rates: {} }));
+
+  const { stubs = [] } = mock.snapshot();
+  const restored = createMockServer({ clock: CLOCK });
+  restored.restore(mock.snapshot());
+
+  expect(stubs.map(({ source }) => source.kind)).toEqual(['answers']);
+  expect(restored.snapshot().stubs).toEqual(stubs);
+  expect(restored.snapshot().stubs?.[0]).not.toBe(stubs[0]);
+});
+
+test('a snapshot without stubs, of version 0.1, has none', () => {
+  const mock = createMockServer({ clock: CLOCK });
+  const { stubs: _, lastStub: __, ...old } = mock.snapshot();
+
+  mock.restore(old);
+
+  expect(mock.snapshot()).toMatchObject({ stubs: [], lastStub: 0 });
+});
+
 test('later events do not change a snapshot', async () => {
   const story = await new Story(createMockServer({ clock: CLOCK })).play([
     { kind: 'key', key: 0 },
@@ -180,7 +232,10 @@ test('two mocks in one process share nothing', async () => {
 });
 
 test.each([[undefined], [null], [{}], [{ version: 2 }], ['text']])('%j is refused as a snapshot', (snapshot) => {
-  expect(() => createMockServer().restore(snapshot as never)).toThrow(/expected version 1.*mock\.snapshot\(\)/);
+  const message = expect.stringMatching(/expected version 1.*mock\.snapshot\(\)/);
+  const error = expect.objectContaining({ code: 'invalid_snapshot', message });
+
+  expect(() => createMockServer().restore(snapshot as never)).toThrow(error);
 });
 
 test('a snapshot that contradicts itself is refused, and nothing is restored', () => {

@@ -119,6 +119,7 @@ class SlidingLog implements RateWindow {
   }
 
   fullAt(_limit: number, now: number): number {
+    this.#forget(now);
     return (this.#times.at(-1) ?? now) + WINDOW_MS;
   }
 

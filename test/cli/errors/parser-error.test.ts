@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { refuseKeyOption } from '../../../src/cli/errors/parser-error.ts';
 import { operations } from '../../../src/generated/operations.ts';
 import { runCli } from '../../helpers/cli-io.ts';
 
@@ -18,7 +19,10 @@ test.each([
   ['quota --base USD', "unknown option '--base'", 'See: fxrates quota --help'],
   ['latest --output', "option '-o, --output <format>' argument missing", 'See: fxrates latest --help'],
   ['quota base=USD', 'quota accepts no parameters\n', 'See: fxrates quota --help'],
+  ['latest -x', "unknown option '-x'", 'See: fxrates latest --help'],
   ['quota extra', 'quota accepts no arguments\n', 'See: fxrates quota --help'],
+  ['quota extra --color=never', 'quota accepts no arguments\n', 'See: fxrates quota --help'],
+  ['auth token x', 'auth token accepts no arguments\n', 'See: fxrates auth token --help'],
   ['version x', 'version accepts no arguments\n', 'See: fxrates version --help'],
   ['completion tcsh', "unknown command 'tcsh'\n", 'There are: bash, zsh, fish, powershell, install'],
   ['auth logn', "unknown command 'logn'", 'Did you mean login?'],
@@ -39,6 +43,32 @@ test.each([
   expect(stdout).toBe('');
   expect(stderr).toContain(`fxrates: ${what}`);
   expect(stderr).toContain(hint);
+});
+
+test.each([
+  ['latest --base USD', 'latest base=USD'],
+  ['latest --base=USD', 'latest base=USD'],
+  ['latest --base USD --quiet', 'latest base=USD --quiet'],
+  ['latest --base --quiet', 'latest base=… --quiet'],
+  ['latest symbols=EUR --base', 'latest symbols=EUR base=…'],
+])('the correction of %j is the command: %s', async (line, corrected) => {
+  const { stderr } = await runCli(line);
+
+  expect(stderr.split('\n').at(-2)).toBe(`  fxrates ${corrected}`);
+});
+
+test.each([
+  [['quota', '--key'], true],
+  [['--token=x', 'quota'], true],
+  [['quota', '--', '--key'], false],
+  [['mock', '--', 'tool', '--key', 'x'], false],
+  [['latest', 'note=my-key'], false],
+  [['latest', 'note=--key'], false],
+])('whether %j gives a key as an option: %s', (argv, isRefused) => {
+  const refuse = () => refuseKeyOption(argv);
+
+  if (isRefused) expect(refuse).toThrow('does not exist');
+  else expect(refuse).not.toThrow();
 });
 
 test('with --json a parser error is one JSON line, wherever the flag stands', async () => {

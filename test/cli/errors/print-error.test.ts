@@ -1,5 +1,9 @@
 import { expect, test } from 'vitest';
-import { runCli } from '../../helpers/cli-io.ts';
+import { CliError } from '../../../src/cli/errors/cli-error.ts';
+import { printError } from '../../../src/cli/errors/print-error.ts';
+import { Interrupted, WriteFailure } from '../../../src/cli/io.ts';
+import { Screen } from '../../../src/cli/terminal/screen.ts';
+import { FakeIo, type FakeIoOptions, runCli } from '../../helpers/cli-io.ts';
 
 const NO_SETTINGS = { FXRATES_BASE_URL: undefined, FXRATES_API_KEY: undefined };
 
@@ -32,4 +36,107 @@ test('a command without a label is never broken', async () => {
   const { stderr } = await runCli(line, { tty: ['stderr'], columns: 40 });
 
   expect(stderr).toContain('\n  fxrates latest base=USD symbols=EUR,GBP,JPY,CHF --cache 10m\n');
+});
+
+type Printed = FakeIoOptions & { readonly output?: 'auto' | 'json'; readonly verbose?: number };
+
+/** What is written to stderr for an error, and the exit code. */
+async function printed(error: unknown, { output = 'auto', verbose = 0, ...options }: Printed = {}) {
+  const io = new FakeIo(options);
+  const screen = new Screen(io, { color: 'never', quiet: 0, output });
+  const code = await printError(error, screen, verbose);
+  return { code, stderr: io.written.stderr };
+}
+
+const writeFailure = (code: string) => new WriteFailure(Object.assign(new Error(`write ${code}`), { code }));
+
+test.each([
+  [new Interrupted('SIGINT'), 130],
+  [new Interrupted('SIGTERM'), 143],
+  [writeFailure('EPIPE'), 0],
+])('an interruption or a closed pipe is no message: %s', async (error, code) => {
+  expect(await printed(error, { verbose: 2 })).toEqual({ code, stderr: '' });
+});
+
+test.each([
+  [writeFailure('ENOSPC'), 'cannot write the output — no space left on the device (ENOSPC)'],
+  [writeFailure('EIO'), 'cannot write the output — write EIO'],
+  [Object.assign(new Error('boom'), { code: 'EPIPE' }), 'unexpected failure — boom'],
+  ['a text', 'unexpected failure — a text'],
+])('%s is told as: %s', async (error, message) => {
+  const { code, stderr } = await printed(error);
+
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/^fxrates: .*\n/);
+  expect(stderr.split('\n')[0]).toBe(`fxrates: ${message}`);
+  expect(stderr.includes('This is a bug of fxrates.')).toBe(message.startsWith('unexpected'));
+});
+
+test('as JSON an error has its facts and nothing that is unknown', async () => {
+  const options = { code: 'any', exitCode: 4 } as const;
+  const facts = { status: 429, causeCode: 'rate_limited', retryAfterSeconds: 7, resetsAt: '2026-02-01' };
+  const full = new CliError('what', { ...options, ...facts, why: 'why', hints: ['one', 'two'] });
+
+  const [bare, all] = [new CliError('what', options), full].map((error) => printed(error, { output: 'json' }));
+
+  expect(JSON.parse((await bare)!.stderr)).toEqual({ error: { code: 'any', message: 'what', exit_code: 4 } });
+  expect(JSON.parse((await all)!.stderr)).toEqual({
+    error: {
+      code: 'any',
+      message: 'what — why',
+      status: 429,
+      cause_code: 'rate_limited',
+      retry_after_seconds: 7,
+      resets_at: '2026-02-01',
+      hint: 'one\ntwo',
+      exit_code: 4,
+    },
+  });
+});
+
+test('only -vv shows the stack, with those of the causes', async () => {
+  const error = new CliError('what', { code: 'any', exitCode: 1, cause: new TypeError('below') });
+
+  const [once, twice] = [await printed(error, { verbose: 1 }), await printed(error, { verbose: 2 })];
+
+  expect(once.stderr).toBe('fxrates: what\n');
+  expect(twice.stderr).toMatch(/^fxrates: what\nCliError: what\n +at [\s\S]*\nCaused by: TypeError: below\n +at /);
+  expect(twice.stderr.match(/Caused by/g)).toHaveLength(1);
+  expect((await printed('a text', { verbose: 2 })).stderr).not.toContain('Caused by');
+});
+
+test('without a hint the message is the only line', async () => {
+  expect(await printed(new CliError('what', { code: 'any', exitCode: 3 }))).toEqual({
+    code: 3,
+    stderr: 'fxrates: what\n',
+  });
+});
+
+test.each([
+  [42, '  Run it:  fxrates latest base=USD EUR,GBP'],
+  [41, '  Run it:\n    fxrates latest base=USD EUR,GBP'],
+])('on a terminal of %i columns a hint of 40 characters is %j', async (columns, lines) => {
+  const error = new CliError('what', {
+    code: 'any',
+    exitCode: 1,
+    hints: ['Run it:  fxrates latest base=USD EUR,GBP'],
+  });
+
+  const { stderr } = await printed(error, { tty: ['stderr'], columns });
+
+  expect(stderr).toBe(`fxrates: what\n\n${lines}\n`);
+});
+
+test('a long message is broken at words on a terminal only', async () => {
+  const error = new CliError('cannot read the file', { code: 'any', exitCode: 1, why: 'the disk is full of words' });
+
+  const [terminal, log] = [await printed(error, { tty: ['stderr'], columns: 40 }), await printed(error)];
+
+  expect(
+    terminal.stderr
+      .trimEnd()
+      .split('\n')
+      .every((line) => line.length <= 40),
+  ).toBe(true);
+  expect(terminal.stderr.trimEnd().replaceAll('\n', ' ').replace(/ +/g, ' ')).toBe(log.stderr.trimEnd());
 });

@@ -15,6 +15,7 @@ test.each([
   [API_KEY, 'fx_live_…cdef'],
   [`other0_live_${'a'.repeat(48)}`, 'other0_live_…aaaa'],
   ['0123456789abcdef', '…cdef'],
+  ['-fx_live_0123456789abcdef', '…cdef'],
   ['fx_live_0123456789abcdef', 'fx_live_…cdef'],
   ['fx_live_0123456789abcde', '…'],
   ['short', '…'],
@@ -28,6 +29,7 @@ test('every way to print a key prints its mask', () => {
   const prints = [String(key), `${key}`, JSON.stringify({ key }), inspect(key), inspect({ key }, { showHidden: true })];
 
   expect(prints.join('\n')).not.toContain('0123456789');
+  for (const print of prints.slice(0, 4)) expect(print).toContain('fx_live_…cdef');
   expect(inspect(key, { customInspect: false, showHidden: true, depth: 10 })).not.toContain('89abcdef01');
   expect(key.reveal()).toBe(API_KEY);
 });
@@ -63,6 +65,12 @@ test.each([
 
   expect(error).toMatchObject({ kind: 'config', message: expect.stringContaining(reason) });
   expect(inspect(error)).not.toContain('0123456789');
+});
+
+test('redacts a key of 12 characters, the shortest, in base64', () => {
+  const key = ApiKey.from('0b6d93f25e80');
+
+  expect(key.redact(Buffer.from(key.reveal()).toString('base64'))).toBe('…');
 });
 
 test.each([API_KEY, 'canary+/=&%?#0b6d93f25e8072b9c4d1635'])('redacts %s in base64, at any offset', (secret) => {

@@ -21,16 +21,25 @@ test('counts and expires like a plain list', () => {
     fc.property(fc.array(fc.nat({ max: 20_000 })), fc.nat({ max: 90_000 }), (gaps, age) => {
       const log = new AcceptedLog();
       const answers: number[] = [];
+      const sent: number[] = [];
       let now = 0;
       for (const gap of gaps) {
         now += gap;
         log.expire(now);
-        log.add(now - 10, now);
+        log.add(now - 10 - (gap % 7), now);
         answers.push(now);
+        sent.push(now - 10 - (gap % 7));
       }
 
       const kept = answers.filter((answeredAt) => answeredAt + 60_000 > now);
+      const copy = new AcceptedLog(JSON.parse(JSON.stringify(log)));
+
       expect(log.size).toBe(kept.length);
+      expect(log.oldest).toEqual(
+        kept[0] === undefined ? undefined : { sentAt: sent.at(-kept.length), answeredAt: kept[0] },
+      );
+      expect([copy.size, copy.oldest]).toEqual([log.size, log.oldest]);
+      expect(log.answeredSince(kept[0] ?? now)).toBe(kept.length);
       expect(log.answeredSince(now - age)).toBe(kept.filter((answeredAt) => answeredAt >= now - age).length);
       expect([0, kept.length - 1, kept.length].map((place) => log.expiresAt(place))).toEqual(
         [kept[0], kept.at(-1), undefined].map((answeredAt) =>
@@ -61,6 +70,9 @@ test('from two thousand entries on, answers of the same 25 ms share one entry an
   expect(log.size).toBe(2_500);
   expect(log.toJSON()).toHaveLength(3 * 2_001);
   expect(log.answeredSince(2_000)).toBe(500);
+  expect(new AcceptedLog(log.toJSON()).size).toBe(2_500);
+  log.expire(61_999);
+  expect(log.oldest).toEqual({ sentAt: 1_993, answeredAt: 2_024 });
   log.expire(62_024);
   expect(log.size).toBe(0);
 });

@@ -6,6 +6,7 @@ import {
   growBurstLimit,
   hasBurstLimit,
   isBurstPeriod,
+  isBurstRefusal,
   learnBurstLimit,
   NO_BURST_LIMIT,
 } from '../../../src/client/limits/burst-limit.ts';
@@ -79,4 +80,34 @@ test('grows by a tenth per period, at least one request, and only if it is used 
 
 test('45 s is the longest period beside a limit per minute', () => {
   expect([45_000, 45_001].map(isBurstPeriod)).toEqual([true, false]);
+});
+
+test.each([
+  [2_000, 3, true],
+  [2_001, 3, false],
+  [0, 3, true],
+  [undefined, 3, false],
+  [1_000, 2, false],
+])(
+  'whether a hint of %j ms after %i requests in a period of 1 s is the burst limit of 3: %s',
+  (hintMs, calls, isBurst) => {
+    const burst = { calls: 4, periodMs: 1_000, proven: 3, growsAt: 0, pauseMs: 4_000 };
+    const log = new AcceptedLog();
+    log.add(8_900, 8_999); // before the period
+    for (let call = 0; call < calls; call += 1) log.add(8_900, 9_000);
+
+    expect(isBurstRefusal(burst, log, { now: 10_000, hintMs })).toBe(isBurst);
+  },
+);
+
+test.each([
+  // Periods up to twice as long or as short are the same limit: the pause doubles, and the smaller number counts.
+  [2_000, { calls: 3, periodMs: 2_000, pauseMs: 32_000 }],
+  [8_000, { calls: 3, periodMs: 4_000, pauseMs: 32_000 }],
+  [1_999, { calls: 9, periodMs: 1_999, pauseMs: 7_996 }],
+  [8_001, { calls: 9, periodMs: 8_001, pauseMs: 32_004 }],
+])('a refusal of 9 requests in %i ms, where 3 in 4 s were known', (periodMs, expected) => {
+  const known = { calls: 3, periodMs: 4_000, proven: 3, growsAt: 0, pauseMs: 16_000 };
+
+  expect(learnBurstLimit(known, { calls: 9, periodMs, now: 0 })).toMatchObject(expected);
 });

@@ -1,5 +1,11 @@
 import { expect, test } from 'vitest';
-import { slowBucketDown, speedBucketUp } from '../../../src/client/limits/capacity-probe.ts';
+import {
+  FIRST_PROBE,
+  scheduleProbe,
+  slowBucketDown,
+  speedBucketUp,
+  wasProbeRefused,
+} from '../../../src/client/limits/capacity-probe.ts';
 import type { LimiterState } from '../../../src/client/limits/limiter-state.ts';
 import { initialState } from '../../../src/client/limits/transitions.ts';
 
@@ -56,4 +62,49 @@ test('a small step up waits until four requests were accepted since the last one
 
   expect(perMinuteOf(speedBucketUp(accepted(3), 60_000))).toBe(54);
   expect(perMinuteOf(speedBucketUp(accepted(4), 60_000))).toBeGreaterThan(54);
+});
+
+test('the rate grows once it is due, and the next time an eighth of a minute later', () => {
+  const state = { ...bucketOf(20), probe: { ...FIRST_PROBE, dueAt: 5_000 } };
+
+  expect(speedBucketUp(state, 4_999)).toBe(state);
+  const faster = speedBucketUp(state, 5_000);
+
+  expect(perMinuteOf(faster)).toBe(30);
+  expect(faster.probe).toMatchObject({ dueAt: 12_500, step: 1.5, acceptedAtStep: 0 });
+});
+
+test('the rate does not grow beyond the configured one, nor before the window is known', () => {
+  const learning: LimiterState = { ...bucketOf(20), phase: 'learning' };
+
+  expect(perMinuteOf(speedBucketUp(bucketOf(50), 0))).toBe(60);
+  expect(speedBucketUp(learning, 0)).toBe(learning);
+});
+
+test('requests accepted before the last step do not count for the next one', () => {
+  const state = bucketOf(20);
+  const probe = { ...FIRST_PROBE, step: 1.1, acceptedAtStep: 8 };
+  const after = (accepted: number) => ({ ...state, probe, gate: { ...state.gate, accepted } });
+
+  expect([11, 12].map((accepted) => perMinuteOf(speedBucketUp(after(accepted), 0)))).toEqual([20, 22]);
+});
+
+test.each([
+  [1.5, 1.125],
+  [1.04, 1.02],
+])('after a refusal of a bucket a step of %d becomes %d, due an eighth of a minute later', (step, next) => {
+  const { probe } = slowDown({ ...bucketOf(60), probe: { ...FIRST_PROBE, step } }, 1_000);
+
+  expect(probe.step).toBeCloseTo(next, 10);
+  expect(probe.dueAt).toBe(8_500);
+});
+
+test('a probe of a bucket is scheduled an eighth of a minute later', () => {
+  const scheduled = (['log', 'fixed', 'bucket'] as const).map((kind) => scheduleProbe(FIRST_PROBE, 1_000, kind).dueAt);
+
+  expect(scheduled).toEqual([1_000, 1_000, 8_500]);
+});
+
+test('a pause of more than a minute shows that a probe was refused', () => {
+  expect([60_000, 60_001].map((pauseMs) => wasProbeRefused({ ...FIRST_PROBE, pauseMs }))).toEqual([false, true]);
 });

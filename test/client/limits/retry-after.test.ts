@@ -23,9 +23,13 @@ test.each([
   ['0', undefined],
   ['0.0', undefined],
   ['2.5', 2_500],
+  ['2.55', 2_550],
   [' 7 ', 7_000],
   ['30, 60', 60_000],
+  ['30,60', 60_000],
+  ['30 , 60', 60_000],
   ['1.5, 1', 1_500],
+  ['1, 2.55', 2_550],
   ['Tue, 14 Nov 2023 22:13:50 GMT', 30_000],
   ['1700000030', 30_000],
   ['1700000030000', 30_000],
@@ -34,8 +38,12 @@ test.each([
   ['1699999999', undefined],
   // Not yet a Unix time.
   ['1000000000', 1e12],
+  // The first Unix time in milliseconds: in 2001.
+  ['1000000000000', undefined],
   ['-5', undefined],
   ['soon', undefined],
+  ['on Tue, 14 Nov 2023 22:13:50 GMT', undefined],
+  ['Tue, 14 Nov 2023 22:13:50 GMT+1', undefined],
   ['', undefined],
   ['5 s', undefined],
   ['1e3', undefined],
@@ -153,9 +161,9 @@ test('a request accepted after the tried wait confirms milliseconds permanently'
 });
 
 test('a countdown in seconds refutes milliseconds permanently', () => {
-  const tried = refuse([[3_000, 0]]);
+  const tried = refuse([[3_000, 600_000]]);
 
-  const refuted = refuse([[2_996, 3_500]], tried);
+  const refuted = refuse([[2_996, 603_500]], tried);
 
   expect(refuted.evidence).toBe('refuted');
   const later = weighAcceptance(refuse([[5_000, 900_000]], refuted), 990_000);
@@ -170,6 +178,20 @@ test('a countdown over less than 2.5 s proves nothing, because rounding can caus
       [999, 2_400],
     ]).evidence,
   ).toBe('on-trial');
+});
+
+test.each([
+  ['after 2.5 s', [1_000, 0], [998, 2_500]],
+  ['that is 2 s ahead', [3_000, 0], [2_995, 3_000]],
+  ['that is 2 s behind', [3_000, 0], [2_999, 3_000]],
+] as const)('a countdown %s refutes milliseconds', (_, first, second) => {
+  expect(refuse([first, second]).evidence).toBe('refuted');
+});
+
+test('a value that changes by 2 counts as unchanged', () => {
+  const values = [30_000, 30_002, 30_000].map((value, index) => [value, index * 40_000] as const);
+
+  expect(refuse(values).evidence).toBe('refuted');
 });
 
 test('a value that never changes is refuted at the second refusal after the trial', () => {
@@ -278,4 +300,18 @@ test("the server's time is the local time until a `Date` header shows the differ
 
   expect(serverNow(UNKNOWN_SERVER_CLOCK, 1_000)).toBe(1_000);
   expect(serverNow(ahead, 61_000)).toBe(90_800);
+});
+
+test('each `Date` header narrows what is known of the clock of the server', () => {
+  const once = observeServerDate(UNKNOWN_SERVER_CLOCK, 60_000, { sentAt: 60_000, now: 60_100 });
+  const twice = observeServerDate(once, 61_000, { sentAt: 61_900, now: 62_000 });
+
+  expect(once).toEqual({ atLeast: -100, atMost: 1_000 });
+  expect(twice).toEqual({ atLeast: -100, atMost: 100 });
+});
+
+test('two `Date` headers that leave a single possibility agree', () => {
+  const once = observeServerDate(UNKNOWN_SERVER_CLOCK, 60_000, { sentAt: 60_000, now: 60_100 });
+
+  expect(observeServerDate(once, 72_000, { sentAt: 70_900, now: 71_000 })).toEqual({ atLeast: 1_000, atMost: 1_000 });
 });

@@ -63,3 +63,60 @@ test('a bucket refills up to its capacity', () => {
   expect(advanceWindow(BUCKET, 60_500)).toEqual({ ...BUCKET, tokens: 2.5, at: 60_500 });
   expect(advanceWindow(BUCKET, 100_000)).toEqual({ ...BUCKET, tokens: 5, at: 100_000 });
 });
+
+test('a fixed window starts again at the end of its minute, and stays confirmed', () => {
+  const confirmed = { ...FIXED, boundary: 'confirmed' } as const;
+
+  expect(advanceWindow(confirmed, 119_999)).toBe(confirmed);
+  expect(advanceWindow(confirmed, 120_000)).toEqual({ ...confirmed, startsAt: 120_000 });
+});
+
+test('a bucket does not change before the time it was last seen', () => {
+  expect(advanceWindow(BUCKET, 59_000)).toBe(BUCKET);
+  expect(advanceWindow(LOG, 59_000)).toBe(LOG);
+});
+
+const TESTING: Window = { ...FIXED, startsAt: 120_000, boundary: 'testing' };
+/** Of the minute before `TESTING`. */
+const BEFORE = [100_000, 100_100, 100_200];
+
+test.each([
+  ['subtracts requests in flight', { ...TESTING, boundary: 'confirmed' }, { inFlight: 2 }, 1],
+  ['forgets the minute before once it is confirmed', { ...TESTING, boundary: 'confirmed' }, { answers: BEFORE }, 3],
+  ['gives one request more than a log while it is tested', TESTING, { answers: BEFORE }, 1],
+  ['gives no other while that one is in flight', TESTING, { answers: BEFORE, inFlight: 1 }, 0],
+  ['gives what a log has left while it is tested', TESTING, { answers: [100_000] }, 2],
+  ['subtracts requests in flight while it is tested', TESTING, { answers: [100_000], inFlight: 1 }, 1],
+  ['gives no more than its limit while it is tested', TESTING, { answers: [120_600, 120_700, 120_800] }, 0],
+] as const)('a fixed window %s', (_title, window, used, free) => {
+  expect(freeSlots(window, usage({ ...used, answers: [...('answers' in used ? used.answers : [])] }), 121_000)).toBe(
+    free,
+  );
+});
+
+test.each([
+  ['the last free slot is free now', LOG, [], 0, 2, 121_000],
+  ['while a fixed window is tested, the second call waits for a slot of the log', TESTING, BEFORE, 0, 1, 160_100],
+  [
+    'a fixed window that is used up while it is tested opens a minute later',
+    TESTING,
+    [120_600, 120_700],
+    1,
+    0,
+    180_500,
+  ],
+  ['a fixed window with one slot left has the next ones a minute later', FIXED, [60_100, 60_200], 0, 1, 120_500],
+  [
+    'a fixed window that is used up has the third call with the next window',
+    FIXED,
+    [60_100, 60_200, 60_300],
+    0,
+    2,
+    120_500,
+  ],
+  ['and the fourth with the one after it', FIXED, [60_100, 60_200, 60_300], 0, 3, 180_500],
+] as const)('next slot: %s', (_title, window, answers, inFlight, ahead, at) => {
+  const now = window === FIXED ? 60_500 : 121_000;
+
+  expect(nextSlotAt(window, usage({ answers: [...answers], inFlight }), now, ahead)).toBe(at);
+});

@@ -434,6 +434,18 @@ test('a store that hung is used again after ten seconds', async () => {
   expect(await metaOf()).toMatchObject({ source: 'cache' });
 });
 
+test('a store that hung is used again if the clock is set back', async () => {
+  const { metaOf, store, clock } = cached();
+  store.onGet = 'never';
+  await clock.run(metaOf());
+
+  store.onGet = undefined;
+  clock.set(-3_600_000);
+  await metaOf();
+
+  expect(await metaOf()).toMatchObject({ source: 'cache' });
+});
+
 test('a store that hangs when it is written delays no call and leaves no timer', async () => {
   const { metaOf, store, clock } = cached();
   store.onSet = 'never';

@@ -146,8 +146,10 @@ test.each<[string, Reply, number]>([
   ['never sent', Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }), 0],
   ['kept back from a wrong certificate', Object.assign(new Error('no'), { code: 'CERT_HAS_EXPIRED' }), 0],
 ])('a request that was %s counts %s', async (_, reply, used) => {
-  const { fx } = guarded(reply, { maxRetries: 0, onLimit: 'throw' });
+  let quota: Reply = success(roomyQuota({ monthly_used: 900 }));
+  const { fx } = guarded(reply, { quota: () => quota, maxRetries: 0, onLimit: 'throw' });
   await fx.quota();
+  quota = failure(500); // a new record would replace the count
 
   await fx.latest().catch(() => undefined);
 

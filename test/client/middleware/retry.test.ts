@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { FxRates, type ResponseMeta, type RetryEvent } from '../../../src/client/index.ts';
 import type { Reply } from '../../helpers/fake-fetch.ts';
-import { API_KEY, failure, quotaRecord, success } from '../../helpers/service-replies.ts';
+import { API_KEY, failure, quotaRecord, rateLimited, success } from '../../helpers/service-replies.ts';
 import { differentCalls, errorOf, testClient } from '../../helpers/test-client.ts';
 
 const failed = (code: string) => Object.assign(new Error(`failed: ${code}`), { code });
@@ -171,3 +171,130 @@ test('attempts, waits and durations add up', async () => {
   ]);
   expect(meta.durationMs).toBe(575);
 });
+
+test('retries a request that timed out, but not a call whose deadline passed', async () => {
+  const timedOut = testClient(['never', success({ EUR: 1 })], { timeoutMs: 1000 });
+  const late = testClient('never', { timeoutMs: 10_000, deadlineMs: 1000 });
+
+  expect(await timedOut.clock.run(timedOut.fx.latest())).toEqual({ EUR: 1 });
+  expect(await late.clock.run(errorOf(late.fx.latest()))).toMatchObject({ kind: 'timeout', scope: 'deadline' });
+
+  expect(late.fetch.requests).toHaveLength(1);
+});
+
+test.each([
+  // The retry would be sent 375 ms after the start.
+  [376, 2],
+  [375, 1],
+])('with a deadline of %i ms, a failed request is sent %i times', async (deadlineMs, requests) => {
+  const { fx, fetch, clock } = testClient([failure(503), success()], { deadlineMs });
+
+  await clock.run(fx.latest().catch(() => undefined));
+
+  expect(fetch.requests).toHaveLength(requests);
+});
+
+test('a Retry-After of exactly maxRetryAfterMs is waited for', async () => {
+  const reply = failure(503, { headers: { 'retry-after': '7' } });
+  const { fx, fetch, clock } = testClient([reply, success()], { maxRetryAfterMs: 7000 });
+
+  await clock.run(fx.latest());
+
+  expect(fetch.requests).toHaveLength(2);
+});
+
+test('a date as Retry-After of a 503 counts from the Date header', async () => {
+  const headers = { date: 'Tue, 14 Nov 2023 22:13:20 GMT', 'retry-after': 'Tue, 14 Nov 2023 22:13:27 GMT' };
+  const { fx, clock } = testClient([failure(503, { headers }), success()]);
+  const startedAt = clock.now();
+
+  await clock.run(fx.latest());
+
+  expect(clock.now() - startedAt).toBe(7000);
+});
+
+/** A client without a rate limiter, and the duration of its call. */
+function unlimited(replies: readonly Reply[], options = {}) {
+  const client = testClient(replies, { rateLimit: false, ...options });
+  const startedAt = client.clock.now();
+  const call = async () => {
+    const outcome = await client.clock.run(
+      client.fx
+        .latest()
+        .withMeta()
+        .catch((error: unknown) => error),
+    );
+    return { outcome, tookMs: client.clock.now() - startedAt, sent: client.fetch.requests.length };
+  };
+  return { ...client, call };
+}
+
+test.each([
+  // Half of the spread of a tenth of the wait, from 250 ms to 1 s.
+  ['7', 7350],
+  ['30', 30_500],
+  ['2.5', 2625],
+])('without a limiter, a 429 with Retry-After %s is retried after %i ms', async (retryAfter, tookMs) => {
+  const { call } = unlimited([rateLimited(retryAfter), success()]);
+
+  expect(await call()).toMatchObject({
+    tookMs,
+    sent: 2,
+    outcome: { meta: { attempts: [{}, { reason: 'rate_limited' }] } },
+  });
+});
+
+test('without a limiter, refusals without Retry-After are retried after waits that double', async () => {
+  const events: RetryEvent[] = [];
+  const refused = failure(429, { code: 'rate_limited' });
+  const onRetry = (event: RetryEvent) => events.push(event);
+
+  const { tookMs } = await unlimited([refused, failure(503), refused, success()], { onRetry }).call();
+
+  expect(events.map(({ retry, waitMs }) => [retry, waitMs])).toEqual([
+    [1, 3750],
+    [2, 375],
+    [3, 7500],
+  ]);
+  expect(tookMs).toBe(3750 + 375 + 7500);
+});
+
+test('without a limiter, a date as Retry-After of a 429 counts from the Date header', async () => {
+  const headers = { date: 'Tue, 14 Nov 2023 22:13:20 GMT', 'retry-after': 'Tue, 14 Nov 2023 22:13:50 GMT' };
+  const { call } = unlimited([failure(429, { code: 'rate_limited', headers }), success()]);
+
+  expect(await call()).toMatchObject({ tookMs: 30_500, sent: 2 });
+});
+
+test.each<[string, object, object]>([
+  ['onLimit is throw', { onLimit: 'throw' }, { reason: 'policy' }],
+  ['Retry-After exceeds maxRetryAfterMs', { maxRetryAfterMs: 29_999 }, { reason: 'max_retry_after' }],
+  ['the wait ends at the deadline', { deadlineMs: 30_500 }, { reason: 'deadline' }],
+])('without a limiter, a 429 rejects at once if %s', async (_, options, expected) => {
+  const { call, clock } = unlimited([rateLimited('30'), success()], options);
+  const retryAt = new Date(clock.now() + 30_000);
+
+  expect(await call()).toMatchObject({ tookMs: 0, sent: 1, outcome: { kind: 'rate_limited', retryAt, ...expected } });
+});
+
+test.each([{ maxRetryAfterMs: 30_000 }, { deadlineMs: 30_501 }])(
+  'without a limiter, waits with %j',
+  async (options) => {
+    expect(await unlimited([rateLimited('30'), success()], options).call()).toMatchObject({ tookMs: 30_500, sent: 2 });
+  },
+);
+
+test.each([
+  ['auto', '30000', 31_000],
+  ['milliseconds', '5000', 5500],
+  ['seconds', '50', 51_000 - 500],
+] as const)(
+  'without a limiter and with retryAfterUnit %s, Retry-After %s is a wait of %i ms',
+  async (retryAfterUnit, retryAfter, most) => {
+    const { tookMs, sent } = await unlimited([rateLimited(retryAfter), success()], { retryAfterUnit }).call();
+
+    expect(sent).toBe(2);
+    expect(tookMs).toBeGreaterThanOrEqual(most - 1000);
+    expect(tookMs).toBeLessThanOrEqual(most);
+  },
+);

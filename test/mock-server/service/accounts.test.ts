@@ -121,7 +121,11 @@ test.each([
     (mock: MockServer) => mock.createKey({ plan: 'gold' as never }),
     'plan is "gold"; expected one of free, developer, unlimited.',
   ],
+  [(mock: MockServer) => mock.accounts.create({ plan: ['free'] as never }), 'plan is ["free"]; expected one of'],
   [(mock: MockServer) => mock.accounts.create({ email: 'nobody' }), 'email is "nobody"; expected an e-mail address.'],
+  [(mock: MockServer) => mock.accounts.create({ email: 'an ada@example.test' }), 'expected an e-mail address.'],
+  [(mock: MockServer) => mock.accounts.create({ email: 'ada@example.test or so' }), 'expected an e-mail address.'],
+  [(mock: MockServer) => mock.accounts.create({ email: ['ada@example.test'] as never }), 'expected an e-mail address.'],
   [
     (mock: MockServer) => mock.keys.setUsage(mock.createKey().id, { month: -1 }),
     'month is -1; expected a whole number from 0.',
@@ -129,6 +133,93 @@ test.each([
 ])('rejects an invalid argument with its value and what was expected', (act, message) => {
   expect(() => act(virtual())).toThrow(message);
 });
+
+test('an account or key that does not exist is a 404 with the code not_found', () => {
+  const mock = virtual();
+
+  for (const find of [() => mock.accounts.get('account_9'), () => mock.keys.get('key_9')]) {
+    expect(find).toThrow(expect.objectContaining({ code: 'not_found', status: 404 }));
+  }
+});
+
+test('lists the keys of one account, or all', () => {
+  const mock = virtual();
+  const { id } = confirmed(mock, 'developer');
+  const own = [1, 2].map(() => mock.keys.create({ accountId: id }).id);
+  const other = mock.createKey();
+
+  expect(mock.keys.list({ accountId: id })).toEqual(own.map((keyId) => mock.keys.get(keyId)));
+  expect(mock.keys.list().map((key) => key.id)).toEqual([...own, other.id]);
+});
+
+test('a key shows when it was revoked, and an active key no such time', async () => {
+  const mock = virtual();
+  const { id } = mock.createKey();
+  await mock.clock.advance(5000);
+
+  expect(mock.keys.get(id)).toMatchObject({ state: 'active', revokedAt: undefined });
+  expect(mock.keys.revoke(id)).toMatchObject({ state: 'revoked', revokedAt: new Date(mock.clock.now()) });
+});
+
+test('a free account has any number of keys if the switch sets no cap', () => {
+  const mock = virtual({ freeMaxActiveKeys: null });
+  const { id } = confirmed(mock, 'free');
+
+  for (let key = 1; key <= 20; key += 1) mock.keys.create({ accountId: id });
+
+  expect(mock.keys.list({ accountId: id })).toHaveLength(20);
+});
+
+test.each([
+  ['keep', 500],
+  ['reset', 0],
+] as const)('a plan change with planChange %s leaves %i requests counted', (planChange, used) => {
+  const mock = virtual({ planChange });
+  const { id, accountId } = mock.createKey();
+  mock.keys.setUsage(id, { month: 500 });
+
+  mock.accounts.setPlan(accountId, 'developer');
+
+  expect(mock.keys.get(id).monthlyUsed).toBe(used);
+});
+
+test('the usage of a key can be set back to 0', () => {
+  const mock = virtual();
+  const { id } = mock.createKey();
+  mock.keys.setUsage(id, { month: 500 });
+
+  expect(mock.keys.setUsage(id, { month: 0 }).monthlyUsed).toBe(0);
+});
+
+test.each(['revoke-newest', 'block'] as const)(
+  '%s: a smaller plan keeps the oldest keys that are active',
+  async (overCapKeys) => {
+    const mock = virtual({ overCapKeys });
+    const { id } = confirmed(mock, 'developer');
+    const keys = [1, 2, 3].map(() => mock.keys.create({ accountId: id }));
+    mock.keys.revoke(keys[0]!.id);
+    keys.push(mock.keys.create({ accountId: id }));
+
+    mock.accounts.setPlan(id, 'free');
+
+    expect(await Promise.all(keys.map(({ key }) => statusOf(mock, key)))).toEqual([401, 200, 401, 401]);
+  },
+);
+
+test.each(['revoke-newest', 'block'] as const)(
+  '%s: a smaller plan with room for all keys keeps all',
+  async (overCapKeys) => {
+    for (const freeMaxActiveKeys of [2, 3, null] as const) {
+      const mock = virtual({ overCapKeys, freeMaxActiveKeys });
+      const { id } = confirmed(mock, 'developer');
+      const keys = [1, 2].map(() => mock.keys.create({ accountId: id }));
+
+      mock.accounts.setPlan(id, 'free');
+
+      expect(await Promise.all(keys.map(({ key }) => statusOf(mock, key)))).toEqual([200, 200]);
+    }
+  },
+);
 
 test('an unknown plan changes nothing', () => {
   const mock = virtual();

@@ -235,3 +235,58 @@ test('a failure of the service itself is not charged if only successes are', () 
 
   expect(core.keys.get(id).monthlyUsed).toBe(0);
 });
+
+test.each([
+  ['accepted', [200, 204, 300, 404, 499, 500, 503]],
+  ['success', [200, 204]],
+  ['non-5xx', [200, 204, 300, 404, 499]],
+] as const)('with quotaChargesOn %s, the statuses %j are charged', (quotaChargesOn, charged) => {
+  const statuses = [200, 204, 300, 404, 499, 500, 503];
+  const isCharged = (status: number) => {
+    const latest = () => errorResponse({ status, code: 'any', message: 'Any.' });
+    const core = new MockCore({ behaviour: { quotaChargesOn }, responders: { latest } });
+    const { id, key } = core.createKey();
+    core.send('/api/v1/latest', { key });
+    return core.keys.get(id).monthlyUsed === 1;
+  };
+
+  expect(statuses.filter(isCharged)).toEqual(charged);
+});
+
+test.each([
+  ['rate-then-quota', 'rate_limited'],
+  ['quota-then-rate', 'quota_exceeded'],
+] as const)('with checkOrder %s, a request above both limits is refused with %s', (checkOrder, code) => {
+  const core = new MockCore({ behaviour: { checkOrder } });
+  const { id, key } = core.createKey();
+  for (let request = 0; request < 30; request += 1) core.send('/api/v1/latest', { key });
+  core.keys.setUsage(id, { month: 1000 });
+
+  expect(core.send('/api/v1/latest', { key }).code).toBe(code);
+});
+
+test.each([
+  [false, 200],
+  [true, 429],
+])('with rejectedCountsTowardRate %s, a minute after the last served request the status is %i', (counts, status) => {
+  const core = new MockCore({ behaviour: { rejectedCountsTowardRate: counts } });
+  const { key } = core.createKey();
+  for (let request = 0; request < 30; request += 1) core.send('/api/v1/latest', { key });
+  core.now += 30_000;
+  for (let request = 0; request < 30; request += 1) core.send('/api/v1/latest', { key });
+  core.now += 30_000;
+
+  expect(core.send('/api/v1/latest', { key }).status).toBe(status);
+});
+
+test('a served request shows both limits with itself counted', () => {
+  const core = new MockCore();
+  const { key } = core.createKey();
+  core.send('/api/v1/latest', { key });
+  core.send('/api/v1/latest', { key });
+
+  expect(core.journal.entries.at(-1)).toMatchObject({
+    rate: { limit: 30, used: 2, fullAt: core.now + 60_000 },
+    quota: { limit: 1000, used: 2, startedAt: Date.UTC(2026, 0), resetsAt: Date.UTC(2026, 1) },
+  });
+});

@@ -59,6 +59,38 @@ test('the wait equals the Retry-After, and reading it counts nothing', async () 
   expect(mock.keys.limits(id).minute.used).toBe(30);
 });
 
+const KINDS = ['sliding-log', 'fixed-epoch', 'fixed-first-request', 'sliding-counter', 'token-bucket'] as const;
+
+test.each(KINDS)('a key that was idle for an hour has its full limit now: %s', async (kind) => {
+  const { mock, id } = await usedKey(kind);
+  await mock.clock.advance(3_600_000);
+
+  expect(mock.keys.limits(id).minute).toMatchObject({ used: 0, waitMs: 0, fullAt: mock.clock.now() });
+});
+
+test.each(KINDS)('a window has only the details of its kind: %s', async (kind) => {
+  const { mock, id } = await usedKey(kind);
+  const unused = mock.createKey().id;
+
+  const details = {
+    startedAt: kind === 'sliding-counter' || kind.startsWith('fixed') ? expect.any(Number) : undefined,
+    previous: kind === 'sliding-counter' ? 0 : undefined,
+    perSecond: kind === 'sliding-log' ? expect.any(Array) : undefined,
+  };
+  expect(mock.keys.limits(id).minute).toMatchObject(details);
+  expect(Object.keys(mock.keys.limits(id).minute)).toEqual(expect.arrayContaining(Object.keys(details)));
+  if (kind === 'sliding-log') expect(mock.keys.limits(unused).minute.perSecond).toEqual(Array(60).fill(0));
+});
+
+test('a window that opened with the first request has no start once it has closed', async () => {
+  const { mock, id } = await usedKey('fixed-first-request');
+
+  await mock.clock.advance(39_999);
+  expect(mock.keys.limits(id).minute.startedAt).toBe(START + 5000);
+  await mock.clock.advance(1);
+  expect(mock.keys.limits(id).minute.startedAt).toBeUndefined();
+});
+
 test('a key that was never used has all of both limits', () => {
   const mock = createMockServer({ clock: 'virtual' });
   const { id } = mock.createKey({ plan: 'unlimited' });

@@ -125,8 +125,54 @@ test.each(kinds)('%s has its whole limit back at fullAt, and not a millisecond b
   const fullAt = window.fullAt(30, START);
 
   const early = new rateWindows[kind](window.save());
+  expect(early.fullAt(30, fullAt - 1)).toBe(fullAt);
   expect(send(early, 30, fullAt - 1, 30)).toBeLessThan(30);
-  expect(send(window, 30, fullAt, 30)).toBe(30);
+  expect(window.used(30, fullAt)).toBe(0);
+  expect(send(window, 30, fullAt, 60)).toBe(30);
+});
+
+test.each(kinds)('%s gives a fullAt that is later than now, also without a request', (kind) => {
+  const unused = new rateWindows[kind]();
+  const idle = new rateWindows[kind]();
+  send(idle, 30, START, 30);
+
+  const later = START + 60 * MINUTE_MS;
+
+  expect(unused.fullAt(30, START)).toBeGreaterThan(START);
+  expect(idle.fullAt(30, later)).toBeGreaterThan(later);
+  expect(idle.fullAt(30, later)).toBeLessThanOrEqual(later + MINUTE_MS);
+});
+
+test.each(kinds)('%s without a request can be saved as JSON', (kind) => {
+  const saved = new rateWindows[kind]().save();
+
+  expect(saved.every(Number.isFinite)).toBe(true);
+  expect(send(new rateWindows[kind](saved), 30, START, 40)).toBe(30);
+});
+
+test.each(kinds)('%s that was restored does not change what it was restored from', (kind) => {
+  const window = new rateWindows[kind]();
+  send(window, 30, START, 3);
+  const saved = window.save();
+  const copy = [...saved];
+
+  send(new rateWindows[kind](saved), 30, START, 30);
+
+  expect(saved).toEqual(copy);
+});
+
+test.each([
+  [0, 30],
+  [15_000, 23],
+  [30_000, 15],
+  [59_999, 1],
+  [60_000, 0],
+])('sliding-counter: %i ms into the next minute, %i of 30 requests still count', (ms, used) => {
+  const window = new rateWindows['sliding-counter']();
+  const nextMinute = Math.ceil(START / MINUTE_MS) * MINUTE_MS;
+  send(window, 30, nextMinute - 1, 30);
+
+  expect(window.used(30, nextMinute + ms)).toBe(used);
 });
 
 test.each(kinds)('%s keeps correct counts over an idle hour', (kind) => {
@@ -154,6 +200,18 @@ test.each(kinds)('%s never waits longer than its window after the limit becomes 
   expect(waitMs).toBeGreaterThan(0);
   expect(waitMs).toBeLessThanOrEqual(longestWaitMs(kind));
   expect(send(window, 30, START + waitMs, 1)).toBe(1);
+});
+
+test.each(kinds)('%s predicts the next slot to the millisecond after the limit becomes smaller', (kind) => {
+  const window = new rateWindows[kind]();
+  for (let request = 0; request < 100; request += 1) send(window, 300, START + 100 * request, 1);
+  const now = START + 10_000;
+
+  const waitMs = window.waitMs(30, now);
+
+  const early = new rateWindows[kind](window.save());
+  expect(send(early, 30, now + waitMs - 1, 1)).toBe(0);
+  expect(send(window, 30, now + waitMs, 1)).toBe(1);
 });
 
 test('fixed-epoch accepts twice the limit around a full minute', () => {

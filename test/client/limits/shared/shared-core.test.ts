@@ -244,6 +244,20 @@ test('a slot granted while the service refuses another call is returned', async 
   expect([one, other].map((limiter) => limiter.limits().inFlight)).toEqual([1, 0]);
 });
 
+test('a refusal that arrives during an exchange is known before the store has it', async () => {
+  const { clock, startProcess } = setUp({ perMinute: 100 });
+  const limiter = startProcess();
+  const first = ask(limiter, 1);
+  await clock.advance(10);
+  ask(limiter, 1);
+  await clock.advance(1);
+
+  first[0]?.limited({ retryAfter: '30' });
+  await clock.advance(1); // the response of the store, which does not know of the refusal
+
+  expect(limiter.limits().gate).toEqual({ until: new Date(clock.now() - 1 + 30_000) });
+});
+
 test('leaves no timer when no call waits', async () => {
   const { clock, startProcess } = setUp();
   const limiter = startProcess();

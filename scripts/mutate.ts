@@ -1,0 +1,74 @@
+/**
+ * `npm run mutate -- client/limits`: mutation tests of a folder or file below `src/`. Stryker changes one expression at
+ * a time, runs the tests that cover it, and lists the changes that no test notices. By default it runs the tests in the
+ * folder of the same name. `npm run mutate -- client/lifetime.ts client/close.test.ts` names other files or folders.
+ *
+ * `stryker.config.json` excludes one mutator, `StringLiteral`: the compiler checks most strings, and the others are
+ * texts for people. The results of the last run are reused for code and tests that did not change.
+ */
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+/** Simulations, processes, sockets and builds: each needs seconds, and each mutant would run all that cover it. */
+const SLOW_TESTS =
+  /^test\/(bench|browser|cli\/commands|docs|e2e|generator|packaging)\/|(acceptance|chaos|fuzz|redis|wild)\.test\.ts$/;
+
+/** Tests outside the folder of the same name. */
+const MORE_TESTS: Readonly<Record<string, readonly string[]>> = {
+  'mock-server/service': ['mock-server/http', 'mock-server/snapshot.test.ts'],
+};
+
+const root = join(import.meta.dirname, '..');
+const [source = '', ...named] = process.argv.slice(2).map((path) => path.replace(/^(src|test)\/|\/$/g, ''));
+if (!existsSync(join(root, 'src', source)) || source === '') {
+  fail(`expected a folder or file below src/, such as client/limits or client/limits/retry-after.ts, got '${source}'`);
+}
+const isFile = statSync(join(root, 'src', source)).isFile();
+const folder = isFile ? dirname(source) : source;
+const tests = (named.length > 0 ? named : [folder, ...(MORE_TESTS[folder] ?? [])]).flatMap(testsBelow);
+if (tests.length === 0) fail(`no fast tests in test/${folder}; add files or folders of test/ after '${source}'`);
+
+const results = `reports/mutation/${source.replaceAll('/', '-')}.json`;
+forgetConstants(join(root, results));
+const { status } = spawnSync(
+  process.execPath,
+  [
+    join(root, 'node_modules/@stryker-mutator/core/bin/stryker.js'),
+    'run',
+    ...['--mutate', isFile ? `src/${source}` : `src/${source}/**/*.ts`],
+    ...['--incrementalFile', results],
+  ],
+  { stdio: 'inherit', cwd: root, env: { ...process.env, MUTATE_TESTS: tests.join() } },
+);
+process.exitCode = status ?? 1;
+
+function testsBelow(path: string): readonly string[] {
+  const from = join(root, 'test', path);
+  if (!existsSync(from)) fail(`no such file or folder: test/${path}`);
+  if (statSync(from).isFile()) return [`test/${path}`];
+  return readdirSync(from, { recursive: true, encoding: 'utf8' })
+    .map((name) => `test/${path}/${name.replaceAll('\\', '/')}`)
+    .filter((file) => file.endsWith('.test.ts') && !SLOW_TESTS.test(file));
+}
+
+interface MutationReport {
+  readonly files: Readonly<
+    Record<string, { mutants: readonly { readonly status: string; readonly static?: boolean }[] }>
+  >;
+}
+
+/** Stryker does not know which tests cover a constant, so new tests alone would not make it try its mutants again. */
+function forgetConstants(path: string): void {
+  if (!existsSync(path)) return;
+  const report = JSON.parse(readFileSync(path, 'utf8')) as MutationReport; // written by Stryker
+  for (const file of Object.values(report.files)) {
+    file.mutants = file.mutants.filter((mutant) => !mutant.static || mutant.status !== 'Survived');
+  }
+  writeFileSync(path, JSON.stringify(report));
+}
+
+function fail(message: string): never {
+  process.stderr.write(`mutate: ${message}\n`);
+  process.exit(2);
+}

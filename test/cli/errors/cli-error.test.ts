@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest';
+import { CliError, fileError, storageError, systemReason } from '../../../src/cli/errors/cli-error.ts';
+
+test.each([
+  ['ENOENT', 'the file does not exist'],
+  ['EACCES', 'permission denied'],
+  ['EPERM', 'permission denied'],
+  ['EROFS', 'the file system is read-only'],
+  ['EISDIR', 'it is a folder'],
+  ['ENOTDIR', 'a part of the path is not a folder'],
+  ['ENOSPC', 'no space left on the device'],
+])('%s means that %s', (code, reason) => {
+  expect(systemReason({ code, message: 'other words' })).toBe(reason);
+});
+
+test('a system error without a known code is told in the words of the system', () => {
+  expect(systemReason({ code: 'EIO', message: 'i/o error' })).toBe('i/o error');
+  expect(systemReason({ message: 'broken' })).toBe('broken');
+  expect(systemReason({})).toBe('unknown reason');
+});
+
+test('an error has its reason in the message, and its cause only if there is one', () => {
+  const cause = new Error('below');
+  const options = { code: 'any', exitCode: 1 } as const;
+
+  expect(new CliError('what', options)).toMatchObject({ name: 'CliError', message: 'what', hints: [] });
+  expect(Object.hasOwn(new CliError('what', options), 'cause')).toBe(false);
+  expect(new CliError('what', { ...options, why: 'why', cause })).toMatchObject({ message: 'what — why', cause });
+});
+
+test('an error of a file names the reason; one of a file of fxrates also another folder', () => {
+  const cause = Object.assign(new Error('ENOENT: open'), { code: 'ENOENT' });
+
+  expect(fileError("cannot read 'a'", cause)).toMatchObject({
+    code: 'file',
+    exitCode: 1,
+    message: "cannot read 'a' — the file does not exist",
+    cause,
+  });
+  expect(storageError('cannot read config.json', 'why', cause)).toMatchObject({
+    code: 'storage',
+    message: 'cannot read config.json — why',
+    hints: [expect.stringContaining('export FXRATES_CONFIG_DIR=')],
+    cause,
+  });
+});

@@ -1,0 +1,202 @@
+import { expect, test } from 'vitest';
+import { refuseKnown } from '../../../src/client/limits/known-window.ts';
+import type { Refusal } from '../../../src/client/limits/learn-window.ts';
+import type { LimiterState } from '../../../src/client/limits/limiter-state.ts';
+import { initialState } from '../../../src/client/limits/transitions.ts';
+
+const NOW = 70_000;
+const LOG = { kind: 'log' } as const;
+/** Ends at 120,000. */
+const FIXED = { kind: 'fixed', startsAt: 60_000, guardMs: 500, boundary: 'confirmed' } as const;
+const BUCKET = { kind: 'bucket', perMs: 10 / 60_000, capacity: 5, tokens: 3, at: 69_000 } as const;
+
+interface Before extends Partial<LimiterState> {
+  readonly perMinute?: number;
+  /** When requests were answered, each 100 ms after it was sent. */
+  readonly answers?: readonly number[];
+}
+
+/** The record after a refusal in a window that is known. */
+function refuse({ perMinute = 10, answers = [], ...changes }: Before, refusal: Partial<Refusal> = {}): LimiterState {
+  const state: LimiterState = { ...initialState(perMinute), phase: 'known', window: FIXED, ...changes };
+  for (const answeredAt of answers) state.log.add(answeredAt - 100, answeredAt);
+  const usual = { now: NOW, sentAt: NOW - 100, openedAt: 0, isProbe: false, hintMs: undefined, isShort: false };
+  return refuseKnown(state, { ...usual, ...refusal });
+}
+
+/** What the refusal was taken for. */
+function verdict({ phase, window, burst, gate, hypothesis, probe }: LimiterState, now = NOW): string {
+  if (phase === 'unknown') return `burst limit of ${burst.calls} in ${burst.periodMs} ms`;
+  if (phase === 'learning') return hypothesis.boundaryAfter < now ? 'later boundary' : 'unknown window';
+  if (probe.pauseMs > 60_000) return 'no capacity';
+  if (gate.opensAt > now) return `share until ${gate.opensAt}`;
+  return window.kind;
+}
+
+const times = (count: number, at: number) => Array.from({ length: count }, () => at);
+
+test.each<[string, Before, Partial<Refusal>, string, number]>([
+  // The hint names the end of our own oldest request, and not that of the window.
+  ['the end of our oldest request', { answers: [45_000, 65_000] }, { hintMs: 35_000 }, 'log', 2],
+  ['that, 2 s before the end of the window', { answers: [58_000] }, { hintMs: 47_999 }, 'log', 1],
+  ['nearly the end of the window', { answers: [58_000, 65_000] }, { hintMs: 48_000 }, 'share until 120000', 1],
+  ['the end of the window', { answers: [61_000, 62_000] }, { hintMs: 50_000 }, 'share until 120000', 2],
+  // All of the limit was used, and comes back before the minute is over.
+  ['a time within it', { limit: 3, answers: times(3, 61_000) }, { hintMs: 35_000 }, 'burst limit of 3 in 45000 ms', 10],
+  ['a later time', { limit: 3, answers: times(3, 61_000) }, { hintMs: 35_001 }, 'unknown window', 3],
+  ['a time within it, early', { limit: 3, answers: times(2, 61_000) }, { hintMs: 20_000 }, 'unknown window', 2],
+  [
+    'one slot within it',
+    { limit: 3, answers: times(3, 61_000) },
+    { hintMs: 5_000, isShort: true },
+    'unknown window',
+    3,
+  ],
+  ['one slot within it, early', { answers: times(3, 61_000) }, { hintMs: 5_000, isShort: true }, 'unknown window', 10],
+  ['one slot near its end', { answers: times(3, 61_000) }, { hintMs: 48_000, isShort: true }, 'share until 120000', 3],
+  // Others use the key.
+  ['nothing, with half of the limit', { answers: times(5, 61_000) }, {}, 'share until 120000', 5],
+  ['nothing, with less than half', { answers: times(4, 61_000) }, {}, 'unknown window', 4],
+  ['nothing, with no request', { answers: [] }, {}, 'unknown window', 1],
+  [
+    'nothing, with nearly the limit in a minute',
+    { answers: [...times(5, 50_000), ...times(4, 61_000)] },
+    {},
+    'log',
+    10,
+  ],
+  ['nothing, with a little less', { answers: [...times(4, 50_000), ...times(4, 61_000)] }, {}, 'unknown window', 4],
+  [
+    'nothing, with half after the boundary',
+    { answers: times(9, 50_000).with(0, 61_000).fill(61_000, 4) },
+    {},
+    'share until 120000',
+    5,
+  ],
+])('a refusal in a fixed window that names %s', (_, before, refusal, expected, limit) => {
+  const after = refuse(before, refusal);
+
+  expect([verdict(after), after.limit]).toEqual([expected, limit]);
+});
+
+test('a share is sent again when the window starts, and probes a minute later', () => {
+  const { gate, probe } = refuse({ answers: times(5, 61_000) });
+
+  expect(gate).toMatchObject({ opensAt: 120_000, isHalfOpen: true });
+  expect(probe.dueAt).toBe(180_000);
+});
+
+test.each<[string, Partial<Refusal>, string]>([
+  ['a long hint', { hintMs: 48_500 }, 'no capacity'],
+  ['no hint', {}, 'no capacity'],
+  ['a short hint near the end of the window', { hintMs: 48_000, isShort: true }, 'no capacity'],
+  ['a short hint before that', { hintMs: 47_999, isShort: true }, 'unknown window'],
+])('a refused probe in a fixed window with %s', (_, refusal, expected) => {
+  const probe = { ...initialState(10).probe, pauseMs: 60_000 };
+
+  const after = refuse({ probe, answers: times(5, 61_000) }, { ...refusal, isProbe: true });
+
+  expect([verdict(after), after.limit]).toEqual([expected, 10]);
+});
+
+test('refused probes pause for two minutes at most', () => {
+  const probe = { ...initialState(10).probe, pauseMs: 120_000 };
+
+  expect(refuse({ probe }, { isProbe: true }).probe).toMatchObject({ pauseMs: 120_000, dueAt: NOW + 120_000 });
+});
+
+test.each<[string, Partial<Refusal>, string]>([
+  ['near the end of its oldest request', { hintMs: 18_000, isShort: true }, 'no capacity'],
+  ['before that', { hintMs: 17_999, isShort: true }, 'log'],
+  ['long before that', { hintMs: 5_000, isShort: true }, 'unknown window'],
+])('a refused probe in a sliding window with a short hint %s', (_, refusal, expected) => {
+  const probe = { ...initialState(10).probe, pauseMs: 60_000 };
+
+  expect(verdict(refuse({ window: LOG, probe, answers: [30_000] }, { ...refusal, isProbe: true }))).toBe(expected);
+  expect(verdict(refuse({ window: LOG, probe }, { isProbe: true }))).toBe('no capacity');
+});
+
+test.each<[string, Partial<Refusal>, string]>([
+  ['within 250 ms of the guard', { sentAt: 60_749 }, 'later boundary'],
+  ['later', { sentAt: 60_750 }, 'unknown window'],
+  ['with a short hint', { sentAt: 60_749, hintMs: 2_000 }, 'later boundary'],
+  ['with a longer hint', { sentAt: 60_749, hintMs: 2_001 }, 'unknown window'],
+])('a refusal just after a boundary, sent %s', (_, refusal, expected) => {
+  const now = 60_849;
+
+  const after = refuse({}, { now, ...refusal });
+
+  expect(verdict(after, now)).toBe(expected);
+  if (expected !== 'later boundary') return;
+  expect(after.hypothesis).toMatchObject({ startedAt: now, boundaryAfter: 60_749 });
+  expect(after.hypothesis.opensAt).toBe(now + Math.max(250, refusal.hintMs ?? 0));
+  expect(after.gate).toMatchObject({ opensAt: after.hypothesis.opensAt, isHalfOpen: true });
+});
+
+test.each([
+  // Expires 2.1 s later, as far as hints are exact.
+  [3_049, 'log'],
+  [3_050, 'later boundary'],
+])('just after a boundary, an oldest request answered at %i: %s', (answeredAt, expected) => {
+  const now = 60_849;
+
+  expect(verdict(refuse({ answers: [answeredAt] }, { now, sentAt: 60_600 }), now)).toBe(expected);
+});
+
+test.each<[string, Before, Partial<Refusal>, string, number]>([
+  ['the end of its oldest request', { answers: times(4, 40_000) }, { hintMs: 30_000 }, 'share until 100000', 4],
+  ['another time', { answers: times(4, 40_000) }, { hintMs: 40_000 }, 'unknown window', 4],
+  ['nothing, with less than half', { answers: times(4, 40_000) }, {}, 'unknown window', 4],
+  ['nothing, with half of the limit', { answers: times(5, 40_000) }, {}, 'share until 100000', 5],
+])('a refusal in a sliding window that names %s', (_, before, refusal, expected, limit) => {
+  const after = refuse({ window: LOG, ...before }, refusal);
+
+  expect([verdict(after), after.limit]).toEqual([expected, limit]);
+});
+
+test.each<[string, Before, Partial<Refusal>, string, number]>([
+  ['a wait of more than 15 s', { limit: 4, answers: times(6, 69_500) }, { hintMs: 15_001 }, 'unknown window', 6],
+  ['that, with fewer requests', { limit: 4, answers: times(2, 69_500) }, { hintMs: 15_001 }, 'unknown window', 4],
+  ['that, with more than the limit', { answers: times(12, 69_500) }, { hintMs: 15_001 }, 'unknown window', 10],
+  ['a wait of 15 s', { answers: times(6, 69_500) }, { hintMs: 15_000 }, 'bucket', 10],
+  ['one token', { answers: times(6, 69_500) }, { hintMs: 16_000, isShort: true }, 'bucket', 10],
+  ['nothing', { answers: times(6, 69_500) }, {}, 'bucket', 10],
+])('a refusal of a bucket that names %s', (_, before, refusal, expected, limit) => {
+  const after = refuse({ window: BUCKET, ...before }, refusal);
+
+  expect([verdict(after), after.limit]).toEqual([expected, limit]);
+});
+
+test.each<[string, number, Partial<Refusal>, string]>([
+  ['as soon as its capacity was used', 6, { hintMs: 5_000 }, 'burst limit of 6 in 15000 ms'],
+  ['later', 7, { hintMs: 5_000 }, 'bucket'],
+  ['for the next token', 6, { hintMs: 5_000, isShort: true }, 'bucket'],
+  ['without a hint', 6, {}, 'bucket'],
+])('a bucket that refuses %s', (_, accepted, refusal, expected) => {
+  const gate = { ...initialState(10).gate, accepted };
+
+  expect(verdict(refuse({ window: BUCKET, gate }, { openedAt: 60_000, ...refusal }))).toBe(expected);
+});
+
+test.each<[string, Before, string]>([
+  ['after a minute with the whole limit', { knownSince: 10_000, answers: times(10, 65_000) }, 'log'],
+  ['before a minute has passed', { knownSince: 10_001, answers: times(10, 65_000) }, 'bucket'],
+  ['with less than the limit', { knownSince: 10_000, answers: times(9, 65_000) }, 'bucket'],
+  [
+    'without a configured limit',
+    { knownSince: 0, perMinute: Number.POSITIVE_INFINITY, answers: times(10, 65_000) },
+    'bucket',
+  ],
+])('a bucket that refuses %s', (_, before, expected) => {
+  const after = refuse({ window: BUCKET, limit: 7, ...before });
+
+  expect([verdict(after), after.limit]).toEqual([expected, expected === 'log' ? 10 : 7]);
+});
+
+test('a bucket that refuses is empty, and slower unless the request was a probe', () => {
+  const [slower, probed] = [false, true].map((isProbe) => refuse({ window: BUCKET }, { isProbe }).window);
+
+  expect(slower).toMatchObject({ kind: 'bucket', tokens: 0, at: NOW + 50 });
+  expect(probed).toMatchObject({ tokens: 0, perMs: BUCKET.perMs });
+  expect((slower as typeof BUCKET).perMs).toBeLessThan(BUCKET.perMs);
+});

@@ -1,0 +1,339 @@
+import { expect, test } from 'vitest';
+import {
+  acceptLearning,
+  burstPeriodMs,
+  jitterMs,
+  type Refusal,
+  refuseLearning,
+  refuseUnknown,
+  shortHintMs,
+  waitsForOwn,
+  withLimit,
+} from '../../../src/client/limits/learn-window.ts';
+import type { LimiterState } from '../../../src/client/limits/limiter-state.ts';
+import { initialState } from '../../../src/client/limits/transitions.ts';
+
+const NOW = 100_000;
+const INITIAL = initialState(30);
+
+interface Before extends Partial<Omit<LimiterState, 'gate' | 'hypothesis'>> {
+  readonly perMinute?: number;
+  /** When requests were answered, each 100 ms after it was sent. */
+  readonly answers?: readonly number[];
+  readonly gate?: Partial<LimiterState['gate']>;
+  readonly hypothesis?: Partial<LimiterState['hypothesis']>;
+}
+
+/** With 30 per minute, changed as given. */
+function stateOf({ perMinute = 30, answers = [], gate, hypothesis, ...changes }: Before = {}): LimiterState {
+  const initial = initialState(perMinute);
+  for (const answeredAt of answers) initial.log.add(answeredAt - 100, answeredAt);
+  const parts = { gate: { ...initial.gate, ...gate }, hypothesis: { ...initial.hypothesis, ...hypothesis } };
+  return { ...initial, ...parts, ...changes };
+}
+
+function refusalOf(changes: Partial<Refusal> = {}): Refusal {
+  const usual = { now: NOW, sentAt: NOW - 100, openedAt: 0, isProbe: false, hintMs: undefined, isShort: false };
+  return { ...usual, ...changes };
+}
+
+const times = (count: number, at: number) => Array.from({ length: count }, () => at);
+
+test.each([
+  [100, 120, 50],
+  [100, 400, 300],
+  [100, 5000, 1000],
+])('round trips from %i to %i ms are a jitter of %i ms', (shortestMs, longestMs, jitter) => {
+  expect(jitterMs(stateOf({ roundTrips: { shortestMs, longestMs } }))).toBe(jitter);
+});
+
+test.each<[string, Before, number]>([
+  ['the configured rate', {}, 3_050],
+  ['the learned rate without one', { perMinute: Number.POSITIVE_INFINITY, limit: 20 }, 4_050],
+  ['a few requests in a minute', { answers: times(9, NOW) }, 3_050],
+  ['ten requests in a minute', { answers: times(10, NOW) }, 7_050],
+  ['fewer requests than configured', { answers: times(12, NOW) }, 6_050],
+  ['more requests than configured', { answers: times(40, NOW) }, 3_050],
+])('the longest hint of one slot, by %s', (_, before, ms) => {
+  expect(shortHintMs(stateOf(before))).toBe(ms);
+});
+
+test('a learned limit is one at least', () => {
+  expect([0, 1, 7].map((calls) => withLimit(INITIAL, calls).limit)).toEqual([1, 1, 7]);
+});
+
+test.each([
+  [40_000, 45_000],
+  [40_001, undefined],
+  [undefined, undefined],
+])('5 s after the gate opened, a hint of %j ms is for a period of %j ms', (hintMs, periodMs) => {
+  expect(burstPeriodMs(refusalOf({ openedAt: NOW - 5_000, hintMs }))).toBe(periodMs);
+});
+
+test.each([
+  // Sent at 49,900 and answered at 50,000: forgotten a minute later, give or take 2.1 s.
+  [7_800, true],
+  [7_799, false],
+  [12_100, true],
+  [12_101, false],
+  [undefined, false],
+])('whether a hint of %j ms is the end of the oldest request: %s', (hintMs, isOwn) => {
+  expect(waitsForOwn(stateOf({ answers: [50_000, 99_000] }), refusalOf({ hintMs }))).toBe(isOwn);
+  expect(waitsForOwn(INITIAL, refusalOf({ hintMs }))).toBe(false);
+});
+
+test.each<[string, Before, Partial<Refusal>, object]>([
+  [
+    'a long hint',
+    { answers: times(3, 99_000) },
+    { hintMs: 30_000 },
+    { limit: 3, countsLateAnswers: true, firstBurst: 3 },
+  ],
+  ['no hint after nine requests', { answers: times(9, 99_000) }, {}, { limit: 30, countsLateAnswers: false }],
+  ['no hint after ten requests', { answers: times(10, 99_000) }, {}, { limit: 10, countsLateAnswers: true }],
+  ['a short hint', { answers: times(12, 99_000) }, { hintMs: 2_000, isShort: true }, { limit: 30 }],
+  ['a probe', { answers: times(12, 99_000) }, { hintMs: 30_000, isProbe: true }, { limit: 30, isWhole: false }],
+  ['nearly the whole limit', { answers: times(27, 99_000) }, {}, { limit: 27, isWhole: true }],
+  ['a little less', { answers: times(26, 99_000) }, {}, { limit: 26, isWhole: false }],
+])('the first refusal with %s', (_, before, refusal, expected) => {
+  const after = refuseUnknown(stateOf(before), refusalOf(refusal));
+
+  expect(after).toMatchObject({ phase: 'learning', ...expected });
+  expect(after.hypothesis).toMatchObject({ startedAt: NOW, exhaustedAt: NOW });
+});
+
+const BURST = { calls: 5, periodMs: 1_000, proven: 5, growsAt: 0, pauseMs: 4_000 };
+const SHORT = { hintMs: 1_000, isShort: true };
+
+test.each<[string, Before, Partial<Refusal>, string]>([
+  ['a short hint, and requests in the last second', { answers: times(3, 99_500) }, SHORT, 'unknown'],
+  ['a short hint, and no request in the last second', { answers: times(3, 98_000) }, SHORT, 'learning'],
+  ['a long hint', { answers: times(3, 99_500) }, { hintMs: 30_000 }, 'learning'],
+  ['a short hint for a probe', { answers: times(3, 99_500) }, { ...SHORT, isProbe: true }, 'learning'],
+  ['a short hint after the whole limit', { answers: times(27, 99_500) }, SHORT, 'learning'],
+])('beside a burst limit, the first refusal with %s', (_, before, refusal, phase) => {
+  const after = refuseUnknown(stateOf({ burst: BURST, ...before }), refusalOf(refusal));
+
+  expect(after.phase).toBe(phase);
+  expect(after.burst.calls).toBe(phase === 'unknown' ? 3 : 5);
+  if (phase === 'unknown') expect(after.gate.opensAt).toBe(NOW + 1_000);
+});
+
+test.each([
+  [false, [1_000, 2_000, 4_000, 8_000, 16_000, 16_000]],
+  [true, [1_000, 3_000, 9_000, 27_000, 27_000, 27_000]],
+])('without hints, with the whole limit used (%s), tries come after %j ms', (isWhole, expected) => {
+  const waits = expected.map((_, tries) => {
+    const before = stateOf({ phase: 'learning', isWhole, gate: { isHalfOpen: true }, hypothesis: { tries } });
+    const { gate, hypothesis } = refuseLearning(before, refusalOf());
+    expect(hypothesis).toMatchObject({ hint: 'none', isOwnSlot: false, tries: tries + 1, opensAt: gate.opensAt });
+    return gate.opensAt - NOW;
+  });
+
+  expect(waits).toEqual(expected);
+});
+
+test('without hints, a try comes no later than the end of the oldest request', () => {
+  const before = stateOf({ answers: [40_500], gate: { isHalfOpen: true } });
+
+  expect(refuseLearning(before, refusalOf())).toMatchObject({
+    gate: { opensAt: 100_500 },
+    hypothesis: { isOwnSlot: true, boundaryAfter: 100_500 },
+  });
+});
+
+test.each([
+  // A hint that proved too small, and the wait after it.
+  [0, 124, 250, 'none'],
+  [0, 125, 250, 'short'],
+  [2, 499, 1_000, 'none'],
+  [2, 500, 500, 'short'],
+  [4, 1_999, 4_000, 'none'],
+  [5, 2_000, 2_000, 'short'],
+] as const)(
+  'after %i tries, a refusal of the first request with a hint of %i ms closes for %i ms',
+  (tries, hintMs, waitMs, hint) => {
+    const before = stateOf({ gate: { isHalfOpen: true }, hypothesis: { tries } });
+
+    const { gate, hypothesis } = refuseLearning(before, refusalOf({ hintMs, isShort: true }));
+
+    expect([gate.opensAt - NOW, hypothesis.hint]).toEqual([waitMs, hint]);
+  },
+);
+
+/** The gate opened 10 s ago and let through `accepted` requests. */
+function learning(accepted: number, before: Before = {}): LimiterState {
+  const hypothesis = { startedAt: NOW - 40_000, exhaustedAt: NOW - 10_000, opensAt: NOW - 10_000 };
+  const roundTrips = { shortestMs: 100, longestMs: 100 };
+  return stateOf({
+    phase: 'learning',
+    firstBurst: 15,
+    roundTrips,
+    ...before,
+    gate: { accepted },
+    hypothesis: { ...hypothesis, ...before.hypothesis },
+  });
+}
+
+/** What a refusal was taken for. */
+function verdict({ phase, window, burst, limit }: LimiterState): string {
+  if (phase === 'unknown') return `burst limit of ${burst.calls} in ${burst.periodMs} ms`;
+  return phase === 'known' ? window.kind : `share of ${limit}`;
+}
+
+const LONG = { hintMs: 20_000, openedAt: NOW - 10_000 };
+const TRIAL = { startedAt: NOW - 12_500 };
+const UNLIMITED = { perMinute: Number.POSITIVE_INFINITY, limit: 14, firstBurst: 14 };
+
+test.each<[string, LimiterState, Partial<Refusal>, string]>([
+  // 30 per minute refill five in 10 s; one more was under way.
+  ['as many as a bucket refills', learning(6, { answers: times(6, NOW) }), SHORT, 'bucket'],
+  ['more than that, slowly', learning(7, { answers: times(7, 98_000) }), SHORT, 'bucket'],
+  ['more than that, fast', learning(7, { answers: times(7, NOW) }), SHORT, 'share of 7'],
+  [
+    'more, fast, after a short trial',
+    learning(7, { answers: times(7, NOW), hypothesis: TRIAL }),
+    SHORT,
+    'burst limit of 7 in 1000 ms',
+  ],
+  [
+    'no more than a trial of 2.6 s',
+    learning(7, { answers: times(7, NOW), hypothesis: { startedAt: NOW - 12_501 } }),
+    SHORT,
+    'share of 7',
+  ],
+  [
+    'more than a bucket of the learned limit refills',
+    learning(3, { limit: 10, answers: times(3, NOW) }),
+    SHORT,
+    'share of 3',
+  ],
+  ['half of the first burst', learning(7, { ...UNLIMITED, answers: times(7, NOW) }), SHORT, 'bucket'],
+  ['more than half of it', learning(8, { ...UNLIMITED, answers: times(8, NOW) }), SHORT, 'share of 8'],
+  ['half of it, without a hint', learning(7, { ...UNLIMITED, answers: times(7, NOW) }), {}, 'share of 7'],
+  ['few before a long hint', learning(3), LONG, 'burst limit of 3 in 30000 ms'],
+  ['few before a long hint, of the whole limit', learning(3, { isWhole: true }), LONG, 'bucket'],
+  ['few before a long hint, of a small burst', learning(3, { firstBurst: 2 }), LONG, 'bucket'],
+  ['few before a longer hint', learning(3), { ...LONG, hintMs: 40_000 }, 'share of 3'],
+  [
+    'a short trial, before that',
+    learning(9, { answers: times(12, 60_000), hypothesis: TRIAL }),
+    LONG,
+    'burst limit of 9 in 30000 ms',
+  ],
+  ['many, with the next slot at that time', learning(9, { answers: times(12, 41_000) }), SHORT, 'bucket'],
+  ['many before the end of our oldest request', learning(9, { answers: times(12, 60_000) }), LONG, 'log'],
+])('a refusal after %s', (_, before, refusal, expected) => {
+  expect(verdict(refuseLearning(before, refusalOf(refusal)))).toBe(expected);
+});
+
+test.each<[string, Before, number]>([
+  ['the configured rate, if the whole limit was used', { isWhole: true }, 30 / 60_000],
+  ['the configured rate, after a small burst', { firstBurst: 2 }, 30 / 60_000],
+  ['the measured rate', {}, (0.95 * 3) / 10_000],
+  ['the configured rate, if more was measured', { perMinute: 10 }, 10 / 60_000],
+  ['the rate of the last minute, if that is more', { answers: [...times(29, 90_000)] }, 29 / (60_000 + 10_100)],
+])('a bucket that was learned refills at %s', (_, before, perMs) => {
+  const { window } = refuseLearning(learning(3, before), refusalOf(SHORT));
+
+  expect(window).toMatchObject({ kind: 'bucket', tokens: 0, at: NOW + 50, capacity: before.firstBurst ?? 15 });
+  expect((window as { perMs: number }).perMs).toBeCloseTo(perMs, 8);
+});
+
+/** The first answer after a gate that opened at 90,000. */
+function accept(before: Before, sentAt = NOW - 100): LimiterState {
+  const hypothesis = {
+    startedAt: 60_000,
+    exhaustedAt: 90_000,
+    boundaryAfter: 90_000,
+    opensAt: 90_000,
+    hint: 'none',
+  } as const;
+  const state = stateOf({
+    phase: 'learning',
+    ...before,
+    hypothesis: { ...hypothesis, tries: 3, ...before.hypothesis },
+  });
+  return acceptLearning(state, { now: NOW, sentAt });
+}
+
+test.each<[string, Before, number, object]>([
+  ['a hint that named it', { hypothesis: { hint: 'long' } }, NOW - 100, { startsAt: 90_000, guardMs: 0 }],
+  ['no hint', {}, NOW - 100, { startsAt: 90_000, guardMs: 9_950 }],
+  ['no hint, 30 s later', {}, 119_950, { startsAt: 90_000, guardMs: 30_000 }],
+])('the first request accepted after %s supposes a fixed window', (_, before, sentAt, window) => {
+  const after = accept({ gate: { isHalfOpen: true }, roundTrips: { shortestMs: 1, longestMs: 1 }, ...before }, sentAt);
+
+  expect(after.window).toEqual({ kind: 'fixed', boundary: 'assumed', ...window });
+  expect(after).toMatchObject({
+    phase: 'learning',
+    hypothesis: { tries: 0 },
+    gate: { accepted: 1, isHalfOpen: false },
+  });
+});
+
+test('the first request accepted later than that supposes a log, and at the end of our own request proves it', () => {
+  const roundTrips = { shortestMs: 1, longestMs: 1 };
+
+  expect(accept({ gate: { isHalfOpen: true }, roundTrips }, 119_951)).toMatchObject({
+    phase: 'learning',
+    window: { kind: 'log' },
+  });
+  expect(accept({ gate: { isHalfOpen: true }, hypothesis: { isOwnSlot: true } })).toMatchObject({
+    phase: 'known',
+    knownSince: NOW,
+    window: { kind: 'log' },
+  });
+});
+
+test.each<[string, number, Before, boolean]>([
+  ['eight after a long hint', 8, { hypothesis: { hint: 'long' } }, true],
+  ['seven after a long hint', 7, { hypothesis: { hint: 'long' } }, false],
+  ['half of a small limit after a long hint', 3, { limit: 6, hypothesis: { hint: 'long' } }, true],
+  ['the whole limit', 4, { limit: 4 }, true],
+  // 30 per minute refill five in 10 s, with one under way and two by chance.
+  ['more than a bucket refills', 9, {}, true],
+  ['as many as a bucket refills', 8, {}, false],
+  ['a tenth of the limit, and more than a bucket refills,', 9, { limit: 90 }, true],
+  ['more than that, but little of the limit', 9, { limit: 100, perMinute: 30 }, false],
+])('%s accepted in a row settle the window', (_, accepted, before, isSettled) => {
+  const roundTrips = { shortestMs: 0, longestMs: 0 };
+
+  const after = accept({ roundTrips, ...before, gate: { accepted: accepted - 1 } });
+
+  expect(after.phase).toBe(isSettled ? 'known' : 'learning');
+});
+
+test('more than a bucket refills after a short trial restores the configured limit, and goes on learning', () => {
+  const roundTrips = { shortestMs: 0, longestMs: 0 };
+
+  const after = accept({ roundTrips, limit: 10, gate: { accepted: 8 }, hypothesis: { startedAt: 87_500 } });
+
+  expect(after).toMatchObject({ phase: 'learning', limit: 30 });
+});
+
+test('other requests change neither the window nor the limit that are being learned', () => {
+  const roundTrips = { shortestMs: 0, longestMs: 0 };
+  const trial = { startedAt: 87_500 };
+
+  expect(accept({ roundTrips, gate: { accepted: 1 } }).window).toEqual({ kind: 'log' });
+  expect(accept({ roundTrips, limit: 100, gate: { accepted: 8 } }).limit).toBe(100);
+  expect(accept({ roundTrips, limit: 10, gate: { accepted: 3 }, hypothesis: trial }).limit).toBe(10);
+});
+
+test('a sliding window that is learned has the requests of its minute as limit, up to the configured one', () => {
+  const limits = [12, 40].map(
+    (calls) => refuseLearning(learning(9, { answers: times(calls, 60_000) }), refusalOf(LONG)).limit,
+  );
+
+  expect(limits).toEqual([12, 30]);
+});
+
+test('a burst limit that is learned starts to learn the minute anew', () => {
+  const window = { kind: 'fixed', startsAt: 60_000, guardMs: 0, boundary: 'assumed' } as const;
+
+  const after = refuseLearning(learning(3, { window, limit: 7, countsLateAnswers: true }), refusalOf(LONG));
+
+  expect(after).toMatchObject({ phase: 'unknown', window: { kind: 'log' }, limit: 30, countsLateAnswers: false });
+  expect(after.gate.opensAt).toBe(NOW + 20_000);
+});

@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest';
+import { MockCore } from '../../helpers/mock-core.ts';
+
+/** Status of a request with this key, and the reason in the journal. */
+function answerTo(core: MockCore, key: string | undefined) {
+  const { status } = core.send('/api/v1/quota', key === undefined ? {} : { key });
+  return [status, core.journal.entries.at(-1)?.why];
+}
+
+test('a request that is refused for its key says why in the journal', () => {
+  const core = new MockCore();
+  const { id, key } = core.createKey();
+  const unknown = `fx_live_${'0'.repeat(48)}`;
+
+  const refused = [undefined, 'no-key', `${unknown}0`, unknown].map((sent) => answerTo(core, sent));
+  core.keys.revoke(id);
+
+  expect([...refused, answerTo(core, key)]).toEqual([
+    [401, expect.stringContaining('the request carries no API key')],
+    [401, expect.stringContaining('the credential does not look like an API key')],
+    [401, expect.stringContaining('the credential does not look like an API key')],
+    [401, expect.stringContaining('this mock never created this key')],
+    [401, expect.stringContaining('key_1 is revoked')],
+  ]);
+});
+
+test('a revoked key works until its delay has passed', () => {
+  const core = new MockCore({ behaviour: { revocationDelayMs: 5000 }, unsafe: true });
+  const { id, key } = core.createKey();
+  core.keys.revoke(id);
+
+  core.now += 4999;
+  const before = answerTo(core, key);
+  core.now += 1;
+
+  expect([before[0], answerTo(core, key)[0]]).toEqual([200, 401]);
+});
+
+test('a key above the cap of its plan says so', () => {
+  const core = new MockCore({ behaviour: { overCapKeys: 'block' } });
+  const { id: accountId } = core.accounts.create({ plan: 'developer' });
+  core.accounts.confirm(accountId);
+  const [, second] = [1, 2].map(() => core.keys.create({ accountId }));
+
+  core.accounts.setPlan(accountId, 'free');
+
+  expect(answerTo(core, second!.key)).toEqual([
+    401,
+    expect.stringContaining('key_2 is above the cap of the free plan'),
+  ]);
+});
