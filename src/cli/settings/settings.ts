@@ -155,7 +155,7 @@ function isSwitchedOn(text: string | undefined): boolean {
 export const CONFIG_SETTINGS = {
   base_url: {
     parse: (text: string, source: string) => checkBaseUrl({ text, source }),
-    variable: 'where the service is (--base-url)',
+    variable: 'URL of the service (--base-url)',
   },
   profile: { parse: parseProfile, variable: 'stored base URL and key to use (--profile)' },
   output: { parse: parseOutputFormat, variable: 'output format (--output)' },
