@@ -91,7 +91,7 @@ function wrongCount(selection: Selection, { count, atLeast, atMost }: Claim): Mo
   const wanted = count ?? [...bound('at least', atLeast), ...bound('at most', atMost)].join(' and ');
   const closest = isShort ? closestLines(selection, filter) : '';
   return unexpected(
-    `Expected ${wanted} ${selectionText(filter)}, got ${matching.length}. ${closest}${whatCame(selection)}`,
+    `Expected ${wanted} ${selectionText(filter, atMost ?? atLeast ?? count)}, got ${matching.length}. ${closest}${whatCame(selection)}`,
   );
 }
 
@@ -128,7 +128,8 @@ function checkOrder(selection: Selection, patterns: readonly RequestFilter[]): v
   }
 }
 
-function selectionText(filter: RequestFilter): string {
+function selectionText(filter: RequestFilter, number?: number): string {
+  if (number === 1) return Object.keys(filter).length === 0 ? 'request' : `request that matches ${show(filter)}`;
   return Object.keys(filter).length === 0 ? 'requests' : `requests that match ${show(filter)}`;
 }
 

@@ -31,7 +31,7 @@ test.each<[RequestFilter, number]>([
 
   expect(mock.journal.list(filter)).toHaveLength(count);
   mock.expectRequests(filter).toHaveCount(count);
-  expect(() => mock.expectRequests(filter).toHaveCount(count + 1)).toThrow(`Expected ${count + 1} requests`);
+  expect(() => mock.expectRequests(filter).toHaveCount(count + 1)).toThrow(`Expected ${count + 1} request`);
 });
 
 test('a wrong count is reported with all received requests', async () => {
@@ -39,7 +39,7 @@ test('a wrong count is reported with all received requests', async () => {
 
   expect(() => mock.expectRequests({ status: 429 }).toHaveCount(1)).toThrow(
     [
-      'Expected 1 requests that match {"status":429}, got 0. Received requests:',
+      'Expected 1 request that matches {"status":429}, got 0. Received requests:',
       '  #1 GET /api/v1/latest 200, key_1: served',
       '  #2 GET /api/v1/quota?api_key=fx_live_… 200, key_1: served',
       '  #3 GET /api/v1/quota 401, no key: the request carries no API key',
@@ -148,7 +148,7 @@ test('lists the newest of many requests, including those without an answer', asy
     return '';
   })();
 
-  expect(error).toContain('Expected 1 requests, got 24. Received requests:\n  (4 older)\n  #5 GET');
+  expect(error).toContain('Expected 1 request, got 24. Received requests:\n  (4 older)\n  #5 GET');
   expect(error).toContain('  #24 GET /api/v1/quota no response, no key: ');
 });
 

@@ -48,7 +48,7 @@ const failing: [string, (expectation: (filter?: object) => RequestExpectation) =
     'toHaveCount',
     (expected) => expected({ ...latest, status: 200, ...base('EUR') }).toHaveCount(1),
     [
-      'Expected 1 requests that match {"operation":"latest","query":{"base":"EUR"},"status":200}, got 0. Closest:',
+      'Expected 1 request that matches {"operation":"latest","query":{"base":"EUR"},"status":200}, got 0. Closest:',
       "  #2 GET /api/v1/latest?base=USD differs in query.base: 'USD', expected 'EUR'",
       '  #3 GET /api/v1/latest?base=EUR differs in status: 401, expected 200',
       "  #1 GET /api/v1/quota differs in operation: 'quota', expected 'latest'; query.base: absent, expected 'EUR'",
