@@ -16,11 +16,11 @@ export function crashReport(error: unknown, argv: readonly string[], env: Io['en
     output === 'json'
       ? jsonLine({ error: { code: 'internal', message, exit_code: 1 } }).trimEnd()
       : `fxrates: ${visible(message)}\n\n  ${nextStep(error)}`;
-  return `${secrets.redactSaid(text + stack).replace(/Bearer \S+/g, 'Bearer …')}\n`;
+  return `${secrets.redactSaid(text + stack).replace(/Bearer [^\s"]+/g, 'Bearer …')}\n`;
 }
 
 const NEXT_STEPS: Readonly<Record<string, string>> = {
-  EMFILE: 'This process may not open enough files. Raise the limit:  ulimit -n 256',
+  EMFILE: 'The limit on open files is too low. Raise it:  ulimit -n 256',
   ENFILE: 'The system has too many files open.',
   MODULE_NOT_FOUND: 'A file of fxrates is missing. If it was upgraded just now, run the command again.',
 };
