@@ -18,9 +18,10 @@ export function parameterOption(): Option {
   );
 }
 
-/** Parameters typed as arguments, then those typed with `-p`. */
+/** Parameters typed as arguments, then those typed with `-p`, which may contain any characters. */
 export function typedParameters({ args, options }: Pick<Invocation, 'args' | 'options'>): Query {
   const extra = options['param'];
+  refusePastedQuery(args);
   return parseParameters([...args, ...(Array.isArray(extra) ? extra : [])]);
 }
 
@@ -51,19 +52,23 @@ export function refuseKey(name: string, value: string): void {
   }
 }
 
+/** `?base=EUR&symbols=USD`, which would be sent, and charged, as a single parameter. */
+export function refusePastedQuery(texts: readonly string[]): void {
+  const pasted = texts.find((text) => /^[^=]*\?|&[^=&\s]+=/.test(text));
+  if (pasted === undefined) return;
+  const parameters = pasted.replace(/^[^=]*\?/, '').replaceAll('&', ' ');
+  throw usageError(`'${pasted}' is not a parameter`, 'parameters are written without ? and &', [
+    `e.g. ${parameters}`,
+    `If it is one:  -p '${pasted}'`,
+  ]);
+}
+
 function parseParameter(text: string): { readonly name: string; readonly value: string } {
   const at = text.indexOf('=');
   if (at === -1 && KEY_LIKE.test(text)) {
     throw usageError('refusing an argument that looks like an API key', 'it is visible to other users now', [
       'Use FXRATES_API_KEY, --key-file or --key-stdin. Consider that key exposed: create a new one and revoke it.',
     ]);
-  }
-  if (/^[^=]*\?|&[^=&\s]+=/.test(text)) {
-    const plain = text
-      .replace(/^[^=]*\?/, '')
-      .split('&')
-      .join(' ');
-    throw usageError(`'${text}' is not a parameter`, 'parameters are written without ? and &', [`e.g. ${plain}`]);
   }
   if (at < 1) {
     const example = /^[A-Z]{3}$/i.test(text) ? `base=${text.toUpperCase()}` : 'base=USD';

@@ -87,7 +87,7 @@ export function exampleAnswer({ id, example, sample }: Operation, seed: number):
 /** What is wrong with the parameters, by the schema generated for them; `undefined` if nothing is. */
 function parameterProblem(request: AdmittedRequest): string | undefined {
   const schema = Object.entries(querySchemas).find(([id]) => id === request.operation.id)?.[1];
-  const result = schema && parseSchema<unknown>(schema, typedParameters(request));
+  const result = schema && parseSchema(schema, typedParameters(request));
   if (result === undefined || result.success) return undefined;
   return result.error.issues
     .map(({ path, message }) => [path.join('.'), message].filter(Boolean).join(': '))

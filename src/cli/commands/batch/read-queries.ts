@@ -3,7 +3,7 @@ import { CliError, systemReason, usageError } from '../../errors/cli-error.ts';
 import { Interrupted, type Io, orInterrupted } from '../../io.ts';
 import { selectValue } from '../../json/select-value.ts';
 import { scalarText } from '../../output/delimited-text.ts';
-import { parseParameters, refuseKey } from '../../parameters.ts';
+import { parseParameters, refuseKey, refusePastedQuery } from '../../parameters.ts';
 import type { Query } from '../../request/send-request.ts';
 import { isObject } from '../../storage/json-file.ts';
 
@@ -37,7 +37,10 @@ export async function readQueries(
 }
 
 function queryOf(line: string): Query {
-  return line.startsWith('{') ? queryOfJson(line) : parseParameters(line.split(/\s+/));
+  if (line.startsWith('{')) return queryOfJson(line);
+  const words = line.split(/\s+/);
+  refusePastedQuery(words);
+  return parseParameters(words);
 }
 
 /** `base=USD,EUR` and `date=1,2` are four queries. */
