@@ -68,7 +68,7 @@ export class Interrupted extends Error {
   }
 }
 
-/** Rejects on an interrupt: opening a pipe without a writer cannot be aborted, only left alone. */
+/** Rejects on an interrupt: Node.js cannot abort the opening of a pipe without a writer. */
 export async function orInterrupted<Value>(value: Promise<Value>, signal: AbortSignal): Promise<Value> {
   signal.throwIfAborted();
   const done = new AbortController();

@@ -59,7 +59,7 @@ export function createRequestHandler(options: RequestHandlerOptions): HandleRequ
 }
 
 function createAnswering({ handler, overrides, clock, identify }: RequestHandlerOptions): Answering {
-  /** A response that the emulated service has no part in. */
+  /** A response that the emulated service does not create. */
   function outside(request: MockRequest, answer: ServiceResponse): HandledRequest {
     const { status, code, why } = answer;
     return {
@@ -99,8 +99,8 @@ const TOO_LARGE = errorResponse({
 });
 
 /**
- * Remembers until when a response asks its key to wait, as the client was told, faults and all. It counts from the
- * moment the client has the response: a request that comes before that was sent without knowing it, and is not early.
+ * Stores until when a response, with its faults applied, asks the client to wait. The time counts from the
+ * moment the client has the response: a request that arrives earlier was sent without knowledge of it, and is not early.
  */
 export function trackRetryAfter(
   { state, behaviour }: ServiceContext,

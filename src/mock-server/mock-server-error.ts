@@ -7,7 +7,7 @@ export class MockServerError extends Error {
   override readonly name = 'MockServerError';
   /** Stable code for programs, for example `invalid_option`, `not_found`, `unexpected_requests` or `key_limit_reached`. */
   readonly code: string;
-  /** HTTP status of the corresponding response of the dashboard or admin API; `undefined` if there is none. */
+  /** HTTP status with which the dashboard or the admin API reports this error; `undefined` if neither reports it. */
   readonly status: number | undefined;
 
   constructor(message: string, { code, status, cause }: MockServerErrorDetail) {

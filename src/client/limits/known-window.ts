@@ -65,7 +65,7 @@ function refuseWindow(state: LimiterState, refusal: Refusal, window: Exclude<Win
   return shareWithOthers(state, refusal, window);
 }
 
-/** Whether what was taken for a boundary was the moment in which the server forgot requests of others. */
+/** Whether the assumed boundary was only the moment at which requests of other clients left the window. */
 function forgetsCalls(state: LimiterState, refusal: Refusal, { startsAt }: FixedWindow): boolean {
   const { now, hintMs } = refusal;
   const isOther = hintMs !== undefined && Math.abs(now + hintMs - (startsAt + WINDOW_MS)) > CONTRADICTION_MS;
@@ -101,7 +101,7 @@ function isNearBoundary({ startsAt, guardMs }: FixedWindow, { sentAt, hintMs = 0
   return sentAt < startsAt + guardMs + NEAR_BOUNDARY_MS && hintMs <= NEAR_BOUNDARY_HINT_MS;
 }
 
-/** The boundary was assumed too early; or there is none, and our own oldest request still counts. */
+/** Assumes a later boundary, or a log in which this client's oldest request still counts. */
 function moveBoundary(state: LimiterState, { now, sentAt, hintMs = 0 }: Refusal): LimiterState {
   const { oldest } = state.log;
   if (oldest && now + hintMs >= oldest.sentAt + WINDOW_MS - TOLERANCE_MS) {

@@ -97,7 +97,7 @@ export function refuseUnknown(state: LimiterState, refusal: Refusal): LimiterSta
   const isWhole = hasConfiguredLimit(state) && log.size >= NEARLY_ALL * configured;
   const isTooFast = burst.calls !== Number.POSITIVE_INFINITY && isShort && log.answeredSince(now - 1_000) > 0;
   if (isTooFast && !isProbe && !isWhole) return limitPerSecond(state, refusal);
-  // A probe exceeds the limit on purpose, a short hint concerns only the next slot, and a few requests prove nothing.
+  // Not evidence: a probe, which exceeds the limit on purpose; a short hint, which is about the next slot; few requests.
   const saysLimit = !isProbe && !isShort && (hintMs !== undefined || log.size >= ENOUGH_CALLS);
   const learned = saysLimit ? { ...withLimit(state, log.size), countsLateAnswers: true } : state;
   return relearn({ ...learned, isWhole, firstBurst: log.size }, refusal);

@@ -16,7 +16,7 @@ export interface ListeningServer extends AsyncDisposable {
   /** `http://127.0.0.1:41234` */
   readonly url: string;
   readonly port: number;
-  /** Finishes the responses in hand, then closes every connection. */
+  /** Finishes the responses in progress, then closes every connection. */
   close(): Promise<void>;
 }
 
@@ -41,11 +41,11 @@ export interface ListenOptions {
 
 export interface ServerContext {
   readonly handleRequest: HandleRequest;
-  /** For the date of a response to what is not even HTTP. */
+  /** Provides the date of a response to a message that is not HTTP. */
   readonly now: () => number;
   /** Asked first; answers what is not the emulated service. */
   readonly admin: Admin;
-  /** Called after each response, whatever was asked. */
+  /** Called after each response to any request. */
   readonly onAnswered?: (() => void) | undefined;
 }
 
@@ -101,7 +101,7 @@ interface Receiving {
   readonly closing: AbortSignal;
 }
 
-/** A bug in a response must not end the process, and with it the tests of everybody else. */
+/** Reports an exception as a warning and closes the connection: an uncaught one would end the process and its other tests. */
 function receiveSafely(...message: Parameters<typeof receive>): ReturnType<typeof receive> {
   try {
     return receive(...message);
@@ -113,7 +113,7 @@ function receiveSafely(...message: Parameters<typeof receive>): ReturnType<typeo
   }
 }
 
-/** Answers at once where nothing must be waited for; otherwise the promise is that of the response. It never rejects. */
+/** Responds synchronously if possible; otherwise returns a promise that resolves after the response and never rejects. */
 function receive(
   incoming: IncomingMessage,
   outgoing: ServerResponse,

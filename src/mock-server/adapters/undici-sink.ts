@@ -5,13 +5,13 @@ import { brokenConnection } from './web-messages.ts';
 
 /** Where a dispatched request gets its response; hides that undici has two generations of handlers. */
 export interface ResponseSink {
-  /** Lets the handler take part, or abort at once; says whether a response is still wanted. */
+  /** Starts the handler, which may abort at once. Returns whether a response is still wanted. */
   begin(): boolean;
-  /** Hands the response over; waits where the reader does not keep up. Does nothing after an abort. */
+  /** Passes the response to the handler; waits while the reader is slow. Does nothing after an abort. */
   send(answer: MockResponse): Promise<void>;
   /** The same for a body that comes bit by bit; rejects with what reading it throws. */
   stream(head: ResponseHead, pieces: Pieces): Promise<void>;
-  /** Hands the handler over to another dispatcher. Returns whether a response is still wanted. */
+  /** Passes the handler to another dispatcher. Returns whether a response is still wanted. */
   leave(): boolean;
   fail(error: Error): void;
   /** Aborts when no response is wanted any more. */

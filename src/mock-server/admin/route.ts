@@ -51,7 +51,7 @@ interface RouteDefinition<Name extends RouteName, Body extends z.ZodType, Query 
   readonly maxBodyBytes?: number;
   /** Without it, the route accepts no query. */
   readonly query?: Query;
-  /** Schema of the response; left out: there is none, 204. */
+  /** Schema of the response body. If omitted, the route responds with 204 and without a body. */
   readonly answer?: z.ZodType;
   /** Answers without the token. */
   readonly isOpen?: boolean;

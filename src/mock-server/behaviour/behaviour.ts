@@ -47,7 +47,7 @@ export class Behaviour {
     return this.#values;
   }
 
-  /** The value of a switch; notes that the response in hand depends on it. */
+  /** The value of a switch; records that the current response depends on it. */
   use<Name extends SwitchName>(name: Name): BehaviourValues[Name] {
     if (!this.#exercised.includes(name)) this.#exercised.push(name);
     return this.#values[name];

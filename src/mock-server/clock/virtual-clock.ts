@@ -30,7 +30,7 @@ export class VirtualClock implements DrivenClock {
     return this.#isFrozen;
   }
 
-  /** A virtual clock does not run by itself. Frozen, it does not jump either. */
+  /** A virtual clock does not run by itself. While frozen, it does not jump either. */
   freeze(): void {
     this.#isFrozen = true;
   }

@@ -86,7 +86,7 @@ ${isActive && html`${meters(request, key)}${revokeForm(request, key)}`}
 
 function meters({ context: { now, behaviour } }: AccountRequest, key: KeyRecord): Html {
   const { minute, month } = keyUsage(key, now(), behaviour);
-  // Refused requests may count too; more than all of it is all of it.
+  // Refused requests may count too, so the sum can exceed the limit.
   const used = Math.min(minute.limit, Math.floor(minute.used));
   return html`<div class="columns">
 ${meter(`${key.id}-minute`, 'This minute', { used, limit: minute.limit })}

@@ -120,7 +120,7 @@ function ownKey({ account, path }: AccountRequest): KeyRecord | undefined {
   return account.keys.find(({ id }) => id === path['id']);
 }
 
-/** For a user of the page. The messages of the core are for the author of a test. */
+/** Messages for users of the page; those of the core are for authors of tests. */
 function keyRefusal({ account, context }: AccountRequest): string {
   if (!account.isConfirmed) return 'Confirm your e-mail address first; then you can create keys.';
   const cap = maxActiveKeys(account, context.behaviour);

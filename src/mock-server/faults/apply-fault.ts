@@ -17,7 +17,7 @@ export interface FaultTools {
   readonly wait: InterruptibleWait;
 }
 
-/** A response after all the faults that struck it, and the journal entry that says so. */
+/** A response with its faults applied, and its journal entry. */
 export function applyFaults(
   handled: HandledRequest,
   struck: readonly FaultRecord[],
@@ -38,9 +38,9 @@ type Effect<Kind extends FaultKind> = FaultEffect & { readonly kind: Kind };
 interface Action<Kind extends FaultKind> {
   /** What the fault does, in words for the journal. */
   readonly describe: (effect: Effect<Kind>) => string;
-  /** The response as the fault makes it; `undefined`: none, the connection breaks off. Left out: time passes, no more. */
+  /** Returns the changed response; `undefined` to break the connection. If omitted, the fault only delays the response. */
   readonly apply?: (response: MockResponse, effect: Effect<Kind>, tools: FaultTools) => MockResponse | undefined;
-  /** Whether there is something to do when the service never made a response. */
+  /** Whether the fault also applies if the service has created no response. */
   readonly needsNoAnswer?: boolean;
 }
 
@@ -93,7 +93,7 @@ const ACTIONS: { readonly [Kind in FaultKind]: Action<Kind> } = {
 
 const DEFAULT_CONTENT_TYPE = 'text/html';
 
-/** In place of a response when the service never made one. */
+/** Replaces the response if the service has created none. */
 const NO_ANSWER: MockResponse = { status: 0, headers: {}, body: '' };
 
 function applyFault<Kind extends FaultKind>(

@@ -30,7 +30,7 @@ export function selectFaults(
   return struck;
 }
 
-/** Whether the request ends here: with no response, or in front of the service with any other. */
+/** Whether the fault ends the request: without a response, or with one that replaces the service's. */
 function endsRequest({ settings }: FaultRecord): boolean {
   if (settings.strikes === 'before') return settings.kind !== 'latency';
   if (settings.kind === 'reset') return settings.afterBytes === undefined;

@@ -92,7 +92,7 @@ function shownUse({ used, limit }: RateUse): number {
   return Math.min(used, limit);
 }
 
-/** The response to a parameter that cannot be; `undefined` when the switch says it is ignored. */
+/** The response to an invalid parameter; `undefined` if the switch says that it is ignored. */
 export function badParameter(message: string, behaviour: Behaviour): ServiceResponse | undefined {
   const value = behaviour.use('badParameter');
   return value === 'ignored' ? undefined : errorResponse({ ...statusAndCode(value), message });

@@ -30,7 +30,7 @@ export function headersWithCookies({
   return cookies.length === 0 ? headers : { ...headers, 'set-cookie': [...cookies] };
 }
 
-/** How a response goes out when faults are in the way; without, whole and at once. */
+/** How faults change the transmission of a response. Without it, the complete response is sent at once. */
 export interface Delivery {
   /** False: the connection breaks before anything is sent. */
   readonly sendsHead: boolean;

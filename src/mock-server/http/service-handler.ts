@@ -19,7 +19,7 @@ import { dateHeader, type ServiceResponse, writeResponse } from './service-respo
 
 export interface ServiceHandlerOptions {
   readonly context: ServiceContext;
-  /** Has the last word about a response. */
+  /** Can replace the response. */
   readonly checkAssumptions?: CheckAssumptions | undefined;
   readonly findRoute: FindRoute;
   /** By operation id; the other operations answer their example. */
@@ -31,7 +31,7 @@ export interface ServiceHandlerOptions {
 /** The emulated service: answers one request, synchronously, and says why. */
 export type ServiceHandler = (request: MockRequest) => HandledRequest;
 
-/** A response, and what the journal says of it. */
+/** A response and its journal entry. */
 export interface HandledRequest {
   /** `undefined`: the connection breaks off without a response. */
   readonly response: MockResponse | undefined;
@@ -97,7 +97,7 @@ interface RoutedRequest extends Pick<ServiceHandlerOptions, 'context' | 'respond
   readonly at: number;
 }
 
-/** A response, and what became known of the request on the way. */
+/** A response, and the facts of the request that were determined for it. */
 type DecidedResponse = { readonly answer: ServiceResponse } & Partial<
   Pick<JournalEntry, 'keyId' | 'keyTransport' | 'rate' | 'quota' | 'earlyByMs'>
 >;
@@ -111,10 +111,10 @@ function answerSafely(routed: RoutedRequest): DecidedResponse {
   }
 }
 
-/** What needs no key and counts nowhere: a preflight, and a response that the request asks for. */
+/** Responses that need no key and count toward no limit: to a preflight, and to a request with `Prefer`. */
 function answerUnmetered({ request, context, route }: RoutedRequest): ServiceResponse | undefined {
   const { behaviour, state } = context;
-  // Only a browser sends an origin, and only there does a response depend on CORS.
+  // Only browsers send an origin, so only their responses depend on CORS.
   const isShared = request.headers['origin'] !== undefined && behaviour.use('cors') === 'any-origin';
   if (isShared && isPreflight(request)) return preflightAnswer(request);
   if (route.kind !== 'operation') return undefined;
@@ -215,7 +215,7 @@ function respond(routed: RoutedRequest, key: KeyRecord, quota: QuotaUse): Servic
     stub.served += 1;
     return { ...respondTo(admitted, context), stub: stub.id };
   } catch (error) {
-    // Made a response here, so that a broken responder is counted like any other 500.
+    // Converted here, so that the exception of a responder counts like any other 500.
     return errors.internalError(error);
   }
 }

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { MockResponse } from './mock-message.ts';
 
-/** A response before it is written down as HTTP. */
+/** A response before it is converted to HTTP. */
 export interface ServiceResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -72,7 +72,7 @@ export function withoutTags(json: string): string {
 const HTML_SPECIAL = /[<>&]/g;
 const HTML_ESCAPES: Readonly<Record<string, string>> = { '<': '\\u003c', '>': '\\u003e', '&': '\\u0026' };
 
-/** Writes a response down as HTTP: the same bytes for every adapter. `date` is the value of the `Date` header. */
+/** Converts a response to HTTP, the same bytes for every adapter. `date` is the value of the `Date` header. */
 export function writeResponse(answer: ServiceResponse, method: string, date: string): MockResponse {
   const { status, headers, body } = answer;
   if (body === '') return { status, headers: { date, ...headers }, body };

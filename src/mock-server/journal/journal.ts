@@ -48,7 +48,7 @@ export interface NewJournalEntry extends Omit<JournalEntry, 'number' | 'space'> 
   space: string | undefined;
 }
 
-/** The entry of a response that the limits had no part in. */
+/** The entry of a response that does not depend on the limits. */
 export function newJournalEntry(
   known: Pick<JournalEntry, 'at' | 'method' | 'path' | 'status'> & Partial<NewJournalEntry>,
 ): NewJournalEntry {

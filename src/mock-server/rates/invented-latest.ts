@@ -59,7 +59,7 @@ export class InventedSnapshot {
     return queryText === undefined ? undefined : this.#answers.get(queryText);
   }
 
-  /** The response to a question with nothing unknown in it, kept for the next request with that `queryText`. */
+  /** The cached response to a valid query, for the next request with that `queryText`. */
   answer(question: LatestQuestion, queryText: string | undefined): ServiceResponse {
     const answer = successResponse(this.data(question));
     if (queryText === undefined || queryText.length > LONGEST_KEPT) return answer;

@@ -52,7 +52,7 @@ function answerInvented(
 
 const UNKNOWN_CURRENCY = 'base or symbols name a currency that is not among the invented rates.';
 
-/** The response of a user's function. What is no object becomes a 500, with the reason in the journal. */
+/** The response of a user's function. A value that is not an object causes a 500, with the reason in the journal. */
 function answerWith(
   latest: LatestFunction,
   { target, at, key }: AdmittedRequest,
