@@ -78,16 +78,16 @@ export class Prober {
     if (this.left <= 0) throw new BudgetExhausted();
     const parameters = new URLSearchParams(query).toString();
     const url = `${baseUrl}/api/v1/${path}${parameters === '' ? '' : `?${parameters}`}`;
-    // A request that may count toward the month is sent once, so that the announced cost is the most it can be.
+    // A request that may count toward the month is sent once, so that the announced cost is the maximum.
     const retries = path === 'quota' ? this.#options.maxRetries : 0;
     for (let failures = 0; ; ) {
       this.requests += 1;
       try {
-        return answered(await this.#send(url, method, headers));
+        return await this.#send(url, method, headers);
       } catch (error) {
         failures += 1;
         if (error instanceof RateLimited || signal.aborted || failures > retries || this.left <= 0) throw error;
-        await clock.sleep(RETRY_AFTER_MS, signal);
+        await clock.sleep(RETRY_DELAY_MS, signal);
       }
     }
   }
@@ -103,7 +103,9 @@ export class Prober {
       const either = AbortSignal.any([signal, timeout.signal]);
       const response = await fetch(url, { method, headers, redirect: 'manual', signal: either });
       const body = envelopeOf(await response.text());
-      return { status: response.status, headers: response.headers, ...body, sentAt, receivedAt: clock.now() };
+      const seen = { status: response.status, headers: response.headers, ...body, sentAt, receivedAt: clock.now() };
+      if (seen.status === 429 && seen.code === 'rate_limited') throw new RateLimited(seen);
+      return seen;
     } catch (error) {
       throw timeout.signal.aborted && !signal.aborted ? timeout.signal.reason : error;
     } finally {
@@ -112,12 +114,7 @@ export class Prober {
   }
 }
 
-const RETRY_AFTER_MS = 1000;
-
-function answered(seen: ProbeResponse): ProbeResponse {
-  if (seen.status === 429 && seen.code === 'rate_limited') throw new RateLimited(seen);
-  return seen;
-}
+const RETRY_DELAY_MS = 1000;
 
 /** `401 unauthorized`, as switches name a response; the status alone when there is no code. */
 export function statusAndCodeText({ status, code }: ProbeResponse): string {
