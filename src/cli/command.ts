@@ -15,8 +15,8 @@ export interface CommandSpec {
   readonly examples?: readonly Example[];
   /** Paragraphs for the end of its help. */
   readonly notes?: readonly string[];
-  /** Commands that ask the service take all global options; the others only those about output. */
-  readonly callsService: boolean;
+  /** Commands that call the service take all global options; the others only those about output. Default: false. */
+  readonly callsService?: boolean;
   readonly takesParameters?: boolean;
   /** Whether all it does is to send a request, which --dry-run and --curl print instead. */
   readonly sendsRequest?: boolean;

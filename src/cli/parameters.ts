@@ -6,6 +6,7 @@ import type { Invocation } from './command.ts';
 import { usageError } from './errors/cli-error.ts';
 import type { Query } from './request/send-request.ts';
 import { createGlobalOptions } from './settings/global-options.ts';
+import { repeatableOption } from './settings/option-types.ts';
 
 const KEY_LIKE = new RegExp(apiKeyPattern.replace(/^\^|\$$/g, ''));
 
@@ -13,9 +14,7 @@ export const parameterArgument = { syntax: '[name=value...]', description: 'para
 
 /** `-p base=USD`, for a parameter whose name looks like an option. */
 export function parameterOption(): Option {
-  return new Option('-p, --param <name=value>', 'a parameter (repeatable); same as name=value').argParser(
-    (value: string, values: readonly string[] = []) => [...values, value],
-  );
+  return repeatableOption('-p, --param <name=value>', 'a parameter (repeatable); same as name=value');
 }
 
 /** Parameters typed as arguments, then those typed with `-p`, which may contain any characters. */
@@ -161,8 +160,7 @@ function attributeOf(long: string): string {
 function optionOf(long: string, parameter: Parameter): Option {
   const { type, list, choices = [] } = parameter;
   const value = type === 'string' ? long : type;
-  const option = new Option(`--${long} <${value}${list === undefined ? '' : ',…'}>`, optionText(long, parameter));
-  option.argParser((text: string, earlier: readonly string[] = []) => [...earlier, text]);
+  const option = repeatableOption(`--${long} <${value}${list === undefined ? '' : ',…'}>`, optionText(long, parameter));
   option.argChoices = choices.map(String); // for completion; the client says what is wrong with another value
   return option;
 }

@@ -19,7 +19,6 @@ export const authCommand: CommandSpec = {
   summary: 'store, check and remove your key',
   description:
     'Stores the key in credentials.json, which only you can read. The key is sent only to the base URL that it was stored for.',
-  callsService: false,
   commands: [
     {
       name: 'login',
@@ -53,7 +52,6 @@ export const authCommand: CommandSpec = {
       description:
         'Removes the stored key of the profile. The key itself stays valid until it is revoked in the dashboard.',
       examples: [{ command: 'fxrates auth logout', comment: '' }],
-      callsService: false,
       usesConfig: true,
       run: logout,
     },

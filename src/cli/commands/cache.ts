@@ -13,14 +13,12 @@ export const cacheCommand: CommandSpec = {
   summary: 'responses stored by --cache: info, clear',
   description:
     'Shows and removes the responses stored by --cache. Only you can read them. They are removed after 30 days.',
-  callsService: false,
   commands: [
     {
       name: 'info',
       summary: 'folder, number, size and age of cached responses',
       description: 'Prints the folder, number, size and age of cached responses.',
       examples: [{ command: 'fxrates cache info', comment: '' }],
-      callsService: false,
       printsData: true,
       run: info,
     },
@@ -29,7 +27,6 @@ export const cacheCommand: CommandSpec = {
       summary: 'remove all cached responses',
       description: 'Removes all cached responses, and the compiled code that makes fxrates start faster.',
       examples: [{ command: 'fxrates cache clear', comment: '' }],
-      callsService: false,
       run: clear,
     },
   ],

@@ -16,19 +16,17 @@ import {
 
 const NAMES = Object.keys(CONFIG_SETTINGS);
 const nameArgument = { syntax: '<name>', description: NAMES.join(', '), choices: NAMES };
-const local = { callsService: false, usesConfig: true } as const;
 
 export const configCommand: CommandSpec = {
   name: 'config',
   summary: 'stored settings: list, get, set, unset, path',
   description: 'Settings stored in config.json. Options and environment variables override them.',
-  callsService: false,
   notes: [
     `Names: ${NAMES.join(', ')}. With --profile a setting is stored for that profile, without it for all; base_url always belongs to a profile. Keys are not settings: see fxrates auth.`,
   ],
   commands: [
     {
-      ...local,
+      usesConfig: true,
       name: 'list',
       summary: 'all stored settings',
       description: 'Prints every stored setting.',
@@ -38,7 +36,7 @@ export const configCommand: CommandSpec = {
       run: list,
     },
     {
-      ...local,
+      usesConfig: true,
       name: 'get',
       summary: 'one stored setting',
       description: 'Prints one stored setting.',
@@ -47,7 +45,7 @@ export const configCommand: CommandSpec = {
       run: get,
     },
     {
-      ...local,
+      usesConfig: true,
       name: 'set',
       summary: 'store a setting',
       description: 'Checks a setting and stores it.',
@@ -59,7 +57,7 @@ export const configCommand: CommandSpec = {
       run: ({ args: [name = '', value = ''], ...invocation }) => set(name, value, invocation),
     },
     {
-      ...local,
+      usesConfig: true,
       name: 'unset',
       summary: 'remove a stored setting',
       description: 'Removes a stored setting; its default applies again.',
@@ -72,7 +70,6 @@ export const configCommand: CommandSpec = {
       summary: 'path of config.json',
       description: 'Prints the path of config.json, even if the file does not exist.',
       examples: [{ command: 'fxrates config path', comment: '' }],
-      callsService: false,
       run: printPath,
     },
   ],

@@ -2,7 +2,7 @@ import { Option } from 'commander';
 import type { ObservedBehaviour, ProbeFetch } from '../../mock-server/index.ts';
 import { checkWritable, replaceFile } from '../../replace-file.ts';
 import type { CommandSpec, Invocation } from '../command.ts';
-import { CliError, cannotWrite, usageError } from '../errors/cli-error.ts';
+import { CliError, cannotWrite } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { twoColumns } from '../help/page.ts';
 import { printReport } from '../output/report.ts';
@@ -10,6 +10,7 @@ import { openConnection } from '../request/connection.ts';
 import { explainNetworkError, type NetworkContext } from '../request/explain-error.ts';
 import { requireKey } from '../settings/api-key.ts';
 import { requireBaseUrl } from '../settings/base-url.ts';
+import { parsedOption, wholeNumber } from '../settings/option-types.ts';
 import type { StreamStyle } from '../terminal/screen.ts';
 import { visible } from '../terminal/text.ts';
 
@@ -20,7 +21,7 @@ export const probeCommand: CommandSpec = {
     'Sends requests to a running service, with your key and within a budget, to observe what its documentation leaves open. In a pipe, and with --out, it writes JSON for fxrates mock --behaviour. Behaviour that cannot be observed is listed, not guessed.',
   argument: { syntax: '<base-url>', description: 'base URL of the service' },
   options: () => [
-    new Option('--max-requests <count>', 'most requests to send (default: 14)').argParser(parseCount),
+    parsedOption('--max-requests <count>', 'most requests to send (default: 14)', wholeNumber(1, 99_999)),
     new Option('--out <file>', 'write the JSON to this file'),
   ],
   examples: [
@@ -36,11 +37,6 @@ export const probeCommand: CommandSpec = {
   refused: { '--base-url': { why: 'the service is its argument', instead: 'fxrates probe https://…' } },
   run: probe,
 };
-
-function parseCount(text: string): number {
-  if (/^[1-9]\d{0,4}$/.test(text)) return Number(text);
-  throw usageError(`--max-requests expects a whole number from 1 to 99999, got '${text}'`);
-}
 
 /** Probes a service, after telling how many requests that takes at most, and prints or writes what was observed. */
 async function probe(invocation: Invocation): Promise<number> {

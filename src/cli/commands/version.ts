@@ -7,7 +7,6 @@ export const versionCommand: CommandSpec = {
   summary: 'print the version; --json adds Node.js and platform',
   description: 'Prints the versions of fxrates and Node.js, and the platform. Nothing is sent.',
   examples: [{ command: 'fxrates version --json', comment: 'for a bug report' }],
-  callsService: false,
   printsData: true,
   run: (invocation) => printReport({ text: `${versionText()}\n`, facts: versionFacts() }, invocation),
 };

@@ -1,6 +1,7 @@
 import { Option } from 'commander';
 import { usageError } from '../errors/cli-error.ts';
 import { parseDuration } from './duration.ts';
+import { choiceOption, oneOf, parsedOption, repeatableOption, wholeNumber } from './option-types.ts';
 
 /** The output formats, with their texts for `fxrates help formatting`. */
 export const OUTPUT_FORMATS = {
@@ -46,27 +47,15 @@ export function createGlobalOptions(): readonly Option[] {
   return [...outputOptions(), ...connectionOptions(), ...waitingOptions(), ...generalOptions()];
 }
 
-export function parseOutputFormat(text: string, label: string): OutputFormat {
-  return oneOf(FORMAT_NAMES, text, label);
-}
+export const parseOutputFormat = oneOf(FORMAT_NAMES);
+export const parseColor = oneOf(COLOR_CHOICES);
+export const parseSwitch = oneOf(['on', 'off']);
+export const parseRetries = wholeNumber(0, 99);
 
 export function parseTimeout(text: string, label: string): number {
   const timeoutMs = parseDuration(text, label);
   if (timeoutMs > 0 && Number.isFinite(timeoutMs)) return timeoutMs;
   throw usageError(`${label} expects a time above 0, got '${text}'`, 'each attempt needs a limit, e.g. 30s');
-}
-
-export function parseRetries(text: string, label: string): number {
-  if (/^\d{1,2}$/.test(text)) return Number(text);
-  throw usageError(`${label} expects a whole number from 0 to 99, got '${text}'`);
-}
-
-export function parseColor(text: string, label: string): 'auto' | 'always' | 'never' {
-  return oneOf(COLOR_CHOICES, text, label);
-}
-
-export function parseSwitch(text: string, label: string): 'on' | 'off' {
-  return oneOf(['on', 'off'], text, label);
 }
 
 /** Also a name in JSON and in shells. */
@@ -79,7 +68,7 @@ function outputOptions(): Option[] {
   return inGroup('Output', [
     choiceOption('-o, --output <format>', `${FORMAT_NAMES.join(', ')} (env: FXRATES_OUTPUT)`, FORMAT_NAMES),
     new Option('--json', 'same as -o json, and errors as JSON on stderr'),
-    new Option('--get <path>', 'one value: rates.EUR or /rates/EUR (repeatable)').argParser(collect),
+    repeatableOption('--get <path>', 'one value: rates.EUR or /rates/EUR (repeatable)'),
     choiceOption('--color <when>', 'auto, always or never', COLOR_CHOICES),
     new Option('--no-color', 'same as --color never'),
   ]);
@@ -88,17 +77,11 @@ function outputOptions(): Option[] {
 function connectionOptions(): Option[] {
   return inGroup('Connection', [
     new Option('--base-url <url>', 'URL of the service (env: FXRATES_BASE_URL)'),
-    new Option('--profile <name>', 'stored base URL and key (env: FXRATES_PROFILE)').argParser((text) =>
-      parseProfile(text, '--profile'),
-    ),
+    parsedOption('--profile <name>', 'stored base URL and key (env: FXRATES_PROFILE)', parseProfile),
     new Option('--key-file <file>', 'file with the key (env: FXRATES_API_KEY_FILE)'),
     new Option('--key-stdin', 'read the key from the first line of stdin'),
-    new Option('--timeout <duration>', 'per attempt (default: 30s, env: FXRATES_TIMEOUT)').argParser((text) =>
-      parseTimeout(text, '--timeout'),
-    ),
-    new Option('--retries <count>', 'after failures (default: 2, env: FXRATES_RETRIES)').argParser((text) =>
-      parseRetries(text, '--retries'),
-    ),
+    parsedOption('--timeout <duration>', 'per attempt (default: 30s, env: FXRATES_TIMEOUT)', parseTimeout),
+    parsedOption('--retries <count>', 'after failures (default: 2, env: FXRATES_RETRIES)', parseRetries),
     new Option('--insecure-http', 'allow http:// to other machines (key readable)'),
     new Option('--dry-run', 'print the request as JSON instead of sending it'),
     new Option('--curl', 'print the request as a curl command instead'),
@@ -107,9 +90,7 @@ function connectionOptions(): Option[] {
 
 function waitingOptions(): Option[] {
   return inGroup('Waiting', [
-    new Option('--max-wait <duration>', 'longest wait (default: 60s, env: FXRATES_MAX_WAIT)').argParser((text) =>
-      parseDuration(text, '--max-wait'),
-    ),
+    parsedOption('--max-wait <duration>', 'longest wait (default: 60s, env: FXRATES_MAX_WAIT)', parseDuration),
     new Option('--no-wait', 'fail immediately when rate limited (exit 7)'),
   ]);
 }
@@ -127,25 +108,6 @@ function inGroup(group: OptionGroup, options: Option[]): Option[] {
   return options;
 }
 
-function collect(value: string, values: readonly string[] = []): readonly string[] {
-  return [...values, value];
-}
-
 function count(_value: unknown, previous: number | undefined): number {
   return (previous ?? 0) + 1;
-}
-
-/** An option that takes one of some words. Completion scripts and `help --json` read them from it. */
-export function choiceOption(flags: string, description: string, choices: readonly string[]): Option {
-  const option = new Option(flags, description);
-  option.argParser((text) => oneOf(choices, text, option.long ?? flags));
-  option.argChoices = [...choices]; // by hand, since `choices()` brings a message of its own
-  return option;
-}
-
-/** `text` as one of `choices`. @throws CliError that names `label` and the choices */
-export function oneOf<const Choice extends string>(choices: readonly Choice[], text: string, label: string): Choice {
-  const choice = choices.find((candidate) => candidate === text);
-  if (choice !== undefined) return choice;
-  throw usageError(`${label} expects one of ${choices.join(', ')}, got '${text}'`);
 }

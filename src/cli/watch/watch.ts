@@ -12,6 +12,7 @@ import { WaitReporter } from '../request/wait-reporter.ts';
 import type { KeyInUse } from '../settings/api-key.ts';
 import { formatDuration, parseDuration } from '../settings/duration.ts';
 import type { OutputFormat } from '../settings/global-options.ts';
+import { parsedOption, wholeNumber } from '../settings/option-types.ts';
 import { jsonLine, localClock, visible, wrap } from '../terminal/text.ts';
 
 interface Watch {
@@ -98,7 +99,7 @@ export function watchOptions({
 }): readonly Option[] {
   return [
     new Option('--watch [interval]', text).argParser((typed) => parseInterval(typed, shortestMs)),
-    new Option('--count <n>', 'with --watch: stop after this many responses').argParser(parseCount),
+    parsedOption('--count <n>', 'with --watch: stop after this many responses', wholeNumber(1, 999_999_999)),
   ];
 }
 
@@ -125,11 +126,6 @@ function parseInterval(text: string, shortestMs: number): number {
   const intervalMs = parseDuration(text, '--watch');
   if (intervalMs >= shortestMs && Number.isFinite(intervalMs)) return intervalMs;
   throw usageError(`--watch expects an interval from ${shortestMs / 1000}s, got '${text}'`);
-}
-
-function parseCount(text: string): number {
-  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
-  throw usageError(`--count expects a whole number from 1, got '${text}'`);
 }
 
 /** One answer, in the forms that it may be shown in. */

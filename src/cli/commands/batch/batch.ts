@@ -11,6 +11,7 @@ import { compactJson } from '../../json/pretty-json.ts';
 import { dataOf } from '../../output/print-json.ts';
 import { namedQuery, parameterOption, parseParameters } from '../../parameters.ts';
 import { type OpenClient, openClient, type Query } from '../../request/send-request.ts';
+import { repeatableOption } from '../../settings/option-types.ts';
 import { rememberCurrencies } from '../../storage/seen-currencies.ts';
 import { commandLine, grouped, visible } from '../../terminal/text.ts';
 import { ProgressView } from './batch-progress.ts';
@@ -27,9 +28,7 @@ export const batchCommand: CommandSpec = {
     'Calls an operation once for each query in a file (- is stdin), and prints one JSON line per query as soon as its response arrives: {"query", "data"} or {"query", "error"}. The exit code is 0 if all queries succeeded, else 1.',
   argument: { syntax: '<operation> [file]', description: `${NAMES.join(', ')}, and a file of queries`, choices: NAMES },
   options: () => [
-    new Option('--each <name=values>', 'a query for each value, e.g. base=USD,EUR (repeatable)').argParser(
-      (text: string, texts: readonly string[] = []) => [...texts, text],
-    ),
+    repeatableOption('--each <name=values>', 'a query for each value, e.g. base=USD,EUR (repeatable)'),
     parameterOption(),
     new Option('--cache <age>', 'use responses cached up to this age, 10m or snapshot').argParser(parseCacheAge),
     new Option('--ordered', 'print the responses in the order of the queries'),

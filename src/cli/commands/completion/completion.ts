@@ -75,7 +75,6 @@ export const completionCommand: CommandSpec = {
     { command: 'fxrates completion install', comment: 'for your shell, after a confirmation' },
     { command: 'source <(fxrates completion bash)', comment: 'for this session only' },
   ],
-  callsService: false,
   commands: [
     ...SHELLS.map(printCommand),
     {
@@ -89,7 +88,6 @@ export const completionCommand: CommandSpec = {
         { command: 'fxrates completion install', comment: '' },
         { command: 'fxrates completion install fish --yes', comment: '' },
       ],
-      callsService: false,
       run: installCompletion,
     },
   ],
@@ -102,7 +100,6 @@ function printCommand(name: ShellName): CommandSpec {
     summary: `print the script for ${title}`,
     description: `Prints the completion script for ${title}.`,
     examples: [{ command: `fxrates completion ${name}`, comment: '' }],
-    callsService: false,
     run: async ({ screen }) => {
       await screen.print(script);
       return exitCodes.ok;

@@ -26,7 +26,6 @@ export function helpCommand(tree: () => CommandNode, commandNames: readonly stri
       { command: 'fxrates help exit-codes', comment: '' },
       { command: 'fxrates help --json', comment: 'every command, option, topic and exit code, for programs' },
     ],
-    callsService: false,
     run: async ({ args, argv, screen }) => {
       // Only the typed option counts: FXRATES_OUTPUT=json is for responses, not for help.
       const isJson = readEarlyFlags(argv, {}).output === 'json';

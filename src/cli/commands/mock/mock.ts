@@ -5,7 +5,7 @@ import type { JournalEntry, MockServer } from '../../../mock-server/index.ts';
 import type { CommandSpec, Invocation } from '../../command.ts';
 import { CliError, usageError } from '../../errors/cli-error.ts';
 import { exitCodes } from '../../exit-codes.ts';
-import { choiceOption } from '../../settings/global-options.ts';
+import { choiceOption, parsedOption, repeatableOption, wholeNumber } from '../../settings/option-types.ts';
 import { jsonLine, oneLine } from '../../terminal/text.ts';
 import { type MockOptions, PRESETS, type RunningMock, startMock } from './start-mock.ts';
 
@@ -20,7 +20,9 @@ export const mockCommand: CommandSpec = {
     new Option('--host <address>', 'address to listen on (default: 127.0.0.1)'),
     new Option('--allow-remote', 'accept other machines and containers; --host is then 0.0.0.0'),
     choiceOption('--plan <plan>', `${PLAN_NAMES.join(', ')} (default: free)`, PLAN_NAMES).default('free'),
-    new Option('--seed <number>', 'seed of the rates and the key (default: 1)').default(1).argParser(parseSeed),
+    parsedOption('--seed <number>', 'seed of the rates and the key (default: 1)', wholeNumber(0, 999_999_999)).default(
+      1,
+    ),
     new Option('--now <time>', 'start the clock at this instant, e.g. 2026-01-31T23:59:00Z').argParser(parseTime),
     behaviourOption(),
     new Option('--replay <file>', 'respond to latest with recorded responses'),
@@ -37,16 +39,13 @@ export const mockCommand: CommandSpec = {
     { command: 'fxrates mock --port 0 --json', comment: 'one line with url, key, plan, pid and more' },
   ],
   notes: ['The key works with this mock only. Ctrl-C stops the server.'],
-  callsService: false,
   run: runMock,
 };
 
 /** The presets are not all there is, so any text is accepted. */
 function behaviourOption(): Option {
-  const option = new Option(
-    '--behaviour <preset|file|switch>',
-    'documented, lenient, hostile, a file or switch=value (repeatable)',
-  ).argParser((text: string, texts: readonly string[] = []) => [...texts, text]);
+  const text = 'documented, lenient, hostile, a file or switch=value (repeatable)';
+  const option = repeatableOption('--behaviour <preset|file|switch>', text);
   option.argChoices = [...PRESETS];
   return option;
 }
@@ -101,11 +100,6 @@ function checkedToken(token: string | undefined): string | undefined {
   if (token === undefined || token === '') return undefined;
   if (/^[\w-]{16,128}$/.test(token)) return token;
   throw usageError('FXRATES_MOCK_ADMIN_TOKEN expects 16 to 128 letters, digits, _ and -');
-}
-
-function parseSeed(text: string): number {
-  if (/^\d{1,9}$/.test(text)) return Number(text);
-  throw usageError(`--seed expects a whole number from 0 to 999999999, got '${text}'`);
 }
 
 function parseTime(text: string): string {
