@@ -54,7 +54,7 @@ async function readOffline(request: ServiceRequest, invocation: Invocation): Pro
     await reportAge(response, invocation);
     return response;
   } catch (error) {
-    if (!(error instanceof CliError) || error.causeCode !== OFFLINE) throw error;
+    if (!(error instanceof CliError) || error.details.causeCode !== OFFLINE) throw error;
     throw new CliError('no cached response for this request', {
       code: 'not_kept',
       exitCode: exitCodes.network,

@@ -52,10 +52,12 @@ async function runApi(invocation: Invocation): Promise<number> {
 /** To a path that the service does not have, adds what a path of it looks like, if that is what it lacks. */
 function withWholePath(path: string): (error: unknown) => never {
   return (error) => {
-    if (!(error instanceof CliError) || error.status !== 404 || path.split('/')[1] === FIRST_SEGMENT) throw error;
+    if (!(error instanceof CliError) || error.details.status !== 404 || path.split('/')[1] === FIRST_SEGMENT)
+      throw error;
     const whole = PATHS.find((known) => known.endsWith(path)) ?? BASE_PATH + path;
     const hint = `Paths begin with ${BASE_PATH}:  ${commandLine(['api', whole])}`;
-    throw new CliError(error.message, { ...error, hints: [...error.hints, hint], cause: error });
+    const { why: _, hints = [], ...details } = error.details; // the message has the reason
+    throw new CliError(error.message, { ...details, hints: [...hints, hint], cause: error });
   };
 }
 

@@ -139,15 +139,10 @@ async function readKey({ settings, screen, io }: Invocation): Promise<string> {
 async function refuseRejectedKey(secret: string, invocation: Invocation): Promise<void> {
   const { failure } = await verifyKey({ secret, source: 'this login', shadowed: [] }, invocation);
   if (failure === undefined) return;
-  if (failure.exitCode === exitCodes.authentication) {
-    throw new CliError('the service refuses this key; nothing is stored', {
-      code: failure.code,
-      exitCode: failure.exitCode,
-      status: failure.status,
-      causeCode: failure.causeCode,
-      hints: ['Store it anyway:  fxrates auth login --no-verify'],
-      cause: failure,
-    });
+  const { why: _, ...details } = failure.details;
+  if (details.exitCode === exitCodes.authentication) {
+    const hints = ['Store it anyway:  fxrates auth login --no-verify'];
+    throw new CliError('the service refuses this key; nothing is stored', { ...details, hints, cause: failure });
   }
   await invocation.screen.warn(`the key could not be checked: ${failure.message}`);
 }

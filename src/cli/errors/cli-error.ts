@@ -1,6 +1,6 @@
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 
-interface CliErrorOptions {
+interface CliErrorDetails {
   /** Stable word for programs. */
   readonly code: string;
   readonly exitCode: ExitCode;
@@ -19,24 +19,12 @@ interface CliErrorOptions {
 /** A failure as the user gets to see it: what, why, and what to do next. */
 export class CliError extends Error {
   override readonly name = 'CliError';
-  readonly code: string;
-  readonly exitCode: ExitCode;
-  readonly hints: readonly string[];
-  readonly status: number | undefined;
-  readonly causeCode: string | undefined;
-  readonly retryAfterSeconds: number | undefined;
-  readonly resetsAt: string | undefined;
+  readonly details: CliErrorDetails;
 
-  constructor(what: string, options: CliErrorOptions) {
-    const { code, exitCode, why, hints = [], status, causeCode, retryAfterSeconds, resetsAt, cause } = options;
+  constructor(what: string, details: CliErrorDetails) {
+    const { why, cause } = details;
     super(why === undefined ? what : `${what} — ${why}`, cause === undefined ? undefined : { cause });
-    this.code = code;
-    this.exitCode = exitCode;
-    this.hints = hints;
-    this.status = status;
-    this.causeCode = causeCode;
-    this.retryAfterSeconds = retryAfterSeconds;
-    this.resetsAt = resetsAt;
+    this.details = details;
   }
 }
 

@@ -13,7 +13,7 @@ export async function printError(error: unknown, screen: Screen, verbose: number
   const failure = toCliError(error);
   await screen.error(screen.isJson ? asJson(failure) : paragraph(failure, screen));
   if (verbose > 1) await screen.error(stackOf(error));
-  return failure.exitCode;
+  return failure.details.exitCode;
 }
 
 /** The reader of a pipe, such as `head -1`, has what it wanted. */
@@ -37,7 +37,7 @@ function toCliError(error: unknown): CliError {
   });
 }
 
-function paragraph({ message, hints }: CliError, { err }: Screen): string {
+function paragraph({ message, details: { hints = [] } }: CliError, { err }: Screen): string {
   const headline = visible(`fxrates: ${message}`);
   const [first = '', ...rest] = err.isTTY ? wrap(headline, err.columns) : [headline];
   const [what = '', ...why] = first.split(' — ');
@@ -65,10 +65,10 @@ function asJson(error: CliError): string {
 
 /** A failure for programs. */
 export function errorFacts(error: CliError): object {
-  const { code, message, status, causeCode, retryAfterSeconds, resetsAt, hints, exitCode } = error;
+  const { code, status, causeCode, retryAfterSeconds, resetsAt, hints = [], exitCode } = error.details;
   return {
     code,
-    message,
+    message: error.message,
     status,
     cause_code: causeCode,
     retry_after_seconds: retryAfterSeconds,

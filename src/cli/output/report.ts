@@ -20,14 +20,11 @@ export interface ReportRow {
   readonly steps?: readonly string[];
 }
 
-interface Report {
-  readonly text: string;
-  /** The same for programs, from which --get chooses. */
-  readonly facts: object;
-}
-
-/** Prints what fxrates itself reports: the text, or the facts in the output format that was chosen. */
-export async function printReport({ text, facts }: Report, invocation: Invocation): Promise<ExitCode> {
+/** Prints what fxrates itself reports: the text, or for programs the facts, from which --get chooses. */
+export async function printReport(
+  { text, facts }: { readonly text: string; readonly facts: object },
+  invocation: Invocation,
+): Promise<ExitCode> {
   const { settings, screen } = invocation;
   if (screen.isForPeople && settings.get.length === 0) await screen.printText(text);
   else await printJson(JSON.stringify(facts), invocation);

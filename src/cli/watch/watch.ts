@@ -46,9 +46,10 @@ export async function watch(
     if (answers === 0 || !isTemporary(error)) throw error;
     reporter.restart();
     onRemark();
+    const { message } = error;
     const at = localClock(next.at.getTime() - next.intervalMs, io.timeZone);
-    const again = `asking again in ${formatDuration(next.intervalMs)}`;
-    void screen.info(remark({ error, at, next: again, isJson: screen.isJson }));
+    const text = `fxrates: ${at} ${visible(message)}; asking again in ${formatDuration(next.intervalMs)}\n`;
+    void screen.info(screen.isJson ? jsonLine({ event: 'missed', code: error.details.code, message }) : text);
   };
   const options = { every, onError, signal: reporter.signal, operation: operation?.id as 'latest' }; // or another one
   try {
@@ -68,18 +69,7 @@ export async function watch(
 }
 
 function isTemporary(error: unknown): error is CliError {
-  return error instanceof CliError && TEMPORARY.includes(error.exitCode);
-}
-
-interface Remark {
-  readonly error: CliError;
-  readonly at: string;
-  readonly next: string;
-  readonly isJson: boolean;
-}
-
-function remark({ error: { code, message }, at, next, isJson }: Remark): string {
-  return isJson ? jsonLine({ event: 'missed', code, message }) : `fxrates: ${at} ${visible(message)}; ${next}\n`;
+  return error instanceof CliError && TEMPORARY.includes(error.details.exitCode);
 }
 
 /** What `--watch` and `--count` say. */

@@ -23,7 +23,7 @@ test('an error has its reason in the message, and its cause only if there is one
   const cause = new Error('below');
   const options = { code: 'any', exitCode: 1 } as const;
 
-  expect(new CliError('what', options)).toMatchObject({ name: 'CliError', message: 'what', hints: [] });
+  expect(new CliError('what', options)).toMatchObject({ name: 'CliError', message: 'what', details: options });
   expect(Object.hasOwn(new CliError('what', options), 'cause')).toBe(false);
   expect(new CliError('what', { ...options, why: 'why', cause })).toMatchObject({ message: 'what — why', cause });
 });
@@ -32,15 +32,13 @@ test('an error of a file names the reason; one of a file of fxrates also another
   const cause = Object.assign(new Error('ENOENT: open'), { code: 'ENOENT' });
 
   expect(fileError("cannot read 'a'", cause)).toMatchObject({
-    code: 'file',
-    exitCode: 1,
+    details: { code: 'file', exitCode: 1 },
     message: "cannot read 'a' — the file does not exist",
     cause,
   });
   expect(storageError('cannot read config.json', 'why', cause)).toMatchObject({
-    code: 'storage',
+    details: { code: 'storage', hints: [expect.stringContaining('export FXRATES_CONFIG_DIR=')] },
     message: 'cannot read config.json — why',
-    hints: [expect.stringContaining('export FXRATES_CONFIG_DIR=')],
     cause,
   });
 });

@@ -21,13 +21,40 @@ import { readJsonFile } from '../../storage/json-file.ts';
 import { maskKey } from '../../terminal/redactor.ts';
 import { grouped } from '../../terminal/text.ts';
 
-/** The steps to an answer, in their order. */
+/** The result of one check. */
+export interface Finding extends Outcome {
+  readonly name: string;
+}
+
+interface Outcome {
+  /** `skip`: there was nothing to check, or what it needs failed before. */
+  readonly status: NonNullable<ReportRow['status']>;
+  readonly text: string;
+  /** What to do about it. */
+  readonly next?: readonly string[];
+}
+
+const ok = (text: string): Outcome => ({ status: 'ok', text });
+const warning = (text: string, next: string): Outcome => ({ status: 'warn', text, next: [next] });
+const skipped = (text: string): Outcome => ({ status: 'skip', text });
+
+function failed({ message, details: { hints = [] } }: CliError): Outcome {
+  return { status: 'fail', text: message, next: hints };
+}
+
+/** What `check` finds. A failure in the user's words is a finding, too. */
+async function finding(name: string, check: () => Outcome | Promise<Outcome>): Promise<Finding> {
+  try {
+    return { name, ...(await check()) };
+  } catch (error) {
+    if (error instanceof CliError) return { name, ...failed(error) };
+    throw error;
+  }
+}
+
+/** The steps to a response, in their order. */
 const STEPS = ['name', 'connection', 'TLS', 'answer'] as const;
 type Step = (typeof STEPS)[number];
-
-/** A clock that is off by more makes Retry-After dates and the forecast wrong. */
-const TOLERATED_SKEW_MS = 30_000;
-const ALMOST_USED_UP = 0.8;
 
 /** Asks for the quota once, which is free, and tells how far that came. */
 export async function checkService(
@@ -39,156 +66,118 @@ export async function checkService(
   const settings = { ...invocation.settings, retries: 0, maxWaitMs: 0, verbose: 0 };
   const trace = new HttpTrace({ ...invocation, settings }, { keepsBodies: true });
   const request = { operation: operations.quota, path, query: {} };
-  const destination = { url: new URL(baseUrl), proxy: environmentProxy(io.env, baseUrl)?.variable };
+  const outcomes = successes(new URL(baseUrl), environmentProxy(io.env, baseUrl)?.variable);
+  const findings = () => STEPS.map((name) => ({ name, ...outcomes[name] }));
+  const clock = () => ({ name: 'clock', ...clockOutcome(trace, io.clock.now()) });
   try {
     const { data } = await sendRequest(request, { ...invocation, settings }, { trace, key });
-    const quota = data as QuotaData; // parsed with the schema by the client
-    return [...stepFindings(undefined, destination), clockFinding(trace, io.clock.now()), quotaFinding(quota)];
+    return [...findings(), clock(), { name: 'quota', ...quotaOutcome(data as QuotaData) }]; // parsed by the client
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
-    const hasAnswer = trace.lastResponse(path) !== undefined;
-    const findings = stepFindings({ step: hasAnswer ? 'answer' : failedStep(error), error }, destination);
-    return hasAnswer ? [...findings, clockFinding(trace, io.clock.now())] : findings;
+    const hasResponse = trace.lastResponse(path) !== undefined;
+    const step = hasResponse ? 'answer' : failedStep(error);
+    for (const name of STEPS.slice(STEPS.indexOf(step))) outcomes[name] = skipped('not reached');
+    outcomes[step] = failureOutcome(error);
+    return hasResponse ? [...findings(), clock()] : findings();
   }
 }
 
+function successes({ host, hostname, protocol }: URL, proxy: string | undefined): Record<Step, Outcome> {
+  return {
+    name: ok(`${proxy === undefined ? hostname : `the name in ${proxy}`} has an address`),
+    connection: ok(`${host} accepts connections${proxy === undefined ? '' : `, through ${proxy}`}`),
+    TLS: protocol === 'http:' ? skipped('plain http') : ok('the certificate is valid'),
+    answer: ok('the service accepts the key'),
+  };
+}
+
 /** By the system's code; what has none that tells is the connection's. */
-function failedStep({ causeCode = '' }: CliError): Step {
+function failedStep({ details: { causeCode = '' } }: CliError): Step {
   if (/^(ENOTFOUND|EAI_)/.test(causeCode)) return 'name';
   return /CERT|SIGNATURE|SSL|TLS|EPROTO/.test(causeCode) ? 'TLS' : 'connection';
 }
 
-interface Failure {
-  readonly step: Step;
-  readonly error: CliError;
-}
-
-interface Destination {
-  readonly url: URL;
-  readonly proxy: string | undefined;
-}
-
-function stepFindings(failure: Failure | undefined, { url, proxy }: Destination): readonly Finding[] {
-  const failedAt = failure === undefined ? STEPS.length : STEPS.indexOf(failure.step);
-  const via = proxy === undefined ? '' : `, through ${proxy}`;
-  const words: Readonly<Record<Step, string>> = {
-    name: `${proxy === undefined ? url.hostname : `the name in ${proxy}`} has an address`,
-    connection: `${url.host} accepts connections${via}`,
-    TLS: 'the certificate is valid',
-    answer: 'the service accepts the key',
-  };
-  return STEPS.map((name, index) => {
-    if (failure !== undefined && index === failedAt) return answerFinding(name, failure.error);
-    if (index > failedAt) return { name, status: 'skip', text: 'not reached' };
-    if (name === 'TLS' && url.protocol === 'http:') return { name, status: 'skip', text: 'plain http' };
-    return { name, status: 'ok', text: words[name] };
-  });
-}
-
 /** A limit says nothing against the key. */
-function answerFinding(name: Step, error: CliError): Finding {
-  if (error.exitCode !== exitCodes.rateLimited) return failed(name, error);
-  return { name, status: 'warn', text: error.message, next: ['Try again later:  fxrates doctor'] };
+function failureOutcome(error: CliError): Outcome {
+  const isLimit = error.details.exitCode === exitCodes.rateLimited;
+  return isLimit ? warning(error.message, 'Try again later:  fxrates doctor') : failed(error);
 }
 
-function clockFinding(trace: HttpTrace, now: number): Finding {
-  const name = 'clock';
+/** A clock that is off by more makes Retry-After dates and the forecast wrong. */
+const TOLERATED_SKEW_MS = 30_000;
+
+function clockOutcome(trace: HttpTrace, now: number): Outcome {
   const date = Date.parse(trace.lastResponse(operations.quota.path)?.headers.get('date') ?? '');
-  if (Number.isNaN(date)) return { name, status: 'skip', text: 'the service sends no Date header' };
+  if (Number.isNaN(date)) return skipped('the service sends no Date header');
   const skewMs = now - date;
-  if (Math.abs(skewMs) <= TOLERATED_SKEW_MS)
-    return { name, status: 'ok', text: 'differs by less than 30 s from that of the service' };
+  if (Math.abs(skewMs) <= TOLERATED_SKEW_MS) return ok('differs by less than 30 s from that of the service');
   const text = `${formatDuration(Math.abs(skewMs))} ${skewMs > 0 ? 'ahead of' : 'behind'} that of the service`;
-  return {
-    name,
-    status: 'warn',
-    text,
-    next: ['Set the clock of this machine: times of resets and waits depend on it.'],
-  };
+  return warning(text, 'Set the clock of this machine: times of resets and waits depend on it.');
 }
 
-function quotaFinding({ plan, monthly_used: used, monthly_limit: limit }: QuotaData): Finding {
-  const name = 'quota';
-  if (typeof limit !== 'number') return { name, status: 'ok', text: `plan ${plan}, ${grouped(used)} used` };
+const ALMOST_USED_UP = 0.8;
+
+function quotaOutcome({ plan, monthly_used: used, monthly_limit: limit }: QuotaData): Outcome {
+  if (typeof limit !== 'number') return ok(`plan ${plan}, ${grouped(used)} used`);
   const text = `plan ${plan}, ${grouped(used)} of ${grouped(limit)} used`;
-  const isScarce = used >= limit * ALMOST_USED_UP;
-  return isScarce ? { name, status: 'warn', text, next: ['fxrates quota'] } : { name, status: 'ok', text };
+  return used >= limit * ALMOST_USED_UP ? warning(text, 'fxrates quota') : ok(text);
 }
 
-export function checkBaseUrlSetting({ settings }: Invocation): Finding {
-  const name = 'base URL';
-  try {
-    return { name, status: 'ok', text: `${requireBaseUrl(settings)} (from ${settings.baseUrl?.source})` };
-  } catch (error) {
-    if (error instanceof CliError) return failed(name, error);
-    throw error;
-  }
+export function checkBaseUrlSetting({ settings }: Invocation): Promise<Finding> {
+  return finding('base URL', () => ok(`${requireBaseUrl(settings)} (from ${settings.baseUrl?.source})`));
 }
+
+const KEY_FORM =
+  'The documented form is a prefix that ends with _live_, then 48 hexadecimal digits. Check that the whole key was copied.';
 
 /** Where the key comes from and whether it has the documented form; never the key itself. */
 export async function checkKeySetting({
   settings,
   io,
   screen,
-}: Invocation): Promise<{ readonly finding: Finding; readonly key?: KeyInUse }> {
-  const name = 'key';
-  try {
-    const key = await requireKey(settings, io);
+}: Invocation): Promise<{ readonly keyFinding: Finding; readonly key: KeyInUse | undefined }> {
+  let key: KeyInUse | undefined;
+  const keyFinding = await finding('key', async () => {
+    key = await requireKey(settings, io);
     screen.secrets.protect(key.secret);
     const shadows = key.shadowed.length === 0 ? '' : `; overrides ${key.shadowed.join(' and ')}`;
     const text = `${maskKey(key.secret)} (from ${key.source}${shadows})`;
-    if (new RegExp(apiKeyPattern).test(key.secret)) return { key, finding: { name, status: 'ok', text } };
-    const next = [
-      'The documented form is a prefix that ends with _live_, then 48 hexadecimal digits. Check that the whole key was copied.',
-    ];
-    return { key, finding: { name, status: 'warn', text: `${text} does not have the documented form`, next } };
-  } catch (error) {
-    if (error instanceof CliError) return { finding: failed(name, error) };
-    throw error;
-  }
+    if (new RegExp(apiKeyPattern).test(key.secret)) return ok(text);
+    return warning(`${text} does not have the documented form`, KEY_FORM);
+  });
+  return { keyFinding, key };
 }
 
 export function checkProxy(baseUrl: string | undefined, { io }: Invocation): Finding {
   const name = 'proxy';
   const proxy = baseUrl !== undefined && URL.canParse(baseUrl) ? environmentProxy(io.env, baseUrl) : undefined;
-  if (proxy === undefined) return { name, status: 'ok', text: 'none for this base URL' };
+  if (proxy === undefined) return { name, ...ok('none for this base URL') };
   const { variable, host, problem } = proxy;
-  if (problem === undefined) return { name, status: 'ok', text: `${variable}: ${host}, except for NO_PROXY` };
-  return {
-    name,
-    status: 'fail',
-    text: `${variable} ${problem}`,
-    next: ['e.g. http://proxy.example:3128'],
-  };
+  if (problem === undefined) return { name, ...ok(`${variable}: ${host}, except for NO_PROXY`) };
+  return { name, status: 'fail', text: `${variable} ${problem}`, next: ['e.g. http://proxy.example:3128'] };
 }
 
 /** The two files of the configuration: whether they can be read, make sense, and are for their owner only. */
 export async function checkStorage(env: Io['env']): Promise<readonly Finding[]> {
+  const [config, credentials] = [configPath(env), credentialsPath(env)];
   return [
-    await checkFile('config file', configPath(env), async () => checkValues(await readConfig(env))),
-    await checkFile('credentials', credentialsPath(env), async (path) => void (await readJsonFile(path))),
+    await finding('config file', () => fileOutcome(config, async () => checkValues(await readConfig(env)))),
+    await finding('credentials', () => fileOutcome(credentials, async (path) => void (await readJsonFile(path)))),
   ];
 }
 
-async function checkFile(
-  name: string,
-  path: string | undefined,
-  check: (path: string) => Promise<void>,
-): Promise<Finding> {
-  if (path === undefined) return { name, status: 'warn', text: 'HOME is not set, so nothing can be stored' };
+async function fileOutcome(path: string | undefined, check: (path: string) => Promise<void>): Promise<Outcome> {
+  if (path === undefined) return { status: 'warn', text: 'HOME is not set, so nothing can be stored' };
   const stats = await lstat(path).catch(() => undefined);
-  if (stats === undefined) return { name, status: 'ok', text: `none (${path})` };
-  try {
-    await check(path);
-  } catch (error) {
-    if (error instanceof CliError) return failed(name, error);
-    throw error;
-  }
+  if (stats === undefined) return ok(`none (${path})`);
+  await check(path);
   const mode = (stats.mode & 0o777).toString(8).padStart(4, '0');
   const isPrivate = process.platform === 'win32' || (stats.mode & 0o077) === 0; // Windows has no such modes
-  if (isPrivate) return { name, status: 'ok', text: `${path} (mode ${mode})` };
-  const next = [`chmod 600 ${path} && chmod 700 ${dirname(path)}`];
-  return { name, status: 'warn', text: `${path} is readable by other users (mode ${mode})`, next };
+  if (isPrivate) return ok(`${path} (mode ${mode})`);
+  return warning(
+    `${path} is readable by other users (mode ${mode})`,
+    `chmod 600 ${path} && chmod 700 ${dirname(path)}`,
+  );
 }
 
 function checkValues(config: ConfigFile): void {
@@ -198,18 +187,4 @@ function checkValues(config: ConfigFile): void {
       if (value !== undefined) parse(value, `${name} in ${config.path}`);
     }
   }
-}
-
-/** The result of one check. */
-export interface Finding {
-  readonly name: string;
-  /** `skip`: there was nothing to check, or what it needs failed before. */
-  readonly status: NonNullable<ReportRow['status']>;
-  readonly text: string;
-  /** What to do about it. */
-  readonly next?: readonly string[];
-}
-
-export function failed(name: string, { message, hints }: Pick<CliError, 'message' | 'hints'>): Finding {
-  return { name, status: 'fail', text: message, next: hints };
 }

@@ -46,8 +46,8 @@ async function examine(invocation: Invocation): Promise<number> {
 async function findingsOf(invocation: Invocation): Promise<readonly Finding[]> {
   const { io, settings, options } = invocation;
   const stored = await checkStorage(io.env); // first: reading the key corrects the mode of its file
-  const baseUrl = checkBaseUrlSetting(invocation);
-  const { finding: keyFinding, key } = await checkKeySetting(invocation);
+  const baseUrl = await checkBaseUrlSetting(invocation);
+  const { keyFinding, key } = await checkKeySetting(invocation);
   const url = baseUrl.status === 'ok' ? settings.baseUrl?.text : undefined;
   const local: readonly Finding[] = [
     { name: 'version', status: 'ok', text: versionText() },
