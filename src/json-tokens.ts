@@ -81,9 +81,17 @@ export function valueRange(text: string, from: number): Range | undefined {
   return undefined;
 }
 
-function depthChange({ kind }: Token): number {
-  if (kind === '{' || kind === '[') return 1;
-  return kind === '}' || kind === ']' ? -1 : 0;
+function depthChange(token: Token): number {
+  if (isOpening(token)) return 1;
+  return isClosing(token) ? -1 : 0;
+}
+
+export function isOpening({ kind }: Token): boolean {
+  return kind === '{' || kind === '[';
+}
+
+export function isClosing({ kind }: Token): boolean {
+  return kind === '}' || kind === ']';
 }
 
 function nextToken(text: string, from: number): Token | undefined {

@@ -7,84 +7,58 @@ interface Place {
 type Expected = 'value' | 'value or end' | 'name' | 'name or end' | 'colon' | 'comma or end' | 'nothing';
 
 const SPACE = /[ \t\n\r]*/y;
-const SCALAR =
+const TOKEN =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: JSON forbids exactly these in a string
-  /"(?:[^"\\\u0000-\u001f]|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y;
+  /[{}[\],:]|"(?:[^"\\\u0000-\u001f]|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y;
 
 /**
- * Where a text stops being JSON, counted from 1; `undefined` when it is JSON. `JSON.parse` of Node.js 20 names a
- * position for some faults only. For files of people: small, not deep.
+ * Where a text stops being JSON, counted from 1; `undefined` when it is JSON. `JSON.parse` names a position for some
+ * faults only. For files of people: small, not deep.
  */
 export function jsonFault(text: string): Place | undefined {
-  const scan: Scan = { text, at: skipSpace(text, 0), open: [], expected: 'value' };
-  while (scan.at < text.length) {
-    if (!step(scan)) return placeOf(text, scan.at);
-    scan.at = skipSpace(text, scan.at);
+  const open: string[] = [];
+  let expected: Expected = 'value';
+  let at = match(SPACE, text, 0).length;
+  while (at < text.length) {
+    const token = match(TOKEN, text, at);
+    const next: Expected | undefined = token === '' ? undefined : expectedAfter(token, expected, open);
+    if (next === undefined) return placeOf(text, at);
+    expected = next;
+    at += token.length;
+    at += match(SPACE, text, at).length;
   }
-  return scan.expected === 'nothing' ? undefined : placeOf(text, text.length);
+  return expected === 'nothing' ? undefined : placeOf(text, text.length);
 }
 
-interface Scan {
-  readonly text: string;
-  readonly open: ('{' | '[')[];
-  at: number;
-  expected: Expected;
+/** What may follow `token`; `undefined` if it may not stand there itself. */
+function expectedAfter(token: string, expected: Expected, open: string[]): Expected | undefined {
+  if (token === '}' || token === ']') return expectedAfterEnd(token, expected, open);
+  if (token === ',' || token === ':') return expectedAfterSeparator(token, expected, open);
+  if (expected.startsWith('name')) return token.startsWith('"') ? 'colon' : undefined;
+  if (!expected.startsWith('value')) return undefined;
+  if (!'{['.includes(token)) return expectedAfterValue(open);
+  open.push(token);
+  return token === '{' ? 'name or end' : 'value or end';
 }
 
-/** Takes one token; false when it may not stand there. */
-function step(scan: Scan): boolean {
-  const character = scan.text.charAt(scan.at);
-  if (character === '}' || character === ']') return close(scan, character);
-  if (character === ',' || character === ':') return separate(scan, character);
-  if (character === '{' || character === '[') return opens(scan, character);
-  return scalar(scan);
+function expectedAfterEnd(token: '}' | ']', expected: Expected, open: string[]): Expected | undefined {
+  const [opening, whenEmpty] = token === '}' ? ['{', 'name or end'] : ['[', 'value or end'];
+  if (expected !== whenEmpty && expected !== 'comma or end') return undefined;
+  return open.pop() === opening ? expectedAfterValue(open) : undefined;
 }
 
-function close(scan: Scan, character: string): boolean {
-  const isName = scan.expected === 'name or end' && character === '}';
-  const isValue = scan.expected === 'value or end' && character === ']';
-  if (!isName && !isValue && scan.expected !== 'comma or end') return false;
-  if (scan.open.pop() !== (character === '}' ? '{' : '[')) return false;
-  return advance(scan, 1);
+function expectedAfterSeparator(token: ',' | ':', expected: Expected, open: string[]): Expected | undefined {
+  if (expected !== (token === ',' ? 'comma or end' : 'colon')) return undefined;
+  return token === ':' || open.at(-1) === '[' ? 'value' : 'name';
 }
 
-function separate(scan: Scan, character: string): boolean {
-  if (scan.expected !== (character === ',' ? 'comma or end' : 'colon')) return false;
-  scan.expected = character === ':' || scan.open.at(-1) === '[' ? 'value' : 'name';
-  scan.at += 1;
-  return true;
+function expectedAfterValue({ length: depth }: readonly string[]): Expected {
+  return depth === 0 ? 'nothing' : 'comma or end';
 }
 
-function opens(scan: Scan, character: '{' | '['): boolean {
-  if (!scan.expected.startsWith('value')) return false;
-  scan.open.push(character);
-  scan.expected = character === '{' ? 'name or end' : 'value or end';
-  scan.at += 1;
-  return true;
-}
-
-function scalar(scan: Scan): boolean {
-  SCALAR.lastIndex = scan.at;
-  const [lexeme] = SCALAR.exec(scan.text) ?? [];
-  if (lexeme === undefined) return false;
-  if (scan.expected.startsWith('value')) return advance(scan, lexeme.length);
-  if (!scan.expected.startsWith('name') || !lexeme.startsWith('"')) return false;
-  scan.at += lexeme.length;
-  scan.expected = 'colon';
-  return true;
-}
-
-/** Past the end of a value. */
-function advance(scan: Scan, length: number): true {
-  scan.at += length;
-  scan.expected = scan.open.length === 0 ? 'nothing' : 'comma or end';
-  return true;
-}
-
-function skipSpace(text: string, at: number): number {
-  SPACE.lastIndex = at;
-  SPACE.exec(text);
-  return SPACE.lastIndex;
+function match(pattern: RegExp, text: string, at: number): string {
+  pattern.lastIndex = at;
+  return pattern.exec(text)?.[0] ?? '';
 }
 
 function placeOf(text: string, at: number): Place {

@@ -1,4 +1,4 @@
-import { type Token, tokens } from '../../json-tokens.ts';
+import { isClosing, isOpening, type Token, tokens } from '../../json-tokens.ts';
 
 /** How each kind of lexeme is shown; every function gets the source text of one token. */
 interface JsonPaint {
@@ -52,12 +52,4 @@ function isName(text: string, end: number): boolean {
   let at = end;
   while (' \t\n\r'.includes(text.charAt(at)) && at < text.length) at += 1;
   return text.charAt(at) === ':';
-}
-
-function isOpening({ kind }: Token): boolean {
-  return kind === '{' || kind === '[';
-}
-
-function isClosing({ kind }: Token): boolean {
-  return kind === '}' || kind === ']';
 }

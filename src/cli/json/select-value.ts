@@ -1,4 +1,13 @@
-import { members, type Range, stringValue, type Token, tokens, valueRange } from '../../json-tokens.ts';
+import {
+  isClosing,
+  isOpening,
+  members,
+  type Range,
+  stringValue,
+  type Token,
+  tokens,
+  valueRange,
+} from '../../json-tokens.ts';
 
 /** Names and list positions on the way to a value. */
 export type JsonPath = readonly string[];
@@ -102,9 +111,9 @@ class Walk {
   /** Takes the next token; gives the lexeme of a leaf when the token completes one. */
   step(token: Token): string | undefined {
     const isEmpty = this.#hasJustOpened;
-    this.#hasJustOpened = token.kind === '{' || token.kind === '[';
+    this.#hasJustOpened = isOpening(token);
     if (this.#hasJustOpened) return this.#open(token);
-    if (token.kind === '}' || token.kind === ']') return this.#close(token, isEmpty);
+    if (isClosing(token)) return this.#close(token, isEmpty);
     if (token.kind === ',') return this.#nextMember();
     if (token.kind === ':') return undefined;
     if (this.#expectsName) return this.#enter(token);
