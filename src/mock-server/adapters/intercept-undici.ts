@@ -10,8 +10,8 @@ import {
   type MswEvents,
   markGlobalFetch,
 } from './msw-strategy.ts';
-import { isAsyncIterable, readDispatch } from './undici-dispatcher.ts';
-import { type ResponseSink, responseSink } from './undici-sink.ts';
+import { createAnsweringDispatcher, isAsyncIterable, readDispatch } from './undici-dispatcher.ts';
+import type { ResponseSink } from './undici-sink.ts';
 import { brokenConnection, toRequest } from './web-messages.ts';
 
 /** The part of msw's `SetupServer` that `interceptUndici` needs. */
@@ -41,108 +41,84 @@ export function interceptUndici(server: MswServer): InterceptedUndici {
   const { getGlobalDispatcher, setGlobalDispatcher } = loadUndici();
   loadMsw();
   const previous = getGlobalDispatcher();
-  const dispatcher = createMswDispatcher(server, previous);
+  let isStopped = false;
+  const dispatcher = createMswDispatcher(server, previous, {
+    handlers: () => server.listHandlers(),
+    isActive: () => !isStopped,
+  });
   setGlobalDispatcher(dispatcher);
   const putBackFetch = markGlobalFetch();
   const close = () => {
     putBackFetch();
     // A dispatcher that was set meanwhile stays; this one then forwards everything.
     if (getGlobalDispatcher() === dispatcher) setGlobalDispatcher(previous);
-    else dispatcher.stop();
+    else isStopped = true;
   };
   return { close, [Symbol.dispose]: close };
 }
 
 interface MswDispatcherOptions {
-  /** Default: those of the server. */
-  readonly handlers?: () => readonly unknown[];
-  /** Whether msw is asked at all. Default: always. */
-  readonly isActive?: () => boolean;
+  readonly handlers: () => readonly unknown[];
+  /** Whether msw is asked at all. */
+  readonly isActive: () => boolean;
 }
 
 /** Asks msw about every request, and passes on to `next` what msw lets through. */
 export function createMswDispatcher(
-  server: MswServer,
+  { events }: Pick<MswServer, 'events'>,
   next: Dispatcher,
-  { handlers = () => server.listHandlers(), isActive = () => true }: MswDispatcherOptions = {},
-): Dispatcher & { stop(): void } {
-  const { Dispatcher, errors } = loadUndici();
-  return new (class MswDispatcher extends Dispatcher {
-    #isStopped = false;
+  { handlers, isActive }: MswDispatcherOptions,
+): Dispatcher {
+  return createAnsweringDispatcher((options) => {
+    if (isStrategyCheck()) return refuseStrategyCheck;
+    if (!isActive() || !isForMsw(options)) return undefined;
+    return (sink, passOn) => answerByMsw(options, { sink, passOn, events, handlers: handlers() });
+  }, next);
+}
 
-    stop(): void {
-      this.#isStopped = true;
-    }
-
-    override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
-      if (isStrategyCheck()) return refuseStrategyCheck(handler);
-      if (this.#isStopped || !isActive() || !isForMsw(options)) return next.dispatch(options, handler);
-      const sink = responseSink(handler, () => new errors.RequestAbortedError());
-      if (!sink.begin()) return true;
-      const passOn = (passed: Dispatcher.DispatchOptions) => void next.dispatch(passed, handler);
-      answer(options, { sink, passOn, events: server.events, handlers: handlers() }).catch((error: unknown) =>
-        sink.fail(error instanceof Error ? error : new Error(String(error))),
-      );
-      return true;
-    }
-
-    /** Owns nothing to close: the dispatcher that receives the other requests belongs to the caller. */
-    override async close(): Promise<void> {}
-    override async destroy(): Promise<void> {}
-  })();
+/** msw would send the request: its strategy allows it. */
+async function refuseStrategyCheck(sink: ResponseSink): Promise<void> {
+  sink.fail(new Error('This request was only a check of the strategy of msw.'));
 }
 
 function isForMsw({ method, origin, upgrade }: Dispatcher.DispatchOptions): boolean {
   return !isDecidedByMsw() && origin !== undefined && !upgrade && method !== 'CONNECT';
 }
 
-interface DispatchOutcome {
+interface MswExchange {
   readonly sink: ResponseSink;
   readonly passOn: (options: Dispatcher.DispatchOptions) => void;
   readonly events: object | undefined;
   readonly handlers: readonly unknown[];
 }
 
-async function answer(
+async function answerByMsw(
   options: Dispatcher.DispatchOptions,
-  { sink, passOn, events, handlers }: DispatchOutcome,
+  { sink, passOn, events, handlers }: MswExchange,
 ): Promise<void> {
   const [asked, passed] = forTwo(options);
   const neutral = toRequest(await readDispatch(asked), new URL(options.origin ?? '').origin);
   const request = new Request(neutral, { signal: sink.gone });
   const report = createEventReporter(events as MswEvents | undefined, request);
-  if (request.headers.get('accept')?.includes('msw/passthrough') === true) return passedOn(sink, () => passOn(passed));
+  if (request.headers.get('accept')?.includes('msw/passthrough') === true) return passOn(passed);
   const response = await loadMsw().getResponse(handlers.filter(isRequestHandler), request.clone());
   if (response === undefined) {
-    // The strategy reports these events itself.
-    await applyUnhandledStrategy(request);
-    return passedOn(sink, () => passOn(passed));
+    await applyUnhandledStrategy(request); // it reports these events itself
+    return passOn(passed);
   }
   report('request:start');
   report('request:match');
   if (isPassthrough(response)) {
     report('request:end');
-    return passedOn(sink, () => passOn(passed));
+    return passOn(passed);
   }
   if (response.type === 'error') {
     sink.fail(brokenConnection('close'));
   } else {
     report('response:mocked', { response });
-    await sink.stream({ status: response.status, headers: headersOf(response) }, response.body ?? []);
+    await sink.send({ status: response.status, headers: headersOf(response), pieces: response.body ?? [] });
   }
   report('request:end');
-}
-
-function passedOn(sink: ResponseSink, send: () => void): void {
-  if (sink.leave()) send();
-}
-
-/** msw would send the request: its strategy allows it. */
-function refuseStrategyCheck(handler: Dispatcher.DispatchHandler): boolean {
-  const refusal = () => new Error('This request was only a check of the strategy of msw.');
-  const sink = responseSink(handler, refusal);
-  if (sink.begin()) sink.fail(refusal());
-  return true;
 }
 
 /** A body that can be read once is read here, and once more if the request is passed on. */

@@ -1,27 +1,45 @@
 import { stringify } from 'node:querystring';
 import type { Dispatcher } from 'undici';
 import type { HandleRequest } from '../handle-request.ts';
-import type { MockRequest, MockResponse } from '../http/mock-message.ts';
+import { headersWithCookies, type MockRequest, type MockResponse, piecesOf } from '../http/mock-message.ts';
 import { loadUndici } from './load-packages.ts';
-import { type ResponseSink, responseSink } from './undici-sink.ts';
+import { ResponseSink } from './undici-sink.ts';
 import { brokenConnection } from './web-messages.ts';
 
 /** Finds the mock that answers an origin; `undefined` for any other origin. */
-export type FindHandler = (origin: string) => HandleRequest | undefined;
+type FindHandler = (origin: string) => HandleRequest | undefined;
 
 /** Answers what is sent to a mock, and passes every other origin on to `next`. msw does not see undici; this does. */
 export function createDispatcher(findHandler: FindHandler, next: Dispatcher): Dispatcher {
-  const { Dispatcher, errors } = loadUndici();
-  return new (class MockDispatcher extends Dispatcher {
+  return createAnsweringDispatcher((options) => {
+    const handleRequest = findHandler(options.origin === undefined ? '' : new URL(options.origin).origin);
+    if (handleRequest === undefined) return undefined;
+    return async (sink) => {
+      const request = await readDispatch(options);
+      await deliver(await handleRequest(request, { adapter: 'undici', gone: () => sink.gone }), sink);
+    };
+  }, next);
+}
+
+/** Answers a request into `sink`, or passes one on to the next dispatcher. */
+type Answer = (sink: ResponseSink, passOn: (options: Dispatcher.DispatchOptions) => void) => Promise<void>;
+
+/** A dispatcher that uses the answer that `findAnswer` returns; without one, it passes the request on to `next`. */
+export function createAnsweringDispatcher(
+  findAnswer: (options: Dispatcher.DispatchOptions) => Answer | undefined,
+  next: Dispatcher,
+): Dispatcher {
+  const { Dispatcher } = loadUndici();
+  return new (class AnsweringDispatcher extends Dispatcher {
     override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
-      const handleRequest = findHandler(originOf(options));
-      if (handleRequest === undefined) return next.dispatch(options, handler);
-      const sink = responseSink(handler, () => new errors.RequestAbortedError());
+      const answer = findAnswer(options);
+      if (answer === undefined) return next.dispatch(options, handler);
+      const sink = new ResponseSink(handler);
       if (!sink.begin()) return true;
-      readDispatch(options)
-        .then((request) => handleRequest(request, { adapter: 'undici', gone: () => sink.gone }))
-        .then((answer) => deliver(answer, sink))
-        .catch((error: unknown) => sink.fail(error instanceof Error ? error : new Error(String(error))));
+      const passOn = (passed: Dispatcher.DispatchOptions) => sink.leave() && next.dispatch(passed, handler);
+      answer(sink, passOn).catch((error: unknown) =>
+        sink.fail(error instanceof Error ? error : new Error(String(error))),
+      );
       return true;
     }
 
@@ -31,15 +49,13 @@ export function createDispatcher(findHandler: FindHandler, next: Dispatcher): Di
   })();
 }
 
-function originOf({ origin }: Dispatcher.DispatchOptions): string {
-  return origin === undefined ? '' : new URL(origin).origin;
-}
-
 async function deliver(answer: MockResponse | undefined, sink: ResponseSink): Promise<void> {
-  const ending = answer?.delivery?.ending ?? 'whole';
-  if (answer === undefined) sink.fail(brokenConnection('close'));
-  else if (answer.delivery?.sendsHead === false) sink.fail(brokenConnection(ending));
-  else await sink.send(answer);
+  if (answer === undefined) return sink.fail(brokenConnection('close'));
+  const { status, body, delivery } = answer;
+  if (delivery?.sendsHead === false) return sink.fail(brokenConnection(delivery.ending));
+  const whole = body.length > 0 ? [Buffer.from(body)] : [];
+  const pieces = delivery === undefined ? whole : piecesOf(answer, delivery, sink.gone);
+  await sink.send({ status, headers: headersWithCookies(answer), pieces, ending: delivery?.ending });
 }
 
 /** A request as undici dispatches it, as a neutral one; its body is read. */

@@ -1,22 +1,8 @@
 import type { Dispatcher } from 'undici';
-import { headersWithCookies, type MockResponse, piecesOf } from '../http/mock-message.ts';
+import type { Delivery } from '../http/mock-message.ts';
 import { reasonPhrase } from '../http/service-response.ts';
+import { loadUndici } from './load-packages.ts';
 import { brokenConnection } from './web-messages.ts';
-
-/** Where a dispatched request gets its response; hides that undici has two generations of handlers. */
-export interface ResponseSink {
-  /** Starts the handler, which may abort at once. Returns whether a response is still wanted. */
-  begin(): boolean;
-  /** Passes the response to the handler; waits while the reader is slow. Does nothing after an abort. */
-  send(answer: MockResponse): Promise<void>;
-  /** The same for a body that comes bit by bit; rejects with what reading it throws. */
-  stream(head: ResponseHead, pieces: Pieces): Promise<void>;
-  /** Passes the handler to another dispatcher. Returns whether a response is still wanted. */
-  leave(): boolean;
-  fail(error: Error): void;
-  /** Aborts when no response is wanted any more. */
-  readonly gone: AbortSignal;
-}
 
 /** What a response begins with. */
 interface ResponseHead {
@@ -24,68 +10,96 @@ interface ResponseHead {
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
 }
 
-type Pieces = Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
-
-/** The handlers of undici 7 have `onRequestStart`; those of `fetch` in Node 20, and undici's own old ones, `onConnect`. */
-export function responseSink(handler: Dispatcher.DispatchHandler, aborted: () => Error): ResponseSink {
-  const flow = new Flow();
-  const steps = handler.onRequestStart === undefined ? oldSteps(handler, flow) : newSteps(handler, flow);
-  const fail = (error: Error) => {
-    if (flow.isOver) return;
-    flow.finish();
-    steps.error(error);
-  };
-  const end = () => {
-    if (flow.isOver) return;
-    flow.finish();
-    steps.end();
-  };
-  return {
-    begin() {
-      steps.begin((reason) => fail(reason ?? aborted()));
-      return !flow.isOver;
-    },
-    fail,
-    get gone() {
-      return flow.gone;
-    },
-    leave() {
-      const isWanted = !flow.isOver;
-      flow.isOver = true;
-      return isWanted;
-    },
-    async send(answer) {
-      const head = { status: answer.status, headers: headersWithCookies(answer) };
-      await sendAll(head, bodyOf(answer, flow), { flow, steps });
-      const { ending = 'whole' } = answer.delivery ?? {};
-      if (ending === 'whole') end();
-      else fail(brokenConnection(ending));
-    },
-    async stream(head, pieces) {
-      await sendAll(head, pieces, { flow, steps });
-      end();
-    },
-  };
+interface SentResponse extends ResponseHead {
+  readonly pieces: Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
+  /** Default: `'whole'`. */
+  readonly ending?: Delivery['ending'] | undefined;
 }
 
-interface SinkState {
-  readonly flow: Flow;
-  readonly steps: Steps;
-}
+/** Whether the reader wants more. */
+type Flow = Pick<ResponseSink, 'isPaused' | 'pause' | 'resume'>;
 
-async function sendAll(head: ResponseHead, pieces: Pieces, { flow, steps }: SinkState): Promise<void> {
-  if (flow.isOver) return;
-  steps.head(head);
-  for await (const piece of pieces) {
-    if (!(await flow.isFree())) return;
-    steps.data(Buffer.from(piece));
+/** Where a dispatched request gets its response; hides that undici has two generations of handlers. */
+export class ResponseSink {
+  /** Those of undici 7 have `onRequestStart`; those of `fetch` in Node 20, and undici's own old ones, `onConnect`. */
+  readonly #steps: Steps;
+  #isOver = false;
+  #isPaused = false;
+  #resumed: (() => void) | undefined;
+  #gone: AbortController | undefined;
+
+  constructor(handler: Dispatcher.DispatchHandler) {
+    this.#steps = handler.onRequestStart === undefined ? oldSteps(handler, this) : newSteps(handler, this);
   }
-  await flow.isFree();
-}
 
-function bodyOf(answer: MockResponse, flow: Flow): Pieces {
-  if (answer.delivery !== undefined) return piecesOf(answer, answer.delivery, flow.gone);
-  return answer.body.length > 0 ? [Buffer.from(answer.body)] : [];
+  get isPaused(): boolean {
+    return this.#isPaused;
+  }
+
+  pause(): void {
+    this.#isPaused = true;
+  }
+
+  resume(): void {
+    this.#isPaused = false;
+    this.#resumed?.();
+  }
+
+  /** Aborts when no response is wanted any more. Created when a fault asks for it. */
+  get gone(): AbortSignal {
+    this.#gone ??= new AbortController();
+    if (this.#isOver) this.#gone.abort();
+    return this.#gone.signal;
+  }
+
+  /** Starts the handler, which may abort at once. Returns whether a response is still wanted. */
+  begin(): boolean {
+    this.#steps.begin((reason) => this.fail(reason ?? new (loadUndici().errors.RequestAbortedError)()));
+    return !this.#isOver;
+  }
+
+  /** Passes the handler to another dispatcher. Returns whether a response is still wanted. */
+  leave(): boolean {
+    const isWanted = !this.#isOver;
+    this.#isOver = true;
+    return isWanted;
+  }
+
+  /** Passes a response to the handler; waits while the reader is slow. Rejects with what reading the body throws. */
+  async send({ pieces, ending = 'whole', ...head }: SentResponse): Promise<void> {
+    if (this.#isOver) return;
+    this.#steps.head(head);
+    for await (const piece of pieces) {
+      if (!(await this.#isFree())) return;
+      this.#steps.data(Buffer.from(piece));
+    }
+    if (!(await this.#isFree())) return;
+    if (ending !== 'whole') return this.fail(brokenConnection(ending));
+    this.#finish();
+    this.#steps.end();
+  }
+
+  fail(error: Error): void {
+    if (this.#isOver) return;
+    this.#finish();
+    this.#steps.error(error);
+  }
+
+  #finish(): void {
+    this.#isOver = true;
+    this.#gone?.abort();
+    this.resume();
+  }
+
+  /** Waits while paused; false if no response is wanted any more. */
+  async #isFree(): Promise<boolean> {
+    while (this.#isPaused && !this.#isOver) {
+      await new Promise<void>((resolve) => {
+        this.#resumed = resolve;
+      });
+    }
+    return !this.#isOver;
+  }
 }
 
 /** The steps of a response, in the order in which a handler receives them. */
@@ -95,46 +109,6 @@ interface Steps {
   readonly data: (chunk: Buffer) => void;
   readonly end: () => void;
   readonly error: (error: Error) => void;
-}
-
-/** Whether the reader wants more, and whether anything more may be said. */
-class Flow {
-  isOver = false;
-  isPaused = false;
-  #resumed: (() => void) | undefined;
-  #gone: AbortController | undefined;
-
-  pause(): void {
-    this.isPaused = true;
-  }
-
-  resume(): void {
-    this.isPaused = false;
-    this.#resumed?.();
-  }
-
-  finish(): void {
-    this.isOver = true;
-    this.#gone?.abort();
-    this.resume();
-  }
-
-  /** Made when a fault asks for it. */
-  get gone(): AbortSignal {
-    this.#gone ??= new AbortController();
-    if (this.isOver) this.#gone.abort();
-    return this.#gone.signal;
-  }
-
-  /** Waits while paused; false when it is over. */
-  async isFree(): Promise<boolean> {
-    while (this.isPaused && !this.isOver) {
-      await new Promise<void>((resolve) => {
-        this.#resumed = resolve;
-      });
-    }
-    return !this.isOver;
-  }
 }
 
 function newSteps(handler: Dispatcher.DispatchHandler, flow: Flow): Steps {
