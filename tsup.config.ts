@@ -1,10 +1,12 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { defineConfig, type Options } from 'tsup';
+import * as completionScripts from './src/cli/commands/completion/scripts.ts';
 import { finishedTree } from './src/cli/finished-tree.ts';
 import { manPage } from './src/cli/help/man-page.ts';
 import { programTree } from './src/cli/program.ts';
 import { bundlePanel } from './src/mock-server/panel/panel-files.ts';
+import * as styles from './src/mock-server/web/styles.ts';
 
 /** Puts the bundled control panel where `panel-files.ts` would bundle it itself. */
 const panelFiles: NonNullable<Options['esbuildPlugins']>[number] = {
@@ -14,6 +16,19 @@ const panelFiles: NonNullable<Options['esbuildPlugins']>[number] = {
       const files = JSON.stringify(await bundlePanel());
       return { contents: `export const panelFiles = async () => (${files});`, loader: 'js' };
     });
+  },
+};
+
+/** Puts the texts of scripts and style sheets where their modules would read them from files. */
+const texts: NonNullable<Options['esbuildPlugins']>[number] = {
+  name: 'texts',
+  setup(build) {
+    const contentsOf = (module: object) =>
+      Object.entries(module).map(([name, text]) => `export const ${name} = ${JSON.stringify(text)};`);
+    build.onLoad({ filter: /completion[/\\]scripts\.ts$/ }, () => ({
+      contents: contentsOf(completionScripts).join('\n'),
+    }));
+    build.onLoad({ filter: /web[/\\]styles\.ts$/ }, () => ({ contents: contentsOf(styles).join('\n') }));
   },
 };
 
@@ -140,7 +155,7 @@ export default defineConfig((cli) => [
     dts: false,
     splitting: true,
     clean: ['dist/*.js', 'dist/*.d.ts', 'dist/*.d.cts'],
-    esbuildPlugins: [panelFiles],
+    esbuildPlugins: [panelFiles, texts],
   },
   {
     ...CLI_FILES,
@@ -160,7 +175,7 @@ export default defineConfig((cli) => [
       options.supported = { ...options.supported, 'dynamic-import': false }; // `require` starts faster
       options.define = { ...options.define, 'import.meta.url': '__filename' };
     },
-    esbuildPlugins: [cliFiles, panelFiles, treeFile, leftOut, licenses],
+    esbuildPlugins: [cliFiles, panelFiles, texts, treeFile, leftOut, licenses],
     plugins: [lazyBuiltins],
     async onSuccess() {
       mkdirSync('dist/man', { recursive: true });

@@ -1,9 +1,10 @@
 import { plans } from '../../generated/service.ts';
+import type { MockResponse } from '../http/mock-message.ts';
 import { maxActiveKeys } from '../service/accounts.ts';
 import { keyUsage } from '../service/key-usage.ts';
 import type { KeyRecord } from '../service/service-state.ts';
 import { type Html, html } from '../web/html.ts';
-import { type AccountRequest, alert, form, notice, type Page, page } from './dashboard-request.ts';
+import { type AccountRequest, alert, form, notice, page } from './dashboard-request.ts';
 import { formatCount, formatTime, planChoice } from './visitor-pages.ts';
 
 /** What the account may not do now. */
@@ -13,7 +14,7 @@ export interface RefusedAction {
 }
 
 /** The account with its keys, their use, and its plan. */
-export function accountPage(request: AccountRequest, refusal?: RefusedAction): Page {
+export function accountPage(request: AccountRequest, refusal?: RefusedAction): MockResponse {
   const { account } = request;
   const done = DONE.get(request.query.get('done') ?? '');
   const content = html`<div class="row between">
@@ -119,11 +120,11 @@ ${form(
 }
 
 /** A key just made, the one time it is shown; and the same page ever after, without it. */
-export function newKeyPage(key: KeyRecord, secret: string | undefined): Page {
+export function newKeyPage(key: KeyRecord, secret: string | undefined): MockResponse {
   return secret === undefined ? shownBefore(key) : shownNow(secret);
 }
 
-function shownNow(secret: string): Page {
+function shownNow(secret: string): MockResponse {
   return card(
     'Your new API key',
     html`<p>Copy the key now. It is shown only once, because the service stores only its SHA-256.</p>
@@ -134,7 +135,7 @@ function shownNow(secret: string): Page {
   );
 }
 
-function shownBefore(key: KeyRecord): Page {
+function shownBefore(key: KeyRecord): MockResponse {
   return card(
     'This key was already shown',
     html`<p>A key is shown only once. This one is <code>${maskedKey(key)}</code>. If you have lost it, revoke it and create
@@ -143,6 +144,6 @@ another.</p>
   );
 }
 
-function card(title: string, content: Html): Page {
+function card(title: string, content: Html): MockResponse {
   return page(title, html`<section class="card narrow"><h1>${title}</h1>${content}</section>`);
 }

@@ -1,19 +1,20 @@
 import { type PlanName, plans } from '../../generated/service.ts';
+import type { MockResponse } from '../http/mock-message.ts';
 import { MockServerError } from '../mock-server-error.ts';
 import { createAccounts, maxActiveKeys } from '../service/accounts.ts';
 import { createKeys } from '../service/keys.ts';
 import { followLink, sendConfirmation } from '../service/outbox.ts';
 import type { AccountRecord, KeyRecord, ServiceState } from '../service/service-state.ts';
 import { accountPage, newKeyPage } from './account-page.ts';
-import { type AccountRequest, type DashboardReply, type DashboardRequest, redirect } from './dashboard-request.ts';
+import { type AccountRequest, type DashboardRequest, redirect } from './dashboard-request.ts';
 import { checkMailPage, type FormMistake, messagePage, welcomePage } from './visitor-pages.ts';
 
-export function home(request: DashboardRequest): DashboardReply {
+export function home(request: DashboardRequest): MockResponse {
   const { account } = request.session;
   return account === undefined ? welcomePage(request) : accountPage({ ...request, account });
 }
 
-export function signUp(request: DashboardRequest): DashboardReply {
+export function signUp(request: DashboardRequest): MockResponse {
   const { context, form, sessions } = request;
   const email = emailOf(form);
   const plan = form.get('plan') ?? 'free';
@@ -29,7 +30,7 @@ export function signUp(request: DashboardRequest): DashboardReply {
   return redirect('/dashboard/check-email', sessions.open(account));
 }
 
-export function signIn(request: DashboardRequest): DashboardReply {
+export function signIn(request: DashboardRequest): MockResponse {
   const email = emailOf(request.form);
   const account = accountOf(request.context.state, email);
   if (account !== undefined) return redirect('/dashboard', request.sessions.open(account));
@@ -37,12 +38,12 @@ export function signIn(request: DashboardRequest): DashboardReply {
   return welcomePage(request, mistake);
 }
 
-export function signOut({ sessions }: DashboardRequest): DashboardReply {
+export function signOut({ sessions }: DashboardRequest): MockResponse {
   return redirect('/dashboard', sessions.open());
 }
 
 /** The link of the mail. Whoever follows it owns the address, in whatever browser: it signs in too. */
-export function confirmEmail(request: DashboardRequest): DashboardReply {
+export function confirmEmail(request: DashboardRequest): MockResponse {
   const found = followLink(request.context, request.query.get('token') ?? '');
   if (typeof found === 'object') return redirect('/dashboard?done=confirmed', request.sessions.open(found));
   return messagePage(BROKEN_LINKS[found]);
@@ -58,17 +59,17 @@ const BROKEN_LINKS = {
   },
 } as const;
 
-export function checkMail(request: AccountRequest): DashboardReply {
+export function checkMail(request: AccountRequest): MockResponse {
   return request.account.isConfirmed ? redirect('/dashboard') : checkMailPage(request);
 }
 
-export function sendAgain({ context, account }: AccountRequest): DashboardReply {
+export function sendAgain({ context, account }: AccountRequest): MockResponse {
   if (account.isConfirmed) return redirect('/dashboard');
   sendConfirmation(context, account);
   return redirect('/dashboard/check-email');
 }
 
-export function createKey(request: AccountRequest): DashboardReply {
+export function createKey(request: AccountRequest): MockResponse {
   try {
     const created = createKeys(request.context).create({ accountId: request.account.id });
     request.newKeys.add(created);
@@ -79,19 +80,19 @@ export function createKey(request: AccountRequest): DashboardReply {
   }
 }
 
-export function showKey(request: AccountRequest): DashboardReply {
+export function showKey(request: AccountRequest): MockResponse {
   const key = ownKey(request);
   return key === undefined ? messagePage(NO_SUCH_KEY) : newKeyPage(key, request.newKeys.take(key));
 }
 
-export function revokeKey(request: AccountRequest): DashboardReply {
+export function revokeKey(request: AccountRequest): MockResponse {
   const key = ownKey(request);
   if (key === undefined) return messagePage(NO_SUCH_KEY);
   createKeys(request.context).revoke(key.id);
   return redirect('/dashboard?done=revoked');
 }
 
-export function changePlan(request: AccountRequest): DashboardReply {
+export function changePlan(request: AccountRequest): MockResponse {
   const plan = request.form.get('plan');
   if (!isPlan(plan)) return accountPage(request, { text: 'Choose one of the plans.', status: 422 });
   createAccounts(request.context).setPlan(request.account.id, plan);

@@ -1,8 +1,9 @@
 import { createHmac, randomBytes } from 'node:crypto';
+import type { MockResponse } from '../http/mock-message.ts';
 import { type CreatedKey, hashOf } from '../service/keys.ts';
 import type { AccountRecord, KeyRecord, ServiceContext, ServiceState } from '../service/service-state.ts';
-import { type Html, html } from '../web/html.ts';
-import { isSameSecret } from '../web/page-security.ts';
+import { type Html, html, htmlPage } from '../web/html.ts';
+import { isSameSecret, PAGE_HEADERS } from '../web/page-security.ts';
 
 /** One request to the dashboard, read. */
 export interface DashboardRequest {
@@ -22,30 +23,35 @@ export interface AccountRequest extends DashboardRequest {
   readonly account: AccountRecord;
 }
 
-export interface Page {
-  readonly kind: 'page';
-  readonly status: number;
-  readonly title: string;
-  readonly content: Html;
-  readonly headers?: Readonly<Record<string, string>>;
+/** A page of the dashboard. It has no script, and a policy that lets none run. */
+export function page(title: string, content: Html, status = 200): MockResponse {
+  const body = htmlPage({
+    title: `${title} · Exchange rates`,
+    style: '/dashboard/style.css',
+    content: html`<a class="skip" href="#main">Skip to the content</a>
+<header class="bar"><a class="brand" href="/dashboard">Exchange rates</a>
+<span class="badge">emulated by the fxrates mock server</span></header>
+<main id="main">
+${content}
+</main>`,
+  });
+  const headers = { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': POLICY, ...PAGE_HEADERS };
+  return { status, headers: { ...headers, 'content-length': String(Buffer.byteLength(body)) }, body };
 }
 
-export interface Redirect {
-  readonly kind: 'redirect';
-  readonly to: string;
-  /** The session from now on; left out, it stays. */
-  readonly session?: Session;
-}
+const POLICY = [
+  "default-src 'none'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "form-action 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
 
-export type DashboardReply = Page | Redirect;
-
-export function page(title: string, content: Html, status = 200): Page {
-  return { kind: 'page', status, title, content };
-}
-
-/** After every form a GET (RFC 9110 §15.4.4), so that a reload repeats nothing. */
-export function redirect(to: string, session?: Session): Redirect {
-  return session === undefined ? { kind: 'redirect', to } : { kind: 'redirect', to, session };
+/** After every form a GET (RFC 9110 §15.4.4), so that a reload repeats nothing. `session` replaces the current one. */
+export function redirect(to: string, session?: Session): MockResponse {
+  const headers = { location: to, 'content-length': '0', ...PAGE_HEADERS, ...(session && cookieHeader(session)) };
+  return { status: 303, headers, body: '' };
 }
 
 /** A form with the token that `dashboard.ts` wants from every one of them. */
@@ -76,7 +82,12 @@ export interface Session {
   readonly csrfToken: string;
 }
 
-export const SESSION_COOKIE = 'fxrates_session';
+const SESSION_COOKIE = 'fxrates_session';
+
+export function cookieHeader({ cookie }: Session): Readonly<Record<string, string>> {
+  // Not `Secure`: the mock is on loopback, and most often on plain http.
+  return { 'set-cookie': `${SESSION_COOKIE}=${cookie}; Path=/dashboard; HttpOnly; SameSite=Lax` };
+}
 
 /** Opens and reads the sessions of one mock. */
 export class Sessions {

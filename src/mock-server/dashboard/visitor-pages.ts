@@ -1,6 +1,7 @@
 import { type PlanName, plans } from '../../generated/service.ts';
+import type { MockResponse } from '../http/mock-message.ts';
 import { type Html, html } from '../web/html.ts';
-import { type AccountRequest, alert, type DashboardRequest, form, type Page, page } from './dashboard-request.ts';
+import { type AccountRequest, alert, type DashboardRequest, form, page } from './dashboard-request.ts';
 
 /** What was typed and is wrong; the form comes back with it. */
 export interface FormMistake {
@@ -10,7 +11,7 @@ export interface FormMistake {
 }
 
 /** For visitors who have not signed in: an account, or a way back to one. */
-export function welcomePage(request: DashboardRequest, mistake?: FormMistake): Page {
+export function welcomePage(request: DashboardRequest, mistake?: FormMistake): MockResponse {
   const content = html`<h1>Exchange rates for your code</h1>
 <p class="lead">Create an account, confirm its e-mail address, and create your first API key.</p>
 <div class="columns">
@@ -73,7 +74,7 @@ interface Message {
 }
 
 /** A page that only says something, and leads back. */
-export function messagePage({ status, title, text }: Message): Page {
+export function messagePage({ status, title, text }: Message): MockResponse {
   return page(
     title,
     html`<section class="card narrow">
@@ -86,7 +87,7 @@ export function messagePage({ status, title, text }: Message): Page {
 }
 
 /** After the sign-up: there is a mail to read first. */
-export function checkMailPage(request: AccountRequest): Page {
+export function checkMailPage(request: AccountRequest): MockResponse {
   const content = html`<section class="card narrow">
 <h1>Check your e-mail</h1>
 <p>We sent a link to <strong class="break">${request.account.email}</strong>. Open it to confirm your address. It works

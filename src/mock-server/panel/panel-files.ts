@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
-import { BASE_STYLE } from '../web/base-style.ts';
+import { BASE_STYLE } from '../web/styles.ts';
 
 let bundled: Promise<PanelFiles> | undefined;
 
