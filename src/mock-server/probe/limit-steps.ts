@@ -28,13 +28,14 @@ const BETWEEN_REFUSALS_MS = 1437;
 
 async function refusalWithin(prober: Prober, most: number, request: ProbeRequest): Promise<ProbeResponse | undefined> {
   for (let sent = 0; sent < most; sent += 1) {
-    const answer = await answerOf(prober, 'quota', request);
+    const answer = await responseTo(prober, 'quota', request);
     if (isLimited(answer)) return answer;
   }
   return undefined;
 }
 
-async function answerOf(prober: Prober, path: string, request: ProbeRequest): Promise<ProbeResponse> {
+/** The response, also if it is 429 `rate_limited`. */
+export async function responseTo(prober: Prober, path: string, request: ProbeRequest): Promise<ProbeResponse> {
   return await prober.ask(path, request).catch((error: unknown) => {
     if (error instanceof RateLimited) return error.answer;
     throw error;
@@ -60,14 +61,14 @@ async function observeBucket(probing: LimitProbing, refusal: ProbeResponse): Pro
 /** Two of them: one could have met a place that was just free again. */
 async function latestNotServed({ prober, key }: LimitProbing): Promise<ProbeResponse | undefined> {
   for (let sent = 0; sent < CHARGED_BY_LIMIT; sent += 1) {
-    const latest = await answerOf(prober, 'latest', { authorization: `Bearer ${key}` });
+    const latest = await responseTo(prober, 'latest', { authorization: `Bearer ${key}` });
     if (latest.status !== 200) return latest;
   }
   return undefined;
 }
 
 async function observeOwnBucket({ prober, findings, key, quota }: LimitProbing, refusal: ProbeResponse): Promise<void> {
-  const again = await answerOf(prober, 'quota', { authorization: `Bearer ${key}` });
+  const again = await responseTo(prober, 'quota', { authorization: `Bearer ${key}` });
   const isTooSlow = again.receivedAt - refusal.sentAt >= 60_000 / Number(quota.data['rate_limit_per_minute']);
   if (isTooSlow || !isLimited(again))
     findings.markNotObserved('quotaEndpointBucket', 'the responses arrived too slowly to distinguish the values');

@@ -1,5 +1,5 @@
 import type { BehaviourOptions } from '../behaviour/behaviour-options.ts';
-import type { BehaviourValues, SwitchName } from '../behaviour/switches.ts';
+import { type BehaviourValues, type SwitchName, switches } from '../behaviour/switches.ts';
 import type { ProbeResponse, Prober } from './prober.ts';
 
 /** The result of a probe: a value for `createMockServer({ behaviour })`, also as JSON. */
@@ -28,6 +28,12 @@ export class Findings {
   /** A switch showed itself. */
   observe<Name extends SwitchName>(name: Name, value: BehaviourValues[Name]): void {
     this.observed.set(name, value);
+  }
+
+  /** A response showed `value`: the value of a switch, or none of its values, with the reason for the report. */
+  observeIfKnown(name: SwitchName, value: unknown, reason: string): void {
+    if (switches[name].accepts(value)) this.observed.set(name, value);
+    else this.markNotObserved(name, reason);
   }
 
   /** A switch was looked at, and what was seen is none of its values, or several of them. */

@@ -2,10 +2,12 @@ import { switches } from '../behaviour/switches.ts';
 import type { Findings, ProbeStep, Probing } from './probe-report.ts';
 import { type ProbeResponse, statusAndCodeText } from './prober.ts';
 
-/** What is asked after the first `quota`, the most telling first: a small budget ends somewhere in it. */
+const MALFORMED_KEY = 'not-a-key';
+
+/** What is sent after the first `quota`, the most telling first: a small budget ends somewhere in it. */
 export const PROBE_STEPS: readonly ProbeStep[] = [
-  { requests: 1, charged: 0, run: probeMissingKey },
-  { requests: 1, charged: 0, run: probeMalformedKey },
+  { requests: 1, charged: 0, run: (probing) => probeRefusal(probing, 'missingKey') },
+  { requests: 1, charged: 0, run: (probing) => probeRefusal(probing, 'malformedKey', MALFORMED_KEY) },
   { requests: 1, charged: 0, run: probeUnknownKey },
   { requests: 1, charged: 0, run: probeUnknownPath },
   { requests: 2, charged: 1, run: observeQuotaUse },
@@ -16,37 +18,24 @@ export const PROBE_STEPS: readonly ProbeStep[] = [
   { requests: 1, charged: 0, run: probeOptions },
 ];
 
-const MALFORMED_KEY = 'not-a-key';
-
-async function probeMissingKey({ prober, findings }: Probing): Promise<void> {
-  const seen = await prober.ask('quota');
-  observeRefusal(findings, 'missingKey', seen);
-  observeChallenge(findings, seen);
-}
-
-async function probeMalformedKey({ prober, findings }: Probing): Promise<void> {
-  const seen = await prober.ask('quota', { authorization: `Bearer ${MALFORMED_KEY}` });
-  observeRefusal(findings, 'malformedKey', seen);
-  observeChallenge(findings, seen);
-}
-
-async function probeUnknownKey({ prober, findings, key }: Probing): Promise<void> {
-  const [prefix] = /^.*_live_/.exec(key) ?? [];
-  if (prefix === undefined) return findings.markNotObserved('unknownKey', 'the key does not have the documented form');
-  // Nobody is given this one: 192 bits of zeros.
-  const seen = await prober.ask('quota', { authorization: `Bearer ${prefix}${'0'.repeat(48)}` });
-  observeRefusal(findings, 'unknownKey', seen);
-  observeChallenge(findings, seen);
-}
-
-function observeRefusal(
-  findings: Findings,
+/** Sends `key`, or none, which the service refuses. */
+async function probeRefusal(
+  { prober, findings }: Probing,
   name: 'missingKey' | 'malformedKey' | 'unknownKey',
-  seen: ProbeResponse,
-): void {
+  key?: string,
+): Promise<void> {
+  const seen = await prober.ask('quota', key === undefined ? {} : { authorization: `Bearer ${key}` });
   const value = statusAndCodeText(seen);
-  if (switches[name].accepts(value)) findings.observe(name, value);
-  else findings.markNotObserved(name, `the response was ${value}, which is not a value of this switch`);
+  findings.observeIfKnown(name, value, `the response was ${value}, which is not a value of this switch`);
+  observeChallenge(findings, seen);
+}
+
+async function probeUnknownKey(probing: Probing): Promise<void> {
+  const [prefix] = /^.*_live_/.exec(probing.key) ?? [];
+  if (prefix === undefined)
+    return probing.findings.markNotObserved('unknownKey', 'the key does not have the documented form');
+  // Nobody is given this one: 192 bits of zeros.
+  await probeRefusal(probing, 'unknownKey', `${prefix}${'0'.repeat(48)}`);
 }
 
 /** RFC 9110 §11.6.1: only a 401 carries a challenge. */
@@ -107,8 +96,7 @@ function observeCors(findings: Findings, headers: ProbeResponse['headers']): voi
 
 async function probePost(probing: Probing): Promise<void> {
   const value = statusAndCodeText(await sendMethod(probing, 'POST'));
-  if (switches.methodNotAllowed.accepts(value)) probing.findings.observe('methodNotAllowed', value);
-  else probing.findings.markNotObserved('methodNotAllowed', `the response to POST was ${value}`);
+  probing.findings.observeIfKnown('methodNotAllowed', value, `the response to POST was ${value}`);
 }
 
 async function probeHead(probing: Probing): Promise<void> {
@@ -135,14 +123,12 @@ export function observeQuotaRecord({ findings, key, quota }: Omit<Probing, 'prob
   const { plan, snapshot_granularity: granularity } = quota.data;
   const [prefix] = /^[A-Za-z0-9]+_live_/.exec(key) ?? [];
   if (prefix !== undefined) findings.observe('keyPrefix', prefix);
-  if (switches.snapshotGranularity.accepts(granularity)) findings.observe('snapshotGranularity', granularity);
-  else findings.markNotObserved('snapshotGranularity', 'the quota record has no valid snapshot_granularity');
+  findings.observeIfKnown('snapshotGranularity', granularity, 'the quota record has no valid snapshot_granularity');
   observeRateHeaders(findings, quota);
   observeEtag(findings, quota);
   if (plan !== 'unlimited') return findings.markNotObserved('unlimitedAs', `the key belongs to the ${plan} plan`);
   const limit = 'monthly_limit' in quota.data ? quota.data['monthly_limit'] : 'omitted';
-  if (switches.unlimitedAs.accepts(limit)) findings.observe('unlimitedAs', limit);
-  else findings.markNotObserved('unlimitedAs', `monthly_limit is ${JSON.stringify(limit)}`);
+  findings.observeIfKnown('unlimitedAs', limit, `monthly_limit is ${JSON.stringify(limit)}`);
 }
 
 function observeRateHeaders(findings: Findings, { headers }: ProbeResponse): void {
@@ -185,8 +171,7 @@ function observeExhausted(
 
 function observeBadParameter(findings: Findings, value: string, { status }: ProbeResponse): void {
   if (status === 200) findings.observe('badParameter', 'ignored');
-  else if (switches.badParameter.accepts(value)) findings.observe('badParameter', value);
-  else findings.markNotObserved('badParameter', `the response to base=XXX was ${value}`);
+  else findings.observeIfKnown('badParameter', value, `the response to base=XXX was ${value}`);
 }
 
 type BeforeAndAfter = readonly [before: ProbeResponse, after: ProbeResponse];

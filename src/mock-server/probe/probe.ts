@@ -3,7 +3,7 @@ import { SWITCH_NAMES, switches } from '../behaviour/switches.ts';
 import type { Clock } from '../clock/clock.ts';
 import { createClock } from '../clock/mock-clock.ts';
 import { invalidOption, MockServerError } from '../mock-server-error.ts';
-import { BEYOND_LIMIT, CHARGED_BY_LIMIT, observeRetryAfter, probeLimit } from './limit-steps.ts';
+import { BEYOND_LIMIT, CHARGED_BY_LIMIT, observeRetryAfter, probeLimit, responseTo } from './limit-steps.ts';
 import { Findings, type ObservedBehaviour, type Probing } from './probe-report.ts';
 import { observeQuotaRecord, PROBE_STEPS, usedOf } from './probe-steps.ts';
 import {
@@ -113,10 +113,7 @@ export async function probeService(baseUrl: string, options: ProbeOptions): Prom
 }
 
 async function firstQuota(prober: Prober, key: string): Promise<ProbeResponse> {
-  const quota = await prober.ask('quota', { authorization: `Bearer ${key}` }).catch((error: unknown) => {
-    if (error instanceof RateLimited) return error.answer;
-    throw error;
-  });
+  const quota = await responseTo(prober, 'quota', { authorization: `Bearer ${key}` });
   if (quota.status === 200 && usedOf(quota) !== undefined) return quota;
   throw new MockServerError(
     `quota was answered with ${statusAndCodeText(quota)}; expected 200 with a quota record; pass a valid API key.`,

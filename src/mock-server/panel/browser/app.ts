@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { keepToken, takeToken } from './admin-api.ts';
 import { ChartSection } from './chart-section.ts';
 import { FaultSection, isOfFaults } from './fault-section.ts';
-import { html } from './html.ts';
+import { html, Select, withValue } from './html.ts';
 import { JournalSection } from './journal-section.ts';
 import { KeySection } from './key-section.ts';
 import { ClockSection, OutboxSection, SwitchSection } from './mock-sections.ts';
@@ -53,10 +53,7 @@ function SpaceChoice({ spaces, chosen, choose }: SpaceChoiceProps) {
   const names = chosen === '' || spaces.includes(chosen) ? spaces : [...spaces, chosen];
   if (names.length === 0) return null;
   return html`<label class="check">Space
-    <select onChange=${(event: { readonly currentTarget: HTMLSelectElement }) => choose(event.currentTarget.value)}>
-      <option value="" selected=${chosen === ''}>the mock itself</option>
-      ${names.map((name) => html`<option value=${name} selected=${name === chosen}>${name}</option>`)}
-    </select></label>`;
+    <${Select} options=${[['', 'the mock itself'], ...names.map((name) => [name, name])]} chosen=${chosen} choose=${choose} /></label>`;
 }
 
 /** For a tab that was opened without the printed address. */
@@ -70,7 +67,7 @@ function TokenForm({ connect }: { readonly connect: () => void }) {
   return html`<form class="card" onSubmit=${submit}>
     <div class="field"><label for="token">Admin token</label>
       <input id="token" type="password" autocomplete="off" value=${token}
-        onInput=${(event: { currentTarget: HTMLInputElement }) => setToken(event.currentTarget.value)} /></div>
+        onInput=${withValue(setToken)} /></div>
     <p class="hint">The token follows <code>#token=</code> in the address “Clock, switches, journal” that <code>fxrates mock</code> prints.</p>
     <div><button class="main">Open the panel</button></div>
   </form>`;

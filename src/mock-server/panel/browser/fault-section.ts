@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import { ask } from './admin-api.ts';
-import { html } from './html.ts';
+import { html, Select, withValue } from './html.ts';
 import type { MockView, SectionProps } from './mock-view.ts';
 
 type ShownFault = MockView['faults'][number];
@@ -164,7 +164,7 @@ function FaultForm({ schemas, edited, problem, save, cancel }: FaultFormProps) {
   const { kind: _, match, ...fields } = schema.properties;
   const own = Object.entries(fields).filter(([name]) => !CONDITIONS.includes(name));
   const conditions = Object.entries(fields).filter(([name]) => CONDITIONS.includes(name));
-  const choose = ({ currentTarget: { value } }: { readonly currentTarget: HTMLSelectElement }) => {
+  const choose = (value: string) => {
     setKind(value);
     setInput(begin(schemas.find(({ properties }) => properties.kind.const === value)));
   };
@@ -179,9 +179,8 @@ function FaultForm({ schemas, edited, problem, save, cancel }: FaultFormProps) {
       change=${(value: string) => setInput({ ...input, [prefix + name]: value })} />`;
   return html`<form class="form" aria-label=${edited === undefined ? 'New fault' : `Fault ${edited['id']}`} onSubmit=${submit}>
     <div class="field"><label for="fault-kind">Kind of fault</label>
-      <select id="fault-kind" disabled=${edited !== undefined} onChange=${choose}>
-        ${schemas.map(({ properties }) => html`<option selected=${properties.kind.const === kind}>${properties.kind.const}</option>`)}
-      </select></div>
+      <${Select} id="fault-kind" disabled=${edited !== undefined} chosen=${kind} choose=${choose}
+        options=${schemas.map(({ properties }) => [properties.kind.const, properties.kind.const])} /></div>
     ${own.map(field(''))}
     <details class="group"><summary>How often</summary><div class="form">${conditions.map(field(''))}</div></details>
     <details class="group"><summary>Which requests</summary><div class="form">${Object.entries(match?.properties ?? {}).map(field('match.'))}</div></details>
@@ -217,14 +216,11 @@ function Field({ name, field, isRequired, value, change }: FieldProps) {
     const number = isNumber ? { type: 'number', min: minimum, max: maximum, step: type === 'integer' ? 1 : 'any' } : {};
     return html`<input id=${id} class=${isNumber ? '' : 'mono'} type="text" ...${number} value=${value} required=${isRequired} autocomplete="off"
       spellcheck=${false} aria-describedby=${description === '' ? undefined : `${id}-hint`}
-      onInput=${(event: { readonly currentTarget: HTMLInputElement }) => change(event.currentTarget.value)} />`;
+      onInput=${withValue(change)} />`;
   }
 
   function selectFor(options: readonly string[]) {
-    return html`<select id=${id} aria-describedby=${description === '' ? undefined : `${id}-hint`}
-      onChange=${(event: { readonly currentTarget: HTMLSelectElement }) => change(event.currentTarget.value)}>
-      <option value="" selected=${value === ''}>default</option>
-      ${options.map((option) => html`<option selected=${option === value}>${option}</option>`)}
-    </select>`;
+    return html`<${Select} id=${id} aria-describedby=${description === '' ? undefined : `${id}-hint`}
+      options=${[['', 'default'], ...options.map((option) => [option, option])]} chosen=${value} choose=${change} />`;
   }
 }

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { keyText, queryPairs, statusText } from '../../journal/entry-text.ts';
 import type { JournalEntry } from '../../journal/journal.ts';
-import { html, useNewest } from './html.ts';
+import { html, Select, useNewest, withValue } from './html.ts';
 import { curlCommand, isServed, keyFilterOf, matchingEntries, targetOf } from './journal-entries.ts';
 import { durationText, type MockView, type PanelQuery, type SectionProps, timeOfDay } from './mock-view.ts';
 
@@ -52,7 +52,7 @@ function Filters({ entries, view, query, setQuery }: FiltersProps) {
   useEffect(() => focusOnSlash(search), []);
   return html`<form class="filters" role="search" aria-label="Requests" onSubmit=${(event: Event) => event.preventDefault()}>
     <input ref=${search} type="search" aria-label="Search requests" placeholder="Search path, reason, header …  ( / )" value=${query.text}
-      onInput=${(event: Typed) => setQuery({ text: event.currentTarget.value })} />
+      onInput=${withValue((text) => setQuery({ text }))} />
     <${Choice} name="status" label="Status" all="Any status" query=${query} setQuery=${setQuery}
       options=${[['served', 'Served'], ['refused', 'Not served'], ...statuses.map((status) => [status, statusText(Number(status))])]} />
     <${Choice} name="operation" label="Operation" all="Any operation" query=${query} setQuery=${setQuery}
@@ -60,10 +60,6 @@ function Filters({ entries, view, query, setQuery }: FiltersProps) {
     <${Choice} name="key" label="Key" all="Any key" query=${query} setQuery=${setQuery}
       options=${keys.map((key) => [key, { none: 'no key', unknown: 'unknown key' }[key] ?? key])} />
   </form>`;
-}
-
-interface Typed {
-  readonly currentTarget: HTMLInputElement;
 }
 
 interface ChoiceProps extends Pick<SectionProps, 'query' | 'setQuery'> {
@@ -77,11 +73,8 @@ function Choice({ name, label, all, options, query, setQuery }: ChoiceProps) {
   const chosen = query[name];
   // A link may name what is not there yet.
   const shown = chosen === '' || options.some(([value]) => value === chosen) ? options : [...options, [chosen, chosen]];
-  return html`<select aria-label=${label} onChange=${(event: { readonly currentTarget: HTMLSelectElement }) =>
-    setQuery({ [name]: event.currentTarget.value })}>
-    <option value="" selected=${chosen === ''}>${all}</option>
-    ${shown.map(([value, text]) => html`<option value=${value} selected=${value === chosen}>${text}</option>`)}
-  </select>`;
+  return html`<${Select} aria-label=${label} options=${[['', all], ...shown]} chosen=${chosen}
+    choose=${(value: string) => setQuery({ [name]: value })} />`;
 }
 
 function distinct(values: readonly string[]): string[] {

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { plans } from '../../../generated/service.ts';
 import type { KeyUsage, MinuteUse } from '../../service/key-usage.ts';
 import { WINDOW_MS } from '../../service/rate-windows.ts';
-import { html, useNewest } from './html.ts';
+import { html, Select, useNewest } from './html.ts';
 import { durationText, type MockView, type SectionProps } from './mock-view.ts';
 
 const PLANS = Object.keys(plans);
@@ -17,9 +17,7 @@ export function KeySection({ view, query, setQuery, act }: SectionProps) {
   return html`<section class="card" aria-labelledby="keys">
     <div class="row between"><h2 id="keys">Keys</h2>
       <div class="row">
-        <select aria-label="Plan of a new key" value=${plan} onChange=${(event: Chosen) => setPlan(event.currentTarget.value)}>
-          ${PLANS.map((name) => html`<option value=${name}>${name}</option>`)}
-        </select>
+        <${Select} aria-label="Plan of a new key" options=${PLANS.map((name) => [name, name])} chosen=${plan} choose=${setPlan} />
         <button type="button" class="main" onClick=${create}>Create key</button>
       </div></div>
     ${
@@ -33,10 +31,6 @@ export function KeySection({ view, query, setQuery, act }: SectionProps) {
     ${keys.length === 0 && html`<p class="empty">No keys yet.</p>`}
     ${button}
   </section>`;
-}
-
-interface Chosen {
-  readonly currentTarget: HTMLSelectElement;
 }
 
 interface KeyRowProps extends Pick<SectionProps, 'view' | 'query' | 'setQuery' | 'act'> {

@@ -1,5 +1,5 @@
 import { PRESET_NAMES } from '../../behaviour/switch.ts';
-import { html } from './html.ts';
+import { html, Select } from './html.ts';
 import type { ClockState, MockView, SectionProps } from './mock-view.ts';
 
 const STEPS = [
@@ -95,8 +95,9 @@ function Group({ name, switches, act }: GroupProps) {
 
 function SwitchRow({ known, act }: Pick<SectionProps, 'act'> & { readonly known: ShownSwitch }) {
   const { name, value, provenance, why } = known;
-  const change = ({ currentTarget }: { readonly currentTarget: HTMLSelectElement }) =>
-    act('PATCH', '/behaviour', { [name]: JSON.parse(currentTarget.value) });
+  const change = (json: string) => act('PATCH', '/behaviour', { [name]: JSON.parse(json) });
+  const text = (choice: unknown) =>
+    (choice === null ? 'none' : String(choice)) + (choice === known.default ? ' (default)' : '');
   const id = `switch-${name}`;
   return html`<li class="switch">
     <div class="row between">
@@ -106,13 +107,8 @@ function SwitchRow({ known, act }: Pick<SectionProps, 'act'> & { readonly known:
         <span class="badge">${provenance}</span>
       </span>
     </div>
-    <select id=${id} aria-describedby="${id}-why" disabled=${provenance === 'documented'} onChange=${change}>
-      ${choices(known).map(
-        (choice) => html`<option value=${JSON.stringify(choice)} selected=${choice === value}>
-          ${choice === null ? 'none' : String(choice)}${choice === known.default ? ' (default)' : ''}
-        </option>`,
-      )}
-    </select>
+    <${Select} id=${id} aria-describedby="${id}-why" disabled=${provenance === 'documented'} chosen=${JSON.stringify(value)}
+      options=${choices(known).map((choice) => [JSON.stringify(choice), text(choice)])} choose=${change} />
     <p class="hint" id="${id}-why">${why}</p>
   </li>`;
 }
