@@ -4,7 +4,7 @@ import { InFlight } from './in-flight.ts';
 import { DEFAULT_LIMITER_SETTINGS, type LimiterCore, type LimiterSettings, LocalCore } from './limiter-core.ts';
 import { type LimiterEvent, LimiterHistory, type LimiterView, type LimiterWait } from './limiter-view.ts';
 import { type AnswerHeaders, type FailureDetails, Permit, type RefusalAnswerHeaders } from './permit.ts';
-import { type AcquireOptions, deadlineOf, type QueuedCall, RequestQueue, WakeTimer } from './request-queue.ts';
+import { type AcquireOptions, type QueuedCall, RequestQueue, WakeTimer } from './request-queue.ts';
 import { parseRetryAfter, type RetryAfterUnit, retryAfterMs } from './retry-after.ts';
 import type { LimitStore } from './shared/limit-store.ts';
 import { SharedCore, type Sharing } from './shared/shared-core.ts';
@@ -84,10 +84,9 @@ export class RateLimiter {
    * with a LimitError at once when the earliest slot lies beyond the deadline.
    */
   acquire(options: AcquireOptions = {}): Promise<Permit> {
-    const { signal, retryOf } = options;
+    const { signal, retryOf, deadlineAt = () => NEVER } = options;
     if (signal?.aborted) return Promise.reject(signal.reason);
     const isHigh = options.priority === 'high';
-    const deadlineAt = deadlineOf(options);
     const ahead = retryOf ? 0 : isHigh ? this.#queue.high : this.#queue.size;
     const rejection = this.#admission.rejectionFor(ahead, options.wait ?? true, deadlineAt());
     if (rejection) return Promise.reject(rejection);

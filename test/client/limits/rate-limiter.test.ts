@@ -94,7 +94,7 @@ test('rejects a call immediately if the gate opens after its deadline', async ()
   const { start, limiter } = setUp();
   (await limiter.acquire()).limited({ retryAfter: '30' });
 
-  const late = limiter.acquire({ deadlineAt: start + 10_000 });
+  const late = limiter.acquire({ deadlineAt: () => start + 10_000 });
 
   await expect(late).rejects.toThrow(LimitError);
   await expect(late).rejects.toMatchObject({ reason: 'deadline', retryAt: start + 30_000 });
@@ -103,8 +103,8 @@ test('rejects a call immediately if the gate opens after its deadline', async ()
 test('rejects waiting calls as soon as the gate closes until after their deadlines', async () => {
   const { start, limiter } = setUp({ maxConcurrent: 1 });
   const first = await limiter.acquire();
-  const late = limiter.acquire({ deadlineAt: start + 10_000 });
-  const patient = limiter.acquire({ deadlineAt: start + 40_000 });
+  const late = limiter.acquire({ deadlineAt: () => start + 10_000 });
+  const patient = limiter.acquire({ deadlineAt: () => start + 40_000 });
   await settle();
 
   first.limited({ retryAfter: '30' });
@@ -122,7 +122,7 @@ test('rejects a call immediately if too many calls wait before it', async () => 
   void limiter.acquire({ retryOf: probe });
   for (let call = 0; call < 25; call += 1) void limiter.acquire();
 
-  const late = limiter.acquire({ deadlineAt: start + 90_000 });
+  const late = limiter.acquire({ deadlineAt: () => start + 90_000 });
 
   await expect(late).rejects.toMatchObject({ reason: 'deadline', retryAt: clock.now() + 180_000 });
 });
@@ -130,7 +130,7 @@ test('rejects a call immediately if too many calls wait before it', async () => 
 test('a deadline that passes in the queue ends the wait, without a timer of its own', async () => {
   const { clock, start, limiter } = setUp({ maxConcurrent: 1 });
   await limiter.acquire();
-  const waits = [50, 20, 80].map((ms) => limiter.acquire({ deadlineAt: start + ms }));
+  const waits = [50, 20, 80].map((ms) => limiter.acquire({ deadlineAt: () => start + ms }));
   const ended = waits.map((wait) => wait.catch(() => clock.now() - start));
   await settle();
   expect(clock.pending).toBe(1);
