@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isatty } from 'node:tty';
 import type crossSpawn from 'cross-spawn';
@@ -136,13 +137,10 @@ function endBySignal(name: SignalName): void {
 
 function spawnChild([program = '', ...args]: readonly string[], env: Io['env']): ChildProcess {
   const starting = spawnFunction(process.platform).then((start) => start(program, args, { stdio: 'inherit', env }));
-  const exited: ChildProcess['exited'] = starting.then(
-    (child) =>
-      new Promise((resolve, reject) => {
-        child.on('error', reject);
-        child.on('exit', (code, signal) => resolve({ code, signal }));
-      }),
-  );
+  const exited = starting.then(async (child) => {
+    const [code, signal] = await once(child, 'exit');
+    return { code, signal };
+  });
   return { exited, kill: (name) => void starting.then((child) => child.kill(name)) };
 }
 

@@ -4,13 +4,12 @@ import { join } from 'node:path';
 import type { CacheStore, Clock } from '../../client/index.ts';
 import { makeFolder, replaceFile } from '../../replace-file.ts';
 import type { Invocation } from '../command.ts';
-import { CliError, usageError } from '../errors/cli-error.ts';
+import { CliError, noFolder, usageError } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { Io } from '../io.ts';
 import type { Connection } from '../request/connection.ts';
 import { type ServiceRequest, type ServiceResponse, sendRequest } from '../request/send-request.ts';
 import { formatDuration, parseDuration } from '../settings/duration.ts';
-import { noFolder } from '../storage/config-file.ts';
 import { cacheFolder } from '../storage/folders.ts';
 import { jsonLine } from '../terminal/text.ts';
 

@@ -1,5 +1,5 @@
 import type { CommandSpec, Invocation } from '../command.ts';
-import { CliError, usageError } from '../errors/cli-error.ts';
+import { CliError, noFolder, usageError } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { printJson } from '../output/print-json.ts';
 import { CONFIG_SETTINGS, isSettingName, type SettingName } from '../settings/settings.ts';
@@ -8,7 +8,6 @@ import {
   configPath,
   configValue,
   memberOf,
-  noFolder,
   ownSetting,
   profileNames,
   readConfig,

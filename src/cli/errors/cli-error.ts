@@ -66,6 +66,11 @@ export function cannotWrite(path: string): (cause: NodeJS.ErrnoException) => nev
   };
 }
 
+/** The environment names no folder for files of fxrates. */
+export function noFolder(): CliError {
+  return storageError('no folder for stored files', 'HOME is not set');
+}
+
 /** A file of fxrates itself, such as config.json, cannot be read or written. */
 export function storageError(what: string, why?: string, cause?: unknown): CliError {
   const hints = ['Another folder:  export FXRATES_CONFIG_DIR=/path/to/folder'];

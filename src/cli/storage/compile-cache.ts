@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import module from 'node:module';
 import { dirname, join } from 'node:path';
 import type { Io } from '../io.ts';
-import { cacheFolder } from './folders.ts';
+import { cacheFolder, pathIn } from './folders.ts';
 
 /** Each version of Node.js has a folder of its own. */
 const MOST_VERSIONS = 3;
@@ -35,8 +35,7 @@ export function useCompileCache(env: Io['env'], node: CompileCache = module as C
 
 /** Where compiled code is kept. */
 function compileCacheFolder(env: Io['env']): string | undefined {
-  const folder = cacheFolder(env);
-  return folder === undefined ? undefined : join(folder, 'compiled');
+  return pathIn(cacheFolder(env), 'compiled');
 }
 
 /** Removes all compiled code; returns the number and the bytes of its files. */

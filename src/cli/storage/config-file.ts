@@ -1,7 +1,6 @@
-import { join } from 'node:path';
 import { storageError } from '../errors/cli-error.ts';
 import type { Io } from '../io.ts';
-import { configFolder } from './folders.ts';
+import { configFolder, pathIn } from './folders.ts';
 import { isObject, type JsonObject, readJsonFile, updateJsonFile } from './json-file.ts';
 
 /** config.json as it was read; empty when there is none. */
@@ -13,8 +12,7 @@ export interface ConfigFile {
 export const NO_CONFIG: ConfigFile = { path: undefined, document: {} };
 
 export function configPath(env: Io['env']): string | undefined {
-  const folder = configFolder(env);
-  return folder === undefined ? undefined : join(folder, 'config.json');
+  return pathIn(configFolder(env), 'config.json');
 }
 
 export async function readConfig(env: Io['env']): Promise<ConfigFile> {
@@ -41,26 +39,19 @@ export function profileNames({ document }: ConfigFile): readonly string[] {
   return isObject(profiles) ? Object.keys(profiles) : [];
 }
 
-/** Sets `name` for `profile`, or for all without one; `undefined` takes it out. Everything else in the file stays. */
-export async function changeConfig(
+/** Sets `name` for `profile`, or for all without one; `undefined` removes it. Returns the path of the file. */
+export function changeConfig(
   { env, clock }: Pick<Io, 'env' | 'clock'>,
   name: string,
   { value, profile }: { readonly value: string | undefined; readonly profile?: string },
 ): Promise<string> {
-  const path = configPath(env);
-  if (path === undefined) throw noFolder();
   const change = (document: JsonObject): JsonObject => {
     if (profile === undefined) return withMember(document, name, value);
     const profiles = objectOf(memberOf(document, 'profiles'));
     const changed = withMember(objectOf(memberOf(profiles, profile)), name, value);
     return { ...document, profiles: { ...profiles, [profile]: changed } };
   };
-  await updateJsonFile(path, change, clock);
-  return path;
-}
-
-export function noFolder(): Error {
-  return storageError('no folder for stored files', 'HOME is not set');
+  return updateJsonFile(configPath(env), change, clock);
 }
 
 /** Of its own: a profile may be called `constructor`. */

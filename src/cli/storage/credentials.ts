@@ -1,7 +1,6 @@
-import { join } from 'node:path';
 import type { Io } from '../io.ts';
-import { memberOf, noFolder } from './config-file.ts';
-import { configFolder } from './folders.ts';
+import { memberOf } from './config-file.ts';
+import { configFolder, pathIn } from './folders.ts';
 import { isObject, type JsonObject, readJsonFile, tighten, updateJsonFile } from './json-file.ts';
 
 /** A key in credentials.json. It is sent to its own origin and to no other. */
@@ -39,21 +38,17 @@ export function removeCredential(io: Pick<Io, 'env' | 'clock'>, profile: string)
   return changeKeys(io, ({ [profile]: _, ...others }) => others);
 }
 
-async function changeKeys(
+function changeKeys(
   { env, clock }: Pick<Io, 'env' | 'clock'>,
   change: (keys: JsonObject) => JsonObject,
 ): Promise<string> {
-  const path = credentialsPath(env);
-  if (path === undefined) throw noFolder();
   const update = (document: JsonObject): JsonObject => {
     const keys = memberOf(document, 'keys');
     return { ...document, keys: change(isObject(keys) ? keys : {}) };
   };
-  await updateJsonFile(path, update, clock);
-  return path;
+  return updateJsonFile(credentialsPath(env), update, clock);
 }
 
 export function credentialsPath(env: Io['env']): string | undefined {
-  const folder = configFolder(env);
-  return folder === undefined ? undefined : join(folder, 'credentials.json');
+  return pathIn(configFolder(env), 'credentials.json');
 }

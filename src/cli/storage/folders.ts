@@ -27,22 +27,24 @@ export function userFolder(kind: keyof typeof FOLDERS, env: Env): string | undef
 
 /** Where config.json and credentials.json are. */
 export function configFolder(env: Env): string | undefined {
-  return env['FXRATES_CONFIG_DIR'] || ownFolder('config', env);
+  return env['FXRATES_CONFIG_DIR'] || pathIn(userFolder('config', env), 'fxrates');
 }
 
 /** Where cached responses are. */
 export function cacheFolder(env: Env): string | undefined {
-  return ownFolder('cache', env);
+  return pathIn(userFolder('cache', env), 'fxrates');
 }
 
 /** Where what commands learn is kept. `undefined` also for a home folder that does not exist: it is not created. */
 export function stateFolder(env: Env): string | undefined {
   const home = homeFolder(env);
   const hasHome = home !== undefined && lstatSync(home, { throwIfNoEntry: false }) !== undefined;
-  return hasHome || env['XDG_STATE_HOME'] || env['LOCALAPPDATA'] ? ownFolder('state', env) : undefined;
+  return hasHome || env['XDG_STATE_HOME'] || env['LOCALAPPDATA']
+    ? pathIn(userFolder('state', env), 'fxrates')
+    : undefined;
 }
 
-function ownFolder(kind: keyof typeof FOLDERS, env: Env): string | undefined {
-  const folder = userFolder(kind, env);
-  return folder === undefined ? undefined : join(folder, 'fxrates');
+/** `undefined` without a folder. */
+export function pathIn(folder: string | undefined, name: string): string | undefined {
+  return folder === undefined ? undefined : join(folder, name);
 }

@@ -3,7 +3,7 @@ import { chmod, lstat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Clock } from '../../client/index.ts';
 import { makeFolder, replaceFile } from '../../replace-file.ts';
-import { CliError, storageError, systemReason } from '../errors/cli-error.ts';
+import { CliError, noFolder, storageError, systemReason } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { jsonFault } from '../json/json-fault.ts';
 
@@ -35,13 +35,14 @@ function readIfThere(path: string): string | undefined {
 
 /**
  * Replaces the object in the file by the result of `change`, under a lock, so that no change of another process is lost.
- * Only the owner can read the file.
+ * Only the owner can read the file. Returns its path. @throws CliError without a path
  */
 export async function updateJsonFile(
-  path: string,
+  path: string | undefined,
   change: (document: JsonObject) => JsonObject,
   clock: Clock,
-): Promise<void> {
+): Promise<string> {
+  if (path === undefined) throw noFolder();
   try {
     await makeFolder(dirname(path), 0o700);
     const unlock = await lockFile(path, clock);
@@ -51,6 +52,7 @@ export async function updateJsonFile(
       const text = `${JSON.stringify({ version: VERSION, ...change(document) }, undefined, 2)}\n`;
       // The same name each time: the unfinished file of a killed process, which holds a key, is replaced.
       await replaceFile(path, text, { isPrivate: true, suffix: 'tmp' });
+      return path;
     } finally {
       await unlock();
     }

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import { makeFolder, replaceFile } from '../../replace-file.ts';
 import type { Io } from '../io.ts';
-import { stateFolder } from './folders.ts';
+import { pathIn, stateFolder } from './folders.ts';
 
 /** The service could send any names, so their number has a limit. */
 const MOST_CURRENCIES = 500;
@@ -10,7 +10,7 @@ const CURRENCY = /^[A-Z]{3}$/;
 
 /** The currencies that answers have named so far, for completion. */
 export function seenCurrencies(env: Io['env']): readonly string[] {
-  const path = pathIn(env);
+  const path = pathIn(stateFolder(env), 'currencies');
   try {
     return path === undefined
       ? []
@@ -24,7 +24,7 @@ export function seenCurrencies(env: Io['env']): readonly string[] {
 
 /** Adds the currencies of an answer. A failure to write them is ignored. */
 export async function rememberCurrencies(json: string, env: Io['env']): Promise<void> {
-  const path = pathIn(env);
+  const path = pathIn(stateFolder(env), 'currencies');
   const seen = seenCurrencies(env);
   const all = new Set([...seen, ...currenciesIn(json)]);
   if (path === undefined || all.size === seen.length) return;
@@ -40,9 +40,4 @@ export async function rememberCurrencies(json: string, env: Io['env']): Promise<
 /** Names and texts of three capital letters: the service documents no fields. */
 function currenciesIn(json: string): readonly string[] {
   return Array.from(json.matchAll(/"([A-Z]{3})"/g), ([, code = '']) => code);
-}
-
-function pathIn(env: Io['env']): string | undefined {
-  const folder = stateFolder(env);
-  return folder === undefined ? undefined : join(folder, 'currencies');
 }

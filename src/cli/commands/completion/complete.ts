@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { CommandNode, OptionNode } from '../../command-tree.ts';
 import { finishedTree } from '../../finished-tree.ts';
-import { configFolder } from '../../storage/folders.ts';
+import { configFolder, pathIn } from '../../storage/folders.ts';
 import { seenCurrencies } from '../../storage/seen-currencies.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -188,10 +187,9 @@ function parameterOffers(tree: CommandNode, current: string, env: Env): Completi
 
 /** Of config.json; none if it cannot be used, which other commands report. */
 function profileNames(env: Env): readonly string[] {
-  const folder = configFolder(env);
-  if (folder === undefined) return [];
+  const path = pathIn(configFolder(env), 'config.json');
   try {
-    const { profiles } = JSON.parse(readFileSync(join(folder, 'config.json'), 'utf8'));
+    const { profiles } = JSON.parse(path === undefined ? '{}' : readFileSync(path, 'utf8'));
     return Object.keys(profiles ?? {}).toSorted();
   } catch {
     return []; // no file, or not JSON

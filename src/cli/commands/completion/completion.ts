@@ -3,10 +3,9 @@ import { basename, dirname, join } from 'node:path';
 import { Option } from 'commander';
 import { makeFolder, replaceFile } from '../../../replace-file.ts';
 import type { CommandSpec, Invocation } from '../../command.ts';
-import { storageError, systemReason, usageError } from '../../errors/cli-error.ts';
+import { noFolder, storageError, systemReason, usageError } from '../../errors/cli-error.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import type { Io } from '../../io.ts';
-import { noFolder } from '../../storage/config-file.ts';
 import { homeFolder, userFolder } from '../../storage/folders.ts';
 import { bashScript, fishScript, powershellScript, zshScript } from './scripts.ts';
 

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { constants } from 'node:os';
 import { Option } from 'commander';
 import { plans } from '../../../generated/service.ts';
@@ -157,10 +158,7 @@ async function logRequests(mock: MockServer, { screen }: Invocation, signal: Abo
     },
     { spaces: true },
   );
-  await new Promise<void>((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
+  if (!signal.aborted) await once(signal, 'abort');
   stop();
   await written;
 }
