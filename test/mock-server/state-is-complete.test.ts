@@ -99,11 +99,11 @@ const DERIVED = {
 
 /** Of a request, a wait, a connection or a server that is there now, or of whoever drives the mock. */
 const OF_THE_MOMENT = {
-  'adapters/intercept-undici.ts': ['#isStopped'],
+  'adapters/intercept-undici.ts': ['isStopped'],
   'adapters/msw-strategy.ts': ['hasPassed', 'refusal'],
   'adapters/interception.ts': ['listening', 'interception'],
   'adapters/node-server.ts': ['pending'],
-  'adapters/undici-sink.ts': ['isOver', 'isPaused', '#resumed', '#gone', 'abort', 'reason'],
+  'adapters/undici-sink.ts': ['#isOver', '#isPaused', '#resumed', '#gone', 'abort', 'reason'],
   'behaviour/assumptions.ts': ['warned'],
   'behaviour/behaviour.ts': ['#exercised'],
   'clock/real-clock.ts': ['#timer'],
@@ -122,7 +122,7 @@ const OF_THE_MOMENT = {
   'probe/prober.ts': ['requests'],
   'start-server.ts': ['closed'],
   'state/state-lock.ts': ['held'],
-  'state/state-persister.ts': ['#hasChanged', '#saving', '#endPause', '#isClosing'],
+  'state/state-persister.ts': ['#hasChanged', '#saving'],
 };
 
 /** What the documentation says no snapshot holds. */

@@ -249,9 +249,9 @@ export async function listen(server: Server, options: ListenOptions): Promise<vo
   if (!allowRemote && !LOOPBACK.test(host)) {
     throw invalidOption('host', host, 'a loopback address such as 127.0.0.1; set allowRemote: true for others');
   }
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (error) => reject(readable(error, host, port)));
-    server.listen({ port, host }, () => resolve());
+  server.listen({ port, host });
+  await once(server, 'listening').catch((error) => {
+    throw readable(error, host, port);
   });
 }
 

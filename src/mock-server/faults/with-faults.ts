@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { RequestSource } from '../adapters/active-adapters.ts';
 import type { Clock } from '../clock/clock.ts';
 import { isDashboardPath } from '../dashboard/dashboard.ts';
@@ -75,7 +76,7 @@ export class FaultDelays {
     gone?.addEventListener('abort', stop, { once: true });
     this.#waiting.add(end);
     try {
-      await (ms === Number.POSITIVE_INFINITY ? aborted(end.signal) : this.#clock.sleep(ms, end.signal));
+      await (ms === Number.POSITIVE_INFINITY ? once(end.signal, 'abort') : this.#clock.sleep(ms, end.signal));
       return !end.signal.aborted;
     } catch (error) {
       if (end.signal.aborted) return false;
@@ -89,8 +90,4 @@ export class FaultDelays {
   endAll(): void {
     for (const end of this.#waiting) end.abort();
   }
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }

@@ -13,8 +13,7 @@ export class StatePersister {
   readonly #lock: StateLock;
   #hasChanged = false;
   #saving: Promise<void> | undefined;
-  #endPause: () => void = () => undefined;
-  #isClosing = false;
+  readonly #closing = new AbortController();
 
   constructor(path: string, mock: SnapshotOwner, lock: StateLock) {
     this.#path = path;
@@ -51,18 +50,18 @@ export class StatePersister {
 
   /** Writes for the last time. */
   async close(): Promise<void> {
-    this.#isClosing = true;
-    this.#endPause();
+    this.#closing.abort();
     await this.#saving;
     await this.#write().finally(() => this.#lock.release());
   }
 
   async #saveChanges(): Promise<void> {
-    while (this.#hasChanged && !this.#isClosing) {
+    const { signal } = this.#closing;
+    while (this.#hasChanged && !signal.aborted) {
       this.#hasChanged = false;
       const startedAt = systemNow();
       await this.#write();
-      await this.#pause(Math.max(SHORTEST_PAUSE_MS, PAUSE_PER_WRITE * (systemNow() - startedAt)));
+      await pause(Math.max(SHORTEST_PAUSE_MS, PAUSE_PER_WRITE * (systemNow() - startedAt)), signal);
     }
     this.#saving = undefined;
   }
@@ -74,21 +73,10 @@ export class StatePersister {
 
   async #write(): Promise<void> {
     if (await this.#lock.isLost()) {
-      throw new MockServerError(
-        `The state file ${this.#path} is now in use by another server; this server no longer writes to it.`,
-        {
-          code: 'state_in_use',
-        },
-      );
+      const text = `The state file ${this.#path} is now in use by another server; this server no longer writes to it.`;
+      throw new MockServerError(text, { code: 'state_in_use' });
     }
     await writeStateFile(this.#path, { savedAt: systemNow(), snapshot: this.#mock.snapshot() });
-  }
-
-  async #pause(ms: number): Promise<void> {
-    const ended = new Promise<void>((resolve) => {
-      this.#endPause = resolve;
-    });
-    await Promise.race([pause(ms), ended]);
   }
 }
 
