@@ -18,30 +18,7 @@ import {
 } from './global-options.ts';
 
 /** The global options with environment and defaults applied. */
-export interface CliSettings {
-  readonly output: OutputFormat;
-  readonly get: readonly GetPath[];
-  readonly profile: string;
-  /** Whether --profile names it, so that a setting is stored for this profile alone. */
-  readonly hasTypedProfile: boolean;
-  readonly baseUrl: SourcedText | undefined;
-  readonly keyStdin: boolean;
-  readonly keyFile: string | undefined;
-  readonly insecureHttp: boolean;
-  readonly timeoutMs: number;
-  readonly retries: number;
-  /** 0: never wait; Infinity: as long as it takes. */
-  readonly maxWaitMs: number;
-  /** Whether commands that run at the same time share the limit of a key. */
-  readonly shareLimit: boolean;
-  readonly color: ColorWhen;
-  readonly quiet: number;
-  readonly verbose: number;
-  /** Whether a terminal may be asked anything. */
-  readonly mayAsk: boolean;
-  /** Instead of sending: print the request in this form. */
-  readonly printRequestAs: 'json' | 'curl' | undefined;
-}
+export type CliSettings = Readonly<ReturnType<typeof resolveSettings>>;
 
 /** One `--get`, as typed and as understood. */
 export interface GetPath {
@@ -50,16 +27,19 @@ export interface GetPath {
 }
 
 /** Flag before environment before config.json before default. An empty variable counts as not set. */
-export function resolveSettings(options: GlobalOptions, env: Io['env'], config: ConfigFile = NO_CONFIG): CliSettings {
+export function resolveSettings(options: GlobalOptions, env: Io['env'], config: ConfigFile = NO_CONFIG) {
   refuseContradictions(options);
   const top: Sources = { env, config, profile: undefined };
-  const profile = options.profile ?? stored(top, 'profile') ?? 'default';
+  const profile: string = options.profile ?? stored(top, 'profile') ?? 'default';
   const sources = { ...top, profile };
   const { keyStdin = false, keyFile, insecureHttp = false, quiet = 0, get = [] } = options;
+  const color: ColorWhen =
+    options.color === false ? 'never' : (options.color ?? fromConfig(sources, 'color') ?? 'auto');
   return {
     output: outputOf(options, sources),
-    get: get.map((text) => ({ text, path: parseGetPath(text) })),
+    get: get.map((text): GetPath => ({ text, path: parseGetPath(text) })),
     profile,
+    /** Whether --profile names it, so that a setting is stored for this profile alone. */
     hasTypedProfile: options.profile !== undefined,
     baseUrl: baseUrlOf(options, sources),
     keyStdin,
@@ -67,12 +47,16 @@ export function resolveSettings(options: GlobalOptions, env: Io['env'], config: 
     insecureHttp,
     timeoutMs: options.timeout ?? stored(sources, 'timeout') ?? 30_000,
     retries: options.retries ?? stored(sources, 'retries') ?? 2,
+    /** 0: never wait; Infinity: as long as it takes. */
     maxWaitMs: maxWaitOf(options, sources),
+    /** Whether commands that run at the same time share the limit of a key. */
     shareLimit: stored(sources, 'share_limit') !== 'off',
-    color: options.color === false ? 'never' : (options.color ?? fromConfig(sources, 'color') ?? 'auto'),
+    color,
     quiet,
     verbose: options.verbose ?? debugLevel(env),
+    /** Whether a terminal may be asked anything. */
     mayAsk: options.input && !isSwitchedOn(env['FXRATES_NO_INPUT']) && !isSwitchedOn(env['CI']),
+    /** Instead of sending: print the request in this form. */
     printRequestAs: printFormOf(options),
   };
 }
@@ -102,7 +86,7 @@ function refuseContradictions({ json, output, keyStdin, keyFile, wait, maxWait, 
   }
 }
 
-function printFormOf({ curl, dryRun }: GlobalOptions): CliSettings['printRequestAs'] {
+function printFormOf({ curl, dryRun }: GlobalOptions): 'json' | 'curl' | undefined {
   if (curl) return 'curl';
   return dryRun ? 'json' : undefined;
 }

@@ -22,21 +22,10 @@ export function usesColor({ when, env, isTTY, isForMachines = false }: ColorQues
   return isTTY && CLICOLOR !== '0' && TERM !== 'dumb';
 }
 
-type Paint = (text: string) => string;
-
 /** What text is, not how it looks; 16 colours, so that every terminal theme can show them. */
-export interface Palette {
-  readonly heading: Paint;
-  readonly faint: Paint;
-  readonly good: Paint;
-  readonly warning: Paint;
-  readonly failure: Paint;
-  readonly command: Paint;
-  readonly name: Paint;
-  readonly string: Paint;
-}
+export type Palette = Readonly<ReturnType<typeof createPalette>>;
 
-export function createPalette(hasColor: boolean): Palette {
+export function createPalette(hasColor: boolean) {
   const chalk = new Chalk({ level: hasColor ? 1 : 0 });
   return {
     heading: chalk.bold,

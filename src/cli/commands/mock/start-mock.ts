@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { PlanName } from '../../../generated/service.ts';
-import type { CreatedKey, MockServer, MockServerOptions } from '../../../mock-server/index.ts';
+import type { CreatedKey, MockServer, MockServerOptions, RunningServer } from '../../../mock-server/index.ts';
 import { CliError, systemReason, usageError } from '../../errors/cli-error.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import { jsonFault } from '../../json/json-fault.ts';
@@ -25,14 +25,9 @@ export interface MockOptions {
 }
 
 /** A mock server that listens, with a key to use it. */
-export interface RunningMock {
+export interface RunningMock extends RunningServer {
   readonly server: MockServer;
-  readonly url: string;
   readonly key: string;
-  /** The control panel and the admin API; carries their token. */
-  readonly adminUrl: string;
-  readonly dashboardUrl: string;
-  close(): Promise<void>;
 }
 
 /** Starts a mock server on `port`, loaded only now, because no other command needs it. */
@@ -53,8 +48,7 @@ export async function startMock(
   // The command line takes precedence over the state file.
   if (behaviour !== undefined) mock.behaviour.set(behaviour);
   const key = isUsable(first, plan, mock) ? first.key : mock.createKey({ plan }).key;
-  const { url, adminUrl, dashboardUrl } = listening;
-  return { server: mock, url, key, adminUrl, dashboardUrl, close: () => listening.close() };
+  return { ...listening, server: mock, key };
 }
 
 /** The command line is checked by now, so a wrong option comes from a file. */
