@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici';
 import { createMswHandlers, intercept, type OnUnhandledRequest } from './adapters/interception.ts';
-import { loadUndici } from './adapters/load-packages.ts';
+import { load } from './adapters/load-packages.ts';
 import { createDispatcher } from './adapters/undici-dispatcher.ts';
 import type { HandleRequest } from './handle-request.ts';
 import { type CheckedOptions, checkOptions, type MockServerOptions } from './mock-options.ts';
@@ -60,7 +60,7 @@ export class MockServer extends MockScope implements AsyncDisposable {
    */
   get dispatcher(): Dispatcher {
     this.#parts.adapters.open('undici');
-    const next = loadUndici().getGlobalDispatcher();
+    const next = load('undici').getGlobalDispatcher();
     return createDispatcher((origin) => (origin === this.baseUrl ? this.#handleRequest : undefined), next);
   }
 

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { RequestHandler } from 'msw';
 import type { Dispatcher } from 'undici';
-import { isPassthrough, loadMsw, loadUndici } from './load-packages.ts';
+import { isPassthrough, load } from './load-packages.ts';
 import {
   applyUnhandledStrategy,
   createEventReporter,
@@ -38,8 +38,8 @@ export interface InterceptedUndici extends Disposable {
  * @example using interception = interceptUndici(server)
  */
 export function interceptUndici(server: MswServer): InterceptedUndici {
-  const { getGlobalDispatcher, setGlobalDispatcher } = loadUndici();
-  loadMsw();
+  const { getGlobalDispatcher, setGlobalDispatcher } = load('undici');
+  load('msw');
   const previous = getGlobalDispatcher();
   let isStopped = false;
   const dispatcher = createMswDispatcher(server, previous, {
@@ -101,7 +101,7 @@ async function answerByMsw(
   const request = new Request(neutral, { signal: sink.gone });
   const report = createEventReporter(events as MswEvents | undefined, request);
   if (request.headers.get('accept')?.includes('msw/passthrough') === true) return passOn(passed);
-  const response = await loadMsw().getResponse(handlers.filter(isRequestHandler), request.clone());
+  const response = await load('msw').getResponse(handlers.filter(isRequestHandler), request.clone());
   if (response === undefined) {
     await applyUnhandledStrategy(request); // it reports these events itself
     return passOn(passed);

@@ -1,10 +1,11 @@
 import type { RequestHandler } from 'msw';
+import type { setupServer } from 'msw/node';
 import type { Dispatcher } from 'undici';
 import { operations } from '../../generated/operations.ts';
 import type { HandleRequest } from '../handle-request.ts';
 import { MockServerError } from '../mock-server-error.ts';
 import { createMswDispatcher } from './intercept-undici.ts';
-import { loadMsw, loadMswNode, loadUndici, type MswNode, mswMajorVersion } from './load-packages.ts';
+import { load, mswMajorVersion } from './load-packages.ts';
 import { markGlobalFetch } from './msw-strategy.ts';
 import { createDispatcher } from './undici-dispatcher.ts';
 import { fromRequest, toResponse } from './web-messages.ts';
@@ -61,7 +62,7 @@ export function intercept(
 }
 
 /** msw 3 calls the strategy `onUnhandledFrame`, and hands a function the request in another form. */
-function listenWith(server: ReturnType<MswNode['setupServer']>, onUnhandledRequest: OnUnhandledRequest): void {
+function listenWith(server: ReturnType<typeof setupServer>, onUnhandledRequest: OnUnhandledRequest): void {
   if (mswMajorVersion() < 3) return server.listen({ onUnhandledRequest });
   const onUnhandledFrame =
     typeof onUnhandledRequest === 'function'
@@ -78,8 +79,8 @@ interface UnhandledFrame {
 
 /** Global fetch and node:http by msw; undici, which msw does not see, by its global dispatcher. */
 function interceptProcess(onUnhandledRequest: OnUnhandledRequest): Interception {
-  const server = loadMswNode().setupServer();
-  const { getGlobalDispatcher, setGlobalDispatcher } = loadUndici();
+  const server = load('msw/node').setupServer();
+  const { getGlobalDispatcher, setGlobalDispatcher } = load('undici');
   const previous: Dispatcher = getGlobalDispatcher();
   const others = createMswDispatcher(server, previous, {
     handlers: () => [],
@@ -110,7 +111,7 @@ function interceptProcess(onUnhandledRequest: OnUnhandledRequest): Interception 
  * for every other path and method. They match the mock's origin alone, so that msw still reports other requests.
  */
 export function createMswHandlers(origin: string, handleRequest: HandleRequest): RequestHandler[] {
-  const { http, HttpResponse } = loadMsw();
+  const { http, HttpResponse } = load('msw');
   const resolve = async ({ request }: { readonly request: Request }) => {
     const { signal } = request;
     const answer = await handleRequest(await fromRequest(request), { adapter: 'msw', gone: () => signal });

@@ -1,31 +1,20 @@
 import { createRequire } from 'node:module';
 import { MockServerError } from '../mock-server-error.ts';
 
-type Msw = typeof import('msw');
-export type MswNode = typeof import('msw/node');
+/** What is loaded when it is first needed: most users of the mock have no need of it. */
+interface Packages {
+  readonly undici: typeof import('undici');
+  readonly msw: typeof import('msw');
+  readonly 'msw/node': typeof import('msw/node');
+  /** The classes that msw's own interceptors describe requests with. */
+  readonly 'msw/experimental': typeof import('msw/experimental');
+  readonly 'msw/package.json': { readonly version: string };
+}
 
 const require = createRequire(import.meta.url);
 
-/** msw, which is loaded when it is first needed: most users of the mock have no need of it. */
-export function loadMsw(): Msw {
-  return load('msw') as Msw;
-}
-
-export function loadMswNode(): MswNode {
-  return load('msw/node') as MswNode;
-}
-
-/** The classes that msw's own interceptors describe requests with. */
-export function loadMswFrames(): typeof import('msw/experimental') {
-  return load('msw/experimental') as typeof import('msw/experimental');
-}
-
-export function mswMajorVersion(): number {
-  return Number.parseInt((load('msw/package.json') as { readonly version: string }).version, 10);
-}
-
 /** `require`, because getters and `listen()` cannot wait; Node 20.19 and later require ES modules too. */
-function load(name: string): unknown {
+export function load<Name extends keyof Packages>(name: Name): Packages[Name] {
   try {
     return require(name);
   } catch (cause) {
@@ -34,18 +23,15 @@ function load(name: string): unknown {
   }
 }
 
+export function mswMajorVersion(): number {
+  return Number.parseInt(load('msw/package.json').version, 10);
+}
+
 /** msw 3 needs Node 22. */
 const INSTALL_MSW = Number.parseInt(process.versions.node, 10) < 22 ? 'npm i -D msw@2' : 'npm i -D msw';
 
 function isMissing(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'MODULE_NOT_FOUND';
-}
-
-type Undici = typeof import('undici');
-
-/** undici, loaded when it is first needed: `mock.fetch` and `mock.serve` do without. */
-export function loadUndici(): Undici {
-  return require('undici') as Undici;
 }
 
 /** Whether the response is msw's `passthrough()` or `bypass()`: the request is to be sent. */

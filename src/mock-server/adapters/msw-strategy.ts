@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
-import { loadMswFrames, loadMswNode, mswMajorVersion } from './load-packages.ts';
+import { load, mswMajorVersion } from './load-packages.ts';
 
 /** Who a request that undici dispatches belongs to. */
 type Owner =
@@ -62,7 +62,7 @@ async function checkByFetch(request: Request): Promise<void> {
 
 /** msw 3 answers at the socket, which it would open; so the request comes to the server as from msw's interceptors. */
 async function checkByFrame(request: Request): Promise<void> {
-  const { HttpNetworkFrame } = loadMswFrames();
+  const { HttpNetworkFrame } = load('msw/experimental');
   let refusal: { readonly reason: unknown } | undefined;
   class UnhandledRequest extends HttpNetworkFrame {
     override getHandlers(): [] {
@@ -74,7 +74,7 @@ async function checkByFrame(request: Request): Promise<void> {
       refusal = { reason };
     }
   }
-  await loadMswNode().defaultNetworkOptions.sources[0].queue(new UnhandledRequest({ request }));
+  await load('msw/node').defaultNetworkOptions.sources[0].queue(new UnhandledRequest({ request }));
   if (refusal !== undefined) throw refusal.reason;
 }
 

@@ -1,6 +1,6 @@
 import type { RequestHandler } from 'msw';
 import type { MockRequest, MockResponse } from '../http/mock-message.ts';
-import { isPassthrough, loadMsw } from './load-packages.ts';
+import { isPassthrough, load } from './load-packages.ts';
 import { toRequest } from './web-messages.ts';
 
 /** Handlers that `mock.use()` added: asked before the emulated service, the last added first. */
@@ -27,7 +27,7 @@ export class Overrides {
 
   /** The response of the first handler that has one; `undefined` for `HttpResponse.error()`. */
   async answer(request: MockRequest): Promise<MockResponse | undefined | 'not-handled'> {
-    const { getResponse } = loadMsw();
+    const { getResponse } = load('msw');
     // Handlers name the mock's base URL or a path, whichever address the request came in at.
     const response = await getResponse(this.#handlers, toRequest(request, this.#baseUrl), { baseUrl: this.#baseUrl });
     // There is no network behind the mock, so a passthrough leads to the emulated service.

@@ -2,7 +2,7 @@ import { stringify } from 'node:querystring';
 import type { Dispatcher } from 'undici';
 import type { HandleRequest } from '../handle-request.ts';
 import { headersWithCookies, type MockRequest, type MockResponse, piecesOf } from '../http/mock-message.ts';
-import { loadUndici } from './load-packages.ts';
+import { load } from './load-packages.ts';
 import { ResponseSink } from './undici-sink.ts';
 import { brokenConnection } from './web-messages.ts';
 
@@ -29,7 +29,7 @@ export function createAnsweringDispatcher(
   findAnswer: (options: Dispatcher.DispatchOptions) => Answer | undefined,
   next: Dispatcher,
 ): Dispatcher {
-  const { Dispatcher } = loadUndici();
+  const { Dispatcher } = load('undici');
   return new (class AnsweringDispatcher extends Dispatcher {
     override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
       const answer = findAnswer(options);

@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici';
 import type { Delivery } from '../http/mock-message.ts';
 import { reasonPhrase } from '../http/service-response.ts';
-import { loadUndici } from './load-packages.ts';
+import { load } from './load-packages.ts';
 import { brokenConnection } from './web-messages.ts';
 
 /** What a response begins with. */
@@ -54,7 +54,7 @@ export class ResponseSink {
 
   /** Starts the handler, which may abort at once. Returns whether a response is still wanted. */
   begin(): boolean {
-    this.#steps.begin((reason) => this.fail(reason ?? new (loadUndici().errors.RequestAbortedError)()));
+    this.#steps.begin((reason) => this.fail(reason ?? new (load('undici').errors.RequestAbortedError)()));
     return !this.#isOver;
   }
 
