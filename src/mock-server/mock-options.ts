@@ -1,8 +1,10 @@
-import { checkedOnAssumption, type OnAssumption } from './behaviour/assumptions.ts';
+import * as z from 'zod';
+import { ON_ASSUMPTION, type OnAssumption } from './behaviour/assumptions.ts';
 import type { BehaviourOptions } from './behaviour/behaviour-options.ts';
 import { isPresetName, PRESET_NAMES, type PresetName } from './behaviour/switch.ts';
 import type { ClockOptions } from './clock/clock.ts';
-import { invalidOption, unknownName } from './mock-server-error.ts';
+import { checkedInput, expected } from './matching/checked-input.ts';
+import { invalidOption } from './mock-server-error.ts';
 import type { LatestSource } from './rates/latest-responder.ts';
 import type { Replay } from './rates/replay.ts';
 import type { LatestFunction } from './stubs/stub-record.ts';
@@ -66,73 +68,55 @@ export interface MockServerOptions {
   readonly journalSize?: number | undefined;
 }
 
+const isObject = (value: unknown) => typeof value === 'object' && value !== null;
+const whole = expected('a whole number from 0', (error) => z.int(error).min(0, error));
+
+const optionsShape = z.strictObject({
+  seed: whole.default(1),
+  /** Checked where it is used, as the switches of `behaviour` and the content of `replay` are. */
+  clock: z.custom<'real' | 'virtual' | ClockOptions>().default('real'),
+  behaviour: z
+    .custom<PresetName | BehaviourOptions>((value) => isPresetName(value) || isObject(value), {
+      error: `a preset (${PRESET_NAMES.join(', ')}) or an object of switches`,
+    })
+    .default({}),
+  onAssumption: z.enum(ON_ASSUMPTION, { error: "'ignore', 'warn' or 'error'" }).default('ignore'),
+  unsafe: z.boolean({ error: 'true or false' }).default(false),
+  latest: z
+    .custom<LatestFunction | object>((value) => typeof value === 'function' || isObject(value), {
+      error: 'an object, or a function from the query to the data',
+    })
+    .refine((value) => !Array.isArray(value), { error: 'an object; mock.latest.set accepts a sequence' })
+    .optional(),
+  replay: z.custom<Replay>().optional(),
+  baseUrl: expected('an http or https origin such as https://fxrates.test', (error) =>
+    z
+      .string(error)
+      .refine(isOrigin, error)
+      .transform((text) => new URL(text).origin),
+  ).default('https://fxrates.test'),
+  journalSize: whole.default(1000),
+} satisfies Record<keyof MockServerOptions, z.ZodType>);
+
+function isOrigin(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, pathname, search, username } = new URL(text);
+  return /^https?:$/.test(protocol) && pathname === '/' && search === '' && username === '';
+}
+
 /** The options with their defaults, checked. */
-export interface CheckedOptions {
-  readonly seed: number;
-  readonly clock: 'real' | 'virtual' | ClockOptions;
-  readonly behaviour: PresetName | BehaviourOptions;
-  readonly onAssumption: OnAssumption;
-  readonly unsafe: boolean;
+export interface CheckedOptions extends Readonly<Omit<z.output<typeof optionsShape>, 'latest' | 'replay'>> {
   readonly source: LatestSource;
-  readonly baseUrl: string;
-  readonly journalSize: number;
 }
 
-/** Throws for an unknown option or an invalid value. `clock`, `behaviour` and `replay` are checked where they are used. */
+/** Throws for an unknown option or an invalid value. */
 export function checkOptions(options: MockServerOptions): CheckedOptions {
-  const { seed = 1, clock = 'real', behaviour = {}, unsafe = false, journalSize = 1000, ...rest } = options;
-  const { baseUrl = 'https://fxrates.test', onAssumption = 'ignore', latest, replay, ...unknown } = rest;
-  for (const name of Object.keys(unknown))
-    throw unknownName(name, { what: 'an option of createMockServer', known: OPTION_NAMES });
-  if (!Number.isSafeInteger(seed) || seed < 0) throw invalidOption('seed', seed, 'a whole number from 0');
-  if (!Number.isSafeInteger(journalSize) || journalSize < 0) {
-    throw invalidOption('journalSize', journalSize, 'a whole number from 0');
-  }
-  if (typeof unsafe !== 'boolean') throw invalidOption('unsafe', unsafe, 'true or false');
-  const checked = {
-    behaviour: checkedBehaviour(behaviour),
-    onAssumption: checkedOnAssumption(onAssumption),
-    source: checkedSource({ latest, replay }),
-    baseUrl: checkedOrigin(baseUrl),
-  };
-  return { seed, clock, unsafe, journalSize, ...checked };
-}
-
-function checkedBehaviour(behaviour: unknown): PresetName | BehaviourOptions {
-  if (isPresetName(behaviour)) return behaviour;
-  // Its switches are checked one by one.
-  if (typeof behaviour === 'object' && behaviour !== null) return behaviour;
-  throw invalidOption('behaviour', behaviour, `a preset (${PRESET_NAMES.join(', ')}) or an object of switches`);
-}
-
-function checkedSource({ latest, replay }: Pick<MockServerOptions, 'latest' | 'replay'>): LatestSource {
-  if (Array.isArray(latest)) throw invalidOption('latest', latest, 'an object; mock.latest.set accepts a sequence');
-  if (latest !== undefined && typeof latest !== 'function' && (typeof latest !== 'object' || latest === null)) {
-    throw invalidOption('latest', latest, 'an object, or a function from the query to the data');
-  }
+  const description = { place: '', what: 'an option of createMockServer' };
+  const { latest, replay, ...checked } = checkedInput(optionsShape, options, description);
   if (latest !== undefined && replay !== undefined) {
     throw invalidOption('replay', replay, 'either latest or replay, not both');
   }
-  // Later changes to the object must not change the responses.
-  const data = typeof latest === 'object' ? structuredClone(latest) : undefined;
-  return { latest: data === undefined ? (latest as LatestFunction | undefined) : () => data, replay };
+  if (typeof latest !== 'object') return { ...checked, source: { latest: latest as LatestFunction, replay } };
+  const data = structuredClone(latest); // later changes to the object must not change the responses
+  return { ...checked, source: { latest: () => data, replay } };
 }
-
-function checkedOrigin(baseUrl: unknown): string {
-  const url = typeof baseUrl === 'string' && URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
-  const isOrigin = url !== undefined && url.pathname === '/' && url.search === '' && url.username === '';
-  if (isOrigin && /^https?:$/.test(url.protocol)) return url.origin;
-  throw invalidOption('baseUrl', baseUrl, 'an http or https origin such as https://fxrates.test');
-}
-
-const OPTION_NAMES = Object.keys({
-  seed: true,
-  clock: true,
-  behaviour: true,
-  onAssumption: true,
-  unsafe: true,
-  latest: true,
-  replay: true,
-  baseUrl: true,
-  journalSize: true,
-} satisfies Record<keyof MockServerOptions, true>);

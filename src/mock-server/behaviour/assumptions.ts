@@ -1,10 +1,11 @@
 import { errorResponse, type ServiceResponse } from '../http/service-response.ts';
-import { invalidOption } from '../mock-server-error.ts';
 import type { Behaviour } from './behaviour.ts';
 import type { SwitchName } from './switches.ts';
 
 /** What happens if a response depends on an assumed value that was not set. */
-export type OnAssumption = 'ignore' | 'warn' | 'error';
+export type OnAssumption = (typeof ON_ASSUMPTION)[number];
+
+export const ON_ASSUMPTION = ['ignore', 'warn', 'error'] as const;
 
 /** Checks a response that depends on `switches`. Returns it, or another response in its place. */
 export type CheckAssumptions = (answer: ServiceResponse, switches: readonly SwitchName[]) => ServiceResponse;
@@ -44,9 +45,4 @@ function assumptionResponse(assumptions: readonly string[]): ServiceResponse {
 /** Ready to be copied into the test. */
 function explanation(assumptions: readonly string[]): string {
   return `The response depends on undocumented behaviour of the service. To accept it, use createMockServer({ behaviour: { ${assumptions.join(', ')} } }).`;
-}
-
-export function checkedOnAssumption(value: unknown): OnAssumption {
-  if (value === 'ignore' || value === 'warn' || value === 'error') return value;
-  throw invalidOption('onAssumption', value, "'ignore', 'warn' or 'error'");
 }
