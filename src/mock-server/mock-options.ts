@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { ON_ASSUMPTION, type OnAssumption } from './behaviour/assumptions.ts';
+import type { OnAssumption } from './behaviour/assumptions.ts';
 import type { BehaviourOptions } from './behaviour/behaviour-options.ts';
 import { isPresetName, PRESET_NAMES, type PresetName } from './behaviour/switch.ts';
 import type { ClockOptions } from './clock/clock.ts';
@@ -80,7 +80,7 @@ const optionsShape = z.strictObject({
       error: `a preset (${PRESET_NAMES.join(', ')}) or an object of switches`,
     })
     .default({}),
-  onAssumption: z.enum(ON_ASSUMPTION, { error: "'ignore', 'warn' or 'error'" }).default('ignore'),
+  onAssumption: z.enum(['ignore', 'warn', 'error'], { error: "'ignore', 'warn' or 'error'" }).default('ignore'),
   unsafe: z.boolean({ error: 'true or false' }).default(false),
   latest: z
     .custom<LatestFunction | object>((value) => typeof value === 'function' || isObject(value), {

@@ -28,6 +28,17 @@ export function invalidOption(option: string, value: unknown, expected: string):
   return new MockServerError(`${option} is ${show(value)}; expected ${expected}.`, { code: 'invalid_option' });
 }
 
+/** The error for an id or a name that nothing has. */
+export function notFound(message: string): MockServerError {
+  return new MockServerError(message, { code: 'not_found', status: 404 });
+}
+
+/** `fault_3`: a name that is not taken, from `number` on. */
+export function freeName(prefix: string, number: number, isTaken: (name: string) => boolean): string {
+  const name = `${prefix}_${number}`;
+  return isTaken(name) ? freeName(prefix, number + 1, isTaken) : name;
+}
+
 /** A value as text for a message: shortened, with the digits of API keys removed. */
 export function show(value: unknown): string {
   if (typeof value === 'function') return 'a function';

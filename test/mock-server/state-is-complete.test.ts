@@ -110,7 +110,7 @@ const OF_THE_MOMENT = {
   'clock/timer-queue.ts': ['#heap', '#added'],
   'clock/virtual-clock.ts': [
     ...['#isWatching', '#lastMove', '#moves'],
-    ...['#activity', '#held', 'isDone', '#expecting', 'isOver'],
+    ...['#activity', '#held', 'isDone', '#expecting'],
   ],
   'faults/with-faults.ts': ['#waiting'],
   'adapters/active-adapters.ts': ['#open'],

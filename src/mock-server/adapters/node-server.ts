@@ -8,6 +8,7 @@ import { type HandleRequest, MAX_REQUEST_BODY_BYTES } from '../handle-request.ts
 import { headersWithCookies, type MockRequest, type MockResponse } from '../http/mock-message.ts';
 import { encodeBody } from '../http/service-response.ts';
 import { invalidOption, MockServerError } from '../mock-server-error.ts';
+import { readBody } from '../web/read-body.ts';
 import type { RequestSource } from './active-adapters.ts';
 import { brokenRequestAnswer, brokenRequestResponse, deliverOverSocket } from './socket-response.ts';
 
@@ -127,7 +128,7 @@ function receive(
   const sending = { outgoing, socket, gone };
   if (hasBody(headers))
     return sendLater(
-      readBody(incoming).then((body) => handleRequest({ ...head, body }, source)),
+      readBody(incoming, MAX_REQUEST_BODY_BYTES).then((body) => handleRequest({ ...head, body }, source)),
       sending,
     );
   const answer = handleRequest(head, source);
@@ -184,18 +185,6 @@ function sendResponse(response: MockResponse | undefined, outgoing: ServerRespon
 
 function hasBody(headers: IncomingMessage['headers']): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
-}
-
-/** The body, or one byte more than is allowed of it. */
-async function readBody(incoming: IncomingMessage): Promise<Uint8Array> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of incoming.iterator({ destroyOnReturn: false })) {
-    chunks.push(chunk);
-    length += chunk.length;
-    if (length > MAX_REQUEST_BODY_BYTES) break;
-  }
-  return Buffer.concat(chunks).subarray(0, MAX_REQUEST_BODY_BYTES + 1);
 }
 
 /** RFC 9112 §3.2: HTTP/1.1 wants a Host. */

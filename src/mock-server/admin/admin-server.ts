@@ -59,17 +59,13 @@ function redirectToPanel(outgoing: ServerResponse): void {
 }
 
 function notFound(allowed: readonly string[]): Problem {
-  if (allowed.length === 0) {
-    return new Problem('This route does not exist; GET /__fxrates/openapi.json lists all routes.', {
-      status: 404,
-      code: 'not_found',
-    });
+  const methods = allowed.join(', ');
+  if (methods !== '') {
+    const headers = { allow: methods };
+    return new Problem(`This route accepts only ${methods}.`, { status: 405, code: 'method_not_allowed', headers });
   }
-  return new Problem(`This route accepts only ${allowed.join(', ')}.`, {
-    status: 405,
-    code: 'method_not_allowed',
-    headers: { allow: allowed.join(', ') },
-  });
+  const text = 'This route does not exist; GET /__fxrates/openapi.json lists all routes.';
+  return new Problem(text, { status: 404, code: 'not_found' });
 }
 
 function asProblem(error: unknown): Problem {

@@ -2,21 +2,16 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import { isDashboardPath } from '../dashboard/dashboard.ts';
 import { parseTarget } from '../http/router.ts';
 import { answerIndexPage, asksForIndexPage } from '../panel/answer-panel.ts';
-import type { AnswerAdmin } from './admin-server.ts';
+import type { AdminServerOptions, AnswerAdmin } from './admin-server.ts';
 import { hasToken, type OwnNames, refuseForeignHost, refuseForeignPage } from './gate.ts';
 import { type Problem, sendProblem } from './problem.ts';
-import { ADMIN_ROOT, type AdminTarget } from './route.ts';
+import { ADMIN_ROOT } from './route.ts';
 
 /** The mock's own pages and API, beside the emulated service; says whether the request was for them. */
 export type Admin = (incoming: IncomingMessage, outgoing: ServerResponse) => boolean;
 
-export interface AdminOptions extends OwnNames {
-  readonly target: AdminTarget;
-  readonly token: string;
-}
-
 /** Looks at the path alone: the pages and the API are loaded with the first request for them. */
-export function createAdmin({ target, token, ...names }: AdminOptions): Admin {
+export function createAdmin({ target, token, ...names }: AdminServerOptions & OwnNames): Admin {
   let loaded: Promise<AnswerAdmin> | undefined;
   const refusalOf = (headers: IncomingHttpHeaders, path: string) => {
     // Health says nothing, and a token is worth more than a name.

@@ -44,12 +44,8 @@ export type RemoteSpace = RemoteScope & Pick<Space, 'name' | 'key' | 'keyId' | '
 export function connectMockServer(url: string, token = tokenIn(url)): RemoteMockServer {
   if (!URL.canParse(url)) throw invalidOption('url', url, 'the adminUrl that the mock server prints when it starts');
   if (token === undefined || token === '') {
-    throw new MockServerError(
-      'token is missing; pass the adminUrl that the mock server prints when it starts, or the admin token.',
-      {
-        code: 'invalid_option',
-      },
-    );
+    const text = 'token is missing; pass the adminUrl that the mock server prints when it starts, or the admin token.';
+    throw new MockServerError(text, { code: 'invalid_option' });
   }
   const { origin } = new URL(url);
   const ask = createAsk(adminUrl(origin), token);

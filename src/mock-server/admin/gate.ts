@@ -18,24 +18,16 @@ export interface OwnNames {
  */
 export function refuseForeignHost({ host = '' }: IncomingHttpHeaders, names: OwnNames): Problem | undefined {
   if (isOwnHost(host, names)) return undefined;
-  return new Problem(
-    'The Host header is neither an IP address nor a name of this server; use one of these, or send the admin token.',
-    {
-      status: 403,
-      code: 'foreign_host',
-      field: 'Host',
-    },
-  );
+  const text =
+    'The Host header is neither an IP address nor a name of this server; use one of these, or send the admin token.';
+  return new Problem(text, { status: 403, code: 'foreign_host', field: 'Host' });
 }
 
 /** Refuses what a page of another site could make a browser send. */
 export function refuseForeignPage({ host = '', origin }: IncomingHttpHeaders): Problem | undefined {
   if (origin === undefined || origin === `http://${host}`) return undefined;
-  return new Problem('Pages of other origins cannot use the admin API; open the control panel of this server.', {
-    status: 403,
-    code: 'foreign_origin',
-    field: 'Origin',
-  });
+  const text = 'Pages of other origins cannot use the admin API; open the control panel of this server.';
+  return new Problem(text, { status: 403, code: 'foreign_origin', field: 'Origin' });
 }
 
 function isOwnHost(host: string, { host: ownName, allowRemote = false }: OwnNames): boolean {

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { redactKeys } from '../redact-keys.ts';
 import { PAGE_HEADERS } from '../web/page-security.ts';
+import { readBody } from '../web/read-body.ts';
 
 /** What the admin API refuses; the response is `{ error: { code, message, field } }` with `status`. */
 export class Problem extends Error {
@@ -49,22 +50,21 @@ export function sendProblem(outgoing: ServerResponse, problem: Problem): void {
   sendJson(outgoing, { status, body: { error: { code, message, field } }, headers });
 }
 
-interface JsonBody {
-  readonly value: unknown;
-  readonly text: string;
-}
-
 /** The JSON body of a request, and its text; `{}` where there is none. Refuses another type, too many bytes, and broken JSON. */
-export async function readJsonBody(incoming: IncomingMessage, maxBytes: number): Promise<JsonBody> {
-  const text = (await readBytes(incoming, maxBytes)).toString();
+export async function readJsonBody(
+  incoming: IncomingMessage,
+  maxBytes: number,
+): Promise<{ readonly value: unknown; readonly text: string }> {
+  const bytes = await readBody(incoming, maxBytes);
+  if (bytes.length > maxBytes) {
+    throw new Problem(`The body is larger than ${maxBytes} bytes.`, { status: 413, code: 'content_too_large' });
+  }
+  const text = bytes.toString();
   if (text === '') return { value: {}, text };
   // A form of another site cannot have this type; a script of another site may not set it.
   if (!/^application\/json\b/i.test(incoming.headers['content-type'] ?? '')) {
-    throw new Problem('The body must be JSON, with content-type: application/json.', {
-      status: 415,
-      code: 'json_required',
-      field: 'Content-Type',
-    });
+    const text = 'The body must be JSON, with content-type: application/json.';
+    throw new Problem(text, { status: 415, code: 'json_required', field: 'Content-Type' });
   }
   try {
     return { value: JSON.parse(text), text };
@@ -72,16 +72,4 @@ export async function readJsonBody(incoming: IncomingMessage, maxBytes: number):
     // The parser's message may quote the body.
     throw new Problem('The body is not JSON.', { status: 400, code: 'invalid_json' });
   }
-}
-
-async function readBytes(incoming: IncomingMessage, maxBytes: number): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of incoming.iterator({ destroyOnReturn: false })) {
-    chunks.push(chunk);
-    length += chunk.length;
-    if (length <= maxBytes) continue;
-    throw new Problem(`The body is larger than ${maxBytes} bytes.`, { status: 413, code: 'content_too_large' });
-  }
-  return Buffer.concat(chunks);
 }

@@ -107,7 +107,7 @@ export const audit = z.object({
   unknownRoutes: z.array(journalEntry).describe('`why` names the nearest path that exists.'),
 });
 
-/** An answer of a stub, in its description and in a snapshot. */
+/** A response of a stub, in its description and in a snapshot. */
 export const stubAnswer = z.strictObject({
   status: z.number().int(),
   headers: z.record(z.string(), z.string()),

@@ -3,9 +3,7 @@ import type { Behaviour } from './behaviour.ts';
 import type { SwitchName } from './switches.ts';
 
 /** What happens if a response depends on an assumed value that was not set. */
-export type OnAssumption = (typeof ON_ASSUMPTION)[number];
-
-export const ON_ASSUMPTION = ['ignore', 'warn', 'error'] as const;
+export type OnAssumption = 'ignore' | 'warn' | 'error';
 
 /** Checks a response that depends on `switches`. Returns it, or another response in its place. */
 export type CheckAssumptions = (answer: ServiceResponse, switches: readonly SwitchName[]) => ServiceResponse;

@@ -199,10 +199,8 @@ export class SocketUse {
   /** Returns a function that ends it. */
   expect(): () => void {
     this.#expecting += 1;
-    let isOver = false;
-    return () => {
-      if (!isOver) this.#expecting -= 1;
-      isOver = true;
-    };
+    return once(() => {
+      this.#expecting -= 1;
+    });
   }
 }

@@ -101,16 +101,13 @@ function applyFault<Kind extends FaultKind>(
   effect: Effect<Kind>,
   tools: FaultTools,
 ): MockResponse | undefined {
-  const kind: Kind = effect.kind;
-  const { apply, needsNoAnswer = false }: Action<Kind> = ACTIONS[kind];
+  const { apply, needsNoAnswer = false } = actionOf(effect);
   if (apply === undefined || (response === undefined && !needsNoAnswer)) return response;
   return apply(response ?? NO_ANSWER, effect, tools);
 }
 
-function describeFault<Kind extends FaultKind>(effect: Effect<Kind>): string {
-  const kind: Kind = effect.kind;
-  const { describe }: Action<Kind> = ACTIONS[kind];
-  return describe(effect);
+function actionOf<Kind extends FaultKind>({ kind }: Effect<Kind>): Action<Kind> {
+  return ACTIONS[kind as Kind];
 }
 
 function after(bytes: number): string {
@@ -131,7 +128,7 @@ function entryOf(
   if (entry === undefined) return undefined;
   const hasArrived = response?.delivery?.sendsHead !== false && waitMs !== Number.POSITIVE_INFINITY;
   const status = hasArrived ? (response?.status ?? 0) : 0;
-  const reasons = struck.map(({ settings }) => `fault ${settings.id}: ${describeFault(settings)}`);
+  const reasons = struck.map(({ settings }) => `fault ${settings.id}: ${actionOf(settings).describe(settings)}`);
   return {
     ...entry,
     status,

@@ -1,7 +1,7 @@
 import type { ActiveAdapters } from '../adapters/active-adapters.ts';
 import { checkedInput } from '../matching/checked-input.ts';
 import { plainPattern } from '../matching/request-pattern.ts';
-import { invalidOption, MockServerError } from '../mock-server-error.ts';
+import { freeName, invalidOption, MockServerError, notFound } from '../mock-server-error.ts';
 import type { ServiceContext, ServiceState } from '../service/service-state.ts';
 import { FAULT_KINDS, type Fault, type FaultOptions, type FaultRecord, faultKinds, faultMatch } from './fault-kinds.ts';
 import { checkAdapterSupport, hasExpired } from './select-faults.ts';
@@ -34,7 +34,10 @@ export function createMockFaults(context: ServiceContext, adapters: ActiveAdapte
     add(options) {
       const { state } = context;
       const settings = checkedFault(options, state);
-      if (current().some((fault) => fault.settings.id === settings.id)) throw exists(settings.id);
+      if (current().some((fault) => fault.settings.id === settings.id)) {
+        const text = `Fault ${settings.id} already exists; remove it first, or choose another id.`;
+        throw new MockServerError(text, { code: 'fault_exists' });
+      }
       checkAdapterSupport(settings, adapters.inUse);
       const fault = { settings, addedAt: context.now(), matched: 0, struck: 0, matchedByKey: new Map() };
       state.faults = [...current(), fault];
@@ -43,8 +46,10 @@ export function createMockFaults(context: ServiceContext, adapters: ActiveAdapte
     },
     list: () => current().map(toFault),
     remove(id) {
-      if (!current().some(({ settings }) => settings.id === id)) throw notFound(id);
-      context.state.faults = current().filter(({ settings }) => settings.id !== id);
+      const others = current().filter(({ settings }) => settings.id !== id);
+      if (others.length === current().length)
+        throw notFound(`Fault ${id} does not exist or has expired; mock.faults.list() has the current ones.`);
+      context.state.faults = others;
     },
     clear() {
       context.state.faults = [];
@@ -91,24 +96,9 @@ function checkStrikes(options: FaultOptions): void {
 }
 
 function nextId({ lastFault, faults }: ServiceState): string {
-  let number = lastFault + 1;
-  while (faults.some(({ settings }) => settings.id === `fault_${number}`)) number += 1;
-  return `fault_${number}`;
+  return freeName('fault', lastFault + 1, (name) => faults.some(({ settings }) => settings.id === name));
 }
 
 function toFault({ settings, addedAt, matched, struck }: FaultRecord): Fault {
   return { ...structuredClone(settings), addedAt, matched, struck };
-}
-
-function exists(id: string): MockServerError {
-  return new MockServerError(`Fault ${id} already exists; remove it first, or choose another id.`, {
-    code: 'fault_exists',
-  });
-}
-
-function notFound(id: string): MockServerError {
-  return new MockServerError(`Fault ${id} does not exist or has expired; mock.faults.list() has the current ones.`, {
-    code: 'not_found',
-    status: 404,
-  });
 }

@@ -1,4 +1,4 @@
-import { checkedId, MockServerError, show } from '../mock-server-error.ts';
+import { checkedId, freeName, MockServerError, notFound, show } from '../mock-server-error.ts';
 import type { Snapshot, SnapshotOwner } from '../service/snapshot.ts';
 
 /** Named snapshots of a mock, in memory. Restoring one does not delete the others. */
@@ -26,8 +26,14 @@ export function createSnapshots(mock: SnapshotOwner): Snapshots {
   const kept = new Map<string, Snapshot>();
   return {
     save(wanted) {
-      const name = wanted === undefined ? nextName(kept) : checkedId('name', wanted);
-      if (!kept.has(name) && kept.size >= MOST_SNAPSHOTS) throw tooMany();
+      const name =
+        wanted === undefined
+          ? freeName('snapshot', kept.size + 1, (taken) => kept.has(taken))
+          : checkedId('name', wanted);
+      if (!kept.has(name) && kept.size >= MOST_SNAPSHOTS) {
+        const text = `The limit of ${MOST_SNAPSHOTS} snapshots is reached; delete one first.`;
+        throw new MockServerError(text, { code: 'too_many_snapshots', status: 409 });
+      }
       kept.set(name, mock.snapshot());
       return name;
     },
@@ -43,24 +49,8 @@ export function createSnapshots(mock: SnapshotOwner): Snapshots {
 /** Enough for any suite, and a bound for one that never deletes. */
 const MOST_SNAPSHOTS = 100;
 
-function nextName(kept: ReadonlyMap<string, Snapshot>): string {
-  let number = kept.size + 1;
-  while (kept.has(`snapshot_${number}`)) number += 1;
-  return `snapshot_${number}`;
-}
-
 function find(kept: ReadonlyMap<string, Snapshot>, name: string): Snapshot {
   const snapshot = kept.get(name);
   if (snapshot !== undefined) return snapshot;
-  throw new MockServerError(`Snapshot ${show(name)} does not exist; mock.snapshots.list() has the names.`, {
-    code: 'not_found',
-    status: 404,
-  });
-}
-
-function tooMany(): MockServerError {
-  return new MockServerError(`The limit of ${MOST_SNAPSHOTS} snapshots is reached; delete one first.`, {
-    code: 'too_many_snapshots',
-    status: 409,
-  });
+  throw notFound(`Snapshot ${show(name)} does not exist; mock.snapshots.list() has the names.`);
 }

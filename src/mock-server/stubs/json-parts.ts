@@ -23,7 +23,7 @@ export class JsonText {
   }
 }
 
-/** A stub that was sent as JSON, with `data` and `body` of each answer as `JsonText`. */
+/** A stub that was sent as JSON, with `data` and `body` of each response as `JsonText`. */
 export function withDigits<Stub>(stub: Stub, json: string): Stub {
   if (typeof stub !== 'object' || stub === null || Array.isArray(stub)) return stub;
   const exact: { data?: unknown; body?: unknown; responses?: unknown } = {};

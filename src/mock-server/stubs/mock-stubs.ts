@@ -9,7 +9,7 @@ import {
 } from '../http/service-response.ts';
 import { checkedInput, expected } from '../matching/checked-input.ts';
 import { plainPattern, type RequestPattern, requestPatternShape } from '../matching/request-pattern.ts';
-import { invalidOption, MockServerError } from '../mock-server-error.ts';
+import { freeName, invalidOption, notFound } from '../mock-server-error.ts';
 import type { ServiceContext, ServiceState } from '../service/service-state.ts';
 import { isJson, JsonText } from './json-parts.ts';
 import { type StubAnswer, type StubRecord, withStub } from './stub-record.ts';
@@ -63,7 +63,8 @@ export function createMockStubs(context: ServiceContext): MockStubs {
     list: () => current().map(toStub),
     remove(id) {
       const others = current().filter((stub) => stub.id !== id);
-      if (others.length === current().length) throw notFound(id);
+      if (others.length === current().length)
+        throw notFound(`Stub ${id} does not exist or has expired; mock.stubs.list() has the current ones.`);
       context.state.stubs = others;
     },
     clear() {
@@ -73,21 +74,12 @@ export function createMockStubs(context: ServiceContext): MockStubs {
 }
 
 function nextId({ lastStub, stubs }: ServiceState): string {
-  let number = lastStub + 1;
-  while (stubs.some(({ id }) => id === `stub_${number}`)) number += 1;
-  return `stub_${number}`;
+  return freeName('stub', lastStub + 1, (name) => stubs.some(({ id }) => id === name));
 }
 
 function toStub({ id, match, times, served, source }: StubRecord): Stub {
   const answers = source.kind === 'answers' ? source.answers : [];
   return structuredClone({ id, match, times: times ?? undefined, served, kind: source.kind, answers });
-}
-
-function notFound(id: string): MockServerError {
-  return new MockServerError(`Stub ${id} does not exist or has expired; mock.stubs.list() has the current ones.`, {
-    code: 'not_found',
-    status: 404,
-  });
 }
 
 /** A response of a stub. Set at most one of `data`, `error` and `body`. */
