@@ -24,7 +24,7 @@ export function parseCacheAge(text: string): number | 'snapshot' {
   );
 }
 
-/** Sends the request, or with `--cache` and `--offline` uses a stored answer and reports its age on stderr. */
+/** Sends the request, or with `--cache` and `--offline` uses a stored response and reports its age on stderr. */
 export async function fetchOrCache(request: ServiceRequest, invocation: Invocation): Promise<ServiceResponse> {
   const { options, io } = invocation;
   const age = options['cache'] as number | 'snapshot' | undefined; // as parseCacheAge made it
@@ -41,7 +41,7 @@ export function openCache(io: Pick<Io, 'env' | 'clock'>): FileCacheStore {
   return new FileCacheStore(folder, io.clock);
 }
 
-/** Uses an answer of any age. The transport of this client rejects, so nothing is sent. */
+/** Uses a response of any age. The transport of this client rejects, so nothing is sent. */
 async function readOffline(request: ServiceRequest, invocation: Invocation): Promise<ServiceResponse> {
   const { io, settings } = invocation;
   const offline = Object.assign(new Error('offline'), { code: OFFLINE });
@@ -65,18 +65,18 @@ async function readOffline(request: ServiceRequest, invocation: Invocation): Pro
 
 const OFFLINE = 'FXRATES_OFFLINE';
 
-/** Reports the age of a stored answer on stderr. */
+/** Reports the age of a stored response on stderr. */
 async function reportAge({ source, ageMs }: ServiceResponse, { screen }: Invocation): Promise<void> {
   if (source !== 'cache' && source !== 'stale') return;
   const event = { event: 'kept_answer', age_seconds: Math.floor(ageMs / 1000) };
   await screen.info(screen.isJson ? jsonLine(event) : `fxrates: cached response, ${formatDuration(ageMs)} old\n`);
 }
 
-/** Older answers are removed when the next one is stored. */
+/** Older responses are removed when the next one is stored. */
 const KEPT_FOR_MS = 30 * 86_400_000;
 const ENTRY_NAME = /^[0-9a-f]{64}\.json$/;
 
-/** Answers in files that only their owner can read; the client decides which of them is young enough. */
+/** Responses in files that only their owner can read; the client decides which of them is young enough. */
 class FileCacheStore implements CacheStore {
   readonly #folder: string;
   readonly #clock: Clock;
@@ -97,7 +97,7 @@ class FileCacheStore implements CacheStore {
     for (const entry of await this.entries()) if (entry.keptAtMs < oldest) await rm(entry.path, { force: true });
   }
 
-  /** Every answer that is kept. */
+  /** Every response that is kept. */
   async entries(): Promise<readonly { readonly path: string; readonly bytes: number; readonly keptAtMs: number }[]> {
     const names = await readdir(this.#folder).catch(ifMissing([]));
     const paths = names.filter((name) => ENTRY_NAME.test(name)).map((name) => join(this.#folder, name));
@@ -108,7 +108,7 @@ class FileCacheStore implements CacheStore {
     return (await Promise.all(found)).flat();
   }
 
-  /** Removes every answer; gives how many there were. */
+  /** Removes every response; gives how many there were. */
   async clear(): Promise<number> {
     const entries = await this.entries();
     await Promise.all(entries.map(({ path }) => rm(path, { force: true })));

@@ -69,7 +69,7 @@ export const authCommand: CommandSpec = {
   ],
 };
 
-/** The answer of the service to a key: its quota, or a failure. */
+/** The response of the service to a key: its quota, or a failure. */
 interface KeyCheck {
   readonly quota?: QuotaData;
   readonly failure?: CliError;
@@ -147,7 +147,7 @@ async function refuseRejectedKey(secret: string, invocation: Invocation): Promis
   await invocation.screen.warn(`the key could not be checked: ${failure.message}`);
 }
 
-/** Prints the key in use, its source and the answer of the service; fails as a call with this key would. */
+/** Prints the key in use, its source and the response of the service; fails as a call with this key would. */
 async function status(invocation: Invocation): Promise<number> {
   const { settings, io, screen, options } = invocation;
   requireBaseUrl(settings);

@@ -65,7 +65,7 @@ export function operationRequest(
   return { operation, path: operation.path, query };
 }
 
-/** For people only: what the answer cost. */
+/** For people only: what the response cost. */
 async function printFooter(
   { consumesQuota }: Operation,
   { status, durationMs, source }: ServiceResponse,
@@ -83,7 +83,7 @@ function ownOptions({ query }: Operation, makeOptions: MakeOptions): readonly Op
   return [...(query === 'none' ? [] : [parameterOption()]), ...makeOptions()];
 }
 
-/** For the answer as it is printed and kept. */
+/** For the response as it is printed and kept. */
 export function answerOptions({ consumesQuota }: Operation): readonly Option[] {
   return [
     new Option('--envelope', 'print the whole response, not only its "data"'),

@@ -122,7 +122,7 @@ function hintsFor(json: string, path: GetPath['path']): string[] {
   return [`${parent.length === 0 ? 'There are' : `${parent.join('.')} has`}: ${names.join(', ')}`];
 }
 
-/** Prints the answer of an operation as `--shape`, `--envelope` and the output format say. */
+/** Prints the response of an operation as `--shape`, `--envelope` and the output format say. */
 export async function printResponse({ rawBody }: ServiceResponse, invocation: Invocation): Promise<void> {
   const { settings, options } = invocation;
   if (options['shape'] === true) await printShape(dataOf(rawBody), invocation);
@@ -137,7 +137,7 @@ export function dataOf(rawBody: string): string {
 
 const TIME = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?$/;
 
-/** Prints the structure of an undocumented answer, paths and types, without its values, so that it can be published. */
+/** Prints the structure of an undocumented response, paths and types, without its values, so that it can be published. */
 async function printShape(json: string, invocation: Invocation): Promise<void> {
   const typesOf = [...shapeOf(json)].map(([path, types]) => [path, [...types].join(' | ')] as const);
   await printJson(JSON.stringify(Object.fromEntries(typesOf)), invocation);

@@ -19,7 +19,7 @@ export class HttpTrace {
   readonly #invocation: Invocation;
   /** Only for `fxrates api` and -vv: a body can be large. */
   readonly #keepsBodies: boolean;
-  /** Last answer of each path, since the client may ask for the quota to explain a refusal. */
+  /** Last response of each path, since the client may ask for the quota to explain a refusal. */
   readonly #answers = new Map<string, TracedResponse>();
 
   constructor(invocation: Invocation, { keepsBodies = invocation.settings.verbose > 1 } = {}) {
@@ -27,7 +27,7 @@ export class HttpTrace {
     this.#keepsBodies = keepsBodies;
   }
 
-  /** The last answer to a request for `path`. */
+  /** The last response to a request for `path`. */
   lastResponse(path: string): TracedResponse | undefined {
     for (const [pathname, answer] of this.#answers) if (pathname.endsWith(path)) return answer;
     return undefined;

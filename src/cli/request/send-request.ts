@@ -38,7 +38,7 @@ export interface ServiceResponse {
   readonly rawBody: string;
   readonly status: number;
   readonly durationMs: number;
-  /** Epoch milliseconds of the answer, by the service's clock if it sends the `date` header. */
+  /** Epoch milliseconds of the response, by the service's clock if it sends the `date` header. */
   readonly receivedAt: number;
   readonly key: KeyInUse;
   /** Whether it came from the service just now. */
@@ -83,7 +83,7 @@ export interface OpenClient {
   readonly close: () => Promise<void>;
 }
 
-/** Sends `request` with the client and gives the whole answer. @throws CliError in the user's words */
+/** Sends `request` with the client and gives the whole response. @throws CliError in the user's words */
 export async function sendRequest(
   request: ServiceRequest,
   invocation: Invocation,
@@ -153,7 +153,7 @@ async function registerSecret({ secret, warning }: KeyInUse, { screen }: Invocat
   if (warning !== undefined) await screen.warn(warning);
 }
 
-/** Calls the client's own method of the operation, which knows the schema of its answer. */
+/** Calls the client's own method of the operation, which knows the schema of its response. */
 function callClient(
   client: FxRates,
   { operation, path, query }: ServiceRequest,

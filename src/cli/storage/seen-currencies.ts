@@ -8,7 +8,7 @@ import { pathIn, stateFolder } from './folders.ts';
 const MOST_CURRENCIES = 500;
 const CURRENCY = /^[A-Z]{3}$/;
 
-/** The currencies that answers have named so far, for completion. */
+/** The currencies that responses have named so far, for completion. */
 export function seenCurrencies(env: Io['env']): readonly string[] {
   const path = pathIn(stateFolder(env), 'currencies');
   try {
@@ -22,7 +22,7 @@ export function seenCurrencies(env: Io['env']): readonly string[] {
   }
 }
 
-/** Adds the currencies of an answer. A failure to write them is ignored. */
+/** Adds the currencies of a response. A failure to write them is ignored. */
 export async function rememberCurrencies(json: string, env: Io['env']): Promise<void> {
   const path = pathIn(stateFolder(env), 'currencies');
   const seen = seenCurrencies(env);

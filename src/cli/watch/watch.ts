@@ -30,7 +30,7 @@ interface Watch {
 const TEMPORARY: readonly ExitCode[] = [exitCodes.server, exitCodes.network, exitCodes.rateLimited];
 
 /**
- * Calls an operation repeatedly until `count` answers have come or Ctrl-C. A failure before the first answer ends the
+ * Calls an operation repeatedly until `count` responses have arrived or Ctrl-C. A failure before the first response ends the
  * watch; a later one that may be temporary is reported, and the next call follows.
  */
 export async function watch(
@@ -118,7 +118,7 @@ function parseInterval(text: string, shortestMs: number): number {
   throw usageError(`--watch expects an interval from ${shortestMs / 1000}s, got '${text}'`);
 }
 
-/** One answer, in the forms that it may be shown in. */
+/** One response, in the forms that it may be shown in. */
 interface Shown {
   /** For a terminal, line ends and all. */
   readonly text: string;
@@ -132,10 +132,10 @@ interface Shown {
   readonly remark?: string | undefined;
 }
 
-/** Formats in which a pipe gets one JSON line for each answer; any other one is printed as without `--watch`. */
+/** Formats in which a pipe gets one JSON line for each response; any other one is printed as without `--watch`. */
 const AS_JSON_LINE: readonly OutputFormat[] = ['auto', 'json', 'compact'];
 
-/** A watch on the screen: a terminal shows the last answer in place, a pipe gets one JSON line for each. */
+/** A watch on the screen: a terminal shows the last response in place, a pipe gets one JSON line for each. */
 export class LiveView {
   readonly #invocation: Invocation;
   /** Rows of the last frame, which the next one goes over. */
@@ -163,7 +163,7 @@ export class LiveView {
     return screen.print(screen.out.isTTY ? visible(line) : line);
   }
 
-  /** The lines of all answers are one document: its first column is the time of the answer. */
+  /** The lines of all responses are one document: its first column is the time of the response. */
   #csv(json: string, fetchedAt: string): string {
     const { settings, screen } = this.#invocation;
     const { header, rows } = selectedCsv(json, settings.get);

@@ -60,7 +60,7 @@ function anyCall(request: Request): FetchCall {
 }
 
 async function untilAborted<Value>(answering: Value | Promise<Value>, signal: AbortSignal | undefined): Promise<Value> {
-  // Also a synchronous answer arrives later than the call returns, as from a network; until then it may be aborted.
+  // Also a synchronous response arrives later than the call returns, as from a network; until then it may be aborted.
   if (!(answering instanceof Promise) || signal === undefined) {
     const answer = await answering;
     signal?.throwIfAborted();

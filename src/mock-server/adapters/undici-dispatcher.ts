@@ -24,7 +24,7 @@ export function createDispatcher(findHandler: FindHandler, next: Dispatcher): Di
 /** Answers a request into `sink`, or passes one on to the next dispatcher. */
 type Answer = (sink: ResponseSink, passOn: (options: Dispatcher.DispatchOptions) => void) => Promise<void>;
 
-/** A dispatcher that uses the answer that `findAnswer` returns; without one, it passes the request on to `next`. */
+/** A dispatcher that calls what `findAnswer` returns for a request; without it, it passes the request on to `next`. */
 export function createAnsweringDispatcher(
   findAnswer: (options: Dispatcher.DispatchOptions) => Answer | undefined,
   next: Dispatcher,

@@ -52,7 +52,7 @@ export interface Probing {
   readonly findings: Findings;
   /** The user's key. */
   readonly key: string;
-  /** The first answer of `quota`. */
+  /** The first response of `quota`. */
   readonly quota: ProbeResponse;
 }
 

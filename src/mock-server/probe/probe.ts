@@ -35,12 +35,12 @@ export interface ProbeOptions {
    */
   readonly clock?: Clock | undefined;
   /**
-   * Milliseconds to wait for each answer.
+   * Milliseconds to wait for each response.
    * @default 30_000
    */
   readonly timeoutMs?: number | undefined;
   /**
-   * How often a request that got no answer is sent again, within `maxRequests`. A request that may count toward the month
+   * How often a request that got no response is sent again, within `maxRequests`. A request that may count toward the month
    * is never sent again.
    * @default 2
    */
@@ -115,12 +115,9 @@ export async function probeService(baseUrl: string, options: ProbeOptions): Prom
 async function firstQuota(prober: Prober, key: string): Promise<ProbeResponse> {
   const quota = await responseTo(prober, 'quota', { authorization: `Bearer ${key}` });
   if (quota.status === 200 && usedOf(quota) !== undefined) return quota;
-  throw new MockServerError(
-    `quota was answered with ${statusAndCodeText(quota)}; expected 200 with a quota record; pass a valid API key.`,
-    {
-      code: 'probe_failed',
-    },
-  );
+  const seen = statusAndCodeText(quota);
+  const text = `quota was answered with ${seen}; expected 200 with a quota record; pass a valid API key.`;
+  throw new MockServerError(text, { code: 'probe_failed' });
 }
 
 async function untilRefused(findings: Findings, run: () => Promise<void>): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Clock } from '../clock/clock.ts';
 
-/** One answer, as far as a probe looks at it. */
+/** One response, as far as a probe looks at it. */
 export interface ProbeResponse {
   readonly status: number;
   readonly headers: Headers;

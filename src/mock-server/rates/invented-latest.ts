@@ -2,7 +2,7 @@ import { type ServiceResponse, successResponse } from '../http/service-response.
 import { textHash } from '../service/random.ts';
 
 /** What a request asks `latest` for, in the invented parameters `base` and `symbols`. */
-export interface LatestQuestion {
+export interface RequestedRates {
   /** Default: USD. */
   readonly base: Currency;
   /** Empty for all but the base. */
@@ -11,7 +11,7 @@ export interface LatestQuestion {
   readonly hasUnknown: boolean;
 }
 
-export function readQuestion(query: URLSearchParams): LatestQuestion {
+export function readRequestedRates(query: URLSearchParams): RequestedRates {
   const base = upperCase(query.get('base') ?? 'USD');
   const symbols = listOf(query.getAll('symbols'));
   return {
@@ -60,15 +60,15 @@ export class InventedSnapshot {
   }
 
   /** The cached response to a valid query, for the next request with that `queryText`. */
-  answer(question: LatestQuestion, queryText: string | undefined): ServiceResponse {
-    const answer = successResponse(this.data(question));
+  answer(requested: RequestedRates, queryText: string | undefined): ServiceResponse {
+    const answer = successResponse(this.data(requested));
     if (queryText === undefined || queryText.length > LONGEST_KEPT) return answer;
     if (this.#answers.size === MOST_ANSWERS) this.#answers.clear();
     this.#answers.set(queryText, answer);
     return answer;
   }
 
-  data({ base, symbols }: LatestQuestion): InventedData {
+  data({ base, symbols }: RequestedRates): InventedData {
     const wanted = symbols.length > 0 ? symbols : CURRENCIES.filter((code) => code !== base);
     return {
       base,

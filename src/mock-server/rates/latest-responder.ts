@@ -5,7 +5,7 @@ import { type ServiceResponse, successResponse } from '../http/service-response.
 import { show } from '../mock-server-error.ts';
 import type { ServiceContext } from '../service/service-state.ts';
 import type { LatestContext, LatestFunction } from '../stubs/stub-record.ts';
-import { createInventedSnapshots, type InventedSnapshot, readQuestion } from './invented-latest.ts';
+import { createInventedSnapshots, type InventedSnapshot, readRequestedRates } from './invented-latest.ts';
 import { answerRecorded, type Replay, recordedAnswers } from './replay.ts';
 
 /** Where the data of `latest` comes from; by default it is invented. */
@@ -28,7 +28,7 @@ export function createLatestResponder({ latest, replay }: LatestSource = {}): Re
   return (request, context) => {
     const make = request.latest ?? latest;
     if (make !== undefined) {
-      const invented = () => snapshotOf(request, context).data(readQuestion(queryOf(request.target)));
+      const invented = () => snapshotOf(request, context).data(readRequestedRates(queryOf(request.target)));
       return answerWith(make, request, invented);
     }
     if (recorded !== undefined) return answerRecorded(recorded, queryOf(request.target));
@@ -44,10 +44,10 @@ function answerInvented(
   const queryText = target.recorded.hasKeyInUrl ? undefined : target.query;
   const known = snapshot.answerTo(queryText);
   if (known !== undefined) return known;
-  const question = readQuestion(queryOf(target));
-  if (!question.hasUnknown) return snapshot.answer(question, queryText);
+  const requested = readRequestedRates(queryOf(target));
+  if (!requested.hasUnknown) return snapshot.answer(requested, queryText);
   // Not kept: the switch decides anew each time.
-  return badParameter(UNKNOWN_CURRENCY, behaviour) ?? snapshot.answer(question, undefined);
+  return badParameter(UNKNOWN_CURRENCY, behaviour) ?? snapshot.answer(requested, undefined);
 }
 
 const UNKNOWN_CURRENCY = 'base or symbols name a currency that is not among the invented rates.';

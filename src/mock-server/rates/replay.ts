@@ -10,7 +10,7 @@ import { jsonParts, unquoted } from '../stubs/json-parts.ts';
  */
 export type Replay = string | Readonly<Record<string, unknown>>;
 
-/** Recorded answers by query, with its parameters in order. */
+/** Recorded responses by query, with its parameters in order. */
 export type RecordedAnswers = Pick<ReadonlyMap<string, ServiceResponse>, 'get' | 'keys'>;
 
 /** Answers what was recorded, and 501 `not_recorded` where nothing was. */
@@ -88,7 +88,7 @@ function notRecorded(query: string, answers: RecordedAnswers): ServiceResponse {
   });
 }
 
-/** The parameters in the order of their names; `api_key` is no part of the question. */
+/** The parameters in the order of their names; without `api_key`. */
 function canonicalQuery(query: URLSearchParams): string {
   const sorted = new URLSearchParams(query);
   sorted.delete('api_key');

@@ -11,7 +11,7 @@ const FRAME_MS = 500;
 const SHORTEST_FRAME_MS = 100;
 const LOG_LINE_MS = 10_000;
 const MINUTE_MS = 60_000;
-/** A batch without any answer for longer ends, unless --max-wait says otherwise. */
+/** A batch without any response for longer ends, unless --max-wait says otherwise. */
 const LONGEST_STALL_MS = 15 * MINUTE_MS;
 const WIDEST_BAR = 20;
 /** Columns that the counts need; a narrower terminal gets no bar. */
@@ -40,7 +40,7 @@ export class ProgressView {
   #drawnAt = Number.NEGATIVE_INFINITY;
   #isDrawn = false;
 
-  /** When a call ended, or its answer was printed, for the last time. */
+  /** When a call ended, or its response was printed, for the last time. */
   #movedAt: number;
   #isPrinting = false;
   readonly #stall = new AbortController();

@@ -216,7 +216,7 @@ class Lines {
     }
   }
 
-  /** After an early end: prints the answers that are held back, because they have used quota. */
+  /** After an early end: prints the responses that are held back, because they have used quota. */
   async flush(): Promise<void> {
     for (const query of this.#queries) {
       const line = this.#buffered.get(query);

@@ -43,7 +43,7 @@ function runLatest(invocation: Invocation): Promise<number> {
   const watching = watchRequest(invocation);
   const fixture = invocation.options['fixtureOut'];
   if (watching !== undefined && invocation.settings.printRequestAs === undefined) {
-    refuseOneAnswerOptions(invocation);
+    refuseSingleResponseOptions(invocation);
     return watchLatest(operationRequest(latest, invocation, ownOptions), watching, invocation);
   }
   if (typeof fixture === 'string' && invocation.settings.printRequestAs === undefined)
@@ -51,7 +51,7 @@ function runLatest(invocation: Invocation): Promise<number> {
   return generated.run?.(invocation) ?? Promise.resolve(exitCodes.failure);
 }
 
-function refuseOneAnswerOptions({ options }: Invocation): void {
+function refuseSingleResponseOptions({ options }: Invocation): void {
   for (const name of ['cache', 'offline', 'shape', 'fixtureOut', 'envelope']) {
     const typed = name === 'fixtureOut' ? 'fixture-out' : name;
     if (options[name] !== undefined) throw usageError(`--watch and --${typed} cannot be used together`);
@@ -67,11 +67,11 @@ async function record(path: string, invocation: Invocation): Promise<number> {
   return exitCodes.ok;
 }
 
-/** A file of recorded answers, `{ "base=EUR": <envelope>, … }`, from which a mock server can answer. */
+/** A file of recorded responses, `{ "base=EUR": <envelope>, … }`, which a mock server can send. */
 interface Fixture {
   readonly path: string;
-  /** Texts of answers by question. */
-  readonly answers: ReadonlyMap<string, string>;
+  /** Texts of responses by query. */
+  readonly responses: ReadonlyMap<string, string>;
 }
 
 /** What is recorded already. @throws CliError for a file that holds something else */
@@ -87,24 +87,24 @@ async function readFixture(path: string): Promise<Fixture> {
       'responses can be added only to such a file',
     );
   }
-  const questions = memberNames(json, [], Number.POSITIVE_INFINITY);
-  return { path, answers: new Map(questions.map((question) => [question, selectValue(json, [question]) ?? 'null'])) };
+  const queries = memberNames(json, [], Number.POSITIVE_INFINITY);
+  return { path, responses: new Map(queries.map((query) => [query, selectValue(json, [query]) ?? 'null'])) };
 }
 
-/** Adds an answer with the digits that came; a repeated question replaces its answer; a key in the answer is masked. */
+/** Adds a response with the digits that came, in place of an earlier one to the same query; a key in it is masked. */
 async function saveFixture(
-  { path, answers }: Fixture,
+  { path, responses }: Fixture,
   { query, rawBody }: { readonly query: Query; readonly rawBody: string },
   { screen }: Invocation,
 ): Promise<void> {
-  const recorded = new Map([...answers, [questionOf(query), screen.secrets.redact(rawBody.trim())]]);
-  const entries = [...recorded].map(([question, answer]) => `  ${JSON.stringify(question)}: ${answer}`);
+  const recorded = new Map([...responses, [queryText(query), screen.secrets.redact(rawBody.trim())]]);
+  const entries = [...recorded].map(([text, response]) => `  ${JSON.stringify(text)}: ${response}`);
   await replaceFile(path, `{\n${entries.join(',\n')}\n}\n`).catch(cannotWrite(path));
   await screen.info(`fxrates: response added to ${path}\n`);
 }
 
-/** The order of parameters makes no difference to a question. */
-function questionOf(query: Query): string {
+/** The parameters in the order of their names. */
+function queryText(query: Query): string {
   const parameters = new URLSearchParams();
   for (const [name, values] of Object.entries(query)) {
     for (const value of Array.isArray(values) ? values : [values]) parameters.append(name, String(value));

@@ -48,7 +48,7 @@ const REASONS: Readonly<Record<PollSchedule['reason'], string>> = {
   unknown: 'the quota is not known',
 };
 
-/** Marks the numbers that differ from those of the answer before. */
+/** Marks the numbers that differ from those of the response before. */
 class Changes {
   readonly #style: StreamStyle;
   #before: readonly string[] = [];
@@ -63,7 +63,7 @@ class Changes {
       kind === 'number' ? [json.slice(start, end)] : [],
     );
     this.#before = numbers;
-    // By position; answers of another shape have nothing to compare.
+    // By position; responses of another shape have nothing to compare.
     const isComparable = before.length === numbers.length;
     const { palette } = this.#style;
     const painter = () => {

@@ -148,7 +148,7 @@ async function printUsage(mock: RunningMock, { plan }: MockOptions, { screen }: 
   await screen.infoWithSecret(`${lines.join('\n')}\n`);
 }
 
-/** Writes a line per request to stderr, with the mock's reason for its answer, until `signal` aborts. */
+/** Writes a line per request to stderr, with the mock's reason for its response, until `signal` aborts. */
 async function logRequests(mock: MockServer, { screen }: Invocation, signal: AbortSignal): Promise<void> {
   // One after the other, in the order they came.
   let written: Promise<unknown> = Promise.resolve();

@@ -2,7 +2,7 @@ import { keyText, queryPairs, statusText } from '../../journal/entry-text.ts';
 import type { JournalEntry } from '../../journal/journal.ts';
 import type { PanelQuery } from './mock-view.ts';
 
-/** Whether the client got an answer that is no refusal. A connection that broke off brought none. */
+/** Whether the client got a response that is no refusal. A connection that broke off brought none. */
 export function isServed({ status }: Pick<JournalEntry, 'status'>): boolean {
   return status > 0 && status < 400;
 }

@@ -5,7 +5,7 @@ import { html, Select, useNewest, withValue } from './html.ts';
 import { curlCommand, isServed, keyFilterOf, matchingEntries, targetOf } from './journal-entries.ts';
 import { durationText, type MockView, type PanelQuery, type SectionProps, timeOfDay } from './mock-view.ts';
 
-/** Every request as it comes, with the reason for its answer; a row opens to all there is to say of it. */
+/** Every request as it comes, with the reason for its response; a row opens to all there is to say of it. */
 export function JournalSection({ view, entries, query, setQuery, act }: SectionProps) {
   const [open, setOpen] = useState<ReadonlySet<number>>(new Set());
   const matching = matchingEntries(entries, query);
