@@ -20,26 +20,16 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
   const secrets = new Redactor();
   secrets.protect(io.env['FXRATES_API_KEY'] ?? '');
   const screen = new Screen(io, flags, secrets);
-  let ownScreen: Screen | undefined;
   try {
     refuseKeyOption(argv);
-    const onSettings = (next: Screen) => {
-      ownScreen = next;
-    };
-    return await runCommandLine(argv, io, { screen, onSettings });
+    return await runCommandLine(argv, io, screen);
   } catch (error) {
-    return await printError(error, ownScreen ?? (await screenOfConfig(argv, io, secrets)), flags.verbose);
+    return await printError(error, await screenOfConfig(argv, io, secrets), flags.verbose);
   }
 }
 
-interface RunOptions {
-  readonly screen: Screen;
-  /** Gets the screen of the settings as soon as they are known. */
-  readonly onSettings: (screen: Screen) => void;
-}
-
 /** Parses a command line with commander and runs its command. Gives the exit code. */
-async function runCommandLine(argv: readonly string[], io: Io, { screen, onSettings }: RunOptions): Promise<number> {
+async function runCommandLine(argv: readonly string[], io: Io, screen: Screen): Promise<number> {
   const pages: string[] = [];
   let exitCode: number = exitCodes.ok;
   const program = createProgram({
@@ -49,10 +39,13 @@ async function runCommandLine(argv: readonly string[], io: Io, { screen, onSetti
     run: async (run, spec, command) => {
       refuseUselessOptions(spec, command);
       const settings = await settingsFor(spec, command, io.env);
-      const invocation = { io, settings, argv, args: command.args, options: command.opts() };
       const ownScreen = new Screen(io, settings, screen.secrets);
-      if (spec.callsService) onSettings(ownScreen); // the settings of others lack most of config.json
-      exitCode = await run({ ...invocation, screen: ownScreen });
+      try {
+        exitCode = await run({ io, settings, argv, args: command.args, options: command.opts(), screen: ownScreen });
+      } catch (error) {
+        if (!spec.callsService) throw error; // the settings of the others lack most of config.json
+        exitCode = await printError(error, ownScreen, settings.verbose);
+      }
     },
   });
   try {

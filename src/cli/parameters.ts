@@ -29,9 +29,13 @@ export function typedParameters({ args, options }: Pick<Invocation, 'args' | 'op
  * because the service documents no parameters. @throws CliError for what is no parameter, and for the API key
  */
 export function parseParameters(texts: readonly string[]): Query {
-  const query = new Map<string, string | string[]>();
-  for (const text of texts) {
-    const { name, value } = parseParameter(text);
+  return joinParameters(texts.map(parseParameter));
+}
+
+/** A repeated name has all its values, in their order. */
+export function joinParameters(parameters: Iterable<readonly [name: string, value: Query[string]]>): Query {
+  const query = new Map<string, Query[string]>();
+  for (const [name, value] of parameters) {
     const earlier = query.get(name);
     query.set(name, earlier === undefined ? value : [earlier, value].flat());
   }
@@ -62,7 +66,7 @@ export function refusePastedQuery(texts: readonly string[]): void {
   ]);
 }
 
-function parseParameter(text: string): { readonly name: string; readonly value: string } {
+function parseParameter(text: string): readonly [name: string, value: string] {
   const at = text.indexOf('=');
   if (at === -1 && KEY_LIKE.test(text)) {
     throw usageError('refusing an argument that looks like an API key', 'it is visible to other users now', [
@@ -77,7 +81,7 @@ function parseParameter(text: string): { readonly name: string; readonly value: 
   if (/^\s|\s$/.test(name)) throw usageError(`the name of the parameter '${text}' starts or ends with white space`);
   const value = text.slice(at + 1);
   refuseKey(name, value);
-  return { name, value };
+  return [name, value];
 }
 
 /** `API_KEY`, `api-key` and `api%5Fkey` are one name. */

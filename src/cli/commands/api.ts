@@ -4,9 +4,9 @@ import type { CommandSpec, Invocation } from '../command.ts';
 import { CliError, usageError } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { printJson, printRaw } from '../output/print-json.ts';
-import { parameterOption, refuseKey, typedParameters } from '../parameters.ts';
+import { joinParameters, parameterOption, refuseKey, typedParameters } from '../parameters.ts';
 import { HttpTrace, type TracedResponse } from '../request/http-trace.ts';
-import { dryRun, type Query, type ServiceRequest, sendRequest } from '../request/send-request.ts';
+import { dryRun, type ServiceRequest, sendRequest } from '../request/send-request.ts';
 import { commandLine } from '../terminal/text.ts';
 
 const PATHS: readonly string[] = Object.values(operations).map(({ path }) => path);
@@ -84,17 +84,10 @@ function requestOf({ args, options }: Invocation): ServiceRequest {
       `fxrates api ${new URL(target).pathname}`,
     ]);
   }
-  const typed = typedParameters({ args: texts, options });
-  return { path: checkedPath(path.startsWith('/') ? path : `/${path}`), query: joined(searchQuery(search), typed) };
-}
-
-/** A name that is in both has all its values, as one that is typed twice. */
-function joined(first: Query, second: Query): Query {
-  const values = Object.entries(second).map(([name, value]) => {
-    const earlier = Object.hasOwn(first, name) ? first[name] : undefined;
-    return [name, earlier === undefined ? value : [earlier, value].flat()] as const;
-  });
-  return { ...first, ...Object.fromEntries(values) };
+  const inPath = [...new URLSearchParams(search)];
+  for (const [name, value] of inPath) refuseKey(name, value);
+  const typed = Object.entries(typedParameters({ args: texts, options }));
+  return { path: checkedPath(path.startsWith('/') ? path : `/${path}`), query: joinParameters([...inPath, ...typed]) };
 }
 
 /** A path must not lead to another host, nor out of the base URL. */
@@ -103,16 +96,6 @@ function checkedPath(path: string): string {
   throw usageError(`'${path}' is not a path of the service`, "without host, '..', '#' and white space", [
     'e.g. fxrates api /api/v1/latest base=USD',
   ]);
-}
-
-/** Parameters that stand in the path. */
-function searchQuery(search: string): Query {
-  const query = new Map<string, string[]>();
-  for (const [name, value] of new URLSearchParams(search)) {
-    refuseKey(name, value);
-    query.set(name, [...(query.get(name) ?? []), value]);
-  }
-  return Object.fromEntries(query);
 }
 
 function isJson(body: Buffer): boolean {

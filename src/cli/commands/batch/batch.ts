@@ -75,15 +75,8 @@ async function runBatch(invocation: Invocation): Promise<number> {
   const maxWaitMs = settings.maxWaitMs === 0 ? 0 : Math.max(settings.maxWaitMs, LONGEST_RETRY_AFTER_MS);
   const waiting = { ...invocation, settings: { ...settings, maxWaitMs } };
   const progress = new ProgressView(waiting, queries.length);
-  const run: BatchRun = {
-    invocation: waiting,
-    operation,
-    queries,
-    progress,
-    failed: [],
-    left: new Set(queries),
-    kept: 0,
-  };
+  const results = { failed: [], left: new Set(queries), kept: 0 };
+  const run: BatchRun = { invocation: waiting, operation, queries, progress, ...results };
   try {
     const client = await openClient(waiting, { reporter: progress.reporter, cache: cacheOf(invocation) });
     progress.start();
