@@ -48,51 +48,38 @@ export function enumSwitch<const Value extends string | number | boolean | null>
   values: readonly [Value, ...Value[]],
   about: About<NoInfer<Value>>,
 ): Switch<Value> {
-  const [first, ...alternatives] = values;
-  return {
-    ...about,
-    default: first,
-    alternatives,
-    provenance: 'assumed',
-    expected: `one of ${values.map((value) => JSON.stringify(value)).join(', ')}`,
-    accepts: (value): value is Value => values.some((known) => known === value),
-  };
+  const expected = `one of ${values.map((value) => JSON.stringify(value)).join(', ')}`;
+  return assumed(values, about, { expected, accepts: (value) => values.some((known) => known === value) });
 }
 
 /** A switch that takes a whole number, or `null` for none where `null` is the default or among the alternatives. */
 export function numberSwitch<Value extends number | null>(
   values: readonly [Value, ...Value[]],
-  about: About<NoInfer<Value>> & { readonly min: number },
+  { min, ...about }: About<NoInfer<Value>> & { readonly min: number },
 ): Switch<Value> {
-  const { min, ...rest } = about;
-  const [first, ...alternatives] = values;
   const nullable = values.some((value) => value === null);
-  return {
-    ...rest,
-    default: first,
-    alternatives,
-    provenance: 'assumed',
-    expected: `a whole number from ${min}${nullable ? ', or null for none' : ''}`,
-    accepts: (value): value is Value =>
-      (nullable && value === null) || (Number.isSafeInteger(value) && Number(value) >= min),
-  };
+  const expected = `a whole number from ${min}${nullable ? ', or null for none' : ''}`;
+  const accepts = (value: unknown) =>
+    (nullable && value === null) || (Number.isSafeInteger(value) && Number(value) >= min);
+  return assumed(values, about, { expected, accepts });
 }
 
 /** A switch that takes any text matching `pattern`. */
 export function textSwitch(
   values: readonly [string, ...string[]],
-  about: About<string> & { readonly pattern: RegExp },
+  { pattern, ...about }: About<string> & { readonly pattern: RegExp },
 ): Switch<string> {
-  const { pattern, ...rest } = about;
-  const [first, ...alternatives] = values;
-  return {
-    ...rest,
-    default: first,
-    alternatives,
-    provenance: 'assumed',
-    expected: `text matching ${pattern.source}`,
-    accepts: (value): value is string => typeof value === 'string' && pattern.test(value),
-  };
+  const accepts = (value: unknown) => typeof value === 'string' && pattern.test(value);
+  return assumed(values, about, { expected: `text matching ${pattern.source}`, accepts });
+}
+
+function assumed<Value>(
+  [first, ...alternatives]: readonly [Value, ...Value[]],
+  about: About<Value>,
+  { expected, accepts }: { readonly expected: string; readonly accepts: (value: unknown) => boolean },
+): Switch<Value> {
+  const isValue = accepts as Switch<Value>['accepts'];
+  return { ...about, default: first, alternatives, provenance: 'assumed', expected, accepts: isValue };
 }
 
 /** A documented behaviour: listed with the others, changed only with `unsafe: true`. */

@@ -8,7 +8,7 @@ import { type SectionProps, timeOfDay } from './mock-view.ts';
 /** Requests per second, served and refused, against the pace that the limit allows. */
 export function ChartSection({ view: { clock }, entries }: SectionProps) {
   const place = useRef<HTMLDivElement>(null);
-  const chart = useRef<DrawnChart>(undefined);
+  const chart = useRef<ReturnType<typeof drawChart>>(undefined);
   const { columns, summary } = perSecond(entries, clock.now);
   useEffect(() => {
     if (place.current === null) return undefined;
@@ -29,13 +29,8 @@ function paceText(entries: readonly JournalEntry[]): string {
   return rate === undefined ? 'limit' : `limit, ${rate.limit} per minute`;
 }
 
-export interface DrawnChart {
-  show(columns: PerSecond['columns']): void;
-  remove(): void;
-}
-
 /** Draws the chart into `place`, as wide as that is, in the colours that the system's setting asks for. */
-export function drawChart(place: HTMLElement): DrawnChart {
+export function drawChart(place: HTMLElement) {
   const chart = new uPlot(optionsFor(place.clientWidth), [[], [], [], []], place);
   const watcher = new ResizeObserver(([entry]) => {
     chart.setSize({ width: Math.floor(entry?.contentRect.width ?? 0), height: HEIGHT });
@@ -45,7 +40,7 @@ export function drawChart(place: HTMLElement): DrawnChart {
   const repaint = () => chart.redraw();
   darkness.addEventListener('change', repaint);
   return {
-    show: (columns) => chart.setData(columns),
+    show: (columns: PerSecond['columns']) => chart.setData(columns),
     remove() {
       watcher.disconnect();
       darkness.removeEventListener('change', repaint);

@@ -1,3 +1,5 @@
+import type * as z from 'zod';
+import type { clockState } from '../../admin/shapes.ts';
 import type { SwitchDescription } from '../../behaviour/behaviour.ts';
 import type { Fault } from '../../faults/fault-kinds.ts';
 import type { JournalEntry } from '../../journal/journal.ts';
@@ -9,12 +11,7 @@ import type { Mail } from '../../service/outbox.ts';
 /** Dates as JSON has them. */
 type Json<Value> = { readonly [Name in keyof Value]: Value[Name] extends Date ? string : Value[Name] };
 
-export interface ClockState {
-  readonly mode: 'real' | 'virtual';
-  readonly frozen: boolean;
-  readonly now: number;
-  readonly iso: string;
-}
+export type ClockState = Readonly<z.output<typeof clockState>>;
 
 /** What the panel shows of the mock. */
 export interface MockView {

@@ -6,21 +6,8 @@ import type { ClockState, MockView, SectionProps } from './mock-view.ts';
 /** The default `journalSize` of the mock. */
 const MOST_ENTRIES = 1000;
 
-export interface MockState {
-  readonly view: MockView | undefined;
-  /** Names of the spaces that live. */
-  readonly spaces: readonly string[];
-  readonly entries: readonly JournalEntry[];
-  /** Why the mock cannot be looked at; empty when it can. */
-  readonly problem: string;
-  readonly refusal: SectionProps['refusal'];
-  readonly needsToken: boolean;
-  readonly act: SectionProps['act'];
-  readonly connect: () => void;
-}
-
 /** The mock, or a space of it, as it is now: read once, followed by its events, looked at again every second. */
-export function useMock(space: string): MockState {
+export function useMock(space: string) {
   const scope = space === '' ? '' : `/spaces/${encodeURIComponent(space)}`;
   const [view, setView] = useState<MockView>();
   const [spaces, setSpaces] = useState<readonly string[]>([]);
@@ -56,7 +43,7 @@ export function useMock(space: string): MockState {
     }
   };
   const needsToken = lost instanceof AdminApiError && lost.status === 401;
-  const problem = lost?.message ?? '';
+  const problem = lost?.message ?? ''; // why the mock cannot be looked at
   return { view, spaces, entries, problem, refusal, needsToken, act, connect: () => setConnection(connection + 1) };
 }
 
