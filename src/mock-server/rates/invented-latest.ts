@@ -45,13 +45,13 @@ export interface InventedData {
 export class InventedSnapshot {
   readonly seed: number;
   readonly at: number;
-  readonly #rates: InventedRates;
+  readonly #rate: InventedRate;
   readonly #answers = new Map<string, ServiceResponse>();
 
   constructor(seed: number, at: number) {
     this.seed = seed;
     this.at = at;
-    this.#rates = inventRates(seed, at);
+    this.#rate = inventRates(seed, at);
   }
 
   /** What was answered to the same query before; `undefined` if nothing was. */
@@ -74,7 +74,7 @@ export class InventedSnapshot {
       base,
       timestamp: new Date(this.at).toISOString(),
       source: 'invented by the fxrates mock server',
-      rates: Object.fromEntries(wanted.map((code) => [code, this.#rates.rate(base, code)])),
+      rates: Object.fromEntries(wanted.map((code) => [code, this.#rate(base, code)])),
     };
   }
 }
@@ -106,18 +106,18 @@ function sharedSnapshot(seed: number, at: number): InventedSnapshot {
 const shared = new Map<string, InventedSnapshot>();
 const MOST_SNAPSHOTS = 16;
 
-/** The invented rates of one snapshot. They agree with each other: a to b and b to c give a to c, up to rounding. */
-interface InventedRates {
-  /** Units of `currency` for one unit of `base`, with six significant digits. */
-  rate(base: Currency, currency: Currency): number;
-}
+/** Units of `currency` for one unit of `base`, with six significant digits. */
+type InventedRate = (base: Currency, currency: Currency) => number;
 
-/** The same seed and moment always give the same rates, on every version of Node. */
-export function inventRates(seed: number, at: number): InventedRates {
+/**
+ * The invented rates of one snapshot. They agree with each other: a to b and b to c give a to c, up to rounding. The same
+ * seed and moment always give the same rates, on every version of Node.
+ */
+export function inventRates(seed: number, at: number): InventedRate {
   const minutes = at / 60_000;
   const units = new Map(CURRENCIES.map((currency) => [currency, unitsPerUsd(currency, { seed, minutes })]));
   const unitsOf = (currency: Currency) => units.get(currency) ?? 1;
-  return { rate: (base, currency) => Number((unitsOf(currency) / unitsOf(base)).toPrecision(6)) };
+  return (base, currency) => Number((unitsOf(currency) / unitsOf(base)).toPrecision(6));
 }
 
 function unitsPerUsd(currency: Currency, { seed, minutes }: { readonly seed: number; readonly minutes: number }) {
