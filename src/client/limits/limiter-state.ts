@@ -61,6 +61,10 @@ export interface ProbeState {
   /** Factor by which the rate of a bucket grows next. */
   readonly step: number;
   readonly acceptedAtStep: number;
+  /** When a bucket was empty, if it was never full since: else Infinity. */
+  readonly emptyAt: number;
+  /** Accepted requests of the gate at that time. */
+  readonly acceptedAtEmpty: number;
 }
 
 /** See burst-limit.ts. */
