@@ -1,7 +1,7 @@
 import { AcceptedLog } from './accepted-log.ts';
 
 /** Raised when the record below changes: versions of the package that differ in it share nothing. */
-export const LIMITER_STATE_VERSION = 3;
+export const LIMITER_STATE_VERSION = 4;
 
 /** How the server counts, as far as its answers have shown: see window.ts. */
 export type WindowState =
