@@ -80,7 +80,13 @@ export const requestPatternShape = {
   path: expected("a path such as /api/v1/latest or /api/*; a query is matched with query: { base: 'EUR' }", (error) =>
     z.string(error).regex(/^[/*][^?]*$/, error),
   ).optional(),
-  method: expected('a method in capitals', (error) => z.string(error).regex(/^[A-Z]+$/, error)).optional(),
+  // ANY is no method: it would match nothing.
+  method: expected('a method in capitals, such as GET', (error) =>
+    z
+      .string(error)
+      .regex(/^[A-Z]+$/, error)
+      .refine((method) => method !== 'ANY', error),
+  ).optional(),
   query: recordOf('an object of parameters', listPattern).optional(),
   headers: recordOf('an object of headers', valuePattern).optional(),
   body: valuePattern.optional(),

@@ -49,7 +49,8 @@ test.each<[string, RequestFilter, number[]]>([
 test.each<[object, string]>([
   [{ path: '/api/v1/latest?base=EUR' }, 'filter.path is "/api/v1/latest?base=EUR"; expected a path such as'],
   [{ path: 'latest' }, 'filter.path is "latest"; expected a path such as'],
-  [{ method: 'get' }, 'filter.method is "get"; expected a method in capitals.'],
+  [{ method: 'get' }, 'filter.method is "get"; expected a method in capitals, such as GET.'],
+  [{ method: 'ANY' }, 'filter.method is "ANY"; expected a method in capitals, such as GET.'],
   [{ query: 'base=EUR' }, 'filter.query is "base=EUR"; expected an object of parameters.'],
   [{ query: { base: { match: 'x' } } }, 'filter.query is {"base":{"match":"x"}}; expected text, an array, '],
   [
