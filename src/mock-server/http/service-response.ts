@@ -77,7 +77,11 @@ const HTML_ESCAPES: Readonly<Record<string, string>> = { '<': '\\u003c', '>': '\
 /** Converts a response to HTTP, the same bytes for every adapter. `date` is the value of the `Date` header. */
 export function writeResponse(answer: ServiceResponse, method: string, date: string): MockResponse {
   const { status, headers, cookies, body } = answer;
-  if (body === '') return { status, headers: { date, ...headers }, cookies, body };
+  if (body === '') {
+    // Without a length, node:http would send an empty body in chunks.
+    const length = STATUSES_WITHOUT_BODY.has(status) ? {} : { 'content-length': '0' };
+    return { status, headers: { ...length, date, ...headers }, cookies, body };
+  }
   return {
     status,
     headers: {

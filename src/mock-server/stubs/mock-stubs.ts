@@ -207,7 +207,7 @@ function contentOf(given: StubResponse, status: number): Pick<StubAnswer, 'body'
 }
 
 function wholeBody(body: unknown) {
-  if (body === '') return { body, code: null, headers: EMPTY };
+  if (body === '') return { body, code: null };
   if (typeof body === 'string') return { body, code: null, ...(isJson(body) ? {} : { headers: PLAIN_TEXT }) };
   return { body: textOf('body', body), code: null };
 }
@@ -243,6 +243,4 @@ function isPlain(value: unknown): boolean {
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
-/** Without a length, node:http would send an empty body in chunks. */
-const EMPTY = { 'content-length': '0' };
 const PLAIN_TEXT = { 'content-type': 'text/plain; charset=utf-8' };

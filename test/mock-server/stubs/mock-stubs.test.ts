@@ -99,16 +99,22 @@ test('values of a header in several spellings are joined', async () => {
   expect((await send('/api/v1/latest')).headers.get('x-tag')).toBe('one, two');
 });
 
-test('an empty body has a length of 0 over a socket, too', async () => {
+test('an empty body of a stub or a fault has a length of 0 over a socket, too', async () => {
   const { mock } = asked();
   await using server = await mock.serve();
   mock.stubs.add({ body: '' });
+  mock.faults.add({ kind: 'status', status: 503, body: '', nth: 2 });
+  const authorization = `Bearer ${mock.createKey().key}`;
 
-  const { headers } = await fetch(`${server.url}/api/v1/latest`, {
-    headers: { authorization: `Bearer ${mock.createKey().key}` },
-  });
-
-  expect([headers.get('content-length'), headers.get('transfer-encoding')]).toEqual(['0', null]);
+  for (const status of [200, 503]) {
+    const response = await fetch(`${server.url}/api/v1/latest`, { headers: { authorization } });
+    const { headers } = response;
+    expect([response.status, headers.get('content-length'), headers.get('transfer-encoding')]).toEqual([
+      status,
+      '0',
+      null,
+    ]);
+  }
 });
 
 test('over HTTP the data and body of a stub keep their digits', async () => {
