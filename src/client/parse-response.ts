@@ -70,7 +70,7 @@ function unexpectedStatus(response: TransportResponse, request: KeyedRequest): R
   const message =
     location === undefined
       ? `Unexpected HTTP ${status}`
-      : `HTTP ${status} redirects to ${location}; not followed, because the key would be sent along`;
+      : `HTTP ${status} redirects to ${location}; not followed, because the client would send the key there`;
   return new ResponseError(message, detailsOf(response, request));
 }
 

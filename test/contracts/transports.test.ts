@@ -330,7 +330,7 @@ describe.each(transports)('%s', (_, transport) => {
     expect(error).toMatchObject({
       kind: 'response',
       status,
-      message: `HTTP ${status} redirects to ${other.url}/api/v1/latest; not followed, because the key would be sent along`,
+      message: `HTTP ${status} redirects to ${other.url}/api/v1/latest; not followed, because the client would send the key there`,
     });
     expect(other.connections()).toBe(0);
     expect(server.requests).toHaveLength(1);

@@ -199,7 +199,9 @@ export function checkBaseUrl(value: unknown, { allowInsecureHttp }: { readonly a
   }
   const url = parse(value);
   if (url.username !== '' || url.password !== '') {
-    throw new ConfigError('baseUrl: contains a user name or password; remove it, because the key alone authenticates');
+    throw new ConfigError(
+      'baseUrl: contains a user name or password; remove it, because the service accepts only API keys',
+    );
   }
   if (url.search !== '' || url.hash !== '')
     throw new ConfigError(`baseUrl: contains a query or fragment; pass ${url.origin}${url.pathname}`);

@@ -91,9 +91,9 @@ const BRAND = Symbol.for('fxrates.limit-error');
 
 const EXPLANATIONS: Record<LimitReason, string> = {
   deadline: 'is after the deadline of the call',
-  max_retry_after: 'is further away than the longest wait allowed',
-  policy: 'is not now, and the call does not wait',
-  unavailable: 'comes when the service has recovered',
+  max_retry_after: 'requires a longer wait than maxRetryAfterMs allows',
+  policy: 'requires a wait, and the call does not wait',
+  unavailable: 'is available only after the service has recovered',
 };
 
 /** The limiter rejected a call at once instead of letting it wait in vain. The client turns it into an error of its own. */

@@ -95,7 +95,7 @@ function checkUrl(url: string, original: string): string {
   const { origin, search, href, hash } = new URL(url);
   if (origin !== new URL(original).origin) {
     throw new ConfigError(
-      `middleware: the request cannot be sent to ${origin}, because the key would be sent along; keep the origin of baseUrl`,
+      `middleware: the request cannot be sent to ${origin}, because the client adds the key to it; keep the origin of baseUrl`,
     );
   }
   refuseKeyParameters(Object.fromEntries(new URLSearchParams(search)), 'middleware');

@@ -86,7 +86,7 @@ function cookieOf({ cookie }: Session): string {
 
 function notAllowed(allowed: readonly string[]): Page {
   const methods = allowed.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
-  const text = 'The dashboard does not do that here.';
+  const text = 'This page of the dashboard does not accept this method.';
   const refusal = messagePage({ status: 405, title: 'Not allowed', text });
   return { ...refusal, headers: { allow: methods.join(', ') } };
 }
@@ -96,11 +96,15 @@ const MAX_FORM_BYTES = 8 * 1024;
 const EMPTY = { ...messagePage({ status: 200, title: '', text: '' }), isHead: true };
 const NOT_FOUND = messagePage({ status: 404, title: 'Nothing here', text: 'There is no such page in the dashboard.' });
 const TOO_LARGE = messagePage({ status: 413, title: 'Too large', text: 'The form is larger than 8 KiB.' });
-const NO_FORM = messagePage({ status: 415, title: 'No form', text: 'The dashboard takes forms of its own pages.' });
+const NO_FORM = messagePage({
+  status: 415,
+  title: 'No form',
+  text: 'The dashboard accepts only the forms of its own pages.',
+});
 const STRANGE_FORM = messagePage({
   status: 403,
-  title: 'This form is not valid any more',
-  text: 'You have signed in or out since, or it comes from another site. Nothing was changed; please try again.',
+  title: 'This form is no longer valid',
+  text: 'You signed in or out after you opened it, or another site sent it. Nothing was changed; please try again.',
 });
 
 interface DashboardRoute {

@@ -119,7 +119,7 @@ async function firstQuota(prober: Prober, key: string): Promise<ProbeResponse> {
   });
   if (quota.status === 200 && usedOf(quota) !== undefined) return quota;
   throw new MockServerError(
-    `quota was answered with ${statusAndCodeText(quota)}; expected 200 with a quota record; pass a valid API key.`,
+    `The response to quota was ${statusAndCodeText(quota)}, expected 200 with a quota record; pass a valid API key.`,
     {
       code: 'probe_failed',
     },

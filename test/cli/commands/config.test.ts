@@ -95,7 +95,7 @@ test('an invalid config.json is reported with line and column by the commands th
   for (const line of ['latest', 'quota', 'api /x', 'config list', 'config set timeout 5s', 'auth status']) {
     const { code, stderr } = await run(line);
     expect({ line, code }).toEqual({ line, code: 3 });
-    expect(stderr).toContain(`cannot use ${path} — it is not JSON from line 2, column 16 on`);
+    expect(stderr).toContain(`cannot use ${path} — it is not valid JSON: line 2, column 16`);
   }
   for (const line of ['--help', 'help environment', 'version', 'config path', '--version', 'auth', 'config --help']) {
     expect({ line, code: (await run(line)).code }).toEqual({ line, code: 0 });

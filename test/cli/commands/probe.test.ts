@@ -119,7 +119,7 @@ test('reports a key that does not work', async () => {
   const { code, stderr } = await probe([BASE_URL]);
 
   expect(code).toBe(1);
-  expect(stderr).toContain('quota was answered with 401 unauthorized');
+  expect(stderr).toContain('The response to quota was 401 unauthorized');
 });
 
 test('no connection to a proxy is left open, so that the command ends', async () => {

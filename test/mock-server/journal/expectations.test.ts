@@ -42,7 +42,7 @@ test('a wrong count is reported with all received requests', async () => {
       'Expected 1 request that matches {"status":429}, got 0. Received requests:',
       '  #1 GET /api/v1/latest 200, key_1: served',
       '  #2 GET /api/v1/quota?api_key=fx_live_… 200, key_1: served',
-      '  #3 GET /api/v1/quota 401, no key: the request carries no API key',
+      '  #3 GET /api/v1/quota 401, no key: the request has no API key',
     ].join('\n'),
   );
 });

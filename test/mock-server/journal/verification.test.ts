@@ -40,7 +40,7 @@ const WHAT_CAME = [
   'Received requests:',
   '  #1 GET /api/v1/quota 200, key_1: served',
   '  #2 GET /api/v1/latest?base=USD 200, key_1: served',
-  '  #3 GET /api/v1/latest?base=EUR 401, no key: the request carries no API key',
+  '  #3 GET /api/v1/latest?base=EUR 401, no key: the request has no API key',
 ];
 
 const failing: [string, (expectation: (filter?: object) => RequestExpectation) => unknown, string[]][] = [

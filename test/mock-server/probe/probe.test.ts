@@ -205,7 +205,7 @@ test('reports behaviour that differs from the documentation as a contradiction',
     },
   });
 
-  expect(observed.about.contradictions).toEqual(['the key in the query was answered with 401']);
+  expect(observed.about.contradictions).toEqual(['the response to the key in the query was 401']);
   expect(observed.about.notObserved.optionsRequests).toBe('the response was 200');
 });
 
@@ -251,8 +251,8 @@ test.each([401, 418, 500])('a response with %i, which no switch has, leaves the 
       : { unknownRoute: `the response was ${status}`, severalCredentials: `the response was ${status}` }),
   });
   expect(contradictions).toEqual([
-    `the bare key in the Authorization header was answered with ${status}`,
-    `the key in the query was answered with ${status}`,
+    `the response to the bare key in the Authorization header was ${status}`,
+    `the response to the key in the query was ${status}`,
   ]);
 });
 

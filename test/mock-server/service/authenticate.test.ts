@@ -16,7 +16,7 @@ test('a request that is refused for its key says why in the journal', () => {
   core.keys.revoke(id);
 
   expect([...refused, answerTo(core, key)]).toEqual([
-    [401, expect.stringContaining('the request carries no API key')],
+    [401, expect.stringContaining('the request has no API key')],
     [401, expect.stringContaining('the credential does not look like an API key')],
     [401, expect.stringContaining('the credential does not look like an API key')],
     [401, expect.stringContaining('this mock never created this key')],

@@ -82,8 +82,8 @@ export const completionCommand: CommandSpec = {
       name: 'install',
       summary: 'install the script for your shell',
       description:
-        'Writes the script to its own file after a confirmation, and prints the line that the settings of the shell need, if any. Replaces an older script.',
-      argument: { syntax: '[shell]', description: 'default: that of the variable SHELL', choices: SHELLS },
+        'Writes the script to a file after a confirmation, and replaces an older script. If the shell needs a line in its settings, prints that line.',
+      argument: { syntax: '[shell]', description: 'default: the shell in the variable SHELL', choices: SHELLS },
       options: () => [new Option('-y, --yes', 'write without a confirmation')],
       examples: [
         { command: 'fxrates completion install', comment: '' },

@@ -43,7 +43,7 @@ export const accountRoutes = [
   route('POST /accounts/{accountId}/keys', {
     id: 'createAccountKey',
     tag: 'accounts',
-    summary: 'Create a key for this account, by the rules of the dashboard',
+    summary: 'Create a key for this account, under the rules of the dashboard',
     answer: createdKey,
     run: ({ mock, path }) => mock.keys.create({ accountId: path.accountId }),
   }),

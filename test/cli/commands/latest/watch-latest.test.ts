@@ -71,7 +71,7 @@ test.each([
 
   expect({ code, stdout, asked }).toEqual({ code: exitCode, stdout: '', asked: [] });
   expect(stderr).toContain(says);
-  expect(stderr).toContain('Anyway:  the same command with --force');
+  expect(stderr).toContain('To continue anyway:  the same command with --force');
 });
 
 test.each(['--watch 1m --count 3', '--watch 1m --force --count 259'])('%s is accepted', async (line) => {
@@ -167,7 +167,7 @@ test('a response higher than the terminal is cut, so that it can be redrawn', as
 
   const { stdout } = await watch('--watch 5m --count 2', { replies, tty: ['stdout'], rows: 12 });
 
-  expect(stdout).toContain('more lines; a pipe gets them all');
+  expect(stdout).toContain('more lines; a pipe receives all lines');
   expect(stdout.split('\u001b[11A\u001b[J')).toHaveLength(2);
 });
 
