@@ -3,22 +3,22 @@ import { isBelowConfigured, type LimiterState, type ProbeState } from './limiter
 import type { BucketWindow } from './window.ts';
 
 /**
- * How a share that is smaller than the limit finds out that it may be larger. In a window the probe sends requests beyond
- * its slots: one, then twice as many after each batch that was wholly accepted, until one is refused. A bucket raises its
- * rate instead.
+ * Tests whether a share that is smaller than the limit can be larger. In a window, the probe sends requests beyond the
+ * known slots: first one, then twice as many after each batch that was completely accepted, until one is refused. A
+ * bucket raises its rate instead.
  */
 export type CapacityProbe = ProbeState;
 
 /** The rate of a bucket grows by at most this factor at once, in smaller steps near a rate that was refused. */
 const LARGEST_STEP = 1.5;
 const SMALLEST_STEP = 1.02;
-/** Until a refusal, each step is larger than the last by this factor. */
+/** Until a refusal, each step is larger than the previous one by this factor. */
 const STEP_GROWTH = 1.75;
-/** After a refusal the rate is this much lower. */
+/** After a refusal, the rate is multiplied by this. */
 const SLOWER = 0.9;
-/** Steps up come at most this often. */
+/** Shortest time between two steps. */
 const STEP_MS = WINDOW_MS / 8;
-/** A small step waits until so many requests have been accepted at the rate before it. */
+/** A small step requires so many accepted requests at the previous rate. */
 const CALLS_PER_SMALL_STEP = 4;
 
 export const FIRST_PROBE: CapacityProbe = {
@@ -30,7 +30,10 @@ export const FIRST_PROBE: CapacityProbe = {
   acceptedAtStep: 0,
 };
 
-/** The next probe is one request, at `dueAt`; a bucket, whose probes cost a refusal, waits a step longer. */
+/**
+ * Schedules a probe of one request for `dueAt`. A bucket waits one step longer, because each of its probes costs a
+ * refusal.
+ */
 export function scheduleProbe(
   probe: CapacityProbe,
   dueAt: number,
@@ -39,7 +42,7 @@ export function scheduleProbe(
   return { ...probe, batch: 1, dueAt: dueAt + (kind === 'bucket' ? STEP_MS : 0), pauseMs: WINDOW_MS };
 }
 
-/** Whether a request beyond the known slots was refused since the window became known: it has no more of them. */
+/** Whether a request beyond the known slots was refused since the window became known: the window has no more slots. */
 export function wasProbeRefused({ pauseMs }: CapacityProbe): boolean {
   return pauseMs > WINDOW_MS;
 }
@@ -49,13 +52,13 @@ export function acceptProbe(probe: CapacityProbe): CapacityProbe {
   return { ...probe, outstanding, batch: outstanding <= 0 ? 2 * probe.batch : probe.batch };
 }
 
-/** Nothing to be had now: probes again later, after pauses that double up to `longestPauseMs`. */
+/** After a refused probe: probes again later, after pauses that double up to `longestPauseMs`. */
 export function refuseProbe(probe: CapacityProbe, now: number, longestPauseMs: number): CapacityProbe {
   const pauseMs = Math.min(longestPauseMs, 2 * probe.pauseMs);
   return { ...probe, batch: 1, dueAt: now + probe.pauseMs, pauseMs };
 }
 
-/** Takes a refused bucket for empty, and for a little slower than thought unless the request was a probe. */
+/** After a refusal, assumes that the bucket is empty and, unless the request was a probe, slightly slower. */
 export function slowBucketDown(state: LimiterState, window: BucketWindow, refusal: SlowDown): LimiterState {
   const { now, isProbe, jitterMs } = refusal;
   const { probe, gate, log } = state;
@@ -80,7 +83,10 @@ interface SlowDown {
   readonly jitterMs: number;
 }
 
-/** Raises the rate of a bucket by a step when it is due: others may have gone, or the configured limit is larger. */
+/**
+ * Raises the rate of a bucket by a step when it is due: other users may have stopped, or the configured limit is
+ * larger.
+ */
 export function speedBucketUp(state: LimiterState, now: number): LimiterState {
   const { window, phase, probe, gate, configured } = state;
   if (window.kind !== 'bucket' || phase !== 'known' || now < probe.dueAt || !isBelowConfigured(state)) return state;
