@@ -12,7 +12,7 @@ import type { TransportResponse } from './transport/transport.ts';
 
 const EXCERPT_LENGTH = 200;
 
-/** The data of a success. @throws the error of a failure, by status and envelope (SERVICE.md, Errors). */
+/** The data of a success. @throws the error of a failure, by status and envelope. */
 export function parseResponse(response: TransportResponse, request: KeyedRequest): ApiResponse {
   const { status, headers, text, problem } = response;
   const body = parseJson(text); // the text is empty if there was a problem with it
