@@ -21,7 +21,7 @@ async function servePage() {
 }
 
 test.skipIf(!hasChromium)(
-  'a page of another origin reads answers and headers if the switch is on, and nothing if it is off',
+  'a page of another origin can read responses and headers only if the switch is on',
   async () => {
     await using mock = createMockServer({
       behaviour: { cors: 'any-origin', etag: 'strong', rateHeaders: 'ietf-draft' },

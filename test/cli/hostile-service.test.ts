@@ -72,7 +72,7 @@ function actingLines(text: string): string[] {
 }
 
 test.each(LINES.flatMap((line) => [line, `-vv ${line}`]))(
-  '%s on a terminal: nothing that a service sends acts on it',
+  '%s: nothing that a service sends affects the terminal',
   async (line) => {
     for (const replies of REPLIES) {
       const quotas: readonly Reply[] = [success(QUOTA), Array.isArray(replies) ? replies.at(1) : replies];
@@ -87,6 +87,6 @@ test.each(LINES.flatMap((line) => [line, `-vv ${line}`]))(
   },
 );
 
-test.each([[], ['--json'], ['-vv']])('nor do they reach it through a crash report: %j', (...argv: string[]) => {
+test.each([[], ['--json'], ['-vv']])('nor does it in a crash report: %j', (...argv: string[]) => {
   expect(actingLines(crashReport(new Error(EVIL), argv, {}))).toEqual([]);
 });

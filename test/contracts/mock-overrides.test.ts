@@ -98,7 +98,7 @@ test('handlers of mock.use() are gone after reset', async () => {
   expect((await mock.fetch(`${mock.baseUrl}/api/v1/latest`)).status).toBe(401);
 });
 
-test('a request answered by mock.use() is not counted', async () => {
+test('a request that mock.use() handles is not counted', async () => {
   const mock = newMock();
   const { id, key } = mock.createKey();
   mock.use(http.get('/api/v1/latest', () => HttpResponse.json({})));

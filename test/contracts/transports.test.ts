@@ -392,7 +392,7 @@ describe.each(transports)('%s', (_, transport) => {
   );
 
   test.each([{}, { 'retry-after': '0' }, { 'retry-after': '-5' }, { 'retry-after': 'soon' }])(
-    'in the queue, after %j a call comes back within a window, but not at once',
+    'in the queue, after %j a call is sent again within a window, but not immediately',
     async (headers) => {
       const { waitMs } = await waitAfter(headers as Record<string, string>, {});
 
@@ -405,7 +405,7 @@ describe.each(transports)('%s', (_, transport) => {
     ['120', 120_000, 'seconds'],
     ['86400', 86_400_000, 'seconds'],
     ['86400', 86_400_000, 'auto'],
-  ] as const)('a Retry-After of %s fails at once and says %i ms (%s)', async (retryAfter, retryAfterMs, unit) => {
+  ] as const)('a Retry-After of %s rejects immediately, with %i ms (%s)', async (retryAfter, retryAfterMs, unit) => {
     for (const rateLimit of [{}, false] as const) {
       const { waitMs, error } = await waitAfter({ 'retry-after': retryAfter }, { retryAfterUnit: unit, rateLimit });
 
@@ -424,7 +424,7 @@ describe.each(transports)('%s', (_, transport) => {
   test.each([
     [{}, 86_400_000],
     [{ rateLimit: false }, 9_999_999_000],
-  ] as const)('a Retry-After of 115 days fails at once; with %j it says %i ms', async (options, retryAfterMs) => {
+  ] as const)('a Retry-After of 115 days rejects immediately; with %j, it is %i ms', async (options, retryAfterMs) => {
     const { waitMs, error } = await waitAfter({ 'retry-after': '9999999' }, options);
 
     // The queue blocks for a day at most: a plan can change.

@@ -3,7 +3,7 @@ import { CHAOS_FAULTS, SOCKET_FAULTS } from '../helpers/chaos-faults.ts';
 import { ChaosRun, chaosMock } from '../helpers/chaos-run.ts';
 
 /** The whole of it, 100,000 calls: `npm run bench:chaos`. */
-test('with every fault, each call ends, client and mock count the same, and no timer is left', async () => {
+test('with every fault, each call ends, client and mock have equal counts, and no timer remains', async () => {
   const report = await new ChaosRun({ seed: 20_261_121, calls: 6000, faults: CHAOS_FAULTS }).play();
 
   expect(report.problems).toEqual([]);

@@ -101,7 +101,7 @@ for (const shell of SHELLS.filter((name) => name !== 'fish')) {
     expect(afterTab(shell, typed)).toBe(words);
   });
 
-  test.runIf(hasTerminal)(`${shell} puts no space after a name that goes on with =`, () => {
+  test.runIf(hasTerminal)(`${shell} adds no space after a name that continues with =`, () => {
     expect(afterTab(shell, 'fxrates mock --behaviour retryAfterU')).toBe('fxrates|mock|--behaviour|retryAfterUnit=|');
   });
 }

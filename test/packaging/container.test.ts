@@ -44,7 +44,7 @@ describe.skipIf(!hasBundle)('the steps of the Dockerfile and of compose.yaml, wi
     expect(dockerfile['RUN']).toBe('npm install --global fxrates');
   });
 
-  test('a container becomes healthy, answers under the name of its service, and ends at SIGTERM', async () => {
+  test('a container becomes healthy, responds under the name of its service, and exits at SIGTERM', async () => {
     const port = String(await freePort());
     const env = {
       ...mockService.environment,

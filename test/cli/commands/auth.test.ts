@@ -313,7 +313,7 @@ test('the folder is that of FXRATES_CONFIG_DIR, XDG_CONFIG_HOME, then HOME', asy
   expect(await path({ XDG_CONFIG_HOME: 'relative', HOME: '/c' })).toBe('/c/.config/fxrates/config.json\n');
 });
 
-test('files that a killed login left do not stop the next login', async () => {
+test('the next login succeeds in spite of the files of a killed login', async () => {
   const lock = join(folder, 'credentials.json.lock');
   await mkdir(lock);
   await utimes(lock, 0, 0);

@@ -61,7 +61,7 @@ test.each([
   ['on-trial', 'Retry-After 30000 is too long for a per-minute limit in seconds, so it is tried as milliseconds'],
   ['confirmed', 'Retry-After 30000 is in milliseconds, as the responses have shown'],
   ['refuted', 'Retry-After 30000 is in seconds: after a wait in milliseconds, the service refused the request again'],
-] as const)('of a unit that is %s the fact stays, without the option of the client', (evidence, fact) => {
+] as const)('if the unit is %s, the message states that, without the option of the client', (evidence, fact) => {
   const words = unitInWords({ value: 30_000, unit: 'milliseconds', evidence });
 
   expect(words).toContain('retryAfterUnit');

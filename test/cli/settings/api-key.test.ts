@@ -23,7 +23,7 @@ const COMBINATIONS = [...Array(16).keys()]
   .filter((sources) => !(sources.includes('--key-stdin') && sources.includes('--key-file')));
 
 test.each(COMBINATIONS.map((sources) => [sources.join(', ') || 'none', sources] as const))(
-  'of %s the first applies',
+  'the first of %s applies',
   async (_, sources) => {
     const keyOf = new Map(SOURCES.map((source, index) => [source, KEYS[index]]));
     const flags = { '--key-stdin': ['--key-stdin'], '--key-file': ['--key-file', join(folder, 'key')] };

@@ -58,7 +58,7 @@ test('other origins are reachable as without the mock', async () => {
   expect(mock.journal.list()).toEqual([]);
 });
 
-test('two mocks listen side by side, each at its own address, in whatever order they close', async () => {
+test('two mocks listen at their own addresses, and can close in any order', async () => {
   const before = globals();
   const one = createMockServer({ baseUrl: 'https://one.test' });
   const two = createMockServer({ baseUrl: 'https://two.test' });

@@ -18,7 +18,7 @@ async function raw({ port }: RunningServer, text: string): Promise<string> {
   return Buffer.concat(chunks).toString();
 }
 
-test('listens on a free port of the loopback address, and is gone after close', async () => {
+test('listens on a free port of the loopback address until close', async () => {
   const mock = newMock();
   const server = await mock.serve();
 

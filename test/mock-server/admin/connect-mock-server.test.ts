@@ -167,7 +167,7 @@ test('lists the e-mails of the dashboard', async () => {
   expect(visitor.page.status).toBe(404);
 });
 
-test('the state contains no key; only the answer to its creation does', async () => {
+test('the state contains no key; only the response to its creation does', async () => {
   await using it = await connected();
   const { key } = await it.remote.createKey();
   await it.call(key);

@@ -23,7 +23,7 @@ async function listen({ url, adminToken }: RunningServer, query = '') {
   return { response, next, end: () => end.abort() };
 }
 
-test('streams every request with the reason for its answer', async () => {
+test('streams every request with the reason for its response', async () => {
   await using mock = createMockServer({ clock: 'virtual' });
   const server = await mock.serve();
   const { key } = mock.createKey();

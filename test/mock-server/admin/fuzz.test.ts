@@ -103,7 +103,7 @@ const call = fc.record({
   ),
 });
 
-test('the admin API answers any input without a 500 and without a key', async () => {
+test('the admin API handles any input without a 500 and without showing a key', async () => {
   await fc.assert(
     fc.asyncProperty(call, async ({ route, parameter, query, body }) => {
       const path = `/__fxrates${route.path.replace(/\{\w+\}/g, () => parameter)}${query}`;
@@ -146,7 +146,7 @@ const RIGHT: readonly (readonly [method: string, path: string, bodies: readonly 
 ];
 const SEEN_BY = ['/clock', '/state', '/accounts', '/keys', '/faults', '/outbox', '/requests', '/audit', '/behaviour'];
 
-test('the mock still answers after slightly invalid admin requests', async () => {
+test('the mock still responds after slightly invalid admin requests', async () => {
   const state = richState();
   const bent = fc.oneof(
     ...RIGHT.map(([method, path, bodies]) => mutated(bodies).map((body) => ({ method, path, body }))),

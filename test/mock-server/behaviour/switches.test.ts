@@ -255,7 +255,7 @@ test('every switch names its x-not-shown entry in openapi.yaml, unless the servi
   }
 });
 
-test('an answer that depends on no switch has an empty list of switches', () => {
+test('a response that depends on no switch has an empty list of switches', () => {
   const core = new MockCore();
   const { key } = core.createKey();
   core.send(LATEST, { key });

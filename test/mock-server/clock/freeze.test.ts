@@ -100,7 +100,7 @@ test('a frozen clock is restored to the millisecond, however slow the machine is
   expect(mock.clock.now()).toBe(START);
 });
 
-test('a snapshot knows whether the clock was frozen, and reset how it was made', () => {
+test('a snapshot restores whether the clock was frozen, and reset restores its initial state', () => {
   const mock = createMockServer({ clock: { mode: 'real', now: START } });
   mock.clock.freeze();
   const snapshot = mock.snapshot();

@@ -48,7 +48,7 @@ test('signs up, confirms by e-mail, and creates a key that is shown once', async
   expect(visitor.page.html).not.toMatch(KEY);
 });
 
-test('shows the use of both limits, which looking at it does not change', async () => {
+test('shows the usage of both limits without changing it', async () => {
   const { mock, visitor } = await confirmed();
   await visitor.submit('/dashboard/keys');
   const key = KEY.exec(visitor.page.html)?.[0] ?? '';
@@ -166,7 +166,7 @@ test('a confirmation link signs in, in another browser too', async () => {
   expect(other.text).toContain('confirmed');
 });
 
-test('signs in accounts that a test has made, and signs out', async () => {
+test('signs in accounts that a test has created, and signs out', async () => {
   const { mock, visitor } = open();
   mock.accounts.create({ email: 'made@example.test' });
   await visitor.open('/dashboard');
@@ -239,7 +239,7 @@ test.each(['/dashboard/nothing', '/dashboard/../api/v1/quota%00', '/dashboard/ke
   },
 );
 
-test('answers 405 with the allowed methods of a page', async () => {
+test('returns 405 with the allowed methods of a page', async () => {
   const { visitor } = open();
   await visitor.send('/dashboard', { method: 'DELETE' });
   expect(visitor.page.status).toBe(405);

@@ -70,7 +70,7 @@ test('strikes and counts only the requests that match', async () => {
   expect(struck).toEqual([false, false, false, false, true]);
 });
 
-test('can match the status of the answer', async () => {
+test('can match the status of the response', async () => {
   const { mock, isStruck } = newMock();
   mock.faults.add({ kind: 'status', status: 500, match: { status: 404 } });
 

@@ -26,7 +26,7 @@ test.each<[RequestFilter, number]>([
   [{ method: 'POST' }, 0],
   [{ after: 1 }, 2],
   [{ fault: 'flaky' }, 0],
-])('of three requests, %j lets through %i', async (filter, count) => {
+])('of three requests, %j selects %i', async (filter, count) => {
   const { mock } = await asked();
 
   expect(mock.journal.list(filter)).toHaveLength(count);
@@ -133,7 +133,7 @@ test.each([
   expect(mock.journal.list()[0]?.why).toBe(`There is no such endpoint${suggestion}`);
 });
 
-test('lists the newest of many requests, including those without an answer', async () => {
+test('lists the newest of many requests, including those without a response', async () => {
   const { mock, send } = await asked();
   for (let request = 0; request < 20; request += 1) await send('/api/v1/quota');
   mock.faults.add({ kind: 'network-error' });

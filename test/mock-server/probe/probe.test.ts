@@ -256,7 +256,7 @@ test.each([401, 418, 500])('a response with %i, which no switch has, leaves the 
   ]);
 });
 
-test('a request without an answer ends after timeoutMs and is sent again, but not if it may count', async () => {
+test('a request without a response ends after timeoutMs and is sent again, but not if it may count', async () => {
   const { mock, key } = mockAndProbe({});
   const { clock } = mock;
   const sent: string[] = [];

@@ -7,7 +7,7 @@ function answerTo(core: MockCore, key: string | undefined) {
   return [status, core.journal.entries.at(-1)?.why];
 }
 
-test('a request that is refused for its key says why in the journal', () => {
+test('the journal has the reason for a request that is refused for its key', () => {
   const core = new MockCore();
   const { id, key } = core.createKey();
   const unknown = `fx_live_${'0'.repeat(48)}`;
@@ -36,7 +36,7 @@ test('a revoked key works until its delay has passed', () => {
   expect([before[0], answerTo(core, key)[0]]).toEqual([200, 401]);
 });
 
-test('a key above the cap of its plan says so', () => {
+test('the reason names a key above the cap of its plan', () => {
   const core = new MockCore({ behaviour: { overCapKeys: 'block' } });
   const { id: accountId } = core.accounts.create({ plan: 'developer' });
   core.accounts.confirm(accountId);

@@ -150,7 +150,7 @@ test.each(kinds)('%s without a request can be saved as JSON', (kind) => {
   expect(send(new rateWindows[kind](saved), 30, START, 40)).toBe(30);
 });
 
-test.each(kinds)('%s that was restored does not change what it was restored from', (kind) => {
+test.each(kinds)('a restored %s does not change the state from which it was restored', (kind) => {
   const window = new rateWindows[kind]();
   send(window, 30, START, 3);
   const saved = window.save();

@@ -66,7 +66,7 @@ test.each([
   ['POST', '/spaces/one/spaces', {}, 404],
   ['GET', '/spaces/one/nothing', undefined, 404],
   ['GET', '/spaces/one/health', undefined, 200],
-] as const)('%s %s %j answers %i', async (method, path, body, status) => {
+] as const)('%s %s %j returns %i', async (method, path, body, status) => {
   await using it = await connected();
   const { server, mock } = it;
   mock.space({ name: 'one' });

@@ -83,7 +83,7 @@ test('a hundred spaces share a server', async () => {
   await agent.close();
 });
 
-test('a hundred spaces share one connection, ten requests in a row before the first answer', async () => {
+test('a hundred spaces share one connection, with ten requests before the first response', async () => {
   await using mock = createMockServer({ clock: CLOCK });
   const server = await mock.serve();
   const agent = new undici.Agent({ connections: 1, pipelining: 10 });
@@ -92,7 +92,7 @@ test('a hundred spaces share one connection, ten requests in a row before the fi
   await agent.close();
 });
 
-test('a slow answer in one space does not pass to another over a pipelined connection', async () => {
+test('a slow response of one space is not sent to another over a pipelined connection', async () => {
   await using mock = createMockServer({ clock: CLOCK });
   const server = await mock.serve();
   const agent = new undici.Agent({ connections: 1, pipelining: 10 });

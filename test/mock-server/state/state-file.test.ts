@@ -54,7 +54,7 @@ test('a mock restores keys, usage, windows, clock, switches, faults and outbox f
   expect(statSync(state).mode & 0o077).toBe(0);
 });
 
-test('a killed server loses no request that it had answered a moment before', async () => {
+test('a killed server loses no request to which it had just responded', async () => {
   const state = join(newFolder(), 'state.json');
   const child = start('state-serving-process.ts', [state]);
   const [{ key, url, adminUrl }] = await once(child, 'message');
@@ -254,7 +254,7 @@ test('replaces the lock of a dead process immediately', async () => {
   expect(existsSync(`${state}.lock`)).toBe(false);
 });
 
-test('if several servers find the lock of a dead process, one takes it over', async () => {
+test('if several servers find the lock of a dead process, one replaces it', async () => {
   const folder = newFolder();
   const { pid } = spawnSync(process.execPath, ['-e', '0']);
   // The owner of a file that is just created is written a moment later, in any case before three seconds have passed.

@@ -15,7 +15,7 @@ function asked(options = {}) {
 
 const EUR = { query: { base: 'EUR' } };
 
-test('a stub answers the requests that it matches, with its data in the envelope', async () => {
+test('a stub responds to matching requests, with its data in the envelope', async () => {
   const { mock, send } = asked();
   mock.stubs.add({ match: EUR, data: { rate: 1 } });
 
@@ -52,7 +52,7 @@ test.each<[string, StubOptions, { status: number; text: string; type?: string | 
     { status: 200, text: '<p>', type: 'text/html' },
   ],
   ['no content', { status: 204 }, { status: 204, text: '', type: null }],
-])('a stub answers with %s', async (_, stub, { type, ...expected }) => {
+])('a stub responds with %s', async (_, stub, { type, ...expected }) => {
   const { mock, send } = asked();
   mock.stubs.add(stub);
 
@@ -111,7 +111,7 @@ test('a stub is removed after its number of responses', async () => {
   expect(mock.stubs.list()).toEqual([]);
 });
 
-test('of several stubs that match, the last one added answers', async () => {
+test('if several stubs match, the last one added responds', async () => {
   const { mock, send } = asked();
   mock.stubs.add({ data: 'all' });
   mock.stubs.add({ match: EUR, data: 'EUR' });
@@ -129,7 +129,7 @@ test('a stub with the id of another replaces it', async () => {
   expect(mock.stubs.list()).toHaveLength(1);
 });
 
-test('a stub answers on a path and for a method that the service does not have', async () => {
+test('a stub responds for a path and a method that the service does not have', async () => {
   const { mock, keyId, send } = asked();
   mock.stubs.add({ match: { path: '/api/v1/no-operation' }, data: { amount: 5 } });
   mock.stubs.add({ match: { path: '/api/v1/no-alerts', method: 'POST', body: /EUR/ }, status: 201, data: { id: 1 } });
@@ -161,7 +161,7 @@ test('the journal names the stub that responded, and a filter finds its requests
   expect(mock.journal.list({ stub: id })).toMatchObject([{ why: 'answered by stub stub_1', query: { base: 'EUR' } }]);
 });
 
-test('faults apply to stubbed responses, too', async () => {
+test('faults also apply to stubbed responses', async () => {
   const { mock, send } = asked();
   mock.stubs.add({ data: 1 });
   mock.faults.add({ kind: 'bad-json' });

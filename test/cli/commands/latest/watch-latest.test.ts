@@ -87,7 +87,7 @@ test('an exhausted quota is rejected immediately, with the time of the reset', a
   expect(JSON.parse(stderr).error).toMatchObject({ code: 'quota_exhausted', resets_at: '2026-02-01T00:00:00.000Z' });
 });
 
-test('a failure after the first answer is reported, and the next call follows', async () => {
+test('a failure after the first response is reported, and the next call follows', async () => {
   const replies = [success(), refused, success()];
 
   const { code, stdout, stderr } = await watch('--watch 5m --count 2 --retries 0', { replies });
@@ -138,14 +138,14 @@ test('a later failure of the quota request does not change the interval', async 
   expect(stdout.trim().split('\n')).toHaveLength(3);
 });
 
-test('--get and -o tsv print each answer as they do without --watch', async () => {
+test('--get and -o tsv print each response as without --watch', async () => {
   const replies = [success({ rates: { EUR: 1 } }), success({ rates: { EUR: 2 } })];
 
   expect((await watch('--watch 5m --count 2 --get rates.EUR', { replies })).stdout).toBe('1\n2\n');
   expect((await watch('--watch 5m --count 2 -o tsv', { replies })).stdout).toBe('rates.EUR\t1\nrates.EUR\t2\n');
 });
 
-test('a terminal shows the last answer in place and marks what changed', async () => {
+test('a terminal redraws the last response in place and marks the changes', async () => {
   const replies = [
     success({ base: 'USD', rates: { EUR: 1, GBP: 2 } }),
     success({ base: 'USD', rates: { EUR: 1.5, GBP: 2 } }),
