@@ -70,7 +70,7 @@ test.each([
   expect(await answer.body.json()).toMatchObject({ many: 'a, b', type: 'text/x', query: '?a=1&b=x%20y&b=z' });
 });
 
-test('requests to other origins use the dispatcher that was global when the mock's was created', async () => {
+test('requests to other origins use the dispatcher that was global when the mock created its own', async () => {
   const previous = undici.getGlobalDispatcher();
   const agent = new undici.MockAgent();
   agent.disableNetConnect();
