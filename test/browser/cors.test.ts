@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { createMockServer } from '../../src/mock-server/index.ts';
 import { hasChromium, openBrowser } from '../helpers/browser-chromium.ts';
 
-/** An empty page of an origin of its own. */
+/** An empty page of another origin. */
 async function servePage() {
   const server = createServer((_, response) =>
     response.setHeader('content-type', 'text/html').end('<title>page</title>'),

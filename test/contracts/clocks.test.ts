@@ -6,7 +6,7 @@ import { VirtualClock } from '../helpers/limits-clock.ts';
 
 interface Subject {
   readonly clock: Clock;
-  /** Lets a short time pass. */
+  /** Waits for a short time. */
   readonly pass: () => Promise<unknown>;
 }
 

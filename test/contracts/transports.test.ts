@@ -6,7 +6,7 @@ import { hangUp, type RawRequest, type RawServer, respond, startRawServer } from
 import { API_KEY, failure, rateLimited, success } from '../helpers/service-replies.ts';
 import { errorOf } from '../helpers/test-client.ts';
 
-/** After the waits of a call and before its timeouts; the work of the sockets takes a short real time. */
+/** A virtual time after the waits of a call and before its timeouts; sockets need a short real time. */
 const HORIZON = { horizonMs: 3_600_000 };
 const FAR_MS = 10 * HORIZON.horizonMs;
 
@@ -60,7 +60,7 @@ describe.each(transports)('%s', (_, transport) => {
     return { fx, clock };
   }
 
-  /** The error of one call to a server that treats each request so. */
+  /** The error of one call to a server with this behaviour. */
   async function errorFrom(onRequest: (request: RawRequest) => void, options?: FxRatesOptions) {
     const server = await serve({ onRequest });
     const { fx, clock } = client(server, options);
@@ -359,7 +359,7 @@ describe.each(transports)('%s', (_, transport) => {
   const skewed = { date: 'Thu, 01 Jan 2015 00:00:00 GMT' };
   const seconds: [Record<string, string>, number, number][] = [
     [{}, 2500, 5000],
-    // No wait at all says nothing: the server has just refused a request.
+    // A wait of 0 is not usable: the server has just refused a request.
     [{ 'retry-after': '0' }, 2500, 5000],
     [{ 'retry-after': '2' }, 2000, 2250],
     [{ 'retry-after': '2.6' }, 2600, 2860],

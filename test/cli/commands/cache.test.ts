@@ -13,7 +13,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(home, { recursive: true }));
 
-/** The store is written when the answer is out already, as at the end of a process. */
+/** The store is written after the response is printed, as at the end of a process. */
 async function run(line: string, options: FakeIoOptions = {}) {
   const result = await runCli(line, {
     clock,

@@ -124,7 +124,7 @@ test('reports a key that does not work', async () => {
 
 test('no connection to a proxy is left open, so that the command ends', async () => {
   const service = createServer((_, response) => response.end(JSON.stringify({ success: true, data: quotaRecord() })));
-  service.keepAliveTimeout = 600_000; // a client that does not close stays for ten minutes
+  service.keepAliveTimeout = 600_000; // an open client would keep the connection for ten minutes
   service.listen(0, '127.0.0.1');
   await once(service, 'listening');
   const proxy = await startConnectProxy({ port: (service.address() as AddressInfo).port });

@@ -88,7 +88,7 @@ test('the path of every leaf leads to it, in any JSON text', () => {
       const last = new Map([...leaves(text)].map(({ path, lexeme }) => [JSON.stringify(path), lexeme]));
       for (const [path, lexeme] of last) {
         const value = selectValue(text, JSON.parse(path));
-        // An earlier one of two equal names can hide behind the later one.
+        // If a name occurs twice, only the later value can be selected.
         if (value !== undefined && !/^[[{]/.test(value)) expect(value).toBe(lexeme);
       }
       expect(last.size > 0 || text === '').toBe(true);

@@ -16,7 +16,7 @@ beforeAll(async () => {
 
 afterAll(() => rm(folder, { recursive: true }));
 
-/** From the strongest to the weakest; the two flags cannot be combined. */
+/** In order of precedence; the two flags cannot be combined. */
 const SOURCES = ['--key-stdin', '--key-file', 'FXRATES_API_KEY', 'FXRATES_API_KEY_FILE'] as const;
 const COMBINATIONS = [...Array(16).keys()]
   .map((bits) => SOURCES.filter((_, index) => bits & (1 << index)))

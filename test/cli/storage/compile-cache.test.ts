@@ -22,7 +22,7 @@ function nodeOf(version: string) {
   };
 }
 
-/** Files in the folder of a version that was last used so many hours ago. */
+/** Files in the folder of a version that was last used this number of hours ago. */
 function used(version: string, { files, hoursAgo = 0 }: { readonly files: number; readonly hoursAgo?: number }): void {
   const folder = join(compiled(), version);
   mkdirSync(folder, { recursive: true });

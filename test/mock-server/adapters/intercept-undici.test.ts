@@ -237,7 +237,7 @@ function listenWith(server: SetupServer, strategy: 'bypass' | 'error' | ((reques
   server.listen({ onUnhandledRequest: strategy, onUnhandledFrame: inMsw3 } as object);
 }
 
-/** A server of a test's own that listens with a strategy, intercepted for undici too. */
+/** A separate server that listens with a strategy, and is also intercepted for undici. */
 function listening(
   onUnhandledRequest: 'bypass' | 'error' | ((request: Request) => void),
   ...handlers: RequestHandler[]

@@ -13,7 +13,7 @@ const globals = () => ({
   dispatcher: undici.getGlobalDispatcher(),
 });
 
-/** A server that is not the mock. */
+/** A server other than the mock. */
 async function foreignServer() {
   const server = http.createServer((_request, response) => response.end('the real one'));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

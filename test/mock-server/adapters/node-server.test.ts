@@ -8,7 +8,7 @@ import { createMockServer, type RunningServer } from '../../../src/mock-server/i
 
 const newMock = () => createMockServer({ clock: { mode: 'virtual', autoAdvance: false } });
 
-/** Sends raw text and gives everything that comes back until the server closes the connection. */
+/** Sends raw text and returns everything received until the server closes the connection. */
 async function raw({ port }: RunningServer, text: string): Promise<string> {
   const socket = net.connect(port, '127.0.0.1');
   const chunks: Buffer[] = [];

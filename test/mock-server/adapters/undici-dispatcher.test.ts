@@ -8,7 +8,7 @@ import { hangingHandler } from '../../helpers/hanging-handler.ts';
 
 const newMock = () => createMockServer({ clock: 'virtual' });
 
-/** A mock that answers with what it was sent. */
+/** A mock whose responses contain the request. */
 function echoing() {
   const mock = newMock();
   mock.use(
@@ -163,7 +163,7 @@ test('a body left unread does not disturb the next request', async () => {
   expect((await undici.request(url, { dispatcher })).statusCode).toBe(200);
 });
 
-/** Lets everything happen that is ready to. */
+/** Waits until all pending work of the event loop has run. */
 const quiet = async () => {
   for (let turn = 0; turn < 20; turn += 1) await nextTurn();
 };

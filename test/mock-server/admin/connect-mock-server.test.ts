@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { connectMockServer, createMockServer, type MockServerOptions } from '../../../src/mock-server/index.ts';
 import { Visitor } from '../../helpers/browser-visitor.ts';
 
-/** A mock, and the same mock as another process sees it. */
+/** A mock, and a connection to it as from another process. */
 async function connected(options: MockServerOptions = {}) {
   const mock = createMockServer({ clock: 'virtual', ...options });
   const server = await mock.serve();

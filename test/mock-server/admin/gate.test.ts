@@ -11,7 +11,7 @@ interface Sent {
   readonly text: string;
 }
 
-/** By node:http, which sends a path and a Host as they are. */
+/** Sends with node:http, which does not change path and Host. */
 function send(url: string, path: string, { method = 'GET', headers = {}, body }: Sending = {}): Promise<Sent> {
   return new Promise((resolve, reject) => {
     const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };

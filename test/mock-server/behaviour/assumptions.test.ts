@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createMockServer, type KnownValue, type MockServerOptions } from '../../../src/mock-server/index.ts';
 
-/** What an answer of the quota endpoint relies on. */
+/** The switches that a response of the quota endpoint depends on. */
 const OF_QUOTA = {
   rateWindow: 'sliding-log',
   quotaEndpointBucket: 'shared',

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createMockServer } from '../../../src/mock-server/index.ts';
 
-/** What a user without types may write. */
+/** Values that a user without types may pass. */
 const withBehaviour = (behaviour: object, more = {}) => createMockServer({ behaviour, ...more } as never);
 
 test('rejects an unknown switch with the list of switches', () => {

@@ -53,7 +53,7 @@ test('a sleep started during an advance can end in the same advance', async () =
   const ticking = (async () => {
     for (let tick = 0; tick < 5; tick += 1) {
       await clock.sleep(1000);
-      // Real work goes through several promises and turns before it sleeps again.
+      // Real code awaits several promises and turns before it sleeps again.
       for (let turn = 0; turn < 5; turn += 1) await nextTurn();
       ticks.push(clock.now() - START);
     }

@@ -246,7 +246,7 @@ test('returns 405 with the allowed methods of a page', async () => {
   expect(visitor.page.headers.get('allow')).toBe('GET, HEAD');
 });
 
-/** Without the clean-up that `fetch` does to a path. */
+/** Without the normalization of the path in `fetch`. */
 async function rawGet(url: string, path: string) {
   const { request } = await import('node:http');
   return await new Promise<{ status: number; html: string }>((resolve, reject) => {

@@ -171,7 +171,7 @@ test('after a reset, a key that was not shown yet is not shown to the next accou
   await visitor.signUp();
   await visitor.open(mock.outbox.list()[0]?.confirmPath ?? '');
   const { cookie, csrf } = visitor;
-  // The form is sent, the page after it never asked for.
+  // The form is sent, but the page after it is never requested.
   const sent = await mock.fetch(`${mock.baseUrl}/dashboard/keys`, {
     method: 'POST',
     headers: { cookie, 'content-type': 'application/x-www-form-urlencoded' },

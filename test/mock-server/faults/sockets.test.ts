@@ -3,7 +3,7 @@ import { Agent, request } from 'undici';
 import { expect, test } from 'vitest';
 import { createMockServer, type FaultOptions } from '../../../src/mock-server/index.ts';
 
-/** Every byte that comes over a connection of its own, and how it ended. */
+/** Every byte received over a separate connection, and how the connection ended. */
 async function rawAnswer(port: number, key: string): Promise<{ head: string; body: string; ending: string }> {
   return await new Promise((resolve) => {
     let text = '';

@@ -4,7 +4,7 @@ import { createMockServer, type FaultConditions } from '../../../src/mock-server
 
 const FIFTY_PERCENT = { kind: 'status', status: 500, probability: 0.5 } as const;
 
-/** A mock with some keys, and a function that says whether a request of one of them is struck. */
+/** A mock with some keys, and a function that returns whether a fault strikes a request of one of them. */
 function newMock({ seed = 1, keys = 1 } = {}) {
   const mock = createMockServer({ seed, clock: { mode: 'virtual', autoAdvance: false }, journalSize: 2000 });
   const created = Array.from({ length: keys }, () => mock.createKey({ plan: 'unlimited' }));

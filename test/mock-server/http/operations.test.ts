@@ -19,7 +19,7 @@ const historical: Operation = {
   example: { success: true, data: { date: '2026-01-01', rates: { EUR: 0.9 } } },
 };
 
-/** As the generator adds it when openapi.yaml gets the operation. */
+/** As the generator adds it if openapi.yaml has the operation. */
 const historicalQuery = z.strictObject({
   date: z.iso.date(),
   days: z.int().min(1).optional(),

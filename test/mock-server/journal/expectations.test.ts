@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { operations } from '../../../src/generated/operations.ts';
 import { createMockServer, type RequestFilter } from '../../../src/mock-server/index.ts';
 
-/** A mock that was asked for three things. */
+/** A mock that received three requests. */
 async function asked(options = {}) {
   const mock = createMockServer({ clock: { mode: 'virtual', autoAdvance: false }, ...options });
   const { id, key } = mock.createKey();

@@ -6,7 +6,7 @@ import {
   type RequestExpectation,
 } from '../../../src/mock-server/index.ts';
 
-/** A mock that was asked for its quota, then for USD, then for EUR without a key. */
+/** A mock that received a request for the quota, then for USD, then for EUR without a key. */
 async function asked(options = {}) {
   const mock = createMockServer({ clock: { mode: 'virtual', autoAdvance: false }, ...options });
   const { key } = mock.createKey();

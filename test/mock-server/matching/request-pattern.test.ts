@@ -3,7 +3,7 @@ import { createMockServer, type RequestFilter } from '../../../src/mock-server/i
 
 const newMock = () => createMockServer({ clock: { mode: 'virtual', autoAdvance: false } });
 
-/** A mock that was asked for EUR with a header, for USD twice in one query, and with a body. */
+/** A mock that received requests for EUR with a header, for USD twice in one query, and with a body. */
 async function asked() {
   const mock = newMock();
   const { key } = mock.createKey();

@@ -15,11 +15,11 @@ interface Probed {
   readonly plan?: 'free' | 'developer' | 'unlimited';
   readonly maxRequests?: number | undefined;
   readonly used?: number | undefined;
-  /** How long a request is on its way, and its answer on the way back; taken in turn. */
+  /** Latencies of requests and responses, used in turn. */
   readonly latenciesMs?: readonly number[];
 }
 
-/** A mock somewhere in the middle of a month, probed in its own time. */
+/** A mock in the middle of a month, probed with its own clock. */
 function mockAndProbe(behaviour: MockServerOptions['behaviour'], options: Probed = {}) {
   const { plan = 'free', maxRequests, used, latenciesMs = [0] } = options;
   const mock = createMockServer({ behaviour, clock: { mode: 'virtual', now: '2026-01-15T10:20:30.405Z' } });
@@ -45,7 +45,7 @@ function valuesOf(observed: ObservedBehaviour): Record<string, unknown> {
   );
 }
 
-/** What the basic questions show, whatever the switches are. */
+/** The observations of the basic requests, with any switches. */
 const ALWAYS_SEEN: readonly SwitchName[] = [
   'rateHeaders',
   'snapshotGranularity',
@@ -215,7 +215,7 @@ test('the report contains no key', async () => {
   expect(JSON.stringify(await probe())).not.toContain(key.slice(8));
 });
 
-/** Answers quota as documented to the key as a Bearer; whatever else it is asked gets `status`. */
+/** Responds to quota as documented if the key is sent as Bearer, and with `status` to all other requests. */
 function strangeService(status: number): ProbeFetch {
   const quota = { plan: 'gold', monthly_used: 3, rate_limit_per_minute: 30, resets_at: '2026-02-17T09:00:00.000Z' };
   return async (url, { method, headers }) => {

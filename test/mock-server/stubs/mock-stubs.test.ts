@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createMockServer, type StubOptions } from '../../../src/mock-server/index.ts';
 
-/** A mock, and what sends requests to it with a key of its own. */
+/** A mock, and a function that sends requests to it with its key. */
 function asked(options = {}) {
   const mock = createMockServer({ clock: { mode: 'virtual', autoAdvance: false }, ...options });
   const { id, key } = mock.createKey();

@@ -21,7 +21,7 @@ function fileOf(name: string, text: string): string {
   return path;
 }
 
-/** Answers with the query; fails for `fail=…` with that status. */
+/** Returns the query; fails for `fail=…` with that status. */
 const echo = ({ url }: SentRequest) => {
   const query = Object.fromEntries(new URL(url).searchParams);
   const status = Number(query['fail'] ?? 200);
@@ -62,7 +62,7 @@ test('--cache serves a second batch without requests, and reports that', async (
   const env = { XDG_CACHE_HOME: folder };
 
   const first = await batch('latest --cache 5m --each n=1,2', { env, horizonMs: 100 });
-  // The store is written when the answers are out already.
+  // The store is written after the responses are printed.
   await until(async () => {
     const names = await readdir(join(folder, 'fxrates')).catch(() => []);
     return names.length === 2 && names.every((name) => name.endsWith('.json'));
@@ -250,7 +250,7 @@ test('if the reader closes the pipe, the batch ends silently and --failed-out ha
   expect(parsed(readFileSync(path, 'utf8')).length).toBeGreaterThanOrEqual(2);
 });
 
-/** Presses Ctrl-C three seconds after the request that holds `during` was sent, and never answers that one. */
+/** Presses Ctrl-C three seconds after the request that contains `during`, and never responds to it. */
 function interrupted(args: readonly string[], stdin: string, during: string) {
   const clock = new FakeClock();
   const io: FakeIo = new FakeIo({
@@ -347,14 +347,14 @@ test.skipIf(process.platform === 'win32')('Ctrl-C ends the wait for a pipe witho
   io.interrupt('SIGINT');
 
   expect(await running).toBe(130);
-  closeSync(openSync(path, constants.O_RDWR)); // lets go of the thread that opens the pipe
+  closeSync(openSync(path, constants.O_RDWR)); // releases the thread that opens the pipe
 });
 
 test.each([['-q'], ['-qq']])('with %s it prints only data', async (option) => {
   expect((await onMock(400, { args: [option] })).stderr).toBe('');
 });
 
-/** What a terminal shows one after the other in the line of the bar. */
+/** The successive contents of the terminal line that has the bar. */
 const frames = (stderr: string) => stderr.split('\r\u001b[2K').slice(1);
 
 test.each([

@@ -75,6 +75,6 @@ test('a file that cannot be written is an error with its reason', async () => {
   const { code, stdout, stderr } = await record('');
 
   expect(code).toBe(1);
-  expect(stdout).not.toBe(''); // it is paid for
+  expect(stdout).not.toBe(''); // the request has used quota
   expect(stderr).toContain('the file does not exist');
 });

@@ -9,7 +9,7 @@ const MINUTE = 60_000;
 const refused = Object.assign(new TypeError('fetch failed'), {
   cause: Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }),
 });
-/** Enough for everything: the interval of snapshots decides. */
+/** More than enough quota, so that the snapshot interval applies. */
 const rich = success(quotaRecord({ monthly_limit: 1_000_000 }));
 
 async function watch(line: string, options: FakeIoOptions = {}) {
@@ -183,7 +183,7 @@ test('Ctrl-C during the pause exits with 130 and leaves no timer', async () => {
   expect(await running).toBe(130);
   expect(await clock.left()).toBe(0);
   expect(io.written.stdout.endsWith('\n')).toBe(true);
-  expect(io.written.stderr).toBe('\n'); // the prompt of the shell does not follow the ^C in its line
+  expect(io.written.stderr).toBe('\n'); // the prompt of the shell starts on a new line after ^C
   expect(io.written.stdout).not.toContain('\u001b[?25l');
 });
 

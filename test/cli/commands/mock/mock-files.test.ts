@@ -14,7 +14,7 @@ function fileOf(name: string, text: string): string {
   return path;
 }
 
-/** What a mock started with these arguments answers. */
+/** The responses of a mock that was started with these arguments. */
 async function answersOf(args: readonly string[], targets: readonly string[]): Promise<string[]> {
   const io = new FakeIo();
   const exited = main(['mock', '--port', '0', '--json', ...args], io);

@@ -11,7 +11,7 @@ interface Ready {
   readonly key: string;
 }
 
-/** Runs `fxrates mock` for as long as `use` takes. */
+/** Runs `fxrates mock` until `use` ends. */
 async function withMock<Result>(args: readonly string[], use: (ready: Ready) => Promise<Result>): Promise<Result> {
   const io = new FakeIo();
   const exited = main(['mock', '--port', '0', '--json', ...args], io);

@@ -142,7 +142,7 @@ interface Child {
   readonly killed: SignalName[];
 }
 
-/** A program that ends as told, once `end` is called. */
+/** A program that ends with the given result when `end` is called. */
 function fakeProgram(exit: { readonly code: number | null; readonly signal: string | null }) {
   const started: Child[] = [];
   let end = () => undefined as unknown;
