@@ -93,7 +93,8 @@ function faultKind(kind: FaultKind, doc: DocComment | undefined, settingDocs: Re
 
 function condition(property: Property, doc: DocComment | undefined): string {
   // It has a section of its own.
-  if (property.name === 'match') return '- `match?: FaultMatch`: Which requests (see [FaultMatch](#{FaultMatch})).';
+  if (property.name === 'match')
+    return '- `match?: FaultMatch`: Pattern of the requests to strike (see [FaultMatch](#{FaultMatch})).';
   return lineOf(property, doc);
 }
 

@@ -3,7 +3,7 @@ import { invalidOption } from '../mock-server-error.ts';
 import type { Behaviour } from './behaviour.ts';
 import type { SwitchName } from './switches.ts';
 
-/** What happens if a response depends on an assumed value that was not set. */
+/** Reaction to a response that depends on an assumed value that was not set. */
 export type OnAssumption = 'ignore' | 'warn' | 'error';
 
 /** Checks a response that depends on `switches`. Returns it, or another response in its place. */

@@ -50,7 +50,7 @@ const authenticationSwitches = {
     lenient: 'bearer',
     hostile: 'absent',
     notShown: 'authentication-failure',
-    notObserved: 'no answer was a 401',
+    notObserved: 'no response was a 401',
     why: 'RFC 9110 §11.6.1 requires the header with every 401; not every service sends it.',
   }),
   /**

@@ -35,13 +35,15 @@ export interface ProbeOptions {
    */
   readonly clock?: Clock | undefined;
   /**
-   * Milliseconds to wait for each answer.
+   * Milliseconds to wait for each response.
+   *
    * @default 30_000
    */
   readonly timeoutMs?: number | undefined;
   /**
-   * How often a request that got no answer is sent again, within `maxRequests`. A request that may count toward the month
-   * is never sent again.
+   * Maximum number of retries of a request without a response, within `maxRequests`. A request that may count toward
+   * the month is never sent again.
+   *
    * @default 2
    */
   readonly maxRetries?: number | undefined;

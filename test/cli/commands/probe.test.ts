@@ -161,5 +161,5 @@ test('probe obeys --timeout and --retries', async () => {
   const { code, stderr } = await runCli(['probe', BASE_URL, '--timeout', '500ms', '--retries', '1'], options);
 
   expect([code, requests]).toEqual([6, 2]);
-  expect(stderr).toContain('no answer within 500 ms');
+  expect(stderr).toContain('no response within 500 ms');
 });

@@ -54,7 +54,7 @@ test.each([
 ])('%s with the environment %j: the message says whether proxy or service was not found', (code, env, hints) => {
   const context = { baseUrl: 'https://api.example.test', source: '--base-url', env };
 
-  expect(explainNetworkError(new NetworkError('no answer', { code }), context).hints).toEqual(hints);
+  expect(explainNetworkError(new NetworkError('no response', { code }), context).hints).toEqual(hints);
 });
 
 test.each([

@@ -272,12 +272,12 @@ test('a request without a response ends after timeoutMs and is sent again, but n
   const options = { apiKey: key, clock, timeoutMs: 500, maxRetries: 2 };
 
   await expect(probeService(mock.baseUrl, { ...options, fetch: silentFor('/quota') })).rejects.toThrow(
-    'no answer within 500 ms',
+    'no response within 500 ms',
   );
   expect(sent).toEqual(Array(3).fill('/api/v1/quota'));
   expect(clock.now() - start).toBe(3 * 500 + 2 * 1000);
 
   sent.length = 0;
-  await expect(probeService(mock.baseUrl, { ...options, fetch: silentFor('/latest') })).rejects.toThrow('no answer');
+  await expect(probeService(mock.baseUrl, { ...options, fetch: silentFor('/latest') })).rejects.toThrow('no response');
   expect(sent.filter((path) => path === '/api/v1/latest')).toHaveLength(1);
 });

@@ -25,7 +25,7 @@ const listQuery = journalFilter.extend({
 });
 const find = requestFilter.extend({ limit: listQuery.shape.limit });
 const wait = requestFilter.extend({
-  count: z.number().int().min(1).default(1),
+  count: z.number().int().min(1).default(1).describe('Number of requests to wait for.'),
   timeoutMs: z.number().int().min(0).max(600_000).default(10_000).describe('Milliseconds, in real time.'),
 });
 
@@ -105,7 +105,7 @@ export const journalRoutes = [
     tag,
     summary: 'Stream new requests as server-sent events; `after` includes earlier requests from the journal',
     query: z.strictObject({
-      after: z.coerce.number().int().min(0).optional(),
+      after: z.coerce.number().int().min(0).optional().describe('Number of the last known request.'),
       spaces: alsoSpaces.describe('Includes new requests of spaces.'),
     }),
     isStream: true,
