@@ -68,7 +68,7 @@ export const topics: Readonly<Record<string, Topic>> = {
   'rate-limits': {
     title: 'the limit per minute, the quota per month',
     intro:
-      'Every key has a limit of requests per minute and a quota per month, both set by its plan. fxrates quota shows them. It is free, but counts toward the limit per minute.',
+      'The plan of a key sets a limit of requests per minute and a quota per month. fxrates quota shows both. It is free, but counts toward the limit per minute.',
     entries: [
       {
         term: 'the limit per minute',
@@ -85,9 +85,9 @@ export const topics: Readonly<Record<string, Topic>> = {
       { term: 'quota --fail-at 80%', text: 'exit code 8 at this usage or more, for cron and CI' },
       {
         term: 'latest --watch',
-        text: 'sends a request as often as new snapshots appear and the quota allows; --force: more often',
+        text: 'at most one request per snapshot, and as often as the quota allows; --force: more often',
       },
-      { term: 'latest --cache 10m', text: 'sends nothing while a cached response is younger than this' },
+      { term: 'latest --cache 10m', text: 'sends no request if a cached response is younger than this' },
       {
         term: 'several processes',
         text: 'of one user on one machine share the limit through XDG_STATE_HOME/fxrates/limits, else ~/.local/state/fxrates/limits. FXRATES_SHARE_LIMIT=off: each process learns it from its own 429 responses',
