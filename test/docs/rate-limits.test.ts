@@ -36,7 +36,7 @@ const WITH_PROBE = 140;
 /** The source of each figure in the text of a section. Tables of measurements have tests of their own. */
 const SOURCES: Readonly<Record<string, readonly Source[]>> = {
   'How calls are queued': [constant('config/settings.ts', 'deadlineMs'), ...measured(1_000, SUCCEEDED)],
-  'Where the limit comes from': [constant('limits/transitions.ts', 'SMALLEST_LIMIT')],
+  'How the limit is determined': [constant('limits/transitions.ts', 'SMALLEST_LIMIT')],
   'Requests in flight': [
     constant('limits/concurrency.ts', 'FIRST'),
     constant('limits/concurrency.ts', 'LARGEST_CONCURRENCY'),
