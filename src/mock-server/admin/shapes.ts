@@ -120,9 +120,7 @@ export const problem = z.object({
 });
 
 /** Which requests, from the query of a URL, where numbers are text; query, headers and body are matched by JSON. */
-export const journalFilter = requestFilter
-  .omit({ query: true, headers: true, body: true })
-  .extend({
-    status: z.coerce.number().int().optional().describe('HTTP status, or 0 for no response.'),
-    after: z.coerce.number().int().min(0).optional().describe('Selects only requests with a larger number.'),
-  });
+export const journalFilter = requestFilter.omit({ query: true, headers: true, body: true }).extend({
+  status: z.coerce.number().int().optional().describe('HTTP status, or 0 for no response.'),
+  after: z.coerce.number().int().min(0).optional().describe('Selects only requests with a larger number.'),
+});

@@ -120,7 +120,7 @@ async function installCompletion(invocation: Invocation): Promise<number> {
   if ((await readIfThere(path)) === script) {
     await screen.info(`fxrates: ${path} is up to date\n`);
   } else {
-    await confirm(`The completion script of ${title} goes to`, path, invocation);
+    await confirm(`The path of the completion script of ${title} is`, path, invocation);
     await write(path, script);
     await screen.info(`fxrates: completion for ${title} written to ${path}; it takes effect in new sessions\n`);
   }
