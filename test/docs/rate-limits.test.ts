@@ -64,6 +64,7 @@ const SOURCES: Readonly<Record<string, readonly Source[]>> = {
     constant('limits/shared/store-exchange.ts', 'TIMEOUT_MS', 1_000),
     constant('limits/shared/proposal.ts', 'LEASE_MS', 1_000),
     { figure: '5', source: 'the oldest version of Redis that the store supports' },
+    { figure: '5.12', source: 'a version of node-redis' },
   ],
   'Limits in the wild': [
     { figure: date, source: 'bench/recorded/simulate.json' },
@@ -81,7 +82,7 @@ const SOURCES: Readonly<Record<string, readonly Source[]>> = {
     ...setUp('bucket of 1 at 5 per second', '1', '100'),
     time('bucket of 1 at 5 per second, 60 ms one way', 2),
     time('bucket of 1 at 5 per second', 1),
-    ...['8', '13', '19', '20', '30', '5'].map((figure) => ({
+    ...['8', '13', '19', '20', '30', '5', '200', '155'].map((figure) => ({
       figure,
       source: 'measured with a command of the section',
     })),
