@@ -66,7 +66,7 @@ export const switchEffects: Readonly<Record<SwitchName, SwitchEffect>> = {
   },
   retryAfterMin: {
     mock: { 1: 'Sends at least one unit of the last digit.', 0: 'Sends 0 if the wait is rounded down to 0.' },
-    client: 'A Retry-After of 0 invites clients to retry immediately.',
+    client: 'The client ignores a Retry-After of 0 and determines the wait itself.',
   },
   retryAfterValue: {
     mock: {
@@ -121,7 +121,7 @@ export const switchEffects: Readonly<Record<SwitchName, SwitchEffect>> = {
       null: 'Sends `null`.',
       '-1': 'Sends `-1`.',
       unlimited: 'Sends the text `"unlimited"`.',
-      omitted: 'Leaves the field out.',
+      omitted: 'Omits the field.',
     },
     client: 'The client accepts all of them.',
   },

@@ -62,9 +62,9 @@ export function adminPage(): string {
 }
 
 const INTRO = `Routes below \`/__fxrates\` of a mock server, for tests in any language. \`/__fxrates/spaces/{space}\` has the same
-routes for one space, except those about spaces. Each route but \`GET /health\` needs \`authorization: Bearer <token>\`; the
+routes for one space, except those about spaces. Each route except \`GET /health\` requires \`authorization: Bearer <token>\`. The
 token is in the admin URL that the mock prints when it starts, and in \`FXRATES_MOCK_ADMIN_TOKEN\` if that is set. Bodies are JSON. An error
-is a [Problem](#problem) with a 4xx status. \`GET /openapi.json\` is this page as OpenAPI 3.1. How the routes are used is in
+is a [Problem](#problem) with a 4xx status. \`GET /openapi.json\` returns this page as OpenAPI 3.1. For examples, see
 [mock-server.md](../mock-server.md).`;
 
 function writeRoute(title: string, { summary, parameters = [], requestBody, responses }: Operation): string {
@@ -98,9 +98,9 @@ function bodyText(schema: JsonSchema): string {
 
 function answerText(content: Content | undefined): string {
   const [[type, { schema }] = ['', { schema: {} }]] = Object.entries(content ?? {});
-  if (type === '') return 'Answers 204, without a body.';
-  if (type !== 'application/json') return `Answers \`${type}\`.`;
-  return `Answers ${typeText(schema)}`;
+  if (type === '') return 'Returns 204, without a body.';
+  if (type !== 'application/json') return `Returns \`${type}\`.`;
+  return `Returns ${typeText(schema)}`;
 }
 
 /** A type as code, with links to the objects that it mentions. */

@@ -37,8 +37,8 @@ export function cliPage(): string {
   ]);
 }
 
-const INTRO = `Every command, option, setting, variable and exit code of \`fxrates\`; \`fxrates help --json\` prints the same as JSON. How
-they are used is in [cli.md](../cli.md).`;
+const INTRO = `Every command, option, setting, variable and exit code of \`fxrates\`; \`fxrates help --json\` prints them as JSON. For
+their use, see [cli.md](../cli.md).`;
 
 const SETTINGS_INTRO = `\`fxrates config set <name> <value>\` stores a setting in config.json. The option comes first, then the variable, the
 setting of the profile, the setting for all profiles, and the default.`;

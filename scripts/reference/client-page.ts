@@ -82,7 +82,7 @@ export function clientPage(root: string): string {
   return blocks(['# Client: reference', INTRO, writeDeclarations(client, SECTIONS, stores)]);
 }
 
-const INTRO = `Everything \`fxrates\`, \`fxrates/file-store\` and \`fxrates/redis\` export. How they are used is in [client.md](../client.md).
+const INTRO = `Everything \`fxrates\`, \`fxrates/file-store\` and \`fxrates/redis\` export. For their use, see [client.md](../client.md).
 
 \`\`\`ts
 import { FxRates } from 'fxrates';

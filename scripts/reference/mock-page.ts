@@ -55,8 +55,8 @@ export function mockPage(root: string): string {
   ]);
 }
 
-const INTRO = `Everything \`fxrates/mock-server\` and \`fxrates/msw\` export, the kinds of faults, and the switches. How they are used
-is in [mock-server.md](../mock-server.md) and [testing.md](../testing.md).`;
+const INTRO = `Everything \`fxrates/mock-server\` and \`fxrates/msw\` export, the kinds of faults, and the switches. For their use, see
+[mock-server.md](../mock-server.md) and [testing.md](../testing.md).`;
 
 /** Kinds and settings from their zod schemas, with the comments above them as descriptions. */
 function faults(file: string): string {
@@ -93,7 +93,8 @@ function faultKind(kind: FaultKind, doc: DocComment | undefined, settingDocs: Re
 
 function condition(property: Property, doc: DocComment | undefined): string {
   // It has a section of its own.
-  if (property.name === 'match') return '- `match?: FaultMatch`: Which requests (see [FaultMatch](#{FaultMatch})).';
+  if (property.name === 'match')
+    return '- `match?: FaultMatch`: Pattern of the requests to strike (see [FaultMatch](#{FaultMatch})).';
   return lineOf(property, doc);
 }
 

@@ -23,7 +23,7 @@ const MEANINGS = {
   config: 'no base URL, or a key or stored file that cannot be used',
   authentication: 'no key, or the service refuses it (401, 403)',
   server: 'a server error (5xx) that persisted after the retries',
-  network: 'no response: name, connection, TLS, proxy or timeout',
+  network: 'no response: host name, connection, TLS, proxy or timeout',
   rateLimited: 'the per-minute limit, and the wait is longer than --max-wait',
   quota: 'the monthly quota is exhausted, has reached --fail-at, or would be exhausted by --watch',
   rejected: 'any other 4xx: a wrong parameter, not found',

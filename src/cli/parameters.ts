@@ -69,8 +69,8 @@ export function refusePastedQuery(texts: readonly string[]): void {
 function parseParameter(text: string): readonly [name: string, value: string] {
   const at = text.indexOf('=');
   if (at === -1 && KEY_LIKE.test(text)) {
-    throw usageError('refusing an argument that looks like an API key', 'it is visible to other users now', [
-      'Use FXRATES_API_KEY, --key-file or --key-stdin. Consider that key exposed: create a new one and revoke it.',
+    throw usageError('refusing an argument that looks like an API key', 'other users can see it', [
+      'Use FXRATES_API_KEY, --key-file or --key-stdin. Consider this key exposed: create a new key, then revoke this one.',
     ]);
   }
   if (at < 1) {

@@ -6,7 +6,7 @@ import type { SchemaIssue, StandardSchema } from './standard-schema.ts';
 /** Headers to send: names and values, or a `Headers` object. */
 export type HeadersOption = Headers | Readonly<Record<string, string | undefined>>;
 
-/** Options of one call. An option that the client has too overrides the client's. */
+/** Options of one call. They override the client's options of the same name. */
 export interface CallOptions {
   /**
    * Signal that ends the call immediately with `AbortError`, in the queue, during a wait or while the response arrives.
@@ -190,7 +190,7 @@ function ownError(error: unknown, handler: (error: unknown) => never): unknown {
   return own;
 }
 
-/** Empty if no async function awaits the call: the error then keeps the stack of the place where it was created. */
+/** Empty if no async function awaits the call. The error then keeps its original stack. */
 function framesBelow(handler: (error: unknown) => never): string {
   const holder: { readonly stack?: unknown } = {};
   Error.captureStackTrace?.(holder, handler); // not in every engine
@@ -198,7 +198,7 @@ function framesBelow(handler: (error: unknown) => never): string {
   return lines.filter((line) => line.startsWith('    at ') && !line.includes('(node:internal/')).join('\n');
 }
 
-/** A new error of the same class. Made by `Error`, because an object without that is not printed as an error. */
+/** A new error of the same class. `Error` creates it, because other objects are not printed as errors. */
 function copyOf(error: FxRatesError): FxRatesError {
   const { stack: _stack, cause: _cause, ...fields } = Object.getOwnPropertyDescriptors(error);
   const copy = Object.setPrototypeOf(new Error(error.message, { cause: error }), Object.getPrototypeOf(error));

@@ -87,7 +87,7 @@ export interface BatchParts<Query> {
   readonly send: (query: Query, signal: AbortSignal) => ApiCall<unknown>;
   readonly limiter: () => RateLimiter | undefined;
   readonly time: SteadyTime;
-  /** Each ends the batch: that of its options, and that of a client that is closed. */
+  /** Signals that end the batch: that of its options, and that of the client. */
   readonly signals: readonly AbortSignal[];
   readonly concurrency: number;
   readonly onProgress: BatchOptions['onProgress'];
@@ -114,7 +114,7 @@ export class Batch<Query, Value> implements AsyncIterable<BatchItem<Query, Value
   /** Resolves when the requested query of the source has arrived. */
   #taking: Promise<void> | undefined;
   #isSourceDone = false;
-  /** Ends the batch at once. */
+  /** Ends the batch immediately. */
   #failure: { readonly error: unknown } | undefined;
   /** Ends the batch after the calls with earlier queries. */
   #sourceFailure: { readonly error: unknown } | undefined;
@@ -195,7 +195,7 @@ export class Batch<Query, Value> implements AsyncIterable<BatchItem<Query, Value
     }
   }
 
-  /** Whether there will be no further result. @throws what ends the batch early */
+  /** Whether there will be no further result. @throws the error that ends the batch early */
   #isOver(): boolean {
     if (this.#failure !== undefined) throw this.#failure.error;
     if (!this.#isSourceDone || this.#entries.size > 0) return false;

@@ -11,7 +11,7 @@ export interface Clock {
   monotonicNow?(): number;
 }
 
-/** Node fires a longer timer after 1 ms, which would turn a long wait into a hot loop. */
+/** Node fires a longer timer after 1 ms, which would turn a long wait into a busy loop. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** The clock of the system. */
@@ -43,9 +43,9 @@ export const realClock: Clock = {
 };
 
 /**
- * The time that all durations are measured with: whole milliseconds that never go back. It equals epoch time at first,
- * then follows the monotonic clock, so that setting the system clock neither ends nor prolongs a wait. For a clock
- * without `monotonicNow`, a step back is absorbed and a step forward counts as elapsed time.
+ * The time with which all durations are measured: whole milliseconds that never decrease. It equals epoch time at
+ * first, then follows the monotonic clock, so that setting the system clock neither ends nor prolongs a wait. For a
+ * clock without `monotonicNow`, a step back is absorbed and a step forward counts as elapsed time.
  */
 export class SteadyTime {
   readonly #clock: Clock;

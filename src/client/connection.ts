@@ -28,7 +28,7 @@ interface ClientParts {
   readonly events: ClientEvents;
   readonly timers: Timers;
   readonly lifetime: Lifetime;
-  /** The key source of the client that this one was made from. */
+  /** The key source of the client from which this one was created. */
   readonly keys: KeySource | undefined;
 }
 
@@ -71,7 +71,7 @@ function unusualKey({ masked }: ApiKey): string {
   return `apiKey: ${masked} does not have the documented form (…_live_ and 48 hexadecimal digits); it is sent anyway`;
 }
 
-/** Bun and Deno also have a version of Node that they are compatible with; workerd may have no versions at all. */
+/** Bun and Deno also report a compatible version of Node; workerd may report no versions. */
 const RUNTIMES = ['bun', 'deno', 'node'];
 
 /** Such as `fxrates/1.2.3 node/22.19.0 my-app/2.0`. */

@@ -135,7 +135,7 @@ function percentEncoded(character: string): string {
   return `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
 }
 
-/** Path and query as sent, without the key (SERVICE.md, Authentication, rule 3). */
+/** Path and query as sent, without the key. */
 export function buildTarget(path: string, query: Readonly<Record<string, unknown>> | undefined): string {
   if (query === undefined) return path;
   requirePlainObject(query);
@@ -163,7 +163,7 @@ export function checkPath(path: unknown): string {
 
 /**
  * Whether a server, or a proxy before it, could read a segment of the path as `.` or `..`: some decode `%2e`, `%2f` and
- * `%5c`, also twice, or ignore what follows a `;`.
+ * `%5c`, also twice, or ignore the text after a `;`.
  */
 function hasDotSegment(path: string): boolean {
   const characterOf = (_: string, hex: string) => String.fromCharCode(Number.parseInt(hex, 16));
@@ -176,7 +176,7 @@ export function requirePlainObject(query: unknown): void {
   if (Object.prototype.toString.call(query) !== '[object Object]') refuse('query', query, 'an object of parameters');
 }
 
-/** The values to send under one name; `undefined` is left out. */
+/** The values to send under one name; `undefined` is omitted. */
 function itemsOf(value: unknown): readonly unknown[] {
   const items: readonly unknown[] = Array.isArray(value) ? value : [value];
   return items.filter((item) => item !== undefined);

@@ -181,7 +181,7 @@ export class ClientEvents {
 
   readonly #warn = (message: string) => this.#hooks.logger?.warn(message);
 
-  /** The last attempt in the log of the request has ended. */
+  /** Reports the last attempt in the log of the request, which has ended. */
   request(subject: EventSubject, request: KeyedRequest, durationMs: number): void {
     this.#emit(this.#hooks.onRequest, () => {
       const { attempts, lastHeaders } = request.log;
@@ -216,7 +216,7 @@ export class ClientEvents {
     this.#emit(this.#hooks.onQuota, () => ({ ...about(subject), reason, quota }));
   }
 
-  /** Gives each warning once per client. */
+  /** Sends each warning once per client. */
   warnOnce(message: string): void {
     if (this.#warned.has(message)) return;
     this.#warned.add(message);
@@ -257,7 +257,7 @@ function callOf({ endpoint, key, log }: KeyedRequest) {
   return { operation: key.redact(endpoint.name), target: key.redact(endpoint.target), callId: log.callId };
 }
 
-/** The hooks, which also write to the logger what its level includes. */
+/** The hooks, which also write the messages of the level to the logger. */
 function withLogger(hooks: EventHooks): EventHooks {
   const { logger, logLevel = 'warn', onRequest, onRetry, onWait } = hooks;
   const info = logLevel === 'warn' ? undefined : logger?.info?.bind(logger);
@@ -270,7 +270,7 @@ function withLogger(hooks: EventHooks): EventHooks {
   };
 }
 
-/** Both are called, also if the first throws. */
+/** Both are called, even if the first throws. */
 function both<Event>(hook: ((event: Event) => void) | undefined, log: (event: Event) => void): (event: Event) => void {
   return (event) => {
     callHook(hook, event);

@@ -57,8 +57,8 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
   #connection: Connection | undefined;
 
   /**
-   * Creates a client. A missing base URL or key is an error of the first call, not of the constructor: the first call reads
-   * the environment again, so a module can create a client during a build, without either.
+   * Creates a client. A missing base URL or key is an error of the first call, not of the constructor: the first call
+   * reads the environment again, so a module can create a client during a build, where neither is set.
    *
    * @throws {ConfigError} if an option is wrong
    */
@@ -135,7 +135,7 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
 
   /**
    * Repeats a call at the interval `every`; by default, as often as the monthly quota allows. The first call is made
-   * immediately. If the loop takes longer than the interval, the next call follows immediately; missed calls are not made up.
+   * immediately. If the loop takes longer than the interval, the next call follows immediately; skipped calls are not made later.
    *
    * @example
    * for await (const rates of fx.poll({ base: 'EUR' })) console.log(rates);
@@ -242,7 +242,7 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
     });
   }
 
-  /** `text` without the key in use: the path of `get` can have it. */
+  /** `text` without the key in use, because the path of `get` can contain it. */
   #redact(text: string): string {
     return this.#connection?.keys.known()?.redact(text) ?? text;
   }

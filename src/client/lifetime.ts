@@ -9,17 +9,17 @@ export interface OpenCall {
   readonly response: Promise<unknown> | undefined;
 }
 
-/** The part of a key's state that decides when it is released. */
+/** The part of a key's state that determines when the state is released. */
 export interface HeldState {
   /** Clients that use it and have not been closed. */
   clients: number;
-  /** A client that still has it must look the state up again: another client may have created a new one. */
+  /** Whether it was released. A client must then find the state again: another client may have created a new one. */
   isForgotten: boolean;
   /** Removes it from the registry, so that the next client of the key creates a new state. */
   readonly forget: () => void;
 }
 
-/** The calls and key states of a client, and of those made from it by `withOptions`, until it is closed. */
+/** The calls and key states of a client, and of clients that `withOptions` created from it, until it is closed. */
 export class Lifetime {
   readonly calls = new Set<OpenCall>();
   /** Texts of the warnings that were given. */
@@ -84,7 +84,7 @@ interface Waiting {
   readonly leave?: (error: AbortError | TimeoutError) => void;
 }
 
-/** The error of a loop that `signal` ends. The reason of `close()` is this error already. */
+/** The error of a loop that `signal` ends. For `close()`, it is the reason of the signal. */
 export function abortErrorOf({ reason }: AbortSignal): AbortError {
   return reason instanceof AbortError ? reason : new AbortError({ cause: reason });
 }

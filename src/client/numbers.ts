@@ -39,7 +39,7 @@ export type WithNumbers<
       ? ReplaceNumbers<Data, Value>
       : Data;
 
-/** An open enumeration, `'free' | (string & {})`, is a text and an object to the compiler. */
+/** For the compiler, an open enumeration such as `'free' | (string & {})` is both a string and an object. */
 type ReplaceNumbers<Data, Value> = Data extends string
   ? Data
   : Data extends number
@@ -48,7 +48,7 @@ type ReplaceNumbers<Data, Value> = Data extends string
       ? { readonly [Name in keyof Data]: ReplaceNumbers<Data[Name], Value> }
       : Data;
 
-/** The `data` of an envelope, which is valid JSON, with each number as `numbers` says. */
+/** The `data` of an envelope, which is valid JSON, with each number in the form of `numbers`. */
 export function parseData(envelope: string, numbers: 'string' | NumberParser): unknown {
   if (numbers === 'string') return dataOf(replaceNumbers(envelope, (lexeme) => `"${lexeme}"`));
   const lexemes: string[] = [];

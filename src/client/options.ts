@@ -174,7 +174,7 @@ export interface FxRatesOptions<Chosen extends Numbers = 'number'> extends Event
   readonly onLimit?: 'wait' | 'throw' | undefined;
   /**
    * Longest Retry-After to wait for, in milliseconds. A longer one rejects immediately with `RateLimitError`, and no
-   * request is sent until it is over, for at most one day.
+   * request is sent until it has elapsed, for at most one day.
    *
    * @default 75_000
    */

@@ -12,7 +12,7 @@ import type { TransportResponse } from './transport/transport.ts';
 
 const EXCERPT_LENGTH = 200;
 
-/** The data of a success. @throws the error of a failure, by status and envelope (SERVICE.md, Errors). */
+/** The data of a success. @throws the error of a failure, by status and envelope. */
 export function parseResponse(response: TransportResponse, request: KeyedRequest): ApiResponse {
   const { status, headers, text, problem } = response;
   const body = parseJson(text); // the text is empty if there was a problem with it
@@ -70,7 +70,7 @@ function unexpectedStatus(response: TransportResponse, request: KeyedRequest): R
   const message =
     location === undefined
       ? `Unexpected HTTP ${status}`
-      : `HTTP ${status} redirects to ${location}; not followed, because the key would be sent along`;
+      : `HTTP ${status} redirects to ${location}; not followed, because the client would send the key there`;
   return new ResponseError(message, detailsOf(response, request));
 }
 

@@ -61,7 +61,7 @@ export function createPipeline({ settings, events, timers, lifetime, keys, state
 
 /**
  * Adds the key to each call. If the key cannot be used, the source is called again, and the call is sent once more with
- * the new key (SERVICE.md, States: rotation).
+ * the new key (docs/facts.md, States and transitions).
  */
 function useKey(keys: KeySource) {
   return (next: Handler): Handler<ApiRequest> => {
@@ -115,10 +115,7 @@ function quotaCaller(
   };
 }
 
-/**
- * `quota()` is free (SERVICE.md, quota). If it fails, the call continues with the known record, and the service
- * decides.
- */
+/** `quota()` is free. If it fails, the call continues with the known record, and the service decides. */
 function quotaRefresher(states: KeyStates, fetchQuota: (request: KeyedRequest) => Promise<unknown>): RefreshQuota {
   return async (request, maxAgeMs) => {
     const { ledger } = states.of(request.key);

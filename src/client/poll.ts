@@ -71,7 +71,7 @@ export interface Poll<Data> extends AsyncIterable<Data> {
 /** The parts of a client that a poll uses. */
 export interface PollParts {
   readonly every: 'quota' | 'snapshot' | number;
-  /** Ends the poll: of its options, or of a client that is closed. */
+  /** Signals that end the poll: that of its options, and that of the client. */
   readonly signal: AbortSignal;
   readonly onError: PollOptions['onError'];
   /** Requests of the quota that are not spread. */
@@ -84,7 +84,7 @@ export interface PollParts {
 }
 
 const PASSING: readonly FxRatesErrorKind[] = ['network', 'server', 'timeout', 'rate_limited', 'quota_exhausted'];
-/** Interval of quota updates during a long wait: a bigger plan shortens the wait. */
+/** Interval of quota updates during a long wait, which a larger plan shortens. */
 const LOOK_AGAIN_MS = 3_600_000;
 const MINUTE_MS = 60_000;
 
@@ -182,7 +182,10 @@ interface Spreading extends Pick<PollParts, 'every' | 'reserve'> {
   readonly fromMs: number;
 }
 
-/** The shortest interval that the plan and, for `'quota'`, what is left of it allow. @throws ConfigError for unknown snapshots */
+/**
+ * The shortest interval that the plan and, for `'quota'`, its remaining requests allow. @throws ConfigError for unknown
+ * snapshots
+ */
 function intervalOf({ quota, remaining }: QuotaEstimate, { every, fromMs, reserve }: Spreading): Interval {
   const snapshotMs = granularityMs(quota.snapshot_granularity);
   if (every === 'snapshot' && snapshotMs === undefined) {

@@ -91,7 +91,7 @@ export class AttemptLog {
     return this.#slotAt?.() ?? 0;
   }
 
-  /** A wait for a slot begins, which `waited` ends. */
+  /** Starts a wait for a slot, which `waited` ends. */
   waits(slotAt: () => number): void {
     this.#slotAt = slotAt;
   }
@@ -102,7 +102,7 @@ export class AttemptLog {
     this.#slotAt = undefined;
   }
 
-  /** Why there is a next attempt. */
+  /** The reason for the next attempt. */
   again(reason: Attempt['reason']): void {
     this.#reason = reason;
   }

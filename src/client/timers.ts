@@ -1,4 +1,4 @@
-// Imported: fake timers that a test installs and removes may never fire.
+// Imported, because fake timers that a test installs and removes may never fire.
 import { setImmediate } from 'node:timers';
 import { Heap } from '../heap.ts';
 import { abortable, Cancellation, type CancelSignal } from './cancellation.ts';
@@ -6,7 +6,7 @@ import { type Clock, type SteadyTime, steadyTime } from './clock.ts';
 
 /** Without a reason, every stop would create an exception with its stack: a tenth of the time of a call. */
 const STOPPED = 'stopped';
-/** A sleep that ends later than this shows that the process was suspended. */
+/** If a sleep ends later than this, the process was suspended. */
 const STOOD_STILL_MS = 50;
 
 interface Timer {
@@ -70,7 +70,7 @@ export class Timers {
     }
   }
 
-  /** Later in this tick, so that timers set together cost one sleep, not one each. */
+  /** Later in this tick, so that timers set together use one sleep. */
   #armSoon(): void {
     if (this.#isArming) return;
     this.#isArming = true;
@@ -109,7 +109,10 @@ export class Timers {
     this.#arm();
   }
 
-  /** After this turn of the event loop: most programs make their next call in the turn in which the last one ends. */
+  /**
+   * After this turn of the event loop, because most programs make their next call in the turn in which the last one
+   * ends.
+   */
   #stopSoon(): void {
     if (this.#isStopping || this.#sleep === undefined) return;
     this.#isStopping = true;

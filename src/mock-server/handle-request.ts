@@ -73,7 +73,7 @@ function createAnswering({ handler, overrides, clock, identify }: RequestHandler
     try {
       const response = await overrides.answer(request);
       if (response === 'not-handled') return handler(request);
-      const why = 'answered by a handler of mock.use()';
+      const why = 'the response is that of a handler of mock.use()';
       return { response, entry: newJournalEntry({ ...identify(request), status: response?.status ?? 0, why }) };
     } catch (error) {
       return outside(request, internalError(error));

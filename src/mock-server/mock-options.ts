@@ -31,8 +31,9 @@ export interface MockServerOptions {
    */
   readonly behaviour?: PresetName | BehaviourOptions | undefined;
   /**
-   * What happens if a response depends on an undocumented switch that you did not set: nothing (`'ignore'`), one process
+   * Reaction to a response that depends on an undocumented switch that you did not set: none (`'ignore'`), one process
    * warning per switch (`'warn'`), or the response 501 `assumption` (`'error'`).
+   *
    * @default 'ignore'
    */
   readonly onAssumption?: OnAssumption | undefined;
@@ -43,8 +44,7 @@ export interface MockServerOptions {
    */
   readonly unsafe?: boolean | undefined;
   /**
-   * The `data` of `latest`: an object, or a function of the query. `context.invented()` returns what the mock would
-   * answer otherwise. `mock.latest.set` changes the data at run time. Cannot be combined with `replay`.
+   * The `data` of `latest`: an object, or a function of the query. `context.invented()` returns the data that the mock would send otherwise. `mock.latest.set` changes the data at run time. Cannot be combined with `replay`.
    * @default invented rates
    * @example (query, context) => ({ ...context.invented(), base: query.get('base') })
    */

@@ -48,7 +48,7 @@ export class MockScope {
   readonly accounts: Accounts;
   /** API keys of the emulated service. */
   readonly keys: Keys;
-  /** Confirmation e-mails of the emulated dashboard. No e-mail leaves the mock. */
+  /** Confirmation e-mails of the emulated dashboard. The mock sends no real e-mail. */
   readonly outbox: Outbox;
   /** The clock of the mock. Rate windows, quota periods and faults use it. */
   readonly clock: MockClock;

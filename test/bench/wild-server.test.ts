@@ -100,7 +100,7 @@ test('the limit changes at the given time, also in the quota record', () => {
   expect(server.receive(START + 5_000, PATH).status).toBe(429);
 });
 
-test('an outage answers every request and counts none', () => {
+test('during an outage, every request gets a response and none is counted', () => {
   const outage = { fromMs: 0, untilMs: 5_000, kind: 503, retryAfter: 'remaining' } as const;
   const server = serverOf({ kind: 'sliding-log', limit: 1, outages: [outage] });
 
@@ -153,14 +153,14 @@ test.each<[string, ServerSpec, number, number]>([
     120_000,
   ],
   ['an outage', { kind: 'fixed-minute', limit: 300, outages: [{ fromMs: 0, untilMs: 5_000, kind: 503 }] }, 100, 5_000],
-])('the clairvoyant client needs the least possible time: %s', (_, server, calls, expectedMs) => {
+])('the client that knows the future needs the shortest possible time: %s', (_, server, calls, expectedMs) => {
   expect(boundOf({ server, network: INSTANT, job: { calls } })).toMatchObject({
     makespanMs: expectedMs,
     served: calls,
   });
 });
 
-test('the clairvoyant client needs time for round trips and losses', () => {
+test('the client that knows the future needs time for round trips and losses', () => {
   const server = { kind: 'sliding-log', limit: 1_000 } as const;
   const network = { latency: [50, 50] } as const;
 
@@ -170,7 +170,7 @@ test('the clairvoyant client needs time for round trips and losses', () => {
   ).toBeGreaterThan(10_000);
 });
 
-test('the clairvoyant client serves as many calls as the deadlines allow', () => {
+test('the client that knows the future serves as many calls as the deadlines allow', () => {
   const server = { kind: 'bucket', limit: 60, burst: 1 } as const;
 
   expect(boundOf({ server, network: INSTANT, job: { calls: 100 }, options: { deadlineMs: 9_500 } }).served).toBe(10);

@@ -95,7 +95,7 @@ test('a bucket refills at the new rate after a change of its limit', () => {
   expect(window.waitMs(START)).toBe(100);
 });
 
-test('a leaky queue delays each answer by one interval more', () => {
+test('a leaky queue delays each response by one more interval', () => {
   const window = createWindow({ kind: 'leaky', limit: 30 });
   const delays = [0, 0, 0].map(() => {
     const delay = window.waitMs(START);

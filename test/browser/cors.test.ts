@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { createMockServer } from '../../src/mock-server/index.ts';
 import { hasChromium, openBrowser } from '../helpers/browser-chromium.ts';
 
-/** An empty page of an origin of its own. */
+/** An empty page of another origin. */
 async function servePage() {
   const server = createServer((_, response) =>
     response.setHeader('content-type', 'text/html').end('<title>page</title>'),
@@ -21,7 +21,7 @@ async function servePage() {
 }
 
 test.skipIf(!hasChromium)(
-  'a page of another origin reads answers and headers if the switch is on, and nothing if it is off',
+  'a page of another origin can read responses and headers only if the switch is on',
   async () => {
     await using mock = createMockServer({
       behaviour: { cors: 'any-origin', etag: 'strong', rateHeaders: 'ietf-draft' },

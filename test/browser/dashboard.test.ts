@@ -18,7 +18,7 @@ async function call(url: string, key: string, path = '/api/v1/latest') {
   return (await fetch(url + path, { headers: { authorization: `Bearer ${key}` } })).status;
 }
 
-/** From the sign-up to the revoked key, as a person does it. */
+/** From the sign-up to the revoked key, with the actions of a user. */
 async function wholeStory(page: Page, { mock, url, dashboardUrl }: Awaited<ReturnType<typeof serving>>) {
   await page.goto(dashboardUrl);
   const signUp = page.getByRole('region', { name: 'Sign up' });
@@ -157,7 +157,7 @@ browserTest(
   600_000,
 );
 
-/** Name of what has the focus. */
+/** Name of the focused element. */
 function focused(page: Page): Promise<string> {
   return page.evaluate(
     '(document.activeElement.value || document.activeElement.textContent).trim().replace(/\\s+/g, " ")',
@@ -173,7 +173,7 @@ async function tabTo(page: Page, name: string | RegExp): Promise<void> {
   throw new Error(`Tab never reaches ${name}`);
 }
 
-/** Whether nothing of a field's text is cut off. */
+/** Whether the whole text of a field is visible. */
 function isShownWhole(field: Locator): Promise<boolean> {
   return field.evaluate((box) => box.scrollWidth <= box.clientWidth && box.scrollHeight <= box.clientHeight);
 }

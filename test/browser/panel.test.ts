@@ -73,7 +73,7 @@ browserTest('adds faults, shows whom they struck, and removes them', async () =>
   const card = page.getByRole('region', { name: 'Faults' });
   await card.getByRole('alert').getByText('latst').waitFor();
   expect(await page.getByRole('alert').count()).toBe(1);
-  // The browser notes the refused call by itself.
+  // The browser itself logs the refused request.
   expect(problems.splice(0)).toHaveLength(1);
   await page.getByLabel('operation', { exact: true }).fill('latest');
   await page.getByRole('button', { name: 'Add fault' }).click();

@@ -95,7 +95,7 @@ const SOURCES: readonly ((key: string) => { readonly args: string[]; readonly op
 ];
 
 test.each(LINES.flatMap((line) => [ODD_KEY, LIVE_KEY].map((key) => [line, key] as const)))(
-  '-vv %s never shows the key %s, whatever happens',
+  '-vv %s never shows the key %s, in any situation',
   async (line, key) => {
     const cases = repliesWith(key).flatMap((replies) => SOURCES.map((source) => ({ replies, ...source(key) })));
     for (const { replies, args, options } of cases) {
@@ -187,7 +187,7 @@ test('auth token is the one command that prints the key, and credentials.json th
   expect(readFileSync(join(folder, '.config', 'fxrates', 'credentials.json'), 'utf8')).toContain(LIVE_KEY);
 });
 
-test('an error that nothing caught is reported without keys', () => {
+test('an uncaught error is reported without keys', () => {
   const error = new Error(`Bearer ${ODD_KEY} and ${LIVE_KEY}`);
 
   for (const argv of [[], ['-vv'], ['--json']]) {

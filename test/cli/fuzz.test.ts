@@ -11,7 +11,7 @@ const CANARY = `fx_live_${'ca11ab1e'.repeat(6)}`;
 const folder = mkdtempSync(join(tmpdir(), 'fxrates-fuzz-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Words of the command line. Not `mock`, `--watch` and `--fixture-out`: they serve, last for good, or write anywhere. */
+/** Words of the command line. Not `mock`, `--watch` and `--fixture-out`, which do not end or write to any path. */
 const WORDS = [
   ...'latest quota api auth cache completion config doctor help version login logout status token info clear'.split(
     ' ',

@@ -7,9 +7,11 @@ import { runCli } from '../helpers/cli-io.ts';
 import type { Reply } from '../helpers/fake-fetch.ts';
 import { failure, quotaRecord, rateLimited, success } from '../helpers/service-replies.ts';
 
-/** What a terminal would act on: a colour, a title, the 8-bit form of both, a line overwritten, a line turned around. */
+/**
+ * Text with an effect on a terminal: a colour, a title, the 8-bit form of both, an overwritten line, a reversed line.
+ */
 const EVIL = '\u001b[31m\u001b]0;x\u0007\u009b31m\u0085\rok\u202e\u200b';
-/** The part of it that a header can carry. */
+/** The part of it that a header can contain. */
 const EVIL_HEADER = '\u009b31m\u0085';
 
 const folder = mkdtempSync(join(tmpdir(), 'fxrates-hostile-'));
@@ -59,11 +61,11 @@ const REPLIES: readonly (Reply | readonly Reply[])[] = [
 ];
 const QUOTA = quotaRecord({ plan: EVIL, snapshot_granularity: EVIL, [EVIL]: EVIL } as never);
 
-/** What the command line itself writes to move about in its own lines. */
+/** Sequences that the command line itself writes to move the cursor. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const OWN = /\r\u001b\[2K|\u001b\[\d+A\u001b\[J/g;
 
-/** Lines with characters that a terminal, or the eye, takes for more than text. */
+/** Lines with characters that have an effect on a terminal or mislead a reader. */
 function actingLines(text: string): string[] {
   return text
     .replace(OWN, '')
@@ -72,7 +74,7 @@ function actingLines(text: string): string[] {
 }
 
 test.each(LINES.flatMap((line) => [line, `-vv ${line}`]))(
-  '%s on a terminal: nothing that a service sends acts on it',
+  '%s: nothing that a service sends affects the terminal',
   async (line) => {
     for (const replies of REPLIES) {
       const quotas: readonly Reply[] = [success(QUOTA), Array.isArray(replies) ? replies.at(1) : replies];
@@ -87,6 +89,6 @@ test.each(LINES.flatMap((line) => [line, `-vv ${line}`]))(
   },
 );
 
-test.each([[], ['--json'], ['-vv']])('nor do they reach it through a crash report: %j', (...argv: string[]) => {
+test.each([[], ['--json'], ['-vv']])('nor does it in a crash report: %j', (...argv: string[]) => {
   expect(actingLines(crashReport(new Error(EVIL), argv, {}))).toEqual([]);
 });

@@ -79,7 +79,7 @@ test.each([
 });
 
 test.each(['config path', 'auth token', 'completion bash', 'cache clear'])(
-  '%s -o json is accepted: it decides about errors, too',
+  '%s -o json is accepted, because it also applies to errors',
   async (line) => {
     expect((await runCli(`${line} -o json`, { env: { HOME: folder } })).code).toBe(0);
   },

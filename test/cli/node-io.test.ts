@@ -4,7 +4,7 @@ import crossSpawn from 'cross-spawn';
 import { expect, test } from 'vitest';
 import { readTypedLine, realClock, spawnFunction } from '../../src/cli/node-io.ts';
 
-/** A terminal on which `typed` is typed as soon as it asks; notes when the echo is off. */
+/** A terminal that types `typed` at the prompt, and records whether the echo is off. */
 function terminal(typed: string) {
   const modes: boolean[] = [];
   const stdin = Object.assign(new PassThrough(), { setRawMode: (isRaw: boolean) => void modes.push(isRaw) });

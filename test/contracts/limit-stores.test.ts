@@ -13,7 +13,7 @@ import { hasRedis, type RedisServer, startRedis } from '../helpers/redis-server.
 
 const KEEP_MS = 60_000;
 
-/** Every store that processes can share a limit through keeps these promises. */
+/** Every store through which processes share a limit passes these tests. */
 function limitStoreContract(storeOf: () => LimitStore): void {
   const offer = async (version: string, state = `state of ${version}`, lateMs = 0) => {
     const { nowMs } = await storeOf().exchange('any', '');

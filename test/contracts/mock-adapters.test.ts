@@ -28,7 +28,7 @@ for (const [described, behaviour] of Object.entries(BEHAVIOURS)) {
     return { status: response.status, headers: Object.fromEntries([...response.headers].sort()), body: text };
   });
 
-  test.each(mockAdapters)(`$name answers with the same bytes, ${described}`, async ({ open }) => {
+  test.each(mockAdapters)(`$name responds with the same bytes, ${described}`, async ({ open }) => {
     const mock = newMock(behaviour);
     const { send, close } = await open(mock);
 

@@ -14,7 +14,7 @@ test.each(WINDOWS)(
   'of 10,000 requests at once, exactly as many are served as both limits allow, %s',
   async (rateWindow) => {
     const mock = createMockServer({ clock: { mode: 'virtual', autoAdvance: false }, behaviour: { rateWindow } });
-    // One key stops at its month, the other at its minute.
+    // One key reaches its monthly quota, the other its per-minute limit.
     const [monthly, minutely] = [150, 1000].map((left) => {
       const created = mock.createKey({ plan: 'developer' });
       mock.keys.setUsage(created.id, { month: 100_000 - left });

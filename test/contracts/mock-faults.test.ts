@@ -75,7 +75,7 @@ test.each(mockAdapters)('faults in a response reach the client unchanged, throug
 
   expect([broken.status, broken.body, broken.headers['content-length']]).toEqual([200, half, String(half.length)]);
   expect([other.body, other.headers['content-type']]).toEqual([body, 'text/plain']);
-  // 27 are served, then three refused: with a wrong Retry-After, with none, and with the right one.
+  // 27 requests are served, then three refused: with a wrong Retry-After, without one, and with the correct one.
   expect(headers.slice(26)).toEqual([undefined, '-5', undefined, '60']);
 });
 
@@ -128,7 +128,7 @@ const CUTS: readonly FaultOptions[] = [
   { kind: 'truncate', afterBytes: 20 },
 ];
 
-/** What a client sees of it: the code of the system, wherever the library puts it. */
+/** The code of the system, from any place where the library has it. */
 async function outcome(send: () => ReturnType<Send>): Promise<unknown> {
   try {
     return (await send()).status;
@@ -138,7 +138,7 @@ async function outcome(send: () => ReturnType<Send>): Promise<unknown> {
   }
 }
 
-/** node:http has one word for every answer that does not come to its end. */
+/** node:http has one message for every incomplete response. */
 const expectedCode = ({ kind }: FaultOptions, { name }: MockAdapter) =>
   kind === 'reset' || name.includes('node:http') ? 'ECONNRESET' : 'UND_ERR_SOCKET';
 
@@ -148,7 +148,7 @@ test.each(mockAdapters.filter(({ adapter }) => adapter !== 'msw'))(
     await using it = await opened(adapter);
     const seen = [];
     for (const fault of CUTS) {
-      // `listen()` opens msw too, which cannot do it.
+      // `listen()` also uses msw, which cannot reproduce the fault.
       it.mock.faults.add({ ...fault, match: { via: it.adapter } });
       seen.push(await outcome(it.sendWithKey));
       it.mock.faults.clear();

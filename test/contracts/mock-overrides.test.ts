@@ -84,7 +84,7 @@ test.each(mockAdapters)('a handler that throws is a 500 without its reason, thro
   expect(answer.status).toBe(500);
   expect(JSON.parse(answer.body)).toEqual({
     success: false,
-    error: { code: 'internal_error', message: 'Something went wrong in the mock server.', status: 500 },
+    error: { code: 'internal_error', message: 'The mock server failed to process the request.', status: 500 },
   });
   expect(mock.journal.list().at(-1)).toMatchObject({ status: 500, why: 'Error: a bug in the test' });
 });
@@ -98,7 +98,7 @@ test('handlers of mock.use() are gone after reset', async () => {
   expect((await mock.fetch(`${mock.baseUrl}/api/v1/latest`)).status).toBe(401);
 });
 
-test('a request answered by mock.use() is not counted', async () => {
+test('a request that mock.use() handles is not counted', async () => {
   const mock = newMock();
   const { id, key } = mock.createKey();
   mock.use(http.get('/api/v1/latest', () => HttpResponse.json({})));
@@ -106,7 +106,9 @@ test('a request answered by mock.use() is not counted', async () => {
   await mock.fetch(`${mock.baseUrl}/api/v1/latest?api_key=${key}`);
 
   expect(mock.keys.get(id).monthlyUsed).toBe(0);
-  expect(mock.journal.list()).toMatchObject([{ number: 1, status: 200, why: 'answered by a handler of mock.use()' }]);
+  expect(mock.journal.list()).toMatchObject([
+    { number: 1, status: 200, why: 'the response is that of a handler of mock.use()' },
+  ]);
 });
 
 test('every cookie of a handler arrives, in process and over a socket', async () => {

@@ -20,7 +20,7 @@ const ROOT = join(import.meta.dirname, '../..');
 const { latest, quota } = operations;
 const rateLimited = latest.errors[0].example;
 
-/** Valid values of components of openapi.yaml, beside those that are made from its schemas. */
+/** Valid values of components of openapi.yaml, in addition to those that its schemas generate. */
 const CONTRACT: Readonly<Record<string, readonly unknown[]>> = {
   LatestData: [latest.example.data, {}, { base: 'EUR', rates: { USD: 1.1 }, at: [1, 2] }],
   LatestResponse: [latest.example, { success: true, data: {} }],
@@ -134,7 +134,7 @@ test.each(Object.values<Operation>(operations))('the schemas accept the examples
   }
 });
 
-/** Values made from the schema, as the mock server makes an answer. */
+/** Values generated from the schema, like the responses of the mock server. */
 function samplesOf(component: string): readonly unknown[] {
   const { schemas } = contractOf(parse(contract));
   const sample = sampleOf({ kind: 'reference', name: typeName(component)! }, schemas);

@@ -17,7 +17,7 @@ async function ask(mock: MockServer, target: string, { key, method = 'GET' }: { 
   return { status: response.status, headers: response.headers, body: text === '' ? undefined : JSON.parse(text) };
 }
 
-/** A client whose requests can be looked at as they leave. */
+/** A client whose requests are recorded when they are sent. */
 function watched(mock: MockServer, apiKey: string, auth?: AuthForm) {
   const sent: Request[] = [];
   const fetch: typeof globalThis.fetch = (input, init) => {

@@ -6,7 +6,7 @@ import { hangUp, type RawRequest, type RawServer, respond, startRawServer } from
 import { API_KEY, failure, rateLimited, success } from '../helpers/service-replies.ts';
 import { errorOf } from '../helpers/test-client.ts';
 
-/** After the waits of a call and before its timeouts; the work of the sockets takes a short real time. */
+/** A virtual time after the waits of a call and before its timeouts; sockets need a short real time. */
 const HORIZON = { horizonMs: 3_600_000 };
 const FAR_MS = 10 * HORIZON.horizonMs;
 
@@ -60,7 +60,7 @@ describe.each(transports)('%s', (_, transport) => {
     return { fx, clock };
   }
 
-  /** The error of one call to a server that treats each request so. */
+  /** The error of one call to a server with this behaviour. */
   async function errorFrom(onRequest: (request: RawRequest) => void, options?: FxRatesOptions) {
     const server = await serve({ onRequest });
     const { fx, clock } = client(server, options);
@@ -330,7 +330,7 @@ describe.each(transports)('%s', (_, transport) => {
     expect(error).toMatchObject({
       kind: 'response',
       status,
-      message: `HTTP ${status} redirects to ${other.url}/api/v1/latest; not followed, because the key would be sent along`,
+      message: `HTTP ${status} redirects to ${other.url}/api/v1/latest; not followed, because the client would send the key there`,
     });
     expect(other.connections()).toBe(0);
     expect(server.requests).toHaveLength(1);
@@ -359,7 +359,7 @@ describe.each(transports)('%s', (_, transport) => {
   const skewed = { date: 'Thu, 01 Jan 2015 00:00:00 GMT' };
   const seconds: [Record<string, string>, number, number][] = [
     [{}, 2500, 5000],
-    // No wait at all says nothing: the server has just refused a request.
+    // A wait of 0 is not usable: the server has just refused a request.
     [{ 'retry-after': '0' }, 2500, 5000],
     [{ 'retry-after': '2' }, 2000, 2250],
     [{ 'retry-after': '2.6' }, 2600, 2860],
@@ -392,7 +392,7 @@ describe.each(transports)('%s', (_, transport) => {
   );
 
   test.each([{}, { 'retry-after': '0' }, { 'retry-after': '-5' }, { 'retry-after': 'soon' }])(
-    'in the queue, after %j a call comes back within a window, but not at once',
+    'in the queue, after %j a call is sent again within a window, but not immediately',
     async (headers) => {
       const { waitMs } = await waitAfter(headers as Record<string, string>, {});
 
@@ -405,7 +405,7 @@ describe.each(transports)('%s', (_, transport) => {
     ['120', 120_000, 'seconds'],
     ['86400', 86_400_000, 'seconds'],
     ['86400', 86_400_000, 'auto'],
-  ] as const)('a Retry-After of %s fails at once and says %i ms (%s)', async (retryAfter, retryAfterMs, unit) => {
+  ] as const)('a Retry-After of %s rejects immediately, with %i ms (%s)', async (retryAfter, retryAfterMs, unit) => {
     for (const rateLimit of [{}, false] as const) {
       const { waitMs, error } = await waitAfter({ 'retry-after': retryAfter }, { retryAfterUnit: unit, rateLimit });
 
@@ -424,7 +424,7 @@ describe.each(transports)('%s', (_, transport) => {
   test.each([
     [{}, 86_400_000],
     [{ rateLimit: false }, 9_999_999_000],
-  ] as const)('a Retry-After of 115 days fails at once; with %j it says %i ms', async (options, retryAfterMs) => {
+  ] as const)('a Retry-After of 115 days rejects immediately; with %j, it is %i ms', async (options, retryAfterMs) => {
     const { waitMs, error } = await waitAfter({ 'retry-after': '9999999' }, options);
 
     // The queue blocks for a day at most: a plan can change.

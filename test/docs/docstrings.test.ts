@@ -76,7 +76,7 @@ function hasText({ doc }: Pick<Declaration, 'doc'>): boolean {
   return doc.paragraphs.length > 0;
 }
 
-/** By itself, by the member that it overrides, or by the exported declaration that is its type. */
+/** Documented directly, by the member that it overrides, or by the exported declaration of its type. */
 function isDocumented(member: Member, { bases }: Declaration, declarations: Declarations): boolean {
   const isIndexSignature = member.name.startsWith('[') && !member.name.startsWith('[Symbol.');
   if (isIndexSignature || hasText(member)) return true;
@@ -88,10 +88,10 @@ function isDocumented(member: Member, { bases }: Declaration, declarations: Decl
   });
 }
 
-/** Plain from their names. */
+/** Names that need no docstring. */
 const EXCEPTIONS = ['RunningServer.port'];
 
-/** Code becomes a different word each time, with a capital letter, because a sentence can begin with it. */
+/** Replaces code with a different word each time, with a capital letter, because a sentence can start with code. */
 function withoutCode(text: string): string {
   let count = 0;
   return text.replaceAll(/`[^`]*`/g, () => `Code${String.fromCharCode(97 + (count++ % 26))}`);

@@ -53,7 +53,7 @@ needsBuild.each(withExamples)('$name', ({ name, snippets, commands, files }) => 
 
   beforeAll(() => {
     mkdirSync(pageFolder());
-    writeFileSync(join(pageFolder(), 'vitest.config.mjs'), 'export default {};'); // else vitest takes the project's own
+    writeFileSync(join(pageFolder(), 'vitest.config.mjs'), 'export default {};'); // otherwise, vitest uses the project's own
     for (const file of files) writeFileSync(join(pageFolder(), file.name), file.code);
   });
 

@@ -7,7 +7,7 @@ import { testTitles } from '../helpers/test-titles.ts';
 
 const page = fileURLToPath(new URL('../../docs/facts.md', import.meta.url));
 
-/** The headings of the service's specification that state facts, with how many statements each has. */
+/** The headings of the service's specification that state facts, with their number of statements. */
 const SPECIFICATION = {
   'What the service does': 7,
   'Response envelope': 4,

@@ -56,7 +56,7 @@ function foldersIn(name: string): string[] {
   return inside.flatMap((entry) => [join(name, entry.name), ...foldersIn(join(name, entry.name))]);
 }
 
-/** `src` itself has the version alone. */
+/** `src` itself contains only the version. */
 function hasCode(folder: string): boolean {
   return folder !== 'src' && readdirSync(join(root, folder)).some((name) => /\.(ts|mjs)$/.test(name));
 }
@@ -81,7 +81,7 @@ function leadsSomewhere(page: string, link: string): boolean {
   return heading === undefined || headingsOf(target).includes(heading);
 }
 
-/** As GitHub names them: the second of the same text ends with -1. */
+/** As GitHub creates them: the second one of the same text ends with -1. */
 function headingsOf(page: string): string[] {
   const headings = Array.from(textOf(page).matchAll(/^#+ (.*)$/gm), ([, heading = '']) => heading.toLowerCase());
   const anchors = headings.map((heading) => heading.replace(/[^\p{L}\p{N}\s_-]/gu, '').replace(/ /g, '-'));

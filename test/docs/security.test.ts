@@ -13,7 +13,7 @@ interface LockedPackage {
 
 const lock = JSON.parse(readFileSync(new URL('../../package-lock.json', import.meta.url), 'utf8'));
 const packages = Object.entries<LockedPackage>(lock.packages).filter(([path]) => path !== '');
-/** What a user gets by `npm install fxrates`. */
+/** The packages that `npm install fxrates` installs. */
 const installed = packages.filter(([, { dev, peer }]) => dev !== true && peer !== true);
 
 test('no package that users install runs an install script', () => {

@@ -69,8 +69,8 @@ test.each(behaviourMatrix(['rateWindow', 'retryAfterUnit']))('survives $title', 
 The presets set every undocumented switch:
 
 - \`documented\` keeps all defaults.
-- \`lenient\` chooses the values that refuse least and report most.
-- \`hostile\` chooses the values that are least convenient for a client.
+- \`lenient\` selects the values with the fewest refusals and the most information.
+- \`hostile\` selects the values that are most difficult for a client.
 
 The provenance states how a value is known:
 

@@ -2,13 +2,13 @@ import { expect, test } from 'vitest';
 import { CHAOS_FAULTS, SOCKET_FAULTS } from '../helpers/chaos-faults.ts';
 import { ChaosRun, chaosMock } from '../helpers/chaos-run.ts';
 
-/** The whole of it, 100,000 calls: `npm run bench:chaos`. */
-test('with every fault, each call ends, client and mock count the same, and no timer is left', async () => {
+/** The complete run, with 100,000 calls: `npm run bench:chaos`. */
+test('with every fault, each call ends, client and mock have equal counts, and no timer remains', async () => {
   const report = await new ChaosRun({ seed: 20_261_121, calls: 6000, faults: CHAOS_FAULTS }).play();
 
   expect(report.problems).toEqual([]);
   expect(report.spent.client).toBe(report.spent.mock + report.spent.unseen);
-  // Not a quiet day: every ending has come, and most kinds of faults.
+  // Every possible result and most kinds of faults have occurred.
   expect(Object.keys(report.endings)).toHaveLength(10);
   expect(Object.values(report.struck).filter((times) => times > 0).length).toBeGreaterThan(7);
 });

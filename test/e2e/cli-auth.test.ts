@@ -50,7 +50,7 @@ describe.skipIf(!hasBundle)('the built command', () => {
   });
 
   test.skipIf(spawnSync('bash', ['-c', 'script --version']).status !== 0)(
-    'on a terminal the base URL is asked for and shows, and a key that is pasted with it does not',
+    'on a terminal, login prompts for the base URL and shows it, but not a key that is pasted with it',
     async () => {
       const line = `"${process.execPath}" "${BUNDLE}" auth login --no-verify`;
       const env = { FXRATES_CONFIG_DIR: folder, TERM: 'xterm' };
@@ -66,7 +66,7 @@ describe.skipIf(!hasBundle)('the built command', () => {
   );
 
   test.skipIf(spawnSync('bash', ['-c', 'script --version']).status !== 0)(
-    'on a terminal the typed key does not show, and Ctrl-C ends with 130',
+    'on a terminal, the typed key is not shown, and Ctrl-C exits with 130',
     async () => {
       const prompt = () =>
         new Running(

@@ -11,7 +11,9 @@ const SHELLS: readonly Shell[] = (['bash', 'zsh', 'fish'] as const).filter((shel
 /** `script` of util-linux runs a program in a terminal of its own. */
 const hasTerminal = hasProgram('script');
 
-/** A home with one profile, some currencies, a file and the script of each shell; `fxrates` is the built one. */
+/**
+ * A home folder with one profile, some currencies, a file and the script of each shell; `fxrates` is the built program.
+ */
 let home = '';
 beforeAll(async () => {
   home = mkdtempSync(join(tmpdir(), 'fxrates-completion-'));
@@ -36,23 +38,23 @@ function run(program: string, args: readonly string[], input = '') {
   return { stdout, stderr, status };
 }
 
-/** What ends the start-up of an interactive shell without anything of the machine's own, then loads the script. */
+/** Options that start an interactive shell without settings of the machine, and load the script. */
 const INTERACTIVE: Readonly<Record<'bash' | 'zsh', readonly [command: string, setUp: string]>> = {
   bash: ['bash --norc --noprofile -i', "bind 'set bell-style none'; PS1=; . ./script.bash"],
   zsh: ['zsh -f -i', 'PS1=; unsetopt beep; bindkey -e; autoload -U compinit; compinit -u -D; . ./script.zsh'],
 };
 
-/** The line that a terminal shows after `typed`, a tab at its end: the shell then prints it instead of running it. */
+/** The line that a terminal shows after `typed` and a tab. The shell prints the line instead of running it. */
 function afterTab(shell: 'bash' | 'zsh', typed: string): string {
   const [command, setUp] = INTERACTIVE[shell];
-  // Ctrl-A and Ctrl-E go to the two ends of the line; a quoted text is printed as it stands.
+  // Ctrl-A and Ctrl-E move to the start and the end of the line; a quoted text is printed unchanged.
   const input = `${setUp}\n${typed}\t\u0001print_line \u0005\nexit\n`;
   const printLine = "print_line() { printf 'LINE<'; printf '%s|' \"$@\"; printf '>\\n'; }\n";
   const { stdout } = run('script', ['-qec', command, '/dev/null'], printLine + input);
   return /LINE<(fxrates\|.*)>/.exec(stdout)?.[1] ?? stdout;
 }
 
-/** What fish offers, each candidate without its description. */
+/** The candidates of fish, without descriptions. */
 function fishOffers(typed: string): readonly string[] {
   const { stdout, stderr } = run('fish', ['-c', '. ./script.fish; complete -C $argv[1]', '--', typed]);
   expect(stderr).toBe('');
@@ -77,7 +79,7 @@ test.skipIf(!hasProgram('pwsh'))('PowerShell accepts its script, and completes w
   expect(ask('fxrates auth ')).toBe('login\nstatus\nlogout\ntoken');
 });
 
-/** Words of a line, the last one to be completed, and how they end up; a `|` stands after each. */
+/** The words of a line, of which the last is completed, and the result with a `|` after each. */
 const LINES: readonly (readonly [typed: string, words: string])[] = [
   ['fxrates quo', 'fxrates|quota|'],
   ['fxrates -q auth stat', 'fxrates|-q|auth|status|'],
@@ -101,7 +103,7 @@ for (const shell of SHELLS.filter((name) => name !== 'fish')) {
     expect(afterTab(shell, typed)).toBe(words);
   });
 
-  test.runIf(hasTerminal)(`${shell} puts no space after a name that goes on with =`, () => {
+  test.runIf(hasTerminal)(`${shell} adds no space after a name that continues with =`, () => {
     expect(afterTab(shell, 'fxrates mock --behaviour retryAfterU')).toBe('fxrates|mock|--behaviour|retryAfterUnit=|');
   });
 }

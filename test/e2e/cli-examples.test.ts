@@ -16,19 +16,19 @@ const every = (node: HelpNode): HelpNode[] => [node, ...node.commands.flatMap(ev
 const program: HelpNode = JSON.parse((await runCli('help --json')).stdout);
 const examples = every(program).flatMap((node) => node.examples.map(({ command }) => command));
 
-/** Examples that ask something: run on a terminal, with what one would type. */
+/** Examples with a prompt: run on a terminal, with the text that a user would type. */
 const TYPED: Readonly<Record<string, string>> = {
   'fxrates auth login --base-url https://api.example.test': '{key}\r',
   'fxrates auth login': '{key}\r',
   'fxrates completion install': 'y\r',
 };
-/** Examples that last are stopped with Ctrl-C once they have shown something; the code that they end with. */
+/** Examples that do not end are stopped with Ctrl-C after their first output; their exit codes. */
 function codeOfLasting(example: string): number | undefined {
   if (example === 'fxrates latest --watch') return 130;
   return /^fxrates mock(?!.* -- )/.test(example) ? 0 : undefined;
 }
 
-/** What a reader's machine has and this one lacks. */
+/** Stand-ins for programs and files of the reader. */
 const REPLACED: readonly (readonly [example: string, here: string])[] = [
   ['-- npm test', '-- sh -c "test -n \\"$FXRATES_API_KEY\\""'],
   ['https://api.example.test', '$FXRATES_BASE_URL'],
@@ -61,7 +61,7 @@ beforeAll(async () => {
     FXRATES_API_KEY: key,
     TERM: 'xterm',
   };
-  // What some examples ask for must have been stored before.
+  // Stores the data that some examples need.
   const setUp = 'fxrates config set timeout 10s; fxrates config set base_url "$FXRATES_BASE_URL"';
   await new Running('bash', ['-c', setUp], { env }).ended;
 });

@@ -29,7 +29,7 @@ describe.skipIf(!hasBundle || process.platform === 'win32')('the built command',
     await writeFile(file, RECORDED);
     const stop = new AbortController();
     const changes = watch(folder, { signal: stop.signal })[Symbol.asyncIterator]();
-    const change = changes.next(); // begins to watch
+    const change = changes.next(); // starts to watch
     const running = startBundle(['latest', '--fixture-out', file], {
       env: { FXRATES_BASE_URL: url, FXRATES_API_KEY: key },
     });

@@ -20,7 +20,7 @@ afterAll(async () => {
   await rm(home, { recursive: true });
 });
 
-/** Without the home of the machine: exactly this environment. */
+/** Runs with exactly this environment, without the home folder of the machine. */
 const run = (line: string, env: Record<string, string>) => {
   const all = { FXRATES_BASE_URL: url, FXRATES_API_KEY: key, LANG: 'C.UTF-8', ...env };
   const assignments = Object.entries(all).map(([name, value]) => `${name}=${value}`);
@@ -38,7 +38,7 @@ describe.skipIf(!hasBundle)('the built command', () => {
     }
   });
 
-  // Root may write anywhere; a file in the place of the folder stops root, too.
+  // Root can write anywhere, but not into a file in place of the folder.
   test('a HOME that cannot be written does not prevent calls', async () => {
     const blocked = join(home, 'blocked');
     await mkdir(blocked);

@@ -14,7 +14,7 @@ const fixture = (name: string) => fileURLToPath(new URL(`../fixtures/tls/${name}
 const CA = fixture('cert.pem');
 const BODY = JSON.stringify({ success: true, data: quotaRecord() });
 
-/** What arrived at the service: which key, by which way. */
+/** The key that arrived at the service, and the connection that it used. */
 const arrived: { key: string | undefined; host: string | undefined; proxyHeaders: string[] }[] = [];
 const answer: Parameters<typeof createHttpServer>[1] = ({ headers }, response) => {
   const proxyHeaders = Object.keys(headers).filter((name) => name.startsWith('proxy-auth'));

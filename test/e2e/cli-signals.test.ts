@@ -14,7 +14,7 @@ let env: Record<string, string> = {};
 beforeAll(async () => {
   const { url } = await mock.serve();
   env = { FXRATES_BASE_URL: url, FXRATES_API_KEY: key };
-  // From now on the next call has to wait for most of a minute.
+  // The next call now has to wait for most of a minute.
   for (let sent = 0; sent < 31; sent += 1)
     await fetch(`${url}/api/v1/quota`, { headers: { authorization: `Bearer ${key}` } });
 });
@@ -72,7 +72,7 @@ describe.skipIf(!hasBundle || !hasScript)('on a pseudo-terminal', () => {
   });
 });
 
-/** A command that handles signals and waits for a key from a pipe, into which nothing is written. */
+/** A command that handles signals and waits for a key from an empty pipe. */
 async function startedWithoutKey(): Promise<Running> {
   const folder = await mkdtemp(join(tmpdir(), 'fxrates-fifo-'));
   onTestFinished(() => rm(folder, { recursive: true }));

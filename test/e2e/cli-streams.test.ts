@@ -7,7 +7,7 @@ import { hasBundle, runBundle, runShell, startBundle } from '../helpers/cli-bund
 import { type RawServer, startRawServer } from '../helpers/raw-server.ts';
 import { API_KEY } from '../helpers/service-replies.ts';
 
-/** Larger than any pipe buffer, with digits that a number type would not keep. */
+/** Larger than any pipe buffer, with more digits than a number has. */
 const DATA = JSON.stringify({ rows: 'x'.repeat(1_000_000) }).replace('}', ',"rate":1.10,"é":"\\u00e9"}');
 const BODY = `{"success":true,"data":${DATA}}\n`;
 
@@ -73,7 +73,7 @@ describe.skipIf(!hasBundle)('the built command', () => {
   });
 
   test('closed streams do not crash it', async () => {
-    // Node.js opens /dev/null in place of a closed stream, so there is nothing to notice.
+    // Node.js opens /dev/null in place of a closed stream, so writes do not fail.
     for (const line of ['fxrates api /small >&-', 'fxrates latest USD 2>&-; test $? -eq 2', 'fxrates api /small <&-']) {
       const { code, stderr } = await runShell(line, { env });
 
@@ -142,7 +142,7 @@ describe.skipIf(!hasBundle)('what nothing catches', () => {
 });
 
 describe.skipIf(!hasBundle)('what the built command loads', () => {
-  // Makes Node.js name every file it loads on stderr.
+  // Makes Node.js print the name of every loaded file to stderr.
   const NODE_DEBUG = 'module';
 
   test.each([['--version'], ['-V']])('%s loads nothing but itself', async (flag) => {
@@ -176,7 +176,7 @@ describe.skipIf(!hasBundle)('what the built command loads', () => {
     const { stdout, stderr } = await runBundle(['api', '/small'], { env: { ...env, NODE_DEBUG } });
 
     expect(stdout).toContain('1.10');
-    expect(stderr.match(/load "\S*\/cli\/[\w-]+\.cjs"/g)).toHaveLength(3); // each file more takes time
+    expect(stderr.match(/load "\S*\/cli\/[\w-]+\.cjs"/g)).toHaveLength(3); // each additional file takes time
     expect(stderr).toMatch(/load "\S*\/client\.cjs"/);
     expect(stderr).not.toMatch(/load "\S*(mock-server|undici|msw)/);
   });

@@ -9,7 +9,7 @@ function setUp(options: MockServerOptions = {}, clientOptions: FxRatesOptions = 
   return { mock, fx, key, keyId: id };
 }
 
-/** A query of its own for each call, so that none shares the request of another. */
+/** A different query for each call, so that calls do not share requests. */
 function calls(fx: FxRates, count: number) {
   return Promise.allSettled(Array.from({ length: count }, (_, n) => fx.latest({ n })));
 }
@@ -90,7 +90,7 @@ test.each(['429 quota_exceeded', '402 quota_exceeded', '403 quota_exceeded'] as 
     const results = await calls(fx, 50);
 
     expect(new Set(results.map(kindOf))).toEqual(new Set(['quota_exhausted']));
-    // One for the limit per minute of so many calls, one for the month.
+    // One for the limit per minute of all calls, one for the month.
     expect(mock.journal.list().filter(({ path }) => path === '/api/v1/quota')).toHaveLength(2);
     const [first] = results;
     const error = (first as PromiseRejectedResult).reason as QuotaExhaustedError;

@@ -50,7 +50,7 @@ test('five processes write at the same time, two of them are killed: no update i
   const writes = acceptedWrites();
   const last = writes.at(-1);
   const numbers = writes.map(({ count }) => count);
-  const missing = (last?.count ?? 0) - numbers.length; // accepted, then killed before it was noted
+  const missing = (last?.count ?? 0) - numbers.length; // accepted, but its process was killed before it recorded that
   const unbased = writes.filter(
     ({ from, count }, place) => count === 1 + (numbers[place - 1] ?? 0) && count > 1 && from !== writes[place - 1]?.to,
   );

@@ -11,7 +11,7 @@ test('a client uses a month of the Free plan in virtual time, and continues afte
   for (let call = 0; call < 1000; call += 1) await fx.latest({ base: 'EUR' });
 
   expect(mock.keys.get(id).monthlyUsed).toBe(1000);
-  // A thousand calls at thirty a minute: the last thirty go out in the 34th minute.
+  // A thousand calls at thirty per minute: the last ones are sent in the 34th minute.
   expect(mock.clock.now() - start).toBeGreaterThanOrEqual(33 * 60_000);
   await expect(fx.latest()).rejects.toMatchObject({
     kind: 'quota_exhausted',
@@ -23,7 +23,7 @@ test('a client uses a month of the Free plan in virtual time, and continues afte
   await expect(fx.latest()).resolves.toMatchObject({ base: 'USD' });
 });
 
-/** Ways in that go around `mock.fetch`; the client waits in the mock's time all the same. */
+/** Adapters other than `mock.fetch`; the client still waits with the mock's clock. */
 const ways: [string, (mock: MockServer) => Promise<string>][] = [
   ['a real socket', async (mock) => (await mock.serve()).url],
   [

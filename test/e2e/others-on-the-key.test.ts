@@ -7,7 +7,7 @@ const CALLS = 60;
 /** The client's default. */
 const DEADLINE_S = 90;
 
-/** When slots come free for us, in seconds after our first call, and how many. */
+/** Free slots for our client: seconds after its first call, and their number. */
 const SLOTS: Readonly<
   Record<'sliding-log' | 'fixed-epoch', (others: Others) => (readonly [atS: number, slots: number])[]>
 > = {
@@ -49,7 +49,8 @@ test.each(cases)(
 
     const inTime = SLOTS[rateWindow]({ used, beforeS }).filter(([atS]) => atS < DEADLINE_S);
     const possible = inTime.reduce((sum, [, slots]) => sum + slots, 0);
-    // If the limit is unknown, the client asks for it, and again when a refusal contradicts it: each takes a slot.
+    // If the limit is unknown, the client calls `quota()`, and again if a refusal contradicts it. Each call uses a
+    // slot.
     const served = calls.filter(({ status }) => status === 'fulfilled').length;
     expect(served).toBeGreaterThanOrEqual(Math.min(CALLS, possible - (perMinute === undefined ? 2 : 0)));
   },

@@ -12,7 +12,7 @@ describe.skipIf(!hasRedis)('Keyv over a real Redis', () => {
   let redis: RedisServer;
   const adapters: KeyvRedis<string>[] = [];
 
-  /** A store on a connection of its own, as another process would have. */
+  /** A store with a separate connection, like that of another process. */
   const connect = () => {
     const adapter = new KeyvRedis<string>(redis.url);
     adapters.push(adapter);
@@ -97,7 +97,7 @@ describe.skipIf(!hasRedis)('Keyv over a real Redis', () => {
     await redis.restart();
     await connectedAgain;
     await clock.advance(10_000);
-    await sourceOf(); // kept already, if the Redis client had queued the write of the call before
+    await sourceOf(); // already stored if the Redis client had queued the write of the previous call
     expect(await sourceOf()).toBe('cache');
 
     expect(warnings).toEqual([expect.stringMatching(/^cache: the store failed/)]);
@@ -122,7 +122,7 @@ describe.skipIf(!hasRedis)('Keyv over a real Redis', () => {
   });
 });
 
-/** What these tests ask of the Redis client themselves. */
+/** The methods of the Redis client that these tests call. */
 interface RedisCommands {
   keys(pattern: string): Promise<string[]>;
   get(key: string): Promise<string | null>;

@@ -19,12 +19,12 @@ function setUp({ left = 100, reserve = 10, ...options }: FxRatesOptions & { left
 }
 
 let call = 0;
-/** Calls that no coalescing can join. */
+/** Calls that coalescing cannot combine. */
 const latest = (fx: FxRates, options = {}) => fx.latest({ call: call++ }, options);
 const crowd = (fx: FxRates, count: number, options = {}) =>
   Promise.allSettled(Array.from({ length: count }, () => latest(fx, options)));
 
-/** How many calls ended in which way. */
+/** Number of calls by result. */
 function tally(results: readonly PromiseSettledResult<unknown>[]): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const result of results) {

@@ -51,7 +51,7 @@ let clients = 0;
 let connection: Connection | undefined;
 afterEach(() => connection?.close());
 
-/** A client over a service that answers at once, with nothing shared but the store. */
+/** A client with a service that responds immediately; only the store is shared. */
 function startClient({ store }: Connection) {
   clients += 1;
   const warnings: string[] = [];
@@ -72,7 +72,7 @@ function startClient({ store }: Connection) {
   return { makeCalls, warnings };
 }
 
-/** The version of the one state there is, or nothing. */
+/** The version of the only state, or `undefined`. */
 async function versionIn(admin: Redis | Cluster): Promise<string | null> {
   const [key] = await stateKeys(admin);
   return key === undefined ? null : admin.hget(key, 'version');
@@ -94,7 +94,7 @@ async function untilUsedAgain(admin: Redis | Cluster, makeCalls: () => Promise<v
   });
 }
 
-/** Failures of a Redis that keeps its connections: how each starts and ends, and the reason in the warning. */
+/** Failures of a Redis whose connections stay open: how each starts and ends, and the reason in the warning. */
 const OUTAGES: readonly [string, { start: readonly string[][]; end: readonly string[][]; reason: RegExp }][] = [
   [
     'it becomes a replica (READONLY)',

@@ -7,7 +7,7 @@ import { hasRedis, type RedisServer, startRedis } from '../helpers/redis-server.
 import type { CallsEnded, CallsOrder, SharingOptions } from '../helpers/redis-sharing-process.ts';
 
 const PROCESS = fileURLToPath(new URL('../helpers/redis-sharing-process.ts', import.meta.url));
-/** Real time: longer than a busy machine needs for 30 calls, shorter than the minute until the next slot. */
+/** In real time: more than a busy machine needs for 30 calls, less than the minute until the next slot. */
 const DEADLINE_MS = 25_000;
 
 describe.skipIf(!hasRedis).each(['ioredis', 'node-redis'] as const)('four processes with one key, by %s', (library) => {
@@ -72,7 +72,8 @@ describe.skipIf(!hasRedis).each(['ioredis', 'node-redis'] as const)('four proces
     expect([...again.errors]).toEqual(['rate_limited']);
     expect(again.warnings.map(({ length }) => length)).toEqual([1, 1, 1]);
     expect(again.warnings[0]?.[0]).toMatch(/^rateLimit\.store: the store failed .* uses its share of the limit/);
-    // Of 22 calls without a slot: alone, each process finds out by a train of calls, of doubling length, what is left.
+    // Of 22 calls without a slot. Without the store, each process finds the remaining slots with batches of doubling
+    // size.
     expect(refused()).toBeLessThanOrEqual(15);
   });
 });

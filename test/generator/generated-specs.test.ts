@@ -43,7 +43,7 @@ test('every document that is accepted compiles and has commands, and client and 
   expect(await variants.typeErrors()).toEqual([]);
 });
 
-/** Calls it as a program does, and as a person does, with the parameters that are required and with all. */
+/** Calls it from a program and on the command line, with the required parameters and with all. */
 async function tryOperation(operation: Operation, { schemas }: Contract, variant: Variant): Promise<void> {
   const { FxRates, createMockServer } = variant;
   const { query } = operation;

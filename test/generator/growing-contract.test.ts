@@ -8,17 +8,17 @@ import { specWith } from '../helpers/spec-with.ts';
 const ROOT = join(import.meta.dirname, '../..');
 const LEFT_OUT = ['node_modules', 'dist', '.git', 'coverage'];
 
-/** The whole project with three operations more, after `npm run generate` and no other edit. */
+/** The whole project with three more operations, after `npm run generate` and no other edit. */
 const root = await mkdtemp(join(tmpdir(), 'fxrates-growing-'));
 afterAll(() => rm(root, { recursive: true, force: true }));
 await cp(ROOT, root, { recursive: true, filter: (source) => !LEFT_OUT.includes(basename(source)) });
 await symlink(join(ROOT, 'node_modules'), join(root, 'node_modules'), 'dir');
 await writeFile(join(root, 'openapi.yaml'), await specWith('three-operations.yaml'));
-// What `npm run generate` runs, one after the other.
+// The steps of `npm run generate`, in order.
 await run('tsx', 'scripts/generate.ts');
 await run('tsx', 'scripts/reference.ts');
 
-/** Those that read the contract. All others were run by hand: `npm test` in such a copy. */
+/** The tests that read the contract. Run all others with `npm test` in such a copy. */
 const SUITES = [
   ...[
     'test/contracts/schemas.test.ts',
@@ -53,7 +53,7 @@ interface Report {
   }[];
 }
 
-/** What a tool of the copy prints. */
+/** The output of a tool of the copy. */
 function run(tool: string, ...args: readonly string[]): Promise<string> {
   return new Promise((resolve) => {
     execFile(join(root, 'node_modules/.bin', tool), args, { cwd: root }, (_, stdout) => resolve(stdout.trim()));

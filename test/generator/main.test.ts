@@ -125,7 +125,7 @@ test('a type that does not agree with its schema does not compile', async () => 
   expect(errors).toEqual([expect.stringMatching(/^src\/generated\/schemas\.ts\(\d+\): TS2322$/)]);
 });
 
-/** What `npm run generate` does in this project. */
+/** Runs `npm run generate` for this project. */
 async function run(...args: readonly string[]): Promise<{ readonly exitCode: number; readonly stderr: string }> {
   const lines: string[] = [];
   const exitCode = await main(args, (line) => lines.push(`${line}\n`));

@@ -297,7 +297,7 @@ function stressDocument() {
   return parseDocument(stress);
 }
 
-/** The stress spec with some values set, or taken out with `undefined`. */
+/** The stress spec with some values set, or removed with `undefined`. */
 function stressWith(...changes: readonly unknown[]): Record<string, unknown> {
   const document = stressDocument();
   for (let index = 0; index < changes.length; index += 2) {

@@ -66,7 +66,7 @@ function added({ openapi, paths, components = {} }: Published): unknown {
   return { ...OPENAPI, openapi, paths: { ...OPENAPI.paths, ...paths }, components: { ...both, securitySchemes } };
 }
 
-/** Answers become the `data` of the envelope, errors the `ErrorResponse`; every operation needs the key. */
+/** Responses become the `data` of the envelope, errors the `ErrorResponse`; every operation needs the key. */
 function inEnvelope(published: Published): Published {
   const copy = structuredClone(published);
   for (const { get } of Object.values(copy.paths)) {

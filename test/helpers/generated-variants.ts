@@ -1,6 +1,7 @@
-import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { build, transform } from 'esbuild';
 import { afterAll } from 'vitest';
 import type { main } from '../../src/cli/main.ts';
@@ -87,6 +88,14 @@ async function bundle(): Promise<string> {
           onResolve({ filter: /generated\/[\w-]+\.ts$/ }, ({ path }) => ({
             path: `./${path.slice(path.lastIndexOf('generated/')).replace(/ts$/, 'mjs')}`,
             external: true,
+          })),
+      },
+      {
+        name: 'texts beside their modules',
+        setup: ({ onLoad }) =>
+          onLoad({ filter: /(?:completion\/scripts|web\/styles)\.ts$/ }, async ({ path }) => ({
+            contents: (await readFile(path, 'utf8')).replace('import.meta.url', `'${pathToFileURL(path).href}'`),
+            loader: 'ts',
           })),
       },
     ],

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 
-/** Runs a script of its own process, in which nothing of vitest or of another test is loaded. */
+/** Runs a script in a separate process, without vitest and other tests. */
 function run(script: string): string {
   return execFileSync(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script], {
     encoding: 'utf8',

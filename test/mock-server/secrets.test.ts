@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { createMockServer, type MockServer } from '../../src/mock-server/index.ts';
 import { mockAdapters } from '../helpers/mock-adapters.ts';
 
-/** Everything the mock shows of itself, as text. */
+/** All output of the mock, as text. */
 function everything(mock: MockServer): string {
   return [
     JSON.stringify(mock.snapshot()),
@@ -18,7 +18,7 @@ function everything(mock: MockServer): string {
   ].join('\n');
 }
 
-/** What an act says when it fails, stack, cause and all. */
+/** The error of a failed action, with stack and cause. */
 async function failure(act: () => unknown): Promise<string> {
   try {
     return inspect(await act(), { depth: Number.POSITIVE_INFINITY });
@@ -27,7 +27,7 @@ async function failure(act: () => unknown): Promise<string> {
   }
 }
 
-/** The secret half of a key, plain and as a URL or base64 would carry it. */
+/** The secret half of a key, plain, URL-encoded and in base64. */
 function formsOf(key: string): string[] {
   const digits = key.slice(key.lastIndexOf('_') + 1);
   return [

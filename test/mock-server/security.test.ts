@@ -14,14 +14,14 @@ async function serving(options: ServeOptions = {}) {
   return { mock, server, [Symbol.asyncDispose]: () => mock.close() };
 }
 
-/** Sends raw text and gives everything that comes back until the connection closes. */
+/** Sends raw text and returns everything received until the connection closes. */
 async function raw({ port }: RunningServer, text: string): Promise<string> {
   const socket = net.connect(port, '127.0.0.1');
   let answer = '';
   socket.on('data', (chunk) => {
     answer += chunk;
   });
-  socket.on('error', () => undefined); // the server may hang up on what it does not want to read
+  socket.on('error', () => undefined); // the server may close the connection before it has read everything
   socket.write(text);
   await once(socket, 'close');
   return answer;
@@ -183,11 +183,11 @@ test('a slow request times out: its head after 10 s, the whole request after 30 
   await raw(it.server, get('/api/v1/quota', '127.0.0.1'));
   unsubscribe('http.server.request.start', note);
 
-  // What node:http does with them it does in real time.
+  // node:http measures these timeouts in real time.
   expect(server).toMatchObject({ headersTimeout: 10_000, requestTimeout: 30_000, connectionsCheckingInterval: 2_000 });
 });
 
-/** Markup, in pieces that make sense to a browser. */
+/** Pieces of markup. */
 const markup = fc
   .array(
     fc.oneof(
@@ -224,7 +224,7 @@ test('the dashboard shows any input as text', async () => {
   );
 });
 
-/** A page without what stands in quotes, which a browser takes for nothing but text, and without its text. */
+/** A page without quoted attribute values, which a browser reads as text, and without its text. */
 const withoutValues = (page: string) => page.replace(/="[^"<>]*"/g, '=""').replace(/>[^<]*</g, '><');
 const tagsOf = (page: string) => [...page.matchAll(/<([a-z]+)[\s/>]/gi)].map(([, name = '']) => name.toLowerCase());
 

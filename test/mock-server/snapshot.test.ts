@@ -36,7 +36,7 @@ const move: fc.Arbitrary<Move> = fc.oneof(
   fc.record({ kind: fc.constant('space' as const) }),
 );
 
-/** Makes the moves and writes down everything the mock said. Keys come and go; `keys` holds the ones in use. */
+/** Performs the actions and records all output of the mock. `keys` contains the active keys. */
 class Story {
   readonly transcript: unknown[] = [];
   readonly mock: MockServer;

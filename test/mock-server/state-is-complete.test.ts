@@ -7,14 +7,14 @@ import { createMockStubs } from '../../src/mock-server/stubs/mock-stubs.ts';
 import { MockCore } from '../helpers/mock-core.ts';
 import { mutableState } from '../helpers/mutable-state.ts';
 
-/** Every path to a value that may change, from here down. */
+/** Every path from this value to one that can change. */
 function paths(value: unknown, path = ''): string[] {
   if (value instanceof Map) return paths([...value.values()][0], `${path}.*`);
   if (Array.isArray(value)) return paths(value[0], `${path}[]`);
-  // What saves itself is a field as a whole.
+  // An object that serializes itself counts as one field.
   if (typeof value !== 'object' || value === null || 'save' in value) return [path];
   return Object.entries(value).flatMap(([name, inner]) =>
-    // Seen from the other end already.
+    // Already visited from the other end.
     name === 'account' || (name === 'keys' && path.includes('accounts')) ? [] : paths(inner, `${path}.${name}`),
   );
 }
@@ -80,7 +80,7 @@ const IN_THE_SNAPSHOT = {
   ],
 };
 
-/** What was worked out before, to be found again faster; never changed after. */
+/** Cached results, which never change. */
 const DERIVED = {
   'admin/admin.ts': ['loaded'],
   'behaviour/behaviour-options.ts': ['DEFAULT_SETTINGS'],
@@ -97,7 +97,7 @@ const DERIVED = {
   'spaces.ts': ['#partsByHash'],
 };
 
-/** Of a request, a wait, a connection or a server that is there now, or of whoever drives the mock. */
+/** State of a current request, wait, connection or server, or of the code that controls the mock. */
 const OF_THE_MOMENT = {
   'adapters/intercept-undici.ts': ['isStopped'],
   'adapters/msw-strategy.ts': ['hasPassed', 'refusal'],
@@ -125,10 +125,10 @@ const OF_THE_MOMENT = {
   'state/state-persister.ts': ['#hasChanged', '#saving'],
 };
 
-/** What the documentation says no snapshot holds. */
+/** Excluded from snapshots by the documentation. */
 const LEFT_OUT = {
   'adapters/overrides.ts': ['#handlers'],
-  // Keys in full, which are nowhere else either.
+  // Full keys, which are stored nowhere else.
   'dashboard/dashboard-request.ts': ['#secrets'],
   'journal/journal.ts': ['#ring', '#last', '#listeners', '#spaceListeners'],
   'spaces.ts': ['#live', 'first'],

@@ -1,4 +1,4 @@
-/** What a project that has the package installed does with it: lines as they would stand in its package.json. */
+/** Uses of the package in a project that has installed it: lines as in the scripts of its package.json. */
 export interface ConsumerCheck {
   readonly name: string;
   readonly line: string;
@@ -6,7 +6,7 @@ export interface ConsumerCheck {
 
 const STRICT = '--noEmit --strict --exactOptionalPropertyTypes --target es2023 --types node';
 
-/** Depends on the Node that runs it. */
+/** Depends on the version of Node. */
 export const RUN_CHECKS: readonly ConsumerCheck[] = [
   { name: 'ES modules', line: 'node program.mjs' },
   { name: 'CommonJS', line: 'node program.cjs' },
@@ -85,7 +85,7 @@ export const BUNDLERS = [
   ...['rollup@4', '@rollup/plugin-node-resolve@16', '@rollup/plugin-commonjs@28', '@rollup/plugin-json@6'],
 ];
 
-/** A runtime other than Node, from npm: what it runs, and where its packages may have its program. */
+/** A runtime other than Node, from npm: its command, and the possible places of its program. */
 export interface OtherRuntime {
   readonly name: string;
   readonly version: string;

@@ -13,7 +13,7 @@ export interface Tarball {
   readonly files: readonly { readonly path: string; readonly mode: number }[];
 }
 
-/** What `npm publish` would send, from the `dist/` that is there. */
+/** The package that `npm publish` would send, with the existing `dist/`. */
 export async function pack(folder: string): Promise<Tarball> {
   const args = ['pack', '--json', '--ignore-scripts', '--offline', '--pack-destination', folder, ROOT];
   const { code, stdout, stderr } = await new Running('npm', args, { env: { HOME: folder } }).ended;
@@ -43,7 +43,7 @@ function installedNode(version: string): string {
   return join(ROOT, `node_modules/.cache/${name}-${version}/node_modules/${name}/bin/node`);
 }
 
-/** Installs as npm would, without network: the package unpacked, its dependencies those of this repository. */
+/** Installs like npm, but without network: unpacks the package, and uses the dependencies of this repository. */
 export async function installOffline(tarball: Tarball, folder: string, others: readonly string[]): Promise<void> {
   const modules = join(folder, 'node_modules');
   const target = join(modules, 'fxrates');
@@ -65,7 +65,7 @@ export function runLine(line: string, folder: string, node = process.execPath): 
   return new Running('sh', ['-c', `cd "$0" && ${line}`, folder], { env }).ended;
 }
 
-/** What went wrong; empty after success. A warning of Node counts. */
+/** The failure, including warnings of Node; empty after success. */
 export function failureOf({ code, stdout, stderr }: BundleResult): string {
   return code === 0 && !/warning/i.test(stderr) ? '' : `exit code ${code}\n${stdout}${stderr}`;
 }

@@ -33,7 +33,7 @@ let folder: string;
 describe.skipIf(!hasBundle)('the steps of the Dockerfile and of compose.yaml, without Docker', () => {
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'fxrates-container-'));
-    // Stands for `npm install --global`, whose packages are in a registry.
+    // Replaces `npm install --global`, which needs a registry.
     await installOffline(await pack(folder), folder, []);
   });
 
@@ -44,7 +44,7 @@ describe.skipIf(!hasBundle)('the steps of the Dockerfile and of compose.yaml, wi
     expect(dockerfile['RUN']).toBe('npm install --global fxrates');
   });
 
-  test('a container becomes healthy, answers under the name of its service, and ends at SIGTERM', async () => {
+  test('a container becomes healthy, responds under the name of its service, and exits at SIGTERM', async () => {
     const port = String(await freePort());
     const env = {
       ...mockService.environment,
@@ -74,7 +74,7 @@ describe.skipIf(!hasBundle)('the steps of the Dockerfile and of compose.yaml, wi
     'the steps for $name wait for the mock and run tests with its key',
     async ({ script, variables }) => {
       const port = String(await freePort());
-      // What stands in for the packages and the tests of a reader.
+      // Replaces the packages and the tests of a reader.
       const lines = `${script}\nkill $!`
         .replace('npx fxrates mock', `fxrates mock --port ${port}`)
         .replace('npm ci', 'true')

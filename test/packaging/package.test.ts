@@ -7,7 +7,7 @@ import { hasBundle } from '../helpers/cli-bundle.ts';
 import { failureOf, hasMsw3, installOffline, MSW_3, pack, runLine, type Tarball, writePrograms } from './consumer.ts';
 import { BUNDLE_CHECKS, COMPILE_CHECKS, MSW_COMPILE_CHECK, MSW_RUN_CHECK, RUN_CHECKS } from './consumer-checks.ts';
 
-/** Outside the project, so that nothing is found that the package does not bring or ask for. */
+/** Outside the project, so that only the package and its dependencies are found. */
 let folder: string;
 let tarball: Tarball;
 let plain: string;
@@ -35,7 +35,7 @@ describe.skipIf(!hasBundle)('the package', () => {
     );
     const named = textsOf([exports, bin, main, man, types, typesVersions]);
 
-    expect(man).toEqual(['./dist/man/fxrates.1']); // npm 11 links no page that is a plain string
+    expect(man).toEqual(['./dist/man/fxrates.1']); // npm 11 does not link a man page that is a plain string
     expect(paths).toEqual(expect.arrayContaining(named.map((path) => path.slice(2))));
     const isCodeOrPage = (path: string) => /^dist\/[\w/-]+(\.d\.c?ts|\.c?js)$|^docs\/[\w-]+\.md$/.test(path);
     expect(paths.filter((path) => !isCodeOrPage(path)).sort()).toEqual([
@@ -106,8 +106,8 @@ describe.skipIf(!hasBundle)('the package', () => {
 });
 
 /**
- * Where the links of a page lead, or what a docstring cites. Pictures and the reference, which would make the package too
- * large, are in the repository only; the types, the help and openapi.json have the same sentences.
+ * The targets of the links of a page, or the documents that a docstring names. Pictures and the reference, which would
+ * make the package too large, are in the repository only; the types, the help and openapi.json have the same sentences.
  */
 function documentsIn(path: string, text: string): string[] {
   if (/\.d\.c?ts$/.test(path)) return text.match(/[\w/-]+\.md\b/g) ?? [];
@@ -118,7 +118,7 @@ function documentsIn(path: string, text: string): string[] {
     .filter((file) => !file.startsWith('docs/reference/'));
 }
 
-/** The texts of a value of package.json, however deep. */
+/** All texts in a value of package.json. */
 function textsOf(value: unknown): string[] {
   if (typeof value === 'string') return [value];
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsOf) : [];

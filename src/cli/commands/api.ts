@@ -80,7 +80,7 @@ function requestOf({ args, options }: Invocation): ServiceRequest {
   const [path = ''] = target.split('?', 1);
   const search = target.slice(path.length + 1);
   if (/^[a-z]+:\/\//i.test(target)) {
-    throw usageError(`'${target}' is a URL`, 'api expects a path; the host is --base-url', [
+    throw usageError(`'${target}' is a URL`, 'api expects a path; set the host with --base-url', [
       `fxrates api ${new URL(target).pathname}`,
     ]);
   }

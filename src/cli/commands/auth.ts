@@ -39,7 +39,7 @@ export const authCommand: CommandSpec = {
       name: 'status',
       summary: 'the key in use, its source, and whether it is valid',
       description:
-        'Shows the base URL and the key that would be used, their sources and what they override, and checks the key with one free quota call.',
+        'Shows the base URL and the key in use, their sources, and the sources that they override. Checks the key with one free quota call.',
       options: () => [new Option('--no-verify', 'do not check the key')],
       examples: [{ command: 'fxrates auth status', comment: '' }],
       callsService: true,
@@ -58,8 +58,8 @@ export const authCommand: CommandSpec = {
     {
       name: 'token',
       summary: 'print the key, for scripts',
-      description: 'Prints the key that would be used. On a terminal it needs --show.',
-      options: () => [new Option('--show', 'print it on a terminal, too')],
+      description: 'Prints the key in use. On a terminal, --show is required.',
+      options: () => [new Option('--show', 'also print the key on a terminal')],
       examples: [{ command: 'FXRATES_API_KEY=$(fxrates auth token) ./script', comment: '' }],
       callsService: true,
       // It reads the key and sends nothing.

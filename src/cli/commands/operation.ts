@@ -95,7 +95,7 @@ export function answerOptions({ consumesQuota }: Operation): readonly Option[] {
 /** For what costs quota. */
 function cacheOptions(): Option[] {
   return [
-    new Option('--cache <age>', 'use a cached response younger than 10m, or snapshot').argParser(parseCacheAge),
+    new Option('--cache <age>', 'use a cached response up to this age: 10m, snapshot').argParser(parseCacheAge),
     new Option('--offline', 'use a cached response of any age; send nothing').conflicts('cache'),
   ];
 }

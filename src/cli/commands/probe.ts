@@ -18,10 +18,10 @@ export const probeCommand: CommandSpec = {
   name: 'probe',
   summary: 'observe how a running service behaves, for mock --behaviour',
   description:
-    'Sends requests to a running service, with your key and within a budget, to observe what its documentation leaves open. In a pipe, and with --out, it writes JSON for fxrates mock --behaviour. Behaviour that cannot be observed is listed, not guessed.',
+    'Sends requests to a running service, with your key and within a budget, to observe its undocumented behaviour. In a pipe, and with --out, it writes JSON for fxrates mock --behaviour. It lists the behaviour that it cannot observe.',
   argument: { syntax: '<base-url>', description: 'base URL of the service' },
   options: () => [
-    parsedOption('--max-requests <count>', 'most requests to send (default: 14)', wholeNumber(1, 99_999)),
+    parsedOption('--max-requests <count>', 'maximum number of requests (default: 14)', wholeNumber(1, 99_999)),
     new Option('--out <file>', 'write the JSON to this file'),
   ],
   examples: [
@@ -29,7 +29,7 @@ export const probeCommand: CommandSpec = {
     { command: 'fxrates mock --behaviour behaviour.json', comment: 'a mock that behaves like it' },
   ],
   notes: [
-    'The probe starts with quota, which is free. One request of the default budget may use monthly quota. A budget of 20 requests above the per-minute limit also tests that limit, with two more requests that may use quota.',
+    'The probe starts with quota, which is free. With the default budget, one request may use monthly quota. With a budget of 20 requests above the per-minute limit, the probe also tests that limit, and two more requests may use quota.',
     'The probe does not wait for limits. If the per-minute limit is reached early, it prints what it has observed. --timeout and --retries apply to each request; a request that may use quota is not sent again.',
   ],
   callsService: true,

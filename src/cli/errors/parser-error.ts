@@ -80,7 +80,7 @@ export function refuseKeyOption(argv: readonly string[]): void {
     'a key on the command line is visible to other users and stays in the shell history',
     [
       'Use FXRATES_API_KEY, --key-file or --key-stdin:  fxrates quota --key-stdin < key.txt',
-      'Consider the key you just typed exposed: create a new one and revoke it.',
+      'Consider this key exposed: create a new key, then revoke this one.',
     ],
   );
 }

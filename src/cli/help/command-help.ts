@@ -5,7 +5,7 @@ import { exampleLines, optionSections, paragraphs, section, twoColumns } from '.
 
 const FIRST_STEPS = [
   { command: 'fxrates mock', comment: 'in one terminal: a local service, invented rates' },
-  { command: 'fxrates quota', comment: 'in another, after the two export lines it prints' },
+  { command: 'fxrates quota', comment: 'in another, after its two export lines' },
   { command: 'fxrates latest base=USD', comment: 'parameters are written name=value' },
 ];
 

@@ -93,7 +93,10 @@ function quotaExplanation({ quota, resetsAt }: QuotaExhaustedError, { io }: Invo
 function timeoutExplanation(scope: 'attempt' | 'deadline', { settings }: Invocation, baseUrl: string): Explanation {
   const { host } = new URL(baseUrl);
   if (scope === 'deadline')
-    return { what: `no successful response from ${host} in time`, why: 'the time for all attempts and waits is over' };
+    return {
+      what: `no successful response from ${host} in time`,
+      why: 'the time limit for all attempts and waits has passed',
+    };
   const timeout = durationOption(settings.timeoutMs);
   return {
     what: `no complete response from ${host} within ${timeout}`,
@@ -171,7 +174,7 @@ const checkClock: NextStep = () =>
 /** What each error code means, and the next step where there is one. */
 const SYSTEM_CODES: Readonly<Record<string, readonly [words: string, nextStep?: NextStep]>> = {
   ENOTFOUND: ['name not found', checkBaseUrl],
-  EAI_AGAIN: ['the name cannot be looked up now'],
+  EAI_AGAIN: ['the host name cannot be resolved at the moment'],
   ECONNREFUSED: ['connection refused'],
   ECONNRESET: ['the connection was closed'],
   ETIMEDOUT: ['the connection timed out'],

@@ -60,7 +60,7 @@ function storedSources(credential: Credential | undefined, { baseUrl, profile }:
     return secret;
   };
   const warning = wasReadable
-    ? `${path} was readable by others, its mode is 0600 now; create a new key if the machine is shared`
+    ? `${path} was readable by other users; its mode is now 0600. If the machine is shared, create a new key`
     : undefined;
   return [{ label: `profile ${profile} in ${path}`, warning, read }];
 }

@@ -106,12 +106,13 @@ export async function tighten(path: string): Promise<boolean> {
 function parse(text: string, path: string): JsonObject {
   const fault = jsonFault(text);
   if (fault !== undefined) {
-    throw unusable(path, `it is not JSON from line ${fault.line}, column ${fault.column} on`);
+    throw unusable(path, `it is not valid JSON: line ${fault.line}, column ${fault.column}`);
   }
   const document: unknown = JSON.parse(text);
   if (!isObject(document)) throw unusable(path, 'it does not contain a JSON object');
   const { version = VERSION } = document;
-  if (version !== VERSION) throw unusable(path, `it has version ${String(version)}, this fxrates knows ${VERSION}`);
+  if (version !== VERSION)
+    throw unusable(path, `it has version ${String(version)}; this release of fxrates reads version ${VERSION}`);
   return document;
 }
 

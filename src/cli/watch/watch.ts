@@ -198,7 +198,10 @@ export class LiveView {
       rows += rowsOf(line);
     }
     const hidden = body.length - shown.length;
-    const lines = [...shown, ...(hidden > 0 ? footer.with(0, `… ${hidden} more lines; a pipe gets them all`) : footer)];
+    const lines = [
+      ...shown,
+      ...(hidden > 0 ? footer.with(0, `… ${hidden} more lines; a pipe receives all lines`) : footer),
+    ];
     const over = this.#rows === 0 ? '' : `\u001b[${this.#rows}A\u001b[J`;
     this.#rows = rows + footer.length;
     return screen.printText(`${over}${lines.join('\n')}\n`);

@@ -58,19 +58,19 @@ export function requireFunction<Fn>(option: string, value: Fn): Fn {
   return typeof value === 'function' ? value : refuse(option, value, 'a function');
 }
 
-/** The fields that have a value: `undefined` counts as left out. */
+/** The fields with a value other than `undefined`. */
 export function definedOf<Fields extends object>(
   fields: Fields,
 ): { [Name in keyof Fields]: Exclude<Fields[Name], undefined> } {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
 }
 
-/** The names of a type's fields. The compiler rejects a missing one and one too many. */
+/** The names of a type's fields. The compiler rejects missing and unknown names. */
 export function namesOf<Name extends string>(names: Readonly<Record<Name, true>>): readonly Name[] {
   return Object.keys(names) as Name[]; // the keys of the record
 }
 
-/** A misspelt option must not be ignored. */
+/** Rejects misspelt options, which would otherwise have no effect. */
 export function requireKnownNames(options: unknown, known: readonly string[], where: string): void {
   if (typeof options !== 'object' || options === null) refuse(where, options, 'an object of options');
   const unknown = Object.keys(options).find((name) => !known.includes(name));
@@ -80,7 +80,7 @@ export function requireKnownNames(options: unknown, known: readonly string[], wh
   throw new ConfigError(`${where}: unknown option '${unknown}'; ${next}: ${known.join(', ')}`);
 }
 
-/** A wrong value as an error message shows it: short, and with its type. */
+/** Describes a wrong value in an error message: short, and with its type. */
 export function describeValue(value: unknown): string {
   if (typeof value === 'string') return value.length > 60 ? `a string of ${value.length} characters` : `'${value}'`;
   if (value === null || value === undefined) return String(value);

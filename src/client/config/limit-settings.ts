@@ -94,7 +94,7 @@ function requireLimitStore(store: LimitStore | undefined): LimitStore | undefine
 /** In characters: about a thousand responses of 170 rates, or one response of the maximum length. */
 const DEFAULT_CAPACITY = 16_000_000;
 
-/** The default store: responses in memory. It evicts the least recently used ones. */
+/** The default store: responses in memory. It evicts the least recently used response. */
 export class MemoryStore implements CacheStore {
   readonly #capacity: number;
   /** In the order of their last use. */

@@ -190,7 +190,7 @@ function requireClock(clock: Clock): Clock {
   return refuse('clock', clock, 'an object with now() and sleep(ms, signal)');
 }
 
-/** The base URL without a trailing slash. @throws ConfigError if the key must not or cannot be sent there. */
+/** The base URL without a trailing slash. @throws ConfigError if the key must not be sent there, or cannot be. */
 export function checkBaseUrl(value: unknown, { allowInsecureHttp }: { readonly allowInsecureHttp: boolean }): string {
   if (value === undefined || value === '') {
     throw new ConfigError(
@@ -199,7 +199,9 @@ export function checkBaseUrl(value: unknown, { allowInsecureHttp }: { readonly a
   }
   const url = parse(value);
   if (url.username !== '' || url.password !== '') {
-    throw new ConfigError('baseUrl: contains a user name or password; remove it, because the key alone authenticates');
+    throw new ConfigError(
+      'baseUrl: contains a user name or password; remove it, because the service accepts only API keys',
+    );
   }
   if (url.search !== '' || url.hash !== '')
     throw new ConfigError(`baseUrl: contains a query or fragment; pass ${url.origin}${url.pathname}`);
@@ -223,7 +225,7 @@ function parse(value: unknown): URL {
   return url.protocol === 'http:' || url.protocol === 'https:' ? url : refuse('baseUrl', value, expected);
 }
 
-/** The key is for server-side code (SERVICE.md, Authentication, rule 2). @throws ConfigError in a browser. */
+/** The key is only for server-side code (docs/facts.md, Authentication). @throws ConfigError in a browser. */
 function refuseBrowser(): void {
   if (!isBrowser()) return;
   throw new ConfigError(
@@ -231,7 +233,7 @@ function refuseBrowser(): void {
   );
 }
 
-/** A test environment such as jsdom has a document too, but it is Node. */
+/** A test environment such as jsdom also has a document, but runs in Node. */
 function isBrowser(): boolean {
   const hasPage = 'document' in globalThis || 'importScripts' in globalThis;
   return hasPage && globalThis.process?.versions?.node === undefined;

@@ -26,10 +26,13 @@ export interface ErrorDetails {
   readonly cause?: unknown;
 }
 
-/** A brand instead of `instanceof`, because two copies of the package can meet in one process. */
+/** A brand instead of `instanceof`, because a process can load two copies of the package. */
 const BRAND: unique symbol = Symbol.for('fxrates.error') as never;
 
-/** Base class of the client's errors. An error that your own key function, schema or middleware throws is passed on as it is. */
+/**
+ * Base class of the client's errors. An error that your own key function, schema or middleware throws is passed on
+ * unchanged.
+ */
 export abstract class FxRatesError extends Error {
   /** Name of the error's class, such as `'RateLimitError'`. It is the same in minified code. */
   abstract override readonly name: string;
@@ -62,7 +65,7 @@ export abstract class FxRatesError extends Error {
   }
 
   /**
-   * Returns whether `error` is one of the client's errors, also one of another copy of the package. Narrows to a union on
+   * Returns whether `error` is one of the client's errors, including those of another copy of the package. Narrows to a union on
    * `kind`.
    *
    * @example if (FxRatesError.is(error) && error.kind === 'rate_limited') console.log(error.retryAfterMs);
@@ -103,8 +106,8 @@ export class ConfigError extends FxRatesError {
 }
 
 /**
- * The service refused the key. In HTTP, `status` 401 means that the key is missing or invalid, 403 that it is not allowed
- * to do this. The service does not document which one it uses when.
+ * The service refused the key. In HTTP, `status` 401 means that the key is missing or invalid, 403 that it is not
+ * allowed to do this. The service does not document when it sends either.
  */
 export class AuthenticationError extends FxRatesError {
   override readonly name = 'AuthenticationError';
@@ -196,7 +199,7 @@ export class RequestError extends FxRatesError {
   readonly kind = 'request';
 }
 
-/** The service failed (5xx), also after the retries, or is down until after the deadline of the call. */
+/** The service failed (5xx), even after the retries, or is down until after the deadline of the call. */
 export class ServerError extends FxRatesError {
   override readonly name = 'ServerError';
   readonly kind = 'server';
@@ -262,7 +265,7 @@ export class ResponseError extends FxRatesError {
   }
 }
 
-/** Keeps absent fields out of `console.log(error)`; they can still be read. */
+/** Hides absent fields in `console.log(error)`; they can still be read. */
 export function hideAbsent(error: Error, given: Readonly<Record<string, unknown>>): void {
   for (const [name, value] of Object.entries(given)) {
     if (value === undefined) Object.defineProperty(error, name, { enumerable: false });

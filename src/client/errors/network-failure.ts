@@ -3,10 +3,10 @@ import type { ApiKey } from '../keys/api-key.ts';
 import type { KeyedRequest } from '../request.ts';
 import { FxRatesError, NetworkError } from './errors.ts';
 
-/** Causes are nested a few levels deep, and can form a cycle. */
+/** Causes are nested a few levels deep and can form a cycle. */
 const DEEPEST_CAUSE = 10;
 
-/** The error of a transport as one of the client's errors, without the key. */
+/** Converts the error of a transport into one of the client's errors, without the key. */
 export function networkFailure(error: unknown, { key, log }: KeyedRequest, baseUrl: string): FxRatesError {
   if (error instanceof FxRatesError) return error;
   const cause = withoutKey(error, key);
@@ -21,7 +21,7 @@ export function networkFailure(error: unknown, { key, log }: KeyedRequest, baseU
   });
 }
 
-/** Limits of the search for the key, which takes a few milliseconds. Errors of transports are far smaller. */
+/** Limits of the search for the key, so that it takes a few milliseconds. Errors of transports are far smaller. */
 const MOST_VALUES = 10_000;
 const MOST_PROPERTIES = 1000;
 const MOST_CHARACTERS = 100_000;
@@ -67,7 +67,7 @@ function* textsIn(value: unknown): Generator<string | undefined> {
     if (typeof next === 'string') yield next;
     const content = isObject(next) ? contentOf(next) : [];
     if (content === undefined || values.size + content.length > MOST_VALUES) return yield undefined;
-    for (const inner of content) values.add(inner); // the loop reaches them, too
+    for (const inner of content) values.add(inner); // the loop visits these as well
   }
 }
 
@@ -94,7 +94,7 @@ function isTransparent(value: object): boolean {
   return prototype === null || Object.getPrototypeOf(prototype) === null; // a plain object, of any realm
 }
 
-/** The outer message of a failed `fetch` says only that it failed. */
+/** The outer message of a failed `fetch` has no reason. */
 function innermostMessage(error: unknown): string {
   let inner = error;
   for (let depth = 0; depth < DEEPEST_CAUSE && inner instanceof Error && inner.cause instanceof Error; depth += 1) {
@@ -103,7 +103,7 @@ function innermostMessage(error: unknown): string {
   return inner instanceof Error ? inner.message : String(inner);
 }
 
-/** The system's or undici's code; `fetch` hides it one `cause` deeper. */
+/** The code of the system or of undici; `fetch` has it in a deeper `cause`. */
 function codeOf(error: unknown): string | undefined {
   let current = error;
   for (let depth = 0; depth < DEEPEST_CAUSE && current instanceof Error; depth += 1) {
@@ -123,7 +123,7 @@ const BEFORE_SENDING: readonly (string | undefined)[] = [
   'UND_ERR_CONNECT_TIMEOUT',
 ];
 
-/** Whether the request of an error was certainly not sent. */
+/** Whether the request was certainly not sent. */
 export function wasNeverSent(error: unknown): boolean {
   if (!(error instanceof NetworkError)) return false;
   return BEFORE_SENDING.includes(error.code) || isCertificateProblem(error.code);
@@ -152,14 +152,14 @@ const ABOUT_CERTIFICATES = new Map([
   ['INVALID_PURPOSE', 'the certificate is not valid for servers'],
 ]);
 
-/** Whether Node.js rejected the certificate of the server: it will reject it again, so there is no retry. */
+/** Whether Node.js rejected the certificate of the server. A retry would be rejected again. */
 export function isCertificateProblem(code: string | undefined): boolean {
   return code !== undefined && ABOUT_CERTIFICATES.has(code);
 }
 
 const NEXT_STEPS = new Map([
   ...ABOUT_CERTIFICATES,
-  // Still retried: a name server that has just started returns it too.
+  // This is retried, because a name server that has just started also returns it.
   ['ENOTFOUND', 'the host does not exist; check baseUrl'],
   ['ECONNREFUSED', 'no server listens on that port; check baseUrl, or start the server'],
   // OpenSSL's code for a response that is not TLS.

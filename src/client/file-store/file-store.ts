@@ -73,7 +73,7 @@ export function fileExchange(root: string, { now, files }: FileAccess) {
   };
 }
 
-/** A writer whose estimate of the store's time is further off is rejected: its decisions use wrong times. */
+/** A writer whose estimate of the store's time differs by more is rejected, because its decisions use wrong times. */
 const MAX_SKEW_MS = 1_000;
 
 function storedOf({ version, state, keepMs }: LimitOffer, nowMs: number): StoredState {
@@ -89,7 +89,7 @@ function versionOf(content: Content, nowMs: number): string {
   return usableAt(content, nowMs)?.version ?? '';
 }
 
-/** `undefined` for a state that is too old, or from a time that the clock has since been set back from. */
+/** `undefined` for a state that is too old, or that was written before the clock was set back. */
 function usableAt(content: Content, nowMs: number): StoredState | undefined {
   const stored = typeof content === 'string' ? undefined : content.stored;
   return stored && Math.abs(nowMs - stored.writtenAtMs) < stored.keepMs ? stored : undefined;

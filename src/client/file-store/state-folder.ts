@@ -37,15 +37,15 @@ const MAX_LEFT_OVER = 8;
 const UNUSED_AFTER_MS = 86_400_000;
 
 /**
- * The state of one limit, in a folder with two files: `state-<id>` is the state, and the empty `current-<id>` says that
- * it is the one that counts. A write creates `state-<new>`, then renames `current-<id>` to `current-<new>`.
+ * The state of one limit, in a folder with two files: `state-<id>` contains a state, and the empty `current-<id>` marks
+ * it as the current one. A write creates `state-<new>`, then renames `current-<id>` to `current-<new>`.
  *
  * The rename is the compare-and-swap: no id is used twice, so of all processes that have read `<id>` exactly one can
- * rename its file. It is one system call, so a process that is killed leaves the old state or the new one, and nothing
- * that others must wait for. The alternatives are worse. A lock file of a killed process (proper-lockfile, `wx`) blocks
- * the others until it is old enough to be called stale, and a write past a lock that was only slow is lost. Numbered
- * files, created by `link()` or `wx`, need no lock, but a process that pauses between its read and its write can create
- * a number again that others have used and removed meanwhile: that update is lost too.
+ * rename its file. It is one system call, so a killed process leaves the old state or the new one, and other processes
+ * never have to wait. The alternatives are worse. The lock file of a killed process (proper-lockfile, `wx`) blocks the
+ * others until it is considered stale. If its process was only slow, a write after that is lost. Numbered files,
+ * created by `link()` or `wx`, need no lock, but a process that pauses between its read and its write can reuse a
+ * number that others have created and removed meanwhile. That update is also lost.
  */
 export class StateFolder {
   readonly #path: string;
@@ -58,7 +58,7 @@ export class StateFolder {
     this.#files = files;
   }
 
-  /** The state that was last read if it is still current: then nothing has to be read or checked again. */
+  /** The state that was last read, if it is still current. It does not have to be read and checked again. */
   unchanged(): CurrentState | undefined {
     if (this.#known && !this.#exists(CURRENT + this.#known.id)) this.#known = undefined;
     return this.#known;

@@ -11,11 +11,11 @@ const HEADER_SAFE = /^[\x21-\x7e]+$/;
 export class ApiKey {
   readonly #secret: string;
   readonly #pattern: RegExp;
-  /** `fx_live_…9c2d`: enough to tell keys apart, useless for a request. */
+  /** `fx_live_…9c2d`: enough to distinguish keys, useless for a request. */
   readonly masked: string;
-  /** SHA-256 of the key, hex: names the state that calls with this key share. */
+  /** SHA-256 of the key in hex: the name of the state that calls with this key share. */
   readonly hash: string;
-  /** Whether it has the documented form (SERVICE.md, API key). */
+  /** Whether it has the documented form (docs/facts.md, API key). */
   readonly hasDocumentedForm: boolean;
 
   private constructor(secret: string) {

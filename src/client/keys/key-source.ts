@@ -12,7 +12,7 @@ export class KeySource {
   readonly #isFixed: boolean;
   readonly #provide: () => string | Promise<string>;
   readonly #onKey: (key: ApiKey) => void;
-  /** One call of the provider at a time, also for a hundred calls refused together. */
+  /** The call of the provider in flight: one, even for a hundred calls that are refused together. */
   readonly #loading = new SharedWork<ApiKey>();
   #key: ApiKey | undefined;
 
@@ -48,7 +48,7 @@ export class KeySource {
 
   async #load(cancellation: Cancellation): Promise<ApiKey> {
     const key = ApiKey.from(await this.#provide());
-    // No call waits for an aborted load, and a later call of the provider may have returned a newer key.
+    // The load was aborted and no call waits for it. A later call of the provider may have returned a newer key.
     if (!cancellation.aborted) this.#use(key);
     return key;
   }

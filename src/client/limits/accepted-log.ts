@@ -1,7 +1,10 @@
-/** Every limit of the service is per minute (SERVICE.md, Limits). */
+/** Every limit of the service is per minute. */
 export const WINDOW_MS = 60_000;
 
-/** From this many entries on, answers of one slice of time share an entry: an unlimited key must not fill the memory. */
+/**
+ * Above this number of entries, responses of one slice of time share an entry: an unlimited key must not fill the
+ * memory.
+ */
 const MERGE_FROM = 2_000;
 const SLICE_MS = 25;
 
@@ -12,22 +15,24 @@ interface Entry {
 }
 
 /**
- * The accepted requests of the last minute, in the order of their answers. An entry expires one minute after its answer,
- * not after its sending: the server counted it somewhere in between, so by then its slot is free again.
+ * The accepted requests of the last minute, in the order of their responses. An entry expires one minute after its
+ * response, not after it was sent: the server counted it in between, so its slot is then certainly free.
  *
- * The one part of the limiter's state that is changed in place: a copy per answer would cost more than the call.
+ * Only this part of the limiter's state is changed in place: a copy per response would cost more than the call.
  */
 export class AcceptedLog {
-  /** Numbers side by side: as objects, the entries of a busy minute would be most of the client's memory. */
+  /** Three arrays of numbers: objects for the entries of a busy minute would be most of the client's memory. */
   #sentAt: number[] = [];
   #answeredAt: number[] = [];
-  /** Requests up to and including the entry, expired ones too. */
+  /** Number of requests up to and including the entry, with expired ones. */
   #total: number[] = [];
   #expired = 0;
   /** Index of the oldest entry. */
   #head = 0;
 
-  /** `saved`: for each entry the milliseconds since the answer before it, its round trip, and its number of requests. */
+  /**
+   * `saved`: for each entry, the milliseconds since the previous response, its round trip, and its number of requests.
+   */
   constructor(saved: readonly number[] = []) {
     let answeredAt = 0;
     for (let place = 0; place < saved.length; place += 3) {
@@ -36,7 +41,7 @@ export class AcceptedLog {
     }
   }
 
-  /** Differences are short to write: a thousand requests take about 8 kB. */
+  /** Differences are short numbers: a thousand requests take about 8 kB. */
   toJSON(): number[] {
     const saved: number[] = [];
     let last = 0;
@@ -94,7 +99,7 @@ export class AcceptedLog {
     return answeredAt === undefined ? undefined : answeredAt + WINDOW_MS;
   }
 
-  /** How many were answered at or after `since`. O(log n). */
+  /** Number of requests with a response at or after `since`. O(log n). */
   answeredSince(since: number): number {
     const index = this.#firstIndex((entry) => (this.#answeredAt[entry] ?? 0) >= since);
     return this.size - (this.#totalAt(index - 1) - this.#expired);
@@ -110,7 +115,7 @@ export class AcceptedLog {
     return this.#total[index] ?? this.#expired;
   }
 
-  /** The first entry with a property that all later ones have too. */
+  /** The first entry with a property that all later entries also have. */
   #firstIndex(hasProperty: (index: number) => boolean): number {
     let low = this.#head;
     let high = this.#answeredAt.length;

@@ -11,7 +11,10 @@ export interface AdmissionParts {
   readonly time: SteadyTime;
 }
 
-/** When a call can be sent, by the limit and by the state of the service together, and which calls need not wait for that. */
+/**
+ * Decides when a call can be sent, from the limit and the state of the service, and which calls are rejected instead of
+ * waiting.
+ */
 export class Admission {
   readonly #parts: AdmissionParts;
 
@@ -19,7 +22,7 @@ export class Admission {
     this.#parts = parts;
   }
 
-  /** Nothing is sent before this time: a refusal or an outage asked for that. */
+  /** The time before which no request is sent, because of a refusal or an outage. */
   get closedUntil(): number {
     const { core, inFlight } = this.#parts;
     const closedUntil = core.toLocal(Math.max(core.state.gate.opensAt, core.state.blockedUntil));
@@ -35,8 +38,8 @@ export class Admission {
   }
 
   /**
-   * Milliseconds until `calls` calls are answered if at most `concurrency` of them are under way at once, as far as is
-   * known: by the limit, or by the service if that is slower. Those in flight are among them.
+   * Estimated milliseconds until `calls` calls have a response, with at most `concurrency` of them in flight at once.
+   * The limit or the service determines the time, whichever is slower. `calls` includes those in flight.
    */
   etaMs(calls: number, concurrency: number): number {
     const { core, inFlight, time } = this.#parts;
@@ -58,7 +61,10 @@ export class Admission {
     return !waits && slotAt > now ? this.limitError('policy', slotAt) : undefined;
   }
 
-  /** A longer quota than the window's is used up, or the service asked for a long pause: no call waits for that. */
+  /**
+   * The error if a longer quota than that of the window is used up, or the service asked for a long pause: no call
+   * waits for that.
+   */
   tooLongWait(now: number): LimitError | undefined {
     const { core, inFlight, settings } = this.#parts;
     const blockedUntil = core.toLocal(core.state.blockedUntil);
@@ -77,7 +83,7 @@ export class Admission {
       : new LimitError(reason, retryAtEpoch);
   }
 
-  /** What `limits()` says, without the history. */
+  /** The result of `limits()`, without the history. */
   view(waiting: number): Omit<LimiterView, 'history'> {
     const { core, inFlight, time } = this.#parts;
     const now = time.now();

@@ -1,18 +1,21 @@
 import { type AcceptedLog, WINDOW_MS } from './accepted-log.ts';
 import type { BurstState } from './limiter-state.ts';
 
-/** A second limit that some servers have beside the one per minute: so many requests per second, or per ten seconds. */
+/**
+ * A second limit that some servers have in addition to that per minute: a number of requests per second or per ten
+ * seconds.
+ */
 export type BurstLimit = BurstState;
 
-/** Longer periods are the minute's own window, or what other users have left of it. */
+/** A longer period is the window of the minute, or what other users have left of it. */
 const LONGEST_PERIOD_MS = 45_000;
 const SHORTEST_PERIOD_MS = 1_000;
-/** After a refusal the limit is left alone for so many periods; twice as many after each further one. */
+/** After a refusal, the limit does not grow for so many periods; each further refusal doubles this. */
 const FIRST_PAUSE_PERIODS = 4;
 const LONGEST_PAUSE_MS = 2 * WINDOW_MS;
 /** Hints are rounded up to seconds. */
 const ROUNDING_MS = 1_000;
-/** A limit without a refusal grows by this part per period, and by one request at least. */
+/** Without a refusal, the limit grows by this part per period, at least by one request. */
 const GROWTH = 0.1;
 
 export const NO_BURST_LIMIT: BurstLimit = {
@@ -31,7 +34,7 @@ export function hasBurstLimit({ calls }: BurstLimit): boolean {
   return calls !== Number.POSITIVE_INFINITY;
 }
 
-/** Requests that the limit leaves now. */
+/** Number of requests that the limit allows now. */
 export function burstSlots({ calls, periodMs }: BurstLimit, log: AcceptedLog, { inFlight, now }: Moment): number {
   if (calls === Number.POSITIVE_INFINITY) return calls;
   return calls - log.answeredSince(now - periodMs) - inFlight;
@@ -42,7 +45,7 @@ interface Moment {
   readonly now: number;
 }
 
-/** When the oldest request of the period leaves it; `undefined` if there is none: after an answer. */
+/** Time at which the oldest request leaves the period; `undefined` without one: a response must arrive first. */
 export function burstSlotAt({ periodMs }: BurstLimit, log: AcceptedLog, now: number): number | undefined {
   const expiresAt = log.expiresAt(log.size - log.answeredSince(now - periodMs));
   return expiresAt === undefined ? undefined : expiresAt - WINDOW_MS + periodMs;
@@ -58,7 +61,7 @@ export function learnBurstLimit(burst: BurstLimit, { calls, periodMs, now }: Bur
   return { calls: proven, proven, periodMs: period, growsAt: now + pauseMs, pauseMs };
 }
 
-/** Whether a refusal is what the limit predicts: as many as it allows were accepted in the period. */
+/** Whether the limit predicts a refusal: the period has as many accepted requests as the limit allows. */
 export function isBurstRefusal(burst: BurstLimit, log: AcceptedLog, { now, hintMs }: Refused): boolean {
   if (hintMs === undefined || hintMs > burst.periodMs + ROUNDING_MS) return false;
   return log.answeredSince(now - burst.periodMs) >= burst.proven;
@@ -69,7 +72,7 @@ interface Refused {
   readonly hintMs: number | undefined;
 }
 
-/** Back to the number that was learned; the next try for more comes after a pause twice as long. */
+/** Resets the limit to the learned number, and doubles the pause before it grows again. */
 export function shrinkBurstLimit(burst: BurstLimit, now: number): BurstLimit {
   const pauseMs = Math.min(LONGEST_PAUSE_MS, 2 * burst.pauseMs);
   return { ...burst, calls: burst.proven, growsAt: now + pauseMs, pauseMs };
@@ -81,7 +84,7 @@ interface Burst {
   readonly now: number;
 }
 
-/** Raises the limit if it is due: what was refused once may have been the share of a moment. */
+/** Raises the limit when its pause has ended: the learned number may have been a temporary share. */
 export function growBurstLimit(burst: BurstLimit, log: AcceptedLog, now: number): BurstLimit {
   if (now < burst.growsAt || !hasBurstLimit(burst)) return burst;
   const isUsedUp = log.answeredSince(now - burst.periodMs) >= burst.calls;

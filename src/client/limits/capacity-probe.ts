@@ -3,30 +3,30 @@ import { isBelowConfigured, type LimiterState, type ProbeState } from './limiter
 import type { BucketWindow } from './window.ts';
 
 /**
- * How a share that is smaller than the limit finds out that it may be larger. In a window the probe sends requests beyond
- * its slots: one, then twice as many after each batch that was wholly accepted, until one is refused. A bucket raises its
- * rate instead.
+ * Tests whether a share that is smaller than the limit can be larger. In a window, the probe sends requests beyond the
+ * known slots: first one, then twice as many after each batch that was completely accepted, until one is refused. A
+ * bucket raises its rate instead.
  */
 export type CapacityProbe = ProbeState;
 
 /** The rate of a bucket grows by at most this factor at once, in smaller steps near a rate that was refused. */
 const LARGEST_STEP = 1.5;
 const SMALLEST_STEP = 1.02;
-/** Until a refusal, each step is larger than the last by this factor. */
+/** Until a refusal, each step is larger than the previous one by this factor. */
 const STEP_GROWTH = 1.75;
-/** After a refusal the rate is this much lower, until enough requests were accepted to measure it. */
+/** After a refusal, the rate is multiplied by this, until it is measured. */
 const SLOWER = 0.9;
-/** From so many requests between two refusals on, their number is the refill of that time; it is wrong by one at most. */
+/** This number of requests between two refusals is the refill of that time, with an error of at most one. */
 const MEASURED_CALLS = 8;
-/** The rate is set this much below a measured one: a refill that is exactly met is refused again by chance. */
+/** Factor for a measured rate: a request at exactly the refill rate can be refused again. */
 const BELOW_MEASURED = 0.97;
-/** Steps up come at most this often. */
+/** Shortest time between two steps. */
 const STEP_MS = WINDOW_MS / 8;
-/** The first step after a refusal that only confirmed the rate: sooner, it would find the same again. */
+/** Pause after a refusal that only confirmed the rate: an earlier step would have the same result. */
 const CONFIRMED_PAUSE_MS = WINDOW_MS / 2;
-/** A measured rate from this part of the assumed one on confirms it. */
+/** From this part of the assumed rate on, a measured rate confirms it. */
 const CONFIRMED_PART = 0.8;
-/** A small step waits until so many requests have been accepted at the rate before it. */
+/** A small step requires so many accepted requests at the previous rate. */
 const CALLS_PER_SMALL_STEP = 4;
 
 export const FIRST_PROBE: CapacityProbe = {
@@ -40,7 +40,10 @@ export const FIRST_PROBE: CapacityProbe = {
   acceptedAtEmpty: 0,
 };
 
-/** The next probe is one request, at `dueAt`; a bucket, whose probes cost a refusal, waits a step longer. */
+/**
+ * Schedules a probe of one request for `dueAt`. A bucket waits one step longer, because each of its probes costs a
+ * refusal.
+ */
 export function scheduleProbe(
   probe: CapacityProbe,
   dueAt: number,
@@ -49,7 +52,7 @@ export function scheduleProbe(
   return { ...probe, batch: 1, dueAt: dueAt + (kind === 'bucket' ? STEP_MS : 0), pauseMs: WINDOW_MS };
 }
 
-/** Whether a request beyond the known slots was refused since the window became known: it has no more of them. */
+/** Whether a request beyond the known slots was refused since the window became known: the window has no more slots. */
 export function wasProbeRefused({ pauseMs }: CapacityProbe): boolean {
   return pauseMs > WINDOW_MS;
 }
@@ -59,13 +62,13 @@ export function acceptProbe(probe: CapacityProbe): CapacityProbe {
   return { ...probe, outstanding, batch: outstanding <= 0 ? 2 * probe.batch : probe.batch };
 }
 
-/** Nothing to be had now: probes again later, after pauses that double up to `longestPauseMs`. */
+/** After a refused probe: probes again later, after pauses that double up to `longestPauseMs`. */
 export function refuseProbe(probe: CapacityProbe, now: number, longestPauseMs: number): CapacityProbe {
   const pauseMs = Math.min(longestPauseMs, 2 * probe.pauseMs);
   return { ...probe, batch: 1, dueAt: now + probe.pauseMs, pauseMs };
 }
 
-/** Takes a refused bucket for empty, and for slower than thought unless the request was a probe. */
+/** After a refusal, assumes that the bucket is empty and, unless the request was a probe, slower. */
 export function slowBucketDown(state: LimiterState, window: BucketWindow, refusal: BucketRefusal): LimiterState {
   const { now, isProbe, jitterMs, hintMs = 0 } = refusal;
   const { probe, gate, log } = state;
@@ -120,7 +123,10 @@ export function forgetEmpty(state: LimiterState): LimiterState {
   return { ...state, probe: { ...probe, emptyAt: Number.POSITIVE_INFINITY } };
 }
 
-/** Raises the rate of a bucket by a step when it is due: others may have gone, or the configured limit is larger. */
+/**
+ * Raises the rate of a bucket by a step when it is due: other users may have stopped, or the configured limit is
+ * larger.
+ */
 export function speedBucketUp(state: LimiterState, now: number): LimiterState {
   const { window, phase, probe, gate, configured } = state;
   if (window.kind !== 'bucket' || phase !== 'known' || now < probe.dueAt || !isBelowConfigured(state)) return state;

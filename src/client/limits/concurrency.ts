@@ -1,14 +1,14 @@
 /**
- * How many requests may be in flight at once. The number grows while the service answers fast and shrinks when it fails
- * (additive increase, multiplicative decrease; RFC 5681 has the same for TCP), so that neither a fast service is left
- * idle nor a slow one drowned.
+ * How many requests may be in flight at once. The number grows while the service responds fast and shrinks when it
+ * fails (additive increase, multiplicative decrease, as RFC 5681 defines for TCP). A fast service is then not idle, and
+ * a slow one not overloaded.
  */
 export interface Concurrency {
   readonly limit: number;
   readonly atMost: number;
-  /** Below this the limit grows with every answer, above it once per round trip. */
+  /** Below this, the limit grows with every response, above it once per round trip. */
   readonly threshold: number;
-  /** Failures of requests sent before this time have been counted. */
+  /** Failures of requests sent before this time are already counted. */
   readonly staleBefore: number;
   /** The shortest round trip of the current and of the last period. */
   readonly shortestMs: number;
@@ -16,40 +16,40 @@ export interface Concurrency {
   readonly periodEndsAt: number;
   /** The moving average of the round trips; 0 before the first. */
   readonly averageMs: number;
-  /** When the last answer came, and when the latest request that was answered had been sent. */
+  /** Time of the last response, and time at which the latest request with a response was sent. */
   readonly answeredAt: number;
   readonly answeredSentAt: number;
 }
 
-/** More do not make a per-minute limit any faster; documented in `RateLimitOptions`. */
+/** More requests in flight do not speed up a limit per minute; documented in `RateLimitOptions`. */
 export const LARGEST_CONCURRENCY = 256;
 const FIRST = 4;
-/** Up to here round trips only have to stay within a wide bound. */
+/** Up to this number, only a wide bound for round trips applies. */
 const MODEST = 16;
 const MODEST_ROUND_TRIPS = 10;
 const SHORT_ROUND_TRIPS = 2;
-/** Loopback and busy event loops vary by this much for no reason. */
+/** Round trips over loopback or with a busy event loop vary by this much. */
 const NOISE_MS = 25;
 const AVERAGE_WEIGHT = 1 / 8;
-/** A request that takes so much longer than the average, while later ones were answered, is probably lost. */
+/** A request that takes so many average round trips, while later ones have responses, is probably lost. */
 const LOST_ROUND_TRIPS = 8;
 const LOST_AFTER_MS = 1_000;
-/** After so much silence one more request is sent: those in flight may all be lost. */
+/** After this time without a response, one more request is sent, because all in flight may be lost. */
 const SILENCE_MS = 2_500;
-/** In flight at most while the window is unknown: the first refusal costs no more than those. */
+/** Most requests in flight while the window is unknown: bounds the cost of the first refusal. */
 const FIRST_BURST = 8;
 /**
- * A large limit allows more: a sixteenth of it, but not more than a seventh of what it has accepted, because a configured
- * limit may be wrong.
+ * A large limit allows a sixteenth of it, but at most a seventh of the accepted requests, because a configured limit
+ * may be wrong.
  */
 const FIRST_BURST_PART = 16;
 const ACCEPTED_PER_CALL = 7;
-/** After so long without an answer, the service and its limit may have changed: slow start again (RFC 5681 §4.1). */
+/** After this time without a response, the service and its limit may have changed: slow start again (RFC 5681 §4.1). */
 const IDLE_MS = 10_000;
-/** A network path changes: its shortest round trip is forgotten after two of these. */
+/** A network path can change: its shortest round trip is forgotten after two periods. */
 const PERIOD_MS = 60_000;
 
-/** `maxConcurrent`: the option; a number is an upper bound, and the limit starts there. */
+/** `maxConcurrent`: the option; a number is both the starting value and the upper bound. */
 export function initialConcurrency(maxConcurrent: 'adapt' | number): Concurrency {
   const atMost = maxConcurrent === 'adapt' ? LARGEST_CONCURRENCY : maxConcurrent;
   return {
@@ -66,17 +66,17 @@ export function initialConcurrency(maxConcurrent: 'adapt' | number): Concurrency
   };
 }
 
-/** What is in flight. */
+/** The requests in flight. */
 export interface InFlight {
   readonly now: number;
   readonly requests: number;
-  /** When each was sent, the oldest first. */
+  /** The times at which they were sent, oldest first. */
   readonly sentAt: Iterable<{ readonly sentAt: number }>;
   /** While the window of a configured limit is unknown: that limit, and how many requests it has accepted. */
   readonly unknown: { readonly limit: number; readonly accepted: number } | undefined;
 }
 
-/** Requests that may join those in flight; those that are probably lost do not count. */
+/** Number of further requests that may be sent; requests that are probably lost do not count. */
 export function concurrencyRoom(state: Concurrency, { now, requests, sentAt, unknown }: InFlight): number {
   const { limit, atMost, averageMs, answeredAt, answeredSentAt } = state;
   const isAdaptive = atMost === LARGEST_CONCURRENCY;
@@ -94,7 +94,7 @@ export function concurrencyRoom(state: Concurrency, { now, requests, sentAt, unk
   return Math.min(atMost - requests, Math.max(isSilent ? 1 : 0, allowed - (requests - lost)));
 }
 
-/** After an idle time the limit starts small again, and grows with each answer up to its old value. */
+/** After an idle time, the limit starts small again and grows with each response up to its old value. */
 export function concurrencyAfterIdle(state: Concurrency, now: number): Concurrency {
   const isIdle = now - state.answeredAt >= IDLE_MS && state.atMost === LARGEST_CONCURRENCY;
   return isIdle && state.limit > FIRST ? { ...state, limit: FIRST, threshold: state.limit } : state;
@@ -104,12 +104,12 @@ function firstBurst({ limit, accepted }: NonNullable<InFlight['unknown']>): numb
   return Math.min(Math.max(FIRST_BURST, limit / FIRST_BURST_PART), FIRST_BURST + accepted / ACCEPTED_PER_CALL);
 }
 
-/** When to look again whether requests in flight are lost, if none is answered before. */
+/** Time at which to check again for lost requests, if no response arrives earlier. */
 export function concurrencyWakeAt(now: number): number {
   return now + LOST_AFTER_MS;
 }
 
-/** An answer came; `wasFull`: as many requests were in flight as the limit allows. */
+/** A response arrived; `wasFull`: as many requests were in flight as the limit allows. */
 export function concurrencyAnswered(
   before: Concurrency,
   { now, sentAt, wasFull }: { readonly now: number; readonly sentAt: number; readonly wasFull: boolean },
@@ -139,8 +139,8 @@ export function concurrencyAnswered(
 }
 
 /**
- * A timeout, a 5xx or a broken connection. Halves the limit if that is a sign of overload: an outage, or round trips that
- * have grown; losses by chance are none. Once for all requests that were in flight together.
+ * A timeout, a 5xx or a broken connection. Halves the limit if the failure indicates overload: during an outage, or if
+ * round trips have grown. Occasional losses do not. Halves it once for all requests that were in flight together.
  */
 export function concurrencyFailed(
   state: Concurrency,

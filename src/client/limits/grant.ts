@@ -10,24 +10,27 @@ import {
 } from './limiter-state.ts';
 import { advanceWindow, freeSlots, nextLogSlotAt, nextSlotAt, type Usage } from './window.ts';
 
-/** How many waiting calls may be sent now, and when to ask again. */
+/** The number of waiting calls that may be sent now, and when to ask again. */
 export interface Grant {
   readonly n: number;
   /** These are sent to learn the window, beyond what is known to be free. */
   readonly probe: boolean;
-  /** Ask again at this time; `undefined`: after the next answer. */
+  /** Time at which to ask again; `undefined`: after the next response. */
   readonly at: number | undefined;
 }
 
-/** A probe sends at most this part of the limit: all of it may be refused. */
+/** A probe sends at most this part of the limit, because all of it may be refused. */
 const BATCH_PART = 32;
-/** Of a small limit, a probe may send this many. */
+/** With a small limit, a probe may send this many. */
 const SMALLEST_BATCH = 4;
-/** Accepted requests beyond a bucket's refill, from which on a first batch is no longer held short. */
+/** Accepted requests beyond the refill of a bucket after which the first batch is no longer limited. */
 const BEYOND_REFILL = 1.3;
 const CHANCE_CALLS = 4;
 
-/** Lets time pass: entries expire, a fixed window starts again, a bucket refills, what is due grows. */
+/**
+ * Advances the state to `now`: entries expire, a fixed window restarts, a bucket refills, limits grow when they are
+ * due.
+ */
 export function advance(state: LimiterState, now: number): LimiterState {
   state.log.expire(now);
   const window = advanceWindow(state.window, now);
@@ -42,7 +45,7 @@ export function advance(state: LimiterState, now: number): LimiterState {
   return isLearnt ? { ...passed, phase: 'known', knownSince: now, probe: scheduleProbe(passed.probe, now) } : passed;
 }
 
-/** Grants up to `wanted` calls: the smallest of what the gate, the window and the burst limit leave. */
+/** Grants up to `wanted` calls: the smallest number that the gate, the window and the burst limit allow. */
 export function grant(
   before: LimiterState,
   { now, wanted, mayProbe }: { readonly now: number; readonly wanted: number; readonly mayProbe: boolean },
@@ -69,8 +72,8 @@ export function grant(
 }
 
 /**
- * Requests that may join those in flight: as many as the gate's ramp allows. Where the first refusal came, after
- * `firstBurst` requests, the next is most likely: there one at a time, and more from there on.
+ * Number of further requests that the ramp of the gate allows. After `firstBurst` requests, where the first refusal
+ * was, the next refusal is most likely: there, one at a time, and more after that.
  */
 function roomBehindGate(state: LimiterState): number {
   const { gate, inFlight, firstBurst, phase } = state;
@@ -79,13 +82,16 @@ function roomBehindGate(state: LimiterState): number {
   return Math.min(ramp, Math.max(1, Math.abs(firstBurst - gate.accepted)) - inFlight);
 }
 
-/** Whether the gate's ramp counts: until the window is known and its limit was used once, and at its first boundary. */
+/**
+ * Whether the ramp of the gate applies: until the window is known and its limit was used once, and at its first
+ * boundary.
+ */
 function isCareful({ phase, window, gate, limit }: LimiterState): boolean {
   if (phase !== 'known' || (gate.wasClosed && gate.accepted < limit)) return true;
   return window.kind === 'fixed' && window.boundary === 'testing';
 }
 
-/** Requests are in flight that were granted; less than none: were given back. */
+/** Changes the number of requests in flight; negative for requests that were returned. */
 export function take(state: LimiterState, calls: number): LimiterState {
   const { window } = state;
   const taken = copyState(state);
@@ -108,7 +114,7 @@ export function slotAt(
   const knownSlotAt = (place: number) =>
     Math.max(opensAt, nextSlotAt(advanceWindow(window, now), usage, now, place) ?? opensAt);
   const isBelow = isBelowConfigured(state);
-  // A share of the limit can grow soon, until a request beyond it is refused. Only the whole limit is certain not to
+  // A share of the limit can grow soon, until a request beyond it is refused. Only the whole limit certainly does not
   // grow.
   const mayGrowSoon = mayProbe && isBelow && window.kind !== 'bucket' && !wasProbeRefused(probe);
   if (!mayGrowSoon && !(hasConfiguredLimit(state) && isBelow)) return knownSlotAt(ahead);
@@ -116,7 +122,7 @@ export function slotAt(
   return firstAt + Math.floor(ahead / configured) * WINDOW_MS;
 }
 
-/** The time at which the last of `calls` further calls can be sent, by what the limit is known to be now. */
+/** The time at which the last of `calls` further calls can be sent under the limit known now. */
 export function lastSlotAt(state: LimiterState, now: number, calls: number): number {
   const { gate, blockedUntil, phase, window, limit, log, inFlight } = state;
   const opensAt = Math.max(now, gate.opensAt, blockedUntil);
@@ -129,13 +135,13 @@ export function lastSlotAt(state: LimiterState, now: number, calls: number): num
   return missing <= 0 ? opensAt : Math.max(opensAt, nextLogSlotAt(usageOf(state), now, missing - 1));
 }
 
-/** Calls that may be sent at `now` by what is known; zero or less for none. */
+/** Number of calls that may be sent at `now` under the known limit; zero or less for none. */
 export function knownSlots(state: LimiterState, now: number): number {
   const { phase, limit, gate, inFlight, window } = state;
   return phase === 'learning' ? limit - gate.accepted - inFlight : freeSlots(window, usageOf(state), now);
 }
 
-/** When to ask again if nothing is answered before; `undefined`: only an answer changes anything. */
+/** Time at which to ask again if no response arrives earlier; `undefined`: only a response can change anything. */
 function askAgainAt(state: LimiterState, now: number, mayProbe: boolean): number | undefined {
   const { phase, window, burst, log, inFlight, probe } = state;
   const windowSlotAt = phase === 'learning' ? undefined : nextSlotAt(window, usageOf(state), now);
@@ -148,7 +154,7 @@ function askAgainAt(state: LimiterState, now: number, mayProbe: boolean): number
   return at === undefined ? undefined : Math.max(now + 1, at);
 }
 
-/** Whether to send beyond the known slots: once to learn the window, later to find what others gave up. */
+/** Whether to send beyond the known slots: once to learn the window, later to find capacity that others gave up. */
 function shouldProbe(state: LimiterState, now: number): boolean {
   if (state.inFlight > 0) return false;
   return state.phase === 'unknown' ? hasConfiguredLimit(state) : mayGrow(state) && now >= state.probe.dueAt;
@@ -165,7 +171,7 @@ function batchSize({ probe, phase, limit, log, configured }: LimiterState, now: 
   const extra = log.size - limit;
   const refilled = ((now - (log.oldest?.sentAt ?? now)) * configured) / WINDOW_MS;
   if (extra > BEYOND_REFILL * refilled + CHANCE_CALLS) return batch;
-  // It may be a bucket: send at most the number of requests that it can have refilled.
+  // The window may be a bucket: send at most the number of requests that it can have refilled.
   return Math.min(batch, Math.max(CHANCE_CALLS, Math.floor(refilled - extra)));
 }
 
@@ -174,18 +180,19 @@ function usageOf({ log, limit, inFlight }: LimiterState): Usage {
 }
 
 /**
- * What every refusal closes for all calls. When the gate opens, one request goes first, then one more than were accepted
- * since, which doubles per round trip: a gate that opened too early costs one refusal, not one per waiting call.
+ * The gate: every refusal closes it for all calls. When it opens, one request is sent first, then one more than were
+ * accepted since, which doubles per round trip. A gate that opened too early then costs one refusal, not one per
+ * waiting call.
  */
 export type Gate = GateState;
 
-/** In flight at once while no limit is known: at least this. */
+/** Smallest number of requests in flight while no limit is known. */
 const FIRST_CALLS = 4;
 const MANY_CALLS = 64;
-/** And one for so many that were accepted: when the limit is reached, those in flight are refused together. */
+/** One more for so many accepted requests: when the limit is reached, all in flight are refused together. */
 const ACCEPTED_PER_CALL = 8;
 const ACCEPTED_PER_CALL_OF_KNOWN = 2;
-/** Learning a window costs up to this many refusals; more than that must not become a hot loop. */
+/** Learning a window costs up to this many refusals; more must not become a busy loop. */
 const REFUSALS_FOR_LEARNING = 3;
 const BACKOFF_MS = 500;
 const LONGEST_BACKOFF_MS = 16_000;
@@ -199,17 +206,22 @@ export const OPEN_GATE: Gate = {
   pressure: 0,
 };
 
-/** Whether a request was sent before the last refusal or before the gate opened: its answer says nothing new. */
+/**
+ * Whether a request was sent before the last refusal or before the gate opened: its response has no new information.
+ */
 export function isStale({ staleBefore }: Gate, sentAt: number): boolean {
   return sentAt < staleBefore;
 }
 
-/** Never opens earlier than any answer asked for. */
+/** The gate never opens earlier than any response asked for. */
 export function stayClosedUntil(gate: Gate, at: number): Gate {
   return at > gate.opensAt ? { ...gate, opensAt: at } : gate;
 }
 
-/** Counts a refusal. If more is refused than accepted, every further one closes the gate twice as long. */
+/**
+ * Counts a refusal. If more requests are refused than accepted, each further refusal doubles the time for which the
+ * gate is closed.
+ */
 export function recordRefusal(gate: Gate, now: number): Gate {
   const pressure = gate.pressure + 1;
   const doublings = pressure - REFUSALS_FOR_LEARNING;
@@ -218,7 +230,7 @@ export function recordRefusal(gate: Gate, now: number): Gate {
   return { ...gate, pressure, opensAt, staleBefore: opensAt };
 }
 
-/** Closes the gate until a time whose first answer is evidence. */
+/** Closes the gate until `opensAt`. The first response after that is evidence. */
 export function closeGate(gate: Gate, until: number): Gate {
   const { opensAt } = stayClosedUntil(gate, until);
   return { ...gate, opensAt, staleBefore: opensAt, wasClosed: true, isHalfOpen: true, accepted: 0 };
@@ -237,7 +249,7 @@ export function acceptBehindGate(gate: Gate): Gate {
   };
 }
 
-/** How many requests may be in flight; a configured limit that has refused nothing needs no ramp. */
+/** Number of requests that may be in flight; a configured limit without a refusal needs no ramp. */
 export function rampSize({ isHalfOpen, wasClosed, accepted }: Gate, isLimitKnown: boolean): number {
   if (isHalfOpen) return 1;
   if (!wasClosed && isLimitKnown) return Number.POSITIVE_INFINITY;

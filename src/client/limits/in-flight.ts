@@ -15,10 +15,12 @@ export interface InFlightOptions {
   readonly random: () => number;
 }
 
-/** The requests of this process in flight: how many there may be, and what their results say about the service. */
+/**
+ * The requests of this process in flight: limits their number, and derives the state of the service from their results.
+ */
 export class InFlight {
   readonly #random: () => number;
-  /** In order of sending. */
+  /** In the order in which they were sent. */
   readonly #permits = new Set<Permit>();
   #health = HEALTHY;
   #concurrency;
@@ -42,12 +44,12 @@ export class InFlight {
     return Math.floor(this.#concurrency.limit);
   }
 
-  /** How long a request takes on average; 0 before the first answer. */
+  /** Average duration of a request in milliseconds; 0 before the first response. */
   get roundTripMs(): number {
     return this.#concurrency.averageMs;
   }
 
-  /** Requests that may join. */
+  /** Number of further requests that may be sent. */
   room(now: number, { phase, configured, log }: LimiterState): number {
     if (this.#permits.size === 0) this.#concurrency = concurrencyAfterIdle(this.#concurrency, now);
     const room = concurrencyRoom(this.#concurrency, {
@@ -60,7 +62,7 @@ export class InFlight {
     return Math.max(0, Math.min(room, serviceRoom(this.#health, now)));
   }
 
-  /** When there may be room again although no answer comes; `undefined`: then there is none. */
+  /** Time at which a request may be sent even if no response arrives; `undefined`: only after a response. */
   nextRoomAt(now: number): number | undefined {
     const { isDown, isProbing, retryAt } = this.#health;
     if (!isDown) return concurrencyWakeAt(now);
@@ -72,7 +74,7 @@ export class InFlight {
     this.#permits.add(permit);
   }
 
-  /** The service works: it answered with a success or a refusal. */
+  /** The service works: it sent a success or a refusal. */
   answered(permit: Permit, now: number): Answer {
     const wasFull = this.#permits.size >= this.maxConcurrent;
     const answer = this.#remove(permit, now);
@@ -81,7 +83,7 @@ export class InFlight {
     return answer;
   }
 
-  /** `hintMs`: what the Retry-After of the failure asks for. */
+  /** `hintMs`: the wait that the Retry-After of the failure asks for. */
   failed(permit: Permit, now: number, { hintMs, error }: { hintMs: number | undefined; error: unknown }): Answer {
     const answer = this.#remove(permit, now);
     this.#health = serviceFailed(this.#health, { ...answer, hintMs, random: this.#random });
@@ -90,7 +92,7 @@ export class InFlight {
     return answer;
   }
 
-  /** Its caller left, or it was not sent. */
+  /** The caller aborted, or the request was not sent. */
   left(permit: Permit, now: number): Answer {
     const answer = this.#remove(permit, now);
     this.#health = serviceUntested(this.#health, answer);
@@ -104,27 +106,30 @@ export class InFlight {
 }
 
 /**
- * Whether the service answers at all. Failures (5xx, timeouts, broken connections) say nothing about the limit. After
- * several in a row the service counts as down: one request at a time probes it, after waits that grow; the other calls
- * wait without spending their retries.
+ * Whether the service works. Failures (5xx, timeouts, broken connections) say nothing about the limit. After several in
+ * a row, the service is considered down: one request at a time probes it, after increasing waits. The other calls wait
+ * and use no retries.
  */
 export interface ServiceHealth {
   readonly isDown: boolean;
   /** While down: when to probe next. */
   readonly retryAt: number;
-  /** While down: results of requests sent up to this time say nothing new. */
+  /** While down: results of requests sent up to this time have no new information. */
   readonly staleBefore: number;
   readonly backoffMs: number;
   readonly isProbing: boolean;
-  /** When the latest request that succeeded was sent: an older one that failed says nothing about the time since. */
+  /**
+   * Time at which the latest successful request was sent: a failure of an older request says nothing about the time
+   * since.
+   */
   readonly lastSuccessSentAt: number;
   /** Failures since the last success. */
   readonly failuresInARow: number;
-  /** Part of the recent requests that failed, while up. */
+  /** Share of the recent requests that failed, while up. */
   readonly failureRate: number;
 }
 
-/** A failed request, or one that was not. */
+/** The times of a request, failed or not. */
 export interface ServiceResult {
   readonly now: number;
   readonly sentAt: number;
@@ -136,19 +141,19 @@ export interface ServiceFailure extends ServiceResult {
   readonly random: () => number;
 }
 
-/** Fewer in a row are not worth a wait. */
+/** Fewer failures in a row do not justify a wait. */
 const FEWEST_FAILURES = 2;
 /** A run of failures this unlikely at the recent failure rate is an outage. */
 const UNLIKELY = 0.01;
 const FIRST_FAILURE_RATE = 0.1;
 const RATE_WEIGHT = 1 / 16;
-/** Arithmetic with numbers that tend to zero becomes slow. */
+/** Arithmetic with numbers close to zero is slow. */
 const LOWEST_FAILURE_RATE = 0.000_001;
 const FIRST_BACKOFF_MS = 500;
 const LONGEST_BACKOFF_MS = 16_000;
-/** Each probe that fails lengthens the wait: the last one is about half as long as the outage. */
+/** Each failed probe lengthens the wait by this factor: the last wait is about half as long as the outage. */
 const BACKOFF_FACTOR = 1.5;
-/** A 503 estimates: one request per so much time finds out whether the service is back earlier. */
+/** The Retry-After of a 503 is an estimate: one request in this time checks whether the service works earlier. */
 const LONGEST_HINT_MS = 300_000;
 
 export const HEALTHY: ServiceHealth = {
@@ -162,7 +167,7 @@ export const HEALTHY: ServiceHealth = {
   failureRate: FIRST_FAILURE_RATE,
 };
 
-/** The service answered: with a success, or with a refusal that shows that it works. */
+/** The service responded with a success or a refusal, so it works. */
 export function serviceAnswered(health: ServiceHealth, { sentAt }: ServiceResult): ServiceHealth {
   const { isDown, retryAt, staleBefore, backoffMs, isProbing } = health;
   const lastSuccessSentAt = Math.max(health.lastSuccessSentAt, sentAt);
@@ -198,18 +203,18 @@ function goDown(health: ServiceHealth, { now, hintMs, random }: ServiceFailure):
   return { ...health, isDown: true, isProbing: false, failuresInARow: 0, retryAt, staleBefore: now };
 }
 
-/** Requests that may be sent now; Infinity while the service is up. */
+/** Number of requests that may be sent now; Infinity while the service is up. */
 export function serviceRoom({ isDown, isProbing, retryAt }: ServiceHealth, now: number): number {
   if (!isDown) return Number.POSITIVE_INFINITY;
   return isProbing || now < retryAt ? 0 : 1;
 }
 
-/** Calls were sent; while the service is down, the first is its probe. */
+/** Requests were sent; while the service is down, the first is the probe. */
 export function serviceGranted(health: ServiceHealth): ServiceHealth {
   return health.isDown ? { ...health, isProbing: true } : health;
 }
 
-/** A probe ended without a result: its caller left. */
+/** A probe ended without a result, because its caller aborted. */
 export function serviceUntested(health: ServiceHealth, { sentAt }: ServiceResult): ServiceHealth {
   return health.isProbing && sentAt > health.staleBefore ? { ...health, isProbing: false } : health;
 }

@@ -20,16 +20,16 @@ import {
 import { hasConfiguredLimit, type LimiterState, newHypothesis } from './limiter-state.ts';
 import type { BucketWindow, FixedWindow, Window } from './window.ts';
 
-/** A hint that differs from the known window by more than this contradicts it. */
+/** A hint that differs from the known window by more than this contradicts the window. */
 const CONTRADICTION_MS = 2_000;
 /** A refusal this soon after a boundary, with a hint this short, means that the boundary is later. */
 const NEAR_BOUNDARY_MS = 250;
 const NEAR_BOUNDARY_HINT_MS = 2_000;
-/** Requests beyond the capacity of a bucket that can be chance. */
+/** Requests beyond the capacity of a bucket that can be a coincidence. */
 const CHANCE_CALLS = 1;
-/** Some servers round hints up to 5 or 10 s: up to this, one may still mean the next slot of a bucket. */
+/** Some servers round hints up to 5 or 10 s: a hint up to this can still mean the next slot of a bucket. */
 const LONGEST_COARSE_HINT_MS = 15_000;
-/** Between probes for capacity that others gave up: one refusal in two windows. */
+/** Longest pause between probes for capacity that others gave up: one refusal in two windows. */
 const LONGEST_PAUSE_MS = 2 * WINDOW_MS;
 
 /** A refusal although the kind of window is known. */
@@ -67,14 +67,14 @@ function refuseWindow(state: LimiterState, refusal: Refusal, window: Exclude<Win
   return shareWithOthers(state, refusal, window);
 }
 
-/** Whether the assumed boundary was only the moment at which requests of other clients left the window. */
+/** Whether the assumed boundary was only the time at which requests of other clients expired. */
 function forgetsCalls(state: LimiterState, refusal: Refusal, { startsAt }: FixedWindow): boolean {
   const { now, hintMs } = refusal;
   const isOther = hintMs !== undefined && Math.abs(now + hintMs - (startsAt + WINDOW_MS)) > CONTRADICTION_MS;
   return isOther && waitsForOwn(state, refusal);
 }
 
-/** Whether a full window's slots come back long before the minute is over: then the limit is for a shorter time. */
+/** Whether the slots of a full window are free long before the minute ends: then the limit is for a shorter period. */
 function isShorterPeriod({ log, limit }: LimiterState, refusal: Refusal, { startsAt }: FixedWindow): boolean {
   const { now, hintMs, isShort } = refusal;
   if (hintMs === undefined || isShort) return false;
@@ -86,7 +86,9 @@ function shortenPeriod(state: LimiterState, refusal: Refusal, { startsAt }: Fixe
   return limitBursts(state, { calls, periodMs: refusal.now + (refusal.hintMs ?? 0) - startsAt, refusal });
 }
 
-/** No more to be had; but a hint of a slot long before the window ends means that it is another window. */
+/**
+ * The window has no further slots. A hint of a slot long before the window ends means that the kind of window is wrong.
+ */
 function refuseWindowProbe(state: LimiterState, refusal: Refusal, window: Window): LimiterState {
   const { now, isShort, hintMs = 0 } = refusal;
   const isOtherWindow = isShort && now + hintMs < nextSlotsAt(state, window, now) - CONTRADICTION_MS;
@@ -100,7 +102,7 @@ function refuseWindowProbe(state: LimiterState, refusal: Refusal, window: Window
   return { ...state, probe: refuseProbe(state.probe, now, LONGEST_PAUSE_MS) };
 }
 
-/** When the window gives slots again that it has taken. */
+/** Time at which used slots of the window are free again. */
 function nextSlotsAt({ log }: LimiterState, window: Window, now: number): number {
   return window.kind === 'fixed' ? window.startsAt + WINDOW_MS : (log.expiresAt(0) ?? now);
 }
@@ -124,7 +126,7 @@ function moveBoundary(state: LimiterState, { now, sentAt, hintMs = 0 }: Refusal)
   };
 }
 
-/** Another client uses the key: what this process got in this window is its share; the shares add up to the limit. */
+/** Another client uses the key: the requests accepted in this window are the share of this process. */
 function shareWithOthers(state: LimiterState, refusal: Refusal, window: Window): LimiterState {
   const { now, hintMs, isShort } = refusal;
   const { log } = state;
@@ -143,7 +145,7 @@ function shareWithOthers(state: LimiterState, refusal: Refusal, window: Window):
   };
 }
 
-/** Refused early in a fixed window that followed a full one: the server may still count the requests before it. */
+/** Whether the refusal came early in a fixed window after a full one: the server may still count earlier requests. */
 function isOwnLog({ log, limit }: LimiterState, { kind }: Window, got: number): boolean {
   return kind === 'fixed' && got < limit / 2 && log.size >= NEARLY_ALL * limit;
 }

@@ -6,51 +6,51 @@ import { type Hypothesis, hasConfiguredLimit, type LimiterState, newHypothesis }
 import { nextServerMinute } from './retry-after.ts';
 import type { Window } from './window.ts';
 
-/** A 429, as the rules see it. */
+/** A 429, as the functions of this file evaluate it. */
 export interface Refusal {
   readonly now: number;
   readonly sentAt: number;
-  /** When the gate opened before it. */
+  /** Time at which the gate last opened before it. */
   readonly openedAt: number;
   /** The request was sent beyond the known slots, to learn. */
   readonly isProbe: boolean;
   readonly hintMs: number | undefined;
-  /** The hint is about the time in which one slot comes free: it does not speak of a whole window. */
+  /** The hint is about the time until one slot is free, so it is not about a whole window. */
   readonly isShort: boolean;
 }
 
-/** From this part of the limit on, a refusal is that of our own requests. */
+/** If this part of the limit is used, the requests of this process caused the refusal. */
 export const NEARLY_ALL = 0.9;
-/** Our log and the server's hint may differ by this and still mean the same: a second's rounding and the way. */
+/** The log and the server's hint agree if they differ by at most this: a second of rounding and the round trip. */
 export const TOLERANCE_MS = 2_100;
-/** No gate is shorter: a tiny hint must not become a hot loop. */
+/** Shortest time for which the gate is closed: a tiny hint must not cause a busy loop. */
 export const SHORTEST_GATE_MS = 250;
-/** A log with fewer requests says nothing about the rate of the server. */
+/** A log with fewer requests does not show the rate of the server. */
 const ENOUGH_CALLS = 10;
-/** Hints are rounded up to seconds, and requests take their time. */
+/** Hints are rounded up to seconds, and requests take time. */
 const SHORT_HINT_SLACK_MS = 1_050;
-/** Refusals this close before the gate opens are those of a bucket or of a limit per second, not of a minute. */
+/** If the gate opens this soon after the refusal, it was that of a bucket or a limit per second, not of a minute. */
 const SHORT_TRIAL_MS = 2_500;
-/** Accepted requests that settle a window whose boundary the server named. */
+/** Accepted requests that confirm a window whose boundary the server named. */
 const ENOUGH_AFTER_LONG_HINT = 8;
-/** Part of the limit that must be accepted in a row to settle a window whose boundary the server did not name. */
+/** Part of the limit that must be accepted in a row to confirm a window whose boundary the server did not name. */
 const ENOUGH_OF_LIMIT = 0.1;
-/** Accepted requests beyond a bucket's refill that can be chance. */
+/** Accepted requests beyond the refill of a bucket that can be a coincidence. */
 const CHANCE_CALLS = 2;
-/** Below this part of the configured rate, measured in the last second, a refusal is not for going too fast. */
+/** Up to this many times the configured rate in the last second, the rate is not the cause of a refusal. */
 const SLOW_RATE = 1.5;
-/** Part of the configured limit below which a first burst tells the capacity of a bucket alone. */
+/** Part of the configured limit below which a first burst shows only the capacity of a bucket. */
 const SMALL_BURST = 0.1;
-/** A fixed window of which less than half can be used is worse than none. */
+/** If less than half of a fixed window can be used, a log is better. */
 const LONGEST_GUARD_MS = WINDOW_MS / 2;
-/** A measured refill is a little too high: the last request came before the bucket was empty. */
+/** A measured refill is slightly too high: the last request was sent before the bucket was empty. */
 const MEASURED_RATE = 0.95;
-/** Below this, a hint that brought another refusal was too small; doubled per try. */
+/** A shorter hint that led to another refusal was too short; doubles with each try. */
 const TOO_SMALL_HINT_MS = 125;
 const LARGEST_TOO_SMALL_HINT_MS = 2_000;
 /**
- * Tries without a usable hint: each takes longer by a factor, from these up to the longest. A process that has used the
- * whole limit by itself has less to find out.
+ * Waits without a usable hint: multiplied by a factor for each try, up to the longest. A process that has used the
+ * whole limit by itself has less to learn.
  */
 const TRY_FACTOR = 2;
 const TRY_FACTOR_OF_WHOLE = 3;
@@ -58,11 +58,11 @@ const LONGEST_TRY_OF_WHOLE_MS = 27_000;
 const FIRST_TRY_MS = 1_000;
 const FIRST_TRY_AFTER_HINT_MS = 250;
 const LONGEST_TRY_MS = 16_000;
-/** Between these, whatever was measured: less is luck, more is a slow server and not jitter. */
+/** Bounds of the measured jitter: a smaller one is a coincidence, a larger one a slow server. */
 const JITTER_AT_LEAST_MS = 50;
 const JITTER_AT_MOST_MS = 1_000;
 
-/** How much earlier than planned a request may arrive, relative to others. */
+/** Milliseconds by which a request may arrive earlier than planned, relative to others. */
 export function jitterMs({ roundTrips: { shortestMs, longestMs } }: LimiterState): number {
   return Math.min(JITTER_AT_MOST_MS, Math.max(JITTER_AT_LEAST_MS, longestMs - shortestMs));
 }
@@ -75,12 +75,12 @@ export function shortHintMs(state: LimiterState): number {
   return Math.ceil(WINDOW_MS / rate / 1000) * 1000 + SHORT_HINT_SLACK_MS;
 }
 
-/** A learned limit or share; never none at all. */
+/** Sets a learned limit or share, at least 1. */
 export function withLimit(state: LimiterState, calls: number): LimiterState {
   return { ...state, limit: Math.max(1, calls) };
 }
 
-/** The window is known from now on. */
+/** Sets the kind of window, which is known from now on. */
 export function settleWindow(state: LimiterState, window: Window, now: number): LimiterState {
   return { ...state, phase: 'known', knownSince: now, window, probe: scheduleProbe(state.probe, now, window.kind) };
 }
@@ -90,20 +90,21 @@ export function relearn(state: LimiterState, refusal: Refusal): LimiterState {
   return suppose({ ...state, phase: 'learning', hypothesis: newHypothesis(now) }, refusal);
 }
 
-/** A refusal before anything is known: what was accepted so far is the limit, or this process's share of it. */
+/** A refusal before anything is known: the requests accepted so far are the limit, or this process's share of it. */
 export function refuseUnknown(state: LimiterState, refusal: Refusal): LimiterState {
   const { log, configured, burst } = state;
   const { now, isProbe, isShort, hintMs } = refusal;
   const isWhole = hasConfiguredLimit(state) && log.size >= NEARLY_ALL * configured;
   const isTooFast = burst.calls !== Number.POSITIVE_INFINITY && isShort && log.answeredSince(now - 1_000) > 0;
   if (isTooFast && !isProbe && !isWhole) return limitPerSecond(state, refusal);
-  // Not evidence: a probe, which exceeds the limit on purpose; a short hint, which is about the next slot; few requests.
+  // Not evidence: a probe, because it exceeds the limit on purpose; a short hint, because it is about the next slot;
+  // few requests.
   const saysLimit = !isProbe && !isShort && (hintMs !== undefined || log.size >= ENOUGH_CALLS);
   const learned = saysLimit ? { ...withLimit(state, log.size), countsLateAnswers: true } : state;
   return relearn({ ...learned, isWhole, firstBurst: log.size }, refusal);
 }
 
-/** A refusal after the gate opened: a bucket, a limit for bursts, or a smaller limit than was thought. */
+/** A refusal after the gate opened: it shows a bucket, a limit for bursts, or a smaller limit than assumed. */
 export function refuseLearning(before: LimiterState, refusal: Refusal): LimiterState {
   const { now, hintMs, isShort } = refusal;
   const { gate, hypothesis } = before;
@@ -124,12 +125,12 @@ function learnFromLongHint(state: LimiterState, refusal: Refusal): LimiterState 
   return periodMs === undefined ? learnShare(state, refusal) : limitBursts(state, { calls, periodMs, refusal });
 }
 
-/** What the gate let through is the limit, or this process's share of it. */
+/** The requests accepted since the gate opened are the limit, or this process's share of it. */
 function learnShare(state: LimiterState, refusal: Refusal): LimiterState {
   return relearn(withLimit(state, state.gate.accepted), refusal);
 }
 
-/** A log counts our requests before the gate too: those accepted since then took the slots of others, which expired. */
+/** A log also counts our requests before the gate: those accepted since used the slots of others, which expired. */
 function learnLog(state: LimiterState, refusal: Refusal): LimiterState {
   return relearn(withLimit(state, Math.min(state.configured, state.log.size)), refusal);
 }
@@ -164,7 +165,7 @@ export function waitsForOwn(state: LimiterState, { now, hintMs }: Refusal): bool
   return hintMs !== undefined && isOwnOldest(state, gateAfter(now, hintMs));
 }
 
-/** The server has a second limit for shorter times: starts to learn the minute anew beside it. */
+/** The server has a second limit for shorter periods: learns that limit, and starts learning the minute again. */
 export function limitBursts(
   state: LimiterState,
   { calls, periodMs, refusal }: { readonly calls: number; readonly periodMs: number; readonly refusal: Refusal },
@@ -188,8 +189,8 @@ function limitPerSecond(state: LimiterState, refusal: Refusal): LimiterState {
 }
 
 /**
- * Closes the gate for a refusal, and notes what its opening will prove. A hint that our own log explains proves the
- * window at once: one that forgets a request after a minute.
+ * Closes the gate for a refusal, and records which hypothesis its opening tests. If our own log explains the hint, the
+ * window is known immediately: a log, in which a request expires after a minute.
  */
 function suppose(state: LimiterState, { now, hintMs, isShort }: Refusal): LimiterState {
   if (hintMs === undefined) return tryWithoutHint(state, now, FIRST_TRY_MS);
@@ -203,7 +204,7 @@ function suppose(state: LimiterState, { now, hintMs, isShort }: Refusal): Limite
   };
 }
 
-/** The same for a refusal of the first request after a gate: its hint may just have proved too small. */
+/** The same for a refusal of the first request after the gate opened: the previous hint may have been too short. */
 function supposeAgain(state: LimiterState, refusal: Refusal): LimiterState {
   const tooSmallMs = Math.min(LARGEST_TOO_SMALL_HINT_MS, TOO_SMALL_HINT_MS * 2 ** state.hypothesis.tries);
   const isTooSmall = refusal.hintMs !== undefined && refusal.hintMs < tooSmallMs;
@@ -233,8 +234,8 @@ function tryWithoutHint(state: LimiterState, now: number, firstTryMs: number): L
 }
 
 /**
- * A fixed window that began when the gate opened; the guard covers what is not known about its beginning. If no request
- * came for long, a log is assumed: a guard of a minute would never let a request through, and a log fits any window.
+ * Assumes a fixed window that started when the gate opened; the guard covers the uncertainty of its start. If no
+ * request was sent for long, assumes a log: a guard of a minute would never allow a request, and a log fits any window.
  */
 function supposeFixed(state: LimiterState, sentAt: number): LimiterState {
   const { hypothesis } = state;
@@ -276,7 +277,7 @@ function isSmallBurst(state: LimiterState): boolean {
   return hasConfiguredLimit(state) && state.firstBurst < SMALL_BURST * state.configured;
 }
 
-/** Requests that a bucket can have refilled in `ms`, with the one that was under way. */
+/** Requests that a bucket can have refilled in `ms`, with the one that was in flight. */
 function refilledIn(ms: number, state: LimiterState): number {
   const { limit, configured, firstBurst, roundTrips } = state;
   const perMinute = Math.min(limit, hasConfiguredLimit(state) ? configured : firstBurst);
@@ -291,7 +292,7 @@ function gateAfter(now: number, hintMs: number): number {
   return now + Math.max(hintMs, SHORTEST_GATE_MS);
 }
 
-/** Whether `at` is when the server forgets our oldest request. */
+/** Whether the server forgets our oldest request at `at`. */
 function isOwnOldest({ log: { oldest } }: LimiterState, at: number): boolean {
   if (oldest === undefined) return false;
   return at >= oldest.sentAt + WINDOW_MS - TOLERANCE_MS && at <= oldest.answeredAt + WINDOW_MS + TOLERANCE_MS;

@@ -20,29 +20,29 @@ import {
  * `refused`, `lost` and `unused` is reported.
  */
 export interface LimiterCore {
-  /** Everything known at this moment. */
+  /** The current state. */
   readonly state: LimiterState;
   grant(now: number, wanted: number): Grant;
-  /** Any answer but a refusal for the rate: the server counted the request. */
+  /** Any response except a refusal for the rate: the server counted the request. */
   accepted(answer: DatedAnswer): void;
   refused(answer: RefusedAnswer): RetryAfterReading;
   /** The server may have counted the request. */
   lost(answer: Answer): void;
-  /** Granted and then not sent. */
+  /** The request was granted but not sent. */
   unused(): void;
-  /** The plan's limit became known. */
+  /** The limit of the plan became known. */
   configure(perMinute: number, now: number): void;
-  /** Whether this process is to ask the service for the limit now. `waiting`: its calls that wait. */
+  /** Whether this process must call `quota()` for the limit now. `waiting`: the number of its waiting calls. */
   asksForLimit(now: number, waiting: number): boolean;
   /** The earliest time at which a call with `ahead` others before it can be sent, as far as is known. */
   slotAt(now: number, ahead: number): number;
-  /** The time at which the last of `calls` further calls can be sent, by what the limit is known to be now. */
+  /** The time at which the last of `calls` further calls can be sent under the limit known now. */
   lastSlotAt(now: number, calls: number): number;
-  /** A time of `state` by the limiter's own clock. */
+  /** Converts a time of `state` to the limiter's own clock. */
   toLocal(at: number): number;
 }
 
-/** The limit as this process alone uses it: applies the functions of transitions.ts to one state. */
+/** The limit of a single process: applies the functions of transitions.ts to one state. */
 export class LocalCore implements LimiterCore {
   readonly #settings: LimiterSettings;
   state: LimiterState;
@@ -80,7 +80,7 @@ export class LocalCore implements LimiterCore {
     this.state = unused(this.state);
   }
 
-  /** Calls are in flight that were granted elsewhere; less than none: were given back there. */
+  /** Changes the number of requests in flight that were granted elsewhere; negative for returned ones. */
   take(calls: number): void {
     this.state = take(this.state, calls);
   }
@@ -107,15 +107,17 @@ export class LocalCore implements LimiterCore {
 }
 
 export interface LimiterSettings {
-  /** Calls per minute that the key may make; `'learn'` finds out. Default: `'learn'`. */
+  /** Calls per minute that the key may make; `'learn'` learns the number. Default: `'learn'`. */
   readonly perMinute: 'learn' | number;
-  /** Calls in flight at once, at most; `'adapt'` starts with 4 and goes up to 256. Default: `'adapt'`. */
+  /** Maximum number of requests in flight; `'adapt'` starts with 4 and increases up to 256. Default: `'adapt'`. */
   readonly maxConcurrent: 'adapt' | number;
-  /** Whether one call at a time may be sent beyond what is known to be free, to learn the window. Default: true. */
+  /** Whether one call at a time may be sent beyond the known slots, to learn the window. Default: true. */
   readonly probe: boolean;
-  /** A Retry-After longer than this is not waited for. Default: 75 000 ms. */
+  /** Longest Retry-After to wait for. Default: 75 000 ms. */
   readonly maxRetryAfterMs: number;
-  /** The unit of an integer Retry-After; `'auto'` is seconds unless the answers show milliseconds. Default: `'auto'`. */
+  /**
+   * The unit of an integer Retry-After; `'auto'` is seconds unless the responses show milliseconds. Default: `'auto'`.
+   */
   readonly retryAfterUnit: 'auto' | RetryAfterUnit;
 }
 

@@ -1,16 +1,16 @@
 import { AcceptedLog } from './accepted-log.ts';
 
-/** Raised when the record below changes: versions of the package that differ in it share nothing. */
+/** Increased when the record below changes: versions of the package with different records do not share a limit. */
 export const LIMITER_STATE_VERSION = 4;
 
-/** How the server counts, as far as its answers have shown: see window.ts. */
+/** How the server counts requests, as learned from its responses: see window.ts. */
 export type WindowState =
   | { readonly kind: 'log' }
   | {
       readonly kind: 'fixed';
       readonly startsAt: number;
       readonly guardMs: number;
-      /** The first boundary after the window became known is `testing` the assumption. */
+      /** `testing`: the first boundary after the window became known, which tests the assumption. */
       readonly boundary: 'assumed' | 'testing' | 'confirmed';
     }
   | {
@@ -21,17 +21,17 @@ export type WindowState =
       readonly at: number;
     };
 
-/** What a refusal suggests about the window, until the answers after the gate confirm or contradict it. */
+/** What a refusal suggests about the window, until the responses after the gate opens confirm or contradict it. */
 export interface Hypothesis {
   /** The refusal that ended a run of accepted requests. */
   readonly startedAt: number;
-  /** The last refusal: at this time the server had no slot left. */
+  /** Time of the last refusal, when the server had no slot left. */
   readonly exhaustedAt: number;
   readonly opensAt: number;
   /** The boundary of a fixed window lies between this time and the first request accepted after it. */
   readonly boundaryAfter: number;
   readonly hint: 'long' | 'short' | 'none';
-  /** The gate opens when our own oldest request expires. */
+  /** Whether the gate opens when our own oldest request expires. */
   readonly isOwnSlot: boolean;
   /** Attempts without a usable hint. */
   readonly tries: number;
@@ -40,14 +40,14 @@ export interface Hypothesis {
 /** See grant.ts. */
 export interface GateState {
   readonly opensAt: number;
-  /** Answers to requests sent before this time say nothing new. */
+  /** Responses to requests sent before this time have no new information. */
   readonly staleBefore: number;
-  /** Open again, and the first request since then has not been answered. */
+  /** The gate has opened, and the first request since has no response yet. */
   readonly isHalfOpen: boolean;
   readonly wasClosed: boolean;
   /** Requests accepted since the gate opened. */
   readonly accepted: number;
-  /** Refusals that no accepted request has made up for. */
+  /** Refusals minus the accepted requests since, at least 0. */
   readonly pressure: number;
 }
 
@@ -72,7 +72,7 @@ export interface BurstState {
   /** Requests per `periodMs`; Infinity for no such limit. */
   readonly calls: number;
   readonly periodMs: number;
-  /** The number that was learned: `calls` grows beyond it to try for more. */
+  /** The learned number. `calls` grows beyond it, to test whether the limit is higher. */
   readonly proven: number;
   readonly growsAt: number;
   readonly pauseMs: number;
@@ -93,20 +93,23 @@ export interface RetryAfterUnitState {
 }
 
 /**
- * Everything the limiter has learned about one key, in one plain record: what the functions of transitions.ts turn into
- * the next one, what the history is made of, and what processes share. Times are milliseconds of the limiter's clock.
+ * Everything the limiter has learned about one key, in one plain record. The functions of transitions.ts return the
+ * next record, the history shows its changes, and processes share it. Times are milliseconds of the limiter's clock.
  */
 export interface LimiterState {
   /** Requests per minute, from the options or from `quota`; Infinity for unknown. */
   readonly configured: number;
-  /** When the configured limit was read; -Infinity for never. */
+  /** Time at which the configured limit was read; -Infinity for never. */
   readonly configuredAt: number;
-  /** Whether a refusal came long before that limit was used up. */
+  /** Whether a request was refused long before that limit was used up. */
   readonly isContradicted: boolean;
   /** The limit in use: the configured one, a learned one, or this process's share of it. */
   readonly limit: number;
   readonly inFlight: number;
-  /** `unknown`: nothing was refused; `learning`: the answers after the gate will tell the window; `known`: they have. */
+  /**
+   * `unknown`: nothing was refused; `learning`: the responses after the gate opens will show the window; `known`: they
+   * have.
+   */
   readonly phase: 'unknown' | 'learning' | 'known';
   readonly window: WindowState;
   readonly hypothesis: Hypothesis;
@@ -115,26 +118,26 @@ export interface LimiterState {
   readonly burst: BurstState;
   readonly unit: RetryAfterUnitState;
   readonly roundTrips: { readonly shortestMs: number; readonly longestMs: number };
-  /** How far the server's clock is ahead of ours. */
+  /** Milliseconds by which the server's clock is ahead of ours. */
   readonly serverAhead: { readonly atLeast: number; readonly atMost: number };
-  /** When a `Date` header was last read. */
+  /** Time at which a `Date` header was last read. */
   readonly datedAt: number;
-  /** When the window became known. */
+  /** Time at which the window became known. */
   readonly knownSince: number;
   /** Accepted requests before the first refusal: the capacity of a bucket. */
   readonly firstBurst: number;
-  /** Whether the first refusal came after nearly the whole configured limit: then this process has all of it. */
+  /** Whether the first refusal came after nearly the whole configured limit: this process then has all of it. */
   readonly isWhole: boolean;
-  /** Whether answers that arrive after the first refusal still raise the limit learned from it. */
+  /** Whether responses that arrive after the first refusal still raise the limit learned from it. */
   readonly countsLateAnswers: boolean;
-  /** The service asked for a wait that is too long to wait for: nothing is sent before this time. */
+  /** The service asked for a wait longer than `maxRetryAfterMs`: nothing is sent before this time. */
   readonly blockedUntil: number;
   readonly log: AcceptedLog;
 }
 
 /**
- * A copy whose fields can be set. Written out, because each request makes two: a spread of so many fields takes thirty
- * times as long.
+ * Returns a mutable copy. The fields are written out, because each request makes two copies, and a spread of so many
+ * fields takes thirty times as long.
  */
 export function copyState(state: LimiterState): { -readonly [Field in keyof LimiterState]: LimiterState[Field] } {
   return {
@@ -170,8 +173,8 @@ const WINDOW_EXAMPLES: Readonly<Record<string, WindowState>> = {
 const TRIAL_EXAMPLE = { value: 0, refusedAt: 0, endsAt: 0, refusals: 0, repeats: 0 };
 
 /**
- * Reads a state that was written as JSON. It must have the shape of `example`, an initial state; JSON writes infinity as
- * null. By example and not by a schema: commands that live for a tenth of a second read one each.
+ * Reads a state that was written as JSON. It must have the shape of `example`, an initial state; JSON writes infinity
+ * as null. An example is faster than a schema: each command, which runs for a tenth of a second, reads a state.
  *
  * @throws TypeError for any other shape
  */
@@ -215,7 +218,7 @@ function requireNumbers(value: unknown): readonly number[] {
   throw new TypeError('log is not a list of numbers');
 }
 
-/** A hypothesis that starts with a refusal at `now`; its gate is still to be set. */
+/** A hypothesis that starts with a refusal at `now`, before the time of its gate is set. */
 export function newHypothesis(now: number): Hypothesis {
   return {
     startedAt: now,
@@ -232,7 +235,7 @@ export function hasConfiguredLimit({ configured }: LimiterState): boolean {
   return configured !== Number.POSITIVE_INFINITY;
 }
 
-/** Whether the process uses less than the configured limit: others may have left some of it. */
+/** Whether the process uses less than the configured limit: others may not use the rest. */
 export function isBelowConfigured({ window, limit, configured }: LimiterState): boolean {
   return (window.kind === 'bucket' ? window.perMs * 60_000 : limit) < configured;
 }

@@ -8,8 +8,8 @@ export interface LimiterWait {
   readonly until: number;
   readonly waiting: number;
   /**
-   * `'refused'`: the server said when to come back. `'window'`: the limit of this window is used up. `'service'`: the
-   * service failed several times in a row.
+   * `'refused'`: the server named the time for a retry. `'window'`: the limit of this window is used up. `'service'`:
+   * the service failed several times in a row.
    */
   readonly reason: 'refused' | 'window' | 'service';
 }

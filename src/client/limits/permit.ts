@@ -1,6 +1,6 @@
 import type { RetryAfterReading } from './transitions.ts';
 
-/** The headers of an answer that tell the limiter something; leave out what is absent. */
+/** The headers of a response that the limiter evaluates; omit absent ones. */
 export interface AnswerHeaders {
   readonly date?: string | null | undefined;
 }
@@ -9,14 +9,14 @@ export interface RefusalAnswerHeaders extends AnswerHeaders {
   readonly retryAfter?: string | null | undefined;
 }
 
-/** How a request failed that the service did not answer properly. */
+/** How a request failed. */
 export interface FailureDetails extends RefusalAnswerHeaders {
   /** Whether the service may have counted the request. */
   readonly mayHaveCounted: boolean;
   readonly error: unknown;
 }
 
-/** Where a permit's report goes. */
+/** The receiver of a permit's report. */
 export interface Reports {
   ok(permit: Permit, headers: AnswerHeaders): void;
   limited(permit: Permit, headers: RefusalAnswerHeaders): RetryAfterReading;
@@ -27,14 +27,14 @@ export interface Reports {
 
 type PermitFields = Pick<Permit, 'sentAt' | 'probe' | 'ticket' | 'failures'>;
 
-/** The right to send one request now. Ends in exactly one report; whatever is reported after the first is ignored. */
+/** Permits one request now. The first report about the request ends the permit; later ones are ignored. */
 export class Permit {
-  /** The limiter's own time, not for display: compare it with nothing but the limiter's. */
+  /** Time of the limiter's own clock: compare it only with other times of that clock. */
   readonly sentAt: number;
   readonly probe: boolean;
-  /** The call's place in the queue: a call that comes back passes it as `AcquireOptions.ticket`. */
+  /** The place of the call in the queue. A call that returns passes the permit as `AcquireOptions.retryOf`. */
   readonly ticket: number;
-  /** Failed attempts of the call, this one included. */
+  /** Number of failed attempts of the call, including this one. */
   failures: number;
   readonly #reports: Reports;
   #isOpen = true;
@@ -47,7 +47,7 @@ export class Permit {
     this.failures = failures;
   }
 
-  /** The server answered, with anything but a refusal for the rate or a failure. */
+  /** The server responded, neither with a refusal for the rate nor with a failure. */
   ok(headers: AnswerHeaders = {}): void {
     if (this.#close()) this.#reports.ok(this, headers);
   }
@@ -64,12 +64,12 @@ export class Permit {
     this.#reports.failed(this, details);
   }
 
-  /** The caller left before an answer came. The server may have counted the request. */
+  /** The caller aborted before a response arrived. The server may have counted the request. */
   lost(): void {
     if (this.#close()) this.#reports.lost(this);
   }
 
-  /** The request was never sent; its slot is given back. */
+  /** The request was not sent; its slot is returned. */
   unused(): void {
     if (this.#close()) this.#reports.unused(this);
   }
@@ -82,8 +82,8 @@ export class Permit {
 }
 
 /**
- * Why a call was not allowed to wait for its slot: the slot lies beyond its deadline; Retry-After is longer than
- * `maxRetryAfterMs`; the call does not wait (`onLimit: 'throw'`); or the service has failed and asked for a later time.
+ * Why a call may not wait for its slot: the slot is after its deadline; Retry-After is longer than `maxRetryAfterMs`;
+ * the call does not wait (`onLimit: 'throw'`); or the service failed and asked for a later time.
  */
 export type LimitReason = 'deadline' | 'max_retry_after' | 'policy' | 'unavailable';
 
@@ -91,12 +91,15 @@ const BRAND = Symbol.for('fxrates.limit-error');
 
 const EXPLANATIONS: Record<LimitReason, string> = {
   deadline: 'is after the deadline of the call',
-  max_retry_after: 'is further away than the longest wait allowed',
-  policy: 'is not now, and the call does not wait',
-  unavailable: 'comes when the service has recovered',
+  max_retry_after: 'requires a longer wait than maxRetryAfterMs allows',
+  policy: 'requires a wait, and the call does not wait',
+  unavailable: 'is available only after the service has recovered',
 };
 
-/** The limiter rejected a call at once instead of letting it wait in vain. The client turns it into an error of its own. */
+/**
+ * The limiter rejected a call immediately, because waiting would not help. The client converts it into an error of its
+ * own.
+ */
 export class LimitError extends Error {
   override readonly name = 'LimitError';
   readonly [BRAND] = true;

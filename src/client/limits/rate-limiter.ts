@@ -10,22 +10,22 @@ import type { LimitStore } from './shared/limit-store.ts';
 import { SharedCore, type Sharing } from './shared/shared-core.ts';
 import type { RetryAfterReading } from './transitions.ts';
 
-/** Shorter waits are the ordinary rhythm of a window; reporting each would be noise. */
+/** Shorter waits are normal in a window and are not reported. */
 const WAIT_WORTH_REPORTING_MS = 1_000;
 
 const NEVER = Number.POSITIVE_INFINITY;
 
 export interface RateLimiterOptions extends Partial<LimiterSettings> {
   readonly clock: Clock;
-  /** Chance in [0, 1). */
+  /** Returns a random number in [0, 1). */
   readonly random?: (() => number) | undefined;
   /** Called once per wait of the limiter, however many calls wait. */
   readonly onWait?: ((wait: LimiterWait) => void) | undefined;
-  /** Called when calls wait and the plan's limit is unknown, contradicted by a refusal, or was read long ago. */
+  /** Called when calls wait and the limit of the plan is unknown, contradicted by a refusal, or was read long ago. */
   readonly onLimitWanted?: (() => void) | undefined;
-  /** Where processes share the limit, and under what name. Default: this process uses it alone. */
+  /** The store through which processes share the limit, and its name there. Default: this process does not share it. */
   readonly shared?: Sharing | undefined;
-  /** Called when the store fails and this process continues alone, once per outage. */
+  /** Called once per outage of the store, when this process continues alone. */
   readonly onOutage?: ((reason: string) => void) | undefined;
 }
 
@@ -35,8 +35,9 @@ interface Call extends QueuedCall {
 }
 
 /**
- * The queue of calls in front of a limit: who goes next, who is rejected, and the one sleep until something changes. It
- * decides nothing: `LimiterCore` knows the limit, `InFlight` the service, and the smaller number counts.
+ * The queue of calls in front of a limit: sends the next call, rejects calls that may not wait, and sleeps until
+ * something changes. It makes no decision about the limit: the smaller number of `LimiterCore` (the limit) and
+ * `InFlight` (the service) applies.
  */
 export class RateLimiter {
   readonly #time: SteadyTime;
@@ -80,8 +81,8 @@ export class RateLimiter {
   }
 
   /**
-   * Resolves when the call may be sent; report on the permit afterwards. Rejects with the signal's reason on abort, and
-   * with a LimitError at once when the earliest slot lies beyond the deadline.
+   * Resolves when the call may be sent; report the result on the permit. Rejects with the signal's reason on abort, and
+   * immediately with a LimitError if the earliest slot is after the deadline.
    */
   acquire(options: AcquireOptions = {}): Promise<Permit> {
     const { signal, retryOf, deadlineAt = () => NEVER } = options;
@@ -118,14 +119,14 @@ export class RateLimiter {
     });
   }
 
-  /** The plan's limit became known, for example from a quota answer. */
+  /** The limit of the plan became known, for example from `quota()`. */
   configure(perMinute: number): void {
     this.#core.configure(perMinute, this.#time.now());
     this.#observe('configured');
     this.#serveSoon();
   }
 
-  /** Time of `SteadyTime` at which a call that comes now could be sent, as far as is known. */
+  /** Time of `SteadyTime` at which a call made now could be sent, as far as is known. */
   get nextSlotAt(): number {
     return this.#admission.slotAt(this.#time.now(), this.#queue.size);
   }
@@ -144,7 +145,10 @@ export class RateLimiter {
     return this.#inFlight.health.isDown;
   }
 
-  /** The unit of a Retry-After that does not come with a 429: seconds (RFC 9110 §10.2.3), unless the key's own differ. */
+  /**
+   * The unit of a Retry-After of a response other than 429: seconds (RFC 9110 §10.2.3), unless those of the key are
+   * milliseconds.
+   */
   get retryAfterUnit(): RetryAfterUnit {
     const { evidence } = this.#core.state.unit;
     const isMilliseconds = this.#settings.retryAfterUnit === 'milliseconds' || evidence === 'confirmed';
@@ -165,7 +169,7 @@ export class RateLimiter {
     return { ...this.#admission.view(this.#queue.size), history: this.#history.changes };
   }
 
-  /** If no call is waiting, one whose slot is free does not need to queue. */
+  /** If no call is waiting and a slot is free, the call does not need to queue. */
   #grantAtOnce(retryOf: Permit | undefined): Permit | undefined {
     const now = this.#time.now();
     const { n, probe } = this.#core.grant(now, Math.min(1, this.#inFlight.room(now, this.#core.state)));
@@ -179,7 +183,7 @@ export class RateLimiter {
     return permit;
   }
 
-  /** In a microtask: a refused call that comes back in the same turn is at the head before any call is served. */
+  /** In a microtask: a refused call that returns in the same turn is at the head before any call is served. */
   #serveSoon(): void {
     if (this.#isServing) return;
     this.#isServing = true;
@@ -225,7 +229,7 @@ export class RateLimiter {
     else this.#timer.set(now, Math.ceil(wakeAt - now));
   }
 
-  /** A shared limit is looked at more often than it changes: what counts is when it gives a slot. */
+  /** With a shared limit, `askAgainAt` is often earlier than the next slot, so the later time is reported. */
   #reportWait(now: number, askAgainAt: number): void {
     if (this.#queue.size === 0) return;
     const until = Math.max(askAgainAt, this.#admission.slotAt(now, 0));

@@ -6,25 +6,27 @@ import type { Permit } from './permit.ts';
 /** How a call waits for its slot. */
 export interface AcquireOptions {
   readonly signal?: CancelSignal | undefined;
-  /** Milliseconds of the limiter's clock; called again when that time has come. Default: no deadline. */
+  /** Milliseconds of the limiter's clock; called again when that time is reached. Default: no deadline. */
   readonly deadlineAt?: (() => number) | undefined;
-  /** High-priority calls go before all others. Default: `'low'`. */
+  /** High-priority calls are sent before all others. Default: `'low'`. */
   readonly priority?: 'high' | 'low' | undefined;
-  /** False: be rejected (reason `'policy'`) instead of waiting for the limit. Default: true. */
+  /** `false` rejects the call (reason `'policy'`) instead of waiting for the limit. Default: true. */
   readonly wait?: boolean | undefined;
-  /** The permit of the attempt before: the call keeps its place, at the head of the queue. */
+  /** The permit of the previous attempt: the call keeps its place, at the head of the queue. */
   readonly retryOf?: Permit | undefined;
 }
 
-/** A call that waits. Tickets are numbered in order of arrival; a refused call comes back with its own, to the head. */
+/**
+ * A waiting call. Tickets are numbered in the order of arrival; a refused call returns to the head with its own ticket.
+ */
 export interface QueuedCall {
   readonly ticket: number;
   readonly isHigh: boolean;
   /** Failed attempts of the call. */
   readonly failures: number;
-  /** Leaves as soon as there is no free slot. */
+  /** `false`: the call is rejected as soon as there is no free slot. */
   readonly waits: boolean;
-  /** Infinity for none. Asked again when it has passed, since the deadline of a shared call can grow. */
+  /** Infinity for none. Called again when the deadline has passed, because that of a shared call can grow. */
   readonly deadlineAt: () => number;
 }
 
@@ -39,7 +41,7 @@ interface Nodes<Call> {
   readonly deadline: HeapNode<Deadline<Call>> | undefined;
 }
 
-/** The waiting calls: two priorities, first come first served in each, and the earliest deadline always at hand. */
+/** The waiting calls: two priorities, each in the order of arrival, with the earliest of all deadlines. */
 export class RequestQueue<Call extends QueuedCall> {
   readonly #order = new Heap<Call>((a, b) => (a.isHigh === b.isHigh ? a.ticket < b.ticket : a.isHigh));
   readonly #deadlines = new Heap<Deadline<Call>>((a, b) => a.at < b.at);
@@ -67,7 +69,7 @@ export class RequestQueue<Call extends QueuedCall> {
     if (!call.waits) this.#notWaiting.add(call);
   }
 
-  /** Removes a call, wherever it is. O(log n). Returns whether it was there. */
+  /** Removes a call from any position. O(log n). Returns whether the queue contained it. */
   remove(call: Call): boolean {
     const nodes = this.#nodesOf.get(call);
     if (nodes === undefined) return false;
@@ -86,7 +88,10 @@ export class RequestQueue<Call extends QueuedCall> {
     return call;
   }
 
-  /** Removes the call that has failed least: the next probe of a service that is down must not be the last of a call. */
+  /**
+   * Removes the call with the fewest failures, so that a probe of a service that is down rarely uses the last retry of
+   * a call.
+   */
   shiftLeastFailed(): Call | undefined {
     const call = this.#order.least((a, b) => a.failures - b.failures || (this.#order.isBefore(a, b) ? -1 : 1));
     if (call) this.remove(call);
@@ -117,16 +122,16 @@ export class RequestQueue<Call extends QueuedCall> {
   }
 }
 
-/** A sleep is cut into pieces so that a clock which jumped (a laptop that slept) is noticed this soon. */
+/** A longer sleep is divided, so that a change of the clock (after a laptop was suspended) is detected this soon. */
 const LONGEST_SLEEP_MS = 5_000;
 
-/** A shorter sleep could end in the millisecond in which it began, and repeat for ever. */
+/** A shorter sleep could end in the millisecond in which it began, and repeat without an end. */
 const SHORTEST_SLEEP_MS = 1;
 
-/** Without a reason of ours, an abort makes an exception with its stack. */
+/** Without a reason, an abort creates an exception with its stack. */
 const CANCELLED = 'cancelled';
 
-/** One sleep at a time, however many calls wait for it. Wakes early rather than late; its owner then looks again. */
+/** One sleep at a time, for any number of waiting calls. It may wake too early; its owner then checks again. */
 export class WakeTimer {
   readonly #clock: Clock;
   readonly #wakeUp: () => void;
@@ -146,12 +151,12 @@ export class WakeTimer {
     this.#sleeping = { endsAt, controller };
     this.#clock.sleep(endsAt - now, controller.signal).then(
       () => this.#wake(controller),
-      // A sleep fails only when `cancel` aborts it.
+      // A sleep rejects only when `cancel` aborts it.
       () => undefined,
     );
   }
 
-  /** Leaves no timer behind, so that a process with nothing else to do can exit. */
+  /** Removes the timer, so that an otherwise idle process can exit. */
   cancel(): void {
     this.#sleeping?.controller.abort(CANCELLED);
     this.#sleeping = undefined;

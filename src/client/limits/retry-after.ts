@@ -3,14 +3,14 @@ import type { LimiterState, RetryAfterUnitState } from './limiter-state.ts';
 
 export type RetryAfterUnit = 'seconds' | 'milliseconds';
 
-/** A Retry-After as it was written. Only an integer leaves its unit open: the service documents just "a number". */
+/** A parsed Retry-After. Only the unit of an integer is unknown: the service documents just "a number". */
 export type RetryAfter =
   | { readonly form: 'integer'; readonly value: number }
   | { readonly form: 'wait'; readonly ms: number }
   | { readonly form: 'moment'; readonly epochMs: number };
 
 const NUMBER_LIST = /^\d+(\.\d+)?(\s*,\s*\d+(\.\d+)?)*$/;
-/** Larger integers are no wait (30 years) but a Unix time in seconds; from 1e12 on one in milliseconds. */
+/** A larger integer is not a wait (30 years) but a Unix time in seconds, from 1e12 in milliseconds. */
 const EPOCH_SECONDS_FROM = 1e9;
 const EPOCH_MILLISECONDS_FROM = 1e12;
 
@@ -30,9 +30,9 @@ export function parseRetryAfter(text: string | undefined): RetryAfter | undefine
 }
 
 /**
- * Milliseconds to wait from the answer on; `undefined` without a usable value. A moment is counted from the answer's
- * own `Date` header: the local clock may be wrong. Without that header, `serverNowMs` is the best estimate. A wait of 0
- * says nothing: the server has just refused a request.
+ * Milliseconds to wait after the response; `undefined` without a usable value. A time is compared with the `Date`
+ * header of the response, because the local clock may be wrong. Without that header, `serverNowMs` is the best
+ * estimate. A wait of 0 is not usable: the server has just refused a request.
  */
 export function retryAfterMs(
   retryAfter: RetryAfter | undefined,
@@ -59,7 +59,7 @@ function waitOf(retryAfter: RetryAfter, unit: RetryAfterUnit, serverNowMs: numbe
 const IMF_FIXDATE =
   /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} (Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) \d{4} \d{2}:\d{2}:\d{2} GMT$/;
 
-/** Milliseconds since the Unix epoch of an HTTP date (IMF-fixdate, RFC 9110 §5.6.7); `undefined` if it is none. */
+/** Milliseconds since the Unix epoch of an HTTP date (IMF-fixdate, RFC 9110 §5.6.7); `undefined` for other text. */
 export function parseHttpDate(text: string | undefined): number | undefined {
   if (text === undefined || !IMF_FIXDATE.test(text)) return undefined;
   const epochMs = Date.parse(text);
@@ -67,25 +67,28 @@ export function parseHttpDate(text: string | undefined): number | undefined {
 }
 
 /**
- * What is known about the unit of an integer Retry-After. One too large to be the seconds of a per-minute limit is tried
- * as milliseconds; what happens after that wait settles the unit for good.
+ * What is known about the unit of an integer Retry-After. A number too large for the seconds of a per-minute limit is
+ * tried as milliseconds. The responses after that wait determine the unit permanently.
  */
 export type UnitState = RetryAfterUnitState;
-/** Nothing yet, milliseconds on trial, settled by the answers, or set by the options. */
+/** No evidence yet, milliseconds on trial, determined by the responses, or set by the options. */
 export type UnitEvidence = UnitState['evidence'] | 'set';
 
 /**
- * No limit per minute asks for a longer wait: 60 s, rounded up, and up to 15 s that servers add to spread a crowd. Such
- * values are seconds, however much they differ.
+ * The longest wait of a limit per minute: 60 s, rounded up, and up to 15 s that servers add to spread clients. Such
+ * values are seconds, even if they vary.
  */
 const SECONDS_AT_MOST = 75;
-/** The same in milliseconds with a second's rounding; a larger value is a longer quota, in whatever unit. */
+/** The same in milliseconds, with a second of rounding. A larger value belongs to a longer quota, in any unit. */
 const MILLISECONDS_AT_MOST = 61_200;
-/** How much a countdown in seconds may differ from the time that passed: rounding on both sides. */
+/** Largest difference between a countdown in seconds and the elapsed time: rounding on both sides. */
 const ROUNDING_SECONDS = 2;
-/** A shorter trial cannot tell a countdown from a value that never changes. */
+/** A shorter trial cannot distinguish a countdown from a constant value. */
 const COUNTDOWN_FROM_SECONDS = 2.5;
-/** A value that never changes refutes milliseconds with the second refusal; others can be a slot that someone else took. */
+/**
+ * A constant value refutes milliseconds with the second refusal. With other values, another user may have taken the
+ * slot.
+ */
 const REPEATS_TO_REFUTE = 2;
 const REFUSALS_TO_REFUTE = 8;
 
@@ -132,8 +135,8 @@ function isTooLongInSeconds(value: number): boolean {
 }
 
 /**
- * How far the server's clock is ahead of ours, as an interval that every `Date` header narrows: the server wrote its
- * time after the request was sent and before the response arrived.
+ * The difference between the server's clock and ours, as an interval that every `Date` header narrows: the server wrote
+ * its time after the request was sent and before the response arrived.
  */
 export type ServerAhead = LimiterState['serverAhead'];
 

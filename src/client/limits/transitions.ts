@@ -29,16 +29,16 @@ import {
   weighRefusal,
 } from './retry-after.ts';
 
-/** `Date` headers have no finer grain. */
+/** `Date` headers have whole seconds. */
 const DATE_GRAIN_MS = 1_000;
-/** Once a day one request is sent although the service asked for a longer wait: a plan can change. */
+/** One request per day is sent even if the service asked for a longer wait, because a plan can change. */
 const BLOCKED_AT_MOST_MS = 86_400_000;
 
-/** When a granted request was sent and answered. */
+/** The times at which a granted request was sent and its response arrived. */
 export interface Answer {
   readonly now: number;
   readonly sentAt: number;
-  /** As it was granted. */
+  /** Whether it was granted as a probe. */
   readonly probe: boolean;
 }
 
@@ -50,13 +50,13 @@ export interface DatedAnswer extends Answer {
 /** A 429. */
 export interface RefusedAnswer extends DatedAnswer {
   readonly retryAfter?: string | undefined;
-  /** Sent by a process while the shared store failed: says nothing about the limit that all processes share. */
+  /** Whether the process sent it while the shared store failed: it then says nothing about the shared limit. */
   readonly isOfShare?: boolean | undefined;
 }
 
-/** What a Retry-After asks for. */
+/** The meaning of a Retry-After. */
 export interface RetryAfterReading {
-  /** Milliseconds to wait from the answer on; `undefined` without a usable header. */
+  /** Milliseconds to wait after the response; `undefined` without a usable header. */
   readonly waitMs: number | undefined;
   readonly unit: RetryAfterUnit;
   readonly evidence: UnitEvidence;
@@ -67,7 +67,7 @@ export interface UnitOptions {
   readonly retryAfterUnit: 'auto' | RetryAfterUnit;
 }
 
-/** Nothing sent yet. `perMinute`: the configured limit, Infinity for none. */
+/** The state before the first request. `perMinute`: the configured limit, Infinity for none. */
 export function initialState(perMinute: number): LimiterState {
   return {
     configured: perMinute,
@@ -124,7 +124,7 @@ export function refused(
   const isContradicted = before.isContradicted || before.log.size < NEARLY_ALL * before.configured;
   let state: LimiterState = { ...observe(before, answer), unit, isContradicted };
   if (hintMs !== undefined && hintMs > options.maxRetryAfterMs) {
-    // It concerns a longer quota than the window's limit, so it proves nothing about the window.
+    // It is about a longer quota than the limit of the window, so it is no evidence about the window.
     const blockedUntil = Math.max(state.blockedUntil, now + Math.min(hintMs, BLOCKED_AT_MOST_MS));
     return { state: { ...take(state, -1), blockedUntil }, reading };
   }
@@ -134,7 +134,7 @@ export function refused(
   const opensAt = now + (hintMs ?? 0);
   if (answer.isOfShare) return { state: { ...state, gate: closeGate(state.gate, opensAt) }, reading };
   state = { ...state, gate: stayClosedUntil(state.gate, opensAt) };
-  // Sent before the last refusal or before the gate opened: that refusal has been handled.
+  // The request was sent before the last refusal or before the gate opened: that refusal is already evaluated.
   if (wasStale) return { state, reading };
   if (isBurstRefusal(state.burst, state.log, { now, hintMs })) {
     return { state: { ...state, burst: shrinkBurstLimit(state.burst, now) }, reading };
@@ -147,13 +147,13 @@ export function refused(
   return { state: (state.phase === 'learning' ? refuseLearning : refuseKnown)(state, refusal), reading };
 }
 
-/** No answer, or one that does not say whether the server counted the request: it may have. */
+/** No response, or one that does not show whether the server counted the request: it may have. */
 export function lost(state: LimiterState, answer: Answer): LimiterState {
   log(state, answer);
   return endCall(state);
 }
 
-/** A request is no longer in flight. Only those in flight are owed to a bucket: it is never below empty. */
+/** A request is no longer in flight. Only requests in flight can make the tokens of a bucket negative. */
 function endCall(state: LimiterState): ReturnType<typeof copyState> {
   const { window } = state;
   const ended = copyState(state);
@@ -163,7 +163,7 @@ function endCall(state: LimiterState): ReturnType<typeof copyState> {
   return ended;
 }
 
-/** Granted and then not sent. */
+/** The request was granted but not sent. */
 export function unused(state: LimiterState): LimiterState {
   return take(state, -1);
 }
@@ -183,7 +183,7 @@ export function configured(before: LimiterState, perMinute: number, now: number)
       isWhole && window.kind === 'bucket'
         ? { ...window, perMs: (window.perMs * perMinute) / state.configured }
         : window,
-    // After the limit was raised, a share of it may grow at once.
+    // After the limit was raised, a share of it may grow immediately.
     probe: isRaised ? scheduleProbe(probe, 0) : probe,
   };
 }
@@ -211,7 +211,7 @@ function readRetryAfter(
   return { unit: unitState, reading: { waitMs, unit, evidence } };
 }
 
-/** What the time of an answer and its `Date` header say. */
+/** Evaluates the time of a response and its `Date` header. */
 function observe(state: LimiterState, { now, sentAt, date }: DatedAnswer): LimiterState {
   const { roundTrips, datedAt } = state;
   const tookMs = now - sentAt;
@@ -236,14 +236,14 @@ function log(state: LimiterState, { now, sentAt }: Answer): void {
   state.log.add(sentAt, now);
 }
 
-/** Requests per minute of the smallest plan (SERVICE.md, Limits). */
+/** Requests per minute of the smallest plan. */
 const SMALLEST_LIMIT = 30;
-/** While calls wait, the plan's limit is read again after this time: it can have grown. */
+/** While calls wait, the limit of the plan is read again after this time, because it can have grown. */
 const LIMIT_IS_OLD_MS = 120_000;
 
 /**
- * Whether the plan's limit is worth a request that asks for it: unknown, contradicted by a refusal, or read long ago. Not
- * for a single call, nor for as few as every plan allows: the question would take the slot of one of them.
+ * Whether to call `quota()` for the limit of the plan: it is unknown, contradicted by a refusal, or was read long ago.
+ * Not for a single call, nor for as few as every plan allows: `quota()` would use the slot of one of them.
  */
 export function isLimitWanted(
   state: LimiterState,

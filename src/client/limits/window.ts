@@ -2,23 +2,23 @@ import { type AcceptedLog, WINDOW_MS } from './accepted-log.ts';
 import type { WindowState } from './limiter-state.ts';
 
 /**
- * How the server counts, as far as its answers have shown.
+ * How the server counts requests, as learned from its responses.
  * - `log`: a request counts for a minute. Also safe for a window that starts with the first request after the last ended.
- * - `fixed`: the count starts anew every minute, at `startsAt` or up to `guardMs` later.
+ * - `fixed`: the count restarts every minute, at `startsAt` or up to `guardMs` later.
  * - `bucket`: one token per request; `tokens` at the time `at`, refilled at `perMs`, never more than `capacity`.
  */
 export type Window = WindowState;
 export type BucketWindow = Extract<Window, { kind: 'bucket' }>;
 export type FixedWindow = Extract<Window, { kind: 'fixed' }>;
 
-/** What has been used of a window. */
+/** The used part of a window. */
 export interface Usage {
   readonly log: AcceptedLog;
   readonly limit: number;
   readonly inFlight: number;
 }
 
-/** The window as it is at `now`: a fixed one that has ended starts again, a bucket has refilled. */
+/** The window at `now`: a fixed window that has ended restarts, a bucket refills. */
 export function advanceWindow(window: Window, now: number): Window {
   if (window.kind === 'fixed' && now >= window.startsAt + WINDOW_MS) {
     const ended = Math.floor((now - window.startsAt) / WINDOW_MS);
@@ -32,7 +32,7 @@ export function advanceWindow(window: Window, now: number): Window {
   return window;
 }
 
-/** Requests that may be sent at `now`; zero or less for none. The window has been advanced to `now`. */
+/** Number of requests that may be sent at `now`; zero or less for none. The window has been advanced to `now`. */
 export function freeSlots(window: Window, { log, limit, inFlight }: Usage, now: number): number {
   switch (window.kind) {
     case 'log':
@@ -49,15 +49,18 @@ export function freeSlots(window: Window, { log, limit, inFlight }: Usage, now: 
 }
 
 /**
- * At its first boundary a fixed window is held to what a log would allow, and one request more: if that is accepted,
- * the server has forgotten requests that a log still counts.
+ * At its first boundary, a fixed window allows one request more than a log would. If that is accepted, the server has
+ * forgotten requests that a log still counts.
  */
 function testSlots({ boundary }: FixedWindow, { log, limit, inFlight }: Usage): number {
   if (boundary !== 'testing') return Number.POSITIVE_INFINITY;
   return Math.max(limit - log.size - inFlight, inFlight === 0 ? 1 : 0);
 }
 
-/** When a request with `ahead` others before it finds a slot if nothing is sent meanwhile; `undefined`: after an answer. */
+/**
+ * Time of a free slot for a request with `ahead` others before it if nothing is sent meanwhile; `undefined`: after a
+ * response.
+ */
 export function nextSlotAt(window: Window, usage: Usage, now: number, ahead = 0): number | undefined {
   const missing = ahead + 1 - freeSlots(window, usage, now);
   if (missing <= 0) return now;
@@ -72,8 +75,8 @@ export function nextSlotAt(window: Window, usage: Usage, now: number, ahead = 0)
 }
 
 /**
- * When the slot at `place` after those that are free comes back: first those of the requests in the log, then those of
- * the requests sent now; a minute later the same again.
+ * Time at which the slot at `place`, after the free ones, is free again: first the slots of the requests in the log,
+ * then those of the requests sent now; the same again a minute later.
  */
 export function nextLogSlotAt({ log, limit }: Usage, now: number, place: number): number {
   const rounds = place < log.size ? 0 : Math.floor(place / limit);
@@ -83,7 +86,7 @@ export function nextLogSlotAt({ log, limit }: Usage, now: number, place: number)
 interface Ahead {
   readonly now: number;
   readonly ahead: number;
-  /** Slots that are missing for the last of them. */
+  /** Number of slots missing for the last of them. */
   readonly missing: number;
 }
 

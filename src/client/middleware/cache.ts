@@ -13,7 +13,7 @@ import type { KeyStates } from '../state/key-states.ts';
 import type { Timers } from '../timers.ts';
 import { WebHeaders } from '../transport/transport.ts';
 
-/** An entry from further in the future than this is ignored: its real age is not known. */
+/** An entry that is further in the future is ignored, because its age is unknown. */
 const CLOCK_SKEW_MS = 60_000;
 
 type CacheParts = CacheSettings & ResponseCacheParts & SnapshotAgeParts;
@@ -49,7 +49,7 @@ interface CachedResponse {
   readonly ageMs: () => number;
 }
 
-/** At this moment: the call may have waited since the entry was read. */
+/** Checked now, because the call may have waited since the entry was read. */
 function isYounger(cached: CachedResponse | undefined, maxAgeMs: number): cached is CachedResponse {
   return cached !== undefined && cached.ageMs() < maxAgeMs;
 }
@@ -72,8 +72,8 @@ interface SnapshotAgeParts {
 }
 
 /**
- * Maximum age of a response: the snapshot interval of the plan, from the last quota record or from `quota()`. 0, which
- * stores nothing, if `quota()` fails or the interval cannot be parsed.
+ * Maximum age of a response: the snapshot interval of the plan, from the last quota record or from `quota()`. If
+ * `quota()` fails or the interval cannot be parsed: 0, so nothing is stored.
  */
 function snapshotAge({ states, events, refreshQuota }: SnapshotAgeParts) {
   return async (request: KeyedRequest): Promise<number> => {
@@ -89,7 +89,7 @@ function snapshotAge({ states, events, refreshQuota }: SnapshotAgeParts) {
   };
 }
 
-/** If the store takes longer, the request is sent: the service is not much slower. */
+/** If the store takes longer, the request is sent, because the service takes about as long. */
 const STORE_TIMEOUT_MS = 500;
 /** Pause after a timeout of the store; without it, each call would wait for the timeout. */
 const STORE_PAUSE_MS = 10_000;
@@ -129,7 +129,7 @@ class ResponseCache {
 
   /** Does not wait for the store. */
   write(request: KeyedRequest, response: ApiResponse, ttlMs: number): void {
-    if (ttlMs === 0) return; // stores read 0 as no expiry
+    if (ttlMs === 0) return; // for a store, 0 means no expiry
     void this.#withTimeout(async () => this.#put(request, response, ttlMs), new Cancellation());
   }
 

@@ -35,7 +35,7 @@ interface SharedCall extends OpenCall {
   deadlineAt: number;
 }
 
-/** A call with its response, which the call itself has only while it is in flight. */
+/** A call with its response. The call itself contains the response only while it is in flight. */
 interface JoinedCall {
   readonly call: SharedCall;
   readonly response: Promise<ApiResponse>;
@@ -58,7 +58,7 @@ export function coalesce({ timers, lifetime, now }: CoalesceParts) {
   const start = (caller: Caller, next: Handler<ApiRequest>, key?: string): JoinedCall => {
     const { call, response } = createCall(caller, next);
     const finish = () => {
-      // V8 keeps replaced tables of a Map or Set, and everything in them, until a full garbage collection.
+      // V8 retains replaced tables of a Map or Set, with their contents, until a full garbage collection.
       call.response = undefined;
       lifetime.calls.delete(call);
       if (key !== undefined && calls.get(key) === call) calls.delete(key);

@@ -7,7 +7,7 @@ import { isExhausted, type QuotaEstimate } from '../quota/quota-ledger.ts';
 import { AttemptLog, type Endpoint, type Handler, type KeyedRequest } from '../request.ts';
 import type { KeyStates } from '../state/key-states.ts';
 
-/** The response to an exhausted quota is not documented (SERVICE.md, Errors); it could have these statuses. */
+/** The response to an exhausted quota is not documented; it could have one of these statuses. */
 const COULD_BE_QUOTA: readonly (number | undefined)[] = [402, 403, 429];
 
 /** Age up to which a quota record shows whether the quota can be exhausted. */
@@ -44,7 +44,7 @@ export function explainRefusal(states: KeyStates, quota: Endpoint) {
   };
 }
 
-/** Whether more is left than twice the requests that the key can make while the record is fresh. */
+/** Whether more than twice the requests are left that the key can make while the record is fresh. */
 function isPlenty(estimate: QuotaEstimate | undefined): boolean {
   return estimate?.remaining !== undefined && estimate.remaining > 2 * estimate.quota.rate_limit_per_minute;
 }

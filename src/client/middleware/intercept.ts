@@ -6,7 +6,7 @@ import { readResponse, type TransportResponse } from '../transport/transport.ts'
 
 /** The request of one attempt, without the key: the client adds it after the last middleware. */
 export interface MiddlewareRequest {
-  /** URL of the request. A middleware may change path and query, but not the host, because the key is sent along. */
+  /** URL of the request. A middleware may change path and query, but not the host, because the client adds the key. */
   readonly url: string;
   /** HTTP method. */
   readonly method: 'GET';
@@ -90,12 +90,12 @@ export async function intercept(parts: InterceptParts): Promise<TransportRespons
   return untouched ?? readResponse(response, maxBytes);
 }
 
-/** @throws ConfigError for another host, which must not get the key */
+/** @throws ConfigError for another host, which must not receive the key */
 function checkUrl(url: string, original: string): string {
   const { origin, search, href, hash } = new URL(url);
   if (origin !== new URL(original).origin) {
     throw new ConfigError(
-      `middleware: the request cannot be sent to ${origin}, because the key would be sent along; keep the origin of baseUrl`,
+      `middleware: the request cannot be sent to ${origin}, because the client adds the key to it; keep the origin of baseUrl`,
     );
   }
   refuseKeyParameters(Object.fromEntries(new URLSearchParams(search)), 'middleware');
@@ -108,6 +108,6 @@ function responseOf({ status, headers, text }: TransportResponse): Response {
   const isPlain = status >= 200 && status <= 599;
   const body = NO_BODY_STATUSES.includes(status) ? null : text;
   const response = new Response(body, { status: isPlain ? status : 200, headers: headers.toHeaders() });
-  // A `Response` cannot be made with a status that HTTP does not define; a service can send one.
+  // A service can send a status that HTTP does not define, but a `Response` cannot be created with it.
   return isPlain ? response : Object.defineProperty(response, 'status', { value: status });
 }

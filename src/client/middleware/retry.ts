@@ -176,7 +176,7 @@ const LONGEST_SPREAD_MS = 1000;
 
 /**
  * Milliseconds before retry number `retry` (0 for the first): 0.5 s · 2^n, at most 8 s, equal jitter. Full jitter can
- * be near zero and use all retries within one outage.
+ * be close to zero, and all retries could then fall into one outage.
  */
 export function backoffMs(retry: number, random: () => number): number {
   return equalJitter(Math.min(LONGEST_MS, FIRST_MS * 2 ** retry), random);

@@ -113,7 +113,7 @@ function resultOf(outcome: AttemptOutcome): { readonly status: number | undefine
   return { status: error.status, code: error.code ?? error.kind };
 }
 
-/** Refusals that are not counted: for the rate (SERVICE.md, Limits, rule 2), the key, or the quota itself. */
+/** Refusals that are not counted: for the rate (docs/facts.md, Limits), the key, or the quota itself. */
 const FREE_STATUSES: readonly (number | undefined)[] = [401, 402, 403, 429];
 
 /** Whether a request counts toward the quota, or may count: the service does not document which failed ones do. */
@@ -123,7 +123,7 @@ function mayHaveCounted(outcome: AttemptOutcome): boolean {
   return !(error instanceof FxRatesError && FREE_STATUSES.includes(error.status)) && !wasNeverSent(error);
 }
 
-/** URL and headers of a request with the key in the one form chosen (SERVICE.md, Authentication). */
+/** URL and headers of a request with the key in the form of the option `auth` (docs/facts.md, Authentication). */
 export function authenticate(
   url: string,
   { key, form }: { readonly key: ApiKey; readonly form: AuthForm },

@@ -66,7 +66,7 @@ export class QuotaLedger {
     return this.#isWithin(FAILURE_PAUSE_MS, this.#fetchFailedAtMs);
   }
 
-  /** A request was sent that counts, or whose response was lost. A 429 is free (SERVICE.md, Limits, rule 2). */
+  /** A request was sent that counts, or whose response was lost. A 429 is free (docs/facts.md, Limits). */
   spend(): void {
     this.#spent += 1;
   }

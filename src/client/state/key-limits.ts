@@ -37,7 +37,7 @@ export interface UnitEstimate {
   readonly evidence: 'assumed' | 'on-trial' | 'confirmed' | 'refuted' | 'set';
 }
 
-/** The part of a client's events that warnings go to. */
+/** The part of a client's events that receives warnings. */
 interface WarningSink {
   warnOnce(message: string): void;
 }

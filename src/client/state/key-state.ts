@@ -13,7 +13,7 @@ import { ExhaustedLatch, LimitLookup, QuotaCheck } from '../quota/quota-check.ts
 import { QuotaLedger } from '../quota/quota-ledger.ts';
 import { type KeyLimits, keyLimits, RetryAfterUnitTracker } from './key-limits.ts';
 
-/** The state that all calls with one key share, also those of different clients. */
+/** The state that all calls with one key share, even if they belong to different clients. */
 export class KeyState {
   /** The key, masked. */
   readonly key: string;
@@ -173,7 +173,7 @@ export interface RetryBudgetSize {
   readonly successesPerRetry: number;
 }
 
-/** With a queue, which delays the calls during an outage: one failure in three does not exhaust the budget. */
+/** With a queue, which delays calls during an outage, one failure in three does not exhaust the budget. */
 export const QUEUED_RETRIES: RetryBudgetSize = { inARow: 100, successesPerRetry: 2 };
 /** Without a queue, every call would make three requests during an outage. */
 export const UNQUEUED_RETRIES: RetryBudgetSize = { inARow: 20, successesPerRetry: 5 };

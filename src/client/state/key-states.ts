@@ -4,12 +4,12 @@ import type { ApiKey } from '../keys/api-key.ts';
 import { type HeldState, Lifetime } from '../lifetime.ts';
 import { KeyState, stateName } from './key-state.ts';
 
-/** Copies of the package in one process share this as long as its shape is the same; hence the number. */
+/** Copies of the package in one process share this if its shape is the same; the number is the version of the shape. */
 const SHARED = Symbol.for('fxrates.key-states.4');
 
 interface Shared {
   readonly real: StateRegistry;
-  /** Clients under a fake clock share only with those under the same one. */
+  /** Clients with a fake clock share a state only with clients that have the same clock. */
   readonly fake: WeakMap<Clock, StateRegistry>;
 }
 
@@ -87,7 +87,7 @@ export class StateRegistry {
     for (const entry of this.#entries.values()) {
       if (entry.usedAt < before && entry.state.isIdle()) entry.forget();
     }
-    // Not for every new key: a sweep must not cost more than the keys added since the last one.
+    // Not for every new key: the cost of a sweep must be proportional to the number of keys added since the last one.
     this.#sweepFrom = Math.max(SWEEP_FROM, 2 * this.#entries.size);
   }
 }

@@ -26,10 +26,10 @@ export function defaultTransport(runtime: Runtime = thisRuntime): Transport {
 }
 
 /**
- * Sends through a proxy of the environment: over undici where it works, and on Bun and Deno with their own `fetch`, which
- * uses the proxy by itself.
+ * Sends through a proxy of the environment: over undici where it works, and on Bun and Deno with their own `fetch`,
+ * which uses the proxy by itself.
  *
- * @throws ConfigError if the proxy cannot be used. If neither way works, the first request rejects with one.
+ * @throws ConfigError if the proxy cannot be used. If neither works, the first request rejects with a ConfigError.
  */
 export function proxyTransport(proxy: EnvironmentProxy, runtime: Runtime = thisRuntime): Transport {
   const { variable, problem } = proxy;

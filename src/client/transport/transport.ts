@@ -31,7 +31,10 @@ export interface ReadBody {
   readonly problem: string | undefined;
 }
 
-/** A shorter chunk is copied: an object for each, and the buffer that it is cut from, would cost far more than its bytes. */
+/**
+ * A shorter chunk is copied, because an object for each, with the buffer that contains it, would take far more memory
+ * than its bytes.
+ */
 const KEPT_FROM_BYTES = 4096;
 const SLAB_BYTES = 65_536;
 
@@ -40,7 +43,7 @@ export class BodyReader {
   readonly #maxBytes: number;
   #pieces: Uint8Array[] = [];
   #length = 0;
-  /** Where short chunks are copied to; what is before `#slabStart` is among the pieces. */
+  /** The buffer into which short chunks are copied; the part before `#slabStart` is already in the pieces. */
   #slab: Uint8Array | undefined;
   #slabStart = 0;
   #slabEnd = 0;
@@ -49,7 +52,7 @@ export class BodyReader {
     this.#maxBytes = maxBytes;
   }
 
-  /** False when the body is too long, and the rest need not be read. */
+  /** Returns false if the body is too long; the rest need not be read. */
   add(chunk: Uint8Array): boolean {
     const isFirst = this.#length === 0;
     this.#length += chunk.byteLength;
@@ -95,7 +98,7 @@ export class BodyReader {
     this.#slabEnd = 0;
   }
 
-  /** What was copied so far becomes a piece; the rest of the slab stays in use. */
+  /** Adds the copied part to the pieces; the rest of the slab remains in use. */
   #closePiece(): void {
     if (this.#slab === undefined || this.#slabStart === this.#slabEnd) return;
     this.#pieces.push(this.#slab.subarray(this.#slabStart, this.#slabEnd));
@@ -118,7 +121,7 @@ export type FetchLike = (
   },
 ) => Promise<Response>;
 
-/** Sends through a `fetch` of the user's: the built-in one, a mock server's, an instrumented one. */
+/** Sends through the `fetch` of the user: the built-in one, that of a mock server, an instrumented one. */
 export function fetchTransport(fetch: FetchLike): Transport {
   return async ({ url, headers, cancellation, maxBytes }) => {
     const response = await fetch(url, {

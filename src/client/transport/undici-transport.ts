@@ -41,7 +41,7 @@ function refusedBy(error: unknown): unknown {
   return new ConfigError(`dispatcher: cannot send the request (${error.message}); pass a dispatcher of undici 7`);
 }
 
-/** Scheme and host, and the rest; cheaper than a URL object, and the base URL has been checked. */
+/** Scheme and host, and the rest. Cheaper than a URL object; the base URL is already checked. */
 function splitUrl(url: string): { readonly origin: string; readonly path: string } {
   const pathStart = url.indexOf('/', url.indexOf('://') + 3);
   return { origin: url.slice(0, pathStart), path: url.slice(pathStart) };
@@ -53,9 +53,9 @@ interface Settle {
 }
 
 /**
- * Collects one response straight from the dispatcher; `undici.request` would put a stream and an AbortSignal in
- * between. The methods are those that the dispatchers of undici 6 and 7 both call: after a use of the built-in `fetch`,
- * the global dispatcher is that of Node 20, of undici 6.
+ * Collects one response directly from the dispatcher; `undici.request` would add a stream and an AbortSignal. The
+ * methods are those that the dispatchers of undici 6 and 7 both call: after a use of the built-in `fetch`, the global
+ * dispatcher is that of Node 20, of undici 6.
  */
 class ExchangeHandler implements Dispatcher.DispatchHandler {
   readonly #request: TransportRequest;

@@ -30,9 +30,7 @@ export interface InterceptedUndici extends Disposable {
 
 /**
  * Extends an msw server to requests of undici, which msw does not intercept: `request`, `stream`, undici's `fetch`, and
- * everything else that uses the global dispatcher. Call it in addition to `server.listen()`. Handlers that are added or
- * reset later apply too. If no handler answers, the server's `onUnhandledRequest` (msw 3: `onUnhandledFrame`) decides.
- * A request that it allows is sent, as with `passthrough()` and `bypass()`. If a handler throws, the request fails with
+ * everything else that uses the global dispatcher. Call it in addition to `server.listen()`. Later changes of the handlers also apply. If no handler responds, the server's `onUnhandledRequest` (msw 3: `onUnhandledFrame`) applies. A request that it allows is sent, as with `passthrough()` and `bypass()`. If a handler throws, the request fails with
  * that error. The server emits its life-cycle events, except `response:bypass`. Requires msw 2.15 or 3.
  * @throws MockServerError with code `msw_missing`, if msw is not installed.
  * @example using interception = interceptUndici(server)

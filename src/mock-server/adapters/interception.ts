@@ -25,7 +25,7 @@ interface Interception {
   stop(): void;
 }
 
-/** What happens to a request that no mock handles, as in msw's `setupServer().listen()`. */
+/** Strategy for requests that no mock handles, as in msw's `setupServer().listen()`. */
 export type OnUnhandledRequest =
   | 'bypass'
   | 'warn'

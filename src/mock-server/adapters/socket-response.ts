@@ -84,7 +84,7 @@ const REFUSALS: Readonly<Record<string, { status: number; code: string; message:
   UNKNOWN_METHOD: { status: 405, code: 'method_not_allowed', message: 'Unknown method.' },
   LONG_TARGET: { status: 414, code: 'uri_too_long', message: 'The request target is longer than 16 KiB.' },
   NO_HOST: { status: 400, code: 'bad_request', message: 'The Host header is missing.' },
-  EXPECTATION: { status: 417, code: 'expectation_failed', message: 'The only known expectation is 100-continue.' },
+  EXPECTATION: { status: 417, code: 'expectation_failed', message: 'The only supported expectation is 100-continue.' },
   CONNECT: { status: 405, code: 'method_not_allowed', message: 'This server is not a proxy.' },
   ERR_HTTP_REQUEST_TIMEOUT: { status: 408, code: 'request_timeout', message: 'The request took too long to arrive.' },
 };

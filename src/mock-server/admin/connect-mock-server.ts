@@ -39,8 +39,7 @@ export interface RemoteMockServer extends RemoteScope {
 export type RemoteSpace = RemoteScope & Pick<Space, 'name' | 'key' | 'keyId' | 'accountId' | 'close'> & AsyncDisposable;
 
 /**
- * Connects to a mock server in another process, by its `adminUrl`, or by its URL and the admin token. Methods reject with
- * the `MockServerError` that the mock throws; with code `no_mock_server`, if the server is not a mock.
+ * Connects to a mock server in another process, by its `adminUrl`, or by its URL and the admin token. Methods reject with the `MockServerError` of the mock, or with code `no_mock_server` if the server is not a mock.
  * @throws MockServerError with code `invalid_option`, for an invalid URL or a missing token.
  * @example const remote = connectMockServer(process.env.FXRATES_MOCK_ADMIN_URL)
  */

@@ -4,7 +4,7 @@ import { requestFilter } from '../journal/request-filter.ts';
 
 /** The shapes that several routes take or answer, as JSON. */
 
-export const planName = z.enum(Object.keys(plans) as [PlanName, ...PlanName[]]);
+export const planName = z.enum(Object.keys(plans) as [PlanName, ...PlanName[]]).describe('Name of the plan.');
 const dateTime = z.iso.datetime();
 
 /** A time in a request. */
@@ -33,7 +33,7 @@ export const keySummary = z.object({
   state: z.enum(['active', 'revoked']),
   createdAt: dateTime,
   revokedAt: dateTime.optional(),
-  monthlyUsed: z.number().int(),
+  monthlyUsed: z.number().int().describe('Requests counted in the current quota period.'),
 });
 
 const count = z.number().int();
@@ -82,19 +82,19 @@ export const journalEntry = z.object({
   headers: z.record(z.string(), z.string()).describe('Names in lower case. Keys are masked.'),
   body: z.string().optional().describe('The first 16,384 characters.'),
   operation: z.string().optional().describe('Id of the operation at the path.'),
-  isUnknownRoute: z.boolean(),
+  isUnknownRoute: z.boolean().describe('Whether the path is unknown.'),
   keyId: z.string().optional(),
   keyTransport: z.enum(['bearer', 'header', 'query']).optional(),
-  hasKeyInUrl: z.boolean(),
+  hasKeyInUrl: z.boolean().describe('Whether the URL contains an API key.'),
   status: z.number().int().describe('0 if the connection ended without a response.'),
   code: z.string().optional(),
-  why: z.string(),
+  why: z.string().describe('Reason for the response, in words.'),
   rate: z.object({ limit: z.number(), used: z.number(), fullAt: z.number() }).optional(),
   quota: z
     .object({ limit: z.number().nullable(), used: z.number(), startedAt: z.number(), resetsAt: z.number() })
     .optional(),
-  earlyByMs: z.number().optional(),
-  switches: z.array(z.string()),
+  earlyByMs: z.number().optional().describe('Milliseconds that were left of the last Retry-After.'),
+  switches: z.array(z.string()).describe('Switches that the response depends on.'),
   faults: z.array(z.string()).describe('Ids of the faults that struck the request.'),
   stub: z.string().optional().describe('Id of the stub that the request received.'),
 });
@@ -102,8 +102,8 @@ export const journalEntry = z.object({
 export const audit = z.object({
   requests: z.number().int(),
   dropped: z.number().int().describe('Older requests that were dropped; the audit does not cover them.'),
-  earlyRetries: z.array(journalEntry).describe('Sent before the last Retry-After had passed.'),
-  keysInUrls: z.array(journalEntry),
+  earlyRetries: z.array(journalEntry).describe('Sent before the last Retry-After had elapsed.'),
+  keysInUrls: z.array(journalEntry).describe('Sent with an API key in the URL.'),
   unknownRoutes: z.array(journalEntry).describe('`why` names the nearest path that exists.'),
 });
 
@@ -121,6 +121,7 @@ export const problem = z.object({
 });
 
 /** Which requests, from the query of a URL, where numbers are text; query, headers and body are matched by JSON. */
-export const journalFilter = requestFilter
-  .omit({ query: true, headers: true, body: true })
-  .extend({ status: z.coerce.number().int().optional(), after: z.coerce.number().int().min(0).optional() });
+export const journalFilter = requestFilter.omit({ query: true, headers: true, body: true }).extend({
+  status: z.coerce.number().int().optional().describe('HTTP status, or 0 for no response.'),
+  after: z.coerce.number().int().min(0).optional().describe('Selects only requests with a larger number.'),
+});

@@ -2,7 +2,7 @@ import { errorResponse, type ServiceResponse } from '../http/service-response.ts
 import type { Behaviour } from './behaviour.ts';
 import type { SwitchName } from './switches.ts';
 
-/** What happens if a response depends on an assumed value that was not set. */
+/** Reaction to a response that depends on an assumed value that was not set. */
 export type OnAssumption = 'ignore' | 'warn' | 'error';
 
 /** Checks a response that depends on `switches`. Returns it, or another response in its place. */

@@ -90,7 +90,7 @@ function checkValue(name: SwitchName, value: unknown, unsafe: boolean): void {
   if (!known.accepts(value)) throw invalidOption(`behaviour.${name}`, value, known.expected);
   if (known.provenance === 'documented' && value !== known.default && !unsafe) {
     throw new MockServerError(
-      `behaviour.${name} is documented to be ${show(known.default)}; to set another value, pass unsafe: true to createMockServer().`,
+      `behaviour.${name} is ${show(known.default)} in the documentation; to set another value, pass unsafe: true to createMockServer().`,
       { code: 'invalid_option' },
     );
   }

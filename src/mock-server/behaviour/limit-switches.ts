@@ -65,7 +65,7 @@ export const rateSwitches = {
     hostile: 0,
     notShown: 'retry-after-format',
     notObserved: 'the clock of the service is not known to the millisecond',
-    why: 'A Retry-After of 0 invites clients to retry immediately.',
+    why: 'With a Retry-After of 0, many clients retry immediately.',
   }),
   /** Whether Retry-After is the remaining wait, or always 60 seconds. Default: 'rest-of-wait'. */
   retryAfterValue: enumSwitch(['rest-of-wait', 'whole-minute'], {

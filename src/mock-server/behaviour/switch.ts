@@ -5,7 +5,7 @@ export type Provenance = 'assumed' | 'documented' | 'observed';
 
 /**
  * Values for all undocumented switches. `documented`: the defaults, which stay assumptions. `lenient`: the values that
- * refuse least and report most. `hostile`: the values that are least convenient for a client.
+ * lead to the fewest refusals and the most information. `hostile`: the values that are most difficult for a client.
  */
 export type PresetName = (typeof PRESET_NAMES)[number];
 

@@ -35,7 +35,7 @@ const authenticationSwitches = {
     hostile: '403 forbidden',
     notShown: 'authentication-failure',
     notObserved: 'this needs a revoked key',
-    why: 'A revoked key is documented to fail; 401 is the usual status for an invalid credential.',
+    why: 'The documentation says that a revoked key fails; 401 is the usual status for an invalid credential.',
   }),
   /** Which credential applies if a request has one in the header and one in the query. Default: 'header'. */
   severalCredentials: enumSwitch(['header', 'query', 'refused'], {
@@ -50,7 +50,7 @@ const authenticationSwitches = {
     lenient: 'bearer',
     hostile: 'absent',
     notShown: 'authentication-failure',
-    notObserved: 'no answer was a 401',
+    notObserved: 'no response was a 401',
     why: 'RFC 9110 §11.6.1 requires the header with every 401; not every service sends it.',
   }),
   /**
@@ -64,7 +64,7 @@ const authenticationSwitches = {
       hostile: 0,
       notShown: 'authentication-failure',
       notObserved: 'this needs a revoked key',
-      why: 'The next request of a revoked key is documented to fail; a delay emulates a cache inside the service.',
+      why: 'The documentation says that the next request with a revoked key fails. A delay emulates a cache in the service.',
     }),
   ),
 } as const;
@@ -122,7 +122,7 @@ const accountSwitches = {
     hostile: 'rates_live_',
     notShown: 'key-prefix',
     notObserved: 'the key does not have the documented form',
-    why: 'Only the ending _live_ of the prefix is documented.',
+    why: 'The documentation shows only that the prefix ends with _live_.',
   }),
 } as const;
 

@@ -78,7 +78,7 @@ function isSameOrigin({ origin, host }: MockRequest['headers']): boolean {
 
 function notAllowed(allowed: readonly string[]): MockResponse {
   const methods = allowed.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
-  const text = 'The dashboard does not do that here.';
+  const text = 'This page of the dashboard does not accept this method.';
   const refusal = messagePage({ status: 405, title: 'Not allowed', text });
   return { ...refusal, headers: { ...refusal.headers, allow: methods.join(', ') } };
 }
@@ -89,11 +89,15 @@ const { 'content-length': _, ...PAGE_HEAD } = page('', html``).headers;
 const HEAD: MockResponse = { status: 200, headers: PAGE_HEAD, body: '' };
 const NOT_FOUND = messagePage({ status: 404, title: 'Nothing here', text: 'There is no such page in the dashboard.' });
 const TOO_LARGE = messagePage({ status: 413, title: 'Too large', text: 'The form is larger than 8 KiB.' });
-const NO_FORM = messagePage({ status: 415, title: 'No form', text: 'The dashboard takes forms of its own pages.' });
+const NO_FORM = messagePage({
+  status: 415,
+  title: 'No form',
+  text: 'The dashboard accepts only the forms of its own pages.',
+});
 const STRANGE_FORM = messagePage({
   status: 403,
-  title: 'This form is not valid any more',
-  text: 'You have signed in or out since, or it comes from another site. Nothing was changed; please try again.',
+  title: 'This form is no longer valid',
+  text: 'You signed in or out after you opened it, or another site sent it. Nothing was changed; please try again.',
 });
 
 interface DashboardRoute {

@@ -65,8 +65,8 @@ const conditions = z.strictObject({
    * @example [1, 3]
    */
   nth: several(
-    'the number of a request, or several, counted from 1',
-    z.int({ error: 'the number of a request, or several, counted from 1' }).min(1),
+    'the position of a request, counted from 1, or several positions',
+    z.int({ error: 'the position of a request, counted from 1, or several positions' }).min(1),
   ).optional(),
   /**
    * Maximum number of requests to strike.

@@ -75,7 +75,7 @@ export function internalError(error: unknown): ServiceResponse {
   return errorResponse({
     status: 500,
     code: 'internal_error',
-    message: 'Something went wrong in the mock server.',
+    message: 'The mock server failed to process the request.',
     why,
   });
 }

@@ -71,7 +71,7 @@ export async function* piecesOf(
   const bytes = Buffer.from(body).subarray(0, bodyBytes);
   for (let at = 0; at < bytes.length; at += chunkBytes) {
     if (at > 0 && !(await wait(intervalMs, gone)))
-      throw new Error('The wait between two pieces of the body was broken off.');
+      throw new Error('The wait between two parts of the body was aborted.');
     yield bytes.subarray(at, at + chunkBytes);
   }
 }

@@ -31,7 +31,7 @@ export function preferredAnswer(
   const status = /^\d{3}$/.test(code) ? Number(code) : 0;
   const answer = documentedAnswer(status, { operation, example }, behaviour);
   if (answer === undefined) return unknownCode(code, operation);
-  const why = `asked for with Prefer: code=${code}; neither authenticated nor counted`;
+  const why = `requested with Prefer: code=${code}; neither authenticated nor counted`;
   return { ...answer, headers: { ...answer.headers, 'preference-applied': `code=${code}` }, why };
 }
 

@@ -154,7 +154,7 @@ function answerCaller(routed: RoutedRequest): DecidedResponse {
   const credential = presentedCredential(request, target.query, context.behaviour);
   const authentication =
     credential.kind === 'several'
-      ? ({ refusedBy: 'malformedKey', why: 'the request carries more than one credential' } as const)
+      ? ({ refusedBy: 'malformedKey', why: 'the request has more than one credential' } as const)
       : authenticateKey(context, credential.kind === 'key' ? credential.key : undefined, at);
   const keyTransport = credential.kind === 'key' ? credential.transport : undefined;
   if (authentication.refusedBy === undefined) return answerKey(routed, authentication.key, keyTransport);

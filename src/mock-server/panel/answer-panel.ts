@@ -79,7 +79,7 @@ const INDEX_PAGE = htmlPage({
 <h1>fxrates mock server</h1>
 <p>An emulated exchange-rate API answers here. Its answers are invented.</p>
 <ul class="plain">
-<li><a href="${ADMIN_ROOT}/">Control panel</a><p class="hint">Requests with the reason for each answer, clock, limits, faults, switches.
+<li><a href="${ADMIN_ROOT}/">Control panel</a><p class="hint">Requests with the reason for each response, clock, limits, faults, switches.
 Open it with the address that the server printed; that address contains the token.</p></li>
 <li><a href="/dashboard">Dashboard</a><p class="hint">The emulated dashboard: sign up, create and revoke keys.</p></li>
 </ul>

@@ -58,9 +58,9 @@ async function probeUnknownPath({ prober, findings }: Probing): Promise<void> {
 async function probeOtherKeyForms({ prober, findings, key }: Probing): Promise<void> {
   const bare = await prober.ask('quota', { authorization: key });
   if (bare.status !== 200)
-    findings.contradict(`the bare key in the Authorization header was answered with ${bare.status}`);
+    findings.contradict(`the response to the bare key in the Authorization header was ${bare.status}`);
   const query = await prober.ask('quota', { query: { api_key: key } });
-  if (query.status !== 200) findings.contradict(`the key in the query was answered with ${query.status}`);
+  if (query.status !== 200) findings.contradict(`the response to the key in the query was ${query.status}`);
 }
 
 async function probeTwoKeys({ prober, findings, key }: Probing): Promise<void> {
@@ -182,7 +182,7 @@ function observeCharge(findings: Findings, { status }: ProbeResponse, [before, a
   if (isFree && status < 500) return findings.observe('quotaChargesOn', 'success');
   findings.markNotObserved(
     'quotaChargesOn',
-    `a request answered with ${status} ${isFree ? 'did not count' : 'counted'}, which fits several values`,
+    `a request with the response ${status} ${isFree ? 'did not count' : 'counted'}, which fits several values`,
   );
 }
 

@@ -40,8 +40,8 @@ export interface ProbeOptions {
    */
   readonly timeoutMs?: number | undefined;
   /**
-   * How often a request that got no response is sent again, within `maxRequests`. A request that may count toward the month
-   * is never sent again.
+   * Maximum number of retries of a request without a response, within `maxRequests`. A request that may count toward
+   * the month is never sent again.
    * @default 2
    */
   readonly maxRetries?: number | undefined;
@@ -115,8 +115,7 @@ export async function probeService(baseUrl: string, options: ProbeOptions): Prom
 async function firstQuota(prober: Prober, key: string): Promise<ProbeResponse> {
   const quota = await responseTo(prober, 'quota', { authorization: `Bearer ${key}` });
   if (quota.status === 200 && usedOf(quota) !== undefined) return quota;
-  const seen = statusAndCodeText(quota);
-  const text = `quota was answered with ${seen}; expected 200 with a quota record; pass a valid API key.`;
+  const text = `The response to quota was ${statusAndCodeText(quota)}, expected 200 with a quota record; pass a valid API key.`;
   throw new MockServerError(text, { code: 'probe_failed' });
 }
 

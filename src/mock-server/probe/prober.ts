@@ -96,7 +96,7 @@ export class Prober {
     const { fetch, clock, timeoutMs, signal } = this.#options;
     const timeout = new AbortController();
     const done = new AbortController();
-    const expire = () => timeout.abort(new Error(`no answer within ${timeoutMs} ms`));
+    const expire = () => timeout.abort(new Error(`no response within ${timeoutMs} ms`));
     clock.sleep(timeoutMs, done.signal).then(expire, () => undefined);
     const sentAt = clock.now();
     try {

@@ -4,7 +4,7 @@ import { jsonParts, unquoted } from '../stubs/json-parts.ts';
 
 /**
  * Recorded responses of `latest`: one envelope (`{ success, data }`) for every query, or an object with one response per
- * query, as an envelope or as `data`. The order of parameters does not matter; `*` answers all other queries. In JSON
+ * query, as an envelope or as `data`. The order of parameters does not matter; `*` is the response to all other queries. In JSON
  * text, of the whole recording or of one response, numbers keep their digits (`1.10`).
  * @example { 'base=EUR': { base: 'EUR', rates: { USD: 1.1 } }, '*': { base: 'USD', rates: { EUR: 0.9 } } }
  */

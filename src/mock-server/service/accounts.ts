@@ -31,7 +31,7 @@ export interface CreateAccountOptions {
   readonly plan?: PlanName | undefined;
 }
 
-/** Creates and changes accounts, as a person does in the dashboard. */
+/** Creates and changes accounts, as a user does in the dashboard. */
 export interface Accounts {
   /**
    * Creates an account whose e-mail address is not confirmed.

@@ -13,7 +13,7 @@ type AuthenticationSwitch = Extract<keyof BehaviourValues, 'missingKey' | 'malfo
 
 /** Looks a key up by its hash; `undefined` stands for a request without one. */
 export function authenticateKey(context: ServiceContext, presented: string | undefined, at: number): Authentication {
-  if (presented === undefined) return { refusedBy: 'missingKey', why: 'the request carries no API key' };
+  if (presented === undefined) return { refusedBy: 'missingKey', why: 'the request has no API key' };
   const key = context.state.keysByHash.get(hashOf(presented));
   if (key === undefined) return unknownKey(presented);
   if (isRevoked(context, key, at)) return { key, refusedBy: 'revokedKey', why: `${key.id} is revoked` };

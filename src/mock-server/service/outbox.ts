@@ -1,7 +1,7 @@
 import { findAccount } from './accounts.ts';
 import type { AccountRecord, MailRecord, ServiceContext } from './service-state.ts';
 
-/** A confirmation e-mail of the emulated dashboard. No e-mail leaves the mock. */
+/** A confirmation e-mail of the emulated dashboard. The mock sends no real e-mail. */
 export interface Mail {
   /** Id of the e-mail, for example `mail_1`. */
   readonly id: string;

@@ -33,7 +33,8 @@ export interface MockLatest {
 /** Options of `mock.latest.set()` and `mock.latest.reset()`. */
 export interface LatestOptions {
   /**
-   * Value of the parameter `base`: only requests with this value are meant.
+   * Value of the parameter `base`. Only requests with this value are affected.
+   *
    * @default all requests
    */
   readonly base?: string | undefined;

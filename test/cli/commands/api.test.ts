@@ -52,7 +52,7 @@ test.each([
   ['quota', '  Paths begin with /api/v1:  fxrates api /api/v1/quota\n'],
   ['/v1/latest', '  Paths begin with /api/v1:  fxrates api /api/v1/latest\n'],
   ['/it%27s', '  Paths begin with /api/v1:  fxrates api /api/v1/it%27s\n'],
-])('a 404 for %s shows how paths begin', async (path, hint) => {
+])('a 404 for %s shows the start of paths', async (path, hint) => {
   const { code, stderr } = await runCli(['api', path], { replies: failure(404) });
 
   expect(code).toBe(9);
@@ -63,14 +63,14 @@ test.each([
   ['/api/v1/nope', 404, 9],
   ['/api/v2/quota', 404, 9],
   ['/quota', 401, 4],
-])('%s refused with %d does not show how paths begin', async (path, status, exitCode) => {
+])('%s, refused with %d, does not show the start of paths', async (path, status, exitCode) => {
   const { code, stderr } = await runCli(['api', path], { replies: failure(status) });
 
   expect(code).toBe(exitCode);
   expect(stderr).not.toContain('Paths begin');
 });
 
-test('prints what is not JSON', async () => {
+test('prints a body that is not JSON', async () => {
   const { code, stdout } = await runCli('api /page', { replies: { body: '<h1>It works</h1>' } });
 
   expect(code).toBe(10);

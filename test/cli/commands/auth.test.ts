@@ -67,7 +67,7 @@ test('a key file that others can read gets the mode 0600, with a warning', async
   const { code, stderr } = await run('quota');
 
   expect(code).toBe(0);
-  expect(stderr).toContain('was readable by others, its mode is 0600 now');
+  expect(stderr).toContain('was readable by other users; its mode is now 0600');
   expect(await modeOf(join(folder, 'credentials.json'))).toBe('600');
   expect((await run('quota')).stderr).toBe('');
 });
@@ -282,7 +282,7 @@ test('unknown fields of the files are kept', async () => {
 test.each([
   ['{"version":1,\n "keys":}', 'line 2, column 9'],
   ['[]', 'it does not contain a JSON object'],
-  ['{"version":2}', 'it has version 2, this fxrates knows 1'],
+  ['{"version":2}', 'it has version 2; this release of fxrates reads version 1'],
   ['', 'line 1, column 1'],
 ])('a credentials file with %j is neither used nor overwritten', async (text, why) => {
   const path = join(folder, 'credentials.json');
@@ -313,7 +313,7 @@ test('the folder is that of FXRATES_CONFIG_DIR, XDG_CONFIG_HOME, then HOME', asy
   expect(await path({ XDG_CONFIG_HOME: 'relative', HOME: '/c' })).toBe('/c/.config/fxrates/config.json\n');
 });
 
-test('files that a killed login left do not stop the next login', async () => {
+test('the next login succeeds in spite of the files of a killed login', async () => {
   const lock = join(folder, 'credentials.json.lock');
   await mkdir(lock);
   await utimes(lock, 0, 0);

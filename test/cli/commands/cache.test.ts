@@ -13,7 +13,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(home, { recursive: true }));
 
-/** The store is written when the answer is out already, as at the end of a process. */
+/** The store is written after the response is printed, as at the end of a process. */
 async function run(line: string, options: FakeIoOptions = {}) {
   const result = await runCli(line, {
     clock,
@@ -87,7 +87,7 @@ test('--offline reuses a response of any age, sends nothing, and reports the age
   expect(JSON.parse(stderr)).toEqual({ event: 'kept_answer', age_seconds: 3 * 86_400 });
 });
 
-test('--offline without a stored response fails, sends nothing and shows how to store one', async () => {
+test('without a stored response, --offline fails, sends nothing and shows how to store one', async () => {
   const { code, stdout, stderr, requests } = await run('latest --offline');
 
   expect({ code, stdout, requests }).toEqual({ code: 6, stdout: '', requests: [] });
@@ -95,7 +95,7 @@ test('--offline without a stored response fails, sends nothing and shows how to 
 });
 
 test.skipIf(process.platform === 'win32')(
-  'only the owner can read cached answers, and the key is not in them',
+  'only the owner can read cached responses, which do not contain the key',
   async () => {
     await run('latest --cache 10m', { replies: answer(1) });
     const [name = ''] = await readdir(folder());

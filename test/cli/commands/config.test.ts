@@ -95,7 +95,7 @@ test('an invalid config.json is reported with line and column by the commands th
   for (const line of ['latest', 'quota', 'api /x', 'config list', 'config set timeout 5s', 'auth status']) {
     const { code, stderr } = await run(line);
     expect({ line, code }).toEqual({ line, code: 3 });
-    expect(stderr).toContain(`cannot use ${path} — it is not JSON from line 2, column 16 on`);
+    expect(stderr).toContain(`cannot use ${path} — it is not valid JSON: line 2, column 16`);
   }
   for (const line of ['--help', 'help environment', 'version', 'config path', '--version', 'auth', 'config --help']) {
     expect({ line, code: (await run(line)).code }).toEqual({ line, code: 0 });
@@ -112,7 +112,7 @@ test('a setting is stored for the profile that --profile names, and for no other
   expect(stdout).toBe('timeout\t5s\nprofiles.staging.timeout\t9s\n');
 });
 
-test('config unset says if there is nothing to remove', async () => {
+test('config unset reports if there is nothing to remove', async () => {
   await run('config set timeout 5s');
 
   const { code, stderr } = await run('config unset timeout --profile staging');
@@ -151,7 +151,7 @@ test('errors use the colour setting of config.json', async () => {
 });
 
 test.each(['config get nonsense', 'config set timeout soon', 'completion install tcsh'])(
-  'so do those of a command that does not call the service: %s',
+  'errors of a command that does not call the service do so as well: %s',
   async (line) => {
     await run('config set color always');
 
@@ -159,7 +159,7 @@ test.each(['config get nonsense', 'config set timeout soon', 'completion install
   },
 );
 
-test('an option for the output overrides its variable for errors, too', async () => {
+test('an option for the output overrides its variable, also for errors', async () => {
   const { stderr } = await run('quota --base-url ftp://wrong.test -o tsv', { env: { FXRATES_OUTPUT: 'json' } });
 
   expect(stderr).toContain('fxrates: --base-url expects an http or https URL');

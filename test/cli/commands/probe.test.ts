@@ -119,12 +119,12 @@ test('reports a key that does not work', async () => {
   const { code, stderr } = await probe([BASE_URL]);
 
   expect(code).toBe(1);
-  expect(stderr).toContain('quota was answered with 401 unauthorized');
+  expect(stderr).toContain('The response to quota was 401 unauthorized');
 });
 
 test('no connection to a proxy is left open, so that the command ends', async () => {
   const service = createServer((_, response) => response.end(JSON.stringify({ success: true, data: quotaRecord() })));
-  service.keepAliveTimeout = 600_000; // a client that does not close stays for ten minutes
+  service.keepAliveTimeout = 600_000; // an open client would keep the connection for ten minutes
   service.listen(0, '127.0.0.1');
   await once(service, 'listening');
   const proxy = await startConnectProxy({ port: (service.address() as AddressInfo).port });
@@ -161,5 +161,5 @@ test('probe obeys --timeout and --retries', async () => {
   const { code, stderr } = await runCli(['probe', BASE_URL, '--timeout', '500ms', '--retries', '1'], options);
 
   expect([code, requests]).toEqual([6, 2]);
-  expect(stderr).toContain('no answer within 500 ms');
+  expect(stderr).toContain('no response within 500 ms');
 });

@@ -13,7 +13,7 @@ test.each([
   expect(systemReason({ code, message: 'other words' })).toBe(reason);
 });
 
-test('a system error without a known code is told in the words of the system', () => {
+test('a system error without a known code has the message of the system', () => {
   expect(systemReason({ code: 'EIO', message: 'i/o error' })).toBe('i/o error');
   expect(systemReason({ message: 'broken' })).toBe('broken');
   expect(systemReason({})).toBe('unknown reason');

@@ -71,7 +71,7 @@ test.each([
   else expect(refuse).not.toThrow();
 });
 
-test('with --json a parser error is one JSON line, wherever the flag stands', async () => {
+test('with --json, in any position, a parser error is one JSON line', async () => {
   for (const line of [
     'latest --bse --json',
     '--json latest --bse',

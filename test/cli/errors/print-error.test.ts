@@ -63,7 +63,7 @@ test.each([
   [writeFailure('EIO'), 'cannot write the output — write EIO'],
   [Object.assign(new Error('boom'), { code: 'EPIPE' }), 'unexpected failure — boom'],
   ['a text', 'unexpected failure — a text'],
-])('%s is told as: %s', async (error, message) => {
+])('%s is reported as: %s', async (error, message) => {
   const { code, stderr } = await printed(error);
 
   expect(code).toBe(1);
@@ -72,7 +72,7 @@ test.each([
   expect(stderr.includes('This is a bug of fxrates.')).toBe(message.startsWith('unexpected'));
 });
 
-test('as JSON an error has its facts and nothing that is unknown', async () => {
+test('as JSON, an error has its known fields and no others', async () => {
   const options = { code: 'any', exitCode: 4 } as const;
   const facts = { status: 429, causeCode: 'rate_limited', retryAfterSeconds: 7, resetsAt: '2026-02-01' };
   const full = new CliError('what', { ...options, ...facts, why: 'why', hints: ['one', 'two'] });

@@ -122,7 +122,7 @@ test('the help of a command has its own options and a summary of the others', as
   expect(mock.stdout).toContain('More options (output, general):  fxrates help options\n');
 });
 
-/** An operation that openapi.yaml adds is a line more in the list of commands. */
+/** Each operation that openapi.yaml adds is one more line in the list of commands. */
 const hasOnlyOwnCommands = Object.keys(operations).length === 2;
 
 test('each page of help fits a screen of 80 columns and 36 lines', async () => {

@@ -20,7 +20,7 @@ test.each([
 });
 
 test.each(['latest', 'help exit-codes', 'nope --help', '--color always --help', 'latest base=USD --help'])(
-  'it leaves %s to the long way',
+  '%s does not use the fast path',
   async (line) => {
     const stdout = { isTTY: false, columns: undefined };
 

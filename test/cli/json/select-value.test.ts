@@ -20,13 +20,13 @@ test.each([
 });
 
 test.each(['data.rates.USD', 'data.list.2', 'data.list.-1', 'data2.x', 'success.x', 'data.rates.EUR.x', '', '/'])(
-  "'%s' is not there",
+  "'%s' does not exist",
   (path) => {
     expect(selectValue(BODY, parseJsonPath(path))).toBeUndefined();
   },
 );
 
-test('the last of equal names applies, as in JSON.parse', () => {
+test('if a name occurs twice, the last one applies, as in JSON.parse', () => {
   expect(selectValue('{"a":1,"a":{"b":2},"\\u0061":{"b":3.0}}', ['a', 'b'])).toBe('3.0');
 });
 
@@ -41,7 +41,7 @@ test('finds the same value as JSON.parse, in any text', () => {
   );
 });
 
-test('lists the first names and says when there are more', () => {
+test('lists the first names, and reports that there are more', () => {
   expect(memberNames(BODY, ['data'], 5)).toEqual(['rates', 'list']);
   expect(memberNames(BODY, [], 2)).toEqual(['success', 'data', '…']);
   expect(memberNames(BODY, ['success'], 5)).toEqual([]);
@@ -78,7 +78,7 @@ test('lists every value without members, in order, with its path', () => {
   ]);
 });
 
-test('a text that is one scalar is one leaf without a path', () => {
+test('a text that is one scalar has one leaf without a path', () => {
   expect([...leaves(' 1.10 ')]).toEqual([{ path: [], lexeme: '1.10' }]);
 });
 
@@ -88,7 +88,7 @@ test('the path of every leaf leads to it, in any JSON text', () => {
       const last = new Map([...leaves(text)].map(({ path, lexeme }) => [JSON.stringify(path), lexeme]));
       for (const [path, lexeme] of last) {
         const value = selectValue(text, JSON.parse(path));
-        // An earlier one of two equal names can hide behind the later one.
+        // If a name occurs twice, only the later value can be selected.
         if (value !== undefined && !/^[[{]/.test(value)) expect(value).toBe(lexeme);
       }
       expect(last.size > 0 || text === '').toBe(true);

@@ -37,7 +37,7 @@ test('a line end or a tab in a value does not break the table', () => {
 });
 
 test.each(['1', '"text"', JSON.stringify(Array.from({ length: 9 }, () => ({ day: 1 })))])(
-  'a lone value and nested data have no table: %s',
+  'a single value and nested data have no table: %s',
   (json) => {
     expect(valuesTable(json, style(80))).toBeUndefined();
   },

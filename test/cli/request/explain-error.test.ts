@@ -54,14 +54,14 @@ test.each([
 ])('%s with the environment %j: the message says whether proxy or service was not found', (code, env, hints) => {
   const context = { baseUrl: 'https://api.example.test', source: '--base-url', env };
 
-  expect(explainNetworkError(new NetworkError('no answer', { code }), context).hints).toEqual(hints);
+  expect(explainNetworkError(new NetworkError('no response', { code }), context).hints).toEqual(hints);
 });
 
 test.each([
   ['on-trial', 'Retry-After 30000 is too long for a per-minute limit in seconds, so it is tried as milliseconds'],
   ['confirmed', 'Retry-After 30000 is in milliseconds, as the responses have shown'],
   ['refuted', 'Retry-After 30000 is in seconds: after a wait in milliseconds, the service refused the request again'],
-] as const)('of a unit that is %s the fact stays, without the option of the client', (evidence, fact) => {
+] as const)('if the unit is %s, the message states that, without the option of the client', (evidence, fact) => {
   const words = unitInWords({ value: 30_000, unit: 'milliseconds', evidence });
 
   expect(words).toContain('retryAfterUnit');

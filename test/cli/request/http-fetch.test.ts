@@ -12,7 +12,7 @@ afterEach(() => {
   server.close();
 });
 
-/** Sends one request to a server that answers so. */
+/** Sends one request to a server with this response. */
 async function get(listener: RequestListener, { signal = new AbortController().signal } = {}) {
   server = createServer(listener).listen(0, '127.0.0.1');
   await once(server, 'listening');

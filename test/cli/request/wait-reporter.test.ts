@@ -78,7 +78,7 @@ test.each([
   ['1e12', 0], // not a number of the documented form, so it counts as absent
   ['-5', 0],
   ['soon', 0],
-])('Retry-After %s: exit code %d, and never earlier than asked', async (retryAfter, exitCode) => {
+])('Retry-After %s: exit code %d, and no earlier request', async (retryAfter, exitCode) => {
   const clock = new FakeClock();
   const startedAt = clock.now();
 
@@ -142,7 +142,7 @@ test('--max-wait inf waits for hours', async () => {
 test.each([
   ['SIGINT', 130],
   ['SIGTERM', 143],
-] as const)('%s during a wait ends it at once with %d, and the line is gone', async (name, exitCode) => {
+] as const)('%s ends a wait immediately with %d, and erases the line', async (name, exitCode) => {
   const clock = new FakeClock();
   const io = new FakeIo({ replies: rateLimited('30'), tty: ['stderr'], clock });
   const running = main(['latest'], io);

@@ -16,14 +16,14 @@ beforeAll(async () => {
 
 afterAll(() => rm(folder, { recursive: true }));
 
-/** From the strongest to the weakest; the two flags cannot be combined. */
+/** In order of precedence; the two flags cannot be combined. */
 const SOURCES = ['--key-stdin', '--key-file', 'FXRATES_API_KEY', 'FXRATES_API_KEY_FILE'] as const;
 const COMBINATIONS = [...Array(16).keys()]
   .map((bits) => SOURCES.filter((_, index) => bits & (1 << index)))
   .filter((sources) => !(sources.includes('--key-stdin') && sources.includes('--key-file')));
 
 test.each(COMBINATIONS.map((sources) => [sources.join(', ') || 'none', sources] as const))(
-  'of %s the first applies',
+  'the first of %s applies',
   async (_, sources) => {
     const keyOf = new Map(SOURCES.map((source, index) => [source, KEYS[index]]));
     const flags = { '--key-stdin': ['--key-stdin'], '--key-file': ['--key-file', join(folder, 'key')] };

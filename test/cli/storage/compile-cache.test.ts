@@ -22,7 +22,7 @@ function nodeOf(version: string) {
   };
 }
 
-/** Files in the folder of a version that was last used so many hours ago. */
+/** Files in the folder of a version that was last used this number of hours ago. */
 function used(version: string, { files, hoursAgo = 0 }: { readonly files: number; readonly hoursAgo?: number }): void {
   const folder = join(compiled(), version);
   mkdirSync(folder, { recursive: true });
@@ -31,7 +31,7 @@ function used(version: string, { files, hoursAgo = 0 }: { readonly files: number
   utimesSync(folder, at, at);
 }
 
-test('compiled code is kept in the folder of the user, which only the user can read', () => {
+test('compiled code is stored in a folder that only the user can read', () => {
   useCompileCache({ HOME: home }, nodeOf('v26'));
 
   expect(readdirSync(compiled())).toEqual(['v26']);
@@ -48,7 +48,7 @@ test.each([
   expect(existsSync(join(home, '.cache'))).toBe(false);
 });
 
-test('the code of at most three versions of Node.js is kept, those used last', () => {
+test('the code of the last three versions of Node.js is kept', () => {
   for (const [index, version] of ['v20', 'v21', 'v22', 'v23'].entries())
     used(version, { files: 1, hoursAgo: 10 - index });
   used('v19', { files: 1, hoursAgo: 99 });
@@ -68,7 +68,7 @@ test('the code of many installations is removed, since each adds files', () => {
   expect(compileCacheSize({ HOME: home }).files).toBe(0);
 });
 
-test('cache info counts the compiled code, cache clear removes it and says so', async () => {
+test('cache info counts the compiled code, and cache clear removes it', async () => {
   used('v24', { files: 3 });
   used('v26', { files: 2 });
   const env = { HOME: home };

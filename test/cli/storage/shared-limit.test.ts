@@ -69,7 +69,7 @@ test('a home folder that does not exist is not created', async () => {
   expect(readdirSync(home)).toEqual([]);
 });
 
-test('--offline, which sends nothing, takes no slot of the limit', async () => {
+test('--offline, which sends nothing, uses no slot of the limit', async () => {
   await run('latest --offline');
 
   expect(existsSync(limits())).toBe(false);

@@ -8,7 +8,7 @@ interface Case {
   readonly env: Record<string, string | undefined>;
 }
 
-/** The rules of the specification as a list: the first that applies decides. */
+/** The rules of the specification as a list, of which the first applicable one counts. */
 const RULES: readonly (readonly [(of: Case) => boolean, boolean])[] = [
   [({ when }) => when === 'never', false],
   [({ when }) => when === 'always', true],

@@ -6,7 +6,7 @@ import { Redactor } from '../../../src/cli/terminal/redactor.ts';
 import { runCli } from '../../helpers/cli-io.ts';
 import { failure } from '../../helpers/service-replies.ts';
 
-/** Has `_live_` in it, and 20 letters and digits after it, but is no key. */
+/** Contains `_live_` and 20 letters and digits after it, but is not a key. */
 const FEED = 'eur_live_snapshot20260131T1405';
 const DATA = `{"feed_id":"${FEED}","rate":1.10}`;
 const BODY = `{"success":true,"data":${DATA}}`;

@@ -3,9 +3,9 @@ import { LimitError } from '../../../src/client/limits/permit.ts';
 
 test.each([
   ['deadline', 'is after the deadline of the call'],
-  ['max_retry_after', 'is further away than the longest wait allowed'],
-  ['policy', 'is not now, and the call does not wait'],
-  ['unavailable', 'comes when the service has recovered'],
+  ['max_retry_after', 'requires a longer wait than maxRetryAfterMs allows'],
+  ['policy', 'requires a wait, and the call does not wait'],
+  ['unavailable', 'is available only after the service has recovered'],
 ] as const)('says why a call may not wait (%s)', (reason, explanation) => {
   const cause = new Error('503');
   const error = new LimitError(reason, 1_700_000_000_000, { cause });

@@ -50,7 +50,7 @@ test("undici.request calls the handlers of the user's server, added before or af
   });
 });
 
-test('undici.fetch, undici.stream and a client with retries call them, too', async () => {
+test('undici.fetch, undici.stream and a client with retries also call them', async () => {
   server.use(http.get(`${HOST}/`, () => HttpResponse.text('mocked')));
 
   expect(await (await undici.fetch(`${HOST}/`)).text()).toBe('mocked');
@@ -58,7 +58,7 @@ test('undici.fetch, undici.stream and a client with retries call them, too', asy
   expect((await ask(`${HOST}/`, { dispatcher: retrying })).text).toBe('mocked');
 });
 
-test('method, headers, query and body arrive; every cookie comes back', async () => {
+test('method, headers, query and body arrive, and every cookie is returned', async () => {
   server.use(
     http.post(`${HOST}/echo`, async ({ request }) => {
       const headers = new Headers([
@@ -81,7 +81,7 @@ test('method, headers, query and body arrive; every cookie comes back', async ()
   expect(answer.headers['set-cookie']).toEqual(['a=1', 'b=2']);
 });
 
-test('a request that no handler answers is sent with its body, also one that can be read only once', async () => {
+test('a request without a handler is sent with its body, even if that can be read only once', async () => {
   server.use(http.post(`${url}/other`, () => HttpResponse.text('mocked')));
 
   expect((await ask(`${url}/get`)).text).toBe('real GET /get ');
@@ -124,7 +124,7 @@ test('streams a body', async () => {
   expect((await chunks.next()).done).toBe(true);
 });
 
-test('a body that breaks off is an error of the reader', async () => {
+test('an incomplete body is an error of the reader', async () => {
   const broken = new ReadableStream({
     pull(controller) {
       controller.error(new Error('cut'));
@@ -157,7 +157,7 @@ test.each([
   expect(seen.aborted).toBe(true);
 });
 
-test('HttpResponse.error() and an error in a handler fail the request; a thrown response is the answer', async () => {
+test('HttpResponse.error() and an error in a handler reject the request; a thrown response is returned', async () => {
   server.use(
     http.get(`${HOST}/error`, () => HttpResponse.error()),
     http.get(`${HOST}/bug`, () => {
@@ -190,7 +190,7 @@ test('only msw intercepts global fetch: its handlers are called once', async () 
   expect((await ask(`${HOST}/mocked`)).text).toBe('mocked');
 });
 
-test('a handler for one request answers one of ten at once; handlers for WebSockets are left alone', async () => {
+test('a handler for one request handles one of ten at once; WebSocket handlers are not affected', async () => {
   server.use(
     ws.link('wss://other.test/chat').addEventListener('connection', () => undefined),
     http.get(`${url}/one`, () => HttpResponse.text('mocked'), { once: true }),
@@ -237,7 +237,7 @@ function listenWith(server: SetupServer, strategy: 'bypass' | 'error' | ((reques
   server.listen({ onUnhandledRequest: strategy, onUnhandledFrame: inMsw3 } as object);
 }
 
-/** A server of a test's own that listens with a strategy, intercepted for undici too. */
+/** A separate server that listens with a strategy, and is also intercepted for undici. */
 function listening(
   onUnhandledRequest: 'bypass' | 'error' | ((request: Request) => void),
   ...handlers: RequestHandler[]

@@ -13,7 +13,7 @@ const globals = () => ({
   dispatcher: undici.getGlobalDispatcher(),
 });
 
-/** A server that is not the mock. */
+/** A server other than the mock. */
 async function foreignServer() {
   const server = http.createServer((_request, response) => response.end('the real one'));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -76,7 +76,7 @@ test('other origins are reachable as without the mock', async () => {
   expect(mock.journal.list()).toEqual([]);
 });
 
-test('two mocks listen side by side, each at its own address, in whatever order they close', async () => {
+test('two mocks listen at their own addresses, and can close in any order', async () => {
   const before = globals();
   const one = createMockServer({ baseUrl: 'https://one.test' });
   const two = createMockServer({ baseUrl: 'https://two.test' });

@@ -8,7 +8,7 @@ import { createMockServer, type RunningServer } from '../../../src/mock-server/i
 
 const newMock = () => createMockServer({ clock: { mode: 'virtual', autoAdvance: false } });
 
-/** Sends raw text and gives everything that comes back until the server closes the connection. */
+/** Sends raw text and returns everything received until the server closes the connection. */
 async function raw({ port }: RunningServer, text: string): Promise<string> {
   const socket = net.connect(port, '127.0.0.1');
   const chunks: Buffer[] = [];
@@ -18,7 +18,7 @@ async function raw({ port }: RunningServer, text: string): Promise<string> {
   return Buffer.concat(chunks).toString();
 }
 
-test('listens on a free port of the loopback address, and is gone after close', async () => {
+test('listens on a free port of the loopback address until close', async () => {
   const mock = newMock();
   const server = await mock.serve();
 

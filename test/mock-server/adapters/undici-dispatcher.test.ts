@@ -8,7 +8,7 @@ import { hangingHandler } from '../../helpers/hanging-handler.ts';
 
 const newMock = () => createMockServer({ clock: 'virtual' });
 
-/** A mock that answers with what it was sent. */
+/** A mock whose responses contain the request. */
 function echoing() {
   const mock = newMock();
   mock.use(
@@ -70,7 +70,7 @@ test.each([
   expect(await answer.body.json()).toMatchObject({ many: 'a, b', type: 'text/x', query: '?a=1&b=x%20y&b=z' });
 });
 
-test('other origins go to the dispatcher that was global when it was made', async () => {
+test('requests to other origins use the dispatcher that was global when the mock created its own', async () => {
   const previous = undici.getGlobalDispatcher();
   const agent = new undici.MockAgent();
   agent.disableNetConnect();
@@ -163,7 +163,7 @@ test('a body left unread does not disturb the next request', async () => {
   expect((await undici.request(url, { dispatcher })).statusCode).toBe(200);
 });
 
-/** Lets everything happen that is ready to. */
+/** Waits until all pending work of the event loop has run. */
 const quiet = async () => {
   for (let turn = 0; turn < 20; turn += 1) await nextTurn();
 };

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { connectMockServer, createMockServer, type MockServerOptions } from '../../../src/mock-server/index.ts';
 import { Visitor } from '../../helpers/browser-visitor.ts';
 
-/** A mock, and the same mock as another process sees it. */
+/** A mock, and a connection to it as from another process. */
 async function connected(options: MockServerOptions = {}) {
   const mock = createMockServer({ clock: 'virtual', ...options });
   const server = await mock.serve();
@@ -170,7 +170,7 @@ test('lists the e-mails of the dashboard', async () => {
   expect(visitor.page.status).toBe(404);
 });
 
-test('the state contains no key; only the answer to its creation does', async () => {
+test('the state contains no key; only the response to its creation does', async () => {
   await using it = await connected();
   const { key } = await it.remote.createKey();
   await it.call(key);

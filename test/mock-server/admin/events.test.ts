@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createMockServer, type JournalEntry, type RunningServer } from '../../../src/mock-server/index.ts';
 
-/** Reads server-sent events as they come. */
+/** Reads server-sent events as they arrive. */
 async function listen({ url, adminToken }: RunningServer, query = '') {
   const end = new AbortController();
   const response = await fetch(`${url}/__fxrates/events${query}`, {
@@ -23,7 +23,7 @@ async function listen({ url, adminToken }: RunningServer, query = '') {
   return { response, next, end: () => end.abort() };
 }
 
-test('streams every request with the reason for its answer', async () => {
+test('streams every request with the reason for its response', async () => {
   await using mock = createMockServer({ clock: 'virtual' });
   const server = await mock.serve();
   const { key } = mock.createKey();

@@ -35,7 +35,7 @@ test('another process adds, lists and removes faults with the same methods', asy
 test('another process receives the error messages of the mock', async () => {
   await using it = await connected();
   const { mock, remote } = it;
-  mock.dispatcher; // a way in that has no chunks
+  mock.dispatcher; // an adapter without chunks
 
   for (const fault of [
     { kind: 'malformed-chunk' },

@@ -8,7 +8,7 @@ import { mutated } from '../../helpers/mutated.ts';
 let mock: MockServer;
 let server: RunningServer;
 let key: string;
-/** A key of nobody, which comes to every wrong place. */
+/** An unused key, which is sent in every wrong place. */
 const CANARY = `fx_live_${'ca11ab1e'.repeat(6)}`;
 
 beforeAll(async () => {
@@ -18,10 +18,10 @@ beforeAll(async () => {
 });
 afterAll(() => mock.close());
 
-/** Those that answer later or never, by design, are not for a fuzzer. */
+/** Without the routes that respond late or never by design. */
 const ROUTES = adminRoutes.filter(({ id, isStream }) => isStream !== true && id !== 'waitForRequests');
 const MAKES_A_KEY = ['createKey', 'createAccountKey', 'openSpace'];
-/** Names that the routes take, wherever they may come. */
+/** Names that the routes accept, for any position. */
 const NAMES = [
   ...'advanceMs advanceTo frozen plan email month preset about kind status match times nth probability forMs'.split(
     ' ',
@@ -103,17 +103,17 @@ const call = fc.record({
   ),
 });
 
-test('the admin API answers any input without a 500 and without a key', async () => {
+test('the admin API handles any input without a 500 and without showing a key', async () => {
   await fc.assert(
     fc.asyncProperty(call, async ({ route, parameter, query, body }) => {
       const path = `/__fxrates${route.path.replace(/\{\w+\}/g, () => parameter)}${query}`;
 
-      // What a stub answers is the caller's own text, and shown as it is.
+      // The response of a stub is text of the caller and is returned unchanged.
       const sent = route.tag === 'stubs' ? body.replaceAll(CANARY, 'text') : body;
       const { status, text } = await send(route.method, path, ['GET', 'HEAD'].includes(route.method) ? '' : sent);
 
       expect(status, `${route.id} ${path} ${body}: ${text}`).toBeLessThan(500);
-      // After a reset the first key that is made is this one again, and shown once.
+      // After a reset, the first created key is this one again, and is shown once.
       if (!MAKES_A_KEY.includes(route.id)) expect(text).not.toContain(key);
       expect(text).not.toContain(CANARY);
       if (status >= 400) expect(JSON.parse(text).error.code).toMatch(/^\w+$/);
@@ -124,7 +124,7 @@ test('the admin API answers any input without a 500 and without a key', async ()
   expect((await send('GET', '/__fxrates/health', '')).status).toBe(200);
 });
 
-/** Requests that are right, to be bent a little. */
+/** Valid requests, which the test changes slightly. */
 const RIGHT: readonly (readonly [method: string, path: string, bodies: readonly unknown[]])[] = [
   ['POST', '/clock', [{ advanceMs: 1000 }, { advanceTo: 'quota-reset' }, { advanceTo: '2027-01-01T00:00:00Z' }]],
   ['POST', '/accounts', [{ email: 'a@example.test', plan: 'free' }]],
@@ -146,7 +146,7 @@ const RIGHT: readonly (readonly [method: string, path: string, bodies: readonly 
 ];
 const SEEN_BY = ['/clock', '/state', '/accounts', '/keys', '/faults', '/outbox', '/requests', '/audit', '/behaviour'];
 
-test('the mock still answers after slightly invalid admin requests', async () => {
+test('the mock still responds after slightly invalid admin requests', async () => {
   const state = richState();
   const bent = fc.oneof(
     ...RIGHT.map(([method, path, bodies]) => mutated(bodies).map((body) => ({ method, path, body }))),
@@ -174,7 +174,7 @@ test('the mock still answers after slightly invalid admin requests', async () =>
   );
 });
 
-/** A state with something of everything in it. */
+/** A state that has entries of every kind. */
 function richState() {
   mock.accounts.create({ email: 'b@example.test', plan: 'unlimited' });
   mock.keys.revoke(mock.createKey({ plan: 'developer' }).id);

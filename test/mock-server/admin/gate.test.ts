@@ -11,7 +11,7 @@ interface Sent {
   readonly text: string;
 }
 
-/** By node:http, which sends a path and a Host as they are. */
+/** Sends with node:http, which does not change path and Host. */
 function send(url: string, path: string, { method = 'GET', headers = {}, body }: Sending = {}): Promise<Sent> {
   return new Promise((resolve, reject) => {
     const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };
@@ -63,7 +63,7 @@ test('every route except health requires the admin token', async () => {
   expect({ ...mock.snapshot(), now: 0 }).toEqual({ ...before, now: 0 });
 });
 
-test('answers unknown routes with 401 if the token is missing', async () => {
+test('unknown routes return 401 if the token is missing', async () => {
   await using mock = createMockServer();
   const server = await mock.serve();
   expect((await send(server.url, '/__fxrates/nothing')).status).toBe(401);
@@ -90,7 +90,7 @@ test.each(['127.0.0.1:1', 'localhost', 'LOCALHOST:8080', '[::1]:4010'])('accepts
   expect(sent.status).toBe(200);
 });
 
-test('refuses other origins, answers no preflight and allows none', async () => {
+test('refuses other origins, including their preflights', async () => {
   await using mock = createMockServer();
   const server = await mock.serve();
   for (const origin of ['https://evil.example', 'null', 'http://127.0.0.1:1', server.url.replace('http', 'https')]) {
@@ -158,7 +158,7 @@ test.each([
   '/dashboard/../__fxrates/state',
   '/api/v1/quota?/__fxrates/state',
   '/api/v1/quota#/__fxrates/state',
-])('%s is a request to the emulated service, whoever sends it', async (path) => {
+])('%s is always a request to the emulated service', async (path) => {
   await using mock = createMockServer();
   const server = await mock.serve();
 

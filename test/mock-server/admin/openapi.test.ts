@@ -32,7 +32,7 @@ test('is a valid OpenAPI document', async () => {
   }
 });
 
-test('answers match the schemas of the document', async () => {
+test('responses match the schemas of the document', async () => {
   await using mock = createMockServer({ clock: 'virtual' });
   const { url, adminToken } = await mock.serve();
   const { key } = mock.createKey();

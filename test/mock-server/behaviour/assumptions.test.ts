@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createMockServer, type KnownValue, type MockServerOptions } from '../../../src/mock-server/index.ts';
 
-/** What an answer of the quota endpoint relies on. */
+/** The switches that a response of the quota endpoint depends on. */
 const OF_QUOTA = {
   rateWindow: 'sliding-log',
   quotaEndpointBucket: 'shared',
@@ -20,7 +20,7 @@ function mockWith(options: MockServerOptions) {
   return { mock, quota };
 }
 
-test('an answer that depends on assumptions becomes a 501 that contains the option to accept them', async () => {
+test('a response that depends on assumptions becomes a 501 that contains the option to accept them', async () => {
   const { mock, quota } = mockWith({});
 
   const { status, body } = await quota();
@@ -70,7 +70,7 @@ test('an observed value is accepted; one marked as assumed is not', async () => 
   expect((await mockWith({ behaviour: 'hostile' }).quota()).status).toBe(200);
 });
 
-test('a value of a snapshot that differs from the accepted one was accepted there', () => {
+test('a value of a snapshot that differs from the accepted one counts as accepted', () => {
   const { mock } = mockWith({ behaviour: OF_QUOTA });
   mock.restore(createMockServer({ behaviour: { rateWindow: 'token-bucket' } }).snapshot());
 
@@ -84,7 +84,7 @@ const listen = (warning: Error) => void warnings.push(warning);
 beforeEach(() => void process.on('warning', listen));
 afterEach(() => void process.off('warning', listen));
 
-test('warn reports each assumption once and changes no answer', async () => {
+test('warn reports each assumption once and changes no response', async () => {
   const { quota } = mockWith({ onAssumption: 'warn' });
 
   const answers = [await quota(), await quota()];

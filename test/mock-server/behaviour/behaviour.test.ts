@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createMockServer } from '../../../src/mock-server/index.ts';
 
-/** What a user without types may write. */
+/** Values that a user without types may pass. */
 const withBehaviour = (behaviour: object, more = {}) => createMockServer({ behaviour, ...more } as never);
 
 test('rejects an unknown switch with the list of switches', () => {
@@ -33,7 +33,7 @@ test.each([
 });
 
 test('rejects values that contradict the documentation, without unsafe', () => {
-  expect(() => withBehaviour({ revocationDelayMs: 1000 })).toThrow(/documented to be 0; .*unsafe: true/);
+  expect(() => withBehaviour({ revocationDelayMs: 1000 })).toThrow(/is 0 in the documentation; .*unsafe: true/);
   expect(() => withBehaviour({ revocationDelayMs: 0 })).not.toThrow();
   expect(withBehaviour({ revocationDelayMs: 1000 }, { unsafe: true }).behaviour.values.revocationDelayMs).toBe(1000);
 });

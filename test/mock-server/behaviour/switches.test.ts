@@ -4,7 +4,7 @@ import type { BehaviourOptions } from '../../../src/mock-server/behaviour/behavi
 import { SWITCH_NAMES, type SwitchName, switches } from '../../../src/mock-server/behaviour/switches.ts';
 import { MockCore } from '../../helpers/mock-core.ts';
 
-/** A story whose outcome the switch decides, and other switches it needs to show itself. */
+/** Requests whose outcome depends on the switch, and the other switches that this requires. */
 interface Demonstration {
   readonly tell: (core: MockCore) => unknown;
   readonly besides?: BehaviourOptions;
@@ -32,7 +32,7 @@ function withoutQuota(core: MockCore) {
   return created;
 }
 
-/** One request, 29 half a minute later, and then as many as get through in the next minutes. */
+/** One request, 29 half a minute later, and then as many as are accepted in the next minutes. */
 function minutes(core: MockCore) {
   const { key } = core.createKey();
   const bursts = [
@@ -200,7 +200,7 @@ const demonstrations: Readonly<Record<SwitchName, Demonstration>> = {
   },
 };
 
-/** `latest` with a base that breaks the mock itself, for the switches that tell a 500 from a 400. */
+/** `latest` with a base that causes an error in the mock, for the switches that distinguish a 500 from a 400. */
 function tell(name: SwitchName, behaviour: BehaviourOptions) {
   const { tell: story, besides = {} } = demonstrations[name];
   const core = new MockCore({ behaviour: { ...besides, ...behaviour }, unsafe: true, ...brokenBase });
@@ -255,7 +255,7 @@ test('every switch names its x-not-shown entry in openapi.yaml, unless the servi
   }
 });
 
-test('an answer that depends on no switch has an empty list of switches', () => {
+test('a response that depends on no switch has an empty list of switches', () => {
   const core = new MockCore();
   const { key } = core.createKey();
   core.send(LATEST, { key });

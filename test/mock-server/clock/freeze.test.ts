@@ -3,7 +3,7 @@ import { createMockServer } from '../../../src/mock-server/index.ts';
 
 const START = Date.UTC(2026, 0, 15);
 
-/** Lets the machine's clock go on, by a clock of another mock. */
+/** Waits in real time, with the clock of another mock. */
 const passMs = (ms: number) => createMockServer().clock.sleep(ms);
 
 test('a frozen real clock moves only by advance, and continues from there', async () => {
@@ -21,7 +21,7 @@ test('a frozen real clock moves only by advance, and continues from there', asyn
   clock.resume();
   await clock.sleep(3);
   expect(clock.now()).toBeGreaterThanOrEqual(START + 60_003);
-  // The time it stood still is not made up for: that would be a jump.
+  // The time during which it was frozen is not added, because that would be a jump.
   expect(clock.now()).toBeLessThan(START + 120_000);
 });
 
@@ -100,7 +100,7 @@ test('a frozen clock is restored to the millisecond, however slow the machine is
   expect(mock.clock.now()).toBe(START);
 });
 
-test('a snapshot knows whether the clock was frozen, and reset how it was made', () => {
+test('a snapshot restores whether the clock was frozen, and reset restores its initial state', () => {
   const mock = createMockServer({ clock: { mode: 'real', now: START } });
   mock.clock.freeze();
   const snapshot = mock.snapshot();

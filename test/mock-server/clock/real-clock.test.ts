@@ -51,7 +51,7 @@ test('advanceTo and reset work on a real clock as well', async () => {
   expect(new Date(mock.clock.now()).toISOString()).toMatch(/^2026-01-15T00:00:0/);
 });
 
-test('an abort ends a real sleep at once and leaves nothing behind', async () => {
+test('an abort ends a real sleep immediately and leaves no timer', async () => {
   const { clock } = createMockServer();
   const controller = new AbortController();
   const sleeping = clock.sleep(3_600_000, controller.signal);

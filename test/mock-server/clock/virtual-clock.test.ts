@@ -53,7 +53,7 @@ test('a sleep started during an advance can end in the same advance', async () =
   const ticking = (async () => {
     for (let tick = 0; tick < 5; tick += 1) {
       await clock.sleep(1000);
-      // Real work goes through several promises and turns before it sleeps again.
+      // Real code awaits several promises and turns before it sleeps again.
       for (let turn = 0; turn < 5; turn += 1) await nextTurn();
       ticks.push(clock.now() - START);
     }
@@ -182,7 +182,7 @@ test('without autoAdvance, no sleep ends by itself', async () => {
   await sleep;
 });
 
-test('a request that is being served holds the clock', async () => {
+test('the clock does not jump while a request is served', async () => {
   const { http, HttpResponse } = await import('msw');
   const mock = createMockServer({ clock: 'virtual' });
   let release = () => {};
@@ -206,7 +206,7 @@ test('a request that is being served holds the clock', async () => {
   expect(mock.clock.now()).toBe(START + 10_000);
 });
 
-test('a handler may move the clock while its request holds it', async () => {
+test('a handler may move the clock while its request is served', async () => {
   const { http, HttpResponse } = await import('msw');
   const mock = createMockServer({ clock: 'virtual' });
   mock.use(
@@ -253,7 +253,7 @@ test('timers that a test has faked do not stop the mock', async () => {
   }
 });
 
-test('twenty thousand sleepers wake, and as many leave before', async () => {
+test('twenty thousand sleepers wake, and as many are cancelled before', async () => {
   const clock = still();
   const controllers = Array.from({ length: 20_000 }, () => new AbortController());
   const woken: number[] = [];
@@ -283,7 +283,7 @@ test('a sleep beyond the largest time never ends, and does not keep the process 
   await expect(forever).rejects.toThrow('morning');
 });
 
-test('snapshot and restore put the clock back; a sleeper keeps the rest of its wait', async () => {
+test('snapshot and restore set the clock back; a sleeper keeps the rest of its wait', async () => {
   const mock = createMockServer({ clock: { mode: 'virtual', autoAdvance: false } });
   const snapshot = mock.snapshot();
   await mock.clock.advance(60_000);

@@ -48,7 +48,7 @@ test('signs up, confirms by e-mail, and creates a key that is shown once', async
   expect(visitor.page.html).not.toMatch(KEY);
 });
 
-test('shows the use of both limits, which looking at it does not change', async () => {
+test('shows the usage of both limits without changing it', async () => {
   const { mock, visitor } = await confirmed();
   await visitor.submit('/dashboard/keys');
   const key = KEY.exec(visitor.page.html)?.[0] ?? '';
@@ -166,7 +166,7 @@ test('a confirmation link signs in, in another browser too', async () => {
   expect(other.text).toContain('confirmed');
 });
 
-test('signs in accounts that a test has made, and signs out', async () => {
+test('signs in accounts that a test has created, and signs out', async () => {
   const { mock, visitor } = open();
   mock.accounts.create({ email: 'made@example.test' });
   await visitor.open('/dashboard');
@@ -239,14 +239,14 @@ test.each(['/dashboard/nothing', '/dashboard/../api/v1/quota%00', '/dashboard/ke
   },
 );
 
-test('answers 405 with the allowed methods of a page', async () => {
+test('returns 405 with the allowed methods of a page', async () => {
   const { visitor } = open();
   await visitor.send('/dashboard', { method: 'DELETE' });
   expect(visitor.page.status).toBe(405);
   expect(visitor.page.headers.get('allow')).toBe('GET, HEAD');
 });
 
-/** Without the clean-up that `fetch` does to a path. */
+/** Without the normalization of the path in `fetch`. */
 async function rawGet(url: string, path: string) {
   const { request } = await import('node:http');
   return await new Promise<{ status: number; html: string }>((resolve, reject) => {

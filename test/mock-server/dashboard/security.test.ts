@@ -166,12 +166,12 @@ test('the session cookie is limited to the dashboard and hidden from scripts', a
   expect(headers.get('set-cookie')).toMatch(/; Path=\/dashboard; HttpOnly; SameSite=Lax$/);
 });
 
-test('a key that waits to be shown is not shown after a reset to the next account of the same name', async () => {
+test('after a reset, a key that was not shown yet is not shown to the next account of the same name', async () => {
   const { mock, visitor } = open();
   await visitor.signUp();
   await visitor.open(mock.outbox.list()[0]?.confirmPath ?? '');
   const { cookie, csrf } = visitor;
-  // The form is sent, the page after it never asked for.
+  // The form is sent, but the page after it is never requested.
   const sent = await mock.fetch(`${mock.baseUrl}/dashboard/keys`, {
     method: 'POST',
     headers: { cookie, 'content-type': 'application/x-www-form-urlencoded' },

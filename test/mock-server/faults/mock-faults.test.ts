@@ -28,7 +28,7 @@ test.each<[unknown, RegExp]>([
   ],
   [{ kind: 'hang', match: { status: 429 }, strikes: 'before' }, /^match.status is 429/],
   [{ kind: 'hang', strikes: 'during' }, /^strikes is "during"; expected 'before' or 'after'/],
-  [{ kind: 'hang', nth: 0 }, /^nth is 0; expected the number of a request/],
+  [{ kind: 'hang', nth: 0 }, /^nth is 0; expected the position of a request/],
   [{ kind: 'hang', nth: [] }, /^nth is \[\]/],
   [{ kind: 'hang', times: 0 }, /^times is 0/],
   [{ kind: 'hang', probability: 1.1 }, /^probability is 1.1; expected a number from 0 to 1/],

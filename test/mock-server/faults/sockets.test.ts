@@ -3,7 +3,7 @@ import { Agent, request } from 'undici';
 import { expect, test } from 'vitest';
 import { createMockServer, type FaultOptions } from '../../../src/mock-server/index.ts';
 
-/** Every byte that comes over a connection of its own, and how it ended. */
+/** Every byte received over a separate connection, and how the connection ended. */
 async function rawAnswer(port: number, key: string): Promise<{ head: string; body: string; ending: string }> {
   return await new Promise((resolve) => {
     let text = '';
@@ -38,7 +38,7 @@ test.each<[FaultOptions, number, string]>([
   [{ kind: 'truncate', afterBytes: 0 }, 0, 'closed'],
   [{ kind: 'truncate', afterBytes: 1 }, 1, 'closed'],
   [{ kind: 'truncate', afterBytes: 1000 }, 1000, 'closed'],
-])('of %j exactly so many bytes of the body are on the wire: %i', async (fault, bytes, ending) => {
+])('with %j, exactly so many bytes of the body are sent: %i', async (fault, bytes, ending) => {
   await using it = await serving();
   it.mock.faults.add(fault);
 
@@ -62,7 +62,7 @@ test('sends the given number of bytes before a malformed chunk', async () => {
 test.each([
   ['malformed-chunk', 'Invalid character in chunk size'],
   ['garbage', 'Expected HTTP/'],
-] as const)('of %s a client says: %s', async (kind, message) => {
+] as const)('for %s, a client reports: %s', async (kind, message) => {
   await using it = await serving();
   it.mock.faults.add({ kind, times: 1 });
   const send = async () =>

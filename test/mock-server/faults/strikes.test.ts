@@ -4,7 +4,7 @@ import { createMockServer, type FaultConditions } from '../../../src/mock-server
 
 const FIFTY_PERCENT = { kind: 'status', status: 500, probability: 0.5 } as const;
 
-/** A mock with some keys, and a function that says whether a request of one of them is struck. */
+/** A mock with some keys, and a function that returns whether a fault strikes a request of one of them. */
 function newMock({ seed = 1, keys = 1 } = {}) {
   const mock = createMockServer({ seed, clock: { mode: 'virtual', autoAdvance: false }, journalSize: 2000 });
   const created = Array.from({ length: keys }, () => mock.createKey({ plan: 'unlimited' }));
@@ -70,7 +70,7 @@ test('strikes and counts only the requests that match', async () => {
   expect(struck).toEqual([false, false, false, false, true]);
 });
 
-test('can match the status of the answer', async () => {
+test('can match the status of the response', async () => {
   const { mock, isStruck } = newMock();
   mock.faults.add({ kind: 'status', status: 500, match: { status: 404 } });
 

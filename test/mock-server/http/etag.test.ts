@@ -38,7 +38,7 @@ test.each([
   ['accepted', 2],
   ['non-5xx', 2],
   ['success', 1],
-] as const)('a 304 counts in the minute, and in the month as quotaChargesOn says: %s', (quotaChargesOn, month) => {
+] as const)('a 304 counts in the minute, and in the month as quotaChargesOn defines: %s', (quotaChargesOn, month) => {
   const core = new MockCore({ behaviour: { etag: 'weak', quotaChargesOn } });
   const { id, key } = core.createKey();
 
@@ -62,7 +62,7 @@ test('refusals have no ETag and are never 304', () => {
   for (const { headers } of answers) expect(headers).not.toHaveProperty('etag');
 });
 
-test('without the switch and without a condition no answer says that it depends on the ETag', () => {
+test('without the switch or without a condition, no response depends on the ETag', () => {
   const core = new MockCore();
   const { key } = core.createKey();
 

@@ -19,7 +19,7 @@ const historical: Operation = {
   example: { success: true, data: { date: '2026-01-01', rates: { EUR: 0.9 } } },
 };
 
-/** As the generator adds it when openapi.yaml gets the operation. */
+/** As the generator adds it if openapi.yaml has the operation. */
 const historicalQuery = z.strictObject({
   date: z.iso.date(),
   days: z.int().min(1).optional(),
@@ -87,7 +87,7 @@ test.each([
   expect(answer.body.error.message).toContain(message);
 });
 
-test('an operation without an example or schema answers 501', () => {
+test('an operation without an example or schema returns 501', () => {
   const core = coreWith({ ...historical, query: 'free-form', example: undefined });
 
   expect(core.send('/api/v1/historical/2026-01-01', { key: core.createKey().key })).toMatchObject({
@@ -96,7 +96,7 @@ test('an operation without an example or schema answers 501', () => {
   });
 });
 
-test('an operation without an example answers what its schema allows, by the seed', () => {
+test('an operation without an example returns data that its schema allows, by the seed', () => {
   const dates = { kind: 'values', values: ['2026-01-01', '2026-01-02', '2026-01-03'] } as const;
   const rate = { kind: 'number', from: 0.5, to: 1.5, step: 0.0001 } as const;
   const data = { kind: 'object', fields: { dates: { kind: 'list', items: [dates, dates] }, rate } } as const;
@@ -134,20 +134,17 @@ test('a fixed path comes before one with parameters', () => {
   expect(core.journal.entries.map(({ operation }) => operation)).toEqual(['today', 'period', 'historical']);
 });
 
-test.each(['free', 'developer', 'unlimited'] as const)(
-  'the answers of the %s plan are what openapi.yaml says',
-  (plan) => {
-    const core = new MockCore();
-    const { key } = core.createKey(plan);
+test.each(['free', 'developer', 'unlimited'] as const)('the responses of the %s plan match openapi.yaml', (plan) => {
+  const core = new MockCore();
+  const { key } = core.createKey(plan);
 
-    const quota = core.send('/api/v1/quota', { key });
-    const latest = core.send('/api/v1/latest', { key });
+  const quota = core.send('/api/v1/quota', { key });
+  const latest = core.send('/api/v1/latest', { key });
 
-    expect(responseSchemas.quota.safeParse(quota.body).success).toBe(true);
-    expect(responseSchemas.latest.safeParse(latest.body).success).toBe(true);
-    expect(quota.data.resets_at).toMatch(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/);
-  },
-);
+  expect(responseSchemas.quota.safeParse(quota.body).success).toBe(true);
+  expect(responseSchemas.latest.safeParse(latest.body).success).toBe(true);
+  expect(quota.data.resets_at).toMatch(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/);
+});
 
 test('latest accepts base and symbols in any case, once or several times', () => {
   const core = new MockCore();

@@ -43,14 +43,14 @@ test('a body is recorded as text without keys, and cut after 16,384 characters',
   expect(record('/x', { body: bytes('') }).body).toBeUndefined();
 });
 
-test('requests with the same headers share one record, whatever their keys', () => {
+test('requests with the same headers share one record, with any keys', () => {
   const first = record('/x', { headers: { host: 'a', authorization: `Bearer ${KEY}` } });
   const second = record('/x', { headers: { host: 'a', authorization: 'Bearer fx_live_abc' } });
 
   expect(second.headers).toBe(first.headers);
 });
 
-test('the record of the headers does not depend on the request before', () => {
+test('the record of the headers does not depend on the previous request', () => {
   const values = [undefined, 'a', 'b', KEY, 'fx_live_…', '…', `Bearer ${KEY}`, 'Bearer …'].map((value) =>
     fc.constant(value),
   );

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { operations } from '../../../src/generated/operations.ts';
 import { createMockServer, type RequestFilter } from '../../../src/mock-server/index.ts';
 
-/** A mock that was asked for three things. */
+/** A mock that received three requests. */
 async function asked(options = {}) {
   const mock = createMockServer({ clock: { mode: 'virtual', autoAdvance: false }, ...options });
   const { id, key } = mock.createKey();
@@ -26,7 +26,7 @@ test.each<[RequestFilter, number]>([
   [{ method: 'POST' }, 0],
   [{ after: 1 }, 2],
   [{ fault: 'flaky' }, 0],
-])('of three requests, %j lets through %i', async (filter, count) => {
+])('of three requests, %j selects %i', async (filter, count) => {
   const { mock } = await asked();
 
   expect(mock.journal.list(filter)).toHaveLength(count);
@@ -42,7 +42,7 @@ test('a wrong count is reported with all received requests', async () => {
       'Expected 1 request that matches {"status":429}, got 0. Received requests:',
       '  #1 GET /api/v1/latest 200, key_1: served',
       '  #2 GET /api/v1/quota?api_key=fx_live_… 200, key_1: served',
-      '  #3 GET /api/v1/quota 401, no key: the request carries no API key',
+      '  #3 GET /api/v1/quota 401, no key: the request has no API key',
     ].join('\n'),
   );
 });
@@ -133,7 +133,7 @@ test.each([
   expect(mock.journal.list()[0]?.why).toBe(`There is no such endpoint${suggestion}`);
 });
 
-test('lists the newest of many requests, including those without an answer', async () => {
+test('lists the newest of many requests, including those without a response', async () => {
   const { mock, send } = await asked();
   for (let request = 0; request < 20; request += 1) await send('/api/v1/quota');
   mock.faults.add({ kind: 'network-error' });

@@ -80,7 +80,7 @@ test('a request sent before the first refusal arrived is not early, one sent aft
 });
 
 test.each([
-  ['/api/v1/latest', {}, 'the request carries no API key'],
+  ['/api/v1/latest', {}, 'the request has no API key'],
   ['/api/v1/latest', { authorization: 'Bearer nonsense' }, 'the credential does not look like an API key'],
   ['/api/v1/latest', { authorization: `fx_live_${'0'.repeat(48)}` }, 'this mock never created this key'],
   ['/nothing', {}, 'There is no such endpoint.'],

@@ -6,7 +6,7 @@ import {
   type RequestExpectation,
 } from '../../../src/mock-server/index.ts';
 
-/** A mock that was asked for its quota, then for USD, then for EUR without a key. */
+/** A mock that received a request for the quota, then for USD, then for EUR without a key. */
 async function asked(options = {}) {
   const mock = createMockServer({ clock: { mode: 'virtual', autoAdvance: false }, ...options });
   const { key } = mock.createKey();
@@ -40,7 +40,7 @@ const WHAT_CAME = [
   'Received requests:',
   '  #1 GET /api/v1/quota 200, key_1: served',
   '  #2 GET /api/v1/latest?base=USD 200, key_1: served',
-  '  #3 GET /api/v1/latest?base=EUR 401, no key: the request carries no API key',
+  '  #3 GET /api/v1/latest?base=EUR 401, no key: the request has no API key',
 ];
 
 const failing: [string, (expectation: (filter?: object) => RequestExpectation) => unknown, string[]][] = [

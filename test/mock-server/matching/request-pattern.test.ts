@@ -6,7 +6,7 @@ const PROTO = JSON.parse('{"__proto__":"x"}');
 
 const newMock = () => createMockServer({ clock: { mode: 'virtual', autoAdvance: false } });
 
-/** A mock that was asked for EUR with a header, for USD twice in one query, and with a body. */
+/** A mock that received requests for EUR with a header, for USD twice in one query, and with a body. */
 async function asked() {
   const mock = newMock();
   const { key } = mock.createKey();

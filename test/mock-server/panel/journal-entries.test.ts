@@ -6,7 +6,7 @@ import { readQuery, writeQuery } from '../../../src/mock-server/panel/browser/mo
 
 const ORIGIN = 'http://127.0.0.1:4010';
 
-/** One of each: served, with an unknown key in the query, without a key, and broken off. */
+/** One of each: served, with an unknown key in the query, without a key, and with a broken connection. */
 async function recorded() {
   const mock = createMockServer({ clock: 'virtual' });
   const { key } = mock.createKey();

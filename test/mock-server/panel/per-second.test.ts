@@ -32,7 +32,7 @@ test('shows no limit before the first counted request, and no later requests', (
   expect(summary).toContain('the limit is not known yet');
 });
 
-test('counts a connection that broke off as refused, not as served', () => {
+test('counts a broken connection as refused, not as served', () => {
   const { columns, summary } = perSecond([entry(0, 0), entry(0, 200)], NOW);
 
   expect([columns[1].at(-1), columns[2].at(-1)]).toEqual([2, 1]);

@@ -15,11 +15,11 @@ interface Probed {
   readonly plan?: 'free' | 'developer' | 'unlimited';
   readonly maxRequests?: number | undefined;
   readonly used?: number | undefined;
-  /** How long a request is on its way, and its answer on the way back; taken in turn. */
+  /** Latencies of requests and responses, used in turn. */
   readonly latenciesMs?: readonly number[];
 }
 
-/** A mock somewhere in the middle of a month, probed in its own time. */
+/** A mock in the middle of a month, probed with its own clock. */
 function mockAndProbe(behaviour: MockServerOptions['behaviour'], options: Probed = {}) {
   const { plan = 'free', maxRequests, used, latenciesMs = [0] } = options;
   const mock = createMockServer({ behaviour, clock: { mode: 'virtual', now: '2026-01-15T10:20:30.405Z' } });
@@ -45,7 +45,7 @@ function valuesOf(observed: ObservedBehaviour): Record<string, unknown> {
   );
 }
 
-/** What the basic questions show, whatever the switches are. */
+/** The observations of the basic requests, with any switches. */
 const ALWAYS_SEEN: readonly SwitchName[] = [
   'rateHeaders',
   'snapshotGranularity',
@@ -205,7 +205,7 @@ test('reports behaviour that differs from the documentation as a contradiction',
     },
   });
 
-  expect(observed.about.contradictions).toEqual(['the key in the query was answered with 401']);
+  expect(observed.about.contradictions).toEqual(['the response to the key in the query was 401']);
   expect(observed.about.notObserved.optionsRequests).toBe('the response was 200');
 });
 
@@ -215,7 +215,7 @@ test('the report contains no key', async () => {
   expect(JSON.stringify(await probe())).not.toContain(key.slice(8));
 });
 
-/** Answers quota as documented to the key as a Bearer; whatever else it is asked gets `status`. */
+/** Responds to quota as documented if the key is sent as Bearer, and with `status` to all other requests. */
 function strangeService(status: number): ProbeFetch {
   const quota = { plan: 'gold', monthly_used: 3, rate_limit_per_minute: 30, resets_at: '2026-02-17T09:00:00.000Z' };
   return async (url, { method, headers }) => {
@@ -251,12 +251,12 @@ test.each([401, 418, 500])('a response with %i, which no switch has, leaves the 
       : { unknownRoute: `the response was ${status}`, severalCredentials: `the response was ${status}` }),
   });
   expect(contradictions).toEqual([
-    `the bare key in the Authorization header was answered with ${status}`,
-    `the key in the query was answered with ${status}`,
+    `the response to the bare key in the Authorization header was ${status}`,
+    `the response to the key in the query was ${status}`,
   ]);
 });
 
-test('a request without an answer ends after timeoutMs and is sent again, but not if it may count', async () => {
+test('a request without a response ends after timeoutMs and is sent again, but not if it may count', async () => {
   const { mock, key } = mockAndProbe({});
   const { clock } = mock;
   const sent: string[] = [];
@@ -272,12 +272,12 @@ test('a request without an answer ends after timeoutMs and is sent again, but no
   const options = { apiKey: key, clock, timeoutMs: 500, maxRetries: 2 };
 
   await expect(probeService(mock.baseUrl, { ...options, fetch: silentFor('/quota') })).rejects.toThrow(
-    'no answer within 500 ms',
+    'no response within 500 ms',
   );
   expect(sent).toEqual(Array(3).fill('/api/v1/quota'));
   expect(clock.now() - start).toBe(3 * 500 + 2 * 1000);
 
   sent.length = 0;
-  await expect(probeService(mock.baseUrl, { ...options, fetch: silentFor('/latest') })).rejects.toThrow('no answer');
+  await expect(probeService(mock.baseUrl, { ...options, fetch: silentFor('/latest') })).rejects.toThrow('no response');
   expect(sent.filter((path) => path === '/api/v1/latest')).toHaveLength(1);
 });

@@ -62,14 +62,14 @@ test('a latest function is subject to the limits', async () => {
 
 const recorded = { success: true, data: { rate: 1.25 }, meta: { more: 'kept' } };
 
-test('one recorded envelope answers every query unchanged', async () => {
+test('one recorded envelope is the response to every query, unchanged', async () => {
   const { latest } = mockWith({ replay: recorded });
 
   expect((await latest('base=EUR')).body).toEqual(recorded);
   expect((await latest()).body).toEqual(recorded);
 });
 
-test('finds answers by query in any order of parameters, also with the key in the URL', async () => {
+test('finds responses by query, in any order of parameters, also with the key in the URL', async () => {
   const { latest } = mockWith({
     replay: { 'symbols=USD&base=EUR': { one: 1 }, '': recorded, '?base=GBP': { two: 2 } },
   });
@@ -79,7 +79,7 @@ test('finds answers by query in any order of parameters, also with the key in th
   expect((await latest()).body).toEqual(recorded);
 });
 
-test('a recorded error comes back with its status', async () => {
+test('a recorded error is returned with its status', async () => {
   const error = { success: false, error: { code: 'no_such_base', message: 'No.', status: 422, base: 'X' } };
   const { latest } = mockWith({ replay: { 'base=X': error, '*': recorded } });
 
@@ -120,7 +120,7 @@ test.each([
   expect(() => createMockServer(options as never)).toThrow(message);
 });
 
-test('refuses a query answered before when the switch for unknown currencies changes', async () => {
+test('refuses a query that it accepted before if the switch for unknown currencies changes', async () => {
   const { mock, latest } = mockWith({ behaviour: { badParameter: 'ignored' } });
   expect((await latest('base=XXX')).status).toBe(200);
 

@@ -26,7 +26,7 @@ test.each([
   ['1min', '2026-01-15T12:34:00.000Z'],
   ['5min', '2026-01-15T12:30:00.000Z'],
   ['60min', '2026-01-15T12:00:00.000Z'],
-])('with a granularity of %s the timestamp is %s', (snapshotGranularity, timestamp) => {
+])('with a granularity of %s, the timestamp is %s', (snapshotGranularity, timestamp) => {
   const now = Date.parse('2026-01-15T12:34:56.789Z');
 
   expect(latest('', { now, behaviour: { snapshotGranularity } }).data.timestamp).toBe(timestamp);

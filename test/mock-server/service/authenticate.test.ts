@@ -7,7 +7,7 @@ function answerTo(core: MockCore, key: string | undefined) {
   return [status, core.journal.entries.at(-1)?.why];
 }
 
-test('a request that is refused for its key says why in the journal', () => {
+test('the journal has the reason for a request that is refused for its key', () => {
   const core = new MockCore();
   const { id, key } = core.createKey();
   const unknown = `fx_live_${'0'.repeat(48)}`;
@@ -16,7 +16,7 @@ test('a request that is refused for its key says why in the journal', () => {
   core.keys.revoke(id);
 
   expect([...refused, answerTo(core, key)]).toEqual([
-    [401, expect.stringContaining('the request carries no API key')],
+    [401, expect.stringContaining('the request has no API key')],
     [401, expect.stringContaining('the credential does not look like an API key')],
     [401, expect.stringContaining('the credential does not look like an API key')],
     [401, expect.stringContaining('this mock never created this key')],
@@ -36,7 +36,7 @@ test('a revoked key works until its delay has passed', () => {
   expect([before[0], answerTo(core, key)[0]]).toEqual([200, 401]);
 });
 
-test('a key above the cap of its plan says so', () => {
+test('the reason names a key above the cap of its plan', () => {
   const core = new MockCore({ behaviour: { overCapKeys: 'block' } });
   const { id: accountId } = core.accounts.create({ plan: 'developer' });
   core.accounts.confirm(accountId);

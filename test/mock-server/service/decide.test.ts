@@ -25,7 +25,7 @@ const moves = fc.array(
   { maxLength: 40 },
 );
 
-/** `broken` is metered like `latest`, and its answer is a 500. */
+/** `broken` is metered like `latest`, and its response is a 500. */
 const withBroken = { ...operations, broken: { ...operations.latest, id: 'broken', path: '/api/v1/broken' } };
 
 interface ModelBehaviour {
@@ -35,7 +35,7 @@ interface ModelBehaviour {
   readonly quotaChargesOn: 'accepted' | 'success' | 'non-5xx';
 }
 
-/** What the documentation says of one key, in the plainest words. */
+/** A simple model of one key, by the documentation. */
 class ModelKey {
   used = 0;
   readonly #behaviour: ModelBehaviour;
@@ -71,11 +71,11 @@ class ModelKey {
   }
 }
 
-/** Not the plan's 1,000, so that a short sequence comes to the end of the month. */
+/** Smaller than the plan's 1,000, so that a short sequence exhausts the quota. */
 const MODEL_QUOTA = 40;
 const USED_BEFORE = 1000 - MODEL_QUOTA;
 
-/** A key of the mock beside its model; asserts that both say the same. */
+/** A key of the mock and its model; asserts that both return the same. */
 class ComparedKey {
   readonly #core: MockCore;
   readonly #model: ModelKey;
@@ -127,7 +127,9 @@ const RETRY_SWITCHES = fc.record({
   retryAfterFormat: fc.constantFrom('integer' as const, 'decimal' as const),
 });
 
-/** Comes back a millisecond before Retry-After ends, if the format can say that, and then exactly when it ends. */
+/**
+ * Retries a millisecond before Retry-After has elapsed, if the format has milliseconds, and then exactly when it has.
+ */
 function obey(
   core: MockCore,
   key: string,

@@ -82,7 +82,7 @@ test.each(KINDS)('a window has only the details of its kind: %s', async (kind) =
   if (kind === 'sliding-log') expect(mock.keys.limits(unused).minute.perSecond).toEqual(Array(60).fill(0));
 });
 
-test('a window that opened with the first request has no start once it has closed', async () => {
+test('a window that opened with the first request has no start after it has closed', async () => {
   const { mock, id } = await usedKey('fixed-first-request');
 
   await mock.clock.advance(39_999);

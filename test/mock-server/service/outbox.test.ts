@@ -78,7 +78,7 @@ test('a link works until a day has passed', () => {
   expect(follow(1)).toBe('expired');
 });
 
-test('the link of an account that is gone is unknown', () => {
+test('the link of a removed account is unknown', () => {
   const { core, send, follow } = setUp();
   core.context.state.accounts.delete(send('ada@example.test'));
 

@@ -22,7 +22,7 @@ test.each([
 });
 
 test.each([
-  // Made on the 31st at 10:30: shorter months begin on their last day.
+  // Created on the 31st at 10:30: shorter months begin on their last day.
   ['2026-02-28T10:29:59.999Z', '2026-01-31T10:30:00.000Z', '2026-02-28T10:30:00.000Z'],
   ['2026-02-28T10:30:00.000Z', '2026-02-28T10:30:00.000Z', '2026-03-31T10:30:00.000Z'],
   ['2028-02-29T10:30:00.000Z', '2028-02-29T10:30:00.000Z', '2028-03-31T10:30:00.000Z'],
@@ -37,7 +37,7 @@ test.each([
 test.each([
   [undefined, '2026-03-10T00:00:00.000Z'],
   ['2026-03-01T00:00:00.000Z', '2026-03-01T00:00:00.000Z'],
-  // Thirty days before: over, to the millisecond.
+  // Thirty days earlier: the period has just ended.
   ['2026-02-08T00:00:00.000Z', '2026-03-10T00:00:00.000Z'],
   ['2026-02-08T00:00:00.001Z', '2026-02-08T00:00:00.001Z'],
 ])('with a first use at %s, the thirty days that contain 10 March begin at %s', (usedFrom, start) => {

@@ -9,7 +9,7 @@ const MINUTE_MS = 60_000;
 /** A sliding counter weighs the requests of a minute until the end of the next one. */
 const longestWaitMs = (kind: string) => (kind === 'sliding-counter' ? 2 * MINUTE_MS : MINUTE_MS);
 
-/** Sends `count` requests at `now` and says how many were let in. */
+/** Sends `count` requests at `now` and returns how many were accepted. */
 function send(window: InstanceType<(typeof rateWindows)['fixed-epoch']>, limit: number, now: number, count: number) {
   let served = 0;
   for (let index = 0; index < count; index += 1) {
@@ -29,7 +29,7 @@ const steps = fc.array(
   { maxLength: 40 },
 );
 
-/** A window beside its model: asserts that both say the same, now and at the edge of the wait. */
+/** A window and its model: asserts that both return the same, now and at the end of the wait. */
 class Compared {
   now = START;
   readonly #kind;
@@ -150,7 +150,7 @@ test.each(kinds)('%s without a request can be saved as JSON', (kind) => {
   expect(send(new rateWindows[kind](saved), 30, START, 40)).toBe(30);
 });
 
-test.each(kinds)('%s that was restored does not change what it was restored from', (kind) => {
+test.each(kinds)('a restored %s does not change the state from which it was restored', (kind) => {
   const window = new rateWindows[kind]();
   send(window, 30, START, 3);
   const saved = window.save();

@@ -83,7 +83,7 @@ test.each([
   ['DELETE', '/spaces?name=one', undefined, 400],
   ['GET', '/spaces/one/nothing', undefined, 404],
   ['GET', '/spaces/one/health', undefined, 200],
-] as const)('%s %s %j answers %i', async (method, path, body, status) => {
+] as const)('%s %s %j returns %i', async (method, path, body, status) => {
   await using it = await connected();
   const { server, mock } = it;
   mock.space({ name: 'one' });

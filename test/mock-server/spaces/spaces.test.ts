@@ -10,7 +10,7 @@ interface Seen {
   readonly used: number;
 }
 
-/** Asks for the quota, which is limited and tells what was used, and for the latest rates. */
+/** Requests the quota, which is limited and shows the usage, and the latest rates. */
 type Call = (
   key: string,
   path: string,
@@ -35,7 +35,7 @@ async function quota(call: Call, key: string): Promise<Seen> {
   return { status: answer.status, date: answer.headers.get('date') ?? '', used: data?.monthly_used };
 }
 
-/** What one test does in its space; every space does something else, all at the same time. */
+/** The actions of one test in its space. All spaces run at the same time, with different actions. */
 async function useSpace(space: Space, number: number, call: Call): Promise<void> {
   const times = number % 29;
   await space.clock.advance(number * 60_000);
@@ -83,7 +83,7 @@ test('a hundred spaces share a server', async () => {
   await agent.close();
 });
 
-test('a hundred spaces share one connection, ten requests in a row before the first answer', async () => {
+test('a hundred spaces share one connection, with ten requests before the first response', async () => {
   await using mock = createMockServer({ clock: CLOCK });
   const server = await mock.serve();
   const agent = new undici.Agent({ connections: 1, pipelining: 10 });
@@ -92,7 +92,7 @@ test('a hundred spaces share one connection, ten requests in a row before the fi
   await agent.close();
 });
 
-test('a slow answer in one space does not pass to another over a pipelined connection', async () => {
+test('a slow response of one space is not sent to another over a pipelined connection', async () => {
   await using mock = createMockServer({ clock: CLOCK });
   const server = await mock.serve();
   const agent = new undici.Agent({ connections: 1, pipelining: 10 });

@@ -54,7 +54,7 @@ test('a mock restores keys, usage, windows, clock, switches, faults and outbox f
   expect(statSync(state).mode & 0o077).toBe(0);
 });
 
-test('a killed server loses no request that it had answered a moment before', async () => {
+test('a killed server loses no request to which it had just responded', async () => {
   const state = join(newFolder(), 'state.json');
   const child = start('state-serving-process.ts', [state]);
   const [{ key, url, adminUrl }] = await once(child, 'message');
@@ -89,7 +89,7 @@ test('kill -9 during a write leaves the complete old or new file', async () => {
     const path = join(folder, `state-${round}.json`);
     const child = start('state-writing-process.ts', [path, '5000']);
     await once(child, 'message');
-    // At a different point of the writing each time.
+    // At a different step of the write each time.
     await until(() => temporaryOf(path).some((file) => sizeOf(file) >= round * 400_000));
     await kill(child);
 
@@ -254,16 +254,16 @@ test('replaces the lock of a dead process immediately', async () => {
   expect(existsSync(`${state}.lock`)).toBe(false);
 });
 
-test('if several servers find the lock of a dead process, one takes it over', async () => {
+test('if several servers find the lock of a dead process, one replaces it', async () => {
   const folder = newFolder();
   const { pid } = spawnSync(process.execPath, ['-e', '0']);
-  // The owner of a file that is just created is written a moment later, in any case before three seconds have passed.
+  // The owner is written shortly after the file is created, at most three seconds later.
   const wait = () => until(() => readdirSync(folder).every((name) => statOf(join(folder, name)) !== 0));
   for (let round = 0; round < 20; round += 1) {
     const state = join(folder, `${round}.json`);
     lockOf(state, { pid, host: hostname(), id: '0123456789abcdef' });
 
-    // Each a little later than the one before, so that one looks while another takes over.
+    // Each slightly later than the previous one, so that one checks the lock while another replaces it.
     const starts = await Promise.allSettled(
       Array.from({ length: 12 }, async (_, place) => {
         for (let turn = 0; turn < place * 2; turn += 1) await setImmediate();
@@ -279,7 +279,7 @@ test('if several servers find the lock of a dead process, one takes it over', as
   expect(readdirSync(folder)).toEqual([]);
 });
 
-/** The size of a file; `undefined` if it has gone. */
+/** The size of a file; `undefined` if it does not exist. */
 const statOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.size;
 
 test('the lock of another machine is valid as long as it is touched', async () => {

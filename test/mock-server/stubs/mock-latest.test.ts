@@ -10,7 +10,7 @@ function asked(options = {}) {
   return { mock, key, text, data };
 }
 
-test('an object is the data of every answer until reset', async () => {
+test('an object is the data of every response until reset', async () => {
   const { mock, data } = asked();
 
   mock.latest.set({ rates: { USD: 1.1 } });

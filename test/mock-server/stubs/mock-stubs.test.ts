@@ -2,7 +2,7 @@ import { request } from 'undici';
 import { expect, test } from 'vitest';
 import { connectMockServer, createMockServer, type StubOptions } from '../../../src/mock-server/index.ts';
 
-/** A mock, and what sends requests to it with a key of its own. */
+/** A mock, and a function that sends requests to it with its key. */
 function asked(options = {}) {
   const mock = createMockServer({ clock: { mode: 'virtual', autoAdvance: false }, ...options });
   const { id, key } = mock.createKey();
@@ -19,7 +19,7 @@ const PROTO = JSON.parse('{"__proto__":"x"}');
 
 const EUR = { query: { base: 'EUR' } };
 
-test('a stub answers the requests that it matches, with its data in the envelope', async () => {
+test('a stub responds to matching requests, with its data in the envelope', async () => {
   const { mock, send } = asked();
   mock.stubs.add({ match: EUR, data: { rate: 1 } });
 
@@ -63,7 +63,7 @@ test.each<[string, StubOptions, { status: number; text: string; type?: string | 
   ['a body of 0', { body: 0 }, { status: 200, text: '0', type: 'application/json' }],
   ['a body of a class with toJSON()', { body: new Date(0) }, { status: 200, text: '"1970-01-01T00:00:00.000Z"' }],
   ['data of null', { data: null }, { status: 200, text: '{"success":true,"data":null}' }],
-])('a stub answers with %s', async (_, stub, { type, ...expected }) => {
+])('a stub responds with %s', async (_, stub, { type, ...expected }) => {
   const { mock, send } = asked();
   mock.stubs.add(stub);
 
@@ -166,7 +166,7 @@ test('a stub is removed after its number of responses', async () => {
   expect(mock.stubs.list()).toEqual([]);
 });
 
-test('of several stubs that match, the last one added answers', async () => {
+test('if several stubs match, the last one added responds', async () => {
   const { mock, send } = asked();
   mock.stubs.add({ data: 'all' });
   mock.stubs.add({ match: EUR, data: 'EUR' });
@@ -184,7 +184,7 @@ test('a stub with the id of another replaces it', async () => {
   expect(mock.stubs.list()).toHaveLength(1);
 });
 
-test('a stub answers on a path and for a method that the service does not have', async () => {
+test('a stub responds for a path and a method that the service does not have', async () => {
   const { mock, keyId, send } = asked();
   mock.stubs.add({ match: { path: '/api/v1/no-operation' }, data: { amount: 5 } });
   mock.stubs.add({ match: { path: '/api/v1/no-alerts', method: 'POST', body: /EUR/ }, status: 201, data: { id: 1 } });
@@ -216,7 +216,7 @@ test('the journal names the stub that responded, and a filter finds its requests
   expect(mock.journal.list({ stub: id })).toMatchObject([{ why: 'answered by stub stub_1', query: { base: 'EUR' } }]);
 });
 
-test('faults apply to stubbed responses, too', async () => {
+test('faults also apply to stubbed responses', async () => {
   const { mock, send } = asked();
   mock.stubs.add({ data: 1 });
   mock.faults.add({ kind: 'bad-json' });

@@ -30,7 +30,7 @@ export const batchCommand: CommandSpec = {
   options: () => [
     repeatableOption('--each <name=values>', 'a query for each value, e.g. base=USD,EUR (repeatable)'),
     parameterOption(),
-    new Option('--cache <age>', 'use responses cached up to this age, 10m or snapshot').argParser(parseCacheAge),
+    new Option('--cache <age>', 'use cached responses up to this age: 10m, snapshot').argParser(parseCacheAge),
     new Option('--ordered', 'print the responses in the order of the queries'),
     new Option('--failed-out <file>', 'write failed and unsent queries to a file'),
   ],
@@ -39,11 +39,11 @@ export const batchCommand: CommandSpec = {
     { command: 'fxrates batch latest --each base=USD,EUR,GBP', comment: 'three queries' },
     { command: 'fxrates batch latest queries.txt --failed-out failed.txt', comment: '' },
     { command: 'fxrates batch latest failed.txt', comment: 'the failed queries again' },
-    { command: 'fxrates batch latest queries.txt --cache 1h', comment: 'within an hour, no request is sent again' },
+    { command: 'fxrates batch latest queries.txt --cache 1h', comment: 'no second request for a query within an hour' },
   ],
   notes: [
-    'A line contains name=value words or a JSON object. Empty lines and lines that start with # are skipped. Wrong lines are reported before anything is sent.',
-    'Queries wait for the limit per minute as long as necessary. --max-wait limits a single Retry-After and has no effect below 75s. With --no-wait, a query that would have to wait fails.',
+    'A line contains name=value words or a JSON object. Empty lines and lines that start with # are skipped. Invalid lines are reported before anything is sent.',
+    'Queries wait for the limit per minute as long as necessary. --max-wait limits a single Retry-After and has no effect below 75s. With --no-wait, queries fail instead of waiting.',
   ],
   callsService: true,
   refused: {

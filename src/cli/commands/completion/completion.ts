@@ -80,8 +80,8 @@ export const completionCommand: CommandSpec = {
       name: 'install',
       summary: 'install the script for your shell',
       description:
-        'Writes the script to its own file after a confirmation, and prints the line that the settings of the shell need, if any. Replaces an older script.',
-      argument: { syntax: '[shell]', description: 'default: that of the variable SHELL', choices: SHELLS },
+        'Writes the script to a file after a confirmation, and replaces an older script. If the shell needs a line in its settings, prints that line.',
+      argument: { syntax: '[shell]', description: 'default: the shell in the variable SHELL', choices: SHELLS },
       options: () => [new Option('-y, --yes', 'write without a confirmation')],
       examples: [
         { command: 'fxrates completion install', comment: '' },
@@ -116,7 +116,7 @@ async function installCompletion(invocation: Invocation): Promise<number> {
   if ((await readIfThere(path)) === script) {
     await screen.info(`fxrates: ${path} is up to date\n`);
   } else {
-    await confirm(`The completion script of ${title} goes to`, path, invocation);
+    await confirm(`The path of the completion script of ${title} is`, path, invocation);
     await write(path, script);
     await screen.info(`fxrates: completion for ${title} written to ${path}; it takes effect in new sessions\n`);
   }

@@ -19,11 +19,11 @@ export const topics: Readonly<Record<string, Topic>> = {
   options: {
     title: 'options that commands share',
     intro:
-      'Write them before or after the command. A command rejects those that it cannot use: one that sends nothing has no --timeout.',
+      'Shared options can precede or follow the command. A command rejects options that do not apply to it, such as --timeout if it sends nothing.',
     entries: createGlobalOptions().map(({ flags, description }) => ({ term: flags, text: description })),
   },
   'exit-codes': {
-    title: 'what each exit code means',
+    title: 'the meaning of each exit code',
     intro: 'The numbers are stable. A new cause gets a new number.',
     entries: exitCodeMeanings.map(([code, name, meaning]) => ({
       term: `${String(code).padStart(3)}  ${name}`,
@@ -51,7 +51,7 @@ export const topics: Readonly<Record<string, Topic>> = {
       },
       { term: 'FXRATES_MOCK_ADMIN_TOKEN', text: 'admin token of fxrates mock (default: random)' },
       { term: 'FXRATES_NO_INPUT, CI', text: '1: disable prompts (--no-input)' },
-      { term: 'FXRATES_DEBUG', text: '1: same as -v, 2: same as -vv, also in the report of a failure' },
+      { term: 'FXRATES_DEBUG', text: '1: same as -v, 2: same as -vv; also adds the trace to the report of a failure' },
       {
         term: 'HTTPS_PROXY, HTTP_PROXY, ALL_PROXY',
         text: 'proxy to use, except for hosts in NO_PROXY and for this machine',
@@ -68,7 +68,7 @@ export const topics: Readonly<Record<string, Topic>> = {
   'rate-limits': {
     title: 'the limit per minute, the quota per month',
     intro:
-      'Every key has a limit of requests per minute and a quota per month, both set by its plan. fxrates quota shows them. It is free, but counts toward the limit per minute.',
+      'The plan of a key sets a limit of requests per minute and a quota per month. fxrates quota shows both. It is free, but counts toward the limit per minute.',
     entries: [
       {
         term: 'the limit per minute',
@@ -76,18 +76,18 @@ export const topics: Readonly<Record<string, Topic>> = {
       },
       {
         term: '--max-wait 60s',
-        text: 'longest such wait; a longer one fails immediately with exit code 7. --no-wait: 0',
+        text: 'longest wait for Retry-After; if it is longer, the command fails immediately with exit code 7. --no-wait: 0',
       },
       {
         term: 'the quota per month',
-        text: 'fxrates does not wait for the reset: exit code 8, with the time of the reset. One free quota call shows which limit it was',
+        text: 'fxrates does not wait for the reset: it fails with exit code 8 and the time of the reset. One free quota call detects this',
       },
       { term: 'quota --fail-at 80%', text: 'exit code 8 at this usage or more, for cron and CI' },
       {
         term: 'latest --watch',
-        text: 'sends a request as often as new snapshots appear and the quota allows; --force: more often',
+        text: 'at most one request per snapshot, and as often as the quota allows; --force: more often',
       },
-      { term: 'latest --cache 10m', text: 'sends nothing while a cached response is younger than this' },
+      { term: 'latest --cache 10m', text: 'sends no request if a cached response is younger than this' },
       {
         term: 'several processes',
         text: 'of one user on one machine share the limit through XDG_STATE_HOME/fxrates/limits, else ~/.local/state/fxrates/limits. FXRATES_SHARE_LIMIT=off: each process learns it from its own 429 responses',

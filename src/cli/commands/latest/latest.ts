@@ -18,7 +18,7 @@ const { latest } = operations;
 const ownOptions = () => [
   ...answerOptions(latest),
   ...watchOptions({ text: 'repeat; default: as often as the quota allows', shortestMs: 1000 }),
-  new Option('--force', 'with --watch: even if that exhausts the quota'),
+  new Option('--force', 'with --watch: continue even if that exhausts the quota'),
   new Option('--fixture-out <file>', 'append the response to a file for mock --replay'),
 ];
 const generated = operationCommand(latest, ownOptions);
@@ -30,7 +30,7 @@ export const latestCommand: CommandSpec = {
     { command: 'fxrates latest base=USD symbols=EUR,GBP', comment: 'parameters are sent unchanged' },
     { command: 'fxrates latest base=USD --get rates.EUR', comment: 'one value, digits unchanged' },
     { command: 'fxrates latest -o csv > rates.csv', comment: 'for a spreadsheet' },
-    { command: 'fxrates latest --watch', comment: 'paced so that the quota lasts' },
+    { command: 'fxrates latest --watch', comment: 'as often as the quota allows' },
     { command: 'fxrates latest --cache snapshot', comment: 'at most one request per snapshot' },
   ],
   notes: [

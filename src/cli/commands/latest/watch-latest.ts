@@ -90,7 +90,7 @@ function unsafeWatch({ intervalMs, count }: WatchRequest, forecast: QuotaForecas
     exitCode: exitCodes.quota,
     why: `${grouped(remaining)} requests are left, one every ${formatDuration(safeIntervalMs)}`,
     resetsAt: resetsAt.toISOString(),
-    hints: ['Paced:   fxrates latest --watch', 'Anyway:  the same command with --force'],
+    hints: ['Paced:   fxrates latest --watch', 'To continue anyway:  the same command with --force'],
   });
 }
 

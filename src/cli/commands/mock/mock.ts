@@ -12,7 +12,7 @@ import { type MockOptions, PRESETS, type RunningMock, startMock } from './start-
 
 export const mockCommand: CommandSpec = {
   name: 'mock',
-  summary: 'local mock server with invented rates, also around a command',
+  summary: 'local mock server with invented rates, also for one command',
   description:
     'Starts a local server that behaves like the service, with invented rates, a key and real limits. With a command after --, it sets FXRATES_BASE_URL, FXRATES_API_KEY and FXRATES_MOCK_ADMIN_URL for that command, runs it, and stops with its exit code.',
   argument: { syntax: '[-- command...]', description: 'a command to run with the mock' },

@@ -131,7 +131,7 @@ async function readJson(path: string, expected: string): Promise<string> {
     throw unusable(path, `${systemReason(cause)}; expected ${expected}`, cause);
   });
   const fault = jsonFault(text);
-  if (fault !== undefined) throw unusable(path, `it is not JSON from line ${fault.line}, column ${fault.column} on`);
+  if (fault !== undefined) throw unusable(path, `it is not valid JSON: line ${fault.line}, column ${fault.column}`);
   return text.trim();
 }
 

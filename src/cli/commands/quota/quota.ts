@@ -28,15 +28,15 @@ export const quotaCommand: CommandSpec = {
     'Plan, usage, limits and reset time of your key, and a forecast of its use. Free: never uses your monthly quota.',
   examples: [
     { command: 'fxrates quota', comment: '' },
-    { command: 'fxrates quota --fail-at 80%', comment: 'for cron and CI: exit code 8 if 80 % are used' },
+    { command: 'fxrates quota --fail-at 80%', comment: 'exit code 8 if 80 % or more is used' },
     { command: 'fxrates quota --get monthly_remaining', comment: 'one number' },
-    { command: 'fxrates quota --json', comment: 'as in a pipe, with monthly_remaining and forecast' },
+    { command: 'fxrates quota --json', comment: 'JSON with the added fields' },
     { command: 'fxrates quota --watch --fail-at 90%', comment: 'runs until 90 % are used' },
   ],
   notes: [
     'In a pipe it prints JSON. The names are those of the service; monthly_remaining and forecast are added.',
     "The forecast is an estimate from this month's average. It is not shown on the first day or below 20 requests.",
-    'The command keeps working when the monthly quota is used up, but the per-minute limit applies.',
+    'The command works even if the monthly quota is used up. The per-minute limit applies.',
   ],
   run: runQuota,
 };

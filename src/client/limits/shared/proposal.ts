@@ -6,18 +6,18 @@ import type { LimiterState } from '../limiter-state.ts';
 import type { Answer, DatedAnswer, RefusedAnswer } from '../transitions.ts';
 import type { Lease, SharedState } from './store-exchange.ts';
 
-/** A process that did not write for so long has died; attempts end sooner. */
+/** A process that has not written for this long is dead; attempts take less time. */
 const LEASE_MS = 30_000;
-/** A process that waited so recently still does. */
+/** A process that waited this recently still waits. */
 const WAITS_MS = 2_000;
-/** A hint up to this is the time in which one slot comes free; a longer one can be the end of a window. */
+/** A hint up to this is the time until one slot is free; a longer one can be the end of a window. */
 const ONE_SLOT_MS = 2_500;
-/** A question for the limit takes no longer: it may have to wait for the next window. */
+/** Longest duration of a `quota()` call for the limit, which may have to wait for the next window. */
 const ANSWER_MS = WINDOW_MS;
 
 const NO_LEASE: Lease = { inFlight: 0, waiting: 0, seenAt: 0, askedAt: 0 };
 
-/** What became of a granted call, or a limit that became known: kept until the store has it, too. */
+/** The result of a granted call, or a limit that became known. It is kept until it is in the store. */
 export type Report =
   | { readonly kind: 'accepted'; readonly answer: DatedAnswer }
   | { readonly kind: 'refused'; readonly answer: RefusedAnswer }
@@ -27,30 +27,33 @@ export type Report =
 
 export interface ProposalParts {
   readonly settings: LimiterSettings;
-  /** The name of this process among those that share. */
+  /** The id of this process in the store. */
   readonly id: string;
-  /** What the store was last seen to hold. */
+  /** The state that was last read from the store. */
   readonly known: SharedState | undefined;
   /** Calls of this process in flight, without those that `reports` end. */
   readonly inFlight: number;
-  /** What the store does not know yet, in its own time. */
+  /** Reports that are not in the store yet, in the time of the store. */
   readonly reports: readonly Report[];
-  /** Calls that this process wants to send. */
+  /** Number of calls that this process can send now. */
   readonly wanted: number;
-  /** Its calls that wait, also those for which it has no room. */
+  /** Number of its waiting calls, including those that it cannot send yet. */
   readonly queued: number;
   /** The store's time. */
   readonly now: number;
 }
 
-/** The next state that a process offers to the store, and what it may send once that is written. */
+/**
+ * The next state that a process offers to the store, and the number of calls that it may send when the state is
+ * written.
+ */
 export interface Proposal {
   readonly core: LocalCore;
   readonly state: SharedState;
   readonly grant: Grant;
-  /** This process, and no other, is to ask the service for the limit. */
+  /** Whether this process, and no other, must call `quota()` for the limit. */
   readonly asks: boolean;
-  /** How many reports it has. */
+  /** Number of reports in the state. */
   readonly reported: number;
   readonly isNews: boolean;
 }
@@ -67,7 +70,7 @@ export function applyReport(core: LimiterCore, report: Report): void {
   else core[report.kind](report.answer);
 }
 
-/** The same report by a clock that is `byMs` ahead. */
+/** The report with its times in a clock that is `byMs` ahead. */
 export function shiftReport(report: Report, byMs: number): Report {
   if (report.kind === 'configured') return { ...report, at: report.at + byMs };
   if (!('answer' in report)) return report;
@@ -75,7 +78,7 @@ export function shiftReport(report: Report, byMs: number): Report {
   return answeredAt(report, { now: now + byMs, sentAt: sentAt + byMs });
 }
 
-/** Applies what this process has to report to what all know, and asks for what it wants to send. Pure. */
+/** Applies the reports of this process to the shared state, and requests a grant for its calls. Pure. */
 export function propose(parts: ProposalParts): Proposal {
   const { settings, id, known, inFlight, reports, wanted } = parts;
   const { at: since, leases: before } = known ?? { at: Number.NEGATIVE_INFINITY, leases: {} };
@@ -83,7 +86,7 @@ export function propose(parts: ProposalParts): Proposal {
   const leases = new Map(Object.entries(before));
   const own = leases.get(id) ?? NO_LEASE;
   const core = new LocalCore(settings, known && copyState(known.limit));
-  // Zero, except after an outage, or if the other processes assumed that this one was dead.
+  // Zero, except after an outage of the store, or if the other processes assumed that this one was dead.
   core.take(inFlight + reports.filter(endsCall).length - own.inFlight);
   const dead = reclaimDead(core, leases, { id, now });
   for (const report of reports) applyReport(core, answeredBetween(report, since, now));
@@ -106,7 +109,7 @@ export function propose(parts: ProposalParts): Proposal {
   };
 }
 
-/** What one of several processes continues with when the store fails: an even share of everything. */
+/** The state with which one of several processes continues when the store fails: an equal share of everything. */
 export function shareOf(
   state: LimiterState,
   { processes, inFlight, now }: { readonly processes: number; readonly inFlight: number; readonly now: number },
@@ -140,8 +143,8 @@ export function shareOf(
 }
 
 /**
- * After a refusal with a short hint, each of several processes that learn the limit alone sends one request in so many
- * times that time: the hint is the time in which one slot comes free, and every process has the same.
+ * After a refusal with a short hint, when `processes` processes learn the limit alone: each sends one request per
+ * `processes` times that hint. The hint is the time until one slot is free, and it is the same for every process.
  */
 export function takeTurns(
   state: LimiterState,
@@ -157,12 +160,12 @@ export function takeTurns(
   };
 }
 
-/** An even part of a limit, one request per minute at least. */
+/** An equal part of a limit, at least one request per minute. */
 export function shareOfLimit(perMinute: number, processes: number): number {
   return Math.max(1, Math.floor(perMinute / processes));
 }
 
-/** Whether a process has asked for the limit, and its question can still be answered: it has not ended since. */
+/** Whether a process that has not ended called `quota()` for the limit, and its response can still arrive. */
 function isAsked(leases: ReadonlyMap<string, Lease>, id: string, now: number): boolean {
   return [...leases].some(([name, { askedAt, inFlight, waiting }]) => {
     return now - askedAt < ANSWER_MS && (name === id || inFlight > 0 || waiting > 0);
@@ -175,13 +178,13 @@ function contendersOf(leases: ReadonlyMap<string, Lease>, id: string, now: numbe
   return others.filter(({ waiting, seenAt }) => waiting > 0 && now - seenAt < WAITS_MS);
 }
 
-/** While others wait too, a process takes its part of what is free, not all of it. */
+/** While others also wait, a process uses only its part of the free slots. */
 function fairShare(state: LimiterState, processes: number, now: number): number {
   if (processes === 1) return Number.POSITIVE_INFINITY;
   return Math.max(1, Math.ceil(knownSlots(advance(state, now), now) / processes));
 }
 
-/** Removes the processes that died, and returns how many. The service may have counted what they had in flight. */
+/** Removes dead processes, and returns their number. The service may have counted their requests in flight. */
 function reclaimDead(core: LimiterCore, leases: Map<string, Lease>, { id, now }: { id: string; now: number }): number {
   const dead = [...leases].filter(([name, { seenAt }]) => name !== id && now - seenAt >= LEASE_MS);
   for (const [name, { inFlight, seenAt }] of dead) {
@@ -192,12 +195,12 @@ function reclaimDead(core: LimiterCore, leases: Map<string, Lease>, { id, now }:
   return dead.length;
 }
 
-/** The log is changed in place; the known state must stay as it was for the next try. */
+/** The log is changed in place, and the next try needs the unchanged state. */
 function copyState(state: LimiterState): LimiterState {
   return { ...state, log: new AcceptedLog(state.log.toJSON()) };
 }
 
-/** Answers that came while others wrote count as answered after they wrote: all see one order. */
+/** A response that arrived while another process wrote counts as later than that write: all processes see one order. */
 function answeredBetween(report: Report, earliest: number, latest: number): Report {
   if (!('answer' in report)) return report;
   return answeredAt(report, { now: Math.min(latest, Math.max(earliest, report.answer.now)) });

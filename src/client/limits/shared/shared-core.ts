@@ -19,36 +19,36 @@ import { StoreExchange, type StoreExchangeOptions } from './store-exchange.ts';
 
 /** Between attempts to reach a store that failed. */
 const TRY_AGAIN_MS = 1_000;
-/** How often to look whether other processes have made room: after an answer of theirs, and at all. */
+/** Shortest and longest time between two checks whether other processes have released slots. */
 const LOOK_AGAIN_MS = 30;
 const LOOK_AGAIN_AT_LEAST_MS = 1_000;
 
-/** Where processes share a limit, and under what name. */
+/** The store through which processes share a limit, and its name there. */
 export type Sharing = Pick<StoreExchangeOptions, 'store' | 'name'>;
 
 export interface SharedCoreOptions extends StoreExchangeOptions {
   readonly settings: LimiterSettings;
-  /** Something may be granted now that was not before. */
+  /** Called when a grant may have become possible. */
   readonly onChange: () => void;
-  /** The store failed; each process continues alone. */
+  /** Called when the store fails and this process continues alone. */
   readonly onOutage: (reason: string) => void;
 }
 
 /**
- * The limit of one key for several processes. Each takes the state that all share, adds what it has to report, decides
- * as it would alone, and writes the outcome if no other process wrote meanwhile; else it starts again. So all decide with
- * the same code, and no slot is granted twice.
+ * The limit of one key for several processes. Each process reads the shared state, applies its reports, decides like a
+ * single process, and writes the result if no other process wrote meanwhile; otherwise it starts again. All processes
+ * decide with the same code, and no slot is granted twice.
  */
 export class SharedCore implements LimiterCore {
   readonly #options: SharedCoreOptions;
   #exchange: StoreExchange;
-  /** What all knew at the last exchange, with what this process has seen since then. */
+  /** The shared state at the last exchange, with the reports of this process since then. */
   #local: LocalCore;
-  /** Not yet in the store; in this process's time. */
+  /** Reports that are not in the store yet, in the time of this process. */
   #reports: Report[] = [];
-  /** Granted and not yet reported. */
+  /** Number of requests that were granted and not reported yet. */
   #inFlight = 0;
-  /** Of these, not yet handed to a call. */
+  /** Those of them that no call has used yet. */
   #granted = { n: 0, probe: false };
   #wanted = 0;
   #queued = 0;
@@ -56,9 +56,9 @@ export class SharedCore implements LimiterCore {
   #askAt = Number.NEGATIVE_INFINITY;
   #isExchanging = false;
   #hasMore = false;
-  /** The store failed: this process decides alone until then, and longer if it fails again. */
+  /** Set if the store failed: this process decides alone until this time, and longer if the store fails again. */
   #aloneUntil: number | undefined;
-  /** How many processes learn the limit alone since then, each a part of it. */
+  /** Number of processes that each learn a part of the limit alone since then. */
   #learners = 1;
 
   constructor(options: SharedCoreOptions) {
@@ -71,7 +71,7 @@ export class SharedCore implements LimiterCore {
     return this.#local.state;
   }
 
-  /** Another client of the key has another store: takes its place if the one in use has failed. */
+  /** Another client of the key has another store: it replaces the store in use if that has failed. */
   offerStore(store: LimitStore): void {
     if (this.#aloneUntil === undefined || store === this.#options.store) return;
     this.#exchange = new StoreExchange({ ...this.#options, store });
@@ -118,7 +118,7 @@ export class SharedCore implements LimiterCore {
     this.#local.configure(own, now + this.#exchange.aheadMs);
   }
 
-  /** Of all processes, the first that notices asks. */
+  /** Only the first process that detects this calls `quota()`. */
   asksForLimit(now: number, waiting: number): boolean {
     this.#queued = waiting;
     if (this.#options.settings.perMinute !== 'learn') return false;
@@ -140,7 +140,7 @@ export class SharedCore implements LimiterCore {
     return at - this.#exchange.aheadMs;
   }
 
-  /** What the store has granted goes to the calls that wait; those may have become fewer. */
+  /** Passes the granted slots to the waiting calls, whose number may have decreased. */
   #handOut(wanted: number): Grant | undefined {
     const { n: granted, probe } = this.#granted;
     if (granted === 0) return undefined;
@@ -151,7 +151,7 @@ export class SharedCore implements LimiterCore {
     return n === 0 ? undefined : { n, probe, at: wanted > n ? this.#askAt : undefined };
   }
 
-  /** Also asks again when the store is to be tried, however long the next slot takes. */
+  /** Also returns the time of the next try of the store, even if the next slot is later. */
   #grantAlone(now: number, wanted: number, aloneUntil: number): Grant {
     if (now >= aloneUntil) this.#exchangeSoon();
     const { n, probe, at } = this.#local.grant(now + this.#exchange.aheadMs, wanted);
@@ -160,7 +160,7 @@ export class SharedCore implements LimiterCore {
     return { n, probe, at: at === undefined ? tryAt : Math.min(tryAt, this.toLocal(at)) };
   }
 
-  /** For the store. */
+  /** Keeps a report for the store. */
   #remember(report: Report): void {
     if (endsCall(report)) this.#inFlight -= 1;
     this.#reports.push(report);
@@ -168,7 +168,7 @@ export class SharedCore implements LimiterCore {
     else this.#forgetOldReport();
   }
 
-  /** In an outage, what is older than a minute counts no longer. */
+  /** In an outage of the store, reports older than a minute have no effect and are dropped. */
   #forgetOldReport(): void {
     const [oldest] = this.#reports;
     const isOld = oldest && 'answer' in oldest && oldest.answer.now < this.#options.now() - WINDOW_MS;
@@ -180,7 +180,7 @@ export class SharedCore implements LimiterCore {
     return { ...answer, now: answer.now + aheadMs, sentAt: answer.sentAt + aheadMs };
   }
 
-  /** In a microtask, so that what happens together is written together; one exchange at a time. */
+  /** In a microtask, so that simultaneous reports are written together; one exchange at a time. */
   #exchangeSoon(): void {
     this.#hasMore = true;
     if (this.#isExchanging) return;
@@ -226,7 +226,7 @@ export class SharedCore implements LimiterCore {
     for (const report of this.#reports) applyReport(core, shiftReport(report, this.#exchange.aheadMs));
     this.#asksForLimit ||= asks;
     this.#inFlight += grant.n;
-    // If a request was refused during the exchange, the grant is returned: the store did not know about the refusal.
+    // If a request was refused during the exchange, the grant is returned: it did not consider the refusal.
     const isRefused = this.#reports.some(({ kind }) => kind === 'refused');
     this.#granted = { n: isRefused ? 0 : grant.n, probe: grant.probe };
     for (let call = this.#granted.n; call < grant.n; call += 1) this.unused();

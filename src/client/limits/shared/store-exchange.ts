@@ -5,16 +5,16 @@ import { LIMITER_STATE_VERSION, type LimiterState, parseLimiterState } from '../
 import { initialState } from '../transitions.ts';
 import type { LimitExchange, LimitOffer, LimitStore } from './limit-store.ts';
 
-/** What one process has in flight, and how many of its calls wait. */
+/** The requests of one process in flight, and the number of its waiting calls. */
 export interface Lease {
   readonly inFlight: number;
   readonly waiting: number;
   readonly seenAt: number;
-  /** When it began to ask the service for the limit; 0 for never. */
+  /** Time at which it called `quota()` for the limit; 0 for never. */
   readonly askedAt: number;
 }
 
-/** What the processes with one key share. */
+/** The state that processes with one key share. */
 export interface SharedState {
   /** The last write, by the store's clock. */
   readonly at: number;
@@ -22,39 +22,39 @@ export interface SharedState {
   readonly leases: Readonly<Record<string, Lease>>;
 }
 
-/** An exchange that takes longer fails. A host or store that is busy may need most of it; an outage costs it once. */
+/** A longer exchange fails. A busy host or store may need most of this time; an outage costs it once. */
 const TIMEOUT_MS = 1_000;
 /**
- * Against a store that refuses every write. Among processes that write at the same time one always succeeds, but luck
- * decides which: so many tries for each of them are enough.
+ * Limits the tries with a store that refuses every write. If processes write at the same time, one of them always
+ * succeeds, by chance: this number of tries for each process is enough.
  */
 const TRIES_PER_PROCESS = 20;
 const TRIES_AT_LEAST = 100;
 const KEEP_MS = 10 * WINDOW_MS;
 /** A state this much younger than the store's clock was written before that clock was set back. */
 const FUTURE_MS = 5_000;
-/** A difference this large is no jitter: one of the clocks was set. */
+/** A difference this large is not jitter: one of the clocks was set. */
 const CLOCK_WAS_SET_MS = 1_000;
 
 export interface StoreExchangeOptions {
   readonly store: LimitStore;
-  /** What the processes must agree on to share: origin and key hash. */
+  /** The name that is equal in processes that share a limit: origin and key hash. */
   readonly name: string;
   readonly clock: Clock;
   /** The limiter's own time. */
   readonly now: () => number;
 }
 
-/** What a process offers to the store. */
+/** A state that a process offers to the store. */
 export interface Offer {
   readonly state: SharedState;
   /** Whether there is anything to write. */
   readonly isNews: boolean;
 }
 
-/** One process's access to the state that all share: compares, writes, and keeps the store's time. */
+/** The access of one process to the shared state: compares, writes, and tracks the clock of the store. */
 export class StoreExchange {
-  /** The name of this process among those that share. */
+  /** The id of this process in the store. */
   readonly id = randomUUID();
   readonly #options: StoreExchangeOptions;
   readonly #name: string;
@@ -69,12 +69,12 @@ export class StoreExchange {
     this.#name = `${LIMITER_STATE_VERSION}:${options.name}`;
   }
 
-  /** The state that the store was last seen to hold: a copy, which its reader may change. */
+  /** The state that was last read from the store: a copy, which the reader may change. */
   get state(): SharedState | undefined {
     return this.#state;
   }
 
-  /** How far the store's clock is ahead of ours; 0 while unknown. */
+  /** Milliseconds by which the store's clock is ahead of ours; 0 while unknown. */
   get aheadMs(): number {
     return this.#aheadMs ?? 0;
   }
@@ -85,8 +85,8 @@ export class StoreExchange {
   }
 
   /**
-   * Writes an offer, created anew whenever another process wrote meanwhile; one without news only has to know what the
-   * others wrote. Rejects if the store fails, or takes too long for one exchange.
+   * Writes an offer, which is created again whenever another process wrote meanwhile. An offer without news only reads
+   * the current state. Rejects if the store fails, or if one exchange takes too long.
    */
   async commit<Offered extends Offer>(createOffer: () => Offered): Promise<Offered> {
     this.#attempt += 1;
@@ -126,7 +126,7 @@ export class StoreExchange {
     return isWritten;
   }
 
-  /** Only one exchange is timed, not all tries together: a busy store is not one that failed. */
+  /** The timeout is that of one exchange, not of all tries together: a busy store has not failed. */
   async #inTime(exchange: Promise<LimitExchange>): Promise<LimitExchange> {
     const { clock } = this.#options;
     const answered = new AbortController();
@@ -148,8 +148,8 @@ export class StoreExchange {
   }
 
   /**
-   * What the store said is a little old when it arrives, so the largest difference seen is the best, and time never goes
-   * back between two exchanges.
+   * The time of the store is slightly old when it arrives. The largest observed difference is therefore the best, and
+   * time never moves backwards between two exchanges.
    */
   #observe(storeNowMs: number): void {
     const aheadMs = storeNowMs - this.#options.now();
@@ -158,7 +158,7 @@ export class StoreExchange {
   }
 }
 
-/** `undefined` for a state that cannot be used: it is better to learn anew than to wait for an hour to pass again. */
+/** `undefined` for an unusable state: learning again takes less time than an hour by which the clock was set back. */
 function parseState(text: string, nowMs: number): SharedState | undefined {
   if (text === '') return undefined;
   try {

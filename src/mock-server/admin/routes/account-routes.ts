@@ -14,7 +14,10 @@ export const accountRoutes = [
     id: 'createAccount',
     tag: 'accounts',
     summary: 'Create an account with an unconfirmed e-mail address',
-    body: z.strictObject({ email: z.string().optional(), plan: planName.optional() }),
+    body: z.strictObject({
+      email: z.string().optional().describe('Default: an invented address.'),
+      plan: planName.optional(),
+    }),
     answer: account,
     run: ({ mock, body }) => mock.accounts.create(body),
   }),
@@ -43,7 +46,7 @@ export const accountRoutes = [
   route('POST /accounts/{accountId}/keys', {
     id: 'createAccountKey',
     tag: 'accounts',
-    summary: 'Create a key for this account, by the rules of the dashboard',
+    summary: 'Create a key for this account, under the rules of the dashboard',
     answer: createdKey,
     run: ({ mock, path }) => mock.keys.create({ accountId: path.accountId }),
   }),
@@ -62,7 +65,7 @@ export const keyRoutes = [
     id: 'listKeys',
     tag: 'keys',
     summary: 'List all keys, or those of one account',
-    query: z.strictObject({ accountId: z.string().optional() }),
+    query: z.strictObject({ accountId: z.string().optional().describe('Only keys of this account.') }),
     answer: z.array(keySummary),
     run: ({ mock, query: { accountId } }) => mock.keys.list(accountId === undefined ? {} : { accountId }),
   }),
@@ -84,7 +87,9 @@ export const keyRoutes = [
     id: 'listLimits',
     tag: 'keys',
     summary: 'List the usage of the newest active keys',
-    query: z.strictObject({ limit: z.coerce.number().int().min(1).max(1000).default(50) }),
+    query: z.strictObject({
+      limit: z.coerce.number().int().min(1).max(1000).default(50).describe('Maximum number of keys.'),
+    }),
     answer: z.array(keyUsage),
     run: ({ mock, query: { limit } }) =>
       mock.keys
@@ -104,7 +109,7 @@ export const keyRoutes = [
     id: 'setUsage',
     tag: 'keys',
     summary: 'Set the number of requests counted in the current quota period',
-    body: z.strictObject({ month: z.number().int().min(0) }),
+    body: z.strictObject({ month: z.number().int().min(0).describe('Number of requests.') }),
     answer: keySummary,
     run: ({ mock, path, body }) => mock.keys.setUsage(path.keyId, body),
   }),
@@ -115,7 +120,7 @@ export const outboxRoutes = [
     id: 'listMails',
     tag: 'outbox',
     summary: 'List the confirmation e-mails of the emulated dashboard',
-    query: z.strictObject({ to: z.string().optional() }),
+    query: z.strictObject({ to: z.string().optional().describe('Only e-mails to this address.') }),
     answer: z.array(mail),
     run: ({ mock, query }) => mock.outbox.list(query),
   }),

@@ -8,9 +8,9 @@ import { stubAnswer } from '../shapes.ts';
 
 const fault = faultUnion({
   id: z.string(),
-  addedAt: z.number(),
-  matched: z.number().int(),
-  struck: z.number().int(),
+  addedAt: z.number().describe('Milliseconds since the Unix epoch, by the clock of the mock.'),
+  matched: z.number().int().describe('Number of requests that it matched.'),
+  struck: z.number().int().describe('Number of requests that it struck.'),
 });
 
 export const faultRoutes = [

@@ -18,23 +18,23 @@ const list = z.object({
 
 const alsoSpaces = z.enum(['true', 'false']).optional();
 const listQuery = journalFilter.extend({
-  limit: z.coerce.number().int().min(1).max(1000).default(100),
+  limit: z.coerce.number().int().min(1).max(1000).default(100).describe('Maximum number of requests.'),
   spaces: alsoSpaces.describe(
     'Includes the requests of open spaces, ordered by time. Cannot be combined with `after`.',
   ),
 });
 const find = requestFilter.extend({ limit: listQuery.shape.limit });
 const wait = requestFilter.extend({
-  count: z.number().int().min(1).default(1),
-  timeoutMs: z.number().int().min(0).max(600_000).default(10_000).describe('In real time.'),
+  count: z.number().int().min(1).default(1).describe('Number of requests to wait for.'),
+  timeoutMs: z.number().int().min(0).max(600_000).default(10_000).describe('Milliseconds, in real time.'),
 });
 
 const count = z.number().int().min(0).optional();
 const claim = z.strictObject({
   filter: requestFilter.optional().describe('Requests to check; by default all.'),
   count: count.describe('Exact number of requests.'),
-  atLeast: count,
-  atMost: count,
+  atLeast: count.describe('Minimum number of requests.'),
+  atMost: count.describe('Maximum number of requests.'),
   sentWith: requestFilter.optional().describe('At least one of the requests also matches this pattern.'),
   inOrder: z.array(requestFilter).optional().describe('The patterns match requests in this order.'),
 });
@@ -54,7 +54,7 @@ export const journalRoutes = [
   route('GET /requests', {
     id: 'listRequests',
     tag,
-    summary: 'List the newest requests, each with the reason for its response; `after` continues after a request',
+    summary: 'List the newest requests, each with the reason for its response; `after` returns only later ones',
     query: listQuery,
     answer: list,
     run: ({ journal, spaces, query: { spaces: also, ...filter } }) =>
@@ -105,7 +105,7 @@ export const journalRoutes = [
     tag,
     summary: 'Stream new requests as server-sent events; `after` includes earlier requests from the journal',
     query: z.strictObject({
-      after: z.coerce.number().int().min(0).optional(),
+      after: z.coerce.number().int().min(0).optional().describe('Number of the last known request.'),
       spaces: alsoSpaces.describe('Includes new requests of spaces.'),
     }),
     isStream: true,

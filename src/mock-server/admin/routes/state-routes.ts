@@ -74,8 +74,8 @@ function wrongField(field: string, expected: string): Problem {
 const step = z
   .strictObject({
     advanceMs: z.number().min(0).optional().describe('Milliseconds to advance.'),
-    advanceTo: moment.optional().describe('`quota-reset`, `next-window`, or a moment: ISO 8601, or milliseconds.'),
-    frozen: z.boolean().optional().describe('Freezes or resumes the clock.'),
+    advanceTo: moment.optional().describe('`quota-reset`, `next-window`, or a time: ISO 8601, or milliseconds.'),
+    frozen: z.boolean().optional().describe('`true` freezes the clock, `false` resumes it.'),
   })
   .refine((step) => Object.values(step).filter((value) => value !== undefined).length === 1, {
     error: 'set exactly one of advanceMs, advanceTo and frozen',
@@ -92,7 +92,7 @@ export const clockRoutes = [
   route('POST /clock', {
     id: 'moveClock',
     tag: 'clock',
-    summary: 'Advance, freeze or resume the clock; waits on the way end in order',
+    summary: 'Advance, freeze or resume the clock; waits that end before the new time end in order',
     body: step,
     answer: clockState,
     async run({ body, ...context }) {

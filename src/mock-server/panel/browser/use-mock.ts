@@ -75,7 +75,7 @@ function oneAtATime(load: () => Promise<void>, signal: AbortSignal): () => void 
 
 function asError(error: unknown): Error {
   if (error instanceof AdminApiError) return error;
-  return new Error('The mock server does not answer. After you restart it, open the address that it prints.');
+  return new Error('The mock server does not respond. After you restart it, open the address that it prints.');
 }
 
 async function readView(scope: string): Promise<MockView> {

@@ -21,7 +21,7 @@ function fileOf(name: string, text: string): string {
   return path;
 }
 
-/** Answers with the query; fails for `fail=…` with that status. */
+/** Returns the query; fails for `fail=…` with that status. */
 const echo = ({ url }: SentRequest) => {
   const query = Object.fromEntries(new URL(url).searchParams);
   const status = Number(query['fail'] ?? 200);
@@ -32,7 +32,7 @@ const batch = (line: string | readonly string[], options: FakeIoOptions = {}) =>
 const parsed = (text: string) => text.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line)]));
 const lines = (count: number) => Array.from({ length: count }, (_, n) => `n=${n}\n`).join('');
 
-test('prints the answer to each line of a file', async () => {
+test('prints the response to each line of a file', async () => {
   const path = fileOf(
     'queries.txt',
     'base=USD symbols=EUR,GBP\n\n# remark\n  {"base":"EUR","symbols":["A","B"]}\r\n{}\n',
@@ -58,11 +58,11 @@ test('prints numbers exactly as received, on one line', async () => {
   expect(stdout).toBe('{"query":{"amount":"1.10"},"data":{"EUR":1.10,"tiny":1E-7,"long":12345678901234567890}}\n');
 });
 
-test('--cache answers a second batch without requests, and says so', async () => {
+test('--cache serves a second batch without requests, and reports that', async () => {
   const env = { XDG_CACHE_HOME: folder };
 
   const first = await batch('latest --cache 5m --each n=1,2', { env, horizonMs: 100 });
-  // The store is written when the answers are out already.
+  // The store is written after the responses are printed.
   await until(async () => {
     const names = await readdir(join(folder, 'fxrates')).catch(() => []);
     return names.length === 2 && names.every((name) => name.endsWith('.json'));
@@ -113,7 +113,7 @@ const slowFirst = (clock: FakeClock) => async (request: SentRequest) => {
 test.each([
   ['latest -', ['1', '2', '0']],
   ['latest - --ordered', ['0', '1', '2']],
-])('%s prints three answers in the order %j', async (line, expected) => {
+])('%s prints three responses in the order %j', async (line, expected) => {
   const clock = new FakeClock();
 
   const { stdout } = await batch(line, { clock, stdin: lines(3), replies: slowFirst(clock) });
@@ -143,7 +143,7 @@ test('accepts lines that a batch printed', async () => {
   expect(parsed(stdout)).toEqual([{ query: { base: 'USD' }, data: { base: 'USD' } }]);
 });
 
-test('names every wrong line before the first request, without keys', async () => {
+test('names every invalid line before the first request, without keys', async () => {
   const stdin = `base=USD\nfoo\n{"a":{}}\n[1]\n{"a":\napi_key=1\nb=${API_KEY}\n{"b":"${API_KEY}"}\n{"a":[null]}`;
 
   const { code, stdout, stderr, requests } = await batch('latest -', { stdin });
@@ -154,7 +154,7 @@ test('names every wrong line before the first request, without keys', async () =
   expect(stderr).not.toContain(API_KEY);
 });
 
-test('lists ten wrong lines at most', async () => {
+test('lists at most ten invalid lines', async () => {
   const { stderr } = await batch('latest -', { stdin: 'wrong\n'.repeat(12) });
 
   expect(stderr.match(/line \d+:/g)).toHaveLength(10);
@@ -191,7 +191,7 @@ test('a batch without queries succeeds', async () => {
   expect(await batch('latest -', { stdin: '# none\n' })).toMatchObject({ code: 0, stdout: '' });
 });
 
-test('a key that is rejected fails every query, and is not sent again for each', async () => {
+test('with a rejected key, every query fails, without a request for each', async () => {
   const { code, stdout, requests } = await batch('latest -', { stdin: lines(1000), replies: failure(401) });
 
   expect(code).toBe(1);
@@ -201,7 +201,7 @@ test('a key that is rejected fails every query, and is not sent again for each',
   expect(requests.length).toBeLessThan(300);
 });
 
-test('a monthly quota that is used up fails every query, without a request for each', async () => {
+test('with a used-up monthly quota, every query fails, without a request for each', async () => {
   const options = { replies: failure(429, { code: 'quota_exceeded' }), quota: success(exhaustedQuota()) };
 
   const { code, stdout, requests } = await batch('latest -', { stdin: lines(1000), ...options });
@@ -238,7 +238,7 @@ test('with --no-wait a query that would have to wait fails', async () => {
   expect(parsed(stdout).map(({ error }) => error?.code)).toContain('rate_limited');
 });
 
-test('a reader that closes the pipe ends the batch silently, and --failed-out has the rest', async () => {
+test('if the reader closes the pipe, the batch ends silently and --failed-out has the rest', async () => {
   const path = join(folder, 'closed.txt');
 
   const { code, stderr } = await batch(['latest', '-', '--failed-out', path, '-q'], {
@@ -250,7 +250,7 @@ test('a reader that closes the pipe ends the batch silently, and --failed-out ha
   expect(parsed(readFileSync(path, 'utf8')).length).toBeGreaterThanOrEqual(2);
 });
 
-/** Presses Ctrl-C three seconds after the request that holds `during` was sent, and never answers that one. */
+/** Presses Ctrl-C three seconds after the request that contains `during`, and never responds to it. */
 function interrupted(args: readonly string[], stdin: string, during: string) {
   const clock = new FakeClock();
   const io: FakeIo = new FakeIo({
@@ -294,7 +294,7 @@ async function onMock(count: number, { args = [], ...options }: FakeIoOptions & 
   return { ...result, minutes: (mock.clock.now() - startedAt) / 60_000 };
 }
 
-test('5,000 queries at 300 per minute take 16.7 minutes and at most a second per minute more', async () => {
+test('5,000 queries at 300 per minute take 16.7 minutes, plus at most a second per minute', async () => {
   const { code, stdout, minutes, stderr } = await onMock(5000);
 
   expect(code).toBe(0);
@@ -330,7 +330,7 @@ test('logs how long the first request waits, before there is an estimate for the
   expect(stderr).toMatch(/^fxrates: 0 of 1, next request in (29|3\d) s, 0 failed, 0\/min, 1 refused, 1 waiting\n/);
 });
 
-test('a query in place of the file leads to --each', async () => {
+test('for a query in place of the file, the error names --each', async () => {
   const { code, stderr } = await batch('latest base=USD,EUR');
 
   expect(code).toBe(2);
@@ -347,14 +347,14 @@ test.skipIf(process.platform === 'win32')('Ctrl-C ends the wait for a pipe witho
   io.interrupt('SIGINT');
 
   expect(await running).toBe(130);
-  closeSync(openSync(path, constants.O_RDWR)); // lets go of the thread that opens the pipe
+  closeSync(openSync(path, constants.O_RDWR)); // releases the thread that opens the pipe
 });
 
 test.each([['-q'], ['-qq']])('with %s it prints only data', async (option) => {
   expect((await onMock(400, { args: [option] })).stderr).toBe('');
 });
 
-/** What a terminal shows one after the other in the line of the bar. */
+/** The successive contents of the terminal line that has the bar. */
 const frames = (stderr: string) => stderr.split('\r\u001b[2K').slice(1);
 
 test.each([

@@ -100,7 +100,7 @@ test.each<[words: readonly string[], directive: number]>([
   [['mock', '--', 'npm'], 64],
   [['mock', '--', 'npm', 'te'], 64],
   [['latest', '--', ''], 4 + 2],
-])('answers %j with the directive %d', (words, directive) => {
+])('completes %j with the directive %d', (words, directive) => {
   expect(ask(words).directive).toBe(directive);
 });
 
@@ -109,7 +109,7 @@ test('offers short names of options after a single - only', () => {
   expect(wordsFor(['latest', '--'])).not.toContain('-o');
 });
 
-test('offers every value that a switch is described with, and the mock accepts each', () => {
+test('offers every documented value of a switch, and the mock accepts each', () => {
   const described = createMockServer().behaviour.describe();
 
   for (const { name, default: byDefault, alternatives, provenance } of described) {
@@ -153,7 +153,7 @@ test('offers no profiles if config.json cannot be used', () => {
   expect(ask(['latest', '--profile', ''], { FXRATES_CONFIG_DIR: folder }).candidates).toEqual([]);
 });
 
-test('offers the currencies that answers of latest have named', async () => {
+test('offers the currencies in responses of latest', async () => {
   const env = { HOME: mkdtempSync(join(tmpdir(), 'fxrates-complete-')) };
   const replies = [
     { base: 'USD', rates: { EUR: 1.1, JPY: 2 } },

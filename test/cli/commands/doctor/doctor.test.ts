@@ -185,7 +185,7 @@ test.each([
   ['doctor --strict --json', failure(401), 1],
   ['doctor --strict', rateLimited('5'), 0],
   ['doctor', failure(401), 0],
-] as const)('%s with the answer %j exits with %d, after its report', async (line, replies, expected) => {
+] as const)('%s with the response %j exits with %d, after its report', async (line, replies, expected) => {
   const { code, stdout } = await runCli(line, { replies, env: { FXRATES_CONFIG_DIR: folder } });
 
   expect(code).toBe(expected);

@@ -37,7 +37,7 @@ test('adds new queries, and replaces the response of a query with the same param
   expect(recorded['base=USD&symbols=EUR'].data).toEqual({ n: 3 });
 });
 
-test('a mock server answers from the file', async () => {
+test('a mock server responds from the file', async () => {
   await record('base=USD', { replies: success({ rates: { EUR: 0.5 } }) });
 
   const mock = createMockServer({ replay: JSON.parse(await readFile(file, 'utf8')) });
@@ -49,7 +49,7 @@ test('a mock server answers from the file', async () => {
   expect(await response.json()).toEqual({ success: true, data: { rates: { EUR: 0.5 } } });
 });
 
-test('a key that the answer repeats is masked in the file', async () => {
+test('a key that the response repeats is masked in the file', async () => {
   await record('', { replies: success({ yourKey: API_KEY }) });
 
   expect(await readFile(file, 'utf8')).not.toContain(API_KEY);
@@ -75,6 +75,6 @@ test('a file that cannot be written is an error with its reason', async () => {
   const { code, stdout, stderr } = await record('');
 
   expect(code).toBe(1);
-  expect(stdout).not.toBe(''); // it is paid for
+  expect(stdout).not.toBe(''); // the request has used quota
   expect(stderr).toContain('the file does not exist');
 });

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { runCli } from '../../../helpers/cli-io.ts';
 import { success } from '../../../helpers/service-replies.ts';
 
-/** Odd, but JSON: spacing, repeated names, escapes and digits that no number type keeps. */
+/** Unusual but valid JSON: spacing, repeated names, escapes, and more digits than a number has. */
 const DATA = '{ "base":"USD", "rates":{"EUR":1.10, "10":1E-7,"2":12345678901234567890.5},"x":"\\u00e9\\t","x":[ ] }';
 const BODY = `{"success":true,\n"data": ${DATA} , "extra":-0.0}`;
 const replies = { body: BODY };

@@ -9,7 +9,7 @@ const MINUTE = 60_000;
 const refused = Object.assign(new TypeError('fetch failed'), {
   cause: Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }),
 });
-/** Enough for everything: the interval of snapshots decides. */
+/** More than enough quota, so that the snapshot interval applies. */
 const rich = success(quotaRecord({ monthly_limit: 1_000_000 }));
 
 async function watch(line: string, options: FakeIoOptions = {}) {
@@ -71,7 +71,7 @@ test.each([
 
   expect({ code, stdout, asked }).toEqual({ code: exitCode, stdout: '', asked: [] });
   expect(stderr).toContain(says);
-  expect(stderr).toContain('Anyway:  the same command with --force');
+  expect(stderr).toContain('To continue anyway:  the same command with --force');
 });
 
 test.each(['--watch 1m --count 3', '--watch 1m --force --count 259'])('%s is accepted', async (line) => {
@@ -87,7 +87,7 @@ test('an exhausted quota is rejected immediately, with the time of the reset', a
   expect(JSON.parse(stderr).error).toMatchObject({ code: 'quota_exhausted', resets_at: '2026-02-01T00:00:00.000Z' });
 });
 
-test('a failure after the first answer is reported, and the next call follows', async () => {
+test('a failure after the first response is reported, and the next call follows', async () => {
   const replies = [success(), refused, success()];
 
   const { code, stdout, stderr } = await watch('--watch 5m --count 2 --retries 0', { replies });
@@ -138,14 +138,14 @@ test('a later failure of the quota request does not change the interval', async 
   expect(stdout.trim().split('\n')).toHaveLength(3);
 });
 
-test('--get and -o tsv print each answer as they do without --watch', async () => {
+test('--get and -o tsv print each response as without --watch', async () => {
   const replies = [success({ rates: { EUR: 1 } }), success({ rates: { EUR: 2 } })];
 
   expect((await watch('--watch 5m --count 2 --get rates.EUR', { replies })).stdout).toBe('1\n2\n');
   expect((await watch('--watch 5m --count 2 -o tsv', { replies })).stdout).toBe('rates.EUR\t1\nrates.EUR\t2\n');
 });
 
-test('a terminal shows the last answer in place and marks what changed', async () => {
+test('a terminal redraws the last response in place and marks the changes', async () => {
   const replies = [
     success({ base: 'USD', rates: { EUR: 1, GBP: 2 } }),
     success({ base: 'USD', rates: { EUR: 1.5, GBP: 2 } }),
@@ -167,7 +167,7 @@ test('a response higher than the terminal is cut, so that it can be redrawn', as
 
   const { stdout } = await watch('--watch 5m --count 2', { replies, tty: ['stdout'], rows: 12 });
 
-  expect(stdout).toContain('more lines; a pipe gets them all');
+  expect(stdout).toContain('more lines; a pipe receives all lines');
   expect(stdout.split('\u001b[11A\u001b[J')).toHaveLength(2);
 });
 
@@ -183,7 +183,7 @@ test('Ctrl-C during the pause exits with 130 and leaves no timer', async () => {
   expect(await running).toBe(130);
   expect(await clock.left()).toBe(0);
   expect(io.written.stdout.endsWith('\n')).toBe(true);
-  expect(io.written.stderr).toBe('\n'); // the prompt of the shell does not follow the ^C in its line
+  expect(io.written.stderr).toBe('\n'); // the prompt of the shell starts on a new line after ^C
   expect(io.written.stdout).not.toContain('\u001b[?25l');
 });
 

@@ -14,7 +14,7 @@ function fileOf(name: string, text: string): string {
   return path;
 }
 
-/** What a mock started with these arguments answers. */
+/** The responses of a mock that was started with these arguments. */
 async function answersOf(args: readonly string[], targets: readonly string[]): Promise<string[]> {
   const io = new FakeIo();
   const exited = main(['mock', '--port', '0', '--json', ...args], io);
@@ -75,7 +75,10 @@ test('--replay returns a file with one response for every query', async () => {
 
 test.each([
   [['--behaviour', join(folder, 'none.json')], /none\.json — the file does not exist; expected a preset \(documented/],
-  [['--behaviour', fileOf('broken.json', '{ "rateWindow": }')], /broken\.json — it is not JSON from line 1, column 17/],
+  [
+    ['--behaviour', fileOf('broken.json', '{ "rateWindow": }')],
+    /broken\.json — it is not valid JSON: line 1, column 17/,
+  ],
   [['--behaviour', fileOf('typo.json', '{ "rateWindows": "fixed-epoch" }')], /behaviour\.rateWindows is not a switch/],
   [['--behaviour', fileOf('number.json', '7')], /number\.json — expected an object of switches/],
   [['--behaviour', fileOf('list.json', '[]')], /list\.json — expected an object of switches/],

@@ -11,7 +11,7 @@ interface Ready {
   readonly key: string;
 }
 
-/** Runs `fxrates mock` for as long as `use` takes. */
+/** Runs `fxrates mock` until `use` ends. */
 async function withMock<Result>(args: readonly string[], use: (ready: Ready) => Promise<Result>): Promise<Result> {
   const io = new FakeIo();
   const exited = main(['mock', '--port', '0', '--json', ...args], io);
@@ -30,7 +30,7 @@ async function usedOf({ url, key }: Ready): Promise<number> {
 const spend = ({ url, key }: Ready) => fetch(`${url}/api/v1/latest`, { headers: { authorization: key } });
 const newState = () => join(mkdtempSync(join(tmpdir(), 'fxrates-cli-state-')), 'state.json');
 
-test('--state restores the last run with the same key, and the file holds no key', async () => {
+test('--state restores the last run with the same key, and the file contains no key', async () => {
   const state = newState();
   const first = await withMock(['--state', state], async (ready) => {
     await spend(ready);

@@ -74,7 +74,7 @@ test('the seed decides the key', async () => {
   expect(keys[0]).not.toBe(keys[2]);
 });
 
-test('requests are logged to stderr with the reason for the answer, and without the key', async () => {
+test('requests are logged to stderr with the reason for the response, and without the key', async () => {
   const clock = new FakeClock();
   const { io, exited } = await startMock('mock --port 0 --now 2026-03-31T23:59:00Z', { clock });
 
@@ -142,7 +142,7 @@ interface Child {
   readonly killed: SignalName[];
 }
 
-/** A program that ends as told, once `end` is called. */
+/** A program that ends with the given result when `end` is called. */
 function fakeProgram(exit: { readonly code: number | null; readonly signal: string | null }) {
   const started: Child[] = [];
   let end = () => undefined as unknown;
@@ -183,7 +183,7 @@ test.each([
   await expect(fetch(`${child?.env?.['FXRATES_BASE_URL']}/`)).rejects.toThrow();
 });
 
-test('signals are passed on to the command, except Ctrl-C on a terminal, which it receives itself', async () => {
+test('signals are forwarded to the command, except Ctrl-C on a terminal, which it receives itself', async () => {
   for (const tty of [[], ['stdin']] as const) {
     const program = fakeProgram({ code: 0, signal: null });
     const io = new FakeIo({ spawn: program.spawn, tty });
@@ -231,7 +231,7 @@ test('in other commands, words after -- are ordinary arguments', async () => {
   expect([code, requests[0]?.url]).toEqual([0, 'https://api.example.test/api/v1/latest?base=EUR']);
 });
 
-test('a command to run without -- in front of it is refused', async () => {
+test('a command without -- before it is refused', async () => {
   const { code, stderr } = await runCli('mock npm -- test');
 
   expect(code).toBe(2);

@@ -30,7 +30,7 @@ test('with --fail-at, runs until that much is used, then exits with 8', async ()
   expect(stderr).toContain('has reached --fail-at 80%');
 });
 
-test('a server error after the first answer is reported, and the next call follows', async () => {
+test('a server error after the first response is reported, and the next call follows', async () => {
   const replies = [success(quotaRecord()), failure(500), success(quotaRecord())];
 
   const { code, stderr } = await runCli('quota --watch --count 2 --retries 0 --json', { replies });

@@ -59,7 +59,7 @@ test('without a UTF-8 locale, prints only ASCII', async () => {
 });
 
 test.each(['quota', 'quota --json'])(
-  '%s in a pipe is the record as it came, with our fields at its end',
+  '%s in a pipe is the record as received, with the added fields at its end',
   async (line) => {
     const body =
       '{"success":true,"data":{"plan":"free", "monthly_used":742,"monthly_limit":1000.0,"rate_limit_per_minute":30,"snapshot_granularity":"5min","historical_days":90,"resets_at":"2026-02-01T00:00:00.000Z","new":1.10 }}';

@@ -4,7 +4,7 @@ _fxrates() {
   local -i i at=0
   local -a words
   words=()
-  # What stands together is one word of fxrates, also where bash breaks it, at = and :
+  # Text without spaces is one word of fxrates, even where bash splits it, at = and :
   for ((i = 0; i <= COMP_CWORD; i++)); do
     gap=${line%%[![:space:]]*}
     line=${line#"$gap"}
