@@ -1,9 +1,11 @@
 import { getEventListeners } from 'node:events';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import { AbortError, type RateLimitError, TimeoutError } from '../../../src/client/index.ts';
 import { quiet } from '../../helpers/fake-clock.ts';
 import type { Reply } from '../../helpers/fake-fetch.ts';
-import { failure, rateLimited, success } from '../../helpers/service-replies.ts';
+import { API_KEY, failure, rateLimited, success } from '../../helpers/service-replies.ts';
 import { differentCalls, errorOf, testClient } from '../../helpers/test-client.ts';
 
 /** A reply that the test releases. */
@@ -66,6 +68,7 @@ test.each([
   ['another timeout', [{}, {}], [{}, { timeoutMs: 5 }]],
   ['another number of retries', [{}, {}], [{}, { maxRetries: 0 }]],
   ['another policy for limits', [{}, {}], [{}, { onLimit: 'throw' }]],
+  ['another priority', [{}, {}], [{}, { priority: 'high' }]],
 ] as const)('calls with %s do not mix', async (_, first, second) => {
   const { fx, fetch } = testClient(success());
 
@@ -148,17 +151,38 @@ test('the abort of the last caller aborts the request', async () => {
 });
 
 test('a call right after the abort of the last caller sends a new request', async () => {
-  const { fx, fetch } = testClient(['never', success({ EUR: 1 })]);
+  const { reply, come } = later(success({ EUR: 1 }));
+  const { fx, fetch } = testClient(['never', reply]);
   const controller = new AbortController();
   const left = errorOf(fx.latest({}, { signal: controller.signal }));
   await quiet();
 
   controller.abort();
   const next = fx.latest();
-
-  await expect(next).resolves.toEqual({ EUR: 1 });
   expect(await left).toBeInstanceOf(AbortError);
+  await quiet();
+  const joined = fx.latest(); // joins the new request, although the first one ended after that began
+  come();
+
+  await expect(Promise.all([next, joined])).resolves.toEqual([{ EUR: 1 }, { EUR: 1 }]);
   expect(fetch.requests).toHaveLength(2);
+});
+
+test('a client keeps no call in memory that has ended', async () => {
+  setFlagsFromString('--expose-gc');
+  const collectGarbage = runInNewContext('gc') as () => void;
+  const { fx } = testClient(success());
+  const ended: WeakRef<object>[] = [];
+  for (let call = 0; call < 50; call += 1) {
+    const { meta } = await fx.latest({ call }).withMeta();
+    ended.push(new WeakRef(meta.attempts));
+  }
+  await quiet();
+
+  collectGarbage();
+
+  // A few can still be on a stack.
+  expect(ended.filter((attempts) => attempts.deref() !== undefined).length).toBeLessThan(10);
 });
 
 test('a signal of many calls has no listeners afterwards', async () => {
@@ -286,14 +310,21 @@ test('one signal for a hundred calls causes no warning of a leak', async () => {
   expect(await clock.left()).toBe(0);
 });
 
-test('an aborted signal sends nothing', async () => {
-  const { fx, fetch } = testClient(success());
+test('an aborted signal sends nothing, and does not call the key provider', async () => {
+  let asked = 0;
+  const apiKey = () => {
+    asked += 1;
+    return API_KEY;
+  };
+  const { fx, fetch } = testClient(success(), { apiKey });
   const reason = new Error('before');
 
   const error = await errorOf(fx.latest({}, { signal: AbortSignal.abort(reason) }));
 
   expect(error).toMatchObject({ kind: 'aborted', cause: reason, attempts: [] });
+  await quiet();
   expect(fetch.requests).toEqual([]);
+  expect(asked).toBe(0);
 });
 
 test.each([{}, { rateLimit: false } as const])(
@@ -311,3 +342,11 @@ test.each([{}, { rateLimit: false } as const])(
     expect(await clock.left()).toBe(0);
   },
 );
+
+test('coalesce: false sends a request of its own', async () => {
+  const { fx, fetch } = testClient(success());
+
+  await Promise.all([fx.latest(), fx.latest(), fx.latest({}, { coalesce: false }), fx.latest({}, { coalesce: false })]);
+
+  expect(fetch.requests).toHaveLength(3);
+});

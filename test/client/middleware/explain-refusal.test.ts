@@ -211,6 +211,19 @@ test('a revocation that quota() shows has an effect immediately', async () => {
   expect(await errorOf(fx.latest())).toMatchObject({ kind: 'authentication', status: 401 });
 });
 
+test('a quota() that fails changes nothing: calls still reject without a request', async () => {
+  let quota: Reply = success(exhaustedQuota());
+  const { fx, fetch } = testClient(failure(402), { quota: () => quota, maxRetries: 0 });
+  await errorOf(fx.latest());
+
+  quota = failure(500);
+  await errorOf(fx.quota());
+  const sent = fetch.requests.length;
+
+  expect(await errorOf(fx.latest())).toMatchObject({ kind: 'quota_exhausted', local: true });
+  expect(fetch.requests).toHaveLength(sent);
+});
+
 test('calls in the queue reject without a request if the quota is exhausted', async () => {
   const client = testClient(failure(429, { code: 'quota_exceeded' }), {
     quota: success(exhaustedQuota()),

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Middleware, MiddlewareRequest } from '../../../src/client/index.ts';
+import type { Middleware, MiddlewareRequest, RequestEvent } from '../../../src/client/index.ts';
 import { API_KEY, failure, rateLimited, success } from '../../helpers/service-replies.ts';
 import { errorOf, testClient } from '../../helpers/test-client.ts';
 
@@ -132,8 +132,10 @@ test('a middleware can return its own response, and read and replace that of the
 });
 
 test('an error of a middleware rejects the call unchanged, without a retry', async () => {
-  const bug = new TypeError('a bug');
+  const bug = Object.assign(new TypeError('a bug'), { status: 500, code: 'E_BUG' });
+  const ended: RequestEvent[] = [];
   const { fx, fetch } = testClient(success(), {
+    onRequest: (event) => ended.push(event),
     middleware: [
       () => {
         throw bug;
@@ -143,6 +145,7 @@ test('an error of a middleware rejects the call unchanged, without a retry', asy
 
   expect(await errorOf(fx.latest())).toBe(bug);
   expect(fetch.requests).toEqual([]);
+  expect(ended).toMatchObject([{ status: undefined, code: undefined }]); // both would be of the service
 });
 
 test('a middleware receives the errors of the client, and the call is retried', async () => {
