@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type QueuedCall, RequestQueue, WakeTimer } from '../../../src/client/limits/request-queue.ts';
-import { VirtualClock } from '../../helpers/limits-clock.ts';
+import { settle, VirtualClock } from '../../helpers/limits-clock.ts';
 
 const NEVER = Number.POSITIVE_INFINITY;
 
@@ -89,6 +89,19 @@ test('removes calls that do not wait', () => {
   expect(queue.size).toBe(2);
 });
 
+test('a removed call leaves nothing: no place, no deadline, no policy', () => {
+  const queue = new RequestQueue<QueuedCall>();
+  const gone = queued(1, { isHigh: true, waits: false, deadlineAt: () => 300 });
+  queue.add(gone);
+  queue.add(queued(2, { deadlineAt: () => 900 }));
+
+  expect([queue.remove(gone), queue.remove(gone)]).toEqual([true, false]);
+
+  expect(queue).toMatchObject({ size: 1, high: 0, earliestDeadline: 900 });
+  expect(queue.shiftNotWaiting()).toBeUndefined();
+  expect(queue.shiftDueBefore(900)).toBeUndefined();
+});
+
 function setUp() {
   const clock = new VirtualClock(0);
   const wokeAt: number[] = [];
@@ -134,4 +147,56 @@ test('never wakes after `cancel`, and leaves no sleep', async () => {
   await clock.run();
 
   expect(wokeAt).toEqual([]);
+});
+
+test('can be set again after `cancel`, also to a later time', async () => {
+  const { clock, wokeAt, timer } = setUp();
+
+  timer.set(0, 1_000);
+  timer.cancel();
+  timer.set(0, 2_000);
+  await clock.run();
+
+  expect(wokeAt).toEqual([2_000]);
+});
+
+test('can be set again after it woke', async () => {
+  const { clock, wokeAt, timer } = setUp();
+  timer.set(0, 1_000);
+  await clock.run();
+
+  timer.set(1_000, 3_000);
+  await clock.run();
+
+  expect(wokeAt).toEqual([1_000, 4_000]);
+});
+
+test('a sleep that the clock jumped over is replaced', async () => {
+  const { clock, wokeAt, timer } = setUp();
+  timer.set(0, 1_000);
+
+  timer.set(5_000, 200);
+  await clock.run();
+
+  expect(wokeAt).toEqual([200]); // by this clock, which sleeps for the durations only
+});
+
+test('ignores the end of a sleep that was cancelled or replaced, if the clock ignores the signal', async () => {
+  const ends: (() => void)[] = [];
+  let woken = 0;
+  const clock = { now: () => 0, sleep: () => new Promise<void>((resolve) => ends.push(resolve)) };
+  const timer = new WakeTimer(clock, () => {
+    woken += 1;
+  });
+
+  timer.set(0, 3_000);
+  timer.set(0, 1_000);
+  ends[0]?.();
+  await settle();
+  expect(woken).toBe(0);
+  timer.cancel();
+  ends[1]?.();
+  await settle();
+
+  expect(woken).toBe(0);
 });
