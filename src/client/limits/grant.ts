@@ -79,10 +79,9 @@ function roomBehindGate(state: LimiterState): number {
   return Math.min(ramp, Math.max(1, Math.abs(firstBurst - gate.accepted)) - inFlight);
 }
 
-/** Whether the gate's ramp counts: until the window is known and its limit was used once, and at its first boundary. */
-function isCareful({ phase, window, gate, limit }: LimiterState): boolean {
-  if (phase !== 'known' || (gate.wasClosed && gate.accepted < limit)) return true;
-  return window.kind === 'fixed' && window.boundary === 'testing';
+/** Whether the gate's ramp counts: until the window is known and its limit was used once since the gate was closed. */
+function isCareful({ phase, gate, limit }: LimiterState): boolean {
+  return phase !== 'known' || (gate.wasClosed && gate.accepted < limit);
 }
 
 /** Requests are in flight that were granted; less than none: were given back. */
