@@ -244,6 +244,25 @@ test('a caller that joins a wait longer than its deadline rejects immediately', 
   expect(fetch.requests).toHaveLength(2);
 });
 
+test('a caller does not join a call that waits for a slot of the window beyond its deadline', async () => {
+  const { fx, clock } = testClient([success(), success(), rateLimited('60'), success()], {
+    rateLimit: { perMinute: 2 },
+    deadlineMs: false,
+  });
+  const calls = Promise.all(differentCalls(fx, 5));
+  await clock.advance(60_000);
+  const waiting = fx.latest({ call: 'new' });
+  await quiet();
+  expect(fx.limits()).toMatchObject({ reason: 'window', waiting: 2 });
+  const joinedAt = clock.now();
+
+  const hasty = await clock.run(errorOf(fx.latest({ call: 'new' }, { deadlineMs: 10_000 })));
+
+  expect(hasty).toMatchObject({ kind: 'rate_limited', reason: 'deadline' });
+  expect(clock.now()).toBe(joinedAt);
+  await clock.run(Promise.all([calls, waiting]));
+});
+
 test('a caller that joins a wait longer than its deadline receives a stale response, if allowed', async () => {
   const { fx, clock } = testClient([success({ EUR: 1 }), rateLimited('30'), success({ EUR: 2 })], {
     cache: { maxAgeMs: 1000, staleIfLimitedMs: 60_000 },
