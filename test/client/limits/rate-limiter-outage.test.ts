@@ -221,3 +221,28 @@ test('does not request the quota if an option sets the limit, or while the servi
   const { granted, asked } = await crowded();
   expect(await asked(() => granted[0]!.failed({ ...FAILED, retryAfter: '30' }))).toBe(0);
 });
+
+test('calls that wait for a service that is down are sent at the time of the probe, not at the next second', async () => {
+  const { clock, start, limiter } = await outage('2.5');
+
+  const permit = limiter.acquire();
+  await clock.run();
+
+  expect((await permit).sentAt).toBe(start + 2_500);
+});
+
+test('calls that wait for responses use one timer per second', async () => {
+  const clock = new VirtualClock();
+  let sleeps = 0;
+  const sleep = (ms: number, signal?: AbortSignal) => {
+    sleeps += 1;
+    return clock.sleep(ms, signal);
+  };
+  const limiter = new RateLimiter({ clock: { now: () => clock.now(), sleep }, maxConcurrent: 1, perMinute: 100 });
+  await limiter.acquire();
+  void limiter.acquire();
+
+  await clock.advance(2_400);
+
+  expect(sleeps).toBeLessThanOrEqual(3);
+});
