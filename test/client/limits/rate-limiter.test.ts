@@ -54,8 +54,11 @@ test.each(['ok', 'lost', 'unused'] as const)(
     permit.lost();
     permit.unused();
 
+    permit.failed({ retryAfter: '30', mayHaveCounted: true, error: new Error('503') });
+
     expect(permit.limited({ retryAfter: '30' })).toBeUndefined();
-    expect(limiter.limits()).toMatchObject({ inFlight: 0, gate: 'open' });
+    expect(permit.failures).toBe(0);
+    expect(limiter.limits()).toMatchObject({ inFlight: 0, gate: 'open', service: 'up' });
   },
 );
 
