@@ -103,6 +103,18 @@ test('rejects a call immediately if the gate opens after its deadline', async ()
   await expect(late).rejects.toMatchObject({ reason: 'deadline', retryAt: start + 30_000 });
 });
 
+test('a deadline at the very time of the slot allows the call', async () => {
+  const { clock, start, limiter } = setUp();
+  (await limiter.acquire()).limited({ retryAfter: '30' });
+  expect(limiter.limits().gate).toEqual({ until: new Date(start + 30_000) });
+
+  const permit = limiter.acquire({ deadlineAt: start + 30_000 });
+  await clock.advance(30_000);
+
+  expect((await permit).sentAt).toBe(start + 30_000);
+  expect(limiter.limits().gate).toBe('open');
+});
+
 test('rejects waiting calls as soon as the gate closes until after their deadlines', async () => {
   const { start, limiter } = setUp({ maxConcurrent: 1 });
   const first = await limiter.acquire();
@@ -164,6 +176,7 @@ test('a Retry-After above the maximum rejects every call until it has passed', a
 
   const reading = first.limited({ retryAfter: '80000' });
   const refusal = { reason: 'max_retry_after', retryAt: start + 80_000_000 };
+  await expect(limiter.acquire({ deadlineAt: start + 1_000 })).rejects.toMatchObject(refusal);
 
   expect(reading).toMatchObject({ waitMs: 80_000_000, unit: 'seconds' });
   await expect(second).rejects.toMatchObject(refusal);
@@ -301,4 +314,8 @@ test('calls in flight are among those to be answered', async () => {
 
   expect(limiter.etaMs(30, 256)).toBe(0);
   expect(limiter.etaMs(31, 256)).toBe(60_000);
+
+  const { limiter: used } = setUp({ perMinute: 2, probe: false });
+  for (let call = 0; call < 2; call += 1) await used.acquire();
+  expect([1, 2, 3].map((calls) => used.etaMs(calls, 256))).toEqual([0, 0, 60_000]);
 });
