@@ -43,10 +43,14 @@ test('no more are in flight at once than maxConcurrent', async () => {
   expect(granted).toHaveLength(3);
 });
 
-test.each(['ok', 'lost', 'unused'] as const)(
-  'a permit reported as %s frees its place once, whatever follows',
-  async (report) => {
-    const { limiter } = setUp();
+test.each([
+  ['ok', 1],
+  ['lost', 1],
+  ['unused', 0],
+] as const)(
+  'a permit reported as %s frees its place once and uses %i of the limit, whatever follows',
+  async (report, used) => {
+    const { limiter } = setUp({ perMinute: 3, probe: false });
     const permit = await limiter.acquire();
 
     permit[report]();
@@ -59,6 +63,9 @@ test.each(['ok', 'lost', 'unused'] as const)(
     expect(permit.limited({ retryAfter: '30' })).toBeUndefined();
     expect(permit.failures).toBe(0);
     expect(limiter.limits()).toMatchObject({ inFlight: 0, gate: 'open', service: 'up' });
+    for (let call = 0; call < 4; call += 1) void limiter.acquire();
+    await settle();
+    expect(limiter.limits().inFlight).toBe(3 - used);
   },
 );
 
