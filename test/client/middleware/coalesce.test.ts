@@ -2,7 +2,7 @@ import { getEventListeners } from 'node:events';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
-import { AbortError, type RateLimitError, TimeoutError } from '../../../src/client/index.ts';
+import { AbortError, type FxRates, type RateLimitError, TimeoutError } from '../../../src/client/index.ts';
 import { quiet } from '../../helpers/fake-clock.ts';
 import type { Reply } from '../../helpers/fake-fetch.ts';
 import { API_KEY, failure, rateLimited, success } from '../../helpers/service-replies.ts';
@@ -62,14 +62,22 @@ test('consecutive calls send separate requests', async () => {
   expect(fetch.requests).toHaveLength(2);
 });
 
-test.each([
+type LatestParameters = Parameters<FxRates['latest']>;
+
+test.each<[string, LatestParameters, LatestParameters]>([
   ['another query', [{ base: 'EUR' }, {}], [{ base: 'USD' }, {}]],
   ['another order of parameters', [{ a: 1, b: 2 }, {}], [{ b: 2, a: 1 }, {}]],
   ['another timeout', [{}, {}], [{}, { timeoutMs: 5 }]],
   ['another number of retries', [{}, {}], [{}, { maxRetries: 0 }]],
   ['another policy for limits', [{}, {}], [{}, { onLimit: 'throw' }]],
   ['another priority', [{}, {}], [{}, { priority: 'high' }]],
-] as const)('calls with %s do not mix', async (_, first, second) => {
+  ['another header', [{}, {}], [{}, { headers: { 'accept-language': 'de' } }]],
+  [
+    'another value of a header',
+    [{}, { headers: { 'accept-language': 'en' } }],
+    [{}, { headers: { 'accept-language': 'de' } }],
+  ],
+])('calls with %s do not mix', async (_, first, second) => {
   const { fx, fetch } = testClient(success());
 
   await Promise.all([fx.latest(...first), fx.latest(...second)]);
