@@ -16,6 +16,8 @@ export interface RedisCluster extends AsyncDisposable {
   addReplicaOf(port: number): Promise<number>;
   /** Kills a node immediately, like a crash. */
   kill(port: number): Promise<void>;
+  /** Starts a killed node again on its port; the others make it a replica of the node that replaced it. */
+  restart(port: number): Promise<void>;
   /** Resolves when the node on `port` is a master. */
   promoted(port: number): Promise<void>;
 }
@@ -25,8 +27,7 @@ const SLOTS = 16_384;
 export async function startRedisCluster(): Promise<RedisCluster> {
   const folder = mkdtempSync(join(tmpdir(), 'fxrates-cluster-'));
   const nodes = new Map<number, { readonly process: ChildProcess; readonly admin: Redis }>();
-  const start = async () => {
-    const port = await portWithBus();
+  const start = async (port: number) => {
     const options = ['--cluster-enabled', 'yes', '--cluster-config-file', `${port}.conf`, '--dir', folder];
     const timing = ['--cluster-node-timeout', '500', '--cluster-replica-validity-factor', '0'];
     const process = await listen(port, [...options, ...timing]);
@@ -39,7 +40,7 @@ export async function startRedisCluster(): Promise<RedisCluster> {
     const state = await ask(port, 'CLUSTER', 'INFO');
     return state.includes('cluster_state:ok') && state.includes(`cluster_known_nodes:${known}`);
   };
-  const ports = [await start(), await start(), await start()];
+  const ports = [await start(await portWithBus()), await start(await portWithBus()), await start(await portWithBus())];
   const [first = 0] = ports;
   const share = Math.ceil(SLOTS / ports.length);
   for (const [place, port] of ports.entries()) {
@@ -65,7 +66,7 @@ export async function startRedisCluster(): Promise<RedisCluster> {
       return ports[Math.floor(slot / share)] ?? first;
     },
     async addReplicaOf(master) {
-      const port = await start();
+      const port = await start(await portWithBus());
       await ask(port, 'CLUSTER', 'MEET', '127.0.0.1', master);
       for (const each of [port, ...ports]) await until(() => isJoined(each, ports.length + 1));
       await ask(port, 'CLUSTER', 'REPLICATE', await ask(master, 'CLUSTER', 'MYID'));
@@ -75,6 +76,9 @@ export async function startRedisCluster(): Promise<RedisCluster> {
       return port;
     },
     kill,
+    async restart(port) {
+      await start(port);
+    },
     promoted: (port) => until(async () => (await ask(port, 'INFO', 'replication')).includes('role:master')),
     async [Symbol.asyncDispose]() {
       for (const port of [...nodes.keys()]) await kill(port);

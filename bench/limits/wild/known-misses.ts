@@ -238,7 +238,6 @@ export const MISSED_TODAY: readonly string[] = [
   // Each fails with one seed of eight: a process that has never read the store does not know how many others there are.
   '4 processes, store 100-300 ms fails while learning, bucket of 5',
   '4 processes, store 100-300 ms silent from 3 to 20 s, bucket of 3',
-  'hints rounded up to 5 s, bucket of 10',
   'hints rounded up to 10 s, bucket of 60',
   'told 300, downgraded to 60, bucket of 60',
 ];

@@ -3,12 +3,14 @@
  * `npx tsx bench/limits/wild/main.ts`. Options:
  * - `--only outage` selects by name, `--row 1` by the row of the table of known misses; `--seeds 3`, `--json`;
  * - `--trace 2` prints every request and response of the first selected scenario with seed 2;
+ * - `--random 100` runs that many random scenarios instead, from number `--from 0` on, and prints what each consists of;
  * - `--peers` compares with other packages in some scenarios (after `npm ci --prefix bench --ignore-scripts`).
  *
  * Each figure of a row is that of its worst seed.
  */
 import { parseArgs } from 'node:util';
 import { measurePeers, peerSummary, peerTable } from './peer-table.ts';
+import { randomScenarios } from './random-scenarios.ts';
 import { measureWild, selectScenarios, traceWild, wildSummary, wildTable } from './report.ts';
 
 const { values } = parseArgs({
@@ -18,11 +20,15 @@ const { values } = parseArgs({
     row: { type: 'string' },
     seeds: { type: 'string' },
     trace: { type: 'string' },
+    random: { type: 'string' },
+    from: { type: 'string', default: '0' },
     peers: { type: 'boolean', default: false },
   },
 });
-const scenarios = selectScenarios(values);
-const seeds = values.seeds === undefined ? undefined : Number(values.seeds);
+const { random } = values;
+const scenarios = random === undefined ? selectScenarios(values) : randomScenarios(Number(values.from), Number(random));
+const seeds = values.seeds === undefined ? (random === undefined ? undefined : 1) : Number(values.seeds);
+if (random !== undefined) process.stderr.write(`${scenarios.map((scenario) => JSON.stringify(scenario)).join('\n')}\n`);
 if (values.trace !== undefined) await traceWild(scenarios, Number(values.trace));
 else process.stdout.write(`${values.peers ? await peersText() : await wildText()}\n`);
 

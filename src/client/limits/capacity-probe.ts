@@ -14,10 +14,18 @@ const LARGEST_STEP = 1.5;
 const SMALLEST_STEP = 1.02;
 /** Until a refusal, each step is larger than the last by this factor. */
 const STEP_GROWTH = 1.75;
-/** After a refusal the rate is this much lower. */
+/** After a refusal the rate is this much lower, until enough requests were accepted to measure it. */
 const SLOWER = 0.9;
+/** From so many requests between two refusals on, their number is the refill of that time; it is wrong by one at most. */
+const MEASURED_CALLS = 8;
+/** The rate is set this much below a measured one: a refill that is exactly met is refused again by chance. */
+const BELOW_MEASURED = 0.97;
 /** Steps up come at most this often. */
 const STEP_MS = WINDOW_MS / 8;
+/** The first step after a refusal that only confirmed the rate: sooner, it would find the same again. */
+const CONFIRMED_PAUSE_MS = WINDOW_MS / 2;
+/** A measured rate from this part of the assumed one on confirms it. */
+const CONFIRMED_PART = 0.8;
 /** A small step waits until so many requests have been accepted at the rate before it. */
 const CALLS_PER_SMALL_STEP = 4;
 
@@ -28,6 +36,8 @@ export const FIRST_PROBE: CapacityProbe = {
   pauseMs: WINDOW_MS,
   step: LARGEST_STEP,
   acceptedAtStep: 0,
+  emptyAt: Number.POSITIVE_INFINITY,
+  acceptedAtEmpty: 0,
 };
 
 /** The next probe is one request, at `dueAt`; a bucket, whose probes cost a refusal, waits a step longer. */
@@ -55,29 +65,59 @@ export function refuseProbe(probe: CapacityProbe, now: number, longestPauseMs: n
   return { ...probe, batch: 1, dueAt: now + probe.pauseMs, pauseMs };
 }
 
-/** Takes a refused bucket for empty, and for a little slower than thought unless the request was a probe. */
-export function slowBucketDown(state: LimiterState, window: BucketWindow, refusal: SlowDown): LimiterState {
-  const { now, isProbe, jitterMs } = refusal;
+/** Takes a refused bucket for empty, and for slower than thought unless the request was a probe. */
+export function slowBucketDown(state: LimiterState, window: BucketWindow, refusal: BucketRefusal): LimiterState {
+  const { now, isProbe, jitterMs, hintMs = 0 } = refusal;
   const { probe, gate, log } = state;
   const provenPerMs = Math.min(window.perMs, Math.max(1, log.size - window.capacity) / WINDOW_MS);
-  const slowerPerMs = isProbe ? window.perMs : SLOWER * window.perMs;
+  const { perMs: refillPerMs, isConfirmed } = refillSinceEmpty(state, window, now);
+  // At least the rate accepted in the last minute: many simultaneous refusals of several processes do not prove that
+  // the server is slower.
+  const perMs = Math.max(isProbe ? window.perMs : refillPerMs, provenPerMs);
+  const waitMs = Math.max(jitterMs, hintMs - 1 / perMs);
   return {
     ...state,
-    // At least the rate accepted in the last minute: many simultaneous refusals of several processes do not prove that
-    // the server is slower.
-    window: { ...window, tokens: 0, at: now + jitterMs, perMs: Math.max(slowerPerMs, provenPerMs) },
+    // The hint says when there is one token, not how many.
+    window: { ...window, tokens: 0, at: now + waitMs, perMs },
     probe: {
-      ...scheduleProbe(probe, now + STEP_MS),
+      ...scheduleProbe(probe, now + (isConfirmed ? CONFIRMED_PAUSE_MS : STEP_MS)),
       step: 1 + Math.max(SMALLEST_STEP - 1, (probe.step - 1) / 4),
       acceptedAtStep: gate.accepted,
+      // What the bucket refills beyond its capacity while the gate is closed is lost.
+      emptyAt: now + Math.max(0, waitMs - window.capacity / perMs),
+      acceptedAtEmpty: gate.accepted,
     },
   };
 }
 
-interface SlowDown {
+/** The rate at which the bucket has refilled since it was empty last, by the requests accepted since then. */
+function refillSinceEmpty({ probe, gate }: LimiterState, { perMs, capacity }: BucketWindow, now: number) {
+  const calls = gate.accepted - probe.acceptedAtEmpty;
+  const elapsedMs = now - probe.emptyAt;
+  const slowerPerMs = SLOWER * perMs;
+  if (calls < MEASURED_CALLS || elapsedMs <= 0) return { perMs: slowerPerMs, isConfirmed: false };
+  const measuredPerMs = calls / elapsedMs;
+  // A small bucket overflows between two requests: it refills more than was measured.
+  const atLeastPerMs = capacity < MEASURED_CALLS ? slowerPerMs : 0;
+  return {
+    perMs: Math.min(perMs, Math.max(atLeastPerMs, BELOW_MEASURED * measuredPerMs)),
+    isConfirmed: measuredPerMs > CONFIRMED_PART * perMs,
+  };
+}
+
+interface BucketRefusal {
   readonly now: number;
   readonly isProbe: boolean;
   readonly jitterMs: number;
+  readonly hintMs: number | undefined;
+}
+
+/** A bucket that was full has lost refill, so the requests accepted since it was empty do not tell its rate. */
+export function forgetEmpty(state: LimiterState): LimiterState {
+  const { window, probe } = state;
+  const isFull = window.kind === 'bucket' && window.tokens >= window.capacity;
+  if (!isFull || probe.emptyAt === Number.POSITIVE_INFINITY) return state;
+  return { ...state, probe: { ...probe, emptyAt: Number.POSITIVE_INFINITY } };
 }
 
 /** Raises the rate of a bucket by a step when it is due: others may have gone, or the configured limit is larger. */

@@ -1,6 +1,6 @@
 import { WINDOW_MS } from './accepted-log.ts';
 import { burstSlotAt, burstSlots, growBurstLimit } from './burst-limit.ts';
-import { scheduleProbe, speedBucketUp, wasProbeRefused } from './capacity-probe.ts';
+import { forgetEmpty, scheduleProbe, speedBucketUp, wasProbeRefused } from './capacity-probe.ts';
 import {
   copyState,
   type GateState,
@@ -36,7 +36,7 @@ export function advance(state: LimiterState, now: number): LimiterState {
   const isTest = window !== state.window && window.kind === 'fixed' && window.boundary === 'testing';
   // One request tests the boundary before others are sent.
   const gate = isTest ? closeGate(state.gate, window.startsAt + window.guardMs) : state.gate;
-  const passed = speedBucketUp(isSame ? state : { ...state, window, burst, gate }, now);
+  const passed = speedBucketUp(isSame ? state : forgetEmpty({ ...state, window, burst, gate }), now);
   // The limit is now below the number of requests accepted since the gate opened, so nothing is left to learn.
   const isLearnt = passed.phase === 'learning' && passed.gate.accepted > 0 && passed.gate.accepted >= passed.limit;
   return isLearnt ? { ...passed, phase: 'known', knownSince: now, probe: scheduleProbe(passed.probe, now) } : passed;

@@ -3,7 +3,9 @@ import { isBurstPeriod } from './burst-limit.ts';
 import { refuseProbe, scheduleProbe, slowBucketDown } from './capacity-probe.ts';
 import { closeGate } from './grant.ts';
 import {
+  becomeBucket,
   burstPeriodMs,
+  isBucket,
   jitterMs,
   limitBursts,
   NEARLY_ALL,
@@ -52,7 +54,7 @@ function refuseBucket(state: LimiterState, refusal: Refusal, window: BucketWindo
     // Refused after a whole limit within a minute: the window is not a bucket, but a log of a minute.
     return settleWindow({ ...state, limit: configured }, { kind: 'log' }, now);
   }
-  return slowBucketDown(state, window, { now, isProbe, jitterMs: jitterMs(state) });
+  return slowBucketDown(state, window, { now, isProbe, hintMs, jitterMs: jitterMs(state) });
 }
 
 function refuseWindow(state: LimiterState, refusal: Refusal, window: Exclude<Window, BucketWindow>): LimiterState {
@@ -88,6 +90,12 @@ function shortenPeriod(state: LimiterState, refusal: Refusal, { startsAt }: Fixe
 function refuseWindowProbe(state: LimiterState, refusal: Refusal, window: Window): LimiterState {
   const { now, isShort, hintMs = 0 } = refusal;
   const isOtherWindow = isShort && now + hintMs < nextSlotsAt(state, window, now) - CONTRADICTION_MS;
+  const { exhaustedAt, hint } = state.hypothesis;
+  // A short hint had opened the gate, and so few requests settled the window that they can be what a bucket refilled.
+  const wasSettledEarly = window.kind === 'fixed' && hint === 'short';
+  if (isOtherWindow && wasSettledEarly && isBucket(state, refusal, now - exhaustedAt)) {
+    return becomeBucket(state, now, now - exhaustedAt);
+  }
   if (isOtherWindow) return relearn(state, refusal);
   return { ...state, probe: refuseProbe(state.probe, now, LONGEST_PAUSE_MS) };
 }

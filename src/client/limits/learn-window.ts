@@ -247,7 +247,7 @@ function supposeFixed(state: LimiterState, sentAt: number): LimiterState {
   };
 }
 
-function isBucket(state: LimiterState, refusal: Refusal, sinceExhaustedMs: number): boolean {
+export function isBucket(state: LimiterState, refusal: Refusal, sinceExhaustedMs: number): boolean {
   const { now, hintMs, isShort } = refusal;
   const { gate, log, configured, firstBurst, isWhole } = state;
   const isSoon = hintMs === undefined || isShort;
@@ -259,7 +259,7 @@ function isBucket(state: LimiterState, refusal: Refusal, sinceExhaustedMs: numbe
   return isShort && gate.accepted <= firstBurst / 2;
 }
 
-function becomeBucket(state: LimiterState, now: number, sinceExhaustedMs: number): LimiterState {
+export function becomeBucket(state: LimiterState, now: number, sinceExhaustedMs: number): LimiterState {
   const { log, gate, configured, isWhole, firstBurst } = state;
   const spanMs = now - (log.oldest?.sentAt ?? now);
   const configuredPerMs = configured / WINDOW_MS;
@@ -267,7 +267,9 @@ function becomeBucket(state: LimiterState, now: number, sinceExhaustedMs: number
   // A small burst shows the capacity of the bucket, not its rate.
   const perMs = isWhole || isSmallBurst(state) ? configuredPerMs : Math.min(configuredPerMs, measured);
   const at = now + jitterMs(state);
-  return settleWindow(state, { kind: 'bucket', perMs, capacity: Math.max(1, firstBurst), tokens: 0, at }, now);
+  const window: Window = { kind: 'bucket', perMs, capacity: Math.max(1, firstBurst), tokens: 0, at };
+  const settled = settleWindow(state, window, now);
+  return { ...settled, probe: { ...settled.probe, emptyAt: now, acceptedAtEmpty: gate.accepted } };
 }
 
 function isSmallBurst(state: LimiterState): boolean {

@@ -1,7 +1,7 @@
 import { AcceptedLog } from './accepted-log.ts';
 
 /** Raised when the record below changes: versions of the package that differ in it share nothing. */
-export const LIMITER_STATE_VERSION = 3;
+export const LIMITER_STATE_VERSION = 4;
 
 /** How the server counts, as far as its answers have shown: see window.ts. */
 export type WindowState =
@@ -61,6 +61,10 @@ export interface ProbeState {
   /** Factor by which the rate of a bucket grows next. */
   readonly step: number;
   readonly acceptedAtStep: number;
+  /** When a bucket was empty, if it was never full since: else Infinity. */
+  readonly emptyAt: number;
+  /** Accepted requests of the gate at that time. */
+  readonly acceptedAtEmpty: number;
 }
 
 /** See burst-limit.ts. */

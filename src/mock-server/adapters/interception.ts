@@ -1,3 +1,4 @@
+import { syncBuiltinESMExports } from 'node:module';
 import type { RequestHandler } from 'msw';
 import type { Dispatcher } from 'undici';
 import { operations } from '../../generated/operations.ts';
@@ -88,6 +89,8 @@ function interceptProcess(onUnhandledRequest: OnUnhandledRequest): Interception 
   const dispatcher = createDispatcher((origin) => listening.get(origin), others);
   // msw sends what a function of ours would refuse, so that it must know the strategy itself.
   listenWith(server, onUnhandledRequest);
+  // msw replaces members of node:http; `import { get } from 'node:http'` has the originals until then.
+  syncBuiltinESMExports();
   const putBackFetch = markGlobalFetch();
   setGlobalDispatcher(dispatcher);
   return {
@@ -99,6 +102,7 @@ function interceptProcess(onUnhandledRequest: OnUnhandledRequest): Interception 
     stop() {
       putBackFetch();
       server.close();
+      syncBuiltinESMExports();
       // A dispatcher that was set since stays: ours passes everything on.
       if (getGlobalDispatcher() === dispatcher) setGlobalDispatcher(previous);
     },

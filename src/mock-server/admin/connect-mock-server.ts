@@ -28,8 +28,11 @@ export interface RemoteMockServer extends RemoteScope {
    * @throws MockServerError with code `space_exists`, if a space with this name is open.
    */
   space(options?: SpaceOptions): Promise<RemoteSpace>;
-  /** Closes all spaces, including those that other processes opened, for example a test run that was killed. */
-  closeSpaces(): Promise<void>;
+  /**
+   * Closes all spaces, including those that other processes opened, for example a test run that was killed. Resolves to the
+   * names of the closed spaces.
+   */
+  closeSpaces(): Promise<readonly string[]>;
 }
 
 /** A space of a mock server in another process. Its methods return promises. */
@@ -61,10 +64,7 @@ export function connectMockServer(url: string, token = tokenIn(url)): RemoteMock
       const scope = createRemoteScope(createAsk(adminUrl(origin, opened.name), token), origin);
       return { ...scope, ...opened, close, [Symbol.asyncDispose]: close };
     },
-    async closeSpaces() {
-      const spaces = await ask('GET /spaces');
-      await Promise.all(spaces.map(({ name }) => ask('DELETE /spaces/{space}', { path: { space: name } })));
-    },
+    closeSpaces: async () => (await ask('DELETE /spaces')).map(({ name }) => name),
   };
 }
 

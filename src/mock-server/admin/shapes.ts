@@ -111,6 +111,7 @@ export const audit = z.object({
 export const stubAnswer = z.strictObject({
   status: z.number().int(),
   headers: z.record(z.string(), z.string()),
+  cookies: z.array(z.string()).optional().describe('Value of each `set-cookie` header.'),
   body: z.string(),
   code: z.string().nullable(),
 });

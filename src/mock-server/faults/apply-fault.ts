@@ -1,4 +1,10 @@
-import { type Delivery, type InterruptibleWait, type MockResponse, wholeDelivery } from '../http/mock-message.ts';
+import {
+  type Delivery,
+  type InterruptibleWait,
+  type MockResponse,
+  readHeaders,
+  wholeDelivery,
+} from '../http/mock-message.ts';
 import type { HandledRequest } from '../http/service-handler.ts';
 import {
   codeOfStatus,
@@ -155,9 +161,9 @@ function replaceAnswer(
   const message = reasonPhrase(status) || 'Unknown';
   const envelope = errorResponse({ status, code: codeOf({ status, code }), message });
   const type = body === undefined ? {} : { 'content-type': DEFAULT_CONTENT_TYPE };
-  const given = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+  const given = readHeaders(headers);
   const text = STATUSES_WITHOUT_BODY.has(status) ? '' : (body ?? envelope.body);
-  return writeResponse({ ...envelope, headers: { ...type, ...given }, body: text }, method, date);
+  return writeResponse({ ...envelope, ...given, headers: { ...type, ...given.headers }, body: text }, method, date);
 }
 
 function codeOf({ status, code }: Pick<Effect<'status'>, 'status' | 'code'>): string {

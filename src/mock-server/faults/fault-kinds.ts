@@ -1,26 +1,25 @@
 import * as z from 'zod';
 import { ADAPTER_NAMES, type AdapterName } from '../adapters/active-adapters.ts';
-import { expected } from '../matching/checked-input.ts';
+import { expected, recordOf } from '../matching/checked-input.ts';
 import { type RequestPattern, requestPatternShape } from '../matching/request-pattern.ts';
 
 const whole = (least: number, what: string) =>
   expected(`a whole number of ${what} from ${least}`, (error) => z.int(error).min(least, error));
 const milliseconds = expected('milliseconds from 0', (error) => z.number(error).min(0, error));
-/** Length and encoding belong to the connection: a wrong one would be another fault. */
-const HEADER_NAME = /^(?!content-length$|transfer-encoding$)[\w!#$%&'*+.^`|~-]+$/i;
+/** These belong to the connection: a wrong one would be another fault. */
+const HEADER_NAME = /^(?!content-length$|transfer-encoding$|trailer$)[\w!#$%&'*+.^`|~-]+$/i;
 const HEADER_VALUE = /^[\t\x20-\x7e]*$/;
 const headerValue = expected('the value of a header', (error) =>
   z.string(error).refine((value) => HEADER_VALUE.test(value), error),
 );
+const headerWords =
+  'an object of header names and values of printable ASCII characters, without content-length, transfer-encoding and trailer';
+const headerText = z.string(headerWords).refine((value) => HEADER_VALUE.test(value), headerWords);
 /** Headers of a response. */
-export const headerRecord = expected(
-  'an object of header names and values, without content-length and transfer-encoding',
-  (error) =>
-    z.record(
-      z.string().refine((name) => HEADER_NAME.test(name)),
-      z.string(error).refine((value) => HEADER_VALUE.test(value), error),
-      error,
-    ),
+export const headerRecord = recordOf(
+  headerWords,
+  z.union([headerText, z.array(headerText).min(1, headerWords)], headerWords),
+  z.string().refine((name) => HEADER_NAME.test(name)),
 );
 const several = <Schema extends z.ZodType>(words: string, one: Schema) =>
   expected(words, (error) => z.union([one, z.array(one).min(1, error)], error));
@@ -143,7 +142,7 @@ export const faultKinds = {
        * @default derived from the status, for example `service_unavailable`
        */
       code: expected('a code such as maintenance', (error) => z.string(error).regex(/^\w{1,64}$/, error)).optional(),
-      /** Additional headers of the response. */
+      /** Additional headers of the response. An array has several values, for example of `set-cookie`. */
       headers: headerRecord.optional(),
       /**
        * The complete body, sent unchanged.

@@ -1,4 +1,5 @@
 import type { ActiveAdapters } from '../adapters/active-adapters.ts';
+import { STATUSES_WITHOUT_BODY } from '../http/service-response.ts';
 import { checkedInput } from '../matching/checked-input.ts';
 import { plainPattern } from '../matching/request-pattern.ts';
 import { invalidOption, MockServerError } from '../mock-server-error.ts';
@@ -60,11 +61,17 @@ function checkedFault(options: FaultOptions, state: ServiceState): FaultRecord['
   const what = `a setting of a ${kind} fault`;
   const nested = { match: faultMatch };
   const data = checkedInput(faultKinds[kind].options, plainPattern(options), { place: '', what, nested });
+  checkBody(options);
   checkStrikes(options);
   if (match?.keyId !== undefined && !state.keys.has(match.keyId)) {
     throw invalidOption('match.keyId', match.keyId, 'the id of a key of this mock, as mock.createKey() returns it');
   }
   return { ...data, id: options.id ?? nextId(state), strikes } as FaultRecord['settings'];
+}
+
+function checkBody(options: FaultOptions): void {
+  if (options.kind !== 'status' || (options.body ?? '') === '' || !STATUSES_WITHOUT_BODY.has(options.status)) return;
+  throw invalidOption('body', options.body, `no body, because a response with status ${options.status} has none`);
 }
 
 /** What the kinds and their settings alone cannot say. */

@@ -30,6 +30,17 @@ export function headersWithCookies({
   return cookies.length === 0 ? headers : { ...headers, 'set-cookie': [...cookies] };
 }
 
+/** Headers that a test defines, some with several values. Only cookies stay apart, the values of others are joined. */
+export function readHeaders(
+  given: Readonly<Record<string, string | readonly string[]>>,
+): Pick<MockResponse, 'headers' | 'cookies'> {
+  const all = new Headers();
+  for (const [name, values] of Object.entries(given)) for (const value of [values].flat()) all.append(name, value);
+  const { 'set-cookie': _, ...headers } = Object.fromEntries(all);
+  const cookies = all.getSetCookie();
+  return cookies.length === 0 ? { headers } : { headers, cookies };
+}
+
 /** How faults change the transmission of a response. Without it, the complete response is sent at once. */
 export interface Delivery {
   /** False: the connection breaks before anything is sent. */

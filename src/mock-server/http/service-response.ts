@@ -5,6 +5,8 @@ import type { MockResponse } from './mock-message.ts';
 export interface ServiceResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
+  /** See `MockResponse`. */
+  readonly cookies?: MockResponse['cookies'];
   /** JSON; empty for none. */
   readonly body: string;
   /** `error.code`; `undefined` for a success. */
@@ -74,8 +76,12 @@ const HTML_ESCAPES: Readonly<Record<string, string>> = { '<': '\\u003c', '>': '\
 
 /** Converts a response to HTTP, the same bytes for every adapter. `date` is the value of the `Date` header. */
 export function writeResponse(answer: ServiceResponse, method: string, date: string): MockResponse {
-  const { status, headers, body } = answer;
-  if (body === '') return { status, headers: { date, ...headers }, body };
+  const { status, headers, cookies, body } = answer;
+  if (body === '') {
+    // Without a length, node:http would send an empty body in chunks.
+    const length = STATUSES_WITHOUT_BODY.has(status) ? {} : { 'content-length': '0' };
+    return { status, headers: { ...length, date, ...headers }, cookies, body };
+  }
   return {
     status,
     headers: {
@@ -84,6 +90,7 @@ export function writeResponse(answer: ServiceResponse, method: string, date: str
       date,
       ...headers,
     },
+    cookies,
     // HEAD: what a GET would have carried, without the body (RFC 9110 §9.3.2).
     body: method === 'HEAD' ? '' : body,
   };

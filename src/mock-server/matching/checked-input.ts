@@ -1,4 +1,4 @@
-import type * as z from 'zod';
+import * as z from 'zod';
 import { invalidOption, type MockServerError, unknownName } from '../mock-server-error.ts';
 
 /**
@@ -9,6 +9,21 @@ export function expected<Schema extends z.ZodType>(
   make: (error: { readonly error: string }) => Schema,
 ): Schema {
   return make({ error: words }).describe(`${words[0]?.toUpperCase()}${words.slice(1)}.`);
+}
+
+/** An object of values by name. A parser drops the name `__proto__`; it is rejected, so that no condition is lost. */
+export function recordOf<Value extends z.ZodType>(words: string, value: Value, name = z.string()) {
+  return expected(words, (error) =>
+    z.preprocess(
+      (given: Readonly<Record<string, z.input<Value>>>, context) => {
+        if (typeof given === 'object' && given !== null && Object.hasOwn(given, '__proto__')) {
+          context.addIssue({ code: 'custom', message: 'names other than __proto__' });
+        }
+        return given;
+      },
+      z.record(name, value, error),
+    ),
+  );
 }
 
 interface InputDescription {

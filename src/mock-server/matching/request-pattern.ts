@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { operations } from '../../generated/operations.ts';
 import type { RecordedRequest } from '../http/record-request.ts';
 import { redactKeys } from '../redact-keys.ts';
-import { expected } from './checked-input.ts';
+import { expected, recordOf } from './checked-input.ts';
 
 /** Selects requests; by default all. All fields that are set must match. */
 export interface RequestPattern {
@@ -80,9 +80,15 @@ export const requestPatternShape = {
   path: expected("a path such as /api/v1/latest or /api/*; a query is matched with query: { base: 'EUR' }", (error) =>
     z.string(error).regex(/^[/*][^?]*$/, error),
   ).optional(),
-  method: expected('a method in capitals', (error) => z.string(error).regex(/^[A-Z]+$/, error)).optional(),
-  query: expected('an object of parameters', (error) => z.record(z.string(), listPattern, error)).optional(),
-  headers: expected('an object of headers', (error) => z.record(z.string(), valuePattern, error)).optional(),
+  // ANY is no method: it would match nothing.
+  method: expected('a method in capitals, such as GET', (error) =>
+    z
+      .string(error)
+      .regex(/^[A-Z]+$/, error)
+      .refine((method) => method !== 'ANY', error),
+  ).optional(),
+  query: recordOf('an object of parameters', listPattern).optional(),
+  headers: recordOf('an object of headers', valuePattern).optional(),
   body: valuePattern.optional(),
 };
 

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { headerRecord } from '../faults/fault-kinds.ts';
+import { readHeaders } from '../http/mock-message.ts';
 import {
   codeOfStatus,
   errorResponse,
@@ -97,8 +98,12 @@ export interface StubResponse {
    * @default 200; 400 with `error`
    */
   readonly status?: number | undefined;
-  /** Response headers. `content-length` and `transfer-encoding` cannot be set. */
-  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /**
+   * Response headers. An array has several values: one `set-cookie` header each, or joined with commas. `content-length`,
+   * `transfer-encoding` and `trailer` cannot be set.
+   * @example { 'set-cookie': ['a=1', 'b=2; HttpOnly'] }
+   */
+  readonly headers?: Readonly<Record<string, string | readonly string[]>> | undefined;
   /** Sent as `{ success: true, data }`. */
   readonly data?: unknown;
   /**
@@ -106,7 +111,7 @@ export interface StubResponse {
    * @example { code: 'unknown_currency', message: 'There is no XXX.' }
    */
   readonly error?: { readonly code: string; readonly message?: string | undefined } | undefined;
-  /** The complete body: a string is sent unchanged, any other value as JSON. */
+  /** The complete body: a string is sent unchanged, any other value as JSON. Binary bodies are not possible. */
   readonly body?: unknown;
 }
 
@@ -186,35 +191,56 @@ function withoutUndefined(given: object): object {
 
 function answerFrom(given: StubResponse): StubAnswer {
   const { status = given.error === undefined ? 200 : 400, headers = {} } = given;
-  const lowerCase = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]);
-  const { body, code, type } = contentOf(given, status);
-  return { status, headers: { ...type, ...Object.fromEntries(lowerCase) }, body, code };
+  const content = contentOf(given, status);
+  const own = readHeaders(headers);
+  return { status, ...content, ...own, headers: { ...content.headers, ...own.headers } };
 }
 
-function contentOf(given: StubResponse, status: number): Pick<StubAnswer, 'body' | 'code'> & { type?: object } {
+function contentOf(given: StubResponse, status: number): Pick<StubAnswer, 'body' | 'code'> & Partial<StubAnswer> {
   const { data, error, body } = given;
   if ([data, error, body].filter((value) => value !== undefined).length > 1) {
     throw invalidOption('stub', given, 'at most one of data, error and body');
   }
-  if (STATUSES_WITHOUT_BODY.has(status)) return { body: '', code: null };
-  return body === undefined ? envelopeOf(given, status) : wholeBody(body);
+  if (!STATUSES_WITHOUT_BODY.has(status)) return body === undefined ? envelopeOf(given, status) : wholeBody(body);
+  if (data === undefined && error === undefined && (body === undefined || body === '')) return { body: '', code: null };
+  throw invalidOption('stub', given, `no data, error or body, because a response with status ${status} has none`);
 }
 
 function wholeBody(body: unknown) {
-  if (typeof body === 'string') return { body, code: null, ...(isJson(body) ? {} : { type: PLAIN_TEXT }) };
-  return { body: textOf(body), code: null };
+  if (body === '') return { body, code: null };
+  if (typeof body === 'string') return { body, code: null, ...(isJson(body) ? {} : { headers: PLAIN_TEXT }) };
+  return { body: textOf('body', body), code: null };
 }
 
 function envelopeOf(given: StubResponse, status: number): Pick<StubAnswer, 'body' | 'code'> {
   const { data, error } = given;
-  if (data !== undefined) return { body: withoutTags(`{"success":true,"data":${textOf(data)}}`), code: null };
+  if (data !== undefined) return { body: withoutTags(`{"success":true,"data":${textOf('data', data)}}`), code: null };
   if (error === undefined && status < 400) throw invalidOption('stub', given, 'data, error or body');
   const { code = codeOfStatus(status), message = reasonPhrase(status) || 'Unknown' } = error ?? {};
   return { body: errorResponse({ status, code, message }).body, code };
 }
 
-function textOf(value: unknown): string {
-  return value instanceof JsonText ? value.text : JSON.stringify(value);
+function textOf(field: string, value: unknown): string {
+  if (value instanceof JsonText) return value.text;
+  const json = jsonOf(value);
+  // Of a Buffer, a Blob, a Map or a promise, JSON has none of the content.
+  const isLost = json === undefined || ArrayBuffer.isView(value) || (json === '{}' && !isPlain(value));
+  if (isLost) throw invalidOption(field, value, 'a string or a value that JSON can represent');
+  return json;
+}
+
+function jsonOf(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    // Cyclic, or with a bigint.
+    return undefined;
+  }
+}
+
+function isPlain(value: unknown): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
 const PLAIN_TEXT = { 'content-type': 'text/plain; charset=utf-8' };

@@ -23,8 +23,10 @@ export interface LatestContext {
 export interface StubAnswer {
   /** HTTP status. */
   readonly status: number;
-  /** Headers by name in lower case. */
+  /** Headers by name in lower case, without `set-cookie`. */
   readonly headers: Readonly<Record<string, string>>;
+  /** Value of each `set-cookie` header. */
+  readonly cookies?: readonly string[] | undefined;
   /** The complete body. */
   readonly body: string;
   /** `error.code` of the response; `null` if it has none. */

@@ -16,6 +16,8 @@ interface Before extends Partial<LimiterState> {
   readonly answers?: readonly number[];
 }
 
+const ONE_SLOT = { hintMs: 2_000, isShort: true } as const;
+
 /** The record after a refusal in a window that is known. */
 function refuse({ perMinute = 10, answers = [], ...changes }: Before, refusal: Partial<Refusal> = {}): LimiterState {
   const state: LimiterState = { ...initialState(perMinute), phase: 'known', window: FIXED, ...changes };
@@ -97,6 +99,17 @@ test.each<[string, Partial<Refusal>, string]>([
   const after = refuse({ probe, answers: times(5, 61_000) }, { ...refusal, isProbe: true });
 
   expect([verdict(after), after.limit]).toEqual([expected, 10]);
+});
+
+test.each([
+  ['one request, as many as a bucket refilled', 1, 'bucket'],
+  ['three requests, more than a bucket refilled', 3, 'unknown window'],
+])('a refused probe in a window that a short hint opened and %s settled', (_, accepted, expected) => {
+  const hypothesis = { ...initialState(10).hypothesis, hint: 'short', exhaustedAt: NOW - 2_000 } as const;
+  const gate = { ...initialState(10).gate, accepted };
+
+  const after = refuse({ hypothesis, gate, limit: 1, answers: [NOW - 100] }, { ...ONE_SLOT, isProbe: true });
+  expect(verdict(after)).toBe(expected);
 });
 
 test('refused probes pause for two minutes at most', () => {

@@ -1,5 +1,5 @@
-import http from 'node:http';
-import https from 'node:https';
+import http, { get } from 'node:http';
+import * as https from 'node:https';
 import * as undici from 'undici';
 import { expect, test } from 'vitest';
 import { createMockServer } from '../../../src/mock-server/index.ts';
@@ -41,6 +41,24 @@ test('close restores everything and can be called again', async () => {
   await mock.close();
 
   expect(globals()).toEqual(before);
+});
+
+test('named and namespace imports of node:http and node:https are intercepted until the mock is closed', async () => {
+  const before = [get, https.get];
+  await using mock = createMockServer({ baseUrl: 'http://fxrates.test' });
+  await using secure = createMockServer();
+  const statusOf = (send: typeof get, baseUrl: string) =>
+    new Promise((resolve, reject) => {
+      send(`${baseUrl}/api/v1/latest`, (response) => resolve(response.resume().statusCode)).on('error', reject);
+    });
+
+  mock.listen();
+  secure.listen();
+  expect([await statusOf(get, mock.baseUrl), await statusOf(https.get, secure.baseUrl)]).toEqual([401, 401]);
+  await mock.close();
+  await secure.close();
+
+  expect([get, https.get]).toEqual(before);
 });
 
 test('other origins are reachable as without the mock', async () => {

@@ -104,6 +104,7 @@ test('takes snapshots, restores them in this and another process, and resets', a
 
   await it.remote.reset();
   expect((await it.call(key)).status).toBe(401);
+  expect((await it.remote.createKey()).key).toBe(key);
   await it.remote.restore(saved);
   await other.remote.restore(saved);
 

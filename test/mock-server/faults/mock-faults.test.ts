@@ -14,6 +14,9 @@ test.each<[unknown, RegExp]>([
   [{ kind: 'status', status: 99 }, /^status is 99; expected an HTTP status from 200 to 599/],
   [{ kind: 'status', status: 500, headers: { 'content-length': '3' } }, /^headers is .* without content-length/],
   [{ kind: 'status', status: 500, headers: { 'x-a': 'b\r\nc: d' } }, /^headers is/],
+  [{ kind: 'status', status: 500, headers: { Trailer: 'x-a' } }, /^headers is/],
+  [{ kind: 'status', status: 204, body: 'x' }, /^body is "x"; expected no body, because a response with status 204 /],
+  [{ kind: 'status', status: 500, headers: JSON.parse('{"__proto__":"x"}') }, /^headers is .* other than __proto__/],
   [{ kind: 'truncate', afterBytes: 1.5 }, /^afterBytes is 1.5; expected a whole number of bytes from 0/],
   [
     { kind: 'truncate', afterBytes: 1, strikes: 'before' },

@@ -174,3 +174,12 @@ test('a client must obey the Retry-After that it received, not one that a fault 
   expect(mock.journal.list({ status: 429, fault: 'fault_2' }).length).toBeGreaterThan(1);
   expect(mock.audit().earlyRetries).toHaveLength(1);
 });
+
+test('a fault can set several cookies', async () => {
+  const mock = createMockServer({ clock: 'virtual' });
+  mock.faults.add({ kind: 'status', status: 503, headers: { 'Set-Cookie': ['a=1', 'b=2'], 'X-Tag': 'one' } });
+
+  const { headers } = await mock.fetch(`${mock.baseUrl}/api/v1/latest`);
+
+  expect([headers.getSetCookie(), headers.get('x-tag')]).toEqual([['a=1', 'b=2'], 'one']);
+});

@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest';
 import { createMockServer, type RequestFilter } from '../../../src/mock-server/index.ts';
 
+/** Parsed, because a literal would set the prototype. */
+const PROTO = JSON.parse('{"__proto__":"x"}');
+
 const newMock = () => createMockServer({ clock: { mode: 'virtual', autoAdvance: false } });
 
 /** A mock that was asked for EUR with a header, for USD twice in one query, and with a body. */
@@ -46,13 +49,16 @@ test.each<[string, RequestFilter, number[]]>([
 test.each<[object, string]>([
   [{ path: '/api/v1/latest?base=EUR' }, 'filter.path is "/api/v1/latest?base=EUR"; expected a path such as'],
   [{ path: 'latest' }, 'filter.path is "latest"; expected a path such as'],
-  [{ method: 'get' }, 'filter.method is "get"; expected a method in capitals.'],
+  [{ method: 'get' }, 'filter.method is "get"; expected a method in capitals, such as GET.'],
+  [{ method: 'ANY' }, 'filter.method is "ANY"; expected a method in capitals, such as GET.'],
   [{ query: 'base=EUR' }, 'filter.query is "base=EUR"; expected an object of parameters.'],
   [{ query: { base: { match: 'x' } } }, 'filter.query is {"base":{"match":"x"}}; expected text, an array, '],
   [
     { query: { base: { matches: '(' } } },
     'filter.query is {"base":{"matches":"("}}; expected a regular expression that compiles.',
   ],
+  [{ query: PROTO }, 'filter.query is {"__proto__":"x"}; expected names other than __proto__.'],
+  [{ headers: PROTO }, 'filter.headers is {"__proto__":"x"}; expected names other than __proto__.'],
   [{ headers: { accept: ['a'] } }, 'filter.headers is {"accept":["a"]}; expected text, { "matches": '],
   [{ status: 'ok' }, 'filter.status is "ok"; expected an HTTP status, or 0 for no response.'],
   [
@@ -90,4 +96,26 @@ test('rejects a fault whose path contains a query', () => {
   expect(() => newMock().faults.add(fault)).toThrow(
     'match.path is "/api/v1/latest?base=EUR"; expected a path such as /api/v1/latest or /api/*; a query is matched with query: { base: \'EUR\' }.',
   );
+});
+
+test('rejects __proto__ in the pattern of a fault', () => {
+  const fault = { kind: 'hang', match: { headers: PROTO } } as const;
+
+  expect(() => newMock().faults.add(fault)).toThrow('match.headers is {"__proto__":"x"}; expected names other than');
+});
+
+test.each([
+  ['/requests/find', '{"query":{"__proto__":"x"}}', 'query'],
+  ['/requests/verify', '{"filter":{"headers":{"__proto__":"x"}},"count":0}', 'filter.headers'],
+  ['/requests/wait', '{"headers":{"__proto__":"x"},"timeoutMs":1}', 'headers'],
+  ['/stubs', '{"data":1,"match":{"query":{"__proto__":"x"}}}', 'match.query'],
+  ['/faults', '{"kind":"hang","match":{"query":{"__proto__":"x"}}}', 'match.query'],
+])('over HTTP, %s rejects __proto__ in a pattern', async (route, body, field) => {
+  await using mock = newMock();
+  const server = await mock.serve();
+  const headers = { authorization: `Bearer ${server.adminToken}`, 'content-type': 'application/json' };
+
+  const response = await fetch(`${server.url}/__fxrates${route}`, { method: 'POST', headers, body });
+
+  expect([response.status, await response.json()]).toMatchObject([400, { error: { field } }]);
 });

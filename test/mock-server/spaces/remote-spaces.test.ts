@@ -41,11 +41,26 @@ test('rejects a reset while spaces are open; closeSpaces() closes those of a kil
 
   await expect(remote.reset()).rejects.toMatchObject({ code: 'spaces_live', status: 409 });
   await space.reset();
-  await remote.closeSpaces();
+  expect(await remote.closeSpaces()).toEqual(['space_1', 'space_2']);
+  expect(await remote.closeSpaces()).toEqual([]);
   await remote.reset();
 
   expect(await call(space.key)).toBe(401);
   await expect(space.clock.now()).rejects.toMatchObject({ code: 'not_found', status: 404 });
+});
+
+test('DELETE /spaces closes all spaces and lists them', async () => {
+  await using it = await connected();
+  const { server, mock, call } = it;
+  const { key } = mock.space({ name: 'left-1' });
+  mock.space({ name: 'left-2' });
+  const headers = { authorization: `Bearer ${server.adminToken}` };
+
+  const answer = await fetch(`${server.url}/__fxrates/spaces`, { method: 'DELETE', headers });
+
+  expect([answer.status, await answer.json()]).toEqual([200, [{ name: 'left-1' }, { name: 'left-2' }]]);
+  expect(await call(key)).toBe(401);
+  expect(mock.space({ name: 'left-1' }).key).toBe(key);
 });
 
 test('a space can have another kind of clock and start time', async () => {
@@ -64,6 +79,8 @@ test.each([
   ['GET', '/spaces/nobody/clock', undefined, 404],
   ['DELETE', '/spaces/nobody', undefined, 404],
   ['POST', '/spaces/one/spaces', {}, 404],
+  ['DELETE', '/spaces/one/spaces', undefined, 404],
+  ['DELETE', '/spaces?name=one', undefined, 400],
   ['GET', '/spaces/one/nothing', undefined, 404],
   ['GET', '/spaces/one/health', undefined, 200],
 ] as const)('%s %s %j answers %i', async (method, path, body, status) => {

@@ -1,5 +1,6 @@
+import { request } from 'undici';
 import { expect, test } from 'vitest';
-import { createMockServer, type StubOptions } from '../../../src/mock-server/index.ts';
+import { connectMockServer, createMockServer, type StubOptions } from '../../../src/mock-server/index.ts';
 
 /** A mock, and what sends requests to it with a key of its own. */
 function asked(options = {}) {
@@ -12,6 +13,9 @@ function asked(options = {}) {
   };
   return { mock, keyId: id, send };
 }
+
+/** Parsed, because a literal would set the prototype. */
+const PROTO = JSON.parse('{"__proto__":"x"}');
 
 const EUR = { query: { base: 'EUR' } };
 
@@ -52,6 +56,13 @@ test.each<[string, StubOptions, { status: number; text: string; type?: string | 
     { status: 200, text: '<p>', type: 'text/html' },
   ],
   ['no content', { status: 204 }, { status: 204, text: '', type: null }],
+  ['no content and an empty body', { status: 204, body: '' }, { status: 204, text: '', type: null }],
+  ['an empty body', { status: 404, body: '' }, { status: 404, text: '', type: null }],
+  ['a body of null', { body: null }, { status: 200, text: 'null', type: 'application/json' }],
+  ['a body of false', { body: false }, { status: 200, text: 'false', type: 'application/json' }],
+  ['a body of 0', { body: 0 }, { status: 200, text: '0', type: 'application/json' }],
+  ['a body of a class with toJSON()', { body: new Date(0) }, { status: 200, text: '"1970-01-01T00:00:00.000Z"' }],
+  ['data of null', { data: null }, { status: 200, text: '{"success":true,"data":null}' }],
 ])('a stub answers with %s', async (_, stub, { type, ...expected }) => {
   const { mock, send } = asked();
   mock.stubs.add(stub);
@@ -60,6 +71,50 @@ test.each<[string, StubOptions, { status: number; text: string; type?: string | 
 
   expect(response).toMatchObject(expected);
   if (type !== undefined) expect(response.headers.get('content-type')).toBe(type);
+});
+
+test('a header of a stub can have several values, in process, over HTTP and after a restart', async () => {
+  const { mock, send } = asked();
+  await using server = await mock.serve();
+  const stub = { body: 'x', headers: { 'Set-Cookie': ['a=1; Path=/', 'b=2'], 'X-Tag': ['one', 'two'], Link: '<a>' } };
+  await connectMockServer(server.adminUrl).stubs.add(stub);
+  mock.restore(JSON.parse(JSON.stringify(mock.snapshot())));
+  const headers = { authorization: `Bearer ${mock.createKey().key}` };
+
+  const responses = [await send('/api/v1/latest'), await fetch(`${server.url}/api/v1/latest`, { headers })];
+  const { headers: raw } = await request(`${mock.baseUrl}/api/v1/latest`, { dispatcher: mock.dispatcher, headers });
+
+  for (const { headers } of responses) {
+    expect(headers.getSetCookie()).toEqual(['a=1; Path=/', 'b=2']);
+    expect([headers.get('x-tag'), headers.get('link')]).toEqual(['one, two', '<a>']);
+  }
+  expect(raw).toMatchObject({ 'set-cookie': ['a=1; Path=/', 'b=2'], 'x-tag': 'one, two', link: '<a>' });
+  expect(mock.stubs.list()[0]?.answers).toMatchObject([{ cookies: ['a=1; Path=/', 'b=2'] }]);
+});
+
+test('values of a header in several spellings are joined', async () => {
+  const { mock, send } = asked();
+  mock.stubs.add({ body: 'x', headers: { 'X-Tag': 'one', 'x-tag': 'two' } });
+
+  expect((await send('/api/v1/latest')).headers.get('x-tag')).toBe('one, two');
+});
+
+test('an empty body of a stub or a fault has a length of 0 over a socket, too', async () => {
+  const { mock } = asked();
+  await using server = await mock.serve();
+  mock.stubs.add({ body: '' });
+  mock.faults.add({ kind: 'status', status: 503, body: '', nth: 2 });
+  const authorization = `Bearer ${mock.createKey().key}`;
+
+  for (const status of [200, 503]) {
+    const response = await fetch(`${server.url}/api/v1/latest`, { headers: { authorization } });
+    const { headers } = response;
+    expect([response.status, headers.get('content-length'), headers.get('transfer-encoding')]).toEqual([
+      status,
+      '0',
+      null,
+    ]);
+  }
 });
 
 test('over HTTP the data and body of a stub keep their digits', async () => {
@@ -209,10 +264,33 @@ test.each<[unknown, string]>([
     { body: 'x', headers: { 'content-length': '7' } },
     'headers is {"content-length":"7"}; expected an object of header',
   ],
+  [{ body: 'x', headers: { trailer: 'x-sum' } }, 'headers is {"trailer":"x-sum"}; expected an object of header'],
+  [{ body: 'x', headers: { 'x-a': 'b\nc' } }, 'headers is {"x-a":"b\\nc"}; expected an object of header names and '],
+  [{ body: 'x', headers: { 'set-cookie': [] } }, 'headers is {"set-cookie":[]}; expected an object of header names'],
+  [{ body: 'x', headers: { 'x-a': ['b', 1] } }, 'headers is {"x-a":["b",1]}; expected an object of header names and '],
+  [{ body: 'x', headers: PROTO }, 'headers is {"__proto__":"x"}; expected names other than __proto__.'],
+  [{ data: 1, match: { query: PROTO } }, 'match.query is {"__proto__":"x"}; expected names other than __proto__.'],
+  [{ status: 204, body: 'x' }, 'expected no data, error or body, because a response with status 204 has none.'],
+  [{ status: 304, data: 1 }, 'expected no data, error or body, because a response with status 304 has none.'],
+  [
+    { status: 205, error: { code: 'x' } },
+    'expected no data, error or body, because a response with status 205 has none.',
+  ],
+  [{ body: Buffer.from('hi') }, 'body is {"type":"Buffer","data":[104,105]}; expected a string or a value that JSON'],
+  [{ body: new Uint8Array([1]) }, 'body is {"0":1}; expected a string or a value that JSON can represent.'],
+  [{ body: new Blob(['x']) }, 'body is {}; expected a string or a value that JSON can represent.'],
+  [{ data: new Map([['a', 1]]) }, 'data is {}; expected a string or a value that JSON can represent.'],
+  [{ body: () => 1 }, 'body is a function; expected a string or a value that JSON can represent.'],
 ])('the stub %j is refused', (stub, message) => {
   const { mock } = asked();
 
   expect(() => mock.stubs.add(stub as StubOptions)).toThrow(message);
+});
+
+test('rejects data that JSON cannot represent', () => {
+  const { mock } = asked();
+
+  expect(() => mock.stubs.add({ data: 1n })).toThrow('data is a value of type bigint; expected a string or a value');
 });
 
 test('rejects the removal of an unknown stub', () => {

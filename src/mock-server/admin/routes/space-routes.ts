@@ -33,6 +33,8 @@ const opening = z.strictObject({
     .describe('Switches that differ from those of the mock.'),
 });
 
+const spaceNames = z.array(z.object({ name: z.string() }));
+
 export const spaceRoutes = [
   route('POST /spaces', {
     id: 'openSpace',
@@ -49,8 +51,19 @@ export const spaceRoutes = [
     id: 'listSpaces',
     tag,
     summary: 'List the names of the open spaces',
-    answer: z.array(z.object({ name: z.string() })),
-    run: (call) => spacesOf(call).names.map((name) => ({ name })),
+    answer: spaceNames,
+    run: (call) => namesOf(spacesOf(call)),
+  }),
+  route('DELETE /spaces', {
+    id: 'closeSpaces',
+    tag,
+    summary: 'Close all spaces, for example those of a test run that was killed; lists the names of the closed spaces',
+    answer: spaceNames,
+    async run(call) {
+      const closed = namesOf(spacesOf(call));
+      await spacesOf(call).closeAll();
+      return closed;
+    },
   }),
   route('DELETE /spaces/{space}', {
     id: 'closeSpace',
@@ -59,6 +72,10 @@ export const spaceRoutes = [
     run: (call) => spacesOf(call).find(call.path.space).space.close(),
   }),
 ];
+
+function namesOf({ names }: Spaces) {
+  return names.map((name) => ({ name }));
+}
 
 /** A space has no spaces. */
 export function spacesOf({ spaces }: Pick<AdminTarget, 'spaces'>): Spaces {

@@ -26,7 +26,7 @@ export const stateRoutes = [
   route('POST /reset', {
     id: 'reset',
     tag,
-    summary: 'Restore the initial state of the mock or the space; 409 while spaces are open',
+    summary: 'Restore the initial state: of a space with its key, of the mock without keys; 409 while spaces are open',
     body: z.strictObject({}),
     run: ({ mock }) => mock.reset(),
   }),

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { LIMITER_STATE_VERSION } from '../../../../src/client/limits/limiter-state.ts';
 import type { Permit } from '../../../../src/client/limits/permit.ts';
 import { RateLimiter, type RateLimiterOptions } from '../../../../src/client/limits/rate-limiter.ts';
 import { settle, VirtualClock } from '../../../helpers/limits-clock.ts';
@@ -202,7 +203,12 @@ test('after an hour of sleep, the machine continues immediately', async () => {
 
 test('a state that cannot be read is learned again', async () => {
   const { clock, store, startProcess } = setUp();
-  void store.exchange('3:key', '', { version: 'x', state: '{"at":"?"}', nowMs: clock.now(), keepMs: MINUTE });
+  void store.exchange(`${LIMITER_STATE_VERSION}:key`, '', {
+    version: 'x',
+    state: '{"at":"?"}',
+    nowMs: clock.now(),
+    keepMs: MINUTE,
+  });
   await clock.advance(10);
 
   const granted = ask(startProcess(), 5);
