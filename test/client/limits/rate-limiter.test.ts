@@ -326,3 +326,53 @@ test('calls in flight are among those to be answered', async () => {
   for (let call = 0; call < 2; call += 1) await used.acquire();
   expect([1, 2, 3].map((calls) => used.etaMs(calls, 256))).toEqual([0, 0, 60_000]);
 });
+
+test('is idle while no call waits and none is in flight', async () => {
+  const { limiter } = setUp({ maxConcurrent: 1 });
+  const states = [limiter.isIdle];
+
+  const first = await limiter.acquire();
+  states.push(limiter.isIdle);
+  const second = limiter.acquire();
+  first.ok();
+  (await second).ok();
+  states.push(limiter.isIdle);
+  (await limiter.acquire()).limited({ retryAfter: '30' });
+  void limiter.acquire();
+  await settle();
+  states.push(limiter.isIdle); // it waits, and nothing is in flight
+
+  expect(states).toEqual([true, false, true, false]);
+});
+
+test('a waiting call of high priority is served before earlier ones', async () => {
+  const { clock, limiter } = setUp({ maxConcurrent: 1 });
+  const served: string[] = [];
+  const first = await limiter.acquire();
+  for (const priority of ['low', 'high'] as const) {
+    void limiter.acquire({ priority }).then((permit) => {
+      served.push(priority);
+      permit.ok();
+    });
+  }
+  await settle();
+
+  first.ok();
+  await clock.run();
+
+  expect(served).toEqual(['high', 'low']);
+});
+
+test.each([
+  ['0.999', []],
+  ['1', [1_000]],
+])('a wait of %s s is reported from one second on', async (retryAfter, reported) => {
+  const waits: number[] = [];
+  const { clock, start, limiter } = setUp({ onWait: ({ until }) => waits.push(until) });
+  (await limiter.acquire()).limited({ retryAfter });
+  void limiter.acquire();
+
+  await clock.run();
+
+  expect(waits.map((until) => until - start)).toEqual(reported);
+});
