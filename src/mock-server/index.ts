@@ -36,7 +36,7 @@ export type { Audit, MockJournal, SubscribeOptions, WaitOptions } from './journa
 export type { RequestFilter } from './journal/request-filter.ts';
 export type { RequestPattern, ValuePattern } from './matching/request-pattern.ts';
 export type { MockServerOptions } from './mock-options.ts';
-export type { ClientOptions } from './mock-scope.ts';
+export type { ClientOptions, ResetOptions } from './mock-scope.ts';
 export { createMockServer, type MockServer } from './mock-server.ts';
 export { MockServerError } from './mock-server-error.ts';
 export { type ProbeOptions, type ProbePlan, planProbe, probeService } from './probe/probe.ts';

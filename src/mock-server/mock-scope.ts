@@ -12,6 +12,7 @@ import type { MockParts } from './mock-parts.ts';
 import { type Accounts, createAccounts } from './service/accounts.ts';
 import { type CreatedKey, createKeys, type Keys } from './service/keys.ts';
 import { createOutbox, type Outbox } from './service/outbox.ts';
+import { unusedKeys } from './service/service-state.ts';
 import { restoredState, type Snapshot, takeSnapshot } from './service/snapshot.ts';
 import { createSnapshots, type Snapshots } from './state/snapshots.ts';
 import { createMockLatest, type MockLatest } from './stubs/mock-latest.ts';
@@ -25,6 +26,16 @@ export interface ClientOptions {
   readonly fetch: Fetch;
   /** The clock of the mock. */
   readonly clock: Clock;
+}
+
+/** Options of `mock.reset()`. */
+export interface ResetOptions {
+  /**
+   * Whether accounts and keys stay, with nothing used of their limits: for a server whose key is already in use, such as that
+   * of `fxrates mock`.
+   * @default false
+   */
+  readonly keepKeys?: boolean | undefined;
 }
 
 /** The methods that a mock and its spaces share. */
@@ -140,13 +151,13 @@ export class MockScope {
    * Restores the initial state: removes accounts, keys, faults, stubs and handlers of `use()`, clears the journal,
    * and resets switches and clock. A space keeps its account and key.
    */
-  reset(): void {
+  reset({ keepKeys = false }: ResetOptions = {}): void {
     const { context, journal, clock, overrides, firstState, delays } = this.#parts;
     delays.endAll();
-    Object.assign(context.state, firstState());
+    clock.reset();
+    Object.assign(context.state, firstState(), keepKeys ? unusedKeys(context.state, clock.now()) : {});
     context.behaviour.reset();
     overrides.clear();
-    clock.reset();
     journal.clear();
   }
 }

@@ -5,7 +5,7 @@ import { createDispatcher } from './adapters/undici-dispatcher.ts';
 import type { HandleRequest } from './handle-request.ts';
 import { type CheckedOptions, checkOptions, type MockServerOptions } from './mock-options.ts';
 import { createMockParts, type MockParts } from './mock-parts.ts';
-import { MockScope } from './mock-scope.ts';
+import { MockScope, type ResetOptions } from './mock-scope.ts';
 import { type Space, type SpaceOptions, Spaces } from './spaces.ts';
 import { type RunningServer, type ServeOptions, startServer } from './start-server.ts';
 
@@ -124,9 +124,9 @@ export class MockServer extends MockScope implements AsyncDisposable {
    * and resets switches and clock.
    * @throws MockServerError with code `spaces_live`, while spaces are open.
    */
-  override reset(): void {
+  override reset(options?: ResetOptions): void {
     this.#spaces.refuseWhileLive('reset()');
-    super.reset();
+    super.reset(options);
   }
 
   /** Closes all spaces and servers of the mock, and stops all interception. */

@@ -199,6 +199,24 @@ test('reset clears limits, keys, switches, handlers and journal, and restarts cl
   expect((await new Story(mock).play(moves)).transcript).toEqual(first.transcript);
 });
 
+test('reset with keepKeys keeps accounts and keys with unused limits; a revoked key stays revoked', async () => {
+  const mock = createMockServer({ clock: CLOCK });
+  const startedAt = mock.clock.now();
+  const [first, second] = [mock.createKey(), mock.createKey()];
+  const send = (key: string) => mock.fetch(`${mock.baseUrl}/api/v1/latest`, { headers: { authorization: key } });
+  await mock.clock.advance(5_000);
+  for (let call = 0; call < 31; call += 1) await send(first.key);
+  mock.keys.revoke(second.id);
+  mock.faults.add({ kind: 'status', status: 503 });
+
+  mock.reset({ keepKeys: true });
+
+  expect([mock.clock.now(), mock.faults.list(), mock.journal.list()]).toEqual([startedAt, [], []]);
+  expect(mock.keys.limits(first.id)).toMatchObject({ minute: { used: 0, waitMs: 0 }, month: { used: 0 } });
+  expect([(await send(first.key)).status, (await send(second.key)).status]).toEqual([200, 401]);
+  expect(mock.createKey().id).toBe('key_3');
+});
+
 test('the same seed gives the same transcript, another seed other keys and rates', async () => {
   const tell = async (seed: number) => {
     const story = new Story(createMockServer({ seed, clock: CLOCK }));

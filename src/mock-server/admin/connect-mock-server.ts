@@ -177,7 +177,7 @@ function createRemoteScope(ask: AskAdmin, baseUrl: string): RemoteScope {
     createKey: (options = {}) => ask('POST /keys', { body: options }),
     snapshot: () => ask('GET /state'),
     restore: (snapshot) => ask('PUT /state', { body: snapshot }),
-    reset: () => ask('POST /reset'),
+    reset: (options = {}) => ask('POST /reset', { body: options }),
   };
 }
 

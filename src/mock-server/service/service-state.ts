@@ -99,6 +99,20 @@ export function emptyState(seed: number): ServiceState {
   };
 }
 
+/** Accounts and keys of a state as if no request had been sent. A key that is revoked at `now` stays revoked. */
+export function unusedKeys(state: ServiceState, now: number): Partial<ServiceState> {
+  const { accounts, keys, keysByHash, lastAccount, lastKey, random } = state;
+  for (const key of keys.values()) {
+    key.used = 0;
+    key.usedFrom = undefined;
+    key.window = undefined;
+    key.quotaEndpointWindow = undefined;
+    key.retryAt = 0;
+    if (key.revokedAt !== undefined) key.revokedAt = Math.min(key.revokedAt, now);
+  }
+  return { accounts, keys, keysByHash, lastAccount, lastKey, random };
+}
+
 export function limitPerMinute(account: AccountRecord): number {
   return plans[account.plan].rateLimitPerMinute;
 }

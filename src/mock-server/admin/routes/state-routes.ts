@@ -27,8 +27,10 @@ export const stateRoutes = [
     id: 'reset',
     tag,
     summary: 'Restore the initial state: of a space with its key, of the mock without keys; 409 while spaces are open',
-    body: z.strictObject({}),
-    run: ({ mock }) => mock.reset(),
+    body: z.strictObject({
+      keepKeys: z.boolean().optional().describe('Whether accounts and keys stay, with nothing used. Default: false.'),
+    }),
+    run: ({ mock, body }) => mock.reset(body),
   }),
   route('POST /snapshots', {
     id: 'takeSnapshot',
