@@ -221,11 +221,3 @@ test('closing a client closes the clients made from it, and vice versa', async (
 
   for (const error of await ended) expect(error).toMatchObject(CLOSED);
 });
-
-test('coalesce: false sends a request of its own', async () => {
-  const { fx, fetch } = testClient(success());
-
-  await Promise.all([fx.latest(), fx.latest(), fx.latest({}, { coalesce: false }), fx.latest({}, { coalesce: false })]);
-
-  expect(fetch.requests).toHaveLength(3);
-});

@@ -38,6 +38,16 @@ test('calls with other headers send separate requests and have separate cache en
   expect(fetch.requests).toHaveLength(2);
 });
 
+test('the order of headers makes no difference: calls share a request and a cache entry', async () => {
+  const { fx, fetch } = testClient(success(), { cache: { maxAgeMs: 60_000 } });
+  const call = (headers: Record<string, string>) => fx.latest({}, { headers });
+
+  await Promise.all([call({ 'x-a': '1', 'x-b': '2' }), call({ 'x-b': '2', 'x-a': '1' })]);
+  await call({ 'x-b': '2', 'x-a': '1' });
+
+  expect(fetch.requests).toHaveLength(1);
+});
+
 test('appends appInfo to the user agent', async () => {
   const { fx, fetch } = testClient(success(), { appInfo: { name: 'my-app', version: '2.0', url: 'https://my.app' } });
 

@@ -9,7 +9,6 @@ export type ApiKeyOption = string | (() => string | Promise<string>);
 
 /** The source of the key for the next request. It keeps the key until a caller requests a replacement. */
 export class KeySource {
-  readonly #isFixed: boolean;
   readonly #provide: () => string | Promise<string>;
   readonly #onKey: (key: ApiKey) => void;
   /** The call of the provider in flight: one, even for a hundred calls that are refused together. */
@@ -18,7 +17,6 @@ export class KeySource {
 
   /** Calls `onKey` with each new key. @throws ConfigError if a fixed key is invalid */
   constructor(option: ApiKeyOption, onKey: (key: ApiKey) => void) {
-    this.#isFixed = typeof option !== 'function';
     this.#provide = typeof option === 'function' ? option : () => option;
     this.#onKey = onKey;
     if (typeof option !== 'function') this.#use(ApiKey.from(option));
@@ -36,7 +34,6 @@ export class KeySource {
 
   /** The key to use instead of `refused`; `undefined` if there is no other. */
   async replacementFor(refused: ApiKey, signal: CancelSignal): Promise<ApiKey | undefined> {
-    if (this.#isFixed) return undefined;
     const already = this.#key;
     const key = already !== undefined && already.hash !== refused.hash ? already : await this.#loadOnce(signal);
     return key.hash === refused.hash ? undefined : key;

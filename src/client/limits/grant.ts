@@ -82,13 +82,9 @@ function roomBehindGate(state: LimiterState): number {
   return Math.min(ramp, Math.max(1, Math.abs(firstBurst - gate.accepted)) - inFlight);
 }
 
-/**
- * Whether the ramp of the gate applies: until the window is known and its limit was used once, and at its first
- * boundary.
- */
-function isCareful({ phase, window, gate, limit }: LimiterState): boolean {
-  if (phase !== 'known' || (gate.wasClosed && gate.accepted < limit)) return true;
-  return window.kind === 'fixed' && window.boundary === 'testing';
+/** Whether the ramp of the gate applies: until the window is known and its limit was used once since the gate closed. */
+function isCareful({ phase, gate, limit }: LimiterState): boolean {
+  return phase !== 'known' || (gate.wasClosed && gate.accepted < limit);
 }
 
 /** Changes the number of requests in flight; negative for requests that were returned. */

@@ -87,14 +87,14 @@ type Observed = Pick<LimiterState, 'phase' | 'limit' | 'blockedUntil'> & {
   readonly kind: LimiterState['window']['kind'];
   readonly opensAt: number;
   readonly calls: number;
-  readonly isDown: boolean;
+  /** Differs also between a service that is up and one that is down. */
   readonly retryAt: number;
 };
 
 /** Keeps the latest changes of a limiter's state. */
 export class LimiterHistory {
   readonly #time: SteadyTime;
-  #changes: LimiterChange[] = [];
+  readonly #changes: LimiterChange[] = [];
   #last: Observed | undefined;
 
   constructor(time: SteadyTime) {
@@ -102,13 +102,13 @@ export class LimiterHistory {
   }
 
   get changes(): readonly LimiterChange[] {
-    return this.#changes.slice(-LONGEST_HISTORY);
+    return [...this.#changes];
   }
 
   /** `toLocal` turns a time of `state` into one of the limiter's clock. */
   observe(event: LimiterEvent, state: LimiterState, health: ServiceHealth, toLocal: (at: number) => number): void {
     const last = this.#last;
-    const { isDown, retryAt } = health;
+    const { retryAt } = health;
     const isSame =
       last !== undefined &&
       last.opensAt === state.gate.opensAt &&
@@ -117,7 +117,6 @@ export class LimiterHistory {
       last.kind === state.window.kind &&
       last.calls === state.burst.calls &&
       last.blockedUntil === state.blockedUntil &&
-      last.isDown === isDown &&
       last.retryAt === retryAt;
     if (isSame) return;
     const { phase, limit, blockedUntil, window, gate, burst } = state;
@@ -128,11 +127,10 @@ export class LimiterHistory {
       kind: window.kind,
       opensAt: gate.opensAt,
       calls: burst.calls,
-      isDown,
       retryAt,
     };
-    if (this.#changes.length >= 2 * LONGEST_HISTORY) this.#changes = this.#changes.slice(-LONGEST_HISTORY);
     this.#changes.push(this.#describe(event, state, health, toLocal));
+    if (this.#changes.length > LONGEST_HISTORY) this.#changes.shift();
   }
 
   #describe(

@@ -102,12 +102,14 @@ function checkUrl(url: string, original: string): string {
   return href.slice(0, href.length - hash.length);
 }
 
+/** `ok` of a response with another status is false. */
+const STATUS_NOT_OK = 500;
 const NO_BODY_STATUSES: readonly number[] = [101, 204, 205, 304];
 
 function responseOf({ status, headers, text }: TransportResponse): Response {
   const isPlain = status >= 200 && status <= 599;
   const body = NO_BODY_STATUSES.includes(status) ? null : text;
-  const response = new Response(body, { status: isPlain ? status : 200, headers: headers.toHeaders() });
+  const response = new Response(body, { status: isPlain ? status : STATUS_NOT_OK, headers: headers.toHeaders() });
   // A service can send a status that HTTP does not define, but a `Response` cannot be created with it.
   return isPlain ? response : Object.defineProperty(response, 'status', { value: status });
 }

@@ -1,12 +1,5 @@
 import type { SteadyTime } from '../clock.ts';
-import {
-  AbortError,
-  FxRatesError,
-  NetworkError,
-  QuotaExhaustedError,
-  RateLimitError,
-  TimeoutError,
-} from '../errors/errors.ts';
+import { AbortError, FxRatesError, NetworkError, RateLimitError, TimeoutError } from '../errors/errors.ts';
 import { isCertificateProblem, wasNeverSent } from '../errors/network-failure.ts';
 import type { ClientEvents } from '../events.ts';
 import { LimitError, type Permit } from '../limits/permit.ts';
@@ -136,8 +129,7 @@ async function attempt(
 }
 
 function reportFailure(permit: Permit, error: unknown): void {
-  const isLocal = error instanceof QuotaExhaustedError && error.local;
-  if (isLocal || !(error instanceof FxRatesError)) permit.unused();
+  if (!(error instanceof FxRatesError)) permit.unused();
   else if (error instanceof AbortError) permit.lost();
   else if (isOutage(error)) {
     const { status, headers } = error;

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import {
   HEALTHY,
+  InFlight,
   type ServiceHealth,
   serviceAnswered,
   serviceFailed,
@@ -8,6 +9,8 @@ import {
   serviceRoom,
   serviceUntested,
 } from '../../../src/client/limits/in-flight.ts';
+import { Permit, type Reports } from '../../../src/client/limits/permit.ts';
+import { initialState } from '../../../src/client/limits/transitions.ts';
 
 const MIDDLE = () => 0.5;
 
@@ -74,6 +77,14 @@ test('a success ends a run of failures', () => {
   expect(fail(fail(interrupted, 3), 4).isDown).toBe(false);
 });
 
+test('a failure older than the latest success is not part of a run, except with Retry-After', () => {
+  const health = serviceAnswered(HEALTHY, { now: 110, sentAt: 100 });
+  const failures = (sentAt: number) => [1, 2, 3].reduce((before) => fail(before, 200, { sentAt }), health);
+
+  expect([99, 100].map((sentAt) => failures(sentAt).isDown)).toEqual([false, true]);
+  expect(fail(health, 200, { sentAt: 99, hintMs: 5_000 })).toMatchObject({ isDown: true, retryAt: 5_200 });
+});
+
 test('after a 503 with Retry-After, the service is down for that time', () => {
   const health = fail(HEALTHY, 10_000, { hintMs: 5_000 });
 
@@ -135,7 +146,7 @@ test('an answered probe ends the outage and resets the backoff', () => {
 test('results of requests sent before the outage began neither end nor prolong it', () => {
   const health = serviceGranted(down());
 
-  expect(serviceAnswered(health, { now: 10_050, sentAt: 9_999 })).toBe(health);
+  for (const sentAt of [9_999, 10_000]) expect(serviceAnswered(health, { now: 10_050, sentAt })).toBe(health);
   expect(fail(health, 10_050, { sentAt: 9_999 })).toEqual(health);
 });
 
@@ -163,5 +174,53 @@ test('after the caller of a probe aborts, the next call is the probe', () => {
 test('the abort of a call from before the outage does not allow a second probe', () => {
   const probing = serviceGranted(down());
 
-  expect(serviceUntested(probing, { now: 20_000, sentAt: 9_000 })).toBe(probing);
+  for (const sentAt of [9_000, 10_000]) expect(serviceUntested(probing, { now: 20_000, sentAt })).toBe(probing);
+  expect(serviceUntested(HEALTHY, { now: 20_000, sentAt: 19_000 })).toBe(HEALTHY);
+});
+
+function permitSentAt(sentAt: number): Permit {
+  return new Permit({} as Reports, { sentAt, probe: false, ticket: 0, failures: 0 });
+}
+
+/** Nothing in flight; after fast responses, at the time 0, up to twenty requests may be. */
+function grown(): InFlight {
+  const inFlight = new InFlight({ maxConcurrent: 'adapt', random: MIDDLE });
+  while (inFlight.maxConcurrent < 20) {
+    const permits = Array.from({ length: inFlight.maxConcurrent }, () => permitSentAt(0));
+    for (const permit of permits) inFlight.add(permit);
+    for (const permit of permits) inFlight.answered(permit, 0);
+  }
+  return inFlight;
+}
+
+const CONFIGURED = initialState(100);
+
+test('eight requests may be in flight while the window of a configured limit is unknown', () => {
+  const inFlight = grown();
+  const states = [CONFIGURED, { ...CONFIGURED, phase: 'learning' }, { ...CONFIGURED, phase: 'known' }] as const;
+
+  expect(states.map((state) => inFlight.room(0, state))).toEqual([8, 20, 20]);
+  expect(inFlight.room(0, initialState(Number.POSITIVE_INFINITY))).toBe(20);
+});
+
+test('after ten seconds without a request, few may be in flight again', () => {
+  const [idle, busy] = [grown(), grown()];
+  busy.add(permitSentAt(0));
+  const known = { ...CONFIGURED, phase: 'known' } as const;
+
+  expect([idle.room(9_999, known), idle.room(10_000, known)]).toEqual([20, 4]);
+  expect(busy.room(10_000, known)).toBe(19);
+});
+
+test('checks for lost requests each second, and a service that is down at its time', () => {
+  const inFlight = grown();
+  expect(inFlight.nextRoomAt(50)).toBe(1_050);
+
+  const failed = permitSentAt(100);
+  inFlight.add(failed);
+  inFlight.failed(failed, 200, { hintMs: 2_500, error: new Error('503') });
+  expect(inFlight.nextRoomAt(250)).toBe(2_700);
+  inFlight.add(permitSentAt(2_700));
+
+  expect(inFlight.nextRoomAt(2_750)).toBeUndefined();
 });

@@ -51,6 +51,42 @@ test.each([
   expect(() => parseLimiterState(JSON.parse(text), EXAMPLE)).toThrow(TypeError);
 });
 
+interface Nested {
+  readonly [name: string]: Nested;
+}
+
+/** The paths to all values in a record that are not records themselves. */
+function leavesOf(value: unknown, path: readonly string[] = []): (readonly string[])[] {
+  if (typeof value !== 'object' || value === null) return [path];
+  return Object.entries(value).flatMap(([key, part]) => leavesOf(part, [...path, key]));
+}
+
+test('a state with any value missing or of another type is not a state', () => {
+  const bucket = { kind: 'bucket', perMs: 0.0005, capacity: 5, tokens: 0, at: 0 };
+  const trial = { value: 30_000, refusedAt: 0, endsAt: 30_000, refusals: 0, repeats: 0 };
+  const text = JSON.stringify({
+    ...initialState(3),
+    window: bucket,
+    unit: { evidence: 'on-trial', trial },
+    log: [1, 2, 3],
+  });
+  expect(parseLimiterState(JSON.parse(text), EXAMPLE)).toMatchObject({ window: bucket, unit: { trial } });
+
+  const leaves = leavesOf(JSON.parse(text));
+  expect(leaves.length).toBeGreaterThan(50);
+  for (const path of leaves) {
+    const name = path.at(-1)!;
+    const holderIn = (state: unknown) => path.slice(0, -1).reduce((record, key) => record[key]!, state as Nested);
+    const value = holderIn(JSON.parse(text))[name];
+    for (const wrong of [undefined, {}, [1], typeof value === 'boolean' ? 0 : true]) {
+      const changed = JSON.parse(text);
+      Object.assign(holderIn(changed), { [name]: wrong });
+
+      expect(() => parseLimiterState(JSON.parse(JSON.stringify(changed)), EXAMPLE), path.join('.')).toThrow(TypeError);
+    }
+  }
+});
+
 test('infinite values keep their sign in JSON', () => {
   const state = initialState(Number.POSITIVE_INFINITY);
 

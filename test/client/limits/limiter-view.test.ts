@@ -75,6 +75,22 @@ test.each([
   expect(history.changes).toHaveLength(2);
 });
 
+test('each new time of the next attempt adds an entry, and the end of the outage too', () => {
+  const { history, observe } = setUp();
+  const down = (retryAt: number) => ({ ...HEALTHY, isDown: true, retryAt });
+
+  for (const health of [HEALTHY, down(START + 700), down(START + 1_400), down(START + 1_400), HEALTHY]) {
+    observe(UNKNOWN, health);
+  }
+
+  expect(history.changes.map(({ service }) => service)).toEqual([
+    'up',
+    { downUntil: new Date(START + 700) },
+    { downUntil: new Date(START + 1_400) },
+    'up',
+  ]);
+});
+
 test('values that change with every request add no entry', () => {
   const { history, observe } = setUp();
   observe(UNKNOWN);

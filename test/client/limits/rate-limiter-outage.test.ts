@@ -108,6 +108,29 @@ test('a call whose deadline is before the probe is rejected as unavailable', asy
   await expect(late).rejects.toMatchObject({ reason: 'unavailable', retryAt: start + 30_000, cause: ERROR });
 });
 
+test('the limit, if it asks for a later time than the service, is the reason of a rejection', async () => {
+  const { start, limiter } = setUp();
+  const [first, second] = [await limiter.acquire(), await limiter.acquire()];
+  first.limited({ retryAfter: '30' });
+  second.failed({ ...FAILED, retryAfter: '1' });
+
+  const late = limiter.acquire({ deadlineAt: start + 10_000 });
+
+  await expect(late).rejects.toMatchObject({ reason: 'deadline', retryAt: start + 30_000 });
+  expect(limiter.closedUntil).toBe(start + 30_000);
+});
+
+test('waits for a service that asks for the longest wait allowed, and rejects for a longer one', async () => {
+  const { clock, start, limiter } = await outage('75');
+  expect(limiter.closedUntil).toBe(start + 75_000);
+  const permit = limiter.acquire();
+  await clock.run();
+  const longer = (await outage('75.001')).limiter;
+
+  expect((await permit).sentAt).toBe(start + 75_000);
+  await expect(longer.acquire()).rejects.toMatchObject({ reason: 'unavailable' });
+});
+
 test('a call that does not wait is rejected as unavailable', async () => {
   const { limiter } = await outage('30');
 
@@ -220,4 +243,29 @@ test('does not request the quota if an option sets the limit, or while the servi
 
   const { granted, asked } = await crowded();
   expect(await asked(() => granted[0]!.failed({ ...FAILED, retryAfter: '30' }))).toBe(0);
+});
+
+test('calls that wait for a service that is down are sent at the time of the probe, not at the next second', async () => {
+  const { clock, start, limiter } = await outage('2.5');
+
+  const permit = limiter.acquire();
+  await clock.run();
+
+  expect((await permit).sentAt).toBe(start + 2_500);
+});
+
+test('calls that wait for responses use one timer per second', async () => {
+  const clock = new VirtualClock();
+  let sleeps = 0;
+  const sleep = (ms: number, signal?: AbortSignal) => {
+    sleeps += 1;
+    return clock.sleep(ms, signal);
+  };
+  const limiter = new RateLimiter({ clock: { now: () => clock.now(), sleep }, maxConcurrent: 1, perMinute: 100 });
+  await limiter.acquire();
+  void limiter.acquire();
+
+  await clock.advance(2_400);
+
+  expect(sleeps).toBeLessThanOrEqual(3);
 });

@@ -43,10 +43,14 @@ test('no more are in flight at once than maxConcurrent', async () => {
   expect(granted).toHaveLength(3);
 });
 
-test.each(['ok', 'lost', 'unused'] as const)(
-  'a permit reported as %s frees its place once, whatever follows',
-  async (report) => {
-    const { limiter } = setUp();
+test.each([
+  ['ok', 1],
+  ['lost', 1],
+  ['unused', 0],
+] as const)(
+  'a permit reported as %s frees its place once and uses %i of the limit, whatever follows',
+  async (report, used) => {
+    const { limiter } = setUp({ perMinute: 3, probe: false });
     const permit = await limiter.acquire();
 
     permit[report]();
@@ -54,8 +58,14 @@ test.each(['ok', 'lost', 'unused'] as const)(
     permit.lost();
     permit.unused();
 
+    permit.failed({ retryAfter: '30', mayHaveCounted: true, error: new Error('503') });
+
     expect(permit.limited({ retryAfter: '30' })).toBeUndefined();
-    expect(limiter.limits()).toMatchObject({ inFlight: 0, gate: 'open' });
+    expect(permit.failures).toBe(0);
+    expect(limiter.limits()).toMatchObject({ inFlight: 0, gate: 'open', service: 'up' });
+    for (let call = 0; call < 4; call += 1) void limiter.acquire();
+    await settle();
+    expect(limiter.limits().inFlight).toBe(3 - used);
   },
 );
 
@@ -98,6 +108,18 @@ test('rejects a call immediately if the gate opens after its deadline', async ()
 
   await expect(late).rejects.toThrow(LimitError);
   await expect(late).rejects.toMatchObject({ reason: 'deadline', retryAt: start + 30_000 });
+});
+
+test('a deadline at the very time of the slot allows the call', async () => {
+  const { clock, start, limiter } = setUp();
+  (await limiter.acquire()).limited({ retryAfter: '30' });
+  expect(limiter.limits().gate).toEqual({ until: new Date(start + 30_000) });
+
+  const permit = limiter.acquire({ deadlineAt: start + 30_000 });
+  await clock.advance(30_000);
+
+  expect((await permit).sentAt).toBe(start + 30_000);
+  expect(limiter.limits().gate).toBe('open');
 });
 
 test('rejects waiting calls as soon as the gate closes until after their deadlines', async () => {
@@ -161,6 +183,7 @@ test('a Retry-After above the maximum rejects every call until it has passed', a
 
   const reading = first.limited({ retryAfter: '80000' });
   const refusal = { reason: 'max_retry_after', retryAt: start + 80_000_000 };
+  await expect(limiter.acquire({ deadlineAt: start + 1_000 })).rejects.toMatchObject(refusal);
 
   expect(reading).toMatchObject({ waitMs: 80_000_000, unit: 'seconds' });
   await expect(second).rejects.toMatchObject(refusal);
@@ -298,4 +321,58 @@ test('calls in flight are among those to be answered', async () => {
 
   expect(limiter.etaMs(30, 256)).toBe(0);
   expect(limiter.etaMs(31, 256)).toBe(60_000);
+
+  const { limiter: used } = setUp({ perMinute: 2, probe: false });
+  for (let call = 0; call < 2; call += 1) await used.acquire();
+  expect([1, 2, 3].map((calls) => used.etaMs(calls, 256))).toEqual([0, 0, 60_000]);
+});
+
+test('is idle while no call waits and none is in flight', async () => {
+  const { limiter } = setUp({ maxConcurrent: 1 });
+  const states = [limiter.isIdle];
+
+  const first = await limiter.acquire();
+  states.push(limiter.isIdle);
+  const second = limiter.acquire();
+  first.ok();
+  (await second).ok();
+  states.push(limiter.isIdle);
+  (await limiter.acquire()).limited({ retryAfter: '30' });
+  void limiter.acquire();
+  await settle();
+  states.push(limiter.isIdle); // it waits, and nothing is in flight
+
+  expect(states).toEqual([true, false, true, false]);
+});
+
+test('a waiting call of high priority is served before earlier ones', async () => {
+  const { clock, limiter } = setUp({ maxConcurrent: 1 });
+  const served: string[] = [];
+  const first = await limiter.acquire();
+  for (const priority of ['low', 'high'] as const) {
+    void limiter.acquire({ priority }).then((permit) => {
+      served.push(priority);
+      permit.ok();
+    });
+  }
+  await settle();
+
+  first.ok();
+  await clock.run();
+
+  expect(served).toEqual(['high', 'low']);
+});
+
+test.each([
+  ['0.999', []],
+  ['1', [1_000]],
+])('a wait of %s s is reported from one second on', async (retryAfter, reported) => {
+  const waits: number[] = [];
+  const { clock, start, limiter } = setUp({ onWait: ({ until }) => waits.push(until) });
+  (await limiter.acquire()).limited({ retryAfter });
+  void limiter.acquire();
+
+  await clock.run();
+
+  expect(waits.map((until) => until - start)).toEqual(reported);
 });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type QueuedCall, RequestQueue, WakeTimer } from '../../../src/client/limits/request-queue.ts';
-import { VirtualClock } from '../../helpers/limits-clock.ts';
+import { settle, VirtualClock } from '../../helpers/limits-clock.ts';
 
 const NEVER = Number.POSITIVE_INFINITY;
 
@@ -64,19 +64,23 @@ test('reads a passed deadline again, because it can be later now', () => {
   queue.add(shared);
   deadlineAt = 500;
 
-  expect(queue.shiftDueBefore(200)).toBeUndefined();
+  expect(queue.shiftDueBefore(500)).toBeUndefined();
   expect(queue.earliestDeadline).toBe(500);
   expect(queue.shiftDueBefore(501)).toBe(shared);
 });
 
-test('shifts the first call among those with the fewest failures', () => {
-  const queue = new RequestQueue<QueuedCall>();
+test('shifts the first call among those with the fewest failures, in whatever order they came', () => {
   const calls = [2, 1, 0, 0].map((failures, ticket) => queued(ticket, { failures }));
-  for (const call of calls.toReversed()) queue.add(call);
+  fc.assert(
+    fc.property(fc.shuffledSubarray(calls, { minLength: calls.length }), (added) => {
+      const queue = new RequestQueue<QueuedCall>();
+      for (const call of added) queue.add(call);
 
-  expect(calls.map(() => queue.shiftLeastFailed()?.ticket)).toEqual([2, 3, 1, 0]);
-  expect(queue.shiftLeastFailed()).toBeUndefined();
-  expect(queue.size).toBe(0);
+      expect(calls.map(() => queue.shiftLeastFailed()?.ticket)).toEqual([2, 3, 1, 0]);
+      expect(queue.shiftLeastFailed()).toBeUndefined();
+      expect(queue.size).toBe(0);
+    }),
+  );
 });
 
 test('removes calls that do not wait', () => {
@@ -87,6 +91,19 @@ test('removes calls that do not wait', () => {
   expect(queue.shiftNotWaiting()).toBe(notWaiting);
   expect(queue.shiftNotWaiting()).toBeUndefined();
   expect(queue.size).toBe(2);
+});
+
+test('a removed call leaves nothing: no place, no deadline, no policy', () => {
+  const queue = new RequestQueue<QueuedCall>();
+  const gone = queued(1, { isHigh: true, waits: false, deadlineAt: () => 300 });
+  queue.add(gone);
+  queue.add(queued(2, { deadlineAt: () => 900 }));
+
+  expect([queue.remove(gone), queue.remove(gone)]).toEqual([true, false]);
+
+  expect(queue).toMatchObject({ size: 1, high: 0, earliestDeadline: 900 });
+  expect(queue.shiftNotWaiting()).toBeUndefined();
+  expect(queue.shiftDueBefore(900)).toBeUndefined();
 });
 
 function setUp() {
@@ -134,4 +151,56 @@ test('never wakes after `cancel`, and leaves no sleep', async () => {
   await clock.run();
 
   expect(wokeAt).toEqual([]);
+});
+
+test('can be set again after `cancel`, also to a later time', async () => {
+  const { clock, wokeAt, timer } = setUp();
+
+  timer.set(0, 1_000);
+  timer.cancel();
+  timer.set(0, 2_000);
+  await clock.run();
+
+  expect(wokeAt).toEqual([2_000]);
+});
+
+test('can be set again after it woke', async () => {
+  const { clock, wokeAt, timer } = setUp();
+  timer.set(0, 1_000);
+  await clock.run();
+
+  timer.set(1_000, 3_000);
+  await clock.run();
+
+  expect(wokeAt).toEqual([1_000, 4_000]);
+});
+
+test('a sleep that the clock jumped over is replaced', async () => {
+  const { clock, wokeAt, timer } = setUp();
+  timer.set(0, 1_000);
+
+  timer.set(5_000, 200);
+  await clock.run();
+
+  expect(wokeAt).toEqual([200]); // by this clock, which sleeps for the durations only
+});
+
+test('ignores the end of a sleep that was cancelled or replaced, if the clock ignores the signal', async () => {
+  const ends: (() => void)[] = [];
+  let woken = 0;
+  const clock = { now: () => 0, sleep: () => new Promise<void>((resolve) => ends.push(resolve)) };
+  const timer = new WakeTimer(clock, () => {
+    woken += 1;
+  });
+
+  timer.set(0, 3_000);
+  timer.set(0, 1_000);
+  ends[0]?.();
+  await settle();
+  expect(woken).toBe(0);
+  timer.cancel();
+  ends[1]?.();
+  await settle();
+
+  expect(woken).toBe(0);
 });

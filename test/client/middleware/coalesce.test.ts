@@ -1,9 +1,11 @@
 import { getEventListeners } from 'node:events';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
-import { AbortError, type RateLimitError, TimeoutError } from '../../../src/client/index.ts';
+import { AbortError, type FxRates, type RateLimitError, TimeoutError } from '../../../src/client/index.ts';
 import { quiet } from '../../helpers/fake-clock.ts';
 import type { Reply } from '../../helpers/fake-fetch.ts';
-import { failure, rateLimited, success } from '../../helpers/service-replies.ts';
+import { API_KEY, failure, rateLimited, success } from '../../helpers/service-replies.ts';
 import { differentCalls, errorOf, testClient } from '../../helpers/test-client.ts';
 
 /** A reply that the test releases. */
@@ -60,13 +62,22 @@ test('consecutive calls send separate requests', async () => {
   expect(fetch.requests).toHaveLength(2);
 });
 
-test.each([
+type LatestParameters = Parameters<FxRates['latest']>;
+
+test.each<[string, LatestParameters, LatestParameters]>([
   ['another query', [{ base: 'EUR' }, {}], [{ base: 'USD' }, {}]],
   ['another order of parameters', [{ a: 1, b: 2 }, {}], [{ b: 2, a: 1 }, {}]],
   ['another timeout', [{}, {}], [{}, { timeoutMs: 5 }]],
   ['another number of retries', [{}, {}], [{}, { maxRetries: 0 }]],
   ['another policy for limits', [{}, {}], [{}, { onLimit: 'throw' }]],
-] as const)('calls with %s do not mix', async (_, first, second) => {
+  ['another priority', [{}, {}], [{}, { priority: 'high' }]],
+  ['another header', [{}, {}], [{}, { headers: { 'accept-language': 'de' } }]],
+  [
+    'another value of a header',
+    [{}, { headers: { 'accept-language': 'en' } }],
+    [{}, { headers: { 'accept-language': 'de' } }],
+  ],
+])('calls with %s do not mix', async (_, first, second) => {
   const { fx, fetch } = testClient(success());
 
   await Promise.all([fx.latest(...first), fx.latest(...second)]);
@@ -148,17 +159,38 @@ test('the abort of the last caller aborts the request', async () => {
 });
 
 test('a call right after the abort of the last caller sends a new request', async () => {
-  const { fx, fetch } = testClient(['never', success({ EUR: 1 })]);
+  const { reply, come } = later(success({ EUR: 1 }));
+  const { fx, fetch } = testClient(['never', reply]);
   const controller = new AbortController();
   const left = errorOf(fx.latest({}, { signal: controller.signal }));
   await quiet();
 
   controller.abort();
   const next = fx.latest();
-
-  await expect(next).resolves.toEqual({ EUR: 1 });
   expect(await left).toBeInstanceOf(AbortError);
+  await quiet();
+  const joined = fx.latest(); // joins the new request, although the first one ended after that began
+  come();
+
+  await expect(Promise.all([next, joined])).resolves.toEqual([{ EUR: 1 }, { EUR: 1 }]);
   expect(fetch.requests).toHaveLength(2);
+});
+
+test('a client keeps no call in memory that has ended', async () => {
+  setFlagsFromString('--expose-gc');
+  const collectGarbage = runInNewContext('gc') as () => void;
+  const { fx } = testClient(success());
+  const ended: WeakRef<object>[] = [];
+  for (let call = 0; call < 50; call += 1) {
+    const { meta } = await fx.latest({ call }).withMeta();
+    ended.push(new WeakRef(meta.attempts));
+  }
+  await quiet();
+
+  collectGarbage();
+
+  // A few can still be on a stack.
+  expect(ended.filter((attempts) => attempts.deref() !== undefined).length).toBeLessThan(10);
 });
 
 test('a signal of many calls has no listeners afterwards', async () => {
@@ -218,6 +250,25 @@ test('a caller that joins a wait longer than its deadline rejects immediately', 
   expect((hasty as RateLimitError).retryAfterMs).toBeGreaterThanOrEqual(29_000);
   await expect(clock.run(Promise.all([patient, other]))).resolves.toEqual([{ EUR: 1 }, { EUR: 1 }]);
   expect(fetch.requests).toHaveLength(2);
+});
+
+test('a caller does not join a call that waits for a slot of the window beyond its deadline', async () => {
+  const { fx, clock } = testClient([success(), success(), rateLimited('60'), success()], {
+    rateLimit: { perMinute: 2 },
+    deadlineMs: false,
+  });
+  const calls = Promise.all(differentCalls(fx, 5));
+  await clock.advance(60_000);
+  const waiting = fx.latest({ call: 'new' });
+  await quiet();
+  expect(fx.limits()).toMatchObject({ reason: 'window', waiting: 2 });
+  const joinedAt = clock.now();
+
+  const hasty = await clock.run(errorOf(fx.latest({ call: 'new' }, { deadlineMs: 10_000 })));
+
+  expect(hasty).toMatchObject({ kind: 'rate_limited', reason: 'deadline' });
+  expect(clock.now()).toBe(joinedAt);
+  await clock.run(Promise.all([calls, waiting]));
 });
 
 test('a caller that joins a wait longer than its deadline receives a stale response, if allowed', async () => {
@@ -286,14 +337,21 @@ test('one signal for a hundred calls causes no warning of a leak', async () => {
   expect(await clock.left()).toBe(0);
 });
 
-test('an aborted signal sends nothing', async () => {
-  const { fx, fetch } = testClient(success());
+test('an aborted signal sends nothing, and does not call the key provider', async () => {
+  let asked = 0;
+  const apiKey = () => {
+    asked += 1;
+    return API_KEY;
+  };
+  const { fx, fetch } = testClient(success(), { apiKey });
   const reason = new Error('before');
 
   const error = await errorOf(fx.latest({}, { signal: AbortSignal.abort(reason) }));
 
   expect(error).toMatchObject({ kind: 'aborted', cause: reason, attempts: [] });
+  await quiet();
   expect(fetch.requests).toEqual([]);
+  expect(asked).toBe(0);
 });
 
 test.each([{}, { rateLimit: false } as const])(
@@ -311,3 +369,11 @@ test.each([{}, { rateLimit: false } as const])(
     expect(await clock.left()).toBe(0);
   },
 );
+
+test('coalesce: false sends a request of its own', async () => {
+  const { fx, fetch } = testClient(success());
+
+  await Promise.all([fx.latest(), fx.latest(), fx.latest({}, { coalesce: false }), fx.latest({}, { coalesce: false })]);
+
+  expect(fetch.requests).toHaveLength(3);
+});

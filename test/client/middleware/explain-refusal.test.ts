@@ -78,8 +78,49 @@ test('a 429 without a code and with a Retry-After of an hour calls quota() immed
   const page: Reply = { status: 429, body: '<html>slow down</html>', headers: { 'retry-after': '3600' } };
   const client = testClient(page, { quota: success(exhaustedQuota()) });
 
-  expect(await client.clock.run(errorOf(client.fx.latest()))).toBeInstanceOf(QuotaExhaustedError);
+  expect(await errorOf(client.fx.latest())).toBeInstanceOf(QuotaExhaustedError);
+  expect(client.fetch.requests).toHaveLength(2);
 });
+
+/** A 429 of a proxy, which has no code. */
+const nameless = (retryAfter: string, headers = {}): Reply => ({
+  status: 429,
+  body: '<html>slow down</html>',
+  headers: { 'retry-after': retryAfter, ...headers },
+});
+
+test('a 429 without a code calls quota() immediately if the call does not wait', async () => {
+  const client = testClient(nameless('5'), { quota: success(exhaustedQuota()), onLimit: 'throw' });
+
+  expect(await errorOf(client.fx.latest())).toBeInstanceOf(QuotaExhaustedError);
+});
+
+test('a 429 without a code after a 503 is the first one, and waits', async () => {
+  const client = testClient([failure(503), nameless('5'), success({ EUR: 1 })], { quota: success(exhaustedQuota()) });
+
+  await expect(client.clock.run(client.fx.latest())).resolves.toEqual({ EUR: 1 });
+
+  expect(questions(client)).toBe(0);
+});
+
+const DATE = 'Wed, 21 Jan 2026 14:20:00 GMT';
+
+test.each([
+  ['75', {}, 0],
+  ['76', {}, 1],
+  ['Wed, 21 Jan 2026 14:20:05 GMT', { date: DATE }, 0],
+  ['Wed, 21 Jan 2026 15:20:05 GMT', { date: DATE }, 1],
+  ['Wed, 21 Jan 2026 14:20:05 GMT', {}, 1],
+])(
+  'the first 429 without a code, with Retry-After: %s and %j, calls quota() %i times',
+  async (retryAfter, headers, times) => {
+    const client = testClient(nameless(retryAfter, headers), { quota: success(quotaRecord()), deadlineMs: 4_000 });
+
+    await client.clock.run(errorOf(client.fx.latest()));
+
+    expect(questions(client)).toBe(times);
+  },
+);
 
 test.each([
   ['a rate_limited 429', rateLimited('1')],
@@ -96,15 +137,43 @@ test.each([
 });
 
 test.each([
-  ['60', 'rate_limited'],
-  ['1468800', 'quota_exhausted'],
-])('right after a record with many requests left, a 429 with Retry-After: %s is %s', async (retryAfter, kind) => {
+  ['60', 1000, 'rate_limited'],
+  ['75', 1000, 'rate_limited'],
+  ['76', 1000, 'quota_exhausted'],
+  ['1468800', 1000, 'quota_exhausted'],
+  // In the minute of the record, the key can make 30 requests, and another 30 in the next.
+  ['60', 61, 'rate_limited'],
+  ['60', 60, 'quota_exhausted'],
+])('right after a record, a 429 with Retry-After: %s and %i requests left is %s', async (retryAfter, left, kind) => {
   const refusal = failure(429, { code: 'quota_exceeded', headers: { 'retry-after': retryAfter } });
-  const quotas = [success(quotaRecord({ monthly_used: 0 })), success(exhaustedQuota())];
+  const quotas = [success(quotaRecord({ monthly_used: 1000 - left })), success(exhaustedQuota())];
   const client = testClient(refusal, { quota: () => quotas.shift() ?? 'never', deadlineMs: 5_000 });
   await client.clock.run(client.fx.quota());
 
   expect(await client.clock.run(errorOf(client.fx.latest()))).toMatchObject({ kind });
+});
+
+test('a 429 after a failed quota() waits for the limit', async () => {
+  const refusal = failure(429, { code: 'slow_down', headers: { 'retry-after': '5' } });
+  const client = testClient([refusal, success({ EUR: 1 })], { quota: failure(500), quotaGuard: { reserve: 10 } });
+
+  await expect(client.clock.run(client.fx.latest())).resolves.toEqual({ EUR: 1 });
+});
+
+test('an error of a middleware with a status is not a refusal of the service', async () => {
+  const denied = Object.assign(new Error('denied'), { status: 402 });
+  const client = testClient(success(), {
+    quota: success(exhaustedQuota()),
+    middleware: [
+      (request, next) => {
+        if (request.operation === 'quota') return next(request);
+        throw denied;
+      },
+    ],
+  });
+
+  expect(await errorOf(client.fx.latest())).toBe(denied);
+  expect(questions(client)).toBe(0);
 });
 
 test('a refused quota() does not call quota() again', async () => {
@@ -209,6 +278,19 @@ test('a revocation that quota() shows has an effect immediately', async () => {
   await errorOf(fx.quota());
 
   expect(await errorOf(fx.latest())).toMatchObject({ kind: 'authentication', status: 401 });
+});
+
+test('a quota() that fails changes nothing: calls still reject without a request', async () => {
+  let quota: Reply = success(exhaustedQuota());
+  const { fx, fetch } = testClient(failure(402), { quota: () => quota, maxRetries: 0 });
+  await errorOf(fx.latest());
+
+  quota = failure(500);
+  await errorOf(fx.quota());
+  const sent = fetch.requests.length;
+
+  expect(await errorOf(fx.latest())).toMatchObject({ kind: 'quota_exhausted', local: true });
+  expect(fetch.requests).toHaveLength(sent);
 });
 
 test('calls in the queue reject without a request if the quota is exhausted', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Middleware, MiddlewareRequest } from '../../../src/client/index.ts';
+import type { Middleware, MiddlewareRequest, RequestEvent } from '../../../src/client/index.ts';
 import { API_KEY, failure, rateLimited, success } from '../../helpers/service-replies.ts';
 import { errorOf, testClient } from '../../helpers/test-client.ts';
 
@@ -132,8 +132,10 @@ test('a middleware can return its own response, and read and replace that of the
 });
 
 test('an error of a middleware rejects the call unchanged, without a retry', async () => {
-  const bug = new TypeError('a bug');
+  const bug = Object.assign(new TypeError('a bug'), { status: 500, code: 'E_BUG' });
+  const ended: RequestEvent[] = [];
   const { fx, fetch } = testClient(success(), {
+    onRequest: (event) => ended.push(event),
     middleware: [
       () => {
         throw bug;
@@ -143,6 +145,7 @@ test('an error of a middleware rejects the call unchanged, without a retry', asy
 
   expect(await errorOf(fx.latest())).toBe(bug);
   expect(fetch.requests).toEqual([]);
+  expect(ended).toMatchObject([{ status: undefined, code: undefined }]); // both would be of the service
 });
 
 test('a middleware receives the errors of the client, and the call is retried', async () => {
@@ -181,6 +184,41 @@ test.each<[string, ResponseInit & { readonly body?: string }, string]>([
 
   expect(error).toMatchObject({ kind });
   expect((error as Error).message).toBe((expected as Error).message);
+});
+
+test.each([
+  [200, true],
+  [299, true],
+  [404, false],
+  [599, false],
+  [600, false],
+  [999, false],
+])('a middleware receives the status %i of the service, with ok: %j', async (status, ok) => {
+  // `Response` accepts no status above 599; a socket does.
+  const reply = () => Object.defineProperty(Response.json({ success: true, data: {} }), 'status', { value: status });
+  const seen: unknown[] = [];
+  const note: Middleware = async (request, next) => {
+    const response = await next(request);
+    seen.push([response.status, response.ok]);
+    return response;
+  };
+  const kinds: unknown[] = [];
+  for (const middleware of [[], [note]]) {
+    const { fx } = testClient(reply, { middleware, maxRetries: 0 });
+    kinds.push(await fx.latest().catch((error: unknown) => String(error)));
+  }
+
+  expect(seen).toEqual([[status, ok]]);
+  expect(kinds[1]).toEqual(kinds[0]);
+});
+
+test('a fragment that a middleware adds is not sent, so that the key is not part of it', async () => {
+  const add: Middleware = (request, next) => next({ ...request, url: `${request.url}?a=1#part` });
+  const { fx, fetch } = testClient(success(), { auth: 'query', middleware: [add], logger: { warn: () => undefined } });
+
+  await fx.latest();
+
+  expect(fetch.requests[0]?.url).toBe(`https://fx.test/api/v1/latest?a=1&api_key=${API_KEY}`);
 });
 
 test('a middleware must return a response', async () => {

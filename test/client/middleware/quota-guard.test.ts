@@ -29,6 +29,33 @@ test('does not call quota() if a record is known', async () => {
   expect(quotaRequests(client)).toBe(1);
 });
 
+test('updates a record that has enough requests left after five minutes only', async () => {
+  const client = guarded(success());
+  await client.fx.latest();
+
+  await client.clock.advance(300_000);
+  await client.fx.latest();
+  expect(quotaRequests(client)).toBe(1);
+  await client.clock.advance(1);
+  await client.fx.latest();
+
+  expect(quotaRequests(client)).toBe(2);
+});
+
+test('updates a record older than a minute before it rejects a call: the plan may have changed', async () => {
+  let plan = roomyQuota({ monthly_used: 990 });
+  const client = guarded(success(), { quota: () => success(plan) });
+  await errorOf(client.fx.latest());
+  plan = roomyQuota({ plan: 'developer', monthly_limit: 100_000, monthly_used: 990 });
+
+  await client.clock.advance(60_000);
+  expect(await errorOf(client.fx.latest())).toMatchObject({ kind: 'quota_exhausted', local: true });
+  await client.clock.advance(1);
+
+  await expect(client.fx.latest()).resolves.toBeDefined();
+  expect(quotaRequests(client)).toBe(2);
+});
+
 test.each<[string, Reply]>([
   ['fails', failure(500)],
   ['is not there', failure(404)],
@@ -190,6 +217,38 @@ test('a retried call is reserved once', async () => {
   expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(2);
   expect(sent).toBe(3); // two calls, one of them repeated
   expect(fx.quotaEstimate()?.remaining).toBe(9);
+});
+
+test('a call keeps its reservation while it waits for its retry', async () => {
+  const { fx, clock, fetch } = guarded([failure(503), success()], { left: 12, maxRetries: 1 });
+  await fx.quota();
+  const retried = fx.latest({ call: 1 });
+  await quiet();
+
+  expect(await errorOf(fx.latest({ call: 2 }))).toMatchObject({ kind: 'quota_exhausted', local: true });
+
+  await expect(clock.run(retried)).resolves.toBeDefined();
+  expect(fx.quotaEstimate()?.remaining).toBe(10);
+  expect(fetch.requests).toHaveLength(3); // quota(), and both attempts
+});
+
+test('the last request is free for a call that starts at any moment after the response to another', async () => {
+  for (let ticks = 0; ticks < 40; ticks += 1) {
+    let answer: (reply: Reply) => void = () => undefined;
+    const held = new Promise<Reply>((resolve) => {
+      answer = resolve;
+    });
+    const { fx } = guarded([() => held, success()], { left: 12 });
+    await fx.quota();
+    const first = fx.latest({ call: 1 });
+    await quiet();
+    answer(success());
+    for (let tick = 0; tick < ticks; tick += 1) await undefined;
+    if (fx.quotaEstimate()?.usedSince === 0) continue; // not yet received
+
+    await expect(fx.latest({ call: 2 })).resolves.toBeDefined();
+    await first;
+  }
 });
 
 test('a call that ends while another one starts is not counted twice', async () => {

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { FxRates, type FxRatesOptions, type WaitEvent } from '../../../src/client/index.ts';
-import { FakeClock } from '../../helpers/fake-clock.ts';
+import { FxRates, type FxRatesOptions, type Middleware, type WaitEvent } from '../../../src/client/index.ts';
+import { FakeClock, quiet } from '../../helpers/fake-clock.ts';
 import { fakeFetch, type Reply } from '../../helpers/fake-fetch.ts';
 import { API_KEY, failure, quotaRecord, rateLimited, success } from '../../helpers/service-replies.ts';
-import { BASE_URL, differentCalls, errorOf, testClient } from '../../helpers/test-client.ts';
+import { BASE_URL, differentCalls, errorOf, type TestClient, testClient } from '../../helpers/test-client.ts';
 
 const OTHER_KEY = `fx_live_${'f'.repeat(48)}`;
 
@@ -231,6 +231,104 @@ test('without a queue, each call waits separately and uses the retry budget', as
   expect(errors.every((error) => (error as { reason: string }).reason === 'budget')).toBe(true);
   expect(fetch.requests).toHaveLength(70);
   expect(fx.limits()).toBeUndefined();
+});
+
+const coded = (code: string) => Object.assign(new Error('failed'), { code });
+const errorOfMiddleware: Middleware = () => {
+  throw Object.assign(new Error('a bug'), { status: 404 });
+};
+const limitOfThree = { rateLimit: { perMinute: 3, probe: false }, maxRetries: 0, timeoutMs: 1000 } as const;
+
+/** Sends three more calls, and returns how many the limit of three allows. */
+async function sentOfThree({ fx, fetch, clock }: TestClient): Promise<number> {
+  const before = fetch.requests.length;
+  const calls = differentCalls(fx.withOptions({ middleware: [] }), 3).map((call) => call.catch(() => undefined));
+  await clock.advance(100);
+  const sent = fetch.requests.length - before;
+  await fx.close();
+  await Promise.all(calls);
+  return sent;
+}
+
+test.each<[string, Reply, number, FxRatesOptions?]>([
+  ['answered', success(), 1],
+  ['answered with a broken body', { body: 'no JSON' }, 1],
+  ['refused for the key', failure(401), 1],
+  ['refused with 404', failure(404), 1],
+  ['failed by the service', failure(500), 1],
+  ['failed by a proxy with 502', failure(502), 0],
+  ['failed by a proxy with 503', failure(503), 0],
+  ['failed with 504, after it may have reached the service', failure(504), 1],
+  ['broken off', coded('ECONNRESET'), 1],
+  ['never sent', coded('ECONNREFUSED'), 0],
+  ['kept back from a wrong certificate', coded('CERT_HAS_EXPIRED'), 0],
+  ['without a response in time', 'never', 1],
+  ['kept back by an error of a middleware', success(), 0, { middleware: [errorOfMiddleware] }],
+])('a request that was %s uses %j of the limit', async (...[, reply, used, options]) => {
+  const client = testClient([reply, success()], { ...limitOfThree, ...options });
+
+  await client.clock.run(client.fx.latest({ first: true }).catch(() => undefined));
+
+  expect(await sentOfThree(client)).toBe(3 - used);
+});
+
+test('an aborted call uses a slot of the limit if its request was sent, and none otherwise', async () => {
+  for (let ticks = 0; ticks < 40; ticks += 1) {
+    const client = testClient(['never', success()], limitOfThree);
+    const controller = new AbortController();
+    const call = errorOf(client.fx.latest({ first: true }, { signal: controller.signal }));
+    for (let tick = 0; tick < ticks; tick += 1) await undefined;
+
+    controller.abort();
+    await call;
+    await quiet();
+    const used = client.fetch.requests.length;
+
+    expect(await sentOfThree(client)).toBe(used === 0 ? 3 : 2);
+  }
+});
+
+test.each([
+  [500, 'ServerError'],
+  [404, 'RequestError'],
+])('three responses %i in a row: the service is down only after a 5xx (%s)', async (status, name) => {
+  const { fx } = testClient(failure(status), { maxRetries: 0 });
+
+  for (let n = 0; n < 3; n += 1) expect(await errorOf(fx.latest({ n }))).toMatchObject({ name });
+
+  expect(fx.limits()?.service === 'up').toBe(status < 500);
+});
+
+test.each([
+  ['a success', success()],
+  ['a 404', failure(404)],
+])('a date as Retry-After counts by the clock of the service, which the Date of %s has shown', async (_, reply) => {
+  const { fx, clock } = testClient([
+    { ...reply, headers: { date: 'Wed, 21 Jan 2026 15:20:00 GMT' } }, // an hour ahead
+    rateLimited('Wed, 21 Jan 2026 15:20:20 GMT'),
+    success(),
+  ]);
+  const startedAt = clock.now();
+  await fx.latest({ n: 1 }).catch(() => undefined);
+
+  await clock.run(fx.latest({ n: 2 }));
+
+  expect(clock.now() - startedAt).toBeGreaterThanOrEqual(19_000);
+  expect(clock.now() - startedAt).toBeLessThanOrEqual(22_000);
+});
+
+test('calls of high priority are sent before the other waiting calls', async () => {
+  const { fx, fetch, clock } = testClient(success(), { rateLimit: { maxConcurrent: 1, perMinute: 1000 } });
+
+  const calls = [
+    fx.latest({ n: 1 }),
+    fx.latest({ n: 2 }),
+    fx.latest({ n: 3 }, { priority: 'normal' }),
+    fx.latest({ n: 4 }, { priority: 'high' }),
+  ];
+  await clock.run(Promise.all(calls));
+
+  expect(fetch.requests.map(({ url }) => url.at(-1))).toEqual(['1', '4', '2', '3']);
 });
 
 test('any other failure releases the slot', async () => {

@@ -122,6 +122,12 @@ test('two clients of a key warn once in total, for any number of refused calls',
 test.each<[string, FxRatesOptions, string | undefined, object | undefined]>([
   ['whole seconds', {}, '20', { value: 20, unit: 'seconds', evidence: 'assumed' }],
   ['a set unit', { retryAfterUnit: 'milliseconds' }, '30000', { value: 30_000, unit: 'milliseconds', evidence: 'set' }],
+  [
+    'a set unit, without a queue,',
+    { retryAfterUnit: 'milliseconds', rateLimit: false },
+    '30000',
+    { value: 30_000, unit: 'milliseconds', evidence: 'set' },
+  ],
   ['a decimal', {}, '20.5', undefined],
   ['no header', {}, undefined, undefined],
 ])('does not warn of %s', async (_, options, retryAfter, retryAfterUnit) => {

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import { Cancellation } from '../../../src/client/cancellation.ts';
-import { type QuotaData, QuotaExhaustedError } from '../../../src/client/index.ts';
-import { ExhaustedLatch, QuotaCheck } from '../../../src/client/quota/quota-check.ts';
-import { FakeClock } from '../../helpers/fake-clock.ts';
+import { SteadyTime } from '../../../src/client/clock.ts';
+import { NetworkError, type QuotaData, QuotaExhaustedError, RequestError } from '../../../src/client/index.ts';
+import { ExhaustedLatch, LimitLookup, QuotaCheck } from '../../../src/client/quota/quota-check.ts';
+import { FakeClock, quiet } from '../../helpers/fake-clock.ts';
 import { exhaustedQuota, quotaRecord } from '../../helpers/service-replies.ts';
 
 test('stops no call before a refusal', () => {
@@ -44,6 +45,15 @@ test('ends when a record has requests left', () => {
   stop.sawQuota(quotaRecord({ plan: 'developer', monthly_limit: 100_000 }));
 
   expect(() => stop.check()).not.toThrow();
+});
+
+test('does not end when a record has no requests left', () => {
+  const stop = new ExhaustedLatch(new FakeClock());
+  stop.refused(exhaustedQuota());
+
+  stop.sawQuota(exhaustedQuota());
+
+  expect(() => stop.check()).toThrow(QuotaExhaustedError);
 });
 
 test('does not stop calls for an hour if the clock is set back by an hour', () => {
@@ -123,6 +133,20 @@ test('the abort of the last call cancels quota(), and the next refusal calls it 
   await expect(check.check(async () => quotaRecord(), new Cancellation())).resolves.toEqual(quotaRecord());
 });
 
+test('an aborted quota() is not a record: the next refusal calls it again', async () => {
+  const check = new QuotaCheck(new FakeClock());
+  const caller = new Cancellation();
+  const cancelled = (question: Cancellation) =>
+    new Promise<never>((_, reject) => question.addEventListener('abort', () => reject(new Error('cancelled'))));
+  const answer = check.check(cancelled, caller);
+
+  caller.cancel('enough');
+  await expect(answer).rejects.toBe('enough');
+  await quiet();
+
+  await expect(check.check(async () => quotaRecord(), new Cancellation())).resolves.toEqual(quotaRecord());
+});
+
 test('a record from before the clock was set back is not fresh', async () => {
   const { clock, ask, asked } = setUp(quotaRecord(), quotaRecord());
   await ask();
@@ -131,4 +155,53 @@ test('a record from before the clock was set back is not fresh', async () => {
   await ask();
 
   expect(asked()).toBe(2);
+});
+
+/** A look-up whose calls of `quota()` are counted and end as `outcome` says. */
+function setUpLookup(outcome: () => Promise<unknown>) {
+  const clock = new FakeClock();
+  const lookup = new LimitLookup(new SteadyTime(clock));
+  let asked = 0;
+  const fetch = () => {
+    asked += 1;
+    return outcome();
+  };
+  return { clock, lookup, fetch, asked: () => asked };
+}
+
+test('calls quota() for the limit once a minute, and not before there is a call', async () => {
+  const { clock, lookup, fetch, asked } = setUpLookup(async () => quotaRecord());
+  lookup.start();
+  lookup.fetch = fetch;
+  const counts: number[] = [];
+
+  for (const ms of [0, 0, 59_999, 1]) {
+    await clock.advance(ms);
+    lookup.start();
+    counts.push(asked());
+  }
+
+  expect(counts).toEqual([1, 1, 1, 2]);
+});
+
+const withStatus = (status: number) => new RequestError('no', { status });
+
+test.each([
+  ['400', withStatus(400), 1],
+  ['404', withStatus(404), 1],
+  ['499', withStatus(499), 1],
+  ['429', withStatus(429), 2],
+  ['500', withStatus(500), 2],
+  ['302', withStatus(302), 2],
+  ['no response', new NetworkError('down', {}), 2],
+  ['an error of a middleware', Object.assign(new Error('a bug'), { status: 404 }), 2],
+])('after %s, quota() is not called again if the service refused it', async (_, error, times) => {
+  const { clock, lookup, fetch, asked } = setUpLookup(() => Promise.reject(error));
+  lookup.fetch = fetch;
+
+  lookup.start();
+  await clock.advance(60_000);
+  lookup.start();
+
+  expect(asked()).toBe(times);
 });

@@ -2,15 +2,17 @@ import { expect, test } from 'vitest';
 import { resolveOptions } from '../../../src/client/config/settings.ts';
 import type { FxRatesOptions } from '../../../src/client/index.ts';
 import { ApiKey } from '../../../src/client/keys/api-key.ts';
-import { KeyStates } from '../../../src/client/state/key-states.ts';
+import { Lifetime } from '../../../src/client/lifetime.ts';
+import type { KeyState } from '../../../src/client/state/key-state.ts';
+import { KeyStates, StateRegistry } from '../../../src/client/state/key-states.ts';
 import { FakeClock } from '../../helpers/fake-clock.ts';
 import { API_KEY } from '../../helpers/service-replies.ts';
 import { BASE_URL } from '../../helpers/test-client.ts';
 
 const MINUTE_MS = 60_000;
 
-function statesOf(options: FxRatesOptions): KeyStates {
-  return new KeyStates(resolveOptions({ ...options, baseUrl: options.baseUrl ?? BASE_URL }));
+function statesOf(options: FxRatesOptions, lifetime = new Lifetime()): KeyStates {
+  return new KeyStates(resolveOptions({ ...options, baseUrl: options.baseUrl ?? BASE_URL }), lifetime);
 }
 
 function keyNumber(index: number): ApiKey {
@@ -93,4 +95,57 @@ test('does not remove the state of a key with a request in flight', async () => 
 
   expect(statesOf({ clock }).of(keyNumber(0))).toBe(state);
   permit?.ok();
+});
+
+test('closing a client whose key was removed does not affect the new state of the key', async () => {
+  const clock = new FakeClock();
+  const lifetime = new Lifetime();
+  statesOf({ clock }, lifetime).of(keyNumber(0));
+  await clock.advance(11 * MINUTE_MS);
+  const others = statesOf({ clock });
+  for (let index = 1; index <= 1001; index += 1) others.of(keyNumber(index));
+  const renewed = others.of(keyNumber(0));
+
+  await lifetime.close();
+
+  expect(statesOf({ clock }).of(keyNumber(0))).toBe(renewed);
+});
+
+test('the state of a key is removed with the last of its clients', async () => {
+  const clock = new FakeClock();
+  const lifetimes = [new Lifetime(), new Lifetime()] as const;
+  const [state] = lifetimes.map((lifetime) => {
+    const states = statesOf({ clock }, lifetime);
+    states.of(keyNumber(1)); // held once, however often it is used
+    states.of(keyNumber(2));
+    return states.of(keyNumber(1));
+  });
+  await lifetimes[0].close();
+  const held = statesOf({ clock }, lifetimes[1]).of(keyNumber(1));
+  await lifetimes[1].close();
+
+  expect(held).toBe(state);
+  expect(statesOf({ clock }).of(keyNumber(1))).not.toBe(state);
+});
+
+test('a key is unused after ten minutes, and is looked for only when the number of keys has doubled', () => {
+  const registry = new StateRegistry();
+  let asked = 0;
+  const busy = () =>
+    ({
+      isIdle: () => {
+        asked += 1;
+        return false;
+      },
+    }) as KeyState;
+  const add = (count: number, now: number) => {
+    for (let key = 0; key < count; key += 1) registry.find(`${now} ${key}`, now, busy);
+    return asked;
+  };
+
+  expect(add(1001, 0)).toBe(0);
+  expect(add(1001, 10 * MINUTE_MS)).toBe(0); // 2,002 keys, twice as many as at the last sweep
+  expect(add(1, 10 * MINUTE_MS + 1)).toBe(1001); // the first ones are older than ten minutes
+  expect(add(2003, 10 * MINUTE_MS + 2)).toBe(1001);
+  expect(add(1, 20 * MINUTE_MS)).toBe(2002); // the others are ten minutes old, and not older
 });

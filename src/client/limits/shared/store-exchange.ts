@@ -61,7 +61,6 @@ export class StoreExchange {
   #version = '';
   #state: SharedState | undefined;
   #writes = 0;
-  #attempt = 0;
   #aheadMs: number | undefined;
 
   constructor(options: StoreExchangeOptions) {
@@ -89,10 +88,8 @@ export class StoreExchange {
    * the current state. Rejects if the store fails, or if one exchange takes too long.
    */
   async commit<Offered extends Offer>(createOffer: () => Offered): Promise<Offered> {
-    this.#attempt += 1;
-    const attempt = this.#attempt;
     let tries = 0;
-    for (; tries < this.#triesAtMost && attempt === this.#attempt; tries += 1) {
+    for (; tries < this.#triesAtMost; tries += 1) {
       const offer = createOffer();
       const isDone = offer.isNews ? await this.#write(offer.state) : tries > 0;
       if (isDone) return offer;

@@ -57,13 +57,14 @@ test('the state that one process wrote is read by the next', async () => {
 });
 
 test('an offer is computed again if another process has written meanwhile', async () => {
-  const { clock, connect } = setUp();
+  const { clock, store, connect } = setUp();
   const [one, other] = [connect(), connect()];
   await commit(clock, one);
+  store.exchanges = 0;
 
   const { outcome, offers } = await commit(clock, other);
 
-  expect({ outcome, offers }).toEqual({ outcome: 'written', offers: 2 });
+  expect({ outcome, offers, exchanges: store.exchanges }).toEqual({ outcome: 'written', offers: 2, exchanges: 2 });
 });
 
 test('an offer without news is not written', async () => {
@@ -122,13 +123,13 @@ test('keeps the time of the store, which decreases only if its clock was set', a
   const { clock, store, connect } = setUp({ aheadMs: 5_000 });
   const exchange = connect();
   const seen: number[] = [];
-  for (const aheadMs of [5_000, 4_500, 5_300, 1_000]) {
+  for (const aheadMs of [5_000, 4_500, 5_300, 4_300, 4_299]) {
     store.aheadMs = aheadMs;
     await commit(clock, exchange);
     seen.push(exchange.aheadMs);
   }
 
-  expect(seen).toEqual([5_000, 5_000, 5_300, 1_000]);
+  expect(seen).toEqual([5_000, 5_000, 5_300, 5_300, 4_299]);
 });
 
 test.each([
@@ -142,6 +143,38 @@ test.each([
   await commit(clock, exchange, { isNews: false });
 
   expect(exchange.state).toBeUndefined();
+});
+
+const LEASE = { inFlight: 1, waiting: 0, seenAt: 0, askedAt: 0 };
+
+test.each([
+  ['a time that is text', { at: '0' }],
+  ['no time', { at: undefined }],
+  ['no processes', { leases: undefined }],
+  ['half a request in flight', { leases: { other: { ...LEASE, inFlight: 0.5 } } }],
+  ['requests in flight that are text', { leases: { other: { ...LEASE, inFlight: '1' } } }],
+  ['waiting calls that are text', { leases: { other: { ...LEASE, waiting: '0' } } }],
+  ['a process that was never seen', { leases: { other: { ...LEASE, seenAt: undefined } } }],
+  ['a process without a time of its question', { leases: { other: { ...LEASE, askedAt: null } } }],
+  ['no limit', { limit: undefined }],
+])('a state with %s is ignored', async (_, change) => {
+  const clock = new VirtualClock();
+  const state = JSON.stringify({ ...stateAt(clock.now()), leases: { other: LEASE }, ...change });
+  const { exchange } = scripted(clock, () => ({ isWritten: false, state, version: 'theirs' }));
+
+  await commit(clock, exchange, { isNews: false });
+
+  expect(exchange.state).toBeUndefined();
+});
+
+test('a response in the same turn as the timeout counts: the process was paused, not the store', async () => {
+  const outcomes: string[] = [];
+  for (const takesMs of [1_000, 1_004]) {
+    const { clock, connect } = setUp({ takesMs });
+    outcomes.push((await commit(clock, connect())).outcome);
+  }
+
+  expect(outcomes).toEqual(['written', 'no response within 1000 ms']);
 });
 
 test('a valid state of the store is kept', async () => {

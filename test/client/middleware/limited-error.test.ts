@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest';
+import { NetworkError, ServerError } from '../../../src/client/index.ts';
+import { failure, rateLimited } from '../../helpers/service-replies.ts';
+import { errorOf, testClient } from '../../helpers/test-client.ts';
+
+test('a 429 without Retry-After that the call may not wait for has no retryAt', async () => {
+  const { fx } = testClient(rateLimited(), { onLimit: 'throw' });
+
+  const error = await errorOf(fx.latest());
+
+  expect(error).toMatchObject({ reason: 'policy', retryAfterMs: undefined, retryAt: undefined });
+  expect(String(error)).toContain("is reached; the wait is unknown, and onLimit is 'throw'");
+});
+
+test('while the service is down, a call with a short deadline rejects with the last 5xx, without a request', async () => {
+  const down = failure(503, { code: 'maintenance', headers: { 'retry-after': '30', 'x-request-id': 'r1' } });
+  const { fx, fetch } = testClient(down, { maxRetries: 0 });
+  const failed = await errorOf(fx.latest({ call: 1 }));
+
+  const error = await errorOf(fx.latest({ call: 2 }, { deadlineMs: 10_000 }));
+
+  expect(error).toBeInstanceOf(ServerError);
+  expect(error).toMatchObject({ status: 503, code: 'maintenance', requestId: 'r1', attempts: [], cause: failed });
+  expect((error as Error).message).toBe(
+    'The service is down (503); the next attempt is in 30 s, which is too late for this call',
+  );
+  expect(fetch.requests).toHaveLength(1);
+});
+
+test.each([
+  ['a code', Object.assign(new Error('reset'), { code: 'ECONNRESET' }), 'ECONNRESET'],
+  ['no code', new Error('gone'), 'no response'],
+])('while no response arrives (%s), a call with a short deadline rejects with NetworkError', async (_, reply, why) => {
+  const { fx, fetch, clock } = testClient(reply, { maxRetries: 0 });
+  for (let n = 0; n < 3; n += 1) await errorOf(fx.latest({ n }));
+
+  const error = await errorOf(fx.latest({ late: true }, { deadlineMs: 100 }));
+
+  expect(error).toBeInstanceOf(NetworkError);
+  expect(error).toMatchObject({ status: undefined, attempts: [], cause: { kind: 'network' } });
+  expect((error as Error).message).toMatch(
+    new RegExp(`^The service is down \\(${why}\\); the next attempt is in 0\\.\\d s, which is too late for this call$`),
+  );
+  expect(fetch.requests).toHaveLength(3);
+  expect(await clock.left()).toBe(0);
+});
