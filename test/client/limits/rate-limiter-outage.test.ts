@@ -114,7 +114,7 @@ test('the limit, if it asks for a later time than the service, is the reason of 
   first.limited({ retryAfter: '30' });
   second.failed({ ...FAILED, retryAfter: '1' });
 
-  const late = limiter.acquire({ deadlineAt: start + 10_000 });
+  const late = limiter.acquire({ deadlineAt: () => start + 10_000 });
 
   await expect(late).rejects.toMatchObject({ reason: 'deadline', retryAt: start + 30_000 });
   expect(limiter.closedUntil).toBe(start + 30_000);

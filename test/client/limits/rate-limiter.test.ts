@@ -115,7 +115,7 @@ test('a deadline at the very time of the slot allows the call', async () => {
   (await limiter.acquire()).limited({ retryAfter: '30' });
   expect(limiter.limits().gate).toEqual({ until: new Date(start + 30_000) });
 
-  const permit = limiter.acquire({ deadlineAt: start + 30_000 });
+  const permit = limiter.acquire({ deadlineAt: () => start + 30_000 });
   await clock.advance(30_000);
 
   expect((await permit).sentAt).toBe(start + 30_000);
@@ -183,7 +183,7 @@ test('a Retry-After above the maximum rejects every call until it has passed', a
 
   const reading = first.limited({ retryAfter: '80000' });
   const refusal = { reason: 'max_retry_after', retryAt: start + 80_000_000 };
-  await expect(limiter.acquire({ deadlineAt: start + 1_000 })).rejects.toMatchObject(refusal);
+  await expect(limiter.acquire({ deadlineAt: () => start + 1_000 })).rejects.toMatchObject(refusal);
 
   expect(reading).toMatchObject({ waitMs: 80_000_000, unit: 'seconds' });
   await expect(second).rejects.toMatchObject(refusal);
