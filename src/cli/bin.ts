@@ -54,7 +54,7 @@ function isCharacterDevice(): boolean {
   }
 }
 
-/** False if nothing, or not all of it, could be written. */
+/** False if not all of it could be written. */
 function writeToStdout(text: string): boolean {
   let rest = Buffer.from(text);
   try {
@@ -73,7 +73,7 @@ async function complete(): Promise<void> {
   writeToStdout(await completionText(argv.slice(1), process.env));
 }
 
-/** Loads nothing: the failure may be that of loading, as after an upgrade under a running `--watch`. */
+/** Loads no module: loading may be what failed, as after an upgrade under a running `--watch`. */
 function crash(error: unknown): void {
   process.stderr.write(crashReport(error, argv, process.env), () => process.exit(1));
 }

@@ -22,15 +22,15 @@ export interface CommandSpec {
   readonly sendsRequest?: boolean;
   /** Whether what it prints is data, from which --get chooses. */
   readonly printsData?: boolean;
-  /** Shared options that it has no use for, with the reason and the command to use instead. */
+  /** Shared options that do not apply to it, with the reason and the command to use instead. */
   readonly refused?: Readonly<Record<string, { readonly why?: string; readonly instead?: string }>>;
-  /** Its subcommands; without a `run` it does nothing by itself but to show its help. */
+  /** Its subcommands; a command without `run` only shows its help. */
   readonly commands?: readonly CommandSpec[];
-  /** Whether it works on what is stored for a profile, without asking the service. */
+  /** Whether it uses the stored settings of a profile, without sending a request. */
   readonly usesConfig?: boolean;
-  /** Whether it runs, as if nothing were stored, when config.json cannot be used: to tell about that. */
+  /** Whether it runs if config.json cannot be used, as if the file were empty, to report that. */
   readonly survivesBrokenConfig?: boolean;
-  /** Gives the exit code. */
+  /** Returns the exit code. */
   run?(invocation: Invocation): Promise<number>;
 }
 

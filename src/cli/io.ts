@@ -22,7 +22,7 @@ export interface Input {
   firstLine(maxLength: number): Promise<string>;
   /** All of it, up to the end. */
   text(): Promise<string>;
-  /** A line typed on the terminal after `prompt`; nothing of it shows. Rejects with an `Interrupted` on Ctrl-C. */
+  /** A line typed on the terminal after `prompt`, without echo. Rejects with an `Interrupted` on Ctrl-C. */
   hiddenLine(maxLength: number, prompt: () => Promise<void>): Promise<string>;
   /** The same, and it shows. */
   visibleLine(maxLength: number, prompt: () => Promise<void>): Promise<string>;

@@ -53,7 +53,7 @@ function createNodeIo(env: Io['env']): Io {
   };
 }
 
-/** Node.js makes a stream when it is first asked for, which takes milliseconds: most commands write nothing to stderr. */
+/** Node.js creates a stream at its first use, which takes milliseconds; most commands do not write to stderr. */
 function createOutput(fileDescriptor: number, streamOf: () => NodeJS.WriteStream): Output {
   let opened: NodeJS.WriteStream | undefined;
   const stream = () => {
@@ -173,7 +173,7 @@ const LINE_ENDS: readonly string[] = ['\r', '\n', CONTROL.end];
 interface TypedLine {
   readonly maxLength: number;
   readonly prompt: () => Promise<void>;
-  /** Shows what is typed. Default: nothing is shown. */
+  /** Echoes the input. Default: no echo. */
   readonly echo?: (text: string) => Promise<void>;
 }
 

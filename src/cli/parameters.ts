@@ -25,8 +25,8 @@ export function typedParameters({ args, options }: Pick<Invocation, 'args' | 'op
 }
 
 /**
- * The query of `name=value` texts. The first `=` splits; a repeated name becomes a list; nothing is checked or changed,
- * because the service documents no parameters. @throws CliError for what is no parameter, and for the API key
+ * The query of `name=value` texts. The first `=` splits; a repeated name becomes a list. Values are neither checked nor
+ * changed, because the service documents no parameters. @throws CliError for any other text, and for the API key
  */
 export function parseParameters(texts: readonly string[]): Query {
   return joinParameters(texts.map(parseParameter));

@@ -32,7 +32,7 @@ interface ProgramOptions {
   readonly only?: string | undefined;
 }
 
-/** The command tree as commander parses it. Nothing is written to a stream and nothing exits. */
+/** The command tree as commander parses it. Neither writes to a stream nor exits the process. */
 export function createProgram({ style, write, run, only }: ProgramOptions): Command {
   const program = new Command('fxrates');
   const specs = commandSpecs();

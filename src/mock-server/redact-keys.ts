@@ -1,4 +1,4 @@
-/** The text without the digits of any API key that came to the wrong place, a path or an option. */
+/** The text without the digits of an API key in the wrong place, such as a path or an option. */
 export function redactKeys(text: string): string {
   return looksLikeKey(text) ? text.replace(KEY_DIGITS, '_live_…') : text;
 }
@@ -10,7 +10,7 @@ function looksLikeKey(text: string): boolean {
 
 const KEY_DIGITS = /(?:_|%5f)live(?:_|%5f)[0-9a-f]+/gi;
 
-/** Whether a target holds an API key: as the documented parameter, or anywhere else by its looks. */
+/** Whether a target contains an API key: in the documented parameter, or a text of the same form anywhere else. */
 export function hasKeyInUrl(target: string): boolean {
   return looksLikeKey(target) || /[?&]api_key=[^&]/.test(target);
 }

@@ -136,7 +136,7 @@ export class Spaces {
     throw new MockServerError(text, { code: 'not_found', status: 404 });
   }
 
-  /** What answers a request: the space whose key it carries, or the mock itself. */
+  /** The parts for a request: those of the space whose key it has, or of the mock itself. */
   partsFor(request: MockRequest): MockParts {
     if (this.#live.size === 0) return this.#mock;
     for (const key of presentedKeys(request, readTarget(request.target).query)) {
@@ -146,7 +146,7 @@ export class Spaces {
     return this.#mock;
   }
 
-  /** The mock's own keys first, and those of spaces by what was found last, so that many spaces cost nothing. */
+  /** Checks the mock's own keys first, then the space found last for this key, so that many spaces cost little. */
   #partsOfKey(hash: string): MockParts | undefined {
     if (this.#mock.context.state.keysByHash.has(hash)) return this.#mock;
     const last = this.#partsByHash.get(hash);

@@ -41,7 +41,7 @@ export function openCache(io: Pick<Io, 'env' | 'clock'>): FileCacheStore {
   return new FileCacheStore(folder, io.clock);
 }
 
-/** Uses a response of any age. The transport of this client rejects, so nothing is sent. */
+/** Uses a response of any age. The transport of this client rejects, so that no request is sent. */
 async function readOffline(request: ServiceRequest, invocation: Invocation): Promise<ServiceResponse> {
   const { io, settings } = invocation;
   const offline = Object.assign(new Error('offline'), { code: OFFLINE });
@@ -115,7 +115,7 @@ class FileCacheStore implements CacheStore {
     return entries.length;
   }
 
-  /** The name holds base URL, query and a hash of the key: a file name must show none of them. */
+  /** The name is made of base URL, query and a hash of the key, none of which a file name may show. */
   #pathOf(name: string): string {
     return join(this.#folder, `${createHash('sha256').update(name).digest('hex')}.json`);
   }

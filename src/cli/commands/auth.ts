@@ -62,7 +62,7 @@ export const authCommand: CommandSpec = {
       options: () => [new Option('--show', 'also print the key on a terminal')],
       examples: [{ command: 'FXRATES_API_KEY=$(fxrates auth token) ./script', comment: '' }],
       callsService: true,
-      // It reads the key and sends nothing.
+      // It reads the key and sends no request.
       refused: { '--timeout': {}, '--retries': {}, '--max-wait': {}, '--no-wait': {}, '--insecure-http': {} },
       run: printToken,
     },

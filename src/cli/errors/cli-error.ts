@@ -28,7 +28,7 @@ export class CliError extends Error {
   }
 }
 
-/** A wrong command line; nothing was sent. */
+/** A wrong command line; no request was sent. */
 export function usageError(what: string, why?: string, hints: readonly string[] = []): CliError {
   return new CliError(what, { code: 'usage', exitCode: exitCodes.usage, why, hints });
 }

@@ -3,7 +3,7 @@ import { readEarlyFlags } from '../settings/early-flags.ts';
 import { Redactor } from '../terminal/redactor.ts';
 import { jsonLine, visible } from '../terminal/text.ts';
 
-/** What is said of an error that nothing caught. Which keys are in use is not known here, so all that look like one go. */
+/** The report of an uncaught error. The keys in use are unknown here, so all that looks like a key is masked. */
 export function crashReport(error: unknown, argv: readonly string[], env: Io['env']): string {
   const { output, verbose } = readEarlyFlags(argv, env);
   const secrets = new Redactor();

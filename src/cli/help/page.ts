@@ -42,7 +42,7 @@ export function exampleLines(examples: readonly Example[], { columns, palette }:
   });
 }
 
-/** Width of the widest command that leaves room beside it for every comment; a wider one has its comment above. */
+/** Width of the widest command with room beside it for every comment; a wider one has its comment above. */
 function besideWidth(examples: readonly Example[], columns: number): number {
   const widths = examples.map(({ command }) => command.length).sort((one, other) => other - one);
   const fits = (width: number) =>
@@ -64,7 +64,7 @@ interface Layout {
 
 /** A wider term gets a line of its own. */
 const WIDEST_TERM = 28;
-/** Below this the text stands under its term. */
+/** Below this width, the text is printed under its term. */
 const NARROW = 60;
 
 /** Terms on the left, their texts on the right; one under the other on a narrow screen. */

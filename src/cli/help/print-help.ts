@@ -4,7 +4,7 @@ import { pathOfHelp, readEarlyFlags } from '../settings/early-flags.ts';
 import { Screen } from '../terminal/screen.ts';
 import { helpText } from './command-help.ts';
 
-/** The help that a command line asks for, made without loading a command; `undefined` if it is about anything else. */
+/** The help that a command line requests, made without loading a command; `undefined` for any other command line. */
 export async function helpPage(
   argv: readonly string[],
   { env, stdout }: { readonly env: Io['env']; readonly stdout: Pick<Output, 'isTTY' | 'columns'> },

@@ -12,7 +12,7 @@ import {
 /** Names and list positions on the way to a value. */
 export type JsonPath = readonly string[];
 
-/** The source text of the value at `path`, exactly as it stands in `text`; `undefined` if it does not exist. */
+/** The source text of the value at `path`, exactly as in `text`; `undefined` if it does not exist. */
 export function selectValue(text: string, path: JsonPath): string | undefined {
   let range: Range | undefined = valueRange(text, 0);
   for (const segment of path) {
@@ -80,7 +80,7 @@ interface Leaf {
   readonly lexeme: string;
 }
 
-/** The leaves of `text` in their order, each with the names that lead to it; `nameItem` names the items of a list. */
+/** The primitive values of `text` in order, each with the names of its path; `nameItem` names the items of a list. */
 export function* leaves(text: string, nameItem: (index: number) => string = String): Generator<Leaf> {
   const walk = new Walk(text, nameItem);
   for (const token of tokens(text)) {

@@ -3,7 +3,7 @@ import { compactJson } from '../json/pretty-json.ts';
 import { leaves } from '../json/select-value.ts';
 import { escapeLoneSurrogates, visible } from '../terminal/text.ts';
 
-/** A string without its quotes and escapes; any other JSON value as it stands. */
+/** A string without its quotes and escapes; any other JSON value unchanged. */
 export function scalarText(lexeme: string): string {
   return lexeme.startsWith('"') ? escapeLoneSurrogates(stringValue(lexeme)) : lexeme;
 }

@@ -22,8 +22,8 @@ import {
 import { valuesTable } from './values-table.ts';
 
 /**
- * Prints a JSON text in the format that was asked for. In every format a number leaves as the digits that came:
- * nothing is parsed and written again.
+ * Prints a JSON text in the requested format. In every format, a number keeps the digits of the response:
+ * no number is parsed and printed again.
  */
 export async function printJson(json: string, { settings, screen }: Invocation): Promise<void> {
   const text =

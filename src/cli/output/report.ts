@@ -10,7 +10,7 @@ import { printJson } from './print-json.ts';
 export interface ReportRow {
   readonly label: string;
   readonly value: string;
-  /** Coloured already; stands on a line of its own where it does not fit. */
+  /** Already coloured; has a line of its own if it does not fit. */
   readonly remark?: string | undefined;
   /** Marks and colours the row. */
   readonly isWarning?: boolean;
@@ -37,7 +37,7 @@ export function reportText(rows: readonly ReportRow[], style: StreamStyle): stri
 
 const LABEL_WIDTH = 12;
 const STATUS_WIDTH = 6;
-/** Below this, the value of a row with a status stands under its label. */
+/** Below this, the value of a row with a status is printed below its label. */
 const NARROW = 60;
 
 function rowText(row: ReportRow, { columns, palette }: StreamStyle): string {

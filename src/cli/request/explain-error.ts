@@ -159,7 +159,7 @@ function limitText(maxWaitMs: number, isSum: boolean): string {
 
 export interface NetworkContext {
   readonly baseUrl: string;
-  /** The option, variable or profile that the base URL came from. */
+  /** The option, variable or profile that sets the base URL. */
   readonly source: string;
   readonly env: Io['env'];
 }

@@ -14,7 +14,7 @@ export interface TracedResponse {
   readonly body: Uint8Array[];
 }
 
-/** What is sent and what comes back: shown with `-v` and `-vv`, kept for `fxrates api`. */
+/** Requests and responses: shown with `-v` and `-vv`, kept for `fxrates api`. */
 export class HttpTrace {
   readonly #invocation: Invocation;
   /** Only for `fxrates api` and -vv: a body can be large. */
@@ -64,7 +64,7 @@ export class HttpTrace {
     return settings.verbose < level ? Promise.resolve() : screen.info(`${screen.err.palette.faint(visible(line))}\n`);
   }
 
-  /** The same response; its bytes are noted as they are read, so that nothing is read that the client does not want. */
+  /** The same response; records its bytes as the client reads them, so that it reads no more than the client. */
   #kept(pathname: string, response: Response): Response {
     const { status, statusText, headers, body } = response;
     const answer: TracedResponse = { status, statusText, headers, body: [] };

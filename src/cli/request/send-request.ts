@@ -22,7 +22,7 @@ import { explainClientError } from './explain-error.ts';
 import { HttpTrace } from './http-trace.ts';
 import { WaitReporter } from './wait-reporter.ts';
 
-/** What a command asks for: an operation of the contract, or just a path. */
+/** The target of a command: an operation of the contract, or just a path. */
 export interface ServiceRequest {
   readonly operation?: Operation;
   readonly path: string;
@@ -34,14 +34,14 @@ export type Query = Readonly<Record<string, QueryValue | readonly QueryValue[]>>
 
 export interface ServiceResponse {
   readonly data: unknown;
-  /** The body exactly as it came. */
+  /** The body exactly as received. */
   readonly rawBody: string;
   readonly status: number;
   readonly durationMs: number;
   /** Epoch milliseconds of the response, by the service's clock if it sends the `date` header. */
   readonly receivedAt: number;
   readonly key: KeyInUse;
-  /** Whether it came from the service just now. */
+  /** Whether the service sent it just now. */
   readonly source: ResponseMeta['source'];
   /** Milliseconds since the service sent it. */
   readonly ageMs: number;
@@ -62,7 +62,7 @@ interface SendOptions {
 export interface CallReporter {
   readonly hooks: Pick<FxRatesOptions, 'onRequest' | 'onRetry' | 'onWait' | 'logger'>;
   readonly signal: AbortSignal;
-  /** The next request goes out, or the call is over. */
+  /** The next request is sent, or the call has ended. */
   readonly end: () => void;
 }
 

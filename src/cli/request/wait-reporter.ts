@@ -53,7 +53,7 @@ export class WaitReporter {
     this.#waits = 0;
   }
 
-  /** The next request goes out, or the call is over. */
+  /** The next request is sent, or the call has ended. */
   end(): void {
     if (this.#countdown === undefined) return;
     this.#countdown.abort();

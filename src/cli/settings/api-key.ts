@@ -5,13 +5,13 @@ import { Interrupted, type Io, orInterrupted } from '../io.ts';
 import { type Credential, readCredential } from '../storage/credentials.ts';
 import type { CliSettings } from './settings.ts';
 
-/** The key of a command and where it came from. */
+/** The key of a command and its source. */
 export interface KeyInUse {
   readonly secret: string;
   readonly source: string;
   /** Sources that are set too, but count less. */
   readonly shadowed: readonly string[];
-  /** To be told: the file of the key could be read by others. */
+  /** For a warning: other users can read the file of the key. */
   readonly warning?: string | undefined;
 }
 
@@ -26,7 +26,7 @@ export const LONGEST_KEY = 4096;
 
 /**
  * Reads the key from the first source that is set: `--key-stdin`, `--key-file`, FXRATES_API_KEY, FXRATES_API_KEY_FILE,
- * the stored key of the profile. The stored one goes to its own origin only.
+ * the stored key of the profile. The stored key is only sent to its own origin.
  */
 export async function requireKey(settings: CliSettings, io: Io): Promise<KeyInUse> {
   const typed = typedSources(settings, io);
@@ -93,7 +93,7 @@ async function readKeyFile(path: string, interrupted: AbortSignal): Promise<stri
   return withoutLineEnd(await orInterrupted(file, interrupted));
 }
 
-/** @throws CliError that tells what is wrong with the key, without the key */
+/** @throws CliError with the reason why the key is invalid, without the key */
 export function checkKey(secret: string, label: string): void {
   const problem = problemOf(secret);
   if (problem !== undefined) throw unusableKey(`the key from ${label} cannot be used`, problem);

@@ -2,7 +2,7 @@ import { LOOPBACK_HOST } from '../../environment-proxy.ts';
 import { CliError, usageError } from '../errors/cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
 
-/** A text, and the option or variable that it came from. */
+/** A text, and the option or variable that it was read from. */
 export interface SourcedText {
   readonly text: string;
   readonly source: string;

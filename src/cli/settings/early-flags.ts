@@ -45,7 +45,7 @@ function occurrences(args: readonly string[], letter: string, long: string): num
   return clusters.split(letter).length - 1 + args.filter((arg) => arg === long).length;
 }
 
-/** The words of the command whose help is asked for, if the command line has no others. */
+/** The words of the command whose help is requested, if the command line has no others. */
 export function pathOfHelp(argv: readonly string[]): readonly string[] | undefined {
   if (argv.length === 0) return [];
   if (['-h', '--help'].includes(argv.at(-1) ?? '')) return argv.slice(0, -1);

@@ -17,7 +17,7 @@ export type OutputFormat = keyof typeof OUTPUT_FORMATS;
 const FORMAT_NAMES = Object.keys(OUTPUT_FORMATS) as readonly OutputFormat[]; // the keys of the record
 const COLOR_CHOICES = ['auto', 'always', 'never'] as const;
 
-/** The options of every command, as commander leaves them; absent means not typed. */
+/** The options of every command, as commander returns them; absent means not typed. */
 export interface GlobalOptions {
   readonly output?: OutputFormat;
   readonly json?: boolean;

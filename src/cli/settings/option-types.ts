@@ -1,7 +1,7 @@
 import { Option } from 'commander';
 import { usageError } from '../errors/cli-error.ts';
 
-/** Reads the text of an option, a variable or a setting. @throws CliError that names `label`, where the text came from */
+/** Reads the text of an option, a variable or a setting. @throws CliError that names `label`, the source of the text */
 type Parse<Value> = (text: string, label: string) => Value;
 
 /** An option whose value `parse` reads. */

@@ -54,7 +54,7 @@ export function resolveSettings(options: GlobalOptions, env: Io['env'], config: 
     color,
     quiet,
     verbose: options.verbose ?? debugLevel(env),
-    /** Whether a terminal may be asked anything. */
+    /** Whether the command may ask questions on the terminal. */
     mayAsk: options.input && !isSwitchedOn(env['FXRATES_NO_INPUT']) && !isSwitchedOn(env['CI']),
     /** Instead of sending: print the request in this form. */
     printRequestAs: printFormOf(options),

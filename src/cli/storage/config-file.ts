@@ -29,7 +29,7 @@ export function configValue({ path, document }: ConfigFile, name: string, profil
   throw storageError(`cannot use ${path}`, `${name} is neither a string nor a number`);
 }
 
-/** What stands there for this profile itself, be it of use or not. */
+/** The entry of this profile itself, valid or not. */
 export function ownSetting({ document }: Pick<ConfigFile, 'document'>, name: string, profile: string): unknown {
   return memberOf(memberOf(memberOf(document, 'profiles'), profile), name);
 }

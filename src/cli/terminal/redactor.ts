@@ -16,12 +16,12 @@ export class Redactor {
     for (const form of formsOf(secret)) this.#masks.set(form, mask);
   }
 
-  /** Data: it stays as it came but for keys. */
+  /** Data: unchanged except for keys. */
   redact(text: string): string {
     return this.#withoutSecrets(text).replace(KEY, MASK);
   }
 
-  /** What the command line says itself, which may repeat what was typed: nothing that looks like a key stays. */
+  /** Messages of the command line, which may repeat input: everything that looks like a key is masked. */
   redactSaid(text: string): string {
     return this.#withoutSecrets(text).replace(KEY_LIKE, MASK);
   }

@@ -13,7 +13,7 @@ export class Screen {
   /** Colours of stderr. */
   readonly err: StreamStyle;
   readonly secrets: Redactor;
-  /** Whether JSON was asked for, which goes for stderr, too. */
+  /** Whether the output format is JSON, for stderr too. */
   readonly isJson: boolean;
   /** Whether stdout gets text for people: on a terminal, and with `-o table`. A pipe gets JSON. */
   readonly isForPeople: boolean;
@@ -87,7 +87,7 @@ export class Screen {
     return this.#quiet > 1 ? Promise.resolve() : this.#toStderr(this.secrets.redactSaid(text));
   }
 
-  /** A question on the terminal; the answer is typed after it. `-q` does not drop it. */
+  /** A question on the terminal; the user types after it. `-q` does not hide it. */
   ask(question: string): Promise<void> {
     return this.#toStderr(this.secrets.redactSaid(wrap(question, this.err.columns).join('\n')));
   }

@@ -37,7 +37,7 @@ export function jsonLine(value: unknown): string {
   return `${visible(JSON.stringify(value))}\n`;
 }
 
-/** `text` in lines of at most `width` characters, broken at spaces; a longer word stands alone. */
+/** `text` in lines of at most `width` characters, broken at spaces; a longer word has its own line. */
 export function wrap(text: string, width: number): string[] {
   const lines: string[] = [];
   let line = '';

@@ -138,7 +138,7 @@ const AS_JSON_LINE: readonly OutputFormat[] = ['auto', 'json', 'compact'];
 /** A watch on the screen: a terminal shows the last response in place, a pipe gets one JSON line for each. */
 export class LiveView {
   readonly #invocation: Invocation;
-  /** Rows of the last frame, which the next one goes over. */
+  /** Rows of the last frame, which the next one overwrites. */
   #rows = 0;
   #hasCsvHeader = false;
 
@@ -146,7 +146,7 @@ export class LiveView {
     this.#invocation = invocation;
   }
 
-  /** The next frame leaves what is on the screen. */
+  /** The next frame is printed below what is on the screen. */
   readonly keep = (): void => {
     this.#rows = 0;
   };

@@ -36,7 +36,7 @@ export function createAsk(url: string, token: string): AskAdmin {
     if (!response.ok) throw refusalOf(response.status, answer, new URL(url).origin);
     return answer === '' ? undefined : JSON.parse(answer, withDates);
   };
-  // What a route answers is checked on the side of the server.
+  // The server has checked the output of the route.
   return ask as AskAdmin;
 }
 
@@ -78,7 +78,7 @@ function problemIn(text: string): { readonly code: string; readonly message: str
     const { error } = JSON.parse(text);
     return typeof error?.code === 'string' && typeof error.message === 'string' ? error : undefined;
   } catch {
-    // Not JSON: whatever answered, it was no mock.
+    // Not JSON: the response is not that of a mock.
     return undefined;
   }
 }

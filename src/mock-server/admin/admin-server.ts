@@ -79,7 +79,7 @@ function internalProblem(error: unknown): Problem {
   return new Problem(text, { status: 500, code: 'internal_error' });
 }
 
-/** A request of the admin API, and where its response goes. */
+/** A request of the admin API, and its response object. */
 interface AdminExchange {
   readonly incoming: IncomingMessage;
   readonly outgoing: ServerResponse;

@@ -14,7 +14,7 @@ export type Admin = (incoming: IncomingMessage, outgoing: ServerResponse) => boo
 export function createAdmin({ target, token, ...names }: AdminServerOptions & OwnNames): Admin {
   let loaded: Promise<AnswerAdmin> | undefined;
   const refusalOf = (headers: IncomingHttpHeaders, path: string) => {
-    // Health says nothing, and a token is worth more than a name.
+    // Health reveals nothing, and a token proves more than a host name.
     const needsNoName = path === HEALTH || hasToken(headers, token);
     return (needsNoName ? undefined : refuseForeignHost(headers, names)) ?? refuseForeignPage(headers);
   };
@@ -28,7 +28,7 @@ export function createAdmin({ target, token, ...names }: AdminServerOptions & Ow
     if (url === '/') return answerIndex(incoming, outgoing);
     if (!OWN.test(url)) return false;
     const { path } = parseTarget(url);
-    // The request handler answers the dashboard, as it does without a socket; here it is kept from foreign names.
+    // The request handler serves the dashboard, as without a socket; foreign host names are rejected here.
     if (isDashboardPath(path)) return isRefused(outgoing, refuseForeignHost(headers, names));
     if (!isAdminPath(path)) return false;
     if (isRefused(outgoing, refusalOf(headers, path))) return true;

@@ -39,7 +39,7 @@ export type PathParameters<Name extends string> = Name extends `${string}{${infe
   ? { readonly [One in Parameter]: string } & PathParameters<Rest>
   : unknown;
 
-/** What a route takes and answers: the server, openapi.json and the types of `connectMockServer` come from it. */
+/** Input and output of a route: server, openapi.json and the types of `connectMockServer` are made from it. */
 interface RouteDefinition<Name extends RouteName, Body extends z.ZodType, Query extends z.ZodType, Result> {
   readonly id: string;
   readonly tag: keyof typeof ADMIN_TAGS;
@@ -57,7 +57,7 @@ interface RouteDefinition<Name extends RouteName, Body extends z.ZodType, Query 
   readonly isOpen?: boolean;
   /** Answers `text/event-stream`. */
   readonly isStream?: boolean;
-  /** Returns the value to answer with. */
+  /** Returns the value of the response. */
   readonly run: (call: AdminCall<z.output<Body>, z.output<Query>, PathParameters<Name>>) => Result;
 }
 

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { type PlanName, plans } from '../../generated/service.ts';
 import { requestFilter } from '../journal/request-filter.ts';
 
-/** The shapes that several routes take or answer, as JSON. */
+/** The JSON shapes that several routes use. */
 
 export const planName = z.enum(Object.keys(plans) as [PlanName, ...PlanName[]]).describe('Name of the plan.');
 const dateTime = z.iso.datetime();

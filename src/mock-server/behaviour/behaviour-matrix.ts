@@ -130,7 +130,7 @@ function fillIn(row: PairwiseRow, { parameter, size, missing }: Adding): void {
     row.map((doneValue, done) => keyOf(done, doneValue, addedValue)).filter((key) => missing.has(key));
   const gains = Array.from({ length: size }, (_, value) => made(value).length);
   const most = Math.max(...gains);
-  // A row that adds nothing stays open for a pair that has no place yet.
+  // If no value adds a pair, the place stays open for a pair without a row.
   row[parameter] = most === 0 ? ANY : gains.indexOf(most);
   for (const key of made(row[parameter])) missing.delete(key);
 }

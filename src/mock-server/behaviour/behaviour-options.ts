@@ -59,7 +59,7 @@ export function changedSettings(
   return changed;
 }
 
-/** What a preset chooses; nothing of what is documented. */
+/** The values of a preset; it never changes a documented switch. */
 export function presetValues(preset: unknown): SwitchValues {
   if (preset === 'documented') return {};
   if (preset === 'lenient' || preset === 'hostile') {

@@ -22,7 +22,7 @@ export interface SwitchDescription {
   readonly why: string;
 }
 
-/** The switches of one mock, and which of them the request in hand has asked. */
+/** The switches of one mock, and those that the current request has used. */
 export class Behaviour {
   #settings: SwitchSettings;
   #values: BehaviourValues;
@@ -53,7 +53,7 @@ export class Behaviour {
     return this.#values[name];
   }
 
-  /** Switches asked since the last call. Like requests, whose entries the journal keeps, share one list. */
+  /** Switches used since the last call. Journal entries of similar requests share one list. */
   takeExercised(): readonly SwitchName[] {
     const exercised = this.#exercised;
     if (exercised.length === 0) return NO_SWITCHES;

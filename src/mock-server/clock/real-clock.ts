@@ -26,7 +26,7 @@ export class RealClock implements DrivenClock {
   }
 
   now(): number {
-    // The system's clock may be put back; this one never goes back.
+    // The system's clock can be set back; this one never runs backwards.
     this.#latest = Math.max(this.#latest, this.#source() + this.#aheadMs);
     return this.#latest;
   }

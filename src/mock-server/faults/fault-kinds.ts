@@ -98,7 +98,7 @@ interface KindDefinition<Settings extends z.ZodRawShape> {
   readonly adapters: readonly AdapterName[];
   /** The alternative for adapters that cannot reproduce it. */
   readonly instead?: string;
-  /** Whether it can strike before the service has answered. */
+  /** Whether it can strike before the response of the service. */
   readonly canStrikeBefore: boolean;
   /** Initial settings in the form of the control panel. */
   readonly example?: object;

@@ -43,7 +43,7 @@ export interface FaultCandidate {
   readonly adapter: AdapterName;
   /** When it is looked at: on arrival, or right after the decision. */
   readonly at: number;
-  /** What the service has answered; `undefined` before it has, or when it has broken off. */
+  /** The response of the service; `undefined` before it, or if the connection is broken. */
   readonly response: MockResponse | undefined;
 }
 

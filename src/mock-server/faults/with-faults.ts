@@ -13,7 +13,7 @@ import { applyFaults } from './apply-fault.ts';
 import type { FaultRecord } from './fault-kinds.ts';
 import { selectFaults } from './select-faults.ts';
 
-/** Answers a request that came by some adapter. */
+/** Handles a request of any adapter. */
 export type Answering = (request: MockRequest, source: RequestSource) => HandledRequest | Promise<HandledRequest>;
 
 export interface FaultsOptions {
@@ -22,7 +22,7 @@ export interface FaultsOptions {
   readonly delays: FaultDelays;
 }
 
-/** Puts the faults in front of the service and behind it. Costs nothing while there are none. */
+/** Applies faults before and after the service. Costs nothing without faults. */
 export function withFaults(next: Answering, { context, identify, delays }: FaultsOptions): Answering {
   const wait: InterruptibleWait = (ms, gone) => delays.wait(ms, gone);
 
@@ -53,7 +53,7 @@ export function withFaults(next: Answering, { context, identify, delays }: Fault
   return (request, source) => (context.state.faults.length === 0 ? next(request, source) : answer(request, source));
 }
 
-/** The service never came to see it. */
+/** The service has not received it. */
 function unanswered(identity: RequestIdentity, hasWaited: boolean): HandledRequest {
   const why = hasWaited ? '' : 'the client no longer waited for the response';
   return { response: undefined, entry: newJournalEntry({ ...identity, status: 0, why }) };

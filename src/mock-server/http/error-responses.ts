@@ -69,7 +69,7 @@ export function optionsAnswer(behaviour: Behaviour): ServiceResponse {
   return { status: 204, headers: allowed(behaviour), body: '', code: undefined, why: 'OPTIONS' };
 }
 
-/** Says nothing of what went wrong: the error is in the journal. */
+/** Does not contain the error, which is in the journal. */
 export function internalError(error: unknown): ServiceResponse {
   const why = error instanceof Error ? `${error.name}: ${error.message}` : 'a value that is not an Error was thrown';
   return errorResponse({

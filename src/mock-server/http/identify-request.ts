@@ -11,7 +11,7 @@ export interface RequestIdentity
   extends RecordedRequest,
     Pick<JournalEntry, 'at' | 'operation' | 'keyId' | 'keyTransport'> {}
 
-/** For what answers in place of the service: handlers of `mock.use()`, and faults. */
+/** For handlers of `mock.use()` and faults, which replace the service. */
 export function createIdentify(context: ServiceContext, findRoute: FindRoute) {
   return (request: MockRequest): RequestIdentity => {
     const target = readTarget(request.target);

@@ -1,4 +1,4 @@
-/** A request as every adapter hands it over: nothing of the transport is left in it. */
+/** A request as every adapter passes it on, independent of the transport. */
 export interface MockRequest {
   /** In capitals. */
   readonly method: string;
@@ -45,12 +45,12 @@ export function readHeaders(
 export interface Delivery {
   /** False: the connection breaks before anything is sent. */
   readonly sendsHead: boolean;
-  /** How much of the body goes out; infinity for all. */
+  /** How many bytes of the body are sent; infinity for all. */
   readonly bodyBytes: number;
-  /** Size of the pieces it goes out in; infinity for one. */
+  /** Size of the pieces in which it is sent; infinity for one piece. */
   readonly chunkBytes: number;
   readonly intervalMs: number;
-  /** What comes after the last piece; of an orderly end (`'whole'`) the client hears nothing. */
+  /** What follows the last piece; an orderly end (`'whole'`) adds nothing. */
   readonly ending: 'whole' | 'reset' | 'close' | 'malformed-chunk' | 'garbage';
   /** Waits by the mock's clock; says whether the client still waits. */
   readonly wait: InterruptibleWait;

@@ -13,7 +13,7 @@ import {
 /** What makes a documented response. */
 export interface PreferredOperation {
   readonly operation: Operation;
-  /** A whole success answer; `undefined` if openapi.yaml has none. */
+  /** A whole success envelope; `undefined` if openapi.yaml has none. */
   readonly example: () => unknown;
 }
 

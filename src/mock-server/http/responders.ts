@@ -13,7 +13,7 @@ import { badParameter } from './error-responses.ts';
 import { queryOf, type TargetReading } from './record-request.ts';
 import { envelopeResponse, errorResponse, type ServiceResponse, successResponse } from './service-response.ts';
 
-/** What an operation answers to a request that is within both limits. Synchronous: limits are counted around it. */
+/** Creates the response to a request within both limits. Synchronous: the limits are counted around it. */
 export type Responder = (request: AdmittedRequest, context: ServiceContext) => ServiceResponse;
 
 export interface AdmittedRequest {
@@ -21,11 +21,11 @@ export interface AdmittedRequest {
   /** Those of the path, decoded. */
   readonly parameters: Readonly<Record<string, string>>;
   readonly key: KeyRecord;
-  /** When it came, in milliseconds since the Unix epoch. */
+  /** Time of arrival, in milliseconds since the Unix epoch. */
   readonly at: number;
   /** Before this request. */
   readonly quota: QuotaUse;
-  /** Not parsed yet: most requests repeat, and are answered by their text. */
+  /** Not parsed yet: most requests repeat, and their response is found by the text. */
   readonly target: TargetReading;
   /** Makes the data of `latest` for this request, in place of what does otherwise. */
   readonly latest?: LatestFunction | undefined;
@@ -64,7 +64,7 @@ function isoTime(at: number): string {
   return lastIso.text;
 }
 
-/** An operation without a responder of its own: checks the parameters and answers the example of openapi.yaml. */
+/** An operation without a responder of its own: checks the parameters and returns the example of openapi.yaml. */
 export const exampleResponder: Responder = (request, { behaviour, state }) => {
   const { operation } = request;
   const problem = operation.query === 'named' ? parameterProblem(request) : undefined;
@@ -84,7 +84,7 @@ export function exampleAnswer({ id, example, sample }: Operation, seed: number):
   return example ?? (sample && sampleValue(sample, randomFromSeed(textHash(`${seed} ${id}`))));
 }
 
-/** What is wrong with the parameters, by the schema generated for them; `undefined` if nothing is. */
+/** The fault of the parameters, by the schema generated for them; `undefined` if they are valid. */
 function parameterProblem(request: AdmittedRequest): string | undefined {
   const schema = Object.entries(querySchemas).find(([id]) => id === request.operation.id)?.[1];
   const result = schema && parseSchema(schema, typedParameters(request));
@@ -94,7 +94,7 @@ function parameterProblem(request: AdmittedRequest): string | undefined {
     .join('; ');
 }
 
-/** Texts from the URL as the types the schema asks for; what does not fit stays text, and the schema refuses it. */
+/** Texts of the URL as the types of the schema; a text that does not fit stays, and the schema rejects it. */
 function typedParameters({ operation, parameters, target }: AdmittedRequest): Record<string, unknown> {
   const query = queryOf(target);
   const names = [...Object.keys(parameters), ...new Set(query.keys())];

@@ -53,7 +53,7 @@ function rounded(steps: number, behaviour: Behaviour): number {
  */
 export function withEtag(answer: ServiceResponse, { headers }: MockRequest, behaviour: Behaviour): ServiceResponse {
   const known = headers['if-none-match'];
-  // Without a condition and without the switch nothing depends on it.
+  // The response does not depend on the switch then.
   if (answer.status !== 200 || (known === undefined && behaviour.values.etag === 'absent')) return answer;
   const form = behaviour.use('etag');
   if (form === 'absent') return answer;
@@ -73,14 +73,14 @@ function includesTag(condition: string, etag: string): boolean {
   return tags.includes(etag.replace(/^W\//, ''));
 }
 
-/** Whether a browser asks if a page of another origin may send a request (Fetch standard, CORS-preflight request). */
+/** Whether it is the preflight of a browser for a page of another origin (Fetch standard, CORS-preflight request). */
 export function isPreflight({ method, headers }: MockRequest): boolean {
   return (
     method === 'OPTIONS' && headers['origin'] !== undefined && headers['access-control-request-method'] !== undefined
   );
 }
 
-/** Allows what is asked for. Never authenticated, never counted: a preflight carries no key. */
+/** Allows what the browser requests. Neither authenticated nor counted: a preflight has no key. */
 export function preflightAnswer({ headers }: MockRequest): ServiceResponse {
   const asked = headers['access-control-request-headers'] ?? '';
   return {

@@ -2,7 +2,7 @@ import type { Operation } from '../../generated/operations.ts';
 import { editDistance } from '../../nearest-name.ts';
 import { createOperationFinder, type FoundOperation } from '../../operation-path.ts';
 
-/** Where a request leads. */
+/** The route of a request. */
 export type RouteMatch =
   | ({ readonly kind: 'operation' | 'wrong-method' } & FoundOperation<Operation>)
   /** `nearest`: the path that was likely meant. */

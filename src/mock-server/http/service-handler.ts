@@ -22,22 +22,22 @@ export interface ServiceHandlerOptions {
   /** Can replace the response. */
   readonly checkAssumptions?: CheckAssumptions | undefined;
   readonly findRoute: FindRoute;
-  /** By operation id; the other operations answer their example. */
+  /** By operation id; the other operations return their example. */
   readonly responders: Readonly<Record<string, Responder>>;
   /** Describes a request to the patterns of stubs. */
   readonly identify: (request: MockRequest) => RequestIdentity;
 }
 
-/** The emulated service: answers one request, synchronously, and says why. */
+/** The emulated service: creates the response to one request, synchronously, and its journal entry. */
 export type ServiceHandler = (request: MockRequest) => HandledRequest;
 
 /** A response and its journal entry. */
 export interface HandledRequest {
   /** `undefined`: the connection breaks off without a response. */
   readonly response: MockResponse | undefined;
-  /** `undefined` for what the journal has nothing to do with, such as the dashboard. */
+  /** `undefined` for requests that the journal does not record, such as those of the dashboard. */
   readonly entry: NewJournalEntry | undefined;
-  /** Milliseconds of the mock's clock until the response goes out, infinity for never. Default: 0. */
+  /** Milliseconds of the mock's clock until the response is sent; infinity for never. Default: 0. */
   readonly waitMs?: number | undefined;
 }
 
@@ -49,7 +49,7 @@ export function createServiceHandler(options: ServiceHandlerOptions): ServiceHan
     const route = findRoute(method, target.path);
     const at = context.now();
     const { stubs } = context.state;
-    // Switches asked until now were asked by the test, or by the search for a stub.
+    // Switches used until now were used by the test, or by the search for a stub.
     const stub = stubs.length === 0 ? undefined : findStub(stubs, identify(request));
     context.behaviour.takeExercised();
     const decided = answerSafely({ context, responders, request, target, route, at, stub });
@@ -86,14 +86,14 @@ export function createServiceHandler(options: ServiceHandlerOptions): ServiceHan
 
 const NO_FAULTS: JournalEntry['faults'] = Object.freeze([]);
 
-/** A request, where it leads, and what answering it needs. */
+/** A request, its route, and what its response depends on. */
 interface RoutedRequest extends Pick<ServiceHandlerOptions, 'context' | 'responders'> {
   readonly request: MockRequest;
   readonly target: TargetReading;
   readonly route: RouteMatch;
-  /** What answers it once it is admitted, also on a path that the service does not have. */
+  /** The stub for it once it is admitted, even for a path that the service does not have. */
   readonly stub: StubRecord | undefined;
-  /** The one moment everything about it is decided for, in milliseconds since the Unix epoch. */
+  /** The time used for every decision about it, in milliseconds since the Unix epoch. */
   readonly at: number;
 }
 
@@ -148,7 +148,7 @@ function operationOf(route: RouteMatch): Operation | undefined {
   return route.kind === 'unknown' ? undefined : route.operation;
 }
 
-/** Second step: who asks? */
+/** Second step: whose request is it? */
 function answerCaller(routed: RoutedRequest): DecidedResponse {
   const { context, request, target, at } = routed;
   const credential = presentedCredential(request, target.query, context.behaviour);

@@ -13,7 +13,7 @@ export interface ServiceResponse {
   readonly code: string | undefined;
   /** The reason in words, for the journal. */
   readonly why: string;
-  /** Id of the stub that answered. */
+  /** Id of the stub that made the response. */
   readonly stub?: string | undefined;
 }
 
@@ -22,7 +22,7 @@ export function successResponse(data: unknown): ServiceResponse {
   return envelopeResponse({ success: true, data });
 }
 
-/** A whole success answer, such as an example of openapi.yaml. */
+/** A whole success envelope, such as an example of openapi.yaml. */
 export function envelopeResponse(envelope: unknown): ServiceResponse {
   return { status: 200, headers: NO_HEADERS, body: toJson(envelope), code: undefined, why: 'served' };
 }

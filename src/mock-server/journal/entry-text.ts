@@ -6,7 +6,7 @@ import type { JournalEntry } from './journal.ts';
 export function keyText({ keyId, keyTransport, headers, hasKeyInUrl }: JournalEntry): string {
   if (keyId !== undefined) return keyId;
   if (keyTransport !== undefined) return 'unknown key';
-  // Such as a path that leads nowhere, which is refused first.
+  // Such as an unknown path, which is refused first.
   return headers['authorization'] !== undefined || hasKeyInUrl ? 'key not read' : 'no key';
 }
 

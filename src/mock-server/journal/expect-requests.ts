@@ -142,12 +142,12 @@ function unexpected(message: string): MockServerError {
   return new MockServerError(message, { code: 'unexpected_requests', status: 422 });
 }
 
-/** The requests that nearly match, and the fields in which they do not; empty if none comes close. */
+/** The requests that nearly match, and the fields that differ; empty if none is close. */
 export function closestLines({ all }: Pick<Selection, 'all'>, filter: RequestFilter): string {
   const fields = countFields(filter);
   const close = all
     .map((entry) => ({ entry, differences: [...filterDifferences(filter, entry)] }))
-    // A request that has nothing in common with the filter says nothing.
+    // A request without any match is no help.
     .filter(
       ({ differences }) =>
         differences.length > 0 &&

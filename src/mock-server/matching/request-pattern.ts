@@ -80,7 +80,7 @@ export const requestPatternShape = {
   path: expected("a path such as /api/v1/latest or /api/*; a query is matched with query: { base: 'EUR' }", (error) =>
     z.string(error).regex(/^[/*][^?]*$/, error),
   ).optional(),
-  // ANY is no method: it would match nothing.
+  // ANY is not a method, so it would never match.
   method: expected('a method in capitals, such as GET', (error) =>
     z
       .string(error)

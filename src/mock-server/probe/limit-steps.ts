@@ -75,7 +75,7 @@ async function observeOwnBucket({ prober, findings, key, quota }: LimitProbing, 
   else findings.observe('quotaEndpointBucket', 'separate');
 }
 
-/** What one or two refusals show; the second came a good second after the first, with no request served between. */
+/** What one or two refusals show; the second is at least a second after the first, and nothing is served between them. */
 export function observeRetryAfter(
   findings: Findings,
   [first, second]: readonly [ProbeResponse, (ProbeResponse | undefined)?],
@@ -88,7 +88,7 @@ export function observeRetryAfter(
   if (second !== undefined) compareRefusals(findings, first, second);
 }
 
-/** Two minutes: no window of a minute asks for more. */
+/** Two minutes: no window of a minute requires more. */
 const MOST_SECONDS = 120;
 
 function compareRefusals(findings: Findings, first: ProbeResponse, second: ProbeResponse): void {

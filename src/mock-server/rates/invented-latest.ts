@@ -1,7 +1,7 @@
 import { type ServiceResponse, successResponse } from '../http/service-response.ts';
 import { textHash } from '../service/random.ts';
 
-/** What a request asks `latest` for, in the invented parameters `base` and `symbols`. */
+/** The query of `latest`, in the invented parameters `base` and `symbols`. */
 export interface RequestedRates {
   /** Default: USD. */
   readonly base: Currency;
@@ -54,7 +54,7 @@ export class InventedSnapshot {
     this.#rate = inventRates(seed, at);
   }
 
-  /** What was answered to the same query before; `undefined` if nothing was. */
+  /** The last response to the same query; `undefined` if there is none. */
   answerTo(queryText: string | undefined): ServiceResponse | undefined {
     return queryText === undefined ? undefined : this.#answers.get(queryText);
   }
@@ -83,7 +83,7 @@ export class InventedSnapshot {
 const MOST_ANSWERS = 200;
 const LONGEST_KEPT = 500;
 
-/** Keeps the newest snapshot: it answers every request until the next one. */
+/** Keeps the newest snapshot, which is used until the next one. */
 export function createInventedSnapshots(): (seed: number, at: number) => InventedSnapshot {
   let newest: InventedSnapshot | undefined;
   return (seed, at) => {
@@ -200,7 +200,7 @@ function isCurrency(code: string): code is Currency {
   return Object.hasOwn(UNITS_PER_USD, code);
 }
 
-/** Units of the currency that the walk of its rate goes around. */
+/** The centre of the random walk of a rate: units of the currency per US dollar. */
 function usualUnitsPerUsd(currency: Currency): number {
   return UNITS_PER_USD[currency];
 }

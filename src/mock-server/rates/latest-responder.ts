@@ -8,7 +8,7 @@ import type { LatestContext, LatestFunction } from '../stubs/stub-record.ts';
 import { createInventedSnapshots, type InventedSnapshot, readRequestedRates } from './invented-latest.ts';
 import { answerRecorded, type Replay, recordedAnswers } from './replay.ts';
 
-/** Where the data of `latest` comes from; by default it is invented. */
+/** The source of the data of `latest`; by default, it is invented. */
 export interface LatestSource {
   readonly latest?: LatestFunction | undefined;
   readonly replay?: Replay | undefined;
@@ -64,7 +64,7 @@ function answerWith(
   throw new TypeError(`the option latest returned ${given}; expected an object, returned synchronously`);
 }
 
-/** How long a snapshot of the rates holds, from a granularity such as `5min`; an unknown unit counts as five minutes. */
+/** How long a snapshot is valid, from a granularity such as `5min`; an unknown unit counts as five minutes. */
 export function snapshotIntervalMs(granularity: string): number {
   const [, count = '', unit = ''] = /^(\d+)([a-z]+)$/.exec(granularity) ?? [];
   const unitMs = UNITS_MS[unit];

@@ -13,7 +13,7 @@ export type Replay = string | Readonly<Record<string, unknown>>;
 /** Recorded responses by query, with its parameters in order. */
 export type RecordedAnswers = Pick<ReadonlyMap<string, ServiceResponse>, 'get' | 'keys'>;
 
-/** Answers what was recorded, and 501 `not_recorded` where nothing was. */
+/** Returns the recorded response, and 501 `not_recorded` without one. */
 export function answerRecorded(answers: RecordedAnswers, query: URLSearchParams): ServiceResponse {
   const canonical = canonicalQuery(query);
   return answers.get(canonical) ?? answers.get(ANY) ?? notRecorded(canonical, answers);

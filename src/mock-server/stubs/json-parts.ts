@@ -9,7 +9,7 @@ export function jsonParts(json: string): readonly { readonly name: string; reado
   return Array.from(members(value, 0), ({ name, range: { start, end } }) => ({ name, text: value.slice(start, end) }));
 }
 
-/** What a part holds if it is itself a string of JSON text; otherwise the part. */
+/** The parsed value of a part that is a string of JSON text; otherwise the part. */
 export function unquoted(json: string): string {
   return json.startsWith('"') ? JSON.parse(json) : json;
 }

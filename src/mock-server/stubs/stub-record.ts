@@ -47,14 +47,14 @@ export interface StubRecord {
   readonly id: string;
   /** A plain pattern. */
   readonly match: RequestPattern;
-  /** How many requests it answers; `null` for all. */
+  /** How many requests it applies to; `null` for all. */
   readonly times: number | null;
   readonly source: StubSource;
-  /** How many requests it has answered. */
+  /** How many requests it has been applied to. */
   served: number;
 }
 
-/** The stub that answers a request. Stubs of `mock.latest` come after all others, then the last one added wins. */
+/** The stub for a request. Stubs of `mock.latest` are last; among the others, the last one added wins. */
 export function findStub(stubs: readonly StubRecord[], request: MatchedRequest): StubRecord | undefined {
   return stubs.findLast(
     ({ match, times, served }) =>
@@ -79,7 +79,7 @@ export function latestStubId(base: string | undefined): string {
   return base === undefined ? LATEST_STUB : `${LATEST_STUB}.${base}`;
 }
 
-/** What is for fewer requests goes before what is for more. */
+/** Stubs for fewer requests precede those for more. */
 function rankOf({ id }: StubRecord): number {
   if (id === LATEST_STUB) return 0;
   return id.startsWith(`${LATEST_STUB}.`) ? 1 : 2;

@@ -42,5 +42,5 @@ function matchPath(template: string, path: string): Readonly<Record<string, stri
   return parts;
 }
 
-/** Identifiers are plain; what is encoded or has dots in it names nothing. */
+/** Identifiers are plain: no encoded characters, no dots. */
 const PLAIN = /^[\w-]+$/;

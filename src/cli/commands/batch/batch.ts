@@ -183,7 +183,7 @@ function lineOf(query: Query, { error, meta }: Item, client: OpenClient): string
   return `{"query":${asked},"error":${JSON.stringify(facts)}}\n`;
 }
 
-/** Prints lines as they come or, with `--ordered`, holds each back until those of earlier queries are printed. */
+/** Prints lines as they arrive or, with `--ordered`, each after those of earlier queries. */
 class Lines {
   readonly #queries: readonly Query[];
   readonly #isOrdered: boolean;
@@ -209,7 +209,7 @@ class Lines {
     }
   }
 
-  /** After an early end: prints the responses that are held back, because they have used quota. */
+  /** After an early end: prints the responses that still wait for their turn, because they have used quota. */
   async flush(): Promise<void> {
     for (const query of this.#queries) {
       const line = this.#buffered.get(query);

@@ -57,7 +57,7 @@ interface Position {
   readonly command: CommandNode;
   /** The arguments before the word. */
   readonly args: readonly string[];
-  /** The option whose value comes next. */
+  /** The option whose value is next. */
   readonly option: OptionNode | undefined;
   readonly isAfterSeparator: boolean;
 }

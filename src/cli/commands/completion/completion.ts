@@ -15,7 +15,7 @@ type ShellName = (typeof SHELLS)[number];
 interface Shell {
   readonly title: string;
   readonly script: string;
-  /** Where the script goes. */
+  /** The file of the script. */
   readonly scriptPath: (folders: Folders) => string;
   /** What the shell needs besides, when it does not look there by itself. */
   readonly setting?: (folders: Folders) => { readonly path: string; readonly line: string };

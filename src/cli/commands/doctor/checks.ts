@@ -27,7 +27,7 @@ export interface Finding extends Outcome {
 }
 
 interface Outcome {
-  /** `skip`: there was nothing to check, or what it needs failed before. */
+  /** `skip`: the check does not apply, or a check that it needs has failed. */
   readonly status: NonNullable<ReportRow['status']>;
   readonly text: string;
   /** What to do about it. */
@@ -56,7 +56,7 @@ async function finding(name: string, check: () => Outcome | Promise<Outcome>): P
 const STEPS = ['name', 'connection', 'TLS', 'answer'] as const;
 type Step = (typeof STEPS)[number];
 
-/** Asks for the quota once, which is free, and tells how far that came. */
+/** Requests the quota once, which is free, and reports each step that succeeded. */
 export async function checkService(
   invocation: Invocation,
   { baseUrl, key }: { readonly baseUrl: string; readonly key: KeyInUse },
@@ -91,13 +91,13 @@ function successes({ host, hostname, protocol }: URL, proxy: string | undefined)
   };
 }
 
-/** By the system's code; what has none that tells is the connection's. */
+/** By the system's code; an error without a known code is one of the connection. */
 function failedStep({ details: { causeCode = '' } }: CliError): Step {
   if (/^(ENOTFOUND|EAI_)/.test(causeCode)) return 'name';
   return /CERT|SIGNATURE|SSL|TLS|EPROTO/.test(causeCode) ? 'TLS' : 'connection';
 }
 
-/** A limit says nothing against the key. */
+/** A used-up limit does not mean that the key is wrong. */
 function failureOutcome(error: CliError): Outcome {
   const isLimit = error.details.exitCode === exitCodes.rateLimited;
   return isLimit ? warning(error.message, 'Try again later:  fxrates doctor') : failed(error);
@@ -130,7 +130,7 @@ export function checkBaseUrlSetting({ settings }: Invocation): Promise<Finding> 
 const KEY_FORM =
   'The documented form is a prefix that ends with _live_, then 48 hexadecimal digits. Check that the whole key was copied.';
 
-/** Where the key comes from and whether it has the documented form; never the key itself. */
+/** The source of the key and whether it has the documented form; never the key itself. */
 export async function checkKeySetting({
   settings,
   io,

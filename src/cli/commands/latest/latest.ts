@@ -74,7 +74,7 @@ interface Fixture {
   readonly responses: ReadonlyMap<string, string>;
 }
 
-/** What is recorded already. @throws CliError for a file that holds something else */
+/** The existing recordings. @throws CliError for a file with other content */
 async function readFixture(path: string): Promise<Fixture> {
   const text = await readFile(path, 'utf8').catch((cause) => {
     if (cause.code === 'ENOENT') return '{}';
@@ -91,7 +91,7 @@ async function readFixture(path: string): Promise<Fixture> {
   return { path, responses: new Map(queries.map((query) => [query, selectValue(json, [query]) ?? 'null'])) };
 }
 
-/** Adds a response with the digits that came, in place of an earlier one to the same query; a key in it is masked. */
+/** Adds a response with its digits unchanged, in place of an earlier one to the same query; masks keys in it. */
 async function saveFixture(
   { path, responses }: Fixture,
   { query, rawBody }: { readonly query: Query; readonly rawBody: string },

@@ -14,7 +14,7 @@ import type { StreamStyle } from '../../terminal/screen.ts';
 import { grouped } from '../../terminal/text.ts';
 import { LiveView, type WatchRequest, watch } from '../../watch/watch.ts';
 
-/** `latest --watch`: spends of the month only what leaves enough until the reset. Asking for the quota is free. */
+/** `latest --watch`: uses only so much of the month that enough is left until the reset. `quota` is free. */
 export async function watchLatest(
   request: ServiceRequest,
   watching: WatchRequest,
@@ -63,7 +63,7 @@ class Changes {
       kind === 'number' ? [json.slice(start, end)] : [],
     );
     this.#before = numbers;
-    // By position; responses of another shape have nothing to compare.
+    // By position; responses of another shape are not compared.
     const isComparable = before.length === numbers.length;
     const { palette } = this.#style;
     const painter = () => {
@@ -76,7 +76,7 @@ class Changes {
   }
 }
 
-/** The error for a watch that leaves nothing of the month; `undefined` if it is safe or unknown. */
+/** The error for a watch that would use up the month; `undefined` if it is safe or unknown. */
 function unsafeWatch({ intervalMs, count }: WatchRequest, forecast: QuotaForecast | undefined): CliError | undefined {
   const { remaining, resetsAt, safeIntervalMs } = forecast ?? {};
   if (remaining === undefined || resetsAt === undefined) return undefined;

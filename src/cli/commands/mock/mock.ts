@@ -150,7 +150,7 @@ async function printUsage(mock: RunningMock, { plan }: MockOptions, { screen }: 
 
 /** Writes a line per request to stderr, with the mock's reason for its response, until `signal` aborts. */
 async function logRequests(mock: MockServer, { screen }: Invocation, signal: AbortSignal): Promise<void> {
-  // One after the other, in the order they came.
+  // One after the other, in order of arrival.
   let written: Promise<unknown> = Promise.resolve();
   const stop = mock.journal.subscribe(
     (entry) => {

@@ -51,7 +51,7 @@ export async function startMock(
   return { ...listening, server: mock, key };
 }
 
-/** The command line is checked by now, so a wrong option comes from a file. */
+/** The command line was checked before, so a wrong option is one of a file. */
 async function createMock(options: MockServerOptions): Promise<MockServer> {
   const { createMockServer, MockServerError } = await import('../../../mock-server/index.ts');
   try {

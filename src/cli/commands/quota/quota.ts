@@ -97,7 +97,7 @@ async function recordWithForecast(response: ServiceResponse, { options }: Invoca
   return withFields(record, { ...remaining, forecast: forecastJson(await forecastOf(response)) });
 }
 
-/** The client is loaded by now: it asked. */
+/** The client is already loaded: it sent the request. */
 async function forecastOf({ data, receivedAt }: ServiceResponse): Promise<QuotaForecast | undefined> {
   const { forecastQuota } = await import('../../../client/index.ts');
   return forecastQuota(data as QuotaData, receivedAt); // parsed with the schema by the client
@@ -141,7 +141,7 @@ function usedTooMuch(fields: QuotaFields, { text, amount, scale, isPercent }: Fa
   });
 }
 
-/** The forecast for programs, in the manner of the service: snake_case, UTC, `null` for what cannot be told. */
+/** The forecast for programs, in the format of the service: snake_case, UTC, `null` for unknown. */
 function forecastJson(forecast: QuotaForecast | undefined): string {
   if (forecast === undefined) return 'null';
   const { periodStart, elapsed, perDay, usedAtReset, exhaustsAt, safePerDay, safeIntervalMs, confidence } = forecast;
