@@ -12,7 +12,7 @@ import type { MockParts } from './mock-parts.ts';
 import { type Accounts, createAccounts } from './service/accounts.ts';
 import { type CreatedKey, createKeys, type Keys } from './service/keys.ts';
 import { createOutbox, type Outbox } from './service/outbox.ts';
-import { unusedKeys } from './service/service-state.ts';
+import { resetKeyUse } from './service/service-state.ts';
 import { restoredState, type Snapshot, takeSnapshot } from './service/snapshot.ts';
 import { createSnapshots, type Snapshots } from './state/snapshots.ts';
 import { createMockLatest, type MockLatest } from './stubs/mock-latest.ts';
@@ -155,7 +155,7 @@ export class MockScope {
     const { context, journal, clock, overrides, firstState, delays } = this.#parts;
     delays.endAll();
     clock.reset();
-    Object.assign(context.state, firstState(), keepKeys ? unusedKeys(context.state, clock.now()) : {});
+    Object.assign(context.state, firstState(), keepKeys ? resetKeyUse(context.state, clock.now()) : {});
     context.behaviour.reset();
     overrides.clear();
     journal.clear();

@@ -27,7 +27,8 @@ const { values } = parseArgs({
 });
 const { random } = values;
 const scenarios = random === undefined ? selectScenarios(values) : randomScenarios(Number(values.from), Number(random));
-const seeds = values.seeds === undefined ? (random === undefined ? undefined : 1) : Number(values.seeds);
+const seedCount = values.seeds ?? (random === undefined ? undefined : '1');
+const seeds = seedCount === undefined ? undefined : Number(seedCount);
 if (random !== undefined) process.stderr.write(`${scenarios.map((scenario) => JSON.stringify(scenario)).join('\n')}\n`);
 if (values.trace !== undefined) await traceWild(scenarios, Number(values.trace));
 else process.stdout.write(`${values.peers ? await peersText() : await wildText()}\n`);

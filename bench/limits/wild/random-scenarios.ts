@@ -22,8 +22,8 @@ const LATENCIES: readonly NonNullable<NetworkSpec['latency']>[] = [
 ];
 
 /**
- * Scenarios that nobody has chosen: each combines a server, a network and a job at random, most of them with one or two
- * oddities. The same number gives the same scenario. Their goals are the general ones, which the worst combinations
+ * Random scenarios: each combines a server, a network and a job at random, most of them with one or two oddities. The
+ * same number gives the same scenario. Their goals are the general ones, which the worst combinations
  * (a limit of 5 for eight processes, say) cannot meet: look at what fails, and compare two versions.
  */
 export function randomScenarios(from: number, count: number): Scenario[] {

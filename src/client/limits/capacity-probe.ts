@@ -80,7 +80,7 @@ export function slowBucketDown(state: LimiterState, window: BucketWindow, refusa
   const waitMs = Math.max(jitterMs, hintMs - 1 / perMs);
   return {
     ...state,
-    // The hint says when there is one token, not how many.
+    // At the end of the hint, one token is certain.
     window: { ...window, tokens: 0, at: now + waitMs, perMs },
     probe: {
       ...scheduleProbe(probe, now + (isConfirmed ? CONFIRMED_PAUSE_MS : STEP_MS)),
@@ -115,7 +115,7 @@ interface BucketRefusal {
   readonly hintMs: number | undefined;
 }
 
-/** A bucket that was full has lost refill, so the requests accepted since it was empty do not tell its rate. */
+/** A bucket that was full has lost refill, so the requests accepted since it was empty do not measure its rate. */
 export function forgetEmpty(state: LimiterState): LimiterState {
   const { window, probe } = state;
   const isFull = window.kind === 'bucket' && window.tokens >= window.capacity;

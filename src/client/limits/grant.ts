@@ -209,7 +209,7 @@ export function isStale({ staleBefore }: Gate, sentAt: number): boolean {
   return sentAt < staleBefore;
 }
 
-/** The gate never opens earlier than any response asked for. */
+/** Keeps the gate closed until `at`, or longer if a response has asked for a longer wait. */
 export function stayClosedUntil(gate: Gate, at: number): Gate {
   return at > gate.opensAt ? { ...gate, opensAt: at } : gate;
 }
@@ -226,7 +226,7 @@ export function recordRefusal(gate: Gate, now: number): Gate {
   return { ...gate, pressure, opensAt, staleBefore: opensAt };
 }
 
-/** Closes the gate until `opensAt`. The first response after that is evidence. */
+/** Closes the gate at least until `until`. The first response after that is evidence. */
 export function closeGate(gate: Gate, until: number): Gate {
   const { opensAt } = stayClosedUntil(gate, until);
   return { ...gate, opensAt, staleBefore: opensAt, wasClosed: true, isHalfOpen: true, accepted: 0 };

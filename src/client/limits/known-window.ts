@@ -92,14 +92,12 @@ function shortenPeriod(state: LimiterState, refusal: Refusal, { startsAt }: Fixe
 function refuseWindowProbe(state: LimiterState, refusal: Refusal, window: Window): LimiterState {
   const { now, isShort, hintMs = 0 } = refusal;
   const isOtherWindow = isShort && now + hintMs < nextSlotsAt(state, window, now) - CONTRADICTION_MS;
-  const { exhaustedAt, hint } = state.hypothesis;
-  // A short hint had opened the gate, and so few requests settled the window that they can be what a bucket refilled.
-  const wasSettledEarly = window.kind === 'fixed' && hint === 'short';
-  if (isOtherWindow && wasSettledEarly && isBucket(state, refusal, now - exhaustedAt)) {
-    return becomeBucket(state, now, now - exhaustedAt);
-  }
-  if (isOtherWindow) return relearn(state, refusal);
-  return { ...state, probe: refuseProbe(state.probe, now, LONGEST_PAUSE_MS) };
+  if (!isOtherWindow) return { ...state, probe: refuseProbe(state.probe, now, LONGEST_PAUSE_MS) };
+  const sinceExhaustedMs = now - state.hypothesis.exhaustedAt;
+  // After a short hint, the few requests that settled the window can be the refill of a bucket.
+  const wasSettledEarly = window.kind === 'fixed' && state.hypothesis.hint === 'short';
+  const isRefill = wasSettledEarly && isBucket(state, refusal, sinceExhaustedMs);
+  return isRefill ? becomeBucket(state, now, sinceExhaustedMs) : relearn(state, refusal);
 }
 
 /** Time at which used slots of the window are free again. */

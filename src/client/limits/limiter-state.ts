@@ -61,7 +61,7 @@ export interface ProbeState {
   /** Factor by which the rate of a bucket grows next. */
   readonly step: number;
   readonly acceptedAtStep: number;
-  /** When a bucket was empty, if it was never full since: else Infinity. */
+  /** Time at which a bucket was last empty; Infinity if it was full after that. */
   readonly emptyAt: number;
   /** Accepted requests of the gate at that time. */
   readonly acceptedAtEmpty: number;

@@ -75,7 +75,7 @@ async function observeOwnBucket({ prober, findings, key, quota }: LimitProbing, 
   else findings.observe('quotaEndpointBucket', 'separate');
 }
 
-/** What one or two refusals show; the second is at least a second after the first, and nothing is served between them. */
+/** Records the form of Retry-After in one or two refusals that are at least a second apart, with no success between. */
 export function observeRetryAfter(
   findings: Findings,
   [first, second]: readonly [ProbeResponse, (ProbeResponse | undefined)?],

@@ -54,7 +54,7 @@ export class InventedSnapshot {
     this.#rate = inventRates(seed, at);
   }
 
-  /** The last response to the same query; `undefined` if there is none. */
+  /** The last response to the same query, if any. */
   answerTo(queryText: string | undefined): ServiceResponse | undefined {
     return queryText === undefined ? undefined : this.#answers.get(queryText);
   }

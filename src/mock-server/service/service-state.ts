@@ -99,8 +99,8 @@ export function emptyState(seed: number): ServiceState {
   };
 }
 
-/** Accounts and keys of a state as if no request had been sent. A key that is revoked at `now` stays revoked. */
-export function unusedKeys(state: ServiceState, now: number): Partial<ServiceState> {
+/** Sets the use of all keys to zero, and returns the accounts and keys. A key that is revoked stays revoked at `now`. */
+export function resetKeyUse(state: ServiceState, now: number): Partial<ServiceState> {
   const { accounts, keys, keysByHash, lastAccount, lastKey, random } = state;
   for (const key of keys.values()) {
     key.used = 0;
