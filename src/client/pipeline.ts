@@ -72,13 +72,15 @@ function useKey(keys: KeySource) {
       return next(keyed(request, key));
     };
 
-    return async (request) => {
-      const current = keys.current(request.signal);
-      const key = current instanceof ApiKey ? current : await current;
-      return next(keyed(request, key)).catch((error: unknown) => {
+    const send = (request: ApiRequest, key: ApiKey) =>
+      next(keyed(request, key)).catch((error: unknown) => {
         if (makesKeyUnusable(error)) return sendAgain(request, key, error);
         throw error;
       });
+
+    return (request) => {
+      const key = keys.current(request.signal);
+      return key instanceof ApiKey ? send(request, key) : key.then((received) => send(request, received));
     };
   };
 }

@@ -117,6 +117,6 @@ export class AttemptLog {
 export type AttemptOutcome = ApiResponse | { readonly error: unknown };
 
 /** Resolves with the response or the error, so that a loop can handle both. */
-export async function settle(response: Promise<ApiResponse>): Promise<AttemptOutcome> {
+export function settle(response: Promise<ApiResponse>): Promise<AttemptOutcome> {
   return response.catch((error: unknown) => ({ error }));
 }

@@ -41,10 +41,11 @@ export function proxyTransport(proxy: EnvironmentProxy, runtime: Runtime = thisR
 
 function chosenLater(choose: () => Promise<Transport>): Transport {
   let transport: Transport | undefined;
-  return async (request) => {
+  const first: Transport = async (request) => {
     transport ??= await choose();
     return transport(request);
   };
+  return (request) => (transport ?? first)(request);
 }
 
 async function chooseProxyTransport(proxy: EnvironmentProxy, runtime: Runtime): Promise<Transport> {

@@ -1,4 +1,4 @@
-import { isUtf8 } from 'node:buffer';
+import { isAscii, isUtf8 } from 'node:buffer';
 import type { Cancellation } from '../cancellation.ts';
 
 /** The request as sent. Only transports and `authenticate` receive a URL or headers with the key. */
@@ -68,9 +68,10 @@ export class BodyReader {
       return { text: '', problem: `The body is longer than ${this.#maxBytes} bytes (maxResponseBytes)` };
     }
     this.#closePiece();
-    const bytes = Buffer.concat(this.#pieces, this.#length);
+    const bytes = joined(this.#pieces, this.#length);
     this.#pieces = [];
     this.#slab = undefined;
+    if (isAscii(bytes)) return { text: bytes.toString('latin1'), problem: undefined }; // faster than decoding UTF-8
     if (!isUtf8(bytes)) return { text: '', problem: 'The body is not UTF-8' }; // RFC 8259 §8.1
     const hasByteOrderMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
     return { text: bytes.toString('utf8', hasByteOrderMark ? 3 : 0), problem: undefined };
@@ -104,6 +105,13 @@ export class BodyReader {
     this.#pieces.push(this.#slab.subarray(this.#slabStart, this.#slabEnd));
     this.#slabStart = this.#slabEnd;
   }
+}
+
+/** The only piece is not copied. */
+function joined(pieces: readonly Uint8Array[], length: number): Buffer {
+  const [first] = pieces;
+  if (first === undefined || pieces.length > 1) return Buffer.concat(pieces, length);
+  return Buffer.from(first.buffer, first.byteOffset, first.byteLength);
 }
 
 function isMostOfItsBuffer({ byteLength, buffer }: Uint8Array): boolean {

@@ -10,7 +10,7 @@ import {
 
 /** Sends through the dispatcher that `dispatcherOf` returns for each request. */
 export function undiciTransport(dispatcherOf: () => Dispatcher): Transport {
-  return async (request) => exchange(dispatcherOf(), request);
+  return (request) => exchange(dispatcherOf(), request);
 }
 
 function exchange(dispatcher: Dispatcher, request: TransportRequest): Promise<TransportResponse> {
