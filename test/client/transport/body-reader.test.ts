@@ -9,13 +9,15 @@ test.each([[[1]], [[1, 5000]], [[5000, 1, 1]], [[100_000]], [[70_000, 3]], [[409
   'joins chunks of %j bytes in order',
   (sizes) => {
     const body = new BodyReader(bytes.length);
+    let accepted = true;
 
     for (let start = 0, index = 0; start < bytes.length; index += 1) {
       const size = sizes[index % sizes.length]!;
-      expect(body.add(Uint8Array.from(bytes.subarray(start, start + size)))).toBe(true);
+      accepted &&= body.add(Uint8Array.from(bytes.subarray(start, start + size)));
       start += size;
     }
 
+    expect(accepted).toBe(true);
     expect(body.end()).toEqual({ text, problem: undefined });
   },
 );
