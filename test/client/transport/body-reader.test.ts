@@ -34,6 +34,27 @@ test('copies a short chunk, and a chunk that is a small part of its buffer', () 
   expect(body.end().text).toBe(`ab${'x'.repeat(10_000)}`);
 });
 
+test('keeps the first chunk of any length instead of copying it', () => {
+  const body = new BodyReader(1e6);
+  const chunk = Buffer.alloc(1000, 'a').subarray(0, 2);
+
+  body.add(chunk);
+  chunk.fill('b');
+
+  expect(body.end().text).toBe('bb');
+});
+
+test('copies a chunk that is longer than the buffer of short chunks', () => {
+  const body = new BodyReader(1e6);
+  const chunk = Buffer.alloc(200_000, 'x').subarray(0, 70_000);
+
+  body.add(Buffer.from('a'));
+  body.add(chunk);
+  chunk.fill('-');
+
+  expect(body.end().text === `a${'x'.repeat(70_000)}`).toBe(true);
+});
+
 test('keeps a large chunk instead of copying it', () => {
   const body = new BodyReader(1e6);
   const large = new Uint8Array(10_000).fill(0x78);

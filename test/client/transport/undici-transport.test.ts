@@ -67,12 +67,9 @@ class ManualDispatcher extends Agent {
   }
 
   respond(status: number, ...raw: string[]): this {
-    this.handler.onHeaders?.(
-      status,
-      raw.map((value) => Buffer.from(value)),
-      () => undefined,
-      '',
-    );
+    const bytes = raw.map((value) => Buffer.from(value));
+    const wantsBody = this.handler.onHeaders?.(status, bytes, () => undefined, '');
+    expect(wantsBody).toBe(true); // false would pause the connection
     return this;
   }
 }
@@ -125,6 +122,14 @@ test('a body beyond the maximum ends the connection, and the response has the pr
   expect(wantsMore).toEqual([true, false]);
   expect(await response).toMatchObject({ status: 200, problem: expect.stringContaining('longer than 3 bytes') });
   expect(dispatcher.aborts).toEqual([new Error('The rest of the body is not needed')]);
+});
+
+test('a dispatcher that never reports its connection can send a body beyond the maximum', async () => {
+  const { dispatcher, response } = send({ maxBytes: 3 });
+
+  dispatcher.respond(200).handler.onData?.(Buffer.from('abcd'));
+
+  expect(await response).toMatchObject({ problem: expect.stringContaining('longer than 3 bytes') });
 });
 
 test('a cancelled request rejects immediately, and its connection is ended as soon as there is one', async () => {
