@@ -86,13 +86,15 @@ function heldState(): HeldState & { readonly forgotten: () => number } {
 
 test('a state is removed when the last client that uses it is closed', async () => {
   const [one, other] = [new Lifetime(), new Lifetime()];
-  const state = heldState();
+  const [state, ofOne] = [heldState(), heldState()];
   for (const lifetime of [one, one, other]) lifetime.hold(state);
+  one.hold(ofOne);
   expect(state.clients).toBe(2);
 
   await one.close();
   await one.close();
   expect([state.clients, state.forgotten()]).toEqual([1, 0]);
+  expect([ofOne.clients, ofOne.forgotten()]).toEqual([0, 1]);
   await other.close();
 
   expect([state.clients, state.forgotten()]).toEqual([0, 1]);
@@ -139,15 +141,14 @@ const ATTEMPT: Attempt = { status: 503, code: undefined, waitedMs: 0, reason: 'f
 
 /** One caller of a response that the test ends, ten milliseconds after the start of its call. */
 function caller({ signal, deadlineMs = 1000 }: { readonly signal?: AbortSignal; readonly deadlineMs?: number } = {}) {
-  const clock = new FakeClock(0);
+  const clock = new FakeClock(10);
   const response = deferred<string>();
   const left: unknown[] = [];
   const attempts: Attempt[] = [ATTEMPT];
-  const deadlineAt = deadlineMs - 10;
   const result = withDeadline(
     response.promise,
-    { signal, deadlineMs, deadlineAt },
-    { timers: new Timers(clock), nowMs: 0, attempts, leave: (error) => left.push(error) },
+    { signal, deadlineMs, deadlineAt: deadlineMs },
+    { timers: new Timers(clock), nowMs: clock.now(), attempts, leave: (error) => left.push(error) },
   );
   return { clock, response, left, attempts, result };
 }
@@ -207,4 +208,22 @@ test('without a deadline there is no timer', async () => {
 
   expect(await result).toBe('rates');
   expect(clock.sleeps).toEqual([]);
+});
+
+test('a deadline without further parts rejects without attempts, and other timers fire', async () => {
+  const clock = new FakeClock(0);
+  const timers = new Timers(clock);
+  const work = new Promise(() => undefined);
+  const ending = errorOf(
+    withDeadline(work, { signal: undefined, deadlineMs: 1000, deadlineAt: 1000 }, { timers, nowMs: 0 }),
+  );
+  let hasFired = false;
+  timers.after(1000, () => {
+    hasFired = true;
+  });
+
+  await clock.advance(1000);
+
+  expect(await ending).toMatchObject({ kind: 'timeout', attempts: [] });
+  expect(hasFired).toBe(true);
 });

@@ -62,6 +62,18 @@ test('fake timers, installed while the last timer is cancelled, leave no sleep',
   expect(await clock.left()).toBe(0);
 });
 
+test('whenever the last timer is cancelled, no sleep is left, so that the process can end', async () => {
+  const clock = new FakeClock();
+  const timers = new Timers(clock);
+
+  for (let call = 0; call < 3; call += 1) {
+    const cancel = timers.after(10_000, () => undefined);
+    await quiet();
+    cancel();
+    expect(await clock.left()).toBe(0);
+  }
+});
+
 test('a timer due later than the sleep under way does not begin another', async () => {
   const clock = new FakeClock();
   const timers = new Timers(clock);

@@ -12,7 +12,8 @@ import { BASE_URL } from '../../helpers/test-client.ts';
 const KEY = ApiKey.from(API_KEY);
 
 function stateWith(options: FxRatesOptions = {}): KeyState {
-  return new KeyState(KEY, resolveOptions({ baseUrl: BASE_URL, clock: new FakeClock(), ...options }));
+  const settings = resolveOptions({ clock: new FakeClock(), ...options });
+  return new KeyState(KEY, { ...settings, baseUrl: BASE_URL });
 }
 
 /** A client, with the waits and warnings that its program receives. */
