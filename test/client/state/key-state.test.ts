@@ -6,8 +6,8 @@ import type { FxRatesOptions, WaitEvent } from '../../../src/client/index.ts';
 import { ApiKey } from '../../../src/client/keys/api-key.ts';
 import { KeyState, Subscribers, stateName } from '../../../src/client/state/key-state.ts';
 import { FakeClock } from '../../helpers/fake-clock.ts';
-import { API_KEY, quotaRecord } from '../../helpers/service-replies.ts';
-import { BASE_URL } from '../../helpers/test-client.ts';
+import { API_KEY, quotaRecord, success } from '../../helpers/service-replies.ts';
+import { BASE_URL, differentCalls, testClient } from '../../helpers/test-client.ts';
 
 const KEY = ApiKey.from(API_KEY);
 
@@ -40,15 +40,21 @@ test.each([
   expect(state.ledger.estimate()?.quota.rate_limit_per_minute).toBe(perMinute);
 });
 
-test.each<[FxRatesOptions, number | undefined]>([
-  [{ rateLimit: { perMinute: 60 } }, 60],
-  [{ rateLimit: false }, undefined],
-])('with %j, a quota record does not change the limit', (options, perMinute) => {
-  const state = stateWith(options);
+test('a quota record does not change a limit that the program sets', () => {
+  const state = stateWith({ rateLimit: { perMinute: 60 } });
 
   state.sawQuota(quotaRecord({ rate_limit_per_minute: 30 }), 0);
 
-  expect(state.limits()?.perMinute).toBe(perMinute);
+  expect(state.limits()?.perMinute).toBe(60);
+});
+
+test('without a queue there is no limit, also after a quota record', () => {
+  const state = stateWith({ rateLimit: false });
+
+  state.sawQuota(quotaRecord({ rate_limit_per_minute: 30 }), 0);
+
+  expect(state.limits()).toBeUndefined();
+  expect(state.ledger.estimate()?.quota.rate_limit_per_minute).toBe(30);
 });
 
 test('a key without a queue is always idle, and with one until its requests have ended', async () => {
@@ -135,11 +141,29 @@ test('a warning without a waiting call is for the next client only', () => {
   expect([one.warnings, other.warnings]).toEqual([['the store failed'], []]);
 });
 
-test('a success never adds retries beyond those of a new budget', () => {
-  const { retryBudget } = stateWith({ rateLimit: false });
+test.each<[FxRatesOptions, number]>([
+  [{ rateLimit: false }, 20],
+  [{}, 100],
+])('with %j, a key allows at most %i retries in a row, also after successes', (options, most) => {
+  const { retryBudget } = stateWith(options);
 
-  for (let success = 0; success < 100; success += 1) retryBudget.succeeded();
-  const retries = Array.from({ length: 30 }, () => retryBudget.take()).filter(Boolean);
+  for (let success = 0; success < 500; success += 1) retryBudget.succeeded();
+  const retries = Array.from({ length: 150 }, () => retryBudget.take()).filter(Boolean);
 
-  expect(retries).toHaveLength(20);
+  expect(retries).toHaveLength(most);
+});
+
+test('a client warns once of a store that fails, with the reason and the effect', async () => {
+  const warnings: string[] = [];
+  const store = { exchange: () => Promise.reject(new Error('connection refused')) };
+  const { fx, clock } = testClient(success(), {
+    rateLimit: { store },
+    logger: { warn: (message) => warnings.push(message) },
+  });
+
+  await clock.run(Promise.all(differentCalls(fx, 3)));
+
+  expect(warnings).toEqual([
+    'rateLimit.store: the store failed (connection refused); this process uses its share of the limit until the store responds again',
+  ]);
 });
