@@ -1,6 +1,7 @@
 /**
  * Measures the mock server, compared with a bare node:http server, Prism, Mockoon and json-server:
- * `npm ci --prefix bench && npm run bench:mock`; `--json`, `--record`, `--only throughput,start-up,in-process,memory`.
+ * `npm ci --prefix bench && npm run bench:mock`; `--json`, `--record`, `--only throughput,start-up,in-process,memory`,
+ * `--no-peers`.
  *
  * A ratio compares servers of one run, which are measured in turn. Each server has its own process, and so has each
  * part: memory and compiled code of one part do not affect the next one.
@@ -12,7 +13,7 @@ import { reportChanges } from '../recorded.ts';
 import { asRecords, asText, type Figures, ratiosOf } from './figures.ts';
 
 const PARTS = {
-  throughput: async () => (await import('./throughput.ts')).throughput(),
+  throughput: async () => (await import('./throughput.ts')).throughput(values),
   'start-up': async () => (await import('./start-up.ts')).startUp(),
   'in-process': async () => (await import('./in-process.ts')).inProcess(),
   memory: async () => (await import('./memory.ts')).memory(),
@@ -20,10 +21,12 @@ const PARTS = {
 type Part = keyof typeof PARTS;
 
 const { values } = parseArgs({
+  allowNegative: true,
   options: {
     json: { type: 'boolean', default: false },
     record: { type: 'boolean', default: false },
     only: { type: 'string', default: Object.keys(PARTS).join() },
+    peers: { type: 'boolean', default: true },
     part: { type: 'string' }, // the parent starts one process per part, which prints JSON
   },
 });
@@ -47,6 +50,7 @@ function report(parts: readonly Part[]): void {
 
 function inProcessOfItsOwn(part: Part): Figures {
   const node = ['--import', 'tsx', '--max-old-space-size=4096', import.meta.filename, '--part', part];
+  if (!values.peers) node.push('--no-peers');
   const { status, stdout } = spawnSync(process.execPath, node, {
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'inherit'],

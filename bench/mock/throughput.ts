@@ -20,10 +20,10 @@ interface Contender {
 }
 
 /** Requests per second over HTTP: the mock, a bare node:http server and other mocks, all with the same response. */
-export function throughput(): Promise<Figures> {
+export function throughput({ peers }: { readonly peers: boolean }): Promise<Figures> {
   return withDirectory(async (directory) => {
     const answer = await mockAnswer();
-    const { programs, notes } = peerServers(answer, directory);
+    const { programs, notes } = peers ? peerServers(answer, directory) : { programs: [], notes: [] };
     const mocks = [
       await servingMock('mock.serve()', { spaces: 0, keys: KEYS, journalSize: 1000 }),
       await servingMock('mock.serve(), with 100 spaces', { spaces: 100, keys: KEYS, journalSize: 1000 }),

@@ -3,7 +3,7 @@ import { closeSync, constants, mkdtempSync, openSync, readdirSync, readFileSync,
 import { readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, expect, test, vi } from 'vitest';
 import { main } from '../../../../src/cli/main.ts';
 import { createMockServer } from '../../../../src/mock-server/index.ts';
 import { FakeIo, type FakeIoOptions, runCli } from '../../../helpers/cli-io.ts';
@@ -347,7 +347,11 @@ test.skipIf(process.platform === 'win32')('Ctrl-C ends the wait for a pipe witho
   io.interrupt('SIGINT');
 
   expect(await running).toBe(130);
-  closeSync(openSync(path, constants.O_RDWR)); // releases the thread that opens the pipe
+  // Releases the thread that opens the pipe, also if it does so only now: the mock's clock would wait for it.
+  await vi.waitFor(() => {
+    closeSync(openSync(path, constants.O_RDWR));
+    expect(process.getActiveResourcesInfo()).not.toContain('FSReqPromise');
+  });
 });
 
 test.each([['-q'], ['-qq']])('with %s it prints only data', async (option) => {
