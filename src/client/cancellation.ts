@@ -107,7 +107,7 @@ export class SharedWork<T> {
   }
 
   #end(work: Work<T>): void {
-    if (this.#work === work) this.#work = undefined;
+    this.#work = undefined; // it is `work`: other work starts only after this end
     work.cancellation.cancel(new AbortError());
   }
 }

@@ -1,6 +1,8 @@
 import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
-import { abortable } from '../../src/client/cancellation.ts';
+import { abortable, Cancellation, type CancelSignal, SharedWork } from '../../src/client/cancellation.ts';
+import { deferred } from '../helpers/deferred.ts';
+import { quiet } from '../helpers/fake-clock.ts';
 
 test('returns the result of the work and leaves no listener', async () => {
   const { signal } = new AbortController();
@@ -22,7 +24,7 @@ test('an abort rejects immediately with its reason, although the work continues'
 
 test('work that fails after the abort causes no unhandled rejection', async () => {
   const controller = new AbortController();
-  const { promise, reject } = failLater();
+  const { promise, reject } = deferred<never>();
 
   const work = abortable(promise, controller.signal);
   controller.abort(new Error('enough'));
@@ -37,10 +39,118 @@ test('a signal aborted before rejects with its reason', async () => {
   await expect(abortable(Promise.resolve(1), AbortSignal.abort(new Error('before')))).rejects.toThrow('before');
 });
 
-function failLater(): { readonly promise: Promise<never>; readonly reject: (error: Error) => void } {
-  let reject: (error: Error) => void = () => undefined;
-  const promise = new Promise<never>((_, fail) => {
-    reject = fail;
-  });
-  return { promise, reject };
+test('an aborted signal has no listener, although the work continues', async () => {
+  const controller = new AbortController();
+
+  const work = abortable(new Promise(() => undefined), controller.signal);
+  controller.abort();
+  await work.catch(() => undefined);
+  expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
+
+  await abortable(new Promise(() => undefined), controller.signal).catch(() => undefined);
+  expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
+});
+
+test('a cancellation calls each listener once, with its first reason', () => {
+  const cancellation = new Cancellation();
+  const heard: unknown[] = [];
+  const removed = () => heard.push('removed');
+  cancellation.addEventListener('abort', () => heard.push(cancellation.aborted, cancellation.reason));
+  cancellation.addEventListener('abort', () => cancellation.cancel('again'));
+  cancellation.addEventListener('abort', removed);
+  cancellation.removeEventListener('abort', removed);
+  expect([cancellation.aborted, cancellation.reason]).toEqual([false, undefined]);
+
+  cancellation.cancel('first');
+  cancellation.cancel('second');
+
+  expect(heard).toEqual([true, 'first']);
+  expect([cancellation.aborted, cancellation.reason]).toEqual([true, 'first']);
+});
+
+test.each(['before', 'after'])('a signal requested %s the cancellation aborts with the same reason', (when) => {
+  const cancellation = new Cancellation();
+  const reason = new Error('enough');
+
+  const early = when === 'before' ? cancellation.toSignal() : undefined;
+  expect(early?.aborted ?? false).toBe(false);
+  cancellation.cancel(reason);
+  const signal = cancellation.toSignal();
+
+  expect(early ?? signal).toBe(signal);
+  expect([signal.aborted, signal.reason]).toEqual([true, reason]);
+  expect(cancellation.toSignal()).toBe(signal);
+});
+
+/** Work that the test ends, and the cancellations of its starts. */
+function sharedWork() {
+  const shared = new SharedWork<number>();
+  const started: { readonly cancellation: Cancellation; readonly end: (result: number | Error) => void }[] = [];
+  const join = (signal: CancelSignal = new Cancellation()) =>
+    shared.join((cancellation) => {
+      return new Promise((resolve, reject) => {
+        const end = (result: number | Error) => (result instanceof Error ? reject(result) : resolve(result));
+        started.push({ cancellation, end });
+      });
+    }, signal);
+  return { join, started };
 }
+
+test('simultaneous callers share one work, and the next caller starts another', async () => {
+  const { join, started } = sharedWork();
+
+  const both = Promise.all([join(), join()]);
+  started[0]?.end(1);
+  expect(await both).toEqual([1, 1]);
+  const next = join();
+  started[1]?.end(2);
+
+  expect(await next).toBe(2);
+  expect(started).toHaveLength(2);
+});
+
+test('all callers receive the error of the shared work, and the next caller starts another', async () => {
+  const { join, started } = sharedWork();
+
+  const both = Promise.allSettled([join(), join()]);
+  started[0]?.end(new Error('no'));
+  expect((await both).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+  const next = join();
+  started[1]?.end(2);
+
+  expect(await next).toBe(2);
+});
+
+test('shared work is cancelled with its last caller, not with the first', async () => {
+  const { join, started } = sharedWork();
+  const [first, second] = [new Cancellation(), new Cancellation()];
+  const both = Promise.allSettled([join(first), join(second)]);
+
+  first.cancel('enough');
+  await quiet();
+  expect(started[0]?.cancellation.aborted).toBe(false);
+  second.cancel('enough');
+  await both;
+
+  expect(started[0]?.cancellation.reason).toMatchObject({ kind: 'aborted' });
+  const third = join();
+  expect(started).toHaveLength(2);
+  started[1]?.end(3);
+  expect(await third).toBe(3);
+});
+
+test('a caller of cancelled work that ends late does not end the work of later callers', async () => {
+  const { join, started } = sharedWork();
+  const first = new Cancellation();
+  const left = join(first).catch(() => undefined);
+  first.cancel('enough');
+  await left;
+
+  const [second, third] = [join(), join()];
+  started[0]?.end(1);
+  await quiet();
+  started[1]?.end(2);
+
+  expect(await Promise.all([second, third])).toEqual([2, 2]);
+  expect(started).toHaveLength(2);
+});

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { QuotaEvent, RequestEvent } from '../../src/client/index.ts';
 import { quiet } from '../helpers/fake-clock.ts';
 import { failure, quotaRecord, rateLimited, success } from '../helpers/service-replies.ts';
-import { errorOf, testClient } from '../helpers/test-client.ts';
+import { differentCalls, errorOf, testClient } from '../helpers/test-client.ts';
 
 const warnings: Error[] = [];
 const note = (warning: Error) => warnings.push(warning);
@@ -75,6 +75,18 @@ test('reports each response of quota()', async () => {
     { ...same, reason: 'call' },
     { ...same, reason: 'refusal' },
   ]);
+});
+
+test('reports why the client itself called quota()', async () => {
+  const reasons: QuotaEvent['reason'][] = [];
+  const options = { quota: success(quotaRecord()), onQuota: ({ reason }: QuotaEvent) => reasons.push(reason) };
+  const guarded = testClient(success(), { ...options, quotaGuard: { reserve: 10 } });
+  const limited = testClient([...Array(3).fill(rateLimited('30')), success()], options);
+
+  await guarded.clock.run(guarded.fx.latest());
+  await limited.clock.run(Promise.all(differentCalls(limited.fx, 3)));
+
+  expect(reasons).toEqual(['refresh', 'limit']);
 });
 
 test('a hook or logger that throws causes one warning and affects neither call nor process', async () => {

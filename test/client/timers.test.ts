@@ -1,7 +1,10 @@
 import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
+import { Cancellation } from '../../src/client/cancellation.ts';
 import { Timers } from '../../src/client/timers.ts';
+import { deferred } from '../helpers/deferred.ts';
 import { FakeClock, quiet } from '../helpers/fake-clock.ts';
+import { errorOf } from '../helpers/test-client.ts';
 
 test('fires each timer once, at its time', async () => {
   const clock = new FakeClock(0);
@@ -57,6 +60,18 @@ test('fake timers, installed while the last timer is cancelled, leave no sleep',
   vi.useRealTimers();
 
   expect(await clock.left()).toBe(0);
+});
+
+test('whenever the last timer is cancelled, no sleep is left, so that the process can end', async () => {
+  const clock = new FakeClock();
+  const timers = new Timers(clock);
+
+  for (let call = 0; call < 3; call += 1) {
+    const cancel = timers.after(10_000, () => undefined);
+    await quiet();
+    cancel();
+    expect(await clock.left()).toBe(0);
+  }
 });
 
 test('a timer due later than the sleep under way does not begin another', async () => {
@@ -233,4 +248,133 @@ test('a process that was suspended reads its responses before timeouts fire', as
   await clock.advance(1_000);
 
   expect(fired).toEqual([2]);
+});
+
+test.each([
+  [50, [1000]],
+  [51, [1000, 0]],
+])('a sleep that ends %i ms late makes the sleeps %j before a timeout fires', async (lateMs, sleeps) => {
+  const clock = new FakeClock(0);
+  let hasFired = false;
+  new Timers(clock).after(1_000, () => {
+    hasFired = true;
+  });
+  await quiet();
+
+  clock.set(lateMs);
+  await clock.advance(1_000);
+
+  expect(hasFired).toBe(true);
+  expect(clock.sleeps).toEqual(sleeps);
+});
+
+test('a timer that is already due fires in a sleep of 0 ms', async () => {
+  const clock = new FakeClock(0);
+  const fired: number[] = [];
+
+  new Timers(clock).after(-5, () => fired.push(clock.now()));
+  await clock.advance(1);
+
+  expect(clock.sleeps).toEqual([0]);
+  expect(fired).toEqual([0]);
+});
+
+test('an earlier timer ends the sleep for a later one', async () => {
+  const clock = new FakeClock(0);
+  const timers = new Timers(clock);
+  timers.after(1_000, () => undefined);
+  await quiet();
+
+  timers.after(10, () => undefined);
+  await quiet();
+
+  expect(clock.pending).toBe(1);
+  await clock.advance(10);
+  expect(clock.sleeps).toEqual([1_000, 10, 990]);
+});
+
+test('a clock that ends a sleep although it was stopped starts no second sleep', async () => {
+  const sleeps: { readonly ms: number; readonly end: () => void }[] = [];
+  let now = 0;
+  const clock = {
+    now: () => now,
+    sleep: (ms: number) => new Promise<void>((end) => sleeps.push({ ms, end })),
+  };
+  const timers = new Timers(clock);
+  timers.after(1_000, () => undefined);
+  await quiet();
+  timers.after(500, () => undefined);
+  await quiet();
+
+  now = 400;
+  sleeps[0]?.end();
+  await quiet();
+
+  expect(sleeps.map(({ ms }) => ms)).toEqual([1_000, 500]);
+});
+
+/** Work with a timeout of a second, which the test ends. */
+function timed() {
+  const clock = new FakeClock(0);
+  const signal = new AbortController();
+  const work = deferred<string>();
+  let cancellation = new Cancellation();
+  const result = new Timers(clock).withTimeout(
+    (given) => {
+      cancellation = given;
+      return work.promise;
+    },
+    { ms: 1_000, signal: signal.signal, errorOf: () => new Error('late') },
+  );
+  return { clock, signal, work, cancellation, result };
+}
+
+test.each(['resolves', 'rejects'])('work that %s in time is not cancelled, and leaves no timer', async (ending) => {
+  const { clock, signal, work, cancellation, result } = timed();
+  await clock.advance(999);
+
+  if (ending === 'resolves') work.resolve('rates');
+  else work.reject(new Error('no'));
+
+  expect(await result.catch((error: Error) => error.message)).toBe(ending === 'resolves' ? 'rates' : 'no');
+  expect(await clock.left()).toBe(0);
+  signal.abort();
+  expect(cancellation.aborted).toBe(false);
+});
+
+test('work that takes too long rejects with the error of its timeout, which cancels it', async () => {
+  const { clock, cancellation, result } = timed();
+
+  const ending = errorOf(result);
+  await clock.advance(1_000);
+
+  expect(await ending).toEqual(new Error('late'));
+  expect(cancellation.reason).toBe(await ending);
+});
+
+test('an abort of the caller cancels the work with its reason, and leaves no timer', async () => {
+  const { clock, signal, cancellation, result } = timed();
+  const reason = new Error('enough');
+
+  signal.abort(reason);
+
+  await expect(result).rejects.toBe(reason);
+  expect(cancellation.reason).toBe(reason);
+  expect(await clock.left()).toBe(0);
+});
+
+test('work that throws before it returns a promise rejects, and leaves no timer', async () => {
+  const clock = new FakeClock(0);
+  const signal = new Cancellation();
+  const thrown = new Error('no dispatcher');
+
+  const result = new Timers(clock).withTimeout(
+    () => {
+      throw thrown;
+    },
+    { ms: 1_000, signal, errorOf: () => new Error('late') },
+  );
+
+  await expect(result).rejects.toBe(thrown);
+  expect(await clock.left()).toBe(0);
 });

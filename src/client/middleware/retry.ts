@@ -88,15 +88,21 @@ interface Failure extends RetryOptions {
 function waitAfterFailure(
   error: unknown,
   { settings, signal, deadlineAt }: KeyedRequest,
-  { retries, state, clock, time, random, maxRetryAfterMs }: Failure,
+  { retries, state, clock, time, random, maxRetryAfterMs, retryAfterUnit }: Failure,
 ): number {
   if (!isRetryable(error) || retries >= settings.maxRetries || signal.aborted) throw error;
-  const hintMs = hintOf(error, { unit: state.limiter?.retryAfterUnit ?? 'seconds', serverNowMs: clock.now() });
+  const unit = state.limiter?.retryAfterUnit ?? unqueuedUnit(state, retryAfterUnit);
+  const hintMs = hintOf(error, { unit, serverNowMs: clock.now() });
   const waitMs = Math.max(hintMs, backoffMs(retries, random));
   const isTooLong = hintMs > maxRetryAfterMs || time.now() + waitMs >= deadlineAt();
   // During an outage, the limiter allows few attempts, and each is a retry.
   if (isTooLong || !(state.limiter?.isServiceDown || state.retryBudget.take())) throw error;
   return waitMs;
+}
+
+/** Without a limiter: the same rule as `RateLimiter.retryAfterUnit`. */
+function unqueuedUnit({ unit }: KeyState, option: RetryOptions['retryAfterUnit']): RetryAfterUnit {
+  return option === 'milliseconds' || unit.evidence === 'confirmed' ? 'milliseconds' : 'seconds';
 }
 
 type RetryableError = NetworkError | RateLimitError | RequestError | ServerError | TimeoutError;

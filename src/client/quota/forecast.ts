@@ -21,13 +21,12 @@ export interface QuotaForecast {
   readonly safePerDay: number | undefined;
   /** Interval in milliseconds with which the quota lasts until the reset; `undefined` without a limit or without requests left. */
   readonly safeIntervalMs: number | undefined;
-  /** `'low'` in the first day or first 3 % of the period, and below 20 requests; else `'ok'`. */
+  /** `'low'` in the first day of the period, and below 20 requests; else `'ok'`. */
   readonly confidence: 'ok' | 'low';
 }
 
 const DAY_MS = 86_400_000;
 const SETTLED_AFTER_MS = DAY_MS;
-const SETTLED_AFTER_SHARE = 0.03;
 const SETTLED_AFTER_REQUESTS = 20;
 
 /**
@@ -58,7 +57,7 @@ export function forecastQuota(quota: QuotaData, now: Date | number): QuotaForeca
     exhaustsAt: exhaustion({ remaining, perMs, nowMs, resetsAtMs }),
     safePerDay: remaining === undefined ? undefined : remaining / (leftMs / DAY_MS),
     safeIntervalMs: remaining === undefined || remaining === 0 ? undefined : Math.ceil(leftMs / remaining),
-    confidence: isSettled({ elapsedMs, elapsed, used }) ? 'ok' : 'low',
+    confidence: elapsedMs >= SETTLED_AFTER_MS && used >= SETTLED_AFTER_REQUESTS ? 'ok' : 'low',
   };
 }
 
@@ -75,16 +74,6 @@ function exhaustion({ remaining, perMs, nowMs, resetsAtMs }: Course): Date | und
   if (perMs === undefined || perMs <= 0) return undefined;
   const atMs = nowMs + remaining / perMs;
   return atMs < resetsAtMs ? new Date(atMs) : undefined;
-}
-
-interface Basis {
-  readonly elapsedMs: number;
-  readonly elapsed: number;
-  readonly used: number;
-}
-
-function isSettled({ elapsedMs, elapsed, used }: Basis): boolean {
-  return elapsedMs >= SETTLED_AFTER_MS && elapsed >= SETTLED_AFTER_SHARE && used >= SETTLED_AFTER_REQUESTS;
 }
 
 /** One calendar month earlier in UTC; the 31st becomes the last day of a shorter month. */

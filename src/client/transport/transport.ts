@@ -37,6 +37,7 @@ export interface ReadBody {
  */
 const KEPT_FROM_BYTES = 4096;
 const SLAB_BYTES = 65_536;
+const NO_SLAB = new Uint8Array(0);
 
 /** Collects the chunks of a body that may not grow beyond a limit, in at most three times the memory of the body. */
 export class BodyReader {
@@ -44,7 +45,7 @@ export class BodyReader {
   #pieces: Uint8Array[] = [];
   #length = 0;
   /** The buffer into which short chunks are copied; the part before `#slabStart` is already in the pieces. */
-  #slab: Uint8Array | undefined;
+  #slab = NO_SLAB;
   #slabStart = 0;
   #slabEnd = 0;
 
@@ -70,7 +71,7 @@ export class BodyReader {
     this.#closePiece();
     const bytes = joined(this.#pieces, this.#length);
     this.#pieces = [];
-    this.#slab = undefined;
+    this.#slab = NO_SLAB;
     if (isAscii(bytes)) return { text: bytes.toString('latin1'), problem: undefined }; // faster than decoding UTF-8
     if (!isUtf8(bytes)) return { text: '', problem: 'The body is not UTF-8' }; // RFC 8259 §8.1
     const hasByteOrderMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
@@ -83,13 +84,10 @@ export class BodyReader {
   }
 
   #copy(chunk: Uint8Array): void {
-    for (let start = 0; start < chunk.byteLength; ) {
-      if (this.#slab === undefined || this.#slabEnd === SLAB_BYTES) this.#nextSlab();
-      const part = chunk.subarray(start, start + SLAB_BYTES - this.#slabEnd);
-      this.#slab?.set(part, this.#slabEnd);
-      this.#slabEnd += part.byteLength;
-      start += part.byteLength;
-    }
+    if (chunk.byteLength >= KEPT_FROM_BYTES) return this.#keep(new Uint8Array(chunk)); // `slice` of a Buffer does not copy
+    if (this.#slabEnd + chunk.byteLength > this.#slab.byteLength) this.#nextSlab();
+    this.#slab.set(chunk, this.#slabEnd);
+    this.#slabEnd += chunk.byteLength;
   }
 
   #nextSlab(): void {
@@ -101,7 +99,7 @@ export class BodyReader {
 
   /** Adds the copied part to the pieces; the rest of the slab remains in use. */
   #closePiece(): void {
-    if (this.#slab === undefined || this.#slabStart === this.#slabEnd) return;
+    if (this.#slabStart === this.#slabEnd) return;
     this.#pieces.push(this.#slab.subarray(this.#slabStart, this.#slabEnd));
     this.#slabStart = this.#slabEnd;
   }

@@ -161,6 +161,20 @@ test('a call of a limited key with a short deadline rejects immediately, with an
   expect(clock.now()).toBe(startedAt);
 });
 
+test('a quota() that must wait for the limit did not fail: the next call calls it again', async () => {
+  let isLimited = true;
+  const record = success(roomyQuota());
+  const client = guarded(success(), { quota: () => (isLimited ? rateLimited('50') : record) });
+  await errorOf(client.fx.latest({}, { deadlineMs: 20_000 }));
+  expect(quotaRequests(client)).toBe(1);
+  isLimited = false;
+
+  await client.clock.advance(51_000);
+  await client.clock.run(client.fx.latest());
+
+  expect(client.fx.quotaEstimate()?.quota).toEqual(record.body.data);
+});
+
 test.each<[string, Reply, number]>([
   ['answered', success(), 1],
   ['refused for the rate', rateLimited('1'), 0],

@@ -9,7 +9,7 @@ import {
 import { FakeClock } from '../../helpers/fake-clock.ts';
 import type { Reply } from '../../helpers/fake-fetch.ts';
 import { respond, startRawServer } from '../../helpers/raw-server.ts';
-import { API_KEY, rateLimited, success } from '../../helpers/service-replies.ts';
+import { API_KEY, failure, rateLimited, success } from '../../helpers/service-replies.ts';
 import { differentCalls, errorOf, type TestClient, testClient } from '../../helpers/test-client.ts';
 
 const TRIED = 'Retry-After 30000 is too long for a per-minute limit in seconds, so it is tried as milliseconds';
@@ -138,6 +138,38 @@ test.each<[string, FxRatesOptions, string | undefined, object | undefined]>([
   expect(error.retryAfterUnit).toEqual(retryAfterUnit);
   expect(error.message).toMatch(/and onLimit is 'throw'$/);
   expect(warnings).toEqual([]);
+});
+
+test.each(ways)('%s, the unit that the program sets is also that of a 503', async (_, options) => {
+  const unavailable = failure(503, { headers: { 'retry-after': '5000' } });
+  const { fx, clock } = listen([unavailable, success()], { retryAfterUnit: 'milliseconds', ...options });
+  const startedAt = clock.now();
+
+  await clock.run(fx.latest());
+
+  expect(clock.now() - startedAt).toBe(5000);
+});
+
+test.each(ways)('%s, a confirmed unit is also that of a 503', async (_, options) => {
+  const unavailable = failure(503, { headers: { 'retry-after': '5000' } });
+  const { fx, clock } = listen([rateLimited('30000'), success(), unavailable, success()], options);
+  await clock.run(fx.latest({ call: 1 }));
+  const startedAt = clock.now();
+
+  await clock.run(fx.latest({ call: 2 }));
+
+  expect(clock.now() - startedAt).toBe(5000);
+});
+
+test.each(ways)('%s, a unit on trial is not that of a 503', async (_, options) => {
+  const unavailable = failure(503, { headers: { 'retry-after': '60' } });
+  const { fx, clock } = listen([rateLimited('30000'), unavailable, success()], { deadlineMs: false, ...options });
+  await errorOf(fx.latest({ call: 1 }, { onLimit: 'throw' }));
+  const startedAt = clock.now();
+
+  await clock.run(fx.latest({ call: 2 }));
+
+  expect(clock.now() - startedAt).toBeGreaterThanOrEqual(60_000);
 });
 
 test('a small number during the trial does not change the unit on trial', async () => {

@@ -88,6 +88,21 @@ test('a call that may not wait for the next slot does not call the provider agai
   expect(asked).toEqual([OLD]);
 });
 
+test.each<[string, Reply]>([
+  ['a wrong query', failure(400)],
+  ['a path that does not exist', failure(404)],
+  ['a failure of the service', failure(500)],
+  ['a lost connection', new Error('lost')],
+])('an error that is not about the key does not call the provider again: %s', async (_, reply) => {
+  const { apiKey, asked } = provider(OLD, NEW);
+  const { fx, fetch } = testClient(reply, { apiKey, maxRetries: 0 });
+
+  await errorOf(fx.latest());
+
+  expect(asked).toEqual([OLD]);
+  expect(fetch.requests).toHaveLength(1);
+});
+
 test('a hundred calls refused together call the provider once', async () => {
   const { apiKey, asked } = provider(OLD, NEW);
   const { fx, clock } = testClient(accepts(NEW), { apiKey, rateLimit: { perMinute: 1000, maxConcurrent: 200 } });

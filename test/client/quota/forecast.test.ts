@@ -65,6 +65,21 @@ test('in the last second of a period, the safe interval is at least a millisecon
   expect(forecast(quotaRecord({ monthly_limit: 1_000_000 }), '2026-01-31T23:59:59.999Z').safeIntervalMs).toBe(1);
 });
 
+test.each([
+  ['exactly at its reset', 500, undefined],
+  ['a little before it', 501, new Date('2026-01-31T22:30:53.892Z')],
+])('halfway through a period, a quota of 1,000 that would run out %s', (_, used, exhaustsAt) => {
+  const result = forecast(quotaRecord({ monthly_used: used }), '2026-01-16T12:00:00.000Z');
+
+  expect(result.exhaustsAt).toEqual(exhaustsAt);
+});
+
+test('a negative usage, such as a credit, does not run out', () => {
+  const result = forecast(quotaRecord({ monthly_used: -10 }), '2026-01-21T14:20:00.000Z');
+
+  expect(result.exhaustsAt).toBeUndefined();
+});
+
 test('without usage, the projection is 0', () => {
   const result = forecast(quotaRecord({ monthly_used: 0 }), '2026-01-21T14:20:00.000Z');
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { RequestEvent, RetryEvent, WaitEvent } from '../../../src/client/index.ts';
+import { RetryAfterUnitTracker } from '../../../src/client/state/key-limits.ts';
 import { quiet } from '../../helpers/fake-clock.ts';
 import { failure, rateLimited, success } from '../../helpers/service-replies.ts';
 import { differentCalls, errorOf, testClient } from '../../helpers/test-client.ts';
@@ -57,6 +58,26 @@ test('with maxConcurrent requests in flight, calls wait for a response', async (
 
   controller.abort();
   await Promise.all(calls);
+});
+
+test('while the service is down, calls wait for it', async () => {
+  const { fx, clock } = testClient(failure(503), { maxRetries: 0 });
+  for (let call = 0; call < 20; call += 1) await clock.run(errorOf(fx.latest({ call })));
+
+  expect(fx.limits()).toMatchObject({ reason: 'service', service: { downUntil: expect.any(Date) } });
+});
+
+test.each([
+  [60, 'x'.repeat(60)],
+  [61, `${'x'.repeat(60)}…`],
+])('a warning of an invalid Retry-After with %i characters shows at most 60', (length, shown) => {
+  const warnings: string[] = [];
+  const tracker = new RetryAfterUnitTracker('fx_live_…cdef');
+  const reading = { waitMs: undefined, unit: 'seconds', evidence: 'assumed' } as const;
+
+  tracker.saw(reading, 'x'.repeat(length), { warnOnce: (message) => warnings.push(message) });
+
+  expect(warnings).toEqual([`Key fx_live_…cdef: Retry-After '${shown}' is neither a number nor an HTTP date; ignored`]);
 });
 
 test('a hundred callers of a shared request cause one event per retry, wait and attempt', async () => {

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { resolveOptions } from '../../../src/client/config/settings.ts';
 import type { FxRatesOptions } from '../../../src/client/index.ts';
 import { ApiKey } from '../../../src/client/keys/api-key.ts';
@@ -37,6 +37,38 @@ test.each<[string, FxRatesOptions]>([
   const key = ApiKey.from(API_KEY);
 
   expect(statesOf({ clock, ...options }).of(key)).not.toBe(statesOf({ clock }).of(key));
+});
+
+test('the store of a later client replaces a store that failed', async () => {
+  const clock = new FakeClock();
+  const asked: string[] = [];
+  const failing = (name: string) => ({
+    exchange: () => {
+      asked.push(name);
+      return Promise.reject(new Error('down'));
+    },
+  });
+  const state = statesOf({ clock, rateLimit: { store: failing('first') } }).of(keyNumber(0));
+  for (const name of ['second', 'third']) {
+    void state.limiter?.acquire();
+    await clock.advance(10);
+    statesOf({ clock, rateLimit: { store: failing(name) } }).of(keyNumber(0));
+  }
+  void state.limiter?.acquire();
+  await clock.advance(10);
+
+  expect(asked).toEqual(['first', 'second', 'third']);
+});
+
+test('two copies of the package in one process share the state of a key', async () => {
+  const state = statesOf({}).of(keyNumber(0));
+  vi.resetModules();
+  const copy = await import('../../../src/client/state/key-states.ts');
+  const { resolveOptions: resolve } = await import('../../../src/client/config/settings.ts');
+  const settings = { ...resolve({}), baseUrl: BASE_URL };
+
+  expect(copy.KeyStates).not.toBe(KeyStates);
+  expect(new copy.KeyStates(settings).of(keyNumber(0))).toBe(state);
 });
 
 test('another key has another state', () => {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { FxRates, type FxRatesOptions } from '../../../src/client/index.ts';
+import { ignoredOptions } from '../../../src/client/state/key-state.ts';
 import { FakeClock } from '../../helpers/fake-clock.ts';
 import { API_KEY } from '../../helpers/service-replies.ts';
 import { BASE_URL } from '../../helpers/test-client.ts';
@@ -55,6 +56,14 @@ test.each<[FxRatesOptions, FxRatesOptions]>([
   [{}, { rateLimit: { perMinute: 60 }, baseUrl: 'https://other.test' }],
 ])('after a client with %j, one with %j does not warn', (first, second) => {
   expect(warningsOfLast(first, second)).toEqual([]);
+});
+
+test('the warning does not show the contents of an option, such as the password of a store', () => {
+  const store = { exchange: () => Promise.reject(new Error('not used')), url: 'redis://user:secret@redis.test' };
+
+  expect(ignoredOptions({ 'rateLimit.store': store }, { key: 'fx_live_…cdef', options: {} })).toBe(
+    `rateLimit.store: [Object] (in use: undefined): ${WHY}`,
+  );
 });
 
 test('onKey is called once with the key of a provider', async () => {

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { BodyReader } from '../../../src/client/transport/transport.ts';
 
@@ -8,13 +9,15 @@ test.each([[[1]], [[1, 5000]], [[5000, 1, 1]], [[100_000]], [[70_000, 3]], [[409
   'joins chunks of %j bytes in order',
   (sizes) => {
     const body = new BodyReader(bytes.length);
+    let accepted = true;
 
     for (let start = 0, index = 0; start < bytes.length; index += 1) {
       const size = sizes[index % sizes.length]!;
-      expect(body.add(Uint8Array.from(bytes.subarray(start, start + size)))).toBe(true);
+      accepted &&= body.add(Uint8Array.from(bytes.subarray(start, start + size)));
       start += size;
     }
 
+    expect(accepted).toBe(true);
     expect(body.end()).toEqual({ text, problem: undefined });
   },
 );
@@ -31,6 +34,27 @@ test('copies a short chunk, and a chunk that is a small part of its buffer', () 
   expect(body.end().text).toBe(`ab${'x'.repeat(10_000)}`);
 });
 
+test('keeps the first chunk of any length instead of copying it', () => {
+  const body = new BodyReader(1e6);
+  const chunk = Buffer.alloc(1000, 'a').subarray(0, 2);
+
+  body.add(chunk);
+  chunk.fill('b');
+
+  expect(body.end().text).toBe('bb');
+});
+
+test('copies a chunk that is longer than the buffer of short chunks', () => {
+  const body = new BodyReader(1e6);
+  const chunk = Buffer.alloc(200_000, 'x').subarray(0, 70_000);
+
+  body.add(Buffer.from('a'));
+  body.add(chunk);
+  chunk.fill('-');
+
+  expect(body.end().text === `a${'x'.repeat(70_000)}`).toBe(true);
+});
+
 test('keeps a large chunk instead of copying it', () => {
   const body = new BodyReader(1e6);
   const large = new Uint8Array(10_000).fill(0x78);
@@ -41,3 +65,85 @@ test('keeps a large chunk instead of copying it', () => {
 
   expect(body.end().text).toBe(`a${'y'.repeat(10_000)}`);
 });
+
+test.each([
+  [4096, 4096, 'y'],
+  [4096, 8192, 'y'],
+  [4095, 4095, 'x'],
+  [4096, 8193, 'x'],
+])('of a chunk of %i bytes in a buffer of %i, the caller may change the bytes or not: %s', (length, capacity, seen) => {
+  const body = new BodyReader(1e6);
+  const chunk = new Uint8Array(capacity).fill(0x78).subarray(capacity - length);
+
+  body.add(Buffer.from('a'));
+  body.add(chunk);
+  chunk.fill(0x79);
+
+  expect(body.end().text).toBe(`a${seen.repeat(length)}`);
+});
+
+test('a body of exactly the maximum length is read, and of one byte more is rejected', () => {
+  const exact = new BodyReader(6);
+  const long = new BodyReader(6);
+
+  expect([exact.add(Buffer.from('abc')), exact.add(Buffer.from('def'))]).toEqual([true, true]);
+  expect([long.add(Buffer.from('abc')), long.add(Buffer.from('defg'))]).toEqual([true, false]);
+
+  expect(exact.end()).toEqual({ text: 'abcdef', problem: undefined });
+  expect(long.end()).toEqual({ text: '', problem: 'The body is longer than 6 bytes (maxResponseBytes)' });
+});
+
+test.each<[string, number[][], string]>([
+  ['nothing', [], ''],
+  ['empty chunks', [[], []], ''],
+  ['an empty chunk before the first bytes', [[], [0x61], [0x62]], 'ab'],
+  ['only a byte order mark', [[0xef, 0xbb, 0xbf]], ''],
+  ['a byte order mark in three chunks', [[0xef], [0xbb], [0xbf, 0x61]], 'a'],
+  ['a second byte order mark', [[0xef, 0xbb, 0xbf, 0xef, 0xbb, 0xbf]], '\ufeff'],
+  ['U+FECF, which begins with the byte of a mark', [[0xef, 0xbb, 0x8f]], '\ufecf'],
+  ['U+F03F, which begins and ends like a mark', [[0xef, 0x80, 0xbf]], '\uf03f'],
+  ['U+CEFF, whose last two bytes are those of a mark', [[0xec, 0xbb, 0xbf]], '\uceff'],
+])('decodes %s', (_, chunks, expected) => {
+  const body = new BodyReader(100);
+  for (const chunk of chunks) body.add(Uint8Array.from(chunk));
+
+  expect(body.end()).toEqual({ text: expected, problem: undefined });
+});
+
+/** The bytes in chunks that end at `cuts`, each a part of one buffer, as a socket delivers them. */
+function chunksOf(whole: Uint8Array, cuts: readonly number[]): Uint8Array[] {
+  const buffer = Uint8Array.from([0xff, ...whole, 0xff]);
+  const ends = [...cuts.map((cut) => cut % (whole.length + 1)), whole.length].sort((a, b) => a - b);
+  return ends.map((end, index) => buffer.subarray(1 + (ends[index - 1] ?? 0), 1 + end));
+}
+
+const anyText = fc.string({
+  unit: fc.oneof(fc.constantFrom('a', '"', '\n'), fc.constantFrom('é', '€', '😀', '\ufeff')),
+});
+const anyBytes = fc.oneof(
+  anyText.map((some) => Buffer.from(some)),
+  fc
+    .tuple(fc.string({ maxLength: 20 }), fc.uint8Array({ maxLength: 3 }))
+    .map(([some, end]) => Buffer.concat([Buffer.from(some), end])),
+);
+
+test('any bytes in any chunks are decoded as the WHATWG decoder does, or are not UTF-8', () => {
+  fc.assert(
+    fc.property(anyBytes, fc.array(fc.nat(), { maxLength: 4 }), (whole, cuts) => {
+      const body = new BodyReader(1000);
+
+      for (const chunk of chunksOf(whole, cuts)) body.add(chunk);
+
+      expect(body.end()).toEqual(decoded(whole));
+    }),
+    { numRuns: 300 },
+  );
+});
+
+function decoded(whole: Uint8Array): { readonly text: string; readonly problem: string | undefined } {
+  try {
+    return { text: new TextDecoder('utf-8', { fatal: true }).decode(whole), problem: undefined };
+  } catch {
+    return { text: '', problem: 'The body is not UTF-8' };
+  }
+}

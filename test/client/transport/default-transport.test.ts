@@ -1,8 +1,10 @@
 import { Agent, getGlobalDispatcher, MockAgent, setGlobalDispatcher } from 'undici';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { Cancellation } from '../../../src/client/cancellation.ts';
 import { ConfigError } from '../../../src/client/index.ts';
-import { defaultTransport, type Runtime } from '../../../src/client/transport/default-transport.ts';
+import { defaultTransport, proxyTransport, type Runtime } from '../../../src/client/transport/default-transport.ts';
+import type { Transport } from '../../../src/client/transport/transport.ts';
+import { environmentProxy } from '../../../src/environment-proxy.ts';
 import { fakeFetch } from '../../helpers/fake-fetch.ts';
 import { errorOf } from '../../helpers/test-client.ts';
 
@@ -71,4 +73,57 @@ test('a runtime with neither undici nor fetch is a ConfigError with the next ste
 
   expect(error).toBeInstanceOf(ConfigError);
   expect((error as Error).message).toMatch(/undici cannot be loaded \(no such module\).*pass the option fetch/);
+});
+
+/** Sends on a runtime with these globals. The `fetch` of workerd rejects calls that are not those of a method. */
+async function sendOn(globals: Record<string, unknown>, transport: () => Transport) {
+  const fetch = fakeFetch({ body: 'by fetch' });
+  const asMethod = function (this: unknown, ...parameters: Parameters<typeof fetch>) {
+    if (this !== globalThis) throw new TypeError('Illegal invocation');
+    return fetch(...parameters);
+  };
+  for (const [name, value] of Object.entries({ fetch: asMethod, ...globals })) vi.stubGlobal(name, value);
+  try {
+    return await transport()(request);
+  } finally {
+    vi.unstubAllGlobals();
+  }
+}
+
+const proxy = environmentProxy({ HTTPS_PROXY: 'http://127.0.0.1:1' }, 'https://fx.test');
+
+test.each([
+  ['Node', {}, 'by undici'],
+  ['Node 20, which has no navigator,', { navigator: undefined }, 'by undici'],
+  ['Bun', { Bun: {} }, 'by fetch'],
+  ['Deno', { Deno: {} }, 'by fetch'],
+  ['workerd', { navigator: { userAgent: 'Cloudflare-Workers' } }, 'by fetch'],
+])('%s sends with the transport that works there', async (_, globals, text) => {
+  answerWith('by undici');
+
+  expect(await sendOn(globals, defaultTransport)).toMatchObject({ text });
+});
+
+test.each([
+  ['Bun', { Bun: {} }],
+  ['Deno', { Deno: {} }],
+])('%s sends with its own fetch if the environment names a proxy', async (_, globals) => {
+  expect(await sendOn(globals, () => proxyTransport(proxy!))).toMatchObject({ text: 'by fetch' });
+});
+
+test.each<[string, Record<string, unknown>, string]>([
+  ['workerd', { navigator: { userAgent: 'Cloudflare-Workers' } }, 'undici cannot be loaded (not on this runtime)'],
+  ['a runtime without fetch', { Bun: {}, fetch: undefined }, 'undici cannot be loaded (not on this runtime)'],
+])('%s cannot send through a proxy of the environment', async (_, globals, why) => {
+  const error = await errorOf(sendOn(globals, () => proxyTransport(proxy!)));
+
+  expect(error).toBeInstanceOf(ConfigError);
+  expect((error as Error).message).toContain(why);
+});
+
+test('a runtime without a global fetch is a ConfigError of the first request', async () => {
+  const error = await errorOf(sendOn({ Bun: {}, fetch: undefined }, defaultTransport));
+
+  expect(error).toBeInstanceOf(ConfigError);
+  expect((error as Error).message).toContain('there is no global fetch; pass the option fetch');
 });

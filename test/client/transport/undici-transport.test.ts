@@ -1,5 +1,9 @@
+import { Agent, type Dispatcher } from 'undici';
 import { expect, test } from 'vitest';
-import { UndiciHeaders } from '../../../src/client/transport/undici-transport.ts';
+import { Cancellation } from '../../../src/client/cancellation.ts';
+import { ConfigError } from '../../../src/client/index.ts';
+import { UndiciHeaders, undiciTransport } from '../../../src/client/transport/undici-transport.ts';
+import { errorOf } from '../../helpers/test-client.ts';
 
 function headers(...raw: (string | string[])[]): UndiciHeaders {
   return new UndiciHeaders(
@@ -33,4 +37,173 @@ test('reads bytes beyond ASCII and names of object properties', () => {
 
 test('reads text instead of bytes', () => {
   expect(new UndiciHeaders(['Date', 'today']).get('date')).toBe('today');
+});
+
+test.each([
+  ['a line without a value', headers('x', 'y', 'retry-after')],
+  ['a value equal to the name', headers('x', 'retry-after')],
+])('does not read %s as a header', (_, odd) => {
+  expect(odd.get('retry-after')).toBeUndefined();
+  expect(odd.toHeaders().has('retry-after')).toBe(false);
+});
+
+type Handler = Dispatcher.DispatchHandler;
+
+/** A dispatcher that leaves the response to the test. */
+class ManualDispatcher extends Agent {
+  options: Dispatcher.DispatchOptions | undefined;
+  handler: Handler = {};
+  readonly aborts: (Error | undefined)[] = [];
+
+  override dispatch(options: Dispatcher.DispatchOptions, handler: Handler): boolean {
+    this.options = options;
+    this.handler = handler;
+    return true;
+  }
+
+  open(): this {
+    this.handler.onConnect?.((error?: Error) => void this.aborts.push(error));
+    return this;
+  }
+
+  respond(status: number, ...raw: string[]): this {
+    const bytes = raw.map((value) => Buffer.from(value));
+    const wantsBody = this.handler.onHeaders?.(status, bytes, () => undefined, '');
+    expect(wantsBody).toBe(true); // false would pause the connection
+    return this;
+  }
+}
+
+function send({ url = 'https://fx.test/a', maxBytes = 1000 } = {}) {
+  const dispatcher = new ManualDispatcher();
+  const cancellation = new Cancellation();
+  const headers = { accept: 'application/json' };
+  const response = undiciTransport(() => dispatcher)({ url, headers, cancellation, maxBytes });
+  return { dispatcher, cancellation, response };
+}
+
+test.each([
+  ['https://fx.test/a', 'https://fx.test', '/a'],
+  ['http://127.0.0.1:8080/api/v1/latest?base=EUR', 'http://127.0.0.1:8080', '/api/v1/latest?base=EUR'],
+  ['https://fx.test/a?next=https://other.test/b', 'https://fx.test', '/a?next=https://other.test/b'],
+])('sends a GET for %s, without the timeouts of undici', (url, origin, path) => {
+  const { dispatcher } = send({ url });
+
+  expect(dispatcher.options).toEqual({
+    origin,
+    path,
+    method: 'GET',
+    headers: { accept: 'application/json' },
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  });
+});
+
+test('the response has the last status and headers, without those of informational responses', async () => {
+  const { dispatcher, response } = send();
+
+  dispatcher.open().respond(103, 'link', '</x>').respond(200, 'date', 'today');
+  dispatcher.handler.onData?.(Buffer.from('bo'));
+  dispatcher.handler.onData?.(Buffer.from('dy'));
+  dispatcher.handler.onComplete?.([]);
+
+  const { headers, ...rest } = await response;
+  expect(rest).toEqual({ status: 200, text: 'body', problem: undefined });
+  expect([headers.get('date'), headers.get('link')]).toEqual(['today', undefined]);
+  expect(dispatcher.aborts).toEqual([]);
+});
+
+test('a body beyond the maximum ends the connection, and the response has the problem', async () => {
+  const { dispatcher, response } = send({ maxBytes: 3 });
+  dispatcher.open().respond(200);
+
+  const wantsMore = [dispatcher.handler.onData?.(Buffer.from('abc')), dispatcher.handler.onData?.(Buffer.from('d'))];
+
+  expect(wantsMore).toEqual([true, false]);
+  expect(await response).toMatchObject({ status: 200, problem: expect.stringContaining('longer than 3 bytes') });
+  expect(dispatcher.aborts).toEqual([new Error('The rest of the body is not needed')]);
+});
+
+test('a dispatcher that never reports its connection can send a body beyond the maximum', async () => {
+  const { dispatcher, response } = send({ maxBytes: 3 });
+
+  dispatcher.respond(200).handler.onData?.(Buffer.from('abcd'));
+
+  expect(await response).toMatchObject({ problem: expect.stringContaining('longer than 3 bytes') });
+});
+
+test('a cancelled request rejects immediately, and its connection is ended as soon as there is one', async () => {
+  const { dispatcher, cancellation, response } = send();
+  const reason = new Error('enough');
+
+  cancellation.cancel(reason);
+  await expect(response).rejects.toBe(reason);
+  dispatcher.open();
+
+  expect(dispatcher.aborts).toEqual([reason]);
+});
+
+test.each([
+  [new Error('enough'), new Error('enough')],
+  ['enough', new Error('cancelled', { cause: 'enough' })],
+])(
+  'a request cancelled with %j in the middle of its response ends the connection with an Error',
+  async (reason, error) => {
+    const { dispatcher, cancellation, response } = send();
+    dispatcher.open().respond(200);
+
+    cancellation.cancel(reason);
+
+    await expect(response).rejects.toBe(reason);
+    expect(dispatcher.aborts).toEqual([error]);
+  },
+);
+
+test.each<[string, (handler: Handler) => void]>([
+  ['complete', (handler) => handler.onComplete?.([])],
+  ['failed', (handler) => handler.onError?.(new Error('lost'))],
+])('cancelling a %s request does not end the connection, which another request may use', async (_, end) => {
+  const { dispatcher, cancellation, response } = send();
+  dispatcher.open().respond(200);
+  end(dispatcher.handler);
+  await response.catch(() => undefined);
+
+  cancellation.cancel(new Error('late'));
+
+  expect(dispatcher.aborts).toEqual([]);
+});
+
+test('a failed connection rejects with the error of the dispatcher', async () => {
+  const { dispatcher, response } = send();
+  const lost = new Error('lost');
+
+  dispatcher.handler.onError?.(lost);
+
+  await expect(response).rejects.toBe(lost);
+});
+
+test.each([
+  ['an error that is not about the request', new Error('destroyed'), 'destroyed'],
+  ['an error with another code', Object.assign(new Error('closed'), { code: 'UND_ERR_CLOSED' }), 'closed'],
+  [
+    'a refusal of the request',
+    Object.assign(new Error('invalid handler'), { code: 'UND_ERR_INVALID_ARG' }),
+    'dispatcher: cannot send the request (invalid handler); pass a dispatcher of undici 7',
+  ],
+  ['a value that is not an error', 'no', 'no'],
+])('a dispatcher that throws %s rejects the request', async (_, thrown, message) => {
+  class Throwing extends Agent {
+    override dispatch(): boolean {
+      throw thrown;
+    }
+  }
+  const cancellation = new Cancellation();
+
+  const error = await errorOf(
+    undiciTransport(() => new Throwing())({ url: 'https://fx.test/a', headers: {}, cancellation, maxBytes: 1000 }),
+  );
+
+  expect(error instanceof Error ? error.message : error).toBe(message);
+  expect(error instanceof ConfigError).toBe(message.startsWith('dispatcher:'));
+  expect(error === thrown).toBe(!(error instanceof ConfigError));
 });

@@ -1,0 +1,91 @@
+import { expect, test } from 'vitest';
+import { Cancellation } from '../../../src/client/cancellation.ts';
+import {
+  fetchTransport,
+  readResponse,
+  type TransportRequest,
+  WebHeaders,
+} from '../../../src/client/transport/transport.ts';
+import { fakeFetch } from '../../helpers/fake-fetch.ts';
+
+function requestWith(changes: Partial<TransportRequest> = {}): TransportRequest {
+  return { url: 'https://fx.test/a', headers: {}, cancellation: new Cancellation(), maxBytes: 1000, ...changes };
+}
+
+test('calls fetch with a GET that follows no redirect, and with headers that fetch may change', async () => {
+  const headers = { accept: 'application/json' };
+  const fetch = fakeFetch({ status: 418, headers: { 'x-note': 'tea' }, body: 'short and stout' });
+
+  const response = await fetchTransport(fetch)(requestWith({ headers }));
+
+  const [sent] = fetch.requests;
+  expect(sent).toEqual({
+    url: 'https://fx.test/a',
+    method: 'GET',
+    redirect: 'manual',
+    headers,
+    signal: expect.any(AbortSignal),
+  });
+  expect(sent?.headers).not.toBe(headers);
+  expect(response).toMatchObject({ status: 418, text: 'short and stout', problem: undefined });
+  expect(response.headers.get('x-note')).toBe('tea');
+  expect(response.headers.get('x-other')).toBeUndefined();
+});
+
+test('a cancelled request aborts the signal of fetch with the same reason', async () => {
+  const cancellation = new Cancellation();
+  const reason = new Error('enough');
+
+  const response = fetchTransport(fakeFetch('never'))(requestWith({ cancellation }));
+  cancellation.cancel(reason);
+
+  await expect(response).rejects.toBe(reason);
+});
+
+test.each([
+  ['a fetch that rejects', async () => Promise.reject(new Error('no route'))],
+  [
+    'a fetch that throws',
+    () => {
+      throw new Error('no route');
+    },
+  ],
+])('%s rejects the request with its error', async (_, fetch) => {
+  const send = fetchTransport(fetch);
+
+  await expect(send(requestWith())).rejects.toThrow('no route');
+});
+
+test('a body beyond the maximum is cancelled, not read to its end', async () => {
+  let pulled = 0;
+  let isCancelled = false;
+  const long = new ReadableStream<Uint8Array>(
+    {
+      pull(controller) {
+        pulled += 1;
+        controller.enqueue(new Uint8Array(400));
+        if (pulled === 10) controller.close();
+      },
+      cancel() {
+        isCancelled = true;
+      },
+    },
+    { highWaterMark: 0 },
+  );
+
+  const response = await readResponse(new Response(long), 1000);
+
+  expect(response).toMatchObject({ text: '', problem: 'The body is longer than 1000 bytes (maxResponseBytes)' });
+  expect({ pulled, isCancelled }).toEqual({ pulled: 3, isCancelled: true });
+});
+
+test('a response without a body has an empty text', async () => {
+  expect(await readResponse(new Response(null, { status: 204 }), 1000)).toMatchObject({ status: 204, text: '' });
+});
+
+test('the headers of a fetch are not copied', () => {
+  const headers = new Headers({ 'retry-after': '' });
+
+  expect(new WebHeaders(headers).toHeaders()).toBe(headers);
+  expect(new WebHeaders(headers).get('retry-after')).toBe('');
+});
