@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { Cancellation } from '../../../src/client/cancellation.ts';
 import type { LimiterWait } from '../../../src/client/limits/limiter-view.ts';
 import { LimitError, type Permit } from '../../../src/client/limits/permit.ts';
 import { RateLimiter, type RateLimiterOptions } from '../../../src/client/limits/rate-limiter.ts';
@@ -375,4 +376,74 @@ test.each([
   await clock.run();
 
   expect(waits.map((until) => until - start)).toEqual(reported);
+});
+
+/** A limit of ten per minute that is used up, and `calls` calls that wait for the next minute. */
+async function usedUp(calls: number, options: Omit<RateLimiterOptions, 'clock'> = {}) {
+  const setting = setUp({ perMinute: 10, ...options });
+  const { limiter } = setting;
+  for (let call = 0; call < 10; call += 1) (await limiter.acquire()).ok();
+  const refused = await limiter.acquire();
+  refused.limited({ retryAfter: '60' });
+  const signal = new Cancellation();
+  for (let call = 0; call < calls; call += 1) limiter.acquire({ signal }).catch(() => undefined);
+  await settle();
+  return { ...setting, refused, abortAll: () => signal.cancel(new Error('enough')) };
+}
+
+test('a call of high priority is rejected only if too many of high priority wait before it', async () => {
+  const { start, limiter } = await usedUp(25);
+  const high = { priority: 'high', deadlineAt: () => start + 90_000 } as const;
+  for (let call = 0; call < 10; call += 1) void limiter.acquire(high);
+  await settle();
+  expect(limiter.limits().waiting).toBe(35);
+
+  await expect(limiter.acquire(high)).rejects.toMatchObject({ reason: 'deadline', retryAt: start + 120_000 });
+});
+
+test('a refused call waits for the first slot, however many calls wait', async () => {
+  const { clock, start, limiter, refused } = await usedUp(25);
+
+  const again = limiter.acquire({ retryOf: refused, deadlineAt: () => start + 60_000 });
+  await clock.run();
+
+  expect((await again).sentAt).toBe(start + 60_000);
+});
+
+test('the slot of a call depends on its place among the calls that still wait', async () => {
+  const { start, limiter, refused, abortAll } = await usedUp(25);
+  const slots = [{}, { priority: 'high' }, { retryOf: refused }].map((place) => limiter.slotOfNext(place as object));
+  const secondsOf = () => slots.map((slotAt) => (slotAt() - start) / 1_000);
+  expect(secondsOf()).toEqual([180, 60, 60]);
+
+  void limiter.acquire();
+  await settle();
+  expect(secondsOf()).toEqual([180, 60, 60]);
+
+  abortAll();
+  expect(secondsOf()).toEqual([60, 60, 60]);
+});
+
+test('each wait for the window is reported once, at its start', async () => {
+  const waits: LimiterWait[] = [];
+  const { clock, start, limiter } = setUp({ perMinute: 1, probe: false, onWait: (wait) => waits.push(wait) });
+  for (let call = 0; call < 3; call += 1) void limiter.acquire().then((permit) => permit.ok());
+
+  await clock.run();
+
+  expect(waits).toEqual([
+    { until: start + 60_000, waiting: 2, reason: 'window' },
+    { until: start + 120_000, waiting: 1, reason: 'window' },
+  ]);
+});
+
+test('a wait for the responses of other calls is not reported', async () => {
+  const waits: LimiterWait[] = [];
+  const { clock, limiter } = setUp({ maxConcurrent: 1, onWait: (wait) => waits.push(wait) });
+  await limiter.acquire();
+  void limiter.acquire();
+
+  await clock.advance(10_000);
+
+  expect(waits).toEqual([]);
 });

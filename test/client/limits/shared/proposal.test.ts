@@ -63,6 +63,7 @@ test('while two other processes wait, it takes a third of the free slots and ask
   const leases = {
     one: { inFlight: 0, waiting: 5, seenAt: NOW - 100, askedAt: 0 },
     two: { inFlight: 0, waiting: 1, seenAt: NOW - 1_999, askedAt: 0 },
+    own: { inFlight: 0, waiting: 9, seenAt: NOW - 100, askedAt: 0 },
     idle: { inFlight: 0, waiting: 0, seenAt: NOW - 100, askedAt: 0 },
     earlier: { inFlight: 0, waiting: 9, seenAt: NOW - 2_000, askedAt: 0 },
   };
@@ -70,6 +71,14 @@ test('while two other processes wait, it takes a third of the free slots and ask
   const { grant } = propose(parts({ known: shared(leases), wanted: 10 }));
 
   expect(grant).toEqual({ n: 4, probe: false, at: undefined });
+});
+
+test('while no other process waits, it takes all free slots and asks again at the next slot of the window', () => {
+  const log = new AcceptedLog([NOW - 20_000, 50, 4]);
+
+  const { grant } = propose(parts({ known: shared({}, { log }), wanted: 15 }));
+
+  expect(grant).toEqual({ n: 8, probe: false, at: NOW + 40_000 });
 });
 
 test('its share of few slots is at least one', () => {
@@ -232,7 +241,7 @@ test.each([
 });
 
 test('a process requests the quota only once, and none does while the limit is known', () => {
-  const own = { inFlight: 0, waiting: 9, seenAt: NOW - 100, askedAt: NOW - 5_000 };
+  const own = { inFlight: 0, waiting: 0, seenAt: NOW - 100, askedAt: NOW - 5_000 };
   const unknown = { ...initialState(Number.POSITIVE_INFINITY), phase: 'learning' as const };
   const read = { ...unknown, configured: 60, configuredAt: NOW - 5_000 };
   const wants = { settings: LEARN, wanted: 4, queued: 40 };
@@ -262,6 +271,7 @@ test('without the store, each of three processes continues with a third of the l
   const share = shareOf({ ...initialState(12), log }, { processes: 3, inFlight: 2, now: NOW });
 
   expect(share).toMatchObject({ limit: 4, inFlight: 2 });
+  expect(share.window).toEqual({ kind: 'log' });
   expect([0, 1, 2, 3].map((place) => share.log.expiresAt(place))).toEqual([
     ...[0, 3, 6].map((call) => NOW + call + 60_000),
     undefined,
@@ -334,7 +344,8 @@ const LEARNING = {
 const FOUR = { processes: 4, inFlight: 0, now: NOW };
 
 test('without the store, learning starts again with one request and a share of the limit', () => {
-  const share = shareOf({ ...LEARNING, configured: 60 }, FOUR);
+  const hypothesis = { ...LEARNING.hypothesis, opensAt: NOW + 30_000 };
+  const share = shareOf({ ...LEARNING, hypothesis, configured: 60 }, FOUR);
 
   expect(share).toMatchObject({ phase: 'unknown', configured: 15, limit: 15 });
   expect(grant(share, { now: NOW, wanted: 9, mayProbe: true }).grant.n).toBe(1);
