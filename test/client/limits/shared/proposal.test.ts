@@ -195,6 +195,12 @@ test("a new limit is reported, too; a process's own option overrides the stored 
   expect(set.state.limit).toMatchObject({ configured: 300, limit: 300 });
 });
 
+test('a process whose option equals the stored limit keeps what others learned about it', () => {
+  const known = shared({}, { isContradicted: true, configuredAt: NOW - 5_000, limit: 7 });
+
+  expect(propose(parts({ known })).state.limit).toMatchObject({ configured: 12, limit: 7, isContradicted: true });
+});
+
 const LEARN = { ...SETTINGS, perMinute: 'learn' } as const;
 
 test('requests the quota for an unknown limit if many calls wait in all processes together', () => {

@@ -388,3 +388,18 @@ test('a call needs one write to be sent and one to be reported', async () => {
 
   expect([toBeSent, store.writes]).toEqual([1, 2]);
 });
+
+test('the time for many calls is right, whatever the clock of the store shows', async () => {
+  const { clock, store, startProcess } = setUp();
+  store.aheadMs = 3_600_000;
+  const limiter = startProcess();
+  const granted = ask(limiter, 4);
+  await clock.advance(100);
+  for (const permit of granted) permit.ok();
+  await clock.advance(100);
+
+  // The slots of the four calls are free a minute after their responses. A round trip takes 100 ms.
+  const [soon = 0, later = 0] = [4, 5].map((calls) => limiter.etaMs(calls, 256));
+  expect(Math.abs(soon - MINUTE)).toBeLessThan(10);
+  expect(Math.abs(later - 2 * MINUTE)).toBeLessThan(10);
+});
