@@ -403,3 +403,13 @@ test('the time for many calls is right, whatever the clock of the store shows', 
   expect(Math.abs(soon - MINUTE)).toBeLessThan(10);
   expect(Math.abs(later - 2 * MINUTE)).toBeLessThan(10);
 });
+
+test('a process that does not listen to outages continues alone, too', async () => {
+  const { clock, store, startProcess } = setUp({ onOutage: undefined });
+  store.health = 'down';
+
+  const granted = ask(startProcess(), 1);
+  await clock.advance(10);
+
+  expect(granted).toHaveLength(1);
+});
