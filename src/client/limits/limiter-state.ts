@@ -165,11 +165,11 @@ export function copyState(state: LimiterState): { -readonly [Field in keyof Limi
   };
 }
 
-const WINDOW_EXAMPLES: Readonly<Record<string, WindowState>> = {
-  log: { kind: 'log' },
-  fixed: { kind: 'fixed', startsAt: 0, guardMs: 0, boundary: 'assumed' },
-  bucket: { kind: 'bucket', perMs: 0, capacity: 0, tokens: 0, at: 0 },
-};
+const WINDOW_EXAMPLES: readonly WindowState[] = [
+  { kind: 'log' },
+  { kind: 'fixed', startsAt: 0, guardMs: 0, boundary: 'assumed' },
+  { kind: 'bucket', perMs: 0, capacity: 0, tokens: 0, at: 0 },
+];
 const TRIAL_EXAMPLE = { value: 0, refusedAt: 0, endsAt: 0, refusals: 0, repeats: 0 };
 
 /**
@@ -181,11 +181,12 @@ const TRIAL_EXAMPLE = { value: 0, refusedAt: 0, endsAt: 0, refusals: 0, repeats:
 export function parseLimiterState(value: unknown, example: LimiterState): LimiterState {
   const { log, window, unit, ...rest } = requireRecord(value, 'state');
   const { log: _log, window: _window, unit: _unit, ...plain } = example;
-  const kind = String(requireRecord(window, 'window')['kind']);
+  const { kind } = requireRecord(window, 'window');
+  const windowExample = WINDOW_EXAMPLES.find((known) => known.kind === kind);
   const { evidence, trial } = requireRecord(unit, 'unit');
   return {
     ...likeExample(rest, plain, 'state'),
-    window: likeExample(window, WINDOW_EXAMPLES[kind], 'window'),
+    window: likeExample(window, windowExample, 'window'),
     unit: {
       evidence: likeExample(evidence, example.unit.evidence, 'unit.evidence'),
       trial: trial === undefined ? undefined : likeExample(trial, TRIAL_EXAMPLE, 'unit.trial'),

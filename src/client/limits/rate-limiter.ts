@@ -126,19 +126,15 @@ export class RateLimiter {
     this.#serveSoon();
   }
 
-  /** Time of `SteadyTime` at which a call made now could be sent, as far as is known. */
-  get nextSlotAt(): number {
-    return this.#admission.slotAt(this.#time.now(), this.#queue.size);
+  /** Returns a function that estimates the slot (time of `SteadyTime`) of the call that is acquired next. */
+  slotOfNext({ priority, retryOf }: Pick<AcquireOptions, 'priority' | 'retryOf'> = {}): () => number {
+    const place = { isHigh: priority === 'high', ticket: retryOf?.ticket ?? this.#lastTicket + 1 };
+    return () => this.#admission.slotAt(this.#time.now(), this.#queue.countBefore(place));
   }
 
   /** See `Admission.etaMs`. */
   etaMs(calls: number, concurrency: number): number {
     return this.#admission.etaMs(calls, concurrency);
-  }
-
-  /** Time of `SteadyTime` before which nothing is sent. */
-  get closedUntil(): number {
-    return this.#admission.closedUntil;
   }
 
   get isServiceDown(): boolean {
@@ -235,7 +231,7 @@ export class RateLimiter {
     const until = Math.max(askAgainAt, this.#admission.slotAt(now, 0));
     if (now < this.#reportedUntil || until - now < WAIT_WORTH_REPORTING_MS) return;
     this.#reportedUntil = until;
-    const reason = this.#inFlight.health.isDown ? 'service' : this.closedUntil > now ? 'refused' : 'window';
+    const reason = this.#inFlight.health.isDown ? 'service' : this.#admission.closedUntil > now ? 'refused' : 'window';
     this.#onWait?.({ until: this.#time.toEpoch(until), waiting: this.#queue.size, reason });
   }
 

@@ -41,9 +41,11 @@ interface Nodes<Call> {
   readonly deadline: HeapNode<Deadline<Call>> | undefined;
 }
 
+type Place = Pick<QueuedCall, 'isHigh' | 'ticket'>;
+
 /** The waiting calls: two priorities, each in the order of arrival, with the earliest of all deadlines. */
 export class RequestQueue<Call extends QueuedCall> {
-  readonly #order = new Heap<Call>((a, b) => (a.isHigh === b.isHigh ? a.ticket < b.ticket : a.isHigh));
+  readonly #order = new Heap<Call>(isServedBefore);
   readonly #deadlines = new Heap<Deadline<Call>>((a, b) => a.at < b.at);
   readonly #nodesOf = new Map<Call, Nodes<Call>>();
   readonly #notWaiting = new Set<Call>();
@@ -56,6 +58,13 @@ export class RequestQueue<Call extends QueuedCall> {
   /** Waiting calls of high priority. */
   get high(): number {
     return this.#high;
+  }
+
+  /** Number of calls that are served before a call at `place`. O(n). */
+  countBefore(place: Place): number {
+    let count = 0;
+    for (const call of this.#order) if (isServedBefore(call, place)) count += 1;
+    return count;
   }
 
   /** Milliseconds of the earliest deadline; Infinity if no call has one. */
@@ -120,6 +129,10 @@ export class RequestQueue<Call extends QueuedCall> {
     const at = call.deadlineAt();
     return at === Number.POSITIVE_INFINITY ? undefined : this.#deadlines.push({ call, at });
   }
+}
+
+function isServedBefore(a: Place, b: Place): boolean {
+  return a.isHigh === b.isHigh ? a.ticket < b.ticket : a.isHigh;
 }
 
 /** A longer sleep is divided, so that a change of the clock (after a laptop was suspended) is detected this soon. */

@@ -76,16 +76,11 @@ async function admit(
   const { subscribers, unitTracker, limitLookup } = state;
   const askedAt = time.now();
   subscribers.join(events);
-  log.waits(slotOf(limiter, { isFirst: log.permit !== undefined }));
+  const place = { priority: settings.priority === 'high' ? 'high' : 'low', retryOf: log.permit } as const;
+  log.waits(limiter.slotOfNext(place));
   if (endpoint.purpose === undefined) limitLookup.fetch = () => fetchLimit(request);
   try {
-    return await limiter.acquire({
-      signal,
-      deadlineAt,
-      priority: settings.priority === 'high' ? 'high' : 'low',
-      wait: settings.onLimit === 'wait',
-      retryOf: log.permit,
-    });
+    return await limiter.acquire({ signal, deadlineAt, wait: settings.onLimit === 'wait', ...place });
   } catch (error) {
     if (!LimitError.is(error)) throw error;
     const { reason, retryAt } = error;
@@ -97,13 +92,6 @@ async function admit(
     subscribers.leave(events);
     log.waited(time.now() - askedAt);
   }
-}
-
-/** Returns the known time of the slot of a call that joins the queue now; `isFirst`: at the head of the queue. */
-function slotOf(limiter: RateLimiter, { isFirst }: { readonly isFirst: boolean }): () => number {
-  const seenAt = isFirst ? 0 : limiter.nextSlotAt;
-  // The slot is earlier if calls ahead were aborted, and later if the gate has closed.
-  return () => Math.max(limiter.closedUntil, Math.min(seenAt, limiter.nextSlotAt));
 }
 
 /** Sends once and reports every outcome to the permit. */

@@ -43,6 +43,7 @@ test('a thousand calls take less than 10 kB', () => {
 test.each([
   ['no object', 'text'],
   ['another window', { ...initialState(3), window: { kind: 'moon' } }],
+  ['a window of an inherited kind', { ...initialState(3), window: { kind: '__proto__' } }],
   ['a log that is no list', { ...initialState(3), log: 'none' }],
   ['a missing part', { ...initialState(3), gate: undefined }],
 ])('%s is not a state', (_reason, saved) => {

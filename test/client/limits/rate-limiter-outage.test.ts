@@ -42,6 +42,7 @@ test('while the service is down, one call is the probe and the others wait', asy
     service: { downUntil: new Date(start + 5_000) },
     maxConcurrent: 2,
   });
+  expect(limiter.isServiceDown).toBe(true);
   await clock.advance(4_999);
   expect(granted).toHaveLength(0);
   await clock.advance(60_000);
@@ -50,6 +51,7 @@ test('while the service is down, one call is the probe and the others wait', asy
   granted[0]!.ok();
   await settle();
   expect(limiter.limits().service).toBe('up');
+  expect(limiter.isServiceDown).toBe(false);
   expect(granted).toHaveLength(3);
 });
 
@@ -117,12 +119,12 @@ test('the limit, if it asks for a later time than the service, is the reason of 
   const late = limiter.acquire({ deadlineAt: () => start + 10_000 });
 
   await expect(late).rejects.toMatchObject({ reason: 'deadline', retryAt: start + 30_000 });
-  expect(limiter.closedUntil).toBe(start + 30_000);
+  expect(limiter.slotOfNext()()).toBe(start + 30_000);
 });
 
 test('waits for a service that asks for the longest wait allowed, and rejects for a longer one', async () => {
   const { clock, start, limiter } = await outage('75');
-  expect(limiter.closedUntil).toBe(start + 75_000);
+  expect(limiter.slotOfNext()()).toBe(start + 75_000);
   const permit = limiter.acquire();
   await clock.run();
   const longer = (await outage('75.001')).limiter;
@@ -147,6 +149,16 @@ test('a wait for the service is reported with its reason', async () => {
   expect(waits).toEqual([{ until: start + 30_000, waiting: 1, reason: 'service' }]);
 });
 
+test('an outage without waiting calls is not reported as a wait', async () => {
+  const waits: LimiterWait[] = [];
+  const { limiter } = await outage('30', { onWait: (wait) => waits.push(wait) });
+
+  limiter.configure(50);
+  await settle();
+
+  expect(waits).toEqual([]);
+});
+
 test('the history shows the start and the end of an outage', async () => {
   const { clock, start, limiter } = await outage('5');
   const probe = limiter.acquire();
@@ -167,6 +179,19 @@ test('the Retry-After of a 503 is in seconds, unless the unit is set or was lear
   expect(limiter.retryAfterUnit).toBe('milliseconds');
   expect(limiter.limits().service).toEqual({ downUntil: new Date(start + 2_000) });
   expect(setUp().limiter.retryAfterUnit).toBe('seconds');
+});
+
+test('the Retry-After of a 503 is in milliseconds if those of refusals were', async () => {
+  const { clock, limiter } = setUp();
+  const first = await limiter.acquire();
+  first.limited({ retryAfter: '30000' });
+  const second = limiter.acquire({ retryOf: first });
+  await clock.run();
+  (await second).ok();
+
+  (await limiter.acquire()).failed({ ...FAILED, retryAfter: '2000' });
+
+  expect(limiter.limits().service).toEqual({ downUntil: new Date(clock.now() + 2_000) });
 });
 
 test('with adaptive concurrency, sends four calls first, and one more for each response', async () => {

@@ -1,8 +1,11 @@
+import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
+import { Cancellation } from '../../../src/client/cancellation.ts';
 import type { LimiterWait } from '../../../src/client/limits/limiter-view.ts';
 import { LimitError, type Permit } from '../../../src/client/limits/permit.ts';
 import { RateLimiter, type RateLimiterOptions } from '../../../src/client/limits/rate-limiter.ts';
 import { settle, VirtualClock } from '../../helpers/limits-clock.ts';
+import { MemoryLimitStore } from '../../helpers/memory-limit-store.ts';
 
 function setUp(options: Omit<RateLimiterOptions, 'clock'> = {}) {
   const clock = new VirtualClock();
@@ -163,6 +166,17 @@ test('a deadline that passes in the queue ends the wait, without a timer of its 
   expect(clock.pending).toBe(0);
 });
 
+test('a deadline also ends a wait behind a call without a deadline', async () => {
+  const { clock, start, limiter } = setUp({ maxConcurrent: 1 });
+  await limiter.acquire();
+  void limiter.acquire();
+
+  const ended = limiter.acquire({ deadlineAt: () => start + 50 }).catch(() => clock.now() - start);
+  await clock.advance(100);
+
+  expect(await ended).toBe(51);
+});
+
 test('a call that does not wait rejects without a slot, also if it loses its slot in the queue', async () => {
   const { start, limiter } = setUp({ maxConcurrent: 1 });
   const first = await limiter.acquire();
@@ -204,6 +218,7 @@ test('an abort rejects within a tick with the reason of the signal, and leaves n
 
   await expect(waiting).rejects.toThrow('enough');
   await expect(limiter.acquire({ signal: controller.signal })).rejects.toThrow('enough');
+  expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
   expect(limiter.limits().waiting).toBe(0);
   expect(clock.pending).toBe(0);
 });
@@ -375,4 +390,115 @@ test.each([
   await clock.run();
 
   expect(waits.map((until) => until - start)).toEqual(reported);
+});
+
+/** A limit of ten per minute that is used up, and `calls` calls that wait for the next minute. */
+async function usedUp(calls: number, options: Omit<RateLimiterOptions, 'clock'> = {}) {
+  const setting = setUp({ perMinute: 10, ...options });
+  const { limiter } = setting;
+  for (let call = 0; call < 10; call += 1) (await limiter.acquire()).ok();
+  const refused = await limiter.acquire();
+  refused.limited({ retryAfter: '60' });
+  const signal = new Cancellation();
+  for (let call = 0; call < calls; call += 1) limiter.acquire({ signal }).catch(() => undefined);
+  await settle();
+  return { ...setting, refused, abortAll: () => signal.cancel(new Error('enough')) };
+}
+
+test('a call of high priority is rejected only if too many of high priority wait before it', async () => {
+  const { start, limiter } = await usedUp(25);
+  const high = { priority: 'high', deadlineAt: () => start + 90_000 } as const;
+  for (let call = 0; call < 10; call += 1) void limiter.acquire(high);
+  await settle();
+  expect(limiter.limits().waiting).toBe(35);
+
+  await expect(limiter.acquire(high)).rejects.toMatchObject({ reason: 'deadline', retryAt: start + 120_000 });
+});
+
+test('a refused call waits for the first slot, however many calls wait', async () => {
+  const { clock, start, limiter, refused } = await usedUp(25);
+
+  const again = limiter.acquire({ retryOf: refused, deadlineAt: () => start + 60_000 });
+  await clock.run();
+
+  expect((await again).sentAt).toBe(start + 60_000);
+});
+
+test('the slot of a call depends on its place among the calls that still wait', async () => {
+  const { start, limiter, refused, abortAll } = await usedUp(20);
+  const slots = [{}, { priority: 'high' }, { retryOf: refused }].map((place) => limiter.slotOfNext(place as object));
+  const secondsOf = () => slots.map((slotAt) => (slotAt() - start) / 1_000);
+  expect(secondsOf()).toEqual([180, 60, 60]);
+
+  void limiter.acquire();
+  await settle();
+  expect(secondsOf()).toEqual([180, 60, 60]);
+
+  abortAll();
+  expect(secondsOf()).toEqual([60, 60, 60]);
+});
+
+test('each wait for the window is reported once, at its start', async () => {
+  const waits: LimiterWait[] = [];
+  const reportedAt: number[] = [];
+  const onWait = (wait: LimiterWait) => {
+    waits.push(wait);
+    reportedAt.push(clock.now() - start);
+  };
+  const { clock, start, limiter } = setUp({ perMinute: 1, probe: false, onWait });
+  for (let call = 0; call < 3; call += 1) void limiter.acquire().then((permit) => permit.ok());
+
+  await clock.run();
+
+  expect(waits).toEqual([
+    { until: start + 60_000, waiting: 2, reason: 'window' },
+    { until: start + 120_000, waiting: 1, reason: 'window' },
+  ]);
+  expect(reportedAt).toEqual([0, 60_000]);
+});
+
+test('a wait for the responses of other calls is not reported', async () => {
+  const waits: LimiterWait[] = [];
+  const { clock, limiter } = setUp({ maxConcurrent: 1, onWait: (wait) => waits.push(wait) });
+  await limiter.acquire();
+  void limiter.acquire();
+
+  await clock.advance(10_000);
+
+  expect(waits).toEqual([]);
+});
+
+test('a Retry-After with a date counts by the Date of the same response or of an earlier one', async () => {
+  const [date, retryAfter] = ['Wed, 21 Jan 2026 15:20:00 GMT', 'Wed, 21 Jan 2026 15:20:20 GMT'];
+  const waitMsAfter = async (end: (permit: Permit, other: Permit) => void) => {
+    const { clock, start, limiter } = setUp();
+    const [permit, other] = [await limiter.acquire(), await limiter.acquire()];
+    end(permit, other);
+    for (const unused of [permit, other]) unused.unused();
+    const next = limiter.acquire();
+    await clock.advance(60_000);
+    return (await next).sentAt - start;
+  };
+
+  const waits = [
+    await waitMsAfter((permit) => permit.limited({ retryAfter, date })),
+    await waitMsAfter((permit, other) => {
+      permit.ok({ date });
+      other.limited({ retryAfter });
+    }),
+    await waitMsAfter((permit) => permit.failed({ retryAfter, date, mayHaveCounted: true, error: new Error('503') })),
+  ];
+
+  // A Date has whole seconds.
+  for (const waitMs of waits) expect(Math.abs(waitMs - 20_000)).toBeLessThanOrEqual(1_000);
+});
+
+test('a limiter without a store ignores the store of another client', async () => {
+  const { clock, limiter } = setUp();
+  const store = new MemoryLimitStore(clock);
+
+  limiter.offerStore(store);
+  await limiter.acquire();
+
+  expect(store.exchanges).toBe(0);
 });

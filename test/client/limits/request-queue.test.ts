@@ -25,6 +25,7 @@ test('shifts high priority first, then the lowest ticket, whatever was removed',
         size: stayed.length,
         high: high.length,
       });
+      expect([...high, ...low].map((one) => queue.countBefore(one))).toEqual([...stayed.keys()]);
       expect(stayed.map(() => queue.shift())).toEqual([...high, ...low]);
       expect(queue.shift()).toBeUndefined();
     }),

@@ -271,6 +271,29 @@ test('a caller does not join a call that waits for a slot of the window beyond i
   await clock.run(Promise.all([calls, waiting]));
 });
 
+test('a caller does not join a call that waits behind too many others, since before the limit was known', async () => {
+  const sentAt: number[] = [];
+  const { fx, clock } = testClient(
+    () => {
+      const inWindow = sentAt.filter((at) => at > clock.now() - 60_000);
+      if (inWindow.length >= 3) return rateLimited(String(Math.ceil((inWindow[0]! + 60_000 - clock.now()) / 1000)));
+      sentAt.push(clock.now());
+      return success();
+    },
+    { rateLimit: { maxConcurrent: 1 }, deadlineMs: false },
+  );
+  const calls = Promise.all(differentCalls(fx, 30));
+  const waiting = fx.latest({ call: 'last' });
+  await clock.advance(150_000);
+  const joinedAt = clock.now();
+
+  const hasty = await clock.run(errorOf(fx.latest({ call: 'last' }, { deadlineMs: 120_000 })));
+
+  expect(hasty).toMatchObject({ kind: 'rate_limited', reason: 'deadline' });
+  expect(clock.now()).toBe(joinedAt);
+  await clock.run(Promise.all([calls, waiting]));
+});
+
 test('a caller that joins a wait longer than its deadline receives a stale response, if allowed', async () => {
   const { fx, clock } = testClient([success({ EUR: 1 }), rateLimited('30'), success({ EUR: 2 })], {
     cache: { maxAgeMs: 1000, staleIfLimitedMs: 60_000 },

@@ -101,8 +101,8 @@ export function propose(parts: ProposalParts): Proposal {
   return {
     core,
     state: { at: now, limit: copyState(core.state), leases: Object.fromEntries(leases) },
-    // Its share is used; it checks soon whether the others have used the rest.
-    grant: wanted > share && grant.n === share ? { ...grant, at: undefined } : grant,
+    // Without a time to ask again if its share is used: it checks soon whether the others have used the rest.
+    grant,
     reported: reports.length,
     asks,
     isNews: asks || beginsToWait || reports.length + grant.n + dead > 0,

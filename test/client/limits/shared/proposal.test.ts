@@ -63,6 +63,7 @@ test('while two other processes wait, it takes a third of the free slots and ask
   const leases = {
     one: { inFlight: 0, waiting: 5, seenAt: NOW - 100, askedAt: 0 },
     two: { inFlight: 0, waiting: 1, seenAt: NOW - 1_999, askedAt: 0 },
+    own: { inFlight: 0, waiting: 9, seenAt: NOW - 100, askedAt: 0 },
     idle: { inFlight: 0, waiting: 0, seenAt: NOW - 100, askedAt: 0 },
     earlier: { inFlight: 0, waiting: 9, seenAt: NOW - 2_000, askedAt: 0 },
   };
@@ -72,12 +73,40 @@ test('while two other processes wait, it takes a third of the free slots and ask
   expect(grant).toEqual({ n: 4, probe: false, at: undefined });
 });
 
+test('while no other process waits, it takes all free slots and asks again at the next slot of the window', () => {
+  const log = new AcceptedLog([NOW - 20_000, 50, 4]);
+
+  const { grant } = propose(parts({ known: shared({}, { log }), wanted: 15 }));
+
+  expect(grant).toEqual({ n: 8, probe: false, at: NOW + 40_000 });
+});
+
 test('its share of few slots is at least one', () => {
   const leases = { one: { inFlight: 11, waiting: 5, seenAt: NOW - 100, askedAt: 0 } };
 
   const { grant } = propose(parts({ known: shared(leases, { inFlight: 11 }), wanted: 10 }));
 
   expect(grant.n).toBe(1);
+});
+
+test('its share includes the tokens that a bucket has refilled since the last write', () => {
+  const leases = { one: { inFlight: 0, waiting: 5, seenAt: NOW - 100, askedAt: 0 } };
+  const window = { kind: 'bucket', perMs: 0.04, capacity: 12, tokens: 2, at: NOW - 100 } as const;
+
+  const { grant } = propose(parts({ known: shared(leases, { phase: 'known', window }), wanted: 10 }));
+
+  expect(grant).toEqual({ n: 3, probe: false, at: undefined });
+});
+
+test('a process that may send less than its share asks again when the limit has a slot', () => {
+  const leases = { one: { inFlight: 0, waiting: 5, seenAt: NOW - 100, askedAt: 0 } };
+  const burst = { calls: 1, periodMs: 10_000, proven: 1, growsAt: NOW + 60_000, pauseMs: 60_000 };
+  const log = new AcceptedLog();
+  log.add(NOW - 4_000, NOW - 4_000);
+
+  const { grant } = propose(parts({ known: shared(leases, { burst, log }), wanted: 10 }));
+
+  expect(grant).toEqual({ n: 0, probe: false, at: NOW + 6_000 });
 });
 
 test('the requests of a dead process count as sent when it was last seen', () => {
@@ -89,7 +118,36 @@ test('the requests of a dead process count as sent when it was last seen', () =>
   expect(Object.keys(state.leases).sort()).toEqual(['alive', 'own']);
   expect(state.limit.inFlight).toBe(1);
   expect(state.limit.log.size).toBe(3);
+  expect(state.limit.log.oldest).toEqual({ sentAt: NOW - 30_000, answeredAt: NOW });
   expect(isNews).toBe(true);
+});
+
+test('the requests of a process that died long ago count as sent a minute ago at the earliest', () => {
+  const dead = { inFlight: 1, waiting: 0, seenAt: NOW - 3_600_000, askedAt: 0 };
+
+  const { state } = propose(parts({ known: shared({ dead }, { inFlight: 1 }) }));
+
+  expect(state.limit.log.oldest).toEqual({ sentAt: NOW - 60_000, answeredAt: NOW });
+});
+
+test('a process that has not written for long keeps its own requests in flight', () => {
+  const own = { inFlight: 2, waiting: 0, seenAt: NOW - 3_600_000, askedAt: 0 };
+
+  const { state, isNews } = propose(parts({ known: shared({ own }, { inFlight: 2 }), inFlight: 2 }));
+
+  expect(state.limit.inFlight).toBe(2);
+  expect(state.limit.log.size).toBe(0);
+  expect(isNews).toBe(false);
+});
+
+test('a report is news, also with as many grants or dead processes', () => {
+  const own = { inFlight: 1, waiting: 0, seenAt: NOW - 100, askedAt: 0 };
+  const dead = { inFlight: 0, waiting: 0, seenAt: NOW - 30_000, askedAt: 0 };
+  const reports = [accept(NOW)];
+
+  expect(propose(parts({ known: shared({ own }, { inFlight: 1 }), reports })).isNews).toBe(true);
+  expect(propose(parts({ known: shared({ own }, { inFlight: 1 }), reports, wanted: 1 })).isNews).toBe(true);
+  expect(propose(parts({ known: shared({ own, dead }, { inFlight: 1 }), reports })).isNews).toBe(true);
 });
 
 test('reports end requests in flight, in the order of the store', () => {
@@ -101,6 +159,14 @@ test('reports end requests in flight, in the order of the store', () => {
   expect(state.limit).toMatchObject({ inFlight: 0 });
   // The first answer came before the last write: it counts as answered then.
   expect(state.limit.log.expiresAt(0)).toBe(NOW - 100 + 60_000);
+});
+
+test('a report from after the present time of the store counts as of now', () => {
+  const known = shared({ own: { inFlight: 1, waiting: 0, seenAt: NOW - 100, askedAt: 0 } }, { inFlight: 1 });
+
+  const { state } = propose(parts({ known, reports: [accept(NOW + 5_000)] }));
+
+  expect(state.limit.log.expiresAt(0)).toBe(NOW + 60_000);
 });
 
 test('a proposal does not change the known state', () => {
@@ -125,8 +191,14 @@ test("a new limit is reported, too; a process's own option overrides the stored 
   const told = propose(parts({ settings: learn, known, reports: [{ kind: 'configured', perMinute: 7, at: NOW }] }));
   const set = propose(parts({ settings: { ...SETTINGS, perMinute: 300 }, known }));
 
-  expect(told.state.limit).toMatchObject({ configured: 7, limit: 7 });
+  expect(told.state.limit).toMatchObject({ configured: 7, limit: 7, inFlight: 0 });
   expect(set.state.limit).toMatchObject({ configured: 300, limit: 300 });
+});
+
+test('a process whose option equals the stored limit keeps what others learned about it', () => {
+  const known = shared({}, { isContradicted: true, configuredAt: NOW - 5_000, limit: 7 });
+
+  expect(propose(parts({ known })).state.limit).toMatchObject({ configured: 12, limit: 7, isContradicted: true });
 });
 
 const LEARN = { ...SETTINGS, perMinute: 'learn' } as const;
@@ -143,9 +215,29 @@ test('requests the quota for an unknown limit if many calls wait in all processe
   expect(state.leases['own']?.askedAt).toBe(NOW);
 });
 
+test('the request for the quota is news even if the process waited before and nothing is granted', () => {
+  const own = { inFlight: 0, waiting: 40, seenAt: NOW - 100, askedAt: 0 };
+  const blocked = { ...initialState(Number.POSITIVE_INFINITY), blockedUntil: NOW + 5_000 };
+
+  const proposal = propose(parts({ settings: LEARN, known: shared({ own }, blocked), wanted: 40, queued: 40 }));
+
+  expect(proposal).toMatchObject({ asks: true, isNews: true, grant: { n: 0 } });
+});
+
+test('a granted call does not count as a waiting one in addition', () => {
+  const proposeWith = (queued: number) =>
+    propose(
+      parts({ settings: LEARN, known: shared({}, initialState(Number.POSITIVE_INFINITY)), wanted: queued, queued }),
+    );
+
+  // 30 calls are what the smallest plan allows.
+  expect([proposeWith(30).asks, proposeWith(31).asks]).toEqual([false, true]);
+});
+
 test.each([
   { name: 'one that waits has asked', lease: { waiting: 30, askedAt: NOW - 59_999 }, asks: false },
   { name: 'one that waits has asked a minute ago', lease: { waiting: 30, askedAt: NOW - 60_000 }, asks: true },
+  { name: 'one with a request in flight has asked', lease: { inFlight: 1, waiting: 0, askedAt: NOW - 1 }, asks: false },
   { name: 'one that has ended since has asked', lease: { waiting: 0, askedAt: NOW - 1_000 }, asks: true },
 ])('only one of several processes requests the quota: $name', ({ lease, asks }) => {
   const learning = { ...initialState(Number.POSITIVE_INFINITY), phase: 'learning' as const };
@@ -155,12 +247,14 @@ test.each([
 });
 
 test('a process requests the quota only once, and none does while the limit is known', () => {
-  const own = { inFlight: 0, waiting: 9, seenAt: NOW - 100, askedAt: NOW - 5_000 };
+  const own = { inFlight: 0, waiting: 0, seenAt: NOW - 100, askedAt: NOW - 5_000 };
   const unknown = { ...initialState(Number.POSITIVE_INFINITY), phase: 'learning' as const };
   const read = { ...unknown, configured: 60, configuredAt: NOW - 5_000 };
   const wants = { settings: LEARN, wanted: 4, queued: 40 };
 
-  expect(propose(parts({ ...wants, known: shared({ own }, unknown) })).asks).toBe(false);
+  const again = propose(parts({ ...wants, known: shared({ own }, unknown) }));
+  expect(again.asks).toBe(false);
+  expect(again.state.leases['own']?.askedAt).toBe(NOW - 5_000);
   expect(propose(parts({ ...wants, known: shared({}, read) })).asks).toBe(false);
   expect(propose(parts({ ...wants, known: shared({}, unknown) })).asks).toBe(true);
 });
@@ -172,6 +266,8 @@ test('time does not go back before the last write', () => {
 test('a report is converted to another clock', () => {
   expect(shiftReport(accept(NOW), 500)).toMatchObject({ answer: { now: NOW + 500, sentAt: NOW + 450 } });
   expect(shiftReport({ kind: 'unused' }, 500)).toEqual({ kind: 'unused' });
+  const configured = { kind: 'configured', perMinute: 7, at: NOW } as const;
+  expect(shiftReport(configured, 500)).toEqual({ ...configured, at: NOW + 500 });
 });
 
 test('without the store, each of three processes continues with a third of the limit and of the log', () => {
@@ -181,6 +277,7 @@ test('without the store, each of three processes continues with a third of the l
   const share = shareOf({ ...initialState(12), log }, { processes: 3, inFlight: 2, now: NOW });
 
   expect(share).toMatchObject({ limit: 4, inFlight: 2 });
+  expect(share.window).toEqual({ kind: 'log' });
   expect([0, 1, 2, 3].map((place) => share.log.expiresAt(place))).toEqual([
     ...[0, 3, 6].map((call) => NOW + call + 60_000),
     undefined,
@@ -206,6 +303,45 @@ test('a share smaller than the calls since the gate opened does not stop the pro
   expect(grant.n > 0 || grant.at !== undefined).toBe(true);
 });
 
+test('without the store, each of two processes continues with every second entry of the log', () => {
+  const log = new AcceptedLog([NOW, 50, 1, 10, 60, 2, 5, 40, 3, 20, 70, 1]);
+
+  const share = shareOf({ ...initialState(12), log }, { processes: 2, inFlight: 0, now: NOW });
+
+  expect(share.log.toJSON()).toEqual([NOW, 50, 1, 15, 40, 3]);
+});
+
+test('without the store, a known window keeps its limit for growth, its gate and its burst limit', () => {
+  const burst = { calls: 4, periodMs: 10_000, proven: 4, growsAt: NOW, pauseMs: 40_000 };
+  const gate = { ...initialState(60).gate, wasClosed: true, accepted: 9 };
+  const known = { ...initialState(60), phase: 'known' as const, limit: 20, burst, gate };
+
+  expect(shareOf(known, { processes: 4, inFlight: 0, now: NOW })).toMatchObject({
+    phase: 'known',
+    configured: 60,
+    limit: 5,
+    burst,
+    gate,
+  });
+});
+
+test('without the store, a process without others continues with its gate', () => {
+  const gate = { ...initialState(60).gate, wasClosed: true, accepted: 9 };
+
+  expect(shareOf({ ...initialState(60), gate }, { processes: 1, inFlight: 0, now: NOW })).toMatchObject({
+    configured: 60,
+    limit: 60,
+    gate,
+  });
+});
+
+test('without the store, responses to earlier requests do not raise the share', () => {
+  const log = new AcceptedLog();
+  const state = { ...initialState(60), limit: 20, countsLateAnswers: true, log };
+
+  expect(shareOf(state, { processes: 2, inFlight: 0, now: NOW }).countsLateAnswers).toBe(false);
+});
+
 const LEARNING = {
   ...initialState(Number.POSITIVE_INFINITY),
   phase: 'learning' as const,
@@ -214,7 +350,8 @@ const LEARNING = {
 const FOUR = { processes: 4, inFlight: 0, now: NOW };
 
 test('without the store, learning starts again with one request and a share of the limit', () => {
-  const share = shareOf({ ...LEARNING, configured: 60 }, FOUR);
+  const hypothesis = { ...LEARNING.hypothesis, opensAt: NOW + 30_000 };
+  const share = shareOf({ ...LEARNING, hypothesis, configured: 60 }, FOUR);
 
   expect(share).toMatchObject({ phase: 'unknown', configured: 15, limit: 15 });
   expect(grant(share, { now: NOW, wanted: 9, mayProbe: true }).grant.n).toBe(1);
@@ -226,6 +363,9 @@ test('without the store, each of four processes sends a request in four times th
   expect(shareOf(LEARNING, FOUR).burst).toMatchObject({ calls: 1, periodMs: 8_000 });
   expect(shareOf({ ...LEARNING, hypothesis: waits(2_600) }, FOUR).burst.calls).toBe(Number.POSITIVE_INFINITY);
   expect(shareOf({ ...LEARNING, phase: 'known' }, FOUR).burst.calls).toBe(Number.POSITIVE_INFINITY);
+  expect(shareOf({ ...LEARNING, phase: 'unknown' }, FOUR).burst.calls).toBe(Number.POSITIVE_INFINITY);
+  const noHint = { ...LEARNING.hypothesis, hint: 'none' as const };
+  expect(shareOf({ ...LEARNING, hypothesis: noHint }, FOUR).burst.calls).toBe(Number.POSITIVE_INFINITY);
 });
 
 test('a refusal with a short hint makes processes take turns, one with a long hint does not', () => {
@@ -235,7 +375,8 @@ test('a refusal with a short hint makes processes take turns, one with a long hi
     gate: { opensAt: NOW + 8_000 },
     burst: { calls: 1, periodMs: 8_000 },
   });
-  expect(takeTurns(state, { now: NOW, waitMs: 2_600 }, 4)).toBe(state);
+  expect(takeTurns(state, { now: NOW, waitMs: 2_500 }, 4).burst).toMatchObject({ calls: 1, periodMs: 10_000 });
+  expect(takeTurns(state, { now: NOW, waitMs: 2_501 }, 4)).toBe(state);
   expect(takeTurns(state, { now: NOW, waitMs: undefined }, 4)).toBe(state);
   expect(takeTurns(state, { now: NOW, waitMs: 2_000 }, 1)).toBe(state);
 });

@@ -388,3 +388,72 @@ test('a call needs one write to be sent and one to be reported', async () => {
 
   expect([toBeSent, store.writes]).toEqual([1, 2]);
 });
+
+test('the time for many calls is right, whatever the clock of the store shows', async () => {
+  const { clock, store, startProcess } = setUp();
+  store.aheadMs = 3_600_000;
+  const limiter = startProcess();
+  const granted = ask(limiter, 4);
+  await clock.advance(100);
+  for (const permit of granted) permit.ok();
+  await clock.advance(100);
+
+  // The slots of the four calls are free a minute after their responses. A round trip takes 100 ms.
+  const [soon = 0, later = 0] = [4, 5].map((calls) => limiter.etaMs(calls, 256));
+  expect(Math.abs(soon - MINUTE)).toBeLessThan(10);
+  expect(Math.abs(later - 2 * MINUTE)).toBeLessThan(10);
+});
+
+test('a process that does not listen to outages continues alone, too', async () => {
+  const { clock, store, startProcess } = setUp({ onOutage: undefined });
+  store.health = 'down';
+
+  const granted = ask(startProcess(), 1);
+  await clock.advance(10);
+
+  expect(granted).toHaveLength(1);
+});
+
+test('a call aborted after it was sent uses its slot for all processes', async () => {
+  const { clock, startProcess } = setUp({ perMinute: 1 });
+  const [one, other] = [startProcess(), startProcess()];
+  const [first] = [ask(one, 1)];
+  await clock.advance(10);
+  first[0]?.lost();
+  await clock.advance(10);
+
+  const granted = ask(other, 1);
+  await clock.advance(MINUTE - 1_000);
+  const early = granted.length;
+  await clock.advance(2_000);
+
+  expect([early, granted.length]).toEqual([0, 1]);
+});
+
+test('a call with a deadline before the shared slot rejects immediately, whatever the clock of the store shows', async () => {
+  const { clock, store, startProcess } = setUp({ perMinute: 100 });
+  store.aheadMs = 3_600_000;
+  const limiter = startProcess();
+  const granted = ask(limiter, 1);
+  await clock.advance(10);
+  granted[0]?.limited({ retryAfter: '30' });
+  const opensAt = clock.now() + 30_000;
+  await clock.advance(10);
+
+  const late = limiter.acquire({ deadlineAt: () => opensAt - 1_000 });
+
+  const error = (await late.catch((reason) => reason)) as { readonly reason: string; readonly retryAt: number };
+  expect(error.reason).toBe('deadline');
+  expect(Math.abs(error.retryAt - opensAt)).toBeLessThan(5);
+});
+
+test('while the store fails, a process requests the quota itself', async () => {
+  let asked = 0;
+  const { clock, store, startProcess } = setUp({ perMinute: 'learn', onLimitWanted: () => (asked += 1) });
+  store.health = 'down';
+
+  ask(startProcess(), 40);
+  await clock.advance(100);
+
+  expect(asked).toBeGreaterThan(0);
+});
