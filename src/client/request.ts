@@ -3,6 +3,7 @@ import type { Attempt } from './attempt.ts';
 import type { Cancellation } from './cancellation.ts';
 import type { ApiKey } from './keys/api-key.ts';
 import type { Permit } from './limits/permit.ts';
+import type { SlotCheck } from './limits/rate-limiter.ts';
 import type { ResponseHeaders } from './transport/transport.ts';
 
 /** The endpoint of a call: an operation of the contract, or a path given to `get`. */
@@ -78,7 +79,7 @@ export class AttemptLog {
   #callId: string | undefined;
   #waitedMs = 0;
   #reason: Attempt['reason'] = 'first';
-  #slotAt: (() => number) | undefined;
+  #isSlotAfter: SlotCheck | undefined;
 
   /** ID of the call, created at its first use. */
   get callId(): string {
@@ -86,20 +87,20 @@ export class AttemptLog {
     return this.#callId;
   }
 
-  /** Time of `SteadyTime` of the slot that the call waits for now, as far as is known; 0 when it waits for none. */
-  get slotAt(): number {
-    return this.#slotAt?.() ?? 0;
+  /** Whether the call waits for a slot after `deadlineAt` (time of `SteadyTime`), as far as is known. */
+  isSlotAfter(deadlineAt: number): boolean {
+    return this.#isSlotAfter?.(deadlineAt) ?? false;
   }
 
   /** Starts a wait for a slot, which `waited` ends. */
-  waits(slotAt: () => number): void {
-    this.#slotAt = slotAt;
+  waits(isSlotAfter: SlotCheck): void {
+    this.#isSlotAfter = isSlotAfter;
   }
 
   /** Time spent waiting before the next attempt. */
   waited(ms: number): void {
     this.#waitedMs += ms;
-    this.#slotAt = undefined;
+    this.#isSlotAfter = undefined;
   }
 
   /** The reason for the next attempt. */

@@ -29,6 +29,9 @@ export interface RateLimiterOptions extends Partial<LimiterSettings> {
   readonly onOutage?: ((reason: string) => void) | undefined;
 }
 
+/** Whether the slot of a waiting call is after a deadline. */
+export type SlotCheck = (deadlineAt: number) => boolean;
+
 interface Call extends QueuedCall {
   readonly grant: (permit: Permit) => void;
   readonly reject: (reason: unknown) => void;
@@ -126,10 +129,17 @@ export class RateLimiter {
     this.#serveSoon();
   }
 
-  /** Returns a function that estimates the slot (time of `SteadyTime`) of the call that is acquired next. */
-  slotOfNext({ priority, retryOf }: Pick<AcquireOptions, 'priority' | 'retryOf'> = {}): () => number {
+  /**
+   * Returns a function that tells, until the call that is acquired next is sent, whether its slot is after a deadline
+   * (times of `SteadyTime`), as far as is known.
+   */
+  slotOfNext({ priority, retryOf }: Pick<AcquireOptions, 'priority' | 'retryOf'> = {}): SlotCheck {
     const place = { isHigh: priority === 'high', ticket: retryOf?.ticket ?? this.#lastTicket + 1 };
-    return () => this.#admission.slotAt(this.#time.now(), this.#queue.countBefore(place));
+    return (deadlineAt) => {
+      const isAfter = (ahead: number) => this.#admission.slotAt(this.#time.now(), ahead) > deadlineAt;
+      // To count the calls ahead takes long, and is rarely necessary.
+      return isAfter(this.#queue.size) && isAfter(this.#queue.countBefore(place));
+    };
   }
 
   /** See `Admission.etaMs`. */
@@ -146,9 +156,9 @@ export class RateLimiter {
    * milliseconds.
    */
   get retryAfterUnit(): RetryAfterUnit {
-    const { evidence } = this.#core.state.unit;
-    const isMilliseconds = this.#settings.retryAfterUnit === 'milliseconds' || evidence === 'confirmed';
-    return isMilliseconds ? 'milliseconds' : 'seconds';
+    const { retryAfterUnit } = this.#settings;
+    if (retryAfterUnit !== 'auto') return retryAfterUnit;
+    return this.#core.state.unit.evidence === 'confirmed' ? 'milliseconds' : 'seconds';
   }
 
   /** Whether no call waits or is in flight. */

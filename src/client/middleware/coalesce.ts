@@ -76,7 +76,7 @@ export function coalesce({ timers, lifetime, now }: CoalesceParts) {
     const call = calls.get(key);
     if (call?.response === undefined) return start(caller, next, key);
     // If the call in flight waits beyond the caller's deadline, a separate call rejects immediately, with the reason.
-    return call.log.slotAt > caller.deadlineAt ? start(caller, next) : { call, response: call.response };
+    return call.log.isSlotAfter(caller.deadlineAt) ? start(caller, next) : { call, response: call.response };
   };
 
   const answered = async ({ call, response }: JoinedCall, caller: Caller, leave: () => void): Promise<ApiResponse> => {

@@ -100,9 +100,10 @@ function waitAfterFailure(
   return waitMs;
 }
 
-/** Without a limiter: the same rule as `RateLimiter.retryAfterUnit`. */
+/** The unit of the Retry-After of a response other than 429 without a limiter; see `RateLimiter.retryAfterUnit`. */
 function unqueuedUnit({ unit }: KeyState, option: RetryOptions['retryAfterUnit']): RetryAfterUnit {
-  return option === 'milliseconds' || unit.evidence === 'confirmed' ? 'milliseconds' : 'seconds';
+  if (option !== 'auto') return option;
+  return unit.evidence === 'confirmed' ? 'milliseconds' : 'seconds';
 }
 
 type RetryableError = NetworkError | RateLimitError | RequestError | ServerError | TimeoutError;

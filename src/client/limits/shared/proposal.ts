@@ -101,7 +101,7 @@ export function propose(parts: ProposalParts): Proposal {
   return {
     core,
     state: { at: now, limit: copyState(core.state), leases: Object.fromEntries(leases) },
-    // Without a time to ask again if its share is used: it checks soon whether the others have used the rest.
+    // If its share is used, the grant has no time to ask again: the process checks soon whether others used the rest.
     grant,
     reported: reports.length,
     asks,
