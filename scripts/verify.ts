@@ -5,9 +5,10 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { text } from 'node:stream/consumers';
+import { TSC_7 } from '../test/helpers/typescript.ts';
 
 interface Count {
   readonly passed: number;
@@ -27,8 +28,8 @@ const SOURCE_STEPS: readonly Step[] = [
   ['generated code is up to date', ['tsx', 'scripts/generate.ts', '--check']],
   ['contract is clean (redocly)', ['redocly', 'lint', 'openapi.yaml']],
   ['format, lint and import rules (biome)', ['biome', 'check', '--error-on-warnings', '.']],
-  ['types (tsc)', ['tsc']],
-  ['types of the control panel (tsc)', ['tsc', '-p', 'src/mock-server/panel/browser']],
+  ['types (tsc)', [TSC_7]],
+  ['types of the control panel (tsc)', [TSC_7, '-p', 'src/mock-server/panel/browser']],
   ['English of documents and help (prose)', ['tsx', 'scripts/lint-prose.ts']],
 ];
 const PACKAGE_STEPS: readonly Step[] = [
@@ -92,8 +93,9 @@ function runTests(): Count {
   }
 }
 
+/** The path of a tool that this project installs; an absolute path is returned as it is. */
 function binary(name: string): string {
-  return join(import.meta.dirname, '..', 'node_modules', '.bin', name);
+  return resolve(import.meta.dirname, '../node_modules/.bin', name);
 }
 
 function print(text: string): void {

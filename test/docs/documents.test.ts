@@ -8,6 +8,7 @@ import { BUNDLE, hasBundle, Running } from '../helpers/cli-bundle.ts';
 import { readDocument } from '../helpers/document.ts';
 import { hasRedis, type RedisServer, startRedis } from '../helpers/redis-server.ts';
 import { isInstalled, testRunnerOf } from '../helpers/test-runners.ts';
+import { TSC_7 } from '../helpers/typescript.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const pages = readdirSync(join(root, 'docs')).filter((name) => name.endsWith('.md'));
@@ -88,10 +89,9 @@ needsBuild.each(withExamples)('$name', ({ name, snippets, commands, files }) => 
 
   test('the snippets compile under strict settings', async () => {
     for (const [index, code] of snippets.entries()) writeFileSync(fileOf(index), code);
-    const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
-    const strict = '--noEmit --strict --exactOptionalPropertyTypes --module nodenext --target es2023 --types node';
+    const strict = '--ignoreConfig --noEmit --strict --exactOptionalPropertyTypes --module nodenext --target es2023 --types node';
     const typed = files.filter((file) => file.name.endsWith('.ts')).map((file) => join(pageFolder(), file.name));
-    const args = [tsc, ...strict.split(' '), ...snippets.map((_, index) => fileOf(index)), ...typed];
+    const args = [TSC_7, ...strict.split(' '), ...snippets.map((_, index) => fileOf(index)), ...typed];
 
     const { stdout } = await new Running(process.execPath, args, { env }).ended;
 

@@ -37,7 +37,7 @@ test('an operation added to the spec is a typed method', async () => {
 
   expect(errors).toEqual([
     'misuses.ts(5): TS2554',
-    'misuses.ts(6): TS2345',
+    'misuses.ts(6): TS2741',
     'misuses.ts(7): TS2322',
     'misuses.ts(8): TS2353',
     'misuses.ts(10): TS2322',

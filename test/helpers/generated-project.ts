@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
+import { TSC_7 } from './typescript.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const PARTS = ['src', 'scripts', 'package.json', 'tsconfig.json', 'biome.json', '.biome', '.gitignore'];
@@ -61,7 +62,7 @@ export async function generatedProject(spec: string): Promise<GeneratedProject> 
 /** The compiler's errors in files of a copy and in their imports: `name(line): TS1234`. */
 export async function typeErrors(root: string, include: readonly string[]): Promise<string[]> {
   await writeFile(join(root, 'tsconfig.uses.json'), JSON.stringify({ extends: './tsconfig.json', include }));
-  const tsc = [bin('typescript', 'tsc'), '-p', 'tsconfig.uses.json', '--pretty', 'false'];
+  const tsc = [TSC_7, '-p', 'tsconfig.uses.json', '--pretty', 'false'];
   const { stdout } = await nodeProcess(root, tsc);
   return Array.from(
     stdout.matchAll(/^(\S+)\((\d+),\d+\): error (TS\d+)/gm),

@@ -1,3 +1,5 @@
+import * as typescript from '../helpers/typescript.ts';
+
 /** Uses of the package in a project that has installed it: lines as in the scripts of its package.json. */
 export interface ConsumerCheck {
   readonly name: string;
@@ -5,6 +7,8 @@ export interface ConsumerCheck {
 }
 
 const STRICT = '--noEmit --strict --exactOptionalPropertyTypes --target es2023 --types node';
+const TSC_5 = `node '${typescript.TSC_5}' ${STRICT}`;
+const TSC_7 = `node '${typescript.TSC_7}' ${STRICT}`;
 
 /** Depends on the version of Node. */
 export const RUN_CHECKS: readonly ConsumerCheck[] = [
@@ -17,15 +21,16 @@ export const RUN_CHECKS: readonly ConsumerCheck[] = [
 
 /** The types of dependencies are checked as well: `skipLibCheck` is off. */
 export const COMPILE_CHECKS: readonly ConsumerCheck[] = [
-  { name: 'TypeScript, nodenext', line: `tsc ${STRICT} --module nodenext program.mts` },
-  { name: 'TypeScript, nodenext, CommonJS', line: `tsc ${STRICT} --module nodenext program.cts` },
-  { name: 'TypeScript, node16', line: `tsc ${STRICT} --module node16 program.mts` },
-  { name: 'TypeScript, node16, CommonJS', line: `tsc ${STRICT} --module node16 program.cts` },
+  { name: 'TypeScript 7, nodenext', line: `${TSC_7} --module nodenext program.mts` },
+  { name: 'TypeScript 7, nodenext, CommonJS', line: `${TSC_7} --module nodenext program.cts` },
+  { name: 'TypeScript 7, node16', line: `${TSC_7} --module node16 program.mts` },
+  { name: 'TypeScript 7, node16, CommonJS', line: `${TSC_7} --module node16 program.cts` },
+  { name: 'TypeScript 7, bundler', line: `${TSC_7} --module esnext --moduleResolution bundler program.mts` },
+  { name: 'TypeScript 5, nodenext', line: `${TSC_5} --module nodenext program.mts` },
   {
-    name: 'TypeScript, node10',
-    line: `tsc ${STRICT} --module commonjs --moduleResolution node10 --esModuleInterop program.cts`,
+    name: 'TypeScript 5, node10',
+    line: `${TSC_5} --module commonjs --moduleResolution node10 --esModuleInterop program.cts`,
   },
-  { name: 'TypeScript, bundler', line: `tsc ${STRICT} --module esnext --moduleResolution bundler program.mts` },
 ];
 
 /** Bundles into `file`, then runs that beside a mock server. */
@@ -124,5 +129,5 @@ function runtimeChecks(run: string): readonly ConsumerCheck[] {
 export const MSW_RUN_CHECK: ConsumerCheck = { name: 'beside msw', line: 'node --no-warnings with-msw.mjs' };
 export const MSW_COMPILE_CHECK: ConsumerCheck = {
   name: 'TypeScript beside msw',
-  line: `tsc ${STRICT} --skipLibCheck --module nodenext with-msw.mts`,
+  line: `${TSC_7} --skipLibCheck --module nodenext with-msw.mts`,
 };

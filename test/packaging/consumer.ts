@@ -58,7 +58,7 @@ export async function installOffline(tarball: Tarball, folder: string, others: r
   for (const [name, path] of Object.entries<string>(bin)) symlinkSync(join(target, path), join(modules, '.bin', name));
 }
 
-/** Runs a line in a project as `npm run` would; tsc and esbuild are those of this repository. */
+/** Runs a line in a project as `npm run` would; esbuild is that of this repository. */
 export function runLine(line: string, folder: string, node = process.execPath): Promise<BundleResult> {
   const path = [dirname(node), join(folder, 'node_modules/.bin'), join(ROOT, 'node_modules/.bin'), process.env['PATH']];
   const env = { PATH: path.join(delimiter), HOME: folder, npm_config_update_notifier: 'false' };
