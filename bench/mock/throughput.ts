@@ -11,7 +11,7 @@ const ROUNDS = 40;
 const LOAD = { connections: 16, ms: 250 };
 const WARM_UP_ROUNDS = 4;
 /** Each key allows 1000 requests per minute, more than the turns of a minute send. */
-const KEYS = 500;
+const KEYS = 800;
 
 interface Contender {
   readonly program: ServerProgram;

@@ -89,7 +89,8 @@ needsBuild.each(withExamples)('$name', ({ name, snippets, commands, files }) => 
 
   test('the snippets compile under strict settings', async () => {
     for (const [index, code] of snippets.entries()) writeFileSync(fileOf(index), code);
-    const strict = '--ignoreConfig --noEmit --strict --exactOptionalPropertyTypes --module nodenext --target es2023 --types node';
+    const strict =
+      '--ignoreConfig --noEmit --strict --exactOptionalPropertyTypes --module nodenext --target es2023 --types node';
     const typed = files.filter((file) => file.name.endsWith('.ts')).map((file) => join(pageFolder(), file.name));
     const args = [TSC_7, ...strict.split(' '), ...snippets.map((_, index) => fileOf(index)), ...typed];
 

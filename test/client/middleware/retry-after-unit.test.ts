@@ -172,6 +172,31 @@ test.each(ways)('%s, a unit on trial is not that of a 503', async (_, options) =
   expect(clock.now() - startedAt).toBeGreaterThanOrEqual(60_000);
 });
 
+test('the unit that a client sets is not changed by another client of the key', async () => {
+  const clock = new FakeClock();
+  const other = listen([rateLimited('30000'), success()], { clock, rateLimit: false });
+  await clock.run(other.fx.latest());
+  const unavailable = failure(503, { headers: { 'retry-after': '20' } });
+  const { fx } = listen([unavailable, success()], { clock, rateLimit: false, retryAfterUnit: 'seconds' });
+  const startedAt = clock.now();
+
+  await clock.run(fx.latest());
+
+  expect(clock.now() - startedAt).toBe(20_000);
+});
+
+test.each(ways)('%s, the date in the Retry-After of a 503 is compared with its Date header', async (_, options) => {
+  const inSeconds = (seconds: number) => new Date(clock.now() + 1_000 * seconds).toUTCString();
+  const clock = new FakeClock();
+  const unavailable = failure(503, { headers: { 'retry-after': inSeconds(3_605), date: inSeconds(3_600) } });
+  const { fx } = listen([unavailable, success()], { clock, ...options });
+  const startedAt = clock.now();
+
+  await clock.run(fx.latest());
+
+  expect(clock.now() - startedAt).toBe(5_000);
+});
+
 test('a small number during the trial does not change the unit on trial', async () => {
   const { fx } = listen([rateLimited('30000'), rateLimited('2')]);
 
