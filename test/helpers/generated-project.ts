@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process';
 import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
 import { TSC_7 } from './typescript.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
+const TSX = join(ROOT, 'node_modules/tsx/dist/cli.mjs');
 const PARTS = ['src', 'scripts', 'package.json', 'tsconfig.json', 'biome.json', '.biome', '.gitignore'];
 
 /** A copy of this project with another contract. `npm run generate` makes all changes; nothing else is edited. */
@@ -41,7 +41,7 @@ export async function generatedProject(spec: string): Promise<GeneratedProject> 
   await writeFile(join(root, 'openapi.yaml'), spec);
 
   const run: GeneratedProject['run'] = (script, args = [], env = {}) =>
-    nodeProcess(root, [bin('tsx', 'tsx'), join(root, script), ...args], env);
+    nodeProcess(root, [TSX, join(root, script), ...args], env);
   const generated = await run('scripts/generate.ts');
   if (generated.exitCode !== 0) throw new Error(generated.stderr);
 
@@ -68,13 +68,6 @@ export async function typeErrors(root: string, include: readonly string[]): Prom
     stdout.matchAll(/^(\S+)\((\d+),\d+\): error (TS\d+)/gm),
     ([, name, line, code]) => `${name}(${line}): ${code}`,
   );
-}
-
-/** Path of a command of a package. */
-function bin(packageName: string, command: string): string {
-  const require = createRequire(import.meta.url);
-  const { bin } = require(`${packageName}/package.json`);
-  return join(ROOT, 'node_modules', packageName, typeof bin === 'string' ? bin : bin[command]);
 }
 
 function nodeProcess(cwd: string, args: string[], env: Readonly<Record<string, string>> = {}): Promise<Finished> {

@@ -97,8 +97,8 @@ export function refuseUnknown(state: LimiterState, refusal: Refusal): LimiterSta
   const isWhole = hasConfiguredLimit(state) && log.size >= NEARLY_ALL * configured;
   const isTooFast = burst.calls !== Number.POSITIVE_INFINITY && isShort && log.answeredSince(now - 1_000) > 0;
   if (isTooFast && !isProbe && !isWhole) return limitPerSecond(state, refusal);
-  // A probe exceeds the limit on purpose, a short hint is about the next slot, and few requests can be a coincidence:
-  // none of these shows the limit.
+  // The refusal does not show the limit if the request was a probe beyond the known slots, if its hint is short and
+  // gives only the next slot, or if few requests were accepted before it.
   const saysLimit = !isProbe && !isShort && (hintMs !== undefined || log.size >= ENOUGH_CALLS);
   const learned = saysLimit ? { ...withLimit(state, log.size), countsLateAnswers: true } : state;
   return relearn({ ...learned, isWhole, firstBurst: log.size }, refusal);

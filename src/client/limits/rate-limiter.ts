@@ -5,7 +5,7 @@ import { DEFAULT_LIMITER_SETTINGS, type LimiterCore, type LimiterSettings, Local
 import { type LimiterEvent, LimiterHistory, type LimiterView, type LimiterWait } from './limiter-view.ts';
 import { type AnswerHeaders, type FailureDetails, Permit, type RefusalAnswerHeaders } from './permit.ts';
 import { type AcquireOptions, type QueuedCall, RequestQueue, WakeTimer } from './request-queue.ts';
-import { parseRetryAfter, type RetryAfterUnit, retryAfterMs } from './retry-after.ts';
+import { parseRetryAfter, type RetryAfterUnit, retryAfterMs, unitOfFailure } from './retry-after.ts';
 import type { LimitStore } from './shared/limit-store.ts';
 import { SharedCore, type Sharing } from './shared/shared-core.ts';
 import type { RetryAfterReading } from './transitions.ts';
@@ -133,7 +133,7 @@ export class RateLimiter {
    * Returns a function that tells, until the call that is acquired next is sent, whether its slot is after a deadline
    * (times of `SteadyTime`), as far as is known.
    */
-  slotOfNext({ priority, retryOf }: Pick<AcquireOptions, 'priority' | 'retryOf'> = {}): SlotCheck {
+  nextSlotCheck({ priority, retryOf }: Pick<AcquireOptions, 'priority' | 'retryOf'> = {}): SlotCheck {
     const place = { isHigh: priority === 'high', ticket: retryOf?.ticket ?? this.#lastTicket + 1 };
     return (deadlineAt) => {
       const isAfter = (ahead: number) => this.#admission.slotAt(this.#time.now(), ahead) > deadlineAt;
@@ -151,14 +151,9 @@ export class RateLimiter {
     return this.#inFlight.health.isDown;
   }
 
-  /**
-   * The unit of a Retry-After of a response other than 429: seconds (RFC 9110 §10.2.3), unless those of the key are
-   * milliseconds.
-   */
+  /** See `unitOfFailure`. */
   get retryAfterUnit(): RetryAfterUnit {
-    const { retryAfterUnit } = this.#settings;
-    if (retryAfterUnit !== 'auto') return retryAfterUnit;
-    return this.#core.state.unit.evidence === 'confirmed' ? 'milliseconds' : 'seconds';
+    return unitOfFailure(this.#core.state.unit, this.#settings.retryAfterUnit);
   }
 
   /** Whether no call waits or is in flight. */

@@ -101,6 +101,15 @@ export function unitOf({ evidence, trial }: UnitState, value: number, option: 'a
   return trial !== undefined && isTooLongInSeconds(value) ? 'milliseconds' : 'seconds';
 }
 
+/**
+ * The unit of a Retry-After of a response other than 429: that of the option; with `'auto'`, seconds (RFC 9110
+ * §10.2.3), unless the refusals of the key have confirmed milliseconds.
+ */
+export function unitOfFailure({ evidence }: UnitState, option: 'auto' | RetryAfterUnit): RetryAfterUnit {
+  if (option !== 'auto') return option;
+  return evidence === 'confirmed' ? 'milliseconds' : 'seconds';
+}
+
 /** A refusal with Retry-After. */
 export function weighRefusal(state: UnitState, retryAfter: RetryAfter | undefined, { sentAt, now }: Times): UnitState {
   if (retryAfter?.form !== 'integer' || !isTooLongInSeconds(retryAfter.value)) return state;

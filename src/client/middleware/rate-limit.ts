@@ -77,7 +77,7 @@ async function admit(
   const askedAt = time.now();
   subscribers.join(events);
   const place = { priority: settings.priority === 'high' ? 'high' : 'low', retryOf: log.permit } as const;
-  log.waits(limiter.slotOfNext(place));
+  log.waits(limiter.nextSlotCheck(place));
   if (endpoint.purpose === undefined) limitLookup.fetch = () => fetchLimit(request);
   try {
     return await limiter.acquire({ signal, deadlineAt, wait: settings.onLimit === 'wait', ...place });

@@ -15,6 +15,7 @@ import {
   type RetryAfterUnit,
   retryAfterMs,
   unitOf,
+  unitOfFailure,
   weighAcceptance,
   weighRefusal,
 } from '../limits/retry-after.ts';
@@ -91,19 +92,13 @@ function waitAfterFailure(
   { retries, state, clock, time, random, maxRetryAfterMs, retryAfterUnit }: Failure,
 ): number {
   if (!isRetryable(error) || retries >= settings.maxRetries || signal.aborted) throw error;
-  const unit = state.limiter?.retryAfterUnit ?? unqueuedUnit(state, retryAfterUnit);
+  const unit = state.limiter?.retryAfterUnit ?? unitOfFailure(state.unit, retryAfterUnit);
   const hintMs = hintOf(error, { unit, serverNowMs: clock.now() });
   const waitMs = Math.max(hintMs, backoffMs(retries, random));
   const isTooLong = hintMs > maxRetryAfterMs || time.now() + waitMs >= deadlineAt();
   // During an outage, the limiter allows few attempts, and each is a retry.
   if (isTooLong || !(state.limiter?.isServiceDown || state.retryBudget.take())) throw error;
   return waitMs;
-}
-
-/** The unit of the Retry-After of a response other than 429 without a limiter; see `RateLimiter.retryAfterUnit`. */
-function unqueuedUnit({ unit }: KeyState, option: RetryOptions['retryAfterUnit']): RetryAfterUnit {
-  if (option !== 'auto') return option;
-  return unit.evidence === 'confirmed' ? 'milliseconds' : 'seconds';
 }
 
 type RetryableError = NetworkError | RateLimitError | RequestError | ServerError | TimeoutError;

@@ -426,7 +426,7 @@ test('a refused call waits for the first slot, however many calls wait', async (
 
 test('the slot of a call depends on its place among the calls that still wait', async () => {
   const { start, limiter, refused, abortAll } = await usedUp(20);
-  const slots = [{}, { priority: 'high' }, { retryOf: refused }].map((place) => limiter.slotOfNext(place as object));
+  const slots = [{}, { priority: 'high' }, { retryOf: refused }].map((place) => limiter.nextSlotCheck(place as object));
   const secondsOf = () => slots.map((isAfter) => [60, 120, 180].find((seconds) => !isAfter(start + 1_000 * seconds)));
   expect(secondsOf()).toEqual([180, 60, 60]);
 

@@ -31,7 +31,7 @@ export function ClockSection({ view: { clock }, act }: SectionProps) {
 
 function paceOf({ mode, frozen }: ClockState): string {
   if (frozen) return 'frozen: moves when told';
-  return mode === 'real' ? 'runs in real time' : 'virtual: advances on request, or when all wait';
+  return mode === 'real' ? 'runs in real time' : 'virtual: advances on request, or when idle';
 }
 
 /** The mails of the emulated service, newest first. */

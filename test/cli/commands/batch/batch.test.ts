@@ -347,7 +347,7 @@ test.skipIf(process.platform === 'win32')('Ctrl-C ends the wait for a pipe witho
   io.interrupt('SIGINT');
 
   expect(await running).toBe(130);
-  // Releases the thread that opens the pipe, also if it does so only now: the mock's clock would wait for it.
+  // Releases the thread that opens the pipe. The clock of a mock is slow while that thread is blocked.
   await vi.waitFor(() => {
     closeSync(openSync(path, constants.O_RDWR));
     expect(process.getActiveResourcesInfo()).not.toContain('FSReqPromise');
