@@ -39,7 +39,7 @@ export interface GetOptions extends CallOptions {
 export function operationEndpoint(id: OperationId, parameters: object = {}): Endpoint {
   const operation: Operation = operations[id];
   requirePlainObject(parameters);
-  const values: Readonly<Record<string, unknown>> = definedOf({ ...parameters });
+  const values = definedOf(parameters as Readonly<Record<string, unknown>>);
   refuseKeyParameters(values);
   const checked = parseSchema(querySchemas[id], values);
   if (!checked.success) {

@@ -125,7 +125,7 @@ function shared(response: ApiResponse, log: AttemptLog, { parse }: Endpoint): Ca
 function callKey({ endpoint, settings }: Caller): string {
   const { timeoutMs, maxRetries, onLimit, useReserve, priority, maxAgeMs, headers } = settings;
   const shown = Object.keys(headers).length === 0 ? '' : JSON.stringify(Object.entries(headers).sort());
-  return [endpoint.target, timeoutMs, maxRetries, onLimit, useReserve, priority, maxAgeMs, shown].join(' ');
+  return `${endpoint.target} ${timeoutMs} ${maxRetries} ${onLimit} ${useReserve} ${priority} ${maxAgeMs} ${shown}`;
 }
 
 function createCall({ endpoint, settings }: Caller, next: Handler<ApiRequest>): JoinedCall {

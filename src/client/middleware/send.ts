@@ -41,10 +41,10 @@ export function send({ settings, timers, events, states, userAgent }: SendOption
       throw signal.aborted ? signal.reason : networkFailure(error, request, settings.baseUrl);
     };
     const transmit = (attempt: Cancellation, url: string, others: Readonly<Record<string, string>>) => {
-      const { headers, ...authenticated } = authenticate(url, { key, form });
+      const signed = authenticate(url, { key, form });
       return transport({
-        url: authenticated.url,
-        headers: Object.assign(headers, others),
+        url: signed.url,
+        headers: Object.assign(signed.headers, others),
         cancellation: attempt,
         maxBytes,
       });

@@ -94,8 +94,8 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
 
   onComplete(): void {
     this.#stopListening();
-    const headers = new UndiciHeaders(this.#headers);
-    this.#settle.resolve({ status: this.#status, headers, ...this.#body.end() });
+    const { text, problem } = this.#body.end();
+    this.#settle.resolve({ status: this.#status, headers: new UndiciHeaders(this.#headers), text, problem });
   }
 
   onError(error: Error): void {
